@@ -150,7 +150,7 @@ pub use graph::{Graph, RawGraph};
 /// edge      = NAME | NAME "(" number ("," number)* ")"    the second in loops: the node of another iteration, `k(i - 1)`
 ///           | "programmatic" "(" NAME ")"             between kernels: the later one starts early, and waits in its own code
 /// number    = VARIABLE (("+" | "-") literal)?         one for each loop around both nodes, from the outermost
-/// argument  = "&" place | "&" "mut" place | value
+/// argument  = "&" place | "&" "mut" place | value      `&` also of memory that a kernel updates atomically
 /// place     = NAME ("[" index or range "]")*          two at most; columns of several rows, and ranges of params, are for copies and memsets
 /// shape     = T | "[" shape ";" length "]"            up to four dimensions; lengths may be known only at build
 /// ```

@@ -57,3 +57,32 @@ extern "C" __global__ void from(const float *tmp, float *out)
 {
     out[index_in_launch()] = tmp[index_in_launch()];
 }
+
+// Counts how often each byte occurs.
+extern "C" __global__ void histogram(unsigned *bins, const unsigned char *bytes)
+{
+    atomicAdd(&bins[bytes[index_in_launch()]], 1u);
+}
+
+// Adds the squares of the differences to one number.
+extern "C" __global__ void add_loss(float *loss, const float *output, const float *target)
+{
+    float difference = output[index_in_launch()] - target[index_in_launch()];
+    atomicAdd(loss, difference * difference);
+}
+
+// The softmax of each row of 64, one block of 64 threads for each row. `exps` holds what the second pass needs.
+extern "C" __global__ void softmax(const float *x, float *exps, float *out)
+{
+    unsigned i = index_in_launch();
+    const float *row = x + 64 * blockIdx.x;
+    float most = row[0];
+    for (unsigned column = 1; column < 64; column++)
+        most = fmaxf(most, row[column]);
+    exps[i] = __expf(x[i] - most);
+    __syncthreads();
+    float sum = 0;
+    for (unsigned column = 0; column < 64; column++)
+        sum += exps[64 * blockIdx.x + column];
+    out[i] = exps[i] / sum;
+}

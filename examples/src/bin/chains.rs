@@ -31,7 +31,7 @@ cuda_graph! {
 
         each chain in 0..CHAINS {
             for step in 0..STEPS {
-                kernel next = advance<<<1, NUMBERS>>>(&mut numbers[chain], step as u32);
+                kernel next = advance<<<1, NUMBERS>>>(&mut numbers[chain], step);
             }
         }
     }

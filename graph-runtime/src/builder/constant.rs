@@ -101,16 +101,11 @@ impl GraphBuilder {
             };
             let module = match declared.find(&listed, true) {
                 Ok(Some(module)) => module,
-                Ok(None) if listed.contains(&None) => continue, // such a module cannot be loaded
-                Ok(None) => {
-                    let text = declared.missing(&listed);
-                    self.findings
-                        .mistake(Diagnostic::parse(Subject::Resource(resource), text.as_str()));
-                    continue;
-                }
-                Err(text) => {
-                    self.findings
-                        .mistake(Diagnostic::parse(Subject::Resource(resource), text.as_str()));
+                // Without the module the memory has no address, so nothing may be built.
+                missing_or_wrong => {
+                    let text = missing_or_wrong.err().unwrap_or_else(|| declared.missing(&listed));
+                    let mistake = Diagnostic::parse(Subject::Resource(resource), text.as_str());
+                    self.findings.mistake(mistake);
                     continue;
                 }
             };
@@ -162,7 +157,7 @@ impl GraphBuilder {
 struct Variables(ast::Module);
 
 impl Variables {
-    /// `None` if the PTX cannot be read: loading it will fail, and tell why.
+    /// `None` if the PTX cannot be read.
     fn of(ptx: &Ptx) -> Option<Self> {
         graph_ptx::parse(ptx.text).ok().map(Self)
     }

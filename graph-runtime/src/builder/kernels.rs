@@ -181,7 +181,8 @@ impl GraphBuilder {
                 let same = |&&(resource, _): &&(usize, Mode)| draft.resources[resource].name == name;
                 let of_module = known.iter().filter(|function| function.module() == Some(module));
                 let known = of_module.flat_map(|function| &function.variables).find(same);
-                // A declared variable of this name is this one, or the module that is meant is not the only one.
+                // Memory that is declared as a variable of this name is this variable. If another module has such a
+                // variable too, `build` reports that.
                 let declared = memory.constants.iter().find(|constant| constant.symbol == name);
                 let resource = declared.map(|constant| constant.resource);
                 let resource = resource.or(known.map(|&(resource, _)| resource)).unwrap_or_else(|| {

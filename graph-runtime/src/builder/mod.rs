@@ -439,8 +439,8 @@ impl GraphBuilder {
     /// # use graph_runtime::{Device, GraphBuilder};
     /// # let mut builder = GraphBuilder::new(&Device::emulator(), "Rows");
     /// # let mut rows = builder.device::<[[f32; 4]; 3]>("rows");
-    /// builder.each(0..3, |builder, i| {
-    ///     builder.memset("set", &mut rows.rows_from(i), 0.0_f32);
+    /// builder.each(0..2, |builder, i| {
+    ///     builder.memset("set", &mut rows.rows(i..i + 2), 0.0_f32);
     /// });
     /// let error = builder.build().unwrap_err();
     /// assert_eq!(

@@ -371,7 +371,8 @@ impl Graph {
         RngHandle { graph: self, index }
     }
 
-    /// The graph as data: its nodes, their order and memory, with drawings of it.
+    /// The graph as data: its nodes, their order and memory, with drawings of it. Each iteration of a loop has nodes of
+    /// its own here; the `PLAN` of a declared graph has them once.
     pub fn plan(&self) -> Plan {
         let outcome = graph_plan::check_errors(&self.draft);
         let bytes = |resource: usize| self.layouts[resource].map_or(0, |layout| layout.bytes);

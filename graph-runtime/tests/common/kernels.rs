@@ -2,7 +2,8 @@
 
 use graph_runtime::kernel::{KernelFacts, Source};
 use graph_runtime::private::plan::{Mode, Param, ParamKind};
-use graph_runtime::{CallArgument, Kernel, KernelCall, Philox, Ptx, cuda_kernels};
+use graph_runtime::{Atomic, CallArgument, Kernel, KernelCall, Philox, Ptx, cuda_kernels};
+use std::mem::MaybeUninit;
 
 /// `scale * x + shift` for the first `n`.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -56,6 +57,16 @@ unsafe extern "C" {
     pub(crate) safe fn mix(from: &[u32], to: &mut [u32]);
     #[requires(threads <= data.len() && threads <= flag.len())]
     pub(crate) safe fn remainder_of(data: &[u32], divisor: u32, flag: &mut [u32]);
+}
+
+#[cuda_kernels("tests/kernels/atomic.ptx")]
+unsafe extern "C" {
+    /// `to[i] += by`, atomically
+    #[requires(threads <= to.len())]
+    pub(crate) safe fn add_all(to: &[Atomic<u32>], by: u32);
+    /// `to[i] = 3 value + 1`, in two steps
+    #[requires(threads <= to.len())]
+    pub(crate) safe fn start_words(to: &mut [MaybeUninit<u32>], value: u32);
 }
 
 #[cuda_kernels("tests/kernels/rng.ptx")]

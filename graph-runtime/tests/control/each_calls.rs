@@ -173,8 +173,8 @@ fn bodies_and_children_hold_parallel_loops() -> Result<()> {
         let mut expected = [[1, 2], [3, 4], [5, 6], [7, 8]];
         graph.device_mut(&rows)?.copy_from(&expected)?;
         graph.launch()?;
-        for row in 0..3 {
-            (0..12).for_each(|_| mixed([7, 8], &mut expected[row]));
+        for row in &mut expected[..3] {
+            (0..12).for_each(|_| mixed([7, 8], row));
         }
         assert_eq!(*graph.device(&rows)?.read()?, expected);
         assert_eq!(graph.node(children[2]).name(), "child[2]");

@@ -104,3 +104,17 @@ extern "C" __global__ void count_down(unsigned *memory)
 {
     atomicSub(memory, 1u);
 }
+
+// Adds a number to each element.
+extern "C" __global__ void add_all(unsigned *to, unsigned by)
+{
+    atomicAdd(&to[index_in_launch()], by);
+}
+
+// Writes each element, then changes what it has written.
+extern "C" __global__ void start_words(unsigned *to, unsigned value)
+{
+    volatile unsigned *word = to + index_in_launch();
+    *word = value;
+    *word = *word * 3 + 1;
+}

@@ -208,7 +208,8 @@ fn a_kernel_that_loads_what_it_writes_does_not_initialize_it() {
         format!(
             "node `down` reads `tmp`, which no node before it has written [uninitialized]\n\
              note: its kernel `writes_early` loads from `out`, on line {at} of `{PATH}`\n\
-             help: write `tmp` in a node that it names in its `after` list, for example a `memset`"
+             help: write `tmp` in a node that it names in its `after` list, for example a `memset`; or, if the \
+             kernel writes each element before it reads it, declare `out: &mut [MaybeUninit<..>]`"
         )
     );
 }

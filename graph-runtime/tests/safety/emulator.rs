@@ -249,8 +249,8 @@ fn unordered_nodes_that_meet_are_found_on_request() -> Result<()> {
     assert_eq!(
         message,
         "graph `Graph`, node `read`: kernel `through`, block (0, 0, 0), thread (0, 0, 0), PTX line \
-         (graph-runtime/tests/kernels/emulator.cu:32): load of 4 bytes at offset 0 of `total`, which node `draw` writes, and \
-         neither comes before the other"
+         (graph-runtime/tests/kernels/emulator.cu:32): load of 4 bytes at offset 0 of `total`, which node `draw` \
+         atomically updates, and neither comes before the other"
     );
     Ok(())
 }
@@ -294,8 +294,8 @@ fn what_bodies_touch_belongs_to_their_node() -> Result<()> {
     assert_eq!(
         message,
         "graph `Graph`, node `read`: kernel `through`, block (0, 0, 0), thread (0, 0, 0), PTX line \
-         (graph-runtime/tests/kernels/emulator.cu:32): load of 4 bytes at offset 0 of `total`, which node `writer` writes, and \
-         neither comes before the other"
+         (graph-runtime/tests/kernels/emulator.cu:32): load of 4 bytes at offset 0 of `total`, which node `writer` \
+         atomically updates, and neither comes before the other"
     );
     Ok(())
 }

@@ -26,8 +26,8 @@ pub(super) fn declared(graph: &Graph<'_>, report: &mut Report) {
             let (start, end) = ends(length);
             report.push_between(start, end, &diagnostic);
         }
-        let same = |earlier: &&(&&crate::graph::ast::Resource, &syn::LitStr)| earlier.1.value() == symbol.value();
-        if let Some((first, _)) = constants[..index].iter().find(same) {
+        let mut earlier = constants[..index].iter();
+        if let Some((first, _)) = earlier.find(|(_, earlier)| earlier.value() == symbol.value()) {
             let message = format!("`{}` is the variable `{}` once more", resource.name, symbol.value());
             let diagnostic = error(Code::DuplicateName, message)
                 .note(format!(

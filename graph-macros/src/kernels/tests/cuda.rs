@@ -94,7 +94,9 @@ fn a_missing_file_is_one_error_and_the_kernels_are_there() {
 fn the_runtime_may_have_another_path() {
     for attribute in [
         "cuda = \"no/such.cu\", crate = a::rt",
-        "\"no/such.ptx\", crate = a::rt,", "crate = a::rt, \"no/such.ptx\""] {
+        "\"no/such.ptx\", crate = a::rt,",
+        "crate = a::rt, \"no/such.ptx\"",
+    ] {
         let text = squeezed(&attributed(attribute, BLOCK));
         assert!(text.contains("unsafeimpla::rt::Kernelforf"), "{text}");
         assert!(!text.contains("graph_runtime::"), "{text}");
@@ -131,10 +133,7 @@ fn a_block_has_one_source() {
             "\"x.ptx\", crate = a, crate = b",
             "a PTX file is the only source of its kernels, and has no options",
         ),
-        (
-            "crate = a, cuda = \"x.cu\", crate = b",
-            "`crate` is given twice",
-        ),
+        ("crate = a, cuda = \"x.cu\", crate = b", "`crate` is given twice"),
         ("crate = a", "expected the path of a PTX file, in quotes"),
     ] {
         assert_eq!(first(attribute), [format!("{message} [syntax]")], "{attribute}");

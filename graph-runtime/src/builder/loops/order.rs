@@ -40,7 +40,7 @@ impl GraphBuilder {
                 .flat_map(|nodes| edges.iter().map(move |edge| (nodes, edge)));
             for (nodes, &(from, to, steps)) in edges {
                 nodes.shifted_edges(from, to, &steps, |before, after| {
-                    builder.order_all(before, after, false)
+                    builder.order_all(before, after, false);
                 });
             }
         });

@@ -38,8 +38,9 @@ impl GraphBuilder {
     /// `build` fails with [`unknown-node`](graph_plan::Code::UnknownNode) if `before` is not a node of the current
     /// iteration of that many loops.
     pub fn after_iteration(&mut self, node: NodeId, before: NodeId, steps: &[isize]) {
-        if self.draft.nodes.get(before.index()).is_none() {
-            return self.after(node, &[before]); // `build` reports it
+        let is_unknown = before.index() >= self.draft.nodes.len(); // which `build` reports
+        if is_unknown || steps.is_empty() && self.draft.name_and_numbers(before.index()).1.is_empty() {
+            return self.after(node, &[before]);
         }
         let current = self.position.loops.as_ref().and_then(|loops| {
             let (name, numbers) = self.draft.name_and_numbers(before.index());

@@ -3,7 +3,7 @@
 use super::memory::{Handles, Shared};
 use super::model::mixed;
 use super::program::{Action, Area, Body, Node, Part, Program, RNGS};
-use crate::common::{add_to, bump, count, draw_numbers, mix, remainder_of, step, weigh};
+use crate::common::{add_all, add_to, bump, count, draw_numbers, mix, remainder_of, start_words, step, weigh};
 use graph_runtime::private::Declare as _;
 use graph_runtime::{Device, Error, Event, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, Rng, Update};
 use std::collections::{BTreeMap, BTreeSet};
@@ -201,6 +201,8 @@ impl Adder<'_> {
             Action::Mix { from, to } => builder.kernel(name, launch(to), mix::call(&words(from), &mut words(to))),
             Action::Step { from, to } => builder.kernel(name, launch(to), step::call(&words(from), &mut words(to))),
             Action::Bump { to, by } => builder.kernel(name, launch(to), bump::call(&mut words(to), *by)),
+            Action::Update { to, by } => builder.kernel(name, launch(to), add_all::call(&words(to), *by)),
+            Action::Start { to, value } => builder.kernel(name, launch(to), start_words::call(&mut words(to), *value)),
             Action::Weigh { weights, from, to } => {
                 let call = weigh::call(&words(weights), &words(from), &mut words(to));
                 builder.kernel(name, launch(to), call)

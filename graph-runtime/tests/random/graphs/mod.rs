@@ -120,6 +120,8 @@ fn every_statement_is_tried() {
         "Mix",
         "Step",
         "Bump",
+        "Update",
+        "Start",
         "Weigh",
         "Draw",
         "Count",

@@ -78,7 +78,8 @@ impl Run<'_> {
             Action::Mix { from, to } => self.combine(from, to, |from, to| mixed(from, to, 1)),
             Action::Call { from, to } => self.combine(from, to, |from, to| mixed(from, to, 7)),
             Action::Step { from, to } => self.combine(from, to, |from, _| from.wrapping_add(1)),
-            Action::Bump { to, by } => self.combine(to, to, |_, to| to.wrapping_add(*by)),
+            Action::Start { to, value } => self.combine(to, to, |_, _| value.wrapping_mul(3).wrapping_add(1)),
+            Action::Bump { to, by } | Action::Update { to, by } => self.combine(to, to, |_, to| to.wrapping_add(*by)),
             Action::Decrement { at } => self.combine(at, at, |_, at| at.wrapping_sub(1)),
             Action::Count { to } => {
                 let variable = Area::cell(VARIABLE, 0);

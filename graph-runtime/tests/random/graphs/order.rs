@@ -3,11 +3,12 @@
 use super::program::{Action, Body, Edge, MEMORIES, Node};
 use crate::common::random::Random;
 
-/// The bytes of each memory that a node reads, and those that it writes, with all that is in its bodies.
+/// The bytes of each memory that a node reads, writes and atomically updates, with all that is in its bodies.
 #[derive(Clone)]
 struct Touched {
     reads: [u128; MEMORIES.len()],
     writes: [u128; MEMORIES.len()],
+    updates: [u128; MEMORIES.len()],
 }
 
 impl Touched {
@@ -15,12 +16,17 @@ impl Touched {
         let mut touched = Self {
             reads: [0; MEMORIES.len()],
             writes: [0; MEMORIES.len()],
+            updates: [0; MEMORIES.len()],
         };
         touched.add(node);
         touched
     }
 
     fn add(&mut self, node: &Node) {
+        if let Action::Update { to, .. } = &node.action {
+            self.updates[to.memory] |= to.mask();
+            return;
+        }
         let (reads, write) = node.action.areas();
         reads.iter().for_each(|area| self.reads[area.memory] |= area.mask());
         let writes = write.into_iter().chain(node.action.hidden());
@@ -33,8 +39,11 @@ impl Touched {
     /// Whether it matters which of the two runs first.
     fn conflicts(&self, other: &Self) -> bool {
         (0..MEMORIES.len()).any(|memory| {
-            self.writes[memory] & (other.reads[memory] | other.writes[memory]) != 0
+            let plain = |touched: &Self| touched.reads[memory] | touched.writes[memory];
+            self.writes[memory] & plain(other) != 0
                 || self.reads[memory] & other.writes[memory] != 0
+                || self.updates[memory] & plain(other) != 0
+                || plain(self) & other.updates[memory] != 0
         })
     }
 }

@@ -20,7 +20,17 @@ pub(crate) enum Action {
         to: Area,
         by: u32,
     },
-    /// `to = weights * from`, likewise; it reads the weights before.
+    /// `to += by`, by atomic operations, which may meet those of other such nodes.
+    Update {
+        to: Area,
+        by: u32,
+    },
+    /// `to = 3 value + 1`, in two steps, of which the second reads what the first has written.
+    Start {
+        to: Area,
+        value: u32,
+    },
+    /// `to = weights * from`, by a kernel that waits by itself; it reads the weights before.
     Weigh {
         weights: Area,
         from: Area,
@@ -110,9 +120,10 @@ impl Action {
             | Action::Remainder { from, to, .. } => (vec![from], Some(to)),
             Action::Count { to } | Action::Load { to } => (vec![Area::cell(VARIABLE, 0)], Some(to)),
             Action::Store { from } => (vec![from], None),
-            Action::Bump { to, .. } | Action::Decrement { at: to } => (vec![to], Some(to)),
+            Action::Bump { to, .. } | Action::Update { to, .. } | Action::Decrement { at: to } => (vec![to], Some(to)),
             Action::Weigh { weights, from, to } => (vec![weights, from], Some(to)),
-            Action::Draw { to, .. } | Action::Set { to, .. } | Action::SetPart { to, .. } => (Vec::new(), Some(to)),
+            Action::Draw { to, .. } | Action::Start { to, .. } => (Vec::new(), Some(to)),
+            Action::Set { to, .. } | Action::SetPart { to, .. } => (Vec::new(), Some(to)),
             Action::If { flag, .. } | Action::While { flag, .. } | Action::Switch { flag, .. } => (vec![flag], None),
             Action::Join | Action::Record | Action::Wait | Action::Child(_) => (Vec::new(), None),
         }
@@ -152,7 +163,13 @@ impl Action {
         waits
             || matches!(
                 self,
-                Mix { .. } | Draw { .. } | Count { .. } | Remainder { .. } | Decrement { .. }
+                Mix { .. }
+                    | Update { .. }
+                    | Start { .. }
+                    | Draw { .. }
+                    | Count { .. }
+                    | Remainder { .. }
+                    | Decrement { .. }
             )
     }
 

@@ -4,7 +4,7 @@
 use graph_runtime::bytemuck::{Pod, Zeroable};
 use graph_runtime::{Atomic, cuda_graph, cuda_kernels};
 use std::mem::MaybeUninit;
-use ui_tests::{count, read, through};
+use ui_tests::{count, look, read, through};
 
 /// An element type that is no scalar.
 #[derive(Clone, Copy)]
@@ -49,6 +49,19 @@ cuda_graph! {
         kernel row = count<<<1, 2>>>(&bins[1]) after clear;
         kernel typed_count = count_typed<<<1, 4>>>(&typed);
         memcpy down = bins -> counts after all, exactly, one, row;
+    }
+
+    /// Iterations of a `for` come one after the other; those of an `each` update the same memory.
+    graph Loops {
+        device bins: [u32; 4];
+        device out: [[u32; 4]; 3];
+        for i in 0..3 {
+            kernel update = count<<<1, 4>>>(&bins);
+            kernel look_at = look<<<1, 4>>>(&bins, &mut out[i]) after update;
+        }
+        each _i in 0..3 {
+            kernel more = count<<<1, 4>>>(&bins) after look_at;
+        }
     }
 
     graph Unsafe {

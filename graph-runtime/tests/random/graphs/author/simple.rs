@@ -7,7 +7,16 @@ impl Author {
     /// A node without bodies.
     pub(super) fn simple(&mut self, choice: usize, conditional: bool) -> Action {
         match choice {
-            0..=3 => self.mix(),
+            0 | 1 => self.mix(),
+            2 => {
+                let memory = self.writable();
+                let (to, value) = (self.segment(memory), self.random.below(1 << 30) as u32);
+                Action::Start { to, value }
+            }
+            3 => Action::Update {
+                to: self.changed_lately(),
+                by: self.random.below(1000) as u32,
+            },
             4 | 5 => {
                 let from = self.readable(false);
                 let to = self.like(from);
