@@ -118,14 +118,18 @@ const _: () = {
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
             use __p::Mode::*;
-            &__p::plan_accesses([
-                (1, Read),
-                (3, Write),
-                (2, Write),
-                (0, Read),
-                (3, Read),
-                (1, Read),
-            ])
+            &__p::exact_accesses(
+                __p::plan_accesses([
+                    (1, Read),
+                    (3, Write),
+                    (2, Write),
+                    (0, Read),
+                    (3, Read),
+                    (1, Read),
+                ]),
+                &[<__kernel_scale as __g::Kernel>::FACTS],
+                &[(3, 0)],
+            )
         };
         const __NODES: &'static [__p::PlanNode] = {
             use __p::NodeKind::*;
@@ -166,7 +170,11 @@ const _: () = {
         #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Rows",
-            memory: &[("w", false), ("input", false), ("cube", true)],
+            memory: &[
+                ("w", __p::usage(false, &[__p::is_atomic::<__kernel_scale>(0)])),
+                ("input", __p::Mode::Read),
+                ("cube", __p::Mode::ReadWrite),
+            ],
             values: &[("n", true), ("d", true), ("factor", false)],
             unconditional: ::core::option::Option::Some(("look", "call")),
             scratch: 0,
@@ -373,6 +381,14 @@ const _: () = {
             __p::plan::Argument::Unknown,
             __p::plan::Argument::Unknown,
             ::graph_runtime::private::plan::Argument::Int(4),
+        ],
+    );
+    #[cfg(not(rust_analyzer))]
+    const NODE2_scale: () = __p::check_clash(
+        [__p::is_atomic::<__kernel_scale>(0), false],
+        [
+            "node `scale` atomically updates `w`, which is shared without `mut` [access]\nnote: `w` is declared elsewhere\nhelp: declare it `w: mut device ..`",
+            "",
         ],
     );
     impl Rows {
