@@ -1,6 +1,7 @@
 //! Variables of the kernels' modules that a graph declares as memory: `constant table: [f32; 64] = "table";`. They are
 //! `const fn`s, since only rustc can evaluate the sizes of types.
 
+use crate::parallel::concurrent;
 use crate::text::same;
 use crate::{Code, Diagnostic, Draft, KernelCode, Nest, NodeKind, Subject, Text};
 use std::collections::HashSet;
@@ -157,7 +158,8 @@ impl Constant<'_> {
 
     /// The text about the race of two nodes that can run at the same time: `launch` launches `kernel`, and `node`
     /// copies or sets the variable. `writes` says whether `node` writes it. `None` if the kernel does not touch the
-    /// variable, or if both read it. `node_first` says whether `node` is declared before `launch`.
+    /// variable, or if both read it. `node_first` says whether `node` is declared before `launch`,
+    /// and `ordered` whether the two are ordered in one iteration, so that only different iterations meet.
     pub const fn race(
         &self,
         node: &str,
@@ -165,6 +167,7 @@ impl Constant<'_> {
         launch: &str,
         kernel: &KernelCode<'_>,
         node_first: bool,
+        ordered: bool,
     ) -> Option<Text> {
         let mut index = 0;
         while index < kernel.variables.len() {
@@ -173,7 +176,12 @@ impl Constant<'_> {
             if same(variable, self.symbol) && (writes || mode.writes()) {
                 let (first, second) = if node_first { (node, launch) } else { (launch, node) };
                 let text = Text::new().str("nodes `").str(first).str("` and `").str(second);
-                let text = text.str("` can run at the same time and both access `").str(self.name);
+                let text = text.str(if ordered {
+                    "` of different iterations can run at the same time and both access `"
+                } else {
+                    "` can run at the same time and both access `"
+                });
+                let text = text.str(self.name);
                 let text = text.str("` [race]\nnote: `").str(node);
                 let text = text.str(if writes { "` writes `" } else { "` reads `" }).str(self.name);
                 let text = text.str("`, and kernel `").str(kernel.name).str("` of `").str(launch);
@@ -182,6 +190,9 @@ impl Constant<'_> {
                     .str(": it is the variable `")
                     .str(self.symbol)
                     .str("` of its module");
+                if ordered {
+                    return Some(text.str("\nhelp: order the iterations, with a `for` or an `after` that names both"));
+                }
                 let text = text
                     .str("\nhelp: write `after ")
                     .str(first)
@@ -269,15 +280,17 @@ pub struct ConstantAccess {
 /// launch that can run at the same time. `launches` has nodes with the kernels that they launch, in order. A pair has
 /// an index into `accesses` and one into `launches`.
 pub fn unordered_accesses(
+    draft: &Draft,
     order: &Nest,
     launches: &[(usize, impl AsRef<str>)],
     accesses: &[ConstantAccess],
 ) -> Vec<(usize, usize)> {
+    let concurrent = concurrent(draft, order);
     let (mut known, mut found) = (HashSet::new(), Vec::new());
     for (access, touched) in accesses.iter().enumerate() {
         for (launch, (node, kernel)) in launches.iter().enumerate() {
             let pair = (touched.constant, touched.writes, kernel.as_ref());
-            if !known.contains(&pair) && !order.ordered(touched.node, *node) {
+            if !known.contains(&pair) && concurrent(touched.node, *node) {
                 known.insert(pair);
                 found.push((access, launch));
             }
@@ -374,7 +387,7 @@ mod tests {
             constant: 0,
             writes: true,
         };
-        assert_eq!(unordered_accesses(&order, &launches, &[access]), [(0, 1)]);
+        assert_eq!(unordered_accesses(&draft, &order, &launches, &[access]), [(0, 1)]);
         let kernel = |mode| KernelCode {
             name: "k",
             file: Some("a.ptx"),
@@ -386,12 +399,12 @@ mod tests {
             dependency: &GridDependency::NONE,
         };
         let reads = [("table", Mode::Read)];
-        let text = TABLE.race("up", true, "b", &kernel(&reads), true);
+        let text = TABLE.race("up", true, "b", &kernel(&reads), true, false);
         assert_eq!(told(text.expect("a race")).0, Code::Race);
-        assert!(TABLE.race("down", false, "b", &kernel(&reads), true).is_none());
+        assert!(TABLE.race("down", false, "b", &kernel(&reads), true, false).is_none());
         assert!(
             TABLE
-                .race("up", true, "b", &kernel(&[("other", Mode::Write)]), true)
+                .race("up", true, "b", &kernel(&[("other", Mode::Write)]), true, false)
                 .is_none()
         );
     }

@@ -41,6 +41,16 @@ struct Group<'a> {
     accesses: Vec<(usize, usize)>,
 }
 
+/// Tells of two nodes whether they can run at the same time, in one iteration or in different ones.
+pub(crate) fn concurrent<'a>(draft: &'a Draft, order: &'a Nest) -> impl Fn(usize, usize) -> bool + 'a {
+    let has_parallel = draft.loops.iter().any(|repeated| repeated.parallel);
+    let bodies = (0..draft.bodies.len()).filter(|_| has_parallel);
+    let parallel: Vec<Parallel<'_>> = bodies.filter_map(|body| Parallel::of(draft, order, body)).collect();
+    move |first, second| {
+        !order.ordered(first, second) || parallel.iter().any(|parallel| parallel.are_unordered(first, second))
+    }
+}
+
 impl<'a> Parallel<'a> {
     /// The analysis of a body; `None` if none of its nodes is in a loop of the body.
     pub(crate) fn of(draft: &'a Draft, order: &'a Nest, body: usize) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! Races on module-scope variables, which all kernels of one module share. The facts about two kernels decide.
 
-use crate::parallel::Parallel;
+use crate::parallel::concurrent;
 use crate::text::same;
 use crate::{Draft, KernelCode, Nest, Text};
 use std::collections::HashMap;
@@ -51,11 +51,7 @@ pub(crate) const VARIABLE: &str = "is a module-scope variable of their kernels, 
 /// launch, in order; a pair has two indices into it, which are equal for iterations of one node.
 pub fn unordered_launches(draft: &Draft, order: &Nest, launches: &[(usize, impl AsRef<str>)]) -> Vec<(usize, usize)> {
     let has_parallel = draft.loops.iter().any(|repeated| repeated.parallel);
-    let bodies = (0..draft.bodies.len()).filter(|_| has_parallel);
-    let parallel: Vec<Parallel<'_>> = bodies.filter_map(|body| Parallel::of(draft, order, body)).collect();
-    let concurrent = |first: usize, second: usize| {
-        !order.ordered(first, second) || parallel.iter().any(|parallel| parallel.are_unordered(first, second))
-    };
+    let concurrent = concurrent(draft, order);
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let launches = launches.iter().map(|(node, kernel)| {
         let next = numbers.len();

@@ -136,7 +136,8 @@ pub(crate) fn is_constant(expr: &Expr, variables: &Variables) -> bool {
 /// A constant expression as the argument of a contract; `Unknown` if the expression is not constant.
 pub(crate) fn argument(expr: &Expr, variables: &Variables) -> TokenStream {
     let argument = quote!(::graph_runtime::private::plan::Argument);
-    if !is_constant(expr, variables) {
+    // An expression of any type gets its parameter's type, which is not known here.
+    if !is_constant(expr, variables) || only_literals(expr).is_none() && is_of_any_type(expr) {
         return quote!(#argument::Unknown);
     }
     match only_literals(expr) {
@@ -245,6 +246,10 @@ pub(crate) fn is_of_any_type(expr: &Expr) -> bool {
             OPEN_METHODS.iter().any(is) || UNWRAPPING_METHODS.iter().any(is) && is_of_any_type(&call.receiver)
         }
         Expr::Call(call) => text(&call.func) == "Default::default",
+        // A shift has the type of its left side alone.
+        Expr::Binary(binary) if matches!(binary.op, BinOp::Shl(_) | BinOp::Shr(_)) => {
+            is_of_any_type(&binary.left) || only_literals(&binary.left) == Some(Literals::Integers)
+        }
         _ => false,
     }
 }

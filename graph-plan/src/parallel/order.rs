@@ -351,6 +351,9 @@ impl Search<'_, '_> {
                     None => low..=high.min(low.saturating_add(MAX_INSTANCES as i128)),
                 };
                 for value in values {
+                    if longer.len() > MAX_INSTANCES {
+                        break; // more than are ever looked at
+                    }
                     let mut next: Vec<i128> = numbers.clone();
                     next.push(value);
                     if self.exists(&loops[..=depth], &next, around) {

@@ -178,7 +178,10 @@ impl GraphBuilder {
         // Functions of the module that were added earlier have its variables.
         let function = program.function(facts, ptx, |known, module| {
             let variables = facts.variables.iter().map(|&(name, mode)| {
-                let same = |&&(resource, _): &&(usize, Mode)| draft.resources[resource].name == name;
+                // The name of declared memory is not that of its variable.
+                let same = |&&(resource, _): &&(usize, Mode)| {
+                    draft.resources[resource].implicit && draft.resources[resource].name == name
+                };
                 let of_module = known.iter().filter(|function| function.module() == Some(module));
                 let known = of_module.flat_map(|function| &function.variables).find(same);
                 // Memory that is declared as a variable of this name is this variable. If another module has such a

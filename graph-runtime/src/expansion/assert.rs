@@ -142,7 +142,9 @@ pub const fn check_atomic<T: Element>(
     updates: &[(usize, u32)],
 ) {
     let size = size_of::<T>();
-    if !matches!(size, 2 | 4 | 8 | 16) {
+    // An array is as large as a number, but less aligned. Operations on its elements and on all of it would not be
+    // atomic to each other.
+    if !matches!(size, 2 | 4 | 8 | 16) || align_of::<T>() != size {
         let text = Text::new()
             .str("parameter `")
             .str(param)
@@ -150,7 +152,8 @@ pub const fn check_atomic<T: Element>(
             .str(kernel)
             .str("` is `");
         let text = text.str(written).str("`, whose elements have ").int(size as i128);
-        let text = text.str(" bytes [signature]\nnote: PTX has atomic operations on elements of 2, 4, 8 and 16 bytes");
+        let text = text.str(" bytes, aligned to ").int(align_of::<T>() as i128);
+        let text = text.str(" [signature]\nnote: PTX has atomic operations on numbers of 2, 4, 8 and 16 bytes");
         panic!(
             "{}",
             text.str("\nhelp: use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`")
@@ -275,6 +278,7 @@ pub const fn check_constant_race<K: Kernel>(
     writes: bool,
     launch: &str,
     first: bool,
+    ordered: bool,
 ) {
     let constant = Constant {
         name,
@@ -282,7 +286,7 @@ pub const fn check_constant_race<K: Kernel>(
         bytes: 0,
         align: 0,
     };
-    if let Some(text) = constant.race(node, writes, launch, &K::FACTS.code(), first) {
+    if let Some(text) = constant.race(node, writes, launch, &K::FACTS.code(), first, ordered) {
         panic!("{}", text.as_str());
     }
 }

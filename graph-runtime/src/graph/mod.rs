@@ -401,7 +401,7 @@ impl Graph {
     }
 
     /// The driver's handles, for features of CUDA that this crate does not cover; `None` on the emulator. They live as
-    /// long as the graph, the executable graph only until the next [`Graph::rebind`].
+    /// long as the graph, the executable graph only until the next [`Graph::rebind`] or update of a copy.
     ///
     /// The `unsafe` calls that take the handles must know: nothing here waits for launches that are made with them, and
     /// a graph that is instantiated from [`RawGraph::graph`] uses the memory and the functions with which the nodes

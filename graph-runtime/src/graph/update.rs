@@ -308,11 +308,9 @@ pub(crate) fn update(
 }
 
 /// Changes copies, which have been swapped: together, since if CUDA cannot change one in place, the graph is
-/// instantiated again. After an error, the program has the old work again.
+/// instantiated again. After an error, the program has the old work again. Without copies too: if an earlier
+/// instantiation failed, no update may succeed before another one has.
 fn apply_copies(graph: &mut Graph, copies: Vec<Change>) -> Result<()> {
-    if copies.is_empty() {
-        return Ok(());
-    }
     let nodes: Vec<usize> = copies.iter().map(|change| change.node).collect();
     let applied = graph.executable.apply_memory(&graph.draft, &graph.program, &nodes);
     if applied.is_err() {

@@ -201,7 +201,8 @@ impl<S: ?Sized + Rows, M> Place<S, M> {
             return Span { outside, ..self.span };
         }
         Span {
-            start: self.span.start + from,
+            // Saturating: the empty rows of a rectangle are widened to a pitch, and a length may be huge.
+            start: self.span.start.saturating_add(from),
             bytes: to - from,
             ..self.span
         }
@@ -321,6 +322,8 @@ mod tests {
         assert_eq!(empty.rows(1..).lengths(), [3, 0]);
         let huge = table([usize::MAX, 2]);
         assert!(bytes(huge.row(usize::MAX - 1).row(0)).is_none_or(|(start, bytes)| start.checked_add(bytes).is_some()));
+        // An empty row, widened to its pitch.
+        let _ = table([2, usize::MAX]).rectangle_of(1..2, 1..2);
     }
 
     #[test]

@@ -157,6 +157,20 @@ fn races_of_copies_and_kernels_are_found_in_either_order_of_declaration() {
 }
 
 #[test]
+fn memory_may_have_the_name_of_another_variable() {
+    let mut builder = GraphBuilder::new(&device(), "Names");
+    let mut data = builder.device::<[f32; 4]>("data");
+    let mut out = builder.device::<[u32; 2]>("out");
+    builder.constant::<[f32; 4]>("totals", "table");
+    builder.kernel("weigh", Launch::new(1, 4), weigh::call(&mut data));
+    builder.kernel("read", Launch::new(1, 2), read_totals::call(&mut out));
+    let mut totals = builder.constant::<[u32; 2]>("t", "totals");
+    builder.memset("clear", &mut totals, 7_u32);
+    let error = builder.build().unwrap_err();
+    assert_eq!(codes(&error), [Code::Race]);
+}
+
+#[test]
 fn two_declarations_of_one_variable_are_one_memory() {
     let mut builder = GraphBuilder::new(&device(), "Twice");
     let input = builder.host::<[f32; 4]>("input");

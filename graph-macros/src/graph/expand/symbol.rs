@@ -108,10 +108,11 @@ fn races<'a>(
             launched.name.to_string(),
         );
         let (span, writes) = (later.name.span(), access.writes);
+        let ordered = outcome.order.ordered(access.node, launch);
         let function = quote_spanned!(span=> __p::check_constant_race::<#kernel>);
-        let operands = quote!(#name, #symbol, #node_name, #writes, #launch_name, #first);
+        let operands = quote!(#name, #symbol, #node_name, #writes, #launch_name, #first, #ordered);
         (&later.name, span, spanned_call(function, operands, span))
     };
-    let pairs = unordered_accesses(&outcome.order, launches, &accesses);
+    let pairs = unordered_accesses(&graph.draft, &outcome.order, launches, &accesses);
     pairs.into_iter().map(race).collect()
 }

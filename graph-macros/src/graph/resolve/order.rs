@@ -34,6 +34,10 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
                     &error(Code::UnknownNode, message).help("name the node that uses it"),
                 );
             }
+            None if is_around_a_node(graph, dependency) => {
+                let message = format!("`{name}(..)` is no edge: there is `programmatic(..)`");
+                report.push(name.span(), &error(Code::Syntax, message));
+            }
             None => {
                 let diagnostic = error(Code::UnknownNode, format!("no node is named `{name}`"));
                 let others = graph.nodes.iter().filter(|other| other.name != node.name);
@@ -53,6 +57,18 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
         }
         graph.draft.nodes[index].broken = true;
     }
+}
+
+/// Whether the name is followed by the name of a node in parentheses, as `programmatic` is.
+fn is_around_a_node(graph: &Graph<'_>, dependency: &Dependency) -> bool {
+    let iteration = dependency.iteration.as_ref();
+    iteration.is_some_and(|iteration| {
+        let mut names = iteration.numbers.iter().filter_map(|number| match number {
+            Expr::Path(path) => path.path.get_ident(),
+            _ => None, // a number, or one that is calculated
+        });
+        names.any(|name| matches!(graph.entity(name), Some(Entity::Node(_))))
+    })
 }
 
 /// Enters the edge from `before`, which is in the node's body. Returns false if the named iteration is wrong, which is

@@ -60,7 +60,8 @@ pub(crate) use executable::launch_error;
 ///    another waits. Shared host memory is lent by guards instead: facts 1 to 3 of `backend::uses::Uses`.
 /// 5. *Nodes stay within memory and within their access.* `build` lowers what passed the plan's checks: typed places
 ///    that are byte ranges of this graph's resources, and kernels whose [`Kernel`](crate::Kernel) implementation
-///    vouches for theirs. For captured work, the `unsafe` of the calls vouches; for a raw node, the `unsafe` of
+///    vouches for theirs. An update changes the part of a copy or memset only to one within the memory that passed
+///    those checks (`Update::push_part`). For captured work, the `unsafe` of the calls vouches; for a raw node, the `unsafe` of
 ///    `GraphBuilder::raw`.
 /// 6. *Argument values are copied* by CUDA when a node is added or changed; scratch memory need only live for the call.
 /// 7. *Conditions are numbers in memory that nodes read.* Conditional handles and body graphs belong to the CUDA graph

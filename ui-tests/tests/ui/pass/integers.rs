@@ -39,6 +39,7 @@ cuda_graph! {
         kernel parsed = scaled<<<1, 64>>>(&mut data, 1_u8.into(), text.parse().map_err(|_| Error::NoDriver)?) after converted;
         for i in 0..4 {
             kernel variable = scaled<<<1, 64>>>(&mut data, 2.0, i) after parsed;
+            kernel shifted = whole<<<1, 64>>>(&mut data, 2.0, 1 << (28 + i)) after variable;
         }
     }
 }
