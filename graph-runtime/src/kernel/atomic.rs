@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 /// `&[Atomic<T>]`. Nodes that access memory so need no order among each other.
 ///
 /// `T` is `u32`, `i32`, `u64`, `i64`, `f32` or `f64`, or any other [`Element`] of 2, 4, 8 or 16 bytes that is
-/// aligned to its size, since PTX knows bits and not types. For `f16` and `bf16`, it can be `half::f16` and `half::bf16`, or `u16`, which has their bits.
+/// aligned to its size, since PTX knows bits and not types. For `f16` and `bf16`, it can be `half::f16` and
+/// `half::bf16`, or `u16`, which has their bits.
 ///
 /// The graph's memory has elements `T`, and a node passes `&bins`. The kernel may use `atom` and `red` (`atomicAdd` and
 /// others like it) if they are atomic on the whole GPU and their elements are as large as `T`. If the kernel is

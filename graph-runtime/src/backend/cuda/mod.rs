@@ -61,8 +61,8 @@ pub(crate) use executable::launch_error;
 /// 5. *Nodes stay within memory and within their access.* `build` lowers what passed the plan's checks: typed places
 ///    that are byte ranges of this graph's resources, and kernels whose [`Kernel`](crate::Kernel) implementation
 ///    vouches for theirs. An update changes the part of a copy or memset only to one within the memory that passed
-///    those checks (`Update::push_part`). For captured work, the `unsafe` of the calls vouches; for a raw node, the `unsafe` of
-///    `GraphBuilder::raw`.
+///    those checks (`Update::push_part`). For captured work, the `unsafe` of the calls vouches; for a raw node, the
+///    `unsafe` of `GraphBuilder::raw`.
 /// 6. *Argument values are copied* by CUDA when a node is added or changed; scratch memory need only live for the call.
 /// 7. *Conditions are numbers in memory that nodes read.* Conditional handles and body graphs belong to the CUDA graph
 ///    that they were made with, which fact 1 keeps. A handle is given to one conditional node of that graph and to
