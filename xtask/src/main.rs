@@ -29,7 +29,7 @@ usage: cargo xtask <command>
   house [CRATE]...   say which modules use a module above them or each other in a
                      circle, and which comments run past column 120
   gpu [--only KIND]  build what a machine with a GPU needs into .gpu/;
-                     KIND is tests, delays, examples, sanitizer or bench
+                     KIND is tests, delays, debug, examples, sanitizer or bench
 
 They fetch their pinned NVIDIA wheels from PyPI into .wheels/ the first time (Linux x86-64 and Python needed).";
 
