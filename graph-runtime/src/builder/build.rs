@@ -28,6 +28,7 @@ impl GraphBuilder {
     /// * [`Error::Unsupported`](crate::Error::Unsupported) if the device does not support a node;
     /// * [`Error::OutOfMemory`](crate::Error::OutOfMemory) and [`Error::Cuda`](crate::Error::Cuda) from the device.
     pub fn build(mut self) -> Result<Graph> {
+        self.device.backend.check()?;
         self.findings.check_complete()?;
         self.order_between_iterations();
         self.order_iterations();

@@ -31,6 +31,11 @@ pub enum Error {
         /// The number of devices.
         devices: usize,
     },
+    /// The CPU emulator was asked for, but this crate was built without its feature `emulator`.
+    NoEmulator {
+        /// If [`Device::any`](crate::Device::any) returns this, the reason why no CUDA device can be used.
+        cuda: Option<Box<Error>>,
+    },
     /// A driver call failed.
     Cuda {
         /// The graph, node or memory that the call was about.
@@ -209,6 +214,18 @@ impl fmt::Display for Error {
             Error::NoDevice { ordinal, devices } => {
                 write!(f, "there is no CUDA device {ordinal}; there are {devices}")
             }
+            Error::NoEmulator { cuda } => {
+                if let Some(cuda) = cuda {
+                    writeln!(f, "{cuda}")?;
+                    f.write_str("note: nor is there the CPU emulator in its place: ")?;
+                } else {
+                    f.write_str("there is no CPU emulator in this build: ")?;
+                }
+                f.write_str(
+                    "`graph-runtime` was built without its feature `emulator`\n\
+                     help: add it in `Cargo.toml`: `features = [\"emulator\", ..]`, or leave the default features on",
+                )
+            }
             Error::Cuda { site, source } => write!(f, "{site}{source}"),
             Error::Invalid { graph, diagnostics } => {
                 let plural = if diagnostics.len() == 1 { "" } else { "s" };
@@ -270,6 +287,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Cuda { source, .. } => Some(source),
+            Error::NoEmulator { cuda: Some(cuda) } => Some(cuda),
             _ => None,
         }
     }

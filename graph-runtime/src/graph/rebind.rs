@@ -140,7 +140,7 @@ fn invalid(graph: &Graph, diagnostics: Vec<Diagnostic>) -> Error {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "emulator"))]
 mod tests {
     use super::*;
     use crate::{Device, GraphBuilder};

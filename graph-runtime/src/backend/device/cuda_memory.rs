@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct CudaMemory {
     cuda: Arc<Cuda>,
     address: CUdeviceptr,
+    #[cfg_attr(not(feature = "emulator"), expect(dead_code, reason = "only the emulator asks"))]
     bytes: usize,
     owner: MemoryOwner,
     lent: Mutex<Lent>,
@@ -129,6 +130,7 @@ impl CudaMemory {
         self.cuda.raw()
     }
 
+    #[cfg(feature = "emulator")]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
