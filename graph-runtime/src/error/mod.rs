@@ -121,6 +121,11 @@ pub enum Error {
         /// The graph it was used with.
         site: Site,
     },
+    /// A node of one graph was used with another.
+    ForeignNode {
+        /// The graph it was used with.
+        site: Site,
+    },
     /// A place reaches outside its memory.
     OutOfBounds {
         /// The memory.
@@ -140,7 +145,8 @@ pub enum Error {
         /// The memory.
         site: Site,
     },
-    /// Shared memory is in use, by a guard or by the launch that the call comes from.
+    /// Shared memory is in use: by a guard, by the launch that the call comes from or, if the call comes from a launch,
+    /// by another thread.
     InUse {
         /// The memory.
         site: Site,
@@ -250,6 +256,7 @@ impl fmt::Display for Error {
             Error::Panicked { site, message } => write!(f, "{site}the host function panicked: {message}"),
             Error::OutOfMemory { site, bytes } => write!(f, "{site}the host has no memory for {bytes} bytes"),
             Error::ForeignPlace { site } => write!(f, "{site}the place belongs to another graph"),
+            Error::ForeignNode { site } => write!(f, "{site}the node belongs to another graph"),
             Error::OutOfBounds { site } => write!(f, "{site}the place reaches outside"),
             Error::Length { site, expected, given } => {
                 write!(f, "{site}has {expected} bytes, but the slice has {given}")
