@@ -1,9 +1,8 @@
 //! Devices: a CUDA device, or the emulator in place of one.
 
-use crate::backend::device::Backend;
 use crate::backend::device::cuda::Cuda;
-use crate::backend::device::emulated::Emulated;
-use crate::backend::device::options::EmulatorOptions;
+use crate::backend::device::options::{DebugOptions, EmulatorOptions};
+use crate::backend::device::{Backend, Emulated};
 use crate::backend::memory::{DeviceMemory, HostMemory};
 use crate::error::{Error, Result, Site};
 use crate::memory::{DeviceBuffer, HostBuffer};
@@ -24,6 +23,8 @@ pub struct Device {
     pub(crate) backend: Backend,
     /// The seed of [`Device::with_delays`], on CUDA devices only.
     pub(crate) delays: Option<u64>,
+    /// The options of [`Device::with_debug`], if debug mode was asked for.
+    pub(crate) debug: Option<DebugOptions>,
 }
 
 impl Device {
@@ -37,19 +38,25 @@ impl Device {
         Ok(Self {
             backend: Backend::Cuda(Cuda::open(ordinal)?),
             delays: None,
+            debug: None,
         })
     }
 
     /// Returns a new CPU emulator. Its memory is its own: another emulator cannot use it.
+    ///
+    /// If this crate was built without its feature `emulator`, the device exists, but whatever is made on it is
+    /// refused: graphs, memory and events by [`Error::NoEmulator`].
     pub fn emulator() -> Device {
         Self::emulator_with(EmulatorOptions::default())
     }
 
-    /// Returns a new CPU emulator with these limits, checks and order of nodes. Its memory is its own.
+    /// Returns a new CPU emulator with these limits, checks and order of nodes. Its memory is its own. It needs
+    /// the feature `emulator`, as [`Device::emulator`] does.
     pub fn emulator_with(options: EmulatorOptions) -> Device {
         Self {
             backend: Backend::Emulator(Emulated::new(options)),
             delays: None,
+            debug: None,
         }
     }
 
@@ -68,7 +75,30 @@ impl Device {
             Backend::Emulator(device) => Self {
                 backend: Backend::Emulator(device.with_seed(seed)),
                 delays: None,
+                debug: None,
             },
+        }
+    }
+
+    /// Returns the same device in debug mode: graphs that are built on it run node by node on the GPU, with a wait
+    /// after each node, in bodies and loops too. So the first fault names its node, the kernel with its launch and its
+    /// arguments, and the iterations of the loops around it. The lines of CUDA's own log (CUDA 12.9) follow, if there
+    /// are any. The error is [`Error::Fault`]; [`Graph::launch`](crate::Graph::launch) returns it, and so do waits and
+    /// accessors.
+    ///
+    /// Results are those of other launches, but nodes do not overlap, a launch returns when the graph has run, and
+    /// `raw()` of a graph is `None`. [`Device::with_delays`] has no effect. Launches of graphs that were built without
+    /// debug mode cost nothing more.
+    ///
+    /// The environment variable `CUDA_GRAPH_DEBUG=1` does this for all graphs of a program, with default options;
+    /// `CUDA_GRAPH_DEBUG_TIMEOUT` (seconds) and `CUDA_GRAPH_DEBUG_ITERATIONS` change these, and 0 is no limit. It is
+    /// read when a graph is built.
+    ///
+    /// The emulator always runs graphs so, and has limits of its own ([`EmulatorOptions`]): there this does nothing.
+    pub fn with_debug(&self, options: DebugOptions) -> Device {
+        Self {
+            debug: Some(options),
+            ..self.clone()
         }
     }
 
@@ -76,16 +106,28 @@ impl Device {
     /// no device).
     ///
     /// # Errors
-    /// [`Error::Cuda`] if there is a device but the driver refuses it.
+    /// * [`Error::Cuda`] if there is a device but the driver refuses it;
+    /// * [`Error::NoEmulator`] if no CUDA device can be used, and this crate was built without its feature `emulator`.
     pub fn any() -> Result<Device> {
         match Self::cuda(0) {
-            Err(Error::NoDriver | Error::NoDevice { .. }) => Ok(Self::emulator()),
+            Err(error @ (Error::NoDriver | Error::NoDevice { .. })) => Self::emulator_after(error),
             Err(error) if is_unusable(&error) => {
                 tracing::warn!(target: "graph_runtime", %error, "CUDA cannot be used here; graphs run on the CPU");
-                Ok(Self::emulator())
+                Self::emulator_after(error)
             }
             device => device,
         }
+    }
+
+    /// Returns an emulator in place of the CUDA device whose error is given.
+    fn emulator_after(error: Error) -> Result<Device> {
+        let device = Self::emulator();
+        let cuda = Some(Box::new(error));
+        device
+            .backend
+            .check()
+            .map_err(|_| Error::NoEmulator { cuda })
+            .map(|()| device)
     }
 
     /// The device's name: `NVIDIA H200`, or `CPU emulator`.
@@ -215,6 +257,7 @@ impl From<Arc<CudaContext>> for Device {
         Self {
             backend: Backend::Cuda(Cuda::new(context)),
             delays: None,
+            debug: None,
         }
     }
 }
@@ -222,5 +265,48 @@ impl From<Arc<CudaContext>> for Device {
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Device({})", self.name())
+    }
+}
+
+#[cfg(all(test, not(feature = "emulator")))]
+mod tests {
+    use super::*;
+    use crate::GraphBuilder;
+
+    const MESSAGE: &str = "there is no CPU emulator in this build: `graph-runtime` was built without its feature `emulator`\n\
+         help: add it in `Cargo.toml`: `features = [\"emulator\", ..]`, or leave the default features on";
+
+    fn refused<T>(made: Result<T>) {
+        let error = made.map(|_| ()).unwrap_err();
+        assert!(matches!(error, Error::NoEmulator { cuda: None }), "{error}");
+        assert_eq!(error.to_string(), MESSAGE);
+    }
+
+    #[test]
+    fn nothing_is_made_on_an_emulator_that_is_not_in_the_build() {
+        let device = Device::emulator().with_delays(1);
+        assert!(device.is_emulator());
+        refused(device.alloc::<[f32; 4]>());
+        refused(device.alloc_slice::<f32>(4));
+        refused(device.alloc_table::<f32, 2>([2, 2]));
+        refused(device.alloc_host::<f32>());
+        refused(device.alloc_host_slice::<f32>(4));
+        refused(device.event());
+        let mut builder = GraphBuilder::new(&device, "Empty");
+        builder.device::<f32>("data");
+        refused(builder.build());
+        refused(GraphBuilder::new(&Device::emulator_with(EmulatorOptions::default()), "Empty").build());
+    }
+
+    #[test]
+    fn the_error_of_any_says_why_there_is_no_cuda_device() {
+        let error = Device::emulator_after(Error::NoDriver).unwrap_err();
+        let message = "no NVIDIA driver (libcuda) was found\nnote: nor is there the CPU emulator in its place: \
+                       `graph-runtime` was built without its feature `emulator`\nhelp: ";
+        assert!(error.to_string().starts_with(message), "{error}");
+        assert!(matches!(
+            Device::any(),
+            Ok(_) | Err(Error::NoEmulator { cuda: Some(_) })
+        ));
     }
 }
