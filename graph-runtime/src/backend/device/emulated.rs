@@ -1,13 +1,15 @@
 //! The emulator as a device.
 
 use crate::backend::device::options::EmulatorOptions;
-use graph_emulator::Memory;
+use graph_emulator::{Memory, Printer};
 
 /// An emulated device.
 #[derive(Clone)]
 pub(crate) struct Emulated {
     pub(crate) memory: Memory,
     pub(crate) options: EmulatorOptions,
+    /// The receiver of what kernels print; standard output if `None`.
+    pub(crate) printer: Option<Printer>,
 }
 
 impl Emulated {
@@ -15,6 +17,7 @@ impl Emulated {
         Self {
             memory: Memory::new(),
             options,
+            printer: None,
         }
     }
 
@@ -25,8 +28,16 @@ impl Emulated {
             ..self.options
         };
         Self {
-            memory: self.memory.clone(),
             options,
+            ..self.clone()
+        }
+    }
+
+    /// The same device with a receiver of what kernels print.
+    pub(crate) fn with_printer(&self, receive: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self {
+            printer: Some(Printer::new(receive)),
+            ..self.clone()
         }
     }
 }

@@ -4,6 +4,7 @@ mod attribute;
 mod conditional;
 mod copy;
 mod sequence;
+mod slow;
 
 use crate::backend::blueprint::Blueprint;
 use crate::backend::calls::Calls;
@@ -16,7 +17,7 @@ use crate::backend::storage::{Storage, allocate};
 use crate::error::{Error, Result, Site};
 use crate::program::{Argument, KernelOp, Op, Program};
 use crate::shape::part::{ByteRectangle, Part};
-use graph_emulator::{Access, Allocation, Buffer, Footprint, Launch, Memory, Module, Options, Unordered};
+use graph_emulator::{Access, Allocation, Buffer, Footprint, Launch, Memory, Module, Options, Printer, Unordered};
 use graph_plan::{Draft, Mode};
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ pub(crate) struct EmulatorExecutable {
     /// The fault of the last launch. As with CUDA, waiting reports it.
     fault: Option<Fault>,
     options: EmulatorOptions,
+    printer: Option<Printer>,
     calls: Calls,
 }
 
@@ -67,6 +69,7 @@ impl EmulatorExecutable {
             sequence: Sequence::new(blueprint, options.seed, options.check_unordered),
             fault: None,
             options,
+            printer: device.printer.clone(),
             calls,
         })
     }
@@ -99,6 +102,7 @@ impl EmulatorExecutable {
 
     /// Runs the graph. After a fault, the remaining nodes do not run, and waiting reports the fault.
     pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) {
+        slow::warn();
         if self.options.check_uninitialized {
             for storage in &self.storage {
                 if let Storage::Scratch(scratch) = storage {
@@ -336,6 +340,7 @@ impl EmulatorExecutable {
             check_shared_races: self.options.check_shared_races,
             record_footprint: self.options.check_unordered,
             unordered: unordered.collect(),
+            printer: self.printer.clone(),
         }
     }
 
