@@ -20,8 +20,8 @@ impl Flow<'_, '_> {
         Value::pointer(self.sets.single(Source::WorkspacePart(part)))
     }
 
-    /// The result of an instruction that computes with parts of the workspace's address, `None` for others. `packed` has
-    /// the values of the parts of a vector of two.
+    /// The result of an instruction that computes with parts of the workspace's address, `None` for others. `packed`
+    /// has the values of the parts of a vector of two.
     pub(super) fn workspace(
         &mut self,
         instruction: &Instruction,
