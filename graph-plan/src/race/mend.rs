@@ -19,7 +19,7 @@ pub(crate) struct Mend {
     pub(crate) from: usize,
     /// The node that would run after it.
     pub(crate) to: usize,
-    /// The race between the nearest nodes of those that the edge would end.
+    /// The race that tells most of those that the edge would end: that of its own nodes, or of the nearest.
     pub(crate) first: Race,
     /// The other races that it would end, nearest first.
     pub(crate) others: Vec<Race>,
@@ -49,7 +49,8 @@ pub(crate) fn mends(draft: &Draft, order: &Order, all: &[Race], may_join: impl F
         }
     }
     let mut mends: Vec<Mend> = Vec::new();
-    for (from, to, ended) in shared(order, &pairs, may_join) {
+    for (from, to, mut ended) in shared(order, &pairs, may_join) {
+        ended.sort_by_key(|&pair| pair != (from, to)); // a race of the edge's own nodes tells most
         let mut ended = ended.iter().flat_map(|pair| of_pairs.remove(pair).unwrap_or_default());
         mends.extend(ended.next().map(|first| Mend {
             from,
@@ -364,6 +365,13 @@ mod tests {
             .collect();
         let draft = draft(2, &[], &accesses);
         assert_eq!(edges(&draft), [((0, 1), vec![(0, 1); 3])]);
+    }
+
+    #[test]
+    fn one_edge_is_missing_at_the_end_of_a_chain() {
+        let touch = |node| whole(node, 0, Mode::Write);
+        let draft = draft(3, &chain(&[0, 1]), &[touch(0), touch(1), touch(2)]);
+        assert_eq!(edges(&draft), [((1, 2), vec![(1, 2), (0, 2)])]);
     }
 
     #[test]
