@@ -6,12 +6,11 @@
 //! * `house` ([`house`]): check the order of modules in every crate, and the width of comments and Markdown.
 //! * `gpu` ([`gpu`]): build what a machine with a GPU, and without Rust, needs to run tests, examples and benchmarks.
 //!
-//! [`wheels`] fetches NVIDIA's tools from PyPI; [`nvrtc`] calls the compiler among them.
+//! `cuda_graph_build` fetches NVIDIA's tools from PyPI, those of [`wheels`] too, and calls the compiler among them.
 
 mod gpu;
 mod house;
 mod ptx;
-mod nvrtc;
 mod wheels;
 mod workspace;
 
