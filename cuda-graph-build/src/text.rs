@@ -9,7 +9,8 @@ const PTX_VERSION: &str = "--ptx-version=";
 const DEFAULT_ARCHITECTURE: &str = "--gpu-architecture=compute_70";
 
 /// Returns the options that a source asks for on its first line, `// cuda-graph: --gpu-architecture=compute_90`:
-/// options of NVRTC, and `--ptx-version=6.0`, which lowers the version that the PTX asks for, so that older drivers take it.
+/// options of NVRTC, and `--ptx-version=6.0`, which lowers the version that the PTX asks for, so that older drivers
+/// take it.
 pub fn directive(source: &str) -> Option<&str> {
     source.lines().next()?.strip_prefix(DIRECTIVE).map(str::trim)
 }
