@@ -24,6 +24,7 @@ impl CudaExecutable {
         stream: Option<&CudaStream>,
     ) -> Result<()> {
         let graph = || Site::graph(&draft.name);
+        let of_user = stream.is_some();
         let (stream, id) = match stream {
             Some(stream) => {
                 let stream = self.check_stream(draft, stream)?;
@@ -53,7 +54,15 @@ impl CudaExecutable {
         }
         self.event.lose();
         claims.iter().for_each(|claim| claim.launched(id, &self.event));
-        self.launch_recorded(stream).at(graph)
+        if !of_user {
+            return self.launch_recorded(stream).at(graph);
+        }
+        let launched = self.launch_on_checked(draft, stream);
+        if self.is_captured() {
+            // The stream does not order the launch. So whoever uses the memory waits for the event, which fails.
+            claims.iter().for_each(|claim| claim.launched(None, &self.event));
+        }
+        launched
     }
 
     /// Takes another event for launches from now on. Those who use memory that was replaced then need not wait for
