@@ -1,9 +1,9 @@
-//! Every call of the driver fails once, in each of several scenarios: a first run counts the calls, then there is one run
-//! for each call and some of its numbers.
+//! Every call of the driver fails once, in each of several scenarios: a first run counts the calls, then there is one
+//! run for each call and some of its numbers.
 
 use crate::fake::{device, is_fake};
 use crate::graphs::{self, Run};
-use crate::memory::{free_on, in_use};
+use crate::memory::{free_on, heap_bytes, objects};
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{Device, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,12 +23,13 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 6] = [
 
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
-const QUIET: [&str; 17] = [
+const QUIET: [&str; 18] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
     "cuDeviceGetName",
     "cuEventDestroy_v2",
+    "cuEventQuery",
     "cuEventSynchronize",
     "cuFuncGetParamInfo",
     "cuGetErrorName",
@@ -49,7 +50,8 @@ fn is_of_a_node(call: &str) -> bool {
     adds || call == "cuGraphConditionalHandleCreate"
 }
 
-/// The numbers of calls that fail, of `count`: all if they are few, else the first, the second, two in the middle and the last.
+/// The numbers of calls that fail, of `count`: all if they are few, else the first, the second, two in the middle and
+/// the last.
 fn sample(count: usize) -> BTreeSet<usize> {
     if count <= 5 {
         return (1..=count).collect();
@@ -114,7 +116,7 @@ fn every_call_fails_once() {
             for number in sample(count) {
                 let what = format!("{name}: {call} number {number}");
                 faults::start();
-                let before = in_use();
+                let (objects_before, heap_before) = (objects(), heap_bytes());
                 faults::fail(call, number);
                 let result = run(&device, scenario).map(|errors| {
                     let texts = errors.iter().map(|error| error.to_string());
@@ -124,12 +126,9 @@ fn every_call_fails_once() {
                     problems.push(format!("{what}: was not called again"));
                 }
                 faults::start();
-                let after = in_use();
-                if after.objects != before.objects {
-                    problems.push(format!(
-                        "{what}: leaked: {:?}, before {:?}",
-                        after.objects, before.objects
-                    ));
+                let (heap_after, objects_after) = (heap_bytes(), objects());
+                if objects_after != objects_before {
+                    problems.push(format!("{what}: leaked: {objects_after:?}, before {objects_before:?}"));
                 }
                 let text = match result {
                     Ok(texts) => texts,
@@ -138,8 +137,9 @@ fn every_call_fails_once() {
                         continue;
                     }
                 };
-                let own: usize = text.iter().map(|text| text.capacity() + size_of::<String>()).sum();
-                heap += after.heap - before.heap - own as isize;
+                let own: usize = text.iter().map(String::capacity).sum();
+                let own = own + text.capacity() * size_of::<String>();
+                heap += heap_after - heap_before - own as isize;
                 let outcomes = table.entry(call).or_default();
                 outcomes.failed += 1;
                 match &text[..] {
@@ -160,7 +160,8 @@ fn every_call_fails_once() {
     let lost = free.saturating_sub(free_on(&device));
     print(&table, heap, lost);
     for (name, outcomes) in &table {
-        if outcomes.failed == 0 {
+        // The fake driver runs no host functions, which alone make this call.
+        if outcomes.failed == 0 && !(is_fake() && *name == "cuEventQuery") {
             problems.push(format!("{name}: no scenario calls it"));
         }
     }

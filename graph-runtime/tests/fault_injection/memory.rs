@@ -6,7 +6,6 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
-/// The bytes that are allocated in Rust.
 static ALLOCATED: AtomicIsize = AtomicIsize::new(0);
 
 struct Counting;
@@ -29,21 +28,14 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What is in use at one time.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct InUse {
-    /// Objects of the driver that this library has made, by kind.
-    pub(crate) objects: BTreeMap<&'static str, isize>,
-    /// Bytes in Rust's heap.
-    pub(crate) heap: isize,
+/// The number of the driver's objects of each kind that this library has made and not destroyed.
+pub(crate) fn objects() -> BTreeMap<&'static str, isize> {
+    faults::live().into_iter().filter(|(_, count)| *count != 0).collect()
 }
 
-pub(crate) fn in_use() -> InUse {
-    let objects = faults::live().into_iter().filter(|(_, count)| *count != 0).collect();
-    InUse {
-        objects,
-        heap: ALLOCATED.load(Relaxed),
-    }
+/// The bytes that are allocated in Rust.
+pub(crate) fn heap_bytes() -> isize {
+    ALLOCATED.load(Relaxed)
 }
 
 /// The bytes of device memory that are free, as the driver says.

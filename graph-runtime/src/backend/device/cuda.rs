@@ -124,7 +124,11 @@ impl Cuda {
         }
         let queued = queue(stream.0);
         // SAFETY: the stream lives as long as `self`.
-        let waited = unsafe { driver::stream::synchronize(stream.0) };
+        let wait = || unsafe { driver::stream::synchronize(stream.0) };
+        let waited = wait();
+        if waited.is_err() {
+            let _ = wait(); // the reason may pass; if it does not, the context is beyond use, and runs nothing
+        }
         queued.and(waited)
     }
 

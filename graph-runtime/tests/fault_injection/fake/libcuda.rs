@@ -415,6 +415,7 @@ api! {
         }
         0
     }
+    bound cuEventQuery(event: Handle) { if *state().event(CALL, event) { CAPTURED_EVENT } else { 0 } }
     bound cuEventSynchronize(event: Handle) { if *state().event(CALL, event) { CAPTURED_EVENT } else { 0 } }
 
     bound cuModuleLoadData(out: *mut Handle, image: *const c_char) {
