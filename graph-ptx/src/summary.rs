@@ -20,6 +20,8 @@
 //! * **Local, shared and device memory** are one value each: every load finds everything that is stored. An address
 //!   loaded from device memory is unknown, and tainted by every pointer that the kernel stores there. `.param`
 //!   variables are followed one by one.
+//! * **The workspace of a cooperative launch**, which `%envreg1` and `%envreg2` name, is memory that no graph knows:
+//!   accesses of it count for nothing.
 //! * **Calls** are followed with their arguments; a call through a register may reach every function of the module
 //!   whose address is taken and that has as many parameters. External functions may do anything with their arguments,
 //!   except for a few that are known (`vprintf`, `malloc`).
@@ -40,6 +42,7 @@ mod shared;
 mod wait;
 mod call;
 mod transfer;
+mod workspace;
 mod flow;
 mod program;
 mod webs;

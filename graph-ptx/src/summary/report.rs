@@ -267,12 +267,13 @@ impl<'s> Report<'s> {
         touch.early = self.early;
         let bits = flow.sets.bits(address);
         let everything = flow.sets.is_all(bits);
-        let mut params = Vec::new();
+        let (mut params, mut part) = (Vec::new(), false);
         for &source in flow.sets.members(bits) {
             match source {
                 Source::Param(index) => params.push(index as usize),
                 Source::Variable(index) => self.variable(flow, index, touch, line),
-                Source::Shared | Source::Local | Source::Const => {}
+                Source::Shared | Source::Local | Source::Const | Source::Workspace => {}
+                Source::WorkspacePart(_) => part = true,
                 Source::ParamAddress(_) | Source::ByValue(_) | Source::Slot(_) => {}
             }
         }
@@ -295,7 +296,7 @@ impl<'s> Report<'s> {
         }
         // In the global space, an address in another window is not an address.
         let windows = space == Some(Space::Global) && params.is_empty() && by_value.is_empty();
-        let lost = address.is_bottom() || (windows && !self.has_variable(flow, address));
+        let lost = address.is_bottom() || part || (windows && !is_global(flow, address));
         let unknown = address.opaque || address.number || everything || lost || flow.sets.is_all(address.by_value);
         if unknown {
             self.unknown_order(touch, line);
@@ -329,13 +330,6 @@ impl<'s> Report<'s> {
         }
     }
 
-    fn has_variable(&self, flow: &Flow<'_, '_>, address: Value) -> bool {
-        flow.sets
-            .members(address.base)
-            .iter()
-            .any(|source| matches!(source, Source::Variable(_)))
-    }
-
     fn variable(&mut self, flow: &Flow<'_, '_>, index: u32, touch: Touch, line: u32) {
         let variable = &flow.program.module.variables[index as usize];
         if variable.space != Space::Global {
@@ -347,6 +341,12 @@ impl<'s> Report<'s> {
         });
         known.access.touch(touch, line);
     }
+}
+
+/// Whether an address may be one of global memory that is known, other than that of parameters.
+fn is_global(flow: &Flow<'_, '_>, address: Value) -> bool {
+    let known = |source: &Source| matches!(source, Source::Variable(_) | Source::Workspace);
+    flow.sets.members(address.base).iter().any(known)
 }
 
 /// Whether a value is certainly an address in `.const` variables that the code mentions.

@@ -153,6 +153,7 @@ functions! {
     fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
     fn cuStreamGetId(stream: CUstream, stream_id: *mut c_ulonglong);
     fn cuStreamIsCapturing(stream: CUstream, capture_status: *mut u32 as *mut sys::CUstreamCaptureStatus);
+    fn cuStreamQuery(stream: CUstream);
     fn cuStreamSynchronize(stream: CUstream);
     fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
     fn cuThreadExchangeStreamCaptureMode(mode: *mut u32 as *mut sys::CUstreamCaptureMode);
@@ -172,6 +173,11 @@ functions! {
         data: *const c_void,
         count: usize,
         params: *mut c_void,
+    );
+    fn cuLogsRegisterCallback(
+        callback: unsafe extern "C" fn(*mut c_void, u32, *const c_char, usize),
+        data: *mut c_void,
+        handle: *mut *mut c_void,
     );
     fn cuGraphConditionalHandleCreate(
         handle: *mut u64,

@@ -7,8 +7,8 @@ use graph_runtime::cudarc::driver::{CudaFunction, DriverError, result, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{
-    BoxError, Device, DeviceBuffer, Error, Event, GraphBuilder, HostBuffer, Launch, OnDevice, Pointer, PointerMut,
-    Result, SharedHost, cuda_graph, cuda_kernels,
+    BoxError, DebugOptions, Device, DeviceBuffer, Error, Event, GraphBuilder, HostBuffer, Launch, OnDevice, Pointer,
+    PointerMut, Result, SharedHost, cuda_graph, cuda_kernels,
 };
 use std::fmt::Debug;
 
@@ -385,6 +385,14 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
     run.step(|| other.launch())?; // waits for the first graph's launch, on the GPU
     check(run.step(|| sums[1].read().map(|sum| *sum))?, [1; 4]);
     Ok(())
+}
+
+/// The same node by node.
+pub(crate) fn debug(device: &Device, run: &mut Run) -> Result<()> {
+    let device = device.with_debug(DebugOptions::default());
+    statements(&device, run)?;
+    control(&device, run)?;
+    sharing(&device, run)
 }
 
 /// Devices, memory outside of graphs, memory that cudarc has, and a file that does not load.

@@ -11,6 +11,7 @@ macro_rules! announce {
     }};
 }
 
+mod debug;
 mod build;
 mod renew;
 mod shared;
@@ -44,6 +45,7 @@ use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
+pub(crate) use debug::DebugExecutable;
 pub(crate) use executable::{CAPTURED, launch_error};
 
 /// An instantiated graph with everything that its launches use.

@@ -23,8 +23,29 @@ impl CudaExecutable {
         claims: &[Claim<'_, LaunchEvent>],
         stream: Option<&CudaStream>,
     ) -> Result<()> {
-        let graph = || Site::graph(&draft.name);
         let of_user = stream.is_some();
+        let stream = self.await_others(draft, claims, stream)?;
+        if !of_user {
+            return self.launch_recorded(stream).at(|| Site::graph(&draft.name));
+        }
+        let launched = self.launch_on_checked(draft, stream);
+        if self.is_captured() {
+            // The stream does not order the launch. So whoever uses the memory waits for the event, which fails.
+            claims.iter().for_each(|claim| claim.launched(None, &self.event));
+        }
+        launched
+    }
+
+    /// Makes the stream, a user's or the graph's own, wait for launches of other graphs that conflict with `claims` and
+    /// are on other streams, and notes the launch that the caller is about to make there. Returns the stream, which
+    /// lives as long as `self` and the user's stream; the context is current.
+    pub(super) fn await_others(
+        &mut self,
+        draft: &Draft,
+        claims: &[Claim<'_, LaunchEvent>],
+        stream: Option<&CudaStream>,
+    ) -> Result<CUstream> {
+        let graph = || Site::graph(&draft.name);
         let (stream, id) = match stream {
             Some(stream) => {
                 let stream = self.check_stream(draft, stream)?;
@@ -54,15 +75,7 @@ impl CudaExecutable {
         }
         self.event.lose();
         claims.iter().for_each(|claim| claim.launched(id, &self.event));
-        if !of_user {
-            return self.launch_recorded(stream).at(graph);
-        }
-        let launched = self.launch_on_checked(draft, stream);
-        if self.is_captured() {
-            // The stream does not order the launch. So whoever uses the memory waits for the event, which fails.
-            claims.iter().for_each(|claim| claim.launched(None, &self.event));
-        }
-        launched
+        Ok(stream)
     }
 
     /// Takes another event for launches from now on. Those who use memory that was replaced then need not wait for

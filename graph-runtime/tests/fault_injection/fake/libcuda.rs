@@ -371,6 +371,8 @@ api! {
         *capture = 2;
         CAPTURE_UNSUPPORTED
     }
+    bound cuStreamQuery(stream: Handle) { cuStreamSynchronize(stream) }
+    bound cuLogsRegisterCallback(_callback: *const c_void, _data: *mut c_void, _handle: *mut *mut c_void) { 0 }
     bound cuStreamWaitEvent(stream: Handle, event: Handle, _flags: u32) {
         let mut state = state();
         state.event(CALL, event);
