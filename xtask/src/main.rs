@@ -33,7 +33,7 @@ usage: cargo xtask <command>
   site               build the documentation into target/site/: README.md, docs/,
                      and rustdoc
   gpu [--only KIND]  build what a machine with a GPU needs into .gpu/;
-                     KIND is tests, delays, examples, sanitizer or bench
+                     KIND is tests, delays, debug, examples, sanitizer or bench
 
 They fetch their pinned NVIDIA wheels from PyPI into .wheels/ the first time (Linux x86-64 and Python needed).";
 

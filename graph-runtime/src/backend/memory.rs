@@ -39,14 +39,19 @@ impl DeviceMemory {
 
     /// Lends the memory from the byte `start` on as a slice of cudarc's with `len` elements, under a claim to read that
     /// lasts as long as the slice.
-    pub(crate) fn cudarc<'a, T: 'static>(
+    ///
+    /// # Safety
+    ///
+    /// As for [`DeviceBuffer::as_cudarc`](crate::DeviceBuffer::as_cudarc).
+    pub(crate) unsafe fn cudarc<'a, T: 'static>(
         &'a self,
         start: usize,
         len: usize,
         claim: impl FnOnce() -> Result<Claim<'a, LaunchEvent>>,
     ) -> Result<CudarcSlice<'a, T>> {
         match self {
-            Self::Cuda(memory) => memory.cudarc(start, len, claim()?).at(Site::buffer),
+            // SAFETY: by the caller's promise.
+            Self::Cuda(memory) => unsafe { memory.cudarc(start, len, claim()?) }.at(Site::buffer),
             Self::Emulator(_) => Err(Error::Unsupported {
                 site: Site::buffer(),
                 message: "memory of the CPU emulator is no CUDA memory",

@@ -3,12 +3,22 @@
 use super::GraphBuilder;
 use super::memory::DeclaredMemory;
 use crate::backend::blueprint::{Blueprint, Programmatic};
+use crate::backend::device::options::DebugOptions;
 use crate::backend::executable::Executable;
 use crate::backend::shared::SharedResources;
+use crate::device::Device;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::program::scratch::first_reads;
 use graph_plan::Lists;
+
+/// The options of debug mode, if the device or the environment asks for it.
+fn debug_options(device: &Device) -> Result<Option<DebugOptions>> {
+    match device.debug {
+        Some(options) => Ok(Some(options)),
+        None => DebugOptions::of_environment(),
+    }
+}
 
 impl GraphBuilder {
     /// Checks the graph and builds it: allocates its memory, loads its kernels, and makes the executable graph. Waits
@@ -20,7 +30,8 @@ impl GraphBuilder {
     /// * [`Error::NoNvrtc`](crate::Error::NoNvrtc) and [`Error::Compile`](crate::Error::Compile) if a CUDA source
     ///   cannot be compiled;
     /// * [`Error::TooManyNodes`](crate::Error::TooManyNodes) if a loop makes more than about a million nodes;
-    /// * [`Error::UnknownNode`](crate::Error::UnknownNode) if an attribute was given to a node that does not exist;
+    /// * [`Error::UnknownNode`](crate::Error::UnknownNode) if an attribute was given to a node that does not exist,
+    ///   [`Error::ForeignNode`](crate::Error::ForeignNode) if it was given to a node of another graph;
     /// * [`Error::Module`](crate::Error::Module) and [`Error::Kernel`](crate::Error::Kernel) if the device cannot load
     ///   the PTX, or cannot launch a kernel as asked;
     /// * [`Error::Node`](crate::Error::Node) if the closure of a `capture` or `raw` node fails;
@@ -59,7 +70,7 @@ impl GraphBuilder {
         let shared = shared.into_iter().map(|shared| (shared.resource, shared.memory));
         let shared = SharedResources::new(&draft, shared.collect());
         findings.mistakes(outcome.errors.iter().cloned());
-        findings.mistakes(shared.overlaps(&draft));
+        findings.mistakes(shared.overlaps(&draft, &device.backend));
         findings.mistakes(first_reads(&draft, &outcome, &program));
         findings.check(&draft)?;
         if tracing::enabled!(target: "graph_runtime", tracing::Level::DEBUG) {
@@ -80,6 +91,7 @@ impl GraphBuilder {
             programmatic: &Programmatic::of(&draft),
             layouts: &layouts,
             delays: device.delays,
+            debug: debug_options(&device)?,
             driver,
             shared: &shared,
             arena: &arena,
