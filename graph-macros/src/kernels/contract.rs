@@ -37,12 +37,10 @@ pub(super) fn compile(declaration: &mut Declaration) -> Vec<Contract> {
     contracts
 }
 
-/// The conditions of an attribute in which commas separate several.
-fn conditions(attribute: &Attribute) -> Option<Vec<String>> {
-    let list = attribute
-        .parse_args_with(Punctuated::<Expr, Token![,]>::parse_terminated)
-        .ok()?;
-    (list.len() > 1).then(|| list.iter().map(text).collect())
+/// Whether commas separate several expressions in an attribute.
+fn is_list(attribute: &Attribute) -> bool {
+    let list = attribute.parse_args_with(Punctuated::<Expr, Token![,]>::parse_terminated);
+    list.is_ok_and(|list| list.len() > 1)
 }
 
 fn contract(attribute: &Attribute, declaration: &Declaration, report: &mut Report) -> Option<Contract> {
@@ -55,9 +53,9 @@ fn contract(attribute: &Attribute, declaration: &Declaration, report: &mut Repor
             };
             let text = fault.to_string();
             let text = text.strip_prefix("unexpected end of input, ").unwrap_or(&text);
-            let help = match conditions(attribute) {
-                Some(conditions) => format!("join conditions by `&&`: `#[requires({})]`", conditions.join(" && ")),
-                None => "give a condition: `#[requires(threads <= data.len())]`".to_owned(),
+            let help = match is_list(attribute) {
+                true => "join conditions by `&&`, or write a `#[requires(..)]` for each",
+                false => "give a condition: `#[requires(threads <= data.len())]`",
             };
             report.push_between(start, end, &error(Code::Contract, text).help(help));
             return None;

@@ -68,7 +68,7 @@ cuda_graph! {
         raw value = unsafe () |_graph, after| after[0] after careful;
         raw value_in_braces = unsafe () |_graph, after| { after[0] } after value;
         raw result_in_braces = unsafe () |_graph, after| { Ok(after[0]) } after value;
-        raw of_result = unsafe () |_graph, after| Result::Ok(after[0]) after value;
+        raw of_result_too = unsafe () |_graph, after| Result::Ok(after[0]) after value;
         raw later = unsafe () |_graph, _after| todo!();
     }
 }
