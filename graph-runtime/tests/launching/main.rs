@@ -4,6 +4,7 @@
 mod common;
 
 mod attributes;
+mod forms;
 mod functions;
 mod nvrtc;
 mod programmatic;
