@@ -1,9 +1,8 @@
 //! Devices: a CUDA device, or the emulator in place of one.
 
-use crate::backend::device::Backend;
 use crate::backend::device::cuda::Cuda;
-use crate::backend::device::emulated::Emulated;
 use crate::backend::device::options::EmulatorOptions;
+use crate::backend::device::{Backend, Emulated};
 use crate::backend::memory::{DeviceMemory, HostMemory};
 use crate::error::{Error, Result, Site};
 use crate::memory::{DeviceBuffer, HostBuffer};
@@ -41,11 +40,15 @@ impl Device {
     }
 
     /// Returns a new CPU emulator. Its memory is its own: another emulator cannot use it.
+    ///
+    /// If this crate was built without its feature `emulator`, the device exists, but whatever is made on it is
+    /// refused: graphs, memory and events by [`Error::NoEmulator`].
     pub fn emulator() -> Device {
         Self::emulator_with(EmulatorOptions::default())
     }
 
-    /// Returns a new CPU emulator with these limits, checks and order of nodes. Its memory is its own.
+    /// Returns a new CPU emulator with these limits, checks and order of nodes. Its memory is its own. It needs
+    /// the feature `emulator`, as [`Device::emulator`] does.
     pub fn emulator_with(options: EmulatorOptions) -> Device {
         Self {
             backend: Backend::Emulator(Emulated::new(options)),
@@ -76,16 +79,28 @@ impl Device {
     /// no device).
     ///
     /// # Errors
-    /// [`Error::Cuda`] if there is a device but the driver refuses it.
+    /// * [`Error::Cuda`] if there is a device but the driver refuses it;
+    /// * [`Error::NoEmulator`] if no CUDA device can be used, and this crate was built without its feature `emulator`.
     pub fn any() -> Result<Device> {
         match Self::cuda(0) {
-            Err(Error::NoDriver | Error::NoDevice { .. }) => Ok(Self::emulator()),
+            Err(error @ (Error::NoDriver | Error::NoDevice { .. })) => Self::emulator_after(error),
             Err(error) if is_unusable(&error) => {
                 tracing::warn!(target: "graph_runtime", %error, "CUDA cannot be used here; graphs run on the CPU");
-                Ok(Self::emulator())
+                Self::emulator_after(error)
             }
             device => device,
         }
+    }
+
+    /// Returns an emulator in place of the CUDA device whose error is given.
+    fn emulator_after(error: Error) -> Result<Device> {
+        let device = Self::emulator();
+        let cuda = Some(Box::new(error));
+        device
+            .backend
+            .check()
+            .map_err(|_| Error::NoEmulator { cuda })
+            .map(|()| device)
     }
 
     /// The device's name: `NVIDIA H200`, or `CPU emulator`.
@@ -222,5 +237,48 @@ impl From<Arc<CudaContext>> for Device {
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Device({})", self.name())
+    }
+}
+
+#[cfg(all(test, not(feature = "emulator")))]
+mod tests {
+    use super::*;
+    use crate::GraphBuilder;
+
+    const MESSAGE: &str = "there is no CPU emulator in this build: `graph-runtime` was built without its feature `emulator`\n\
+         help: add it in `Cargo.toml`: `features = [\"emulator\", ..]`, or leave the default features on";
+
+    fn refused<T>(made: Result<T>) {
+        let error = made.map(|_| ()).unwrap_err();
+        assert!(matches!(error, Error::NoEmulator { cuda: None }), "{error}");
+        assert_eq!(error.to_string(), MESSAGE);
+    }
+
+    #[test]
+    fn nothing_is_made_on_an_emulator_that_is_not_in_the_build() {
+        let device = Device::emulator().with_delays(1);
+        assert!(device.is_emulator());
+        refused(device.alloc::<[f32; 4]>());
+        refused(device.alloc_slice::<f32>(4));
+        refused(device.alloc_table::<f32, 2>([2, 2]));
+        refused(device.alloc_host::<f32>());
+        refused(device.alloc_host_slice::<f32>(4));
+        refused(device.event());
+        let mut builder = GraphBuilder::new(&device, "Empty");
+        builder.device::<f32>("data");
+        refused(builder.build());
+        refused(GraphBuilder::new(&Device::emulator_with(EmulatorOptions::default()), "Empty").build());
+    }
+
+    #[test]
+    fn the_error_of_any_says_why_there_is_no_cuda_device() {
+        let error = Device::emulator_after(Error::NoDriver).unwrap_err();
+        let message = "no NVIDIA driver (libcuda) was found\nnote: nor is there the CPU emulator in its place: \
+                       `graph-runtime` was built without its feature `emulator`\nhelp: ";
+        assert!(error.to_string().starts_with(message), "{error}");
+        assert!(matches!(
+            Device::any(),
+            Ok(_) | Err(Error::NoEmulator { cuda: Some(_) })
+        ));
     }
 }

@@ -122,11 +122,6 @@ unsafe extern "C" {
 #[doc = include_str!("../../docs/diagnostics.md")]
 struct Diagnostics;
 
-/// The examples of `docs/language.md`: one for each statement, compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/language.md")]
-struct Language;
-
 #[cuda_kernels("kernels/atomic.ptx")]
 unsafe extern "C" {
     /// `bins[i] += 1`, atomically

@@ -27,7 +27,9 @@ graph_runtime::cuda_graph! {
 #[test]
 fn rustc_tells_each_mistake_once() {
     let package = Package::new("once", None).expect("a package in the target folder");
-    let mut check = package.check(GRAPH).expect("the source can be written");
+    let mut check = package
+        .cargo("check", "src/lib.rs", GRAPH)
+        .expect("the source can be written");
     let output = check.arg("--message-format=json").output().expect("cargo runs");
     let json = String::from_utf8_lossy(&output.stdout);
     let mut lines: Vec<usize> = json.lines().filter_map(line_of_error).collect();

@@ -88,7 +88,7 @@ fn program(runtime: &str, given: Option<&str>) -> String {
 fn assert_compiles(package: &Package, source: &str) {
     let source = format!("#![deny(warnings)]\n{source}");
     let output = package
-        .check(&source)
+        .cargo("check", "src/lib.rs", &source)
         .expect("the source can be written")
         .output()
         .expect("cargo runs");
@@ -130,7 +130,7 @@ fn a_crate_may_re_export_the_runtime() {
             };
         }
     "#;
-    facade.check(exports).expect("the source can be written");
+    facade.write("src/lib.rs", exports).expect("the source can be written");
     let user = Package::new("user-of-facade", Some("facade = { path = '../facade' }"))
         .expect("a package in the target folder");
     let mut programs = String::from("facade::ones!(Ones, 8);\nmod local { pub use facade::graph_runtime; }\n");

@@ -4,12 +4,14 @@
 //! * `ptx` ([`ptx`]): compile every `.cu` to the `.ptx` beside it, or check that they agree.
 //! * `ptxas` ([`ptx`]): assemble every `.ptx`, to know that a GPU will take it.
 //! * `house` ([`house`]): check the order of modules in every crate, and the width of comments and Markdown.
+//! * `site` ([`site`]): build the documentation site.
 //! * `gpu` ([`gpu`]): build what a machine with a GPU, and without Rust, needs to run tests, examples and benchmarks.
 //!
 //! [`wheels`] fetches NVIDIA's tools from PyPI; [`nvrtc`] calls the compiler among them.
 
 mod gpu;
 mod house;
+mod site;
 mod ptx;
 mod nvrtc;
 mod wheels;
@@ -28,6 +30,8 @@ usage: cargo xtask <command>
   ptxas              assemble every .ptx with ptxas 12.4, for its own .target
   house [CRATE]...   say which modules use a module above them or each other in a
                      circle, and which comments run past column 120
+  site               build the documentation into target/site/: README.md, docs/,
+                     and rustdoc
   gpu [--only KIND]  build what a machine with a GPU needs into .gpu/;
                      KIND is tests, delays, examples, sanitizer or bench
 
@@ -50,6 +54,7 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["ptx"] => ptx::regenerate(&root),
         ["ptx", "--check"] => ptx::check(&root),
         ["house", crates @ ..] => house::check(&root, crates),
+        ["site"] => site::build(&root),
         ["ptxas"] => ptx::assemble(&root),
         ["gpu"] => gpu::build(&root, None),
         ["gpu", "--only", kind] => gpu::build(&root, Some(kind.parse()?)),

@@ -69,16 +69,30 @@ pub(crate) struct Member {
 /// # Errors
 /// If `cargo metadata` fails.
 pub(crate) fn members(root: &Path) -> Result<Vec<Member>> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--offline", "--format-version=1"])
-        .current_dir(root)
-        .output()?;
-    if !output.status.success() {
-        return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr)).into());
-    }
-    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let metadata = metadata(root, &["--no-deps"])?;
     Ok(array(&metadata["packages"]).iter().map(member).collect())
+}
+
+/// The output of `cargo metadata` with these arguments, as JSON.
+///
+/// # Errors
+/// If it fails.
+pub(crate) fn metadata(root: &Path, arguments: &[&str]) -> Result<Value> {
+    let always = ["metadata", "--offline", "--format-version=1"];
+    Ok(serde_json::from_str(&cargo(root, &[&always, arguments].concat())?)?)
+}
+
+/// The output of cargo with these arguments.
+///
+/// # Errors
+/// If it fails.
+pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Result<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo).args(arguments).current_dir(root).output()?;
+    if !output.status.success() {
+        return Err(format!("cargo {}: {}", arguments[0], String::from_utf8_lossy(&output.stderr)).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 fn member(package: &Value) -> Member {
@@ -107,10 +121,10 @@ fn member(package: &Value) -> Member {
     }
 }
 
-fn array(value: &Value) -> &[Value] {
+pub(crate) fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

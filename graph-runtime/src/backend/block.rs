@@ -4,7 +4,7 @@ use crate::backend::device::Backend;
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::launches::Access;
 use crate::backend::memory::{DeviceMemory, HostMemory};
-use crate::backend::uses::{Claim, ClaimKind, Refused, Uses};
+use crate::backend::uses::{Claim, ClaimKind, Patience, Refused, Uses};
 use crate::error::{Error, Result, Site};
 use crate::shape::Lengths;
 use crate::shape::place::Selected;
@@ -171,23 +171,28 @@ impl SharedMemory {
 
     /// Refuses memory that graphs on `backend` cannot use.
     pub(crate) fn check_device(&self, backend: &Backend, site: impl FnOnce() -> Site) -> Result<()> {
-        let usable = match self {
-            Self::Host(piece) => piece.block.is_usable_on(backend),
-            Self::Device(piece) => piece.block.is_usable_on(backend),
-        };
-        if usable {
+        if self.is_usable_on(backend) {
             return Ok(());
         }
         Err(Error::ForeignMemory { site: site() })
     }
 
+    /// Whether graphs on `backend` can use it.
+    pub(crate) fn is_usable_on(&self, backend: &Backend) -> bool {
+        match self {
+            Self::Host(piece) => piece.block.is_usable_on(backend),
+            Self::Device(piece) => piece.block.is_usable_on(backend),
+        }
+    }
+
     /// Claims the memory for a launch. Waits for work that was queued on it as a slice of cudarc's, since no event is
     /// recorded after that.
-    pub(crate) fn claim(&self, write: bool) -> Result<Claim<'_, LaunchEvent>, Refused> {
+    pub(crate) fn claim(&self, write: bool, patience: Patience) -> Result<Claim<'_, LaunchEvent>, Refused> {
+        let kind = ClaimKind::Call;
         match self {
-            Self::Host(piece) => piece.block.uses.claim(piece.access(write), ClaimKind::Call),
+            Self::Host(piece) => piece.block.uses.claim(piece.access(write), kind, patience),
             Self::Device(piece) => {
-                let claim = piece.block.uses.claim(piece.access(write), ClaimKind::Call)?;
+                let claim = piece.block.uses.claim(piece.access(write), kind, patience)?;
                 piece.block.settle(write).map_err(Refused::Cuda)?;
                 Ok(claim)
             }

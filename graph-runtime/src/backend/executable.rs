@@ -5,7 +5,10 @@ use crate::backend::blueprint::Blueprint;
 use crate::backend::cuda::{CudaExecutable, launch_error};
 use crate::backend::device::Backend;
 use crate::backend::device::event::LaunchEvent;
+#[cfg(feature = "emulator")]
 use crate::backend::emulator::EmulatorExecutable;
+#[cfg(not(feature = "emulator"))]
+use crate::backend::no_emulator::EmulatorExecutable;
 use crate::backend::storage::Storage;
 use crate::backend::uses::Claim;
 use crate::error::{Error, Result, Site};

@@ -1,9 +1,9 @@
 //! Memory of either kind of device: it is allocated zeroed, freed when dropped, and copied to and from slices.
 
-use crate::backend::device::Backend;
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::cuda_memory::{CudaMemory, CudarcSlice};
 use crate::backend::device::event::LaunchEvent;
+use crate::backend::device::{Allocation, Backend};
 use crate::backend::uses::Claim;
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::shape::part::Layout;
@@ -19,7 +19,7 @@ const HOST_ALIGNMENT: usize = 64;
 /// Zeroed device memory.
 pub(crate) enum DeviceMemory {
     Cuda(CudaMemory),
-    Emulator(graph_emulator::Allocation),
+    Emulator(Allocation),
 }
 
 impl DeviceMemory {
@@ -28,10 +28,7 @@ impl DeviceMemory {
     pub(crate) fn zeroed(backend: &Backend, name: &str, bytes: usize, site: impl Fn() -> Site) -> Result<Self> {
         match backend {
             Backend::Cuda(cuda) => CudaMemory::zeroed(cuda, bytes.max(1)).at(site).map(Self::Cuda),
-            Backend::Emulator(device) => match device.memory.allocate(name, bytes.max(1)) {
-                Ok(allocation) => Ok(Self::Emulator(allocation)),
-                Err(_) => Err(Error::OutOfMemory { site: site(), bytes }),
-            },
+            Backend::Emulator(device) => device.allocate(name, bytes.max(1), site).map(Self::Emulator),
         }
     }
 
@@ -42,14 +39,19 @@ impl DeviceMemory {
 
     /// Lends the memory from the byte `start` on as a slice of cudarc's with `len` elements, under a claim to read that
     /// lasts as long as the slice.
-    pub(crate) fn cudarc<'a, T: 'static>(
+    ///
+    /// # Safety
+    ///
+    /// As for [`DeviceBuffer::as_cudarc`](crate::DeviceBuffer::as_cudarc).
+    pub(crate) unsafe fn cudarc<'a, T: 'static>(
         &'a self,
         start: usize,
         len: usize,
         claim: impl FnOnce() -> Result<Claim<'a, LaunchEvent>>,
     ) -> Result<CudarcSlice<'a, T>> {
         match self {
-            Self::Cuda(memory) => memory.cudarc(start, len, claim()?).at(Site::buffer),
+            // SAFETY: by the caller's promise.
+            Self::Cuda(memory) => unsafe { memory.cudarc(start, len, claim()?) }.at(Site::buffer),
             Self::Emulator(_) => Err(Error::Unsupported {
                 site: Site::buffer(),
                 message: "memory of the CPU emulator is no CUDA memory",
@@ -67,6 +69,7 @@ impl DeviceMemory {
 
     /// The address of the first byte in the allocation that owns it. Pieces that share the byte have this address in
     /// common.
+    #[cfg(feature = "emulator")]
     pub(crate) fn home(&self) -> u64 {
         match self {
             Self::Cuda(memory) => memory.address(),
@@ -75,6 +78,7 @@ impl DeviceMemory {
     }
 
     /// The size in bytes.
+    #[cfg(feature = "emulator")]
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Cuda(memory) => memory.bytes(),
@@ -86,7 +90,7 @@ impl DeviceMemory {
     pub(crate) fn is_usable_on(&self, backend: &Backend) -> bool {
         match (self, backend) {
             (Self::Cuda(memory), Backend::Cuda(cuda)) => memory.context() == cuda.raw(),
-            (Self::Emulator(allocation), Backend::Emulator(device)) => allocation.memory().is(&device.memory),
+            (Self::Emulator(allocation), Backend::Emulator(device)) => device.owns(allocation),
             (Self::Cuda(_), Backend::Emulator(_)) | (Self::Emulator(_), Backend::Cuda(_)) => false,
         }
     }
@@ -145,7 +149,8 @@ impl HostMemory {
         let Layout { bytes, align } = layout;
         match backend {
             Backend::Cuda(cuda) => Self::page_locked(cuda, layout, site),
-            Backend::Emulator(_) => {
+            Backend::Emulator(device) => {
+                device.check()?;
                 let failed = || Error::OutOfMemory { site: site(), bytes };
                 let layout = std::alloc::Layout::from_size_align(bytes.max(1), align.max(HOST_ALIGNMENT))
                     .map_err(|_| failed())?;

@@ -1,8 +1,12 @@
-//! The two kinds of device: their memory, and the graphs that run on them.
+//! The two kinds of device: their memory, and the graphs that run on them. Without the feature `emulator`, stand-ins of
+//! which no value exists take the place of the emulator's types.
 
 pub(crate) mod executable;
 pub(crate) mod cuda;
+#[cfg(feature = "emulator")]
 pub(crate) mod emulator;
+#[cfg(not(feature = "emulator"))]
+pub(crate) mod no_emulator;
 pub(crate) mod calls;
 pub(crate) mod storage;
 pub(crate) mod blueprint;

@@ -19,6 +19,7 @@ impl Random {
     }
 
     /// A number below `end`.
+    #[cfg(feature = "emulator")]
     pub(super) fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }

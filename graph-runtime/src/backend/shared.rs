@@ -3,7 +3,7 @@
 use crate::backend::block::SharedMemory;
 use crate::backend::device::Backend;
 use crate::backend::device::event::LaunchEvent;
-use crate::backend::uses::Claim;
+use crate::backend::uses::{Claim, Patience};
 use crate::error::{Result, Site};
 use graph_plan::{Code, Diagnostic, Draft, Subject};
 
@@ -70,12 +70,15 @@ impl SharedResources {
         shares.try_for_each(|share| share.memory.check_device(backend, || site(share)))
     }
 
-    /// The mistakes of pairs that overlap, if the graph writes one of the two.
-    pub(crate) fn overlaps(&self, draft: &Draft) -> Vec<Diagnostic> {
+    /// The mistakes of pairs that overlap, if the graph writes one of the two. Memory that is not usable on the graph's
+    /// device does not count: its addresses mean nothing there.
+    pub(crate) fn overlaps(&self, draft: &Draft, backend: &Backend) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        for (index, first) in self.0.iter().enumerate() {
+        let usable = self.0.iter().filter(|share| share.memory.is_usable_on(backend));
+        let usable: Vec<&SharedResource> = usable.collect();
+        for (index, first) in usable.iter().enumerate() {
             let (space, addresses) = first.memory.addresses();
-            for second in &self.0[index + 1..] {
+            for second in &usable[index + 1..] {
                 let (other, others) = second.memory.addresses();
                 if other != space || others.start >= addresses.end {
                     break; // they are in order
@@ -110,9 +113,13 @@ impl SharedResources {
 
     /// Claims all shared memory for a launch.
     pub(crate) fn claim(&self, draft: &Draft) -> Result<Vec<Claim<'_, LaunchEvent>>> {
+        let patience = Patience::of_this_thread();
         let claims = self.0.iter().map(|share| {
             let site = || Site::graph(&draft.name).at_memory(&draft.resources[share.resource].name);
-            share.memory.claim(share.write).map_err(|refused| refused.at(site()))
+            share
+                .memory
+                .claim(share.write, patience)
+                .map_err(|refused| refused.at(site()))
         });
         claims.collect()
     }

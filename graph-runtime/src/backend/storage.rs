@@ -54,6 +54,7 @@ impl Storage {
     }
 
     /// The size in bytes; 0 for a variable of a module.
+    #[cfg(feature = "emulator")]
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Storage::Host(memory) => memory.bytes(),
@@ -71,6 +72,7 @@ pub(crate) struct Scratch {
     /// caught.
     memory: Arc<DeviceMemory>,
     start: usize,
+    #[cfg_attr(not(feature = "emulator"), expect(dead_code, reason = "only the emulator asks"))]
     bytes: usize,
 }
 
@@ -96,6 +98,7 @@ impl Scratch {
     }
 
     /// Marks the memory as not written, at the start of a launch, for the emulator's check of uninitialized reads.
+    #[cfg(feature = "emulator")]
     pub(crate) fn forget(&self) {
         if let DeviceMemory::Emulator(piece) = &*self.memory {
             piece.forget_contents();

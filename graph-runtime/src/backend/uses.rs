@@ -3,6 +3,7 @@
 use crate::backend::launches::{Access, Launches};
 use crate::error::{CudaError, Error, Site};
 use crate::program::host;
+use std::cell::Cell;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
@@ -17,6 +18,30 @@ pub(crate) enum ClaimKind {
     Guard,
 }
 
+thread_local! {
+    /// The number of claims of calls that this thread holds.
+    static CALLS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Whether a claim waits for conflicting claims of calls of other threads: fact 5 of [`Uses`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    Waits,
+    /// Conflicting claims are refused.
+    Refuses,
+}
+
+impl Patience {
+    /// The patience of the claims that a call on this thread begins to make. Only a thread that holds no claims of
+    /// calls waits, and no host function does.
+    pub(crate) fn of_this_thread() -> Self {
+        match host::is_running() || CALLS.get() > 0 {
+            true => Patience::Refuses,
+            false => Patience::Waits,
+        }
+    }
+}
+
 /// The reason why memory cannot be used now.
 #[derive(Debug)]
 pub(crate) enum Refused {
@@ -24,6 +49,8 @@ pub(crate) enum Refused {
     Lent,
     /// The call would wait for its own caller: a host function of a running graph uses the graph's memory.
     Nested,
+    /// The call comes from a launch, and would wait for another thread, which may be waiting for that launch.
+    Busy,
     /// Waiting for launches failed.
     Cuda(CudaError),
 }
@@ -35,6 +62,10 @@ impl Refused {
         let message = match self {
             Refused::Lent => "is lent by a guard that is alive: drop the guard first",
             Refused::Nested => "is in use by the launch that this is called from",
+            Refused::Busy => {
+                "is in use by another thread, for which code that a launch calls does not wait: that thread may be waiting \
+                 for the launch"
+            }
             Refused::Cuda(source) => return Error::Cuda { site, source },
         };
         Error::InUse { site, message }
@@ -42,9 +73,13 @@ impl Refused {
 }
 
 /// An event that is recorded after launches. Waiting for it is waiting for them.
-pub(crate) trait Awaited {
+pub(crate) trait Awaited: Sized {
     /// Waits for the launches that it was recorded after.
     fn wait(&self) -> Result<(), CudaError>;
+
+    /// Whether the launches that the events were recorded after are known to have ended. This may be called in a host
+    /// function, and does not wait for launches.
+    fn have_ended(events: Vec<Arc<Self>>) -> bool;
 }
 
 /// The uses of one block of memory. `E` is the event that graphs record after their launches.
@@ -67,8 +102,16 @@ pub(crate) trait Awaited {
 /// 4. *Memory outlives its uses.* A graph holds a counted handle to each block that its nodes refer to. The last
 ///    handle frees the memory once the remembered launches are done, or leaks it if waiting fails. A block under a
 ///    claim is borrowed.
-/// 5. *Launches claim their blocks in one order*, that of
-///    [`SharedResources`](crate::backend::shared::SharedResources), so that no two wait for each other.
+/// 5. *Nobody waits in a circle.* Guards and claims of code that a launch calls (host functions; on the emulator, all
+///    that runs on the thread of the launch) are never waited for, and such code waits for no claim: conflicts are
+///    refused ([`Patience`]). So a thread that waits for a claim holds only claims of the launch that it claims for, and
+///    whoever holds a claim without waiting for one gets done: launches that it waits for contain nothing that waits
+///    for a claim. Circles of launches that wait for each other's claims do not exist, since a launch claims in the
+///    order of addresses, that of [`SharedResources`](crate::backend::shared::SharedResources): let a launch hold `h`
+///    and wait for `w`, which conflicts with the claim `k` of another launch. If `h` and `w` do not overlap, `h` ends
+///    before `w` begins, and therefore before `k` ends. If they overlap, both only read, so `k` writes. Then it does not
+///    overlap `h`, which is held at the same time; it reaches `w`, which does not begin before `h`; so it begins after
+///    `h` ends. In both cases `k` ends after `h`: around a circle, the ends would grow for ever.
 pub(crate) struct Uses<E> {
     state: Mutex<UsesState<E>>,
     released: Condvar,
@@ -101,8 +144,9 @@ impl<E> Default for Uses<E> {
 }
 
 impl<E: Awaited> Uses<E> {
-    /// Waits for conflicting claims of calls, and claims the bytes. Fails if a guard conflicts.
-    pub(crate) fn claim(&self, access: Access, kind: ClaimKind) -> Result<Claim<'_, E>, Refused> {
+    /// Claims the bytes. Fails if a guard conflicts. `patience` says whether it waits for conflicting claims of calls,
+    /// or fails.
+    pub(crate) fn claim(&self, access: Access, kind: ClaimKind, patience: Patience) -> Result<Claim<'_, E>, Refused> {
         let thread = thread::current().id();
         let mut state = self.lock();
         while let Some(other) = state.claims.iter().find(|other| other.access.conflicts(&access)) {
@@ -111,6 +155,9 @@ impl<E: Awaited> Uses<E> {
             }
             if other.thread == thread {
                 return Err(Refused::Nested);
+            }
+            if patience == Patience::Refuses {
+                return Err(Refused::Busy);
             }
             state = self.released.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -122,16 +169,26 @@ impl<E: Awaited> Uses<E> {
             kind,
             thread,
         });
-        Ok(Claim { uses: self, id, access })
+        if kind == ClaimKind::Call {
+            CALLS.set(CALLS.get() + 1);
+        }
+        Ok(Claim {
+            uses: self,
+            id,
+            access,
+            kind,
+        })
     }
 
-    /// Claims the bytes for the host, and waits for launches that conflict.
+    /// Claims the bytes for the host, and waits for launches that conflict. In a host function, such launches must have
+    /// ended: one of them may be the one that the function is called from, or may come after it.
     pub(crate) fn hold(&self, access: Access, kind: ClaimKind) -> Result<Claim<'_, E>, Refused> {
-        let claim = self.claim(access, kind)?;
-        if host::is_running() && claim.has_launches() {
+        let claim = self.claim(access, kind, Patience::of_this_thread())?;
+        if !host::is_running() {
+            claim.wait().map_err(Refused::Cuda)?;
+        } else if !claim.launches_have_ended() {
             return Err(Refused::Nested);
         }
-        claim.wait().map_err(Refused::Cuda)?;
         Ok(claim)
     }
 
@@ -154,12 +211,21 @@ pub(crate) struct Claim<'b, E> {
     uses: &'b Uses<E>,
     id: u64,
     access: Access,
+    kind: ClaimKind,
 }
 
 impl<E: Awaited> Claim<'_, E> {
-    /// Whether there are launches that conflict.
-    fn has_launches(&self) -> bool {
-        !self.uses.lock().launches.conflicting(self.access).is_empty()
+    /// Whether all launches that conflict have ended.
+    fn launches_have_ended(&self) -> bool {
+        let events = self.uses.lock().launches.conflicting(self.access);
+        if events.is_empty() {
+            return true;
+        }
+        let ended = E::have_ended(events);
+        if ended {
+            self.forget_launches();
+        }
+        ended
     }
 
     /// Waits for the launches that conflict.
@@ -169,9 +235,14 @@ impl<E: Awaited> Claim<'_, E> {
             return Ok(());
         }
         events.iter().try_for_each(|event| event.wait())?;
-        // No such launch has been added since: it would conflict with this claim.
-        self.uses.lock().launches.forget(self.access);
+        self.forget_launches();
         Ok(())
+    }
+
+    /// Forgets the launches that conflict: all that were there when this claim was made have ended. None has been added
+    /// since, as it would conflict with this claim.
+    fn forget_launches(&self) {
+        self.uses.lock().launches.forget(self.access);
     }
 
     /// The events of conflicting launches for which a launch on `stream` must wait explicitly: they are neither on that
@@ -189,6 +260,11 @@ impl<E: Awaited> Claim<'_, E> {
 
 impl<E> Drop for Claim<'_, E> {
     fn drop(&mut self) {
+        match self.kind {
+            // Such claims are local variables of the call, so this is the thread that made it.
+            ClaimKind::Call => CALLS.set(CALLS.get() - 1),
+            ClaimKind::Guard => {}
+        }
         self.uses.lock().claims.retain(|claimed| claimed.id != self.id);
         self.uses.released.notify_all();
     }
@@ -206,51 +282,101 @@ mod tests {
     use std::sync::mpsc;
     use std::time::Duration;
 
-    /// The event of these tests, in which no launch is remembered.
-    enum Never {}
+    /// The event of these tests: whether its launch has ended.
+    struct Ended(bool);
 
-    impl Awaited for Never {
+    impl Awaited for Ended {
         fn wait(&self) -> Result<(), CudaError> {
-            match *self {}
+            Ok(())
+        }
+
+        fn have_ended(events: Vec<Arc<Self>>) -> bool {
+            events.iter().all(|event| event.0)
         }
     }
 
     const READ: Access = Access::new(0, 64, false);
     const WRITE: Access = Access::new(0, 64, true);
 
+    fn claim(uses: &Uses<Ended>, access: Access, kind: ClaimKind) -> Result<Claim<'_, Ended>, Refused> {
+        uses.claim(access, kind, Patience::of_this_thread())
+    }
+
     #[test]
     fn guards_refuse_what_conflicts() {
-        let uses = Uses::<Never>::default();
-        let guard = uses.claim(READ, ClaimKind::Guard).expect("nobody else is there");
-        assert!(uses.claim(READ, ClaimKind::Call).is_ok());
-        assert!(matches!(uses.claim(WRITE, ClaimKind::Call), Err(Refused::Lent)));
+        let uses = Uses::default();
+        let guard = claim(&uses, READ, ClaimKind::Guard).expect("nobody else is there");
+        assert!(claim(&uses, READ, ClaimKind::Call).is_ok());
+        assert!(matches!(claim(&uses, WRITE, ClaimKind::Call), Err(Refused::Lent)));
         assert!(
-            uses.claim(Access::new(64, 65, true), ClaimKind::Guard).is_ok(),
+            claim(&uses, Access::new(64, 65, true), ClaimKind::Guard).is_ok(),
             "other bytes"
         );
         drop(guard);
-        assert!(uses.claim(WRITE, ClaimKind::Guard).is_ok());
+        assert!(claim(&uses, WRITE, ClaimKind::Guard).is_ok());
     }
 
     #[test]
     fn a_call_does_not_wait_for_its_caller() {
-        let uses = Uses::<Never>::default();
-        let _caller = uses.claim(READ, ClaimKind::Call).expect("nobody else is there");
-        assert!(matches!(uses.claim(WRITE, ClaimKind::Call), Err(Refused::Nested)));
-        assert!(matches!(uses.claim(WRITE, ClaimKind::Guard), Err(Refused::Nested)));
-        assert!(uses.claim(READ, ClaimKind::Guard).is_ok());
+        let uses = Uses::default();
+        let _caller = claim(&uses, READ, ClaimKind::Call).expect("nobody else is there");
+        assert!(matches!(claim(&uses, WRITE, ClaimKind::Call), Err(Refused::Nested)));
+        assert!(matches!(claim(&uses, WRITE, ClaimKind::Guard), Err(Refused::Nested)));
+        assert!(claim(&uses, READ, ClaimKind::Guard).is_ok());
     }
 
     #[test]
     fn calls_of_other_threads_are_waited_for() {
-        let uses = Uses::<Never>::default();
-        let call = uses.claim(WRITE, ClaimKind::Call).expect("nobody else is there");
+        let uses = Uses::default();
+        let call = claim(&uses, WRITE, ClaimKind::Call).expect("nobody else is there");
         let (claimed, wait) = mpsc::channel();
         thread::scope(|scope| {
-            scope.spawn(|| claimed.send(uses.claim(READ, ClaimKind::Guard).is_ok()));
+            scope.spawn(|| claimed.send(claim(&uses, READ, ClaimKind::Guard).is_ok()));
             assert!(wait.recv_timeout(Duration::from_millis(50)).is_err(), "it waits");
             drop(call);
             assert_eq!(wait.recv_timeout(Duration::from_secs(60)), Ok(true));
         });
+    }
+
+    /// Two calls, each of which uses the memory of the other in the middle, would wait for each other.
+    #[test]
+    fn calls_in_calls_wait_for_nobody() {
+        let (first, second) = (Uses::default(), Uses::default());
+        let outer = claim(&first, WRITE, ClaimKind::Call).expect("nobody else is there");
+        thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let _other = claim(&second, WRITE, ClaimKind::Call).expect("nobody else is there");
+                assert!(matches!(claim(&first, READ, ClaimKind::Guard), Err(Refused::Busy)));
+            });
+            other.join().expect("it does not wait");
+        });
+        let third = claim(&second, WRITE, ClaimKind::Call).expect("the other thread is done");
+        drop(third);
+        assert_eq!(Patience::of_this_thread(), Patience::Refuses, "the outer call goes on");
+        drop(outer);
+        assert_eq!(Patience::of_this_thread(), Patience::Waits);
+    }
+
+    #[test]
+    fn guards_do_not_make_a_thread_impatient() {
+        let uses = Uses::default();
+        let _guard = claim(&uses, READ, ClaimKind::Guard).expect("nobody else is there");
+        assert_eq!(Patience::of_this_thread(), Patience::Waits);
+    }
+
+    #[test]
+    fn host_functions_use_what_launches_have_ended_with() {
+        let uses = Uses::default();
+        let (ended, running) = (Arc::new(Ended(true)), Arc::new(Ended(false)));
+        let launch = |access, event: &Arc<Ended>| {
+            let claim = claim(&uses, access, ClaimKind::Call).expect("nobody else is there");
+            claim.launched(None, event);
+        };
+        launch(WRITE, &ended);
+        launch(Access::new(64, 128, true), &running);
+        let _in_host_function = host::Running::enter();
+        assert!(uses.hold(READ, ClaimKind::Guard).is_ok());
+        let refused = uses.hold(Access::new(0, 65, false), ClaimKind::Guard);
+        assert!(matches!(refused, Err(Refused::Nested)));
     }
 }

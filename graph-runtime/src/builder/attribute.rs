@@ -1,6 +1,7 @@
 //! Attributes of single nodes: the priority, whether the node is disabled, and whether it will be updated.
 
 use super::GraphBuilder;
+use crate::error::{Error, Site};
 use crate::graph::node::NodeId;
 use crate::program::Op;
 
@@ -37,12 +38,17 @@ impl GraphBuilder {
 
     /// The node that was added last.
     pub(crate) fn newest_node(&self) -> NodeId {
-        NodeId::new(self.program.ops.len().saturating_sub(1))
+        NodeId::of(self.id, self.program.ops.len().saturating_sub(1))
     }
 
     /// Applies the attributes. All nodes have been added.
     pub(super) fn apply_attributes(&mut self) {
         for (node, attribute) in std::mem::take(&mut self.attributes) {
+            if node.is_foreign_to(self.id) {
+                let site = Site::graph(&self.draft.name);
+                self.findings.fail(Error::ForeignNode { site });
+                continue;
+            }
             self.apply_attribute(node.index(), attribute);
         }
     }

@@ -20,13 +20,15 @@ impl GraphBuilder {
     /// * [`Error::NoNvrtc`](crate::Error::NoNvrtc) and [`Error::Compile`](crate::Error::Compile) if a CUDA source
     ///   cannot be compiled;
     /// * [`Error::TooManyNodes`](crate::Error::TooManyNodes) if a loop makes more than about a million nodes;
-    /// * [`Error::UnknownNode`](crate::Error::UnknownNode) if an attribute was given to a node that does not exist;
+    /// * [`Error::UnknownNode`](crate::Error::UnknownNode) if an attribute was given to a node that does not exist,
+    ///   [`Error::ForeignNode`](crate::Error::ForeignNode) if it was given to a node of another graph;
     /// * [`Error::Module`](crate::Error::Module) and [`Error::Kernel`](crate::Error::Kernel) if the device cannot load
     ///   the PTX, or cannot launch a kernel as asked;
     /// * [`Error::Node`](crate::Error::Node) if the closure of a `capture` or `raw` node fails;
     /// * [`Error::Unsupported`](crate::Error::Unsupported) if the device does not support a node;
     /// * [`Error::OutOfMemory`](crate::Error::OutOfMemory) and [`Error::Cuda`](crate::Error::Cuda) from the device.
     pub fn build(mut self) -> Result<Graph> {
+        self.device.backend.check()?;
         self.findings.check_complete()?;
         self.order_between_iterations();
         self.order_iterations();
@@ -58,7 +60,7 @@ impl GraphBuilder {
         let shared = shared.into_iter().map(|shared| (shared.resource, shared.memory));
         let shared = SharedResources::new(&draft, shared.collect());
         findings.mistakes(outcome.errors.iter().cloned());
-        findings.mistakes(shared.overlaps(&draft));
+        findings.mistakes(shared.overlaps(&draft, &device.backend));
         findings.mistakes(first_reads(&draft, &outcome, &program));
         findings.check(&draft)?;
         if tracing::enabled!(target: "graph_runtime", tracing::Level::DEBUG) {

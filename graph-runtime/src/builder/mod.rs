@@ -151,10 +151,12 @@ impl GraphBuilder {
     }
 
     /// Makes `node` start after all nodes in `before` have ended. `build` fails if this makes a cycle (`cycle`), if a
-    /// node does not exist (`unknown-node`), or if the nodes are in different bodies.
+    /// node does not exist or is another graph's (`unknown-node`), or if the nodes are in different bodies.
     pub fn after(&mut self, node: NodeId, before: &[NodeId]) {
-        for before in before {
-            self.draft.edge(before.index(), node.index());
+        for &before in before {
+            if let Some((from, to)) = self.ends_of_edge(before, node) {
+                self.draft.edge(from, to);
+            }
         }
     }
 
@@ -271,7 +273,11 @@ impl GraphBuilder {
     /// it, and drops it when no launch is in flight any more.
     ///
     /// * It must not use CUDA (CUDA's rule). So it must not use a graph, nor drop a value that frees device memory.
-    /// * It must not wait for the GPU, nor for another host function: while it runs, CUDA may hold back other work.
+    /// * It must not wait for the GPU, nor for another host function: while it runs, CUDA may hold back other work. Nor
+    ///   must it wait for a thread that uses memory of graphs.
+    /// * [`SharedHost::read`](crate::SharedHost::read), and on the emulator launches and copies, too, return
+    ///   [`Error::InUse`](crate::Error::InUse) in it instead of waiting: while another thread uses the memory, or a
+    ///   launch that has not ended.
     /// * A panic in it is caught. The nodes after it run as if it had returned, the graph can be launched again, and
     ///   the next wait ([`Graph::synchronize`](crate::Graph::synchronize), or any accessor) returns the first panic
     ///   since the last wait as [`Error::Panicked`](crate::Error::Panicked). (With `panic = "abort"`, it aborts.)

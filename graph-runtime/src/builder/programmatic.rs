@@ -18,8 +18,10 @@ impl GraphBuilder {
     ///
     /// Before compute capability 9.0, before CUDA 12.3, and on the emulator, they are plain edges.
     pub fn after_programmatic(&mut self, node: NodeId, before: &[NodeId]) {
-        for before in before {
-            self.draft.programmatic_edge(before.index(), node.index());
+        for &before in before {
+            if let Some((from, to)) = self.ends_of_edge(before, node) {
+                self.draft.programmatic_edge(from, to);
+            }
         }
     }
 

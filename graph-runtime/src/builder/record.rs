@@ -68,7 +68,26 @@ impl GraphBuilder {
 
     /// Adds the work of the newest node.
     pub(super) fn push(&mut self, op: Op) -> NodeId {
-        NodeId::new(self.program.push(op))
+        NodeId::of(self.id, self.program.push(op))
+    }
+
+    /// The indices of two nodes, one of which is to run after the other. If one is of another graph, reports that.
+    pub(super) fn ends_of_edge(&mut self, from: NodeId, to: NodeId) -> Option<(usize, usize)> {
+        let own = |node: NodeId| (!node.is_foreign_to(self.id)).then_some(node.index());
+        let (from, to) = (own(from), own(to));
+        if let (Some(from), Some(to)) = (from, to) {
+            return Some((from, to));
+        }
+        self.foreign_edge(from, to);
+        None
+    }
+
+    #[cold]
+    fn foreign_edge(&mut self, from: Option<usize>, to: Option<usize>) {
+        self.findings.mistake(mistakes::foreign_node(&self.draft, from, to));
+        if let Some(node) = to.and_then(|to| self.draft.nodes.get_mut(to)) {
+            node.broken = true; // its order is not the one that its author meant
+        }
     }
 
     /// Records that the newest node touches a place. If it cannot, reports the mistake and returns false.

@@ -29,6 +29,11 @@ pub(crate) unsafe fn synchronize(event: CUevent) -> Result<(), CudaError> {
     call!(cuEventSynchronize(event))
 }
 
+/// `cuEventQuery`: fails with `CUDA_ERROR_NOT_READY` if the work has not ended
+pub(crate) unsafe fn query(event: CUevent) -> Result<(), CudaError> {
+    call!(cuEventQuery(event))
+}
+
 /// `cuGraphAddEventRecordNode`
 pub(crate) unsafe fn add_record_node(
     graph: CUgraph,

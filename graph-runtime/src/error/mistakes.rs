@@ -85,6 +85,24 @@ pub(crate) fn unknown_node(draft: &Draft, from: usize, to: usize) -> Diagnostic 
     Diagnostic::new(Code::UnknownNode, Subject::Node(to.min(nodes)), message).note(format!("there are {nodes} nodes"))
 }
 
+/// An edge from or to a node of another graph. Nodes of the graph itself are given by their indices.
+#[cold]
+pub(crate) fn foreign_node(draft: &Draft, from: Option<usize>, to: Option<usize>) -> Diagnostic {
+    let name = |node: Option<usize>| match node.map(|node| draft.nodes.get(node).ok_or(node)) {
+        Some(Ok(node)) => format!("node `{}`", node.name),
+        Some(Err(index)) => format!("node {index}"),
+        None => "a node of another graph".to_owned(),
+    };
+    let subject = Subject::Node(to.or(from).unwrap_or(usize::MAX).min(draft.nodes.len()));
+    Diagnostic::new(
+        Code::UnknownNode,
+        subject,
+        format!("{} runs after {}", name(to), name(from)),
+    )
+    .note("every graph has its own nodes: the ids that its builder returns")
+    .help("order nodes of different graphs by events, or by memory that they share")
+}
+
 /// A node that runs after another iteration of `before`, which is not a node of the current iteration of `loops` loops.
 #[cold]
 pub(crate) fn other_iteration(draft: &Draft, node: usize, before: usize, loops: usize) -> Diagnostic {

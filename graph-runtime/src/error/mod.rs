@@ -31,6 +31,11 @@ pub enum Error {
         /// The number of devices.
         devices: usize,
     },
+    /// The CPU emulator was asked for, but this crate was built without its feature `emulator`.
+    NoEmulator {
+        /// If [`Device::any`](crate::Device::any) returns this, the reason why no CUDA device can be used.
+        cuda: Option<Box<Error>>,
+    },
     /// A driver call failed.
     Cuda {
         /// The graph, node or memory that the call was about.
@@ -115,6 +120,11 @@ pub enum Error {
         /// The graph it was used with.
         site: Site,
     },
+    /// A node of one graph was used with another.
+    ForeignNode {
+        /// The graph it was used with.
+        site: Site,
+    },
     /// A place reaches outside its memory.
     OutOfBounds {
         /// The memory.
@@ -134,7 +144,8 @@ pub enum Error {
         /// The memory.
         site: Site,
     },
-    /// Shared memory is in use, by a guard or by the launch that the call comes from.
+    /// Shared memory is in use: by a guard, by the launch that the call comes from or, if the call comes from a launch,
+    /// by another thread.
     InUse {
         /// The memory.
         site: Site,
@@ -203,6 +214,18 @@ impl fmt::Display for Error {
             Error::NoDevice { ordinal, devices } => {
                 write!(f, "there is no CUDA device {ordinal}; there are {devices}")
             }
+            Error::NoEmulator { cuda } => {
+                if let Some(cuda) = cuda {
+                    writeln!(f, "{cuda}")?;
+                    f.write_str("note: nor is there the CPU emulator in its place: ")?;
+                } else {
+                    f.write_str("there is no CPU emulator in this build: ")?;
+                }
+                f.write_str(
+                    "`graph-runtime` was built without its feature `emulator`\n\
+                     help: add it in `Cargo.toml`: `features = [\"emulator\", ..]`, or leave the default features on",
+                )
+            }
             Error::Cuda { site, source } => write!(f, "{site}{source}"),
             Error::Invalid { graph, diagnostics } => {
                 let plural = if diagnostics.len() == 1 { "" } else { "s" };
@@ -225,6 +248,7 @@ impl fmt::Display for Error {
             Error::Panicked { site, message } => write!(f, "{site}the host function panicked: {message}"),
             Error::OutOfMemory { site, bytes } => write!(f, "{site}the host has no memory for {bytes} bytes"),
             Error::ForeignPlace { site } => write!(f, "{site}the place belongs to another graph"),
+            Error::ForeignNode { site } => write!(f, "{site}the node belongs to another graph"),
             Error::OutOfBounds { site } => write!(f, "{site}the place reaches outside"),
             Error::Length { site, expected, given } => {
                 write!(f, "{site}has {expected} bytes, but the slice has {given}")
@@ -263,6 +287,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Cuda { source, .. } => Some(source),
+            Error::NoEmulator { cuda: Some(cuda) } => Some(cuda),
             _ => None,
         }
     }

@@ -341,9 +341,9 @@ pub const fn buffer<S>() -> Argument {
     Argument::Buffer(size_of::<S>() as u64)
 }
 
-/// Memory of `rows` elements of type `R` as an argument of a launch.
+/// Memory of `rows` elements of type `R` as an argument of a launch. The size saturates: so many rows are out of bounds.
 pub const fn buffer_of_rows<R>(rows: usize) -> Argument {
-    Argument::Buffer((rows * size_of::<R>()) as u64)
+    Argument::Buffer(rows.saturating_mul(size_of::<R>()) as u64)
 }
 
 /// A constant as an argument of a contract: its bytes, all of which are initialised, since [`Element`]s have no

@@ -406,7 +406,8 @@ pub fn inner_length<S: ?Sized + Rows<Row: Rows>, M>(place: &Place<S, M>) -> usiz
     <S::Row as sealed::Rows>::count(bytes, &lengths).unwrap_or(0)
 }
 
-/// The end of a range that includes `last`.
-pub fn after(last: usize) -> usize {
+/// The end of a range that includes `last`. If `last` is the greatest number, no memory has it: the end, which is less
+/// than it should be, is then outside, too.
+pub const fn after(last: usize) -> usize {
     last.saturating_add(1)
 }

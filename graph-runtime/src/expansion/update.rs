@@ -132,7 +132,7 @@ pub fn own_rng(update: &Update<'_>, name: &str) -> Result<Rng> {
     rng.map(|rng| rng.rng.clone()).ok_or_else(|| update.no_memory(name))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "emulator"))]
 mod tests {
     use super::{own, own_rng, own_slice};
     use crate::expansion::target::NodeTarget;

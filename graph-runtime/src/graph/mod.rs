@@ -339,7 +339,7 @@ impl Graph {
     }
 
     /// Returns a handle to a node. If the graph has no such node, the handle has no name, and its methods that change
-    /// the node return [`Error::UnknownNode`].
+    /// the node return [`Error::UnknownNode`], or [`Error::ForeignNode`] for a node of another graph.
     pub fn node(&mut self, node: NodeId) -> NodeHandle<'_> {
         NodeHandle {
             graph: self,
@@ -413,6 +413,9 @@ impl Graph {
 
     /// The index of a node, if the graph has it.
     pub(crate) fn check_node(&self, node: NodeId) -> Result<usize> {
+        if node.is_foreign_to(self.id) {
+            return Err(Error::ForeignNode { site: self.site() });
+        }
         let (index, nodes) = (node.index(), self.draft.nodes.len());
         if index < nodes {
             return Ok(index);

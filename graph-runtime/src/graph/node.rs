@@ -6,20 +6,38 @@ use graph_plan::{NodeKind, Role};
 
 /// A node of one graph, by its index in order of declaration. Each iteration of a `for` declares its own nodes.
 ///
-/// The methods of [`GraphBuilder`](crate::GraphBuilder) that add nodes return it. It is a plain number: with another
-/// graph, it means the node of that index there.
+/// The methods of [`GraphBuilder`](crate::GraphBuilder) that add nodes return it. Using it with another graph is an
+/// error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NodeId(usize);
+pub struct NodeId {
+    /// The id of the builder that returned it, or [`ANY_GRAPH`].
+    graph: u64,
+    index: usize,
+}
+
+/// The graph of ids that were made of an index. No builder has this id.
+const ANY_GRAPH: u64 = u64::MAX;
 
 impl NodeId {
-    /// The node with this index in order of declaration, from 0. If there is none, using the id is an error.
+    /// The node with this index in order of declaration, from 0, in whatever graph the id is used with. If that graph
+    /// has no such node, using the id is an error. The id is not equal to that which a builder returns.
     pub const fn new(index: usize) -> Self {
-        Self(index)
+        Self::of(ANY_GRAPH, index)
+    }
+
+    /// The node with this index in the graph of a builder.
+    pub(crate) const fn of(graph: u64, index: usize) -> Self {
+        Self { graph, index }
     }
 
     /// The index of the node in order of declaration, from 0.
     pub const fn index(self) -> usize {
-        self.0
+        self.index
+    }
+
+    /// Whether the id is of another graph than this one.
+    pub(crate) const fn is_foreign_to(self, graph: u64) -> bool {
+        self.graph != graph && self.graph != ANY_GRAPH
     }
 }
 
@@ -57,15 +75,15 @@ impl Missing {
 impl NodeHandle<'_> {
     /// The node's name; empty if the graph has no such node.
     pub fn name(&self) -> &str {
-        let node = self.graph.draft.nodes.get(self.node.index());
-        node.map_or("", |node| &node.name)
+        let node = self.graph.check_node(self.node);
+        node.map_or("", |node| &self.graph.draft.nodes[node].name)
     }
 
     /// Whether the node runs in later launches. It does unless it was built [disabled](crate::GraphBuilder::disable);
     /// [`NodeHandle::set_enabled`] changes that. False if the graph has no such node.
     pub fn is_enabled(&self) -> bool {
-        let enabled = self.graph.program.enabled.get(self.node.index());
-        enabled.copied().unwrap_or(false)
+        let node = self.graph.check_node(self.node);
+        node.is_ok_and(|node| self.graph.program.enabled[node])
     }
 
     /// Makes later launches run this node, or skip it; its edges stay. Launches in flight do not change. A skipped node
@@ -76,7 +94,7 @@ impl NodeHandle<'_> {
     /// * [`Error::Unsupported`] for nodes other than kernels, copies and memsets (CUDA's rule); if it is the last
     ///   enabled node that writes the condition of a `while` around it, which would never end; and if a node would then
     ///   read scratch memory that no node has written;
-    /// * [`Error::UnknownNode`] if the graph has no such node;
+    /// * [`Error::UnknownNode`] if the graph has no such node, [`Error::ForeignNode`] if it is another graph's;
     /// * [`Error::Cuda`] if the driver refuses.
     pub fn set_enabled(&mut self, enabled: bool) -> Result<()> {
         let index = self.check()?;

@@ -18,8 +18,8 @@ impl Update<'_> {
     /// # Errors
     /// [`Error::Invalid`] if the lengths differ (`shape-mismatch`), or a part is outside its memory or the memory that
     /// it is chosen from (`out-of-bounds`); [`Error::Unsupported`] for other parts of any other copy;
-    /// [`Error::ForeignPlace`] for places of another graph; [`Error::UnknownNode`] for a node that the graph does not
-    /// have. The graph is then unchanged.
+    /// [`Error::ForeignPlace`] for places of another graph, [`Error::ForeignNode`] for a node of another graph;
+    /// [`Error::UnknownNode`] for a node that the graph does not have. The graph is then unchanged.
     pub fn memcpy<A, B, M1, M2>(&mut self, node: NodeId, from: &Place<A, M1>, to: &mut Place<B, M2>) -> Result<()>
     where
         A: ?Sized + SameShape<B>,
@@ -60,8 +60,8 @@ impl Update<'_> {
     /// [`Error::Unsupported`] for other memory, or a value of another size, or if CUDA sets the old value by itself but
     /// not the new one (see [`GraphBuilder::will_update`](crate::GraphBuilder::will_update)); [`Error::Invalid`] if a
     /// part is outside its memory or the memory that it is chosen from (`out-of-bounds`); [`Error::ForeignPlace`] for
-    /// memory of another graph; [`Error::UnknownNode`] for a node that the graph does not have. The graph is then
-    /// unchanged.
+    /// memory of another graph, [`Error::ForeignNode`] for a node of another graph; [`Error::UnknownNode`] for a node
+    /// that the graph does not have. The graph is then unchanged.
     pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
         &mut self,
         node: NodeId,

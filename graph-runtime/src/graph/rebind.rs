@@ -107,7 +107,7 @@ fn check(
     }
     memory.check_device(&graph.device_used().backend, || site.clone())?;
     let shared = graph.shared.with(resource, memory.clone());
-    let overlaps = shared.overlaps(&graph.draft);
+    let overlaps = shared.overlaps(&graph.draft, &graph.device_used().backend);
     if !overlaps.is_empty() {
         return Err(invalid(graph, overlaps));
     }
@@ -140,7 +140,7 @@ fn invalid(graph: &Graph, diagnostics: Vec<Diagnostic>) -> Error {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "emulator"))]
 mod tests {
     use super::*;
     use crate::{Device, GraphBuilder};

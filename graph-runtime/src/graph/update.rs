@@ -80,7 +80,7 @@ impl Update<'_> {
     /// * [`Error::Invalid`] if the launch breaks a limit (`launch-config`) or a contract (`contract`) of the kernel;
     /// * [`Error::Kernel`] if the device does not allow the launch;
     /// * [`Error::Unsupported`] for another kernel or other buffers, and for nodes of other kinds;
-    /// * [`Error::UnknownNode`] if the graph has no such node.
+    /// * [`Error::UnknownNode`] if the graph has no such node, [`Error::ForeignNode`] if it is another graph's.
     pub fn kernel<const N: usize>(&mut self, node: NodeId, launch: Launch, mut call: KernelCall<N>) -> Result<()> {
         let (index, site) = self.find(node)?;
         let graph = self.graph;

@@ -110,8 +110,8 @@ impl<S: Element> DeviceBuffer<S> {
     ///
     /// # Errors
     /// * [`Error::Cuda`](crate::Error::Cuda) if the copy, or any work before it, failed;
-    /// * [`Error::InUse`](crate::Error::InUse) if the call writes the memory while a [`CudarcSlice`] lends it, and in a
-    ///   host function that a launch of a graph with this memory calls.
+    /// * [`Error::InUse`](crate::Error::InUse) if the call writes the memory while a [`CudarcSlice`] lends it; in a host
+    ///   function, also while another thread or a launch uses it.
     pub fn read(&self) -> Result<Box<S>> {
         self.view().read()
     }
@@ -191,12 +191,31 @@ impl<T: Element> DeviceBuffer<[T]> {
     /// lives, graphs that write the memory do not launch. Later writes to the memory, and dropping it, wait for work
     /// that was queued with the slice.
     ///
+    /// It is `unsafe`, since they wait for work of the memory's own context only, and cudarc's safe functions also copy
+    /// from a slice in other contexts, and in graphs that cudarc captures. [`DeviceBuffer::read_vec`] and graphs copy
+    /// without `unsafe`.
+    ///
+    /// ```compile_fail,E0133
+    /// # use graph_runtime::Device;
+    /// let buffer = Device::cuda(0)?.alloc_slice::<f32>(4)?;
+    /// let lent = buffer.as_cudarc()?;     // error: call to unsafe function
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// All work with the slice, and with its address,
+    /// * only reads the memory;
+    /// * is queued on streams of the slice's own [context](CudaSlice::context), none of which is being captured;
+    /// * is queued before the returned [`CudarcSlice`] is dropped.
+    ///
     /// # Errors
     /// [`Error::Unsupported`](crate::Error::Unsupported) on the emulator; [`Error::Cuda`](crate::Error::Cuda) if the
     /// driver refuses; [`Error::InUse`](crate::Error::InUse) as [`DeviceBuffer::read`].
-    pub fn as_cudarc(&self) -> Result<CudarcSlice<'_, T>> {
+    pub unsafe fn as_cudarc(&self) -> Result<CudarcSlice<'_, T>> {
         let claim = || self.piece.hold(false, ClaimKind::Guard, Site::buffer);
-        self.piece.block.cudarc(self.piece.start, self.len(), claim)
+        // SAFETY: by the caller's promise.
+        unsafe { self.piece.block.cudarc(self.piece.start, self.len(), claim) }
     }
 }
 

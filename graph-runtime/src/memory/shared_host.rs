@@ -92,8 +92,9 @@ impl<S: ?Sized> SharedHost<S> {
     /// Waits for launches that write the memory, and lends it to read.
     ///
     /// # Errors
-    /// [`Error::InUse`](crate::Error::InUse) while a guard lends it to write, and in a host function that a launch of a
-    /// graph with this memory calls; [`Error::Cuda`](crate::Error::Cuda) if earlier work failed.
+    /// [`Error::InUse`](crate::Error::InUse) while a guard lends it to write; in a host function, also while another
+    /// thread or a launch writes it, since waiting there could be for the function itself. (If CUDA cannot tell within
+    /// 100 ms whether a launch has ended, it has not.) [`Error::Cuda`](crate::Error::Cuda) if earlier work failed.
     pub fn read(&self) -> Result<HostRef<'_, S>> {
         Ok(HostRef {
             pointer: self.pointer,

@@ -254,12 +254,12 @@ pub(crate) fn refuse_in_host_function() -> Result<(), CudaError> {
 }
 
 /// Marks this thread as running a host function, as long as it lives.
-struct Running {
+pub(crate) struct Running {
     before: bool,
 }
 
 impl Running {
-    fn enter() -> Self {
+    pub(crate) fn enter() -> Self {
         Self {
             before: RUNNING.replace(true),
         }

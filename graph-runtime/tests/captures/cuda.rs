@@ -3,7 +3,8 @@
 
 use crate::common::*;
 use crate::turn::cuda;
-use graph_runtime::cudarc::driver::{CudaContext, CudaSlice, CudaStream, sys};
+use graph_runtime::cudarc::driver::{CudaContext, CudaSlice, CudaStream, LaunchConfig, PushKernelArg, sys};
+use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::{CallArgument, Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, OnHost, Place, Result};
 use std::sync::{Arc, mpsc};
 
@@ -197,17 +198,42 @@ fn memory_comes_from_cudarc_and_goes_there() -> Result<()> {
     assert_eq!((buffer.len(), buffer.bytes()), (1000, 4000));
     assert_eq!(buffer.read_vec()?, numbers);
     buffer.copy_from(&[2.0; 1000])?;
-    let read = stream.clone_dtoh(&*buffer.as_cudarc()?).expect("a copy");
-    assert_eq!(read, [2.0; 1000]);
+    assert_eq!(read_by_cudarc(&buffer, &stream)?, [2.0; 1000]);
     drop(stream);
     assert_eq!(buffer.read_vec()?, [2.0; 1000]);
 
     let ours = device.alloc_slice::<u32>(64)?;
     ours.copy_from(&[7; 64])?;
     let stream = new_stream(&device);
-    let read = stream.clone_dtoh(&*ours.as_cudarc()?).expect("a copy");
-    assert_eq!(read, [7; 64]);
+    assert_eq!(read_by_cudarc(&ours, &stream)?, [7; 64]);
     assert_eq!(ours.read_vec()?, [7; 64], "still ours");
+    Ok(())
+}
+
+/// Work from before the buffer was made, of which the events of a slice of a part know nothing.
+#[test]
+fn a_slice_is_lent_after_work_that_could_not_be_waited_for() -> Result<()> {
+    let Some((device, _turn)) = cuda("a_slice_is_lent_after_work_that_could_not_be_waited_for") else {
+        return Ok(());
+    };
+    let context = device.context().expect("a context").clone();
+    let (writer, captured, reader) = (new_stream(&device), new_stream(&device), new_stream(&device));
+    let module = context.load_module(Ptx::from_src(include_str!("../kernels/test_kernels.ptx")));
+    let slow = module
+        .and_then(|module| module.load_function("slow"))
+        .expect("the kernel");
+    let mut flag = writer.alloc_zeros::<u32>(1).expect("memory");
+    let mut slice = writer.clone_htod(&[5.0_f32; 64]).expect("a copy");
+    writer.synchronize().expect("done");
+
+    captured.begin_capture(THREAD_LOCAL).expect("capture begins");
+    let (steps, one) = (slow_steps(), LaunchConfig::for_num_elems(1));
+    // SAFETY: `slow` writes the one element of `flag`.
+    unsafe { writer.launch_builder(&slow).arg(&steps).arg(&mut flag).launch(one) }.expect("a launch");
+    writer.memset_zeros(&mut slice).expect("a memset");
+    let data = DeviceBuffer::from(slice); // CUDA lets nobody wait for the context now
+    let _ = captured.end_capture(INSTANTIATE);
+    assert_eq!(read_by_cudarc(&data.rows(32..)?, &reader)?, [0.0; 32]);
     Ok(())
 }
 

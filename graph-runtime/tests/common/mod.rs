@@ -4,8 +4,11 @@
 mod kernels;
 pub(crate) mod random;
 
-use graph_runtime::{Device, EmulatorOptions};
+use graph_runtime::cudarc::driver::DeviceRepr;
+use graph_runtime::{CudaStream, Device, DeviceBuffer, Element, EmulatorOptions, Result};
 pub(crate) use kernels::*;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 /// The device that `CUDA_GRAPH_TEST_DEVICE` asks for: `cuda`, or the emulator. With `CUDA_GRAPH_TEST_DELAYS`, every
 /// node of its graphs is delayed at random.
@@ -58,4 +61,25 @@ pub(crate) fn slow_steps() -> u64 {
 /// 0, 1, 2, ...
 pub(crate) fn counting<const N: usize>() -> [f32; N] {
     std::array::from_fn(|index| index as f32)
+}
+
+/// The contents of a buffer on a CUDA device, as cudarc reads them.
+pub(crate) fn read_by_cudarc<T: Element + DeviceRepr>(
+    buffer: &DeviceBuffer<[T]>,
+    stream: &Arc<CudaStream>,
+) -> Result<Vec<T>> {
+    // SAFETY: the slice is read on a stream of its context, which is not being captured, before it is given back.
+    let lent = unsafe { buffer.as_cudarc() }?;
+    Ok(stream.clone_dtoh(&*lent).expect("a copy"))
+}
+
+/// Calls `f` on another thread. Panics if that has not ended after a minute, which no test takes.
+pub(crate) fn without_deadlock<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, ended) = mpsc::channel();
+    let thread = std::thread::spawn(move || sender.send(f()));
+    match ended.recv_timeout(Duration::from_secs(60)) {
+        Ok(result) => result,
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("a deadlock: nothing has come back for a minute"),
+        Err(mpsc::RecvTimeoutError::Disconnected) => panic!("the thread ended by {:?}", thread.join().map(drop)),
+    }
 }

@@ -5,6 +5,7 @@ mod common;
 
 mod constants;
 mod guards;
+mod nested;
 mod rebind;
 mod rectangles;
 mod scratch;

@@ -243,6 +243,27 @@ fn memory_of_other_devices_is_refused() -> Result<()> {
     Ok(())
 }
 
+/// Memory of two emulators may have the same addresses.
+#[test]
+fn buffers_of_two_emulators_do_not_overlap() -> Result<()> {
+    let (ours, other) = (Device::emulator(), Device::emulator());
+    let (a, b) = (ours.alloc_slice::<u32>(8)?, other.alloc_slice::<u32>(8)?);
+    for order in [[&a, &b], [&b, &a]] {
+        let mut builder = GraphBuilder::new(&ours, "Two");
+        let [mut first, second] = [("first", true), ("second", false)]
+            .into_iter()
+            .zip(order)
+            .map(|((name, mutable), buffer)| builder.shared(name, buffer, mutable))
+            .collect::<Vec<_>>()
+            .try_into()
+            .expect("two places");
+        builder.memcpy("copy", &second, &mut first);
+        let text = builder.build().unwrap_err().to_string();
+        assert!(text.ends_with("the memory belongs to another device"), "{text}");
+    }
+    Ok(())
+}
+
 #[test]
 fn shared_device_memory_is_read_through_its_graphs() -> Result<()> {
     let device = device();

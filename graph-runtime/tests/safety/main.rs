@@ -5,5 +5,6 @@ mod common;
 
 mod attacks;
 mod emulator;
+mod extremes;
 mod mistakes;
 mod soundness;

@@ -237,6 +237,60 @@ fn nodes_that_do_not_exist() {
 }
 
 #[test]
+fn nodes_of_another_graph() -> graph_runtime::Result<()> {
+    let mut other = builder();
+    let theirs = [other.join("first"), other.join("second")];
+    let mut builder = builder();
+    let mut data = builder.device::<[f32; 8]>("data");
+    let node = builder.memset("node", &mut data, 1.0_f32);
+    builder.after(node, &[theirs[1]]);
+    builder.after(theirs[0], &[node]);
+    builder.after_programmatic(node, &[theirs[1]]);
+    builder.each(0..1, |builder, _| {
+        let inner = builder.join("inner");
+        builder.after_iteration(inner, theirs[0], &[-1]);
+    });
+    let text = mistakes(builder);
+    for head in [
+        "node `node` runs after a node of another graph [unknown-node]",
+        "a node of another graph runs after node `node` [unknown-node]",
+        "node `inner[0]` runs after a node of another graph [unknown-node]",
+    ] {
+        assert!(text.contains(head), "{head}\n{text}");
+    }
+    assert_eq!(text.matches("node of another graph").count(), 4, "{text}");
+
+    let attributes: [fn(&mut GraphBuilder, NodeId); 3] = [
+        |builder, node| builder.priority(node, -1),
+        |builder, node| builder.disable(node),
+        |builder, node| builder.will_update(node),
+    ];
+    for attribute in attributes {
+        let mut builder = GraphBuilder::new(&device(), "Test");
+        builder.join("node");
+        attribute(&mut builder, theirs[0]);
+        let error = builder.build().unwrap_err();
+        assert_eq!(error.to_string(), "graph `Test`: the node belongs to another graph");
+    }
+
+    let mut builder = GraphBuilder::new(&device(), "Test");
+    let mut data = builder.device::<[f32; 8]>("data");
+    let node = builder.memset("node", &mut data, 1.0_f32);
+    let mut graph = builder.build()?;
+    let handle = graph.node(theirs[0]);
+    assert_eq!((handle.name(), handle.is_enabled()), ("", false));
+    let is_foreign = |result: graph_runtime::Result<()>| matches!(result, Err(Error::ForeignNode { .. }));
+    assert!(is_foreign(graph.node(theirs[0]).set_enabled(false)));
+    assert!(is_foreign(
+        graph.update("value", |update| update.memset(theirs[0], &data, 2.0_f32))
+    ));
+    graph.update("value", |update| update.memset(node, &data, 2.0_f32))?;
+    graph.node(NodeId::new(node.index())).set_enabled(false)?;
+    assert!(!graph.node(node).is_enabled(), "an index means the node of any graph");
+    Ok(())
+}
+
+#[test]
 fn all_mistakes_at_once() {
     let mut builder = builder();
     let mut data = builder.device::<[f32; 8]>("data");

@@ -1,4 +1,4 @@
-//! A package of its own that depends on the macros, made in the target folder and given to `cargo check`.
+//! A package of its own that depends on the macros, made in the target folder and given to cargo.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,8 +8,8 @@ use std::{fs, io};
 const DEPENDENCIES: &str =
     "graph-runtime = { path = 'WORKSPACE/graph-runtime' }\nui-tests = { path = 'WORKSPACE/ui-tests' }";
 
-/// A package with one source file. All such packages share the workspace's target folder, so that what they depend on
-/// is compiled once.
+/// A package with a library or a program. All such packages share the workspace's target folder, so that what they
+/// depend on is compiled once.
 pub(crate) struct Package {
     folder: PathBuf,
 }
@@ -35,16 +35,23 @@ impl Package {
         Ok(Self { folder })
     }
 
-    /// Writes `src/lib.rs` and returns the command that checks it; arguments may follow.
-    pub(crate) fn check(&self, source: &str) -> io::Result<Command> {
-        fs::write(self.folder.join("src/lib.rs"), source)?;
+    /// Writes a file of the package and returns the cargo command `name` for it; arguments may follow.
+    pub(crate) fn cargo(&self, name: &str, file: &str, text: &str) -> io::Result<Command> {
+        self.write(file, text)?;
         let mut command = Command::new(env!("CARGO"));
         command
-            .args(["check", "--quiet", "--offline"])
+            .args([name, "--quiet", "--offline"])
             .current_dir(&self.folder)
             .env("CARGO_TARGET_DIR", self.folder.join("../.."))
             .env("CARGO_INCREMENTAL", "0")
             .env_remove("RUSTFLAGS");
         Ok(command)
+    }
+
+    /// Writes a file of the package.
+    pub(crate) fn write(&self, file: &str, text: &str) -> io::Result<()> {
+        let file = self.folder.join(file);
+        file.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::write(file, text)
     }
 }

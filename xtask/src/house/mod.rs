@@ -2,6 +2,7 @@
 //! promises of `docs/architecture.md`. `cargo xtask house` prints what is amiss, and `cargo test` fails on it.
 
 mod arrows;
+mod manifests;
 mod promises;
 mod resolve;
 mod source;
@@ -129,6 +130,8 @@ fn reports(root: &Path) -> Result<Vec<Report>> {
         reports.push(report(root, member)?);
     }
     let mut outside = Report::new("files");
+    outside.add(Rule::Promise, manifests::missing(root)?);
+    outside.add(Rule::Promise, manifests::too_new(root)?);
     for file in columns::files(root)? {
         let owner = members.iter().position(|member| file.starts_with(&member.folder));
         let report = owner.map_or(&mut outside, |owner| &mut reports[owner]);

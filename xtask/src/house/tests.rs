@@ -20,6 +20,28 @@ fn every_crate_is_in_order() {
     );
 }
 
+/// A build for GPUs alone compiles neither the emulator nor what only it depends on.
+#[test]
+fn a_build_without_the_emulator_has_none_of_its_crates() {
+    let crates = |features: &[&str]| {
+        let always = [
+            "tree",
+            "--offline",
+            "--package=graph-runtime",
+            "--edges=normal",
+            "--prefix=none",
+        ];
+        let root = workspace::root().expect("a workspace");
+        let tree = workspace::cargo(&root, &[&always, features].concat()).expect("cargo tree");
+        let names = tree.lines().filter_map(|line| line.split(' ').next());
+        names.map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
+    };
+    let (with, without) = (crates(&[]), crates(&["--no-default-features", "--features=cuda-12080"]));
+    for name in ["graph-emulator", "rayon", "half"] {
+        assert!(with.contains(name) && !without.contains(name), "{name}: {without:?}");
+    }
+}
+
 /// A crate of planted files; `src/lib.rs` is its root.
 fn planted(files: &[(&str, &str)]) -> Source {
     let open = |path: &Path| {

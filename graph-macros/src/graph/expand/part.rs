@@ -28,7 +28,7 @@ impl<'a> Range<'a> {
     /// The end; `None` if it is the end of a dimension whose length the text does not tell.
     fn end(&self) -> Option<TokenStream> {
         match (self.end, self.inclusive) {
-            (Some(end), true) => Some(quote!((#end) + 1)),
+            (Some(end), true) => Some(quote!(__p::after(#end))),
             (Some(end), false) => Some(quote!(#end)),
             (None, _) => self.length.map(ToTokens::to_token_stream),
         }
@@ -47,7 +47,7 @@ impl<'a> Range<'a> {
     fn literal(&self) -> Option<(u64, u64)> {
         let start = self.start.map_or(Some(0), value)?;
         let end = match self.end {
-            Some(end) => value(end)? + i128::from(self.inclusive),
+            Some(end) => value(end)?.checked_add(self.inclusive.into())?,
             None => value(self.length?)?,
         };
         Some((start.try_into().ok()?, end.try_into().ok()?))

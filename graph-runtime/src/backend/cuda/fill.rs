@@ -198,6 +198,7 @@ mod tests {
     }
 
     /// The built-in kernels, run by the emulator: what they write, and where.
+    #[cfg(feature = "emulator")]
     #[test]
     fn the_kernels_fill_rows() {
         use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};

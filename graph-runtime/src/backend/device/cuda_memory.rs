@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct CudaMemory {
     cuda: Arc<Cuda>,
     address: CUdeviceptr,
+    #[cfg_attr(not(feature = "emulator"), expect(dead_code, reason = "only the emulator asks"))]
     bytes: usize,
     owner: MemoryOwner,
     lent: Mutex<Lent>,
@@ -26,6 +27,8 @@ pub(crate) struct CudaMemory {
 struct Lent {
     /// The number of slices that are lent now, or were forgotten.
     slices: usize,
+    /// The number of slices that have ever been lent.
+    lends: u64,
     /// Whether there may be work that reads. Then writing and freeing wait for all of the context. (Waiting when the
     /// slice is dropped would not do: cudarc remembers only the last read.)
     read: bool,
@@ -90,9 +93,9 @@ impl CudaMemory {
             bytes: slice.num_bytes(),
             owner: MemoryOwner::Cudarc(Box::new(slice)),
             lent: Mutex::new(Lent {
-                slices: 0,
                 read: true,
                 written: true,
+                ..Lent::default()
             }),
         };
         let _ = memory.settle(true); // if this fails, the first use tries again and returns the error
@@ -103,13 +106,19 @@ impl CudaMemory {
     /// after all such work, a use that reads comes after work that may write. CUDA refuses this (and ends the capture)
     /// while any stream of the context is being captured; then the memory stays lent.
     pub(crate) fn settle(&self, write: bool) -> Result<(), CudaError> {
+        let lends = {
+            let lent = self.lent();
+            if !(lent.written || write && lent.read) {
+                return Ok(());
+            }
+            lent.lends
+        };
+        // The lock is not held meanwhile: a host function may need it before the work of the context can end.
+        let _relaxed = RelaxedCapture::enter();
+        self.cuda.synchronize()?;
         let mut lent = self.lent();
-        if lent.written || write && lent.read {
-            let _relaxed = RelaxedCapture::enter();
-            self.cuda.synchronize()?;
-            lent.written = false;
-            lent.read = lent.slices > 0; // of other parts of the memory
-        }
+        lent.written = false;
+        lent.read = lent.slices > 0 || lent.lends != lends; // of other parts of the memory
         Ok(())
     }
 
@@ -121,6 +130,7 @@ impl CudaMemory {
         self.cuda.raw()
     }
 
+    #[cfg(feature = "emulator")]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -131,12 +141,18 @@ impl CudaMemory {
 
     /// Lends `len` elements of the memory as a slice of cudarc's: the one it was taken over from, or a new one. `claim`
     /// keeps writers away while the slice is lent.
-    pub(crate) fn cudarc<'a, T: 'static>(
+    ///
+    /// # Safety
+    ///
+    /// As for [`DeviceBuffer::as_cudarc`](crate::DeviceBuffer::as_cudarc).
+    pub(crate) unsafe fn cudarc<'a, T: 'static>(
         &'a self,
         start: usize,
         len: usize,
         claim: Claim<'a, LaunchEvent>,
     ) -> Result<CudarcSlice<'a, T>, CudaError> {
+        self.cuda.bind()?;
+        self.settle(false)?; // the events of a new slice know nothing of earlier work
         let owned: Option<&CudaSlice<T>> = match &self.owner {
             MemoryOwner::Cudarc(slice) => slice.downcast_ref(),
             MemoryOwner::Us | MemoryOwner::Module | MemoryOwner::Nobody => None,
@@ -159,6 +175,7 @@ impl CudaMemory {
     fn lend<'a, T>(&'a self, slice: Slice<'a, T>, claim: Claim<'a, LaunchEvent>) -> CudarcSlice<'a, T> {
         let mut lent = self.lent();
         lent.slices += 1;
+        lent.lends += 1;
         lent.read = true;
         CudarcSlice {
             slice,

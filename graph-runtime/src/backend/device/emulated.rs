@@ -1,7 +1,10 @@
 //! The emulator as a device.
 
 use crate::backend::device::options::EmulatorOptions;
+use crate::error::{Error, Result, Site};
 use graph_emulator::Memory;
+
+pub(crate) use graph_emulator::Allocation;
 
 /// An emulated device.
 #[derive(Clone)]
@@ -16,6 +19,22 @@ impl Emulated {
             memory: Memory::new(),
             options,
         }
+    }
+
+    /// Refuses the emulator if it is not in this build: see `absent`, which takes the place of this module then.
+    pub(crate) fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Allocates `bytes` zeroed bytes. The name appears in messages.
+    pub(crate) fn allocate(&self, name: &str, bytes: usize, site: impl Fn() -> Site) -> Result<Allocation> {
+        let allocation = self.memory.allocate(name, bytes);
+        allocation.map_err(|_| Error::OutOfMemory { site: site(), bytes })
+    }
+
+    /// Whether the allocation is in this device's memory.
+    pub(crate) fn owns(&self, allocation: &Allocation) -> bool {
+        allocation.memory().is(&self.memory)
     }
 
     /// The same device with a seed: graphs run their nodes in random orders.

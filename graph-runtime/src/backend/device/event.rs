@@ -4,8 +4,14 @@ use crate::backend::device::cuda::Cuda;
 use crate::backend::uses::Awaited;
 use crate::driver::{self, CUevent, CUstream, RelaxedCapture};
 use crate::error::CudaError;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+/// The longest that a host function waits for another thread's answer. The driver may keep that thread waiting for the
+/// function itself.
+const MAX_QUERY: Duration = Duration::from_millis(100);
 
 /// An event that a graph records after its launches. Users of memory that the graph shares wait for it. It stands for
 /// all launches of the graph so far, since those run one after the other, on whatever streams.
@@ -65,6 +71,15 @@ impl LaunchEvent {
     }
 }
 
+impl LaunchEvent {
+    /// Whether the launches have ended. False if CUDA cannot tell.
+    fn has_ended(&self) -> bool {
+        let _relaxed = RelaxedCapture::enter();
+        // SAFETY: the event is `self`'s.
+        !self.lost.load(SeqCst) && self.cuda.bind().is_ok() && unsafe { driver::event::query(self.event) }.is_ok()
+    }
+}
+
 impl Awaited for LaunchEvent {
     fn wait(&self) -> Result<(), CudaError> {
         let _relaxed = RelaxedCapture::enter();
@@ -74,6 +89,14 @@ impl Awaited for LaunchEvent {
         self.cuda.bind()?;
         // SAFETY: the event is `self`'s.
         unsafe { driver::event::synchronize(self.event) }
+    }
+
+    /// CUDA forbids its calls in host functions, so another thread asks.
+    fn have_ended(events: Vec<Arc<Self>>) -> bool {
+        let (sender, answer) = mpsc::channel();
+        let ask = move || sender.send(events.iter().all(|event| event.has_ended()));
+        let asked = thread::Builder::new().name("cuda-graph-query".to_owned()).spawn(ask);
+        asked.is_ok() && answer.recv_timeout(MAX_QUERY) == Ok(true)
     }
 }
 

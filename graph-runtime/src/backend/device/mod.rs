@@ -4,17 +4,24 @@
 pub(crate) mod cuda_memory;
 pub(crate) mod event;
 pub(crate) mod cuda;
-pub(crate) mod emulated;
+#[cfg(feature = "emulator")]
+mod emulated;
+#[cfg(not(feature = "emulator"))]
+mod absent;
 pub(crate) mod options;
 
 use crate::backend::device::cuda::Cuda;
-use crate::backend::device::emulated::Emulated;
 use crate::driver::{self, CUcontext, RelaxedCapture};
 use crate::error::{At, CudaError, Result, Site};
 use crate::kernel::source::Architecture;
 use crate::program::event::Event;
 use crate::program::host::refuse_in_host_function;
 use std::sync::Arc;
+
+#[cfg(not(feature = "emulator"))]
+pub(crate) use absent::{Allocation, Emulated};
+#[cfg(feature = "emulator")]
+pub(crate) use emulated::{Allocation, Emulated};
 
 /// A device.
 #[derive(Clone)]
@@ -24,6 +31,14 @@ pub(crate) enum Backend {
 }
 
 impl Backend {
+    /// Refuses the emulator if it is not in this build.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self {
+            Backend::Cuda(_) => Ok(()),
+            Backend::Emulator(device) => device.check(),
+        }
+    }
+
     /// The CUDA context; `None` on the emulator.
     pub(crate) fn context(&self) -> Option<CUcontext> {
         match self {
@@ -42,7 +57,7 @@ impl Backend {
                 let made = made.map_err(|error| driver::error("cuEventCreate", error.0));
                 Ok(made.at(Site::default)?.into())
             }
-            Backend::Emulator(_) => Ok(Event::EMULATOR),
+            Backend::Emulator(device) => device.check().map(|()| Event::EMULATOR),
         }
     }
 

@@ -7,9 +7,8 @@ mod sequence;
 
 use crate::backend::blueprint::Blueprint;
 use crate::backend::calls::Calls;
-use crate::backend::device::Backend;
-use crate::backend::device::emulated::Emulated;
 use crate::backend::device::options::EmulatorOptions;
+use crate::backend::device::{Backend, Emulated};
 use crate::backend::emulator::sequence::Sequence;
 use crate::backend::memory::DeviceMemory;
 use crate::backend::storage::{Storage, allocate};

@@ -169,7 +169,7 @@ impl Ends {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "emulator"))]
 mod tests {
     use super::*;
     use crate::device::Device;

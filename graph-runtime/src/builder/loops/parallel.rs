@@ -36,23 +36,26 @@ impl GraphBuilder {
     /// the child.
     ///
     /// `build` fails with [`unknown-node`](graph_plan::Code::UnknownNode) if `before` is not a node of the current
-    /// iteration of that many loops.
+    /// iteration of that many loops, or if a node is another graph's.
     pub fn after_iteration(&mut self, node: NodeId, before: NodeId, steps: &[isize]) {
-        let is_unknown = before.index() >= self.draft.nodes.len(); // which `build` reports
-        if is_unknown || steps.is_empty() && self.draft.name_and_numbers(before.index()).1.is_empty() {
-            return self.after(node, &[before]);
+        let Some((before, node)) = self.ends_of_edge(before, node) else {
+            return;
+        };
+        let is_unknown = before >= self.draft.nodes.len(); // which `build` reports
+        if is_unknown || steps.is_empty() && self.draft.name_and_numbers(before).1.is_empty() {
+            self.draft.edge(before, node);
+            return;
         }
         let current = self.position.loops.as_ref().and_then(|loops| {
-            let (name, numbers) = self.draft.name_and_numbers(before.index());
+            let (name, numbers) = self.draft.name_and_numbers(before);
             (numbers == loops.numbers(steps.len())?).then_some((loops, name))
         });
         let Some((loops, name)) = current else {
-            let mistake = mistakes::other_iteration(&self.draft, node.index(), before.index(), steps.len());
+            let mistake = mistakes::other_iteration(&self.draft, node, before, steps.len());
             return self.findings.mistake(mistake);
         };
         if let Some(from) = loops.name_in_iteration(name, steps) {
-            let to = node.index();
-            self.position.loops_mut().between.push(EdgeFromName { from, to });
+            self.position.loops_mut().between.push(EdgeFromName { from, to: node });
         }
     }
 

@@ -1,0 +1,116 @@
+// The kernels of the examples in `language.md` and `tutorial.md`. One thread for each element and, in most, no bounds
+// check: on the Rust side, `#[requires(..)]` bounds the launch.
+
+struct Params {
+    float a;
+    float b;
+    unsigned n;
+};
+
+struct Philox {
+    unsigned long long seed, offset;
+};
+
+extern "C" {
+__constant__ float table[4];
+}
+
+__device__ static inline unsigned index_in_launch()
+{
+    return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+// out[i] = 1
+extern "C" __global__ void write(float *out)
+{
+    out[index_in_launch()] = 1;
+}
+
+// out[i] = input[i]
+extern "C" __global__ void read(const float *input, float *out)
+{
+    out[index_in_launch()] = input[index_in_launch()];
+}
+
+// data[i] *= factor, for the first n
+extern "C" __global__ void scaled(float *data, float factor, unsigned n)
+{
+    unsigned i = index_in_launch();
+    if (i < n)
+        data[i] *= factor;
+}
+
+// data[i] = data[i] * p.a + p.b, for the first p.n
+extern "C" __global__ void with_struct(float *data, Params p)
+{
+    unsigned i = index_in_launch();
+    if (i < p.n)
+        data[i] = data[i] * p.a + p.b;
+}
+
+// first[i] = 1, second[i] = 2
+extern "C" __global__ void two_out(float *first, float *second)
+{
+    first[index_in_launch()] = 1;
+    second[index_in_launch()] = 2;
+}
+
+// data[i] *= factor, for each element type
+template <typename T> __device__ static inline void scale(T *data, T factor)
+{
+    data[index_in_launch()] *= factor;
+}
+
+extern "C" __global__ void scale_f32(float *data, float factor)
+{
+    scale(data, factor);
+}
+
+extern "C" __global__ void scale_f64(double *data, double factor)
+{
+    scale(data, factor);
+}
+
+// data[i] *= table[i % 4]
+extern "C" __global__ void weigh(float *data)
+{
+    data[index_in_launch()] *= table[index_in_launch() % 4];
+}
+
+// data[i] += a number between 0 and 1, which depends on the state of a generator
+extern "C" __global__ void noisy(const Philox *rng, float *data)
+{
+    unsigned i = index_in_launch();
+    unsigned long long x = (rng->seed ^ rng->offset) + i;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    data[i] += (float)(x >> 40) / 16777216.0f;
+}
+
+// bins[bytes[i]] += 1
+extern "C" __global__ void histogram(unsigned *bins, const unsigned char *bytes)
+{
+    atomicAdd(&bins[bytes[index_in_launch()]], 1u);
+}
+
+// loss += (output[i] - target[i])²
+extern "C" __global__ void add_loss(float *loss, const float *output, const float *target)
+{
+    float difference = output[index_in_launch()] - target[index_in_launch()];
+    atomicAdd(loss, difference * difference);
+}
+
+// The softmax of each row of 64, by one block of 64 threads each. `exps` holds what the second pass needs.
+extern "C" __global__ void softmax(const float *x, float *exps, float *y)
+{
+    unsigned i = index_in_launch();
+    const float *row = x + 64 * blockIdx.x;
+    float most = row[0];
+    for (unsigned column = 1; column < 64; column++)
+        most = fmaxf(most, row[column]);
+    exps[i] = __expf(x[i] - most);
+    __syncthreads();
+    float sum = 0;
+    for (unsigned column = 0; column < 64; column++)
+        sum += exps[64 * blockIdx.x + column];
+    y[i] = exps[i] / sum;
+}

@@ -1,0 +1,62 @@
+//! The stand-ins for the emulator as a device, in builds without the feature `emulator`.
+
+use crate::backend::device::options::EmulatorOptions;
+use crate::error::{Error, Result, Site};
+use std::convert::Infallible;
+
+/// A device on which nothing can be made. It exists so that code for both kinds of device compiles in all builds.
+#[derive(Clone)]
+pub(crate) struct Emulated;
+
+impl Emulated {
+    pub(crate) fn new(_: EmulatorOptions) -> Self {
+        Self
+    }
+
+    pub(crate) fn with_seed(&self, _: u64) -> Self {
+        Self
+    }
+
+    /// Returns the error of every use of the device.
+    pub(crate) fn check(&self) -> Result<()> {
+        Err(Error::NoEmulator { cuda: None })
+    }
+
+    pub(crate) fn allocate(&self, _: &str, _: usize, _: impl Fn() -> Site) -> Result<Allocation> {
+        Err(Error::NoEmulator { cuda: None })
+    }
+
+    pub(crate) fn owns(&self, allocation: &Allocation) -> bool {
+        match allocation.0 {}
+    }
+}
+
+/// Memory of the emulator. No value of it exists.
+pub(crate) struct Allocation(Infallible);
+
+impl Allocation {
+    pub(crate) fn address(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub(crate) fn read(&self, _: usize, _: &mut [u8]) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub(crate) fn write(&self, _: usize, _: &[u8]) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub(crate) fn memory(&self) -> Memory {
+        match self.0 {}
+    }
+}
+
+/// The address space that an allocation is in. No value of it exists.
+pub(crate) struct Memory(Infallible);
+
+impl Memory {
+    pub(crate) fn allocate_within(&self, _: &str, _: &Allocation, _: usize, _: usize) -> Result<Allocation> {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,48 @@
+//! The stand-in for graphs on the emulator, in builds without the feature `emulator`. No value of it exists.
+
+use crate::backend::blueprint::Blueprint;
+use crate::backend::calls::Calls;
+use crate::backend::device::Emulated;
+use crate::backend::storage::Storage;
+use crate::error::{Error, Result};
+use crate::program::{Op, Program};
+use graph_plan::Draft;
+use std::convert::Infallible;
+
+/// A graph made for the emulator.
+pub(crate) struct EmulatorExecutable(Infallible);
+
+impl EmulatorExecutable {
+    /// Refuses the graph.
+    pub(crate) fn build(_: &Emulated, _: &Blueprint<'_>) -> Result<Self> {
+        Err(Error::NoEmulator { cuda: None })
+    }
+
+    pub(crate) fn launch(&mut self, _: &Draft, _: &Program) {
+        match self.0 {}
+    }
+
+    pub(crate) fn fault(&self, _: &Draft) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub(crate) fn storage(&self) -> &[Storage] {
+        match self.0 {}
+    }
+
+    pub(crate) fn calls(&self) -> &Calls {
+        match self.0 {}
+    }
+
+    pub(crate) fn check_change(&self, _: &Draft, _: &Program, _: usize, _: &Op) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub(crate) fn apply(&mut self, _: usize) {
+        match self.0 {}
+    }
+
+    pub(crate) fn rebind(&mut self, _: usize, _: Storage) {
+        match self.0 {}
+    }
+}
