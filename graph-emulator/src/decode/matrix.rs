@@ -88,7 +88,7 @@ fn shape(modifiers: &mut Modifiers<'_>) -> Result<Shape> {
 fn element(modifiers: &mut Modifiers<'_>) -> Result<Element> {
     modifiers
         .take_first(&ELEMENTS)
-        .ok_or_else(|| "the type is missing".to_owned())
+        .ok_or_else(|| "the type is unknown or missing".to_owned())
 }
 
 /// Takes `row` or `col`, and returns whether it is `col`.
