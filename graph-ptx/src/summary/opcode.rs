@@ -1,6 +1,6 @@
 //! The effect of each instruction on addresses.
 
-use crate::ast::{Instruction, Operand, Space};
+use crate::ast::{Instruction, Operand, Space, Type};
 
 /// The effect of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,6 +220,15 @@ pub(super) fn extent(instruction: &Instruction) -> Option<u64> {
     let parts = instruction.modifiers.iter().find_map(count).unwrap_or(1);
     let bits = width(instruction);
     matches!(bits, 8 | 16 | 32 | 64 | 128).then(|| u64::from(bits / 8) * parts)
+}
+
+/// The type of the elements that an instruction accesses: the last type among the modifiers.
+pub(super) fn element_type(instruction: &Instruction) -> Option<Type> {
+    instruction
+        .modifiers
+        .iter()
+        .rev()
+        .find_map(|modifier| Type::named(modifier))
 }
 
 /// The size in bytes of the elements that an `atom` or `red` updates, each by itself; 0 if it does not say.

@@ -6,6 +6,7 @@ mod common;
 mod attributes;
 mod forms;
 mod functions;
+mod grid;
 mod nvrtc;
 mod programmatic;
 mod programmatic_edges;
