@@ -1,6 +1,6 @@
 //! From the syntax tree to flat code. Registers and literals become slots, modifiers become numbers, and an instruction
-//! that the emulator cannot execute exactly becomes a [`LoadError`], for which its function is refused. So execution never
-//! looks at a string.
+//! that the emulator cannot execute exactly becomes a [`LoadError`], for which its function is refused. So execution
+//! never looks at a string.
 
 mod arithmetic;
 mod convert;

@@ -115,8 +115,8 @@ impl fmt::Debug for Module {
 }
 
 impl Module {
-    /// Parses and decodes a module, and allocates its variables. A kernel with an instruction that the emulator does not
-    /// have is [refused](Kernel::refused); the others can be launched.
+    /// Parses and decodes a module, and allocates its variables. A kernel with an instruction that the emulator does
+    /// not have is [refused](Kernel::refused); the others can be launched.
     ///
     /// # Errors
     /// A [`LoadError`] if the text is not PTX of 64-bit addresses, or the host has no memory for the heap.
