@@ -23,7 +23,7 @@ pub(crate) struct LaunchEvent {
     lost: AtomicBool,
 }
 
-// SAFETY: events may be used by any thread, and by several at once.
+// SAFETY: events may be used by any thread, and by several at once (D2 of `docs/safety.md`).
 unsafe impl Send for LaunchEvent {}
 // SAFETY: as above.
 unsafe impl Sync for LaunchEvent {}
