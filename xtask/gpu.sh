@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs what `cargo xtask gpu` put into this folder, on a machine with an NVIDIA GPU: tests, tests with every node
-# delayed at random, examples, tests and examples under compute-sanitizer's tools, and benchmarks. Prints a table at the
-# end; the exit code is 0 only if everything passed.
+# delayed at random, tests in debug mode, examples, tests and examples under compute-sanitizer's tools, and benchmarks.
+# Prints a table at the end; the exit code is 0 only if everything passed.
 #
-#   bash .gpu/run.sh [--only tests|delays|examples|sanitizer|bench] [part of a name]
+#   bash .gpu/run.sh [--only tests|delays|debug|examples|sanitizer|bench] [part of a name]
 #
 # GPU_TIMEOUT: seconds that one program may take (240). GPU_LOGS: the folder for each program's whole output.
 set -uo pipefail
@@ -13,7 +13,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 only='' name_part=''
 while (($#)); do
     case $1 in
-        --only) only=${2:?--only needs tests, delays, examples, sanitizer or bench}; shift 2 ;;
+        --only) only=${2:?--only needs tests, delays, debug, examples, sanitizer or bench}; shift 2 ;;
         -*) echo "unknown option $1" >&2; exit 2 ;;
         *) name_part=$1; shift ;;
     esac
@@ -53,14 +53,16 @@ find_libraries() {
 }
 find_libraries
 
-# Prints the tests that a tool cannot run, as arguments of a test program; `faults.cpp`, beside this script in the
-# repository, shows some of them without our code.
+# Prints the tests that a tool or debug mode cannot run, as arguments of a test program; `faults.cpp`, beside this
+# script in the repository, shows some of them without our code.
 # All tools: a capture, which the tool's own calls end.
 # initcheck: batch memory operations that wait; under it they never end.
 # racecheck: blocks that spin until another block has written; it never lets that block run.
+# Debug mode: tests of the error without it, and of the handles of the whole graph.
 left_out() { # tool
     local names=(a_capture_on_another_thread_is_not_disturbed)
     case $1 in
+        debug) names=(sticky_errors_come_back raw_handles) ;;
         initcheck) names+=(raw_nodes_are_between_their_neighbours) ;;
         racecheck) names+=(control::relay) ;;
     esac
@@ -95,6 +97,7 @@ set_command_line() { # kind file tool module
             [[ $2 != tests-* ]] || command_line+=(--test-threads 1 $(left_out "$3"))
             ;;
         delays) command_line=(env CUDA_GRAPH_TEST_DELAYS=1 "$program") ;;
+        debug) command_line=(env CUDA_GRAPH_DEBUG=1 "$program" $(left_out debug)) ;;
         bench) command_line+=(--bench) ;; # as `cargo bench` does
     esac
     [[ $4 == - ]] || command_line+=("$4::") # the tests of one module
@@ -105,7 +108,7 @@ show() { # kind verdict log
     case $2,$1 in
         fail,*) tail -n 60 "$3" ;;
         pass,bench) cat "$3" ;;
-        pass,tests | pass,delays) grep '^test result' "$3" ;;
+        pass,tests | pass,delays | pass,debug) grep '^test result' "$3" ;;
         pass,*) tail -n 12 "$3" ;;
     esac
 }

@@ -1,7 +1,7 @@
 //! Devices: a CUDA device, or the emulator in place of one.
 
 use crate::backend::device::cuda::Cuda;
-use crate::backend::device::options::EmulatorOptions;
+use crate::backend::device::options::{DebugOptions, EmulatorOptions};
 use crate::backend::device::{Backend, Emulated};
 use crate::backend::memory::{DeviceMemory, HostMemory};
 use crate::error::{Error, Result, Site};
@@ -23,6 +23,8 @@ pub struct Device {
     pub(crate) backend: Backend,
     /// The seed of [`Device::with_delays`], on CUDA devices only.
     pub(crate) delays: Option<u64>,
+    /// The options of [`Device::with_debug`], if debug mode was asked for.
+    pub(crate) debug: Option<DebugOptions>,
 }
 
 impl Device {
@@ -36,6 +38,7 @@ impl Device {
         Ok(Self {
             backend: Backend::Cuda(Cuda::open(ordinal)?),
             delays: None,
+            debug: None,
         })
     }
 
@@ -53,6 +56,7 @@ impl Device {
         Self {
             backend: Backend::Emulator(Emulated::new(options)),
             delays: None,
+            debug: None,
         }
     }
 
@@ -71,7 +75,57 @@ impl Device {
             Backend::Emulator(device) => Self {
                 backend: Backend::Emulator(device.with_seed(seed)),
                 delays: None,
+                debug: None,
             },
+        }
+    }
+
+    /// Returns the same device, set up to hand the text that kernels print by `printf` to `receive`, which is called
+    /// once for each call of `printf` by a thread. Blocks run on several host threads, so it may be called on any of
+    /// them, and on several at the same time. If it panics, so does the launch. Without a receiver, the text goes to
+    /// standard output.
+    ///
+    /// On CUDA this changes nothing: the driver collects the text in a buffer of its own (1 MB, of which the oldest
+    /// text is lost if there is more) and writes it to standard output when the host waits for the device.
+    ///
+    /// ```
+    /// use graph_runtime::Device;
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// let text = Arc::new(Mutex::new(String::new()));
+    /// let sink = text.clone();
+    /// let device = Device::emulator().with_printer(move |line| sink.lock().unwrap().push_str(line));
+    /// # assert!(device.is_emulator());
+    /// ```
+    pub fn with_printer(&self, receive: impl Fn(&str) + Send + Sync + 'static) -> Device {
+        match &self.backend {
+            Backend::Cuda(_) => self.clone(),
+            Backend::Emulator(device) => Self {
+                backend: Backend::Emulator(device.with_printer(receive)),
+                ..self.clone()
+            },
+        }
+    }
+
+    /// Returns the same device in debug mode: graphs that are built on it run node by node on the GPU, with a wait
+    /// after each node, in bodies and loops too. So the first fault names its node, the kernel with its launch and its
+    /// arguments, and the iterations of the loops around it. The lines of CUDA's own log (CUDA 12.9) follow, if there
+    /// are any. The error is [`Error::Fault`]; [`Graph::launch`](crate::Graph::launch) returns it, and so do waits and
+    /// accessors.
+    ///
+    /// Results are those of other launches, but nodes do not overlap, a launch returns when the graph has run, and
+    /// `raw()` of a graph is `None`. [`Device::with_delays`] has no effect. Launches of graphs that were built without
+    /// debug mode cost nothing more.
+    ///
+    /// The environment variable `CUDA_GRAPH_DEBUG=1` does this for all graphs of a program, with default options;
+    /// `CUDA_GRAPH_DEBUG_TIMEOUT` (seconds) and `CUDA_GRAPH_DEBUG_ITERATIONS` change these, and 0 is no limit. It is
+    /// read when a graph is built.
+    ///
+    /// The emulator always runs graphs so, and has limits of its own ([`EmulatorOptions`]): there this does nothing.
+    pub fn with_debug(&self, options: DebugOptions) -> Device {
+        Self {
+            debug: Some(options),
+            ..self.clone()
         }
     }
 
@@ -230,6 +284,7 @@ impl From<Arc<CudaContext>> for Device {
         Self {
             backend: Backend::Cuda(Cuda::new(context)),
             delays: None,
+            debug: None,
         }
     }
 }

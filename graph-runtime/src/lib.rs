@@ -74,7 +74,7 @@
 //! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
 //!   [`ByValue`]; [`BoxError`]. Other streams: [`Event`].
-//! * Devices: [`Device`], [`EmulatorOptions`].
+//! * Devices: [`Device`], [`EmulatorOptions`], [`DebugOptions`].
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].
 //! * The graph as data: a [`Plan`] of [`PlanNode`]s, [`PlanAccess`]es, [`PlanResource`]s, [`PlanBody`]s, [`PlanLoop`]s
@@ -101,7 +101,7 @@ mod error;
 
 pub use backend::block::Shareable;
 pub use backend::device::cuda_memory::CudarcSlice;
-pub use backend::device::options::EmulatorOptions;
+pub use backend::device::options::{DebugOptions, EmulatorOptions};
 pub use builder::GraphBuilder;
 pub use bytemuck;
 pub use cudarc;

@@ -13,14 +13,15 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use crate::Result;
-use crate::wheels::SANITIZER;
+use crate::wheels::{self, SANITIZER};
 
 /// The packages whose programs use a GPU.
 const PACKAGES: [&str; 2] = ["graph-runtime", "examples"];
-/// The programs and modules that do not run under compute-sanitizer: one makes the errors that the tool reports on
+/// The programs and modules that do not run under compute-sanitizer: two make the errors that the tool reports on
 /// purpose, three use no GPU, and one only starts processes that use it.
-const UNSANITIZED: [&str; 5] = [
+const UNSANITIZED: [&str; 6] = [
     "sticky",
+    "faults",
     "safety::emulator",
     "random::loops",
     "random::parallel",
@@ -43,19 +44,29 @@ pub(crate) enum Kind {
     Tests,
     /// The integration tests once more, with every node delayed at random.
     Delays,
+    /// The integration tests once more, with graphs that run node by node.
+    Debug,
     Examples,
     Sanitizer,
     Bench,
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [Self::Tests, Self::Delays, Self::Examples, Self::Sanitizer, Self::Bench];
+    const ALL: [Self; 6] = [
+        Self::Tests,
+        Self::Delays,
+        Self::Debug,
+        Self::Examples,
+        Self::Sanitizer,
+        Self::Bench,
+    ];
 
     /// The name that `--only` and the manifest use.
     fn name(self) -> &'static str {
         match self {
             Self::Tests => "tests",
             Self::Delays => "delays",
+            Self::Debug => "debug",
             Self::Examples => "examples",
             Self::Sanitizer => "sanitizer",
             Self::Bench => "bench",
@@ -65,7 +76,7 @@ impl Kind {
     /// Cargo's flags for the targets that this kind needs.
     fn cargo_targets(self) -> &'static [&'static str] {
         match self {
-            Self::Tests | Self::Delays => &["--tests"],
+            Self::Tests | Self::Delays | Self::Debug => &["--tests"],
             Self::Examples => &["--bins", "--examples"],
             Self::Sanitizer => &["--tests", "--bins", "--examples"],
             Self::Bench => &["--benches"],
@@ -77,10 +88,9 @@ impl FromStr for Kind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.name() == text)
-            .ok_or_else(|| format!("unknown kind `{text}`: expected tests, delays, examples, sanitizer or bench"))
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+            format!("unknown kind `{text}`: expected tests, delays, debug, examples, sanitizer or bench")
+        })
     }
 }
 
@@ -191,7 +201,7 @@ impl Program {
     fn runs_as(&self, kind: Kind) -> bool {
         match kind {
             Kind::Tests | Kind::Examples | Kind::Bench => self.kind == kind,
-            Kind::Delays => self.target_kind == "test",
+            Kind::Delays | Kind::Debug => self.target_kind == "test",
             Kind::Sanitizer => self.target_kind == "test" || self.kind == Kind::Examples,
         }
     }
@@ -303,7 +313,7 @@ fn install(folder: &Path, kinds: &[Kind], programs: &BTreeSet<Program>) -> Resul
 
 /// Copies compute-sanitizer beside the programs: the pinned one, whatever the GPU machine has.
 fn install_sanitizer(root: &Path, folder: &Path) -> Result<()> {
-    let from = SANITIZER.file(root, "nvidia/cu13/compute-sanitizer")?;
+    let from = SANITIZER.file(&wheels::folder(root), "nvidia/cu13/compute-sanitizer")?;
     let to = folder.join("bin/compute-sanitizer");
     fs::create_dir(&to).map_err(|error| format!("cannot create {}: {error}", to.display()))?;
     for entry in fs::read_dir(&from).map_err(|error| format!("cannot list {}: {error}", from.display()))? {

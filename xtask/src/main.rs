@@ -7,13 +7,12 @@
 //! * `site` ([`site`]): build the documentation site.
 //! * `gpu` ([`gpu`]): build what a machine with a GPU, and without Rust, needs to run tests, examples and benchmarks.
 //!
-//! [`wheels`] fetches NVIDIA's tools from PyPI; [`nvrtc`] calls the compiler among them.
+//! `cuda_graph_build` fetches NVIDIA's tools from PyPI, those of [`wheels`] too, and calls the compiler among them.
 
 mod gpu;
 mod house;
 mod site;
 mod ptx;
-mod nvrtc;
 mod wheels;
 mod workspace;
 
@@ -33,7 +32,7 @@ usage: cargo xtask <command>
   site               build the documentation into target/site/: README.md, docs/,
                      and rustdoc
   gpu [--only KIND]  build what a machine with a GPU needs into .gpu/;
-                     KIND is tests, delays, examples, sanitizer or bench
+                     KIND is tests, delays, debug, examples, sanitizer or bench
 
 They fetch their pinned NVIDIA wheels from PyPI into .wheels/ the first time (Linux x86-64 and Python needed).";
 

@@ -22,6 +22,15 @@ macro_rules! keywords {
                     $(Self::$keyword => $word,)*
                 }
             }
+
+            /// The keyword that a word is.
+            pub(crate) fn of(word: &Ident) -> Option<Self> {
+                // Comparing an `Ident` with text makes a `String` of it each time.
+                match &*word.to_string() {
+                    $($word => Some(Self::$keyword),)*
+                    _ => None,
+                }
+            }
         }
     };
 }
@@ -51,11 +60,6 @@ keywords! {
 }
 
 impl Keyword {
-    /// The keyword that a word is.
-    pub(crate) fn of(word: &Ident) -> Option<Self> {
-        Self::ALL.iter().copied().find(|keyword| word == keyword.as_str())
-    }
-
     /// The keyword that a misspelt word was probably meant to be.
     pub(crate) fn nearest(word: &Ident) -> Option<Self> {
         let words = Self::ALL.iter().map(|keyword| keyword.as_str());

@@ -121,7 +121,7 @@ impl Graph<'_> {
 
     /// Whether the value of a length is known only when the graph is built.
     pub(crate) fn is_variable(&self, length: &Expr) -> bool {
-        self.variables().mentioned(length.to_token_stream())
+        !matches!(length, Expr::Lit(_)) && self.variables().mentioned(length.to_token_stream())
     }
 
     /// An index or a bound, as a sum of a literal and a name whose value only build knows.

@@ -267,8 +267,8 @@ const _: () = {
     >(
         &["scale"],
         &["data", ""],
-        [(1) as ::core::primitive::i128, 1, 1],
-        [(4) as ::core::primitive::i128, 1, 1],
+        [1, 1, 1],
+        [4, 1, 1],
         0,
         &[__p::buffer::<[f32; 4]>(), ::graph_runtime::private::plan::Argument::Unknown],
     );

@@ -241,8 +241,8 @@ const _: () = {
     >(
         &["scale"],
         &["data", "", ""],
-        [(1) as ::core::primitive::i128, 1, 1],
-        [(4) as ::core::primitive::i128, 1, 1],
+        [1, 1, 1],
+        [4, 1, 1],
         0,
         &[
             __p::buffer_of_rows::<[f32; 4]>(__p::distance(0, HALF)),

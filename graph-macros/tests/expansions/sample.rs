@@ -175,7 +175,7 @@ const _: () = {
                 >(
                     &["forward"],
                     &["data"],
-                    [(1) as ::core::primitive::i128, 1, 1],
+                    [1, 1, 1],
                     [(N) as ::core::primitive::i128, 1, 1],
                     0,
                     &[__p::buffer::<[f32; N]>()],
@@ -187,7 +187,7 @@ const _: () = {
                 >(
                     &["backward"],
                     &["data"],
-                    [(1) as ::core::primitive::i128, 1, 1],
+                    [1, 1, 1],
                     [(N) as ::core::primitive::i128, 1, 1],
                     0,
                     &[__p::buffer::<[f32; N]>()],

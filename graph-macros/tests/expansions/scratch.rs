@@ -173,7 +173,7 @@ const _: () = {
                 >(
                     &["ask"],
                     &["x", "query"],
-                    [(1) as ::core::primitive::i128, 1, 1],
+                    [1, 1, 1],
                     [(N) as ::core::primitive::i128, 1, 1],
                     0,
                     &[__p::buffer::<[f32; N]>(), __p::buffer::<[f32; N]>()],
@@ -185,7 +185,7 @@ const _: () = {
                 >(
                     &["answer"],
                     &["query", "hidden"],
-                    [(1) as ::core::primitive::i128, 1, 1],
+                    [1, 1, 1],
                     [(N) as ::core::primitive::i128, 1, 1],
                     0,
                     &[__p::buffer::<[f32; N]>(), __p::buffer::<[[f32; N]; 4]>()],

@@ -375,8 +375,8 @@ const _: () = {
     >(
         &["scale"],
         &["w", "half", ""],
-        [(1) as ::core::primitive::i128, 1, 1],
-        [(4) as ::core::primitive::i128, 1, 1],
+        [1, 1, 1],
+        [4, 1, 1],
         0,
         &[
             __p::plan::Argument::Unknown,

@@ -1,5 +1,6 @@
 //! The checked graph that the backends make an executable graph from.
 
+use crate::backend::device::options::DebugOptions;
 use crate::backend::shared::SharedResources;
 use crate::program::scratch::Arena;
 use crate::program::{ModuleMemory, Program};
@@ -20,6 +21,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) layouts: &'a [Option<Layout>],
     /// If given, every node on CUDA is delayed by a random time; this is the seed.
     pub(crate) delays: Option<u64>,
+    /// If given, the graph runs node by node on CUDA.
+    pub(crate) debug: Option<DebugOptions>,
     /// The newest CUDA version of a driver to build for, as `cuDriverGetVersion` counts.
     pub(crate) driver: u32,
     /// The memory that the graph shares with others.

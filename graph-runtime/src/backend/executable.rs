@@ -2,7 +2,7 @@
 
 use crate::backend::block::SharedMemory;
 use crate::backend::blueprint::Blueprint;
-use crate::backend::cuda::{CudaExecutable, launch_error};
+use crate::backend::cuda::{CudaExecutable, DebugExecutable, launch_error};
 use crate::backend::device::Backend;
 use crate::backend::device::event::LaunchEvent;
 #[cfg(feature = "emulator")]
@@ -19,15 +19,20 @@ use graph_plan::Draft;
 /// A graph that can be launched, with the memory that it uses.
 pub(crate) enum Executable {
     Cuda(Box<CudaExecutable>),
+    /// On CUDA, in debug mode.
+    Debug(Box<DebugExecutable>),
     Emulator(Box<EmulatorExecutable>),
 }
 
 impl Executable {
     pub(crate) fn build(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Self> {
         check(backend, blueprint)?;
-        match backend {
-            Backend::Cuda(cuda) => Ok(Executable::Cuda(Box::new(CudaExecutable::build(cuda, blueprint)?))),
-            Backend::Emulator(device) => Ok(Executable::Emulator(Box::new(EmulatorExecutable::build(
+        match (backend, blueprint.debug) {
+            (Backend::Cuda(cuda), Some(options)) => Ok(Executable::Debug(Box::new(DebugExecutable::build(
+                cuda, blueprint, options,
+            )?))),
+            (Backend::Cuda(cuda), None) => Ok(Executable::Cuda(Box::new(CudaExecutable::build(cuda, blueprint)?))),
+            (Backend::Emulator(device), _) => Ok(Executable::Emulator(Box::new(EmulatorExecutable::build(
                 device, blueprint,
             )?))),
         }
@@ -38,6 +43,7 @@ impl Executable {
     pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.launch().map_err(|error| launch_error(draft, error)),
+            Executable::Debug(exec) => exec.launch(draft, program),
             Executable::Emulator(exec) => {
                 exec.launch(draft, program);
                 Ok(())
@@ -47,13 +53,17 @@ impl Executable {
 
     /// Whether the device has streams on which graphs can be launched.
     pub(crate) fn has_streams(&self) -> bool {
-        matches!(self, Executable::Cuda(_))
+        match self {
+            Executable::Cuda(_) | Executable::Debug(_) => true,
+            Executable::Emulator(_) => false,
+        }
     }
 
     /// Starts the graph on a user's stream.
-    pub(crate) fn launch_on(&mut self, draft: &Draft, stream: &CudaStream) -> Result<()> {
+    pub(crate) fn launch_on(&mut self, draft: &Draft, program: &Program, stream: &CudaStream) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.launch_on(draft, stream),
+            Executable::Debug(exec) => exec.launch_on(draft, program, stream),
             Executable::Emulator(_) => Err(Error::Unsupported {
                 site: Site::graph(&draft.name),
                 message: "the CPU emulator has no streams",
@@ -71,6 +81,7 @@ impl Executable {
     ) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.launch_shared(draft, claims, stream),
+            Executable::Debug(exec) => exec.launch_shared(draft, program, claims, stream),
             Executable::Emulator(exec) => {
                 exec.launch(draft, program);
                 Ok(())
@@ -78,11 +89,11 @@ impl Executable {
         }
     }
 
-    /// The driver's handles; `None` on the emulator.
+    /// The driver's handles; `None` on the emulator and in debug mode, where no one graph has all nodes.
     pub(crate) fn raw(&self) -> Option<(sys::CUgraph, sys::CUgraphExec, sys::CUstream)> {
         match self {
             Executable::Cuda(exec) => Some(exec.raw()),
-            Executable::Emulator(_) => None,
+            Executable::Debug(_) | Executable::Emulator(_) => None,
         }
     }
 
@@ -91,6 +102,10 @@ impl Executable {
         match self {
             Executable::Cuda(exec) => {
                 exec.wait().map_err(|error| launch_error(draft, error))?;
+                exec.calls().panicked(draft)
+            }
+            Executable::Debug(exec) => {
+                exec.wait(draft)?;
                 exec.calls().panicked(draft)
             }
             Executable::Emulator(exec) => {
@@ -104,6 +119,7 @@ impl Executable {
     pub(crate) fn storage(&self) -> &[Storage] {
         match self {
             Executable::Cuda(exec) => exec.storage(),
+            Executable::Debug(exec) => exec.storage(),
             Executable::Emulator(exec) => exec.storage(),
         }
     }
@@ -112,6 +128,7 @@ impl Executable {
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<(), Error> {
         match self {
             Executable::Cuda(exec) => exec.check_change(draft, program, node, op),
+            Executable::Debug(exec) => exec.check_change(draft, program, node, op),
             Executable::Emulator(exec) => exec.check_change(draft, program, node, op),
         }
     }
@@ -120,6 +137,7 @@ impl Executable {
     pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.apply(draft, program, node),
+            Executable::Debug(exec) => exec.apply(draft, program, node),
             Executable::Emulator(exec) => {
                 exec.apply(node);
                 Ok(())
@@ -131,6 +149,7 @@ impl Executable {
     pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.apply_memory(draft, program, nodes),
+            Executable::Debug(exec) => nodes.iter().try_for_each(|&node| exec.apply(draft, program, node)),
             Executable::Emulator(exec) => {
                 nodes.iter().for_each(|&node| exec.apply(node));
                 Ok(())
@@ -142,6 +161,7 @@ impl Executable {
     pub(crate) fn rebind(&mut self, resource: usize, memory: SharedMemory) {
         match self {
             Executable::Cuda(exec) => exec.rebind(resource, Storage::Shared(memory)),
+            Executable::Debug(exec) => exec.rebind(resource, Storage::Shared(memory)),
             Executable::Emulator(exec) => exec.rebind(resource, Storage::Shared(memory)),
         }
     }
@@ -150,7 +170,8 @@ impl Executable {
     pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.set_enabled(draft, program, node, enabled),
-            Executable::Emulator(_) => Ok(()),
+            // These look at `program.enabled` when they run a node.
+            Executable::Debug(_) | Executable::Emulator(_) => Ok(()),
         }
     }
 }

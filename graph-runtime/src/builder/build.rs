@@ -3,12 +3,22 @@
 use super::GraphBuilder;
 use super::memory::DeclaredMemory;
 use crate::backend::blueprint::{Blueprint, Programmatic};
+use crate::backend::device::options::DebugOptions;
 use crate::backend::executable::Executable;
 use crate::backend::shared::SharedResources;
+use crate::device::Device;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::program::scratch::first_reads;
 use graph_plan::Lists;
+
+/// The options of debug mode, if the device or the environment asks for it.
+fn debug_options(device: &Device) -> Result<Option<DebugOptions>> {
+    match device.debug {
+        Some(options) => Ok(Some(options)),
+        None => DebugOptions::of_environment(),
+    }
+}
 
 impl GraphBuilder {
     /// Checks the graph and builds it: allocates its memory, loads its kernels, and makes the executable graph. Waits
@@ -81,6 +91,7 @@ impl GraphBuilder {
             programmatic: &Programmatic::of(&draft),
             layouts: &layouts,
             delays: device.delays,
+            debug: debug_options(&device)?,
             driver,
             shared: &shared,
             arena: &arena,

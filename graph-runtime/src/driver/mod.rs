@@ -7,6 +7,7 @@
 
 pub(crate) mod attribute;
 pub(crate) mod edge;
+pub(crate) mod log;
 pub(crate) mod conditional;
 pub(crate) mod graph;
 pub(crate) mod host;

@@ -24,6 +24,15 @@ pub(crate) unsafe fn synchronize(stream: CUstream) -> Result<(), CudaError> {
     call!(cuStreamSynchronize(stream))
 }
 
+/// `cuStreamQuery`: whether all work of the stream is done
+pub(crate) unsafe fn is_done(stream: CUstream) -> Result<bool, CudaError> {
+    const NOT_READY: u32 = 600;
+    match call!(cuStreamQuery(stream)) {
+        Err(error) if error.code() == NOT_READY => Ok(false),
+        done => done.map(|()| true),
+    }
+}
+
 /// `cuStreamGetId`: a number that no other stream of the program ever has
 pub(crate) unsafe fn id(stream: CUstream) -> Result<u64, CudaError> {
     let mut id = 0;

@@ -86,12 +86,13 @@ pub enum Error {
         /// The reason, as the end of a sentence that begins with the kernel's name.
         message: String,
     },
-    /// A kernel did something wrong while it ran on the emulator. Every accessor returns this until a later launch
-    /// succeeds.
+    /// A node did something wrong while it ran, on the emulator or in [debug mode](crate::Device::with_debug). Every
+    /// accessor returns this until a later launch succeeds.
     Fault {
         /// The node that was running.
         site: Site,
-        /// The fault, with the thread, the PTX line and the buffer.
+        /// The fault. On the emulator, with the thread, the line and the buffer; in debug mode, with the launch, its
+        /// arguments and the loops around it.
         message: String,
     },
     /// A host function of the graph panicked. The nodes after it ran, and the graph can be launched again.
@@ -226,6 +227,13 @@ impl fmt::Display for Error {
                      help: add it in `Cargo.toml`: `features = [\"emulator\", ..]`, or leave the default features on",
                 )
             }
+            Error::Cuda { site, source } if site.node.is_none() && source.is_of_kernel() => write!(
+                f,
+                "{site}{source}\n\
+                 note: a kernel that ran before has failed; CUDA does not say which, and every later call fails\n\
+                 help: run the program with `CUDA_GRAPH_DEBUG=1`, or build its graphs on `device.with_debug(..)`: then graphs run \
+                 node by node, and the error names the node"
+            ),
             Error::Cuda { site, source } => write!(f, "{site}{source}"),
             Error::Invalid { graph, diagnostics } => {
                 let plural = if diagnostics.len() == 1 { "" } else { "s" };
@@ -325,6 +333,20 @@ mod tests {
             source,
         };
         assert_eq!(outside.to_string(), source.to_string());
+    }
+
+    #[test]
+    fn errors_of_kernels_say_how_to_find_the_node() {
+        let source = CudaError {
+            call: "cuStreamSynchronize",
+            name: "CUDA_ERROR_ILLEGAL_ADDRESS",
+            code: 700,
+        };
+        let site = Site::graph("Train");
+        let unnamed = Error::Cuda { site, source }.to_string();
+        assert!(unnamed.contains("CUDA_GRAPH_DEBUG=1"), "{unnamed}");
+        let site = Site::graph("Train").at_node("look_up");
+        assert!(!Error::Cuda { site, source }.to_string().contains('\n'));
     }
 
     /// `fn main() -> Result<()>` and `unwrap` show errors by `Debug`.

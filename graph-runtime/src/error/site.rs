@@ -25,6 +25,18 @@ impl CudaError {
     pub fn code(&self) -> u32 {
         self.code
     }
+
+    /// Whether a kernel that was running has failed. Every later call in the context returns the same error.
+    pub(crate) fn is_of_kernel(&self) -> bool {
+        const ILLEGAL_ADDRESS: u32 = 700;
+        const ASSERT: u32 = 710;
+        const HARDWARE_STACK_ERROR: u32 = 714;
+        const LAUNCH_FAILED: u32 = 719;
+        matches!(
+            self.code,
+            ILLEGAL_ADDRESS | ASSERT | HARDWARE_STACK_ERROR..=LAUNCH_FAILED
+        )
+    }
 }
 
 impl fmt::Display for CudaError {

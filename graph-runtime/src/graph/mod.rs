@@ -140,9 +140,11 @@ impl Graph {
     /// other.
     ///
     /// On the emulator the graph has run when this returns. As on CUDA, its errors are returned when somebody waits.
+    /// In [debug mode](Device::with_debug) the graph has run, too, and this returns its errors as well.
     ///
     /// # Errors
     /// * [`Error::Cuda`] if the driver refuses; it may also report the error of an earlier launch;
+    /// * [`Error::Fault`] in debug mode, if a node failed;
     /// * [`Error::HalfUpdated`] and [`Error::HalfRebound`] after a change that failed half-way;
     /// * [`Error::InUse`] while a guard lends memory that the graph shares.
     #[inline]
@@ -168,7 +170,7 @@ impl Graph {
             return Err(self.refusal());
         }
         if self.shared.is_empty() || !self.executable.has_streams() {
-            return self.executable.launch_on(&self.draft, stream);
+            return self.executable.launch_on(&self.draft, &self.program, stream);
         }
         self.launch_shared(Some(stream))
     }
@@ -185,7 +187,7 @@ impl Graph {
     /// # Errors
     /// * [`Error::Cuda`] if a launch failed on CUDA. Errors of kernels are sticky: every later call of CUDA returns
     ///   them;
-    /// * [`Error::Fault`] if the last launch failed on the emulator;
+    /// * [`Error::Fault`] if the last launch failed on the emulator, or in debug mode;
     /// * [`Error::Panicked`] if a host function panicked since the last wait.
     pub fn synchronize(&self) -> Result<()> {
         self.executable.wait(&self.draft)
@@ -400,8 +402,9 @@ impl Graph {
         &self.device
     }
 
-    /// The driver's handles, for features of CUDA that this crate does not cover; `None` on the emulator. They live as
-    /// long as the graph, the executable graph only until the next [`Graph::rebind`] or update of a copy.
+    /// The driver's handles, for features of CUDA that this crate does not cover; `None` on the emulator, and in
+    /// [debug mode](Device::with_debug), where no one graph has all nodes. They live as long as the graph, the
+    /// executable graph only until the next [`Graph::rebind`] or update of a copy.
     ///
     /// The `unsafe` calls that take the handles must know: nothing here waits for launches that are made with them, and
     /// a graph that is instantiated from [`RawGraph::graph`] uses the memory and the functions with which the nodes

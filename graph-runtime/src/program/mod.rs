@@ -114,6 +114,16 @@ impl Conditional {
         }
     }
 
+    /// The body that runs while the condition has this value, if any.
+    pub(crate) fn chosen(&self, value: u32) -> Option<usize> {
+        // A `while` has body 0 only, so 1 ends it.
+        let index = match self.kind {
+            ConditionalKind::If | ConditionalKind::While => usize::from(value == 0),
+            ConditionalKind::Switch => value as usize,
+        };
+        self.bodies.get(index).copied()
+    }
+
     /// The memory of the condition.
     pub(crate) fn condition(&self) -> Part {
         Part {

@@ -82,10 +82,12 @@ fn split(tokens: &[TokenTree]) -> Vec<&[TokenTree]> {
     let (mut parts, mut start) = (Vec::new(), 0);
     for (index, token) in tokens.iter().enumerate() {
         let ends = is_punct(token, ';');
-        let is_loop = ["for", "each"].iter().any(|word| is_word(&tokens[start], word));
-        let loops = is_group(token, Delimiter::Brace) && is_loop;
-        let goes_on = is_visibility(&tokens[start..index]);
-        if ends || !goes_on && starts_statement(tokens[index..].iter().cloned()) {
+        let is_loop = || ["for", "each"].iter().any(|word| is_word(&tokens[start], word));
+        let loops = is_group(token, Delimiter::Brace) && is_loop();
+        let goes_on = || is_visibility(&tokens[start..index]);
+        let may_start =
+            matches!(token, TokenTree::Ident(_)) || is_punct(token, '#') || is_group(token, Delimiter::None);
+        if ends || may_start && !goes_on() && starts_statement(tokens[index..].iter().cloned()) {
             parts.push(&tokens[start..index]);
             start = index + usize::from(ends);
         } else if loops {

@@ -80,13 +80,15 @@ pub(super) fn usage_as_written(graph: &Graph<'_>, resource: usize) -> TokenStrea
 
 /// The accesses of the graph to a resource, as a constant `Mode`, for graphs that have this one as a node.
 pub(super) fn usage(graph: &Graph<'_>, resource: usize) -> TokenStream {
-    let all = || accesses_to(graph, resource);
-    let classes = classes(graph, all());
-    let written = all().any(|access| graph.draft.accesses[access].mode.writes());
-    if written || classes.is_empty() {
-        return usage_as_written(graph, resource);
+    let all: Vec<usize> = accesses_to(graph, resource).collect();
+    if all.iter().any(|&access| graph.draft.accesses[access].mode.writes()) {
+        return quote!(__p::Mode::ReadWrite);
     }
-    let plain = all().any(|access| graph.updates.of(access).is_none());
+    let plain = all.iter().any(|&access| graph.updates.of(access).is_none());
+    let classes = classes(graph, all.into_iter());
+    if classes.is_empty() {
+        return quote!(__p::Mode::Read);
+    }
     let atomic = classes.iter().map(|&class| is_atomic(graph, class));
     quote!(__p::usage(#plain, &[#(#atomic),*]))
 }

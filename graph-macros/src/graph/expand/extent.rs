@@ -8,9 +8,9 @@ use crate::graph::ast::Extent;
 use crate::graph::constant::is_constant;
 use crate::graph::resolve::Graph;
 use crate::span::ends;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, Lit};
+use syn::{Expr, ExprLit, Lit};
 
 /// Whether only rustc knows if the constant extent, or a part of it, is an integer or a tuple.
 pub(super) fn is_typed(graph: &Graph<'_>, extent: &Extent) -> bool {
@@ -70,7 +70,16 @@ pub(super) fn bytes(graph: &Graph<'_>, expr: &Expr) -> TokenStream {
     }
 }
 
-/// A number as `i128`. The cast has no span of the user's: clippy would call it unnecessary.
+/// A number as `i128`. The cast has no span of the user's: clippy would call it unnecessary. A literal needs none, and
+/// is less for rustc to check.
 fn wide(expr: &Expr) -> TokenStream {
+    if let Expr::Lit(ExprLit {
+        lit: Lit::Int(literal), ..
+    }) = expr
+        && literal.suffix().is_empty()
+        && let Ok(value) = literal.base10_parse()
+    {
+        return Literal::i128_unsuffixed(value).to_token_stream();
+    }
     quote!((#expr) as ::core::primitive::i128)
 }

@@ -25,6 +25,9 @@ impl<'a> Shape<'a> {
             return Shape::Inferred;
         }
         let (shape, dimensions) = (&resource.shape, graph.variable_lengths(resource));
+        if dimensions == 0 {
+            return Shape::Fixed(shape.to_token_stream());
+        }
         match (shape.inner(dimensions), shape.lengths.get(..dimensions)) {
             (Some(row), Some([length])) => Shape::Dynamic { row, length },
             (Some(element), Some(lengths @ [_, _, ..])) => Shape::Table { element, lengths },

@@ -28,8 +28,22 @@ use tracing::trace;
 
 impl CudaExecutable {
     pub(crate) fn build(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
-        let graph = || Site::graph(&blueprint.draft.name);
         let _relaxed = RelaxedCapture::enter();
+        let mut built = Self::prepared(cuda, blueprint)?;
+        let plain = Programmatic::default();
+        let blueprint = &Blueprint {
+            programmatic: programmatic::edges(cuda, blueprint, &plain)?,
+            ..*blueprint
+        };
+        built.add_nodes(blueprint)?;
+        built.instantiate(blueprint)?;
+        Ok(built)
+    }
+
+    /// Makes all that a graph needs before its first node is added: memory, a stream, kernels, captured graphs. Every
+    /// node has been checked against the device. The context is current afterwards.
+    pub(super) fn prepared(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
+        let graph = || Site::graph(&blueprint.draft.name);
         check_version()?;
         let storage = allocate(&Backend::Cuda(cuda.clone()), blueprint)?;
         cuda.bind().at(graph)?;
@@ -61,14 +75,7 @@ impl CudaExecutable {
             .kernels
             .load(cuda, blueprint.draft, blueprint.program, blueprint.variables)?;
         built.put_variables(blueprint)?;
-        let plain = Programmatic::default();
-        let blueprint = &Blueprint {
-            programmatic: programmatic::edges(cuda, blueprint, &plain)?,
-            ..*blueprint
-        };
         built.prepare(blueprint)?;
-        built.add_nodes(blueprint)?;
-        built.instantiate(blueprint)?;
         Ok(built)
     }
 
@@ -220,7 +227,6 @@ impl CudaExecutable {
                 let delay = unsafe { delay::add(graph, &after, &self.kernels, seed, node) };
                 after = vec![delay.map_err(|error| (node, error))?];
             }
-            let name = &blueprint.draft.nodes[node].name;
             self.nodes[node] = match &blueprint.program.ops[node] {
                 Op::Conditional(conditional) => {
                     // SAFETY: the graph lives, and `after` are nodes of it since `sequence` is in order.
@@ -228,28 +234,21 @@ impl CudaExecutable {
                 }
                 // SAFETY: as above.
                 Op::Child(body) => unsafe { self.add_child(blueprint, graph, &after, node, *body) }?,
-                // SAFETY: as above.
-                Op::Call(_) => unsafe { self.add_call(graph, &after, node, name) }.map_err(|error| (node, error))?,
-                Op::Record(event) | Op::Wait(event) => {
-                    let wait = matches!(blueprint.program.ops[node], Op::Wait(_));
-                    // SAFETY: as above.
-                    unsafe { self.add_event(graph, &after, event, wait, name) }.map_err(|error| (node, error))?
+                Op::Kernel(_)
+                | Op::Memcpy { .. }
+                | Op::Memset { .. }
+                | Op::Join
+                | Op::Call(_)
+                | Op::Record(_)
+                | Op::Wait(_)
+                | Op::Capture(_)
+                | Op::Raw(_) => {
+                    // SAFETY: as above; the context is current.
+                    unsafe { self.add_one(blueprint.draft, blueprint.program, graph, &after, node) }?
                 }
-                Op::Capture(_) => {
-                    // SAFETY: as above.
-                    unsafe { self.add_captured(graph, &after, node, name) }.map_err(|error| (node, error))?
-                }
-                // SAFETY: as above.
-                Op::Raw(call) => unsafe { self.add_raw(graph, &after, node, call, name) }?,
-                // SAFETY: as above; the context is current, and `self` owns kernels and memory (facts 1 and 2 of
-                // `CudaExecutable`).
-                Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Join => unsafe {
-                    self.adder
-                        .add(graph, &after, blueprint.program, &self.kernels, node, name)
-                }
-                .map_err(|error| (node, error))?,
             };
             if !early.is_empty() {
+                let name = &blueprint.draft.nodes[node].name;
                 trace!(target: "graph_runtime", node = %name, after = early.len(), "cuGraphAddDependencies_v2");
                 // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule), between which
                 // no edge was added.
@@ -258,6 +257,41 @@ impl CudaExecutable {
             }
         }
         Ok(())
+    }
+
+    /// Adds a node that has no bodies. An error names it.
+    ///
+    /// # Safety
+    ///
+    /// The graph and the nodes in `after` live and belong together; the graph is of the context of `self`, which is
+    /// current, and is launched only while `self` lives.
+    pub(super) unsafe fn add_one(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        node: usize,
+    ) -> Result<CUgraphNode, Failure> {
+        let name = &draft.nodes[node].name;
+        let added = match &program.ops[node] {
+            // SAFETY: by the caller's promise.
+            Op::Call(_) => unsafe { self.add_call(graph, after, node, name) },
+            // SAFETY: as above.
+            Op::Record(event) => unsafe { self.add_event(graph, after, event, false, name) },
+            // SAFETY: as above.
+            Op::Wait(event) => unsafe { self.add_event(graph, after, event, true, name) },
+            // SAFETY: as above.
+            Op::Capture(_) => unsafe { self.add_captured(graph, after, node, name) },
+            // SAFETY: as above.
+            Op::Raw(call) => return unsafe { self.add_raw(graph, after, node, call, name) },
+            // SAFETY: as above; `self` owns kernels and memory (facts 1 and 2 of `CudaExecutable`). `add_prefix` adds
+            // the two with bodies.
+            Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Join | Op::Conditional(_) | Op::Child(_) => unsafe {
+                self.adder.add(graph, after, program, &self.kernels, node, name)
+            },
+        };
+        Ok(added.map_err(|error| (node, error))?)
     }
 
     /// Instantiates the graph and uploads it.

@@ -80,11 +80,26 @@ impl CudaExecutable {
     /// Starts the graph on a stream that lives, is of this context and is not being captured, and records `event`
     /// after it. The context is current.
     pub(super) fn launch_recorded(&mut self, stream: CUstream) -> Result<(), CudaError> {
-        self.in_flight.set(self.in_flight.get() | LOST);
-        self.event.lose();
+        self.note_launch();
         // SAFETY: facts 1 and 2; the stream lives and is of this context.
         unsafe { driver::graph::launch(self.exec, stream) }?;
         // SAFETY: the stream lives and is of this context, which is current.
+        unsafe { self.record_launch(stream) }
+    }
+
+    /// Notes that work is about to be queued, after which `event` is not recorded yet.
+    pub(super) fn note_launch(&self) {
+        self.in_flight.set(self.in_flight.get() | LOST);
+        self.event.lose();
+    }
+
+    /// Records `event` after all work of the graph, which was queued on `stream` after [`CudaExecutable::note_launch`].
+    ///
+    /// # Safety
+    ///
+    /// The stream lives and is of this context, which is current.
+    pub(super) unsafe fn record_launch(&self, stream: CUstream) -> Result<(), CudaError> {
+        // SAFETY: by the caller's promise.
         unsafe { self.event.record(stream) }?;
         self.in_flight.set(self.in_flight.get() & !LOST | EVENT);
         Ok(())

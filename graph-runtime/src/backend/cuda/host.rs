@@ -40,6 +40,14 @@ impl CudaExecutable {
 
     /// Makes later launches call the function of `node` with its memory where that is now.
     pub(super) fn apply_call(&mut self, node: usize) -> Result<(), CudaError> {
+        self.renew_call(node)?;
+        let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
+        // SAFETY: fact 1 of `CudaExecutable`; `nodes[node]` is a host node; `run` takes this address (fact 8).
+        unsafe { driver::host::set_node(self.exec, self.nodes[node], run, call.cast_mut().cast()) }
+    }
+
+    /// Binds the function of `node` to its memory where that is now. Launches in flight keep the old function.
+    pub(super) fn renew_call(&mut self, node: usize) -> Result<(), CudaError> {
         /// The most retired functions that are kept for launches in flight. The next change waits for these launches.
         const MAX_RETIRED: usize = 64;
         if self.kept.calls.retired() >= MAX_RETIRED {
@@ -49,9 +57,7 @@ impl CudaExecutable {
             self.kept.calls.forget_retired();
         }
         self.kept.calls.renew(node, &self.storage);
-        let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
-        // SAFETY: fact 1 of `CudaExecutable`; `nodes[node]` is a host node; `run` takes this address (fact 8).
-        unsafe { driver::host::set_node(self.exec, self.nodes[node], run, call.cast_mut().cast()) }
+        Ok(())
     }
 
     /// Adds a node that records an event or, if `wait`, one that waits for it.

@@ -1,5 +1,6 @@
 //! Graphs in a CUDA context.
 
+mod debug;
 mod build;
 mod renew;
 mod shared;
@@ -33,6 +34,7 @@ use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
+pub(crate) use debug::DebugExecutable;
 pub(crate) use executable::launch_error;
 
 /// An instantiated graph with everything that its launches use.

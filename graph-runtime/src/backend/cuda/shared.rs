@@ -23,6 +23,19 @@ impl CudaExecutable {
         claims: &[Claim<'_, LaunchEvent>],
         stream: Option<&CudaStream>,
     ) -> Result<()> {
+        let stream = self.await_others(draft, claims, stream)?;
+        self.launch_recorded(stream).at(|| Site::graph(&draft.name))
+    }
+
+    /// Makes the stream, a user's or the graph's own, wait for launches of other graphs that conflict with `claims` and
+    /// are on other streams, and notes the launch that the caller is about to make there. Returns the stream, which
+    /// lives as long as `self` and the user's stream; the context is current.
+    pub(super) fn await_others(
+        &mut self,
+        draft: &Draft,
+        claims: &[Claim<'_, LaunchEvent>],
+        stream: Option<&CudaStream>,
+    ) -> Result<CUstream> {
         let graph = || Site::graph(&draft.name);
         let (stream, id) = match stream {
             Some(stream) => {
@@ -53,7 +66,7 @@ impl CudaExecutable {
         }
         self.event.lose();
         claims.iter().for_each(|claim| claim.launched(id, &self.event));
-        self.launch_recorded(stream).at(graph)
+        Ok(stream)
     }
 
     /// Takes another event for launches from now on. Those who use memory that was replaced then need not wait for

@@ -5,6 +5,7 @@ use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::host::refuse_in_host_function;
 use cudarc::driver::CudaContext;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The oldest CUDA version that has every call used here: `cuGraphAddKernelNode_v2` came with it.
@@ -22,6 +23,11 @@ struct CopyStream(CUstream);
 
 // SAFETY: a stream may be used by any thread, and the mutex around it gives it to one at a time.
 unsafe impl Send for CopyStream {}
+
+/// The contexts, as addresses, in which somebody gave up waiting for a node: see [`Cuda::give_up`].
+static GIVEN_UP: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+/// Whether there are any. [`Cuda::bind`] reads this instead of taking the lock.
+static ANY_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
 impl Cuda {
     /// Opens the primary context of a device.
@@ -65,12 +71,39 @@ impl Cuda {
     /// for ever.
     pub(crate) fn bind(&self) -> Result<(), CudaError> {
         refuse_in_host_function()?;
+        if ANY_GIVEN_UP.load(Ordering::Relaxed) {
+            self.refuse_if_given_up()?;
+        }
         // SAFETY: the driver is initialised, or there would be no context.
         if unsafe { driver::context::current() }? != self.raw() {
             // SAFETY: `self.context` keeps the context alive.
             unsafe { driver::context::set_current(self.raw()) }?;
         }
         Ok(())
+    }
+
+    /// Makes everything that needs this context fail from now on, in all of the process. A node runs that may never
+    /// end: whoever waited for it, or freed memory, would wait for ever. The context itself is leaked.
+    pub(crate) fn give_up(self: &Arc<Self>) {
+        GIVEN_UP
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(self.raw().addr());
+        ANY_GIVEN_UP.store(true, Ordering::Relaxed);
+        std::mem::forget(self.clone());
+    }
+
+    #[cold]
+    fn refuse_if_given_up(&self) -> Result<(), CudaError> {
+        let given_up = GIVEN_UP.lock().unwrap_or_else(PoisonError::into_inner);
+        if !given_up.contains(&self.raw().addr()) {
+            return Ok(());
+        }
+        Err(CudaError {
+            call: "an earlier wait in debug mode",
+            name: "CUDA_ERROR_LAUNCH_TIMEOUT",
+            code: 702,
+        })
     }
 
     /// The device's name: `NVIDIA H200`.

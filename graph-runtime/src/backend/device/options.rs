@@ -1,4 +1,9 @@
-//! Options of the emulator.
+//! Options of the emulator, and of debug mode.
+
+use crate::error::{Error, Result, Site};
+use std::env;
+use std::ffi::OsString;
+use std::time::Duration;
 
 /// Options of the [emulator](crate::Device::emulator_with): how it runs graphs, and which mistakes it reports.
 ///
@@ -59,6 +64,112 @@ impl Default for EmulatorOptions {
             check_uninitialized: false,
             check_shared_races: false,
             check_unordered: false,
+        }
+    }
+}
+
+/// Options of [debug mode](crate::Device::with_debug), in which graphs on a GPU run node by node.
+///
+/// More fields may come: end literals with `..Default::default()`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DebugOptions {
+    /// The longest time that one node may take. A node that takes longer is named in the error. CUDA cannot end a
+    /// kernel, so nothing in this process can use the GPU after that: every later call fails, and memory is not freed.
+    /// `None` is no limit. The default is a minute.
+    pub time_limit: Option<Duration>,
+    /// The most iterations of all `while` nodes in one launch of a graph, together. A launch that exceeds it ends with
+    /// an error that names the `while`, and the graph can be launched again. `None` is no limit. The default is 2^20.
+    pub iteration_limit: Option<u64>,
+}
+
+impl Default for DebugOptions {
+    fn default() -> Self {
+        Self {
+            time_limit: Some(Duration::from_secs(60)),
+            iteration_limit: Some(1 << 20),
+        }
+    }
+}
+
+/// The variable that turns debug mode on.
+const DEBUG: &str = "CUDA_GRAPH_DEBUG";
+/// The variable with the time limit, in seconds.
+const TIMEOUT: &str = "CUDA_GRAPH_DEBUG_TIMEOUT";
+/// The variable with the limit of iterations.
+const ITERATIONS: &str = "CUDA_GRAPH_DEBUG_ITERATIONS";
+
+impl DebugOptions {
+    /// The options that the environment asks for, if it asks for debug mode.
+    pub(crate) fn of_environment() -> Result<Option<Self>> {
+        Self::of_variables(|name| env::var_os(name))
+    }
+
+    fn of_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Self>> {
+        if variable(DEBUG).is_none_or(|value| value.is_empty() || value == "0") {
+            return Ok(None);
+        }
+        let number = |name, message| {
+            let value = variable(name).filter(|value| !value.is_empty());
+            let number = value.map(|value| value.to_str().and_then(|value| value.parse::<f64>().ok()));
+            match number {
+                None => Ok(None),
+                Some(Some(number)) if number >= 0.0 => Ok(Some(number)),
+                Some(_) => Err(Error::Unsupported {
+                    site: Site::default(),
+                    message,
+                }),
+            }
+        };
+        let limit = |seconds: f64| {
+            (seconds > 0.0)
+                .then(|| Duration::try_from_secs_f64(seconds).ok())
+                .flatten()
+        };
+        let seconds = number(TIMEOUT, "`CUDA_GRAPH_DEBUG_TIMEOUT` is not a number of seconds")?;
+        let iterations = number(ITERATIONS, "`CUDA_GRAPH_DEBUG_ITERATIONS` is not a number")?;
+        let Self {
+            time_limit,
+            iteration_limit,
+        } = Self::default();
+        Ok(Some(Self {
+            time_limit: seconds.map_or(time_limit, limit),
+            iteration_limit: iterations.map_or(iteration_limit, |most| (most > 0.0).then_some(most as u64)),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(set: &[(&str, &str)]) -> Result<Option<DebugOptions>> {
+        DebugOptions::of_variables(|name| {
+            let found = set.iter().find(|(set, _)| *set == name);
+            found.map(|(_, value)| value.into())
+        })
+    }
+
+    #[test]
+    fn the_environment_turns_debug_mode_on() {
+        assert_eq!(with(&[]).unwrap(), None);
+        assert_eq!(with(&[(DEBUG, "0"), (TIMEOUT, "5")]).unwrap(), None);
+        assert_eq!(with(&[(DEBUG, "")]).unwrap(), None);
+        assert_eq!(with(&[(DEBUG, "1")]).unwrap(), Some(DebugOptions::default()));
+        let limits = with(&[(DEBUG, "1"), (TIMEOUT, "2.5"), (ITERATIONS, "1000")])
+            .unwrap()
+            .unwrap();
+        assert_eq!(limits.time_limit, Some(Duration::from_millis(2500)));
+        assert_eq!(limits.iteration_limit, Some(1000));
+        let limits = with(&[(DEBUG, "1"), (TIMEOUT, "0"), (ITERATIONS, "0")])
+            .unwrap()
+            .unwrap();
+        assert_eq!((limits.time_limit, limits.iteration_limit), (None, None));
+        for wrong in ["soon", "-1", "NaN"] {
+            let error = with(&[(DEBUG, "1"), (TIMEOUT, wrong)]).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "`CUDA_GRAPH_DEBUG_TIMEOUT` is not a number of seconds"
+            );
         }
     }
 }

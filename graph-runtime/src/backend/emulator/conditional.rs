@@ -22,12 +22,7 @@ impl EmulatorExecutable {
         let is_while = conditional.kind == ConditionalKind::While;
         loop {
             let value = self.condition(condition).map_err(|message| (node, message))?;
-            // A `while` has body 0 only, so 1 ends it.
-            let chosen = match conditional.kind {
-                ConditionalKind::If | ConditionalKind::While => usize::from(value == 0),
-                ConditionalKind::Switch => value as usize,
-            };
-            let Some(&body) = conditional.bodies.get(chosen) else {
+            let Some(body) = conditional.chosen(value) else {
                 return Ok(touch);
             };
             if is_while {

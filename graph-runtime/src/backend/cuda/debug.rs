@@ -1,0 +1,370 @@
+//! Debug mode: a graph that runs node by node, with a wait after each, so that a fault names its node.
+//!
+//! Each node becomes a CUDA graph of its own when it runs, by the calls that add it to a whole graph. It is made of the
+//! program as it is then, so that updates, rebinding and `set_enabled` need nothing more. The host reads conditions
+//! and repeats bodies.
+
+mod report;
+mod wait;
+
+use self::report::Around;
+use self::wait::wait;
+use super::failure::Failure;
+use super::{CudaExecutable, OWN};
+use crate::backend::blueprint::Blueprint;
+use crate::backend::calls::Calls;
+use crate::backend::device::cuda::Cuda;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::device::options::DebugOptions;
+use crate::backend::storage::Storage;
+use crate::backend::uses::Claim;
+use crate::driver::{self, CUgraph, CUgraphExec, CUstream, RelaxedCapture};
+use crate::error::{At, CudaError, Error, Result, Site};
+use crate::program::{Conditional, ConditionalKind, Op, Program};
+use cudarc::driver::CudaStream;
+use graph_plan::Draft;
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::Arc;
+
+/// A graph that runs node by node.
+///
+/// # Safety
+///
+/// The facts of [`CudaExecutable`] hold for `parts`, whose `graph` and `exec` are null: nothing launches them. Pieces
+/// stand in their place:
+///
+/// 1. *A piece has one node*, or the nodes that the closure of one `raw` node has added. It refers to the memory and
+///    the kernels of `parts`.
+/// 2. *A launch waits for each of its pieces.* It is noted in `parts.in_flight` before the first. A piece is destroyed
+///    after the wait for it, or never, if that failed; so it never outlives `parts`.
+/// 3. *Nothing else runs in between*: a launch has `self` exclusively, and holds its claims until it returns.
+pub(crate) struct DebugExecutable {
+    parts: CudaExecutable,
+    options: DebugOptions,
+    /// The nodes of each body, in an order that the graph allows.
+    bodies: Vec<Vec<usize>>,
+    /// The pieces of `raw` nodes, whose closures run once, when the graph is built.
+    raw: HashMap<usize, Piece>,
+    /// The error of the last launch.
+    fault: Option<Error>,
+    /// Whether no later launch can run, since the fault has ended all work in the context.
+    over: bool,
+}
+
+/// A graph of one node, instantiated.
+struct Piece {
+    graph: CUgraph,
+    exec: CUgraphExec,
+}
+
+// SAFETY: fact 9 of `CudaExecutable`: driver handles are not bound to threads.
+unsafe impl Send for Piece {}
+// SAFETY: as above; pieces are launched by whoever has the `DebugExecutable` exclusively (fact 3), and destroyed when
+// dropped.
+unsafe impl Sync for Piece {}
+
+/// One launch.
+struct Run<'a> {
+    draft: &'a Draft,
+    program: &'a Program,
+    stream: CUstream,
+    /// The nodes around the current one, from the outermost.
+    around: Vec<Around>,
+    /// The iterations of all `while` nodes so far.
+    iterations: u64,
+}
+
+impl Run<'_> {
+    fn site(&self, node: usize) -> Site {
+        Site::graph(&self.draft.name).at_node(&self.draft.nodes[node].name)
+    }
+}
+
+impl DebugExecutable {
+    pub(crate) fn build(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>, options: DebugOptions) -> Result<Self> {
+        let _relaxed = RelaxedCapture::enter();
+        let bodies = 0..blueprint.order.bodies();
+        let mut built = Self {
+            parts: CudaExecutable::prepared(cuda, blueprint)?,
+            options,
+            bodies: bodies.map(|body| blueprint.order.sequence(body).collect()).collect(),
+            raw: HashMap::new(),
+            fault: None,
+            over: false,
+        };
+        let Blueprint { draft, program, .. } = blueprint;
+        for (node, op) in program.others() {
+            if matches!(op, Op::Raw(_)) {
+                let piece = built.piece(draft, program, node)?;
+                built.raw.insert(node, piece);
+            }
+        }
+        // SAFETY: the library is loaded, since there is a context.
+        unsafe { driver::log::start() };
+        Ok(built)
+    }
+
+    pub(crate) fn storage(&self) -> &[Storage] {
+        &self.parts.storage
+    }
+
+    /// The host functions.
+    pub(crate) fn calls(&self) -> &Calls {
+        self.parts.calls()
+    }
+
+    /// Runs the graph on its own stream.
+    pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        self.refuse_if_over()?;
+        self.parts.cuda.bind().at(|| Site::graph(&draft.name))?;
+        self.parts.in_flight.set(self.parts.in_flight.get() | OWN);
+        self.run(draft, program, self.parts.stream)
+    }
+
+    /// Runs the graph on a user's stream.
+    pub(crate) fn launch_on(&mut self, draft: &Draft, program: &Program, stream: &CudaStream) -> Result<()> {
+        self.refuse_if_over()?;
+        let stream = self.parts.check_stream(draft, stream)?;
+        self.run_recorded(draft, program, stream)
+    }
+
+    /// Runs the graph on a user's stream or on its own, after launches of other graphs that conflict with `claims`.
+    pub(crate) fn launch_shared(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        claims: &[Claim<'_, LaunchEvent>],
+        stream: Option<&CudaStream>,
+    ) -> Result<()> {
+        self.refuse_if_over()?;
+        let stream = self.parts.await_others(draft, claims, stream)?;
+        self.run_recorded(draft, program, stream)
+    }
+
+    /// Runs the graph on a stream that lives and is of this context, which is current.
+    fn run_recorded(&mut self, draft: &Draft, program: &Program, stream: CUstream) -> Result<()> {
+        self.parts.note_launch();
+        self.run(draft, program, stream)?;
+        // SAFETY: by the caller.
+        unsafe { self.parts.record_launch(stream) }.at(|| Site::graph(&draft.name))
+    }
+
+    /// Returns the fault that has ended all work, if there was one.
+    fn refuse_if_over(&self) -> Result<()> {
+        let fault = self.fault.as_ref().filter(|_| self.over);
+        fault.map_or(Ok(()), |fault| Err(fault.clone()))
+    }
+
+    /// Runs the graph, and remembers its error for whoever waits.
+    fn run(&mut self, draft: &Draft, program: &Program, stream: CUstream) -> Result<()> {
+        let mut run = Run {
+            draft,
+            program,
+            stream,
+            around: Vec::new(),
+            iterations: 0,
+        };
+        let _relaxed = RelaxedCapture::enter();
+        let earlier = |error| {
+            report::fault(
+                Site::graph(&draft.name),
+                format!("work that was queued before this launch failed: {error}"),
+            )
+        };
+        // Otherwise the first node would be blamed.
+        let ran = self.parts.cuda.synchronize().map_err(earlier);
+        driver::log::take(); // lines about other work
+        let ran = ran.and_then(|()| self.body(0, &mut run));
+        self.fault = ran.as_ref().err().cloned();
+        ran
+    }
+
+    /// Runs the nodes of a body once, each with its own bodies.
+    fn body(&mut self, body: usize, run: &mut Run<'_>) -> Result<()> {
+        let program = run.program;
+        for index in 0..self.bodies[body].len() {
+            let node = self.bodies[body][index];
+            if !program.enabled[node] {
+                continue;
+            }
+            match &program.ops[node] {
+                Op::Conditional(conditional) => self.conditional(node, conditional, run)?,
+                Op::Child(body) => {
+                    run.around.push(Around { node, iteration: None });
+                    self.body(*body, run)?;
+                    run.around.pop();
+                }
+                op @ (Op::Memcpy { .. } | Op::Memset { .. }) if op.is_idle() => {}
+                Op::Join => {}
+                Op::Kernel(_)
+                | Op::Memcpy { .. }
+                | Op::Memset { .. }
+                | Op::Call(_)
+                | Op::Record(_)
+                | Op::Wait(_)
+                | Op::Capture(_)
+                | Op::Raw(_) => self.step(node, run)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn conditional(&mut self, node: usize, conditional: &Conditional, run: &mut Run<'_>) -> Result<()> {
+        let is_while = conditional.kind == ConditionalKind::While;
+        let mut iteration = 0;
+        loop {
+            let value = self.condition(conditional, || run.site(node))?;
+            let Some(body) = conditional.chosen(value) else {
+                return Ok(());
+            };
+            if is_while {
+                iteration += 1;
+                run.iterations += 1;
+                if let Some(limit) = self.options.iteration_limit.filter(|&limit| run.iterations > limit) {
+                    return Err(report::endless(run, node, limit));
+                }
+            }
+            run.around.push(Around {
+                node,
+                iteration: is_while.then_some(iteration),
+            });
+            self.body(body, run)?;
+            run.around.pop();
+            if !is_while {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads the condition's value. All nodes before have run.
+    fn condition(&self, conditional: &Conditional, site: impl Fn() -> Site) -> Result<u32> {
+        let condition = conditional.condition();
+        let mut value = [0; 4];
+        if let Some((memory, start)) = self.parts.storage[condition.resource as usize].device() {
+            memory.read(start + condition.start, &mut value, site)?;
+        }
+        Ok(u32::from_le_bytes(value))
+    }
+
+    /// Runs a node that has no bodies, and waits for it.
+    fn step(&mut self, node: usize, run: &Run<'_>) -> Result<()> {
+        let made = match self.raw.contains_key(&node) {
+            true => None,
+            false => Some(self.piece(run.draft, run.program, node)?),
+        };
+        let Some(piece) = made.as_ref().or_else(|| self.raw.get(&node)) else {
+            return Ok(()); // it is one of the two
+        };
+        // SAFETY: the piece was instantiated in this context, and `parts` has what it uses (fact 1); the stream lives,
+        // by the callers of `run`.
+        let queued = unsafe { driver::graph::launch(piece.exec, run.stream) };
+        if let Err(error) = queued {
+            self.over = self.parts.cuda.synchronize().is_err();
+            return Err(report::failed(self, run, node, error));
+        }
+        // SAFETY: as above.
+        let waited = unsafe { wait(run.stream, self.options.time_limit) };
+        let Err(error) = waited else {
+            return Ok(());
+        };
+        std::mem::forget(made); // it may still run (fact 2)
+        self.over = true;
+        Err(match error {
+            wait::Failed::Cuda(error) => report::failed(self, run, node, error),
+            wait::Failed::Late(limit) => {
+                self.parts.cuda.give_up();
+                report::late(self, run, node, limit)
+            }
+        })
+    }
+
+    /// Makes the piece of a node that has no bodies. The context is current.
+    fn piece(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<Piece> {
+        let made = self.try_piece(draft, program, node);
+        made.map_err(|failure| failure.error(draft))
+    }
+
+    fn try_piece(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<Piece, Failure> {
+        let at_node = |error: CudaError| (node, error);
+        // A closure of the node before may have made another context current.
+        self.parts.cuda.bind().map_err(at_node)?;
+        // SAFETY: the driver is initialised.
+        let graph = unsafe { driver::graph::create() }.map_err(at_node)?;
+        let mut piece = Piece {
+            graph,
+            exec: ptr::null_mut(),
+        };
+        // SAFETY: the graph was just made in the context of `parts`; fact 2.
+        unsafe { self.parts.add_one(draft, program, graph, &[], node) }?;
+        // SAFETY: the graph was made above.
+        let exec = unsafe { driver::graph::instantiate(graph, 0) };
+        piece.exec = exec.map_err(|failed| (node, failed.error))?;
+        Ok(piece)
+    }
+
+    /// Waits until no launch is in flight, and returns the error of the last launch, if any.
+    pub(crate) fn wait(&self, draft: &Draft) -> Result<()> {
+        match &self.fault {
+            Some(fault) => Err(fault.clone()),
+            None => self.parts.wait().at(|| Site::graph(&draft.name)),
+        }
+    }
+
+    /// Refuses a change that the device, or CUDA's rules for changing nodes in place, would refuse.
+    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<()> {
+        self.parts.check_change(draft, program, node, op)
+    }
+
+    /// Makes later launches run `node` as the program now says. They make it anew; only what a piece does not have is
+    /// changed here.
+    pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
+        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+        match &program.ops[node] {
+            Op::Kernel(kernel) => {
+                self.parts.cuda.bind().at(site)?;
+                let kernels = &mut self.parts.kernels;
+                kernels.permit(kernel.function, kernel.config.shared).at(site)
+            }
+            Op::Call(_) => self.parts.renew_call(node).at(site),
+            Op::Memcpy { .. }
+            | Op::Memset { .. }
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => Ok(()),
+        }
+    }
+
+    /// Replaces the memory of a resource. The caller must apply the nodes that use it again.
+    pub(crate) fn rebind(&mut self, resource: usize, storage: Storage) {
+        self.parts.rebind(resource, storage);
+    }
+}
+
+impl Drop for DebugExecutable {
+    fn drop(&mut self) {
+        let _relaxed = RelaxedCapture::enter();
+        let idle = self.parts.wait().and_then(|()| self.parts.cuda.bind());
+        if idle.is_err() {
+            // They may still run, or the context is beyond use (fact 2).
+            self.raw.drain().for_each(|(_, piece)| std::mem::forget(piece));
+        }
+        self.raw.clear();
+    }
+}
+
+/// Nothing of it runs, and its context is current: fact 2 of [`DebugExecutable`].
+impl Drop for Piece {
+    fn drop(&mut self) {
+        if !self.exec.is_null() {
+            // SAFETY: it was made for `self` alone, and is not running.
+            let _ = unsafe { driver::graph::destroy_executable(self.exec) };
+        }
+        // SAFETY: as above.
+        let _ = unsafe { driver::graph::destroy(self.graph) };
+    }
+}
