@@ -131,6 +131,7 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
 fn is_visible(path: &TokenStream, name: &Ident) -> TokenStream {
     let visible = visible(name);
     quote!({
+        #[allow(non_upper_case_globals)]
         trait __Hidden { const #visible: bool = false; }
         impl<T> __Hidden for T {}
         #path::#visible
