@@ -76,7 +76,9 @@ fn the_messages_on_the_pages_are_those_of_the_compiler() {
         let check = package.cargo("check", "src/main.rs", &program);
         let (_, stderr, succeeded) = outcome(check.expect("a file can be written"));
         // The words around a message of `const` evaluation are rustc's own, and change.
-        let lines = message.lines().map(|line| line.split("panicked: ").last().unwrap_or(line));
+        let lines = message
+            .lines()
+            .map(|line| line.split("panicked: ").last().unwrap_or(line));
         let missing: Vec<&str> = lines.filter(|line| !stderr.contains(line)).collect();
         assert!(!succeeded && missing.is_empty(), "{missing:?}\n{program}\n{stderr}");
     }

@@ -5,11 +5,16 @@ use graph_plan::{Code, Diagnostic};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+/// A path relative to the folder of the crate's manifest.
+pub(super) fn in_crate(path: &str) -> PathBuf {
+    let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from);
+    manifest.join(path)
+}
+
 /// Returns the file's path and bytes. `path` is relative to the folder of the crate's manifest, or else to the folder
 /// of the Rust source.
 pub(super) fn find(path: &str, source_file: Option<&Path>, help: &str) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
-    let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from);
-    let first = manifest.join(path);
+    let first = in_crate(path);
     let beside = source_file.and_then(Path::parent).map(|folder| folder.join(path));
     let candidates: Vec<PathBuf> = std::iter::once(first).chain(beside).collect();
     for candidate in &candidates {

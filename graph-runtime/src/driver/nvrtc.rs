@@ -1,72 +1,68 @@
-//! NVRTC, the compiler of CUDA C++: one `unsafe fn` for each call, as for the driver. Before any other call,
-//! [`is_present`] must have returned true.
+//! NVRTC, the compiler of CUDA C++: one `unsafe fn` for each call, as for the driver. If [`is_present`] returns false,
+//! all calls fail.
 //!
 //! Each asks of its caller what NVRTC asks (<https://docs.nvidia.com/cuda/nvrtc/>): programs are live, and
 //! strings are valid until the call returns.
 
-use cudarc::nvrtc::sys;
+mod library;
+
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
 use std::ptr;
-use std::sync::OnceLock;
 
-pub(crate) use sys::nvrtcProgram as NvrtcProgram;
+pub(crate) use library::NvrtcProgram;
 
 /// A failed call of NVRTC.
 #[derive(Debug)]
 pub(crate) struct NvrtcError {
     call: &'static str,
-    result: sys::nvrtcResult,
+    /// NVRTC's own name for the error.
+    name: String,
 }
 
 impl fmt::Display for NvrtcError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} failed: {:?}", self.call, self.result)
+        write!(f, "{} failed: {}", self.call, self.name)
     }
 }
 
 /// Makes one call. Its error has the call's name.
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: this is used only in the `unsafe fn` for this one call, whose caller promised what NVRTC asks of the
-        // arguments passed through; out-parameters point to locals.
-        match unsafe { sys::$function($($argument),*) } {
-            sys::nvrtcResult::NVRTC_SUCCESS => Ok(()),
-            result => Err(NvrtcError { call: stringify!($function), result }),
+        match library::functions() {
+            // SAFETY: this is used only in the `unsafe fn` for this one call, whose caller promised what NVRTC asks of
+            // the arguments passed through; out-parameters point to locals.
+            Ok(functions) => check(stringify!($function), unsafe { (functions.$function)($($argument),*) }),
+            Err(_) => Err(NvrtcError { call: stringify!($function), name: "there is no NVRTC".to_owned() }),
         }
     };
 }
 
-/// The functions that are called here. A library that lacks one is too old (before CUDA 11.2), and counts as absent:
-/// calling a missing function would panic.
-const CALLS: [&str; 10] = [
-    "nvrtcVersion",
-    "nvrtcGetNumSupportedArchs",
-    "nvrtcGetSupportedArchs",
-    "nvrtcCreateProgram",
-    "nvrtcCompileProgram",
-    "nvrtcGetProgramLogSize",
-    "nvrtcGetProgramLog",
-    "nvrtcGetPTXSize",
-    "nvrtcGetPTX",
-    "nvrtcDestroyProgram",
-];
+/// Turns the code that a call returned into a `Result`.
+fn check(call: &'static str, code: c_int) -> Result<(), NvrtcError> {
+    if code == 0 {
+        return Ok(());
+    }
+    let name = library::functions().ok().and_then(|functions| {
+        // SAFETY: the call takes any code, and returns null or a text that ends with zero and is never freed.
+        let name = unsafe { (functions.nvrtcGetErrorString)(code) };
+        // SAFETY: as above.
+        (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
+    });
+    Err(NvrtcError {
+        call,
+        name: name.unwrap_or_else(|| format!("error {code}")),
+    })
+}
 
 /// Whether the library is on this machine. Loads it at the first call.
 pub(crate) fn is_present() -> bool {
-    static PRESENT: OnceLock<bool> = OnceLock::new();
-    *PRESENT.get_or_init(|| {
-        // SAFETY: loading a library runs its initialisers; those of NVRTC are made for it.
-        if !unsafe { sys::is_culib_present() } {
-            return false;
-        }
-        // SAFETY: the library is present, and was just loaded.
-        let library = unsafe { sys::culib() };
-        CALLS.iter().all(|call| {
-            // SAFETY: the symbol is only looked up, never called with this type.
-            unsafe { library.get::<unsafe extern "C" fn()>(call.as_bytes()) }.is_ok()
-        })
-    })
+    library::functions().is_ok()
+}
+
+/// The names and the folders in which the library was not found, a sentence each.
+pub(crate) fn tried() -> &'static [String] {
+    library::functions().err().unwrap_or_default()
 }
 
 /// `nvrtcVersion`: major and minor
