@@ -69,6 +69,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+/// Whether the emulator was compiled without optimisation (`opt-level = 0`). It is dozens of times slower then.
+pub const IS_UNOPTIMIZED: bool = cfg!(unoptimized);
+
 mod run;
 mod exec;
 mod sanitize;
@@ -85,4 +88,4 @@ pub use memory::view::{Access, Buffer};
 pub use memory::{Allocation, Memory, MemoryError};
 pub use run::launch::{Launch, MAX_TOGETHER, Report};
 pub use run::module::{Kernel, Module, Parameter};
-pub use state::context::{Conditional, Options, Unordered};
+pub use state::context::{Conditional, Options, Printer, Unordered};

@@ -13,6 +13,7 @@ mod text;
 use crate::ast::Module;
 use crate::{KernelSummary, summarize};
 
+pub use proposal::{Memory, Proposal, propose};
 pub use signature::whereabouts;
 pub use text::bytes;
 

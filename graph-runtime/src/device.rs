@@ -80,6 +80,33 @@ impl Device {
         }
     }
 
+    /// Returns the same device, set up to hand the text that kernels print by `printf` to `receive`, which is called
+    /// once for each call of `printf` by a thread. Blocks run on several host threads, so it may be called on any of
+    /// them, and on several at the same time. If it panics, so does the launch. Without a receiver, the text goes to
+    /// standard output.
+    ///
+    /// On CUDA this changes nothing: the driver collects the text in a buffer of its own (1 MB, of which the oldest
+    /// text is lost if there is more) and writes it to standard output when the host waits for the device.
+    ///
+    /// ```
+    /// use graph_runtime::Device;
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// let text = Arc::new(Mutex::new(String::new()));
+    /// let sink = text.clone();
+    /// let device = Device::emulator().with_printer(move |line| sink.lock().unwrap().push_str(line));
+    /// # assert!(device.is_emulator());
+    /// ```
+    pub fn with_printer(&self, receive: impl Fn(&str) + Send + Sync + 'static) -> Device {
+        match &self.backend {
+            Backend::Cuda(_) => self.clone(),
+            Backend::Emulator(device) => Self {
+                backend: Backend::Emulator(device.with_printer(receive)),
+                ..self.clone()
+            },
+        }
+    }
+
     /// Returns the same device in debug mode: graphs that are built on it run node by node on the GPU, with a wait
     /// after each node, in bodies and loops too. So the first fault names its node, the kernel with its launch and its
     /// arguments, and the iterations of the loops around it. The lines of CUDA's own log (CUDA 12.9) follow, if there

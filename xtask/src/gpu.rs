@@ -13,7 +13,7 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use crate::Result;
-use crate::wheels::SANITIZER;
+use crate::wheels::{self, SANITIZER};
 
 /// The packages whose programs use a GPU.
 const PACKAGES: [&str; 2] = ["graph-runtime", "examples"];
@@ -313,7 +313,7 @@ fn install(folder: &Path, kinds: &[Kind], programs: &BTreeSet<Program>) -> Resul
 
 /// Copies compute-sanitizer beside the programs: the pinned one, whatever the GPU machine has.
 fn install_sanitizer(root: &Path, folder: &Path) -> Result<()> {
-    let from = SANITIZER.file(root, "nvidia/cu13/compute-sanitizer")?;
+    let from = SANITIZER.file(&wheels::folder(root), "nvidia/cu13/compute-sanitizer")?;
     let to = folder.join("bin/compute-sanitizer");
     fs::create_dir(&to).map_err(|error| format!("cannot create {}: {error}", to.display()))?;
     for entry in fs::read_dir(&from).map_err(|error| format!("cannot list {}: {error}", from.display()))? {

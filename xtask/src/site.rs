@@ -31,6 +31,7 @@ const CRATES: &[&str] = &[
     "graph-plan",
     "graph-ptx",
     "graph-emulator",
+    "cuda-graph-build",
 ];
 const STYLE: &str = include_str!("site.css");
 /// The words that code blocks set in bold: of Rust, of `cuda_graph!` and of CUDA C++.

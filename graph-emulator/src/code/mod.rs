@@ -73,6 +73,16 @@ pub(crate) struct Code {
     pub(crate) constants: Vec<Range<u64>>,
 }
 
+impl Code {
+    /// Whether a function asks for the workspace of cooperative launches.
+    pub(crate) fn uses_workspace(&self) -> bool {
+        let specials = self.functions.iter().flat_map(|function| &function.specials);
+        specials
+            .into_iter()
+            .any(|(_, special)| matches!(special, Special::Workspace(_)))
+    }
+}
+
 /// The line of an instruction in the PTX, and its file and line in the source.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Line {
@@ -129,6 +139,15 @@ pub(crate) enum Special {
     TotalSharedSize,
     /// The offset of the dynamic shared memory, which follows the kernel's static shared memory.
     DynamicShared,
+    /// Half of the address of the workspace where the blocks of a cooperative launch meet; zero in other launches.
+    Workspace(Half),
+}
+
+/// Half of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Half {
+    Low,
+    High,
 }
 
 /// An instruction.

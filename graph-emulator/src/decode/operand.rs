@@ -6,7 +6,7 @@ use super::Result;
 use super::layout::Place;
 use super::scope::{Scope, in_register};
 use crate::code::{
-    Address, Base, DISCARD, File, LOCAL_WINDOW, PARAM_WINDOW, Passed, SHARED_WINDOW, Slot, Space, Special,
+    Address, Base, DISCARD, File, Half, LOCAL_WINDOW, PARAM_WINDOW, Passed, SHARED_WINDOW, Slot, Space, Special,
 };
 
 impl<'a> Scope<'a> {
@@ -302,6 +302,9 @@ fn special_named(name: &str) -> Option<Special> {
         "%lanemask_le" => Special::LaneMaskLe,
         "%lanemask_gt" => Special::LaneMaskGt,
         "%lanemask_ge" => Special::LaneMaskGe,
+        // The other registers of this kind hold facts about the driver that are not known.
+        "%envreg1" => Special::Workspace(Half::High),
+        "%envreg2" => Special::Workspace(Half::Low),
         "%dynamic_smem_size" => Special::DynamicSharedSize,
         "%total_smem_size" => Special::TotalSharedSize,
         _ => return None,

@@ -91,7 +91,7 @@ impl Warp {
         ))
     }
 
-    /// `vprintf(format, arguments)`: prints to standard output, returns the number of arguments.
+    /// `vprintf(format, arguments)`: prints, returns the number of arguments.
     fn vprintf(&self, call: &Call, lane: usize, env: &Environment<'_>) -> Result<u64, FaultKind> {
         let format = self.text(env, lane, self.argument(call, lane, 0))?;
         let mut values = Values {
@@ -107,7 +107,7 @@ impl Warp {
             rest = after;
         }
         output.push_str(rest);
-        print!("{output}");
+        env.context.print(&output);
         Ok(values.count)
     }
 }

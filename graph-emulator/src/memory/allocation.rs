@@ -38,6 +38,11 @@ impl Allocation {
         self.storage.address()
     }
 
+    /// Its name in fault messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The memory that it is a piece of.
     pub fn memory(&self) -> &Memory {
         &self.memory

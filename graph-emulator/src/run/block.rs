@@ -21,6 +21,8 @@ pub(super) struct Block<'a> {
     pub(super) shared: Vec<u8>,
     pub(super) barriers: Barriers,
     pub(super) threads: u32,
+    /// The number of warp instructions that were executed.
+    pub(super) steps: u64,
     /// Whether the warps have begun the block. They do that only when one must run by itself.
     pub(super) awake: bool,
     /// The checks of shared memory, if the launch asks for any.
@@ -54,6 +56,7 @@ impl<'a> Block<'a> {
             shared: vec![0; shared as usize],
             barriers: Barriers::new(count as usize),
             threads,
+            steps: 0,
             awake: false,
             shared_sanitizer: SharedSanitizer::new(context, shared as usize).map(Box::new),
             global_sanitizer,
@@ -63,6 +66,7 @@ impl<'a> Block<'a> {
     /// Begins the block at `ctaid`.
     pub(super) fn begin(&mut self, ctaid: [u32; 3]) {
         self.ctaid = ctaid;
+        self.steps = 0;
         self.shared.fill(0);
         self.barriers.reset(self.threads);
         if let Some(sanitizer) = &mut self.shared_sanitizer {
@@ -88,13 +92,9 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Whether warps must run by themselves: if not all are complete, if their accesses are checked, and if blocks may
-    /// wait for each other, since warps in lockstep have no turns.
+    /// Whether warps must run by themselves: if not all are complete, and if their accesses are checked.
     pub(super) fn runs_apart(&self) -> bool {
-        !self.threads.is_multiple_of(LANES as u32)
-            || self.shared_sanitizer.is_some()
-            || self.global_sanitizer.is_some()
-            || self.context.stop.is_some()
+        !self.threads.is_multiple_of(LANES as u32) || self.shared_sanitizer.is_some() || self.global_sanitizer.is_some()
     }
 
     /// Lets each warp begin the block.

@@ -1,10 +1,11 @@
 //! The blocks of a launch, and the host threads that run them.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use super::block::{Block, fault};
-use crate::fault::{Fault, FaultKind};
+use super::block::Block;
+use crate::fault::Fault;
 use crate::sanitize::global::GlobalSanitizer;
 use crate::state::Context;
 
@@ -37,9 +38,6 @@ impl<'a> Grid<'a> {
     }
 
     pub(super) fn run(mut self) -> Result<(), Box<Fault>> {
-        if let Some(stop) = self.context.stop {
-            return self.run_together(stop);
-        }
         let available = self
             .context
             .options
@@ -48,14 +46,12 @@ impl<'a> Grid<'a> {
             .max(1) as u64;
         let workers = available.min(self.blocks);
         self.batch = (self.blocks / (workers * 32)).clamp(1, 256);
-        if workers == 1 {
-            self.work();
+        if self.context.options.cooperative {
+            let begun = (0..self.blocks).map(|index| (index, self.begin(index))).collect();
+            let waiting = Mutex::new(begun);
+            spread(workers, || self.take_turns(&waiting));
         } else {
-            rayon::scope(|scope| {
-                for _ in 0..workers {
-                    scope.spawn(|_| self.work());
-                }
-            });
+            spread(workers, || self.work());
         }
         match self.fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
             None => Ok(()),
@@ -63,31 +59,26 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Runs all blocks at the same time. If one is at fault, the others are stopped, because they may be waiting for
-    /// it.
-    fn run_together(&self, stop: &AtomicBool) -> Result<(), Box<Fault>> {
-        let first = Mutex::new(None);
-        let end = |fault: Box<Fault>| {
-            if !stop.swap(true, Relaxed) {
-                *first.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+    /// A block that has begun.
+    fn begin(&self, index: u64) -> Block<'a> {
+        let mut block = Block::new(self.context, self.sanitizer);
+        block.begin(self.position(index));
+        block
+    }
+
+    /// Gives turns to blocks that may wait for each other, until none is left without a worker, or one is at fault.
+    fn take_turns(&self, waiting: &Mutex<VecDeque<(u64, Block<'a>)>>) {
+        let queue = || waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        while self.limit.load(Relaxed) == u64::MAX {
+            let Some((index, mut block)) = queue().pop_front() else {
+                return;
+            };
+            match block.round() {
+                Ok(true) => queue().push_back((index, block)),
+                Ok(false) => {}
+                Err(fault) => return self.report(index, fault),
             }
-        };
-        std::thread::scope(|scope| {
-            for index in 0..self.blocks {
-                let position = self.position(index);
-                let run = move || {
-                    let result = Block::new(self.context, self.sanitizer).run(position);
-                    result.unwrap_or_else(end);
-                };
-                if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, run) {
-                    let message = format!("the host cannot run {} blocks at the same time: {error}", self.blocks);
-                    let kind = FaultKind::InvalidLaunch(message.into());
-                    return end(fault(self.context, position, [0; 3], 0, kind));
-                }
-            }
-        });
-        let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
-        first.map_or(Ok(()), Err)
+        }
     }
 
     /// Runs batches of blocks until none is left.
@@ -122,4 +113,16 @@ impl<'a> Grid<'a> {
         let [x, y, _] = self.context.grid.map(u64::from);
         [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
     }
+}
+
+/// Lets host threads, `workers` of them, each do some work.
+fn spread(workers: u64, work: impl Fn() + Sync) {
+    if workers == 1 {
+        return work();
+    }
+    rayon::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|_| work());
+        }
+    });
 }

@@ -1,7 +1,6 @@
 //! Launching a kernel: the description of a launch, its validation, and its report.
 
 use std::sync::PoisonError;
-use std::sync::atomic::AtomicBool;
 
 use super::grid::Grid;
 use super::module::{Kernel, Module};
@@ -10,6 +9,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::memory::footprint::Footprint;
 use crate::memory::heap::Heap;
 use crate::memory::view::{Access, Buffer, PassedRange, View};
+use crate::memory::{Allocation, MemoryError};
 use crate::sanitize::global::GlobalSanitizer;
 use crate::state::Context;
 use crate::state::context::{Conditional, Conditionals, Options};
@@ -43,7 +43,8 @@ pub struct Report {
     pub footprint: Footprint,
 }
 
-/// The most blocks of a [cooperative](Options::cooperative) launch, each of which has a host thread of its own.
+/// The most blocks of a [cooperative](Options::cooperative) launch, whose registers and shared memory exist at the same
+/// time.
 pub const MAX_TOGETHER: u64 = 256;
 
 impl Module {
@@ -85,12 +86,14 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
     let invalid = |message| invalid(kernel.name(), message);
     check_dimensions(kernel, launch).map_err(invalid)?;
     let parameters = parameters(kernel, launch.arguments).map_err(invalid)?;
-    let view = View::new(module.memory().clone(), ranges(module, launch).map_err(invalid)?);
+    let mut ranges = ranges(module, launch).map_err(invalid)?;
+    let workspace = workspace(module, launch).map_err(invalid)?;
+    ranges.extend(workspace.as_ref().map(|workspace| whole(workspace, Access::ReadWrite)));
+    let view = View::new(module.memory().clone(), ranges);
     let (options, conditionals) = (launch.options, Conditionals::default());
     if !options.check_uninitialized {
         view.assume_written();
     }
-    let stop = options.cooperative.then(AtomicBool::default);
     let sanitizer = GlobalSanitizer::new(&view, module.heap().map(Heap::addresses), options);
     let context = Context {
         code: module.code(),
@@ -101,7 +104,7 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
         block: launch.block,
         dynamic_shared: launch.shared_bytes,
         options,
-        stop: stop.as_ref(),
+        workspace: workspace.as_ref().map_or(0, Allocation::address),
         heap: module.heap(),
         conditionals: &conditionals,
     };
@@ -183,29 +186,39 @@ fn parameters(kernel: &Kernel<'_>, arguments: &[&[u8]]) -> Result<Vec<u8>, Strin
     Ok(bytes)
 }
 
+/// The bytes of the workspace of a cooperative launch: its size, and the word by which CUDA's cooperative groups count
+/// the blocks that have arrived.
+const WORKSPACE: usize = 8;
+
+/// The workspace of the launch, if it is cooperative and the module asks for one.
+fn workspace(module: &Module, launch: &Launch<'_>) -> Result<Option<Allocation>, String> {
+    let wanted = launch.options.cooperative && module.code().uses_workspace();
+    let allocated = wanted.then(|| {
+        let workspace = module.memory().allocate("grid workspace", WORKSPACE)?;
+        workspace.write(0, &(WORKSPACE as u32).to_le_bytes())?;
+        Ok(workspace)
+    });
+    allocated.transpose().map_err(|error: MemoryError| error.to_string())
+}
+
+/// All of an allocation.
+fn whole(allocation: &Allocation, access: Access) -> PassedRange {
+    PassedRange {
+        name: allocation.name().to_owned(),
+        address: allocation.address(),
+        len: allocation.len() as u64,
+        access,
+        storage: allocation.storage().clone(),
+    }
+}
+
 /// The memory that the launch may access.
 fn ranges(module: &Module, launch: &Launch<'_>) -> Result<Vec<PassedRange>, String> {
-    let mut ranges = Vec::new();
-    for (name, allocation, access) in module.variables() {
-        let (name, storage) = (name.to_owned(), allocation.storage().clone());
-        ranges.push(PassedRange {
-            name,
-            address: allocation.address(),
-            len: allocation.len() as u64,
-            access,
-            storage,
-        });
-    }
-    if let Some(heap) = module.heap() {
-        let heap = heap.allocation();
-        ranges.push(PassedRange {
-            name: "device heap".to_owned(),
-            address: heap.address(),
-            len: heap.len() as u64,
-            access: Access::ReadWrite,
-            storage: heap.storage().clone(),
-        });
-    }
+    let variables = module.variables();
+    let mut ranges: Vec<PassedRange> = variables
+        .map(|(allocation, access)| whole(allocation, access))
+        .collect();
+    ranges.extend(module.heap().map(|heap| whole(heap.allocation(), Access::ReadWrite)));
     for buffer in launch.buffers {
         let Buffer {
             name,

@@ -11,6 +11,19 @@ use crate::softfloat::Rounding;
 use crate::state::affine::Affine;
 use crate::state::{FULL, Registers};
 
+/// The most instructions of a block of a cooperative launch, all warps together, before another block has its turn.
+const MAX_TURN: u64 = 1 << 12;
+
+/// The way in which a block goes on after its threads were in lockstep.
+pub(super) enum Then {
+    /// The threads may have met again.
+    Again,
+    /// Each warp goes on by itself, or the block has come to its end.
+    Apart,
+    /// The threads are still together, but another block has its turn.
+    Later,
+}
+
 /// The progress of a block after an instruction.
 enum Progress {
     /// All threads go to the next instruction.
@@ -25,13 +38,20 @@ enum Progress {
 }
 
 impl Block<'_> {
-    /// Runs all warps in lockstep from the instruction that they are all at, until they part: true if they may have met
-    /// again. Counts the instructions of all warps.
-    pub(super) fn run_in_lockstep(&mut self, mut pc: u32, steps: &mut u64) -> Result<bool, Box<Fault>> {
+    /// Runs all warps in lockstep from the instruction that they are all at, until they part, or until the turn of a
+    /// block that others may wait for is over.
+    pub(super) fn run_in_lockstep(&mut self, mut pc: u32) -> Result<Then, Box<Fault>> {
         let code = self.context.code;
         let warps = self.warps.len() as u64;
         let limit = self.context.step_limit();
-        while steps.saturating_add(warps) <= limit {
+        let turn = if self.context.options.cooperative {
+            MAX_TURN
+        } else {
+            u64::MAX
+        };
+        let end = limit.min(self.steps.saturating_add(turn));
+        let mut then = Then::Later;
+        while self.steps.saturating_add(warps) <= end {
             let instruction = &code.instructions[pc as usize];
             let progress = match instruction.guard.map(|guard| agree(&self.registers, guard)) {
                 Some(Some(false)) => Progress::Next,
@@ -44,25 +64,31 @@ impl Block<'_> {
             match progress {
                 Progress::Next => pc += 1,
                 Progress::Goto(target) => pc = target,
-                Progress::Part => break,
+                Progress::Part => {
+                    then = Then::Apart;
+                    break;
+                }
                 Progress::Ended => {
-                    *steps += warps;
-                    return Ok(false);
+                    self.steps += warps;
+                    return Ok(Then::Apart);
                 }
                 Progress::Parted => {
-                    *steps += warps;
+                    self.steps += warps;
                     self.materialize_all();
-                    return Ok(true);
+                    return Ok(Then::Again);
                 }
             }
-            *steps += warps;
+            self.steps += warps;
+        }
+        if self.steps.saturating_add(warps) > limit {
+            then = Then::Apart;
         }
         self.materialize_all();
         self.wake();
         for warp in &mut self.warps {
             warp.set_pcs(FULL, pc);
         }
-        Ok(false)
+        Ok(then)
     }
 
     /// Executes an instruction in all threads.

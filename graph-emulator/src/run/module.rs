@@ -176,11 +176,11 @@ impl Module {
         &self.code
     }
 
-    /// The name, memory and access of every variable.
-    pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &Allocation, Access)> {
+    /// The memory and the access of every variable.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&Allocation, Access)> {
         self.variables
             .iter()
-            .map(|variable| (variable.name.as_str(), &variable.allocation, variable.access))
+            .map(|variable| (&variable.allocation, variable.access))
     }
 }
 

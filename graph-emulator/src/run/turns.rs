@@ -1,8 +1,7 @@
 //! Running a block to its end: in lockstep while all its threads are together, otherwise each warp in its turn.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use super::block::{Block, fault};
+use super::lockstep::Then;
 use super::warp::MAX_TURN;
 use crate::fault::{Fault, FaultKind};
 use crate::state::lanes;
@@ -11,34 +10,33 @@ impl Block<'_> {
     /// Runs the block at `ctaid` to its end.
     pub(super) fn run(&mut self, ctaid: [u32; 3]) -> Result<(), Box<Fault>> {
         self.begin(ctaid);
-        let mut steps = 0;
-        while self.barriers.live() > 0 {
-            self.make_way()?;
-            let before = steps;
-            while let Some(pc) = self.in_step()
-                && self.run_in_lockstep(pc, &mut steps)?
-            {}
-            for index in 0..self.warps.len() {
-                if self.awake && self.warps[index].runnable() {
-                    steps += self.turn(index, steps)?;
-                    self.release();
-                }
-            }
-            if steps == before {
-                return Err(self.deadlock());
-            }
-        }
+        while self.round()? {}
         Ok(())
     }
 
-    /// Lets other blocks go on, which this one may be waiting for. Fails if one of them is at fault.
-    fn make_way(&self) -> Result<(), Box<Fault>> {
-        let Some(stop) = self.context.stop else { return Ok(()) };
-        if stop.load(Relaxed) {
-            return Err(self.deadlock()); // never reported: the first fault counts
+    /// Gives each warp a turn. Returns whether the block goes on.
+    pub(super) fn round(&mut self) -> Result<bool, Box<Fault>> {
+        let before = self.steps;
+        while let Some(pc) = self.in_step() {
+            match self.run_in_lockstep(pc)? {
+                Then::Again => {}
+                Then::Later => return Ok(true),
+                Then::Apart => break,
+            }
         }
-        std::thread::yield_now();
-        Ok(())
+        for index in 0..self.warps.len() {
+            if self.awake && self.warps[index].runnable() {
+                self.steps += self.turn(index, self.steps)?;
+                self.release();
+            }
+        }
+        if self.barriers.live() == 0 {
+            return Ok(false);
+        }
+        if self.steps == before {
+            return Err(self.deadlock());
+        }
+        Ok(true)
     }
 
     /// The program counter of all threads, if they are together and all warps are complete.

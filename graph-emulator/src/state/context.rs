@@ -1,6 +1,6 @@
 //! The facts that a launch lends to instructions: limits, checks, and all that stays the same while it runs.
 
-use std::sync::atomic::AtomicBool;
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use crate::code::{Code, Function};
@@ -16,8 +16,8 @@ pub struct Options {
     pub step_limit: Option<u64>,
     /// The number of host threads that run blocks; if `None`, as many as rayon's current pool has.
     pub threads: Option<usize>,
-    /// Whether all blocks must run at the same time, because they may wait for each other. Each then has a host thread
-    /// of its own.
+    /// Whether all blocks run at the same time, because they may wait for each other: they take turns. Only such a
+    /// launch has the workspace that `grid_group::sync` of CUDA's cooperative groups needs.
     pub cooperative: bool,
     /// Whether it is a fault to read shared memory that no thread of the block has written, or memory whose contents
     /// were [forgotten](crate::Allocation::forget_contents) and not written since.
@@ -33,6 +33,28 @@ pub struct Options {
     pub record_footprint: bool,
     /// Work that may run at the same time: it is a fault to write what it touches, or to read what it writes.
     pub unordered: Vec<Unordered>,
+    /// The receiver of the text that kernels print; standard output if `None`.
+    pub printer: Option<Printer>,
+}
+
+/// A receiver of the text that kernels print by `printf`.
+///
+/// It is called once for each call of `printf` by a thread, with the whole text. Blocks run on several host threads, so
+/// it may be called on any of them, and on several at the same time.
+#[derive(Clone)]
+pub struct Printer(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Printer {
+    /// A receiver that calls `receive`. A panic in there ends the launch by that panic.
+    pub fn new(receive: impl Fn(&str) + Send + Sync + 'static) -> Printer {
+        Printer(Arc::new(receive))
+    }
+}
+
+impl fmt::Debug for Printer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Printer").finish_non_exhaustive()
+    }
 }
 
 /// Work that nothing orders before or after a launch.
@@ -68,8 +90,8 @@ pub(crate) struct Context<'a> {
     pub(crate) block: [u32; 3],
     pub(crate) dynamic_shared: u32,
     pub(crate) options: &'a Options,
-    /// If the blocks run at the same time, whether all must end because one is at fault.
-    pub(crate) stop: Option<&'a AtomicBool>,
+    /// The address of the workspace where the blocks of a cooperative launch meet, or zero.
+    pub(crate) workspace: u64,
     pub(crate) heap: Option<&'a Heap>,
     pub(crate) conditionals: &'a Conditionals,
 }
@@ -78,6 +100,14 @@ impl<'a> Context<'a> {
     /// The kernel that was launched.
     pub(crate) fn function(&self) -> &'a Function {
         &self.code.functions[self.kernel]
+    }
+
+    /// Hands on text that a thread prints.
+    pub(crate) fn print(&self, text: &str) {
+        match &self.options.printer {
+            Some(Printer(receive)) => receive(text),
+            None => print!("{text}"),
+        }
     }
 
     /// The most warp instructions of a block.

@@ -1,7 +1,7 @@
 //! Special registers that are constant for a thread.
 
 use super::mask::LANES;
-use crate::code::Special;
+use crate::code::{Half, Special};
 
 /// The facts that determine the values of special registers.
 #[derive(Clone, Copy, Default)]
@@ -12,6 +12,7 @@ pub(super) struct Specials {
     pub(super) ctaid: [u32; 3],
     pub(super) static_shared: u32,
     pub(super) dynamic_shared: u32,
+    pub(super) workspace: u64,
 }
 
 impl Specials {
@@ -31,6 +32,7 @@ impl Specials {
             ctaid,
             static_shared,
             dynamic_shared,
+            workspace,
         } = *self;
         let all = |value: u32| [value; LANES];
         let threads = block.iter().product::<u32>();
@@ -51,6 +53,8 @@ impl Specials {
             Special::DynamicSharedSize => all(dynamic_shared),
             Special::TotalSharedSize => all(static_shared + dynamic_shared),
             Special::DynamicShared => all(static_shared.next_multiple_of(16)),
+            Special::Workspace(Half::Low) => all(workspace as u32),
+            Special::Workspace(Half::High) => all((workspace >> 32) as u32),
         }
     }
 }

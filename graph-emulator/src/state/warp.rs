@@ -74,6 +74,7 @@ impl Warp {
                 ctaid: [0; 3],
                 static_shared: kernel.shared,
                 dynamic_shared: context.dynamic_shared,
+                workspace: context.workspace,
             },
         };
         warp.local.reserve(kernel.frame.local);

@@ -97,6 +97,72 @@ fn blocks_meet_at_a_barrier_of_the_grid() {
     }
 }
 
+/// Each block waits until the block after it has added its number, with all its threads.
+const RELAY: &str = "
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry relay(.param .u64 sums, .param .u32 blocks)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<6>;
+    ld.param.u64 %rd1, [sums];
+    ld.param.u32 %r1, [blocks];
+    mov.u32 %r2, %ctaid.x;
+    mul.wide.u32 %rd2, %r2, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    add.u32 %r3, %r2, 1;
+    setp.eq.u32 %p1, %r3, %r1;
+    mov.u32 %r4, 0;
+    @%p1 bra ADD;
+WAIT:
+    ld.relaxed.gpu.u32 %r4, [%rd3 + 4];
+    setp.eq.u32 %p2, %r4, 0;
+    @%p2 bra WAIT;
+ADD:
+    add.u32 %r5, %r4, %r3;
+    st.relaxed.gpu.u32 [%rd3], %r5;
+    ret;
+}
+";
+
+#[test]
+fn blocks_may_wait_for_later_ones_on_few_host_threads() {
+    let gpu = Gpu::new(RELAY);
+    for threads in [Some(1), Some(3), None] {
+        let options = Options { threads, ..together() };
+        let sums = gpu.upload("sums", &[0_u32; 40]);
+        let arguments = [Write(&sums), value(40_u32)];
+        gpu.launch_with("relay", [40, 1, 1], [96, 1, 1], 0, &arguments, &options)
+            .unwrap();
+        let expected: Vec<u32> = (0..40).map(|block| (block + 1..=40).sum()).collect();
+        assert_eq!(download::<u32>(&sums), expected);
+    }
+}
+
+#[test]
+fn a_grid_that_waits_in_vain_is_stopped() {
+    let gpu = Gpu::new(RELAY);
+    let sums = gpu.upload("sums", &[0_u32; 3]);
+    let options = Options {
+        step_limit: Some(100_000),
+        ..together()
+    };
+    // The last block waits for one that is not there.
+    let fault = gpu
+        .launch_with(
+            "relay",
+            [2, 1, 1],
+            [64, 1, 1],
+            0,
+            &[Write(&sums), value(9_u32)],
+            &options,
+        )
+        .unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::StepLimit(_)), "{fault}");
+}
+
 #[test]
 fn one_block_waits_for_nobody() {
     let gpu = Gpu::new(MEET);

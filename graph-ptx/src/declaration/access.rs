@@ -45,7 +45,7 @@ fn addresses(
         let unsafely = "make it a plain `fn` and launch it with `unsafe`";
         let proposal = proposals(&declaration.entry, module).into_iter().nth(index);
         let help = match proposal {
-            Some(memory @ Proposal::Memory { .. }) => {
+            Some(memory @ Proposal::Memory(_)) => {
                 format!("declare it `{}: {}`, or {unsafely}", param.name, memory.ty())
             }
             Some(Proposal::Value(_)) | None => unsafely.to_owned(),

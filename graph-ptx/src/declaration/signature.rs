@@ -68,7 +68,7 @@ fn wrong_count(declaration: &Declaration, summary: &KernelSummary, module: &Modu
         }
         _ => {
             let paste = proposal::declaration(&declaration.name, &declaration.entry, module, &fitting);
-            match paste.contains("[T]") {
+            match paste.contains("[T]") || paste.contains("<T>") {
                 true => format!("declare it `{paste}`, with the type of the elements for `T`"),
                 false => format!("declare it `{paste}`"),
             }
@@ -154,11 +154,14 @@ fn suggestion(param: &Param, facts: &ParamSummary, proposal: Option<Proposal>) -
             bytes(facts.size),
             facts.align
         ),
-        Some(Proposal::Memory { mutable: true }) => {
-            format!("`{name}: &mut [T]`: the kernel writes to the memory at this address")
-        }
-        Some(Proposal::Memory { mutable: false }) => {
-            format!("`{name}: &[T]`: the kernel reads the memory at this address")
+        Some(Proposal::Memory(memory)) => {
+            let ty = Proposal::Memory(memory).ty();
+            let verb = match (memory.atomic, memory.mutable) {
+                (true, _) => "updates",
+                (false, true) => "writes to",
+                (false, false) => "reads",
+            };
+            format!("`{name}: {ty}`: the kernel {verb} the memory at this address")
         }
         Some(Proposal::Value(ty)) if facts.size == 8 && !is_float(facts.ty) => {
             format!("`{name}: {ty}`, or `{name}: &[T]` or `{name}: &mut [T]` if it is memory")

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use super::call::call_of;
 use super::flow::{Cell, Flow};
-use super::opcode::{Action, address_of, atomic_element, spaces};
+use super::opcode::{Action, address_of, atomic_element, element_type, spaces};
 use super::source::Source;
 use super::value::Value;
 use super::wait::{Early, is_wait};
 use super::{Access, KernelSummary, Store, VariableAccess};
-use crate::ast::{Base, Instruction, Operand, Space};
+use crate::ast::{Base, Instruction, Operand, Space, Type};
 
 /// The way in which memory is touched.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,6 +20,8 @@ struct Touch {
     atomic: bool,
     /// The size in bytes of the elements of an `atom` or `red`; 0 for all else.
     element: u32,
+    /// The type of the elements, if the instruction tells it.
+    ty: Option<Type>,
     /// Whether it is an `atom` or `red` that is atomic within a block or a cluster alone.
     narrow: bool,
     /// Whether it goes through caches that do not see the writes of others.
@@ -33,6 +35,7 @@ const LOAD: Touch = Touch {
     store: false,
     atomic: false,
     element: 0,
+    ty: None,
     narrow: false,
     noncoherent: false,
     early: false,
@@ -174,9 +177,10 @@ impl<'s> Report<'s> {
             }
             Action::Nothing | Action::Compute(_) => return,
         };
+        let ty = element_type(instruction);
         if let Some(address) = instruction.operands.iter().find_map(address_of) {
             let address = flow.operand(context, address);
-            self.access(flow, spaces(instruction).next(), address, touch, line);
+            self.access(flow, spaces(instruction).next(), address, Touch { ty, ..touch }, line);
         }
     }
 
@@ -267,12 +271,13 @@ impl<'s> Report<'s> {
         touch.early = self.early;
         let bits = flow.sets.bits(address);
         let everything = flow.sets.is_all(bits);
-        let mut params = Vec::new();
+        let (mut params, mut part) = (Vec::new(), false);
         for &source in flow.sets.members(bits) {
             match source {
                 Source::Param(index) => params.push(index as usize),
                 Source::Variable(index) => self.variable(flow, index, touch, line),
-                Source::Shared | Source::Local | Source::Const => {}
+                Source::Shared | Source::Local | Source::Const | Source::Workspace => {}
+                Source::WorkspacePart(_) => part = true,
                 Source::ParamAddress(_) | Source::ByValue(_) | Source::Slot(_) => {}
             }
         }
@@ -295,7 +300,7 @@ impl<'s> Report<'s> {
         }
         // In the global space, an address in another window is not an address.
         let windows = space == Some(Space::Global) && params.is_empty() && by_value.is_empty();
-        let lost = address.is_bottom() || (windows && !self.has_variable(flow, address));
+        let lost = address.is_bottom() || part || (windows && !is_global(flow, address));
         let unknown = address.opaque || address.number || everything || lost || flow.sets.is_all(address.by_value);
         if unknown {
             self.unknown_order(touch, line);
@@ -329,13 +334,6 @@ impl<'s> Report<'s> {
         }
     }
 
-    fn has_variable(&self, flow: &Flow<'_, '_>, address: Value) -> bool {
-        flow.sets
-            .members(address.base)
-            .iter()
-            .any(|source| matches!(source, Source::Variable(_)))
-    }
-
     fn variable(&mut self, flow: &Flow<'_, '_>, index: u32, touch: Touch, line: u32) {
         let variable = &flow.program.module.variables[index as usize];
         if variable.space != Space::Global {
@@ -347,6 +345,12 @@ impl<'s> Report<'s> {
         });
         known.access.touch(touch, line);
     }
+}
+
+/// Whether an address may be one of global memory that is known, other than that of parameters.
+fn is_global(flow: &Flow<'_, '_>, address: Value) -> bool {
+    let known = |source: &Source| matches!(source, Source::Variable(_) | Source::Workspace);
+    flow.sets.members(address.base).iter().any(known)
 }
 
 /// Whether a value is certainly an address in `.const` variables that the code mentions.
@@ -379,6 +383,9 @@ impl Access {
         ];
         for (_, place) in parts.into_iter().filter(|(touched, _)| *touched) {
             first(place, line);
+        }
+        if let Some(ty) = touch.ty {
+            self.elements = self.elements.with(ty);
         }
     }
 }

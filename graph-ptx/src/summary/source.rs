@@ -19,4 +19,19 @@ pub(super) enum Source {
     Variable(u32),
     /// A `.param` variable inside a function: its slot (see `flow`).
     Slot(u32),
+    /// The workspace of a cooperative launch, where its blocks meet. No graph knows it.
+    Workspace,
+    /// A part of the workspace's address, which is no address by itself.
+    WorkspacePart(Part),
+}
+
+/// A part of a 64-bit address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Part {
+    /// The lower 32 bits (`%envreg2`), extended with zeros.
+    Low,
+    /// The upper 32 bits (`%envreg1`), as a number.
+    High,
+    /// The upper 32 bits in their place.
+    Top,
 }

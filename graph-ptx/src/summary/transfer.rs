@@ -49,7 +49,19 @@ impl Flow<'_, '_> {
         match (action, &sources[..]) {
             (Action::Load, [address, ..]) => self.load(instruction, *address),
             (Action::Atomic, _) => self.transfer_atomic(context, instruction),
-            (Action::Compute(computation), sources) => self.compute(instruction, computation, sources),
+            (Action::Compute(computation), sources) => {
+                let packed = match instruction.operands.get(1) {
+                    Some(Operand::Vector(parts)) => match &parts[..] {
+                        [low, high] => Some([self.operand(context, low), self.operand(context, high)]),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                match self.workspace(instruction, sources, packed) {
+                    Some(value) => value,
+                    None => self.compute(instruction, computation, sources),
+                }
+            }
             (Action::Load, [])
             | (Action::Store | Action::Move | Action::Call | Action::Nothing | Action::Unknown, _) => {
                 self.sets.mix(&sources)
@@ -109,9 +121,9 @@ impl Flow<'_, '_> {
                 }
                 joined
             }
+            Operand::Special(name) => self.special(name),
             Operand::NotPredicate(_)
             | Operand::Pair(..)
-            | Operand::Special(_)
             | Operand::Integer(_)
             | Operand::F32(_)
             | Operand::F64(_)
@@ -224,9 +236,13 @@ impl Flow<'_, '_> {
                 }
                 Source::ParamAddress(index) => Value::by_value(self.sets.single(Source::ByValue(index))),
                 Source::Const => Value::OPAQUE,
-                Source::Shared | Source::Local | Source::Param(_) | Source::ByValue(_) | Source::Variable(_) => {
-                    continue;
-                }
+                Source::Shared
+                | Source::Local
+                | Source::Param(_)
+                | Source::ByValue(_)
+                | Source::Variable(_)
+                | Source::Workspace
+                | Source::WorkspacePart(_) => continue,
             };
             value = self.sets.join(value, held);
         }
@@ -239,7 +255,12 @@ impl Flow<'_, '_> {
             return Vec::new();
         }
         let bits = self.sets.bits(address);
-        let elsewhere = |source: &Source| matches!(source, Source::Param(_) | Source::Variable(_));
+        let elsewhere = |source: &Source| {
+            matches!(
+                source,
+                Source::Param(_) | Source::Variable(_) | Source::Workspace | Source::WorkspacePart(_)
+            )
+        };
         let device = address.opaque
             || address.number
             || address.null

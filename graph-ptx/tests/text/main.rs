@@ -1,5 +1,6 @@
 //! Everything about PTX text: parsing, summaries of kernels, and what both make of damaged or generated text.
 
+mod cooperative;
 mod mutations;
 mod parse;
 mod programmatic;

@@ -96,6 +96,16 @@ unsafe extern "C" {
     pub(crate) safe fn rank(out: &mut [u32]);
 }
 
+#[cuda_kernels("tests/kernels/grid.ptx")]
+unsafe extern "C" {
+    #[requires(n <= a.len() && n <= b.len())]
+    pub(crate) safe fn rounds(a: &mut [u32], b: &mut [u32], n: u32, rounds: u32);
+    #[requires(threads <= out.len())]
+    pub(crate) safe fn ranks(out: &mut [u32]);
+    #[requires(threads <= numbers.len() && threads <= out.len())]
+    pub(crate) safe fn arrive_and_wait(numbers: &mut [u32], out: &mut [u32]);
+}
+
 #[cuda_kernels("tests/kernels/programmatic.ptx")]
 unsafe extern "C" {
     #[requires(threads <= out.len())]

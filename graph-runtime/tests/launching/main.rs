@@ -5,6 +5,7 @@ mod common;
 
 mod attributes;
 mod functions;
+mod grid;
 mod nvrtc;
 mod programmatic;
 mod programmatic_edges;

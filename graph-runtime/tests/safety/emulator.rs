@@ -7,6 +7,7 @@ use graph_runtime::{
     CallArgument, Device, EmulatorOptions, Error, Graph, GraphBuilder, Kernel, KernelCall, Launch, Place, Result,
     cuda_kernels,
 };
+use std::sync::{Arc, Mutex};
 
 #[cuda_kernels("tests/kernels/emulator.ptx")]
 unsafe extern "C" {
@@ -22,6 +23,11 @@ unsafe extern "C" {
     fn race(out: &mut [u32]);
     #[allow(needless_mut)]
     fn forever(out: &mut [u32]);
+}
+
+#[cuda_kernels("tests/kernels/print.ptx")]
+unsafe extern "C" {
+    fn say(out: &mut [u32]);
 }
 
 const fn buffer(name: &'static str, mode: Mode) -> Param {
@@ -367,4 +373,32 @@ fn endless_waits_end() {
         ),
         "{message}"
     );
+}
+
+#[test]
+fn what_kernels_print_goes_to_the_receiver() -> Result<()> {
+    let texts = Arc::new(Mutex::new(Vec::new()));
+    let sink = texts.clone();
+    let device = Device::emulator().with_printer(move |text| sink.lock().unwrap().push(text.to_owned()));
+    // The receiver stays when the device gets other options.
+    for device in [&device, &device.with_delays(5)] {
+        let mut builder = GraphBuilder::new(device, "Printing");
+        let mut out = builder.device::<[u32; 32]>("out");
+        // SAFETY: the kernel stores two elements.
+        let call = unsafe { say::call(&mut out) };
+        builder.kernel("say", Launch::new(2, 32), call);
+        let mut graph = builder.build()?;
+        graph.launch()?;
+        assert_eq!(graph.device(&out)?.read()?[..2], [3, 3]);
+        let mut texts = std::mem::take(&mut *texts.lock().unwrap());
+        texts.sort();
+        let expected = [
+            "0 of block 0:  1.50",
+            "0 of block 1:  1.50",
+            "1 of block 0:  2.50",
+            "1 of block 1:  2.50",
+        ];
+        assert_eq!(texts, expected.map(|text| format!("thread {text}%\n")));
+    }
+    Ok(())
 }

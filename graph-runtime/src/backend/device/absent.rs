@@ -17,6 +17,10 @@ impl Emulated {
         Self
     }
 
+    pub(crate) fn with_printer(&self, _: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self
+    }
+
     /// Returns the error of every use of the device.
     pub(crate) fn check(&self) -> Result<()> {
         Err(Error::NoEmulator { cuda: None })

@@ -2,7 +2,7 @@
 
 use crate::backend::device::options::EmulatorOptions;
 use crate::error::{Error, Result, Site};
-use graph_emulator::Memory;
+use graph_emulator::{Memory, Printer};
 
 pub(crate) use graph_emulator::Allocation;
 
@@ -11,6 +11,8 @@ pub(crate) use graph_emulator::Allocation;
 pub(crate) struct Emulated {
     pub(crate) memory: Memory,
     pub(crate) options: EmulatorOptions,
+    /// The receiver of what kernels print; standard output if `None`.
+    pub(crate) printer: Option<Printer>,
 }
 
 impl Emulated {
@@ -18,6 +20,7 @@ impl Emulated {
         Self {
             memory: Memory::new(),
             options,
+            printer: None,
         }
     }
 
@@ -44,8 +47,16 @@ impl Emulated {
             ..self.options
         };
         Self {
-            memory: self.memory.clone(),
             options,
+            ..self.clone()
+        }
+    }
+
+    /// The same device with a receiver of what kernels print.
+    pub(crate) fn with_printer(&self, receive: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self {
+            printer: Some(Printer::new(receive)),
+            ..self.clone()
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Attributes of kernel nodes on the emulator. It runs each block of a cluster by itself, which makes no difference to
-//! kernels that do not use their cluster; other kernels are refused. It runs each block of a cooperative launch on a
-//! host thread of its own.
+//! kernels that do not use their cluster; other kernels are refused. The blocks of a cooperative launch take turns.
 
 use crate::backend::blueprint::Blueprint;
 use crate::error::{Error, Result, Site};

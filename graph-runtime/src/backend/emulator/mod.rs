@@ -4,6 +4,7 @@ mod attribute;
 mod conditional;
 mod copy;
 mod sequence;
+mod slow;
 
 use crate::backend::blueprint::Blueprint;
 use crate::backend::calls::Calls;
@@ -15,7 +16,7 @@ use crate::backend::storage::{Storage, allocate};
 use crate::error::{Error, Result, Site};
 use crate::program::{Argument, KernelOp, Op, Program};
 use crate::shape::part::{ByteRectangle, Part};
-use graph_emulator::{Access, Allocation, Buffer, Footprint, Launch, Memory, Module, Options, Unordered};
+use graph_emulator::{Access, Allocation, Buffer, Footprint, Launch, Memory, Module, Options, Printer, Unordered};
 use graph_plan::{Draft, Mode};
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ pub(crate) struct EmulatorExecutable {
     /// The fault of the last launch. As with CUDA, waiting reports it.
     fault: Option<Fault>,
     options: EmulatorOptions,
+    printer: Option<Printer>,
     calls: Calls,
 }
 
@@ -66,6 +68,7 @@ impl EmulatorExecutable {
             sequence: Sequence::new(blueprint, options.seed, options.check_unordered),
             fault: None,
             options,
+            printer: device.printer.clone(),
             calls,
         })
     }
@@ -98,6 +101,7 @@ impl EmulatorExecutable {
 
     /// Runs the graph. After a fault, the remaining nodes do not run, and waiting reports the fault.
     pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) {
+        slow::warn();
         if self.options.check_uninitialized {
             for storage in &self.storage {
                 if let Storage::Scratch(scratch) = storage {
@@ -335,6 +339,7 @@ impl EmulatorExecutable {
             check_shared_races: self.options.check_shared_races,
             record_footprint: self.options.check_unordered,
             unordered: unordered.collect(),
+            printer: self.printer.clone(),
         }
     }
 
