@@ -45,7 +45,8 @@
 //! # Beside cudarc
 //!
 //! [`cudarc`] is re-exported, so that a program uses the version whose types this crate takes. Exactly one feature
-//! chooses its version of CUDA: `cuda-12080` by default.
+//! chooses its version of CUDA: `cuda-12080` by default. (The other default feature, `emulator`, is the CPU emulator:
+//! see [`Device::emulator`].)
 //!
 //! | cudarc | here |
 //! | --- | --- |
