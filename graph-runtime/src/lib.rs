@@ -114,6 +114,14 @@ pub use graph::node::{NodeHandle, NodeId};
 pub use graph::rng::{Philox, Rng, RngHandle};
 pub use graph::update::Update;
 pub use graph::{Graph, RawGraph};
+
+#[cfg(feature = "fault-injection")]
+#[doc(hidden)]
+pub mod fault_injection {
+    pub use crate::driver::faults::*;
+    pub use crate::driver::names;
+}
+
 /// Declares CUDA graphs as types, or builds one as an expression.
 ///
 /// ```text

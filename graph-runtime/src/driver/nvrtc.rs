@@ -1,68 +1,110 @@
-//! NVRTC, the compiler of CUDA C++: one `unsafe fn` for each call, as for the driver. If [`is_present`] returns false,
-//! all calls fail.
+//! NVRTC, the compiler of CUDA C++: one `unsafe fn` for each call, as for the driver. A library that is
+//! absent, or lacks a function, is an error.
 //!
 //! Each asks of its caller what NVRTC asks (<https://docs.nvidia.com/cuda/nvrtc/>): programs are live, and
 //! strings are valid until the call returns.
 
-mod library;
+mod search;
 
+use super::library::functions;
+use cudarc::nvrtc::sys;
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
 use std::ptr;
 
-pub(crate) use library::NvrtcProgram;
+pub(crate) use sys::nvrtcProgram as NvrtcProgram;
+
+functions! {
+    NAMES;
+    find: find, fail: NvrtcError::new, error: NvrtcError, bindings: sys -> sys::nvrtcResult;
+    fn nvrtcVersion(major: *mut c_int, minor: *mut c_int);
+    fn nvrtcGetNumSupportedArchs(count: *mut c_int);
+    fn nvrtcGetSupportedArchs(architectures: *mut c_int);
+    fn nvrtcCreateProgram(
+        program: *mut NvrtcProgram,
+        source: *const c_char,
+        name: *const c_char,
+        count: c_int,
+        headers: *const *const c_char,
+        names: *const *const c_char,
+    );
+    fn nvrtcCompileProgram(program: NvrtcProgram, count: c_int, options: *const *const c_char);
+    fn nvrtcGetProgramLogSize(program: NvrtcProgram, size: *mut usize);
+    fn nvrtcGetProgramLog(program: NvrtcProgram, text: *mut c_char);
+    fn nvrtcGetPTXSize(program: NvrtcProgram, size: *mut usize);
+    fn nvrtcGetPTX(program: NvrtcProgram, text: *mut c_char);
+    fn nvrtcDestroyProgram(program: *mut NvrtcProgram);
+    newer:
+}
 
 /// A failed call of NVRTC.
 #[derive(Debug)]
 pub(crate) struct NvrtcError {
     call: &'static str,
-    /// NVRTC's own name for the error.
-    name: String,
+    code: u32,
+}
+
+impl NvrtcError {
+    fn new(call: &'static str, code: u32) -> Self {
+        Self { call, code }
+    }
 }
 
 impl fmt::Display for NvrtcError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} failed: {}", self.call, self.name)
+        /// The names of `nvrtcResult`, from 1 on.
+        const CODES: [&str; 12] = [
+            "NVRTC_ERROR_OUT_OF_MEMORY",
+            "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
+            "NVRTC_ERROR_INVALID_INPUT",
+            "NVRTC_ERROR_INVALID_PROGRAM",
+            "NVRTC_ERROR_INVALID_OPTION",
+            "NVRTC_ERROR_COMPILATION",
+            "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
+            "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
+            "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
+            "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
+            "NVRTC_ERROR_INTERNAL_ERROR",
+            "NVRTC_ERROR_TIME_FILE_WRITE_FAILED",
+        ];
+        let name = (self.code as usize).checked_sub(1).and_then(|index| CODES.get(index));
+        match name {
+            Some(name) => write!(f, "{} failed: {name}", self.call),
+            None => write!(f, "{} failed: unknown error ({})", self.call, self.code),
+        }
     }
 }
 
 /// Makes one call. Its error has the call's name.
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        match library::functions() {
-            // SAFETY: this is used only in the `unsafe fn` for this one call, whose caller promised what NVRTC asks of
-            // the arguments passed through; out-parameters point to locals.
-            Ok(functions) => check(stringify!($function), unsafe { (functions.$function)($($argument),*) }),
-            Err(_) => Err(NvrtcError { call: stringify!($function), name: "there is no NVRTC".to_owned() }),
-        }
+        // SAFETY: this is used only in the `unsafe fn` for this one call, whose caller promised what NVRTC asks of the
+        // arguments passed through; out-parameters point to locals.
+        unsafe { $function($($argument),*) }
     };
 }
 
-/// Turns the code that a call returned into a `Result`.
-fn check(call: &'static str, code: c_int) -> Result<(), NvrtcError> {
-    if code == 0 {
-        return Ok(());
-    }
-    let name = library::functions().ok().and_then(|functions| {
-        // SAFETY: the call takes any code, and returns null or a text that ends with zero and is never freed.
-        let name = unsafe { (functions.nvrtcGetErrorString)(code) };
-        // SAFETY: as above.
-        (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
-    });
-    Err(NvrtcError {
-        call,
-        name: name.unwrap_or_else(|| format!("error {code}")),
-    })
-}
-
-/// Whether the library is on this machine. Loads it at the first call.
+/// Whether the library is on this machine. Loads it at the first call. A library that lacks one of the functions is too
+/// old (before CUDA 11.2), and counts as absent.
 pub(crate) fn is_present() -> bool {
-    library::functions().is_ok()
+    search::library(NAMES).is_ok()
 }
 
 /// The names and the folders in which the library was not found, a sentence each.
 pub(crate) fn tried() -> &'static [String] {
-    library::functions().err().unwrap_or_default()
+    search::library(NAMES).err().unwrap_or_default()
+}
+
+/// Looks a function up in the library; `None` if there is no library, or it has no function of that name.
+///
+/// # Safety
+///
+/// The function has type `F`.
+unsafe fn find<F: Copy>(name: &str) -> Option<F> {
+    let library = search::library(NAMES).ok()?;
+    // SAFETY: by the caller's promise. The library is never unloaded, so the function may outlive this borrow of it.
+    let found = unsafe { library.get::<F>(name.as_bytes()) };
+    found.ok().map(|symbol| *symbol)
 }
 
 /// `nvrtcVersion`: major and minor
@@ -135,4 +177,18 @@ pub(crate) unsafe fn ptx(program: NvrtcProgram, text: &mut [u8]) -> Result<(), N
 /// `nvrtcDestroyProgram`
 pub(crate) unsafe fn destroy(mut program: NvrtcProgram) -> Result<(), NvrtcError> {
     call!(nvrtcDestroyProgram(&mut program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_names_or_numbers() {
+        let text = |code| NvrtcError::new("nvrtcCompileProgram", code).to_string();
+        assert_eq!(text(6), "nvrtcCompileProgram failed: NVRTC_ERROR_COMPILATION");
+        assert_eq!(sys::nvrtcResult::NVRTC_ERROR_COMPILATION as u32, 6);
+        assert_eq!(text(1000), "nvrtcCompileProgram failed: unknown error (1000)");
+        assert_eq!(text(0), "nvrtcCompileProgram failed: unknown error (0)");
+    }
 }

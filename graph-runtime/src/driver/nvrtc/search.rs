@@ -1,55 +1,19 @@
-//! NVRTC's library: finding it, under whatever version it has in its name, and the functions in it.
+//! Finds NVRTC's library, under whatever version it has in its name.
 
 use libloading::Library;
 use std::cmp::Reverse;
 use std::env;
-use std::ffi::{OsString, c_char, c_int, c_void};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// `nvrtcProgram`
-pub(crate) type NvrtcProgram = *mut c_void;
-
-macro_rules! functions {
-    ($($name:ident($($ty:ty),*) -> $result:ty;)*) => {
-        /// The functions that are called here. They exist since CUDA 11.2.
-        #[expect(non_snake_case, reason = "the names are NVRTC's")]
-        pub(super) struct Functions {
-            $(pub(super) $name: unsafe extern "C" fn($($ty),*) -> $result,)*
-        }
-
-        impl Functions {
-            /// Looks the functions up. The error names one that is missing.
-            fn of(library: &Library) -> Result<Self, &'static str> {
-                Ok(Self {
-                    // SAFETY: the type is that of `nvrtc.h` for this name; `nvrtcResult` is an integer of 4 bytes.
-                    $($name: *unsafe { library.get(stringify!($name).as_bytes()) }.map_err(|_| stringify!($name))?,)*
-                })
-            }
-        }
-    };
-}
-
-functions! {
-    nvrtcGetErrorString(c_int) -> *const c_char;
-    nvrtcVersion(*mut c_int, *mut c_int) -> c_int;
-    nvrtcGetNumSupportedArchs(*mut c_int) -> c_int;
-    nvrtcGetSupportedArchs(*mut c_int) -> c_int;
-    nvrtcCreateProgram(*mut NvrtcProgram, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char) -> c_int;
-    nvrtcCompileProgram(NvrtcProgram, c_int, *const *const c_char) -> c_int;
-    nvrtcGetProgramLogSize(NvrtcProgram, *mut usize) -> c_int;
-    nvrtcGetProgramLog(NvrtcProgram, *mut c_char) -> c_int;
-    nvrtcGetPTXSize(NvrtcProgram, *mut usize) -> c_int;
-    nvrtcGetPTX(NvrtcProgram, *mut c_char) -> c_int;
-    nvrtcDestroyProgram(*mut NvrtcProgram) -> c_int;
-}
-
-/// The functions of the library on this machine, which is loaded at the first call. The error says what was tried: a
-/// sentence each.
-pub(super) fn functions() -> Result<&'static Functions, &'static [String]> {
-    static FUNCTIONS: OnceLock<Result<Functions, Vec<String>>> = OnceLock::new();
-    FUNCTIONS.get_or_init(search).as_ref().map_err(Vec::as_slice)
+/// The library on this machine that has all functions of these names. It is searched and loaded at the first call, and
+/// never unloaded. The error says what was tried: a sentence each.
+pub(super) fn library(functions: &[&str]) -> Result<&'static Library, &'static [String]> {
+    static LIBRARY: OnceLock<Result<Library, Vec<String>>> = OnceLock::new();
+    let library = LIBRARY.get_or_init(|| search(functions));
+    library.as_ref().map_err(Vec::as_slice)
 }
 
 /// The names that the system's loader is asked for, the newest version first. (A folder may have others.)
@@ -59,14 +23,14 @@ const NAMES: &[&str] = if cfg!(windows) {
     &["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"]
 };
 
-fn search() -> Result<Functions, Vec<String>> {
+fn search(functions: &[&str]) -> Result<Library, Vec<String>> {
     let mut tried = Vec::new();
     for name in NAMES {
         // What the loader says about a name that it does not find would be noise.
         if let Ok(library) = load(Path::new(name)) {
-            match Functions::of(&library) {
-                Ok(functions) => return Ok(keep(library, functions)),
-                Err(missing) => tried.push(format!("`{name}` is too old: it has no `{missing}`")),
+            match lacks(&library, functions) {
+                None => return Ok(library),
+                Some(missing) => tried.push(format!("`{name}` is too old: it has no `{missing}`")),
             }
         }
     }
@@ -83,9 +47,9 @@ fn search() -> Result<Functions, Vec<String>> {
         }
         for path in libraries {
             let why = match load(&path) {
-                Ok(library) => match Functions::of(&library) {
-                    Ok(functions) => return Ok(keep(library, functions)),
-                    Err(missing) => format!("is too old: it has no `{missing}`"),
+                Ok(library) => match lacks(&library, functions) {
+                    None => return Ok(library),
+                    Some(missing) => format!("is too old: it has no `{missing}`"),
                 },
                 Err(error) => format!("cannot be loaded: {error}"),
             };
@@ -104,10 +68,13 @@ fn load(path: &Path) -> Result<Library, libloading::Error> {
     unsafe { Library::new(path) }
 }
 
-/// Keeps the library loaded for ever.
-fn keep(library: Library, functions: Functions) -> Functions {
-    std::mem::forget(library);
-    functions
+/// The first of these functions that the library does not have.
+fn lacks<'f>(library: &Library, functions: &[&'f str]) -> Option<&'f str> {
+    let is_there = |name: &str| {
+        // SAFETY: the symbol is only looked up, never called with this type.
+        unsafe { library.get::<unsafe extern "C" fn()>(name.as_bytes()) }.is_ok()
+    };
+    functions.iter().copied().find(|name| !is_there(name))
 }
 
 /// The libraries in a folder: without a version first, then the newest.
