@@ -102,6 +102,7 @@ fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
     let headers = [
         wheels::RUNTIME.file(root, "nvidia/cuda_runtime/include")?,
         wheels::NVCC.file(root, "nvidia/cuda_nvcc/include")?,
+        wheels::CCCL.file(root, "nvidia/cuda_cccl/include")?,
     ];
     let here = format!(".file\t1 \"{}/", std::env::current_dir()?.display());
     let mut compiled = Vec::new();

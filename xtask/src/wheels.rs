@@ -30,6 +30,13 @@ pub(crate) const RUNTIME: Wheel = Wheel {
     sha256: "64403288fa2136ee8e467cdc9c9427e0434110899d07c779f25b5c068934faa5",
 };
 
+/// The C++ library for device code, such as `cuda/barrier`.
+pub(crate) const CCCL: Wheel = Wheel {
+    project: "nvidia-cuda-cccl-cu12",
+    version: "12.4.127.post1",
+    sha256: "2027fa5fc75fbee703bf24e8275a40a605cf94a3e8fef8a7187897d49b34facb",
+};
+
 /// The assembler, `ptxas`.
 pub(crate) const NVCC: Wheel = Wheel {
     project: "nvidia-cuda-nvcc-cu12",
@@ -142,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_requirement_pins_version_and_hash() {
-        for wheel in [NVRTC, RUNTIME, NVCC, NVCC_13, SANITIZER] {
+        for wheel in [NVRTC, RUNTIME, CCCL, NVCC, NVCC_13, SANITIZER] {
             assert_eq!(wheel.sha256.len(), 64, "{}", wheel.project);
             assert!(
                 wheel
