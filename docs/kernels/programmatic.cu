@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_90
+// cuda-graph: --gpu-architecture=compute_90
 // The kernel of the example of `programmatic` in `language.md`, which needs compute capability 9.0 to start early.
 
 // out[i] = input[i]: lets the next kernel start, and waits for the one before.

@@ -66,6 +66,42 @@ pub enum Type {
 }
 
 impl Type {
+    /// Whether compilers also write it for other types of its size: `st.global.u32` stores a constant `float`.
+    pub(crate) const fn is_untyped(self) -> bool {
+        matches!(
+            self,
+            Type::B8 | Type::B16 | Type::B32 | Type::B64 | Type::B128 | Type::U8 | Type::U16 | Type::U32 | Type::U64
+        )
+    }
+
+    /// The type of this name, without its dot: `f32`.
+    pub(crate) fn named(name: &str) -> Option<Type> {
+        Some(match name {
+            "b8" => Type::B8,
+            "b16" => Type::B16,
+            "b32" => Type::B32,
+            "b64" => Type::B64,
+            "b128" => Type::B128,
+            "u8" => Type::U8,
+            "u16" => Type::U16,
+            "u32" => Type::U32,
+            "u64" => Type::U64,
+            "s8" => Type::S8,
+            "s16" => Type::S16,
+            "s32" => Type::S32,
+            "s64" => Type::S64,
+            "f16" => Type::F16,
+            "f16x2" => Type::F16x2,
+            "bf16" => Type::BF16,
+            "bf16x2" => Type::BF16x2,
+            "f32" => Type::F32,
+            "f64" => Type::F64,
+            "pred" => Type::Pred,
+            "texref" | "samplerref" | "surfref" => Type::Opaque,
+            _ => return None,
+        })
+    }
+
     /// Size in bytes; 1 for predicates, 8 for opaque references.
     pub const fn size(self) -> usize {
         match self {

@@ -42,4 +42,7 @@ pub mod ast;
 
 pub use error::ParseError;
 pub use parser::parse;
-pub use summary::{Access, KernelSummary, ParamSummary, Store, Touched, VariableAccess, kernel_summaries, summarize};
+pub use summary::{
+    Access, Elements, KernelSummary, ParamSummary, Store, Touched, VariableAccess, infer_pointers, kernel_summaries,
+    summarize,
+};

@@ -145,6 +145,32 @@ pub struct Access {
     /// A load through caches that do not see what other kernels write meanwhile (`ld.global.nc`, `ldu`, textures,
     /// tensor maps).
     pub noncoherent: Option<u32>,
+    /// The type of the elements.
+    pub elements: Elements,
+}
+
+/// The type of the elements of memory, as its accesses tell it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Elements {
+    /// No access tells.
+    #[default]
+    Unknown,
+    /// All accesses that tell agree. Compilers write `u32` and `b32` for anything of 4 bytes.
+    One(Type),
+    /// Accesses differ.
+    Mixed,
+}
+
+impl Elements {
+    /// The type after one more access, of elements of type `ty`.
+    fn with(self, ty: Type) -> Self {
+        match self {
+            Self::Unknown => Self::One(ty),
+            Self::One(known) if known == ty || (known.size() == ty.size() && ty.is_untyped()) => self,
+            Self::One(known) if known.size() == ty.size() && known.is_untyped() => Self::One(ty),
+            Self::One(_) | Self::Mixed => Self::Mixed,
+        }
+    }
 }
 
 /// The parameters that one or more stores may go through.
@@ -235,6 +261,14 @@ pub fn kernel_summaries(module: &Module) -> Vec<KernelSummary> {
         summaries.extend(summarize_at(&mut program, index, &pointers));
     }
     summaries
+}
+
+/// Returns which parameters of the kernel `name` look like pointers, as [`kernel_summaries`] takes them; `None` if the
+/// module defines no such kernel.
+pub fn infer_pointers(module: &Module, name: &str) -> Option<Vec<bool>> {
+    let mut program = Program::new(module);
+    let index = kernel(&program, name)?;
+    Some(infer_at(&mut program, index))
 }
 
 /// The kernel of that name, if it has code.

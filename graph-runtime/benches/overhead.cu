@@ -1,4 +1,4 @@
-// xtask: --ptx-version=6.0
+// cuda-graph: --ptx-version=6.0
 // The kernel of the benchmark of overheads.
 
 // data[i] += by

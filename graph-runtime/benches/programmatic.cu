@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_90
+// cuda-graph: --gpu-architecture=compute_90
 // The kernel of the benchmark of programmatic edges.
 
 // data[i] += 1

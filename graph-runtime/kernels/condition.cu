@@ -1,4 +1,4 @@
-// xtask: --ptx-version=6.0
+// cuda-graph: --ptx-version=6.0
 // The built-in kernels that set conditions. They are loaded only for graphs with conditional nodes: drivers before CUDA
 // 12.3 do not have `cudaGraphSetConditional`, which the driver itself defines. Each runs as one thread.
 

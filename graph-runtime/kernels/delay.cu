@@ -1,4 +1,4 @@
-// xtask: --ptx-version=6.0
+// cuda-graph: --ptx-version=6.0
 // The built-in kernel that delays nodes, for `Device::with_delays`.
 
 typedef unsigned long long u64;

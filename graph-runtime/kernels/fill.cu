@@ -1,4 +1,4 @@
-// xtask: --ptx-version=6.0
+// cuda-graph: --ptx-version=6.0
 // The built-in kernels of memsets that CUDA's own memsets cannot do: values that do not repeat every 1, 2 or 4 bytes,
 // and rectangles.
 

@@ -1,4 +1,4 @@
-// xtask: --ptx-version=6.0
+// cuda-graph: --ptx-version=6.0
 // The built-in kernel of `rng`, which advances the states of random number generators.
 
 typedef unsigned long long u64;

@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_90
+// cuda-graph: --gpu-architecture=compute_90
 // The kernels of `ui_tests` that need compute capability 9.0.
 
 // data[i] = 1, in clusters of two blocks

@@ -7,13 +7,12 @@
 //! * `site` ([`site`]): build the documentation site.
 //! * `gpu` ([`gpu`]): build what a machine with a GPU, and without Rust, needs to run tests, examples and benchmarks.
 //!
-//! [`wheels`] fetches NVIDIA's tools from PyPI; [`nvrtc`] calls the compiler among them.
+//! `cuda_graph_build` fetches NVIDIA's tools from PyPI, those of [`wheels`] too, and calls the compiler among them.
 
 mod gpu;
 mod house;
 mod site;
 mod ptx;
-mod nvrtc;
 mod wheels;
 mod workspace;
 

@@ -1,4 +1,4 @@
-// xtask: --generate-line-info
+// cuda-graph: --generate-line-info
 // Everyday kernels: elementwise, tiles, reductions, atomics, scans.
 struct Pair { float scale; int offset; };
 

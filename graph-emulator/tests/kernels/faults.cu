@@ -1,4 +1,4 @@
-// xtask: --generate-line-info
+// cuda-graph: --generate-line-info
 // Kernels that do what they must not.
 extern "C" __global__ void out_of_bounds(const float *in, float *out) { out[blockIdx.x * blockDim.x + threadIdx.x] = in[threadIdx.x]; }
 

@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_90
+// cuda-graph: --gpu-architecture=compute_90
 // Instructions whose results depend on the hardware more than on the manual. Each kernel makes its operands from the
 // thread's index and writes its results. `probes.txt` has the results of an H200, which the emulator must repeat. Not
 // here: `.sat` and `.shr` of unsigned `vmad`, and `.sat` to a part; driver 580 differs from the manual in these.

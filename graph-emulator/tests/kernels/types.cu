@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_80 --device-int128
+// cuda-graph: --gpu-architecture=compute_80 --device-int128
 // Every number type, carry chains, conversions, asynchronous copies, 64-bit atomics, bit tricks.
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>

@@ -2,36 +2,69 @@
 
 use crate::report::error;
 use graph_plan::{Code, Diagnostic};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Returns the file's path and bytes. `path` is relative to the folder of the crate's manifest, or else to the folder
-/// of the Rust source.
+/// of the Rust source, or else to the folder of what the crate's build script has written.
 pub(super) fn find(path: &str, source_file: Option<&Path>, help: &str) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
-    let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from);
-    let first = manifest.join(path);
-    let beside = source_file.and_then(Path::parent).map(|folder| folder.join(path));
-    let candidates: Vec<PathBuf> = std::iter::once(first).chain(beside).collect();
-    for candidate in &candidates {
+    let candidates = Candidates::new(path, source_file, |name| env::var_os(name));
+    for candidate in candidates.all() {
         match fs::read(candidate) {
             Ok(bytes) => return Ok((candidate.clone(), bytes)),
             Err(fault) if fault.kind() == io::ErrorKind::NotFound => {}
             Err(fault) => return Err(error(Code::PtxFile, format!("cannot read `{path}`: {fault}"))),
         }
     }
-    let place = if candidates.len() > 1 {
-        ", and beside this source file"
-    } else {
-        ""
-    };
-    let mut diagnostic = error(Code::PtxFile, format!("there is no file `{path}`"))
-        .note(format!("looked for `{}`{place}", shown(&candidates[0]).display()));
-    let mut folders: Vec<&Path> = candidates.iter().filter_map(|candidate| candidate.parent()).collect();
-    folders.dedup();
-    for folder in folders {
-        diagnostic = diagnostic.note(looked_in(folder, path));
+    Err(candidates.missing(path).help(help))
+}
+
+/// The places where a file is looked for, in this order.
+#[derive(Debug)]
+struct Candidates {
+    /// Below the folder of the crate's manifest.
+    manifest: PathBuf,
+    /// Beside the Rust source.
+    beside: Option<PathBuf>,
+    /// Among the outputs of the build script, if there is one.
+    script: Option<PathBuf>,
+}
+
+impl Candidates {
+    fn new(path: &str, source_file: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let below = |folder: OsString| PathBuf::from(folder).join(path);
+        Self {
+            manifest: variable("CARGO_MANIFEST_DIR").map_or_else(|| path.into(), below),
+            beside: source_file.and_then(Path::parent).map(|folder| folder.join(path)),
+            script: variable("OUT_DIR").map(below),
+        }
     }
-    Err(diagnostic.help(help))
+
+    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        std::iter::once(&self.manifest).chain(&self.beside).chain(&self.script)
+    }
+
+    /// The mistake that the file is in none of them.
+    fn missing(&self, path: &str) -> Diagnostic {
+        let mut places = format!("`{}`", shown(&self.manifest).display());
+        if self.beside.is_some() {
+            places.push_str(", and beside this source file");
+        }
+        if self.script.is_some() {
+            places.push_str(", and among the outputs of the build script");
+        }
+        let mut diagnostic =
+            error(Code::PtxFile, format!("there is no file `{path}`")).note(format!("looked for {places}"));
+        // The folder of a build script's outputs has a name that tells nobody anything.
+        let files = std::iter::once(&self.manifest).chain(&self.beside);
+        let mut folders: Vec<&Path> = files.filter_map(|file| file.parent()).collect();
+        folders.dedup();
+        for folder in folders {
+            diagnostic = diagnostic.note(looked_in(folder, path));
+        }
+        diagnostic
+    }
 }
 
 /// A note with the files of a folder that have the extension of `path`.
@@ -65,4 +98,28 @@ pub(super) fn shown(path: &Path) -> &Path {
         .ok()
         .and_then(|folder| path.strip_prefix(folder).ok())
         .unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_of_a_build_script_are_found_last() {
+        let variable = |name: &str| (name == "OUT_DIR").then(|| env::temp_dir().into_os_string());
+        let path = format!("cuda-graph-macros-{}.ptx", std::process::id());
+        let candidates = Candidates::new(&path, Some(Path::new("src/lib.rs")), variable);
+        let places: Vec<&PathBuf> = candidates.all().collect();
+        assert_eq!(
+            places,
+            [
+                &PathBuf::from(&path),
+                &Path::new("src").join(&path),
+                &env::temp_dir().join(&path)
+            ]
+        );
+        let message = candidates.missing(&path).to_string();
+        assert!(message.contains("among the outputs of the build script"), "{message}");
+        assert!(!message.contains(&env::temp_dir().display().to_string()), "{message}");
+    }
 }

@@ -54,7 +54,7 @@ pub(super) fn load(file: File, report: &mut Report) -> Option<Source> {
 }
 
 fn read(path: &str, source_file: Option<&Path>) -> Result<Ptx, Diagnostic> {
-    let help = "put it there, relative to the crate's `Cargo.toml`; `nvcc -ptx` makes it from a CUDA source";
+    let help = "put it there, relative to the crate's `Cargo.toml`; `cargo cuda-graph ptx` makes it from a CUDA source";
     let (found, bytes) = find(path, source_file, help)?;
     let Ok(text) = String::from_utf8(bytes) else {
         let message = format!("`{path}` is not a text file: it is not UTF-8");
@@ -76,4 +76,4 @@ fn read(path: &str, source_file: Option<&Path>) -> Result<Ptx, Diagnostic> {
     })
 }
 
-const HOW_TO_MAKE: &str = "compile the CUDA source with `nvcc -ptx`";
+const HOW_TO_MAKE: &str = "compile the CUDA source with `cargo cuda-graph ptx`";

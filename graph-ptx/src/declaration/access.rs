@@ -23,7 +23,10 @@ pub(super) fn check(
 }
 
 fn is_value(param: &Param) -> bool {
-    matches!(param.kind, Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized)
+    matches!(
+        param.kind,
+        Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized | Kind::Host
+    )
 }
 
 /// Reports by-value arguments that are used as addresses: nothing says whose memory that is.
@@ -45,7 +48,7 @@ fn addresses(
         let unsafely = "make it a plain `fn` and launch it with `unsafe`";
         let proposal = proposals(&declaration.entry, module).into_iter().nth(index);
         let help = match proposal {
-            Some(memory @ Proposal::Memory { .. }) => {
+            Some(memory @ Proposal::Memory(_)) => {
                 format!("declare it `{}: {}`, or {unsafely}", param.name, memory.ty())
             }
             Some(Proposal::Value(_)) | None => unsafely.to_owned(),
@@ -206,7 +209,7 @@ fn needless_mut(declaration: &Declaration, summary: &KernelSummary, mistakes: &m
         let mutable = match param.kind {
             Kind::Buffer(BufferAccess::Write | BufferAccess::Overwrite) => true,
             Kind::Buffer(BufferAccess::Read | BufferAccess::Atomic { .. }) => false,
-            Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized | Kind::Invalid => false,
+            Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized | Kind::Host | Kind::Invalid => false,
         };
         if !mutable || facts.access.stored.is_some() {
             continue;

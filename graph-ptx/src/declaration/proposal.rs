@@ -1,52 +1,99 @@
 //! The Rust declaration of a kernel, as far as its PTX tells.
 
 use crate::ast::{Module, Type};
-use crate::{ParamSummary, summarize};
+use crate::{Access, Elements, KernelSummary, ParamSummary, infer_pointers, summarize};
 
 /// The type that a parameter could be declared with.
-pub(super) enum Proposal {
-    /// A pointer: its value is used as an address. The type of the elements is written `T`, since PTX does not name it.
-    Memory {
-        /// Whether the kernel stores there.
-        mutable: bool,
-    },
-    /// Any other parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proposal {
+    /// A pointer: its value is used as an address.
+    Memory(Memory),
+    /// Any other parameter, of this type.
     Value(String),
 }
 
-impl Proposal {
-    /// The type as Rust writes it: `&mut [T]`.
-    pub(super) fn ty(&self) -> &str {
-        match self {
-            Self::Memory { mutable: true } => "&mut [T]",
-            Self::Memory { mutable: false } => "&[T]",
-            Self::Value(ty) => ty,
+/// Memory that a kernel takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Whether the kernel stores there.
+    pub mutable: bool,
+    /// Whether it accesses the memory by atomic operations of the whole GPU alone, all of elements of one size.
+    pub atomic: bool,
+    /// The type of the elements.
+    pub elements: Elements,
+}
+
+impl Memory {
+    /// The memory that is accessed so.
+    fn of(access: &Access) -> Self {
+        let sizes = access.atomic_sizes.iter().flatten().count();
+        Self {
+            mutable: access.stored.is_some(),
+            atomic: access.atomic.is_some() && access.plain.is_none() && access.narrow.is_none() && sizes == 1,
+            elements: access.elements,
+        }
+    }
+
+    /// The elements as Rust names them: their type, or unsigned numbers of their size; `None` if the accesses do not
+    /// tell, or Rust has no such type.
+    pub fn element(&self) -> Option<&'static str> {
+        match self.elements {
+            Elements::One(ty) => rust_name(ty),
+            Elements::Unknown | Elements::Mixed => None,
+        }
+    }
+
+    /// Whether [`Memory::element`] is certain, rather than only of the right size.
+    pub fn is_certain(&self) -> bool {
+        matches!(
+            self.elements,
+            Elements::One(Type::F32 | Type::F64 | Type::S8 | Type::S16 | Type::S32 | Type::S64)
+        )
+    }
+
+    /// The type as Rust writes it, of elements `element`: `&mut [f32]`.
+    pub fn of_elements(&self, element: &str) -> String {
+        match (self.atomic, self.mutable) {
+            (true, _) => format!("&[Atomic<{element}>]"),
+            (false, true) => format!("&mut [{element}]"),
+            (false, false) => format!("&[{element}]"),
         }
     }
 }
 
-/// A type for each parameter of a kernel; none if the module has no such kernel.
-pub(super) fn proposals(entry: &str, module: &Module) -> Vec<Proposal> {
-    let Some(by_value) = summarize(module, entry, &[]) else {
-        return Vec::new();
-    };
-    let is_memory = |param: &ParamSummary| param.size == 8 && !param.array && param.address.is_some();
-    let pointers: Vec<bool> = by_value.params.iter().map(is_memory).collect();
-    let Some(summary) = summarize(module, entry, &pointers) else {
-        return Vec::new();
-    };
-    let params = summary.params.iter().zip(pointers);
-    params
-        .map(|(param, is_memory)| match is_memory {
-            true => Proposal::Memory {
-                mutable: param.access.stored.is_some(),
-            },
-            false => Proposal::Value(value(param)),
-        })
-        .collect()
+impl Proposal {
+    /// The type as Rust writes it: `&mut [f32]`, or `&mut [T]` if the PTX does not tell the elements for certain.
+    pub fn ty(&self) -> String {
+        match self {
+            Self::Memory(memory) => {
+                let element = memory.element().filter(|_| memory.is_certain());
+                memory.of_elements(element.unwrap_or("T"))
+            }
+            Self::Value(ty) => ty.clone(),
+        }
+    }
 }
 
-/// A declaration to paste: `fn name(first: &mut [T], second: u32);`. `declared` are the names and types of the first
+/// Returns the summary of a kernel whose declaration is not known, and a type for each of its parameters; `None` if the
+/// module has no such kernel.
+pub fn propose(entry: &str, module: &Module) -> Option<(KernelSummary, Vec<Proposal>)> {
+    let pointers = infer_pointers(module, entry)?;
+    let summary = summarize(module, entry, &pointers)?;
+    let params = summary.params.iter().zip(pointers);
+    let proposals = params.map(|(param, is_memory)| match is_memory {
+        true => Proposal::Memory(Memory::of(&param.access)),
+        false => Proposal::Value(value(param)),
+    });
+    let proposals = proposals.collect();
+    Some((summary, proposals))
+}
+
+/// A type for each parameter of a kernel; none if the module has no such kernel.
+pub(super) fn proposals(entry: &str, module: &Module) -> Vec<Proposal> {
+    propose(entry, module).map_or_else(Vec::new, |(_, proposals)| proposals)
+}
+
+/// A declaration to paste: `fn name(first: &mut [f32], second: u32);`. `declared` are the names and types of the first
 /// parameters.
 pub(super) fn declaration(name: &str, entry: &str, module: &Module, declared: &[(&str, &str)]) -> String {
     let proposals = proposals(entry, module);
@@ -63,7 +110,7 @@ pub(super) fn declaration(name: &str, entry: &str, module: &Module, declared: &[
 /// A type of the right size and alignment.
 fn value(param: &ParamSummary) -> String {
     if param.array {
-        let unit = u64::from(param.align.clamp(1, 8));
+        let unit = u64::from(param.align.clamp(1, 16));
         return format!("[u{}; {}]", unit * 8, param.size / unit);
     }
     match param.ty {
@@ -72,4 +119,21 @@ fn value(param: &ParamSummary) -> String {
         Type::S8 | Type::S16 | Type::S32 | Type::S64 => format!("i{}", param.size * 8),
         _ => format!("u{}", param.size * 8),
     }
+}
+
+/// The Rust type of PTX's elements. Rust has no halves of its own: their bits are `u16`.
+fn rust_name(ty: Type) -> Option<&'static str> {
+    Some(match ty {
+        Type::B8 | Type::U8 => "u8",
+        Type::B16 | Type::U16 | Type::F16 | Type::BF16 => "u16",
+        Type::B32 | Type::U32 | Type::F16x2 | Type::BF16x2 => "u32",
+        Type::B64 | Type::U64 => "u64",
+        Type::S8 => "i8",
+        Type::S16 => "i16",
+        Type::S32 => "i32",
+        Type::S64 => "i64",
+        Type::F32 => "f32",
+        Type::F64 => "f64",
+        Type::B128 | Type::Pred | Type::Opaque => return None,
+    })
 }

@@ -24,7 +24,12 @@ pub(super) fn check(
     for (index, (param, facts)) in declaration.params.iter().zip(&summary.params).enumerate() {
         fits &= param.kind != Kind::Invalid;
         if let Some(message) = misfit(param, facts) {
-            let help = format!("declare it {}", suggestion(param, facts, proposed(index)));
+            let help = match (param.kind, proposed(index)) {
+                (Kind::Host, Some(Proposal::Value(ty))) if !facts.array => {
+                    format!("use `{}`", as_signed(ty, &param.ty))
+                }
+                (_, proposal) => format!("declare it {}", suggestion(param, facts, proposal)),
+            };
             fits = false;
             let fault = Mistake::new(Rule::Signature, Place::Param(index), message);
             mistakes.push(fault.note(whereabouts(summary, facts, path)).help(help));
@@ -39,6 +44,7 @@ fn misfit(param: &Param, facts: &ParamSummary) -> Option<String> {
         Kind::Buffer(_) => reference(param, facts),
         Kind::Number { size, float } => number(param, size, float, facts),
         Kind::Value { size, align } => value(param, size, align, facts),
+        Kind::Host => Some(format!("`{}` cannot be passed to a kernel by value", param.ty)),
         Kind::Unsized | Kind::Invalid => None,
     }
 }
@@ -68,7 +74,7 @@ fn wrong_count(declaration: &Declaration, summary: &KernelSummary, module: &Modu
         }
         _ => {
             let paste = proposal::declaration(&declaration.name, &declaration.entry, module, &fitting);
-            match paste.contains("[T]") {
+            match paste.contains("[T]") || paste.contains("<T>") {
                 true => format!("declare it `{paste}`, with the type of the elements for `T`"),
                 false => format!("declare it `{paste}`"),
             }
@@ -154,17 +160,28 @@ fn suggestion(param: &Param, facts: &ParamSummary, proposal: Option<Proposal>) -
             bytes(facts.size),
             facts.align
         ),
-        Some(Proposal::Memory { mutable: true }) => {
-            format!("`{name}: &mut [T]`: the kernel writes to the memory at this address")
-        }
-        Some(Proposal::Memory { mutable: false }) => {
-            format!("`{name}: &[T]`: the kernel reads the memory at this address")
+        Some(Proposal::Memory(memory)) => {
+            let ty = Proposal::Memory(memory).ty();
+            let verb = match (memory.atomic, memory.mutable) {
+                (true, _) => "updates",
+                (false, true) => "writes to",
+                (false, false) => "reads",
+            };
+            format!("`{name}: {ty}`: the kernel {verb} the memory at this address")
         }
         Some(Proposal::Value(ty)) if facts.size == 8 && !is_float(facts.ty) => {
             format!("`{name}: {ty}`, or `{name}: &[T]` or `{name}: &mut [T]` if it is memory")
         }
         Some(Proposal::Value(ty)) => format!("`{name}: {ty}`"),
         None => "as the PTX does".to_owned(),
+    }
+}
+
+/// The integer type that is proposed, signed if the declared one is: PTX rarely tells.
+fn as_signed(proposed: String, declared: &str) -> String {
+    match proposed.strip_prefix('u') {
+        Some(bits) if declared.starts_with('i') => format!("i{bits}"),
+        _ => proposed,
     }
 }
 

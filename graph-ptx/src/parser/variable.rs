@@ -17,34 +17,6 @@ pub(super) fn space(directive: &str) -> Option<Space> {
     })
 }
 
-/// The type that a modifier names.
-fn type_of(modifier: &str) -> Option<Type> {
-    Some(match modifier {
-        "b8" => Type::B8,
-        "b16" => Type::B16,
-        "b32" => Type::B32,
-        "b64" => Type::B64,
-        "b128" => Type::B128,
-        "u8" => Type::U8,
-        "u16" => Type::U16,
-        "u32" => Type::U32,
-        "u64" => Type::U64,
-        "s8" => Type::S8,
-        "s16" => Type::S16,
-        "s32" => Type::S32,
-        "s64" => Type::S64,
-        "f16" => Type::F16,
-        "f16x2" => Type::F16x2,
-        "bf16" => Type::BF16,
-        "bf16x2" => Type::BF16x2,
-        "f32" => Type::F32,
-        "f64" => Type::F64,
-        "pred" => Type::Pred,
-        "texref" | "samplerref" | "surfref" => Type::Opaque,
-        _ => return None,
-    })
-}
-
 /// The part of a declaration before its names.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
@@ -104,7 +76,7 @@ impl<'a> Parser<'a> {
                 "v8" => vector = 8,
                 "ptr" => pointer = Some(self.parse_pointer()?),
                 "attribute" => self.skip_attribute()?,
-                _ => match type_of(modifier) {
+                _ => match Type::named(modifier) {
                     // `.param .u64 .surfref` has two types, of which the second counts.
                     Some(named) => ty = Some(named),
                     None => return self.error(format!("unknown type `.{modifier}`")),

@@ -1,6 +1,6 @@
 //! The effect of each instruction on addresses.
 
-use crate::ast::{Instruction, Operand, Space};
+use crate::ast::{Instruction, Operand, Space, Type};
 
 /// The effect of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,6 +204,15 @@ pub(super) fn width(instruction: &Instruction) -> u32 {
         matches!(kind, "b" | "u" | "s" | "f").then(|| digits.parse().ok())?
     };
     instruction.modifiers.iter().rev().find_map(bits).unwrap_or(0)
+}
+
+/// The type of the elements that an instruction accesses: the last type among the modifiers.
+pub(super) fn element_type(instruction: &Instruction) -> Option<Type> {
+    instruction
+        .modifiers
+        .iter()
+        .rev()
+        .find_map(|modifier| Type::named(modifier))
 }
 
 /// The size in bytes of the elements that an `atom` or `red` updates, each by itself; 0 if it does not say.

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use super::call::call_of;
 use super::flow::{Cell, Flow};
-use super::opcode::{Action, address_of, atomic_element, spaces};
+use super::opcode::{Action, address_of, atomic_element, element_type, spaces};
 use super::source::Source;
 use super::value::Value;
 use super::wait::{Early, is_wait};
 use super::{Access, KernelSummary, Store, VariableAccess};
-use crate::ast::{Base, Instruction, Operand, Space};
+use crate::ast::{Base, Instruction, Operand, Space, Type};
 
 /// The way in which memory is touched.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,6 +20,8 @@ struct Touch {
     atomic: bool,
     /// The size in bytes of the elements of an `atom` or `red`; 0 for all else.
     element: u32,
+    /// The type of the elements, if the instruction tells it.
+    ty: Option<Type>,
     /// Whether it is an `atom` or `red` that is atomic within a block or a cluster alone.
     narrow: bool,
     /// Whether it goes through caches that do not see the writes of others.
@@ -33,6 +35,7 @@ const LOAD: Touch = Touch {
     store: false,
     atomic: false,
     element: 0,
+    ty: None,
     narrow: false,
     noncoherent: false,
     early: false,
@@ -174,9 +177,10 @@ impl<'s> Report<'s> {
             }
             Action::Nothing | Action::Compute(_) => return,
         };
+        let ty = element_type(instruction);
         if let Some(address) = instruction.operands.iter().find_map(address_of) {
             let address = flow.operand(context, address);
-            self.access(flow, spaces(instruction).next(), address, touch, line);
+            self.access(flow, spaces(instruction).next(), address, Touch { ty, ..touch }, line);
         }
     }
 
@@ -379,6 +383,9 @@ impl Access {
         ];
         for (_, place) in parts.into_iter().filter(|(touched, _)| *touched) {
             first(place, line);
+        }
+        if let Some(ty) = touch.ty {
+            self.elements = self.elements.with(ty);
         }
     }
 }

@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_90 --diag-suppress=1105
+// cuda-graph: --gpu-architecture=compute_90 --diag-suppress=1105
 // Kernels behind programmatic edges: right ones, and each way to be wrong.
 #include <cuda_device_runtime_api.h>
 

@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_90
+// cuda-graph: --gpu-architecture=compute_90
 // Barriers in shared memory (mbarrier), the copies that arrive at them, clusters of one block, and groups of two warps.
 
 #include <cooperative_groups.h>

@@ -1,4 +1,4 @@
-// xtask: --generate-line-info
+// cuda-graph: --generate-line-info
 // Kernels that do what the emulator tells of. Launch them with 32 threads a block.
 typedef unsigned long long u64;
 

@@ -1,4 +1,4 @@
-// xtask: --generate-line-info
+// cuda-graph: --generate-line-info
 // Kernels that go wrong when `count[0]` is 3, and do nothing before. Launch them with 32 threads.
 typedef unsigned long long u64;
 

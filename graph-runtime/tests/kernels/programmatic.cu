@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_90
+// cuda-graph: --gpu-architecture=compute_90
 // Kernels of graph-runtime's tests of programmatic edges. `i` is always the thread's index in the whole
 // (one-dimensional) launch.
 

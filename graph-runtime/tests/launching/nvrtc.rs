@@ -359,7 +359,7 @@ fn declarations_are_held_against_what_was_compiled() {
         builder.after(two, &[one]);
     });
     let expected = "node `one`: `tests/sources/scale.cu` has no kernel `scalee` [missing-kernel]\n\
-             note: the kernel `scale` is `fn scale(p0: &mut [T], p1: f32, p2: u32);`\nhelp: did you mean `scale`?";
+             note: the kernel `scale` is `fn scale(p0: &mut [f32], p1: f32, p2: u32);`\nhelp: did you mean `scale`?";
     assert_eq!(missing, [expected], "once for all nodes");
     let wide = mistakes(|builder| {
         let mut data = builder.device::<[f32; 4]>("data");

@@ -13,6 +13,8 @@ const CRATES: &[(&str, &[&str])] = &[
         "graph-runtime",
         &["graph-plan", "graph-ptx", "graph-emulator", "graph-macros"],
     ),
+    ("cuda-graph-build", &[]),
+    ("cargo-cuda-graph", &["cuda-graph-build", "graph-ptx", "graph-emulator"]),
 ];
 
 /// Crates of others that only some crates may depend on.

@@ -72,7 +72,7 @@ fn each_instance_is_compared_with_its_own_kernel() {
     assert_eq!(
         found,
         [
-            "`PTX` has no kernel `scale_i32` [missing-kernel]\nnote: the kernel `scale_f32` is `fn scale_f32(p0: &mut [T], p1: f32);`\n\
+            "`PTX` has no kernel `scale_i32` [missing-kernel]\nnote: the kernel `scale_f32` is `fn scale_f32(p0: &mut [f32], p1: f32);`\n\
              help: did you mean `scale_f32`?",
             "`factor` is `f64`, of 8 bytes, but the kernel takes 4 bytes [signature]\nnote: it is `.f32 p1` of `scale_f32` in `PTX`\n\
              note: this is so for `f64`, whose kernel is `scale_f32`\nhelp: list the kernel for this type: `f64 => \"..\"`",

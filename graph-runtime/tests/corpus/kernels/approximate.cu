@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_75
+// cuda-graph: --gpu-architecture=compute_75
 // Approximate instructions, one by one. Row r of thread i is out[r * threads + i].
 
 #define UNARY(op, row, x) asm(op " %0, %1;" : "=f"(r) : "f"(x)); out[(row) * n + i] = r;

@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_80
+// cuda-graph: --gpu-architecture=compute_80
 // Copies from global to shared memory that run beside the computation.
 
 #include <cuda_pipeline.h>

@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_90
+// cuda-graph: --gpu-architecture=compute_90
 // bfloat16. Row r of thread i is out[r * threads + i].
 
 #include <cuda_bf16.h>

@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_75
+// cuda-graph: --gpu-architecture=compute_75
 // Conversions of every kind. Row r of thread i is out[r * threads + i].
 
 template <typename T> struct Column {

@@ -1,4 +1,4 @@
-// xtask: --use_fast_math
+// cuda-graph: --use_fast_math
 // Ordinary functions as --use_fast_math makes them: flushing, approximate division and roots.
 
 extern "C" __global__ void fast(const float *first, const float *second, float *out, unsigned n)

@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_80
+// cuda-graph: --gpu-architecture=compute_80
 // Cooperative groups: tiles of a warp, lanes that happen to be together, the block.
 
 #include <cooperative_groups.h>

@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_86
+// cuda-graph: --gpu-architecture=compute_86
 // Half precision. Row r of thread i is out[r * threads + i].
 
 #include <cuda_fp16.h>

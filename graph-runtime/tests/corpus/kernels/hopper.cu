@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_90
+// cuda-graph: --gpu-architecture=compute_90
 // Instructions that compute capability 9.0 adds to ordinary kernels.
 
 // A kernel of a programmatic launch: it lets the next one start, and waits for the one before.

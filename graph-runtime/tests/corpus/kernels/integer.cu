@@ -1,4 +1,4 @@
-// xtask: --device-int128
+// cuda-graph: --device-int128
 // Integer arithmetic of every width, and bits. Each thread writes a column of `out`: row r of thread i is out[r *
 // threads + i].
 

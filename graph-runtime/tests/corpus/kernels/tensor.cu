@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_80
+// cuda-graph: --gpu-architecture=compute_80
 // Matrix products on tensor cores, one warp for each tile.
 
 #include <cuda_bf16.h>

@@ -1,4 +1,4 @@
-// xtask: --gpu-architecture=compute_80
+// cuda-graph: --gpu-architecture=compute_80
 // Operations of all lanes of a warp together. Row r of thread i is out[r * threads + i].
 
 struct Column {

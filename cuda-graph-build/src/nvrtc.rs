@@ -7,7 +7,7 @@ use std::path::Path;
 
 use libloading::Library;
 
-use crate::Result;
+use crate::error::{Error, Result};
 
 /// `nvrtcProgram`, an opaque pointer.
 type RawProgram = *mut c_void;
@@ -33,10 +33,11 @@ type GetErrorString = unsafe extern "C" fn(code: Code) -> *const c_char;
 ///
 /// The calls below are sound because:
 /// 1. The function pointers come from `_library`, which lives as long as this value, and each has the type that
-///    `nvrtc.h` of NVRTC 12.4 declares for its name.
+///    `nvrtc.h` declares for its name, from NVRTC 9 to 13 alike.
 /// 2. A [`Program`] borrows the compiler, so it cannot outlive the library; its handle was made by `create_program` and
 ///    is destroyed only in `drop`.
 /// 3. Every string passed in is a `CStr` or `CString` that lives until the call returns; NVRTC copies what it keeps.
+#[derive(Debug)]
 pub(crate) struct Nvrtc {
     create_program: CreateProgram,
     compile_program: CompileProgram,
@@ -50,27 +51,30 @@ pub(crate) struct Nvrtc {
 }
 
 impl Nvrtc {
-    /// Loads `libnvrtc.so.12` from `path`; its `libnvrtc-builtins` must be beside it.
+    /// Loads NVRTC from `path`; its `libnvrtc-builtins` must be beside it.
     pub(crate) fn load(path: &Path) -> Result<Self> {
-        // SAFETY: `path` names NVIDIA's own library, from a wheel whose SHA-256 was verified; its initialisers only set
-        // up its own state.
-        let library = unsafe { Library::new(path) }.map_err(|error| format!("cannot load NVRTC: {error}"))?;
+        // SAFETY: `path` names NVIDIA's own library, whose initialisers only set up its own state: it is from a wheel
+        // whose SHA-256 was verified, from the folder of a toolkit, or named by the environment of this build, which
+        // decides about every library and program that is loaded.
+        let library = unsafe { Library::new(path) };
+        let library = library.map_err(|error| Error::new(format!("cannot load NVRTC: {error}")))?;
+        let absent = |error| Error::new(format!("{} is no NVRTC: {error}", path.display()));
         // SAFETY: the symbol's type is the one in `nvrtc.h`, point 1 above.
-        let create_program = *unsafe { library.get::<CreateProgram>(c"nvrtcCreateProgram") }?;
+        let create_program = *unsafe { library.get::<CreateProgram>(c"nvrtcCreateProgram") }.map_err(absent)?;
         // SAFETY: as above.
-        let compile_program = *unsafe { library.get::<CompileProgram>(c"nvrtcCompileProgram") }?;
+        let compile_program = *unsafe { library.get::<CompileProgram>(c"nvrtcCompileProgram") }.map_err(absent)?;
         // SAFETY: as above.
-        let destroy_program = *unsafe { library.get::<DestroyProgram>(c"nvrtcDestroyProgram") }?;
+        let destroy_program = *unsafe { library.get::<DestroyProgram>(c"nvrtcDestroyProgram") }.map_err(absent)?;
         // SAFETY: as above.
-        let ptx_size = *unsafe { library.get::<GetSize>(c"nvrtcGetPTXSize") }?;
+        let ptx_size = *unsafe { library.get::<GetSize>(c"nvrtcGetPTXSize") }.map_err(absent)?;
         // SAFETY: as above.
-        let ptx = *unsafe { library.get::<GetText>(c"nvrtcGetPTX") }?;
+        let ptx = *unsafe { library.get::<GetText>(c"nvrtcGetPTX") }.map_err(absent)?;
         // SAFETY: as above.
-        let log_size = *unsafe { library.get::<GetSize>(c"nvrtcGetProgramLogSize") }?;
+        let log_size = *unsafe { library.get::<GetSize>(c"nvrtcGetProgramLogSize") }.map_err(absent)?;
         // SAFETY: as above.
-        let log = *unsafe { library.get::<GetText>(c"nvrtcGetProgramLog") }?;
+        let log = *unsafe { library.get::<GetText>(c"nvrtcGetProgramLog") }.map_err(absent)?;
         // SAFETY: as above.
-        let error_string = *unsafe { library.get::<GetErrorString>(c"nvrtcGetErrorString") }?;
+        let error_string = *unsafe { library.get::<GetErrorString>(c"nvrtcGetErrorString") }.map_err(absent)?;
         Ok(Self {
             create_program,
             compile_program,
@@ -84,18 +88,23 @@ impl Nvrtc {
         })
     }
 
-    /// Compiles `source` to PTX. Messages use `name` as the file's name. Fails with the compiler's log.
-    pub(crate) fn compile(&self, name: &str, source: &str, options: &[String]) -> Result<String> {
+    /// Compiles `source` to PTX. Messages use `name` as the file's name. Returns the PTX and warnings, or else the
+    /// compiler's log.
+    pub(crate) fn compile(
+        &self,
+        name: &str,
+        source: &str,
+        options: &[String],
+    ) -> Result<Result<(String, String), String>> {
         let program = Program::create(self, name, source)?;
         let compiled = program.compile(options)?;
         let log = program.text(self.log_size, self.log)?;
-        if let Err(error) = compiled {
-            return Err(format!("{error}\n{log}").into());
-        }
-        if !log.trim().is_empty() {
-            eprintln!("{}", log.trim());
-        }
-        program.text(self.ptx_size, self.ptx)
+        let log = log.trim();
+        Ok(match compiled {
+            Ok(()) => Ok((program.text(self.ptx_size, self.ptx)?, log.to_owned())),
+            Err(error) if log.is_empty() => Err(format!("{name}: {error}")),
+            Err(_) => Err(log.to_owned()),
+        })
     }
 
     fn outcome(&self, call: &str, code: Code) -> Result<()> {
@@ -106,7 +115,7 @@ impl Nvrtc {
         let message = unsafe { (self.error_string)(code) };
         // SAFETY: NVRTC returns a static, NUL-terminated string for every code.
         let message = unsafe { CStr::from_ptr(message) };
-        Err(format!("{call}: {}", message.to_string_lossy()).into())
+        Err(Error::new(format!("{call}: {}", message.to_string_lossy())))
     }
 }
 
@@ -118,8 +127,8 @@ struct Program<'nvrtc> {
 
 impl<'nvrtc> Program<'nvrtc> {
     fn create(nvrtc: &'nvrtc Nvrtc, name: &str, source: &str) -> Result<Self> {
-        let name = CString::new(name)?;
-        let source = CString::new(source).map_err(|_| "the source holds a NUL byte")?;
+        let string = |text: &str| CString::new(text).map_err(|_| Error::new(format!("{name} holds a NUL byte")));
+        let (name, source) = (string(name)?, string(source)?);
         let mut raw = std::ptr::null_mut();
         // SAFETY: points 1 and 3 of `Nvrtc`; no headers are given, for which null arrays are allowed.
         let code = unsafe {
@@ -142,9 +151,10 @@ impl<'nvrtc> Program<'nvrtc> {
         let options = options
             .iter()
             .map(|option| CString::new(option.as_str()))
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|_| Error::new("an option holds a NUL byte"))?;
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
-        let count = c_int::try_from(pointers.len())?;
+        let count = c_int::try_from(pointers.len()).map_err(|_| Error::new("too many options"))?;
         // SAFETY: points 1 to 3 of `Nvrtc`; `pointers` holds `count` strings that `options` keeps alive.
         let code = unsafe { (self.nvrtc.compile_program)(self.raw, count, pointers.as_ptr()) };
         Ok(self.nvrtc.outcome("nvrtcCompileProgram", code))
@@ -162,7 +172,7 @@ impl<'nvrtc> Program<'nvrtc> {
         self.nvrtc.outcome("NVRTC's output", code)?;
         let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
         bytes.truncate(end);
-        Ok(String::from_utf8(bytes)?)
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 

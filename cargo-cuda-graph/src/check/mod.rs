@@ -1,0 +1,119 @@
+//! `check`: the kernels of CUDA and PTX files, what they do, and how Rust declares them.
+
+mod report;
+mod paste;
+mod kernel;
+mod lines;
+mod source;
+mod mangled;
+mod cpp;
+mod ident;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::Path;
+
+use cuda_graph_build::Compiler;
+use graph_ptx::ast::Module;
+
+use crate::Result;
+use crate::arguments::{Arguments, manifest_folder};
+use kernel::Kernel;
+use lines::Lines;
+
+/// A file that was read, and compiled if it is CUDA C++.
+struct Subject {
+    /// Its path as it was given.
+    shown: String,
+    /// The path of its PTX as an attribute names it, relative to the crate's manifest.
+    attribute: String,
+    /// The CUDA source: the file itself, or the one beside a PTX file that has its name. It only tells names and types.
+    source: Option<String>,
+    /// Whether the PTX is still to be written.
+    is_compiled: bool,
+    ptx: String,
+    module: Module,
+}
+
+/// Reports on each file. Returns whether nothing in them is refused.
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    arguments.existing(&["cu", "ptx"])?;
+    // Lines of the source are of more use than lines of PTX.
+    let mut compiler = arguments.compiler()?.option("--generate-line-info");
+    let mut is_accepted = true;
+    for (index, file) in arguments.files.iter().enumerate() {
+        if index > 0 {
+            println!();
+        }
+        match load(file, &mut compiler) {
+            Ok(subject) => is_accepted &= report(&subject),
+            Err(error) => {
+                is_accepted = false;
+                eprintln!("error: {error}");
+            }
+        }
+    }
+    Ok(is_accepted)
+}
+
+fn load(file: &Path, compiler: &mut Compiler) -> Result<Subject> {
+    let shown = file.display().to_string();
+    let is_source = file.extension().is_some_and(|extension| extension == "cu");
+    let read = || {
+        let bytes = fs::read(file).map_err(|error| format!("cannot read {shown}: {error}"))?;
+        String::from_utf8(bytes).map_err(|_| format!("{shown} is not a text file: it is not UTF-8"))
+    };
+    let text = read()?;
+    let (source, ptx) = match is_source {
+        true => (Some(text), compiler.compile(file)?.ptx),
+        false => (fs::read_to_string(file.with_extension("cu")).ok(), text),
+    };
+    let subject = Subject::new(shown, attribute(file), source, ptx)?;
+    Ok(Subject {
+        is_compiled: is_source,
+        ..subject
+    })
+}
+
+impl Subject {
+    fn new(shown: String, attribute: String, source: Option<String>, ptx: String) -> Result<Self> {
+        let module = graph_ptx::parse(&ptx).map_err(|fault| format!("{shown} is not valid PTX: {fault}"))?;
+        if module.address_size != 64 {
+            return Err(format!("{shown} is PTX with addresses of {} bits, not 64", module.address_size).into());
+        }
+        Ok(Self {
+            shown,
+            attribute,
+            source,
+            is_compiled: false,
+            ptx,
+            module,
+        })
+    }
+}
+
+/// The path of a file's PTX, relative to the folder of the nearest manifest.
+fn attribute(file: &Path) -> String {
+    let ptx = file.with_extension("ptx");
+    let relative = manifest_folder(file).and_then(|folder| {
+        let absolute = std::path::absolute(&ptx).ok()?;
+        Some(absolute.strip_prefix(folder).ok()?.to_owned())
+    });
+    relative.unwrap_or(ptx).display().to_string().replace('\\', "/")
+}
+
+/// Prints the report on a file, and the declarations to paste. Returns whether nothing is refused.
+fn report(subject: &Subject) -> bool {
+    let kernels = kernel::all(subject);
+    let lines = Lines::new(&subject.module);
+    print!("{}", report::text(subject, &kernels, &lines));
+    if !kernels.is_empty() {
+        println!("\n{}", paste::text(&subject.attribute, &kernels));
+    }
+    if subject.is_compiled && !kernels.is_empty() {
+        println!("\n`cargo cuda-graph ptx {}` writes the PTX.", subject.shown);
+    }
+    kernels.iter().all(Kernel::is_accepted)
+}

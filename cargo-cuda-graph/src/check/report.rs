@@ -1,0 +1,136 @@
+//! The report on a file: what each kernel does to each parameter, and what keeps it from running.
+
+use std::fmt::Write as _;
+
+use graph_ptx::{Access, KernelSummary};
+
+use super::Subject;
+use super::kernel::{Kernel, Param};
+use super::lines::Lines;
+
+/// The most threads of a block, on every GPU.
+const MAX_THREADS: u32 = 1024;
+
+/// The whole report.
+pub(super) fn text(subject: &Subject, kernels: &[Kernel], lines: &Lines<'_>) -> String {
+    let ((major, minor), target) = (subject.module.version, &subject.module.target);
+    let count = match kernels.len() {
+        0 => "no kernels".to_owned(),
+        1 => "1 kernel".to_owned(),
+        count => format!("{count} kernels"),
+    };
+    let refused = kernels.iter().filter(|kernel| kernel.refused.is_some()).count();
+    let emulated = match (kernels.len(), refused) {
+        (0, _) => String::new(),
+        (_, 0) => "; the emulator runs all".to_owned(),
+        (_, refused) => format!("; the emulator REFUSES {refused}"),
+    };
+    let mut text = format!(
+        "{}: {count}, PTX {major}.{minor} for {target}{emulated}\n",
+        subject.shown
+    );
+    for kernel in kernels {
+        let rows = rows(kernel, lines);
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n{}", kernel.name.trim_start_matches("r#"));
+        let width = |column: fn(&Row) -> usize| rows.iter().map(column).max().unwrap_or(0);
+        let (first, second) = (width(|row| row.0.len()), width(|row| row.1.len()));
+        for (name, ty, facts) in &rows {
+            let row = match ty.is_empty() {
+                true => format!("  {name:<first$}  {facts}"),
+                false => format!("  {name:<first$}  {ty:<second$}  {facts}"),
+            };
+            let _ = writeln!(text, "{}", row.trim_end());
+        }
+    }
+    text
+}
+
+/// A name, a type (or nothing), and facts.
+type Row = (String, String, String);
+
+fn rows(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Row> {
+    let summary = &kernel.summary;
+    let mut rows = Vec::new();
+    for (param, facts) in kernel.params.iter().zip(&summary.params) {
+        let ty = param.ty.clone().unwrap_or_else(|| format!("{} bytes", facts.size));
+        let facts = match (param.is_memory, facts.address) {
+            (true, _) => accesses(&facts.access, lines).unwrap_or_else(|| "not accessed".to_owned()),
+            (false, Some(line)) => format!("a value that is used as an address ({})", lines.shown(line)),
+            (false, None) => "a value".to_owned(),
+        };
+        rows.push((param.name.clone(), ty, facts));
+    }
+    for variable in &summary.variables {
+        if let Some(facts) = accesses(&variable.access, lines) {
+            rows.push((variable.name.clone(), "variable".to_owned(), facts));
+        }
+    }
+    let mut plain = |name: &str, facts: String| rows.push((name.to_owned(), String::new(), facts));
+    plain("launch", launch(summary));
+    plain("safe fn", safety(kernel, lines));
+    if let Some(reason) = &kernel.refused {
+        plain("emulator", format!("REFUSED: {reason}"));
+    }
+    rows
+}
+
+/// `reads (line 3), writes (line 4)`; `None` if there is no access.
+fn accesses(access: &Access, lines: &Lines<'_>) -> Option<String> {
+    let plain = access
+        .stored
+        .filter(|_| access.plain.is_some() || access.atomic.is_none());
+    let parts = [
+        ("reads", access.loaded),
+        ("writes", plain),
+        ("updates atomically", access.atomic),
+        ("updates atomically for its own block alone", access.narrow),
+    ];
+    let parts = parts
+        .into_iter()
+        .filter_map(|(verb, line)| Some(format!("{verb} ({})", lines.shown(line?))));
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The limits of a launch.
+fn launch(summary: &KernelSummary) -> String {
+    let triple = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
+    let block = match (summary.required_block, summary.max_block) {
+        (Some(block), _) => format!("blocks of exactly {} threads", triple(block)),
+        (None, Some([x, y, z])) => {
+            let threads = x.saturating_mul(y).saturating_mul(z).min(MAX_THREADS);
+            format!("blocks of up to {threads} threads")
+        }
+        (None, None) => format!("blocks of up to {MAX_THREADS} threads"),
+    };
+    let mut parts = vec![block];
+    if let Some(cluster) = summary.cluster.required {
+        parts.push(format!("clusters of {} blocks", triple(cluster)));
+    } else if let Some(max) = summary.cluster.max_blocks {
+        parts.push(format!("clusters of up to {max} blocks"));
+    }
+    if summary.static_shared > 0 {
+        parts.push(format!("{} bytes of shared memory", summary.static_shared));
+    }
+    if summary.dependency_wait.is_some() {
+        parts.push("waits for the kernel before it, so a programmatic edge may lead to it".to_owned());
+    }
+    parts.join(", ")
+}
+
+/// Whether the PTX allows a `safe fn`.
+fn safety(kernel: &Kernel, lines: &Lines<'_>) -> String {
+    let summary = &kernel.summary;
+    let params = kernel.params.iter().zip(&summary.params);
+    let address = params
+        .filter(|(param, _)| !param.is_memory)
+        .find_map(|(param, facts): (&Param, _)| Some((param, facts.address?)));
+    let because = |what: String, line: u32| format!("no: {what} ({})", lines.shown(line));
+    match (address, summary.unknown_store, summary.unknown_load) {
+        (Some((param, line)), ..) => because(format!("it uses the value of `{}` as an address", param.name), line),
+        (None, Some(line), _) => because("it writes through an address of unknown origin".to_owned(), line),
+        (None, None, Some(line)) => because("it reads through an address of unknown origin".to_owned(), line),
+        (None, None, None) => "possible".to_owned(),
+    }
+}

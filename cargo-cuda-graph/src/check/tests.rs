@@ -1,0 +1,134 @@
+//! The declarations of all kernels in this repository, held against the rules of `#[cuda_kernels]`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use graph_ptx::declaration::{BufferAccess, Declaration, Kind, Param, check};
+
+use super::kernel::{self, Kernel};
+use super::{Subject, attribute};
+
+/// The folders with PTX that compilers made. (The other `.ptx` files are broken on purpose.)
+const FOLDERS: [&str; 7] = [
+    "examples/kernels",
+    "graph-emulator/tests/kernels",
+    "graph-ptx/tests/data",
+    "graph-runtime/kernels",
+    "graph-runtime/tests/corpus/kernels",
+    "graph-runtime/tests/kernels",
+    "ui-tests/kernels",
+];
+
+fn ptx_files() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let entries = FOLDERS
+        .iter()
+        .flat_map(|folder| fs::read_dir(root.join(folder)).unwrap());
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|it| it == "ptx"))
+        .collect();
+    files.sort();
+    files
+}
+
+/// The size of a Rust type without a name of its own, and its alignment.
+fn layout(ty: &str) -> (u64, u64) {
+    if let Some(array) = ty.strip_prefix('[') {
+        let (element, count) = array.trim_end_matches(']').rsplit_once("; ").unwrap();
+        let (size, align) = layout(element);
+        return (size * count.parse::<u64>().unwrap(), align);
+    }
+    let bits: u64 = ty[1..].parse().unwrap();
+    (bits / 8, bits / 8)
+}
+
+fn kind(ty: &str) -> Kind {
+    if let Some(element) = ty.strip_prefix("&[Atomic<") {
+        let size = Some(layout(element.trim_end_matches(">]")).0);
+        return Kind::Buffer(BufferAccess::Atomic { size });
+    }
+    match ty {
+        ty if ty.starts_with("&mut [") => Kind::Buffer(BufferAccess::Write),
+        ty if ty.starts_with("&[") => Kind::Buffer(BufferAccess::Read),
+        ty if ty.starts_with('[') => {
+            let (size, align) = layout(ty);
+            Kind::Value { size, align }
+        }
+        ty => Kind::Number {
+            size: layout(ty).0,
+            float: ty.starts_with('f'),
+        },
+    }
+}
+
+/// The declaration that is printed, as `#[cuda_kernels]` understands it.
+fn declaration(kernel: &Kernel) -> Declaration {
+    let param = |param: &kernel::Param| {
+        let ty = param.ty.clone().unwrap();
+        Param {
+            name: param.name.clone(),
+            kind: kind(&ty),
+            ty,
+        }
+    };
+    Declaration {
+        name: kernel.name.clone(),
+        entry: kernel.summary.name.clone(),
+        safe: false,
+        params: kernel.params.iter().map(param).collect(),
+    }
+}
+
+#[test]
+fn declarations_of_all_kernels_keep_the_rules() {
+    let (mut kernels, mut with_source, mut needing_a_struct) = (0, 0, Vec::new());
+    for path in ptx_files() {
+        let text = fs::read_to_string(&path).unwrap();
+        if graph_ptx::parse(&text).is_err() {
+            continue;
+        }
+        let shown = path.display().to_string();
+        let beside = fs::read_to_string(path.with_extension("cu")).ok();
+        for source in [None, beside] {
+            with_source += usize::from(source.is_some());
+            let subject = Subject::new(shown.clone(), attribute(&path), source, text.clone()).unwrap();
+            for kernel in kernel::all(&subject) {
+                if !kernel.is_declarable() {
+                    needing_a_struct.push(kernel.name);
+                    continue;
+                }
+                let declaration = declaration(&kernel);
+                let findings = check(&declaration, &subject.module, &shown, |_, _| None);
+                assert_eq!(findings.mistakes, [], "{shown}: {declaration:#?}");
+                kernels += 1;
+            }
+        }
+    }
+    // Its tensor map is aligned to 64 bytes, as no type without a name is.
+    assert_eq!(
+        needing_a_struct,
+        ["tensor", "tensor"],
+        "without its source, and with it"
+    );
+    assert!(
+        kernels > 500 && with_source > 40,
+        "{kernels} kernels, {with_source} sources"
+    );
+}
+
+/// The source tells the names of all parameters of the examples, and types that PTX does not have.
+#[test]
+fn sources_tell_names_and_types() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/kernels/wavefront.ptx");
+    let read = |extension: &str| fs::read_to_string(path.with_extension(extension)).unwrap();
+    let shown = |source: Option<String>| {
+        let subject = Subject::new("w.ptx".to_owned(), "w.ptx".to_owned(), source, read("ptx")).unwrap();
+        super::paste::text("w.ptx", &kernel::all(&subject))
+    };
+    let known = shown(Some(read("cu")));
+    assert!(known.contains("        a: &[u8],\n"), "{known}");
+    assert!(!known.contains("decide"), "{known}");
+    let unknown = shown(None);
+    assert!(unknown.contains("        p3: &[u8], // decide: or `i8`\n"), "{unknown}");
+}

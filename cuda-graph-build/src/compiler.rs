@@ -1,0 +1,251 @@
+//! NVRTC with its options: from a CUDA source to PTX.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::headers::{self, Headers};
+use crate::installed;
+use crate::nvrtc::Nvrtc;
+use crate::text;
+use crate::wheel::{self, NVRTC};
+
+/// The environment variable that names the library to use.
+pub(crate) const LIBRARY_VARIABLE: &str = "CUDA_GRAPH_NVRTC";
+
+/// A compiler for CUDA sources: which NVRTC, which options, which headers. NVRTC is loaded by the first compilation.
+///
+/// ```no_run
+/// fn main() -> cuda_graph_build::Result<()> {
+///     cuda_graph_build::Compiler::new()?
+///         .option("--gpu-architecture=compute_80")
+///         .build("kernels/matmul.cu")
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Compiler {
+    /// The folder of wheels.
+    wheels: PathBuf,
+    /// Whether wheels that are missing are fetched.
+    fetches: bool,
+    /// Whether CUDA's own headers are taken from wheels.
+    has_headers: bool,
+    /// The file to use as NVRTC.
+    library: Option<PathBuf>,
+    /// The folder that names in messages and line tables are relative to.
+    root: Option<PathBuf>,
+    options: Vec<String>,
+    /// The folders of CUDA's headers that sources have needed.
+    includes: Vec<PathBuf>,
+    nvrtc: Option<Nvrtc>,
+}
+
+/// The result of a compilation.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The PTX.
+    pub ptx: String,
+    /// The compiler's warnings; empty if there are none.
+    pub warnings: String,
+}
+
+impl Compiler {
+    /// Returns a compiler for PTX of the oldest supported GPUs (`compute_70`), with CUDA's own headers as far as they
+    /// are in the cache. It does not use the network.
+    ///
+    /// # Errors
+    /// If the environment names no folder for the cache.
+    pub fn new() -> Result<Self> {
+        Ok(Self::in_folder(wheel::cache()?))
+    }
+
+    /// As [`Compiler::new`], with the wheels in `folder`.
+    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            wheels: folder.into(),
+            fetches: false,
+            has_headers: true,
+            library: env::var_os(LIBRARY_VARIABLE).map(PathBuf::from),
+            root: None,
+            options: Vec::new(),
+            includes: Vec::new(),
+            nvrtc: None,
+        }
+    }
+
+    /// Fetches the wheels that are missing from PyPI when they are needed: the compiler, and those with CUDA's headers.
+    pub fn fetch(mut self) -> Self {
+        self.fetches = true;
+        self
+    }
+
+    /// Leaves out CUDA's own headers (`cuda_fp16.h`, `cooperative_groups.h`, `curand_kernel.h` and so on).
+    pub fn without_headers(mut self) -> Self {
+        self.has_headers = false;
+        self
+    }
+
+    /// Adds an option of NVRTC, such as `--use_fast_math`. The options on a source's first line come before these.
+    pub fn option(mut self, option: impl Into<String>) -> Self {
+        self.options.push(option.into());
+        self
+    }
+
+    /// Names files in messages and line tables relative to `folder`, rather than to the current folder.
+    pub fn relative_to(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.root = Some(folder.into());
+        self
+    }
+
+    /// As [`Compiler::relative_to`], unless a folder was given.
+    pub(crate) fn relative_to_if_unset(&mut self, folder: &Path) -> &mut Self {
+        self.root.get_or_insert_with(|| folder.to_owned());
+        self
+    }
+
+    /// Compiles a CUDA source to PTX.
+    ///
+    /// # Errors
+    /// If the file cannot be read, if there is no NVRTC, or if the source has mistakes. Then the message is
+    /// NVRTC's log.
+    pub fn compile(&mut self, source: &Path) -> Result<Compiled> {
+        let text = fs::read_to_string(source)
+            .map_err(|error| Error::new(format!("cannot read {}: {error}", source.display())))?;
+        let name = self.name_of(source);
+        let current = env::current_dir().unwrap_or_default();
+        let beside = source.parent().map(|folder| current.join(folder));
+        loop {
+            let mut options = text::options(&text, &self.options);
+            let folders = beside.iter().chain(&self.includes);
+            options.extend(folders.map(|folder| format!("--include-path={}", folder.display())));
+            let compiled = self.nvrtc()?.compile(&name, &text, &options)?;
+            let (ptx, log) = match compiled {
+                Ok(compiled) => compiled,
+                Err(log) => match self.add_header(&log)? {
+                    true => continue,
+                    false => return Err(self.explained(&log)),
+                },
+            };
+            let root = self.root.as_ref().unwrap_or(&current);
+            let folders = [&current, root].into_iter().chain(&self.includes);
+            let folders: Vec<String> = folders.map(|folder| folder.display().to_string()).collect();
+            return Ok(Compiled {
+                ptx: text::tidied(&ptx, &text, &folders),
+                warnings: log,
+            });
+        }
+    }
+
+    /// Puts the compiler, and all headers, into the folder of wheels, unless they are there already. Later compilations
+    /// need no network.
+    ///
+    /// # Errors
+    /// If a wheel cannot be fetched.
+    pub fn fetch_all(&mut self) -> Result<()> {
+        NVRTC.file(&self.wheels, NVRTC_FILE)?;
+        for headers in Headers::all().filter(|_| self.has_headers) {
+            headers.fetched(&self.wheels)?;
+        }
+        Ok(())
+    }
+
+    /// The name of a source in messages.
+    pub(crate) fn name_of(&self, source: &Path) -> String {
+        let current = env::current_dir().unwrap_or_default();
+        let absolute = current.join(source);
+        let root = self.root.as_ref().unwrap_or(&current);
+        let name = absolute.strip_prefix(root).unwrap_or(source);
+        name.display().to_string()
+    }
+
+    /// Adds the folder of the header that a log says is missing. Returns whether there is hope in another compilation.
+    fn add_header(&mut self, log: &str) -> Result<bool> {
+        let Some(headers) = headers::missing(log).and_then(Headers::with) else {
+            return Ok(false);
+        };
+        if !self.has_headers {
+            return Ok(false);
+        }
+        let folder = match self.fetches {
+            true => Some(headers.fetched(&self.wheels)?),
+            false => headers.present(&self.wheels),
+        };
+        let new = folder.filter(|folder| !self.includes.contains(folder));
+        let is_new = new.is_some();
+        self.includes.extend(new);
+        Ok(is_new)
+    }
+
+    /// The error of a source that does not compile.
+    fn explained(&self, log: &str) -> Error {
+        let log = log.trim_end();
+        let Some(name) = headers::missing(log) else {
+            return Error::new(log);
+        };
+        let help = match Headers::with(name) {
+            Some(headers) if !self.has_headers => {
+                format!(
+                    "`{name}` is one of CUDA's headers: `--with-headers` fetches {}",
+                    headers.project()
+                )
+            }
+            Some(headers) if !self.fetches => format!(
+                "`{name}` is one of CUDA's headers: `cargo cuda-graph fetch --with-headers` fetches {}",
+                headers.project()
+            ),
+            Some(headers) => format!("{} has no `{name}`", headers.project()),
+            None => format!(
+                "NVRTC compiles code of the device alone and has no headers of the host: leave `{name}` out, or add its \
+                 folder by `-I` (NVRTC defines `__CUDACC_RTC__`)"
+            ),
+        };
+        Error::new(format!("{log}\nhelp: {help}"))
+    }
+
+    fn nvrtc(&mut self) -> Result<&Nvrtc> {
+        let loaded = match self.nvrtc.take() {
+            Some(loaded) => loaded,
+            None => Nvrtc::load(&self.library()?)?,
+        };
+        Ok(self.nvrtc.insert(loaded))
+    }
+
+    /// The file of NVRTC.
+    fn library(&self) -> Result<PathBuf> {
+        if let Some(library) = &self.library {
+            return Ok(library.clone());
+        }
+        if let Some(present) = NVRTC.present(&self.wheels, NVRTC_FILE) {
+            return Ok(present);
+        }
+        let folders = installed::folders();
+        let installed = installed::nvrtc(&folders);
+        if self.fetches {
+            return NVRTC.file(&self.wheels, NVRTC_FILE).map_err(|error| match installed {
+                Some(path) => {
+                    let path = path.display();
+                    Error::new(format!(
+                        "{error}\nhelp: NVRTC is installed here: set `{LIBRARY_VARIABLE}={path}` to use it"
+                    ))
+                }
+                None => Error::new(format!(
+                    "{error}\nhelp: or name NVRTC of an installed CUDA toolkit: `{LIBRARY_VARIABLE}=/path/libnvrtc.so`"
+                )),
+            });
+        }
+        installed.ok_or_else(|| {
+            let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+            Error::new(format!(
+                "there is no NVRTC, NVIDIA's compiler, on this machine\n\
+                 note: `{LIBRARY_VARIABLE}` is not set, {} has no wheel of it, and it is not in {}\n\
+                 help: `cargo cuda-graph fetch` fetches it (25 MB; `cargo install cargo-cuda-graph` installs the command)",
+                self.wheels.display(),
+                folders.join(", ")
+            ))
+        })
+    }
+}
+
+/// NVRTC in its wheel. Its `libnvrtc-builtins` is beside it.
+const NVRTC_FILE: &str = "nvidia/cuda_nvrtc/lib/libnvrtc.so.12";
