@@ -258,7 +258,9 @@ pub use graph_macros::cuda_graph;
 /// `options = ["--use_fast_math"]` are passed on to it. The rules that need the PTX are then checked when the graph is
 /// built. The text of the file is part of the program, and so are headers beside it that it includes in quotes. Headers
 /// of the CUDA toolkit are looked for in the folder that `CUDA_PATH`, `CUDA_HOME` or `CUDA_ROOT` names, or in
-/// `/usr/local/cuda`. The file is compiled for the device's compute capability unless the options name one.
+/// `/usr/local/cuda`; a folder of an option (`-Iinclude`) is relative to the crate's `Cargo.toml`. NVRTC itself, of any
+/// version, is found where the system's loader looks, in these folders, or in Python packages. The file is compiled for
+/// the device's compute capability unless the options name one.
 ///
 /// The PTX is kept on disk, in `$CUDA_GRAPH_CACHE_DIR`, or else `$XDG_CACHE_HOME/cuda-graph`, or else
 /// `$HOME/.cache/cuda-graph`. A machine without NVRTC can use PTX that another machine has put there; a machine with
