@@ -29,9 +29,8 @@
 //! and a limit of steps.
 //!
 //! A kernel is [refused](Kernel::refused) if it, or a function that it may call, has an instruction that the emulator
-//! does not have: textures and surfaces, `wgmma`, sparse and one-bit matrices, `mbarrier`, bulk copies, barriers of
-//! clusters. The other kernels of its module run. A kernel that is made for clusters of several blocks cannot be
-//! launched.
+//! does not have: textures and surfaces, `wgmma`, sparse and one-bit matrices, copies by tensor maps. The other kernels
+//! of its module run. A cluster has one block; a kernel that is made for clusters of several blocks cannot be launched.
 //!
 //! ```
 //! use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};

@@ -139,6 +139,7 @@ fn dynamic_shared(d: Slot, addend: u64, scope: &mut Scope<'_>) -> Op {
 fn predicate(to: &Operand, from: &Operand, scope: &mut Scope<'_>) -> Result<Op> {
     let d = scope.predicate_target(to)?;
     Ok(Op::Predicate(match from {
+        Operand::Special(name) if name == "%is_explicit_cluster" => PredicateOp::Set { d, value: 0 },
         Operand::Integer(value) => PredicateOp::Set {
             d,
             value: if *value != 0 { u32::MAX } else { 0 },
@@ -197,6 +198,7 @@ pub(super) fn cvta(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &
     let spaces = [
         "shared",
         "shared::cta",
+        "shared::cluster",
         "local",
         "global",
         "const",

@@ -4,6 +4,7 @@
 mod common;
 
 mod attributes;
+mod barriers;
 mod forms;
 mod functions;
 mod grid;
