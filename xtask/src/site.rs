@@ -19,6 +19,7 @@ const PAGES: &[(&str, &str)] = &[
     ("docs/tutorial.md", "Tutorial"),
     ("docs/language.md", "The language"),
     ("docs/diagnostics.md", "Diagnostics"),
+    ("docs/safety.md", "Safety"),
     ("examples/README.md", "Examples"),
     ("docs/architecture.md", "Architecture"),
     ("CONTRIBUTING.md", "Contributing"),
