@@ -79,8 +79,13 @@ impl<'a> Scope<'a> {
 
     fn special(&mut self, name: &str) -> Result<Slot> {
         match name {
-            "%gridid" | "%smid" | "%cluster_ctarank" => Ok(self.constant32(0)),
-            "%nsmid" | "%cluster_nctarank" => Ok(self.constant32(1)),
+            "%gridid" | "%smid" => Ok(self.constant32(0)),
+            "%nsmid" => Ok(self.constant32(1)),
+            // A cluster has one block.
+            "%cluster_ctarank" | "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" => Ok(self.constant32(0)),
+            "%cluster_nctarank" | "%cluster_nctaid.x" | "%cluster_nctaid.y" | "%cluster_nctaid.z" => {
+                Ok(self.constant32(1))
+            }
             _ => {
                 let special = special_named(name).ok_or_else(|| format!("unknown special register `{name}`"))?;
                 Ok(self.special_slot(special))
@@ -92,7 +97,7 @@ impl<'a> Scope<'a> {
     fn symbol(&mut self, name: &str, addend: i64, wide: bool) -> Result<Slot> {
         let value = match self.find(name)? {
             Place::Global(address) => address.wrapping_add_signed(addend),
-            Place::Shared(offset) => u64::from(offset).wrapping_add_signed(addend),
+            Place::Shared(offset) | Place::Local(offset) => u64::from(offset).wrapping_add_signed(addend),
             Place::Parameter(offset) => (PARAM_WINDOW + u64::from(offset)).wrapping_add_signed(addend),
             Place::Function(_) => self.symbols.address(name).unwrap_or_default(),
             Place::DynamicShared if addend == 0 && !wide => return Ok(self.special_slot(Special::DynamicShared)),
@@ -115,15 +120,25 @@ impl<'a> Scope<'a> {
     /// The place of a name.
     pub(super) fn find(&self, name: &str) -> Result<Place> {
         let place = self.places.get(name).copied().or_else(|| self.symbols.find(name));
-        place.ok_or_else(|| format!("`{name}` is not defined"))
+        place.ok_or_else(|| match self.symbols.refusal(name) {
+            Some(reason) => reason.to_owned(),
+            None => format!("`{name}` is not defined"),
+        })
+    }
+
+    /// The places of the arguments or results of a call. The parts of a vector are passed one by one.
+    pub(super) fn all_passed(&self, operands: &[Operand]) -> Result<Vec<Passed>> {
+        let parts = operands.iter().flat_map(|operand| match operand {
+            Operand::Vector(parts) => parts.as_slice(),
+            other => std::slice::from_ref(other),
+        });
+        parts.map(|part| self.passed(part)).collect()
     }
 
     /// The place of an argument or a result of a call: a `.param` variable, a register, a literal.
-    pub(super) fn passed(&self, operand: &Operand) -> Result<Passed> {
+    fn passed(&self, operand: &Operand) -> Result<Passed> {
         match operand {
-            Operand::Register(register) => {
-                in_register(self.slot(*register)?).ok_or_else(|| "a predicate cannot be passed".to_owned())
-            }
+            Operand::Register(register) => Ok(in_register(self.slot(*register)?)),
             Operand::Integer(value) => Ok(Passed::Constant(*value as u64)),
             Operand::F32(bits) => Ok(Passed::Constant((*bits).into())),
             Operand::F64(bits) => Ok(Passed::Constant(*bits)),
@@ -141,9 +156,29 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A predicate source and its negation.
+    /// A register that no instruction of the code names.
+    pub(super) fn temporary(&mut self, file: File) -> Slot {
+        let counter = match file {
+            File::R32 => &mut self.frame.r32,
+            File::R64 => &mut self.frame.r64,
+            File::Predicate => &mut self.frame.predicates,
+        };
+        *counter += 1;
+        *counter - 1
+    }
+
+    /// A predicate source and its negation. A literal is a predicate that nothing writes, which is false, or its
+    /// negation.
     pub(super) fn predicate(&mut self, operand: &Operand) -> Result<(Slot, u32)> {
         match operand {
+            Operand::Integer(value) => {
+                let slot = match self.never {
+                    Some(slot) => slot,
+                    None => self.temporary(File::Predicate),
+                };
+                self.never = Some(slot);
+                Ok((slot, if *value == 0 { 0 } else { u32::MAX }))
+            }
             Operand::Register(register) => Ok((self.predicate_register(*register)?, 0)),
             Operand::NotPredicate(register) => Ok((self.predicate_register(*register)?, u32::MAX)),
             _ => Err("a predicate is expected".to_owned()),
@@ -222,11 +257,12 @@ impl<'a> Scope<'a> {
             ast::Base::Symbol(name) => Ok(match self.find(name)? {
                 Place::Global(address) => (absolute(address.wrapping_add_signed(offset)), Space::Global),
                 Place::Shared(at) => (absolute(u64::from(at).wrapping_add_signed(offset)), Space::Shared),
+                Place::Local(at) => (absolute(u64::from(at).wrapping_add_signed(offset)), Space::Local),
                 Place::Parameter(at) => (absolute(u64::from(at).wrapping_add_signed(offset)), Space::Param),
                 Place::Frame(at) => (
                     Address {
                         base: Base::Frame,
-                        offset: i64::from(at) + offset,
+                        offset: i64::from(at).wrapping_add(offset),
                     },
                     Space::Local,
                 ),
@@ -245,7 +281,7 @@ impl<'a> Scope<'a> {
     /// The constant to add to an address of a space to make it generic.
     pub(super) fn window(space: &str) -> Option<u64> {
         match space {
-            "shared" | "shared::cta" => Some(SHARED_WINDOW),
+            "shared" | "shared::cta" | "shared::cluster" => Some(SHARED_WINDOW),
             "local" => Some(LOCAL_WINDOW),
             "global" | "const" | "param" | "param::entry" => Some(0),
             _ => None,
@@ -292,8 +328,8 @@ fn special_named(name: &str) -> Option<Special> {
     Some(match base {
         "%tid" => Special::Tid(axis),
         "%ntid" => Special::Ntid(axis),
-        "%ctaid" => Special::Ctaid(axis),
-        "%nctaid" => Special::Nctaid(axis),
+        "%ctaid" | "%clusterid" => Special::Ctaid(axis),
+        "%nctaid" | "%nclusterid" => Special::Nctaid(axis),
         "%laneid" => Special::LaneId,
         "%warpid" => Special::WarpId,
         "%nwarpid" => Special::NwarpId,
@@ -305,6 +341,7 @@ fn special_named(name: &str) -> Option<Special> {
         // The other registers of this kind hold facts about the driver that are not known.
         "%envreg1" => Special::Workspace(Half::High),
         "%envreg2" => Special::Workspace(Half::Low),
+        "%reserved_smem_offset_1" => Special::ReservedShared,
         "%dynamic_smem_size" => Special::DynamicSharedSize,
         "%total_smem_size" => Special::TotalSharedSize,
         _ => return None,

@@ -19,6 +19,9 @@ impl fmt::Display for Fault {
         if let FaultKind::InvalidLaunch(message) = &self.kind {
             return write!(f, "kernel `{}` cannot be launched: {message}", self.kernel);
         }
+        if let FaultKind::Unsupported(error) = &self.kind {
+            return write!(f, "kernel `{}` cannot run on the emulator: {error}", self.kernel);
+        }
         let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
         write!(
             f,
@@ -39,6 +42,7 @@ impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FaultKind::InvalidLaunch(message) => f.write_str(message),
+            FaultKind::Unsupported(error) => error.fmt(f),
             FaultKind::OutOfBounds {
                 operation,
                 buffer,
@@ -169,6 +173,7 @@ impl fmt::Display for FaultKind {
             FaultKind::InvalidFree(address) => write!(f, "`free` of {address:#x}, which `malloc` did not return"),
             FaultKind::Deadlock(who) => write!(f, "deadlock: {who}"),
             FaultKind::DivergentBarrier(who) => write!(f, "divergent barrier: {who}"),
+            FaultKind::InvalidBarrier(what) => write!(f, "wrong use of a barrier: {what}"),
             FaultKind::StepLimit(limit) => write!(
                 f,
                 "the block executed more than {limit} warp instructions; does it wait for a block that has not started?"

@@ -4,6 +4,8 @@
 mod common;
 
 mod attributes;
+mod barriers;
+mod forms;
 mod functions;
 mod grid;
 mod nvrtc;
