@@ -89,6 +89,7 @@ fn links_lead_somewhere() {
         "docs/architecture.md",
         "docs/fit.md",
         "docs/tutorial.md",
+        "docs/bugs.md",
         "docs/language.md",
         "docs/diagnostics.md",
         "examples/README.md",

@@ -189,10 +189,12 @@ fn value_type(guess: &str, facts: &ParamSummary, candidates: &[Option<&Cpp>]) ->
     let what = named.map_or_else(String::new, |name| format!("`{name}`: "));
     let decide = match (is_struct, guess) {
         (true, _) => Some(format!(
-            "{what}or a `#[repr(C)]` struct that is `Pod`, of {} bytes aligned to {}",
+            "{what}a `#[repr(C)]` struct that is `Pod`, of {} bytes aligned to {}",
             facts.size, facts.align
         )),
-        (false, "u64") if known.is_none() => Some("or memory, if the kernel gets an address here".to_owned()),
+        (false, "u64") if known.is_none() => {
+            Some("or memory, if it is an address that the kernel does not follow".to_owned())
+        }
         (false, _) if named.is_some() && known.is_none() => Some(format!("{what}any type of {} bytes", facts.size)),
         (false, _) => None,
     };
