@@ -96,6 +96,7 @@ set_command_line() { # kind file tool module
             command_line+=("$program")
             [[ $2 != tests-* ]] || command_line+=(--test-threads 1 $(left_out "$3"))
             ;;
+        tests) [[ $2 != *-fault_injection ]] || command_line+=(--nocapture) ;; # it prints a table
         delays) command_line=(env CUDA_GRAPH_TEST_DELAYS=1 "$program") ;;
         debug) command_line=(env CUDA_GRAPH_DEBUG=1 "$program" $(left_out debug)) ;;
         bench) command_line+=(--bench) ;; # as `cargo bench` does
@@ -108,7 +109,7 @@ show() { # kind verdict log
     case $2,$1 in
         fail,*) tail -n 60 "$3" ;;
         pass,bench) cat "$3" ;;
-        pass,tests | pass,delays | pass,debug) grep '^test result' "$3" ;;
+        pass,tests | pass,delays | pass,debug) grep -E '^(test result|faults:)' "$3" ;;
         pass,*) tail -n 12 "$3" ;;
     esac
 }

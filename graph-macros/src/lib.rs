@@ -5,6 +5,8 @@
 //! `graph-ptx`) and expands them.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod mutations;
 mod graph;
 mod kernels;
 mod runtime;

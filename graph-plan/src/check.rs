@@ -5,6 +5,7 @@ mod dead;
 mod scratch;
 mod mixed;
 mod unordered;
+mod racing;
 mod crossing;
 mod repeat;
 mod shift;

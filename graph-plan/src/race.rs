@@ -1,5 +1,9 @@
 //! Pairs of unordered nodes that touch the same memory in ways that conflict: one of them writes, and not both do so by
-//! atomic operations.
+//! atomic operations. In `race/`, `mend.rs` finds the edges that would order them.
+
+mod mend;
+
+pub(crate) use mend::{Mend, mends};
 
 use crate::live::Live;
 use crate::{Access, Draft, Lists, Mode, Order};
@@ -81,53 +85,6 @@ fn declarations(draft: &Draft) -> Option<Vec<usize>> {
     Some((0..draft.nodes.len()).map(number).collect())
 }
 
-/// The races among `all` that are mistakes of their own: mending them mends the others.
-///
-/// A missing edge between two nodes leaves everything after the one unordered with everything before the other. So
-/// pairs are taken nearest first. A pair is dropped if the edges that mend the pairs taken before would order it.
-pub(crate) fn roots(draft: &Draft, order: &Order, all: &[Race]) -> Vec<Race> {
-    let nodes = |race: &Race| (draft.accesses[race.first].node, draft.accesses[race.second].node);
-    let distance = |race: &Race| {
-        let (from, to) = nodes(race);
-        order.level(to) as i64 - order.level(from) as i64
-    };
-    let mut candidates: Vec<Race> = all.to_vec();
-    candidates.sort_by_key(|race| (distance(race).abs(), nodes(race)));
-    let mut kept: Vec<Race> = Vec::new();
-    let mut mends: Vec<(usize, usize)> = Vec::new();
-    for race in candidates {
-        let (from, to) = nodes(&race);
-        let mended = !mends.contains(&(from, to)) && (path(order, &mends, from, to) || path(order, &mends, to, from));
-        if !mended {
-            kept.push(race);
-            if !mends.contains(&(from, to)) {
-                mends.push((from, to));
-            }
-        }
-    }
-    kept.sort_by_key(|race| (draft.accesses[race.first].resource, nodes(race)));
-    kept
-}
-
-/// Whether a path leads from `from` to `to` over the order and the extra edges.
-fn path(order: &Order, extra: &[(usize, usize)], from: usize, to: usize) -> bool {
-    let reaches = |a: usize, b: usize| a == b || order.before(a, b);
-    let mut seen = vec![false; extra.len()];
-    let mut stack = vec![from];
-    while let Some(node) = stack.pop() {
-        if reaches(node, to) {
-            return true;
-        }
-        for (index, &(start, end)) in extra.iter().enumerate() {
-            if !seen[index] && reaches(node, start) {
-                seen[index] = true;
-                stack.push(end);
-            }
-        }
-    }
-    false
-}
-
 /// Whether the two accesses may disturb each other if nothing orders their nodes.
 fn conflict(a: &Access, b: &Access) -> bool {
     a.node != b.node && a.mode.conflicts(b.mode) && a.region.overlaps(&b.region)
@@ -185,7 +142,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    fn draft(nodes: usize, edges: &[Edge], accesses: &[(usize, usize, Region, Mode)]) -> Draft {
+    pub(super) fn draft(nodes: usize, edges: &[Edge], accesses: &[(usize, usize, Region, Mode)]) -> Draft {
         let mut draft = Draft::new("Test");
         let resources = accesses.iter().map(|access| access.1 + 1).max().unwrap_or(0);
         for index in 0..resources {
@@ -201,7 +158,7 @@ mod tests {
         draft
     }
 
-    fn drafts() -> impl Strategy<Value = Draft> {
+    pub(super) fn drafts() -> impl Strategy<Value = Draft> {
         let mode = prop_oneof![
             Just(Mode::Read),
             Just(Mode::Write),
@@ -250,56 +207,5 @@ mod tests {
             prop_assert_eq!(found.iter().map(key).collect::<BTreeSet<_>>(), expected.clone());
             prop_assert_eq!(found.len(), expected.len(), "each once");
         }
-
-        #[test]
-        fn mending_the_roots_mends_all(draft in drafts()) {
-            let Some(order) = Order::new(draft.nodes.len(), &draft.edges) else { return Ok(()) };
-            let all = races(&draft, &order);
-            let roots = roots(&draft, &order, &all);
-            prop_assert_eq!(roots.is_empty(), all.is_empty());
-            let mends: Vec<_> = roots.iter().map(|race| (draft.accesses[race.first].node, draft.accesses[race.second].node)).collect();
-            for race in &all {
-                let (a, b) = (draft.accesses[race.first].node, draft.accesses[race.second].node);
-                prop_assert!(path(&order, &mends, a, b) || path(&order, &mends, b, a));
-            }
-        }
-    }
-
-    #[test]
-    fn one_missing_edge_is_one_root() {
-        let chain = [Edge { from: 1, to: 2 }, Edge { from: 2, to: 3 }];
-        let touch = |node, mode| (node, 0, Region::Whole, mode);
-        let draft = draft(
-            4,
-            &chain,
-            &[
-                touch(0, Mode::Write),
-                touch(1, Mode::ReadWrite),
-                touch(2, Mode::ReadWrite),
-                touch(3, Mode::Read),
-            ],
-        );
-        let order = Order::new(4, &draft.edges).unwrap();
-        let all = races(&draft, &order);
-        assert_eq!(all.len(), 3);
-        let roots = roots(&draft, &order, &all);
-        assert_eq!(roots.len(), 1);
-        assert_eq!(
-            (
-                draft.accesses[roots[0].first].node,
-                draft.accesses[roots[0].second].node
-            ),
-            (0, 1)
-        );
-    }
-
-    #[test]
-    fn three_unordered_writers_are_three_pairs() {
-        let touch = |node| (node, 0, Region::Whole, Mode::Write);
-        let draft = draft(3, &[], &[touch(0), touch(1), touch(2)]);
-        let order = Order::new(3, &[]).unwrap();
-        let all = races(&draft, &order);
-        assert_eq!(roots(&draft, &order, &all), all);
-        assert_eq!(all.len(), 3);
     }
 }

@@ -62,6 +62,9 @@ pub enum Kind {
     },
     /// A by-value type whose size the caller checks.
     Unsized,
+    /// A number, a truth value or a character that no kernel takes by value, since its size or its values are those of
+    /// the host: `usize`, `isize`, `bool`, `char`.
+    Host,
     /// A parameter that the caller could not read: it fits everything.
     Invalid,
 }

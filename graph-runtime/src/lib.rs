@@ -45,7 +45,8 @@
 //! # Beside cudarc
 //!
 //! [`cudarc`] is re-exported, so that a program uses the version whose types this crate takes. Exactly one feature
-//! chooses its version of CUDA: `cuda-12080` by default.
+//! chooses its version of CUDA: `cuda-12080` by default. (The other default feature, `emulator`, is the CPU emulator:
+//! see [`Device::emulator`].)
 //!
 //! | cudarc | here |
 //! | --- | --- |
@@ -113,6 +114,14 @@ pub use graph::node::{NodeHandle, NodeId};
 pub use graph::rng::{Philox, Rng, RngHandle};
 pub use graph::update::Update;
 pub use graph::{Graph, RawGraph};
+
+#[cfg(feature = "fault-injection")]
+#[doc(hidden)]
+pub mod fault_injection {
+    pub use crate::driver::faults::*;
+    pub use crate::driver::names;
+}
+
 /// Declares CUDA graphs as types, or builds one as an expression.
 ///
 /// ```text

@@ -34,9 +34,20 @@ const TOOLS: [&str; 3] = ["memcheck", "initcheck", "racecheck"];
 /// The module that does not run under racecheck: it would take minutes, and its kernels use no shared memory. racecheck
 /// checks nothing else.
 const UNRACED: [&str; 1] = ["random::graphs"];
+/// The test program that is built with a feature of its own, which other programs must not have.
+const FAULT_INJECTION: WithFeature = WithFeature {
+    target: "fault_injection",
+    feature: "fault-injection",
+};
 /// The most bytes that may be sent to the GPU machine, all files together.
 const LIMIT_BYTES: u64 = 60 << 20;
 const RUN_SCRIPT: &str = include_str!("../gpu.sh");
+
+/// A test program of `graph-runtime` that needs a feature.
+struct WithFeature {
+    target: &'static str,
+    feature: &'static str,
+}
 
 /// The kinds of runs, in the order of running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,15 +152,33 @@ pub(crate) fn build(root: &Path, only: Option<Kind>) -> Result<()> {
     Ok(())
 }
 
-/// Lets Cargo build the programs of these kinds, in release mode and stripped, and returns them, sorted.
+/// Lets Cargo build the programs of these kinds, and returns them, sorted.
 fn build_programs(root: &Path, kinds: &[Kind]) -> Result<BTreeSet<Program>> {
+    let packages = PACKAGES.iter().flat_map(|package| ["--package", package]);
     let targets: BTreeSet<&str> = kinds.iter().flat_map(|kind| kind.cargo_targets()).copied().collect();
+    let mut messages = cargo_build(root, &packages.chain(targets).collect::<Vec<_>>())?;
+    if kinds.contains(&Kind::Tests) {
+        let package = ["--package", "graph-runtime", "--features", FAULT_INJECTION.feature];
+        messages.extend(cargo_build(
+            root,
+            &[&package[..], &["--test", FAULT_INJECTION.target]].concat(),
+        )?);
+    }
+    let programs = messages.iter().filter_map(program);
+    Ok(programs
+        .filter(|program| {
+            kinds.iter().any(|&kind| program.runs_as(kind)) && !program.runs_examples() && !program.is_empty_unit_test()
+        })
+        .collect())
+}
+
+/// Lets Cargo build, in release mode and stripped, and returns its messages.
+fn cargo_build(root: &Path, arguments: &[&str]) -> Result<Vec<Value>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .current_dir(root)
         .args(["build", "--release", "--message-format=json-render-diagnostics"])
-        .args(PACKAGES.iter().flat_map(|package| ["--package", package]))
-        .args(targets)
+        .args(arguments)
         .env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
         .stderr(Stdio::inherit())
         .output()
@@ -157,18 +186,9 @@ fn build_programs(root: &Path, kinds: &[Kind]) -> Result<BTreeSet<Program>> {
     if !output.status.success() {
         return Err(format!("cargo build failed ({})", output.status).into());
     }
-    let mut programs = BTreeSet::new();
-    for line in String::from_utf8(output.stdout)?.lines() {
-        let message = serde_json::from_str(line).map_err(|error| format!("cargo's message `{line}`: {error}"))?;
-        if let Some(program) = program(&message)
-            && kinds.iter().any(|&kind| program.runs_as(kind))
-            && !program.runs_examples()
-            && !program.is_empty_unit_test()
-        {
-            programs.insert(program);
-        }
-    }
-    Ok(programs)
+    let parse =
+        |line: &str| serde_json::from_str(line).map_err(|error| format!("cargo's message `{line}`: {error}").into());
+    String::from_utf8(output.stdout)?.lines().map(parse).collect()
 }
 
 /// The executable that a message of Cargo's is about, if it is about one.
@@ -201,9 +221,14 @@ impl Program {
     fn runs_as(&self, kind: Kind) -> bool {
         match kind {
             Kind::Tests | Kind::Examples | Kind::Bench => self.kind == kind,
-            Kind::Delays | Kind::Debug => self.target_kind == "test",
-            Kind::Sanitizer => self.target_kind == "test" || self.kind == Kind::Examples,
+            Kind::Delays | Kind::Debug => self.is_plain_test(),
+            Kind::Sanitizer => self.is_plain_test() || self.kind == Kind::Examples,
         }
+    }
+
+    /// Whether it is a test program in which the driver works.
+    fn is_plain_test(&self) -> bool {
+        self.target_kind == "test" && self.target != FAULT_INJECTION.target
     }
 
     /// Whether it is the test that runs the examples on the emulator. The folder has the examples themselves.

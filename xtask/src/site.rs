@@ -56,15 +56,14 @@ pub(crate) fn build(root: &Path) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let packages = CRATES.iter().flat_map(|name| ["--package", name]);
     let status = Command::new(cargo)
-        .args(["doc", "--quiet", "--no-deps", "--target-dir"])
-        .arg(target.join("site-rustdoc"))
+        .args(["doc", "--quiet", "--no-deps"])
         .args(packages)
         .current_dir(root)
         .status()?;
     if !status.success() {
         return Err("cargo doc failed".into());
     }
-    copy_folder(&target.join("site-rustdoc/doc"), &site.join("api"))?;
+    copy_folder(&target.join("doc"), &site.join("api"))?;
     println!("{}", relative(root, &site.join("index.html")));
     Ok(())
 }

@@ -4,7 +4,7 @@
 use super::contract::{self, Contract};
 use super::declaration::{Declaration, InstanceOf};
 use super::layout::{self, Layout};
-use super::param::{Buffer, Kind, Param, Wrapper, push, scalar};
+use super::param::{Buffer, Kind, Param, Wrapper, bare, push, scalar};
 use super::source::{Ptx, Source};
 use crate::report::error;
 use crate::text::text;
@@ -39,10 +39,23 @@ pub(super) fn kernel(mut declaration: Declaration, source: Option<&Source>) -> C
         layouts: Vec::new(),
         instances: Vec::new(),
     };
-    if let Some(Source::Ptx(ptx)) = source {
-        against(&mut checked, ptx);
-    }
+    let told = match source {
+        Some(Source::Ptx(ptx)) => against(&mut checked, ptx),
+        Some(Source::Cuda(_)) | None => Vec::new(),
+    };
+    unfit(&mut checked.declaration, &told);
     checked
+}
+
+/// Reports the parameters of types that no kernel takes, but those of which the PTX has told.
+fn unfit(declaration: &mut Declaration, told: &[usize]) {
+    let params = declaration.params.iter().enumerate();
+    for (_, param) in params.filter(|(index, _)| !told.contains(index)) {
+        let Some(ty) = &param.unfit else { continue };
+        if let Err(unfit) = scalar(bare(ty)) {
+            push(ty, &unfit.error(), &mut declaration.report);
+        }
+    }
 }
 
 /// A declaration for several types: each instance is a kernel, whose mistakes are the declaration's.
@@ -54,6 +67,9 @@ fn of_instances(mut declaration: Declaration, instances: Vec<(Type, Declaration)
     for (_, instance) in &instances {
         declaration.report.absorb(&instance.declaration.report);
     }
+    if instances.is_empty() {
+        unfit(&mut declaration, &[]);
+    }
     Checked {
         declaration,
         summary: None,
@@ -63,11 +79,13 @@ fn of_instances(mut declaration: Declaration, instances: Vec<(Type, Declaration)
     }
 }
 
-fn against(checked: &mut Checked, ptx: &Ptx) {
+/// Compares a declaration with its PTX. Returns the parameters, by index, whose type it has reported.
+fn against(checked: &mut Checked, ptx: &Ptx) -> Vec<usize> {
     let Checked { declaration, .. } = checked;
     let suggest = |name: &str, names: &[&str]| nearest(name, names.iter().copied()).map(str::to_owned);
     let findings = rules::check(&described(declaration), &ptx.module, &ptx.path, suggest);
     let Findings { summary, mistakes } = findings;
+    let mut told = Vec::new();
     for mistake in &mistakes {
         let shown = match mistake.rule {
             Rule::MissingKernel => true,
@@ -76,12 +94,16 @@ fn against(checked: &mut Checked, ptx: &Ptx) {
         };
         if shown {
             report(declaration, mistake);
+            if let (Rule::Signature, Place::Param(index)) = (mistake.rule, mistake.place) {
+                told.push(index);
+            }
         }
     }
     if let Some(summary) = summary.as_ref().filter(|_| declaration.complete) {
         checked.layouts = layout::layouts(declaration, summary, &ptx.path);
     }
     checked.summary = summary;
+    told
 }
 
 /// The declaration in the types of [`graph_ptx::declaration`].
@@ -93,6 +115,7 @@ fn described(declaration: &Declaration) -> rules::Declaration {
             size: value.scalar.size() as u64,
             float: matches!(value.scalar, Scalar::F32 | Scalar::F64),
         },
+        Kind::Invalid if param.unfit.is_some() => rules::Kind::Host,
         Kind::Invalid => rules::Kind::Invalid,
     };
     let params = declaration.params.iter().map(|param| rules::Param {

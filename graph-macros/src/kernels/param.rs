@@ -3,7 +3,7 @@
 mod wrapper;
 mod ty;
 
-pub(super) use ty::{is_primitive, scalar, signature};
+pub(super) use ty::{bare, is_primitive, scalar, signature};
 pub(super) use wrapper::{Wrapper, Wrapping};
 
 use crate::report::Report;
@@ -13,7 +13,7 @@ use graph_plan::{Diagnostic, Mode, Scalar};
 use proc_macro2::Ident;
 use quote::format_ident;
 use syn::{FnArg, Pat, PatIdent, PointerMutability, Token, Type, TypeReference};
-use ty::bare;
+use ty::Unfit;
 
 /// A parameter.
 pub(super) struct Param {
@@ -21,6 +21,9 @@ pub(super) struct Param {
     pub(super) kind: Kind,
     /// The type around its elements, if there is a mistake in it: imports of it are used.
     pub(super) refused: Option<Type>,
+    /// Its by-value type, if that is one that no kernel takes. The mistake is reported when the PTX is known, which
+    /// tells what to use instead. Until then its kind is [`Kind::Invalid`].
+    pub(super) unfit: Option<Box<Type>>,
 }
 
 /// The kind of argument that a parameter takes.
@@ -72,6 +75,7 @@ impl Param {
             ident: format_ident!("argument{index}"),
             kind: Kind::Invalid,
             refused: None,
+            unfit: None,
         }
     }
 
@@ -85,7 +89,7 @@ impl Param {
         match &self.kind {
             Kind::Buffer(buffer) => Some(&buffer.ty),
             Kind::Value(value) => Some(&value.ty),
-            Kind::Invalid => None,
+            Kind::Invalid => self.unfit.as_deref(),
         }
     }
 
@@ -103,8 +107,10 @@ impl Param {
                 report,
             );
         }
+        let is_unfit = scalar(bare(&argument.ty)).is_err();
         let (kind, refused) = match kind(&argument.ty, report) {
             Ok(kind) => (kind, None),
+            Err(_) if is_unfit => (Kind::Invalid, None),
             Err(fault) => {
                 push(&argument.ty, &fault, report);
                 (Kind::Invalid, wrapper::find(&argument.ty))
@@ -121,7 +127,12 @@ impl Param {
                 Self::invalid(index).ident
             }
         };
-        Self { ident, kind, refused }
+        Self {
+            ident,
+            kind,
+            refused,
+            unfit: is_unfit.then(|| argument.ty.clone()),
+        }
     }
 }
 
@@ -163,7 +174,7 @@ fn kind(ty: &Type, report: &mut Report) -> Result<Kind, Diagnostic> {
         value => {
             wrapper::by_value(value)?;
             element(value)?;
-            let scalar = scalar(value)?;
+            let scalar = scalar(value).map_err(Unfit::error)?;
             Ok(Kind::Value(Box::new(Value { ty: ty.clone(), scalar })))
         }
     }

@@ -4,7 +4,8 @@
 use super::access::aliased;
 use super::body::siblings;
 use super::crossing::{self, Side};
-use super::unordered::{races, racing};
+use super::racing::racing;
+use super::unordered::races;
 use crate::parallel::Parallel;
 use crate::{Diagnostic, Draft, Lists, Mode, Nest};
 use std::collections::HashSet;

@@ -1,11 +1,10 @@
 //! Races in each body, between its nodes. A node counts with all nodes in its bodies.
 
-use super::advice::run_after;
 use super::crossing::{self, Side};
+use super::racing::{Missing, missing_edge};
 use crate::parallel::Parallel;
-use crate::region::Overlap;
-use crate::variables::VARIABLE;
-use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, NodeKind, Order, Region, Subject, race};
+use crate::race::{self, Mend, Race};
+use crate::{Access, Diagnostic, Draft, Nest, Order};
 use std::collections::BTreeSet;
 
 /// Reports races between nodes whose order is what the author meant.
@@ -15,43 +14,78 @@ pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &m
             access,
             node: draft.accesses[access].node,
         };
-        let parallel = Parallel::of(draft, order, 0);
-        let uncertain = uncertain(order.order(0), broken);
-        let found = of_body(draft, order.order(0), &uncertain, |first, second| {
-            let (first, second) = (side(first), side(second));
-            races(parallel.as_ref(), &first, &second)
-        });
-        let found: Vec<(Side, Side)> = found
-            .into_iter()
-            .map(|(first, second)| (side(first), side(second)))
-            .collect();
-        errors.extend(found.iter().map(|(first, second)| racing(draft, order, first, second)));
-        if let Some(parallel) = parallel {
-            let sides = (0..draft.accesses.len()).map(side).filter(|side| !uncertain[side.node]);
-            errors.extend(crossing::of_body(draft, &parallel, sides, &found));
-        }
+        let one = OneBody {
+            draft,
+            order,
+            body: 0,
+            local: draft,
+            broken,
+        };
+        let sides: Vec<Side> = (0..draft.accesses.len()).map(side).collect();
+        one.report(|node| node, &sides, errors);
         return;
     }
     let inner = inner_accesses(draft);
     for body in 0..order.bodies() {
         let scope = Scope::new(draft, order, body, &inner);
-        let parallel = Parallel::of(draft, order, body);
         let broken: Vec<bool> = scope.nodes.iter().map(|&node| broken[node]).collect();
-        let uncertain = uncertain(order.order(body), &broken);
-        let found = of_body(&scope.draft, order.order(body), &uncertain, |first, second| {
-            races(parallel.as_ref(), &scope.side(first), &scope.side(second))
-        });
-        let found: Vec<(Side, Side)> = found
-            .into_iter()
-            .map(|(first, second)| (scope.side(first), scope.side(second)))
+        let one = OneBody {
+            draft,
+            order,
+            body,
+            local: &scope.draft,
+            broken: &broken,
+        };
+        let sides: Vec<Side> = (0..scope.accesses.len()).map(|access| scope.side(access)).collect();
+        one.report(|node| scope.nodes[node], &sides, errors);
+    }
+}
+
+/// One body and the graph that it is in.
+struct OneBody<'a> {
+    draft: &'a Draft,
+    order: &'a Nest,
+    body: usize,
+    /// The body as a graph without bodies.
+    local: &'a Draft,
+    /// Whether each node of the body is wrong.
+    broken: &'a [bool],
+}
+
+impl OneBody<'_> {
+    /// Reports the races of the body. `node` gives the draft's index of a node of the body, and `sides` has the draft's
+    /// access for each access of the body.
+    fn report(&self, node: impl Fn(usize) -> usize, sides: &[Side], errors: &mut Vec<Diagnostic>) {
+        let Self { draft, order, body, .. } = *self;
+        let parallel = Parallel::of(draft, order, body);
+        let uncertain = uncertain(order.order(body), self.broken);
+        let found = of_body(
+            self.local,
+            order.order(body),
+            &uncertain,
+            &node,
+            draft,
+            |first, second| races(parallel.as_ref(), &sides[first], &sides[second]),
+        );
+        let of_race = |race: &Race| (sides[race.first], sides[race.second]);
+        let found: Vec<Missing> = found
+            .iter()
+            .map(|mend| Missing {
+                from: node(mend.from),
+                to: node(mend.to),
+                race: of_race(&mend.first),
+                others: mend.others.iter().map(of_race).collect(),
+            })
             .collect();
-        errors.extend(found.iter().map(|(first, second)| racing(draft, order, first, second)));
+        errors.extend(found.iter().map(|missing| missing_edge(draft, order, missing)));
         if let Some(parallel) = parallel {
-            let certain = |access: &usize| !uncertain[scope.draft.accesses[*access].node];
-            let sides = (0..scope.accesses.len())
-                .filter(certain)
-                .map(|access| scope.side(access));
-            errors.extend(crossing::of_body(draft, &parallel, sides, &found));
+            let told: Vec<(Side, Side)> = found
+                .into_iter()
+                .flat_map(|missing| [missing.race].into_iter().chain(missing.others))
+                .collect();
+            let certain = |&(access, _): &(usize, &Side)| !uncertain[self.local.accesses[access].node];
+            let sides = sides.iter().enumerate().filter(certain).map(|(_, side)| *side);
+            errors.extend(crossing::of_body(draft, &parallel, sides, &told));
         }
     }
 }
@@ -76,28 +110,62 @@ fn uncertain(order: &Order, broken: &[bool]) -> Vec<bool> {
         .collect()
 }
 
-/// Pairs of accesses of one body's nodes for which `is_race` holds, without those that follow from others, or from
-/// nodes whose order is uncertain.
+/// The edges that are missing between a body's nodes, with pairs of accesses for which `is_race` holds. Pairs that
+/// follow from others, or that are of nodes whose order is uncertain, are left out.
 fn of_body(
-    draft: &Draft,
+    local: &Draft,
     order: &Order,
     uncertain: &[bool],
+    node: &impl Fn(usize) -> usize,
+    draft: &Draft,
     is_race: impl Fn(usize, usize) -> bool,
-) -> Vec<(usize, usize)> {
-    let all = crate::races(draft, order);
+) -> Vec<Mend> {
+    let all = crate::races(local, order);
     if all.is_empty() {
         return Vec::new();
     }
-    let node = |access: usize| draft.accesses[access].node;
+    let owner = |access: usize| local.accesses[access].node;
     let certain: Vec<_> = all
         .into_iter()
-        .filter(|race| !uncertain[node(race.first)] && !uncertain[node(race.second)])
+        .filter(|race| !uncertain[owner(race.first)] && !uncertain[owner(race.second)])
         .filter(|race| is_race(race.first, race.second))
         .collect();
-    race::roots(draft, order, &certain)
-        .iter()
-        .map(|race| (race.first, race.second))
+    let loops = loops(local, node, draft);
+    let may_join = |from: usize, to: usize| {
+        // Iterations of one declaration count as one node, so that edges of all of them would be needed.
+        let are_single = local.numbers.is_empty();
+        are_single && !uncertain[from] && loops.iter().all(|members| is_around(order, members, from, to))
+    };
+    race::mends(local, order, &certain, may_join)
+}
+
+/// The nodes of a body in each of its `for`s.
+fn loops(local: &Draft, node: &impl Fn(usize) -> usize, draft: &Draft) -> Vec<Vec<usize>> {
+    if draft.loops.is_empty() {
+        return Vec::new();
+    }
+    let around: Vec<Vec<usize>> = (0..local.nodes.len())
+        .map(|local| draft.loops_in_body(node(local)))
+        .collect();
+    let members = |number: usize| {
+        (0..around.len())
+            .filter(|&local| around[local].contains(&number))
+            .collect()
+    };
+    (0..draft.loops.len())
+        .filter(|&number| !draft.loops[number].parallel)
+        .map(members)
         .collect()
+}
+
+/// Whether an edge leaves nothing outside a `for` that would run between its nodes: see
+/// [`cycles_of_loops`](super::repeat::cycles_of_loops).
+fn is_around(order: &Order, members: &[usize], from: usize, to: usize) -> bool {
+    let reaches = |first: usize, second: usize| first == second || order.before(first, second);
+    let is_inside = members.contains(&from) && members.contains(&to);
+    is_inside
+        || !members.iter().any(|&member| reaches(member, from))
+        || !members.iter().any(|&member| reaches(to, member))
 }
 
 /// The accesses, by index, of each node and of all nodes in its bodies.
@@ -179,131 +247,4 @@ impl Scope {
             node: self.nodes[self.draft.accesses[access].node],
         }
     }
-}
-
-/// The race of two sides that are unordered in one iteration.
-pub(super) fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnostic {
-    let name = |node: usize| &draft.nodes[node].name;
-    let (a, b) = (&draft.accesses[first.access], &draft.accesses[second.access]);
-    let resource = &draft.resources[a.resource];
-    let overlap = Overlap::of(&a.region, &b.region);
-    let iterations = iterations_of_one(draft, first.node, second.node);
-    let message = match &iterations {
-        Some([name, a, b]) => format!(
-            "iterations {a} and {b} of `{name}` both access `{}` and can run at the same time",
-            resource.name
-        ),
-        None => format!(
-            "nodes `{}` and `{}` can run at the same time and both access `{}`",
-            name(first.node),
-            name(second.node),
-            resource.name
-        ),
-    };
-    let touch = |side: &Side, access: &Access, what: &str| crossing::touch(draft, side, access, what);
-    let what = format!("`{}{}`", resource.name, a.region);
-    let again = match a.region == b.region {
-        true => "it".to_owned(),
-        false => format!("`{}{}`", resource.name, b.region),
-    };
-    let mut diagnostic = Diagnostic::new(Code::Race, Subject::Access(second.access), message).note(format!(
-        "{}, {}",
-        touch(first, a, &what),
-        touch(second, b, &again)
-    ));
-    for access in [a, b].into_iter().filter(|access| draft.nodes[access.node].partial) {
-        let chooses = if draft.is_text {
-            "a `param` chooses"
-        } else {
-            "updates choose"
-        };
-        diagnostic = diagnostic.note(format!(
-            "{chooses} which part of `{}` `{}` touches, so any part counts",
-            resource.name,
-            name(access.node)
-        ));
-    }
-    let mut helps = vec![match &iterations {
-        Some(_) => "order one iteration after the other with `after_iteration`".to_owned(),
-        None => run_after(draft, first.node, second.node),
-    }];
-    if resource.implicit {
-        diagnostic = diagnostic.note(format!("`{}` {VARIABLE}", resource.name));
-    } else {
-        match &overlap {
-            Overlap::Same => {
-                let mutable = |mode| matches!(mode, Mode::Write | Mode::ReadWrite);
-                let kernels = [a, b]
-                    .iter()
-                    .all(|access| draft.nodes[access.node].kind == NodeKind::Kernel && mutable(access.mode));
-                if iterations.is_some() {
-                    helps.push("give each iteration memory of its own".to_owned());
-                } else if kernels {
-                    helps.push("give one of them a buffer of its own".to_owned());
-                }
-            }
-            Overlap::Part if iterations.is_none() => helps.push(run_after(draft, second.node, first.node)),
-            Overlap::Part => helps.push("make the parts disjoint".to_owned()),
-            Overlap::Known(shared) => {
-                diagnostic = diagnostic.note(format!("both have `{}{shared}`", resource.name));
-                helps.push("make the parts disjoint".to_owned());
-            }
-            Overlap::In(met) => {
-                let helped = match crossing::two_loops(draft, met) {
-                    Some(variable) => {
-                        let note = format!("the two `{variable}` belong to different `for`s, so the parts may overlap");
-                        diagnostic = diagnostic.note(note);
-                        "split both at the same constant"
-                    }
-                    None => {
-                        diagnostic = diagnostic.note(format!("the parts overlap where {}", crossing::iterations(met)));
-                        "make the parts disjoint"
-                    }
-                };
-                helps.push(helped.to_owned());
-            }
-            Overlap::Uncompared(Some((end, start))) => {
-                diagnostic = diagnostic.note(match end == start {
-                    true => format!("the two `{end}` belong to different `for`s, so the parts may overlap"),
-                    false => format!("`{end}` and `{start}` are not compared here, so the parts may overlap"),
-                });
-                if ![a, b].iter().any(|access| matches!(access.region, Region::Index(_))) {
-                    helps.push("split both at the same constant".to_owned());
-                }
-            }
-            Overlap::Uncompared(None) => {}
-        }
-    }
-    if let Some(join) = useless_join(draft, first.node, second.node) {
-        debug_assert!(!order.before(first.node, join), "the two nodes would be ordered");
-        diagnostic = diagnostic.note(format!(
-            "`{}` runs after `{}`, but `{}` does not run after `{}`",
-            name(second.node),
-            name(join),
-            name(join),
-            name(first.node)
-        ));
-    }
-    diagnostic.help(helps.join(", or "))
-}
-
-/// For two iterations of one node in a graph whose loops are unrolled: the node's name, and the numbers of both: `2`,
-/// or `(1, 0)` in two loops.
-fn iterations_of_one(draft: &Draft, first: usize, second: usize) -> Option<[String; 3]> {
-    let [(name, a), (other, b)] = [first, second].map(|node| draft.name_and_numbers(node));
-    let told = |numbers: &str| {
-        let numbers = numbers.trim_start_matches('[').trim_end_matches(']');
-        match numbers.contains("][") {
-            true => format!("({})", numbers.replace("][", ", ")),
-            false => numbers.to_owned(),
-        }
-    };
-    (name == other && !a.is_empty() && !b.is_empty()).then(|| [name.to_owned(), told(a), told(b)])
-}
-
-/// A join that the later node runs after. Its author may think that it waits for the earlier one too.
-fn useless_join(draft: &Draft, earlier: usize, later: usize) -> Option<usize> {
-    let before = draft.edges.iter().filter(|edge| edge.to == later).map(|edge| edge.from);
-    let mut joins = before.filter(|&node| draft.nodes[node].kind == NodeKind::Join && node != earlier);
-    joins.next()
 }

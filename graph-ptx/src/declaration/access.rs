@@ -23,7 +23,10 @@ pub(super) fn check(
 }
 
 fn is_value(param: &Param) -> bool {
-    matches!(param.kind, Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized)
+    matches!(
+        param.kind,
+        Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized | Kind::Host
+    )
 }
 
 /// Reports by-value arguments that are used as addresses: nothing says whose memory that is.
@@ -206,7 +209,7 @@ fn needless_mut(declaration: &Declaration, summary: &KernelSummary, mistakes: &m
         let mutable = match param.kind {
             Kind::Buffer(BufferAccess::Write | BufferAccess::Overwrite) => true,
             Kind::Buffer(BufferAccess::Read | BufferAccess::Atomic { .. }) => false,
-            Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized | Kind::Invalid => false,
+            Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized | Kind::Host | Kind::Invalid => false,
         };
         if !mutable || facts.access.stored.is_some() {
             continue;

@@ -24,7 +24,12 @@ pub(super) fn check(
     for (index, (param, facts)) in declaration.params.iter().zip(&summary.params).enumerate() {
         fits &= param.kind != Kind::Invalid;
         if let Some(message) = misfit(param, facts) {
-            let help = format!("declare it {}", suggestion(param, facts, proposed(index)));
+            let help = match (param.kind, proposed(index)) {
+                (Kind::Host, Some(Proposal::Value(ty))) if !facts.array => {
+                    format!("use `{}`", as_signed(ty, &param.ty))
+                }
+                (_, proposal) => format!("declare it {}", suggestion(param, facts, proposal)),
+            };
             fits = false;
             let fault = Mistake::new(Rule::Signature, Place::Param(index), message);
             mistakes.push(fault.note(whereabouts(summary, facts, path)).help(help));
@@ -39,6 +44,7 @@ fn misfit(param: &Param, facts: &ParamSummary) -> Option<String> {
         Kind::Buffer(_) => reference(param, facts),
         Kind::Number { size, float } => number(param, size, float, facts),
         Kind::Value { size, align } => value(param, size, align, facts),
+        Kind::Host => Some(format!("`{}` cannot be passed to a kernel by value", param.ty)),
         Kind::Unsized | Kind::Invalid => None,
     }
 }
@@ -168,6 +174,14 @@ fn suggestion(param: &Param, facts: &ParamSummary, proposal: Option<Proposal>) -
         }
         Some(Proposal::Value(ty)) => format!("`{name}: {ty}`"),
         None => "as the PTX does".to_owned(),
+    }
+}
+
+/// The integer type that is proposed, signed if the declared one is: PTX rarely tells.
+fn as_signed(proposed: String, declared: &str) -> String {
+    match proposed.strip_prefix('u') {
+        Some(bits) if declared.starts_with('i') => format!("i{bits}"),
+        _ => proposed,
     }
 }
 

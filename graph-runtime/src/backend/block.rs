@@ -1,6 +1,7 @@
 //! Blocks of memory that several owners share, by counted handles.
 
 use crate::backend::device::Backend;
+use crate::backend::device::cuda::twice;
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::launches::Access;
 use crate::backend::memory::{DeviceMemory, HostMemory};
@@ -60,7 +61,7 @@ impl<M> Deref for Block<M> {
 
 impl<M> Drop for Block<M> {
     fn drop(&mut self) {
-        match self.uses.wait() {
+        match twice(|| self.uses.wait()) {
             // SAFETY: `self` is not used again; nothing uses the memory any more (fact 4 of `Uses`).
             Ok(()) => unsafe { ManuallyDrop::drop(&mut self.memory) },
             Err(error) => {

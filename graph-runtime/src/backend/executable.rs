@@ -16,6 +16,8 @@ use crate::program::{Op, Program};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::Draft;
 
+pub(crate) use crate::backend::cuda::CAPTURED;
+
 /// A graph that can be launched, with the memory that it uses.
 pub(crate) enum Executable {
     Cuda(Box<CudaExecutable>),
@@ -68,6 +70,14 @@ impl Executable {
                 site: Site::graph(&draft.name),
                 message: "the CPU emulator has no streams",
             }),
+        }
+    }
+
+    /// Whether a launch is in a graph that another thread has captured. Then this graph must not be used any more.
+    pub(crate) fn is_captured(&self) -> bool {
+        match self {
+            Executable::Cuda(exec) => exec.is_captured(),
+            Executable::Debug(_) | Executable::Emulator(_) => false, // nothing runs on a user's stream
         }
     }
 

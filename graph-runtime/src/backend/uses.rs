@@ -193,9 +193,8 @@ impl<E: Awaited> Uses<E> {
     }
 
     /// Waits for all launches. The block is being dropped, so there are no claims, which borrow it.
-    pub(crate) fn wait(&mut self) -> Result<(), CudaError> {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        state.launches.all().iter().try_for_each(|event| event.wait())
+    pub(crate) fn wait(&self) -> Result<(), CudaError> {
+        self.lock().launches.all().iter().try_for_each(|event| event.wait())
     }
 }
 

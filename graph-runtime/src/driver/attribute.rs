@@ -1,6 +1,6 @@
 //! Driver calls about how kernel nodes are launched.
 
-use super::call::call;
+use super::functions::call;
 use super::{CUfunction, CUgraphNode};
 use crate::error::CudaError;
 use cudarc::driver::sys::{CUkernelNodeAttrID, CUkernelNodeAttrValue};

@@ -1,21 +1,12 @@
 //! Driver calls about the library, devices and contexts.
 
-use super::call::call;
+use super::functions::call;
 use super::{CUcontext, CUdevice, CUdevice_attribute};
 use crate::error::CudaError;
-use cudarc::driver::sys;
 use std::ffi::CStr;
 use std::ptr;
-use std::sync::OnceLock;
 
-/// Whether a driver library is on this machine. Loads it at the first call.
-pub(crate) fn is_present() -> bool {
-    static PRESENT: OnceLock<bool> = OnceLock::new();
-    *PRESENT.get_or_init(|| {
-        // SAFETY: loading a library runs its initialisers; those of NVIDIA's driver are made for it.
-        unsafe { sys::is_culib_present() }
-    })
-}
+pub(crate) use super::functions::is_present;
 
 /// `cuInit`
 pub(crate) unsafe fn init() -> Result<(), CudaError> {

@@ -1,11 +1,9 @@
 //! Edges with data, which came with CUDA 12.3. The driver, and cudarc's bindings, may be older. So the type is declared
-//! here, and the call is looked up in the library.
+//! here.
 
-use super::call::{check, error};
-use super::conditional::find;
+use super::functions::call;
 use super::{CUgraph, CUgraphNode};
 use crate::error::CudaError;
-use cudarc::driver::sys;
 
 /// `CUgraphEdgeData`
 #[derive(Clone, Copy)]
@@ -26,22 +24,18 @@ const PROGRAMMATIC: EdgeData = EdgeData {
     reserved: [0; 5],
 };
 
-type AddDependencies =
-    unsafe extern "C" fn(CUgraph, *const CUgraphNode, *const CUgraphNode, *const EdgeData, usize) -> sys::CUresult;
-
 /// `cuGraphAddDependencies_v2` of programmatic edges from each of `before` to `node`
 pub(crate) unsafe fn add_programmatic(
     graph: CUgraph,
     before: &[CUgraphNode],
     node: CUgraphNode,
 ) -> Result<(), CudaError> {
-    const NAME: &str = "cuGraphAddDependencies_v2";
-    // SAFETY: whoever has a graph has loaded the library; the type is that of CUDA's header.
-    let Some(add) = (unsafe { find::<AddDependencies>(NAME) }) else {
-        return Err(error(NAME, sys::CUresult::CUDA_ERROR_NOT_SUPPORTED));
-    };
     let (to, data) = (vec![node; before.len()], vec![PROGRAMMATIC; before.len()]);
-    // SAFETY: the caller promised what CUDA asks of the handles; all three lists have as many entries as said.
-    let added = unsafe { add(graph, before.as_ptr(), to.as_ptr(), data.as_ptr(), before.len()) };
-    check(NAME, added)
+    call!(cuGraphAddDependencies_v2(
+        graph,
+        before.as_ptr(),
+        to.as_ptr(),
+        data.as_ptr().cast(),
+        before.len()
+    ))
 }

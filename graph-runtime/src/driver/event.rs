@@ -1,6 +1,6 @@
 //! Driver calls about events, and about nodes for them.
 
-use super::call::call;
+use super::functions::call;
 use super::{CUevent, CUgraph, CUgraphNode, CUstream};
 use crate::error::CudaError;
 use cudarc::driver::sys;

@@ -1,6 +1,6 @@
 //! Driver calls about graphs.
 
-use super::call::call;
+use super::functions::call;
 use super::{CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use crate::error::CudaError;
 use cudarc::driver::sys;
@@ -92,27 +92,44 @@ pub(crate) struct InstantiateError {
     pub(crate) error: CudaError,
     /// The node at fault, or null if CUDA does not name one.
     pub(crate) node: CUgraphNode,
-    /// CUDA's finer reason, a `CUgraphInstantiateResult`. It is a number here, since a driver may know reasons that the
-    /// bindings do not.
+    /// CUDA's finer reason, the number of a `CUgraphInstantiateResult`.
     pub(crate) reason: u32,
 }
+
+/// `CUDA_GRAPH_INSTANTIATE_PARAMS`, with an integer for the enum that the driver writes
+#[repr(C)]
+struct InstantiateParams {
+    flags: u64,
+    upload_stream: CUstream,
+    error_node: CUgraphNode,
+    reason: u32,
+}
+
+const _: () = {
+    use std::mem::{offset_of, size_of};
+    assert!(size_of::<InstantiateParams>() == size_of::<sys::CUDA_GRAPH_INSTANTIATE_PARAMS>());
+    let reason = offset_of!(sys::CUDA_GRAPH_INSTANTIATE_PARAMS, result_out);
+    assert!(offset_of!(InstantiateParams, reason) == reason);
+    let node = offset_of!(sys::CUDA_GRAPH_INSTANTIATE_PARAMS, hErrNode_out);
+    assert!(offset_of!(InstantiateParams, error_node) == node);
+};
 
 /// `cuGraphInstantiateWithParams`
 pub(crate) unsafe fn instantiate(graph: CUgraph, flags: u64) -> Result<CUgraphExec, InstantiateError> {
     let mut exec = ptr::null_mut();
-    let mut params = sys::CUDA_GRAPH_INSTANTIATE_PARAMS {
+    let mut params = InstantiateParams {
         flags,
-        hUploadStream: ptr::null_mut(),
-        hErrNode_out: ptr::null_mut(),
-        result_out: sys::CUgraphInstantiateResult::CUDA_GRAPH_INSTANTIATE_SUCCESS,
+        upload_stream: ptr::null_mut(),
+        error_node: ptr::null_mut(),
+        reason: 0,
     };
-    match call!(cuGraphInstantiateWithParams(&mut exec, graph, &mut params)) {
+    let arguments = (&raw mut params).cast();
+    match call!(cuGraphInstantiateWithParams(&mut exec, graph, arguments)) {
         Ok(()) => Ok(exec),
         Err(error) => Err(InstantiateError {
             error,
-            node: params.hErrNode_out,
-            // SAFETY: the field is a C enum in a local, of four bytes.
-            reason: unsafe { (&raw const params.result_out).cast::<u32>().read() },
+            node: params.error_node,
+            reason: params.reason,
         }),
     }
 }
@@ -222,7 +239,7 @@ pub(crate) unsafe fn nodes(graph: CUgraph) -> Result<Vec<CUgraphNode>, CudaError
 /// `cuGraphNodeGetType`, as a number: a driver may know types that the bindings do not
 pub(crate) unsafe fn node_type(node: CUgraphNode) -> Result<u32, CudaError> {
     let mut kind = 0_u32;
-    call!(cuGraphNodeGetType(node, (&raw mut kind).cast()))?;
+    call!(cuGraphNodeGetType(node, &mut kind))?;
     Ok(kind)
 }
 

@@ -1,6 +1,6 @@
 //! Driver calls about nodes for host functions.
 
-use super::call::call;
+use super::functions::call;
 use super::{CUgraph, CUgraphExec, CUgraphNode};
 use crate::error::CudaError;
 use cudarc::driver::sys::CUDA_HOST_NODE_PARAMS;

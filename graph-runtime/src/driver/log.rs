@@ -1,8 +1,7 @@
 //! The driver's own log, which came with CUDA 12.9: lines that say in plain English why a call or a kernel failed. The
-//! driver, and cudarc's bindings, may be older. So the types are declared here, and the call is looked up in the
-//! library.
+//! driver, and cudarc's bindings, may be older.
 
-use super::conditional::find;
+use super::functions::call;
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_void};
 use std::ptr;
@@ -14,23 +13,13 @@ const MAX_LINES: usize = 20;
 /// The newest lines, from any thread.
 static LINES: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
 
-/// `CUlogsCallback`
-type Callback = unsafe extern "C" fn(*mut c_void, u32, *const c_char, usize);
-/// `cuLogsRegisterCallback`; the last parameter is an optional place for a handle
-type Register = unsafe extern "C" fn(Callback, *mut c_void, *mut *mut c_void) -> i32;
-
 /// `cuLogsRegisterCallback`: collects the driver's lines from now on. Does nothing with a driver that has no log.
 pub(crate) unsafe fn start() {
     static START: Once = Once::new();
     START.call_once(|| {
-        // SAFETY: the caller promised that the library is loaded; the type is that of CUDA's header, whose enums are
-        // integers of 4 bytes.
-        let register: Option<Register> = unsafe { find("cuLogsRegisterCallback") };
-        if let Some(register) = register {
-            // SAFETY: `keep` may be called from any thread, for ever; it needs no data, and the handle is optional.
-            let code = unsafe { register(keep, ptr::null_mut(), ptr::null_mut()) };
-            tracing::debug!(target: "graph_runtime", code, "cuLogsRegisterCallback");
-        }
+        // `keep` may be called from any thread, for ever; it needs no data, and the place for a handle is optional.
+        let started = call!(cuLogsRegisterCallback(keep, ptr::null_mut(), ptr::null_mut()));
+        tracing::debug!(target: "graph_runtime", ?started, "cuLogsRegisterCallback");
     });
 }
 

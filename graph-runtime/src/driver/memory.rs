@@ -1,6 +1,6 @@
 //! Driver calls about memory outside graphs.
 
-use super::call::call;
+use super::functions::call;
 use super::{CUdeviceptr, CUstream};
 use crate::error::CudaError;
 use cudarc::driver::sys;

@@ -2,8 +2,9 @@
 //!
 //! Each function asks of its caller what CUDA asks (<https://docs.nvidia.com/cuda/cuda-driver-api/>): handles are live
 //! and of one context; pointers are valid for the call and, if work is queued, until that has run; a context is current
-//! if CUDA needs one. Before any other call, [`context::is_present`] must have returned true: without the library,
-//! calls panic.
+//! if CUDA needs one. A library that is absent, or lacks a function, is an error.
+//!
+//! Codes and enums that the driver returns or writes are integers here: `library` says why.
 
 pub(crate) mod attribute;
 pub(crate) mod edge;
@@ -18,14 +19,26 @@ pub(crate) mod module;
 pub(crate) mod context;
 pub(crate) mod mode;
 pub(crate) mod nvrtc;
-mod call;
+mod functions;
+mod library;
+#[cfg(feature = "fault-injection")]
+pub(crate) mod faults;
 
-pub(crate) use call::error;
 pub(crate) use conditional::{ConditionalHandle, ConditionalType};
 pub(crate) use cudarc::driver::sys::{
     CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph,
-    CUgraphExec, CUgraphNode, CUmodule, CUstream, CUstreamCaptureStatus,
+    CUgraphExec, CUgraphNode, CUmodule, CUstream,
 };
+pub(crate) use functions::error;
 pub(crate) use graph::{KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
 pub(crate) use mode::{RelaxedCapture, StrictCapture};
 pub(crate) use nvrtc::{NvrtcError, NvrtcProgram};
+pub(crate) use stream::CaptureStatus;
+
+/// The names of all functions of the driver that this crate calls.
+#[cfg(feature = "fault-injection")]
+pub fn names() -> Vec<&'static str> {
+    let mut names = functions::NAMES.to_vec();
+    names.push("cuGetErrorName");
+    names
+}

@@ -1,12 +1,12 @@
 //! The mode that decides which calls this thread may make while a stream is being captured.
 
-use super::call::call;
+use super::functions::call;
 use crate::error::CudaError;
-use cudarc::driver::sys;
+use cudarc::driver::sys::CUstreamCaptureMode;
 use std::marker::PhantomData;
 
 /// `cuThreadExchangeStreamCaptureMode`: sets the calling thread's mode and returns the one it had
-unsafe fn exchange_capture_mode(mut mode: sys::CUstreamCaptureMode) -> Result<sys::CUstreamCaptureMode, CudaError> {
+unsafe fn exchange_capture_mode(mut mode: u32) -> Result<u32, CudaError> {
     call!(cuThreadExchangeStreamCaptureMode(&mut mode))?;
     Ok(mode)
 }
@@ -21,7 +21,7 @@ pub(crate) struct RelaxedCapture {
 impl RelaxedCapture {
     pub(crate) fn enter() -> Self {
         Self {
-            _mode: ThreadMode::enter(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED),
+            _mode: ThreadMode::enter(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED),
         }
     }
 }
@@ -35,23 +35,24 @@ pub(crate) struct StrictCapture {
 impl StrictCapture {
     pub(crate) fn enter() -> Self {
         Self {
-            _mode: ThreadMode::enter(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+            _mode: ThreadMode::enter(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
         }
     }
 }
 
-/// A mode of this thread. Dropping it restores the mode before.
+/// A mode of this thread. Dropping it restores the mode before, which is a number: a driver may know other modes than
+/// the bindings.
 struct ThreadMode {
-    before: Option<sys::CUstreamCaptureMode>,
+    before: Option<u32>,
     /// Keeps it on the thread whose mode it is.
     not_send: PhantomData<*const ()>,
 }
 
 impl ThreadMode {
-    fn enter(mode: sys::CUstreamCaptureMode) -> Self {
+    fn enter(mode: CUstreamCaptureMode) -> Self {
         // SAFETY: the call takes any mode and needs no context; whoever gets here holds a CUDA object, so the library
         // is loaded.
-        let before = unsafe { exchange_capture_mode(mode) }.ok();
+        let before = unsafe { exchange_capture_mode(mode as u32) }.ok();
         Self {
             before,
             not_send: PhantomData,

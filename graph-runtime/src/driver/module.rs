@@ -1,9 +1,9 @@
 //! Driver calls about modules and their functions.
 
-use super::call::call;
+use super::functions::call;
 use super::{CUdeviceptr, CUfunction, CUfunction_attribute, CUmodule};
 use crate::error::CudaError;
-use cudarc::driver::sys::{CUjit_option, CUresult, culib};
+use cudarc::driver::sys::CUjit_option;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
@@ -19,8 +19,8 @@ pub(crate) unsafe fn load_explained(image: &CStr) -> Result<CUmodule, (CudaError
     let mut module = ptr::null_mut();
     let mut log = vec![0_u8; 8192];
     let mut options = [
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER as u32,
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES as u32,
     ];
     let mut values = [
         log.as_mut_ptr().cast::<c_void>(),
@@ -74,19 +74,14 @@ pub(crate) unsafe fn function_attribute(
 /// `cuFuncGetParamInfo` for every parameter: their sizes in bytes; `None` if the driver is older than CUDA 12.4, which
 /// brought this call
 pub(crate) unsafe fn function_parameters(function: CUfunction) -> Option<Vec<usize>> {
-    type GetParamInfo = unsafe extern "C" fn(CUfunction, usize, *mut usize, *mut usize) -> CUresult;
-    // SAFETY: the library is loaded, or there would be no function.
-    let library = unsafe { culib() };
-    // SAFETY: the type is that of `cuda.h` (CUDA 12.4 and later) for this name.
-    let get = unsafe { library.get::<GetParamInfo>(b"cuFuncGetParamInfo") }.ok()?;
+    const INVALID_VALUE: u32 = 1;
     let mut sizes = Vec::new();
     loop {
         let (mut offset, mut size) = (0, 0);
-        // SAFETY: the caller promised that the function is loaded; the out-parameters are locals.
-        match unsafe { get(function, sizes.len(), &mut offset, &mut size) } {
-            CUresult::CUDA_SUCCESS => sizes.push(size),
-            CUresult::CUDA_ERROR_INVALID_VALUE => return Some(sizes), // there are no more
-            _ => return None,
+        match call!(cuFuncGetParamInfo(function, sizes.len(), &mut offset, &mut size)) {
+            Ok(()) => sizes.push(size),
+            Err(error) if error.code == INVALID_VALUE => return Some(sizes), // there are no more
+            Err(_) => return None,
         }
     }
 }

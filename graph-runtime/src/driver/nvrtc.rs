@@ -1,9 +1,10 @@
-//! NVRTC, the compiler of CUDA C++: one `unsafe fn` for each call, as for the driver. Before any other call,
-//! [`is_present`] must have returned true.
+//! NVRTC, the compiler of CUDA C++: one `unsafe fn` for each call, as for the driver. A library that is
+//! absent, or lacks a function, is an error.
 //!
 //! Each asks of its caller what NVRTC asks (<https://docs.nvidia.com/cuda/nvrtc/>): programs are live, and
 //! strings are valid until the call returns.
 
+use super::library::functions;
 use cudarc::nvrtc::sys;
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
@@ -12,16 +13,64 @@ use std::sync::OnceLock;
 
 pub(crate) use sys::nvrtcProgram as NvrtcProgram;
 
+functions! {
+    NAMES;
+    find: find, fail: NvrtcError::new, error: NvrtcError, bindings: sys -> sys::nvrtcResult;
+    fn nvrtcVersion(major: *mut c_int, minor: *mut c_int);
+    fn nvrtcGetNumSupportedArchs(count: *mut c_int);
+    fn nvrtcGetSupportedArchs(architectures: *mut c_int);
+    fn nvrtcCreateProgram(
+        program: *mut NvrtcProgram,
+        source: *const c_char,
+        name: *const c_char,
+        count: c_int,
+        headers: *const *const c_char,
+        names: *const *const c_char,
+    );
+    fn nvrtcCompileProgram(program: NvrtcProgram, count: c_int, options: *const *const c_char);
+    fn nvrtcGetProgramLogSize(program: NvrtcProgram, size: *mut usize);
+    fn nvrtcGetProgramLog(program: NvrtcProgram, text: *mut c_char);
+    fn nvrtcGetPTXSize(program: NvrtcProgram, size: *mut usize);
+    fn nvrtcGetPTX(program: NvrtcProgram, text: *mut c_char);
+    fn nvrtcDestroyProgram(program: *mut NvrtcProgram);
+    newer:
+}
+
 /// A failed call of NVRTC.
 #[derive(Debug)]
 pub(crate) struct NvrtcError {
     call: &'static str,
-    result: sys::nvrtcResult,
+    code: u32,
+}
+
+impl NvrtcError {
+    fn new(call: &'static str, code: u32) -> Self {
+        Self { call, code }
+    }
 }
 
 impl fmt::Display for NvrtcError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} failed: {:?}", self.call, self.result)
+        /// The names of `nvrtcResult`, from 1 on.
+        const CODES: [&str; 12] = [
+            "NVRTC_ERROR_OUT_OF_MEMORY",
+            "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
+            "NVRTC_ERROR_INVALID_INPUT",
+            "NVRTC_ERROR_INVALID_PROGRAM",
+            "NVRTC_ERROR_INVALID_OPTION",
+            "NVRTC_ERROR_COMPILATION",
+            "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
+            "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
+            "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
+            "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
+            "NVRTC_ERROR_INTERNAL_ERROR",
+            "NVRTC_ERROR_TIME_FILE_WRITE_FAILED",
+        ];
+        let name = (self.code as usize).checked_sub(1).and_then(|index| CODES.get(index));
+        match name {
+            Some(name) => write!(f, "{} failed: {name}", self.call),
+            None => write!(f, "{} failed: unknown error ({})", self.call, self.code),
+        }
     }
 }
 
@@ -30,43 +79,37 @@ macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: this is used only in the `unsafe fn` for this one call, whose caller promised what NVRTC asks of the
         // arguments passed through; out-parameters point to locals.
-        match unsafe { sys::$function($($argument),*) } {
-            sys::nvrtcResult::NVRTC_SUCCESS => Ok(()),
-            result => Err(NvrtcError { call: stringify!($function), result }),
-        }
+        unsafe { $function($($argument),*) }
     };
 }
 
-/// The functions that are called here. A library that lacks one is too old (before CUDA 11.2), and counts as absent:
-/// calling a missing function would panic.
-const CALLS: [&str; 10] = [
-    "nvrtcVersion",
-    "nvrtcGetNumSupportedArchs",
-    "nvrtcGetSupportedArchs",
-    "nvrtcCreateProgram",
-    "nvrtcCompileProgram",
-    "nvrtcGetProgramLogSize",
-    "nvrtcGetProgramLog",
-    "nvrtcGetPTXSize",
-    "nvrtcGetPTX",
-    "nvrtcDestroyProgram",
-];
-
-/// Whether the library is on this machine. Loads it at the first call.
+/// Whether the library is on this machine. Loads it at the first call. A library that lacks one of the functions is too
+/// old (before CUDA 11.2), and counts as absent.
 pub(crate) fn is_present() -> bool {
     static PRESENT: OnceLock<bool> = OnceLock::new();
     *PRESENT.get_or_init(|| {
-        // SAFETY: loading a library runs its initialisers; those of NVRTC are made for it.
-        if !unsafe { sys::is_culib_present() } {
-            return false;
-        }
-        // SAFETY: the library is present, and was just loaded.
-        let library = unsafe { sys::culib() };
-        CALLS.iter().all(|call| {
-            // SAFETY: the symbol is only looked up, never called with this type.
-            unsafe { library.get::<unsafe extern "C" fn()>(call.as_bytes()) }.is_ok()
-        })
+        // SAFETY: the symbols are only looked up, never called with this type.
+        let found = |name: &&str| unsafe { find::<unsafe extern "C" fn()>(name) }.is_some();
+        NAMES.iter().all(found)
     })
+}
+
+/// Looks a function up in the library; `None` if there is no library, or it has no function of that name.
+///
+/// # Safety
+///
+/// The function has type `F`.
+unsafe fn find<F: Copy>(name: &str) -> Option<F> {
+    static PRESENT: OnceLock<bool> = OnceLock::new();
+    // SAFETY: loading a library runs its initialisers; those of NVRTC are made for it.
+    if !*PRESENT.get_or_init(|| unsafe { sys::is_culib_present() }) {
+        return None;
+    }
+    // SAFETY: the library is present.
+    let library = unsafe { sys::culib() };
+    // SAFETY: by the caller's promise. The library is never unloaded, so the function may outlive this borrow of it.
+    let found = unsafe { library.get::<F>(name.as_bytes()) };
+    found.ok().map(|symbol| *symbol)
 }
 
 /// `nvrtcVersion`: major and minor
@@ -139,4 +182,18 @@ pub(crate) unsafe fn ptx(program: NvrtcProgram, text: &mut [u8]) -> Result<(), N
 /// `nvrtcDestroyProgram`
 pub(crate) unsafe fn destroy(mut program: NvrtcProgram) -> Result<(), NvrtcError> {
     call!(nvrtcDestroyProgram(&mut program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_names_or_numbers() {
+        let text = |code| NvrtcError::new("nvrtcCompileProgram", code).to_string();
+        assert_eq!(text(6), "nvrtcCompileProgram failed: NVRTC_ERROR_COMPILATION");
+        assert_eq!(sys::nvrtcResult::NVRTC_ERROR_COMPILATION as u32, 6);
+        assert_eq!(text(1000), "nvrtcCompileProgram failed: unknown error (1000)");
+        assert_eq!(text(0), "nvrtcCompileProgram failed: unknown error (0)");
+    }
 }

@@ -1,9 +1,9 @@
 //! Driver calls about streams and their capture.
 
-use super::call::call;
-use super::{CUevent, CUgraph, CUstream, CUstreamCaptureStatus};
+use super::functions::call;
+use super::{CUevent, CUgraph, CUstream};
 use crate::error::CudaError;
-use cudarc::driver::sys::{self, CUstreamCaptureMode};
+use cudarc::driver::sys::{self, CUstreamCaptureMode, CUstreamCaptureStatus};
 use std::ptr;
 
 /// `cuStreamCreate`, non-blocking: the stream and the null stream do not wait for each other
@@ -45,17 +45,34 @@ pub(crate) unsafe fn wait_event(stream: CUstream, event: CUevent) -> Result<(), 
     call!(cuStreamWaitEvent(stream, event, 0))
 }
 
+/// Whether a stream is being captured: `CUstreamCaptureStatus`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CaptureStatus {
+    /// The stream is not being captured.
+    None,
+    /// The stream is being captured. So is a stream with a status that the bindings do not list.
+    Active,
+    /// A call has made the capture invalid. It has not been ended, and will give no graph.
+    Invalidated,
+}
+
 /// `cuStreamIsCapturing`
-pub(crate) unsafe fn capture_status(stream: CUstream) -> Result<CUstreamCaptureStatus, CudaError> {
-    let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+pub(crate) unsafe fn capture_status(stream: CUstream) -> Result<CaptureStatus, CudaError> {
+    const NONE: u32 = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE as u32;
+    const INVALIDATED: u32 = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_INVALIDATED as u32;
+    let mut status = NONE;
     call!(cuStreamIsCapturing(stream, &mut status))?;
-    Ok(status)
+    Ok(match status {
+        NONE => CaptureStatus::None,
+        INVALIDATED => CaptureStatus::Invalidated,
+        _ => CaptureStatus::Active,
+    })
 }
 
 /// `cuStreamBeginCapture_v2`, thread-local: calls that CUDA forbids during a capture are forbidden to this thread only
 pub(crate) unsafe fn begin_capture(stream: CUstream) -> Result<(), CudaError> {
     let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-    call!(cuStreamBeginCapture_v2(stream, mode))
+    call!(cuStreamBeginCapture_v2(stream, mode as u32))
 }
 
 /// `cuStreamEndCapture`

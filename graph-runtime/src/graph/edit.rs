@@ -1,5 +1,6 @@
 //! Changes of a built graph in place. After one that failed half-way, the graph does not launch.
 
+use crate::backend::executable::CAPTURED;
 use crate::error::Error;
 use crate::graph::Graph;
 
@@ -10,6 +11,8 @@ pub(crate) enum Edit {
     Update(&'static str),
     /// A [`Graph::rebind`] of this resource.
     Rebind(usize),
+    /// A capture that another thread made while the graph was launched: it took the launch. This never ends.
+    Captured,
 }
 
 impl Graph {
@@ -34,6 +37,10 @@ impl Graph {
             },
             Edit::Rebind(resource) => Error::HalfRebound {
                 site: self.site().at_memory(&self.draft.resources[resource].name),
+            },
+            Edit::Captured => Error::Stream {
+                site: self.site(),
+                message: CAPTURED,
             },
         }
     }

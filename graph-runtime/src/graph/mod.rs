@@ -162,17 +162,24 @@ impl Graph {
     /// waiting for it. Accessors wait for the launch, even if the stream has been destroyed by then.
     ///
     /// # Errors
-    /// * [`Error::Stream`] if the stream is being captured or belongs to another context;
+    /// * [`Error::Stream`] if the stream is being captured or belongs to another context. If another thread begins the
+    ///   capture during the call, that capture becomes invalid; if it also ends it during the call, the graph's memory
+    ///   is kept for ever, and the graph cannot be used any more;
     /// * [`Error::Unsupported`] on the emulator;
     /// * as [`Graph::launch`].
     pub fn launch_on(&mut self, stream: &CudaStream) -> Result<()> {
         if !self.half_edited.is_empty() {
             return Err(self.refusal());
         }
-        if self.shared.is_empty() || !self.executable.has_streams() {
-            return self.executable.launch_on(&self.draft, &self.program, stream);
+        let launched = if self.shared.is_empty() || !self.executable.has_streams() {
+            self.executable.launch_on(&self.draft, &self.program, stream)
+        } else {
+            self.launch_shared(Some(stream))
+        };
+        if launched.is_err() && self.executable.is_captured() {
+            self.begin(Edit::Captured);
         }
-        self.launch_shared(Some(stream))
+        launched
     }
 
     /// Starts the graph on a user's stream or on its own, after conflicting uses of the memory that it shares.

@@ -20,8 +20,11 @@ pub(super) fn declare(resource: &Resource, builder: &TokenStream) -> TokenStream
 /// of the iterations in a `for`.
 pub(super) fn state(graph: &Graph<'_>, place: &Place, local: &Ident) -> TokenStream {
     let number = graph.accesses.iter().position(|(known, _)| ptr::eq(*known, place));
-    let number = number.unwrap_or_default();
-    let node = graph.draft.accesses[number].node;
-    let iteration = graph.variables_up_to(graph.draft.loop_around(node));
+    // A use that is a mistake, which was reported, is no access.
+    let iteration = number.map(|number| {
+        let node = graph.draft.accesses[number].node;
+        graph.variables_up_to(graph.draft.loop_around(node))
+    });
+    let (number, iteration) = (number.unwrap_or_default(), iteration.unwrap_or_default());
     quote_spanned!(place.end=> __p::random_state(&#local, &[#number #(, #iteration)*]))
 }

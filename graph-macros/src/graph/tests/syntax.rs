@@ -255,3 +255,14 @@ fn programmatic_edges() {
         "expected `)`: each edge has a `programmatic(..)` of its own",
     );
 }
+
+/// Found by mutations, see `crate::mutations`.
+#[test]
+fn an_rng_that_is_misused_beside_a_syntax_error_is_no_panic() {
+    let text = "graph Noise { rng noise = 42, draws 64 kernel draw = noisy<<<1, 64>>>(&mut noise) }";
+    let expansion = crate::graph::expand(text.parse().unwrap()).to_string();
+    assert!(
+        expansion.contains("expected `;` at the end of the statement"),
+        "{expansion}"
+    );
+}

@@ -35,7 +35,7 @@ fn atomic(source: Option<&Source>, kernel: &Checked, index: usize, buffer: &Buff
     let sizes = access.map_or([None; 4], |param| param.access.atomic_sizes);
     let sizes = [2_usize, 4, 8, 16].into_iter().zip(sizes);
     // A plain `fn` is trusted, and scalars have been compared.
-    let unknown = declaration.safe.is_some() && scalar(inner) == Ok(Scalar::Other);
+    let unknown = declaration.safe.is_some() && matches!(scalar(inner), Ok(Scalar::Other));
     let updates = sizes.filter_map(|(size, line)| Some((size, line.filter(|_| unknown)?)));
     let updates = updates.map(|(size, line)| quote!((#size, #line)));
     let (name, param, written) = (declaration.name(), declaration.params[index].name(), text(&buffer.ty));

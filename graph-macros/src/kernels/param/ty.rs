@@ -9,27 +9,41 @@ pub(in crate::kernels) fn signature(message: impl Into<String>) -> Diagnostic {
     error(Code::Signature, message)
 }
 
-/// The scalar type of a by-value parameter.
-pub(in crate::kernels) fn scalar(ty: &Type) -> Result<Scalar, Diagnostic> {
+/// The scalar type of a by-value parameter, by its plain name.
+pub(in crate::kernels) fn scalar(ty: &Type) -> Result<Scalar, Unfit> {
     let Type::Path(path) = ty else { return Ok(Scalar::Other) };
     let Some(ident) = path.path.get_ident().filter(|_| path.qself.is_none()) else {
         return Ok(Scalar::Other);
     };
-    let name = ident.to_string();
-    let instead = match name.as_str() {
-        "usize" => "u64",
-        "isize" => "i64",
-        "bool" => "u8",
-        "char" => "u32",
-        _ => {
-            return Ok(SCALARS
-                .iter()
-                .find(|(known, _)| *known == name)
-                .map_or(Scalar::Other, |(_, scalar)| *scalar));
-        }
-    };
-    Err(signature(format!("`{name}` cannot be passed to a kernel by value")).help(format!("use `{instead}`")))
+    let is_named = |name: &str| ident == name;
+    if let Some(&(name, instead)) = UNFIT.iter().find(|(name, _)| is_named(name)) {
+        return Err(Unfit { name, instead });
+    }
+    let known = SCALARS.iter().find(|(name, _)| is_named(name));
+    Ok(known.map_or(Scalar::Other, |(_, scalar)| *scalar))
 }
+
+/// A type that no kernel takes by value, since its size or its values are those of the host.
+pub(in crate::kernels) struct Unfit {
+    name: &'static str,
+    instead: &'static str,
+}
+
+impl Unfit {
+    /// The error where no PTX tells which type the kernel takes.
+    pub(in crate::kernels) fn error(self) -> Diagnostic {
+        let Self { name, instead } = self;
+        signature(format!("`{name}` cannot be passed to a kernel by value")).help(format!("use {instead}"))
+    }
+}
+
+/// The types that no kernel takes by value, and the words for those to use instead.
+const UNFIT: [(&str, &str); 4] = [
+    ("usize", "`u64` for 8 bytes (`size_t`), `u32` for 4 (`unsigned`)"),
+    ("isize", "`i64` for 8 bytes (`long long`), `i32` for 4 (`int`)"),
+    ("bool", "`u8`"),
+    ("char", "`u32`"),
+];
 
 /// Whether the type is one of the scalars that contracts and checks know, by its plain name.
 pub(in crate::kernels) fn is_primitive(ty: &Type) -> bool {
@@ -51,7 +65,7 @@ const SCALARS: [(&str, Scalar); 10] = [
 ];
 
 /// The type without parentheses and invisible groups.
-pub(super) fn bare(ty: &Type) -> &Type {
+pub(in crate::kernels) fn bare(ty: &Type) -> &Type {
     match ty {
         Type::Paren(inner) => bare(&inner.elem),
         Type::Group(inner) => bare(&inner.elem),

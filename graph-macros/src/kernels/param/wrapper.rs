@@ -1,6 +1,6 @@
 //! `Atomic<T>` and `MaybeUninit<T>`: types around the elements of memory, which say how a kernel accesses them.
 
-use super::ty::{bare, scalar, signature};
+use super::ty::{Unfit, bare, scalar, signature};
 use crate::text::text;
 use graph_plan::{Diagnostic, Scalar};
 use syn::{GenericArgument, PathArguments, PathSegment, Type};
@@ -135,7 +135,7 @@ impl Wrapper {
                     )),
                 )
             }
-            (Wrapping::Atomic, inner) => match scalar(inner)? {
+            (Wrapping::Atomic, inner) => match scalar(inner).map_err(Unfit::error)? {
                 Scalar::U8 | Scalar::I8 => Err(signature(format!("PTX has no atomic operations on `{}`", text(inner)))
                     .help(
                         "use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`, or a type of two bytes for `f16` and `bf16`",

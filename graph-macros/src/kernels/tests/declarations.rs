@@ -119,8 +119,32 @@ fn signatures_that_no_kernel_has_are_refused() {
     );
     let help = messages(block("fn fill(out: *mut [u32; 2], n: usize);"));
     assert!(
-        help[0].ends_with("help: use `&mut [[u32; 2]]`") && help[1].ends_with("help: use `u64`"),
+        help[0].ends_with("help: use `&mut [[u32; 2]]`") && help[1].ends_with("help: use `u32`"),
         "{help:?}"
+    );
+}
+
+#[test]
+fn host_types_are_replaced_by_types_of_the_size_that_the_kernel_takes() {
+    let help = |declaration: &str| {
+        let messages = messages(block(declaration));
+        let [message] = &messages[..] else {
+            panic!("{messages:?}")
+        };
+        message.lines().last().unwrap().to_owned()
+    };
+    assert_eq!(help("fn fill(out: &mut [u32], value: usize);"), "help: use `u32`");
+    assert_eq!(help("fn fill(out: &mut [u32], value: isize);"), "help: use `i32`");
+    assert_eq!(help("fn fill(out: &mut [u32], value: char);"), "help: use `u32`");
+    assert_eq!(
+        help("fn fill(out: usize, value: u32);"),
+        "help: declare it `out: &mut [T]`: the kernel writes to the memory at this address"
+    );
+    let unknown = "help: use `u64` for 8 bytes (`size_t`), `u32` for 4 (`unsigned`)";
+    let messages = messages(block("fn other(out: &mut [u32], value: usize);"));
+    assert!(
+        messages.iter().any(|message| message.ends_with(unknown)),
+        "{messages:?}"
     );
 }
 

@@ -3,23 +3,21 @@
 use super::attribute;
 use super::fill::{Fill, FillArguments};
 use super::kernels::Kernels;
+use crate::backend::device::cuda::Cuda;
 use crate::backend::storage::Storage;
-use crate::driver::{
-    self, CUcontext, CUfunction, CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelNodeParams,
-};
+use crate::driver::{self, CUfunction, CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelNodeParams};
 use crate::error::CudaError;
 use crate::program::{Argument, KernelOp, Op, Program};
 use crate::shape::part::Part;
 use graph_plan::LaunchConfig;
 use std::ffi::c_void;
 use std::ptr;
-use tracing::trace;
+use std::sync::Arc;
 
 /// Makes driver calls of nodes. It has scratch memory for their parameters, so that building does not allocate for
 /// every node.
-#[derive(Default)]
 pub(super) struct Adder {
-    pub(super) context: Context,
+    pub(super) cuda: Arc<Cuda>,
     pub(super) resources: Vec<Address>,
     /// The addresses of the buffers among the arguments of the current node.
     buffers: Vec<u64>,
@@ -27,14 +25,6 @@ pub(super) struct Adder {
     pub(super) pointers: Vec<*mut c_void>,
     pub(super) fill: FillArguments,
     condition: ConditionArguments,
-}
-
-pub(super) struct Context(pub(super) CUcontext);
-
-impl Default for Context {
-    fn default() -> Self {
-        Self(ptr::null_mut())
-    }
 }
 
 /// The address of a resource.
@@ -66,11 +56,14 @@ struct ConditionArguments {
 }
 
 impl Adder {
-    pub(super) fn new(context: CUcontext, storage: &[Storage]) -> Self {
+    pub(super) fn new(cuda: &Arc<Cuda>, storage: &[Storage]) -> Self {
         Self {
-            context: Context(context),
+            cuda: cuda.clone(),
             resources: storage.iter().map(Address::of).collect(),
-            ..Self::default()
+            buffers: Vec::new(),
+            pointers: Vec::new(),
+            fill: FillArguments::default(),
+            condition: ConditionArguments::default(),
         }
     }
 
@@ -97,13 +90,26 @@ impl Adder {
         match &*program.lowered(node) {
             Op::Kernel(kernel) => {
                 let entry = program.functions[kernel.function as usize].facts.entry;
-                trace!(target: "graph_runtime", node = name, entry, after = after.len(), "cuGraphAddKernelNode_v2");
+                announce!(
+                    self.cuda,
+                    trace,
+                    node = name,
+                    entry,
+                    after = after.len(),
+                    "cuGraphAddKernelNode_v2"
+                )?;
                 let params = self.kernel(program, kernels, kernel);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 let added = unsafe { driver::graph::add_kernel_node(graph, after, &params) }?;
                 if let Some(attributes) = &kernel.attributes {
-                    trace!(target: "graph_runtime", node = name, ?attributes, "cuGraphKernelNodeSetAttribute");
+                    announce!(
+                        self.cuda,
+                        trace,
+                        node = name,
+                        ?attributes,
+                        "cuGraphKernelNodeSetAttribute"
+                    )?;
                     // SAFETY: the node was just added.
                     unsafe { attribute::set(added, attributes) }?;
                 }
@@ -111,10 +117,18 @@ impl Adder {
             }
             Op::Memcpy { from, to } if !to.is_empty() => {
                 let (bytes, rows) = (to.part().bytes, to.rows());
-                trace!(target: "graph_runtime", node = name, bytes, rows, after = after.len(), "cuGraphAddMemcpyNode");
+                announce!(
+                    self.cuda,
+                    trace,
+                    node = name,
+                    bytes,
+                    rows,
+                    after = after.len(),
+                    "cuGraphAddMemcpyNode"
+                )?;
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::graph::add_memcpy_node(graph, after, &params, self.context.0) }
+                unsafe { driver::graph::add_memcpy_node(graph, after, &params, self.cuda.raw()) }
             }
             op @ Op::Memset { to, .. } => {
                 let fill = Fill::of_node(program, node, op).unwrap_or(Fill::Nothing);
@@ -131,7 +145,13 @@ impl Adder {
             | Op::Wait(_)
             | Op::Capture(_)
             | Op::Raw(_) => {
-                trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEmptyNode");
+                announce!(
+                    self.cuda,
+                    trace,
+                    node = name,
+                    after = after.len(),
+                    "cuGraphAddEmptyNode"
+                )?;
                 // SAFETY: by the caller's promise.
                 unsafe { driver::graph::add_empty_node(graph, after) }
             }
@@ -166,7 +186,7 @@ impl Adder {
             Op::Memcpy { from, to } if !to.is_empty() && to.is_one_row() => {
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::graph::set_memcpy_node(exec, handle, &params, self.context.0) }
+                unsafe { driver::graph::set_memcpy_node(exec, handle, &params, self.cuda.raw()) }
             }
             // Nothing in these changes in place. For copies of rows that lie apart, the whole graph is instantiated
             // again (`renew`).

@@ -24,7 +24,6 @@ use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
-use tracing::trace;
 
 impl CudaExecutable {
     pub(crate) fn build(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
@@ -47,7 +46,7 @@ impl CudaExecutable {
         check_version()?;
         let storage = allocate(&Backend::Cuda(cuda.clone()), blueprint)?;
         cuda.bind().at(graph)?;
-        trace!(target: "graph_runtime", graph = %blueprint.draft.name, "cuEventCreate");
+        announce!(cuda, trace, graph = %blueprint.draft.name, "cuEventCreate").at(graph)?;
         let mut built = Self {
             cuda: cuda.clone(),
             stream: ptr::null_mut(),
@@ -60,20 +59,20 @@ impl CudaExecutable {
             stale: false,
             nodes: vec![ptr::null_mut(); blueprint.program.ops.len()],
             setters: Vec::new(),
-            kernels: Kernels::default(),
-            adder: Adder::new(cuda.raw(), &storage),
+            kernels: Kernels::new(cuda),
+            adder: Adder::new(cuda, &storage),
             kept: ManuallyDrop::new(KeptObjects::new(blueprint, &storage)),
             storage: ManuallyDrop::new(storage),
             in_flight: Cell::new(0),
         };
-        trace!(target: "graph_runtime", graph = %blueprint.draft.name, "cuStreamCreate");
+        announce!(cuda, trace, graph = %blueprint.draft.name, "cuStreamCreate").at(graph)?;
         // SAFETY: the context is current.
         built.stream = unsafe { driver::stream::create() }.at(graph)?;
         // SAFETY: the stream was just made.
         built.stream_id = Some(unsafe { driver::stream::id(built.stream) }.at(graph)?);
         built
             .kernels
-            .load(cuda, blueprint.draft, blueprint.program, blueprint.variables)?;
+            .load(blueprint.draft, blueprint.program, blueprint.variables)?;
         built.put_variables(blueprint)?;
         built.prepare(blueprint)?;
         Ok(built)
@@ -183,7 +182,7 @@ impl CudaExecutable {
     /// destroys the graph, even if the closure of a node panics.
     fn add_nodes(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let draft = blueprint.draft;
-        trace!(target: "graph_runtime", graph = %draft.name, "cuGraphCreate");
+        announce!(self.cuda, trace, graph = %draft.name, "cuGraphCreate").at(|| Site::graph(&draft.name))?;
         // SAFETY: the driver is initialised.
         self.graph = unsafe { driver::graph::create() }.at(|| Site::graph(&draft.name))?;
         // SAFETY: the graph was created above.
@@ -249,7 +248,8 @@ impl CudaExecutable {
             };
             if !early.is_empty() {
                 let name = &blueprint.draft.nodes[node].name;
-                trace!(target: "graph_runtime", node = %name, after = early.len(), "cuGraphAddDependencies_v2");
+                announce!(self.cuda, trace, node = %name, after = early.len(), "cuGraphAddDependencies_v2")
+                    .map_err(|error| (node, error))?;
                 // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule), between which
                 // no edge was added.
                 unsafe { driver::edge::add_programmatic(graph, &early, self.nodes[node]) }
@@ -298,13 +298,16 @@ impl CudaExecutable {
     fn instantiate(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let draft = blueprint.draft;
         let graph = || Site::graph(&draft.name);
-        trace!(target: "graph_runtime", graph = %draft.name, nodes = self.nodes.len(), "cuGraphInstantiateWithParams");
+        announce!(self.cuda, trace, graph = %draft.name, nodes = self.nodes.len(), "cuGraphInstantiateWithParams")
+            .at(graph)?;
         // SAFETY: fact 1 of `CudaExecutable`.
         let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(blueprint.program)) };
         self.exec = match exec {
             Ok(exec) => exec,
             Err(failed) => {
-                tracing::debug!(target: "graph_runtime", reason = failed.reason, "instantiation failed");
+                if announce!(self.cuda, debug, reason = failed.reason, "instantiation failed").is_err() {
+                    return Err(failed.error).at(graph);
+                }
                 let told = self
                     .nodes
                     .iter()

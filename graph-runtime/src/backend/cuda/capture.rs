@@ -2,7 +2,7 @@
 
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::cuda_memory::CudaMemory;
-use crate::driver::{self, CUgraph, CUstream, CUstreamCaptureStatus, RelaxedCapture, StrictCapture};
+use crate::driver::{self, CUgraph, CUstream, CaptureStatus, RelaxedCapture, StrictCapture};
 use crate::error::{At, CudaError, Result, Site};
 use crate::program::capture::{BoxError, CaptureCall, Session};
 use crate::program::pointer::Addresses;
@@ -11,7 +11,6 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::Arc;
-use tracing::trace;
 
 /// The stream of one `capture` node, and what the graph keeps for it.
 ///
@@ -20,7 +19,7 @@ use tracing::trace;
 /// 1. `stream` was made by [`Capturing::new`] for this alone. It is destroyed in `drop` only, after all that could
 ///    still use it: the objects that the node prepared, and its workspaces. Whoever gets the stream from here without
 ///    `unsafe` gets a handle that only `unsafe` calls take.
-/// 2. It captures exactly while `capturing` is set: from [`Capturing::begin`] to [`Capturing::end`], both on the thread
+/// 2. It captures only while `capturing` is set: from [`Capturing::begin`] to [`Capturing::end`], both on the thread
 ///    of the build, since a `Capturing` is lent to the closure of the node only and is not `Sync`.
 pub(super) struct Capturing {
     cuda: Arc<Cuda>,
@@ -38,7 +37,7 @@ pub(super) struct Capturing {
 impl Capturing {
     /// Makes a stream that does not capture yet. The context is current.
     fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>) -> Result<Self, CudaError> {
-        trace!(target: "graph_runtime", "cuStreamCreate");
+        announce!(cuda, trace, "cuStreamCreate")?;
         // SAFETY: the context is current.
         let stream = unsafe { driver::stream::create() }?;
         Ok(Self {
@@ -75,7 +74,7 @@ impl Capturing {
     }
 
     fn begin(&self) -> Result<(), CudaError> {
-        trace!(target: "graph_runtime", "cuStreamBeginCapture_v2");
+        announce!(self.cuda, trace, "cuStreamBeginCapture_v2")?;
         // SAFETY: fact 1.
         unsafe { driver::stream::begin_capture(self.stream) }?;
         self.capturing.set(true);
@@ -83,10 +82,11 @@ impl Capturing {
     }
 
     fn end(&self) -> Result<CUgraph, CudaError> {
-        self.capturing.set(false);
-        trace!(target: "graph_runtime", "cuStreamEndCapture");
+        announce!(self.cuda, trace, "cuStreamEndCapture")?;
         // SAFETY: facts 1 and 2.
-        unsafe { driver::stream::end_capture(self.stream) }
+        let graph = unsafe { driver::stream::end_capture(self.stream) }?;
+        self.capturing.set(false);
+        Ok(graph)
     }
 
     /// Waits for the work that was queued while the stream did not capture.
@@ -99,7 +99,7 @@ impl Capturing {
     fn is_invalidated(&self) -> bool {
         // SAFETY: fact 1.
         let status = unsafe { driver::stream::capture_status(self.stream) };
-        matches!(status, Ok(CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_INVALIDATED))
+        matches!(status, Ok(CaptureStatus::Invalidated))
     }
 
     /// Runs the closure in a capture and returns what it captured.
@@ -197,7 +197,7 @@ fn explained(error: &CudaError) -> String {
 impl Drop for Capturing {
     fn drop(&mut self) {
         let _relaxed = RelaxedCapture::enter();
-        if self.cuda.bind().is_err() {
+        if self.cuda.bind_to_free().is_err() {
             return; // the context is beyond use: the stream is leaked
         }
         if self.capturing.get()
@@ -209,6 +209,7 @@ impl Drop for Capturing {
         let _ = self.finish(); // there may be work if the closure caught a panic of `prepare` and went on
         self.prepared.get_mut().clear();
         self.workspaces.get_mut().clear();
+        let _ = self.cuda.bind_to_free(); // the destructors of what was prepared are code of the user
         // SAFETY: fact 1.
         let _ = unsafe { driver::stream::destroy(self.stream) };
     }
@@ -217,7 +218,7 @@ impl Drop for Capturing {
 /// The graph that a `capture` node adds, and the stream with the objects that its work uses.
 pub(super) struct Captured {
     graph: CUgraph,
-    _session: Capturing,
+    session: Capturing,
 }
 
 impl Captured {
@@ -225,10 +226,7 @@ impl Captured {
     pub(super) fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>, call: &CaptureCall) -> Result<Self, String> {
         let session = Capturing::new(cuda, addresses).map_err(|error| error.to_string())?;
         let graph = session.capture(call)?;
-        let captured = Self {
-            graph,
-            _session: session,
-        };
+        let captured = Self { graph, session };
         // SAFETY: the graph was just captured.
         match unsafe { find(graph, &|kind| is_allocation(kind).then_some(())) } {
             // CUDA's own error would not say what is wrong.
@@ -252,6 +250,7 @@ impl Captured {
 
 impl Drop for Captured {
     fn drop(&mut self) {
+        let _ = self.session.cuda.bind_to_free(); // destructors of closures, which are code of the user, have run
         // SAFETY: it was captured for `self`; child nodes have copies.
         let _ = unsafe { driver::graph::destroy(self.graph) };
     }

@@ -6,7 +6,6 @@ use super::failure::Failure;
 use crate::backend::blueprint::Blueprint;
 use crate::driver::{self, CUgraph, CUgraphNode};
 use crate::program::Op;
-use tracing::trace;
 
 impl CudaExecutable {
     /// Adds a child graph as a CUDA node. CUDA takes no conditionals in one: if it holds any, its nodes are added to
@@ -35,7 +34,7 @@ impl CudaExecutable {
             return Ok(unsafe { driver::graph::add_empty_node(graph, &last) }.map_err(at_node)?);
         }
         let name = &blueprint.draft.nodes[node].name;
-        trace!(target: "graph_runtime", node = %name, after = after.len(), "cuGraphAddChildGraphNode");
+        announce!(self.cuda, trace, node = %name, after = after.len(), "cuGraphAddChildGraphNode").map_err(at_node)?;
         // SAFETY: the driver is initialised.
         let empty = unsafe { driver::graph::create() }.map_err(at_node)?;
         // SAFETY: by the caller's promise; `empty` was just made.

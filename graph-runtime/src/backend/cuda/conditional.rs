@@ -11,7 +11,6 @@ use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::{Conditional, ConditionalKind};
 use crate::shape::part::Part;
 use std::collections::HashSet;
-use tracing::trace;
 
 /// The first CUDA version with conditional nodes.
 const CONDITIONALS: u32 = 12_030;
@@ -153,7 +152,7 @@ impl CudaExecutable {
     ) -> Result<CUgraphNode, Failure> {
         let at_node = |error| (setting.owner, error);
         let (name, bodies) = (&blueprint.draft.nodes[setting.owner].name, choice.bodies.len());
-        trace!(target: "graph_runtime", node = %name, bodies, kind = ?choice.kind, "cuGraphAddNode_v2");
+        announce!(self.cuda, trace, node = %name, bodies, kind = ?choice.kind, "cuGraphAddNode_v2").map_err(at_node)?;
         let context = self.cuda.raw();
         // SAFETY: by the caller's promise.
         let added =

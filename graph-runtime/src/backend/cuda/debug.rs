@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::{CudaExecutable, OWN};
 use crate::backend::blueprint::Blueprint;
 use crate::backend::calls::Calls;
-use crate::backend::device::cuda::Cuda;
+use crate::backend::device::cuda::{Cuda, twice};
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::device::options::DebugOptions;
 use crate::backend::storage::Storage;
@@ -122,11 +122,11 @@ impl DebugExecutable {
         self.run(draft, program, self.parts.stream)
     }
 
-    /// Runs the graph on a user's stream.
+    /// Runs the graph after all work of a user's stream.
     pub(crate) fn launch_on(&mut self, draft: &Draft, program: &Program, stream: &CudaStream) -> Result<()> {
         self.refuse_if_over()?;
-        let stream = self.parts.check_stream(draft, stream)?;
-        self.run_recorded(draft, program, stream)
+        self.parts.check_stream(draft, stream)?;
+        self.run_recorded(draft, program)
     }
 
     /// Runs the graph on a user's stream or on its own, after launches of other graphs that conflict with `claims`.
@@ -138,15 +138,18 @@ impl DebugExecutable {
         stream: Option<&CudaStream>,
     ) -> Result<()> {
         self.refuse_if_over()?;
-        let stream = self.parts.await_others(draft, claims, stream)?;
-        self.run_recorded(draft, program, stream)
+        self.parts.await_others(draft, claims, stream)?;
+        self.run_recorded(draft, program)
     }
 
-    /// Runs the graph on a stream that lives and is of this context, which is current.
-    fn run_recorded(&mut self, draft: &Draft, program: &Program, stream: CUstream) -> Result<()> {
+    /// Runs the graph. It runs on its own stream, whatever stream the user has given: it waits for all work of the
+    /// context before the first node, and for each node, so the order is the same; and a capture of the user's stream
+    /// that another thread begins meanwhile takes no node. The context is current.
+    fn run_recorded(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        let stream = self.parts.stream;
         self.parts.note_launch();
         self.run(draft, program, stream)?;
-        // SAFETY: by the caller.
+        // SAFETY: fact 1 of `CudaExecutable`; the context is current.
         unsafe { self.parts.record_launch(stream) }.at(|| Site::graph(&draft.name))
     }
 
@@ -268,8 +271,13 @@ impl DebugExecutable {
         let Err(error) = waited else {
             return Ok(());
         };
-        std::mem::forget(made); // it may still run (fact 2)
-        self.over = true;
+        self.over = match error {
+            wait::Failed::Cuda(_) => self.parts.cuda.synchronize().is_err(),
+            wait::Failed::Late(_) => true,
+        };
+        if self.over {
+            std::mem::forget(made); // it may still run (fact 2)
+        }
         Err(match error {
             wait::Failed::Cuda(error) => report::failed(self, run, node, error),
             wait::Failed::Late(limit) => {
@@ -348,7 +356,7 @@ impl DebugExecutable {
 impl Drop for DebugExecutable {
     fn drop(&mut self) {
         let _relaxed = RelaxedCapture::enter();
-        let idle = self.parts.wait().and_then(|()| self.parts.cuda.bind());
+        let idle = twice(|| self.parts.wait()).and_then(|()| self.parts.cuda.bind_to_free());
         if idle.is_err() {
             // They may still run, or the context is beyond use (fact 2).
             self.raw.drain().for_each(|(_, piece)| std::mem::forget(piece));

@@ -4,9 +4,10 @@ use super::attribute;
 use super::fill::{Fill, is_skipped_memset};
 use super::{CudaExecutable, EVENT, LOST, OWN};
 use crate::backend::calls::Calls;
+use crate::backend::device::cuda::twice;
 use crate::backend::storage::Storage;
 use crate::backend::uses::Awaited;
-use crate::driver::{self, CUgraph, CUgraphExec, CUstream, CUstreamCaptureStatus, RelaxedCapture};
+use crate::driver::{self, CUgraph, CUgraphExec, CUstream, CaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::host::refuse_in_host_function;
 use crate::program::{Op, Program};
@@ -55,7 +56,7 @@ impl CudaExecutable {
     /// Starts the graph on a user's stream.
     pub(crate) fn launch_on(&mut self, draft: &Draft, stream: &CudaStream) -> Result<()> {
         let stream = self.check_stream(draft, stream)?;
-        self.launch_recorded(stream).at(|| Site::graph(&draft.name))
+        self.launch_on_checked(draft, stream)
     }
 
     /// Refuses a user's stream if the graph cannot be launched on it. Otherwise returns the stream, with its context
@@ -71,10 +72,49 @@ impl CudaExecutable {
         let stream = stream.cu_stream();
         // SAFETY: the `CudaStream` is borrowed, so the stream lives.
         let status = unsafe { driver::stream::capture_status(stream) }.at(graph)?;
-        if status != CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE {
+        if status != CaptureStatus::None {
             return refuse("the stream is being captured: a graph's own memory must not end up in another graph");
         }
         Ok(stream)
+    }
+
+    /// As [`CudaExecutable::launch_recorded`], on a stream from [`CudaExecutable::check_stream`]. Since then, another
+    /// thread may have begun to capture the stream, so that the launch has become a part of that capture instead of
+    /// running. This is an error, and it leaves no graph that may use this graph's memory unknown to Rust (fact 10).
+    pub(super) fn launch_on_checked(&mut self, draft: &Draft, stream: CUstream) -> Result<()> {
+        let launched = self.launch_recorded(stream);
+        // SAFETY: the stream lives and is of this context, which is current.
+        let status = unsafe { driver::stream::capture_status(stream) };
+        let graph = || Site::graph(&draft.name);
+        if status == Ok(CaptureStatus::None) {
+            return launched.at(graph);
+        }
+        // The launch may run, or be in the capture; so may the recording of the event.
+        self.in_flight.set(self.in_flight.get() | LOST);
+        self.event.lose();
+        let message = match status {
+            Ok(CaptureStatus::Invalidated) => INVALIDATED,
+            _ => {
+                // CUDA does not allow to wait for a stream that is being captured: the call returns at once, and makes
+                // the capture invalid (CUDA programming guide, stream capture, "prohibited operations").
+                // SAFETY: as above.
+                match (status, unsafe { driver::stream::synchronize(stream) }) {
+                    (_, Err(error)) if is_capture_error(&error) => INVALIDATED,
+                    (Err(unknown), Ok(())) => return launched.and(Err(unknown)).at(graph), // it is not being captured
+                    _ => {
+                        self.in_flight.set(self.in_flight.get() | EVENT);
+                        self.event.give_up();
+                        CAPTURED
+                    }
+                }
+            }
+        };
+        Err(Error::Stream { site: graph(), message })
+    }
+
+    /// Whether a launch is in a graph that another thread has captured. Then this graph must not be used any more.
+    pub(crate) fn is_captured(&self) -> bool {
+        self.event.is_given_up()
     }
 
     /// Starts the graph on a stream that lives, is of this context and is not being captured, and records `event`
@@ -194,6 +234,20 @@ fn check_fill(new: &Fill, built: &Fill, site: impl Fn() -> Site) -> Result<()> {
     }
 }
 
+/// The message about a launch that is in a capture that will give no graph.
+const INVALIDATED: &str = "another thread began to capture the stream during the launch; that capture is invalid now, since a graph's \
+                           own memory must not end up in another graph; launch again when it has been ended";
+/// The message about a launch that is in a graph that somebody has captured.
+pub(crate) const CAPTURED: &str = "another thread captured the stream during a launch, so that another graph may use this graph's memory \
+                                   at any time; the memory is kept for ever, and this graph cannot be used any more";
+
+/// Whether the error means that the stream is being captured, and that the capture is invalid now.
+fn is_capture_error(error: &CudaError) -> bool {
+    const STREAM_CAPTURE_UNSUPPORTED: u32 = 900;
+    const STREAM_CAPTURE_INVALIDATED: u32 = 901;
+    matches!(error.code(), STREAM_CAPTURE_UNSUPPORTED | STREAM_CAPTURE_INVALIDATED)
+}
+
 /// Whether the error means that no context, or the wrong one, is current.
 fn wants_context(error: &CudaError) -> bool {
     const INVALID_CONTEXT: u32 = 201;
@@ -213,7 +267,7 @@ pub(crate) fn launch_error(draft: &Draft, source: CudaError) -> Error {
 impl Drop for CudaExecutable {
     fn drop(&mut self) {
         let _relaxed = RelaxedCapture::enter();
-        if let Err(error) = self.wait().and_then(|()| self.cuda.bind()) {
+        if let Err(error) = twice(|| self.wait()).and_then(|()| self.cuda.bind_to_free()) {
             // Something may still run, or the context is beyond use: nothing is freed (fact 2), not even the context.
             tracing::warn!(target: "graph_runtime", %error, "the memory of a graph is leaked, since waiting for it failed");
             std::mem::forget((self.cuda.clone(), self.event.clone(), self.events.clone()));

@@ -7,7 +7,6 @@ use crate::error::CudaError;
 use crate::program::event::Event;
 use std::ffi::c_void;
 use std::sync::Arc;
-use tracing::trace;
 
 /// The function that CUDA calls, on a thread of CUDA's own. It never panics: `BoundCall::run` catches panics.
 unsafe extern "C" fn run(call: *mut c_void) {
@@ -31,7 +30,7 @@ impl CudaExecutable {
         node: usize,
         name: &str,
     ) -> Result<CUgraphNode, CudaError> {
-        trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddHostNode");
+        announce!(self.cuda, trace, node = name, after = after.len(), "cuGraphAddHostNode")?;
         let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
         // SAFETY: by the caller's promise; `run` takes this address, and `self.kept` has a call for each such node of
         // the program.
@@ -57,7 +56,7 @@ impl CudaExecutable {
             self.kept.calls.forget_retired();
         }
         self.kept.calls.renew(node, &self.storage);
-        Ok(())
+        self.cuda.bind() // destructors of retired functions, which are code of the user, may have run
     }
 
     /// Adds a node that records an event or, if `wait`, one that waits for it.
@@ -76,11 +75,23 @@ impl CudaExecutable {
         // `support` has refused events of other devices.
         let event = event.raw(self.cuda.raw()).unwrap_or(std::ptr::null_mut());
         if wait {
-            trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEventWaitNode");
+            announce!(
+                self.cuda,
+                trace,
+                node = name,
+                after = after.len(),
+                "cuGraphAddEventWaitNode"
+            )?;
             // SAFETY: by the caller's promise; the event lives as long as `self.kept` (fact 8 of `CudaExecutable`).
             unsafe { driver::event::add_wait_node(graph, after, event) }
         } else {
-            trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEventRecordNode");
+            announce!(
+                self.cuda,
+                trace,
+                node = name,
+                after = after.len(),
+                "cuGraphAddEventRecordNode"
+            )?;
             // SAFETY: as above.
             unsafe { driver::event::add_record_node(graph, after, event) }
         }

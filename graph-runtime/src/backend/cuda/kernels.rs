@@ -13,7 +13,7 @@ use graph_plan::{Draft, LaunchConfig};
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 use std::mem::ManuallyDrop;
-use tracing::trace;
+use std::sync::Arc;
 
 /// The built-in kernels that set memory: the file's path and text.
 const FILL: (&str, &str) = (
@@ -32,8 +32,8 @@ const DELAY: (&str, &str) = (
 );
 
 /// All modules and kernels that a graph has loaded. [`Kernels::unload`] unloads them.
-#[derive(Default)]
 pub(super) struct Kernels {
+    cuda: Arc<Cuda>,
     modules: Vec<CUmodule>,
     /// One for each of [`Program::functions`].
     functions: Vec<LoadedKernel>,
@@ -71,20 +71,28 @@ struct ConditionKernels {
 }
 
 impl Kernels {
+    /// No modules yet.
+    pub(super) fn new(cuda: &Arc<Cuda>) -> Self {
+        Self {
+            cuda: cuda.clone(),
+            modules: Vec::new(),
+            functions: Vec::new(),
+            fill: None,
+            condition: None,
+            delay: None,
+            shared_limit: 0,
+        }
+    }
+
     /// Loads the modules and finds the kernels. After an error, `self` owns what was loaded so far. The context must be
     /// current.
-    pub(super) fn load(
-        &mut self,
-        cuda: &Cuda,
-        draft: &Draft,
-        program: &Program,
-        variables: &[ModuleMemory],
-    ) -> Result<()> {
+    pub(super) fn load(&mut self, draft: &Draft, program: &Program, variables: &[ModuleMemory]) -> Result<()> {
         let graph = || Site::graph(&draft.name);
-        self.shared_limit = cuda
+        self.shared_limit = self
+            .cuda
             .attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
             .at(graph)? as u64;
-        let capability = cuda.capability().at(graph)?;
+        let capability = self.cuda.capability().at(graph)?;
         for function in &program.functions {
             check_target(draft, function.facts, capability)?;
         }
@@ -96,7 +104,7 @@ impl Kernels {
         for function in &program.functions {
             let loaded = match &function.code {
                 Code::Module(module) => self.find(*module, function.facts.entry),
-                Code::Loaded(function) => adopt(cuda, draft, function)?,
+                Code::Loaded(function) => adopt(&self.cuda, draft, function)?,
             };
             self.functions
                 .push(loaded.at(|| graph().at_memory(function.facts.name))?);
@@ -106,7 +114,7 @@ impl Kernels {
 
     /// Finds a kernel in a module that was loaded here.
     fn find(&self, module: usize, entry: &str) -> Result<LoadedKernel, CudaError> {
-        trace!(target: "graph_runtime", entry, "cuModuleGetFunction");
+        announce!(self.cuda, trace, entry, "cuModuleGetFunction")?;
         let name = CString::new(entry).unwrap_or_default();
         // SAFETY: the module was loaded by `load` just now.
         let handle = unsafe { driver::module::function(self.modules[module], &name) }?;
@@ -116,16 +124,17 @@ impl Kernels {
 
     /// The address and the size of a variable of a module that was loaded here. The context must be current.
     pub(super) fn variable(&self, variable: &ModuleMemory) -> Result<(CUdeviceptr, usize), CudaError> {
-        trace!(target: "graph_runtime", symbol = %variable.symbol, "cuModuleGetGlobal");
+        announce!(self.cuda, trace, symbol = %variable.symbol, "cuModuleGetGlobal")?;
         let name = CString::new(&*variable.symbol).unwrap_or_default();
         // SAFETY: the module was loaded by `load` and is unloaded only by `unload`.
         unsafe { driver::module::variable(self.modules[variable.module], &name) }
     }
 
     fn module(&mut self, draft: &Draft, path: &'static str, text: &str) -> Result<CUmodule> {
-        trace!(target: "graph_runtime", graph = %draft.name, path, "cuModuleLoadData");
+        announce!(self.cuda, trace, graph = %draft.name, path, "cuModuleLoadData").at(|| Site::graph(&draft.name))?;
+        let graph = || Site::graph(&draft.name);
         let failed = |message| Error::Module {
-            site: Site::graph(&draft.name),
+            site: graph(),
             path,
             message,
         };
@@ -133,7 +142,7 @@ impl Kernels {
         // SAFETY: `load` is called with the context current; the image is a string that outlives the call.
         let module = unsafe { driver::module::load(&image) }.or_else(|_| {
             // Asking for the compiler's messages makes loading slower, so it is done only after a failure.
-            trace!(target: "graph_runtime", graph = %draft.name, path, "cuModuleLoadDataEx");
+            announce!(self.cuda, trace, graph = %draft.name, path, "cuModuleLoadDataEx").at(graph)?;
             // SAFETY: as above.
             unsafe { driver::module::load_explained(&image) }.map_err(|(error, log)| {
                 failed(if log.is_empty() {
@@ -277,7 +286,7 @@ impl Kernels {
         if shared <= function.dynamic_shared {
             return Ok(());
         }
-        trace!(target: "graph_runtime", shared, "cuFuncSetAttribute");
+        announce!(self.cuda, trace, shared, "cuFuncSetAttribute")?;
         let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function's module is loaded until `unload`.
         unsafe { driver::module::set_function_attribute(function.handle, attribute, shared as i32) }
@@ -293,6 +302,7 @@ impl Kernels {
             // SAFETY: the function left the list just now and is not used again.
             unsafe { ManuallyDrop::drop(&mut function.owner) };
         }
+        let _ = self.cuda.bind_to_free(); // cudarc has unloaded the modules of users' functions
         self.fill = None;
         self.condition = None;
         self.delay = None;
@@ -370,8 +380,8 @@ fn with_visible<'t>(text: &'t str, lines: &[u32]) -> Cow<'t, str> {
 
 /// Takes a user's function. The outer error says that it belongs to another context, the inner one is the driver's.
 fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<LoadedKernel, CudaError>> {
-    trace!(target: "graph_runtime", "cuFuncGetParamInfo");
     let graph = || Site::graph(&draft.name);
+    announce!(cuda, trace, "cuFuncGetParamInfo").at(graph)?;
     // To ask cudarc about a function makes the function's context current: that tells which context it is. The first
     // answer may be an earlier, stored error of cudarc's, so the question is repeated.
     let ask = || function.max_threads_per_block();
@@ -380,7 +390,7 @@ fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<L
     let context = unsafe { driver::context::current() }.at(graph)?;
     cuda.bind().at(graph)?;
     if let Err(error) = asked {
-        return Ok(Err(driver::error("cuFuncGetAttribute", error.0)));
+        return Ok(Err(driver::error("cuFuncGetAttribute", error.0 as u32)));
     }
     if context != cuda.raw() {
         return Err(Error::Unsupported {

@@ -8,7 +8,6 @@ use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::capture::CaptureCall;
 use crate::program::raw::{RawCall, RawSite};
 use graph_plan::{Draft, forbidden_capture};
-use tracing::trace;
 
 impl CudaExecutable {
     /// Captures the calls of a node. In a conditional body, fails if CUDA cannot run one of them there.
@@ -39,7 +38,13 @@ impl CudaExecutable {
         node: usize,
         name: &str,
     ) -> Result<CUgraphNode, CudaError> {
-        trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddChildGraphNode");
+        announce!(
+            self.cuda,
+            trace,
+            node = name,
+            after = after.len(),
+            "cuGraphAddChildGraphNode"
+        )?;
         let captured = self
             .kept
             .captured
@@ -63,7 +68,14 @@ impl CudaExecutable {
         call: &RawCall,
         name: &str,
     ) -> Result<CUgraphNode, Failure> {
-        trace!(target: "graph_runtime", node = name, after = after.len(), "the closure of a raw node");
+        announce!(
+            self.cuda,
+            trace,
+            node = name,
+            after = after.len(),
+            "the closure of a raw node"
+        )
+        .map_err(|error| (node, error))?;
         let site = RawSite {
             graph,
             context: self.cuda.context(),

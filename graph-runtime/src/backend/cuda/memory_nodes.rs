@@ -11,7 +11,6 @@ use cudarc::driver::sys::CUmemorytype;
 use graph_plan::LaunchConfig;
 use std::ffi::c_void;
 use std::ptr;
-use tracing::trace;
 
 /// The most blocks of a fill for one row. If there are more units, each thread sets several.
 const MAX_FILL_BLOCKS: u64 = 1 << 14;
@@ -37,13 +36,27 @@ impl Adder {
     ) -> Result<CUgraphNode, CudaError> {
         match fill {
             Fill::Memset { size, value } => {
-                trace!(target: "graph_runtime", node = name, bytes = to.part().bytes, after = after.len(), "cuGraphAddMemsetNode");
+                announce!(
+                    self.cuda,
+                    trace,
+                    node = name,
+                    bytes = to.part().bytes,
+                    after = after.len(),
+                    "cuGraphAddMemsetNode"
+                )?;
                 let params = self.memset(to, *size, *value);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::graph::add_memset_node(graph, after, &params, self.context.0) }
+                unsafe { driver::graph::add_memset_node(graph, after, &params, self.cuda.raw()) }
             }
             Fill::Kernel { pattern, words } => {
-                trace!(target: "graph_runtime", node = name, bytes = to.part().bytes, after = after.len(), "cuGraphAddKernelNode_v2");
+                announce!(
+                    self.cuda,
+                    trace,
+                    node = name,
+                    bytes = to.part().bytes,
+                    after = after.len(),
+                    "cuGraphAddKernelNode_v2"
+                )?;
                 let params = self.fill(kernels, to, pattern, *words);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
@@ -51,7 +64,13 @@ impl Adder {
             }
             // `TooLong` was refused before.
             Fill::Nothing | Fill::TooLong => {
-                trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEmptyNode");
+                announce!(
+                    self.cuda,
+                    trace,
+                    node = name,
+                    after = after.len(),
+                    "cuGraphAddEmptyNode"
+                )?;
                 // SAFETY: by the caller's promise.
                 unsafe { driver::graph::add_empty_node(graph, after) }
             }
@@ -75,7 +94,7 @@ impl Adder {
             Fill::Memset { size, value } => {
                 let params = self.memset(to, *size, *value);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::graph::set_memset_node(exec, handle, &params, self.context.0) }
+                unsafe { driver::graph::set_memset_node(exec, handle, &params, self.cuda.raw()) }
             }
             Fill::Kernel { pattern, words } => {
                 let params = self.fill(kernels, to, pattern, *words);

@@ -1,5 +1,16 @@
 //! Graphs in a CUDA context.
 
+/// Tells the subscribers of `tracing` about a driver call that comes next, and makes the context current again: a
+/// subscriber is code of the user, and may make another one current. Nothing else in this folder tells them anything
+/// (but for warnings at the end of `drop`), so that no such code runs between [`Cuda::bind`] and the calls that rely on
+/// it.
+macro_rules! announce {
+    ($cuda:expr, $level:ident, $($fields:tt)*) => {{
+        tracing::$level!(target: "graph_runtime", $($fields)*);
+        $cuda.bind_after_trace()
+    }};
+}
+
 mod debug;
 mod build;
 mod renew;
@@ -35,7 +46,7 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 pub(crate) use debug::DebugExecutable;
-pub(crate) use executable::launch_error;
+pub(crate) use executable::{CAPTURED, launch_error};
 
 /// An instantiated graph with everything that its launches use.
 ///
@@ -80,7 +91,16 @@ pub(crate) use executable::launch_error;
 ///    (fact 4). A mutex around each function also keeps it from being entered twice at once; since launches follow each
 ///    other, it never waits.
 /// 9. *Any thread may call.* Driver handles are not bound to threads. Calls that need a current context get it by
-///    [`Cuda::bind`].
+///    [`Cuda::bind`]. No code of the user runs between that and those calls: subscribers of `tracing` run only in
+///    `announce`, which binds again, and closures and destructors are followed by another `bind`.
+/// 10. *No captured graph has our memory.* A launch on a user's stream is refused if the stream is being captured. If
+///     another thread begins that between the question and the launch, `launch_on_checked` asks again after the launch.
+///     A capture that is still open then is made invalid, and CUDA makes no graph of it. If it has been ended
+///     meanwhile, the event is given up: waiting for it fails for ever, so memory is neither lent (fact 4) nor freed
+///     (fact 2), nor used by others (facts 2 to 4 of `Uses`), and `Graph` launches no more. If it was begun and ended
+///     between the two questions, the recording of the event was captured as well; CUDA refuses to wait for such an
+///     event, so waiting fails as well. In one case nothing shows: the capture ends just between the launch and the
+///     recording. That this does not happen is an assumption about programs.
 pub(crate) struct CudaExecutable {
     cuda: Arc<Cuda>,
     stream: CUstream,

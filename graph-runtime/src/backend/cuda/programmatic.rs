@@ -23,6 +23,6 @@ pub(super) fn edges<'a>(cuda: &Cuda, blueprint: &Blueprint<'a>, none: &'a Progra
     if version >= EDGE_DATA && cuda.capability().at(graph)? >= CAPABILITY {
         return Ok(blueprint.programmatic);
     }
-    tracing::debug!(target: "graph_runtime", graph = %blueprint.draft.name, "programmatic edges become plain ones here");
+    announce!(cuda, debug, graph = %blueprint.draft.name, "programmatic edges become plain ones here").at(graph)?;
     Ok(none)
 }

@@ -9,7 +9,6 @@ use crate::error::{At, Error, Result, Site};
 use crate::program::{Op, Program};
 use graph_plan::Draft;
 use std::ptr;
-use tracing::trace;
 
 impl CudaExecutable {
     /// Makes later launches run `nodes` with their memory where that is now. If CUDA refuses to change one in place,
@@ -53,7 +52,7 @@ impl CudaExecutable {
         self.wait().at(graph)?;
         self.cuda.bind().at(graph)?;
         if !self.exec.is_null() {
-            trace!(target: "graph_runtime", graph = %draft.name, "cuGraphExecDestroy");
+            announce!(self.cuda, trace, graph = %draft.name, "cuGraphExecDestroy").at(graph)?;
             // SAFETY: fact 1 of `CudaExecutable`; no launch is in flight, and the handle is not used again.
             let destroyed = unsafe { driver::graph::destroy_executable(self.exec) };
             self.exec = ptr::null_mut();
@@ -64,7 +63,7 @@ impl CudaExecutable {
             // SAFETY: facts 1, 2 and 5 of `CudaExecutable`: `nodes[node]` is the program's node, of the same kind.
             unsafe { self.adder.move_node(self.nodes[node], program, node) }.at(site)?;
         }
-        trace!(target: "graph_runtime", graph = %draft.name, "cuGraphInstantiateWithParams");
+        announce!(self.cuda, trace, graph = %draft.name, "cuGraphInstantiateWithParams").at(graph)?;
         // SAFETY: fact 1 of `CudaExecutable`.
         let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(program)) };
         self.exec = exec.map_err(|failed| failed.error).at(graph)?;
@@ -95,11 +94,11 @@ impl CudaExecutable {
         for node in disabled.map(|(node, _)| node).chain(program.idle()) {
             self.set_enabled(draft, program, node, false)?;
         }
-        trace!(target: "graph_runtime", graph = %draft.name, "cuGraphUpload");
+        announce!(self.cuda, trace, graph = %draft.name, "cuGraphUpload").at(graph)?;
         self.in_flight.set(self.in_flight.get() | OWN);
         // SAFETY: fact 1 of `CudaExecutable`.
         unsafe { driver::graph::upload(self.exec, self.stream) }.at(graph)?;
-        trace!(target: "graph_runtime", graph = %draft.name, "cuStreamSynchronize");
+        announce!(self.cuda, trace, graph = %draft.name, "cuStreamSynchronize").at(graph)?;
         self.wait().at(graph)
     }
 }

@@ -23,8 +23,17 @@ impl CudaExecutable {
         claims: &[Claim<'_, LaunchEvent>],
         stream: Option<&CudaStream>,
     ) -> Result<()> {
+        let of_user = stream.is_some();
         let stream = self.await_others(draft, claims, stream)?;
-        self.launch_recorded(stream).at(|| Site::graph(&draft.name))
+        if !of_user {
+            return self.launch_recorded(stream).at(|| Site::graph(&draft.name));
+        }
+        let launched = self.launch_on_checked(draft, stream);
+        if self.is_captured() {
+            // The stream does not order the launch. So whoever uses the memory waits for the event, which fails.
+            claims.iter().for_each(|claim| claim.launched(None, &self.event));
+        }
+        launched
     }
 
     /// Makes the stream, a user's or the graph's own, wait for launches of other graphs that conflict with `claims` and

@@ -7,6 +7,7 @@ use cudarc::driver::CudaContext;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use tracing::level_filters::LevelFilter;
 
 /// The oldest CUDA version that has every call used here: `cuGraphAddKernelNode_v2` came with it.
 const MIN_VERSION: u32 = 12_000;
@@ -44,7 +45,7 @@ impl Cuda {
             return Err(Error::NoDevice { ordinal, devices });
         }
         let context = CudaContext::new(ordinal)
-            .map_err(|error| driver::error("cuDevicePrimaryCtxRetain", error.0))
+            .map_err(|error| driver::error("cuDevicePrimaryCtxRetain", error.0 as u32))
             .at(Site::default)?;
         Ok(Self::new(context))
     }
@@ -80,6 +81,20 @@ impl Cuda {
             unsafe { driver::context::set_current(self.raw()) }?;
         }
         Ok(())
+    }
+
+    /// [`Cuda::bind`], for those who free something. It is tried twice.
+    pub(crate) fn bind_to_free(&self) -> Result<(), CudaError> {
+        twice(|| self.bind())
+    }
+
+    /// Makes the context current again after subscribers of `tracing` have run, if there are any.
+    #[inline]
+    pub(crate) fn bind_after_trace(&self) -> Result<(), CudaError> {
+        if LevelFilter::current() == LevelFilter::OFF {
+            return Ok(());
+        }
+        self.bind()
     }
 
     /// Makes everything that needs this context fail from now on, in all of the process. A node runs that may never
@@ -142,7 +157,11 @@ impl Cuda {
         }
         let queued = queue(stream.0);
         // SAFETY: the stream lives as long as `self`.
-        let waited = unsafe { driver::stream::synchronize(stream.0) };
+        let wait = || unsafe { driver::stream::synchronize(stream.0) };
+        let waited = wait();
+        if waited.is_err() {
+            let _ = wait(); // the reason may pass; if it does not, the context is beyond use, and runs nothing
+        }
         queued.and(waited)
     }
 
@@ -163,7 +182,7 @@ impl Cuda {
         let _relaxed = RelaxedCapture::enter();
         // SAFETY: `HostMemory::drop`, the only caller, owns the allocation and gives it up.
         let free = |()| unsafe { driver::memory::host_free(pointer.as_ptr().cast()) };
-        if let Err(error) = self.bind().and_then(free) {
+        if let Err(error) = self.bind_to_free().and_then(free) {
             tracing::warn!(target: "graph_runtime", %error, "host memory was not freed");
         }
     }
@@ -172,11 +191,17 @@ impl Cuda {
 impl Drop for Cuda {
     fn drop(&mut self) {
         let stream = self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).0;
-        if !stream.is_null() && self.bind().is_ok() {
+        if !stream.is_null() && self.bind_to_free().is_ok() {
             // SAFETY: the stream was made for `self` alone, and every copy on it has been waited for.
             let _ = unsafe { driver::stream::destroy(stream) };
         }
     }
+}
+
+/// Makes a call that must come before something is freed, and makes it again if it fails: the reason may pass, and what
+/// is not freed is lost.
+pub(crate) fn twice(call: impl Fn() -> Result<(), CudaError>) -> Result<(), CudaError> {
+    call().or_else(|_| call())
 }
 
 /// Refuses a driver that is too old for the calls used here. The library must be loaded.

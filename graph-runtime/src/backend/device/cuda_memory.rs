@@ -1,6 +1,6 @@
 //! Device memory in a CUDA context, taken over from and lent as cudarc's type.
 
-use crate::backend::device::cuda::Cuda;
+use crate::backend::device::cuda::{Cuda, twice};
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::uses::Claim;
 use crate::driver::{self, CUcontext, CUdeviceptr, RelaxedCapture};
@@ -162,7 +162,7 @@ impl CudaMemory {
         }
         let _relaxed = RelaxedCapture::enter();
         let context = self.cuda.context();
-        let failed = |call| move |error: cudarc::driver::DriverError| driver::error(call, error.0);
+        let failed = |call| move |error: cudarc::driver::DriverError| driver::error(call, error.0 as u32);
         let stream = context.new_stream().map_err(failed("cuStreamCreate"))?;
         // `upgrade_device_ptr` makes events, and panics if it cannot. So this tries to make one first.
         drop(context.new_event(None).map_err(failed("cuEventCreate"))?);
@@ -255,7 +255,7 @@ impl<T> Drop for CudarcSlice<'_, T> {
 impl Drop for CudaMemory {
     fn drop(&mut self) {
         let owner = std::mem::replace(&mut self.owner, MemoryOwner::Nobody);
-        if let Err(error) = self.settle(true) {
+        if let Err(error) = twice(|| self.settle(true)) {
             // Something may still read the memory, so it is leaked.
             tracing::warn!(target: "graph_runtime", %error, "device memory is leaked, since waiting for its readers failed");
             std::mem::forget(owner);
@@ -263,7 +263,7 @@ impl Drop for CudaMemory {
             let _relaxed = RelaxedCapture::enter();
             // SAFETY: the allocation is ours, and whoever drops it has waited for what used it.
             let free = |()| unsafe { driver::memory::free(self.address) };
-            if let Err(error) = self.cuda.bind().and_then(free) {
+            if let Err(error) = self.cuda.bind_to_free().and_then(free) {
                 tracing::warn!(target: "graph_runtime", %error, "device memory was not freed");
             }
         }

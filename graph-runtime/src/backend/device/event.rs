@@ -21,6 +21,8 @@ pub(crate) struct LaunchEvent {
     /// Whether there is, or may soon be, a launch after which the event is not recorded. Then waiting means waiting for
     /// the whole context.
     lost: AtomicBool,
+    /// Whether a launch is in a graph that somebody else has. Then nobody can wait for it.
+    given_up: AtomicBool,
 }
 
 // SAFETY: events may be used by any thread, and by several at once.
@@ -37,12 +39,24 @@ impl LaunchEvent {
             cuda: cuda.clone(),
             event,
             lost: AtomicBool::new(false),
+            given_up: AtomicBool::new(false),
         }))
     }
 
     /// Notes that a launch is about to be queued, after which the event is not recorded yet.
     pub(crate) fn lose(&self) {
         self.lost.store(true, SeqCst);
+    }
+
+    /// Makes all waiting fail from now on.
+    pub(crate) fn give_up(&self) {
+        self.lose();
+        self.given_up.store(true, SeqCst);
+    }
+
+    /// Whether all waiting fails.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.given_up.load(SeqCst)
     }
 
     /// Records the event after the launch that was just queued on `stream`.
@@ -82,6 +96,10 @@ impl LaunchEvent {
 
 impl Awaited for LaunchEvent {
     fn wait(&self) -> Result<(), CudaError> {
+        const CAPTURED_EVENT: u32 = 907;
+        if self.is_given_up() {
+            return Err(driver::error("cuEventSynchronize", CAPTURED_EVENT));
+        }
         let _relaxed = RelaxedCapture::enter();
         if self.lost.load(SeqCst) {
             return self.cuda.synchronize();
@@ -102,7 +120,7 @@ impl Awaited for LaunchEvent {
 
 impl Drop for LaunchEvent {
     fn drop(&mut self) {
-        if self.cuda.bind().is_ok() {
+        if self.cuda.bind_to_free().is_ok() {
             // SAFETY: the event was made for `self` alone; CUDA lets whoever waits for it finish.
             let _ = unsafe { driver::event::destroy(self.event) };
         }

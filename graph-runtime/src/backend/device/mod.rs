@@ -54,7 +54,7 @@ impl Backend {
                 refuse_in_host_function().at(Site::default)?;
                 let _relaxed = RelaxedCapture::enter();
                 let made = cuda.context().new_event(None);
-                let made = made.map_err(|error| driver::error("cuEventCreate", error.0));
+                let made = made.map_err(|error| driver::error("cuEventCreate", error.0 as u32));
                 Ok(made.at(Site::default)?.into())
             }
             Backend::Emulator(device) => device.check().map(|()| Event::EMULATOR),

@@ -1,4 +1,4 @@
-//! Each pair of nodes and each memory is reported once.
+//! One missing edge is one mistake, whatever the memory that both nodes access.
 use graph_runtime::cuda_graph;
 use ui_tests::two_out;
 

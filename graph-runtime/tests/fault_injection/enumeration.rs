@@ -1,0 +1,233 @@
+//! Every call of the driver fails once, in each of several scenarios: a first run counts the calls, then there is one
+//! run for each call and some of its numbers.
+
+use crate::fake::{device, is_fake};
+use crate::graphs::{self, Run};
+use crate::memory::{free_on, heap_bytes, objects};
+use graph_runtime::fault_injection as faults;
+use graph_runtime::{Device, Error, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::thread;
+
+type Scenario = fn(&Device, &mut Run) -> Result<()>;
+
+pub(crate) const SCENARIOS: [(&str, Scenario); 7] = [
+    ("small", graphs::small),
+    ("statements", graphs::statements),
+    ("control", graphs::control),
+    ("library", graphs::library),
+    ("sharing", graphs::sharing),
+    ("outside", graphs::outside),
+    ("debug", graphs::debug),
+];
+
+/// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
+/// only improve a message, or something else is tried in their place.
+const QUIET: [&str; 18] = [
+    "cuCtxGetCurrent",
+    "cuCtxSetCurrent",
+    "cuCtxSynchronize",
+    "cuDeviceGetName",
+    "cuEventDestroy_v2",
+    "cuEventQuery",
+    "cuEventSynchronize",
+    "cuFuncGetParamInfo",
+    "cuGetErrorName",
+    "cuGraphDestroy",
+    "cuGraphExecDestroy",
+    "cuMemFreeHost",
+    "cuMemFree_v2",
+    "cuModuleLoadData",
+    "cuModuleUnload",
+    "cuStreamDestroy_v2",
+    "cuStreamSynchronize",
+    "cuThreadExchangeStreamCaptureMode",
+];
+
+/// Whether errors of a call name a node.
+fn is_of_a_node(call: &str) -> bool {
+    let adds = call.starts_with("cuGraphAdd") || call.contains("NodeSet") && !call.starts_with("cuGraphMem");
+    adds || call == "cuGraphConditionalHandleCreate"
+}
+
+/// Whether an error is that of the call. Debug mode says what failed by the node, and CUDA's name and code.
+fn names(error: &str, scenario: &str, call: &str) -> bool {
+    let named = error.contains(call) || scenario == "debug" && (error.contains("(999)") || error.contains("(2)"));
+    named && (!is_of_a_node(call) || error.contains("node `"))
+}
+
+/// The numbers of calls that fail, of `count`: all if they are few, else the first, the second, two in the middle and
+/// the last.
+fn sample(count: usize) -> BTreeSet<usize> {
+    if count <= 5 {
+        return (1..=count).collect();
+    }
+    BTreeSet::from([1, 2, count / 2, 3 * count / 4, count])
+}
+
+/// Runs a scenario on a thread of its own, since a failed call may leave the thread in another capture mode or context.
+/// Returns the errors of what succeeded when it was done again.
+fn run(device: &Device, scenario: Scenario) -> Result<Vec<Error>, String> {
+    let run = || {
+        let mut run = Run::new();
+        scenario(device, &mut run).map(|()| run.errors)
+    };
+    let ran = thread::scope(|scope| scope.spawn(run).join());
+    match ran {
+        Ok(Ok(errors)) => Ok(errors),
+        Ok(Err(error)) => Err(format!("it did not go on: {error}")),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            Err(format!(
+                "panicked: {}",
+                text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("?")
+            ))
+        }
+    }
+}
+
+/// What came of the failures of one call.
+#[derive(Default)]
+struct Outcomes {
+    calls: usize,
+    failed: usize,
+    named: usize,
+    quiet: usize,
+    example: String,
+}
+
+#[test]
+fn every_call_fails_once() {
+    let Some((device, _turn)) = device("enumeration::every_call_fails_once") else {
+        return;
+    };
+    let mut table: BTreeMap<&str, Outcomes> = faults::names()
+        .into_iter()
+        .map(|name| (name, Outcomes::default()))
+        .collect();
+    let mut problems = Vec::new();
+    let mut heap = 0;
+    faults::fail("cuLogsRegisterCallback", 1); // a process makes this call only once, and does without it
+    for (_, scenario) in SCENARIOS {
+        for _ in 0..2 {
+            run(&device, scenario).expect("nothing fails yet"); // what is made only once is made now
+        }
+    }
+    let free = free_on(&device);
+    for (name, scenario) in SCENARIOS {
+        faults::start();
+        let errors = run(&device, scenario).expect("nothing fails yet");
+        assert!(errors.is_empty(), "{name}: {errors:?}");
+        for (call, count) in faults::counts() {
+            table.entry(call).or_default().calls += count;
+            for number in sample(count) {
+                let what = format!("{name}: {call} number {number}");
+                faults::start();
+                let (objects_before, heap_before) = (objects(), heap_bytes());
+                faults::fail(call, number);
+                let result = run(&device, scenario).map(|errors| {
+                    let texts = errors.iter().map(|error| error.to_string());
+                    texts.collect::<Vec<String>>()
+                });
+                if faults::pending() > 0 {
+                    problems.push(format!("{what}: was not called again"));
+                }
+                faults::start();
+                let (heap_after, objects_after) = (heap_bytes(), objects());
+                if objects_after != objects_before {
+                    problems.push(format!("{what}: leaked: {objects_after:?}, before {objects_before:?}"));
+                }
+                let text = match result {
+                    Ok(texts) => texts,
+                    Err(problem) => {
+                        problems.push(format!("{what}: {problem}"));
+                        continue;
+                    }
+                };
+                let own: usize = text.iter().map(String::capacity).sum();
+                let own = own + text.capacity() * size_of::<String>();
+                heap += heap_after - heap_before - own as isize;
+                let outcomes = table.entry(call).or_default();
+                outcomes.failed += 1;
+                match &text[..] {
+                    [] if QUIET.contains(&call) => outcomes.quiet += 1,
+                    [] => problems.push(format!("{what}: no error")),
+                    [error] if names(error, name, call) => {
+                        outcomes.named += 1;
+                        outcomes.example.clone_from(error);
+                    }
+                    errors => problems.push(format!("{what}: other errors: {errors:?}")),
+                }
+                if let Err(problem) | Ok(Some(problem)) = again(&device) {
+                    problems.push(format!("{what}: afterwards {problem}"));
+                }
+            }
+        }
+    }
+    let lost = free.saturating_sub(free_on(&device));
+    print(&table, heap, lost);
+    for (name, outcomes) in &table {
+        // The fake driver runs no host functions, which alone make the second call.
+        if outcomes.failed == 0 && *name != "cuLogsRegisterCallback" && !(is_fake() && *name == "cuEventQuery") {
+            problems.push(format!("{name}: no scenario calls it"));
+        }
+    }
+    if heap > 64 << 10 {
+        problems.push(format!("{heap} more bytes are allocated in Rust"));
+    }
+    if lost > 4 << 20 {
+        problems.push(format!("{lost} bytes of device memory are lost"));
+    }
+    assert!(
+        problems.is_empty(),
+        "{} problems:\n{}",
+        problems.len(),
+        problems.join("\n")
+    );
+}
+
+/// Whether a good graph builds, and gives right results.
+fn again(device: &Device) -> Result<Option<String>, String> {
+    let errors = run(device, graphs::small)?;
+    Ok(errors.first().map(|error| error.to_string()))
+}
+
+/// Prints the table of calls and outcomes.
+fn print(table: &BTreeMap<&str, Outcomes>, heap: isize, lost: usize) {
+    let mut text = format!(
+        "faults: {:<46} {:>6} {:>6} {:>6} {:>6}  for example\n",
+        "call", "calls", "failed", "named", "quiet"
+    );
+    for (name, outcomes) in table {
+        let Outcomes {
+            calls,
+            failed,
+            named,
+            quiet,
+            example,
+        } = outcomes;
+        let example = example.lines().next().unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "faults: {name:<46} {calls:>6} {failed:>6} {named:>6} {quiet:>6}  {example}"
+        );
+    }
+    let (failed, named, quiet) = table.values().fold((0, 0, 0), |(failed, named, quiet), outcomes| {
+        (failed + outcomes.failed, named + outcomes.named, quiet + outcomes.quiet)
+    });
+    let device = if is_fake() { "a fake driver" } else { "a GPU" };
+    println!(
+        "{text}faults: {failed} failures of {} calls on {device}: {named} gave an error that names the call, {quiet} made \
+         no difference; {heap} bytes of the heap and {lost} bytes of device memory more in use",
+        table.len()
+    );
+}
+
+#[test]
+fn an_update_after_a_failed_instantiation() -> Result<()> {
+    let Some((device, _turn)) = device("enumeration::an_update_after_a_failed_instantiation") else {
+        return Ok(());
+    };
+    graphs::renewed(&device)
+}

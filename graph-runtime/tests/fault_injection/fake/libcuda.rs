@@ -1,0 +1,651 @@
+//! A CUDA driver that runs nothing, for tests on machines without a GPU. `rustc` makes a `libcuda.so` of this file.
+//!
+//! It is strict: every handle is checked, and the wrong one ends the process with a message; and every call that may
+//! need a current context fails without one. Copies and memsets outside of graphs are done; launches do nothing.
+//! `FAKE_CUDA_CODE=cuGraphUpload=123456` makes all calls of that name return that code.
+#![allow(non_snake_case, unused_unsafe, reason = "the functions are CUDA's, and not all bodies have unsafe code")]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+const INVALID_VALUE: u32 = 1;
+const INVALID_CONTEXT: u32 = 201;
+const INVALID_PTX: u32 = 218;
+const ILLEGAL_STATE: u32 = 401;
+const NOT_FOUND: u32 = 500;
+const CAPTURE_UNSUPPORTED: u32 = 900;
+const CAPTURE_INVALIDATED: u32 = 901;
+const CAPTURED_EVENT: u32 = 907;
+
+/// A handle: never an address that anybody could read through.
+type Handle = usize;
+
+/// The only context.
+const CONTEXT: Handle = 0x10;
+const KERNEL: u32 = 0;
+const MEMCPY: u32 = 1;
+const MEMSET: u32 = 2;
+const HOST: u32 = 3;
+const CHILD: u32 = 4;
+const EMPTY: u32 = 5;
+const WAIT: u32 = 6;
+const RECORD: u32 = 7;
+const CONDITIONAL: u32 = 13;
+
+#[derive(Debug)]
+enum Object {
+    Stream { capture: u32, nodes: usize },
+    Event { captured: bool },
+    Graph { nodes: Vec<Handle> },
+    /// Its kind, and the graphs that belong to it. They are leaked, since CUDA hands out a pointer to the list.
+    Node { kind: u32, graphs: &'static [Handle] },
+    Exec,
+    Module { text: String, variables: Vec<(String, usize, usize)> },
+    Function { sizes: Vec<usize> },
+}
+
+#[derive(Default)]
+struct State {
+    last: Handle,
+    objects: HashMap<Handle, Object>,
+    /// The lengths of allocations: of device memory, and of host memory.
+    memory: [HashMap<usize, usize>; 2],
+}
+
+static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
+static CODE: LazyLock<Option<(String, u32)>> = LazyLock::new(|| {
+    let text = std::env::var("FAKE_CUDA_CODE").ok()?;
+    let (name, code) = text.split_once('=')?;
+    Some((name.to_owned(), code.parse().ok()?))
+});
+
+thread_local! {
+    static CURRENT: Cell<Handle> = const { Cell::new(0) };
+    static MODE: Cell<u32> = const { Cell::new(0) };
+}
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends the process, since the caller made a mistake that a GPU might not survive either.
+fn mistake(call: &str, what: &str) -> ! {
+    eprintln!("fake libcuda: {call}: {what}");
+    std::process::abort()
+}
+
+impl State {
+    fn add(&mut self, object: Object) -> Handle {
+        self.last += 0x10;
+        let handle = CONTEXT + self.last;
+        self.objects.insert(handle, object);
+        handle
+    }
+
+    fn remove(&mut self, call: &str, handle: Handle) -> Object {
+        match self.objects.remove(&handle) {
+            Some(object) => object,
+            None => mistake(call, &format!("{handle:#x} does not live")),
+        }
+    }
+
+    fn stream(&mut self, call: &str, handle: Handle) -> (&mut u32, &mut usize) {
+        match self.objects.get_mut(&handle) {
+            Some(Object::Stream { capture, nodes }) => (capture, nodes),
+            other => mistake(call, &format!("{handle:#x} is no stream: {other:?}")),
+        }
+    }
+
+    fn nodes(&mut self, call: &str, handle: Handle) -> &mut Vec<Handle> {
+        match self.objects.get_mut(&handle) {
+            Some(Object::Graph { nodes }) => nodes,
+            other => mistake(call, &format!("{handle:#x} is no graph: {other:?}")),
+        }
+    }
+
+    fn event(&mut self, call: &str, handle: Handle) -> &mut bool {
+        match self.objects.get_mut(&handle) {
+            Some(Object::Event { captured }) => captured,
+            other => mistake(call, &format!("{handle:#x} is no event: {other:?}")),
+        }
+    }
+
+    fn node(&self, call: &str, handle: Handle) -> (u32, &'static [Handle]) {
+        match self.objects.get(&handle) {
+            Some(Object::Node { kind, graphs }) => (*kind, graphs),
+            other => mistake(call, &format!("{handle:#x} is no node: {other:?}")),
+        }
+    }
+
+    fn exec(&self, call: &str, handle: Handle) {
+        if !matches!(self.objects.get(&handle), Some(Object::Exec)) {
+            mistake(call, &format!("{handle:#x} is no executable graph"));
+        }
+    }
+
+    fn module(&self, call: &str, handle: Handle) -> (&str, &[(String, usize, usize)]) {
+        match self.objects.get(&handle) {
+            Some(Object::Module { text, variables }) => (text, variables),
+            other => mistake(call, &format!("{handle:#x} is no module: {other:?}")),
+        }
+    }
+
+    fn function(&self, call: &str, handle: Handle) -> &[usize] {
+        match self.objects.get(&handle) {
+            Some(Object::Function { sizes }) => sizes,
+            other => mistake(call, &format!("{handle:#x} is no function: {other:?}")),
+        }
+    }
+
+    /// Removes a graph with all its nodes and their graphs.
+    fn remove_graph(&mut self, call: &str, handle: Handle) {
+        let nodes = std::mem::take(self.nodes(call, handle));
+        self.remove(call, handle);
+        for node in nodes {
+            let (_, graphs) = self.node(call, node);
+            self.remove(call, node);
+            graphs.iter().for_each(|&graph| self.remove_graph(call, graph));
+        }
+    }
+
+    unsafe fn allocate(&mut self, kind: usize, bytes: usize) -> usize {
+        // SAFETY: nobody asks for more than a test needs; 0 bytes become 1.
+        let address = unsafe { alloc_zeroed(Layout::from_size_align(bytes.max(1), 512).expect("it is small")) } as usize;
+        self.memory[kind].insert(address, bytes.max(1));
+        address
+    }
+
+    unsafe fn free(&mut self, call: &str, kind: usize, address: usize) -> u32 {
+        let Some(bytes) = self.memory[kind].remove(&address) else {
+            mistake(call, &format!("{address:#x} is not allocated"));
+        };
+        // SAFETY: it was allocated so.
+        unsafe { dealloc(address as *mut u8, Layout::from_size_align(bytes, 512).expect("it was one")) };
+        0
+    }
+
+    /// Whether there are so many bytes of device memory, in an allocation or a variable of a module.
+    fn check(&self, call: &str, address: usize, bytes: usize) {
+        let holds = |(first, len): (usize, usize)| first <= address && address + bytes <= first + len;
+        let variables = self.objects.values().filter_map(|object| match object {
+            Object::Module { variables, .. } => Some(variables.iter().map(|(_, first, len)| (*first, *len))),
+            _ => None,
+        });
+        let allocations = self.memory[0].iter().map(|(first, len)| (*first, *len));
+        if !allocations.chain(variables.flatten()).any(holds) {
+            mistake(call, &format!("{bytes} bytes from {address:#x} on are not allocated"));
+        }
+    }
+
+    /// Adds a node to a graph.
+    unsafe fn add_node(
+        &mut self,
+        call: &str,
+        out: *mut Handle,
+        graph: Handle,
+        after: *const Handle,
+        count: usize,
+        (kind, graphs): (u32, usize),
+    ) -> u32 {
+        for index in 0..count {
+            // SAFETY: the caller has `count` handles there.
+            let before = unsafe { *after.add(index) };
+            if !self.nodes(call, graph).contains(&before) {
+                mistake(call, &format!("{before:#x} is no node of the graph"));
+            }
+        }
+        let graphs: Vec<Handle> = (0..graphs).map(|_| self.add(Object::Graph { nodes: Vec::new() })).collect();
+        let graphs = Vec::leak(graphs);
+        let node = self.add(Object::Node { kind, graphs });
+        self.nodes(call, graph).push(node);
+        // SAFETY: the caller has room for the handle.
+        unsafe { *out = node };
+        0
+    }
+
+    /// Something is queued on a stream: it runs at once, or is captured.
+    fn queue(&mut self, call: &str, stream: Handle) -> Result<bool, u32> {
+        let (capture, nodes) = self.stream(call, stream);
+        match *capture {
+            0 => Ok(true),
+            1 => {
+                *nodes += 1;
+                Ok(false)
+            }
+            _ => Err(CAPTURE_INVALIDATED),
+        }
+    }
+}
+
+/// Declares functions. `bound` ones need a current context.
+macro_rules! api {
+    ($($kind:ident $name:ident($($argument:ident: $type:ty),*) $body:block)*) => {$(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
+            const CALL: &str = stringify!($name);
+            if let Some((name, code)) = &*CODE && name == CALL {
+                return *code;
+            }
+            if stringify!($kind) == "bound" && CURRENT.get() != CONTEXT {
+                return INVALID_CONTEXT;
+            }
+            // SAFETY: the caller's arguments are as CUDA asks; this library checks that as far as it can.
+            unsafe { $body }
+        }
+    )*};
+}
+
+/// What it takes to write a handle or a number where the caller asked for it.
+unsafe fn put<T>(out: *mut T, value: T) -> u32 {
+    // SAFETY: the caller has room for it.
+    unsafe { out.write(value) };
+    0
+}
+
+api! {
+    free cuInit(_flags: u32) { 0 }
+    free cuDriverGetVersion(out: *mut c_int) { put(out, 12_090) }
+    free cuDeviceGetCount(out: *mut c_int) { put(out, 1) }
+    free cuDeviceGet(out: *mut c_int, _ordinal: c_int) { put(out, 0) }
+    free cuDeviceGetName(out: *mut c_char, _len: c_int, _device: c_int) {
+        for (index, &byte) in b"NVIDIA Fake\0".iter().enumerate() {
+            put(out.add(index), byte as c_char);
+        }
+        0
+    }
+    free cuDeviceGetAttribute(out: *mut c_int, attribute: u32, _device: c_int) {
+        put(out, match attribute {
+            16 => 132,              // multiprocessors
+            75 => 9,                // compute capability
+            76 | 115 => 0,          // its minor number; memory pools
+            97 => 232_448,          // shared memory
+            _ => 1,
+        })
+    }
+    free cuDevicePrimaryCtxRetain(out: *mut Handle, _device: c_int) { put(out, CONTEXT) }
+    free cuDevicePrimaryCtxRelease_v2(_device: c_int) { 0 }
+    free cuCtxGetCurrent(out: *mut Handle) { put(out, CURRENT.get()) }
+    free cuCtxSetCurrent(context: Handle) {
+        if context != 0 && context != CONTEXT {
+            mistake(CALL, "this is no context");
+        }
+        CURRENT.set(context);
+        0
+    }
+    bound cuCtxSynchronize() {
+        let capturing = |object: &Object| matches!(object, Object::Stream { capture: 1 | 2, .. });
+        if state().objects.values().any(capturing) { CAPTURE_UNSUPPORTED } else { 0 }
+    }
+    bound cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) { put(least, 0) | put(greatest, -5) }
+    free cuThreadExchangeStreamCaptureMode(mode: *mut u32) { *mode = MODE.replace(*mode); 0 }
+    free cuGetErrorName(code: u32, out: *mut *const c_char) {
+        let name = match code {
+            0 => c"CUDA_SUCCESS",
+            1 => c"CUDA_ERROR_INVALID_VALUE",
+            2 => c"CUDA_ERROR_OUT_OF_MEMORY",
+            201 => c"CUDA_ERROR_INVALID_CONTEXT",
+            218 => c"CUDA_ERROR_INVALID_PTX",
+            401 => c"CUDA_ERROR_ILLEGAL_STATE",
+            500 => c"CUDA_ERROR_NOT_FOUND",
+            900 => c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+            901 => c"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+            907 => c"CUDA_ERROR_CAPTURED_EVENT",
+            999 => c"CUDA_ERROR_UNKNOWN",
+            _ => return INVALID_VALUE,
+        };
+        put(out, name.as_ptr())
+    }
+    free cuGetErrorString(code: u32, out: *mut *const c_char) { cuGetErrorName(code, out) }
+    bound cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
+        let used: usize = state().memory[0].values().sum();
+        put(free, (64 << 30) - used) | put(total, 64 << 30)
+    }
+
+    bound cuMemAlloc_v2(out: *mut usize, bytes: usize) { put(out, state().allocate(0, bytes)) }
+    bound cuMemFree_v2(address: usize) { state().free(CALL, 0, address) }
+    bound cuMemHostAlloc(out: *mut usize, bytes: usize, _flags: u32) { put(out, state().allocate(1, bytes)) }
+    bound cuMemFreeHost(address: usize) { state().free(CALL, 1, address) }
+    bound cuMemsetD8Async(to: usize, value: u8, bytes: usize, stream: Handle) {
+        let mut state = state();
+        state.check(CALL, to, bytes);
+        match state.queue(CALL, stream) {
+            Ok(true) => ptr::write_bytes(to as *mut u8, value, bytes),
+            Ok(false) => {}
+            Err(code) => return code,
+        }
+        0
+    }
+    bound cuMemcpyHtoDAsync_v2(to: usize, from: *const u8, bytes: usize, stream: Handle) {
+        let mut state = state();
+        state.check(CALL, to, bytes);
+        match state.queue(CALL, stream) {
+            Ok(true) => ptr::copy(from, to as *mut u8, bytes),
+            Ok(false) => {}
+            Err(code) => return code,
+        }
+        0
+    }
+    bound cuMemcpyDtoHAsync_v2(to: *mut u8, from: usize, bytes: usize, stream: Handle) {
+        let mut state = state();
+        state.check(CALL, from, bytes);
+        match state.queue(CALL, stream) {
+            Ok(true) => ptr::copy(from as *const u8, to, bytes),
+            Ok(false) => {}
+            Err(code) => return code,
+        }
+        0
+    }
+    bound cuMemcpyDtoDAsync_v2(to: usize, from: usize, bytes: usize, stream: Handle) {
+        let mut state = state();
+        state.check(CALL, from, bytes);
+        state.check(CALL, to, bytes);
+        match state.queue(CALL, stream) {
+            Ok(true) => ptr::copy(from as *const u8, to as *mut u8, bytes),
+            Ok(false) => {}
+            Err(code) => return code,
+        }
+        0
+    }
+
+    bound cuStreamCreate(out: *mut Handle, _flags: u32) { put(out, state().add(Object::Stream { capture: 0, nodes: 0 })) }
+    bound cuStreamDestroy_v2(stream: Handle) {
+        let mut state = state();
+        state.stream(CALL, stream);
+        state.remove(CALL, stream);
+        0
+    }
+    bound cuStreamGetId(stream: Handle, out: *mut u64) {
+        state().stream(CALL, stream);
+        put(out, stream as u64)
+    }
+    bound cuStreamSynchronize(stream: Handle) {
+        let mut state = state();
+        let (capture, _) = state.stream(CALL, stream);
+        if *capture == 0 {
+            return 0;
+        }
+        *capture = 2;
+        CAPTURE_UNSUPPORTED
+    }
+    bound cuStreamQuery(stream: Handle) { cuStreamSynchronize(stream) }
+    bound cuLogsRegisterCallback(_callback: *const c_void, _data: *mut c_void, _handle: *mut *mut c_void) { 0 }
+    bound cuStreamWaitEvent(stream: Handle, event: Handle, _flags: u32) {
+        let mut state = state();
+        state.event(CALL, event);
+        state.queue(CALL, stream).err().unwrap_or(0)
+    }
+    bound cuStreamIsCapturing(stream: Handle, out: *mut u32) { put(out, *state().stream(CALL, stream).0) }
+    bound cuStreamBeginCapture_v2(stream: Handle, _mode: u32) {
+        let mut state = state();
+        let (capture, nodes) = state.stream(CALL, stream);
+        if *capture != 0 {
+            return ILLEGAL_STATE;
+        }
+        (*capture, *nodes) = (1, 0);
+        0
+    }
+    bound cuStreamEndCapture(stream: Handle, out: *mut Handle) {
+        let mut state = state();
+        let (capture, count) = state.stream(CALL, stream);
+        let (was, count) = (std::mem::take(capture), *count);
+        put(out, 0);
+        match was {
+            0 => return ILLEGAL_STATE,
+            1 => {}
+            _ => return CAPTURE_INVALIDATED,
+        }
+        let nodes = (0..count).map(|_| state.add(Object::Node { kind: MEMCPY, graphs: &[] })).collect();
+        put(out, state.add(Object::Graph { nodes }))
+    }
+
+    bound cuEventCreate(out: *mut Handle, _flags: u32) { put(out, state().add(Object::Event { captured: false })) }
+    bound cuEventDestroy_v2(event: Handle) {
+        let mut state = state();
+        state.event(CALL, event);
+        state.remove(CALL, event);
+        0
+    }
+    bound cuEventRecord(event: Handle, stream: Handle) {
+        let mut state = state();
+        match state.queue(CALL, stream) {
+            Ok(runs) => *state.event(CALL, event) = !runs,
+            Err(code) => return code,
+        }
+        0
+    }
+    bound cuEventQuery(event: Handle) { if *state().event(CALL, event) { CAPTURED_EVENT } else { 0 } }
+    bound cuEventSynchronize(event: Handle) { if *state().event(CALL, event) { CAPTURED_EVENT } else { 0 } }
+
+    bound cuModuleLoadData(out: *mut Handle, image: *const c_char) {
+        let text = CStr::from_ptr(image).to_string_lossy().into_owned();
+        if text.contains("no_such_instruction") {
+            return INVALID_PTX;
+        }
+        let mut state = state();
+        let mut variables = Vec::new();
+        // The variables of the tests' modules: as a GPU does, each module gets its own.
+        for (name, bytes) in [("table", 16), ("totals", 8)] {
+            if text.contains(&format!(" {name}[")) {
+                let address = state.allocate(1, bytes);
+                state.memory[1].remove(&address);
+                variables.push((name.to_owned(), address, bytes));
+            }
+        }
+        put(out, state.add(Object::Module { text, variables }))
+    }
+    bound cuModuleLoadDataEx(
+        out: *mut Handle, image: *const c_char, _count: u32, _options: *const u32, _values: *const *const c_void
+    ) {
+        cuModuleLoadData(out, image)
+    }
+    bound cuModuleUnload(module: Handle) {
+        let mut state = state();
+        state.module(CALL, module);
+        state.remove(CALL, module);
+        0
+    }
+    bound cuModuleGetFunction(out: *mut Handle, module: Handle, name: *const c_char) {
+        let mut state = state();
+        let name = CStr::from_ptr(name).to_string_lossy();
+        let (text, _) = state.module(CALL, module);
+        let Some((_, rest)) = text.split_once(&format!(".entry {name}(")) else {
+            return NOT_FOUND;
+        };
+        let parameters = rest.split_once(')').map_or("", |(parameters, _)| parameters);
+        let sizes = parameters.split(',').filter_map(size).collect();
+        put(out, state.add(Object::Function { sizes }))
+    }
+    bound cuModuleGetGlobal_v2(address: *mut usize, bytes: *mut usize, module: Handle, name: *const c_char) {
+        let state = state();
+        let name = CStr::from_ptr(name).to_string_lossy();
+        let (_, variables) = state.module(CALL, module);
+        match variables.iter().find(|(variable, ..)| *variable == name) {
+            Some((_, first, len)) => put(address, *first) | put(bytes, *len),
+            None => NOT_FOUND,
+        }
+    }
+    bound cuFuncGetAttribute(out: *mut c_int, attribute: u32, function: Handle) {
+        state().function(CALL, function);
+        put(out, match attribute {
+            0 => 1024,
+            8 => 49_152,
+            _ => 0,
+        })
+    }
+    bound cuFuncSetAttribute(function: Handle, _attribute: u32, _value: c_int) {
+        state().function(CALL, function);
+        0
+    }
+    bound cuFuncGetParamInfo(function: Handle, index: usize, offset: *mut usize, bytes: *mut usize) {
+        match state().function(CALL, function).get(index) {
+            Some(&size) => put(offset, 0) | put(bytes, size),
+            None => INVALID_VALUE,
+        }
+    }
+    bound cuOccupancyMaxActiveBlocksPerMultiprocessor(out: *mut c_int, function: Handle, _threads: c_int, _shared: usize) {
+        state().function(CALL, function);
+        put(out, 8)
+    }
+
+    bound cuGraphCreate(out: *mut Handle, _flags: u32) { put(out, state().add(Object::Graph { nodes: Vec::new() })) }
+    bound cuGraphDestroy(graph: Handle) {
+        state().remove_graph(CALL, graph);
+        0
+    }
+    bound cuGraphAddKernelNode_v2(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, params: *const Handle
+    ) {
+        let mut state = state();
+        state.function(CALL, *params); // the first field
+        state.add_node(CALL, out, graph, after, count, (KERNEL, 0))
+    }
+    bound cuGraphKernelNodeSetAttribute(node: Handle, _attribute: u32, _value: *const c_void) {
+        state().node(CALL, node);
+        0
+    }
+    bound cuGraphAddMemcpyNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, _params: *const c_void, _context: Handle
+    ) {
+        state().add_node(CALL, out, graph, after, count, (MEMCPY, 0))
+    }
+    bound cuGraphAddMemsetNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, _params: *const c_void, _context: Handle
+    ) {
+        state().add_node(CALL, out, graph, after, count, (MEMSET, 0))
+    }
+    bound cuGraphAddHostNode(out: *mut Handle, graph: Handle, after: *const Handle, count: usize, _params: *const c_void) {
+        state().add_node(CALL, out, graph, after, count, (HOST, 0))
+    }
+    bound cuGraphAddEmptyNode(out: *mut Handle, graph: Handle, after: *const Handle, count: usize) {
+        state().add_node(CALL, out, graph, after, count, (EMPTY, 0))
+    }
+    bound cuGraphAddEventRecordNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, event: Handle
+    ) {
+        let mut state = state();
+        state.event(CALL, event);
+        state.add_node(CALL, out, graph, after, count, (RECORD, 0))
+    }
+    bound cuGraphAddEventWaitNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, event: Handle
+    ) {
+        let mut state = state();
+        state.event(CALL, event);
+        state.add_node(CALL, out, graph, after, count, (WAIT, 0))
+    }
+    bound cuGraphAddChildGraphNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, child: Handle
+    ) {
+        let mut state = state();
+        state.nodes(CALL, child);
+        state.add_node(CALL, out, graph, after, count, (CHILD, 1))
+    }
+    bound cuGraphChildGraphNodeGetGraph(node: Handle, out: *mut Handle) {
+        match state().node(CALL, node) {
+            (CHILD, &[graph]) => put(out, graph),
+            _ => INVALID_VALUE,
+        }
+    }
+    bound cuGraphConditionalHandleCreate(out: *mut u64, graph: Handle, _context: Handle, _default: u32, _flags: u32) {
+        state().nodes(CALL, graph);
+        put(out, 1)
+    }
+    bound cuGraphAddNode_v2(
+        out: *mut Handle, graph: Handle, after: *const Handle, _data: *const c_void, count: usize, params: *mut u8
+    ) {
+        let mut state = state();
+        // `size` and `phGraph_out` of `CUDA_CONDITIONAL_NODE_PARAMS`, which begins at byte 16.
+        let size = params.add(16 + 12).cast::<u32>().read();
+        let added = state.add_node(CALL, out, graph, after, count, (CONDITIONAL, size as usize));
+        let (_, graphs) = state.node(CALL, *out);
+        params.add(16 + 16).cast::<*const Handle>().write(graphs.as_ptr());
+        added
+    }
+    bound cuGraphAddDependencies_v2(
+        graph: Handle, from: *const Handle, to: *const Handle, _data: *const c_void, count: usize
+    ) {
+        let mut state = state();
+        for index in 0..count {
+            let nodes = state.nodes(CALL, graph);
+            if !nodes.contains(&*from.add(index)) || !nodes.contains(&*to.add(index)) {
+                mistake(CALL, "not nodes of the graph");
+            }
+        }
+        0
+    }
+    bound cuGraphGetNodes(graph: Handle, out: *mut Handle, count: *mut usize) {
+        let mut state = state();
+        let nodes = state.nodes(CALL, graph);
+        if !out.is_null() {
+            let room = (*count).min(nodes.len());
+            ptr::copy_nonoverlapping(nodes.as_ptr(), out, room);
+        }
+        put(count, nodes.len())
+    }
+    bound cuGraphNodeGetType(node: Handle, out: *mut u32) { put(out, state().node(CALL, node).0) }
+    bound cuGraphMemcpyNodeSetParams(node: Handle, _params: *const c_void) {
+        state().node(CALL, node);
+        0
+    }
+    bound cuGraphMemsetNodeSetParams(node: Handle, _params: *const c_void) {
+        state().node(CALL, node);
+        0
+    }
+    bound cuGraphInstantiateWithParams(out: *mut Handle, graph: Handle, _params: *mut c_void) {
+        let mut state = state();
+        state.nodes(CALL, graph);
+        put(out, state.add(Object::Exec))
+    }
+    bound cuGraphInstantiateWithFlags(out: *mut Handle, graph: Handle, _flags: u64) {
+        cuGraphInstantiateWithParams(out, graph, ptr::null_mut())
+    }
+    bound cuGraphExecDestroy(exec: Handle) {
+        let mut state = state();
+        state.exec(CALL, exec);
+        state.remove(CALL, exec);
+        0
+    }
+    bound cuGraphUpload(exec: Handle, stream: Handle) {
+        let mut state = state();
+        state.exec(CALL, exec);
+        state.queue(CALL, stream).err().unwrap_or(0)
+    }
+    free cuGraphLaunch(exec: Handle, stream: Handle) {
+        let mut state = state();
+        state.exec(CALL, exec);
+        state.queue(CALL, stream).err().unwrap_or(0)
+    }
+    bound cuGraphExecKernelNodeSetParams_v2(exec: Handle, node: Handle, _params: *const c_void) {
+        let state = state();
+        state.exec(CALL, exec);
+        state.node(CALL, node);
+        0
+    }
+    bound cuGraphExecMemsetNodeSetParams(exec: Handle, node: Handle, _params: *const c_void, _context: Handle) {
+        cuGraphExecKernelNodeSetParams_v2(exec, node, ptr::null())
+    }
+    bound cuGraphExecMemcpyNodeSetParams(exec: Handle, node: Handle, _params: *const c_void, _context: Handle) {
+        cuGraphExecKernelNodeSetParams_v2(exec, node, ptr::null())
+    }
+    bound cuGraphExecHostNodeSetParams(exec: Handle, node: Handle, _params: *const c_void) {
+        cuGraphExecKernelNodeSetParams_v2(exec, node, ptr::null())
+    }
+    bound cuGraphNodeSetEnabled(exec: Handle, node: Handle, _enabled: u32) {
+        cuGraphExecKernelNodeSetParams_v2(exec, node, ptr::null())
+    }
+}
+
+/// The size of a parameter, of its declaration in PTX.
+fn size(parameter: &str) -> Option<usize> {
+    let (_, after) = parameter.split_once(".param")?;
+    let of_type = after.split_whitespace().find_map(|word| {
+        let bits = word.strip_prefix('.')?.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+        bits.parse::<usize>().ok()
+    })?;
+    let count = after.split_once('[').and_then(|(_, count)| count.split_once(']')?.0.parse().ok());
+    Some(of_type / 8 * count.unwrap_or(1))
+}

@@ -1,0 +1,482 @@
+//! The graphs whose calls fail: together, they have all statements of the language. Launching any of them twice gives
+//! the results of launching it once, so that what failed can be done again.
+
+use crate::common::*;
+use crate::fake::is_fake;
+use graph_runtime::cudarc::driver::{CudaFunction, DriverError, result, sys};
+use graph_runtime::cudarc::nvrtc::Ptx;
+use graph_runtime::fault_injection as faults;
+use graph_runtime::{
+    BoxError, DebugOptions, Device, DeviceBuffer, Error, Event, GraphBuilder, HostBuffer, Launch, OnDevice, Pointer,
+    PointerMut, Result, SharedHost, cuda_graph, cuda_kernels,
+};
+use std::fmt::Debug;
+
+#[cuda_kernels("tests/kernels/constants.ptx")]
+unsafe extern "C" {
+    /// `data[i] *= table[i % 4]`
+    #[requires(threads <= data.len())]
+    safe fn weigh(data: &mut [f32]);
+}
+
+/// One run of a scenario.
+pub(crate) struct Run {
+    /// The errors of what failed, and then succeeded when it was done again.
+    pub(crate) errors: Vec<Error>,
+}
+
+impl Run {
+    pub(crate) fn new() -> Self {
+        Self { errors: Vec::new() }
+    }
+
+    /// Does something, and again if it failed. An error of the second time is returned.
+    pub(crate) fn step<T>(&mut self, mut f: impl FnMut() -> Result<T>) -> Result<T> {
+        f().or_else(|error| {
+            self.errors.push(error);
+            f()
+        })
+    }
+}
+
+/// Compares results, if there are any.
+#[track_caller]
+pub(crate) fn check<T: PartialEq + Debug>(seen: T, expected: T) {
+    if !is_fake() {
+        assert_eq!(seen, expected);
+    }
+}
+
+cuda_graph! {
+    /// A graph that says soon whether graphs still work.
+    pub(crate) graph Small {
+        device data:   [u32; 8];
+        host   output: [u32; 8];
+
+        memset clear  = data <- 40;
+        kernel add    = add_to<<<1, 8>>>(&mut data, 2) after clear;
+        memcpy result = data -> output                 after add;
+    }
+}
+
+/// Builds, launches and checks [`Small`].
+pub(crate) fn small(device: &Device, run: &mut Run) -> Result<()> {
+    let mut graph = run.step(|| Small::build(device))?;
+    run.step(|| graph.launch())?;
+    check(run.step(|| graph.output().copied())?, [42; 8]);
+    Ok(())
+}
+
+cuda_graph! {
+    /// A child.
+    graph Part {
+        device data: [u32; 8];
+        param  by:   u32 = 1;
+
+        kernel more = add_to<<<1, 8>>>(&mut data, by);
+    }
+
+    /// Memory of every kind, nodes of most kinds, and loops.
+    graph Statements {
+        host    input:   [u32; 8];
+        host    output:  [u32; 8];
+        host    corner:  [[u32; 2]; 2];
+        host    report:  [u32; 2];
+        host    weights: [f32; 4];
+        device  data:    [u32; 8];
+        device  rows:    [[u32; 4]; 4];
+        device  wide:    [u64; 4];
+        device  floats:  [f32; 4];
+        device  numbers: [u32; 64];
+        device  reversed: [f32; 64];
+        device  zeros:   [f32; 64];
+        scratch sum:     [u32; 8];
+        constant table:  [f32; 4] = "table";
+        rng     noise = 7, draws 4;
+        param   by:    u32 = 3;
+        param   count: u32 = 8;
+        param   long:  u64 = 1 << 40;
+        param   some:  usize = 4;
+
+        memcpy upload  = input -> data;
+        memset clear   = sum <- 0;
+        kernel add     = accumulate<<<1, 8>>>(&data, &mut sum)     after upload, clear;
+        kernel again   = add_to<<<1, count>>>(&mut sum, by)        after add;
+        graph  part    = Part(data: &mut sum, by: by)              after again;
+        memcpy result  = sum -> output                             after part;
+        call   look    = |&output, &mut report| *report = [output[0], output[7]] after result;
+        for step in 0..2 {
+            memset row = rows[step][..some] <- step as u32;
+        }
+        each other in 2..4 {
+            memset fill = rows[other] <- other as u32;
+        }
+        join   filled after row, fill;
+        memcpy cut     = rows[1..3][1..3] -> corner                after filled;
+        memset far     = wide <- long;
+        #[disabled]
+        memset never   = wide[1] <- 5                              after far;
+        #[disabled]
+        kernel unused  = add_to<<<1, 8>>>(&mut data, 100)          after add;
+        memcpy load    = weights -> table;
+        memset ones    = floats <- 2.0;
+        kernel weighed = weigh<<<1, 4>>>(&mut floats)              after load, ones;
+        kernel drawn   = draw_numbers<<<1, 16>>>(&noise, &mut numbers, 4);
+        kernel turned  = reverse_shared<<<1, 64, 60_000>>>(&zeros, &mut reversed);
+    }
+}
+
+/// Everything that happens to one graph: it is built, launched, updated, launched again, looked at.
+pub(crate) fn statements(device: &Device, run: &mut Run) -> Result<()> {
+    let mut graph = run.step(|| Statements::build(device))?;
+    run.step(|| graph.input_mut().map(|input| *input = [1, 2, 3, 4, 5, 6, 7, 8]))?;
+    run.step(|| graph.weights_mut().map(|weights| *weights = [1.0, 2.0, 3.0, 4.0]))?;
+    run.step(|| graph.launch())?;
+    check(run.step(|| graph.output().copied())?, [7, 8, 9, 10, 11, 12, 13, 14]);
+    check(run.step(|| graph.report().copied())?, [7, 14]);
+    check(run.step(|| graph.corner().copied())?, [[1, 1], [2, 2]]);
+    check(run.step(|| Ok(*graph.floats()?.read()?))?, [2.0, 4.0, 6.0, 8.0]);
+    check(run.step(|| Ok(*graph.wide()?.read()?))?, [1 << 40; 4]);
+    run.step(|| graph.set_by(10))?;
+    run.step(|| graph.set_count(4))?;
+    run.step(|| graph.set_long(7))?;
+    run.step(|| graph.set_some(0))?;
+    run.step(|| graph.set_some(2))?;
+    run.step(|| graph.far().set_enabled(false))?;
+    run.step(|| graph.never().set_enabled(true))?;
+    run.step(|| graph.add().set_enabled(false))?;
+    run.step(|| graph.add().set_enabled(true))?;
+    run.step(|| graph.cut().set_enabled(false))?;
+    run.step(|| graph.ones().set_enabled(false))?;
+    run.step(|| graph.ones().set_enabled(true))?;
+    run.step(|| graph.noise().reseed(9))?;
+    run.step(|| graph.launch())?;
+    run.step(|| graph.synchronize())?;
+    check(run.step(|| graph.output().copied())?, [21, 22, 23, 24, 15, 16, 17, 18]);
+    check(run.step(|| Ok(*graph.wide()?.read()?))?, [1 << 40, 5, 1 << 40, 1 << 40]);
+    run.step(|| graph.table_mut()?.copy_from(&[0.5; 4]))?;
+    Ok(())
+}
+
+cuda_graph! {
+    /// Has a conditional node, so it becomes no child graph of CUDA's.
+    graph Choice {
+        device flag: u32;
+        device data: [u32; 4];
+
+        if chosen = flag {
+            kernel set = add_to<<<1, 4>>>(&mut data, 1);
+        };
+    }
+
+    /// Every kind of body.
+    graph Control {
+        host   input:  [u32; 3];
+        host   output: [u32; 4];
+        host   total:  u32;
+        device flags:  [u32; 3];
+        device sums:   [u32; 4];
+        device count:  [u32; 1];
+
+        memcpy upload = input -> flags;
+        memset clear  = sums <- 0;
+        memset zero   = count <- 0;
+        join ready after upload, clear, zero;
+        if choice = flags[0] {
+            kernel then = add_to<<<1, 1>>>(&mut sums[..1], 5);
+        } else {
+            memset otherwise = sums[0] <- 9;
+        } after ready;
+        while again = flags[1] {
+            kernel step = add_to<<<1, 1>>>(&mut count, 1);
+            kernel test = is_below<<<1, 1>>>(&count, 4, &mut flags[1..2]) after step;
+        } after ready;
+        switch case = flags[2] {
+            { memset first = sums[1] <- 1; }
+            { memset second = sums[1] <- 2; }
+            { }
+        } after ready;
+        graph inner = Choice(flag: &mut flags[0], data: &mut sums) after choice, case;
+        memcpy down = sums -> output   after inner;
+        memcpy sum  = count[0] -> total after again;
+    }
+}
+
+pub(crate) fn control(device: &Device, run: &mut Run) -> Result<()> {
+    let mut graph = run.step(|| Control::build(device))?;
+    for (input, output) in [([1, 1, 1], [6, 3, 1, 1]), ([0, 1, 0], [9, 1, 0, 0])] {
+        run.step(|| graph.input_mut().map(|flags| *flags = input))?;
+        run.step(|| graph.launch())?;
+        check(run.step(|| graph.output().copied())?, output);
+        check(run.step(|| graph.total().copied())?, 4);
+    }
+    Ok(())
+}
+
+/// Queues a copy.
+fn copy(
+    stream: sys::CUstream,
+    from: &Pointer<'_, [u32; 4], OnDevice>,
+    to: &PointerMut<'_, [u32; 4], OnDevice>,
+) -> Result<(), DriverError> {
+    // SAFETY: both have four elements; the callers declare to read the one and to write the other.
+    unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream) }
+}
+
+cuda_graph! {
+    /// Nodes of other libraries, loaded functions, events, attributes, programmatic edges.
+    graph Library(add: CudaFunction, ready: Event, done: Event) {
+        host   input:  [u32; 4];
+        device data:   [u32; 4];
+        device copies: [u32; 4];
+        device raws:   [u32; 4];
+        device high:   [u32; 64];
+        device pairs:  [u32; 256];
+        device met:    [[u32; 4]; 3];
+        device early:  [[u32; 64]; 2];
+        host   output: [[u32; 4]; 2];
+
+        wait    start = ready;
+        memcpy  upload = input -> data after start;
+        // SAFETY: `add_to` adds to as many elements as there are threads.
+        kernel  added = unsafe (add)<<<1, 4>>>(&mut data, 1_u32) after upload;
+        capture captured = (&data, &mut copies) |stream| {
+            let _scratch = stream.workspace(64)?;
+            let five = stream.prepare(|| Ok(5_u32))?;
+            if *five != 5 {
+                return Err(BoxError::from("it was 5"));
+            }
+            copy(stream.cu_stream(), &data, &copies)?;
+            Ok(())
+        } after added;
+        // SAFETY: the node writes what it declares, after all that it is given.
+        raw     by_hand = unsafe (&mut raws) |graph, after| {
+            let params = sys::CUDA_MEMSET_NODE_PARAMS {
+                dst: raws.address(), pitch: 0, value: 8, elementSize: 4, width: 4, height: 1,
+            };
+            let (mut node, context) = (std::ptr::null_mut(), graph.context().cu_ctx());
+            sys::cuGraphAddMemsetNode(&mut node, graph.graph(), after.as_ptr(), after.len(), &params, context).result()?;
+            Ok(node)
+        } after captured;
+        memcpy  first  = copies -> output[0] after captured;
+        memcpy  second = raws -> output[1]   after by_hand;
+        record  end = &done after first, second;
+        #[priority(-1)]
+        kernel  soon  = number<<<2, 32>>>(&mut high);
+        #[cluster(16)]
+        kernel  large = number<<<16, 16>>>(&mut pairs);
+        memset  none  = met[0] <- 0;
+        // SAFETY: all blocks run at the same time, and `none` has cleared the counter.
+        #[cooperative]
+        kernel  meeting = unsafe meet<<<4, 1>>>(&mut met[0][..1], &mut met[1], &mut met[2]) after none;
+        kernel  begin = slow_write<<<2, 32>>>(&mut early[0], 3, 0);
+        kernel  next  = step<<<2, 32>>>(&early[0], &mut early[1]) after programmatic(begin);
+    }
+}
+
+pub(crate) fn library(device: &Device, run: &mut Run) -> Result<()> {
+    let context = device.context().expect("a CUDA device has a context");
+    let module = context.load_module(Ptx::from_src(include_str!("../kernels/conditionals.ptx")));
+    let add = module
+        .expect("the module loads")
+        .load_function("add_to")
+        .expect("the kernel is there");
+    let (ready, done) = (device.event()?, device.event()?);
+    let mut graph = run.step(|| Library::build(device, add.clone(), ready.clone(), done.clone()))?;
+    run.step(|| graph.input_mut().map(|input| *input = [1, 2, 3, 4]))?;
+    run.step(|| graph.launch())?;
+    run.step(|| done.synchronize())?;
+    check(run.step(|| graph.output().copied())?, [[2, 3, 4, 5], [8; 4]]);
+    check(run.step(|| Ok(graph.met()?.read()?[2]))?, [10; 4]);
+    check(run.step(|| Ok(graph.early()?.read()?[1][63]))?, 4);
+    Ok(())
+}
+
+cuda_graph! {
+    /// Memory that others have, too.
+    graph Sharing(
+        weights: device [[u32; 4]; 4],
+        flag:    device u32,
+        sum:     mut device [u32; 4],
+        text:    mut host [u32; 5],
+    ) {
+        device corner: [[u32; 2]; 2];
+        device row:    [u32; 4];
+        host   seen:   [[u32; 2]; 2];
+        param  by:     u32 = 1;
+
+        memcpy cut   = weights[1..3][1..3] -> corner;
+        memcpy show  = corner -> seen                         after cut;
+        memcpy load  = weights[0] -> row;
+        memset clear = sum <- 0;
+        kernel add   = accumulate<<<1, 4>>>(&row, &mut sum)   after load, clear;
+        if more = flag {
+            kernel again = add_to<<<1, 4>>>(&mut sum, by);
+        } after add;
+        memcpy down  = sum -> text[..4]                       after more;
+        call   note  = |&mut text| text[4] = text[0] * 2      after down;
+    }
+}
+
+type Text = SharedHost<[u32; 5]>;
+
+cuda_graph! {
+    /// Looks at memory that other launches, which have ended, have written.
+    graph Looks(text: Text) {
+        host read: u32;
+        call look = |&mut read| *read = u32::from(text.read().is_ok());
+    }
+}
+
+fn weights(device: &Device, run: &mut Run, value: u32) -> Result<DeviceBuffer<[[u32; 4]; 4]>> {
+    let weights = run.step(|| device.alloc::<[[u32; 4]; 4]>())?;
+    run.step(|| weights.copy_from(&[[value; 4]; 4]))?;
+    Ok(weights)
+}
+
+/// What the graph writes for weights of this value, if it is told to add a number.
+fn text(value: u32, by: u32) -> [u32; 5] {
+    let sum = value + by;
+    [sum, sum, sum, sum, 2 * sum]
+}
+
+pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
+    let weights = [weights(device, run, 1)?, weights(device, run, 2)?];
+    let flags = [run.step(|| device.alloc::<u32>())?, run.step(|| device.alloc::<u32>())?];
+    run.step(|| flags[0].copy_from(&1))?;
+    let sums = [run.step(|| device.alloc::<[u32; 4]>())?, run.step(|| device.alloc())?];
+    let texts: [Text; 2] = [
+        run.step(|| device.alloc_host().map(HostBuffer::share))?,
+        run.step(|| device.alloc_host().map(HostBuffer::share))?,
+    ];
+    let mut graph = run.step(|| Sharing::build(device, &weights[0], &flags[0], &sums[0], &texts[0]))?;
+    run.step(|| graph.launch())?;
+    check(run.step(|| texts[0].read().map(|text| *text))?, text(1, 1));
+    check(run.step(|| graph.seen().copied())?, [[1; 2]; 2]);
+    let stream = device
+        .context()
+        .and_then(|context| context.new_stream().ok())
+        .expect("a new stream");
+    run.step(|| graph.launch_on(&stream))?;
+    run.step(|| graph.launch())?;
+    run.step(|| graph.rebind_weights(&weights[1]))?;
+    run.step(|| graph.set_by(5))?;
+    run.step(|| graph.rebind_sum(&sums[1]))?;
+    run.step(|| graph.rebind_text(&texts[1]))?;
+    run.step(|| graph.launch_on(&stream))?;
+    check(run.step(|| texts[1].read().map(|text| *text))?, text(2, 5));
+    run.step(|| graph.rebind_flag(&flags[1]))?;
+    run.step(|| graph.launch())?;
+    run.step(|| graph.rebind_weights(&weights[0]))?;
+    run.step(|| graph.launch_on(&stream))?;
+    check(run.step(|| texts[1].read().map(|text| *text))?, text(1, 0));
+    check(run.step(|| graph.seen().copied())?, [[1; 2]; 2]);
+    run.step(|| graph.launch())?;
+    run.step(|| graph.synchronize())?;
+    let mut looks = run.step(|| Looks::build(device, texts[1].clone()))?;
+    run.step(|| looks.launch())?;
+    run.step(|| looks.synchronize())?;
+    let mut other = run.step(|| {
+        let mut builder = GraphBuilder::new(device, "Other");
+        let mut sum = builder.shared("sum", &sums[1], true);
+        builder.kernel("add", Launch::new(1, 4), add_to::call(&mut sum, 0));
+        builder.build()
+    })?;
+    run.step(|| other.launch())?; // waits for the first graph's launch, on the GPU
+    check(run.step(|| sums[1].read().map(|sum| *sum))?, [1; 4]);
+    Ok(())
+}
+
+/// The same node by node.
+pub(crate) fn debug(device: &Device, run: &mut Run) -> Result<()> {
+    let device = device.with_debug(DebugOptions::default());
+    statements(&device, run)?;
+    control(&device, run)?;
+    sharing(&device, run)
+}
+
+/// Devices, memory outside of graphs, memory that cudarc has, and a file that does not load.
+pub(crate) fn outside(_device: &Device, run: &mut Run) -> Result<()> {
+    let device = &run.step(|| Device::cuda(0))?;
+    let _ = device.name();
+    let buffer = run.step(|| device.alloc_slice::<u32>(16))?;
+    run.step(|| buffer.copy_from(&[3; 16]))?;
+    // SAFETY: no work is queued with the slice.
+    let lent = run.step(|| unsafe { buffer.as_cudarc() }.map(|slice| slice.len()))?;
+    assert_eq!(lent, 16);
+    run.step(|| buffer.copy_from(&[4; 16]))?;
+    assert_eq!(run.step(|| buffer.read_vec())?, [4; 16]);
+    let stream = device
+        .context()
+        .and_then(|context| context.new_stream().ok())
+        .expect("a new stream");
+    let slice = stream.clone_htod(&[7_u32; 4]).expect("cudarc copies");
+    let taken = DeviceBuffer::from(slice);
+    assert_eq!(run.step(|| taken.read_vec())?, [7; 4]);
+    let mut graph = run.step(|| {
+        let mut builder = GraphBuilder::new(device, "Owned");
+        let mut data = builder.shared("data", &taken, true);
+        builder.memset("set", &mut data, 6_u32);
+        builder.build()
+    })?;
+    run.step(|| graph.launch())?;
+    let seen = run.step(|| taken.read_vec())?;
+    check(seen, vec![6; 4]);
+    drop(graph);
+    let mut builder = GraphBuilder::new(device, "Broken");
+    builder.kernel("load", Launch::new(1, 1), falsely::<Broken, 0>([]));
+    match builder.build() {
+        Err(error @ Error::Cuda { .. }) => run.errors.push(error),
+        Err(error @ Error::Module { .. })
+            if error.to_string().contains("(999)") || error.to_string().contains("(2)") =>
+        {
+            run.errors.push(error);
+        }
+        Err(Error::Module { .. }) => {}
+        Err(error) => return Err(error),
+        Ok(_) => panic!("the file has an instruction that does not exist"),
+    }
+    Ok(())
+}
+
+/// Rebinding instantiates the graph again, which fails. Updates and other rebindings come before the repetition.
+pub(crate) fn renewed(device: &Device) -> Result<()> {
+    let mut run = Run::new();
+    let weights = [weights(device, &mut run, 1)?, weights(device, &mut run, 2)?];
+    let flag = device.alloc::<u32>()?;
+    flag.copy_from(&1)?;
+    let sums = [device.alloc::<[u32; 4]>()?, device.alloc()?];
+    let written: Text = device.alloc_host::<[u32; 5]>()?.share();
+    let mut graph = Sharing::build(device, &weights[0], &flag, &sums[0], &written)?;
+    for call in [
+        "cuGraphInstantiateWithParams",
+        "cuGraphMemcpyNodeSetParams",
+        "cuGraphUpload",
+        "cuGraphExecDestroy",
+    ] {
+        graph.rebind_weights(&weights[0])?;
+        graph.launch()?;
+        faults::start();
+        faults::fail(call, 1);
+        let error = graph.rebind_weights(&weights[1]).unwrap_err();
+        assert!(error.to_string().contains(call), "{error}");
+        let refused = |error: Error| assert!(matches!(error, Error::HalfRebound { .. }), "{error}");
+        refused(graph.launch().unwrap_err());
+        graph.set_by(3)?;
+        refused(graph.launch().unwrap_err());
+        graph.show().set_enabled(false)?;
+        graph.show().set_enabled(true)?;
+        graph.rebind_sum(&sums[1])?;
+        refused(graph.launch().unwrap_err());
+        graph.rebind_weights(&weights[1])?;
+        graph.launch()?;
+        check(*written.read()?, text(2, 3));
+        check(*graph.seen()?, [[2; 2]; 2]);
+        graph.set_by(4)?;
+        graph.rebind_sum(&sums[0])?;
+        graph.launch()?;
+        check(*written.read()?, text(2, 4));
+    }
+    faults::start();
+    Ok(())
+}

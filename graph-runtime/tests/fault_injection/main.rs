@@ -1,0 +1,15 @@
+//! Every call of the driver fails once, and other things happen between calls that seldom happen by themselves.
+//!
+//! The program needs the feature `fault-injection`. Without a GPU, each test runs again in a process of its own, with a
+//! driver that runs nothing: [`fake`] makes one.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod codes;
+mod enumeration;
+mod fake;
+mod graphs;
+mod memory;
+mod races;
+mod subscribers;

@@ -1,0 +1,57 @@
+//! A subscriber of `tracing` is code of the user, which runs between this library's calls.
+
+use crate::enumeration::SCENARIOS;
+use crate::fake::device;
+use crate::graphs::Run;
+use graph_runtime::Result;
+use graph_runtime::cudarc::driver::sys;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::{Subscriber, with_default};
+use tracing::{Event, Metadata};
+
+static EVENTS: AtomicUsize = AtomicUsize::new(0);
+
+/// Leaves this thread without a context, whenever it is told something.
+struct Rude;
+
+impl Subscriber for Rude {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "graph_runtime"
+    }
+
+    fn new_span(&self, _span: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &Id, _values: &Record<'_>) {}
+
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+    fn event(&self, _event: &Event<'_>) {
+        EVENTS.fetch_add(1, Relaxed);
+        // SAFETY: the driver is initialised, since a device was opened; null means no context.
+        let result = unsafe { sys::cuCtxSetCurrent(ptr::null_mut()) };
+        assert_eq!(result, sys::CUresult::CUDA_SUCCESS);
+    }
+
+    fn enter(&self, _span: &Id) {}
+
+    fn exit(&self, _span: &Id) {}
+}
+
+#[test]
+fn a_subscriber_may_take_the_context_away() -> Result<()> {
+    let Some((device, _turn)) = device("subscribers::a_subscriber_may_take_the_context_away") else {
+        return Ok(());
+    };
+    for (name, scenario) in SCENARIOS {
+        let mut run = Run::new();
+        let ran = with_default(Rude, || scenario(&device, &mut run));
+        ran.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(run.errors.is_empty(), "{name}: {:?}", run.errors);
+    }
+    assert!(EVENTS.load(Relaxed) > 100, "{} events", EVENTS.load(Relaxed));
+    Ok(())
+}
