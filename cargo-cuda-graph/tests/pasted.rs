@@ -10,7 +10,6 @@ use std::process::Command;
 macro_rules! pasted {
     ($($module:ident: $ptx:literal,)*) => {
         $(
-            #[expect(dead_code, reason = "the kernels are declared, and nothing launches them")]
             mod $module {
                 include!(concat!("pasted/", stringify!($module), ".rs"));
             }

@@ -15,7 +15,7 @@ unsafe extern "C" {
     );
 
     fn by_view(
-        view: [u64; 2], // decide: `View`: or a `#[repr(C)]` struct that is `Pod`, of 16 bytes aligned to 8
+        view: [u64; 2], // decide: `View`: a `#[repr(C)]` struct that is `Pod`, of 16 bytes aligned to 8
     );
 
     fn gather(
@@ -29,6 +29,6 @@ unsafe extern "C" {
 
     fn with_pair(
         out: &mut [f32],
-        pair: [u16; 4], // decide: `Pair`: or a `#[repr(C)]` struct that is `Pod`, of 8 bytes aligned to 2
+        pair: [u16; 4], // decide: `Pair`: a `#[repr(C)]` struct that is `Pod`, of 8 bytes aligned to 2
     );
 }

@@ -11,7 +11,7 @@ unsafe extern "C" {
         p0: &[f32],
         p1: &[f32],
         p2: &mut [f32],
-        p3: u64, // decide: or memory, if the kernel gets an address here
+        p3: u64, // decide: or memory, if it is an address that the kernel does not follow
     );
 
     fn mark(
@@ -55,17 +55,17 @@ unsafe extern "C" {
     );
 
     fn by_value(
-        p0: [u64; 2], // decide: or a `#[repr(C)]` struct that is `Pod`, of 16 bytes aligned to 8
+        p0: [u64; 2], // decide: a `#[repr(C)]` struct that is `Pod`, of 16 bytes aligned to 8
         p1: f32,
     );
 
     fn plain_struct(
-        p0: [u64; 2], // decide: or a `#[repr(C)]` struct that is `Pod`, of 16 bytes aligned to 8
+        p0: [u64; 2], // decide: a `#[repr(C)]` struct that is `Pod`, of 16 bytes aligned to 8
         p1: &mut [f64],
     );
 
     fn dynamic_struct(
-        p0: [u64; 2], // decide: or a `#[repr(C)]` struct that is `Pod`, of 16 bytes aligned to 8
+        p0: [u64; 2], // decide: a `#[repr(C)]` struct that is `Pod`, of 16 bytes aligned to 8
         p1: &[u32], // decide: or `f32`, `i32`, or any `Pod` type of 4 bytes
         p2: &mut [u32], // decide: or `f32`, `i32`, or any `Pod` type of 4 bytes
     );
@@ -109,19 +109,19 @@ unsafe extern "C" {
     fn rebuild(p0: &mut [f32], p1: &[f32]);
 
     fn distance(
-        p0: u64, // decide: or memory, if the kernel gets an address here
+        p0: u64, // decide: or memory, if it is an address that the kernel does not follow
         p1: &mut [u32], // decide: or `f32`, `i32`, or any `Pod` type of 4 bytes
         p2: &mut [u32], // decide: or `f32`, `i32`, or any `Pod` type of 4 bytes
     );
 
     fn multi(
-        p0: [u64; 17], // decide: or a `#[repr(C)]` struct that is `Pod`, of 136 bytes aligned to 8
+        p0: [u64; 17], // decide: a `#[repr(C)]` struct that is `Pod`, of 136 bytes aligned to 8
     );
 
     fn aligned(
         p0: &mut [u8], // decide: or `i8`
         p1: &[u8], // decide: or `i8`
-        p2: u64, // decide: or memory, if the kernel gets an address here
+        p2: u64, // decide: or memory, if it is an address that the kernel does not follow
     );
 
     fn search(p0: &[f32], p1: &[f32], p2: &mut [f32], p3: f32);

@@ -13,7 +13,7 @@ unsafe extern "C" {
 
     fn with_struct(
         data: &mut [f32],
-        p: [u32; 3], // decide: `Params`: or a `#[repr(C)]` struct that is `Pod`, of 12 bytes aligned to 4
+        p: [u32; 3], // decide: `Params`: a `#[repr(C)]` struct that is `Pod`, of 12 bytes aligned to 4
     );
 
     fn two_out(first: &mut [f32], second: &mut [f32]);

@@ -16,7 +16,7 @@ unsafe extern "C" {
         p1: &mut [u8], // decide: the PTX does not tell the elements
     );
 
-    // `tensor` needs a type of yours for `p0` or a `#[repr(C)]` struct that is `Pod`, of 128 bytes aligned to 64
+    // `tensor` needs a type of yours for `p0`: a `#[repr(C)]` struct that is `Pod`, of 128 bytes aligned to 64
 
     fn staged(
         p0: &[u8], // decide: the PTX does not tell the elements

@@ -5,13 +5,13 @@ unsafe extern "C" {
     // Graphs launch these by `unsafe`. A `safe fn` needs none: write it if `#[requires(..)]`s, such as
     // `#[requires(threads <= data.len())]`, keep the kernel within its memory for all arguments.
 
-    fn predict(p0: &[f32], p1: &[f32], p2: &mut [f32]);
+    fn predict(x: &[f32], w: &[f32], y: &mut [f32]);
 
     fn subtract(y: &[f32], target: &[f32], error: &mut [f32]);
 
     fn add_loss(loss: &[Atomic<f32>], error: &[f32], n: f32);
 
-    fn differentiate(p0: &[f32], p1: &[f32], p2: &mut [f32], p3: u32);
+    fn differentiate(x: &[f32], error: &[f32], slope: &mut [f32], n: u32);
 
     fn descend(w: &mut [f32], slope: &[f32], rate: f32);
 }
