@@ -29,7 +29,7 @@
 //! and a limit of steps.
 //!
 //! A module fails to load if it uses an instruction that the emulator does not have: textures and surfaces, `wgmma`,
-//! sparse and one-bit matrices, `mbarrier`, bulk copies, barriers of clusters. A kernel that is made for clusters of
+//! sparse and one-bit matrices, copies by tensor maps. A cluster has one block; a kernel that is made for clusters of
 //! several blocks cannot be launched.
 //!
 //! ```

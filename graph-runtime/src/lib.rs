@@ -85,7 +85,8 @@
 //!
 //! The modules are listed from the top; each uses only modules below it. `driver` has the CUDA calls, one `unsafe fn`
 //! for each. `backend` makes graphs of them, or runs the nodes on the emulator. The safety argument is on
-//! `backend::cuda::CudaExecutable` and, for memory that graphs share, on `backend::uses::Uses`.
+//! `backend::cuda::CudaExecutable` and, for memory that graphs share, on `backend::uses::Uses`. What it assumes of the
+//! driver, of cudarc and of authors of `unsafe` is numbered in the repository's `docs/safety.md`.
 
 mod expansion;
 mod builder;
@@ -175,6 +176,13 @@ pub mod fault_injection {
 /// [`GraphBuilder::capture`] and [`GraphBuilder::raw`] say what they may do. A `call` returns nothing; the others may
 /// end with nothing, with their value, or with a `Result` of any error.
 ///
+/// `unsafe` at a `kernel` or a `raw` node, and in the closure of a `capture`, promises that the node touches only the
+/// memory that it names, within its bounds and as it declares it, in every launch that other code can bring about without
+/// `unsafe`: for any contents of memory, any values of params and build arguments, any set of disabled nodes, any memory
+/// that is given, rebound, or bound where the graph is a child. A visibility keeps what would break the promise to the
+/// module: `pub(self) kernel fix = ..`. The documentation of the graph's type names such nodes, and the methods that the
+/// promise must cover refer to it.
+///
 /// Attributes are written before nodes: `#[priority(n)]`, `#[cluster(x, y, z)]` and `#[cooperative]` on kernels,
 /// `#[disabled]` on kernels, copies and memsets, `#[allow(rule)]` on all. See [`GraphBuilder::priority`],
 /// [`Launch::cluster`], [`Launch::cooperative`], [`GraphBuilder::disable`] and, for `programmatic`,
@@ -232,7 +240,7 @@ pub use graph_macros::cuda_graph;
 ///
 /// Each declaration is compared with its `.entry`: the number, sizes and alignment of the parameters, and the stores
 /// through them. `safe fn` asserts that the kernel is sound for every argument and launch for which its
-/// `#[requires(..)]` hold; any other `fn` is launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take
+/// `#[requires(..)]` hold, and for any contents of memory; any other `fn` is launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take
 /// any buffer of `T`s, and `&[[T; C]; R]` takes exactly that shape. `T` is passed by value; an integer `T` takes an
 /// integer of any type if its value fits. `&[Atomic<T>]` is memory that the kernel accesses only by atomic operations,
 /// so that unordered nodes may update it: see [`Atomic`]. `&mut [MaybeUninit<T>]` is memory that the kernel
@@ -258,7 +266,9 @@ pub use graph_macros::cuda_graph;
 /// `options = ["--use_fast_math"]` are passed on to it. The rules that need the PTX are then checked when the graph is
 /// built. The text of the file is part of the program, and so are headers beside it that it includes in quotes. Headers
 /// of the CUDA toolkit are looked for in the folder that `CUDA_PATH`, `CUDA_HOME` or `CUDA_ROOT` names, or in
-/// `/usr/local/cuda`. The file is compiled for the device's compute capability unless the options name one.
+/// `/usr/local/cuda`; a folder of an option (`-Iinclude`) is relative to the crate's `Cargo.toml`. NVRTC itself, of any
+/// version, is found where the system's loader looks, in these folders, or in Python packages. The file is compiled for
+/// the device's compute capability unless the options name one.
 ///
 /// The PTX is kept on disk, in `$CUDA_GRAPH_CACHE_DIR`, or else `$XDG_CACHE_HOME/cuda-graph`, or else
 /// `$HOME/.cache/cuda-graph`. A machine without NVRTC can use PTX that another machine has put there; a machine with

@@ -54,6 +54,11 @@ fn the_sample_of_the_readme_runs() {
     assert_eq!((&*stdout, &*stderr), ("[21.0, 21.0, 21.0, 21.0]\n", ""));
 }
 
+#[test]
+fn the_readme_says_how_the_emulator_gets_fast_in_dev_builds() {
+    assert!(read("README.md").contains("[profile.dev.package.graph-emulator]\nopt-level = 2"));
+}
+
 /// Each message that a page shows is what the compiler says about the program before it: of the README, about its
 /// sample without one `after`.
 #[test]

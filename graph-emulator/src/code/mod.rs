@@ -4,6 +4,7 @@ mod operands;
 mod call;
 mod matrix;
 mod access;
+mod mbarrier;
 mod video;
 mod data;
 mod float;
@@ -29,6 +30,7 @@ pub(crate) use integer::{
 pub(crate) use matrix::{
     Element, Fragment, FragmentLayout, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Tile,
 };
+pub(crate) use mbarrier::{Arrive, BulkCopy, ClusterBarrier, Mbarrier, MbarrierOp, Phase};
 pub(crate) use operands::Operands;
 pub(crate) use video::{Part, Source, Then, Video, VideoOp};
 pub(crate) use warp::{Barrier, BarrierOp, Collective, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
@@ -41,6 +43,17 @@ pub(crate) const DISCARD: Slot = Slot::MAX;
 
 /// The most shared memory of a block in bytes, static and dynamic.
 pub(crate) const MAX_SHARED: u32 = 1 << 24;
+
+/// The bytes of the reserved part of shared memory, in blocks of kernels that ask for it.
+pub(crate) const RESERVED_SHARED: u32 = 1024;
+
+/// The size of the shared memory that a kernel declares and a launch adds. The reserved part is after it.
+pub(crate) const fn declared_shared(fixed: u32, dynamic: u32) -> u32 {
+    match dynamic {
+        0 => fixed,
+        dynamic => fixed.next_multiple_of(16) + dynamic,
+    }
+}
 
 /// A register file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,10 +89,17 @@ pub(crate) struct Code {
 impl Code {
     /// Whether a function asks for the workspace of cooperative launches.
     pub(crate) fn uses_workspace(&self) -> bool {
-        let specials = self.functions.iter().flat_map(|function| &function.specials);
-        specials
-            .into_iter()
-            .any(|(_, special)| matches!(special, Special::Workspace(_)))
+        self.mentions(|special| matches!(special, Special::Workspace(_)))
+    }
+
+    /// Whether a function asks for the reserved part of shared memory.
+    pub(crate) fn uses_reserved_shared(&self) -> bool {
+        self.mentions(|special| special == Special::ReservedShared)
+    }
+
+    fn mentions(&self, which: impl Fn(Special) -> bool) -> bool {
+        let mut specials = self.functions.iter().flat_map(|function| &function.specials);
+        specials.any(|&(_, special)| which(special))
     }
 }
 
@@ -139,6 +159,8 @@ pub(crate) enum Special {
     TotalSharedSize,
     /// The offset of the dynamic shared memory, which follows the kernel's static shared memory.
     DynamicShared,
+    /// The offset of the shared memory that CUDA's cooperative groups use for themselves.
+    ReservedShared,
     /// Half of the address of the workspace where the blocks of a cooperative launch meet; zero in other launches.
     Workspace(Half),
 }
@@ -226,6 +248,9 @@ pub(crate) enum Op {
     Trap,
     NanoSleep,
     Barrier(Box<Barrier>),
+    Mbarrier(Box<Mbarrier>),
+    BulkCopy(Box<BulkCopy>),
+    Cluster(ClusterBarrier),
     Collective(Collective),
     Matrix(Box<Matrix>),
     ActiveMask {
@@ -269,6 +294,9 @@ impl Op {
             | Op::Call(_)
             | Op::NanoSleep
             | Op::Barrier(_)
+            | Op::Mbarrier(_)
+            | Op::BulkCopy(_)
+            | Op::Cluster(_)
             | Op::Collective(_)
             | Op::Matrix(_)
             | Op::ActiveMask { .. } => None,
@@ -309,6 +337,9 @@ impl Op {
             | Op::Call(_)
             | Op::NanoSleep
             | Op::Barrier(_)
+            | Op::Mbarrier(_)
+            | Op::BulkCopy(_)
+            | Op::Cluster(_)
             | Op::Collective(_)
             | Op::Matrix(_)
             | Op::ActiveMask { .. } => {}

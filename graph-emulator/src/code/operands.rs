@@ -217,6 +217,8 @@ impl Op {
             Op::BranchIndexed { index, .. } => each(R32, Source, index),
             Op::Call(op) => rare::call(op, each),
             Op::Barrier(op) => rare::barrier(op, each),
+            Op::Mbarrier(op) => rare::mbarrier(op, each),
+            Op::BulkCopy(op) => rare::bulk_copy(op, each),
             Op::Collective(op) => rare::collective(op, each),
             Op::ActiveMask { d } => each(R32, To, d),
             Op::Video(op) => {
@@ -234,7 +236,8 @@ impl Op {
                 each(R32, Source, &mut op.mask);
                 rare::matrix(&mut op.op, each);
             }
-            Op::Nop | Op::Fence | Op::Branch(_) | Op::Return | Op::Exit | Op::Trap | Op::NanoSleep => {}
+            Op::Nop | Op::Fence | Op::Branch(_) | Op::Return | Op::Exit | Op::Trap | Op::NanoSleep | Op::Cluster(_) => {
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ fn space(modifiers: &mut Modifiers<'_>) -> Space {
         ("const", Space::Global),
         ("shared", Space::Shared),
         ("shared::cta", Space::Shared),
+        ("shared::cluster", Space::Shared),
         ("local", Space::Local),
         ("param", Space::Param),
         ("param::entry", Space::Param),

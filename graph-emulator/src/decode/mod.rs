@@ -7,6 +7,7 @@ mod bits;
 mod control;
 mod matrix;
 mod memory;
+mod mbarrier;
 mod mov;
 mod warp;
 mod float;
@@ -159,7 +160,13 @@ fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scop
         "ld" | "ldu" => memory::load(modifiers, operands, scope),
         "st" => memory::store(modifiers, operands, scope),
         "atom" | "red" => memory::atomic(instruction.opcode == "red", modifiers, operands, scope),
+        "cp" if modifiers.has("bulk") => mbarrier::bulk(modifiers, operands, scope),
+        "cp" if modifiers.has("mbarrier") => mbarrier::copied(modifiers, operands, scope),
         "cp" => memory::async_copy(modifiers, operands, scope),
+        "mbarrier" => mbarrier::mbarrier(modifiers, operands, scope),
+        "mapa" => mbarrier::map_address(modifiers, operands, scope),
+        "getctarank" => mbarrier::block_of_address(modifiers, operands, scope),
+        "barrier" if modifiers.has("cluster") => mbarrier::cluster_barrier(modifiers, operands),
         "bar" | "barrier" => warp::barrier(&instruction.opcode, modifiers, operands, scope),
         "shfl" => warp::shuffle(modifiers, operands, scope),
         "vote" => warp::vote(modifiers, operands, scope),
@@ -175,7 +182,22 @@ fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scop
         }
         "membar" | "fence" => {
             modifiers.ignore(&[
-                "cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "acquire", "release",
+                "cta",
+                "gl",
+                "sys",
+                "gpu",
+                "cluster",
+                "sc",
+                "acq_rel",
+                "acquire",
+                "release",
+                "mbarrier_init",
+                "proxy",
+                "async",
+                "alias",
+                "global",
+                "shared::cta",
+                "shared::cluster",
             ]);
             Ok(Op::Fence)
         }

@@ -113,6 +113,7 @@ fn symbol(d: Slot, name: &str, addend: i64, ty: Type, scope: &mut Scope<'_>) -> 
 fn predicate(to: &Operand, from: &Operand, scope: &mut Scope<'_>) -> Result<Op> {
     let d = scope.predicate_target(to)?;
     Ok(Op::Predicate(match from {
+        Operand::Special(name) if name == "%is_explicit_cluster" => PredicateOp::Set { d, value: 0 },
         Operand::Integer(value) => PredicateOp::Set {
             d,
             value: if *value != 0 { u32::MAX } else { 0 },
@@ -171,6 +172,7 @@ pub(super) fn cvta(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &
     let spaces = [
         "shared",
         "shared::cta",
+        "shared::cluster",
         "local",
         "global",
         "const",

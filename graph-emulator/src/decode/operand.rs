@@ -79,8 +79,13 @@ impl<'a> Scope<'a> {
 
     fn special(&mut self, name: &str) -> Result<Slot> {
         match name {
-            "%gridid" | "%smid" | "%cluster_ctarank" => Ok(self.constant32(0)),
-            "%nsmid" | "%cluster_nctarank" => Ok(self.constant32(1)),
+            "%gridid" | "%smid" => Ok(self.constant32(0)),
+            "%nsmid" => Ok(self.constant32(1)),
+            // A cluster has one block.
+            "%cluster_ctarank" | "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" => Ok(self.constant32(0)),
+            "%cluster_nctarank" | "%cluster_nctaid.x" | "%cluster_nctaid.y" | "%cluster_nctaid.z" => {
+                Ok(self.constant32(1))
+            }
             _ => {
                 let special = special_named(name).ok_or_else(|| format!("unknown special register `{name}`"))?;
                 Ok(self.special_slot(special))
@@ -245,7 +250,7 @@ impl<'a> Scope<'a> {
     /// The constant to add to an address of a space to make it generic.
     pub(super) fn window(space: &str) -> Option<u64> {
         match space {
-            "shared" | "shared::cta" => Some(SHARED_WINDOW),
+            "shared" | "shared::cta" | "shared::cluster" => Some(SHARED_WINDOW),
             "local" => Some(LOCAL_WINDOW),
             "global" | "const" | "param" | "param::entry" => Some(0),
             _ => None,
@@ -292,8 +297,8 @@ fn special_named(name: &str) -> Option<Special> {
     Some(match base {
         "%tid" => Special::Tid(axis),
         "%ntid" => Special::Ntid(axis),
-        "%ctaid" => Special::Ctaid(axis),
-        "%nctaid" => Special::Nctaid(axis),
+        "%ctaid" | "%clusterid" => Special::Ctaid(axis),
+        "%nctaid" | "%nclusterid" => Special::Nctaid(axis),
         "%laneid" => Special::LaneId,
         "%warpid" => Special::WarpId,
         "%nwarpid" => Special::NwarpId,
@@ -305,6 +310,7 @@ fn special_named(name: &str) -> Option<Special> {
         // The other registers of this kind hold facts about the driver that are not known.
         "%envreg1" => Special::Workspace(Half::High),
         "%envreg2" => Special::Workspace(Half::Low),
+        "%reserved_smem_offset_1" => Special::ReservedShared,
         "%dynamic_smem_size" => Special::DynamicSharedSize,
         "%total_smem_size" => Special::TotalSharedSize,
         _ => return None,

@@ -1,5 +1,6 @@
 //! `bar` and `barrier`: the barriers of a block, the threads that have arrived at them, and their release.
 
+use super::cluster::Cluster;
 use super::{Environment, Flow};
 use crate::code::{Barrier, BarrierOp, Code, DISCARD, Op};
 use crate::fault::{FaultKind, LaneFault};
@@ -13,6 +14,7 @@ pub(crate) struct Barriers {
     live: u32,
     /// The number of times that each has opened.
     generations: [u32; 16],
+    pub(super) cluster: Cluster,
 }
 
 #[derive(Clone, Default)]
@@ -43,6 +45,7 @@ impl Barriers {
             open: 0,
             live: 0,
             generations: [0; 16],
+            cluster: Cluster::new(warps),
         }
     }
 
@@ -54,11 +57,14 @@ impl Barriers {
         self.open = 0;
         self.live = threads;
         self.generations = [0; 16];
+        self.cluster.reset();
     }
 
-    /// The number of times that each barrier has opened in this block.
-    pub(crate) fn generations(&self) -> &[u32] {
-        &self.generations
+    /// The number of times that each barrier has opened in this block, and then that of the cluster.
+    pub(crate) fn generations(&self) -> [u32; 17] {
+        let mut all = [self.cluster.generation; 17];
+        all[..16].copy_from_slice(&self.generations);
+        all
     }
 
     /// Notes that threads have exited, so that no barrier waits for them.
@@ -77,6 +83,7 @@ impl Barriers {
 
     /// Releases the threads whose barrier is complete.
     pub(crate) fn release(&mut self, registers: &mut Registers, warps: &mut [Warp], code: &Code) {
+        self.cluster.release(warps);
         for index in lanes(self.open) {
             if self.slots[index].complete(self.live, warps) {
                 self.slots[index].open(registers, warps, code);
@@ -96,7 +103,8 @@ impl Barriers {
                 slot.count
             )
         });
-        waits.collect::<Vec<_>>().join("; ")
+        let cluster = Some(self.cluster.describe()).filter(|text| !text.is_empty());
+        waits.chain(cluster).collect::<Vec<_>>().join("; ")
     }
 }
 

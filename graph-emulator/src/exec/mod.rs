@@ -6,10 +6,12 @@ pub(crate) mod builtin;
 pub(crate) mod frame;
 pub(crate) mod matrix;
 pub(crate) mod cell;
+pub(crate) mod mbarrier;
 pub(crate) mod memory;
 pub(crate) mod words;
 pub(crate) mod check;
 pub(crate) mod barrier;
+pub(crate) mod cluster;
 pub(crate) mod collective;
 pub(crate) mod affine;
 pub(crate) mod moves;
@@ -139,6 +141,9 @@ impl Warp {
             }
             Op::Trap => return Err(LaneFault::new(first(mask), FaultKind::Trap)),
             Op::Barrier(op) => return self.barrier(op, mask, pc, env),
+            Op::Mbarrier(op) => return self.mbarrier(op, mask, env),
+            Op::BulkCopy(op) => mbarrier::bulk_copy(registers, env, mask, op)?,
+            &Op::Cluster(op) => return self.cluster_barrier(op, mask, pc, env),
             Op::Matrix(op) => return self.matrix(op, mask, pc, env),
             &Op::ActiveMask { d } => registers.set(d, mask, [mask; LANES]),
             Op::Collective(op) => return Ok(self.collective(op, mask, pc)),
@@ -166,7 +171,7 @@ impl Warp {
     fn observe(&self, op: &Op, mask: u32, pc: u32, env: &mut Environment<'_>) -> Result<(), LaneFault> {
         match &mut env.sanitizer {
             None => Ok(()),
-            Some(sanitizer) => sanitizer.observe(env.context, self, env.barriers.generations(), mask, pc, op),
+            Some(sanitizer) => sanitizer.observe(env.context, self, &env.barriers.generations(), mask, pc, op),
         }
     }
 

@@ -169,6 +169,7 @@ impl fmt::Display for FaultKind {
             FaultKind::InvalidFree(address) => write!(f, "`free` of {address:#x}, which `malloc` did not return"),
             FaultKind::Deadlock(who) => write!(f, "deadlock: {who}"),
             FaultKind::DivergentBarrier(who) => write!(f, "divergent barrier: {who}"),
+            FaultKind::InvalidBarrier(what) => write!(f, "wrong use of a barrier: {what}"),
             FaultKind::StepLimit(limit) => write!(
                 f,
                 "the block executed more than {limit} warp instructions; does it wait for a block that has not started?"

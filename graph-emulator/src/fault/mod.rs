@@ -209,6 +209,8 @@ pub enum FaultKind {
     Deadlock(Box<str>),
     /// Threads of one warp met a barrier at different instructions.
     DivergentBarrier(Box<str>),
+    /// A wrong use of an `mbarrier`, or of the barrier of a cluster.
+    InvalidBarrier(Box<str>),
     /// The block executed more warp instructions than [`Options::step_limit`](crate::Options::step_limit).
     StepLimit(u64),
     /// A device-side `assert` failed.

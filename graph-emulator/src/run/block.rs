@@ -1,6 +1,6 @@
 //! A block: its warps, its shared memory, its barriers.
 
-use crate::code::{File, Special};
+use crate::code::{File, RESERVED_SHARED, Special, declared_shared};
 use crate::exec::Environment;
 use crate::exec::barrier::Barriers;
 use crate::fault::{Fault, FaultKind, LaneFault};
@@ -36,9 +36,10 @@ impl<'a> Block<'a> {
         let threads = context.block.iter().product::<u32>();
         let count = threads.div_ceil(LANES as u32);
         let kernel = context.function();
-        let shared = match context.dynamic_shared {
-            0 => kernel.shared,
-            dynamic => kernel.shared.next_multiple_of(16) + dynamic,
+        let declared = declared_shared(kernel.shared, context.dynamic_shared);
+        let shared = match context.code.uses_reserved_shared() {
+            true => declared.next_multiple_of(16) + RESERVED_SHARED,
+            false => declared,
         };
         let mut registers = Registers::of_block(context.block);
         let mut warps: Vec<Warp> = (0..count).map(|index| Warp::new(context, index)).collect();
@@ -58,7 +59,7 @@ impl<'a> Block<'a> {
             threads,
             steps: 0,
             awake: false,
-            shared_sanitizer: SharedSanitizer::new(context, shared as usize).map(Box::new),
+            shared_sanitizer: SharedSanitizer::new(context, declared as usize, shared as usize).map(Box::new),
             global_sanitizer,
         }
     }

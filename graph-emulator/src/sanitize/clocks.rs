@@ -9,11 +9,14 @@ use std::collections::HashMap;
 /// A place where threads meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Meeting {
-    /// A barrier of the block, and the number of times that it had opened before.
+    /// A barrier of the block, and the number of times that it had opened before. That of the cluster is one of them.
     Barrier(u32, u32),
     /// `bar.warp.sync`: the first thread of the warp, the members, and the number of times that a member was there.
     Warp(usize, u32, u32),
 }
+
+/// The number of the cluster's barrier among the barriers of a block.
+const CLUSTER: u32 = 16;
 
 /// The clocks of a block.
 pub(super) struct Clocks {
@@ -24,6 +27,8 @@ pub(super) struct Clocks {
     meetings: HashMap<Meeting, Vec<u32>>,
     /// The meeting that a thread has left and not yet learnt from.
     left: Vec<Option<Meeting>>,
+    /// The meeting of the cluster at which a thread has arrived, and for which it has not waited.
+    arrived: Vec<Option<Meeting>>,
     /// The number of times that a thread was at `bar.warp.sync` with given members.
     visits: HashMap<(usize, u32), u32>,
     /// The knowledge that atomic operations on an address pass on.
@@ -37,6 +42,7 @@ impl Clocks {
             known: vec![0; threads * threads],
             meetings: HashMap::new(),
             left: vec![None; threads],
+            arrived: vec![None; threads],
             visits: HashMap::new(),
             places: HashMap::new(),
         };
@@ -51,6 +57,7 @@ impl Clocks {
         }
         self.meetings.clear();
         self.left.fill(None);
+        self.arrived.fill(None);
         self.visits.clear();
         self.places.clear();
     }
@@ -86,6 +93,19 @@ impl Clocks {
         if waits {
             self.left[thread] = Some(meeting);
         }
+    }
+
+    /// Makes a thread arrive at the barrier of the cluster.
+    pub(super) fn arrive_at_cluster(&mut self, thread: usize, generation: u32) {
+        let meeting = Meeting::Barrier(CLUSTER, generation);
+        self.meet(thread, meeting, false);
+        self.arrived[thread] = Some(meeting);
+    }
+
+    /// Makes a thread wait at the barrier of the cluster, where it has arrived.
+    pub(super) fn leave_cluster(&mut self, thread: usize) {
+        self.catch_up(thread);
+        self.left[thread] = self.arrived[thread].take();
     }
 
     /// Makes a lane come to `bar.warp.sync`.

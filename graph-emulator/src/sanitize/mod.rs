@@ -5,7 +5,9 @@ pub(crate) mod global;
 pub(crate) mod shared;
 mod clocks;
 
-use crate::code::{AsyncCopy, BarrierOp, Collective, DISCARD, MatrixOp, Op, Space, Transfer};
+use crate::code::{
+    AsyncCopy, BarrierOp, BulkCopy, Collective, DISCARD, MAX_SHARED, MatrixOp, MbarrierOp, Op, Space, Transfer,
+};
 use crate::fault::{FaultKind, LaneFault, Operation};
 use crate::state::address::addresses;
 use crate::state::{Context, LANES, Warp, lanes};
@@ -33,8 +35,8 @@ struct Touch {
 }
 
 impl Sanitizer<'_> {
-    /// Examines an instruction before it is executed. `generations` has the number of times that each barrier has
-    /// opened.
+    /// Examines an instruction before it is executed. `generations` has the number of times that each barrier of the
+    /// block has opened, and then that of the cluster.
     #[cold]
     pub(crate) fn observe(
         &mut self,
@@ -58,6 +60,10 @@ impl Sanitizer<'_> {
                     let waits = barrier.op != BarrierOp::Arrive;
                     shared.arrive(first + lane, ids[lane], generation, waits);
                 }
+            }
+            (&Op::Cluster(cluster), Some(shared)) => {
+                let generation = generations.last().copied().unwrap_or_default();
+                lanes(mask).for_each(|lane| shared.meet_cluster(first + lane, generation, cluster));
             }
             _ => {
                 for touch in touches(warp, mask, op) {
@@ -94,6 +100,25 @@ fn touches(warp: &Warp, mask: u32, op: &Op) -> Vec<Touch> {
             lanes(mask).map(touch).collect()
         }
         Op::AsyncCopy(copy) => copied(warp, mask, copy),
+        Op::Mbarrier(barrier) => {
+            let at = addresses(&warp.registers, &barrier.address);
+            let operation = match barrier.op {
+                MbarrierOp::Init { .. } => Operation::Store,
+                MbarrierOp::Invalidate
+                | MbarrierOp::Expect { .. }
+                | MbarrierOp::Complete { .. }
+                | MbarrierOp::Arrive(_)
+                | MbarrierOp::Wait { .. }
+                | MbarrierOp::Copied { .. } => Operation::Atomic,
+            };
+            lanes(mask)
+                .map(|lane| Touch {
+                    strong: true,
+                    ..one(lane, barrier.space, at[lane], 8, operation)
+                })
+                .collect()
+        }
+        Op::BulkCopy(copy) => bulk(warp, mask, copy),
         Op::Matrix(matrix) => match &matrix.op {
             MatrixOp::Rows(rows) => {
                 let at = addresses(&warp.registers, &rows.address);
@@ -159,6 +184,7 @@ fn touches(warp: &Warp, mask: u32, op: &Op) -> Vec<Touch> {
         | Op::Trap
         | Op::NanoSleep
         | Op::Barrier(_)
+        | Op::Cluster(_)
         | Op::Collective(_)
         | Op::ActiveMask { .. } => Vec::new(),
     }
@@ -221,6 +247,32 @@ fn copied(warp: &Warp, mask: u32, copy: &AsyncCopy) -> Vec<Touch> {
         touches.extend((0..u64::from(read)).map(|offset| byte(Space::Global, from[lane] + offset, Operation::Load)));
         let bytes = 0..u64::from(copy.bytes);
         touches.extend(bytes.map(|offset| byte(Space::Shared, to[lane] + offset, Operation::Store)));
+    }
+    touches
+}
+
+/// The words that `cp.async.bulk` reads and writes, and the `mbarrier` that it tells. A copy that does not fit into
+/// shared memory has none, since the instruction will fault.
+fn bulk(warp: &Warp, mask: u32, copy: &BulkCopy) -> Vec<Touch> {
+    const WORD: u64 = 8;
+    let at = |address| addresses(&warp.registers, address);
+    let (to, from) = (at(&copy.to), at(&copy.from));
+    let barrier = copy.barrier.as_ref().map(at);
+    let mut touches = Vec::new();
+    for lane in lanes(mask) {
+        let bytes = warp.registers.get32(copy.bytes)[lane];
+        if bytes > MAX_SHARED || !(to[lane] | from[lane]).is_multiple_of(WORD) {
+            continue;
+        }
+        for offset in (0..u64::from(bytes)).step_by(WORD as usize) {
+            let word = |space, address: u64, operation| one(lane, space, address.wrapping_add(offset), 8, operation);
+            touches.push(word(copy.spaces.1, from[lane], Operation::Load));
+            touches.push(word(copy.spaces.0, to[lane], Operation::Store));
+        }
+        touches.extend(barrier.map(|at: [u64; LANES]| Touch {
+            strong: true,
+            ..one(lane, Space::Shared, at[lane], 8, Operation::Atomic)
+        }));
     }
     touches
 }

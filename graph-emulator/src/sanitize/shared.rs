@@ -7,6 +7,7 @@
 
 use super::Touch;
 use super::clocks::{Clocks, Meeting};
+use crate::code::ClusterBarrier;
 use crate::fault::{FaultKind, Operation};
 use crate::state::Context;
 
@@ -15,6 +16,8 @@ pub(crate) struct SharedSanitizer {
     uninitialized: bool,
     clocks: Option<Clocks>,
     cells: Vec<ByteState>,
+    /// The number of bytes that kernels must write before they read them. The others are zeroed for them.
+    declared: usize,
 }
 
 /// The last accesses to a byte.
@@ -37,19 +40,24 @@ struct Mark {
 }
 
 impl SharedSanitizer {
-    /// The checks that the launch asks for, if any, for `bytes` bytes of shared memory.
-    pub(crate) fn new(context: &Context<'_>, bytes: usize) -> Option<SharedSanitizer> {
+    /// The checks that the launch asks for, if any, for `bytes` bytes of shared memory, of which the kernel and the
+    /// launch declare the first `declared`.
+    pub(crate) fn new(context: &Context<'_>, declared: usize, bytes: usize) -> Option<SharedSanitizer> {
         let (uninitialized, races) = (context.options.check_uninitialized, context.options.check_shared_races);
         let threads: u32 = context.block.iter().product();
         (uninitialized || races).then(|| SharedSanitizer {
             uninitialized,
             clocks: races.then(|| Clocks::new(threads as usize)),
             cells: vec![ByteState::default(); bytes],
+            declared,
         })
     }
 
     pub(crate) fn reset(&mut self) {
         self.cells.fill(ByteState::default());
+        for cell in &mut self.cells[self.declared..] {
+            cell.written = true;
+        }
         if let Some(clocks) = &mut self.clocks {
             clocks.reset();
         }
@@ -59,6 +67,15 @@ impl SharedSanitizer {
     pub(super) fn arrive(&mut self, thread: usize, barrier: u32, generation: u32, waits: bool) {
         if let Some(clocks) = &mut self.clocks {
             clocks.meet(thread, Meeting::Barrier(barrier, generation), waits);
+        }
+    }
+
+    /// Notes that a thread arrives at the barrier of the cluster, which has opened `generation` times, or waits there.
+    pub(super) fn meet_cluster(&mut self, thread: usize, generation: u32, op: ClusterBarrier) {
+        let Some(clocks) = &mut self.clocks else { return };
+        match op {
+            ClusterBarrier::Arrive => clocks.arrive_at_cluster(thread, generation),
+            ClusterBarrier::Wait => clocks.leave_cluster(thread),
         }
     }
 

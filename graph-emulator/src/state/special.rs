@@ -1,7 +1,7 @@
 //! Special registers that are constant for a thread.
 
 use super::mask::LANES;
-use crate::code::{Half, Special};
+use crate::code::{Half, Special, declared_shared};
 
 /// The facts that determine the values of special registers.
 #[derive(Clone, Copy, Default)]
@@ -53,6 +53,7 @@ impl Specials {
             Special::DynamicSharedSize => all(dynamic_shared),
             Special::TotalSharedSize => all(static_shared + dynamic_shared),
             Special::DynamicShared => all(static_shared.next_multiple_of(16)),
+            Special::ReservedShared => all(declared_shared(static_shared, dynamic_shared).next_multiple_of(16)),
             Special::Workspace(Half::Low) => all(workspace as u32),
             Special::Workspace(Half::High) => all((workspace >> 32) as u32),
         }

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod barriers;
 mod checks;
 mod cooperative;
 mod faults;

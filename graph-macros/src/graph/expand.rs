@@ -30,6 +30,7 @@ mod rng;
 mod interface;
 mod argument;
 mod visibility;
+mod promise;
 mod types;
 mod shape;
 mod names;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod closures;
+mod promise;
 mod syntax;
 mod value;
 

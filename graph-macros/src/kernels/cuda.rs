@@ -2,7 +2,7 @@
 //!
 //! Nothing is compiled here, so that a machine without CUDA builds the program.
 
-use super::file::{find, shown};
+use super::file::{find, in_crate, shown};
 use crate::report::error;
 use graph_plan::{Code, Diagnostic};
 use std::fs;
@@ -38,8 +38,32 @@ pub(super) fn read(path: &str, source_file: Option<&Path>, options: Vec<LitStr>)
         path: path.to_owned(),
         absolute: absolute.display().to_string(),
         headers,
-        options,
+        options: options.into_iter().fold(Vec::new(), with_option),
     })
+}
+
+/// Adds an option. A folder of headers that it names, or that the option before it announces, is relative to the
+/// crate's folder, as every other path: the program may be compiled and run elsewhere.
+fn with_option(mut options: Vec<LitStr>, option: LitStr) -> Vec<LitStr> {
+    const NAMES: [&str; 2] = ["--include-path", "-I"];
+    let text = option.value();
+    let announced = options
+        .last()
+        .is_some_and(|last: &LitStr| NAMES.contains(&&*last.value()));
+    let named = NAMES.iter().find_map(|name| {
+        let folder = text.strip_prefix(name)?;
+        let folder = folder.strip_prefix('=').unwrap_or(folder);
+        (!folder.is_empty()).then(|| (&text[..text.len() - folder.len()], folder))
+    });
+    let split = if announced { Some(("", &*text)) } else { named };
+    options.push(match split {
+        Some((name, folder)) => {
+            let folder = std::path::absolute(in_crate(folder)).unwrap_or_else(|_| in_crate(folder));
+            LitStr::new(&format!("{name}{}", folder.display()), option.span())
+        }
+        None => option,
+    });
+    options
 }
 
 fn text(bytes: Vec<u8>, path: &str) -> Result<String, Diagnostic> {
@@ -92,7 +116,45 @@ fn ambiguous(name: &str, one: &Path, other: &Path) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
-    use super::included;
+    use super::{included, with_option};
+    use proc_macro2::Span;
+    use syn::LitStr;
+
+    #[test]
+    fn folders_of_headers_are_the_crates() {
+        let of = |options: &[&str]| -> Vec<String> {
+            let options = options.iter().map(|option| LitStr::new(option, Span::call_site()));
+            let options = options.fold(Vec::new(), with_option);
+            options.iter().map(LitStr::value).collect()
+        };
+        let inside = |folder: &str| format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(
+            of(&[
+                "-Iinclude",
+                "-I",
+                "more/headers",
+                "-DFACTOR=3",
+                "--include-path=a b",
+                "-I=c"
+            ]),
+            [
+                format!("-I{}", inside("include")),
+                "-I".to_owned(),
+                inside("more/headers"),
+                "-DFACTOR=3".to_owned(),
+                format!("--include-path={}", inside("a b")),
+                format!("-I={}", inside("c")),
+            ]
+        );
+        let absolute = [
+            "-I/opt/include",
+            "--include-path",
+            "/opt/more",
+            "-include=a.h",
+            "--use_fast_math",
+        ];
+        assert_eq!(of(&absolute), absolute);
+    }
 
     #[test]
     fn headers_in_quotes_are_found() {

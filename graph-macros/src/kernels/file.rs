@@ -6,6 +6,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+/// A path relative to the folder of the crate's manifest.
+pub(super) fn in_crate(path: &str) -> PathBuf {
+    let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from);
+    manifest.join(path)
+}
+
 /// Returns the file's path and bytes. `path` is relative to the folder of the crate's manifest, or else to the folder
 /// of the Rust source, or else to the folder of what the crate's build script has written.
 pub(super) fn find(path: &str, source_file: Option<&Path>, help: &str) -> Result<(PathBuf, Vec<u8>), Diagnostic> {

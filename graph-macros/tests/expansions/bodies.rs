@@ -134,6 +134,7 @@ const _: () = {
             graph: "Loop",
             memory: &[("more", __p::Mode::ReadWrite), ("data", __p::Mode::ReadWrite)],
             values: &[("factor", false)],
+            restricted: &[],
             unconditional: ::core::option::Option::None,
             scratch: 0,
         };

@@ -48,12 +48,16 @@ const _: () = {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
+        ///
+        /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
         pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
         /// The graph as static data.
         pub const PLAN: __p::Plan = __p::Plan::new("Loaded", &[], &[]);
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
+        ///
+        /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
         pub fn build(device: &__g::Device, functions: Functions) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
@@ -95,6 +99,8 @@ const _: () = {
             Self::__NODES,
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
+        ///
+        /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
         pub fn build(device: &__g::Device, functions: Functions) -> __g::Result<Self> {
             let builder = __g::GraphBuilder::new(device, "Loaded");
             let mut bound = Self::__unbound();
@@ -106,6 +112,7 @@ const _: () = {
             graph: "Loaded",
             memory: &[("data", __p::Mode::ReadWrite)],
             values: &[("functions", true), ("factor", false)],
+            restricted: &[],
             unconditional: ::core::option::Option::None,
             scratch: 0,
         };
@@ -242,6 +249,8 @@ const _: () = {
             )
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
+        ///
+        /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
         pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
             let __place_data = self.data;
             let factor = ::core::clone::Clone::clone(&__value);
@@ -288,14 +297,20 @@ const _: () = {
             __g::Graph::device(&self.__graph, &self.data)
         }
         /// Waits for launches in flight and lends `data` for writing.
+        ///
+        /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
         pub fn data_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [f32; 64]>> {
             __g::Graph::device_mut(&mut self.__graph, &self.data)
         }
         /// The node `first`.
+        ///
+        /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
         pub fn first(&mut self) -> __g::NodeHandle<'_> {
             __p::node_handle(&mut self.__graph, 0)
         }
         /// The node `second`.
+        ///
+        /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
         pub fn second(&mut self) -> __g::NodeHandle<'_> {
             __p::node_handle(&mut self.__graph, 1)
         }
@@ -307,6 +322,19 @@ const _: () = {
     }
 };
 /// The graph `Loaded`, declared with `cuda_graph!`.
+///
+/// # Unsafe nodes
+///
+/// The author of this graph has written `unsafe` at these nodes:
+/// `first`, `second`.
+/// So the author promises that they touch only the memory that they name, within its bounds, and only as they
+/// declare it, in every launch that other code can bring about without `unsafe`:
+///
+/// * for any contents of the memory, whoever has written them;
+/// * for any values of params and build arguments;
+/// * whichever nodes are disabled;
+/// * for any memory that is given to `build`, bound or rebound;
+/// * as a child of any graph.
 #[allow(dead_code, non_snake_case)]
 struct Loaded {
     __graph: ::graph_runtime::Graph,

@@ -167,6 +167,7 @@ const _: () = {
                 ("flags", __p::Mode::Read),
             ],
             values: &[("n", true), ("factor", false)],
+            restricted: &[],
             unconditional: ::core::option::Option::None,
             scratch: 0,
         };

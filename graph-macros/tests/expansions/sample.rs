@@ -134,6 +134,7 @@ const _: () = {
                 ("output", __p::Mode::ReadWrite),
             ],
             values: &[],
+            restricted: &[],
             unconditional: ::core::option::Option::None,
             scratch: 0,
         };

@@ -148,6 +148,7 @@ const _: () = {
             graph: "Layer",
             memory: &[("x", __p::Mode::ReadWrite)],
             values: &[],
+            restricted: &[],
             unconditional: ::core::option::Option::None,
             scratch: Self::__PACKED.bytes,
         };

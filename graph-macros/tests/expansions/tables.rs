@@ -176,6 +176,7 @@ const _: () = {
                 ("cube", __p::Mode::ReadWrite),
             ],
             values: &[("n", true), ("d", true), ("factor", false)],
+            restricted: &[],
             unconditional: ::core::option::Option::Some(("look", "call")),
             scratch: 0,
         };

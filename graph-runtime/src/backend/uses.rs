@@ -87,7 +87,8 @@ pub(crate) trait Awaited: Sized {
 /// # Safety
 ///
 /// The host, and graphs on any stream and thread, may share memory because of these facts. `SAFETY` comments refer to
-/// them by number.
+/// them by number. They assume that events and streams order work (D1 of `docs/safety.md`), and that cudarc's work with
+/// memory that was its own, or is lent to it, is work of the memory's context (C2, U5).
 ///
 /// 1. *Claims exclude each other.* Whoever touches the memory holds a [`Claim`] for the bytes that it touches. Two
 ///    claims overlap only if both read. A copy by the host holds its claim until it is done; a guard as long as it

@@ -4,12 +4,13 @@
 //! Each asks of its caller what NVRTC asks (<https://docs.nvidia.com/cuda/nvrtc/>): programs are live, and
 //! strings are valid until the call returns.
 
+mod search;
+
 use super::library::functions;
 use cudarc::nvrtc::sys;
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
 use std::ptr;
-use std::sync::OnceLock;
 
 pub(crate) use sys::nvrtcProgram as NvrtcProgram;
 
@@ -86,12 +87,12 @@ macro_rules! call {
 /// Whether the library is on this machine. Loads it at the first call. A library that lacks one of the functions is too
 /// old (before CUDA 11.2), and counts as absent.
 pub(crate) fn is_present() -> bool {
-    static PRESENT: OnceLock<bool> = OnceLock::new();
-    *PRESENT.get_or_init(|| {
-        // SAFETY: the symbols are only looked up, never called with this type.
-        let found = |name: &&str| unsafe { find::<unsafe extern "C" fn()>(name) }.is_some();
-        NAMES.iter().all(found)
-    })
+    search::library(NAMES).is_ok()
+}
+
+/// The names and the folders in which the library was not found, a sentence each.
+pub(crate) fn tried() -> &'static [String] {
+    search::library(NAMES).err().unwrap_or_default()
 }
 
 /// Looks a function up in the library; `None` if there is no library, or it has no function of that name.
@@ -100,13 +101,7 @@ pub(crate) fn is_present() -> bool {
 ///
 /// The function has type `F`.
 unsafe fn find<F: Copy>(name: &str) -> Option<F> {
-    static PRESENT: OnceLock<bool> = OnceLock::new();
-    // SAFETY: loading a library runs its initialisers; those of NVRTC are made for it.
-    if !*PRESENT.get_or_init(|| unsafe { sys::is_culib_present() }) {
-        return None;
-    }
-    // SAFETY: the library is present.
-    let library = unsafe { sys::culib() };
+    let library = search::library(NAMES).ok()?;
     // SAFETY: by the caller's promise. The library is never unloaded, so the function may outlive this borrow of it.
     let found = unsafe { library.get::<F>(name.as_bytes()) };
     found.ok().map(|symbol| *symbol)

@@ -67,6 +67,8 @@ pub enum Error {
         path: &'static str,
         /// The folder of the cache of compiled sources, in which this one was not found.
         cache: String,
+        /// The names and the folders in which NVRTC was not found, a sentence each.
+        tried: Vec<String>,
     },
     /// NVRTC refuses a CUDA source.
     Compile {
@@ -243,13 +245,25 @@ impl fmt::Display for Error {
                     .try_for_each(|diagnostic| write!(f, "\n{diagnostic}"))
             }
             Error::Module { site, path, message } => write!(f, "{site}cannot load `{path}`: {message}"),
-            Error::NoNvrtc { site, path, cache } => write!(
-                f,
-                "{site}cannot compile `{path}`: NVRTC (libnvrtc), NVIDIA's compiler for that, was not found\n\
-                 note: nor has it been compiled before: it is not in the cache, `{cache}`\n\
-                 help: install the CUDA toolkit, or `pip install nvidia-cuda-nvrtc-cu12`, and set `LD_LIBRARY_PATH` to the folder of \
-                 `libnvrtc.so`; or compile the file with `nvcc -ptx`, check that in, and name it: `#[cuda_kernels(\"x.ptx\")]`"
-            ),
+            Error::NoNvrtc {
+                site,
+                path,
+                cache,
+                tried,
+            } => {
+                write!(
+                    f,
+                    "{site}cannot compile `{path}`: NVRTC (libnvrtc), NVIDIA's compiler for that, was not found"
+                )?;
+                tried.iter().try_for_each(|tried| write!(f, "\nnote: {tried}"))?;
+                write!(
+                    f,
+                    "\nnote: nor has it been compiled before: it is not in the cache, `{cache}`\n\
+                     help: install the CUDA toolkit, and set `CUDA_HOME` if it is not in `/usr/local/cuda`; or \
+                     `pip install nvidia-cuda-nvrtc`, and set `LD_LIBRARY_PATH` to its folder if it is not found; or compile the file \
+                     with `nvcc -ptx`, check that in, and name it: `#[cuda_kernels(\"x.ptx\")]`"
+                )
+            }
             Error::Compile { site, path, message } => write!(f, "{site}cannot compile `{path}`: {message}"),
             Error::Kernel { site, kernel, message } => write!(f, "{site}kernel `{kernel}` {message}"),
             Error::Fault { site, message } | Error::Node { site, message } => write!(f, "{site}{message}"),

@@ -17,6 +17,8 @@ pub struct Interface {
     pub memory: &'static [(&'static str, Mode)],
     /// The build arguments and params, each with whether it must be bound.
     pub values: &'static [(&'static str, bool)],
+    /// The names that can be bound only where their statements are visible.
+    pub restricted: &'static [&'static str],
     /// A node that no conditional body may hold, and its keyword, if the graph or a child of it has such a node.
     pub unconditional: Option<(&'static str, &'static str)>,
     /// The size of its arena in bytes, with the scratch memory of its children; 0 if it is known only when the graph is
@@ -43,6 +45,7 @@ pub trait NoGraph: Sized {
         graph: "",
         memory: &[],
         values: &[],
+        restricted: &[],
         unconditional: None,
         scratch: 0,
     };
@@ -128,13 +131,20 @@ pub enum Bound {
     Param,
 }
 
-/// Asserts that the child graph of `node` has the name `name`, and that it can be bound in this form.
+/// Asserts that the child graph of `node` has the name `name`, and that it can be bound in this form. `visible` says
+/// whether its statement is visible to the parent, if it has a visibility.
 #[track_caller]
-pub const fn check_binding(child: &Interface, node: &str, name: &str, bound: Bound) {
+pub const fn check_binding(child: &Interface, node: &str, (name, visible): (&str, bool), bound: Bound) {
     if child.graph.is_empty() {
         return;
     }
     let text = Text::new().str("node `").str(node).str("`: ");
+    if contains(child.restricted, name) && !visible {
+        let text = text.str("`").str(name).str("` of `").str(child.graph);
+        let text = text.str("` is private here, so it cannot be bound [signature]\nnote: the visibility of its statement limits who gives it other contents\nhelp: use `");
+        let text = text.str(child.graph).str("` as a child only where `").str(name);
+        panic!("{}", text.str("` is visible, or widen the visibility").as_str());
+    }
     let text = match (find(child.memory, name), find(child.values, name), bound) {
         (Some(Mode::Write | Mode::ReadWrite), _, Bound::Read) => text
             .str("`")

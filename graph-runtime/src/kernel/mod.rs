@@ -251,7 +251,8 @@ impl<const N: usize> KernelCall<N> {
     /// The function takes these arguments. Launched with them it touches no memory but that of the places among them,
     /// within their bounds, writes only to those passed by [`CallArgument::write`], [`CallArgument::uninit`] and
     /// [`CallArgument::atomic`], and does what the last two say; nothing else uses its module's variables while the
-    /// graph runs.
+    /// graph runs. This holds in every launch of the graph that safe code can bring about: for any contents of memory,
+    /// whichever nodes are disabled, and for any memory that is rebound, or bound where the graph is a child.
     pub unsafe fn loaded(function: impl LoadedFunction, arguments: [CallArgument; N]) -> Self {
         Self {
             callee: Callee::Loaded(function.loaded()),

@@ -10,7 +10,7 @@ use crate::shape::place::{OnDevice, Place, Selected, select};
 use crate::shape::rows::Rows;
 use crate::shape::table::{Table, unpadded};
 use crate::shape::{Element, Lengths, NO_LENGTHS};
-use bytemuck::allocation::{zeroed_box, zeroed_vec};
+use bytemuck::allocation::{try_zeroed_box, try_zeroed_vec};
 use std::marker::PhantomData;
 use std::ops::{Deref, RangeBounds};
 
@@ -118,6 +118,15 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
         self.memory.read(self.start, bytes, || self.site.clone())
     }
 
+    /// The error of a copy for which the host has too little memory.
+    #[cold]
+    fn out_of_memory(&self) -> Error {
+        Error::OutOfMemory {
+            site: self.site.clone(),
+            bytes: self.bytes,
+        }
+    }
+
     pub(super) fn write(&self, bytes: &[u8]) -> Result<()> {
         self.check(bytes.len())?;
         let _held = self.hold(true)?;
@@ -129,9 +138,10 @@ impl<S: Element> DeviceRef<'_, S> {
     /// Returns a copy of the contents. Blocks until it is made.
     ///
     /// # Errors
-    /// [`Error::Cuda`] if the copy failed; [`Error::InUse`] as [`DeviceBuffer::read`](crate::DeviceBuffer::read).
+    /// [`Error::Cuda`] if the copy failed; [`Error::InUse`] as [`DeviceBuffer::read`](crate::DeviceBuffer::read);
+    /// [`Error::OutOfMemory`] if the host has too little memory for the copy.
     pub fn read(&self) -> Result<Box<S>> {
-        let mut value = zeroed_box();
+        let mut value = try_zeroed_box().map_err(|()| self.out_of_memory())?;
         self.copy_to(&mut *value)?;
         Ok(value)
     }
@@ -160,9 +170,11 @@ macro_rules! flat {
             ///
             /// # Errors
             /// [`Error::Cuda`] if the copy failed; [`Error::InUse`] as
-            /// [`DeviceBuffer::read`](crate::DeviceBuffer::read).
+            /// [`DeviceBuffer::read`](crate::DeviceBuffer::read); [`Error::OutOfMemory`] if the host has too little
+            /// memory for the copy.
             pub fn read_vec(&self) -> Result<Vec<T>> {
-                let mut values = zeroed_vec(self.bytes.checked_div(size_of::<T>()).unwrap_or(0));
+                let len = self.bytes.checked_div(size_of::<T>()).unwrap_or(0);
+                let mut values = try_zeroed_vec(len).map_err(|()| self.out_of_memory())?;
                 self.copy_to(&mut values)?;
                 Ok(values)
             }

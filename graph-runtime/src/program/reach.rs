@@ -136,3 +136,42 @@ impl Program {
         self.reaches.keys().copied().filter(|&node| self.ops[node].is_idle())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(resource: u32, start: usize, bytes: usize) -> ByteRectangle {
+        ByteRectangle::Row { resource, start, bytes }
+    }
+
+    /// A node that does nothing now is made for work that is in its reach and is not empty.
+    #[test]
+    fn the_least_work_is_in_reach() {
+        let copies = Reach {
+            from: Some(row(1, 8, 32)),
+            to: ByteRectangle::of_rows(row(2, 4, 24).part(), 8, 16),
+            rows: true,
+        };
+        let sets = Reach {
+            from: None,
+            ..copies.clone()
+        };
+        let value = Value::new(&1.5_f64);
+        for (reach, value, (from, to)) in [
+            (&copies, None, (Some(row(1, 8, 1)), row(2, 4, 1))),
+            (&sets, Some(&value), (None, row(2, 4, 8))),
+        ] {
+            let least = reach.least(value);
+            assert_eq!((least.read().cloned(), least.written()), (from, Some(&to)));
+            assert!(!least.is_idle() && !reach.is_empty());
+            assert_eq!(reach.left_by(&least), None, "{least:?}");
+            assert!(!reach.is_split_by(&least));
+        }
+        let nothing = Reach {
+            from: Some(row(1, 8, 0)),
+            ..copies
+        };
+        assert!(nothing.is_empty());
+    }
+}

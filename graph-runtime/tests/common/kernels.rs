@@ -96,6 +96,22 @@ unsafe extern "C" {
     pub(crate) safe fn rank(out: &mut [u32]);
 }
 
+#[cuda_kernels("tests/kernels/barriers.ptx")]
+unsafe extern "C" {
+    #[requires(block == 128 && grid == 1 && tiles * 128 <= input.len() && 128 <= out.len())]
+    pub(crate) safe fn copy_tiles(input: &[i32], out: &mut [i32], tiles: u32);
+    #[requires(block == 128 && grid == 1 && rounds * 64 <= input.len() && 64 <= out.len())]
+    pub(crate) safe fn produce_and_consume(input: &[i32], out: &mut [i32], rounds: u32);
+    #[requires(block == 128 && grid == 1 && rounds * 128 <= input.len() && 128 <= out.len())]
+    pub(crate) safe fn two_stages(input: &[i32], out: &mut [i32], rounds: u32);
+    #[requires(threads == 1 && out.len() == 32)]
+    pub(crate) safe fn forms(out: &mut [u32]);
+    #[requires(block == 64 && threads <= out.len())]
+    pub(crate) safe fn alone(out: &mut [u32]);
+    #[requires(threads <= input.len() && threads <= out.len())]
+    pub(crate) safe fn two_warps(input: &[i32], out: &mut [i32]);
+}
+
 #[cuda_kernels("tests/kernels/grid.ptx")]
 unsafe extern "C" {
     #[requires(n <= a.len() && n <= b.len())]

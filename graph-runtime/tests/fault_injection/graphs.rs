@@ -387,12 +387,9 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
     Ok(())
 }
 
-/// The same node by node.
+/// A graph that runs node by node.
 pub(crate) fn debug(device: &Device, run: &mut Run) -> Result<()> {
-    let device = device.with_debug(DebugOptions::default());
-    statements(&device, run)?;
-    control(&device, run)?;
-    sharing(&device, run)
+    control(&device.with_debug(DebugOptions::default()), run)
 }
 
 /// Devices, memory outside of graphs, memory that cudarc has, and a file that does not load.

@@ -4,6 +4,7 @@
 mod common;
 
 mod attributes;
+mod barriers;
 mod functions;
 mod grid;
 mod nvrtc;

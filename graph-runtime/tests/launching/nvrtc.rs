@@ -101,20 +101,35 @@ fn is_child(name: &str) -> bool {
     env::var_os(CHILD).is_some_and(|child| child == name)
 }
 
+/// The variables that lead to NVRTC, besides `LD_LIBRARY_PATH`.
+const PLACES: [&str; 6] = [
+    "CUDA_PATH",
+    "CUDA_HOME",
+    "CUDA_ROOT",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "HOME",
+];
+
 /// The test `name` in a process of its own.
 fn start(name: &str, cache: &Path, compiler: Option<&Path>) -> Child {
+    command(name, cache, compiler).spawn().unwrap()
+}
+
+fn command(name: &str, cache: &Path, compiler: Option<&Path>) -> Command {
     let named = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let others = env::split_paths(&named).filter(|folder| !has_compiler(folder));
     let libraries = env::join_paths(compiler.map(PathBuf::from).into_iter().chain(others)).unwrap();
-    Command::new(env::current_exe().unwrap())
+    let mut command = Command::new(env::current_exe().unwrap());
+    command
         .args([&*format!("nvrtc::{name}"), "--exact", "--nocapture"])
         .env(CHILD, name)
         .env("CUDA_GRAPH_CACHE_DIR", cache)
         .env("LD_LIBRARY_PATH", libraries)
+        .envs(PLACES.map(|place| (place, "/nowhere")))
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+        .stderr(Stdio::piped());
+    command
 }
 
 fn finish(child: Child) {
@@ -148,8 +163,18 @@ fn compiler(test: &str) -> Option<PathBuf> {
 }
 
 fn has_compiler(folder: &Path) -> bool {
-    let names = ["libnvrtc.so", "libnvrtc.so.12"];
-    names.iter().any(|name| folder.join(name).is_file())
+    library(folder).is_some()
+}
+
+/// The library of NVRTC in a folder, whatever version it has in its name.
+fn library(folder: &Path) -> Option<PathBuf> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files = files.filter(|file| {
+        file.file_name()
+            .to_str()
+            .is_some_and(|name| name.starts_with("libnvrtc.so"))
+    });
+    files.next().map(|file| file.path())
 }
 
 /// An empty folder that is there until the test ends.
@@ -282,6 +307,47 @@ fn a_cache_that_cannot_be_written_is_no_error() {
     again(NAME, &file.join("folder"), Some(&compiler));
 }
 
+/// A folder with the compiler under the name that toolkits and packages of CUDA 13 give it.
+#[cfg(unix)]
+fn renamed(compiler: &Path, to: &Path) {
+    use std::os::unix::fs::symlink;
+    fs::create_dir_all(to).unwrap();
+    for file in fs::read_dir(compiler).unwrap().flatten() {
+        if file
+            .file_name()
+            .to_str()
+            .is_some_and(|name| name.starts_with("libnvrtc-builtins"))
+        {
+            symlink(file.path(), to.join(file.file_name())).unwrap();
+        }
+    }
+    symlink(library(compiler).unwrap(), to.join("libnvrtc.so.13")).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn the_compiler_is_found_under_its_versions_name() {
+    const NAME: &str = "the_compiler_is_found_under_its_versions_name";
+    if is_child(NAME) {
+        return run(&Device::emulator()).unwrap();
+    }
+    let Some(compiler) = compiler(NAME) else { return };
+    let place = Cache::new();
+    let packages = "lib/python3.12/site-packages/nvidia/cu13/lib";
+    for (variable, inside) in [
+        ("LD_LIBRARY_PATH", ""),
+        ("CUDA_HOME", "lib64"),
+        ("CUDA_PATH", "lib"),
+        ("VIRTUAL_ENV", packages),
+        ("HOME", &format!(".local/{packages}")),
+    ] {
+        let folder = place.0.join(variable);
+        renamed(&compiler, &folder.join(inside));
+        let mut command = command(NAME, &Cache::new().0, None);
+        finish(command.env(variable, &folder).spawn().unwrap());
+    }
+}
+
 #[test]
 fn without_a_compiler_the_error_says_what_to_do() {
     const NAME: &str = "without_a_compiler_the_error_says_what_to_do";
@@ -303,7 +369,8 @@ fn without_a_compiler_the_error_says_what_to_do() {
     );
     for part in [
         &env::var("CUDA_GRAPH_CACHE_DIR").unwrap(),
-        "LD_LIBRARY_PATH",
+        "note: the loader, which looks in `LD_LIBRARY_PATH`, finds none of `libnvrtc.so`, `libnvrtc.so.13`, `libnvrtc.so.12`",
+        "note: there is none in `/nowhere/lib64`, `/nowhere/lib`, `/usr/local/cuda/lib64`",
         "nvcc -ptx",
         "#[cuda_kernels(\"x.ptx\")]",
     ] {

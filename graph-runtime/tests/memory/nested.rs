@@ -113,12 +113,10 @@ fn host_functions_launch_graphs_that_use_each_others_memory() {
         Ok(results.try_iter().collect())
     });
     for result in results.expect("both graphs run") {
-        let text = result.unwrap_err().to_string();
-        let expected = match device().is_emulator() {
-            true => "memory `own`: is in use by another thread, for which code that a launch calls does not wait",
-            false => "a CUDA call in a host function failed",
-        };
-        assert!(text.contains(expected), "{text}");
+        let error = result.unwrap_err();
+        // On CUDA, the other launch may have let go of its memory. Then the launch here fails at its first CUDA call.
+        let refused = !device().is_emulator() && error.to_string().contains("a CUDA call in a host function failed");
+        assert!(refused || matches!(error, Error::InUse { .. }), "{error}");
     }
 }
 

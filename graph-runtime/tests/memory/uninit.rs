@@ -147,10 +147,29 @@ fn memory_is_initialised_in_each_iteration() {
     }
 }
 
+/// Arguments of function values, which no declaration describes, say themselves what happens to their contents.
 #[test]
-fn arguments_of_loaded_functions_may_be_initialised() {
-    let mut builder = GraphBuilder::new(&Device::emulator(), "Argument");
-    let mut memory = builder.device::<[f32; 4]>("memory");
-    let text = format!("{:?}", CallArgument::uninit(&mut memory));
-    assert!(text.contains("Write"), "{text}");
+fn calls_initialise_what_is_passed_as_uninit() {
+    let scratch_from = |argument: fn(&mut Place<[f32; 4], OnDevice>) -> CallArgument| {
+        let mut builder = GraphBuilder::new(&device(), "Arguments");
+        let mut temporary = builder.scratch::<[f32; 4]>("temporary");
+        let mut output = builder.host::<[f32; 4]>("output");
+        let arguments = [argument(&mut temporary), CallArgument::value(5.0_f32)];
+        // SAFETY: the kernel initialises the four elements of its first argument, and its second is an `f32`.
+        let call = unsafe { KernelCall::new::<start>(arguments) };
+        let set = builder.kernel("set", Launch::new(1, 4), call);
+        let down = builder.memcpy("down", &temporary, &mut output);
+        builder.after(down, &[set]);
+        builder.build().map(|graph| (graph, output))
+    };
+    let (mut graph, output) = scratch_from(CallArgument::uninit).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(graph.host(&output).unwrap(), &[10.0; 4]);
+    let error = scratch_from(|temporary| CallArgument::read(temporary))
+        .map(drop)
+        .unwrap_err();
+    let Error::Invalid { diagnostics, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(diagnostics[0].code, Code::Uninitialized, "{error}");
 }

@@ -1,8 +1,9 @@
 //! Memory that kernels access by atomic operations alone, `&[Atomic<T>]`: unordered nodes may update it together.
 
-use crate::common::{device, shuffling};
+use crate::common::{add_all, device, falsely, shuffling};
 use graph_runtime::{
-    Atomic, CallArgument, Code, Device, Error, GraphBuilder, Launch, Mode, PlanAccess, cuda_graph, cuda_kernels,
+    Atomic, CallArgument, Code, Device, Error, GraphBuilder, Launch, Mode, OnDevice, Place, PlanAccess, cuda_graph,
+    cuda_kernels,
 };
 
 #[cuda_kernels("tests/kernels/atomic.ptx")]
@@ -233,12 +234,27 @@ fn the_emulator_finds_plain_accesses_of_kernels_that_are_trusted() {
     );
 }
 
+/// Arguments of function values, which no declaration describes, say themselves how they are accessed.
 #[test]
-fn arguments_of_loaded_functions_may_be_atomic() {
-    let mut builder = GraphBuilder::new(&Device::emulator(), "Argument");
-    let bins = builder.device::<[u32; 4]>("bins");
-    let text = format!("{:?}", CallArgument::atomic(&bins));
-    assert!(text.contains("Atomic"), "{text}");
+fn calls_with_atomic_arguments_do_not_race() {
+    let two_calls = |second: fn(&mut Place<[u32; 4], OnDevice>) -> CallArgument| {
+        let mut builder = GraphBuilder::new(&device(), "Arguments");
+        let mut bins = builder.device::<[u32; 4]>("bins");
+        let arguments = [CallArgument::atomic(&bins), second(&mut bins)];
+        for (name, bins) in ["one", "two"].into_iter().zip(arguments) {
+            let call = falsely::<add_all, 2>([bins, CallArgument::value(5_u32)]);
+            builder.kernel(name, Launch::new(1, 4), call);
+        }
+        builder.build().map(|graph| (graph, bins))
+    };
+    let (mut graph, bins) = two_calls(|bins| CallArgument::atomic(bins)).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(*graph.device(&bins).unwrap().read().unwrap(), [10; 4]);
+    for plain in [CallArgument::write, |bins: &mut Place<_, _>| CallArgument::read(bins)] {
+        let error = two_calls(plain).map(drop).unwrap_err();
+        let is_race = matches!(&error, Error::Invalid { diagnostics, .. } if diagnostics[0].code == Code::Race);
+        assert!(is_race, "{error}");
+    }
 }
 
 cuda_graph! {

@@ -1,8 +1,8 @@
 //! The operands of rarer instructions, and what finding all operands shares.
 
 use crate::code::{
-    Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Barrier, BarrierOp, Base, Call, Callee, Collective, File,
-    Fragment, MatrixOp, Passed, Role, Slot, VoteOp,
+    Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Barrier, BarrierOp, Base, BulkCopy, Call, Callee, Collective,
+    File, Fragment, MatrixOp, Mbarrier, MbarrierOp, Passed, Phase, Role, Slot, VoteOp,
 };
 use File::{Predicate, R32, R64};
 use Role::{Source, Target as To};
@@ -64,6 +64,39 @@ pub(super) fn barrier(op: &mut Barrier, mut each: impl FnMut(File, Role, &mut Sl
             each(Predicate, To, d);
             each(Predicate, Source, p);
         }
+    }
+}
+
+pub(super) fn mbarrier(op: &mut Mbarrier, mut each: impl FnMut(File, Role, &mut Slot)) {
+    address(&mut op.address, &mut each);
+    match &mut op.op {
+        MbarrierOp::Init { count: word }
+        | MbarrierOp::Expect { bytes: word }
+        | MbarrierOp::Complete { bytes: word } => {
+            each(R32, Source, word);
+        }
+        MbarrierOp::Invalidate | MbarrierOp::Copied { .. } => {}
+        MbarrierOp::Arrive(arrive) => {
+            each(R64, To, &mut arrive.state);
+            each(R32, Source, &mut arrive.count);
+            each(R32, Source, &mut arrive.expects);
+        }
+        MbarrierOp::Wait { p, phase } => {
+            each(Predicate, To, p);
+            match phase {
+                Phase::State(state) => each(R64, Source, state),
+                Phase::Parity(parity) => each(R32, Source, parity),
+            }
+        }
+    }
+}
+
+pub(super) fn bulk_copy(op: &mut BulkCopy, mut each: impl FnMut(File, Role, &mut Slot)) {
+    address(&mut op.to, &mut each);
+    address(&mut op.from, &mut each);
+    each(R32, Source, &mut op.bytes);
+    if let Some(barrier) = &mut op.barrier {
+        address(barrier, &mut each);
     }
 }
 

@@ -127,6 +127,9 @@ impl Warp {
             | Op::Call(_)
             | Op::NanoSleep
             | Op::Barrier(_)
+            | Op::Mbarrier(_)
+            | Op::BulkCopy(_)
+            | Op::Cluster(_)
             | Op::ActiveMask { .. } => [0; LANES],
         }
     }

@@ -8,6 +8,7 @@ use super::argument;
 use super::argument::parameters;
 use super::names::hidden;
 use super::offered;
+use super::promise;
 use super::scratch;
 use crate::graph::ast::BuildArgument;
 use crate::graph::resolve::Graph;
@@ -20,9 +21,10 @@ const SUMMARY: &str = " Allocates the graph's memory, zeroed, builds it on the d
 
 /// `build` of a graph with mistakes.
 pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
-    let (arguments, device) = (parameters(graph), hidden("device"));
+    let (arguments, device, promise) = (parameters(graph), hidden("device"), promise::mention(graph));
     quote! {
         #[doc = #SUMMARY]
+        #promise
         pub fn build(#device: &__g::Device #arguments) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
@@ -42,8 +44,10 @@ pub(super) fn build(graph: &Graph<'_>, outcome: &Outcome, asserted: &TokenStream
     );
     let bound_mutably = (!values.is_empty()).then(|| quote!(mut));
     let builder_mutably = (!arena.is_empty() || has_memory(graph)).then(|| quote!(mut));
+    let promise = promise::mention(graph);
     quote! {
         #[doc = #SUMMARY]
+        #promise
         pub fn build(#device: &__g::Device #arguments) -> __g::Result<Self> {
             #assert
             let #builder_mutably #builder = __g::GraphBuilder::new(#device, #name);

@@ -98,7 +98,8 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
             binding.name.span(),
         );
         let function = quote_spanned!(span=> __p::check_binding);
-        let operands = quote!(#interface, #name, #text, __p::Bound::#bound);
+        let visible = is_visible(&path, &binding.name);
+        let operands = quote!(#interface, #name, (#text, #visible), __p::Bound::#bound);
         (span, spanned_call(function, operands, end))
     });
     let names = child.bindings.iter().map(|binding| binding.name.unraw().to_string());
@@ -125,6 +126,18 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
     bindings.chain([(span, graph), (span, all)]).chain(inside).collect()
 }
 
+/// Whether the constant is visible here that a child has for a name whose visibility is limited. The constants of the
+/// trait replace those that the child does not have, or hides.
+fn is_visible(path: &TokenStream, name: &Ident) -> TokenStream {
+    let visible = visible(name);
+    quote!({
+        #[allow(non_upper_case_globals)]
+        trait __Hidden { const #visible: bool = false; }
+        impl<T> __Hidden for T {}
+        #path::#visible
+    })
+}
+
 /// The name of the conditional that a node is in, if any.
 fn conditional_around(graph: &Graph<'_>, node: &Node) -> Option<String> {
     let index = graph.nodes.iter().position(|other| std::ptr::eq(*other, node))?;
@@ -142,6 +155,11 @@ pub(super) fn scratch(graph: &Graph<'_>, node: &Node, child: &Child) -> TokenStr
         use __p::NoGraph as _;
         #path::__INTERFACE.scratch
     })
+}
+
+/// The name of the constant that is visible where the slot `name` may be filled.
+pub(super) fn visible(name: &Ident) -> Ident {
+    format_ident!("__visible_{}", name.unraw(), span = name.span())
 }
 
 /// The name of the function that fills the slot `name`, of memory or of a value.

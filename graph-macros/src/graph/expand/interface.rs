@@ -2,6 +2,7 @@
 
 use super::argument::{argument_type, kept};
 use super::names::{Source, copy, receiver, unseen, value_name};
+use super::promise;
 use super::shape::Shape;
 use super::types::{
     Lent, arguments, cloned, generics, lent, marker, memory_lent, nodes_field, param_type, place_type_at,
@@ -118,8 +119,10 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
     } else {
         quote!(#(#docs)*)
     };
+    let promise = promise::section(graph);
     quote! {
         #documentation
+        #promise
         #[allow(dead_code, non_snake_case)]
         #visibility struct #name #generics #condition {
             __graph: ::graph_runtime::Graph,
@@ -178,10 +181,12 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
     let (get, get_mut) = (bodies.of(get), bodies.of(get_mut));
     let summary = format!(" Waits for launches in flight and lends `{name}` for reading.");
     let summary_mut = format!(" Waits for launches in flight and lends `{name}` for writing.");
+    let promise = promise::mention(graph);
     let get_mut = resource.is_mutable().then(|| {
         quote! {
             #[doc = #summary_mut]
             #(#docs)*
+            #promise
             #visibility fn #name_mut(&mut self) -> __g::Result<#exclusive> { #get_mut }
         }
     });
@@ -220,9 +225,11 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> Toke
     let (this, value) = (receiver(name), value_name(name));
     let summary =
         format!(" Sets the param `{name}` for later launches: updates exactly the nodes that use it, in place.");
+    let promise = promise::mention(graph);
     quote! {
         #[doc = #summary]
         #(#docs)*
+        #promise
         #visibility fn #set(&mut #this, #value: #ty) -> __g::Result<()> #condition { #body }
     }
 }
@@ -247,10 +254,11 @@ fn handle(graph: &Graph<'_>, index: usize, node: &Node, translated: bool, bodies
             quote!(__p::iteration_handle(&mut self.__graph, #number, #text, &[#(#values),*]))
         }
     };
-    let get = bodies.of(get);
+    let (get, promise) = (bodies.of(get), promise::mention(graph));
     quote! {
         #[doc = #summary]
         #(#docs)*
+        #promise
         #visibility fn #name(&mut self #(, #variables: ::core::primitive::usize)*) -> __g::NodeHandle<'_> { #get }
     }
 }
@@ -290,8 +298,10 @@ fn memory_type(graph: &Graph<'_>) -> TokenStream {
         quote!(#[doc = #summary] #visibility #field: #lent,)
     });
     let summary = format!(" All host memory of a [`{}`], lent at once.", item.name);
+    let promise = promise::mention_elsewhere(graph);
     quote! {
         #[doc = #summary]
+        #promise
         #[allow(dead_code, non_snake_case)]
         #type_visibility struct #name #generics #condition {
             #(#fields)*
@@ -315,8 +325,10 @@ fn memory_method(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         let mut __split = __g::Graph::split_host(&mut self.__graph)?;
         ::core::result::Result::Ok(#name { #(#taken)* __marker: ::core::marker::PhantomData })
     });
+    let promise = promise::mention(graph);
     quote! {
         /// Waits for launches in flight and lends all host memory at once, for writing.
+        #promise
         pub fn memory_mut(&mut self) -> __g::Result<#name<'_, #(#arguments),*>> { #body }
     }
 }
@@ -343,9 +355,11 @@ pub(super) fn rng_handle(graph: &Graph<'_>, resource: &Resource, bodies: Bodies)
         &mut self.__graph,
         ::core::borrow::Borrow::<__g::Rng>::borrow(&self.#field),
     )));
+    let promise = promise::mention(graph);
     quote! {
         #[doc = #summary]
         #(#docs)*
+        #promise
         #visibility fn #name(&mut self) -> __g::RngHandle<'_> { #get }
     }
 }
@@ -361,8 +375,10 @@ pub(super) fn rebind(graph: &Graph<'_>, memory: &Resource, bodies: Bodies) -> To
     let summary = format!(" Puts other memory in the place of `{name}` for later launches: see `Graph::rebind`.");
     let field = unseen(name);
     let body = bodies.of(quote!(__p::#function(&mut self.__graph, &self.#field, memory)));
+    let promise = promise::mention(graph);
     quote! {
         #[doc = #summary]
+        #promise
         pub fn #rebind(&mut self, memory: #argument) -> __g::Result<()> { #body }
     }
 }

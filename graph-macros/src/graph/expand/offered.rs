@@ -15,18 +15,35 @@ use super::shape::Shape;
 use super::step;
 use super::types::{arguments, generics, marker, place_type};
 use super::update::update_calls;
-use crate::graph::ast::{Param, Resource, ResourceKind};
+use super::visibility::visibility;
+use crate::graph::ast::{Attributes, Param, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value, params};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{GenericParam, Lifetime, LifetimeParam, Type};
+use syn::{GenericParam, Lifetime, LifetimeParam, Type, Visibility};
 
 /// A name that can be bound, with its type.
 struct Slot<'a> {
     name: &'a Ident,
     ty: TokenStream,
     kind: Kind<'a>,
+    /// The attributes of its statement; `None` for a build argument, which all who see the graph can bind.
+    statement: Option<&'a Attributes>,
+}
+
+impl Slot<'_> {
+    /// The visibility of the function that binds it.
+    fn visibility(&self, graph: &Graph<'_>) -> TokenStream {
+        self.statement
+            .map_or_else(|| quote!(pub), |statement| visibility(graph, statement))
+    }
+
+    /// Whether it can be bound only where its statement is visible.
+    fn is_restricted(&self) -> bool {
+        let visibility = self.statement.and_then(|statement| statement.visibility.as_ref());
+        visibility.is_some_and(|visibility| !matches!(visibility, Visibility::Public(_)))
+    }
 }
 
 enum Kind<'a> {
@@ -50,17 +67,20 @@ fn slots<'a>(graph: &Graph<'a>) -> Vec<Slot<'a>> {
         name: &resource.name,
         ty: place_type(graph, resource),
         kind: Kind::Memory(index, resource),
+        statement: Some(&resource.attributes),
     });
-    let slot = |name: &'a Ident, ty: &'a Type, kind| Slot {
+    let slot = |name: &'a Ident, ty: &'a Type, kind, statement| Slot {
         name,
         ty: named(ty.to_token_stream()),
         kind,
+        statement,
     };
-    let values = graph.values.iter().map(|value| slot(value.name, value.ty, Kind::Value));
+    let values = graph.values.iter();
+    let values = values.map(|value| slot(value.name, value.ty, Kind::Value, None));
     let params = graph
         .params
         .iter()
-        .map(|param| slot(&param.name, &param.ty, Kind::Param));
+        .map(|param| slot(&param.name, &param.ty, Kind::Param, Some(&param.attributes)));
     memory.chain(values).chain(params).collect()
 }
 
@@ -156,9 +176,10 @@ pub(super) fn bound(graph: &Graph<'_>) -> TokenStream {
     }
     let condition = generics.where_clause.take();
     let marker = marker(&generics);
-    let fields = slots(graph)
-        .into_iter()
-        .map(|Slot { name, ty, .. }| quote!(pub #name: ::core::option::Option<#ty>,));
+    let fields = slots(graph).into_iter().map(|slot| {
+        let (visibility, name, ty) = (slot.visibility(graph), slot.name, &slot.ty);
+        quote!(#visibility #name: ::core::option::Option<#ty>,)
+    });
     quote! {
         #[doc(hidden)]
         pub struct __Bound #generics #condition { #(#fields)* __marker: #marker }
@@ -199,6 +220,8 @@ fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStre
             Kind::Param => values.push(quote!((#name, false))),
         }
     }
+    let restricted = slots.iter().filter(|slot| slot.is_restricted());
+    let restricted = restricted.map(|slot| slot.name.unraw().to_string());
     let name = graph.item.name.to_string();
     let (unconditional, scratch) = match bodies {
         Bodies::Real => (unconditional(graph), scratch::bytes(graph)),
@@ -210,6 +233,7 @@ fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStre
             graph: #name,
             memory: &[#(#memory),*],
             values: &[#(#values),*],
+            restricted: &[#(#restricted),*],
             unconditional: #unconditional,
             scratch: #scratch,
         };
@@ -247,9 +271,17 @@ fn setter(graph: &Graph<'_>, slot: &Slot<'_>, bound_type: &TokenStream, bodies: 
         Kind::Memory(..) => (quote!(&#ty), quote!(*#given)),
         Kind::Value | Kind::Param => (ty.clone(), given.to_token_stream()),
     };
-    let lifetime = angled(lifetime(graph));
+    let (lifetime, visibility) = (angled(lifetime(graph)), slot.visibility(graph));
     let set = bodies.of(quote!(#bound.#name = ::core::option::Option::Some(#value);));
-    quote!(#[doc(hidden)] pub fn #function #lifetime (#bound: &mut #bound_type, #given: #ty) { #set })
+    let visible = slot.is_restricted().then(|| {
+        let visible = child::visible(name);
+        quote!(#[doc(hidden)] #visibility const #visible: bool = true;)
+    });
+    quote! {
+        #visible
+        #[doc(hidden)]
+        #visibility fn #function #lifetime (#bound: &mut #bound_type, #given: #ty) { #set }
+    }
 }
 
 /// The function that returns the values and params of a graph with params, as a tuple: the bound values, or else the

@@ -26,7 +26,9 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
             #[doc = " # Safety"]
             #[doc = ""]
             #[doc = " Launched with these arguments, the kernel touches no memory but theirs,"]
-            #[doc = " and that only as it is declared."]
+            #[doc = " and that only as it is declared: in every launch of the graph that safe code"]
+            #[doc = " can bring about, for any contents of the memory, whichever nodes are disabled,"]
+            #[doc = " and for any memory that is rebound, or bound where the graph is a child."]
         }
     });
     function(kernel, quote!(#[doc = #doc] #safety), &signature, Vec::new(), argument)

@@ -70,7 +70,7 @@ impl CudaExecutable {
         // A null stream means that of the current context.
         self.cuda.bind().at(graph)?;
         let stream = stream.cu_stream();
-        // SAFETY: the `CudaStream` is borrowed, so the stream lives.
+        // SAFETY: the `CudaStream` is borrowed, so the stream lives (C1 of `docs/safety.md`).
         let status = unsafe { driver::stream::capture_status(stream) }.at(graph)?;
         if status != CaptureStatus::None {
             return refuse("the stream is being captured: a graph's own memory must not end up in another graph");

@@ -197,6 +197,51 @@ mod tests {
         assert!(matches!(words(1.5, false), Fill::Kernel { words: true, .. }));
     }
 
+    fn reach(bytes: usize, rows: bool) -> Reach {
+        let (resource, start) = (0, 4);
+        Reach {
+            from: None,
+            to: ByteRectangle::Row { resource, start, bytes },
+            rows,
+        }
+    }
+
+    /// One way for all parts and all values of a length, since an update changes neither the kind of a node nor its
+    /// kernel.
+    #[test]
+    fn parts_that_updates_choose_are_set_in_one_way() {
+        let fill = |value: &[u8], rows| Fill::in_reach(value, &reach(64, rows));
+        for (value, other) in [(&[7][..], &[9][..]), (&[1, 2], &[3, 3]), (&[0; 4], &[1, 2, 3, 4])] {
+            assert!(matches!(fill(value, false), Fill::Memset { size, .. } if size as usize == value.len()));
+            assert!(matches!(fill(other, false), Fill::Memset { size, .. } if size as usize == value.len()));
+            let words = value.len() == 4;
+            assert_eq!(
+                fill(value, true),
+                Fill::Kernel {
+                    pattern: value.to_vec(),
+                    words
+                }
+            );
+        }
+        for value in [[0; 8], [1, 2, 3, 4, 5, 6, 7, 8]] {
+            let expected = Fill::Kernel {
+                pattern: value.to_vec(),
+                words: true,
+            };
+            assert_eq!((fill(&value, false), fill(&value, true)), (expected.clone(), expected));
+        }
+        let odd = Fill::Kernel {
+            pattern: vec![0; 6],
+            words: false,
+        };
+        assert_eq!(fill(&[0; 6], false), odd);
+        assert_eq!(fill(&[0; 260], false), Fill::TooLong);
+        assert_eq!(
+            (fill(&[], false), Fill::in_reach(&[1], &reach(0, true))),
+            (Fill::Nothing, Fill::Nothing)
+        );
+    }
+
     /// The built-in kernels, run by the emulator: what they write, and where.
     #[cfg(feature = "emulator")]
     #[test]

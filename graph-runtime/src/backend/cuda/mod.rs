@@ -53,11 +53,12 @@ pub(crate) use executable::{CAPTURED, launch_error};
 /// # Safety
 ///
 /// These facts allow the GPU to use memory at times that Rust does not see. `SAFETY` comments refer to them by number.
+/// What they assume of others is numbered in `docs/safety.md`: D1 and so on.
 ///
 /// 1. *Handles are ours and live.* `graph`, `exec`, `stream`, `event`, `events`, the modules and `nodes` were made by
 ///    `build` in the context of `cuda`, are given to nobody who could destroy them without `unsafe`, and are destroyed
 ///    in `drop` only (events, which are counted, after it). Only `exec` may be replaced before, when no launch is in
-///    flight (`renew`); if that fails, it is null, and nothing is launched. `cuda` keeps the context alive.
+///    flight (`renew`); if that fails, it is null, and nothing is launched. `cuda` keeps the context alive (C1).
 /// 2. *Memory outlives its use.* Nodes refer to `storage` and to the modules. (`storage` has heap allocations, nothing
 ///    inline: moving or swapping graphs moves nothing that the driver knows.) Both are freed only in `drop`, after
 ///    `wait` has returned `Ok`, which it does only when no launch is in flight. If it fails they are leaked, and the
@@ -66,17 +67,18 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///    while launches are in flight: fact 4 of `backend::uses::Uses` keeps it for those.
 /// 3. *All launches are waited for.* Before a launch is put in flight, it is noted in `in_flight`: a launch on `stream`
 ///    as [`OWN`]; a launch with shared memory or on a user's stream as [`LOST`] and, once `event` is recorded after it,
-///    as [`EVENT`]. Launches of one `exec` run in the order in which they were made, on whatever streams (CUDA,
-///    "cuGraphLaunch"), so the last event stands for all.
+///    as [`EVENT`]. Launches of one `exec` run in the order in which they were made, on whatever streams (D1), so the last
+///    event stands for all. A launch that fails is not in flight (D3), but is waited for all the same.
 /// 4. *No Rust reference meets the GPU.* References into host memory are lent by `Graph`, after a wait, for as long as
 ///    it is borrowed; starting a launch takes the graph by `&mut`. `Graph` is not `Sync`, so no thread launches while
 ///    another waits. Shared host memory is lent by guards instead: facts 1 to 3 of `backend::uses::Uses`.
 /// 5. *Nodes stay within memory and within their access.* `build` lowers what passed the plan's checks: typed places
 ///    that are byte ranges of this graph's resources, and kernels whose [`Kernel`](crate::Kernel) implementation
 ///    vouches for theirs. An update changes the part of a copy or memset only to one within the memory that passed
-///    those checks (`Update::push_part`). For captured work, the `unsafe` of the calls vouches; for a raw node, the
-///    `unsafe` of `GraphBuilder::raw`.
-/// 6. *Argument values are copied* by CUDA when a node is added or changed; scratch memory need only live for the call.
+///    those checks (`Update::push_part`). A kernel does what is known of it (D6, U1, U2, U4). For captured work, the
+///    `unsafe` of the calls vouches; for a raw node, the `unsafe` of `GraphBuilder::raw` (U2, U3).
+/// 6. *Argument values are copied* by CUDA (D1) when a node is added or changed; scratch memory need only live for the
+///    call.
 /// 7. *Conditions are numbers in memory that nodes read.* Conditional handles and body graphs belong to the CUDA graph
 ///    that they were made with, which fact 1 keeps. A handle is given to one conditional node of that graph and to
 ///    built-in kernels that run before it, or at the end of its `while` body. These read four bytes of `storage` that
@@ -90,7 +92,7 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///    before or after it (the plan's race rule), one launch ends before the next begins (fact 3), and the host has none
 ///    (fact 4). A mutex around each function also keeps it from being entered twice at once; since launches follow each
 ///    other, it never waits.
-/// 9. *Any thread may call.* Driver handles are not bound to threads. Calls that need a current context get it by
+/// 9. *Any thread may call.* Driver handles are not bound to threads (D2). Calls that need a current context get it by
 ///    [`Cuda::bind`]. No code of the user runs between that and those calls: subscribers of `tracing` run only in
 ///    `announce`, which binds again, and closures and destructors are followed by another `bind`.
 /// 10. *No captured graph has our memory.* A launch on a user's stream is refused if the stream is being captured. If
@@ -100,7 +102,7 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///     (fact 2), nor used by others (facts 2 to 4 of `Uses`), and `Graph` launches no more. If it was begun and ended
 ///     between the two questions, the recording of the event was captured as well; CUDA refuses to wait for such an
 ///     event, so waiting fails as well. In one case nothing shows: the capture ends just between the launch and the
-///     recording. That this does not happen is an assumption about programs.
+///     recording. That this does not happen is assumed of programs (P1).
 pub(crate) struct CudaExecutable {
     cuda: Arc<Cuda>,
     stream: CUstream,

@@ -22,7 +22,8 @@ pub(crate) struct CudaMemory {
     lent: Mutex<Lent>,
 }
 
-/// Work that somebody may have queued on the memory as a slice of cudarc's, on whatever stream.
+/// Work that somebody may have queued on the memory as a slice of cudarc's, on whatever stream of its context (C2 and U5
+/// of `docs/safety.md`).
 #[derive(Default)]
 struct Lent {
     /// The number of slices that are lent now, or were forgotten.
@@ -83,7 +84,7 @@ impl CudaMemory {
     }
 
     /// Takes over a slice of cudarc's. Waits for all work of the context first, since cudarc remembers only the last
-    /// read of the slice.
+    /// read of the slice. (There is no work in other contexts: C2 of `docs/safety.md`.)
     pub(crate) fn from_cudarc<T: Send + Sync + 'static>(slice: CudaSlice<T>) -> Self {
         let (address, recorded) = slice.device_ptr(slice.stream());
         drop(recorded);

@@ -25,7 +25,7 @@ pub(crate) struct LaunchEvent {
     given_up: AtomicBool,
 }
 
-// SAFETY: events may be used by any thread, and by several at once.
+// SAFETY: events may be used by any thread, and by several at once (D2 of `docs/safety.md`).
 unsafe impl Send for LaunchEvent {}
 // SAFETY: as above.
 unsafe impl Sync for LaunchEvent {}
@@ -83,14 +83,13 @@ impl LaunchEvent {
         // SAFETY: by the caller's promise; the event is `self`'s.
         unsafe { driver::stream::wait_event(stream, self.event) }
     }
-}
 
-impl LaunchEvent {
     /// Whether the launches have ended. False if CUDA cannot tell.
     fn has_ended(&self) -> bool {
         let _relaxed = RelaxedCapture::enter();
+        let can_tell = !self.lost.load(SeqCst) && !self.is_given_up() && self.cuda.bind().is_ok();
         // SAFETY: the event is `self`'s.
-        !self.lost.load(SeqCst) && self.cuda.bind().is_ok() && unsafe { driver::event::query(self.event) }.is_ok()
+        can_tell && unsafe { driver::event::query(self.event) }.is_ok()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Compiles the CUDA source of a declared kernel, and checks the declaration against the PTX.
 
 use super::{Architecture, CudaSource, Declaration, Ptx, Source, cache, compile};
+use crate::driver;
 use crate::error::mistakes;
 use crate::error::{CudaError, Error, Site};
 use crate::kernel::KernelFacts;
@@ -14,8 +15,8 @@ use std::sync::{Mutex, PoisonError};
 /// The reason why a kernel could not be resolved.
 #[derive(Debug)]
 pub(crate) enum Unresolved {
-    /// There is no NVRTC, and no entry in the cache, which is the folder `cache`.
-    NoCompiler { cache: String },
+    /// There is no NVRTC, as `tried` says, and no entry in the cache, which is the folder `cache`.
+    NoCompiler { cache: String, tried: Vec<String> },
     /// CUDA could not tell the device's compute capability.
     Device(CudaError),
     /// The message of the compiler.
@@ -30,7 +31,12 @@ impl Unresolved {
     pub(crate) fn error(self, graph: &str, node: usize, name: &str, path: &'static str) -> Error {
         let site = Site::graph(graph).at_node(name);
         match self {
-            Unresolved::NoCompiler { cache } => Error::NoNvrtc { site, path, cache },
+            Unresolved::NoCompiler { cache, tried } => Error::NoNvrtc {
+                site,
+                path,
+                cache,
+                tried,
+            },
             Unresolved::Failed(message) => Error::Compile { site, path, message },
             Unresolved::Device(source) => Error::Cuda { site, source },
             Unresolved::Mistakes(mistakes) => Error::Invalid {
@@ -104,7 +110,12 @@ impl Compiled {
         let cached = cached.and_then(|text| Some((graph_ptx::parse(&text).ok()?, text)));
         let (module, text) = match (cached, version) {
             (Some(cached), _) => cached,
-            (None, None) => return Err(Unresolved::NoCompiler { cache: cache::place() }),
+            (None, None) => {
+                return Err(Unresolved::NoCompiler {
+                    cache: cache::place(),
+                    tried: driver::nvrtc::tried().to_vec(),
+                });
+            }
             (None, Some(version)) => {
                 let text = compile::compile(source, architecture).map_err(Unresolved::Failed)?;
                 let unreadable =
