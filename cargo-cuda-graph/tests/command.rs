@@ -104,7 +104,8 @@ fn what_cannot_be_read_or_run_is_refused_by_name() {
         "kernels/matrices.ptx",
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry paint(.param .u64 to) {\n\
          .reg .b32 %r<5>;\n.reg .b64 %rd<3>;\nld.param.u64 %rd1, [to];\n\
-         wgmma.fence.sync.aligned;\nst.global.u32 [%rd1], 1;\nret;\n}\n",
+         wgmma.fence.sync.aligned;\nst.global.u32 [%rd1], 1;\nret;\n}\n\
+         .visible .entry plain() {\nret;\n}\n",
     );
     fresh.write("notes.txt", "");
     let broken = fresh.run(&fresh.0, "check kernels/broken.ptx");
@@ -124,6 +125,10 @@ fn what_cannot_be_read_or_run_is_refused_by_name() {
     );
     assert!(text.contains("wgmma.fence") && text.contains("line 8"), "{text}");
     assert!(text.contains("fn paint("), "the GPU takes it: {text}");
+    assert!(
+        text.contains("2 kernels") && text.contains("fn plain();"),
+        "the other is fine: {text}"
+    );
 
     for (line, code, expected) in [
         ("check kernels/none.ptx", 1, "error: cannot read kernels/none.ptx: "),
