@@ -28,9 +28,9 @@
 //! [`Options`] adds checks of shared memory, of memory that was not written, and of work that runs at the same time;
 //! and a limit of steps.
 //!
-//! A module fails to load if it uses an instruction that the emulator does not have: textures and surfaces, `wgmma`,
-//! sparse and one-bit matrices, copies by tensor maps. A cluster has one block; a kernel that is made for clusters of
-//! several blocks cannot be launched.
+//! A kernel is [refused](Kernel::refused) if it, or a function that it may call, has an instruction that the emulator
+//! does not have: textures and surfaces, `wgmma`, sparse and one-bit matrices, copies by tensor maps. The other kernels
+//! of its module run. A cluster has one block; a kernel that is made for clusters of several blocks cannot be launched.
 //!
 //! ```
 //! use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};

@@ -10,7 +10,7 @@ pub struct Module {
     pub target: String,
     /// `.address_size` in bits (32 or 64; 64 if the directive is missing).
     pub address_size: u32,
-    /// Module-scope variables: `.global`, `.const` and module-scope `.shared`.
+    /// Module-scope variables of all state spaces, and the `.global` and `.const` variables of functions.
     pub variables: Vec<Variable>,
     /// `.entry` and `.func`, definitions and declarations, in order of appearance.
     pub functions: Vec<Function>,
@@ -154,6 +154,23 @@ impl Variable {
     pub const fn element_size(&self) -> u64 {
         self.ty.size() as u64 * self.vector as u64
     }
+
+    /// The names of the registers of a parameter or result in the space [`Space::Reg`]: its own, or those of the parts
+    /// of a vector.
+    pub fn registers(&self) -> impl Iterator<Item = String> {
+        let parts = match self.vector {
+            1 => vec![self.name.clone()],
+            parts => components(parts).map(|part| format!("{}.{part}", self.name)).collect(),
+        };
+        parts.into_iter()
+    }
+}
+
+/// The names of the parts of a vector, of 8 parts at most.
+pub(crate) fn components(parts: u32) -> impl Iterator<Item = &'static str> {
+    ["x", "y", "z", "w", "e4", "e5", "e6", "e7"]
+        .into_iter()
+        .take(parts as usize)
 }
 
 /// `.ptr .space .align n` of a kernel parameter.
@@ -207,7 +224,8 @@ pub struct Cluster {
 pub struct Body {
     /// All registers, indexed by [`Reg`].
     pub registers: Vec<Register>,
-    /// `.shared`, `.local` and `.param` variables declared in the body.
+    /// `.shared`, `.local` and `.param` variables declared in the body. Its `.global` and `.const` variables are among
+    /// those of the module, with the function's name before their own: `function@name`.
     pub variables: Vec<Variable>,
     /// Instructions in order.
     pub instructions: Vec<Instruction>,
@@ -224,7 +242,7 @@ pub struct Body {
 pub struct Reg(pub u32);
 
 /// A declared register. `.reg .b32 %r<5>` declares five; the body lists only those that its code names. A vector
-/// register, `.reg .v2 .f32 v`, is listed as its parts `v.x` and `v.y`.
+/// register, `.reg .v2 .f32 v`, is listed as its parts `v.x` and `v.y`, one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Register {
     /// Its name, for example `%r4`.

@@ -17,9 +17,12 @@
 //!   so it is both. So a pointer cannot be taken apart and put together again unseen. There are two exceptions: the
 //!   lowest 12 bits of an address (`p & 15`), which locate nothing by themselves, and bits sent through branches and
 //!   comparisons.
-//! * **Local, shared and device memory** are one value each: every load finds everything that is stored. An address
-//!   loaded from device memory is unknown, and tainted by every pointer that the kernel stores there. `.param`
-//!   variables are followed one by one.
+//! * **Shared and device memory** are one value each: every load finds everything that is stored. An address loaded
+//!   from device memory is unknown, and tainted by every pointer that the kernel stores there. `.param` variables are
+//!   followed one by one.
+//! * **Local memory** is followed in steps of eight bytes, which is how compilers without optimisation keep pointers.
+//!   An address is known if it is a variable's, plus literals, within the variable. A load from there finds what is
+//!   stored there, and what is stored at addresses that are not known; every other load finds everything.
 //! * **The workspace of a cooperative launch**, which `%envreg1` and `%envreg2` name, is memory that no graph knows:
 //!   accesses of it count for nothing.
 //! * **Calls** are followed with their arguments; a call through a register may reach every function of the module

@@ -19,6 +19,7 @@ pub(crate) enum Passed {
     /// In a register (`.reg`).
     R32(Slot),
     R64(Slot),
+    Predicate(Slot),
     /// A literal, or a result that is dropped.
     Constant(u64),
 }

@@ -14,6 +14,8 @@ mod warp;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::fault::LoadError;
+
 pub(crate) use access::{
     Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Base, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, Space, Transfer,
     window,
@@ -124,6 +126,8 @@ pub(crate) struct FrameSize {
 pub(crate) struct Function {
     pub(crate) name: Arc<str>,
     pub(crate) start: u32,
+    /// The reason that it cannot run, if it cannot: an instruction of its own, or of a function that it may call.
+    pub(crate) refused: Option<Arc<LoadError>>,
     /// Instructions that are executed once for all blocks, in every lane.
     pub(crate) prologue: Vec<Instruction>,
     pub(crate) frame: FrameSize,
@@ -211,8 +215,8 @@ pub(crate) enum Op {
     Load(Box<Transfer>),
     Store(Box<Transfer>),
     Atomic(Box<Atomic>),
-    /// Operations to execute one after the other, none of which changes the flow of control: the elements of a vector
-    /// of atomic operations.
+    /// Operations to execute one after the other, none of which changes the flow of control: for example the elements
+    /// of a vector of atomic operations.
     Sequence(Box<[Op]>),
     AsyncCopy(Box<AsyncCopy>),
     /// The absolute address of a variable of the frame in local memory: `d = frame + offset`.

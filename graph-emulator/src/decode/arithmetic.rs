@@ -7,7 +7,7 @@ use super::operand::{no_more, operand};
 use super::scope::Scope;
 use super::{Result, float, video};
 use crate::code::{
-    BooleanOp, Carry, CarryOp, DISCARD, Integer, IntegerOp, IntegerType, Op, PredicateOp, Shift, WideMultiply,
+    BooleanOp, Carry, CarryOp, DISCARD, File, Integer, IntegerOp, IntegerType, Op, PredicateOp, Shift, WideMultiply,
 };
 
 /// `add`, `mul` and so on, for integers or floats.
@@ -41,28 +41,39 @@ pub(super) fn integer(
     integer_typed(opcode, ty, modifiers, operands, scope)
 }
 
+/// `not.pred d, a`, `and.pred d, a, b` and so on. Sources may be negated, or literals.
 fn predicate(opcode: &str, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     let d = scope.predicate_target(operand(operands, 0)?)?;
-    let mut source = |index| -> Result<u32> {
-        match scope.predicate(operand(operands, index)?)? {
-            (slot, 0) => Ok(slot),
-            _ => Err("a negated predicate cannot be used here".to_owned()),
-        }
-    };
-    let a = source(1)?;
+    let a = scope.predicate(operand(operands, 1)?)?;
     let op = match opcode {
-        "not" => return Ok(Op::Predicate(PredicateOp::Not { d, a })),
+        "not" => {
+            return Ok(Op::Predicate(match a {
+                (a, 0) => PredicateOp::Not { d, a },
+                (a, _) => PredicateOp::Mov { d, a },
+            }));
+        }
         "and" => BooleanOp::And,
         "or" => BooleanOp::Or,
         "xor" => BooleanOp::Xor,
         _ => return Err("no operation of predicates".to_owned()),
     };
-    Ok(Op::Predicate(PredicateOp::Combine {
-        op,
-        d,
-        a,
-        b: source(2)?,
-    }))
+    let b = scope.predicate(operand(operands, 2)?)?;
+    let mut ops = Vec::new();
+    let mut plain = |(a, flip)| match flip {
+        0 => a,
+        _ => {
+            let d = scope.temporary(File::Predicate);
+            ops.push(Op::Predicate(PredicateOp::Not { d, a }));
+            d
+        }
+    };
+    let (a, b) = (plain(a), plain(b));
+    let combine = Op::Predicate(PredicateOp::Combine { op, d, a, b });
+    if ops.is_empty() {
+        return Ok(combine);
+    }
+    ops.push(combine);
+    Ok(Op::Sequence(ops.into()))
 }
 
 fn integer_typed(

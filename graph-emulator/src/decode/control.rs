@@ -69,13 +69,7 @@ fn call(operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
         },
         _ => return Err("a function is expected".to_owned()),
     };
-    let places = |operands: &[Operand]| {
-        operands
-            .iter()
-            .map(|operand| scope.passed(operand))
-            .collect::<Result<Vec<_>>>()
-    };
-    let (arguments, results) = (places(arguments)?, places(results)?);
+    let (arguments, results) = (scope.all_passed(arguments)?, scope.all_passed(results)?);
     Ok(Op::Call(Box::new(Call {
         target,
         arguments,

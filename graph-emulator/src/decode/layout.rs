@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use graph_ptx::ast::{self, Space};
 
 use crate::code::{Builtin, FUNCTION_BASE, MAX_SHARED};
-use crate::fault::LoadError;
 
 /// The place of a named variable or function.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +15,8 @@ pub(crate) enum Place {
     Shared(u32),
     /// The dynamic shared memory.
     DynamicShared,
+    /// An offset in the local memory, whatever the frame: `.local` variables of the module.
+    Local(u32),
     /// An offset in the frame's local memory: `.local` and `.param` variables, parameters of functions.
     Frame(u32),
     /// An offset in the kernel's parameters.
@@ -26,39 +27,63 @@ pub(crate) enum Place {
 }
 
 /// The names of a module.
-#[derive(Default)]
 pub(crate) struct Symbols {
     places: HashMap<String, Place>,
+    /// The variables and functions that cannot be used, each with the reason.
+    refused: HashMap<String, String>,
     /// Bytes of shared memory that variables of the module and of functions take. The variables of kernels follow.
     pub(super) shared: u32,
+    /// The end of the module's local variables. The frames of kernels follow.
+    pub(super) local: u32,
     function_shared: HashMap<String, HashMap<String, u32>>,
 }
 
 impl Symbols {
-    /// Places all variables and functions; the addresses of global and constant variables are given.
-    pub(crate) fn new(module: &ast::Module, addresses: HashMap<String, u64>) -> Result<Symbols, LoadError> {
-        let mut symbols = Symbols::default();
-        symbols.places.extend(
-            addresses
-                .into_iter()
-                .map(|(name, address)| (name, Place::Global(address))),
-        );
-        for variable in module
-            .variables
-            .iter()
-            .filter(|variable| variable.space == Space::Shared)
-        {
-            let place = match variable.size {
-                0 => Place::DynamicShared,
-                _ => Place::Shared(allocate(&mut symbols.shared, variable)?),
+    /// Places all variables and functions; the addresses of global and constant variables are given, or the reasons
+    /// that there are none.
+    pub(crate) fn new(
+        module: &ast::Module,
+        addresses: HashMap<String, u64>,
+        refused: HashMap<String, String>,
+    ) -> Symbols {
+        let places = addresses.into_iter();
+        let mut symbols = Symbols {
+            places: places.map(|(name, address)| (name, Place::Global(address))).collect(),
+            refused,
+            shared: 0,
+            // Address zero is left out: it would look like a null pointer.
+            local: 16,
+            function_shared: HashMap::new(),
+        };
+        for variable in &module.variables {
+            let placed = match variable.space {
+                Space::Shared if variable.size == 0 => Ok(Place::DynamicShared),
+                Space::Shared => place(&mut symbols.shared, variable, 4).map(Place::Shared),
+                Space::Local => place(&mut symbols.local, variable, 4).map(Place::Local),
+                Space::Global | Space::Const => continue,
+                Space::Param | Space::Reg => Err(format!("`{}` cannot be a variable of the module", variable.name)),
             };
-            symbols.places.insert(variable.name.clone(), place);
+            match placed {
+                Ok(place) => drop(symbols.places.insert(variable.name.clone(), place)),
+                Err(reason) => symbols.refuse(&variable.name, reason),
+            }
         }
-        symbols.place_functions(module)?;
-        Ok(symbols)
+        symbols.place_functions(module);
+        symbols
     }
 
-    fn place_functions(&mut self, module: &ast::Module) -> Result<(), LoadError> {
+    /// Notes that code which names this variable or function cannot run.
+    pub(crate) fn refuse(&mut self, name: &str, reason: String) {
+        self.places.remove(name);
+        self.refused.insert(name.to_owned(), reason);
+    }
+
+    /// The reason that a variable or function cannot be used.
+    pub(super) fn refusal(&self, name: &str) -> Option<&str> {
+        self.refused.get(name).map(String::as_str)
+    }
+
+    fn place_functions(&mut self, module: &ast::Module) {
         let mut index = 0;
         for function in &module.functions {
             let Some(body) = &function.body else {
@@ -81,12 +106,14 @@ impl Symbols {
                 let shared = body.variables.iter().filter(|variable| variable.space == Space::Shared);
                 let mut offsets = HashMap::new();
                 for variable in shared.filter(|variable| variable.size != 0) {
-                    offsets.insert(variable.name.clone(), allocate(&mut self.shared, variable)?);
+                    match place(&mut self.shared, variable, 4) {
+                        Ok(offset) => drop(offsets.insert(variable.name.clone(), offset)),
+                        Err(reason) => drop(self.refused.insert(function.name.clone(), reason)),
+                    }
                 }
                 self.function_shared.insert(function.name.clone(), offsets);
             }
         }
-        Ok(())
     }
 
     /// The place of a name of the module.
@@ -104,7 +131,12 @@ impl Symbols {
         match self.find(name)? {
             Place::Global(address) => Some(address),
             Place::Function(index) => Some(FUNCTION_BASE + 16 * u64::from(index)),
-            Place::Shared(_) | Place::DynamicShared | Place::Frame(_) | Place::Parameter(_) | Place::Builtin(_) => None,
+            Place::Shared(_)
+            | Place::DynamicShared
+            | Place::Local(_)
+            | Place::Frame(_)
+            | Place::Parameter(_)
+            | Place::Builtin(_) => None,
         }
     }
 }
@@ -120,13 +152,4 @@ pub(super) fn place(end: &mut u32, variable: &ast::Variable, least_align: u32) -
         .filter(|&end| end <= MAX_SHARED)
         .ok_or_else(too_large)?;
     Ok(start)
-}
-
-fn allocate(end: &mut u32, variable: &ast::Variable) -> Result<u32, LoadError> {
-    place(end, variable, 4).map_err(|message| LoadError {
-        function: None,
-        line: variable.line,
-        message,
-        instruction: None,
-    })
 }

@@ -26,7 +26,10 @@ const ELEMENTS: [(&str, Element); 12] = [
     ("s32", Element::S32),
 ];
 
-/// Rows, columns, and the length of the sums.
+/// The longest side of a shape that a matrix instruction of PTX has. Products of sides do not overflow.
+const MAX_SIDE: usize = 256;
+
+/// Rows, columns, and the length of the sums, each at most [`MAX_SIDE`].
 #[derive(Clone, Copy)]
 struct Shape {
     m: usize,
@@ -70,8 +73,12 @@ fn shape(modifiers: &mut Modifiers<'_>) -> Result<Shape> {
     let parse = |name: &str| {
         let (m, rest) = name.strip_prefix('m')?.split_once('n')?;
         let (n, k) = rest.split_once('k')?;
-        let (m, n, k) = (m.parse().ok()?, n.parse().ok()?, k.parse().ok()?);
-        Some(Shape { m, n, k })
+        let side = |digits: &str| digits.parse().ok().filter(|&side: &usize| side <= MAX_SIDE);
+        Some(Shape {
+            m: side(m)?,
+            n: side(n)?,
+            k: side(k)?,
+        })
     };
     modifiers
         .take_parsed(parse)
@@ -81,7 +88,7 @@ fn shape(modifiers: &mut Modifiers<'_>) -> Result<Shape> {
 fn element(modifiers: &mut Modifiers<'_>) -> Result<Element> {
     modifiers
         .take_first(&ELEMENTS)
-        .ok_or_else(|| "the type is missing".to_owned())
+        .ok_or_else(|| "the type is unknown or missing".to_owned())
 }
 
 /// Takes `row` or `col`, and returns whether it is `col`.
@@ -143,7 +150,7 @@ fn check_types(d: Element, a: Element, b: Element, c: Element) -> Result<()> {
         F16 => b == F16 && matches!(d, F16 | F32) && matches!(c, F16 | F32),
         Bf16 | Tf32 => b == a && d == F32 && c == F32,
         F64 => b == F64 && d == F64 && c == F64,
-        E4m3 | E5m2 => matches!(b, E4m3 | E5m2) && d == F32 && c == F32,
+        E4m3 | E5m2 => matches!(b, E4m3 | E5m2) && matches!(d, F16 | F32) && c == d,
         S8 | U8 => matches!(b, S8 | U8) && d == S32 && c == S32,
         S4 | U4 => matches!(b, S4 | U4) && d == S32 && c == S32,
         F32 | S32 => false,

@@ -6,7 +6,7 @@ use super::Result;
 use super::modifiers::Modifiers;
 use super::operand::{no_more, operand};
 use super::scope::Scope;
-use crate::code::{AsyncCopy, Atomic, AtomicOp, AtomicType, DISCARD, File, Guard, Op, Slot, Space, Transfer};
+use crate::code::{AsyncCopy, Atomic, AtomicOp, AtomicType, DISCARD, File, Guard, Move, Op, Slot, Space, Transfer};
 
 /// The state space; `Generic` if none is given.
 fn space(modifiers: &mut Modifiers<'_>) -> Space {
@@ -314,4 +314,43 @@ fn is_predicate(operand: &Operand, scope: &Scope<'_>) -> Result<bool> {
         Operand::Register(register) => Ok(scope.slot(*register)?.0 == File::Predicate),
         _ => Ok(false),
     }
+}
+
+/// `createpolicy`: a hint about caches for other instructions, which ignore it.
+pub(super) fn create_policy(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    let forms = [("fractional", ()), ("range", ()), ("cvt", ())];
+    modifiers.take_any(&forms).ok_or("unknown form of the instruction")?;
+    modifiers.ignore(&["global", "L2"]);
+    modifiers.ignore_prefix("L2::");
+    modifiers.expect("b64")?;
+    Ok(Op::Move(Move::M64 {
+        d: scope.target(operand(operands, 0)?, Type::B64)?,
+        a: scope.constant64(0),
+    }))
+}
+
+/// `discard.global.L2 [a], 128`: writes bytes that a program must not rely on.
+pub(super) fn discard(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    /// The bytes of a cache line, which is the only size that PTX has.
+    const LINE: i128 = 128;
+    const UNSPECIFIED: u64 = 0xdddd_dddd_dddd_dddd;
+    let space = space(modifiers);
+    modifiers.expect("L2")?;
+    no_more(operands, 2)?;
+    if *operand(operands, 1)? != Operand::Integer(LINE) {
+        return Err("the size must be 128".to_owned());
+    }
+    let (address, space) = scope.address(operand(operands, 0)?, space)?;
+    let value = scope.constant64(UNSPECIFIED);
+    let part = |start: i64| {
+        let address = crate::code::Address {
+            offset: address.offset.wrapping_add(start),
+            ..address
+        };
+        let mut store = access(space, address, Type::B64, 4, false);
+        store.wide = true;
+        store.values[..4].fill(value);
+        Op::Store(Box::new(store))
+    };
+    Ok(Op::Sequence([0, 32, 64, 96].map(part).into()))
 }

@@ -1,5 +1,6 @@
 //! From the syntax tree to flat code. Registers and literals become slots, modifiers become numbers, and an instruction
-//! that the emulator cannot execute exactly becomes a [`LoadError`], so that execution never looks at a string.
+//! that the emulator cannot execute exactly becomes a [`LoadError`], for which its function is refused. So execution
+//! never looks at a string.
 
 mod arithmetic;
 mod convert;
@@ -19,6 +20,9 @@ mod hoist;
 mod unassigned;
 mod layout;
 mod modifiers;
+mod reach;
+
+use std::sync::Arc;
 
 use graph_ptx::ast;
 
@@ -31,16 +35,30 @@ use scope::Scope;
 /// The error says why an instruction cannot be decoded; the caller adds its place.
 type Result<T> = std::result::Result<T, String>;
 
-/// Decodes all functions of a module.
-pub(crate) fn decode(module: &ast::Module, symbols: &Symbols) -> std::result::Result<Code, LoadError> {
+/// Decodes all functions of a module. A function that cannot be decoded is refused, and so are those that may call it.
+pub(crate) fn decode(module: &ast::Module, symbols: &Symbols) -> Code {
     let mut code = Code {
         files: module.files.clone(),
         ..Code::default()
     };
     for function in module.functions.iter().filter(|function| function.body.is_some()) {
-        decode_function(function, symbols, &mut code)?;
+        if let Err(error) = decode_function(function, symbols, &mut code) {
+            code.functions.push(refused(function, error));
+        }
     }
-    Ok(code)
+    for (caller, error) in reach::refused_calls(module, &code.functions) {
+        code.functions[caller].refused = Some(error);
+    }
+    code
+}
+
+/// A function that cannot be decoded. Nothing runs it.
+fn refused(function: &ast::Function, error: LoadError) -> Function {
+    Function {
+        name: function.name.as_str().into(),
+        refused: Some(Arc::new(error)),
+        ..Function::default()
+    }
 }
 
 fn decode_function(function: &ast::Function, symbols: &Symbols, code: &mut Code) -> std::result::Result<(), LoadError> {
@@ -56,6 +74,9 @@ fn decode_function(function: &ast::Function, symbols: &Symbols, code: &mut Code)
             instruction,
         }
     };
+    if let Some(reason) = symbols.refusal(&function.name) {
+        return Err(at(function.line, None)(reason.to_owned()));
+    }
     let start = code.instructions.len() as u32;
     let mut scope = Scope::new(function, body, symbols, start).map_err(at(function.line, None))?;
     let (mut instructions, mut lines) = (Vec::with_capacity(body.instructions.len() + 1), Vec::new());
@@ -163,6 +184,8 @@ fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scop
         "cp" if modifiers.has("bulk") => mbarrier::bulk(modifiers, operands, scope),
         "cp" if modifiers.has("mbarrier") => mbarrier::copied(modifiers, operands, scope),
         "cp" => memory::async_copy(modifiers, operands, scope),
+        "createpolicy" => memory::create_policy(modifiers, operands, scope),
+        "discard" => memory::discard(modifiers, operands, scope),
         "mbarrier" => mbarrier::mbarrier(modifiers, operands, scope),
         "mapa" => mbarrier::map_address(modifiers, operands, scope),
         "getctarank" => mbarrier::block_of_address(modifiers, operands, scope),

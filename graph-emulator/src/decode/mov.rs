@@ -7,10 +7,11 @@ use super::layout::Place;
 use super::modifiers::Modifiers;
 use super::operand::operand;
 use super::scope::Scope;
-use crate::code::{DISCARD, File, Integer, IntegerOp, IntegerType, Move, Op, PredicateOp, Slot, Space};
+use crate::code::{DISCARD, File, Integer, IntegerOp, IntegerType, Move, Op, PredicateOp, Slot, Space, WideMultiply};
 
 /// `mov` between registers, of literals, of addresses; packing and unpacking.
 pub(super) fn mov(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    let parts = modifiers.take_any(&[("v2", 2), ("v4", 4)]);
     let ty = modifiers.ty()?;
     let (to, from) = (operand(operands, 0)?, operand(operands, 1)?);
     if ty == Type::Pred {
@@ -18,6 +19,9 @@ pub(super) fn mov(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &m
     }
     if ty == Type::B128 {
         return Err("registers of 128 bits are not supported".to_owned());
+    }
+    if let Some(parts) = parts {
+        return vector(parts, to, from, ty, scope);
     }
     match (to, from) {
         (Operand::Vector(parts), _) => return unpack(parts, from, ty, scope),
@@ -53,49 +57,60 @@ fn is_clock(name: &str) -> bool {
     )
 }
 
+/// `mov.v4.u32 {a, b, c, d}, {e, f, g, h}`: part by part. All sources are read before any part is written.
+fn vector(count: usize, to: &Operand, from: &Operand, ty: Type, scope: &mut Scope<'_>) -> Result<Op> {
+    let mismatch = || format!("vectors of {count} parts are expected");
+    let sources: Vec<Operand> = match from {
+        Operand::Vector(parts) => parts.clone(),
+        // Special registers have no fourth part; it is 0.
+        Operand::Special(name) => ["x", "y", "z"]
+            .map(|part| Operand::Special(format!("{name}.{part}")))
+            .into_iter()
+            .chain([Operand::Integer(0)])
+            .collect(),
+        Operand::Integer(_) | Operand::F32(_) | Operand::F64(_) => vec![from.clone(); count],
+        _ => return Err(mismatch()),
+    };
+    let Operand::Vector(targets) = to else {
+        return Err(mismatch());
+    };
+    if targets.len() != count || sources.len() < count {
+        return Err(mismatch());
+    }
+    let wide = ty.size() == 8;
+    let (mut reads, mut writes) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for (target, source) in targets.iter().zip(&sources) {
+        let (d, a) = (scope.target_or_none(target, ty)?, scope.source(source, ty)?);
+        if d == DISCARD {
+            continue;
+        }
+        let between = scope.temporary(if wide { File::R64 } else { File::R32 });
+        let copy = |d, a| Op::Move(if wide { Move::M64 { d, a } } else { Move::M32 { d, a } });
+        reads.push(copy(between, a));
+        writes.push(copy(d, between));
+    }
+    reads.append(&mut writes);
+    Ok(Op::Sequence(reads.into()))
+}
+
+/// An offset in the frame, moved by `addend`. Addresses of local memory have 32 bits, and wrap.
+fn frame_offset(offset: u32, addend: i64) -> u32 {
+    offset.wrapping_add(addend as u32)
+}
+
 /// The address of a variable. That of a variable of the frame depends on the frame.
 fn symbol(d: Slot, name: &str, addend: i64, ty: Type, scope: &mut Scope<'_>) -> Result<Op> {
     let wide = ty.size() == 8;
     match scope.find(name)? {
-        Place::Frame(offset) => {
-            let offset = u32::try_from(i64::from(offset) + addend).map_err(|_| "the offset is too large")?;
-            Ok(Op::LocalAddress {
-                d,
-                offset,
-                wide,
-                generic: false,
-            })
-        }
+        Place::Frame(offset) => Ok(Op::LocalAddress {
+            d,
+            offset: frame_offset(offset, addend),
+            wide,
+            generic: false,
+        }),
+        Place::DynamicShared if wide => Ok(dynamic_shared(d, addend as u64, scope)),
         Place::DynamicShared => {
-            let a = scope.dynamic_shared();
-            if wide {
-                let kind = crate::code::ConvertType::Integer {
-                    bytes: 4,
-                    signed: false,
-                };
-                let to = crate::code::ConvertType::Integer {
-                    bytes: 8,
-                    signed: false,
-                };
-                if addend != 0 {
-                    return Err("an offset from dynamic shared memory is not supported here".to_owned());
-                }
-                return Ok(Op::Convert(crate::code::Convert {
-                    from: kind,
-                    to,
-                    round: crate::softfloat::Rounding::Zero,
-                    integral: false,
-                    ftz: false,
-                    sat: false,
-                    relu: false,
-                    from_wide: false,
-                    to_wide: true,
-                    d,
-                    a,
-                    b: DISCARD,
-                }));
-            }
-            let b = scope.constant32(addend as u32);
+            let (a, b) = (scope.dynamic_shared(), scope.constant32(addend as u32));
             Ok(Op::Integer(Integer {
                 op: IntegerOp::Add,
                 ty: IntegerType::U32,
@@ -108,6 +123,17 @@ fn symbol(d: Slot, name: &str, addend: i64, ty: Type, scope: &mut Scope<'_>) -> 
             Ok(Op::Move(if wide { Move::M64 { d, a } } else { Move::M32 { d, a } }))
         }
     }
+}
+
+/// The offset of the dynamic shared memory, which is known at the launch, plus `addend`, in 64 bits.
+fn dynamic_shared(d: Slot, addend: u64, scope: &mut Scope<'_>) -> Op {
+    Op::Multiply(WideMultiply {
+        ty: IntegerType::U32,
+        d,
+        a: scope.dynamic_shared(),
+        b: scope.constant32(1),
+        c: scope.constant64(addend),
+    })
 }
 
 fn predicate(to: &Operand, from: &Operand, scope: &mut Scope<'_>) -> Result<Op> {
@@ -208,20 +234,17 @@ pub(super) fn cvta(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &
 
 fn cvta_symbol(d: Slot, name: &str, addend: i64, window: u64, scope: &mut Scope<'_>) -> Result<Op> {
     match scope.find(name)? {
-        Place::Frame(offset) => {
-            let offset = u32::try_from(i64::from(offset) + addend).map_err(|_| "the offset is too large")?;
-            Ok(Op::LocalAddress {
-                d,
-                offset,
-                wide: true,
-                generic: true,
-            })
-        }
-        Place::Shared(offset) => {
+        Place::Frame(offset) => Ok(Op::LocalAddress {
+            d,
+            offset: frame_offset(offset, addend),
+            wide: true,
+            generic: true,
+        }),
+        Place::Shared(offset) | Place::Local(offset) => {
             let a = scope.constant64((window + u64::from(offset)).wrapping_add_signed(addend));
             Ok(Op::Move(Move::M64 { d, a }))
         }
-        Place::DynamicShared => Err("the address of dynamic shared memory cannot be used here".to_owned()),
+        Place::DynamicShared => Ok(dynamic_shared(d, window.wrapping_add_signed(addend), scope)),
         _ => symbol(d, name, addend, Type::U64, scope),
     }
 }

@@ -97,7 +97,7 @@ impl<'a> Scope<'a> {
     fn symbol(&mut self, name: &str, addend: i64, wide: bool) -> Result<Slot> {
         let value = match self.find(name)? {
             Place::Global(address) => address.wrapping_add_signed(addend),
-            Place::Shared(offset) => u64::from(offset).wrapping_add_signed(addend),
+            Place::Shared(offset) | Place::Local(offset) => u64::from(offset).wrapping_add_signed(addend),
             Place::Parameter(offset) => (PARAM_WINDOW + u64::from(offset)).wrapping_add_signed(addend),
             Place::Function(_) => self.symbols.address(name).unwrap_or_default(),
             Place::DynamicShared if addend == 0 && !wide => return Ok(self.special_slot(Special::DynamicShared)),
@@ -120,15 +120,25 @@ impl<'a> Scope<'a> {
     /// The place of a name.
     pub(super) fn find(&self, name: &str) -> Result<Place> {
         let place = self.places.get(name).copied().or_else(|| self.symbols.find(name));
-        place.ok_or_else(|| format!("`{name}` is not defined"))
+        place.ok_or_else(|| match self.symbols.refusal(name) {
+            Some(reason) => reason.to_owned(),
+            None => format!("`{name}` is not defined"),
+        })
+    }
+
+    /// The places of the arguments or results of a call. The parts of a vector are passed one by one.
+    pub(super) fn all_passed(&self, operands: &[Operand]) -> Result<Vec<Passed>> {
+        let parts = operands.iter().flat_map(|operand| match operand {
+            Operand::Vector(parts) => parts.as_slice(),
+            other => std::slice::from_ref(other),
+        });
+        parts.map(|part| self.passed(part)).collect()
     }
 
     /// The place of an argument or a result of a call: a `.param` variable, a register, a literal.
-    pub(super) fn passed(&self, operand: &Operand) -> Result<Passed> {
+    fn passed(&self, operand: &Operand) -> Result<Passed> {
         match operand {
-            Operand::Register(register) => {
-                in_register(self.slot(*register)?).ok_or_else(|| "a predicate cannot be passed".to_owned())
-            }
+            Operand::Register(register) => Ok(in_register(self.slot(*register)?)),
             Operand::Integer(value) => Ok(Passed::Constant(*value as u64)),
             Operand::F32(bits) => Ok(Passed::Constant((*bits).into())),
             Operand::F64(bits) => Ok(Passed::Constant(*bits)),
@@ -146,9 +156,29 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A predicate source and its negation.
+    /// A register that no instruction of the code names.
+    pub(super) fn temporary(&mut self, file: File) -> Slot {
+        let counter = match file {
+            File::R32 => &mut self.frame.r32,
+            File::R64 => &mut self.frame.r64,
+            File::Predicate => &mut self.frame.predicates,
+        };
+        *counter += 1;
+        *counter - 1
+    }
+
+    /// A predicate source and its negation. A literal is a predicate that nothing writes, which is false, or its
+    /// negation.
     pub(super) fn predicate(&mut self, operand: &Operand) -> Result<(Slot, u32)> {
         match operand {
+            Operand::Integer(value) => {
+                let slot = match self.never {
+                    Some(slot) => slot,
+                    None => self.temporary(File::Predicate),
+                };
+                self.never = Some(slot);
+                Ok((slot, if *value == 0 { 0 } else { u32::MAX }))
+            }
             Operand::Register(register) => Ok((self.predicate_register(*register)?, 0)),
             Operand::NotPredicate(register) => Ok((self.predicate_register(*register)?, u32::MAX)),
             _ => Err("a predicate is expected".to_owned()),
@@ -227,11 +257,12 @@ impl<'a> Scope<'a> {
             ast::Base::Symbol(name) => Ok(match self.find(name)? {
                 Place::Global(address) => (absolute(address.wrapping_add_signed(offset)), Space::Global),
                 Place::Shared(at) => (absolute(u64::from(at).wrapping_add_signed(offset)), Space::Shared),
+                Place::Local(at) => (absolute(u64::from(at).wrapping_add_signed(offset)), Space::Local),
                 Place::Parameter(at) => (absolute(u64::from(at).wrapping_add_signed(offset)), Space::Param),
                 Place::Frame(at) => (
                     Address {
                         base: Base::Frame,
-                        offset: i64::from(at) + offset,
+                        offset: i64::from(at).wrapping_add(offset),
                     },
                     Space::Local,
                 ),

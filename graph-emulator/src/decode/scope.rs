@@ -26,6 +26,8 @@ pub(super) struct Scope<'a> {
     pub(super) params: Vec<Passed>,
     pub(super) results: Vec<Passed>,
     pub(super) shared: u32,
+    /// A predicate that nothing writes.
+    pub(super) never: Option<Slot>,
     /// Bytes of a kernel's parameters.
     pub(super) parameters: u32,
 }
@@ -57,6 +59,7 @@ impl<'a> Scope<'a> {
             params: Vec::new(),
             results: Vec::new(),
             shared: symbols.shared,
+            never: None,
             parameters: 0,
         };
         for register in &body.registers {
@@ -88,8 +91,7 @@ impl<'a> Scope<'a> {
                 self.places.insert(&param.name, Place::Parameter(offset));
             }
             self.parameters = end;
-            // Address zero of the local memory is left out: it would look like a null pointer.
-            self.frame.local = 16;
+            self.frame.local = self.symbols.local;
             return Ok(());
         }
         for (is_result, param) in self
@@ -99,18 +101,18 @@ impl<'a> Scope<'a> {
             .map(|result| (true, result))
             .chain(self.function.params.iter().map(|param| (false, param)))
         {
-            let passed = if param.space == AstSpace::Reg {
-                let index = registers.iter().position(|register| register.name == param.name);
-                index
-                    .and_then(|index| in_register(self.registers[index]))
-                    .ok_or_else(|| format!("the parameter `{}` is in a register of an unsupported type", param.name))?
+            let list = if is_result { &mut self.results } else { &mut self.params };
+            if param.space == AstSpace::Reg {
+                for name in param.registers() {
+                    let index = registers.iter().position(|register| register.name == name);
+                    let index = index.ok_or_else(|| format!("`{name}` is not defined"))?;
+                    list.push(in_register(self.registers[index]));
+                }
             } else {
                 let offset = place(&mut self.frame.local, param, 4)?;
                 self.places.insert(&param.name, Place::Frame(offset));
-                Passed::Local(offset, param.size as u32)
-            };
-            let list = if is_result { &mut self.results } else { &mut self.params };
-            list.push(passed);
+                list.push(Passed::Local(offset, param.size as u32));
+            }
         }
         Ok(())
     }
@@ -143,6 +145,7 @@ impl<'a> Scope<'a> {
         let params = self.params.iter().filter_map(|param| match *param {
             Passed::R32(slot) => Some((File::R32, slot)),
             Passed::R64(slot) => Some((File::R64, slot)),
+            Passed::Predicate(slot) => Some((File::Predicate, slot)),
             Passed::Local(..) | Passed::Constant(_) => None,
         });
         self.constants().chain(params).collect()
@@ -173,6 +176,7 @@ impl<'a> Scope<'a> {
         Function {
             name: self.function.name.as_str().into(),
             start,
+            refused: None,
             prologue: Vec::new(),
             unassigned: Vec::new(),
             frame: self.frame,
@@ -194,11 +198,11 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The place of a register that is passed to a function, if it can be passed.
-pub(super) fn in_register(register: Register) -> Option<Passed> {
+/// The place of a register that is passed to a function.
+pub(super) fn in_register(register: Register) -> Passed {
     match register {
-        (File::R32, slot) => Some(Passed::R32(slot)),
-        (File::R64, slot) => Some(Passed::R64(slot)),
-        (File::Predicate, _) => None,
+        (File::R32, slot) => Passed::R32(slot),
+        (File::R64, slot) => Passed::R64(slot),
+        (File::Predicate, slot) => Passed::Predicate(slot),
     }
 }

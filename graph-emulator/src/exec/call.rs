@@ -3,7 +3,7 @@
 
 use super::{Environment, Flow};
 use crate::code::{Call, Callee, Code, FrameSize, Op};
-use crate::fault::{FaultKind, LaneFault};
+use crate::fault::{FaultKind, LaneFault, LoadError};
 use crate::state::{Activation, LANES, Warp, first, lanes};
 
 /// The most register slots, and the most frames, of a warp. This bounds recursion.
@@ -47,6 +47,9 @@ impl Warp {
 
     fn enter(&mut self, call: &Call, function: u32, mask: u32, pc: u32, code: &Code) -> Result<(), FaultKind> {
         let callee = &code.functions[function as usize];
+        if let Some(error) = &callee.refused {
+            return Err(FaultKind::Unsupported(Box::new(LoadError::clone(error))));
+        }
         if callee.params.len() != call.arguments.len() || callee.results.len() < call.results.len() {
             return Err(FaultKind::InvalidTarget(function.into()));
         }

@@ -28,6 +28,10 @@ impl Warp {
             }
             Passed::R32(slot) => self.registers.get32(slot).map(u64::from),
             Passed::R64(slot) => *self.registers.get64(slot),
+            Passed::Predicate(slot) => {
+                let predicate = self.registers.predicate(slot);
+                std::array::from_fn(|lane| u64::from(predicate >> lane & 1))
+            }
             Passed::Constant(value) => [value; LANES],
         }
     }
@@ -41,6 +45,10 @@ impl Warp {
             }
             Passed::R32(slot) => self.registers.get32_mut(slot)[lane] = value as u32,
             Passed::R64(slot) => self.registers.get64_mut(slot)[lane] = value,
+            Passed::Predicate(slot) => {
+                let value = if value == 0 { 0 } else { u32::MAX };
+                self.registers.set_predicate(slot, 1 << lane, value);
+            }
             Passed::Constant(_) => {}
         }
     }

@@ -231,7 +231,9 @@ fn shift_lanes(registers: &mut Registers, mask: u32, &Shift { ty, left, d, a, b 
     }
 }
 
-/// Extended-precision arithmetic through the carry flag.
+/// Extended-precision arithmetic through the carry flag: the carry of a sum, and the absence of a borrow of a
+/// difference, as measured on an H200. Chains of one kind agree with the manual, which calls the flag of a difference
+/// its borrow and leaves open what mixed chains do.
 pub(crate) fn carry(registers: &mut Registers, mask: u32, instruction: &Carry) {
     match instruction.ty {
         Ty::U64 => carry_lanes::<u64>(registers, mask, instruction, |a, b| u128::from(a) * u128::from(b)),
@@ -274,13 +276,14 @@ where
         let (wide_a, wide_b) = (u128::from(a.widen()), u128::from(b.widen()));
         let sum = match instruction.op {
             CarryOp::Add => wide_a + wide_b + flag,
-            // The flag is a borrow: `a - (b + flag)`; bits above the width are ones exactly when it borrows.
-            CarryOp::Sub => wide_a.wrapping_sub(wide_b + flag),
+            // Bits above the width are ones exactly when it borrows.
+            CarryOp::Sub => wide_a.wrapping_sub(wide_b + u128::from(instruction.carry_in) - flag),
             CarryOp::MadLow => low(multiply(a, b)) + u128::from(c.widen()) + flag,
             CarryOp::MadHigh => low(multiply(a, b) >> bits) + u128::from(c.widen()) + flag,
         };
         result[lane] = T::narrow(low(sum) as u64);
-        flags |= u32::from(sum >> bits != 0) << lane;
+        let beyond = sum >> bits != 0;
+        flags |= u32::from(beyond != (instruction.op == CarryOp::Sub)) << lane;
     }
     registers.set(instruction.d, mask, result);
     if instruction.carry_out {

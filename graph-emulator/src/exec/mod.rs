@@ -111,7 +111,7 @@ impl Warp {
             }
             Op::Sequence(ops) => {
                 for op in ops {
-                    self.execute_rare(op, mask, pc, env)?;
+                    self.execute(op, mask, pc, env)?;
                 }
             }
             Op::AsyncCopy(op) => memory::async_copy(self, env, mask, op)?,
@@ -190,7 +190,7 @@ impl Warp {
 
 /// The address of a variable in the frame.
 fn local_address(registers: &mut Registers, mask: u32, d: Slot, offset: u32, wide: bool, generic: bool) {
-    let address = u64::from(registers.frame.local + offset) + if generic { LOCAL_WINDOW } else { 0 };
+    let address = u64::from(registers.frame.local.wrapping_add(offset)) + if generic { LOCAL_WINDOW } else { 0 };
     if wide {
         registers.set(d, mask, [address; LANES]);
     } else {

@@ -19,6 +19,9 @@ impl fmt::Display for Fault {
         if let FaultKind::InvalidLaunch(message) = &self.kind {
             return write!(f, "kernel `{}` cannot be launched: {message}", self.kernel);
         }
+        if let FaultKind::Unsupported(error) = &self.kind {
+            return write!(f, "kernel `{}` cannot run on the emulator: {error}", self.kernel);
+        }
         let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
         write!(
             f,
@@ -39,6 +42,7 @@ impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FaultKind::InvalidLaunch(message) => f.write_str(message),
+            FaultKind::Unsupported(error) => error.fmt(f),
             FaultKind::OutOfBounds {
                 operation,
                 buffer,

@@ -205,6 +205,9 @@ pub enum FaultKind {
     },
     /// `free` of an address that `malloc` did not return, or that was freed before.
     InvalidFree(u64),
+    /// The kernel, or a function that it calls through a register, has an instruction that the emulator does not have;
+    /// see [`Kernel::refused`](crate::Kernel::refused).
+    Unsupported(Box<LoadError>),
     /// Threads wait for each other, and none can go on.
     Deadlock(Box<str>),
     /// Threads of one warp met a barrier at different instructions.

@@ -83,6 +83,14 @@ fn invalid(kernel: &str, message: String) -> Fault {
 
 /// Checks a launch and runs its blocks; returns the first fault in the order of blocks.
 fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Report, Fault> {
+    if let Some(error) = kernel.refused() {
+        let kind = FaultKind::Unsupported(Box::new(error.clone()));
+        return Err(Fault {
+            line: error.line,
+            kind,
+            ..invalid(kernel.name(), String::new())
+        });
+    }
     let invalid = |message| invalid(kernel.name(), message);
     check_dimensions(kernel, launch).map_err(invalid)?;
     let parameters = parameters(kernel, launch.arguments).map_err(invalid)?;

@@ -1,6 +1,6 @@
 //! A loaded module: its decoded functions, and the memory of its variables.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use graph_ptx::ast::{self, Space};
@@ -50,6 +50,7 @@ pub struct Kernel<'a> {
     max_block: Option<[u32; 3]>,
     cluster: ast::Cluster,
     shared_bytes: u32,
+    refused: Option<&'a LoadError>,
 }
 
 /// A kernel parameter, as the PTX declares it.
@@ -93,6 +94,12 @@ impl<'a> Kernel<'a> {
         !one || self.cluster.counts_grid
     }
 
+    /// The reason that it cannot be launched: an instruction that the emulator does not have, in the kernel or in a
+    /// function that it may call, or a variable that has no place. The error names the function and the line.
+    pub fn refused(&self) -> Option<&'a LoadError> {
+        self.refused
+    }
+
     /// The static shared memory of a block, in bytes.
     pub fn shared_bytes(&self) -> u32 {
         self.shared_bytes
@@ -108,22 +115,23 @@ impl fmt::Debug for Module {
 }
 
 impl Module {
-    /// Parses and decodes a module, and allocates its variables.
+    /// Parses and decodes a module, and allocates its variables. A kernel with an instruction that the emulator does
+    /// not have is [refused](Kernel::refused); the others can be launched.
     ///
     /// # Errors
-    /// A [`LoadError`] if the text is not PTX, or has an instruction that the emulator does not have.
+    /// A [`LoadError`] if the text is not PTX of 64-bit addresses, or the host has no memory for the heap.
     pub fn load(memory: &Memory, ptx: &str) -> Result<Module, LoadError> {
         let module = graph_ptx::parse(ptx).map_err(|error| at(error.line, error.message))?;
         if module.address_size != 64 {
             return Err(at(0, "only modules with `.address_size 64` are supported".to_owned()));
         }
-        let variables = allocate(memory, &module)?;
+        let (variables, refused) = allocate(memory, &module);
         let addresses = variables
             .iter()
             .map(|variable| (variable.name.clone(), variable.allocation.address()));
-        let symbols = Symbols::new(&module, addresses.collect())?;
-        initialize(&module, &variables, &symbols)?;
-        let mut code = decode::decode(&module, &symbols)?;
+        let mut symbols = Symbols::new(&module, addresses.collect(), refused);
+        initialize(&module, &variables, &mut symbols)?;
+        let mut code = decode::decode(&module, &symbols);
         code.constants = variables
             .iter()
             .filter(|variable| variable.access == Access::Read)
@@ -153,6 +161,7 @@ impl Module {
             max_block: data.max_block,
             cluster: data.cluster,
             shared_bytes: self.code.functions[data.function].shared,
+            refused: self.code.functions[data.function].refused.as_deref(),
         })
     }
 
@@ -193,45 +202,72 @@ fn at(line: u32, message: String) -> LoadError {
     }
 }
 
-/// Allocates the `.global` and `.const` variables.
-fn allocate(memory: &Memory, module: &ast::Module) -> Result<Vec<Variable>, LoadError> {
-    let mut variables = Vec::new();
+/// Allocates the `.global` and `.const` variables. Returns also those that have no place, each with the reason.
+fn allocate(memory: &Memory, module: &ast::Module) -> (Vec<Variable>, HashMap<String, String>) {
+    let (mut variables, mut refused) = (Vec::new(), HashMap::new());
+    let defined: HashSet<&str> = module.variables().map(|variable| variable.name.as_str()).collect();
     for variable in module
         .variables
         .iter()
         .filter(|variable| matches!(variable.space, Space::Global | Space::Const))
     {
+        let name = &variable.name;
         if variable.external {
-            return Err(at(
-                variable.line,
-                format!("`{}` is external: linking is not supported", variable.name),
-            ));
+            if !defined.contains(name.as_str()) {
+                let reason = format!("`{name}` is external: linking is not supported");
+                refused.insert(name.clone(), reason);
+            }
+            continue;
         }
         let len = usize::try_from(variable.size).unwrap_or(usize::MAX);
-        let allocation = memory
-            .allocate(&variable.name, len)
-            .map_err(|error| at(variable.line, error.to_string()))?;
         let access = if variable.space == Space::Const {
             Access::Read
         } else {
             Access::ReadWrite
         };
-        variables.push(Variable {
-            name: variable.name.clone(),
-            allocation,
-            access,
-        });
+        match memory.allocate(name, len) {
+            Ok(allocation) => variables.push(Variable {
+                name: name.clone(),
+                allocation,
+                access,
+            }),
+            Err(error) => drop(refused.insert(name.clone(), format!("`{name}` has no place: {error}"))),
+        }
     }
-    Ok(variables)
+    (variables, refused)
 }
 
-/// Writes the initial values, and the addresses in them.
-fn initialize(module: &ast::Module, variables: &[Variable], symbols: &Symbols) -> Result<(), LoadError> {
-    let declared = module
-        .variables
+/// Writes the initial values, and the addresses in them. A variable that holds an address which is not known is
+/// refused, and so are those that hold its address.
+fn initialize(module: &ast::Module, variables: &[Variable], symbols: &mut Symbols) -> Result<(), LoadError> {
+    let declared: HashMap<&str, &ast::Variable> = module
+        .variables()
+        .map(|variable| (variable.name.as_str(), variable))
+        .collect();
+    let declarations = variables
         .iter()
-        .filter(|variable| matches!(variable.space, Space::Global | Space::Const));
-    for (declaration, variable) in declared.zip(variables) {
+        .filter_map(|variable| Some((*declared.get(variable.name.as_str())?, variable)));
+    let declarations: Vec<(&ast::Variable, &Variable)> = declarations.collect();
+    loop {
+        let mut changed = false;
+        for (declaration, variable) in &declarations {
+            let unknown = |symbol: &&String| symbols.address(symbol).is_none();
+            let mut symbols_of = declaration.relocations.iter().map(|(_, symbol, _)| symbol);
+            let missing = symbols_of.find(unknown).cloned();
+            if let Some(symbol) = missing.filter(|_| symbols.address(&variable.name).is_some()) {
+                let reason = format!(
+                    "`{}` holds the address of `{symbol}`, which is not known",
+                    variable.name
+                );
+                symbols.refuse(&variable.name, reason);
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    for (declaration, variable) in declarations {
         let failed = |message: String| at(declaration.line, message);
         let write = |offset: usize, bytes: &[u8]| {
             variable
@@ -241,10 +277,10 @@ fn initialize(module: &ast::Module, variables: &[Variable], symbols: &Symbols) -
         };
         write(0, &declaration.initial)?;
         for (offset, name, addend) in &declaration.relocations {
-            let missing = || failed(format!("the address of `{name}` is not known"));
-            let address = symbols.address(name).ok_or_else(missing)?.wrapping_add_signed(*addend);
-            let offset = usize::try_from(*offset).unwrap_or(usize::MAX);
-            write(offset, &address.to_le_bytes())?;
+            if let Some(address) = symbols.address(name) {
+                let offset = usize::try_from(*offset).unwrap_or(usize::MAX);
+                write(offset, &address.wrapping_add_signed(*addend).to_le_bytes())?;
+            }
         }
     }
     Ok(())

@@ -244,9 +244,11 @@ fn copied(warp: &Warp, mask: u32, copy: &AsyncCopy) -> Vec<Touch> {
     for lane in lanes(mask) {
         let read = copy.bytes_read(&warp.registers, lane);
         let byte = |space, address, operation| one(lane, space, address, 1, operation);
-        touches.extend((0..u64::from(read)).map(|offset| byte(Space::Global, from[lane] + offset, Operation::Load)));
+        touches.extend(
+            (0..u64::from(read)).map(|offset| byte(Space::Global, from[lane].wrapping_add(offset), Operation::Load)),
+        );
         let bytes = 0..u64::from(copy.bytes);
-        touches.extend(bytes.map(|offset| byte(Space::Shared, to[lane] + offset, Operation::Store)));
+        touches.extend(bytes.map(|offset| byte(Space::Shared, to[lane].wrapping_add(offset), Operation::Store)));
     }
     touches
 }

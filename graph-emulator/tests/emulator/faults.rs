@@ -254,7 +254,8 @@ fn kernels_that_are_made_for_clusters_are_refused() {
 #[test]
 fn unknown_instructions_are_named() {
     let text = include_str!("../kernels/faults.ptx").replacen("trap;", "wgmma.fence.sync.aligned;", 1);
-    let error = Module::load(&Memory::new(), &text).unwrap_err();
+    let module = Module::load(&Memory::new(), &text).unwrap();
+    let error = module.kernel("trap").unwrap().refused().unwrap();
     assert_eq!(error.function.as_deref(), Some("trap"));
     assert_eq!(
         error.to_string(),
@@ -264,4 +265,99 @@ fn unknown_instructions_are_named() {
         )
     );
     assert!(Module::load(&Memory::new(), "nonsense").is_err());
+}
+
+/// A module with a kernel of its own body after the header, and a kernel `fine` that stores 7.
+fn with_fine(body: &str) -> Gpu {
+    Gpu::new(&format!(
+        ".version 8.4\n.target sm_90\n.address_size 64\n\
+         .extern .global .u32 elsewhere;\n\
+         .global .u32 here = 1;\n\
+         .global .u64 pointer = elsewhere;\n\
+         .global .u64 pointer_of_pointer = pointer;\n\
+         .func unknown() {{\nfrobnicate.b32 1;\nret;\n}}\n\
+         .func calls_unknown() {{\ncall unknown;\nret;\n}}\n\
+         .global .u64 table[1] = {{calls_unknown}};\n\
+         .entry broken(.param .u64 out) {{\n.reg .u64 p;\n.reg .u32 a;\n{body}\nret;\n}}\n\
+         .entry fine(.param .u64 out) {{ .reg .u64 p; ld.param.u64 p, [out]; st.global.u32 [p], 7; ret; }}"
+    ))
+}
+
+#[test]
+fn a_kernel_is_refused_and_its_module_is_not() {
+    let cases = [
+        (
+            "wgmma.fence.sync.aligned;",
+            "unknown instruction: `wgmma.fence.sync.aligned` in `broken`, line 20",
+        ),
+        (
+            "add.frob.u32 a, a, a;",
+            "unknown modifier `.frob`: `add.frob.u32` in `broken`, line 20",
+        ),
+        (
+            "ld.global.u32 a, [elsewhere];",
+            "`elsewhere` is external: linking is not supported: `ld.global.u32` in `broken`",
+        ),
+        (
+            "ld.global.u64 p, [pointer_of_pointer];",
+            "`pointer_of_pointer` holds the address of `pointer`, which is not known",
+        ),
+        (
+            "call nowhere;",
+            "call of the unknown function `nowhere`: `call` in `broken`, line 20",
+        ),
+        (
+            "call calls_unknown;",
+            "unknown instruction: `frobnicate.b32` in `unknown`, line 9",
+        ),
+        (
+            "mov.u64 p, unknown;",
+            "unknown instruction: `frobnicate.b32` in `unknown`, line 9",
+        ),
+        (
+            "ld.global.u64 p, [table];",
+            "unknown instruction: `frobnicate.b32` in `unknown`, line 9",
+        ),
+        (".shared .b8 big[999999999];", "`big` is too large in `broken`"),
+    ];
+    for (body, expected) in cases {
+        let gpu = with_fine(body);
+        let out = gpu.upload("out", &[0_u32]);
+        gpu.launch("fine", [1; 3], [1; 3], &[Write(&out)]).unwrap();
+        assert_eq!(download::<u32>(&out), [7]);
+        assert!(gpu.module.kernel("fine").unwrap().refused().is_none());
+        let refused = gpu.module.kernel("broken").unwrap().refused().unwrap();
+        assert!(refused.to_string().starts_with(expected), "{refused}");
+        let fault = gpu.launch("broken", [1; 3], [1; 3], &[Write(&out)]).unwrap_err();
+        assert!(matches!(fault.kind, FaultKind::Unsupported(_)));
+        let expected = format!("kernel `broken` cannot run on the emulator: {refused}");
+        assert_eq!(fault.to_string(), expected);
+    }
+    assert!(
+        with_fine("ld.global.u32 a, [here];")
+            .module
+            .kernel("broken")
+            .unwrap()
+            .refused()
+            .is_none()
+    );
+}
+
+/// The address of a refused function may come through memory, so that no load-time check sees the call.
+#[test]
+fn a_refused_function_is_not_called_through_a_register() {
+    let gpu = with_fine(
+        ".reg .u64 f; ld.param.u64 f, [out];\n\
+         pr: .callprototype _ ();\n\
+         call f, pr;",
+    );
+    assert!(gpu.module.kernel("broken").unwrap().refused().is_none());
+    // The first function of a module has this address.
+    let fault = gpu
+        .launch("broken", [1; 3], [1; 3], &[value(0x10_0000_u64)])
+        .unwrap_err();
+    let FaultKind::Unsupported(error) = &fault.kind else {
+        panic!("{fault}");
+    };
+    assert_eq!((error.function.as_deref(), error.line), (Some("unknown"), 9));
 }

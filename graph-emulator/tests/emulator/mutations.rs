@@ -9,25 +9,68 @@ use std::time::{Duration, Instant};
 use crate::common::random::Random;
 use crate::common::rubbish::launch_all;
 
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 9] = [
     include_str!("../kernels/basic.ptx"),
     include_str!("../kernels/types.ptx"),
     include_str!("../kernels/faults.ptx"),
     include_str!("../kernels/checks.ptx"),
     include_str!("../kernels/probes.ptx"),
     include_str!("../kernels/conditional.ptx"),
+    include_str!("../../../graph-runtime/tests/kernels/forms.ptx"),
+    include_str!("../../../graph-ptx/tests/data/features_debug.sm_70.ptx"),
+    include_str!("../../../graph-ptx/tests/data/hopper.sm_90.ptx"),
+];
+/// Numbers at the ends of the types that decoders compute in.
+const NUMBERS: [&str; 16] = [
+    "0",
+    "1",
+    "3",
+    "-1",
+    "255",
+    "65535",
+    "2147483647",
+    "2147483648",
+    "-2147483648",
+    "4294967295",
+    "4294967296",
+    "0x7fffffffffffffff",
+    "0x8000000000000000",
+    "-9223372036854775808",
+    "18446744073709551615",
+    "340282366920938463463374607431768211455",
 ];
 /// The longest that any module may take.
 const MAX_TIME: Duration = Duration::from_secs(60);
 
-/// Exchanges lines and tokens of a text.
+/// Replaces one of the numbers of a line, which may be a part of a word (`m16n8k16`), with an unusual one.
+fn replace_number(line: &str, random: &mut Random) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for letter in line.chars() {
+        match parts.last_mut() {
+            Some(part) if part.ends_with(|last: char| last.is_ascii_digit()) == letter.is_ascii_digit() => {
+                part.push(letter);
+            }
+            _ => parts.push(letter.to_string()),
+        }
+    }
+    let numbers: Vec<usize> = (0..parts.len())
+        .filter(|&part| parts[part].starts_with(|first: char| first.is_ascii_digit()))
+        .collect();
+    if let Some(&part) = numbers.get(random.below(numbers.len())) {
+        NUMBERS[random.below(NUMBERS.len())].clone_into(&mut parts[part]);
+    }
+    parts.concat()
+}
+
+/// Exchanges lines, tokens and numbers of a text.
 fn mutate(text: &str, random: &mut Random) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for _ in 0..1 + random.below(4) {
         let (from, to) = (random.below(lines.len()), random.below(lines.len()));
-        match random.below(4) {
+        match random.below(6) {
             0 => lines[to] = lines[from].clone(),
-            1 => {
+            1 | 2 => lines[to] = replace_number(&lines[to], random),
+            3 => {
                 let end = random.below(lines[to].len() + 1);
                 let cut = (0..=end)
                     .rev()

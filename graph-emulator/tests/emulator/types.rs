@@ -3,6 +3,7 @@
 use crate::common::Argument::{Read, Write};
 use crate::common::random::Random;
 use crate::common::{Gpu, download, value};
+use graph_emulator::{Launch, Memory, Module, Options};
 use half::{bf16, f16};
 
 fn gpu() -> Gpu {
@@ -265,5 +266,85 @@ fn reductions_at_barriers_and_fast_functions() {
     for (x, got) in a.iter().map(|&x| f64::from(x)).zip(download::<f32>(&out)) {
         let expected = x.exp() + (x + 2.0).ln() + x.sin() + x / 3.0 + 1.0 / (x + 2.0).sqrt() + (x + 2.0).sqrt();
         assert!((f64::from(got) - expected).abs() < 1e-5, "{x} {got} {expected}");
+    }
+}
+
+/// Offsets and shapes at the ends of the numbers that decoders compute in.
+#[test]
+fn huge_numbers_are_refused_or_fault() {
+    let bodies = [
+        "st.local.u32 [l+0x7fffffffffffffff], a;",
+        "ld.local.u32 a, [l+0x8000000000000000];",
+        "st.shared.u32 [s+0x7fffffffffffffff], a;",
+        "mov.u64 p, l+0x7fffffffffffffff; st.local.u32 [p], a;",
+        "cvta.local.u64 p, l+0x7fffffffffffffff; st.u32 [p], a;",
+        "mov.u64 p, dyn+0x7fffffffffffffff; st.shared.u32 [p], a;",
+        "cvta.shared.u64 p, dyn+0xffffffffffffffff; st.u32 [p], a;",
+        "ld.global.u32 a, [0xfffffffffffffffc];",
+        "ld.global.v4.u32 {a, a, a, a}, [0xfffffffffffffff0];",
+        "cp.async.ca.shared.global [s+0xfffffffffffffffc], [0xfffffffffffffffc], 4;",
+        "call deep, (0x7fffffffffffffff);",
+        "mma.sync.aligned.m16n8k18446744073709551615.row.col.s32.s8.s8.s32 {a, a, a, a}, {a, a}, {a}, {a, a, a, a};",
+        "mma.sync.aligned.m18446744073709551615n2k9.row.col.f32.f16.f16.f32 {a, a, a, a}, {a, a}, {a}, {a, a, a, a};",
+        "wmma.load.a.sync.aligned.row.m4294967296n4294967296k4294967296.f16 {a, a, a, a}, [p];",
+    ];
+    for body in bodies {
+        for module_wide in ["", ".local .b32 l[2];"] {
+            let own = if module_wide.is_empty() {
+                ".local .b32 l[2];"
+            } else {
+                ""
+            };
+            let text = format!(
+                ".version 8.4\n.target sm_90\n.address_size 64\n{module_wide}\n.extern .shared .b8 dyn[];\n\
+                 .func deep(.reg .u64 x) {{ .local .b32 y[2]; .reg .u64 p; mov.u64 p, y+4294967295; \
+                 add.u64 p, p, x; st.local.u32 [p], 1; ret; }}\n\
+                 .entry k() {{ {own} .shared .b32 s[2]; .reg .u64 p; .reg .u32 a; {body} ret; }}"
+            );
+            let memory = Memory::new();
+            let module = Module::load(&memory, &text).unwrap();
+            let launch = Launch {
+                grid: [1; 3],
+                block: [32, 1, 1],
+                shared_bytes: 16,
+                arguments: &[],
+                buffers: &[],
+                options: &Options {
+                    check_uninitialized: true,
+                    check_shared_races: true,
+                    record_footprint: true,
+                    ..Options::default()
+                },
+            };
+            assert!(module.launch("k", &launch).is_err(), "{body}");
+        }
+    }
+}
+
+/// Forms that the PTX manual has, and `ptxas` only without an ABI.
+#[test]
+fn local_variables_of_modules_and_predicates_as_parameters() {
+    let gpu = Gpu::new(
+        ".version 8.4\n.target sm_90\n.address_size 64\n\
+         .local .align 8 .b64 first;\n\
+         .local .b32 second[2];\n\
+         .func (.reg .pred r, .reg .pred s) invert(.reg .pred x, .reg .pred y) { not.pred r, x; not.pred s, y; ret; }\n\
+         .func touch(.reg .u32 x) { .local .b32 own; st.local.u32 [own], 0; st.local.u32 [second+4], x; ret; }\n\
+         .entry k(.param .u64 out) {\n\
+         .local .b32 mine;\n\
+         .reg .u64 p, q; .reg .u32 a, b, c, d; .reg .pred odd, r, s;\n\
+         ld.param.u64 p, [out]; mov.u32 a, %tid.x; mad.wide.u32 p, a, 16, p;\n\
+         and.b32 b, a, 1; setp.ne.u32 odd, b, 0;\n\
+         call (r, s), invert, (odd, 0);\n\
+         selp.u32 b, 5, 6, r; selp.u32 c, 7, 8, s;\n\
+         st.local.u32 [mine], 99; call touch, (a);\n\
+         cvta.local.u64 q, second; ld.u32 d, [q+4];\n\
+         ld.local.u32 a, [mine];\n\
+         st.global.v4.u32 [p], {a, b, c, d}; ret; }",
+    );
+    let out = gpu.upload("out", &[0_u32; 128]);
+    gpu.launch("k", [1; 3], [32, 1, 1], &[Write(&out)]).unwrap();
+    for (lane, words) in download::<u32>(&out).chunks(4).enumerate() {
+        assert_eq!(words, [99, if lane % 2 == 1 { 6 } else { 5 }, 7, lane as u32], "{lane}");
     }
 }

@@ -116,8 +116,8 @@ fn value(param: &ParamSummary) -> String {
     match param.ty {
         Type::F32 => "f32".to_owned(),
         Type::F64 => "f64".to_owned(),
-        Type::S8 | Type::S16 | Type::S32 | Type::S64 => format!("i{}", param.size * 8),
-        _ => format!("u{}", param.size * 8),
+        Type::S8 | Type::S16 | Type::S32 | Type::S64 => format!("i{}", param.size.saturating_mul(8)),
+        _ => format!("u{}", param.size.saturating_mul(8)),
     }
 }
 

@@ -9,7 +9,7 @@ use super::scope::Entity;
 
 impl<'a> Parser<'a> {
     /// From `{` to the matching `}`.
-    pub(super) fn parse_body(&mut self, mut names: Names<'a>) -> Result<Body> {
+    pub(super) fn parse_body(&mut self, function: &str, mut names: Names<'a>) -> Result<Body> {
         self.expect(b'{')?;
         let outermost = names.depth();
         let mut source = None;
@@ -34,7 +34,7 @@ impl<'a> Parser<'a> {
                 }
                 Kind::Punct(b';') => self.expect(b';')?,
                 Kind::Dotted("loc") => source = Some(self.parse_location()?),
-                Kind::Dotted(directive) => self.parse_local_directive(directive, &mut names)?,
+                Kind::Dotted(directive) => self.parse_local_directive(directive, function, &mut names)?,
                 Kind::Punct(b'@') => {
                     let line = self.token.line;
                     let guard = self.parse_guard(&mut names)?;
@@ -139,7 +139,7 @@ impl<'a> Parser<'a> {
         Ok(targets)
     }
 
-    fn parse_local_directive(&mut self, directive: &'a str, names: &mut Names<'a>) -> Result<()> {
+    fn parse_local_directive(&mut self, directive: &'a str, function: &str, names: &mut Names<'a>) -> Result<()> {
         match directive {
             "pragma" => return self.skip_statement(),
             "section" => return self.skip_section(),
@@ -149,15 +149,21 @@ impl<'a> Parser<'a> {
                 let Kind::Dotted(space) = self.token.kind else {
                     return self.expected("a variable");
                 };
-                return self.parse_local_variables(space, directive == "extern", names);
+                return self.parse_local_variables(space, directive == "extern", function, names);
             }
             _ => {}
         }
-        self.parse_local_variables(directive, false, names)
+        self.parse_local_variables(directive, false, function, names)
     }
 
-    /// `.reg`, `.local`, `.shared` and `.param` inside a function.
-    fn parse_local_variables(&mut self, directive: &'a str, external: bool, names: &mut Names<'a>) -> Result<()> {
+    /// Variables of any state space inside a function.
+    fn parse_local_variables(
+        &mut self,
+        directive: &'a str,
+        external: bool,
+        function: &str,
+        names: &mut Names<'a>,
+    ) -> Result<()> {
         let Some(space) = variable::space(directive) else {
             return self.error(format!("unknown directive `.{directive}`"));
         };
@@ -165,12 +171,27 @@ impl<'a> Parser<'a> {
         if space == Space::Reg {
             return self.parse_registers(names);
         }
+        // These keep their values between launches, so they belong to the module.
+        let is_static = matches!(space, Space::Global | Space::Const);
         for mut variable in self.parse_variables(space, external)? {
-            let Some(renamed) = names.declare_variable(&variable.name) else {
+            let renamed = match is_static {
+                true => names.declare_static(function, &variable.name),
+                false => names.declare_variable(&variable.name),
+            };
+            let Some(renamed) = renamed else {
                 return self.error(format!("`{}` is declared twice", variable.name));
             };
             variable.name = renamed;
-            names.body.variables.push(variable);
+            for (_, symbol, _) in &mut variable.relocations {
+                if let Some(Entity::Variable(index)) = names.look_up(symbol) {
+                    names.variable_name(index).clone_into(symbol);
+                }
+            }
+            let variables = match is_static {
+                true => &mut self.module.variables,
+                false => &mut names.body.variables,
+            };
+            variables.push(variable);
         }
         Ok(())
     }
@@ -184,7 +205,7 @@ impl<'a> Parser<'a> {
             let fresh = if self.accept(b'<')? {
                 let count = self.parse_u32()?;
                 self.expect(b'>')?;
-                names.declare_range(name, count, header.ty)
+                names.declare_range(name, count, header.ty, header.vector)
             } else {
                 names.declare_register(name, header.ty, header.vector)
             };

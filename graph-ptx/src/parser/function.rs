@@ -1,7 +1,7 @@
 //! `.entry` and `.func`: header, parameters and launch bounds. The body is in `body`.
 
 use super::scope::Names;
-use super::{Parser, Result};
+use super::{Parser, Result, variable};
 use crate::ast::{Cluster, Function, Space};
 use crate::lexer::Kind;
 
@@ -14,14 +14,14 @@ struct Performance {
 }
 
 impl<'a> Parser<'a> {
-    /// A function from `.entry` or `.func` to its `}` or `;`.
+    /// A function from `.entry` or `.func` to its `}` or `;`. `ptxas` takes declarations without a `;` too.
     pub(super) fn parse_function(&mut self, entry: bool) -> Result<()> {
         self.advance()?;
         let mut function = self.parse_prototype(entry)?;
         if self.at(b'{') {
             let names = self.open_function(&function)?;
-            function.body = Some(self.parse_body(names)?);
-        } else {
+            function.body = Some(self.parse_body(&function.name, names)?);
+        } else if !matches!(self.token.kind, Kind::Dotted(_) | Kind::End) {
             self.expect(b';')?;
         }
         self.module.functions.push(function);
@@ -62,6 +62,9 @@ impl<'a> Parser<'a> {
     fn parse_performance(&mut self) -> Result<Performance> {
         let mut performance = Performance::default();
         while let Kind::Dotted(directive) = self.token.kind {
+            if begins_statement(directive) {
+                break;
+            }
             self.advance()?;
             match directive {
                 "reqntid" => performance.required_block = Some(self.parse_block()?),
@@ -115,4 +118,12 @@ impl<'a> Parser<'a> {
         }
         Ok(names)
     }
+}
+
+/// Whether a directive begins the next statement of a module, after a declaration that has no `;`.
+fn begins_statement(directive: &str) -> bool {
+    matches!(
+        directive,
+        "extern" | "visible" | "weak" | "common" | "entry" | "func" | "file" | "section" | "loc" | "alias"
+    ) || variable::space(directive).is_some()
 }

@@ -1,8 +1,8 @@
 //! Operands of instructions, with names resolved.
 
-use super::scope::{COMPONENTS, Entity, Names};
+use super::scope::{Entity, Names};
 use super::{MAX_DEPTH, Parser, Result};
-use crate::ast::{Base, Operand, Reg};
+use crate::ast::{Base, Operand, Reg, components};
 use crate::lexer::Kind;
 
 impl<'a> Parser<'a> {
@@ -105,7 +105,7 @@ impl<'a> Parser<'a> {
             return Ok(Operand::Vector((0..parts).map(part).collect()));
         };
         let colour = ["r", "g", "b", "a"].iter().position(|&colour| colour == component);
-        let index = colour.or_else(|| COMPONENTS.iter().position(|&known| known == component));
+        let index = colour.or_else(|| components(parts).position(|known| known == component));
         match index
             .and_then(|index| u32::try_from(index).ok())
             .filter(|&index| index < parts)

@@ -2,11 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::ast::{Body, Operand, Reg, Register, Type};
+use crate::ast::{Body, Operand, Reg, Register, Type, components};
 use crate::lexer::Token;
-
-/// The parts of a vector register.
-pub(super) const COMPONENTS: [&str; 8] = ["x", "y", "z", "w", "e4", "e5", "e6", "e7"];
 
 /// The entity that a name means.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +27,8 @@ enum Reference {
 #[derive(Debug, Default)]
 struct Scope<'a> {
     names: HashMap<String, Entity>,
-    /// Ranges such as `%r<5>`: by prefix, the number of registers and their type.
-    ranges: HashMap<String, (u32, Type)>,
+    /// Ranges such as `%r<5>`: by prefix, the number of registers, their type, and the parts of each.
+    ranges: HashMap<String, (u32, Type, u32)>,
     /// Labels, target lists and prototypes by name; the value is the name in the body.
     labels: HashMap<&'a str, String>,
     references: Vec<(&'a str, Token<'a>, Reference)>,
@@ -134,6 +131,17 @@ impl<'a> Names<'a> {
     /// Declares a variable and returns its name in the body, `None` if the scope has the name already.
     pub(super) fn declare_variable(&mut self, name: &str) -> Option<String> {
         let renamed = self.rename(name);
+        self.declare_renamed(name, renamed)
+    }
+
+    /// Declares a variable of a function that belongs to the module, and returns its name there, `None` if the scope
+    /// has the name already. No PTX name contains `@`.
+    pub(super) fn declare_static(&mut self, function: &str, name: &str) -> Option<String> {
+        let renamed = format!("{function}@{}", self.rename(name));
+        self.declare_renamed(name, renamed)
+    }
+
+    fn declare_renamed(&mut self, name: &str, renamed: String) -> Option<String> {
         let index = u32::try_from(self.variables.len()).ok()?;
         self.variables.push(renamed.clone());
         self.declare(name, Entity::Variable(index)).then_some(renamed)
@@ -142,26 +150,28 @@ impl<'a> Names<'a> {
     /// Declares a register, or a vector register of `parts`.
     #[must_use]
     pub(super) fn declare_register(&mut self, name: &str, ty: Type, parts: u32) -> bool {
+        let entity = self.new_register(name, ty, parts);
+        self.declare(name, entity)
+    }
+
+    /// Adds a register, or the parts of a vector register, to the body.
+    fn new_register(&mut self, name: &str, ty: Type, parts: u32) -> Entity {
         let renamed = self.rename(name);
         let first = self.next_register();
         if parts == 1 {
             self.body.registers.push(Register { name: renamed, ty });
-            return self.declare(name, Entity::Register(first));
+            return Entity::Register(first);
         }
-        let parts = COMPONENTS.len().min(parts as usize);
-        for component in &COMPONENTS[..parts] {
-            self.body.registers.push(Register {
-                name: format!("{renamed}.{component}"),
-                ty,
-            });
-        }
-        self.declare(name, Entity::Vector(first, parts as u32))
+        let names = components(parts).map(|component| format!("{renamed}.{component}"));
+        self.body.registers.extend(names.map(|name| Register { name, ty }));
+        Entity::Vector(first, parts)
     }
 
-    /// Declares `prefix0` to `prefix(count-1)`; each becomes a register when it is first named.
+    /// Declares `prefix0` to `prefix(count-1)`, each with its `parts`; each becomes a register when it is first named.
     #[must_use]
-    pub(super) fn declare_range(&mut self, prefix: &str, count: u32, ty: Type) -> bool {
-        self.innermost().ranges.insert(prefix.to_owned(), (count, ty)).is_none()
+    pub(super) fn declare_range(&mut self, prefix: &str, count: u32, ty: Type, parts: u32) -> bool {
+        let range = (count, ty, parts);
+        self.innermost().ranges.insert(prefix.to_owned(), range).is_none()
     }
 
     fn next_register(&self) -> Reg {
@@ -174,14 +184,10 @@ impl<'a> Names<'a> {
             if let Some(&entity) = self.scopes[depth].names.get(name) {
                 return Some(entity);
             }
-            if let Some(ty) = self.scopes[depth].in_range(name) {
-                let renamed = self.rename(name);
-                let register = self.next_register();
-                self.body.registers.push(Register { name: renamed, ty });
-                self.scopes[depth]
-                    .names
-                    .insert(name.to_owned(), Entity::Register(register));
-                return Some(Entity::Register(register));
+            if let Some((ty, parts)) = self.scopes[depth].in_range(name) {
+                let entity = self.new_register(name, ty, parts);
+                self.scopes[depth].names.insert(name.to_owned(), entity);
+                return Some(entity);
             }
         }
         None
@@ -220,8 +226,8 @@ impl<'a> Names<'a> {
 }
 
 impl Scope<'_> {
-    /// The type of the range that `name` is in.
-    fn in_range(&self, name: &str) -> Option<Type> {
+    /// The type, and the number of parts, of the range that `name` is in.
+    fn in_range(&self, name: &str) -> Option<(Type, u32)> {
         if self.ranges.is_empty() {
             return None;
         }
@@ -229,8 +235,8 @@ impl Scope<'_> {
         (1..=digits).find_map(|digits| {
             let (prefix, index) = name.split_at(name.len() - digits);
             let canonical = digits == 1 || !index.starts_with('0');
-            let &(count, ty) = self.ranges.get(prefix)?;
-            (canonical && index.parse::<u32>().ok()? < count).then_some(ty)
+            let &(count, ty, parts) = self.ranges.get(prefix)?;
+            (canonical && index.parse::<u32>().ok()? < count).then_some((ty, parts))
         })
     }
 }

@@ -6,12 +6,12 @@ use super::transfer::HARMLESS;
 use super::value::Value;
 use crate::ast::{Instruction, Operand};
 
-/// The parts of a call.
+/// The parts of a call. Vectors are passed part by part.
 #[derive(Debug)]
 pub(super) struct Call<'i> {
-    pub(super) results: &'i [Operand],
+    pub(super) results: Vec<&'i Operand>,
     pub(super) target: &'i Operand,
-    pub(super) arguments: &'i [Operand],
+    pub(super) arguments: Vec<&'i Operand>,
 }
 
 /// Takes `call (results), target, (arguments), prototype` apart.
@@ -26,10 +26,18 @@ pub(super) fn call_of(instruction: &Instruction) -> Option<Call<'_>> {
         _ => &[],
     };
     Some(Call {
-        results,
+        results: parts(results),
         target,
-        arguments,
+        arguments: parts(arguments),
     })
+}
+
+fn parts(operands: &[Operand]) -> Vec<&Operand> {
+    let parts = operands.iter().flat_map(|operand| match operand {
+        Operand::Vector(parts) => parts.as_slice(),
+        other => std::slice::from_ref(other),
+    });
+    parts.collect()
 }
 
 impl Flow<'_, '_> {
@@ -54,7 +62,7 @@ impl Flow<'_, '_> {
         for (&slot, &argument) in prepared.params.iter().zip(arguments) {
             self.join_slot(callee, slot, argument);
         }
-        for (&slot, result) in prepared.results.iter().zip(call.results) {
+        for (&slot, result) in prepared.results.iter().zip(&call.results) {
             let value = self.value_at(self.place(callee, slot));
             self.join_content(context, result, value);
         }
@@ -66,14 +74,14 @@ impl Flow<'_, '_> {
         let mut result = Value::OPAQUE;
         if !self.is_harmless(target) {
             for &argument in arguments {
-                let held = self.read(None, argument);
+                let held = self.read(None, argument, None);
                 self.join_cell(Cell::Device, argument);
                 self.join_cell(Cell::Device, held);
-                self.write(None, argument, Value::OPAQUE);
+                self.write(None, argument, None, Value::OPAQUE);
             }
             result.taint = self.sets.bits(self.cell(Cell::Device));
         }
-        for operand in call.results {
+        for operand in &call.results {
             self.join_content(context, operand, result);
         }
     }

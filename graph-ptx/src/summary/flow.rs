@@ -3,13 +3,14 @@
 //! A function is analysed once for each chain of calls that leads to it, so that a helper called with two pointers does
 //! not mix them. Recursive calls go back to the analysis already on the chain; beyond a limit, all chains share one.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-use super::program::{Prepared, Program};
+use super::program::{Prepared, Program, values_taken};
 use super::sets::Sets;
 use super::source::Source;
-use super::value::Value;
+use super::value::{Spot, Value};
 use crate::ast::Operand;
 
 /// The length of the longest chain of calls with an analysis of its own. Longer chains share one analysis of the
@@ -36,13 +37,41 @@ pub(super) struct Context<'m> {
     queued: Vec<bool>,
 }
 
-/// A kind of memory that is not followed by address: all of it has one value.
+/// A kind of memory, and the value of all of it together. Shared and device memory are not followed by address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cell {
     Shared,
     Local,
     /// Device memory.
     Device,
+}
+
+/// Eight bytes of a local variable, aligned, and the instructions that read them.
+#[derive(Debug)]
+struct Granule {
+    value: Value,
+    readers: BTreeSet<(usize, u32)>,
+}
+
+/// Local memory. A value that is stored at a known place is in the granules there; one that is stored at an unknown
+/// place may be in any.
+#[derive(Debug)]
+struct Locals {
+    /// The number of a variable, by context and index in the body.
+    numbers: HashMap<(usize, u32), u32>,
+    /// By number: the size in bytes.
+    sizes: Vec<u64>,
+    granules: HashMap<(u32, u64), Granule>,
+    /// The values that were stored at unknown places.
+    anywhere: Value,
+}
+
+/// The memory that an address may lie in, besides parameters.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reach {
+    Cell(Cell),
+    /// Local memory, at this place alone.
+    Spot(Spot),
 }
 
 /// The state of the fixpoint.
@@ -55,6 +84,11 @@ pub(super) struct Flow<'p, 'm> {
     pub(super) contexts: Vec<Context<'m>>,
     values: Vec<Value>,
     cells: [Value; 3],
+    locals: Locals,
+    /// The instruction whose effect is being computed.
+    current: (usize, u32),
+    /// Whether an address without a value will never have one: the program does not say what it is.
+    pub(super) settled: bool,
     queue: VecDeque<(usize, u32)>,
     calls: HashMap<(usize, u32, usize), usize>,
     merged: HashMap<usize, usize>,
@@ -70,16 +104,32 @@ impl<'p, 'm> Flow<'p, 'm> {
             contexts: Vec::new(),
             values: Vec::new(),
             cells: [Value::BOTTOM; 3],
+            locals: Locals {
+                numbers: HashMap::new(),
+                sizes: Vec::new(),
+                granules: HashMap::new(),
+                anywhere: Value::BOTTOM,
+            },
+            current: (0, 0),
+            settled: false,
             queue: VecDeque::new(),
             calls: HashMap::new(),
             merged: HashMap::new(),
         };
         flow.new_context(index, None)?;
-        while let Some((context, instruction)) = flow.queue.pop_front() {
-            flow.contexts[context].queued[instruction as usize] = false;
-            flow.transfer(context, instruction);
-        }
+        flow.drain();
+        flow.settled = true;
+        flow.enqueue_memory();
+        flow.drain();
         Some(flow)
+    }
+
+    fn drain(&mut self) {
+        while let Some((context, instruction)) = self.queue.pop_front() {
+            self.contexts[context].queued[instruction as usize] = false;
+            self.current = (context, instruction);
+            self.transfer(context, instruction);
+        }
     }
 
     fn new_context(&mut self, function: usize, parent: Option<usize>) -> Option<usize> {
@@ -206,8 +256,82 @@ impl<'p, 'm> Flow<'p, 'm> {
         self.cells[cell as usize]
     }
 
-    /// Joins `value` into a kind of memory and wakes all that reads memory.
+    /// Joins `value` into all memory of a kind, and wakes all that reads memory.
     pub(super) fn join_cell(&mut self, cell: Cell, value: Value) {
+        if cell == Cell::Local {
+            let joined = self.sets.join(self.locals.anywhere, value);
+            if joined != self.locals.anywhere {
+                self.locals.anywhere = joined;
+                self.enqueue_memory();
+            }
+        }
+        self.join_whole(cell, value);
+    }
+
+    /// The place where a local variable of a context begins.
+    pub(super) fn local(&mut self, context: usize, index: u32) -> Spot {
+        let fresh = u32::try_from(self.locals.sizes.len()).unwrap_or(u32::MAX);
+        let variable = *self.locals.numbers.entry((context, index)).or_insert(fresh);
+        if variable == fresh {
+            let variables = &self.contexts[context].prepared.function.body;
+            let variables = variables.as_ref().map_or(&[][..], |body| &body.variables);
+            let size = variables.get(index as usize).map_or(0, |variable| variable.size);
+            self.locals.sizes.push(size);
+        }
+        Spot { variable, offset: 0 }
+    }
+
+    /// The granules of an access, and whether it is of whole granules; `None` if it reaches beyond the variable.
+    fn granules(&self, spot: Spot, bytes: u64) -> Option<(RangeInclusive<u64>, bool)> {
+        let start = u64::try_from(spot.offset).ok()?;
+        let end = start.checked_add(bytes)?;
+        let inside = bytes > 0 && end <= *self.locals.sizes.get(spot.variable as usize)?;
+        let whole = start.is_multiple_of(8) && bytes.is_multiple_of(8);
+        inside.then(|| (start / 8..=(end - 1) / 8, whole))
+    }
+
+    /// The value that local memory may hold at a place.
+    pub(super) fn read_spot(&mut self, spot: Spot, bytes: Option<u64>) -> Value {
+        let Some((granules, whole)) = bytes.and_then(|bytes| self.granules(spot, bytes)) else {
+            return self.cell(Cell::Local);
+        };
+        let mut value = self.locals.anywhere;
+        for index in granules {
+            let granule = self.locals.granules.entry((spot.variable, index)).or_insert(Granule {
+                value: Value::BOTTOM,
+                readers: BTreeSet::new(),
+            });
+            granule.readers.insert(self.current);
+            let held = granule.value;
+            value = self.sets.join(value, held);
+        }
+        if whole { value } else { self.sets.mix(&[value]) }
+    }
+
+    /// Joins `value` into local memory at a place, and wakes what reads it.
+    pub(super) fn write_spot(&mut self, spot: Spot, bytes: Option<u64>, value: Value) {
+        let Some((granules, whole)) = bytes.and_then(|bytes| self.granules(spot, bytes)) else {
+            return self.join_cell(Cell::Local, value);
+        };
+        let value = if whole { value } else { self.sets.mix(&[value]) };
+        for index in granules {
+            let granule = self.locals.granules.entry((spot.variable, index)).or_insert(Granule {
+                value: Value::BOTTOM,
+                readers: BTreeSet::new(),
+            });
+            let joined = self.sets.join(granule.value, value);
+            if joined != granule.value {
+                granule.value = joined;
+                for (context, instruction) in granule.readers.clone() {
+                    self.enqueue(context, instruction);
+                }
+            }
+        }
+        self.join_whole(Cell::Local, value);
+    }
+
+    /// Joins `value` into the value of a kind of memory as a whole.
+    fn join_whole(&mut self, cell: Cell, value: Value) {
         let joined = self.sets.join(self.cell(cell), value);
         if joined != self.cell(cell) {
             self.cells[cell as usize] = joined;
@@ -245,7 +369,7 @@ impl<'p, 'm> Flow<'p, 'm> {
         }
         let taken = self.program.taken();
         let functions = &self.program.module.functions;
-        let fits = |index: &&usize| functions[**index].params.len() == arguments && !functions[**index].entry;
+        let fits = |index: &&usize| values_taken(&functions[**index]) == arguments && !functions[**index].entry;
         let targets: Vec<_> = taken.iter().filter(fits).map(|&index| Some(index)).collect();
         if (1..=MAX_TARGETS).contains(&targets.len()) {
             targets

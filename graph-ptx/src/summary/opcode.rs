@@ -74,6 +74,7 @@ impl Action {
 pub(super) fn action(instruction: &Instruction) -> Action {
     let has = |modifier: &str| instruction.modifiers.iter().any(|given| given == modifier);
     match instruction.opcode.as_str() {
+        "mov" if has("v2") || has("v4") => Action::Compute(Computation::Copy),
         "mov" if is_packing(instruction) => Action::Compute(Computation::Mix),
         "mov" | "shfl" => Action::Compute(Computation::Copy),
         "add" if has("cc") => Action::Compute(Computation::Mix),
@@ -133,7 +134,9 @@ pub(super) fn action(instruction: &Instruction) -> Action {
         // Textures and surfaces: the handle names memory that no graph knows.
         "tex" | "tld4" | "suld" | "sust" | "sured" => Action::Unknown,
         "stacksave" | "alloca" => Action::Unknown,
-        opcode if opcode.starts_with('v') => Action::Compute(Computation::Mix),
+        "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vset" | "vshl" | "vshr" | "vmad" | "vadd2" | "vsub2"
+        | "vavrg2" | "vabsdiff2" | "vmin2" | "vmax2" | "vset2" | "vadd4" | "vsub4" | "vavrg4" | "vabsdiff4"
+        | "vmin4" | "vmax4" | "vset4" => Action::Compute(Computation::Mix),
         _ => Action::Unknown,
     }
 }
@@ -204,6 +207,19 @@ pub(super) fn width(instruction: &Instruction) -> u32 {
         matches!(kind, "b" | "u" | "s" | "f").then(|| digits.parse().ok())?
     };
     instruction.modifiers.iter().rev().find_map(bits).unwrap_or(0)
+}
+
+/// The bytes that a load or a store accesses; `None` if it does not say.
+pub(super) fn extent(instruction: &Instruction) -> Option<u64> {
+    let count = |modifier: &String| match modifier.as_str() {
+        "v2" => Some(2),
+        "v4" => Some(4),
+        "v8" => Some(8),
+        _ => None,
+    };
+    let parts = instruction.modifiers.iter().find_map(count).unwrap_or(1);
+    let bits = width(instruction);
+    matches!(bits, 8 | 16 | 32 | 64 | 128).then(|| u64::from(bits / 8) * parts)
 }
 
 /// The type of the elements that an instruction accesses: the last type among the modifiers.

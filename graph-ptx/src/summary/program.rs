@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::blocks::{Exit, Labels};
 use super::opcode::{Action, action, each_leaf, written};
 use super::webs::split_webs;
-use crate::ast::{Base, Body, Function, Module, Operand, Space};
+use crate::ast::{Base, Body, Function, Module, Operand, Space, Variable};
 
 /// A symbol of a function.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,9 @@ pub(super) enum Symbol {
     Slot(u32),
     /// A parameter of the kernel.
     KernelParam(u32),
-    /// A variable in a state space.
+    /// A `.local` variable: its index among the variables of the body.
+    Local(u32),
+    /// A variable in another state space.
     Memory(Space),
 }
 
@@ -46,7 +48,8 @@ impl<'m> Prepared<'m> {
     fn new(function: &'m Function, body: &'m Body) -> Self {
         let variables = function.params.iter().chain(&function.results);
         let registers = variables.filter(|variable| variable.space == Space::Reg);
-        let fixed: HashSet<&str> = registers.map(|variable| variable.name.as_str()).collect();
+        let fixed: Vec<String> = registers.flat_map(Variable::registers).collect();
+        let fixed: HashSet<&str> = fixed.iter().map(String::as_str).collect();
         let split = split_webs(body, &fixed);
         let labels = Labels::new(&split);
         let mut prepared = Prepared {
@@ -78,9 +81,10 @@ impl<'m> Prepared<'m> {
                 registers.insert(register.name.as_str(), index);
             }
         }
-        for variable in &body.variables {
+        for (index, variable) in (0_u32..).zip(&body.variables) {
             let symbol = match variable.space {
                 Space::Param => Symbol::Slot(self.new_slot()),
+                Space::Local => Symbol::Local(index),
                 space => Symbol::Memory(space),
             };
             self.symbols.insert(&variable.name, symbol);
@@ -92,22 +96,29 @@ impl<'m> Prepared<'m> {
                     Symbol::KernelParam(u32::try_from(index).unwrap_or(u32::MAX)),
                 );
             } else {
-                let slot = registers
-                    .get(param.name.as_str())
-                    .copied()
-                    .unwrap_or_else(|| self.new_slot());
-                self.params.push(slot);
-                self.symbols.insert(&param.name, Symbol::Slot(slot));
+                let slots = self.slots_of(param, &registers);
+                self.params.extend(slots);
             }
         }
         for result in &self.function.results {
-            let slot = registers
-                .get(result.name.as_str())
-                .copied()
-                .unwrap_or_else(|| self.new_slot());
-            self.results.push(slot);
-            self.symbols.insert(&result.name, Symbol::Slot(slot));
+            let slots = self.slots_of(result, &registers);
+            self.results.extend(slots);
         }
+    }
+
+    /// The slots of a parameter or result of a `.func`: its registers, which are several for a vector, or one of its
+    /// own, which has its name.
+    fn slots_of(&mut self, variable: &'m Variable, registers: &HashMap<&str, u32>) -> Vec<u32> {
+        if variable.space == Space::Reg {
+            let slot = |name: String| registers.get(name.as_str()).copied();
+            return variable
+                .registers()
+                .map(|name| slot(name).unwrap_or_else(|| self.new_slot()))
+                .collect();
+        }
+        let slot = self.new_slot();
+        self.symbols.insert(&variable.name, Symbol::Slot(slot));
+        vec![slot]
     }
 
     fn new_slot(&mut self) -> u32 {
@@ -162,6 +173,15 @@ impl<'m> Prepared<'m> {
     pub(super) fn users(&self, slot: u32) -> &[u32] {
         self.users.get(slot as usize).map_or(&[], Vec::as_slice)
     }
+}
+
+/// The number of values that a function takes, parts of vectors counted one by one.
+pub(super) fn values_taken(function: &Function) -> usize {
+    let values = function.params.iter().map(|param| match param.space {
+        Space::Reg => param.vector as usize,
+        Space::Global | Space::Const | Space::Shared | Space::Local | Space::Param => 1,
+    });
+    values.sum()
 }
 
 /// A module, its names, and the functions prepared so far.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::call::call_of;
 use super::flow::{Cell, Flow};
-use super::opcode::{Action, address_of, atomic_element, element_type, spaces};
+use super::opcode::{Action, address_of, atomic_element, each_leaf, element_type, spaces};
 use super::source::Source;
 use super::value::Value;
 use super::wait::{Early, is_wait};
@@ -235,7 +235,7 @@ impl<'s> Report<'s> {
             }
             let harmless = flow.is_harmless(target);
             let touch = if harmless { LOAD } else { ANYTHING };
-            for argument in call.arguments {
+            for &argument in &call.arguments {
                 let value = flow.content(context, argument);
                 let mut bits = flow.sets.bits(value);
                 if flow.sets.contains(bits, Source::Local) {
@@ -253,10 +253,24 @@ impl<'s> Report<'s> {
         }
     }
 
+    /// Records an access through each operand of an instruction that is not known: through each address, and through
+    /// each register that may hold one.
     fn unknown(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction) {
         for address in instruction.operands.iter().filter_map(address_of) {
             let address = flow.operand(context, address);
             self.access(flow, spaces(instruction).next(), address, ANYTHING, instruction.line);
+        }
+        let mut registers = Vec::new();
+        each_leaf(&instruction.operands, &mut |leaf| {
+            if matches!(leaf, Operand::Register(_)) {
+                registers.push(leaf);
+            }
+        });
+        for register in registers {
+            let value = flow.operand(context, register);
+            if !value.base.is_empty() || !value.by_value.is_empty() {
+                self.access(flow, None, value, ANYTHING, instruction.line);
+            }
         }
     }
 

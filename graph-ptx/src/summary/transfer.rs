@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::flow::{Cell, Flow};
-use super::opcode::{Action, Computation, address_of, spaces, width, written};
+use super::flow::{Cell, Flow, Reach};
+use super::opcode::{Action, Computation, address_of, extent, spaces, width, written};
 use super::program::Symbol;
 use super::source::Source;
-use super::value::Value;
+use super::value::{Spot, Value};
 use crate::ast::{Base, Instruction, Operand, Space};
 
 /// External functions that leave memory alone, as far as a graph can see.
@@ -72,8 +72,21 @@ impl Flow<'_, '_> {
     fn compute(&mut self, instruction: &Instruction, computation: Computation, sources: &[Value]) -> Value {
         match (computation, sources) {
             (Computation::Copy, [source, ..]) => *source,
-            (Computation::Add, [a, b]) => self.sets.add(*a, *b),
-            (Computation::Subtract, [a, b]) => self.sets.subtract(*a, *b),
+            (Computation::Add, [a, b]) => {
+                let sum = self.sets.add(*a, *b);
+                match instruction.operands[1..] {
+                    [_, Operand::Integer(bytes)] => along(*a, bytes, sum),
+                    [Operand::Integer(bytes), _] => along(*b, bytes, sum),
+                    _ => sum,
+                }
+            }
+            (Computation::Subtract, [a, b]) => {
+                let difference = self.sets.subtract(*a, *b);
+                match instruction.operands[1..] {
+                    [_, Operand::Integer(bytes)] => along(*a, bytes.wrapping_neg(), difference),
+                    _ => difference,
+                }
+            }
             (Computation::MultiplyAdd, [a, b, c]) => {
                 let product = self.sets.mix(&[*a, *b]);
                 self.sets.add(product, *c)
@@ -108,10 +121,13 @@ impl Flow<'_, '_> {
     /// The value of an operand: for an address, the value of its base; for a vector, of any of its parts.
     pub(super) fn operand(&mut self, context: usize, operand: &Operand) -> Value {
         match operand {
-            Operand::Register(register)
-            | Operand::Part(register, _)
-            | Operand::Address(Base::Register(register), _) => self.value_at(self.place(context, register.0)),
-            Operand::Symbol(name, _) | Operand::Address(Base::Symbol(name), _) => self.symbol(context, name),
+            Operand::Register(register) | Operand::Part(register, _) => self.value_at(self.place(context, register.0)),
+            Operand::Address(Base::Register(register), offset) => {
+                self.value_at(self.place(context, register.0)).moved(*offset)
+            }
+            Operand::Symbol(name, offset) | Operand::Address(Base::Symbol(name), offset) => {
+                self.symbol(context, name).moved(*offset)
+            }
             Operand::Integer(0) => Value::NULL,
             Operand::Vector(parts) => {
                 let mut joined = Value::BOTTOM;
@@ -138,6 +154,14 @@ impl Flow<'_, '_> {
         let source = match self.contexts[context].prepared.symbols.get(name) {
             Some(Symbol::Slot(slot)) => Some(Source::Slot(self.place(context, *slot))),
             Some(Symbol::KernelParam(index)) => Some(Source::ParamAddress(*index)),
+            Some(Symbol::Local(index)) => {
+                let index = *index;
+                let spot = Some(self.local(context, index));
+                return Value {
+                    spot,
+                    ..self.pointer(Source::Local)
+                };
+            }
             Some(Symbol::Memory(space)) => memory(*space),
             None => self.program.variable(name).and_then(|index| {
                 let number = u32::try_from(index).ok()?;
@@ -176,6 +200,7 @@ impl Flow<'_, '_> {
             Some(Space::Global | Space::Param | Space::Reg) | None => None,
         };
         match named {
+            Some(Source::Local) if self.spot(source).is_some() => source,
             Some(window) if !source.is_bottom() => {
                 let bits = self.sets.bits(source);
                 Value {
@@ -194,6 +219,15 @@ impl Flow<'_, '_> {
         if types == 2 { source } else { self.sets.mix(&[source]) }
     }
 
+    /// The place of an address that is in local memory and nowhere else, if that is one place.
+    fn spot(&mut self, address: Value) -> Option<Spot> {
+        let only = Value {
+            spot: address.spot,
+            ..self.pointer(Source::Local)
+        };
+        address.spot.filter(|_| address == only)
+    }
+
     /// Whether an element is as wide as an address.
     fn is_wide(&self, instruction: &Instruction) -> bool {
         width(instruction) >= self.program.module.address_size
@@ -201,7 +235,7 @@ impl Flow<'_, '_> {
 
     fn load(&mut self, instruction: &Instruction, address: Value) -> Value {
         let space = spaces(instruction).next();
-        let value = self.read(space, address);
+        let value = self.read(space, address, extent(instruction));
         if self.is_wide(instruction) {
             value
         } else {
@@ -209,22 +243,28 @@ impl Flow<'_, '_> {
         }
     }
 
-    /// The value that memory at an address may hold.
-    pub(super) fn read(&mut self, space: Option<Space>, address: Value) -> Value {
+    /// The value that `bytes` of memory at an address may hold; any number of bytes if `None`.
+    pub(super) fn read(&mut self, space: Option<Space>, address: Value, bytes: Option<u64>) -> Value {
         match space {
             Some(Space::Shared) => return self.cell(Cell::Shared),
-            Some(Space::Local) => return self.cell(Cell::Local),
+            Some(Space::Local) => {
+                return match self.spot(address) {
+                    Some(spot) => self.read_spot(spot, bytes),
+                    None => self.cell(Cell::Local),
+                };
+            }
             Some(Space::Const) => return Value::OPAQUE,
             Some(Space::Global | Space::Param | Space::Reg) | None => {}
         }
         let mut value = Value::BOTTOM;
-        for cell in self.reached(address) {
-            let held = match cell {
-                Cell::Device => {
+        for reach in self.reached(address) {
+            let held = match reach {
+                Reach::Cell(Cell::Device) => {
                     let taint = self.sets.bits(self.cell(Cell::Device));
                     Value { taint, ..Value::OPAQUE }
                 }
-                Cell::Shared | Cell::Local => self.cell(cell),
+                Reach::Cell(cell @ (Cell::Shared | Cell::Local)) => self.cell(cell),
+                Reach::Spot(spot) => self.read_spot(spot, bytes),
             };
             value = self.sets.join(value, held);
         }
@@ -249,10 +289,13 @@ impl Flow<'_, '_> {
         value
     }
 
-    /// The kinds of memory that a generic address may lie in.
-    fn reached(&mut self, address: Value) -> Vec<Cell> {
+    /// The memory that a generic address may lie in.
+    fn reached(&mut self, address: Value) -> Vec<Reach> {
         if address.is_bottom() {
             return Vec::new();
+        }
+        if let Some(spot) = self.spot(address) {
+            return vec![Reach::Spot(spot)];
         }
         let bits = self.sets.bits(address);
         let elsewhere = |source: &Source| {
@@ -270,24 +313,33 @@ impl Flow<'_, '_> {
         let mut cells = Vec::new();
         for (cell, source) in [(Cell::Shared, Source::Shared), (Cell::Local, Source::Local)] {
             if self.sets.contains(bits, source) || (device && self.escaped(cell)) {
-                cells.push(cell);
+                cells.push(Reach::Cell(cell));
             }
         }
         if device {
-            cells.push(Cell::Device);
+            cells.push(Reach::Cell(Cell::Device));
         }
         cells
     }
 
-    /// Notes that a value is written at an address.
-    pub(super) fn write(&mut self, space: Option<Space>, address: Value, value: Value) {
+    /// Notes that a value is written to `bytes` of memory at an address; to any number of bytes if `None`.
+    pub(super) fn write(&mut self, space: Option<Space>, address: Value, bytes: Option<u64>, value: Value) {
         match space {
             Some(Space::Shared) => return self.join_cell(Cell::Shared, value),
-            Some(Space::Local) => return self.join_cell(Cell::Local, value),
+            Some(Space::Local) => {
+                return match self.spot(address) {
+                    Some(spot) => self.write_spot(spot, bytes, value),
+                    None if address.is_bottom() && !self.settled => {}
+                    None => self.join_cell(Cell::Local, value),
+                };
+            }
             Some(Space::Global | Space::Const | Space::Param | Space::Reg) | None => {}
         }
-        for cell in self.reached(address) {
-            self.join_cell(cell, value);
+        for reach in self.reached(address) {
+            match reach {
+                Reach::Cell(cell) => self.join_cell(cell, value),
+                Reach::Spot(spot) => self.write_spot(spot, bytes, value),
+            }
         }
         for source in self.sets.members(address.base).to_vec() {
             if let Source::Slot(place) = source {
@@ -316,7 +368,7 @@ impl Flow<'_, '_> {
         if !self.is_wide(instruction) {
             value = self.sets.mix(&[value]);
         }
-        self.write(spaces(instruction).next(), address, value);
+        self.write(spaces(instruction).next(), address, extent(instruction), value);
     }
 
     fn transfer_atomic(&mut self, context: usize, instruction: &Instruction) -> Value {
@@ -339,8 +391,8 @@ impl Flow<'_, '_> {
         let (to, from) = (self.target(context, to), self.target(context, from));
         let mut spaces = spaces(instruction);
         let (to_space, from_space) = (spaces.next(), spaces.next());
-        let value = self.read(from_space, from);
-        self.write(to_space, to, value);
+        let value = self.read(from_space, from, None);
+        self.write(to_space, to, None, value);
     }
 
     /// The address that a copy goes to or comes from; unknown if a tensor map holds it.
@@ -371,6 +423,12 @@ impl Flow<'_, '_> {
             }
         }
     }
+}
+
+/// The sum of `from` and a literal, which points into local memory where `from` does, `bytes` further on.
+fn along(from: Value, bytes: i128, sum: Value) -> Value {
+    let spot = i64::try_from(bytes).ok().and_then(|bytes| from.moved(bytes).spot);
+    Value { spot, ..sum }
 }
 
 /// The window that a variable of a space is in, `None` for global ones.

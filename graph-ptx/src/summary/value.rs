@@ -1,6 +1,7 @@
 //! The addresses that a register may hold, and arithmetic on them.
 
 use super::sets::{Set, Sets};
+use super::source::Source;
 
 /// The alternatives for a value. The lattice's bottom is "no value yet"; joins are unions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,17 @@ pub(super) struct Value {
     pub(super) number: bool,
     /// It may be a literal zero: a null pointer, or nothing to add.
     pub(super) null: bool,
+    /// The place that it points to if it points to local memory, `None` if that may be any place.
+    pub(super) spot: Option<Spot>,
+}
+
+/// A place in local memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    /// The number of a variable of one context.
+    pub(super) variable: u32,
+    /// The bytes from its beginning.
+    pub(super) offset: i64,
 }
 
 impl Value {
@@ -28,6 +40,7 @@ impl Value {
         opaque: false,
         number: false,
         null: false,
+        spot: None,
     };
     pub(super) const OPAQUE: Value = Value {
         opaque: true,
@@ -55,6 +68,15 @@ impl Value {
         }
     }
 
+    /// The same, `bytes` further on.
+    pub(super) fn moved(self, bytes: i64) -> Value {
+        let spot = self.spot.and_then(|spot| {
+            let offset = spot.offset.checked_add(bytes)?;
+            Some(Spot { offset, ..spot })
+        });
+        Value { spot, ..self }
+    }
+
     pub(super) fn is_bottom(self) -> bool {
         self == Value::BOTTOM
     }
@@ -78,6 +100,12 @@ impl Value {
 impl Sets {
     /// Either of two values.
     pub(super) fn join(&mut self, a: Value, b: Value) -> Value {
+        let local = |value: Value| self.contains(value.base, Source::Local);
+        let spot = match (local(a), local(b)) {
+            (false, _) => b.spot,
+            (true, false) => a.spot,
+            (true, true) => a.spot.filter(|_| a.spot == b.spot),
+        };
         Value {
             base: self.union(a.base, b.base),
             taint: self.union(a.taint, b.taint),
@@ -85,6 +113,7 @@ impl Sets {
             opaque: a.opaque || b.opaque,
             number: a.number || b.number,
             null: a.null || b.null,
+            spot,
         }
     }
 
@@ -109,6 +138,7 @@ impl Sets {
             opaque: two_pointers || tainted || (a.opaque && b_index) || (b.opaque && a_index),
             number: (a.number && (b.number || b.null)) || (a.null && b.number),
             null: a.null && b.null,
+            spot: None,
         }
     }
 
@@ -166,7 +196,6 @@ impl Sets {
 
 #[cfg(test)]
 mod tests {
-    use super::super::source::Source;
     use super::*;
 
     #[test]

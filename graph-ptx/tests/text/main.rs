@@ -1,6 +1,7 @@
 //! Everything about PTX text: parsing, summaries of kernels, and what both make of damaged or generated text.
 
 mod cooperative;
+mod locals;
 mod mutations;
 mod parse;
 mod programmatic;

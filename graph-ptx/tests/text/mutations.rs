@@ -9,6 +9,19 @@ const TEXTS: [&str; 3] = [
     include_str!("../data/features_debug.sm_70.ptx"),
     include_str!("../data/hopper.sm_90.ptx"),
 ];
+/// Numbers at the ends of the types that the parser computes in.
+const NUMBERS: [&str; 10] = [
+    "0",
+    "-1",
+    "65535",
+    "2147483648",
+    "4294967295",
+    "4294967296",
+    "0x7fffffffffffffff",
+    "-9223372036854775808",
+    "18446744073709551615",
+    "340282366920938463463374607431768211455",
+];
 
 /// One kind of damage.
 #[derive(Clone, Debug)]
@@ -18,6 +31,7 @@ enum Damage {
     Replace(Index, u8),
     SwapLines(Index, Index),
     CopyWord(Index, Index),
+    Number(Index, usize),
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
@@ -29,6 +43,7 @@ fn damage() -> impl Strategy<Value = Damage> {
             .prop_map(|(at, byte)| Damage::Replace(at, byte)),
         (place(), place()).prop_map(|(from, to)| Damage::SwapLines(from, to)),
         (place(), place()).prop_map(|(from, to)| Damage::CopyWord(from, to)),
+        (place(), 0..NUMBERS.len()).prop_map(|(at, number)| Damage::Number(at, number)),
     ]
 }
 
@@ -59,6 +74,17 @@ fn apply(text: &mut Vec<u8>, damage: &Damage) {
             let word = words[from.index(words.len())].to_vec();
             let to = to.index(length);
             text.splice(to..to, word);
+        }
+        Damage::Number(at, number) => {
+            let digit = |place: usize| text.get(place).is_some_and(u8::is_ascii_digit);
+            let starts: Vec<usize> = (0..length)
+                .filter(|&place| digit(place) && !place.checked_sub(1).is_some_and(digit))
+                .collect();
+            if !starts.is_empty() {
+                let start = starts[at.index(starts.len())];
+                let end = (start..=length).find(|&place| !digit(place)).unwrap_or(length);
+                text.splice(start..end, NUMBERS[*number].bytes());
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ mod common;
 
 mod attributes;
 mod barriers;
+mod forms;
 mod functions;
 mod grid;
 mod nvrtc;

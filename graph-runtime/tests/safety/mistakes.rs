@@ -1,7 +1,17 @@
 //! Graphs that are wrong: what `build` says of them.
 
 use crate::common::*;
-use graph_runtime::{CallArgument, Device, Error, GraphBuilder, Launch, NodeId};
+use graph_runtime::{
+    CallArgument, Device, Error, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, cuda_kernels,
+};
+
+#[cuda_kernels("tests/kernels/partial.ptx")]
+unsafe extern "C" {
+    #[requires(threads <= out.len())]
+    safe fn plain(out: &mut [u32]);
+    #[requires(threads <= out.len())]
+    safe fn one_bit(out: &mut [u32]);
+}
 
 fn builder() -> GraphBuilder {
     GraphBuilder::new(&Device::emulator(), "Test")
@@ -328,12 +338,45 @@ fn kernels_that_the_device_does_not_have() {
     let mut builder = GraphBuilder::new(&device, "Test");
     builder.kernel("node", Launch::new(1, 1), falsely::<Broken, 0>([]));
     let error = builder.build().unwrap_err();
+    let text = error.to_string();
+    if device.is_emulator() {
+        assert!(matches!(error, Error::Kernel { kernel: "broken", .. }), "{error}");
+        let expected = "graph `Test`: kernel `broken` cannot run on the emulator: unknown instruction: \
+                        `no_such_instruction` in `broken`, line ";
+        assert!(text.starts_with(expected) && text.contains("\nhelp: "), "{text}");
+        return;
+    }
     assert!(matches!(error, Error::Module { path: "broken.ptx", .. }), "{error}");
-    assert!(
-        error
-            .to_string()
-            .starts_with("graph `Test`: cannot load `broken.ptx`: "),
-        "{error}"
+    assert!(text.starts_with("graph `Test`: cannot load `broken.ptx`: "), "{text}");
+    assert!(text.contains("no_such_instruction"), "{text}");
+}
+
+/// A kernel with an instruction that the emulator does not have is refused where it is used; its module is not.
+#[test]
+fn a_kernel_of_a_module_that_the_emulator_does_not_have() {
+    let device = device();
+    let build = |call: fn(&mut Place<[u32; 32], OnDevice>) -> KernelCall<1>| {
+        let mut builder = GraphBuilder::new(&device, "Test");
+        let mut out = builder.device::<[u32; 32]>("out");
+        let call = call(&mut out);
+        builder.kernel("node", Launch::new(1, 32), call);
+        let mut graph = builder.build()?;
+        graph.launch()?;
+        graph.synchronize()?;
+        Ok::<_, Error>(*graph.device(&out)?.read()?)
+    };
+    let expected: [u32; 32] = std::array::from_fn(|lane| lane as u32);
+    assert_eq!(build(|out| plain::call(out)).unwrap(), expected);
+    let outcome = build(|out| one_bit::call(out));
+    if !device.is_emulator() {
+        return assert_eq!(outcome.unwrap(), expected);
+    }
+    let error = outcome.unwrap_err();
+    assert!(matches!(error, Error::Kernel { kernel: "one_bit", .. }), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "graph `Test`: kernel `one_bit` cannot run on the emulator: the type is unknown or missing: \
+         `mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc` in `one_bit`, line 28 of the PTX\n\
+         help: run this graph on a GPU"
     );
-    assert!(error.to_string().contains("no_such_instruction"), "{error}");
 }

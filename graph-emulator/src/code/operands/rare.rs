@@ -45,6 +45,7 @@ pub(super) fn call(op: &mut Call, mut each: impl FnMut(File, Role, &mut Slot)) {
     let mut passed = |passed: &mut Passed, role| match passed {
         Passed::R32(slot) => each(R32, role, slot),
         Passed::R64(slot) => each(R64, role, slot),
+        Passed::Predicate(slot) => each(Predicate, role, slot),
         Passed::Local(..) | Passed::Constant(_) => {}
     };
     op.arguments.iter_mut().for_each(|argument| passed(argument, Source));

@@ -415,7 +415,10 @@ fn load(memory: &Memory, blueprint: &Blueprint<'_>) -> Result<Vec<Module>> {
             Some(kernel) if kernel.is_clustered() => {
                 "runs in clusters of several blocks, which the emulator does not have".to_owned()
             }
-            Some(_) => continue,
+            Some(kernel) => match kernel.refused() {
+                Some(error) => format!("cannot run on the emulator: {error}\nhelp: run this graph on a GPU"),
+                None => continue,
+            },
         };
         return Err(Error::Kernel {
             site: Site::graph(&draft.name),
