@@ -45,7 +45,8 @@ pub(crate) fn address(root: &Path, arguments: &[&str]) -> Result<()> {
     run(&mut command)
 }
 
-/// Runs the unit tests of crates under Miri, by default of those with `unsafe` code. What follows `--` is for the tests.
+/// Runs the unit tests of crates under Miri, by default of those with `unsafe` code. What follows `--` is for the
+/// tests.
 ///
 /// # Errors
 /// If the nightly toolchain has no Miri, or if a test fails.
