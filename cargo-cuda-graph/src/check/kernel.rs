@@ -1,8 +1,6 @@
 //! The kernels of a file, and the declaration of each: from its PTX, from its mangled name, and from its source.
 
-use std::collections::HashMap;
-
-use graph_emulator::{LoadError, Memory};
+use graph_emulator::{Memory, Module};
 use graph_ptx::declaration::{Memory as Accessed, Proposal, propose};
 use graph_ptx::{KernelSummary, ParamSummary};
 
@@ -200,29 +198,18 @@ fn value_type(guess: &str, facts: &ParamSummary, candidates: &[Option<&Cpp>]) ->
     (ty, decide)
 }
 
-/// The reasons why the emulator refuses kernels.
-struct Refusals {
-    /// The reason for all kernels.
-    all: Option<String>,
-    /// The reasons for some, by name.
-    some: HashMap<String, String>,
-}
+/// The reasons why the emulator refuses kernels: the module that it loaded, or the reason for all of them.
+struct Refusals(Result<Module, String>);
 
 impl Refusals {
     fn find(subject: &Subject) -> Self {
-        let mut refusals = Self {
-            all: None,
-            some: HashMap::new(),
-        };
-        let load = |error: &LoadError| error.to_string();
-        match graph_emulator::Module::load(&Memory::new(), &subject.ptx) {
-            Ok(_) => {}
-            Err(error) => refusals.all = Some(load(&error)),
-        }
-        refusals
+        Self(Module::load(&Memory::new(), &subject.ptx).map_err(|error| error.to_string()))
     }
 
     fn of(&self, entry: &str) -> Option<String> {
-        self.some.get(entry).or(self.all.as_ref()).cloned()
+        match &self.0 {
+            Err(reason) => Some(reason.clone()),
+            Ok(module) => module.kernel(entry)?.refused().map(ToString::to_string),
+        }
     }
 }
