@@ -223,6 +223,27 @@ fn copy(
     unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream) }
 }
 
+/// Adds a node that sets four elements to 8.
+fn set(
+    graph: sys::CUgraph,
+    after: &[sys::CUgraphNode],
+    to: sys::CUdeviceptr,
+    context: sys::CUcontext,
+) -> Result<sys::CUgraphNode, DriverError> {
+    let params = sys::CUDA_MEMSET_NODE_PARAMS {
+        dst: to,
+        pitch: 0,
+        value: 8,
+        elementSize: 4,
+        width: 4,
+        height: 1,
+    };
+    let mut node = std::ptr::null_mut();
+    // SAFETY: the caller passes what its closure got, and memory of four elements.
+    unsafe { sys::cuGraphAddMemsetNode(&mut node, graph, after.as_ptr(), after.len(), &params, context) }.result()?;
+    Ok(node)
+}
+
 cuda_graph! {
     /// Nodes of other libraries, loaded functions, events, attributes, programmatic edges.
     graph Library(add: CudaFunction, ready: Event, done: Event) {
@@ -251,12 +272,7 @@ cuda_graph! {
         } after added;
         // SAFETY: the node writes what it declares, after all that it is given.
         raw     by_hand = unsafe (&mut raws) |graph, after| {
-            let params = sys::CUDA_MEMSET_NODE_PARAMS {
-                dst: raws.address(), pitch: 0, value: 8, elementSize: 4, width: 4, height: 1,
-            };
-            let (mut node, context) = (std::ptr::null_mut(), graph.context().cu_ctx());
-            sys::cuGraphAddMemsetNode(&mut node, graph.graph(), after.as_ptr(), after.len(), &params, context).result()?;
-            Ok(node)
+            set(graph.graph(), after, raws.address(), graph.context().cu_ctx())
         } after captured;
         memcpy  first  = copies -> output[0] after captured;
         memcpy  second = raws -> output[1]   after by_hand;

@@ -55,14 +55,15 @@ fn run_captured(stream: &CudaStream, captured: &Captured) {
     }
     stream.context().bind_to_thread().expect("the context binds");
     let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
-    // SAFETY: the graph was captured, and lives. Its memory is kept, which is what these tests are about.
-    unsafe {
-        let exec = result::graph::instantiate(graph, flags).expect("it was captured whole");
-        result::graph::launch(exec, stream.cu_stream()).expect("it runs");
-        stream.synchronize().expect("its memory is still there");
-        result::graph::exec_destroy(exec).expect("it is destroyed");
-        result::graph::destroy(graph).expect("it is destroyed");
-    }
+    // SAFETY: the graph was captured, and lives.
+    let exec = unsafe { result::graph::instantiate(graph, flags) }.expect("it was captured whole");
+    // SAFETY: its memory is kept, which is what these tests are about.
+    unsafe { result::graph::launch(exec, stream.cu_stream()) }.expect("it runs");
+    stream.synchronize().expect("its memory is still there");
+    // SAFETY: it has run, and is not used again.
+    unsafe { result::graph::exec_destroy(exec) }.expect("it is destroyed");
+    // SAFETY: as above.
+    unsafe { result::graph::destroy(graph) }.expect("it is destroyed");
 }
 
 fn launches_and_is_right(graph: &mut Small) -> Result<()> {
