@@ -58,6 +58,21 @@ unsafe extern "C" {
     safe fn broken(out: &mut [f32]);
 }
 
+/// Kernels that write past the end of `out`, and declarations that do not say that they write.
+mod lines {
+    use super::cuda_kernels;
+
+    #[cuda_kernels(cuda = "tests/sources/lines.cu")]
+    unsafe extern "C" {
+        pub(super) fn own(out: &mut [f32]);
+        pub(super) fn called(out: &mut [f32]);
+        #[link_name = "own"]
+        pub(super) fn own_reads(out: &[f32]);
+        #[link_name = "called"]
+        pub(super) fn called_reads(out: &[f32]);
+    }
+}
+
 cuda_graph! {
     graph Scaled {
         host   input:  [f32; 64];
@@ -403,6 +418,55 @@ fn the_compilers_messages_are_shown() {
     );
 }
 
+#[test]
+fn messages_name_lines_of_the_source() {
+    const NAME: &str = "messages_name_lines_of_the_source";
+    if !is_child(NAME) {
+        if let Some(compiler) = compiler(NAME) {
+            again(NAME, &Cache::new().0, Some(&compiler));
+        }
+        return;
+    }
+    let found = mistakes(|builder| {
+        let out = builder.device::<[f32; 4]>("out");
+        // SAFETY: neither is launched, since both are declared wrongly.
+        let (own, called) = unsafe { (lines::own_reads::call(&out), lines::called_reads::call(&out)) };
+        let own = builder.kernel("own", Launch::new(1, 4), own);
+        let called = builder.kernel("called", Launch::new(1, 4), called);
+        builder.after(called, &[own]);
+    });
+    let places = [
+        "note: the access is at `tests/sources/lines.cu:6`\n",
+        "note: the access is at `tests/sources/lines.h:2`, inlined at `tests/sources/lines.cu:10`\n",
+    ];
+    for (found, place) in found.iter().zip(places) {
+        assert!(found.contains(place), "no {place} in {found}");
+    }
+    assert_eq!(found.len(), places.len(), "{found:?}");
+    for (own, place) in [
+        (true, "(tests/sources/lines.cu:6): store"),
+        (
+            false,
+            "(tests/sources/lines.h:2, inlined at tests/sources/lines.cu:10): store",
+        ),
+    ] {
+        let mut builder = GraphBuilder::new(&Device::emulator(), "Wrong");
+        let mut out = builder.device::<[f32; 4]>("out");
+        // SAFETY: it is false, and the emulator finds it.
+        let call = unsafe {
+            match own {
+                true => lines::own::call(&mut out),
+                false => lines::called::call(&mut out),
+            }
+        };
+        builder.kernel("node", Launch::new(1, 8), call);
+        let mut graph = builder.build().unwrap();
+        graph.launch().unwrap();
+        let fault = graph.synchronize().unwrap_err().to_string();
+        assert!(fault.contains(place), "no {place} in {fault}");
+    }
+}
+
 /// The mistakes of a graph with one node.
 fn mistakes(build: impl FnOnce(&mut GraphBuilder)) -> Vec<String> {
     let mut builder = GraphBuilder::new(&Device::emulator(), "Wrong");
@@ -448,6 +512,9 @@ fn declarations_are_held_against_what_was_compiled() {
         shared[0].starts_with("node `one`: the kernel `shared` writes to `data`, which is declared `&` [access]\n"),
         "{shared:?}"
     );
+    // The entry was compiled without lines of the source.
+    let place = " of the PTX of `tests/sources/scale.cu`\n";
+    assert!(shared[0].contains(place), "{shared:?}");
     let short = mistakes(|builder| {
         let mut data = builder.device::<[f32; 4]>("data");
         builder.kernel("one", Launch::new(1, 1), wrong::short::call(&mut data, 1.0));

@@ -82,6 +82,15 @@ fn options(own: &[&str], architecture: Architecture, known: &[u32], toolkit: Opt
     if !own.iter().any(names_architecture) {
         options.push(format!("--gpu-architecture=compute_{}", architecture.of(known)));
     }
+    // Messages then name lines of the source; the code is the same.
+    let names_lines = |option: &&str| {
+        ["-lineinfo", "--generate-line-info", "-G", "--device-debug"]
+            .iter()
+            .any(|name| option.starts_with(name))
+    };
+    if !own.iter().any(names_lines) {
+        options.push("--generate-line-info".to_owned());
+    }
     options.extend(own.iter().map(|&option| option.to_owned()));
     options.extend(toolkit.map(|folder| format!("--include-path={}", folder.display())));
     options
@@ -210,12 +219,17 @@ mod tests {
         let plain = options(&["--use_fast_math"], device, &[80], Some(Path::new("/cuda/include")));
         let expected = [
             "--gpu-architecture=compute_80",
+            "--generate-line-info",
             "--use_fast_math",
             "--include-path=/cuda/include",
         ];
         assert_eq!(plain, expected);
         for own in ["--gpu-architecture=compute_90a", "-arch=compute_90a"] {
-            assert_eq!(options(&[own], device, &[80], None), [own]);
+            assert_eq!(options(&[own], device, &[80], None), ["--generate-line-info", own]);
+        }
+        for own in ["-lineinfo", "-G"] {
+            let options = options(&[own], device, &[80], None);
+            assert_eq!(options, ["--gpu-architecture=compute_80", own]);
         }
     }
 }
