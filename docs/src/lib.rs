@@ -11,6 +11,11 @@ struct Language;
 #[doc = include_str!("../tutorial.md")]
 struct Tutorial;
 
+/// The program of `bugs.md`, which finds them.
+#[cfg(doctest)]
+#[doc = include_str!("../bugs.md")]
+struct Bugs;
+
 /// The program on the front page of graph-runtime's package.
 #[cfg(doctest)]
 #[doc = include_str!("../../graph-runtime/README.md")]

@@ -17,6 +17,7 @@ const PAGES: &[(&str, &str)] = &[
     ("README.md", "Overview"),
     ("docs/fit.md", "Is it for me?"),
     ("docs/tutorial.md", "Tutorial"),
+    ("docs/bugs.md", "Find bugs in kernels"),
     ("docs/language.md", "The language"),
     ("docs/diagnostics.md", "Diagnostics"),
     ("docs/safety.md", "Safety"),

@@ -1,8 +1,6 @@
 //! The kernels of a file, and the declaration of each: from its PTX, from its mangled name, and from its source.
 
-use std::collections::HashMap;
-
-use graph_emulator::{LoadError, Memory};
+use graph_emulator::{LoadError, Memory, Module as Emulated};
 use graph_ptx::declaration::{Memory as Accessed, Proposal, propose};
 use graph_ptx::{KernelSummary, ParamSummary};
 
@@ -49,7 +47,7 @@ impl Kernel {
 /// The kernels that a file defines, in order.
 pub(super) fn all(subject: &Subject) -> Vec<Kernel> {
     let signatures = subject.source.as_deref().map(source::signatures).unwrap_or_default();
-    let refusals = Refusals::find(subject);
+    let loaded = Emulated::load(&Memory::new(), &subject.ptx);
     let functions = subject.module.functions.iter();
     let entries = functions.filter(|function| function.entry && function.body.is_some());
     let mut taken = Vec::new();
@@ -80,7 +78,7 @@ pub(super) fn all(subject: &Subject) -> Vec<Kernel> {
         kernels.push(Kernel {
             name: unique(plain, &mut taken),
             params,
-            refused: refusals.of(&entry.name),
+            refused: refusal(&loaded, &entry.name),
             summary,
         });
     }
@@ -189,10 +187,12 @@ fn value_type(guess: &str, facts: &ParamSummary, candidates: &[Option<&Cpp>]) ->
     let what = named.map_or_else(String::new, |name| format!("`{name}`: "));
     let decide = match (is_struct, guess) {
         (true, _) => Some(format!(
-            "{what}or a `#[repr(C)]` struct that is `Pod`, of {} bytes aligned to {}",
+            "{what}a `#[repr(C)]` struct that is `Pod`, of {} bytes aligned to {}",
             facts.size, facts.align
         )),
-        (false, "u64") if known.is_none() => Some("or memory, if the kernel gets an address here".to_owned()),
+        (false, "u64") if known.is_none() => {
+            Some("or memory, if it is an address that the kernel does not follow".to_owned())
+        }
         (false, _) if named.is_some() && known.is_none() => Some(format!("{what}any type of {} bytes", facts.size)),
         (false, _) => None,
     };
@@ -200,29 +200,16 @@ fn value_type(guess: &str, facts: &ParamSummary, candidates: &[Option<&Cpp>]) ->
     (ty, decide)
 }
 
-/// The reasons why the emulator refuses kernels.
-struct Refusals {
-    /// The reason for all kernels.
-    all: Option<String>,
-    /// The reasons for some, by name.
-    some: HashMap<String, String>,
-}
-
-impl Refusals {
-    fn find(subject: &Subject) -> Self {
-        let mut refusals = Self {
-            all: None,
-            some: HashMap::new(),
-        };
-        let load = |error: &LoadError| error.to_string();
-        match graph_emulator::Module::load(&Memory::new(), &subject.ptx) {
-            Ok(_) => {}
-            Err(error) => refusals.all = Some(load(&error)),
-        }
-        refusals
-    }
-
-    fn of(&self, entry: &str) -> Option<String> {
-        self.some.get(entry).or(self.all.as_ref()).cloned()
+/// The reason why the emulator refuses a kernel of a module that it has loaded, or could not load.
+fn refusal(loaded: &Result<Emulated, LoadError>, entry: &str) -> Option<String> {
+    let module = match loaded {
+        Ok(module) => module,
+        Err(error) => return Some(error.to_string()),
+    };
+    let kernel = module.kernel(entry)?;
+    match kernel.refused() {
+        Some(reason) => Some(reason.to_string()),
+        None if kernel.is_clustered() => Some("it is made for clusters of several blocks".to_owned()),
+        None => None,
     }
 }

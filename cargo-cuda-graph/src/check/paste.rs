@@ -39,7 +39,7 @@ fn declaration(kernel: &Kernel) -> String {
         let name = odd.map_or("", |param| param.name.as_str());
         let why = odd.and_then(|param| param.decide.as_deref()).unwrap_or_default();
         return format!(
-            "    // `{}` needs a type of yours for `{name}` {why}\n",
+            "    // `{}` needs a type of yours for `{name}`: {why}\n",
             kernel.summary.name
         );
     }

@@ -170,8 +170,15 @@ fn split(tokens: &[String]) -> Vec<&[String]> {
     parts
 }
 
-/// Reads `const float *x`, `unsigned above[SIDE][SIDE]` and the like; `None` for anything else.
+/// Reads `const float *x`, `unsigned above[SIDE][SIDE]`, `float (*rows)[SIDE]` and the like; `None` for anything else.
 fn parameter(tokens: &[String]) -> Option<Parameter> {
+    if let Some(open) = tokens.iter().position(|token| token == "(") {
+        let close = closing(tokens, open)?;
+        // A function's parameters would be in parentheses.
+        tokens.get(close + 1).filter(|next| *next == "[")?;
+        let words = tokens[..open].iter().chain(&tokens[open + 1..close]);
+        return parameter(&words.cloned().collect::<Vec<_>>());
+    }
     let end = tokens.iter().position(|token| token == "=" || token == "[");
     let is_array = end.is_some_and(|end| tokens[end] == "[");
     let tokens = &tokens[..end.unwrap_or(tokens.len())];
@@ -238,6 +245,7 @@ mod tests {
             __global__ void __launch_bounds__(N, 2) of(T const *x, std::uint8_t left[N][N], unsigned, long long) { f(1); }
             __global__ void nothing(void) {}
             __global__ void none() {}
+            __global__ void rows(const float (*x)[4], float (*__restrict__ y)[N][2]);
             static __global__ __attribute__((used)) void attributed(Params p, float4 *v, float **table);
         ";
         assert_eq!(
@@ -247,6 +255,7 @@ mod tests {
                 "of(T* x, uint8_t* left, unsigned _, long long _)",
                 "nothing()",
                 "none()",
+                "rows(float* x, float* y)",
                 "attributed(Params p, float4* v, float** table)",
             ]
         );

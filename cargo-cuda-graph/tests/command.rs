@@ -1,0 +1,252 @@
+//! The command as people call it, in folders of their own. It uses no network here: tests that need NVRTC run where it
+//! has been fetched (by `cargo xtask ptx`, or by the command), and say so by name where it has not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const SCALE: &str = "extern \"C\" __global__ void scale(float *data, float by, int n)\n\
+    {\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) data[i] *= by;\n}\n";
+
+/// A folder that is removed again.
+struct Fresh(PathBuf);
+
+impl Fresh {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("cargo-cuda-graph-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("kernels")).unwrap();
+        fs::write(folder.join("Cargo.toml"), "[package]\nname = \"fresh\"\n").unwrap();
+        Self(folder)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::write(self.0.join(path), text).unwrap();
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.0.join(path)).unwrap()
+    }
+
+    /// Runs the command in this folder, with this cache.
+    fn run(&self, cache: &Path, line: &str) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_cargo-cuda-graph"))
+            .arg("cuda-graph")
+            .args(line.split_whitespace())
+            .current_dir(&self.0)
+            .env("CUDA_GRAPH_CACHE_DIR", cache)
+            .env_remove("CUDA_GRAPH_NVRTC")
+            .output()
+            .unwrap()
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A cache that has NVRTC: the user's, or one that leads to the wheels of this repository.
+fn cache_with_nvrtc(fresh: &Fresh) -> Option<PathBuf> {
+    const WHEEL: &str = "nvidia-cuda-nvrtc-cu12-12.4.127";
+    let own = cuda_graph_build::cache().ok()?;
+    if own.join(WHEEL).is_dir() {
+        return own.parent().map(Path::to_owned);
+    }
+    let wheels = fs::canonicalize(repository().join(".wheels")).ok()?;
+    if !wheels.join(WHEEL).is_dir() {
+        return None;
+    }
+    let cache = fresh.0.join("cache");
+    fs::create_dir_all(&cache).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(wheels, cache.join("wheels")).unwrap();
+    Some(cache)
+}
+
+#[test]
+fn ptx_is_checked_in_a_fresh_folder() {
+    let fresh = Fresh::new("check");
+    let ptx = fs::read_to_string(repository().join("examples/kernels/mlp.ptx")).unwrap();
+    fresh.write("kernels/mlp.ptx", &ptx);
+    let output = fresh.run(&fresh.0, "check kernels/mlp.ptx");
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
+    assert!(
+        text.starts_with("kernels/mlp.ptx: 4 kernels, PTX 8.4 for sm_70; the emulator runs all\n"),
+        "{text}"
+    );
+    assert!(text.contains("#[cuda_kernels(\"kernels/mlp.ptx\")]"), "{text}");
+    assert!(text.contains("fn squared_error(p0: &[f32], p1: &[f32], p2: &mut [f32], p3: &[Atomic<f32>], p4: u32);"));
+}
+
+#[test]
+fn what_cannot_be_read_or_run_is_refused_by_name() {
+    let fresh = Fresh::new("refused");
+    fresh.write(
+        "kernels/broken.ptx",
+        ".version 7.0\n.target sm_70\n.entry f() { add.u32 %r1; \n",
+    );
+    fresh.write(
+        "kernels/matrices.ptx",
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry paint(.param .u64 to) {\n\
+         .reg .b32 %r<5>;\n.reg .b64 %rd<3>;\nld.param.u64 %rd1, [to];\n\
+         wgmma.fence.sync.aligned;\nst.global.u32 [%rd1], 1;\nret;\n}\n\
+         .visible .entry plain() {\nret;\n}\n",
+    );
+    fresh.write("notes.txt", "");
+    let broken = fresh.run(&fresh.0, "check kernels/broken.ptx");
+    assert_eq!(broken.status.code(), Some(1));
+    assert!(
+        stderr(&broken).starts_with("error: kernels/broken.ptx is not valid PTX: "),
+        "{}",
+        stderr(&broken)
+    );
+
+    let refused = fresh.run(&fresh.0, "check kernels/matrices.ptx");
+    let text = stdout(&refused);
+    assert_eq!(refused.status.code(), Some(1), "{text}");
+    assert!(
+        text.contains("; the emulator REFUSES 1\n") && text.contains("emulator  REFUSED: "),
+        "{text}"
+    );
+    assert!(text.contains("wgmma.fence") && text.contains("line 8"), "{text}");
+    assert!(text.contains("fn paint("), "the GPU takes it: {text}");
+    assert!(
+        text.contains("2 kernels") && text.contains("fn plain();"),
+        "the other is fine: {text}"
+    );
+
+    for (line, code, expected) in [
+        ("check kernels/none.ptx", 1, "error: cannot read kernels/none.ptx: "),
+        (
+            "check kernels/none.ptx",
+            1,
+            "note: kernels has broken.ptx, matrices.ptx",
+        ),
+        ("check nowhere/none.cu", 1, "note: there is no folder nowhere"),
+        ("check kernels", 1, "error: kernels is a folder: name the files in it"),
+        ("check notes.txt", 1, "error: notes.txt is neither .cu nor .ptx"),
+        ("ptx kernels/broken.ptx", 1, "error: kernels/broken.ptx is no .cu"),
+        ("check --fast kernels/none.ptx", 2, "error: there is no option `--fast`"),
+        ("bild", 2, "error: there is no command `bild`"),
+    ] {
+        let output = fresh.run(&fresh.0, line);
+        assert_eq!(output.status.code(), Some(code), "{line}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{line}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn without_a_compiler_the_message_says_what_to_do() {
+    let fresh = Fresh::new("offline");
+    fresh.write("kernels/scale.cu", SCALE);
+    let output = fresh.run(&fresh.0.join("empty"), "ptx --offline kernels/scale.cu");
+    if output.status.success() {
+        println!("left out: without_a_compiler_the_message_says_what_to_do (a CUDA toolkit is installed)");
+        return;
+    }
+    let text = stderr(&output);
+    assert!(
+        text.contains("there is no NVRTC") && text.contains("cargo cuda-graph fetch"),
+        "{text}"
+    );
+}
+
+#[test]
+fn sources_are_compiled_in_a_fresh_folder() {
+    let fresh = Fresh::new("ptx");
+    let Some(cache) = cache_with_nvrtc(&fresh) else {
+        println!("left out: sources_are_compiled_in_a_fresh_folder (`cargo cuda-graph fetch` fetches NVRTC)");
+        return;
+    };
+    fresh.write("kernels/scale.cu", SCALE);
+    let run = |line: &str| fresh.run(&cache, line);
+
+    let stale = run("ptx --offline --check kernels/scale.cu");
+    assert_eq!(stale.status.code(), Some(1));
+    assert!(stderr(&stale).contains("kernels/scale.ptx: ") && stderr(&stale).contains("writes them anew"));
+
+    let written = run("ptx --offline kernels/scale.cu");
+    assert_eq!(
+        stdout(&written),
+        "written   kernels/scale.ptx\n",
+        "{}",
+        stderr(&written)
+    );
+    assert!(fresh.read("kernels/scale.ptx").contains(".target sm_70"));
+    assert!(run("ptx --offline --check kernels/scale.cu").status.success());
+    assert!(!run("ptx --offline --check --arch 80 kernels/scale.cu").status.success());
+    fresh.write(
+        "kernels/scale.cu",
+        &format!("// cuda-graph: --gpu-architecture=compute_80\n{SCALE}"),
+    );
+    assert!(run("ptx --offline kernels/scale.cu").status.success());
+    assert!(fresh.read("kernels/scale.ptx").contains(".target sm_80"));
+
+    let checked = run("check --offline kernels/scale.cu");
+    let text = stdout(&checked);
+    assert!(checked.status.success(), "{text}{}", stderr(&checked));
+    assert!(
+        text.contains("data     &mut [f32]  reads (line 5), writes (line 5)"),
+        "{text}"
+    );
+    assert!(text.contains("fn scale(data: &mut [f32], by: f32, n: i32);"), "{text}");
+
+    fresh.write("kernels/wrong.cu", "__global__ void wrong(float *x) { x[0] = y; }\n");
+    let wrong = run("ptx --offline kernels/wrong.cu");
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(
+        stderr(&wrong).contains("kernels/wrong.cu(1): error: identifier \"y\" is undefined"),
+        "{}",
+        stderr(&wrong)
+    );
+
+    fresh.write(
+        "kernels/half.cu",
+        "#include <cuda_fp16.h>\n__global__ void half_of(__half *x) { x[0] = 1; }\n",
+    );
+    let half = run("ptx --offline kernels/half.cu");
+    assert!(
+        stderr(&half).contains("`cuda_fp16.h` is one of CUDA's headers: `--with-headers` fetches"),
+        "{}",
+        stderr(&half)
+    );
+    fresh.write("kernels/host.cu", "#include <stdio.h>\n__global__ void f() {}\n");
+    let host = run("ptx --offline --with-headers kernels/host.cu");
+    assert!(
+        stderr(&host).contains("NVRTC compiles code of the device alone"),
+        "{}",
+        stderr(&host)
+    );
+}
+
+/// The report in `docs/bugs.md` is what the command prints for that kernel.
+#[test]
+fn the_report_in_the_docs_is_what_is_printed() {
+    let docs = repository().join("docs");
+    let output = Command::new(env!("CARGO_BIN_EXE_cargo-cuda-graph"))
+        .args(["cuda-graph", "check", "kernels/bugs.ptx"])
+        .current_dir(&docs)
+        .output()
+        .unwrap();
+    let page = fs::read_to_string(docs.join("bugs.md")).unwrap();
+    assert!(
+        page.contains(&format!("```text\n{}```", stdout(&output))),
+        "{}",
+        stdout(&output)
+    );
+}

@@ -1,0 +1,23 @@
+use graph_runtime::{Atomic, cuda_kernels};
+
+#[cuda_kernels("../examples/kernels/mlp.ptx")]
+unsafe extern "C" {
+    // Graphs launch these by `unsafe`. A `safe fn` needs none: write it if `#[requires(..)]`s, such as
+    // `#[requires(threads <= data.len())]`, keep the kernel within its memory for all arguments.
+
+    fn linear(x: &[f32], w: &[f32], b: &[f32], y: &mut [f32], inputs: u32, outputs: u32, relu: u32);
+
+    fn squared_error(y: &[f32], target: &[f32], dy: &mut [f32], loss: &[Atomic<f32>], n: u32);
+
+    fn gradient(dy: &[f32], w: &[f32], x: &[f32], dx: &mut [f32], inputs: u32, outputs: u32);
+
+    fn descend(
+        dy: &[f32],
+        x: &[f32],
+        w: &mut [f32],
+        b: &mut [f32],
+        rate: f32,
+        rows: u32,
+        inputs: u32,
+    );
+}
