@@ -104,7 +104,8 @@ impl KernelCode<'_> {
         }
     }
 
-    /// Appends a place in the kernel's code: a line of its PTX or, if it was compiled of a CUDA source, the place there.
+    /// Appends a place in the kernel's code: a line of its PTX or, if it was compiled of a CUDA source, the place in
+    /// that.
     pub(crate) const fn at(&self, text: Text, line: u32) -> Text {
         let text = match self.places {
             Some(places) => {

@@ -68,11 +68,32 @@ pub(super) fn compile(source: &CudaSource, architecture: Architecture) -> Result
             if !log.is_empty() {
                 debug!(target: "graph_runtime", path = source.path, "{log}");
             }
-            program.ptx().map_err(|error| error.to_string())
+            let ptx = program.ptx().map_err(|error| error.to_string())?;
+            Ok(with_own_paths(ptx, source.path))
         }
         Err(error) if log.is_empty() => Err(error.to_string()),
         Err(error) => Err(format!("{error}\n{log}")),
     }
+}
+
+/// The PTX with the paths of files as the author wrote them: NVRTC puts the folder of the process before them.
+fn with_own_paths(ptx: String, path: &str) -> String {
+    let is_file = |line: &&str| line.trim_start().starts_with(".file");
+    let folder = ptx.lines().filter(is_file).find_map(|line| {
+        let (_, absolute) = line.split_once('"')?;
+        let folder = absolute.trim_end().strip_suffix('"')?.strip_suffix(path)?;
+        folder.ends_with('/').then(|| format!("\"{folder}"))
+    });
+    let Some(folder) = folder else {
+        return ptx;
+    };
+    let lines = ptx.split_inclusive('\n');
+    lines
+        .map(|line| match is_file(&line) {
+            true => line.replacen(&folder, "\"", 1),
+            false => line.to_owned(),
+        })
+        .collect()
 }
 
 /// The options of one compilation: the author's, and our own unless the author has given them.
@@ -211,6 +232,14 @@ mod tests {
         assert_eq!(Architecture::Emulator.of(&known), 70);
         assert_eq!(Architecture::Emulator.of(&[75, 80]), 75);
         assert_eq!(Architecture::Emulator.of(&[]), 70);
+    }
+
+    #[test]
+    fn files_have_the_authors_paths() {
+        let ptx = ".entry k() { ret; }\n\t.file\t1 \"/home/me/src/x.cu\"\n\t.file\t2 \"/home/me/src/x.h\"\n";
+        let expected = ".entry k() { ret; }\n\t.file\t1 \"src/x.cu\"\n\t.file\t2 \"src/x.h\"\n";
+        assert_eq!(with_own_paths(ptx.to_owned(), "src/x.cu"), expected);
+        assert_eq!(with_own_paths(expected.to_owned(), "src/x.cu"), expected);
     }
 
     #[test]
