@@ -177,11 +177,11 @@ pub mod fault_injection {
 /// end with nothing, with their value, or with a `Result` of any error.
 ///
 /// `unsafe` at a `kernel` or a `raw` node, and in the closure of a `capture`, promises that the node touches only the
-/// memory that it names, within its bounds and as it declares it, in every launch that other code can bring about without
-/// `unsafe`: for any contents of memory, any values of params and build arguments, any set of disabled nodes, any memory
-/// that is given, rebound, or bound where the graph is a child. A visibility keeps what would break the promise to the
-/// module: `pub(self) kernel fix = ..`. The documentation of the graph's type names such nodes, and the methods that the
-/// promise must cover refer to it.
+/// memory that it names, within its bounds and as it declares it, in every launch that other code can bring about
+/// without `unsafe`: for any contents of memory, any values of params and build arguments, any set of disabled nodes,
+/// any memory that is given, rebound, or bound where the graph is a child. A visibility keeps what would break the
+/// promise to the module: `pub(self) kernel fix = ..`. The documentation of the graph's type names such nodes, and the
+/// methods that the promise must cover refer to it.
 ///
 /// Attributes are written before nodes: `#[priority(n)]`, `#[cluster(x, y, z)]` and `#[cooperative]` on kernels,
 /// `#[disabled]` on kernels, copies and memsets, `#[allow(rule)]` on all. See [`GraphBuilder::priority`],
@@ -240,13 +240,14 @@ pub use graph_macros::cuda_graph;
 ///
 /// Each declaration is compared with its `.entry`: the number, sizes and alignment of the parameters, and the stores
 /// through them. `safe fn` asserts that the kernel is sound for every argument and launch for which its
-/// `#[requires(..)]` hold, and for any contents of memory; any other `fn` is launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take
-/// any buffer of `T`s, and `&[[T; C]; R]` takes exactly that shape. `T` is passed by value; an integer `T` takes an
-/// integer of any type if its value fits. `&[Atomic<T>]` is memory that the kernel accesses only by atomic operations,
-/// so that unordered nodes may update it: see [`Atomic`]. `&mut [MaybeUninit<T>]` is memory that the kernel
-/// initialises: if an element is read later, the kernel writes it before it reads it. A contract is a boolean
-/// expression over `threads`, `grid`, `block`, `shared`, the scalar arguments and the `.len()` of the others. It is
-/// checked at compile time if all of it is constant, else at build and at each update.
+/// `#[requires(..)]` hold, and for any contents of memory; any other `fn` is launched as
+/// `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take any buffer of `T`s, and `&[[T; C]; R]` takes exactly
+/// that shape. `T` is passed by value; an integer `T` takes an integer of any type if its value fits. `&[Atomic<T>]` is
+/// memory that the kernel accesses only by atomic operations, so that unordered nodes may update it: see [`Atomic`].
+/// `&mut [MaybeUninit<T>]` is memory that the kernel initialises: if an element is read later, the kernel writes it
+/// before it reads it. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`, the scalar
+/// arguments and the `.len()` of the others. It is checked at compile time if all of it is constant, else at build and
+/// at each update.
 ///
 /// Each declaration becomes a type of its name, which implements [`Kernel`]. Its function `name::call(arguments..)`
 /// makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes. The arguments are a `&Place` for `&[T]`, a

@@ -3,8 +3,8 @@
 mod operands;
 mod call;
 mod matrix;
-mod access;
 mod mbarrier;
+mod access;
 mod video;
 mod data;
 mod float;

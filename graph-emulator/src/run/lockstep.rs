@@ -12,7 +12,7 @@ use crate::state::affine::Affine;
 use crate::state::{FULL, Registers};
 
 /// The most instructions of a block of a cooperative launch, all warps together, before another block has its turn.
-const MAX_TURN: u64 = 1 << 12;
+pub(super) const MAX_SHARE: u64 = 1 << 12;
 
 /// The way in which a block goes on after its threads were in lockstep.
 pub(super) enum Then {
@@ -45,7 +45,7 @@ impl Block<'_> {
         let warps = self.warps.len() as u64;
         let limit = self.context.step_limit();
         let turn = if self.context.options.cooperative {
-            MAX_TURN
+            MAX_SHARE
         } else {
             u64::MAX
         };

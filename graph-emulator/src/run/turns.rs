@@ -1,7 +1,7 @@
 //! Running a block to its end: in lockstep while all its threads are together, otherwise each warp in its turn.
 
 use super::block::{Block, fault};
-use super::lockstep::Then;
+use super::lockstep::{MAX_SHARE, Then};
 use super::warp::MAX_TURN;
 use crate::fault::{Fault, FaultKind};
 use crate::state::lanes;
@@ -19,6 +19,8 @@ impl Block<'_> {
         let before = self.steps;
         while let Some(pc) = self.in_step() {
             match self.run_in_lockstep(pc)? {
+                // Threads that part and meet again without end may be waiting for another block.
+                Then::Again if self.context.options.cooperative && self.steps - before >= MAX_SHARE => return Ok(true),
                 Then::Again => {}
                 Then::Later => return Ok(true),
                 Then::Apart => break,

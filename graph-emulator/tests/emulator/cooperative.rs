@@ -142,6 +142,25 @@ fn blocks_may_wait_for_later_ones_on_few_host_threads() {
 }
 
 #[test]
+fn blocks_may_wait_with_all_their_threads_at_barriers() {
+    let wait = RELAY.find("@%p2 bra WAIT;").unwrap();
+    let (before, after) = RELAY.split_at(wait);
+    let text = format!("{before}bar.red.or.pred %p2, 0, %p2;\n{after}");
+    let gpu = Gpu::new(&text);
+    let options = Options {
+        threads: Some(1),
+        step_limit: Some(1 << 24),
+        ..together()
+    };
+    let sums = gpu.upload("sums", &[0_u32; 9]);
+    let arguments = [Write(&sums), value(9_u32)];
+    gpu.launch_with("relay", [9, 1, 1], [64, 1, 1], 0, &arguments, &options)
+        .unwrap();
+    let expected: Vec<u32> = (0..9).map(|block| (block + 1..=9).sum()).collect();
+    assert_eq!(download::<u32>(&sums), expected);
+}
+
+#[test]
 fn a_grid_that_waits_in_vain_is_stopped() {
     let gpu = Gpu::new(RELAY);
     let sums = gpu.upload("sums", &[0_u32; 3]);

@@ -45,10 +45,10 @@ impl Flow<'_, '_> {
             ("selp", ..) => return None,
             ("cvt", [source], _) if has("u64") && has("u32") => return Some(*source),
             ("shl", [source, _], [.., Operand::Integer(32)]) if has("b64") && *source == high => return Some(top),
-            ("bfi", [a, b, ..], [.., Operand::Integer(32), Operand::Integer(32)]) if has("b64") => {
-                if (*a, *b) == (high, low) {
-                    return Some(whole);
-                }
+            ("bfi", [a, b, ..], [.., Operand::Integer(32), Operand::Integer(32)])
+                if has("b64") && (*a, *b) == (high, low) =>
+            {
+                return Some(whole);
             }
             ("or" | "add", [a, b], _) if [(*a, *b), (*b, *a)].contains(&(low, top)) => return Some(whole),
             _ => {}

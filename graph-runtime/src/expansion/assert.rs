@@ -341,7 +341,8 @@ pub const fn buffer<S>() -> Argument {
     Argument::Buffer(size_of::<S>() as u64)
 }
 
-/// Memory of `rows` elements of type `R` as an argument of a launch. The size saturates: so many rows are out of bounds.
+/// Memory of `rows` elements of type `R` as an argument of a launch. The size saturates: so many rows are out of
+/// bounds.
 pub const fn buffer_of_rows<R>(rows: usize) -> Argument {
     Argument::Buffer(rows.saturating_mul(size_of::<R>()) as u64)
 }

@@ -110,8 +110,8 @@ impl<S: Element> DeviceBuffer<S> {
     ///
     /// # Errors
     /// * [`Error::Cuda`](crate::Error::Cuda) if the copy, or any work before it, failed;
-    /// * [`Error::InUse`](crate::Error::InUse) if the call writes the memory while a [`CudarcSlice`] lends it; in a host
-    ///   function, also while another thread or a launch uses it;
+    /// * [`Error::InUse`](crate::Error::InUse) if the call writes the memory while a [`CudarcSlice`] lends it; in a
+    ///   host function, also while another thread or a launch uses it;
     /// * [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the host has too little memory for the copy.
     pub fn read(&self) -> Result<Box<S>> {
         self.view().read()

@@ -24,8 +24,7 @@ pub(crate) fn device(test: &str) -> Option<(Device, MutexGuard<'static, ()>)> {
 
 /// As [`device`], with environment variables for the other process.
 pub(crate) fn device_with(test: &str, variables: &[(&str, &str)]) -> Option<(Device, MutexGuard<'static, ()>)> {
-    static TURN: Mutex<()> = Mutex::new(());
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn = turn();
     if let Some(device) = cuda_only(test) {
         faults::start();
         return Some((device, turn));
@@ -50,6 +49,12 @@ pub(crate) fn device_with(test: &str, variables: &[(&str, &str)]) -> Option<(Dev
     );
     println!("{out}");
     None
+}
+
+/// Lets one test run at a time: calls and allocations of all tests count together.
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The folder of the library, which is compiled once.

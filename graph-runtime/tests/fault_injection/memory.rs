@@ -1,5 +1,6 @@
 //! The memory of this process and of the device, before and after; and a process whose allocations fail.
 
+use crate::fake::turn;
 use crate::graphs::Run;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{Device, Error, Result, cuda_graph};
@@ -92,6 +93,7 @@ fn large(run: &mut Run) -> Result<()> {
 
 #[test]
 fn allocations_of_the_emulator_fail_with_errors() -> Result<()> {
+    let _turn = turn();
     let before = LARGE_ALLOCATIONS.load(Relaxed);
     large(&mut Run::new())?;
     let count = LARGE_ALLOCATIONS.load(Relaxed) - before;

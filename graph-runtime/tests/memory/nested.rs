@@ -1,7 +1,9 @@
 //! Host functions that use memory of graphs from outside, while others use it: nobody waits in a circle.
 
 use crate::common::*;
-use graph_runtime::{Device, DeviceBuffer, Error, Graph, GraphBuilder, HostBuffer, Launch, Result, SharedHost};
+use graph_runtime::{
+    Device, DeviceBuffer, Error, Graph, GraphBuilder, HostBuffer, Launch, Result, SharedHost, cuda_kernels,
+};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
@@ -118,6 +120,38 @@ fn host_functions_launch_graphs_that_use_each_others_memory() {
         let refused = !device().is_emulator() && error.to_string().contains("a CUDA call in a host function failed");
         assert!(refused || matches!(error, Error::InUse { .. }), "{error}");
     }
+}
+
+#[cuda_kernels("tests/kernels/print.ptx")]
+unsafe extern "C" {
+    fn say(out: &mut [u32]);
+}
+
+/// The text of a kernel is received on threads of the emulator's, while the launch has the memory.
+#[test]
+fn receivers_of_printed_text_wait_for_nobody() {
+    let refused = without_deadlock(|| -> Result<Vec<bool>> {
+        let plain = Device::emulator();
+        let data = plain.alloc_slice::<u32>(64)?;
+        let (sender, results) = mpsc::channel();
+        let inner = data.clone();
+        let device = plain.with_printer(move |_| {
+            let _ = sender.send(is_in_use(&inner.read_vec()));
+        });
+        let mut builder = GraphBuilder::new(&device, "Printing");
+        let mut out = builder.shared("out", &data, true);
+        // SAFETY: the kernel stores two elements.
+        builder.kernel("say", Launch::new(1, 32), unsafe { say::call(&mut out) });
+        let mut graph = builder.build()?;
+        graph.launch()?;
+        graph.synchronize()?;
+        Ok(results.try_iter().collect())
+    });
+    let refused = refused.expect("the graph runs");
+    assert!(
+        !refused.is_empty() && refused.iter().all(|refused| *refused),
+        "{refused:?}"
+    );
 }
 
 /// `data += 1`, after a while; then calls `function`.

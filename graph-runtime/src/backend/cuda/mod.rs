@@ -67,8 +67,8 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///    while launches are in flight: fact 4 of `backend::uses::Uses` keeps it for those.
 /// 3. *All launches are waited for.* Before a launch is put in flight, it is noted in `in_flight`: a launch on `stream`
 ///    as [`OWN`]; a launch with shared memory or on a user's stream as [`LOST`] and, once `event` is recorded after it,
-///    as [`EVENT`]. Launches of one `exec` run in the order in which they were made, on whatever streams (D1), so the last
-///    event stands for all. A launch that fails is not in flight (D3), but is waited for all the same.
+///    as [`EVENT`]. Launches of one `exec` run in the order in which they were made, on whatever streams (D1), so the
+///    last event stands for all. A launch that fails is not in flight (D3), but is waited for all the same.
 /// 4. *No Rust reference meets the GPU.* References into host memory are lent by `Graph`, after a wait, for as long as
 ///    it is borrowed; starting a launch takes the graph by `&mut`. `Graph` is not `Sync`, so no thread launches while
 ///    another waits. Shared host memory is lent by guards instead: facts 1 to 3 of `backend::uses::Uses`.

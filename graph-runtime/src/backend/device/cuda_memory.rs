@@ -22,8 +22,8 @@ pub(crate) struct CudaMemory {
     lent: Mutex<Lent>,
 }
 
-/// Work that somebody may have queued on the memory as a slice of cudarc's, on whatever stream of its context (C2 and U5
-/// of `docs/safety.md`).
+/// Work that somebody may have queued on the memory as a slice of cudarc's, on whatever stream of its context (C2 and
+/// U5 of `docs/safety.md`).
 #[derive(Default)]
 struct Lent {
     /// The number of slices that are lent now, or were forgotten.

@@ -2,6 +2,7 @@
 
 use crate::backend::device::options::EmulatorOptions;
 use crate::error::{Error, Result, Site};
+use crate::program::host::Running;
 use graph_emulator::{Memory, Printer};
 
 pub(crate) use graph_emulator::Allocation;
@@ -52,8 +53,13 @@ impl Emulated {
         }
     }
 
-    /// The same device with a receiver of what kernels print.
+    /// The same device with a receiver of what kernels print. It is called in launches, as host functions are: it waits
+    /// for no other use of memory (fact 5 of [`Uses`](crate::backend::uses::Uses)).
     pub(crate) fn with_printer(&self, receive: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        let receive = move |text: &str| {
+            let _running = Running::enter();
+            receive(text);
+        };
         Self {
             printer: Some(Printer::new(receive)),
             ..self.clone()
