@@ -26,17 +26,17 @@ use quote::quote;
 /// The whole macro.
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    let Some(block) = parse::block(attribute, item.clone(), &mut report) else {
+    let Some(mut block) = parse::block(attribute, item.clone(), &mut report) else {
         let messages = report.tokens();
         return quote!(#item #messages);
     };
-    let source = block.file.and_then(|file| source::load(file, &mut report));
-    let kernels: Vec<_> = block
-        .kernels
+    let source = block.file.take().and_then(|file| source::load(file, &mut report));
+    let declarations = std::mem::take(&mut block.kernels);
+    let kernels: Vec<_> = declarations
         .into_iter()
         .map(|declaration| check::kernel(declaration, source.as_ref()))
         .collect();
-    let expansion = expand::block(&block.attributes, &block.unparsed, source.as_ref(), &kernels);
+    let expansion = expand::block(&block, source.as_ref(), &kernels);
     let messages = expand::messages(&report, &kernels);
     block.runtime.apply(quote!(#expansion #messages))
 }

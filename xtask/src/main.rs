@@ -4,6 +4,7 @@
 //! * `ptx` ([`ptx`]): compile every `.cu` to the `.ptx` beside it, or check that they agree.
 //! * `ptxas` ([`ptx`]): assemble every `.ptx`, to know that a GPU will take it.
 //! * `house` ([`house`]): check the order of modules in every crate, and the width of comments and Markdown.
+//! * `asan`, `miri` ([`sanitize`]): run tests with AddressSanitizer, or under Miri.
 //! * `site` ([`site`]): build the documentation site.
 //! * `gpu` ([`gpu`]): build what a machine with a GPU, and without Rust, needs to run tests, examples and benchmarks.
 //!
@@ -11,6 +12,7 @@
 
 mod gpu;
 mod house;
+mod sanitize;
 mod site;
 mod ptx;
 mod wheels;
@@ -29,6 +31,12 @@ usage: cargo xtask <command>
   ptxas              assemble every .ptx with ptxas 12.4, for its own .target
   house [CRATE]...   say which modules use a module above them or each other in a
                      circle, and which comments run past column 120
+  asan [CRATE].. [-- TESTS]
+                     run tests with AddressSanitizer: those of the emulator, or of
+                     the named crates
+  miri [CRATE].. [-- TESTS]
+                     run unit tests of crates with unsafe code under Miri, which
+                     the nightly toolchain must have
   site               build the documentation into target/site/: README.md, docs/,
                      and rustdoc
   gpu [--only KIND]  build what a machine with a GPU needs into .gpu/;
@@ -53,6 +61,8 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["ptx"] => ptx::regenerate(&root),
         ["ptx", "--check"] => ptx::check(&root),
         ["house", crates @ ..] => house::check(&root, crates),
+        ["asan", arguments @ ..] => sanitize::address(&root, arguments),
+        ["miri", arguments @ ..] => sanitize::miri(&root, arguments),
         ["site"] => site::build(&root),
         ["ptxas"] => ptx::assemble(&root),
         ["gpu"] => gpu::build(&root, None),

@@ -132,3 +132,13 @@ fn sources_tell_names_and_types() {
     let unknown = shown(None);
     assert!(unknown.contains("        p3: &[u8], // decide: or `i8`\n"), "{unknown}");
 }
+
+/// An instruction that the emulator does not have concerns the kernels that use it, not their neighbours.
+#[test]
+fn only_kernels_with_unknown_instructions_are_refused() {
+    let ptx = include_str!("../../../ui-tests/kernels/future.ptx").to_owned();
+    let subject = Subject::new("future.ptx".to_owned(), String::new(), None, ptx).unwrap();
+    let refused: Vec<_> = kernel::all(&subject).into_iter().map(|kernel| kernel.refused).collect();
+    let reason = "unknown instruction: `frobnicate.global.b32` in `future`, line 28 of the PTX";
+    assert_eq!(refused, [None, Some(reason.to_owned())]);
+}

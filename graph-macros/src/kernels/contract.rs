@@ -11,7 +11,8 @@ use crate::text::text;
 use graph_plan::Code;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, Expr, ExprBinary, ExprCast, ExprMethodCall, Type, UnOp};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Expr, ExprBinary, ExprCast, ExprMethodCall, Token, Type, UnOp};
 
 /// A contract as tokens.
 pub(super) struct Contract {
@@ -36,6 +37,12 @@ pub(super) fn compile(declaration: &mut Declaration) -> Vec<Contract> {
     contracts
 }
 
+/// Whether commas separate several expressions in an attribute.
+fn is_list(attribute: &Attribute) -> bool {
+    let list = attribute.parse_args_with(Punctuated::<Expr, Token![,]>::parse_terminated);
+    list.is_ok_and(|list| list.len() > 1)
+}
+
 fn contract(attribute: &Attribute, declaration: &Declaration, report: &mut Report) -> Option<Contract> {
     let expr = match attribute.parse_args::<Expr>() {
         Ok(expr) => expr,
@@ -46,7 +53,10 @@ fn contract(attribute: &Attribute, declaration: &Declaration, report: &mut Repor
             };
             let text = fault.to_string();
             let text = text.strip_prefix("unexpected end of input, ").unwrap_or(&text);
-            let help = "give a condition: `#[requires(threads <= data.len())]`";
+            let help = match is_list(attribute) {
+                true => "join conditions by `&&`, or write a `#[requires(..)]` for each",
+                false => "give a condition: `#[requires(threads <= data.len())]`",
+            };
             report.push_between(start, end, &error(Code::Contract, text).help(help));
             return None;
         }

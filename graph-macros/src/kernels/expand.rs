@@ -13,6 +13,7 @@ use super::check::Checked;
 use super::declaration::Declaration;
 use super::layout::Layout;
 use super::param::is_primitive;
+use super::parse::Block;
 use super::source::Source;
 use crate::report::Report;
 use crate::span::ends;
@@ -22,12 +23,13 @@ use quote::{quote, quote_spanned};
 use syn::{Attribute, Type};
 
 /// The items of all kernels.
-pub(super) fn block(
-    attributes: &[Attribute],
-    unparsed: &TokenStream,
-    source: Option<&Source>,
-    kernels: &[Checked],
-) -> TokenStream {
+pub(super) fn block(block: &Block, source: Option<&Source>, kernels: &[Checked]) -> TokenStream {
+    let Block {
+        attributes,
+        shell,
+        unparsed,
+        ..
+    } = block;
     let types = kernels.iter().map(|kernel| {
         let (ty, call, expected) = (
             type_of(attributes, source, kernel),
@@ -42,6 +44,7 @@ pub(super) fn block(
         (!unparsed.is_empty()).then(|| quote!(#[allow(improper_ctypes, dead_code)] unsafe extern "C" { #unparsed }));
     quote! {
         #(#types)*
+        #shell
         #unparsed
         #(#attributes)*
         #levels

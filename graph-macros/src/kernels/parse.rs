@@ -13,7 +13,8 @@ use quote::{ToTokens, quote};
 use std::collections::HashMap;
 use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
-use syn::{Abi, Attribute, ForeignItem, Token, braced};
+use syn::spanned::Spanned;
+use syn::{Abi, Attribute, ForeignItem, Ident, Token, braced};
 
 /// The block.
 pub(super) struct Block {
@@ -21,7 +22,10 @@ pub(super) struct Block {
     pub(super) file: Option<File>,
     /// The path of the runtime.
     pub(super) runtime: Runtime,
-    /// The block's other attributes, without documentation.
+    /// The block without its content, as it is written: rustc's lint `unsafe_code` sees it.
+    pub(super) shell: TokenStream,
+    /// The block's other attributes, without documentation. They are on each item of the expansion, so that
+    /// expectations are only permissions there.
     pub(super) attributes: Vec<Attribute>,
     pub(super) kernels: Vec<Declaration>,
     /// Items that do not parse. rustc has reported them already, and does not report them again.
@@ -57,14 +61,19 @@ fn contents(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Block> {
     let unsafety: Option<Token![unsafe]> = input.parse()?;
     let abi: Abi = input.parse()?;
     let body;
-    braced!(body in input);
+    let braces = braced!(body in input);
+    let mut shell = quote!(#(#attributes)* #unsafety #abi);
+    braces.surround(&mut shell, |_| ());
+    attributes.iter_mut().for_each(permit);
     if unsafety.is_none() || abi.name.as_ref().is_none_or(|name| name.value() != "C") {
         let message = "a block of kernels is `unsafe extern \"C\"`: its author vouches for them";
         push(&abi, &error(Code::Syntax, message).help(FORM), report);
+        shell = TokenStream::new();
     }
     let mut block = Block {
         file: None,
         runtime: Runtime::Usual,
+        shell,
         attributes,
         kernels: Vec::new(),
         unparsed: TokenStream::new(),
@@ -74,6 +83,16 @@ fn contents(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Block> {
         block.kernels.extend(kernel);
     }
     Ok(block)
+}
+
+/// Makes `#[allow(..)]` of an `#[expect(..)]`.
+fn permit(attribute: &mut Attribute) {
+    if attribute.path().is_ident("expect")
+        && let syn::Meta::List(list) = &mut attribute.meta
+    {
+        let span = list.path.span();
+        list.path = Ident::new("allow", span).into();
+    }
 }
 
 /// One item of the block. One that cannot be parsed is skipped up to its `;`.

@@ -219,8 +219,14 @@ fn needless_mut(declaration: &Declaration, summary: &KernelSummary, mistakes: &m
             "the kernel `{}` never writes to `{name}`, which is declared `&mut`",
             declaration.name
         );
+        let mut mistake = Mistake::new(Rule::NeedlessMut, Place::Param(index), message);
+        if matches!(param.kind, Kind::Buffer(BufferAccess::Overwrite)) {
+            mistake = mistake.note(format!(
+                "as `MaybeUninit`, `{name}` counts as written, so nodes after the kernel could read what nothing wrote"
+            ));
+        }
         mistakes.push(
-            Mistake::new(Rule::NeedlessMut, Place::Param(index), message)
+            mistake
                 .note("`#[allow(needless_mut)]` on the kernel silences this warning")
                 .help(format!(
                     "declare it `{name}: {}`",

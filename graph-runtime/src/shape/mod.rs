@@ -31,6 +31,7 @@ mod sealed {
     message = "memory cannot hold `{Self}`",
     label = "not plain data",
     note = "what memory holds is `Pod`, of which any bits are a value, and `Send` and `Sync`",
+    note = "a struct: `cargo add bytemuck --features derive`, and `#[repr(C)] #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]` before it",
     note = "in generics, demand `Element`: `graph Name<T: graph_runtime::Element>`"
 )]
 pub trait Element: Pod + Send + Sync {}

@@ -371,7 +371,7 @@ fn without_a_compiler_the_error_says_what_to_do() {
         &env::var("CUDA_GRAPH_CACHE_DIR").unwrap(),
         "note: the loader, which looks in `LD_LIBRARY_PATH`, finds none of `libnvrtc.so`, `libnvrtc.so.13`, `libnvrtc.so.12`",
         "note: there is none in `/nowhere/lib64`, `/nowhere/lib`, `/usr/local/cuda/lib64`",
-        "nvcc -ptx",
+        "cargo cuda-graph ptx",
         "#[cuda_kernels(\"x.ptx\")]",
     ] {
         assert!(text.contains(part), "no {part} in {text}");

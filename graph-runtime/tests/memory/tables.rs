@@ -535,7 +535,8 @@ impl Part {
 
 #[test]
 fn random_parts_are_the_elements_that_their_indices_name() -> Result<()> {
-    let device = device(); // kept: a device that nothing uses any more is given back, and costs a GPU 0.2 s to have again
+    // Kept: a device that nothing uses any more is given back, and costs a GPU 0.2 s to have again.
+    let device = device();
     let mut refused = 0;
     for seed in 0..400 {
         let mut random = Random(seed);

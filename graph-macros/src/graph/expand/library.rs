@@ -5,9 +5,10 @@ use super::closure::clones;
 use super::part::borrow;
 use crate::graph::ast::{Argument, Capture, Node, Raw};
 use crate::graph::resolve::Graph;
+use crate::span::ends;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Block, Expr, Macro, Stmt};
+use syn::{Block, Expr, Macro, Path, Stmt};
 
 /// The call that adds captured library calls.
 pub(super) fn capture(graph: &Graph<'_>, node: &Node, capture: &Capture, builder: &TokenStream) -> TokenStream {
@@ -15,14 +16,12 @@ pub(super) fn capture(graph: &Graph<'_>, node: &Node, capture: &Capture, builder
     let (clones, arguments) = (clones(graph, node), arguments(graph, &capture.arguments));
     let names = names(&capture.arguments, stream);
     let memory = quote_spanned!(span=> let #names = __g::CaptureStream::memory(#stream););
-    let body = match ending(&capture.body) {
-        Ending::Nothing => {
-            let body = &capture.body;
-            quote!(#body; ::core::result::Result::Ok(()))
-        }
+    let content = content(&capture.body);
+    let body = match ending(content) {
+        Ending::Nothing => quote!(#content; ::core::result::Result::Ok(())),
         ending => {
             let convert = quote_spanned!(span=> __p::captured);
-            result(&capture.body, ending, convert)
+            result(content, ending, convert)
         }
     };
     let closure = quote_spanned! {span=>
@@ -42,7 +41,8 @@ pub(super) fn raw(graph: &Graph<'_>, node: &Node, raw: &Raw, builder: &TokenStre
     let names = names(&raw.arguments, handle);
     let memory = quote_spanned!(span=> let #names = __g::RawNode::memory(#handle););
     let convert = quote_spanned!(span=> __p::added);
-    let body = result(&raw.body, ending(&raw.body), convert);
+    let content = content(&raw.body);
+    let body = result(content, ending(content), convert);
     let raw_node = quote_spanned!(span=> __g::cudarc::driver::sys::CUgraphNode);
     let closure = quote_spanned! {span=>
         move |#handle: &__g::RawNode<'_, _>, #after: &[#raw_node]|
@@ -80,12 +80,69 @@ fn names(arguments: &[Argument], parameter: &Ident) -> TokenStream {
     quote!((#(#bound,)*))
 }
 
+/// The body without the braces around a single expression: in the place where the expansion has it, rustc would call
+/// them needless.
+fn content(body: &Expr) -> &Expr {
+    match body {
+        Expr::Block(block) if block.label.is_none() && block.attrs.is_empty() => match &block.block.stmts[..] {
+            [Stmt::Expr(only, None)] => content(only),
+            _ => body,
+        },
+        Expr::Group(group) => content(&group.expr),
+        _ => body,
+    }
+}
+
 /// A closure's body as an expression whose type is a `Result`. If its value is none, `convert` makes one of it.
 fn result(body: &Expr, ending: Ending, convert: TokenStream) -> TokenStream {
     match ending {
-        Ending::Result => body.to_token_stream(),
+        Ending::Result => {
+            let mut body = body.clone();
+            write_plainly(&mut body);
+            body.to_token_stream()
+        }
         Ending::Nothing | Ending::Value => quote!(#convert(#body)),
     }
+}
+
+/// Writes `Ok(..)` in the place of `Result::Ok(..)` where an expression ends. `Result` may be a name for a type with
+/// another error than that of the closure, such as `graph_runtime::Result`.
+fn write_plainly(body: &mut Expr) {
+    let block = |block: &mut Block| {
+        if let Some(Stmt::Expr(last, None)) = block.stmts.last_mut() {
+            write_plainly(last);
+        }
+    };
+    match body {
+        Expr::Block(body) => block(&mut body.block),
+        Expr::Unsafe(body) => block(&mut body.block),
+        Expr::Group(body) => write_plainly(&mut body.expr),
+        Expr::If(body) => {
+            block(&mut body.then_branch);
+            if let Some((_, otherwise)) = &mut body.else_branch {
+                write_plainly(otherwise);
+            }
+        }
+        Expr::Match(body) => body.arms.iter_mut().for_each(|arm| write_plainly(&mut arm.body)),
+        Expr::Call(call) => {
+            if let Expr::Path(function) = &mut *call.func
+                && is_ok_of_result(&function.path)
+            {
+                let span = ends(&function.path).0;
+                *call.func = Expr::Verbatim(quote_spanned!(span=> ::core::result::Result::Ok));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether the path is `Result::Ok`, perhaps with the modules that `Result` is in, but without types: with them, rustc
+/// knows the type of the error.
+fn is_ok_of_result(path: &Path) -> bool {
+    let segments: Vec<_> = path.segments.iter().collect();
+    let [.., ty, variant] = &segments[..] else { return false };
+    let is_plain = segments.iter().all(|segment| segment.arguments.is_none());
+    is_plain && ty.ident == "Result" && variant.ident == "Ok"
 }
 
 /// The way in which an expression ends, as far as the text tells.
@@ -117,10 +174,12 @@ fn ending(body: &Expr) -> Ending {
         _ => Ending::Nothing,
     };
     match body {
+        Expr::Group(body) => ending(&body.expr),
         Expr::Block(body) if body.label.is_none() => block(&body.block),
         Expr::Unsafe(body) => block(&body.block),
         Expr::Call(call) => match &*call.func {
             Expr::Path(path) if path.path.is_ident("Ok") || path.path.is_ident("Err") => Ending::Result,
+            Expr::Path(path) if is_ok_of_result(&path.path) => Ending::Result,
             _ => Ending::Value,
         },
         Expr::If(body) => match &body.else_branch {

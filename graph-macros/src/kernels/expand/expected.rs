@@ -147,7 +147,7 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
     });
     Some(quote! {
         #[doc(hidden)]
-        #[allow(non_camel_case_types, unsafe_code)]
+        #[allow(non_camel_case_types)]
         #visibility mod #module {
             #(#references)*
             #(#values)*

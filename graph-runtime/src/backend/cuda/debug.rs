@@ -68,7 +68,6 @@ unsafe impl Sync for Piece {}
 struct Run<'a> {
     draft: &'a Draft,
     program: &'a Program,
-    stream: CUstream,
     /// The nodes around the current one, from the outermost.
     around: Vec<Around>,
     /// The iterations of all `while` nodes so far.
@@ -119,14 +118,14 @@ impl DebugExecutable {
         self.refuse_if_over()?;
         self.parts.cuda.bind().at(|| Site::graph(&draft.name))?;
         self.parts.in_flight.set(self.parts.in_flight.get() | OWN);
-        self.run(draft, program, self.parts.stream)
+        self.run(draft, program, None)
     }
 
     /// Runs the graph after all work of a user's stream.
     pub(crate) fn launch_on(&mut self, draft: &Draft, program: &Program, stream: &CudaStream) -> Result<()> {
         self.refuse_if_over()?;
-        self.parts.check_stream(draft, stream)?;
-        self.run_recorded(draft, program)
+        let user = self.parts.check_stream(draft, stream)?;
+        self.run_recorded(draft, program, Some(user))
     }
 
     /// Runs the graph on a user's stream or on its own, after launches of other graphs that conflict with `claims`.
@@ -138,19 +137,25 @@ impl DebugExecutable {
         stream: Option<&CudaStream>,
     ) -> Result<()> {
         self.refuse_if_over()?;
-        self.parts.await_others(draft, claims, stream)?;
-        self.run_recorded(draft, program)
+        let user = self.parts.await_others(draft, claims, stream)?;
+        self.run_recorded(draft, program, stream.map(|_| user))
     }
 
-    /// Runs the graph. It runs on its own stream, whatever stream the user has given: it waits for all work of the
-    /// context before the first node, and for each node, so the order is the same; and a capture of the user's stream
-    /// that another thread begins meanwhile takes no node. The context is current.
-    fn run_recorded(&mut self, draft: &Draft, program: &Program) -> Result<()> {
-        let stream = self.parts.stream;
+    /// Runs the graph. It runs on its own stream, whatever stream the user has given: it waits for that stream before
+    /// the first node, and for each node, so the order is the same; and a capture of the user's stream that another
+    /// thread begins meanwhile takes no node. The context is current, and the user's stream lives.
+    fn run_recorded(&mut self, draft: &Draft, program: &Program, user: Option<CUstream>) -> Result<()> {
         self.parts.note_launch();
-        self.run(draft, program, stream)?;
+        self.run(draft, program, user)?;
         // SAFETY: fact 1 of `CudaExecutable`; the context is current.
-        unsafe { self.parts.record_launch(stream) }.at(|| Site::graph(&draft.name))
+        unsafe { self.parts.record_launch(self.parts.stream) }.at(|| Site::graph(&draft.name))
+    }
+
+    /// Waits for the graph's own stream. (Waiting for the context would end captures of other threads.)
+    fn drain(&self) -> Result<(), CudaError> {
+        self.parts.cuda.bind()?;
+        // SAFETY: fact 1 of `CudaExecutable`.
+        unsafe { driver::stream::synchronize(self.parts.stream) }
     }
 
     /// Returns the fault that has ended all work, if there was one.
@@ -159,12 +164,11 @@ impl DebugExecutable {
         fault.map_or(Ok(()), |fault| Err(fault.clone()))
     }
 
-    /// Runs the graph, and remembers its error for whoever waits.
-    fn run(&mut self, draft: &Draft, program: &Program, stream: CUstream) -> Result<()> {
+    /// Runs the graph after all work of a user's stream, and remembers its error for whoever waits.
+    fn run(&mut self, draft: &Draft, program: &Program, user: Option<CUstream>) -> Result<()> {
         let mut run = Run {
             draft,
             program,
-            stream,
             around: Vec::new(),
             iterations: 0,
         };
@@ -176,7 +180,12 @@ impl DebugExecutable {
             )
         };
         // Otherwise the first node would be blamed.
-        let ran = self.parts.cuda.synchronize().map_err(earlier);
+        let before = self.drain().and_then(|()| match user {
+            // SAFETY: the stream lives, by the callers.
+            Some(user) => unsafe { driver::stream::synchronize(user) },
+            None => Ok(()),
+        });
+        let ran = before.map_err(earlier);
         driver::log::take(); // lines about other work
         let ran = ran.and_then(|()| self.body(0, &mut run));
         self.fault = ran.as_ref().err().cloned();
@@ -259,20 +268,21 @@ impl DebugExecutable {
         let Some(piece) = made.as_ref().or_else(|| self.raw.get(&node)) else {
             return Ok(()); // it is one of the two
         };
-        // SAFETY: the piece was instantiated in this context, and `parts` has what it uses (fact 1); the stream lives,
-        // by the callers of `run`.
-        let queued = unsafe { driver::graph::launch(piece.exec, run.stream) };
+        let stream = self.parts.stream;
+        // SAFETY: the piece was instantiated in this context, and `parts` has what it uses (fact 1); fact 1 of
+        // `CudaExecutable`.
+        let queued = unsafe { driver::graph::launch(piece.exec, stream) };
         if let Err(error) = queued {
-            self.over = self.parts.cuda.synchronize().is_err();
+            self.over = self.drain().is_err();
             return Err(report::failed(self, run, node, error));
         }
         // SAFETY: as above.
-        let waited = unsafe { wait(run.stream, self.options.time_limit) };
+        let waited = unsafe { wait(stream, self.options.time_limit) };
         let Err(error) = waited else {
             return Ok(());
         };
         self.over = match error {
-            wait::Failed::Cuda(_) => self.parts.cuda.synchronize().is_err(),
+            wait::Failed::Cuda(_) => self.drain().is_err(),
             wait::Failed::Late(_) => true,
         };
         if self.over {

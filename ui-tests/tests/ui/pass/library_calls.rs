@@ -1,8 +1,13 @@
 //! Captured calls and raw nodes: every ending of a closure, generics, several parts of one resource, safe and unsafe
-//! bodies.
+//! bodies. rustc warns of nothing, braces around one expression included.
+#![deny(warnings)]
 use graph_runtime::cudarc::driver::sys::{CUgraph, CUgraphNode, CUresult, CUstream, cuGraphAddEmptyNode};
 use graph_runtime::{BoxError, CaptureStream, Element, cuda_graph};
 use std::io::Error;
+
+mod aliased {
+    pub type Result<T> = std::result::Result<T, std::num::ParseIntError>;
+}
 
 fn library(_stream: CUstream, _from: u64, _to: u64) -> Result<(), Error> {
     Ok(())
@@ -43,6 +48,15 @@ cuda_graph! {
             Ok(())
         } after tried;
         capture nothing = () |_stream| ();
+        capture in_braces = () |stream| { library(stream.cu_stream(), 0, 0) };
+        capture nothing_in_braces = () |_stream| { () };
+        capture of_result = () |_stream| Result::Ok(());
+        capture of_std = () |stream| match stream.cu_stream().is_null() {
+            true => std::result::Result::Ok(()),
+            false => { Ok(()) }
+        };
+        capture of_alias = () |_stream| { aliased::Result::Ok(()) };
+        capture of_known = () |_stream| Result::<(), Error>::Ok(());
         capture never = (&mut staging) |stream| unimplemented!("{stream:?}, {:?}", staging.as_mut_ptr::<T>());
 
         raw plain = unsafe (&a[1], &mut staging) |graph, after| empty(graph.graph(), after) after ok, never;
@@ -52,6 +66,9 @@ cuda_graph! {
             Ok(node)
         } after plain;
         raw value = unsafe () |_graph, after| after[0] after careful;
+        raw value_in_braces = unsafe () |_graph, after| { after[0] } after value;
+        raw result_in_braces = unsafe () |_graph, after| { Ok(after[0]) } after value;
+        raw of_result_too = unsafe () |_graph, after| Result::Ok(after[0]) after value;
         raw later = unsafe () |_graph, _after| todo!();
     }
 }

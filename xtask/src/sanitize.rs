@@ -1,0 +1,115 @@
+//! Tests with tools that see undefined behaviour: AddressSanitizer, and Miri.
+
+use crate::Result;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The crates that have `unsafe` code which runs without a GPU. (`graph-runtime` comes with its tests on the emulator.)
+const CRATES: [&str; 2] = ["graph-emulator", "graph-runtime"];
+
+/// The test that measures time, which instrumented code takes more of.
+const TIMED: &str = "a_module_of_500_kernels_loads_at_once";
+
+/// Options of Miri: tests read files and the clock, and rayon's threads run until the program ends.
+const MIRI: &str = "-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-permissive-provenance";
+
+/// Runs tests of crates, by default those of the emulator, with AddressSanitizer. What follows `--` is for the tests.
+///
+/// The stable compiler has the sanitizer and its runtime; `RUSTC_BOOTSTRAP` lets it take the option. The standard
+/// library is not instrumented, but its calls of the allocator are seen.
+///
+/// # Errors
+/// If the toolchain has no runtime for the sanitizer, if tests cannot be built, or if one fails.
+pub(crate) fn address(root: &Path, arguments: &[&str]) -> Result<()> {
+    let target = host()?;
+    let runtime = libraries()?;
+    let has_runtime = std::fs::read_dir(&runtime)?
+        .flatten()
+        .any(|file| file.file_name().to_string_lossy().ends_with("_rt.asan.a"));
+    if !has_runtime {
+        return Err(format!("no runtime of AddressSanitizer in {}", runtime.display()).into());
+    }
+    let (crates, tests) = split(arguments);
+    let crates = if crates.is_empty() { &CRATES[..1] } else { crates };
+    let mut command = Command::new(cargo());
+    command
+        .current_dir(root)
+        .args(["test", "--tests", "--target", &target, "--target-dir", "target/asan"])
+        .args(crates.iter().flat_map(|name| ["-p", *name]))
+        .args(["--", "--skip", TIMED])
+        .args(tests)
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("RUSTFLAGS", "-Zsanitizer=address")
+        .env("CARGO_INCREMENTAL", "0")
+        .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+    run(&mut command)
+}
+
+/// Runs the unit tests of crates under Miri, by default of those with `unsafe` code. What follows `--` is for the
+/// tests.
+///
+/// # Errors
+/// If the nightly toolchain has no Miri, or if a test fails.
+pub(crate) fn miri(root: &Path, arguments: &[&str]) -> Result<()> {
+    let rustup = |arguments: &[&str]| {
+        let mut command = Command::new("rustup");
+        command.current_dir(root).args(["run", "nightly"]).args(arguments);
+        // Those of the toolchain that runs this.
+        command
+            .env_remove("CARGO")
+            .env_remove("RUSTC")
+            .env_remove("RUSTUP_TOOLCHAIN");
+        command
+    };
+    let found = rustup(&["cargo", "miri", "--version"]).output();
+    if !found.is_ok_and(|found| found.status.success()) {
+        let install = "rustup toolchain install nightly --component miri,rust-src";
+        return Err(format!("no Miri in the nightly toolchain: `{install}`").into());
+    }
+    let (crates, tests) = split(arguments);
+    let crates = if crates.is_empty() { &CRATES[..] } else { crates };
+    let mut command = rustup(&["cargo", "miri", "test", "--lib", "--target-dir", "target/miri"]);
+    command
+        .args(crates.iter().flat_map(|name| ["-p", *name]))
+        .arg("--")
+        .args(tests)
+        .env("MIRIFLAGS", MIRI);
+    run(&mut command)
+}
+
+/// The arguments before `--`, and those after it.
+fn split<'a>(arguments: &'a [&'a str]) -> (&'a [&'a str], &'a [&'a str]) {
+    match arguments.iter().position(|&argument| argument == "--") {
+        Some(at) => (&arguments[..at], &arguments[at + 1..]),
+        None => (arguments, &[]),
+    }
+}
+
+fn cargo() -> std::ffi::OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+fn rustc(arguments: &[&str]) -> Result<String> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).args(arguments).output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The target of this machine: `x86_64-unknown-linux-gnu`.
+fn host() -> Result<String> {
+    let version = rustc(&["-vV"])?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.ok_or("rustc does not tell its host")?.to_owned())
+}
+
+/// The folder of the toolchain's libraries for this machine.
+fn libraries() -> Result<PathBuf> {
+    Ok(PathBuf::from(rustc(&["--print", "target-libdir"])?.trim()))
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    match command.status()? {
+        status if status.success() => Ok(()),
+        status => Err(format!("the tests ended with {status}").into()),
+    }
+}
