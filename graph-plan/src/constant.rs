@@ -391,6 +391,7 @@ mod tests {
         let kernel = |mode| KernelCode {
             name: "k",
             file: Some("a.ptx"),
+            places: None,
             params: &[],
             contracts: &[],
             limits: crate::KernelLimits::NONE,

@@ -11,6 +11,9 @@ pub struct KernelCode<'a> {
     pub name: &'a str,
     /// The file of its code; `None` if others loaded it, so that nothing is known of its code.
     pub file: Option<&'a str>,
+    /// If `file` is a CUDA source that was compiled: its places that are known, by line of the PTX. A place is written
+    /// as in messages: `` `x.cu:12` ``.
+    pub places: Option<&'a [(u32, &'a str)]>,
     /// Its parameters.
     pub params: &'a [Param],
     /// The requirements of its author on arguments and launches.
@@ -101,9 +104,22 @@ impl KernelCode<'_> {
         }
     }
 
-    /// Appends a line of the kernel's code.
+    /// Appends a place in the kernel's code: a line of its PTX or, if it was compiled of a CUDA source, the place in
+    /// that.
     pub(crate) const fn at(&self, text: Text, line: u32) -> Text {
-        let text = text.str(", on line ").int(line as i128).str(" of `");
+        let text = match self.places {
+            Some(places) => {
+                let mut index = 0;
+                while index < places.len() {
+                    if places[index].0 == line {
+                        return text.str(", at ").str(places[index].1);
+                    }
+                    index += 1;
+                }
+                text.str(", on line ").int(line as i128).str(" of the PTX of `")
+            }
+            None => text.str(", on line ").int(line as i128).str(" of `"),
+        };
         match self.file {
             Some(file) => text.str(file).str("`"),
             None => text.str("`"),
@@ -310,6 +326,7 @@ mod tests {
         let code = KernelCode {
             name: "fill",
             file: None,
+            places: None,
             params: &params,
             contracts: &[],
             limits: KernelLimits::NONE,

@@ -266,6 +266,8 @@ pub struct Instruction {
     pub line: u32,
     /// The file index and the line in the source, from the `.loc` before the instruction.
     pub source: Option<(u32, u32)>,
+    /// The file index and the line of the call, if that place in the source was inlined there.
+    pub inlined_at: Option<(u32, u32)>,
 }
 
 /// An operand.

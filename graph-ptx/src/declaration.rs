@@ -10,6 +10,7 @@ mod signature;
 mod proposal;
 mod text;
 
+use self::text::File;
 use crate::ast::Module;
 use crate::{KernelSummary, summarize};
 
@@ -163,15 +164,31 @@ pub fn check(
     path: &str,
     nearest: impl Fn(&str, &[&str]) -> Option<String>,
 ) -> Findings {
+    let compiled = false;
+    compare(declaration, &File { module, path, compiled }, nearest)
+}
+
+/// As [`check`], for PTX that was compiled of the CUDA source `path`: messages name places in the source.
+pub fn check_compiled(
+    declaration: &Declaration,
+    module: &Module,
+    path: &str,
+    nearest: impl Fn(&str, &[&str]) -> Option<String>,
+) -> Findings {
+    let compiled = true;
+    compare(declaration, &File { module, path, compiled }, nearest)
+}
+
+fn compare(declaration: &Declaration, file: &File<'_>, nearest: impl Fn(&str, &[&str]) -> Option<String>) -> Findings {
     let is_pointer = |param: &Param| matches!(param.kind, Kind::Buffer(_));
     let pointers: Vec<bool> = declaration.params.iter().map(is_pointer).collect();
     let mut mistakes = Vec::new();
-    let summary = summarize(module, &declaration.entry, &pointers);
+    let summary = summarize(file.module, &declaration.entry, &pointers);
     match &summary {
-        None => mistakes.push(missing::missing(&declaration.entry, module, path, nearest)),
+        None => mistakes.push(missing::missing(&declaration.entry, file.module, file.path, nearest)),
         Some(summary) => {
-            if signature::check(declaration, summary, module, path, &mut mistakes) {
-                access::check(declaration, summary, module, path, &mut mistakes);
+            if signature::check(declaration, summary, file, &mut mistakes) {
+                access::check(declaration, summary, file, &mut mistakes);
             }
         }
     }

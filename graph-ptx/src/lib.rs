@@ -35,12 +35,14 @@
 
 pub mod declaration;
 mod summary;
+mod location;
 mod parser;
 mod lexer;
 mod error;
 pub mod ast;
 
 pub use error::ParseError;
+pub use location::{Location, location};
 pub use parser::parse;
 pub use summary::{
     Access, Elements, KernelSummary, ParamSummary, Store, Touched, VariableAccess, infer_pointers, kernel_summaries,

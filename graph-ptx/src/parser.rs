@@ -43,6 +43,13 @@ struct Parser<'a> {
     padding: u64,
 }
 
+/// A `.loc`: the file index and the line, and those of the call if it was inlined.
+#[derive(Clone, Copy)]
+struct Location {
+    source: (u32, u32),
+    inlined_at: Option<(u32, u32)>,
+}
+
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Result<Self> {
         let mut lexer = Lexer::new(text);
@@ -214,10 +221,12 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `.loc 1 20 3`, and perhaps `, function_name $L__info_string0, inlined_at 1 4 2`. Returns file and line.
-    fn parse_location(&mut self) -> Result<(u32, u32)> {
+    /// `.loc 1 20 3`, and perhaps `, function_name $L__info_string0, inlined_at 1 4 2`. Returns file and line, and
+    /// those of the call.
+    fn parse_location(&mut self) -> Result<Location> {
         self.advance()?;
-        let location = (self.parse_u32()?, self.parse_u32()?);
+        let source = (self.parse_u32()?, self.parse_u32()?);
+        let mut inlined_at = None;
         if matches!(self.token.kind, Kind::Number(_)) {
             self.parse_u32()?;
         }
@@ -230,14 +239,13 @@ impl<'a> Parser<'a> {
                     }
                 }
                 "inlined_at" => {
-                    for _ in ["file", "line", "column"] {
-                        self.parse_u32()?;
-                    }
+                    inlined_at = Some((self.parse_u32()?, self.parse_u32()?));
+                    self.parse_u32()?; // the column
                 }
                 _ => return self.error("expected `function_name` or `inlined_at`"),
             }
         }
-        Ok(location)
+        Ok(Location { source, inlined_at })
     }
 
     /// `.alias name, function;`

@@ -110,6 +110,8 @@ impl Code {
 pub(crate) struct Line {
     pub(crate) line: u32,
     pub(crate) source: Option<(u32, u32)>,
+    /// The file and the line of the call, if the place was inlined there.
+    pub(crate) inlined_at: Option<(u32, u32)>,
 }
 
 /// The size of a function's frame: registers of each file, and bytes of local memory.

@@ -87,6 +87,7 @@ fn decode_function(function: &ast::Function, symbols: &Symbols, code: &mut Code)
         lines.push(Line {
             line: instruction.line,
             source: instruction.source,
+            inlined_at: instruction.inlined_at,
         });
     }
     // A thread that runs off the end returns.
@@ -97,6 +98,7 @@ fn decode_function(function: &ast::Function, symbols: &Symbols, code: &mut Code)
     lines.push(Line {
         line: body.instructions.last().map_or(function.line, |last| last.line),
         source: None,
+        inlined_at: None,
     });
     let mut prologue = Vec::new();
     if function.entry {

@@ -32,7 +32,11 @@ impl fmt::Display for Fault {
             write!(f, ", PTX line {}", self.line)?;
         }
         if let Some((file, line)) = &self.source {
-            write!(f, " ({file}:{line})")?;
+            write!(f, " ({file}:{line}")?;
+            if let Some((file, line)) = &self.inlined_at {
+                write!(f, ", inlined at {file}:{line}")?;
+            }
+            f.write_str(")")?;
         }
         write!(f, ": {}", self.kind)
     }

@@ -51,6 +51,8 @@ pub struct Fault {
     pub line: u32,
     /// The file and the line of the source, if the PTX has `.loc` directives.
     pub source: Option<(Box<str>, u32)>,
+    /// The file and the line of the call, if that place was inlined there.
+    pub inlined_at: Option<(Box<str>, u32)>,
     /// The reason.
     pub kind: FaultKind,
 }

@@ -153,21 +153,22 @@ impl<'a> Block<'a> {
 pub(super) fn fault(context: &Context<'_>, block: [u32; 3], thread: [u32; 3], pc: u32, kind: FaultKind) -> Box<Fault> {
     let code = context.code;
     let line = code.lines.get(pc as usize).copied().unwrap_or_default();
-    let source = line.source.map(|(file, line)| {
+    let place = |(file, line): (u32, u32)| {
         let path = code
             .files
             .iter()
             .find(|(index, _)| *index == file)
             .map(|(_, path)| path.clone());
         (path.unwrap_or_default().into(), line)
-    });
+    };
     let kernel = (*code.functions[context.kernel].name).into();
     Box::new(Fault {
         kernel,
         block,
         thread,
         line: line.line,
-        source,
+        source: line.source.map(place),
+        inlined_at: line.inlined_at.map(place),
         kind,
     })
 }

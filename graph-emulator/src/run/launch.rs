@@ -77,6 +77,7 @@ fn invalid(kernel: &str, message: String) -> Fault {
         thread: [0; 3],
         line: 0,
         source: None,
+        inlined_at: None,
         kind: FaultKind::InvalidLaunch(message.into()),
     }
 }

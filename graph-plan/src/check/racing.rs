@@ -6,6 +6,9 @@ use crate::region::Overlap;
 use crate::variables::VARIABLE;
 use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, NodeKind, Region, Subject};
 
+/// Two nodes, the one that was declared first first.
+type Pair = (usize, usize);
+
 /// The most races that a note lists.
 const MAX_LISTED: usize = 8;
 
@@ -78,22 +81,17 @@ pub(super) fn missing_edge(draft: &Draft, order: &Nest, missing: &Missing) -> Di
 
 /// The names of races, each pair of nodes once. `spelled` gives the words for a pair. Memory is named where it is not
 /// that of `told` alone.
-fn named(
-    draft: &Draft,
-    told: &(Side, Side),
-    others: &[(Side, Side)],
-    spelled: impl Fn((usize, usize)) -> String,
-) -> String {
+fn named(draft: &Draft, told: &(Side, Side), others: &[(Side, Side)], spelled: impl Fn(Pair) -> String) -> String {
     let pair = |race: &(Side, Side)| (race.0.node, race.1.node);
     let resource = |race: &(Side, Side)| draft.accesses[race.0.access].resource;
-    let mut pairs: Vec<((usize, usize), Vec<(Side, Side)>)> = Vec::new();
+    let mut pairs: Vec<(Pair, Vec<(Side, Side)>)> = Vec::new();
     for race in others {
         match pairs.iter_mut().find(|(known, _)| *known == pair(race)) {
             Some((_, races)) => races.push(*race),
             None => pairs.push((pair(race), vec![*race])),
         }
     }
-    let spelled = |(pair, races): &((usize, usize), Vec<(Side, Side)>)| {
+    let spelled = |(pair, races): &(Pair, Vec<(Side, Side)>)| {
         let spelled = spelled(*pair);
         match races.iter().all(|race| resource(race) == resource(told)) {
             true => spelled,

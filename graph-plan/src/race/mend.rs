@@ -12,6 +12,9 @@ const MAX_PAIRS: usize = 512;
 /// The most groups of nodes at which a shared edge may begin or end.
 const MAX_GROUPS: usize = 256;
 
+/// Two nodes, the one that was declared first first.
+type Pair = (usize, usize);
+
 /// An edge that is missing, and the races that it would end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mend {
@@ -108,7 +111,7 @@ fn shared(
     order: &Order,
     pairs: &[(usize, usize)],
     may_join: impl Fn(usize, usize) -> bool,
-) -> Vec<(usize, usize, Vec<(usize, usize)>)> {
+) -> Vec<(usize, usize, Vec<Pair>)> {
     if pairs.len() < 2 || pairs.len() > MAX_PAIRS {
         return Vec::new();
     }
@@ -235,7 +238,7 @@ mod tests {
     }
 
     /// The edges, each with the nodes that race.
-    fn edges(draft: &Draft) -> Vec<((usize, usize), Vec<(usize, usize)>)> {
+    fn edges(draft: &Draft) -> Vec<(Pair, Vec<Pair>)> {
         let racing = |mend: &Mend| ended(mend).iter().map(|race| nodes(draft, race)).collect();
         found(draft)
             .iter()

@@ -1,24 +1,17 @@
 //! The rules about access: the kernel's reads and writes compared with its declaration.
 
 use super::proposal::{Proposal, proposals};
-use super::text::{bytes, list};
+use super::text::{File, bytes, list};
 use super::{BufferAccess, Declaration, Kind, Mistake, Param, Place, Rule};
-use crate::ast::Module;
 use crate::{KernelSummary, Store};
 
-pub(super) fn check(
-    declaration: &Declaration,
-    summary: &KernelSummary,
-    module: &Module,
-    path: &str,
-    mistakes: &mut Vec<Mistake>,
-) {
+pub(super) fn check(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, mistakes: &mut Vec<Mistake>) {
     if declaration.safe {
-        addresses(declaration, summary, module, path, mistakes);
-        unknown(declaration, summary, path, mistakes);
-        atomics(declaration, summary, path, mistakes);
+        addresses(declaration, summary, file, mistakes);
+        unknown(declaration, summary, file, mistakes);
+        atomics(declaration, summary, file, mistakes);
     }
-    shared_stores(declaration, summary, path, mistakes);
+    shared_stores(declaration, summary, file, mistakes);
     needless_mut(declaration, summary, mistakes);
 }
 
@@ -30,13 +23,7 @@ fn is_value(param: &Param) -> bool {
 }
 
 /// Reports by-value arguments that are used as addresses: nothing says whose memory that is.
-fn addresses(
-    declaration: &Declaration,
-    summary: &KernelSummary,
-    module: &Module,
-    path: &str,
-    mistakes: &mut Vec<Mistake>,
-) {
+fn addresses(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, mistakes: &mut Vec<Mistake>) {
     for (index, (param, facts)) in declaration.params.iter().zip(&summary.params).enumerate() {
         let Some(line) = facts.address.filter(|_| is_value(param)) else {
             continue;
@@ -46,7 +33,7 @@ fn addresses(
             declaration.name, param.name
         );
         let unsafely = "make it a plain `fn` and launch it with `unsafe`";
-        let proposal = proposals(&declaration.entry, module).into_iter().nth(index);
+        let proposal = proposals(&declaration.entry, file.module).into_iter().nth(index);
         let help = match proposal {
             Some(memory @ Proposal::Memory(_)) => {
                 format!("declare it `{}: {}`, or {unsafely}", param.name, memory.ty())
@@ -54,12 +41,12 @@ fn addresses(
             Some(Proposal::Value(_)) | None => unsafely.to_owned(),
         };
         let fault = Mistake::new(Rule::Access, Place::Param(index), message);
-        mistakes.push(fault.note(at(line, path)).help(help));
+        mistakes.push(fault.note(at(line, file)).help(help));
     }
 }
 
 /// Reports addresses of unknown origin.
-fn unknown(declaration: &Declaration, summary: &KernelSummary, path: &str, mistakes: &mut Vec<Mistake>) {
+fn unknown(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, mistakes: &mut Vec<Mistake>) {
     let (verb, line) = match (summary.unknown_store, summary.unknown_load) {
         (Some(line), _) => ("writes", line),
         (None, Some(line)) => ("reads", line),
@@ -69,13 +56,13 @@ fn unknown(declaration: &Declaration, summary: &KernelSummary, path: &str, mista
         "the safe kernel `{}` {verb} through an address of unknown origin",
         declaration.name
     );
-    let fault = Mistake::new(Rule::Access, Place::Safe, message).note(at(line, path));
+    let fault = Mistake::new(Rule::Access, Place::Safe, message).note(at(line, file));
     mistakes.push(fault.help("make it a plain `fn` and launch it with `unsafe`"));
 }
 
 /// Reports stores through parameters declared `&`. If the address may also come from elsewhere, a plain `fn` is
 /// trusted.
-fn shared_stores(declaration: &Declaration, summary: &KernelSummary, path: &str, mistakes: &mut Vec<Mistake>) {
+fn shared_stores(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, mistakes: &mut Vec<Mistake>) {
     let shared = |index: usize| {
         let kind = declaration.params.get(index).map(|param| param.kind);
         kind == Some(Kind::Buffer(BufferAccess::Read))
@@ -89,7 +76,7 @@ fn shared_stores(declaration: &Declaration, summary: &KernelSummary, path: &str,
         for &index in store.params.iter().filter(|&&index| shared(index)) {
             if !reported.contains(&index) {
                 reported.push(index);
-                mistakes.push(shared_store(declaration, summary, store, index, path));
+                mistakes.push(shared_store(declaration, summary, store, index, file));
             }
         }
     }
@@ -100,14 +87,14 @@ fn shared_store(
     summary: &KernelSummary,
     store: &Store,
     index: usize,
-    path: &str,
+    file: &File<'_>,
 ) -> Mistake {
     let Param { name, ty, .. } = &declaration.params[index];
     let message = format!(
         "the kernel `{}` writes to `{name}`, which is declared `&`",
         declaration.name
     );
-    let mut fault = Mistake::new(Rule::Access, Place::Param(index), message).note(at(store.line, path));
+    let mut fault = Mistake::new(Rule::Access, Place::Param(index), message).note(at(store.line, file));
     if store.params.len() > 1 {
         let name = |index: &usize| declaration.params[*index].name.as_str();
         let names: Vec<&str> = store.params.iter().map(name).collect();
@@ -130,14 +117,14 @@ fn element(ty: &str) -> Option<&str> {
 }
 
 /// Reports accesses of `&[Atomic<T>]` that may disturb atomic operations of other kernels.
-fn atomics(declaration: &Declaration, summary: &KernelSummary, path: &str, mistakes: &mut Vec<Mistake>) {
+fn atomics(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, mistakes: &mut Vec<Mistake>) {
     for (index, (param, facts)) in declaration.params.iter().zip(&summary.params).enumerate() {
         let Kind::Buffer(BufferAccess::Atomic { size }) = param.kind else {
             continue;
         };
         let Param { name, ty, .. } = param;
         let mistake =
-            |message: String, line: u32| Mistake::new(Rule::Access, Place::Param(index), message).note(at(line, path));
+            |message: String, line: u32| Mistake::new(Rule::Access, Place::Param(index), message).note(at(line, file));
         let kernel = &declaration.name;
         let plainly = || {
             let plain = unwrapped(ty, "Atomic").replacen('&', "&mut ", 1);
@@ -236,8 +223,8 @@ fn needless_mut(declaration: &Declaration, summary: &KernelSummary, mistakes: &m
     }
 }
 
-fn at(line: u32, path: &str) -> String {
-    format!("the access is on line {line} of `{path}`")
+fn at(line: u32, file: &File<'_>) -> String {
+    format!("the access is {}", file.at(line))
 }
 
 #[cfg(test)]

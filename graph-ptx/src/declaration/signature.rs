@@ -1,22 +1,22 @@
 //! The rules about parameters: number, size, alignment, floats and integers, compared with the PTX.
 
 use super::proposal::{self, Proposal};
-use super::text::{bytes, list};
+use super::text::{File, bytes, list};
 use super::{Declaration, Kind, Mistake, Param, Place, Rule};
-use crate::ast::{Module, Type};
+use crate::ast::Type;
 use crate::{KernelSummary, ParamSummary};
 
 /// Compares the parameters with those of the PTX, if their sizes are known.
 pub(super) fn check(
     declaration: &Declaration,
     summary: &KernelSummary,
-    module: &Module,
-    path: &str,
+    file: &File<'_>,
     mistakes: &mut Vec<Mistake>,
 ) -> bool {
+    let (module, path) = (file.module, file.path);
     let (declared, actual) = (declaration.params.len(), summary.params.len());
     if declared != actual {
-        mistakes.push(wrong_count(declaration, summary, module, path));
+        mistakes.push(wrong_count(declaration, summary, file));
         return false;
     }
     let mut fits = true;
@@ -49,7 +49,7 @@ fn misfit(param: &Param, facts: &ParamSummary) -> Option<String> {
     }
 }
 
-fn wrong_count(declaration: &Declaration, summary: &KernelSummary, module: &Module, path: &str) -> Mistake {
+fn wrong_count(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>) -> Mistake {
     let (declared, actual) = (declaration.params.len(), summary.params.len());
     let message = format!(
         "the kernel `{}` takes {actual} parameter{}, but {declared} {} declared",
@@ -59,8 +59,8 @@ fn wrong_count(declaration: &Declaration, summary: &KernelSummary, module: &Modu
     );
     let directives: Vec<String> = summary.params.iter().map(directive).collect();
     let note = match directives.is_empty() {
-        true => format!("on line {} of `{path}`", summary.line),
-        false => format!("on line {} of `{path}`: {}", summary.line, directives.join(", ")),
+        true => file.at(summary.line),
+        false => format!("{}: {}", file.at(summary.line), directives.join(", ")),
     };
     let fitting = declaration.params.iter().zip(&summary.params);
     let fitting: Vec<(&str, &str)> = fitting
@@ -73,7 +73,7 @@ fn wrong_count(declaration: &Declaration, summary: &KernelSummary, module: &Modu
             format!("remove {}", list(&more))
         }
         _ => {
-            let paste = proposal::declaration(&declaration.name, &declaration.entry, module, &fitting);
+            let paste = proposal::declaration(&declaration.name, &declaration.entry, file.module, &fitting);
             match paste.contains("[T]") || paste.contains("<T>") {
                 true => format!("declare it `{paste}`, with the type of the elements for `T`"),
                 false => format!("declare it `{paste}`"),

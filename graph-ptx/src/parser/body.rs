@@ -1,7 +1,7 @@
 //! The statements of a function body. Scopes are flattened as they are read; the nesting is a stack, not recursion.
 
 use super::scope::Names;
-use super::{MAX_DEPTH, Parser, Result, variable};
+use super::{Location, MAX_DEPTH, Parser, Result, variable};
 use crate::ast::{Body, Function, Instruction, Reg, Space};
 use crate::lexer::{Kind, Token};
 
@@ -12,7 +12,7 @@ impl<'a> Parser<'a> {
     pub(super) fn parse_body(&mut self, function: &str, mut names: Names<'a>) -> Result<Body> {
         self.expect(b'{')?;
         let outermost = names.depth();
-        let mut source = None;
+        let mut location = None;
         loop {
             match self.token.kind {
                 Kind::Punct(b'{') => {
@@ -33,20 +33,20 @@ impl<'a> Parser<'a> {
                     }
                 }
                 Kind::Punct(b';') => self.expect(b';')?,
-                Kind::Dotted("loc") => source = Some(self.parse_location()?),
+                Kind::Dotted("loc") => location = Some(self.parse_location()?),
                 Kind::Dotted(directive) => self.parse_local_directive(directive, function, &mut names)?,
                 Kind::Punct(b'@') => {
                     let line = self.token.line;
                     let guard = self.parse_guard(&mut names)?;
                     let opcode = self.expect_word("an instruction")?;
-                    self.parse_instruction(&mut names, Some(guard), opcode, line, source)?;
+                    self.parse_instruction(&mut names, Some(guard), opcode, line, location)?;
                 }
                 Kind::Word(word) => {
                     let line = self.advance()?.line;
                     if self.accept(b':')? {
                         self.parse_label(&mut names, word)?;
                     } else {
-                        self.parse_instruction(&mut names, None, word, line, source)?;
+                        self.parse_instruction(&mut names, None, word, line, location)?;
                     }
                 }
                 _ => return self.expected("an instruction or `}`"),
@@ -72,7 +72,7 @@ impl<'a> Parser<'a> {
         guard: Option<(Reg, bool)>,
         opcode: &str,
         line: u32,
-        source: Option<(u32, u32)>,
+        location: Option<Location>,
     ) -> Result<()> {
         let mut modifiers = Vec::new();
         while let Kind::Dotted(modifier) = self.token.kind {
@@ -87,7 +87,8 @@ impl<'a> Parser<'a> {
             modifiers,
             operands,
             line,
-            source,
+            source: location.map(|location| location.source),
+            inlined_at: location.and_then(|location| location.inlined_at),
         });
         Ok(())
     }

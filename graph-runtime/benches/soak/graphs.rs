@@ -207,9 +207,12 @@ impl World {
     }
 }
 
+/// A function that builds a graph.
+pub(crate) type Build = fn(&World) -> Result<Soaked>;
+
 /// The functions that build the graphs, each with its share of launches.
-pub(crate) fn builders(device: &Device) -> Vec<(fn(&World) -> Result<Soaked>, usize)> {
-    let mut builders: Vec<(fn(&World) -> Result<Soaked>, usize)> = vec![
+pub(crate) fn builders(device: &Device) -> Vec<(Build, usize)> {
+    let mut builders: Vec<(Build, usize)> = vec![
         (owned, 640),
         (memory, 100),
         (control, 60),

@@ -71,8 +71,9 @@ impl KernelFacts {
             name: self.name,
             file: match self.source {
                 Source::Loaded => None,
-                Source::Ptx(_) | Source::Cuda(..) => Some(self.source.path()),
+                Source::Ptx(_) | Source::Compiled(..) | Source::Cuda(..) => Some(self.source.path()),
             },
+            places: self.source.places(),
             params: self.params,
             contracts: self.contracts,
             limits: self.limits,

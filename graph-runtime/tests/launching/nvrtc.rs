@@ -58,6 +58,21 @@ unsafe extern "C" {
     safe fn broken(out: &mut [f32]);
 }
 
+/// Kernels that write past the end of `out`, and declarations that do not say that they write.
+mod lines {
+    use super::cuda_kernels;
+
+    #[cuda_kernels(cuda = "tests/sources/lines.cu")]
+    unsafe extern "C" {
+        pub(super) fn own(out: &mut [f32]);
+        pub(super) fn called(out: &mut [f32]);
+        #[link_name = "own"]
+        pub(super) fn own_reads(out: &[f32]);
+        #[link_name = "called"]
+        pub(super) fn called_reads(out: &[f32]);
+    }
+}
+
 cuda_graph! {
     graph Scaled {
         host   input:  [f32; 64];
@@ -371,7 +386,7 @@ fn without_a_compiler_the_error_says_what_to_do() {
         &env::var("CUDA_GRAPH_CACHE_DIR").unwrap(),
         "note: the loader, which looks in `LD_LIBRARY_PATH`, finds none of `libnvrtc.so`, `libnvrtc.so.13`, `libnvrtc.so.12`",
         "note: there is none in `/nowhere/lib64`, `/nowhere/lib`, `/usr/local/cuda/lib64`",
-        "nvcc -ptx",
+        "cargo cuda-graph ptx",
         "#[cuda_kernels(\"x.ptx\")]",
     ] {
         assert!(text.contains(part), "no {part} in {text}");
@@ -401,6 +416,52 @@ fn the_compilers_messages_are_shown() {
         text.contains("tests/sources/broken.cu(4): error: identifier \"no_such_name\" is undefined"),
         "{text}"
     );
+}
+
+#[test]
+fn messages_name_lines_of_the_source() {
+    const NAME: &str = "messages_name_lines_of_the_source";
+    if !is_child(NAME) {
+        if let Some(compiler) = compiler(NAME) {
+            again(NAME, &Cache::new().0, Some(&compiler));
+        }
+        return;
+    }
+    let found = mistakes(|builder| {
+        let out = builder.device::<[f32; 4]>("out");
+        // SAFETY: neither is launched, since both are declared wrongly.
+        let (own, called) = unsafe { (lines::own_reads::call(&out), lines::called_reads::call(&out)) };
+        let own = builder.kernel("own", Launch::new(1, 4), own);
+        let called = builder.kernel("called", Launch::new(1, 4), called);
+        builder.after(called, &[own]);
+    });
+    let places = [
+        "note: the access is at `tests/sources/lines.cu:6`\n",
+        "note: the access is at `lines.h:2`, inlined at `tests/sources/lines.cu:10`\n",
+    ];
+    for (found, place) in found.iter().zip(places) {
+        assert!(found.contains(place), "no {place} in {found}");
+    }
+    assert_eq!(found.len(), places.len(), "{found:?}");
+    for (own, place) in [
+        (true, "(tests/sources/lines.cu:6): store"),
+        (false, "(lines.h:2, inlined at tests/sources/lines.cu:10): store"),
+    ] {
+        let mut builder = GraphBuilder::new(&Device::emulator(), "Wrong");
+        let mut out = builder.device::<[f32; 4]>("out");
+        // SAFETY: it is false, and the emulator finds it.
+        let call = unsafe {
+            match own {
+                true => lines::own::call(&mut out),
+                false => lines::called::call(&mut out),
+            }
+        };
+        builder.kernel("node", Launch::new(1, 8), call);
+        let mut graph = builder.build().unwrap();
+        graph.launch().unwrap();
+        let fault = graph.synchronize().unwrap_err().to_string();
+        assert!(fault.contains(place), "no {place} in {fault}");
+    }
 }
 
 /// The mistakes of a graph with one node.
@@ -448,6 +509,9 @@ fn declarations_are_held_against_what_was_compiled() {
         shared[0].starts_with("node `one`: the kernel `shared` writes to `data`, which is declared `&` [access]\n"),
         "{shared:?}"
     );
+    // The entry was compiled without lines of the source.
+    let place = " of the PTX of `tests/sources/scale.cu`\n";
+    assert!(shared[0].contains(place), "{shared:?}");
     let short = mistakes(|builder| {
         let mut data = builder.device::<[f32; 4]>("data");
         builder.kernel("one", Launch::new(1, 1), wrong::short::call(&mut data, 1.0));

@@ -68,11 +68,32 @@ pub(super) fn compile(source: &CudaSource, architecture: Architecture) -> Result
             if !log.is_empty() {
                 debug!(target: "graph_runtime", path = source.path, "{log}");
             }
-            program.ptx().map_err(|error| error.to_string())
+            let ptx = program.ptx().map_err(|error| error.to_string())?;
+            Ok(with_own_paths(ptx, source.path))
         }
         Err(error) if log.is_empty() => Err(error.to_string()),
         Err(error) => Err(format!("{error}\n{log}")),
     }
+}
+
+/// The PTX with the paths of files as the author wrote them: NVRTC puts the folder of the process before them.
+fn with_own_paths(ptx: String, path: &str) -> String {
+    let is_file = |line: &&str| line.trim_start().starts_with(".file");
+    let folder = ptx.lines().filter(is_file).find_map(|line| {
+        let (_, absolute) = line.split_once('"')?;
+        let folder = absolute.trim_end().strip_suffix('"')?.strip_suffix(path)?;
+        folder.ends_with('/').then(|| format!("\"{folder}"))
+    });
+    let Some(folder) = folder else {
+        return ptx;
+    };
+    let lines = ptx.split_inclusive('\n');
+    lines
+        .map(|line| match is_file(&line) {
+            true => line.replacen(&folder, "\"", 1),
+            false => line.to_owned(),
+        })
+        .collect()
 }
 
 /// The options of one compilation: the author's, and our own unless the author has given them.
@@ -81,6 +102,15 @@ fn options(own: &[&str], architecture: Architecture, known: &[u32], toolkit: Opt
     let names_architecture = |option: &&str| option.starts_with("-arch") || option.starts_with("--gpu-architecture");
     if !own.iter().any(names_architecture) {
         options.push(format!("--gpu-architecture=compute_{}", architecture.of(known)));
+    }
+    // Messages then name lines of the source; the code is the same.
+    let names_lines = |option: &&str| {
+        ["-lineinfo", "--generate-line-info", "-G", "--device-debug"]
+            .iter()
+            .any(|name| option.starts_with(name))
+    };
+    if !own.iter().any(names_lines) {
+        options.push("--generate-line-info".to_owned());
     }
     options.extend(own.iter().map(|&option| option.to_owned()));
     options.extend(toolkit.map(|folder| format!("--include-path={}", folder.display())));
@@ -205,17 +235,30 @@ mod tests {
     }
 
     #[test]
+    fn files_have_the_authors_paths() {
+        let ptx = ".entry k() { ret; }\n\t.file\t1 \"/home/me/src/x.cu\"\n\t.file\t2 \"/home/me/src/x.h\"\n";
+        let expected = ".entry k() { ret; }\n\t.file\t1 \"src/x.cu\"\n\t.file\t2 \"src/x.h\"\n";
+        assert_eq!(with_own_paths(ptx.to_owned(), "src/x.cu"), expected);
+        assert_eq!(with_own_paths(expected.to_owned(), "src/x.cu"), expected);
+    }
+
+    #[test]
     fn the_authors_options_come_first() {
         let device = Architecture::Device(80);
         let plain = options(&["--use_fast_math"], device, &[80], Some(Path::new("/cuda/include")));
         let expected = [
             "--gpu-architecture=compute_80",
+            "--generate-line-info",
             "--use_fast_math",
             "--include-path=/cuda/include",
         ];
         assert_eq!(plain, expected);
         for own in ["--gpu-architecture=compute_90a", "-arch=compute_90a"] {
-            assert_eq!(options(&[own], device, &[80], None), [own]);
+            assert_eq!(options(&[own], device, &[80], None), ["--generate-line-info", own]);
+        }
+        for own in ["-lineinfo", "-G"] {
+            let options = options(&[own], device, &[80], None);
+            assert_eq!(options, ["--gpu-architecture=compute_80", own]);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::kernel::KernelFacts;
 use graph_plan::{GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar, Touched, nearest};
 use graph_ptx::ast::{Cluster, Module};
 use graph_ptx::declaration::{self as rules, BufferAccess, Mistake, Rule};
-use graph_ptx::{Access, KernelSummary, VariableAccess};
+use graph_ptx::{Access, KernelSummary, VariableAccess, location};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
@@ -148,17 +148,39 @@ impl Compiled {
             return Ok(resolved);
         }
         let suggest = |name: &str, names: &[&str]| nearest(name, names.iter().copied()).map(str::to_owned);
-        let findings = rules::check(&described(facts, declaration), &self.module, self.ptx.path, suggest);
+        let findings = rules::check_compiled(&described(facts, declaration), &self.module, self.ptx.path, suggest);
         let mut mistakes = findings.mistakes;
         mistakes.retain(|mistake| mistake.rule != Rule::NeedlessMut); // a warning, which nobody would see at run time
         match findings.summary {
             Some(summary) if mistakes.is_empty() => {
-                let resolved = Box::leak(Box::new(with_summary(facts, &summary, self.ptx)));
+                let resolved = with_summary(facts, &summary, self.ptx);
+                let resolved = Box::leak(Box::new(KernelFacts {
+                    source: Source::Compiled(self.ptx, self.places(&resolved)),
+                    ..resolved
+                }));
                 self.kernels.push((facts, resolved));
                 Ok(resolved)
             }
             _ => Err(Unresolved::Mistakes(mistakes)),
         }
+    }
+}
+
+impl Compiled {
+    /// The places in the source of the lines of PTX that the facts name.
+    fn places(&self, facts: &KernelFacts) -> &'static [(u32, &'static str)] {
+        let dependency = &facts.dependency;
+        let mut lines: Vec<u32> = [dependency.triggers, dependency.waits, dependency.early_exit]
+            .into_iter()
+            .flatten()
+            .chain(dependency.early.iter().map(|(_, line)| *line))
+            .chain(dependency.noncoherent.iter().map(|(_, line)| *line))
+            .chain(facts.loads.iter().map(|(_, line)| *line))
+            .collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let place = |line| Some((line, forever(&location(&self.module, line)?.to_string())));
+        lines.into_iter().filter_map(place).collect::<Vec<_>>().leak()
     }
 }
 

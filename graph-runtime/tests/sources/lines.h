@@ -1,0 +1,3 @@
+__device__ inline void put(float *to, float value) {
+    *to = value;
+}
