@@ -1,8 +1,8 @@
 //! Another thread captures the stream while a graph is launched on it.
 //!
 //! On a GPU, each test runs in a process of its own. Drivers differ: with 580, a graph cannot be launched on a stream
-//! that is being captured; others may make the launch a part of the capture. Both are tested with the fake driver. A test
-//! names the outcomes that are safe, and prints the one that it saw.
+//! that is being captured; others may make the launch a part of the capture. Both are tested with the fake driver. A
+//! test names the outcomes that are safe, and prints the one that it saw.
 
 use crate::common::wants_cuda;
 use crate::fake::{alone, device, end_late_child, is_child, is_fake, run_again};
@@ -303,18 +303,19 @@ fn the_driver_treats_captures_as_assumed() -> Result<()> {
         stream.begin_capture(RELAXED).expect("captures");
         event.record(&stream).expect("records");
         end_now(&stream, &captured);
-        // SAFETY: the event and the stream live, and the context is current, in these calls.
-        let calls = unsafe {
-            [
-                sys::cuEventSynchronize(raw_event),
-                sys::cuEventQuery(raw_event),
-                sys::cuStreamWaitEvent(other.cu_stream(), raw_event, 0),
-            ]
-        };
-        println!("faults: bare cuEventSynchronize, cuEventQuery, cuStreamWaitEvent of a captured event: {calls:?}");
+        // SAFETY: the event lives, and the context is current.
+        let waited = unsafe { sys::cuEventSynchronize(raw_event) };
+        // SAFETY: as above.
+        let asked = unsafe { sys::cuEventQuery(raw_event) };
+        // SAFETY: as above; the stream lives.
+        let other_waits = unsafe { sys::cuStreamWaitEvent(other.cu_stream(), raw_event, 0) };
+        println!(
+            "faults: a captured event: bare cuEventSynchronize {waited:?}, cuEventQuery {asked:?}, cuStreamWaitEvent \
+             {other_waits:?}"
+        );
         let captured = sys::CUresult::CUDA_ERROR_CAPTURED_EVENT;
         assert_eq!(
-            calls[..2],
+            [waited, asked],
             [captured, captured],
             "the host cannot wait for such an event"
         );
