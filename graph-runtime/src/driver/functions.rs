@@ -226,6 +226,9 @@ fn name(code: u32) -> Option<&'static str> {
     type GetErrorName = unsafe extern "C" fn(u32, *mut *const c_char) -> u32;
     static FOUND: OnceLock<Option<GetErrorName>> = OnceLock::new();
     const NAME: &str = "cuGetErrorName";
+    if code == 600 {
+        return Some("CUDA_ERROR_NOT_READY"); // said again and again to those who wait
+    }
     // SAFETY: the type is that of CUDA's header, with an integer for its enum.
     let get = (*FOUND.get_or_init(|| unsafe { find(NAME) }))?;
     let mut name = ptr::null();
