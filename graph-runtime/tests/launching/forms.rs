@@ -98,7 +98,7 @@ fn vectors_are_moved_and_passed_whole() {
         // After the second move: the halves are 1, 0, 3, 2 more than the lane.
         let (x, y, z, w) = (lane + 1, lane, lane + 3, lane + 2);
         let (low, high) = (x | y << 16, (z | w << 16) + 256);
-        [0, lane, 9, 9, low, high, low.rotate_left(16), 5]
+        [0, lane, 9, 0, low, high, low.rotate_left(16), 5]
     });
     assert_eq!(run(0, |out| vectors::call(out)), expected);
 }
