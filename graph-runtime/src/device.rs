@@ -83,8 +83,8 @@ impl Device {
     /// Returns the same device, set up to hand the text that kernels print by `printf` to `receive`, which is called
     /// once for each call of `printf` by a thread. Blocks run on several host threads, so it may be called on any of
     /// them, and on several at the same time. If it panics, so does the launch. As in host functions, memory that
-    /// graphs share is refused in it ([`Error::InUse`]) while others use it. Without a receiver, the text goes to standard
-    /// output.
+    /// graphs share is refused in it ([`Error::InUse`]) while others use it. Without a receiver, the text goes to
+    /// standard output.
     ///
     /// On CUDA this changes nothing: the driver collects the text in a buffer of its own (1 MB, of which the oldest
     /// text is lost if there is more) and writes it to standard output when the host waits for the device.
