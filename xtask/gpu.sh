@@ -96,7 +96,8 @@ set_command_line() { # kind file tool module
             command_line+=("$program")
             [[ $2 != tests-* ]] || command_line+=(--test-threads 1 $(left_out "$3"))
             ;;
-        tests) [[ $2 != *-fault_injection ]] || command_line+=(--nocapture) ;; # it prints a table
+        # It prints a table, and its tests take turns: one thread says which of them ran when the program died.
+        tests) [[ $2 != *-fault_injection ]] || command_line+=(--nocapture --test-threads 1) ;;
         delays) command_line=(env CUDA_GRAPH_TEST_DELAYS=1 "$program") ;;
         debug) command_line=(env CUDA_GRAPH_DEBUG=1 "$program" $(left_out debug)) ;;
         bench) command_line+=(--bench) ;; # as `cargo bench` does

@@ -162,9 +162,10 @@ impl Graph {
     /// waiting for it. Accessors wait for the launch, even if the stream has been destroyed by then.
     ///
     /// # Errors
-    /// * [`Error::Stream`] if the stream is being captured or belongs to another context. If another thread begins the
-    ///   capture during the call, that capture becomes invalid; if it also ends it during the call, the graph's memory
-    ///   is kept for ever, and the graph cannot be used any more;
+    /// * [`Error::Stream`] if the stream is being captured or belongs to another context. No other thread should begin
+    ///   or end a capture of this stream during the call: CUDA's driver may not survive that. If it begins one, that
+    ///   capture becomes invalid; if it also ends it, the graph's memory may have to be kept for ever, and the graph
+    ///   cannot be used any more then;
     /// * [`Error::Unsupported`] on the emulator;
     /// * as [`Graph::launch`].
     pub fn launch_on(&mut self, stream: &CudaStream) -> Result<()> {

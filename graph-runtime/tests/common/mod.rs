@@ -49,7 +49,7 @@ pub(crate) fn cuda_only(test: &str) -> Option<Device> {
     None
 }
 
-fn wants_cuda() -> bool {
+pub(crate) fn wants_cuda() -> bool {
     std::env::var_os("CUDA_GRAPH_TEST_DEVICE").is_some_and(|device| device == "cuda")
 }
 

@@ -45,6 +45,13 @@ const QUIET: [&str; 18] = [
     "cuThreadExchangeStreamCaptureMode",
 ];
 
+/// The calls that a wait of debug mode makes again and again, so that their number is another in each run.
+const POLLED: [&str; 2] = ["cuGetErrorName", "cuStreamQuery"];
+
+/// The runs of which at least one allocates as much as it frees, unless memory is leaked. Other threads allocate and
+/// free, too: those that ask for events in host functions end later than their callers.
+const MAX_REPEATS: usize = 4;
+
 /// Whether errors of a call name a node.
 fn is_of_a_node(call: &str) -> bool {
     let adds = call.starts_with("cuGraphAdd") || call.contains("NodeSet") && !call.starts_with("cuGraphMem");
@@ -122,21 +129,25 @@ fn every_call_fails_once() {
         for (call, count) in faults::counts() {
             table.entry(call).or_default().calls += count;
             for number in sample(count) {
+                let Failure {
+                    number,
+                    came_true,
+                    result,
+                    objects,
+                    kept,
+                } = fail(&device, scenario, call, number);
                 let what = format!("{name}: {call} number {number}");
-                faults::start();
-                let (objects_before, heap_before) = (objects(), heap_bytes());
-                faults::fail(call, number);
-                let result = run(&device, scenario).map(|errors| {
-                    let texts = errors.iter().map(|error| error.to_string());
-                    texts.collect::<Vec<String>>()
-                });
-                if faults::pending() > 0 {
+                if !came_true {
                     problems.push(format!("{what}: was not called again"));
                 }
-                faults::start();
-                let (heap_after, objects_after) = (heap_bytes(), objects());
-                if objects_after != objects_before {
-                    problems.push(format!("{what}: leaked: {objects_after:?}, before {objects_before:?}"));
+                if objects[0] != objects[1] {
+                    problems.push(format!("{what}: leaked: {:?}, before {:?}", objects[1], objects[0]));
+                }
+                // What a process allocates once, it does not allocate again; what leaks, leaks again.
+                let leaks = |_| fail(&device, scenario, call, number).kept > 0;
+                if kept > 0 && (1..MAX_REPEATS).all(leaks) {
+                    problems.push(format!("{what}: leaked {kept} bytes of the heap, each time"));
+                    heap += kept;
                 }
                 let text = match result {
                     Ok(texts) => texts,
@@ -145,9 +156,6 @@ fn every_call_fails_once() {
                         continue;
                     }
                 };
-                let own: usize = text.iter().map(String::capacity).sum();
-                let own = own + text.capacity() * size_of::<String>();
-                heap += heap_after - heap_before - own as isize;
                 let outcomes = table.entry(call).or_default();
                 outcomes.failed += 1;
                 match &text[..] {
@@ -168,13 +176,9 @@ fn every_call_fails_once() {
     let lost = free.saturating_sub(free_on(&device));
     print(&table, heap, lost);
     for (name, outcomes) in &table {
-        // The fake driver runs no host functions, which alone make the second call.
-        if outcomes.failed == 0 && *name != "cuLogsRegisterCallback" && !(is_fake() && *name == "cuEventQuery") {
+        if outcomes.failed == 0 && *name != "cuLogsRegisterCallback" {
             problems.push(format!("{name}: no scenario calls it"));
         }
-    }
-    if heap > 64 << 10 {
-        problems.push(format!("{heap} more bytes are allocated in Rust"));
     }
     if lost > 4 << 20 {
         problems.push(format!("{lost} bytes of device memory are lost"));
@@ -185,6 +189,47 @@ fn every_call_fails_once() {
         problems.len(),
         problems.join("\n")
     );
+}
+
+/// What came of one failure.
+struct Failure {
+    /// The number of the call that failed.
+    number: usize,
+    came_true: bool,
+    result: Result<Vec<String>, String>,
+    /// The driver's objects before and after.
+    objects: [BTreeMap<&'static str, isize>; 2],
+    /// The bytes of the heap after, less those before.
+    kept: isize,
+}
+
+/// Runs a scenario in which a call fails. A polled call may not reach its number again: then half of it is tried, and
+/// so on. The first call of a name comes in every run.
+fn fail(device: &Device, scenario: Scenario, call: &str, number: usize) -> Failure {
+    faults::start();
+    let (objects_before, heap_before) = (objects(), heap_bytes());
+    faults::fail(call, number);
+    let result = run(device, scenario).map(|errors| {
+        let texts = errors.iter().map(|error| error.to_string());
+        texts.collect::<Vec<String>>()
+    });
+    let came_true = faults::pending() == 0;
+    faults::start();
+    let (heap_after, objects_after) = (heap_bytes(), objects());
+    if !came_true && number > 1 && POLLED.contains(&call) {
+        return fail(device, scenario, call, number / 2);
+    }
+    let own = match &result {
+        Ok(texts) => texts.iter().map(String::capacity).sum::<usize>() + texts.capacity() * size_of::<String>(),
+        Err(text) => text.capacity(),
+    };
+    Failure {
+        number,
+        came_true,
+        result,
+        objects: [objects_before, objects_after],
+        kept: heap_after - heap_before - own as isize,
+    }
 }
 
 /// Whether a good graph builds, and gives right results.
@@ -219,7 +264,8 @@ fn print(table: &BTreeMap<&str, Outcomes>, heap: isize, lost: usize) {
     let device = if is_fake() { "a fake driver" } else { "a GPU" };
     println!(
         "{text}faults: {failed} failures of {} calls on {device}: {named} gave an error that names the call, {quiet} made \
-         no difference; {heap} bytes of the heap and {lost} bytes of device memory more in use",
+         no difference; {heap} bytes of the heap are leaked again and again, and {lost} bytes of device memory are more \
+         in use",
         table.len()
     );
 }

@@ -1,15 +1,21 @@
 //! The driver that runs nothing, for machines without a GPU: `fake/libcuda.rs`, which `rustc` compiles.
 
-use crate::common::cuda_only;
+use crate::common::{cuda_only, wants_cuda};
 use graph_runtime::Device;
 use graph_runtime::fault_injection as faults;
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 /// The environment variable of processes with that driver.
 const FAKE: &str = "CUDA_GRAPH_FAKE_DRIVER";
+/// The environment variable of processes that run one test.
+const CHILD: &str = "CUDA_GRAPH_FAULTS_CHILD";
+/// The longest that a test of [`alone`] takes, and a part of one.
+const MAX_ALONE: Duration = Duration::from_secs(60);
 
 /// Whether launches do nothing here, so that results are not to be looked at.
 pub(crate) fn is_fake() -> bool {
@@ -29,26 +35,65 @@ pub(crate) fn device_with(test: &str, variables: &[(&str, &str)]) -> Option<(Dev
         faults::start();
         return Some((device, turn));
     }
+    pass(test, variables);
+    None
+}
+
+/// As [`device`], but the test runs in a process of its own on a GPU, too: if it crashes there, others go on. With the
+/// fake driver, it runs once for each list of environment variables.
+pub(crate) fn alone(test: &str, fakes: &[&[(&str, &str)]]) -> Option<(Device, MutexGuard<'static, ()>)> {
+    if is_child() {
+        end_late_child();
+        return device(test);
+    }
+    let _turn = turn();
+    let runs = if wants_cuda() { &[&[][..]] } else { fakes };
+    runs.iter().for_each(|variables| pass(test, variables));
+    None
+}
+
+/// Whether this process runs one test for another process.
+pub(crate) fn is_child() -> bool {
+    env::var_os(CHILD).is_some()
+}
+
+/// Ends this process if its test takes too long.
+pub(crate) fn end_late_child() {
+    thread::spawn(|| {
+        thread::sleep(MAX_ALONE);
+        eprintln!("the test did not end within {MAX_ALONE:?}");
+        std::process::exit(124);
+    });
+}
+
+/// Runs a test in another process, with environment variables: on the GPU, or else with the fake driver.
+pub(crate) fn run_again(test: &str, variables: &[(&str, &str)]) -> Output {
     let program = env::current_exe().expect("this program has a path");
-    let run = Command::new(program)
-        .args(["--exact", test, "--nocapture"])
-        .env("LD_LIBRARY_PATH", library())
-        .env("CUDA_GRAPH_TEST_DEVICE", "cuda")
-        .env(FAKE, "1")
-        .envs(variables.iter().copied())
-        .output()
-        .expect("this program runs again");
+    let mut command = Command::new(program);
+    command.args(["--exact", test, "--nocapture"]).env(CHILD, "1");
+    if !wants_cuda() {
+        command
+            .env("LD_LIBRARY_PATH", library())
+            .env("CUDA_GRAPH_TEST_DEVICE", "cuda")
+            .env(FAKE, "1");
+    }
+    let run = command.envs(variables.iter().copied()).output();
+    run.expect("this program runs again")
+}
+
+/// As [`run_again`]. The test must pass there; what it prints is printed.
+fn pass(test: &str, variables: &[(&str, &str)]) {
+    let run = run_again(test, variables);
     let (out, error) = (
         String::from_utf8_lossy(&run.stdout),
         String::from_utf8_lossy(&run.stderr),
     );
     assert!(
         run.status.success(),
-        "{test} with the fake driver: {}\n{out}\n{error}",
+        "{test} in another process, {variables:?}: {}\n{out}\n{error}",
         run.status
     );
     println!("{out}");
-    None
 }
 
 /// Lets one test run at a time: calls and allocations of all tests count together.

@@ -86,13 +86,14 @@ impl CudaExecutable {
         // SAFETY: the stream lives and is of this context, which is current.
         let status = unsafe { driver::stream::capture_status(stream) };
         let graph = || Site::graph(&draft.name);
-        if status == Ok(CaptureStatus::None) {
-            return launched.at(graph);
-        }
-        // The launch may run, or be in the capture; so may the recording of the event.
-        self.in_flight.set(self.in_flight.get() | LOST);
-        self.event.lose();
         let message = match status {
+            Ok(CaptureStatus::None) => match launched {
+                // The capture that a call fell into has been ended since, without a graph.
+                Err(error) if is_capture_error(&error) => INVALIDATED,
+                Err(error) => return Err(error).at(graph),
+                Ok(()) if !self.event.is_captured().at(graph)? => return Ok(()),
+                Ok(()) => self.give_up(),
+            },
             Ok(CaptureStatus::Invalidated) => INVALIDATED,
             _ => {
                 // CUDA does not allow to wait for a stream that is being captured: the call returns at once, and makes
@@ -100,16 +101,25 @@ impl CudaExecutable {
                 // SAFETY: as above.
                 match (status, unsafe { driver::stream::synchronize(stream) }) {
                     (_, Err(error)) if is_capture_error(&error) => INVALIDATED,
-                    (Err(unknown), Ok(())) => return launched.and(Err(unknown)).at(graph), // it is not being captured
-                    _ => {
-                        self.in_flight.set(self.in_flight.get() | EVENT);
-                        self.event.give_up();
-                        CAPTURED
+                    (Err(unknown), Ok(())) => {
+                        self.note_launch();
+                        return launched.and(Err(unknown)).at(graph); // it is not being captured
                     }
+                    _ => self.give_up(),
                 }
             }
         };
+        // The launch may run, although the recording of the event is in the capture.
+        self.note_launch();
         Err(Error::Stream { site: graph(), message })
+    }
+
+    /// Makes all waiting fail from now on. Returns the reason.
+    #[cold]
+    fn give_up(&self) -> &'static str {
+        self.in_flight.set(self.in_flight.get() | EVENT);
+        self.event.give_up();
+        CAPTURED
     }
 
     /// Whether a launch is in a graph that another thread has captured. Then this graph must not be used any more.

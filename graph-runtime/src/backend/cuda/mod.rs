@@ -96,13 +96,14 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///    [`Cuda::bind`]. No code of the user runs between that and those calls: subscribers of `tracing` run only in
 ///    `announce`, which binds again, and closures and destructors are followed by another `bind`.
 /// 10. *No captured graph has our memory.* A launch on a user's stream is refused if the stream is being captured. If
-///     another thread begins that between the question and the launch, `launch_on_checked` asks again after the launch.
-///     A capture that is still open then is made invalid, and CUDA makes no graph of it. If it has been ended
-///     meanwhile, the event is given up: waiting for it fails for ever, so memory is neither lent (fact 4) nor freed
-///     (fact 2), nor used by others (facts 2 to 4 of `Uses`), and `Graph` launches no more. If it was begun and ended
-///     between the two questions, the recording of the event was captured as well; CUDA refuses to wait for such an
-///     event, so waiting fails as well. In one case nothing shows: the capture ends just between the launch and the
-///     recording. That this does not happen is assumed of programs (P1).
+///     another thread begins that between the question and the launch, the driver may refuse the launch: then the
+///     capture is invalid (D7). Other drivers make the launch a part of the capture, or the recording of the event is
+///     captured. So `launch_on_checked` asks again after both. A capture that is still open then is made invalid, and
+///     CUDA makes no graph of it. If it has been ended by then, or while it was made invalid, the event tells: it is
+///     given up if its recording was captured. Waiting for it fails for ever, so memory is neither lent (fact 4) nor
+///     freed (fact 2), nor used by others (facts 2 to 4 of `Uses`), and `Graph` launches no more. In one case nothing
+///     shows: a driver captures the launch, and the capture ends just between that and the recording. That this does
+///     not happen is assumed of programs (P1).
 pub(crate) struct CudaExecutable {
     cuda: Arc<Cuda>,
     stream: CUstream,

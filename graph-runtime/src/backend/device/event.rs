@@ -13,6 +13,9 @@ use std::time::Duration;
 /// function itself.
 const MAX_QUERY: Duration = Duration::from_millis(100);
 
+/// The code of calls that wait for an event whose last recording was captured.
+const CAPTURED_EVENT: u32 = 907;
+
 /// An event that a graph records after its launches. Users of memory that the graph shares wait for it. It stands for
 /// all launches of the graph so far, since those run one after the other, on whatever streams.
 pub(crate) struct LaunchEvent {
@@ -84,6 +87,18 @@ impl LaunchEvent {
         unsafe { driver::stream::wait_event(stream, self.event) }
     }
 
+    /// Whether the last recording was captured, also by a capture that has ended since. The context is current.
+    pub(crate) fn is_captured(&self) -> Result<bool, CudaError> {
+        const NOT_READY: u32 = 600;
+        let _relaxed = RelaxedCapture::enter();
+        // SAFETY: the event is `self`'s, and the context is current.
+        match unsafe { driver::event::query(self.event) } {
+            Err(error) if error.code() == CAPTURED_EVENT => Ok(true),
+            Err(error) if error.code() != NOT_READY => Err(error),
+            Ok(()) | Err(_) => Ok(false),
+        }
+    }
+
     /// Whether the launches have ended. False if CUDA cannot tell.
     fn has_ended(&self) -> bool {
         let _relaxed = RelaxedCapture::enter();
@@ -95,7 +110,6 @@ impl LaunchEvent {
 
 impl Awaited for LaunchEvent {
     fn wait(&self) -> Result<(), CudaError> {
-        const CAPTURED_EVENT: u32 = 907;
         if self.is_given_up() {
             return Err(driver::error("cuEventSynchronize", CAPTURED_EVENT));
         }

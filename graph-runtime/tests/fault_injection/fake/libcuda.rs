@@ -2,7 +2,9 @@
 //!
 //! It is strict: every handle is checked, and the wrong one ends the process with a message; and every call that may
 //! need a current context fails without one. Copies and memsets outside of graphs are done; launches do nothing.
-//! `FAKE_CUDA_CODE=cuGraphUpload=123456` makes all calls of that name return that code.
+//! `FAKE_CUDA_CODE=cuGraphUpload=123456` makes all calls of that name return that code. Graphs cannot be launched on a
+//! stream that is being captured, as with driver 580; `FAKE_CUDA_CAPTURES_LAUNCHES=1` makes such launches a part of the
+//! capture, as older drivers may.
 #![allow(non_snake_case, unused_unsafe, reason = "the functions are CUDA's, and not all bodies have unsafe code")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -62,6 +64,8 @@ static CODE: LazyLock<Option<(String, u32)>> = LazyLock::new(|| {
     let (name, code) = text.split_once('=')?;
     Some((name.to_owned(), code.parse().ok()?))
 });
+
+static CAPTURES_LAUNCHES: LazyLock<bool> = LazyLock::new(|| std::env::var_os("FAKE_CUDA_CAPTURES_LAUNCHES").is_some());
 
 thread_local! {
     static CURRENT: Cell<Handle> = const { Cell::new(0) };
@@ -617,6 +621,11 @@ api! {
     free cuGraphLaunch(exec: Handle, stream: Handle) {
         let mut state = state();
         state.exec(CALL, exec);
+        let (capture, _) = state.stream(CALL, stream);
+        if *capture != 0 && !*CAPTURES_LAUNCHES {
+            *capture = 2;
+            return CAPTURE_UNSUPPORTED;
+        }
         state.queue(CALL, stream).err().unwrap_or(0)
     }
     bound cuGraphExecKernelNodeSetParams_v2(exec: Handle, node: Handle, _params: *const c_void) {
