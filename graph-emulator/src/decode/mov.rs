@@ -68,7 +68,10 @@ fn vector(count: usize, to: &Operand, from: &Operand, ty: Type, scope: &mut Scop
             .into_iter()
             .chain([Operand::Integer(0)])
             .collect(),
-        Operand::Integer(_) | Operand::F32(_) | Operand::F64(_) => vec![from.clone(); count],
+        // An H200 puts the literal into the first part, and 0 into the others. Others than these were not measured.
+        Operand::Integer(0..) => std::iter::once(from.clone())
+            .chain(std::iter::repeat_n(Operand::Integer(0), count - 1))
+            .collect(),
         _ => return Err(mismatch()),
     };
     let Operand::Vector(targets) = to else {

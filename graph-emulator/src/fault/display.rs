@@ -33,7 +33,7 @@ impl fmt::Display for Fault {
         }
         if let Some((file, line)) = &self.source {
             write!(f, " ({file}:{line}")?;
-            if let Some((file, line)) = &self.inlined_at {
+            if let Some((file, line)) = self.inlined_at.as_deref() {
                 write!(f, ", inlined at {file}:{line}")?;
             }
             f.write_str(")")?;

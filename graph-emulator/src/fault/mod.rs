@@ -52,7 +52,7 @@ pub struct Fault {
     /// The file and the line of the source, if the PTX has `.loc` directives.
     pub source: Option<(Box<str>, u32)>,
     /// The file and the line of the call, if that place was inlined there.
-    pub inlined_at: Option<(Box<str>, u32)>,
+    pub inlined_at: Option<Box<(Box<str>, u32)>>,
     /// The reason.
     pub kind: FaultKind,
 }

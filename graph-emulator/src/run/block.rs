@@ -168,7 +168,7 @@ pub(super) fn fault(context: &Context<'_>, block: [u32; 3], thread: [u32; 3], pc
         thread,
         line: line.line,
         source: line.source.map(place),
-        inlined_at: line.inlined_at.map(place),
+        inlined_at: line.inlined_at.map(place).map(Box::new),
         kind,
     })
 }

@@ -429,8 +429,10 @@ fn messages_name_lines_of_the_source() {
     }
     let found = mistakes(|builder| {
         let out = builder.device::<[f32; 4]>("out");
-        // SAFETY: neither is launched, since both are declared wrongly.
-        let (own, called) = unsafe { (lines::own_reads::call(&out), lines::called_reads::call(&out)) };
+        // SAFETY: it is not launched, since it is declared wrongly.
+        let own = unsafe { lines::own_reads::call(&out) };
+        // SAFETY: likewise.
+        let called = unsafe { lines::called_reads::call(&out) };
         let own = builder.kernel("own", Launch::new(1, 4), own);
         let called = builder.kernel("called", Launch::new(1, 4), called);
         builder.after(called, &[own]);
@@ -449,12 +451,11 @@ fn messages_name_lines_of_the_source() {
     ] {
         let mut builder = GraphBuilder::new(&Device::emulator(), "Wrong");
         let mut out = builder.device::<[f32; 4]>("out");
-        // SAFETY: it is false, and the emulator finds it.
-        let call = unsafe {
-            match own {
-                true => lines::own::call(&mut out),
-                false => lines::called::call(&mut out),
-            }
+        let call = match own {
+            // SAFETY: it is false, and the emulator finds it.
+            true => unsafe { lines::own::call(&mut out) },
+            // SAFETY: likewise.
+            false => unsafe { lines::called::call(&mut out) },
         };
         builder.kernel("node", Launch::new(1, 8), call);
         let mut graph = builder.build().unwrap();
