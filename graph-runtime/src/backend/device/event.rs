@@ -89,11 +89,13 @@ impl LaunchEvent {
 
     /// Whether the last recording was captured, also by a capture that has ended since. The context is current.
     pub(crate) fn is_captured(&self) -> Result<bool, CudaError> {
+        const INVALID_VALUE: u32 = 1;
         const NOT_READY: u32 = 600;
         let _relaxed = RelaxedCapture::enter();
         // SAFETY: the event is `self`'s, and the context is current.
         match unsafe { driver::event::query(self.event) } {
-            Err(error) if error.code() == CAPTURED_EVENT => Ok(true),
+            // Driver 580 says this of an event whose only recording was captured; the event itself is valid.
+            Err(error) if matches!(error.code(), CAPTURED_EVENT | INVALID_VALUE) => Ok(true),
             Err(error) if error.code() != NOT_READY => Err(error),
             Ok(()) | Err(_) => Ok(false),
         }
