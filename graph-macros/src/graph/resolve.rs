@@ -21,6 +21,7 @@ use crate::report::Report;
 use graph_plan::{Code, Draft};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use syn::Expr;
 
@@ -46,6 +47,8 @@ pub(crate) struct Graph<'a> {
     pub(crate) edges: Vec<&'a Ident>,
     /// For each edge between iterations, its text in `after`.
     pub(crate) shifts: Vec<&'a Dependency>,
+    /// Whether nodes have `unsafe` of the author's, once somebody has asked: every method's documentation does.
+    pub(crate) unsafe_nodes: OnceCell<bool>,
     /// The meaning of each name of the one namespace.
     names: HashMap<String, Entity>,
 }
@@ -173,6 +176,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         updates: Updates::default(),
         edges: Vec::new(),
         shifts: Vec::new(),
+        unsafe_nodes: OnceCell::new(),
         names: item
             .unparsed
             .iter()

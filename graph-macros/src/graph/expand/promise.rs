@@ -43,7 +43,9 @@ pub(super) fn mention_elsewhere(graph: &Graph<'_>) -> Option<TokenStream> {
 }
 
 fn sentence(graph: &Graph<'_>, page: &str) -> Option<TokenStream> {
-    unsafe_nodes(graph).next()?;
+    if !graph.unsafe_nodes.get_or_init(|| unsafe_nodes(graph).next().is_some()) {
+        return None;
+    }
     let text = format!(" The promise of the [unsafe nodes]({page}#unsafe-nodes) covers whatever this changes.");
     Some(quote!(#[doc = ""] #[doc = #text]))
 }
