@@ -60,7 +60,7 @@ on x86-64 (25 MB). The first run fetches it with pip (any mirror that pip is set
 into the folder `wheels` of CUDA_GRAPH_CACHE_DIR, or of the user's cache. If the
 environment variable CUDA_GRAPH_NVRTC names a libnvrtc.so, that is used instead.";
 
-/// What is to be done.
+/// The task of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Check,

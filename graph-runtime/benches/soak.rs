@@ -73,7 +73,7 @@ struct Used {
     allocated: isize,
     /// Memory of the host that the process has in its working set; 0 where the system does not tell.
     resident: isize,
-    /// Of the device; 0 on the emulator.
+    /// Memory of the device in use; 0 on the emulator.
     device: isize,
 }
 

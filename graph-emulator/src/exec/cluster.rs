@@ -9,7 +9,7 @@ use crate::state::{Warp, first};
 pub(crate) struct Cluster {
     /// The lanes that have arrived in the current phase.
     arrived: Vec<u32>,
-    /// Those of them that wait.
+    /// The lanes of these that wait.
     parked: Vec<u32>,
     /// The lanes that have arrived in the phase before, and have not waited for its end yet.
     free: Vec<u32>,

@@ -65,7 +65,7 @@ impl Object {
         u64::from(self.pending) | u64::from(self.expected) << 20 | bytes | Object::VALID | odd
     }
 
-    /// What `arrive` returns: the parity of the current phase, and the number of pending arrivals.
+    /// The result of `arrive`: the parity of the current phase, and the number of pending arrivals.
     fn state(self) -> u64 {
         u64::from(self.pending) | if self.odd { Object::ODD } else { 0 }
     }

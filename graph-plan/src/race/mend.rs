@@ -116,8 +116,8 @@ fn shared(
         return Vec::new();
     }
     let reaches = |first: usize, second: usize| first == second || order.before(first, second);
-    // Of the nodes that come after the same beginnings, the earliest orders least; of those before the same ends, the
-    // latest does.
+    // The earliest node orders least, of those that come after the same beginnings; the latest does, of those before
+    // the same ends.
     let beginnings = groups(order.sequence().iter(), pairs, |node, (from, _)| reaches(from, node));
     let endings = groups(order.sequence().iter().rev(), pairs, |node, (_, to)| reaches(node, to));
     let mut found = Vec::new();

@@ -116,7 +116,7 @@ fn vectors_are_followed_part_by_part() {
     assert!(summary.params[1].access.stored.is_some() && summary.unknown_store.is_none());
 }
 
-/// What is not known may do anything with its operands, also with those that are not in brackets.
+/// An unknown instruction may do anything with its operands, also with those that are not in brackets.
 #[test]
 fn instructions_that_are_not_known_do_everything() {
     for instruction in [

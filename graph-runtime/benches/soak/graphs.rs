@@ -180,7 +180,7 @@ pub(crate) enum Request {
 /// A graph that was built.
 pub(crate) type Soaked = Box<dyn FnMut(Request) -> Result<()>>;
 
-/// What outlives graphs.
+/// The memory, events and stream that outlive graphs.
 pub(crate) struct World {
     pub(crate) device: Device,
     buffers: [DeviceBuffer<[f32; 64]>; 2],

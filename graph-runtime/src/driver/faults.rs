@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is made, the calls that make it, and the call that destroys it.
+/// The kind of an object, the calls that make it, and the call that destroys it.
 const OBJECTS: [(&str, &[&str], &str); 7] = [
     ("device memory", &["cuMemAlloc_v2"], "cuMemFree_v2"),
     ("host memory", &["cuMemHostAlloc"], "cuMemFreeHost"),
@@ -38,7 +38,7 @@ struct State {
     live: BTreeMap<&'static str, isize>,
 }
 
-/// What happens at one call.
+/// The plan for one call.
 struct Plan {
     call: String,
     number: usize,

@@ -37,7 +37,7 @@ fn docs(statements: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// What other code can change by safe calls.
+/// The methods by which other code can change a graph safely.
 const CHANGES: [&str; 12] = [
     "fn build",
     "fn input_mut",

@@ -53,7 +53,7 @@ pub(crate) use executable::{CAPTURED, launch_error};
 /// # Safety
 ///
 /// These facts allow the GPU to use memory at times that Rust does not see. `SAFETY` comments refer to them by number.
-/// What they assume of others is numbered in `docs/safety.md`: D1 and so on.
+/// The assumptions about others are numbered in `docs/safety.md`: D1 and so on.
 ///
 /// 1. *Handles are ours and live.* `graph`, `exec`, `stream`, `event`, `events`, the modules and `nodes` were made by
 ///    `build` in the context of `cuda`, are given to nobody who could destroy them without `unsafe`, and are destroyed

@@ -26,7 +26,7 @@ const NAMES: &[&str] = if cfg!(windows) {
 fn search(functions: &[&str]) -> Result<Library, Vec<String>> {
     let mut tried = Vec::new();
     for name in NAMES {
-        // What the loader says about a name that it does not find would be noise.
+        // The loader's message about a name that it does not find would be noise.
         if let Ok(library) = load(Path::new(name)) {
             match lacks(&library, functions) {
                 None => return Ok(library),
