@@ -216,10 +216,8 @@ impl Word for AtomicU32 {
     }
     #[inline(always)]
     fn copy(words: &[AtomicU32; RUN], to: &mut [u32; RUN]) {
-        let mut index = 0;
-        while index < RUN {
-            to[index] = words[index].load(Relaxed);
-            index += 1;
+        for (to, word) in to.iter_mut().zip(words) {
+            *to = word.load(Relaxed);
         }
     }
 }
@@ -232,10 +230,9 @@ impl Word for [u8; 4] {
     #[inline(always)]
     fn copy(words: &[[u8; 4]; RUN], to: &mut [u32; RUN]) {
         // All are read before any is written, so that the compiler makes few wide moves of it.
-        let (mut values, mut index) = ([0; RUN], 0);
-        while index < RUN {
-            values[index] = u32::from_le_bytes(words[index]);
-            index += 1;
+        let mut values = [0; RUN];
+        for (value, word) in values.iter_mut().zip(words) {
+            *value = u32::from_le_bytes(*word);
         }
         *to = values;
     }
@@ -287,10 +284,8 @@ fn fetch<W: Word>(to: &mut [u32], walk: Walk, words: &[W]) {
 fn put(values: &[u32], walk: Walk, words: &[AtomicU32]) {
     for (row, start) in values.chunks_exact(walk.width).zip(walk.rows()) {
         if walk.across == 1 {
-            let (words, mut index) = (&words[start..start + row.len()], 0);
-            while index < row.len() {
-                words[index].store(row[index], Relaxed);
-                index += 1;
+            for (word, value) in words[start..start + walk.width].iter().zip(row) {
+                word.store(*value, Relaxed);
             }
         } else {
             for (x, value) in row.iter().enumerate() {

@@ -1,8 +1,5 @@
 //! Loops over the lanes of registers, for instructions that do the same in all of them, and the types that instructions
 //! give to lanes.
-//!
-//! These loops are `while`s over an index: in builds without optimisation, which a user's tests often are, iterators
-//! take several times as long.
 
 use std::cell::Cell;
 
@@ -115,10 +112,8 @@ float_lanes!(f32 => u32, u32; f64 => u64, u64; half::f16 => u32, u16; half::bf16
 #[inline(always)]
 pub(crate) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
     let mut values = [T::default(); LANES];
-    let mut lane = 0;
-    while lane < LANES {
-        values[lane] = f(lane);
-        lane += 1;
+    for (lane, value) in values.iter_mut().enumerate() {
+        *value = f(lane);
     }
     values
 }
@@ -129,7 +124,7 @@ impl Registers {
     pub(crate) fn set<B: LaneBits>(&mut self, slot: Slot, mask: u32, value: [B; LANES]) {
         debug_assert_eq!(self.count(), 1, "values are those of one warp");
         let rows = self.rows_for::<B>(slot);
-        blend(&B::of(&rows, slot)[0], mask, &value);
+        blend(&B::of(&rows, slot)[0], mask, value);
     }
 
     /// Reads a register of one warp as lanes of `T`.
@@ -161,12 +156,8 @@ impl Registers {
     pub(crate) fn map1<T: Lane, U: Lane>(&mut self, mask: u32, d: Slot, a: Slot, f: impl Fn(T) -> U) {
         let rows = self.rows_for::<U::Raw>(d);
         for (d, a) in U::Raw::of(&rows, d).iter().zip(T::Raw::of(&rows, a)) {
-            let (mut result, mut lane) = ([U::Raw::default(); LANES], 0);
-            while lane < LANES {
-                result[lane] = f(T::from_bits(a[lane].get())).to_bits();
-                lane += 1;
-            }
-            blend(d, mask, &result);
+            let result = each(|lane| f(T::from_bits(a[lane].get())).to_bits());
+            blend(d, mask, result);
         }
     }
 
@@ -182,12 +173,8 @@ impl Registers {
         let rows = self.rows_for::<U::Raw>(d);
         let sources = T::Raw::of(&rows, a).iter().zip(S::Raw::of(&rows, b));
         for (d, (a, b)) in U::Raw::of(&rows, d).iter().zip(sources) {
-            let (mut result, mut lane) = ([U::Raw::default(); LANES], 0);
-            while lane < LANES {
-                result[lane] = f(T::from_bits(a[lane].get()), S::from_bits(b[lane].get())).to_bits();
-                lane += 1;
-            }
-            blend(d, mask, &result);
+            let result = each(|lane| f(T::from_bits(a[lane].get()), S::from_bits(b[lane].get())).to_bits());
+            blend(d, mask, result);
         }
     }
 
@@ -206,13 +193,11 @@ impl Registers {
             .zip(S::Raw::of(&rows, b))
             .zip(R::Raw::of(&rows, c));
         for (d, ((a, b), c)) in U::Raw::of(&rows, d).iter().zip(sources) {
-            let (mut result, mut lane) = ([U::Raw::default(); LANES], 0);
-            while lane < LANES {
+            let result = each(|lane| {
                 let (a, b, c) = (a[lane].get(), b[lane].get(), c[lane].get());
-                result[lane] = f(T::from_bits(a), S::from_bits(b), R::from_bits(c)).to_bits();
-                lane += 1;
-            }
-            blend(d, mask, &result);
+                f(T::from_bits(a), S::from_bits(b), R::from_bits(c)).to_bits()
+            });
+            blend(d, mask, result);
         }
     }
 
@@ -220,13 +205,11 @@ impl Registers {
     #[inline(always)]
     pub(crate) fn test2<T: Lane, S: Lane>(&self, [a, b]: [Slot; 2], f: impl Fn(T, S) -> bool) -> u32 {
         let (a, b) = (&T::Raw::rows(self, a)[0], &S::Raw::rows(self, b)[0]);
-        let bits = each(|lane| u32::from(f(T::from_bits(a[lane]), S::from_bits(b[lane]))) << lane);
-        let (mut mask, mut lane) = (0, 0);
-        while lane < LANES {
-            mask |= bits[lane];
-            lane += 1;
+        let mut bits = [0u32; LANES];
+        for lane in 0..LANES {
+            bits[lane] = u32::from(f(T::from_bits(a[lane]), S::from_bits(b[lane]))) << lane;
         }
-        mask
+        bits.iter().fold(0, |mask, bit| mask | bit)
     }
 }
 
@@ -263,21 +246,18 @@ fn cells<T>(rows: &mut [[T; LANES]]) -> &[[Cell<T>; LANES]] {
 
 /// Writes a row in the lanes of `mask`.
 #[inline(always)]
-fn blend<B: LaneBits>(to: &[Cell<B>; LANES], mask: u32, value: &[B; LANES]) {
-    let mut lane = 0;
+fn blend<B: LaneBits>(to: &[Cell<B>; LANES], mask: u32, value: [B; LANES]) {
     if mask == FULL {
-        while lane < LANES {
+        for lane in 0..LANES {
             to[lane].set(value[lane]);
-            lane += 1;
         }
     } else {
-        while lane < LANES {
+        for lane in 0..LANES {
             to[lane].set(if mask >> lane & 1 != 0 {
                 value[lane]
             } else {
                 to[lane].get()
             });
-            lane += 1;
         }
     }
 }
