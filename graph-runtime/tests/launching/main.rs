@@ -7,6 +7,7 @@ mod attributes;
 mod barriers;
 mod forms;
 mod functions;
+mod futures;
 mod grid;
 mod nvrtc;
 mod programmatic;
