@@ -63,8 +63,8 @@
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
 //!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements, in
 //!   declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of kernels are in [`kernel`].
-//! * All graphs are [`AnyGraph`]. A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`]. A launch as
-//!   a future: [`LaunchFuture`].
+//! * All graphs are [`AnyGraph`]; a launch is a [`LaunchFuture`], for those who do not want to block. A built
+//!   [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and the views
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the

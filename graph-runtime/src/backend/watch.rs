@@ -3,8 +3,8 @@
 //! The thread begins with the first future that has to wait, and sleeps while none does. For [`MAX_SPIN`] it asks again
 //! and again without a pause, as CUDA's own waits do, so that the end is seen at once. Longer launches are not worth a
 //! processor: CUDA wakes the thread when they end, by a host function that is queued after the launch (on a stream of
-//! its own, so that the graph's next launch does not wait for it). If the context fails, CUDA calls no host function, so
-//! the thread also asks every [`MAX_PAUSE`].
+//! its own, so that the graph's next launch does not wait for it). If the context fails, CUDA calls no host function.
+//! So the thread also asks every [`MAX_PAUSE`].
 //!
 //! Wakers run on this thread, outside of its locks, and never in a host function: an executor that polls in its waker
 //! may launch graphs there.
@@ -151,10 +151,8 @@ fn run() {
         } else if entries.iter().any(|entry| entry.since.elapsed() < MAX_SPIN) {
             thread::yield_now();
         } else {
-            let all = entries
-                .iter_mut()
-                .map(Entry::set_alarm)
-                .fold(true, |all, set| all && set);
+            entries.iter_mut().for_each(Entry::set_alarm);
+            let all = entries.iter().all(|entry| entry.alarm.is_some());
             thread::park_timeout(if all { MAX_PAUSE } else { MAX_PAUSE_WITHOUT_ALARM });
         }
     }
@@ -180,13 +178,12 @@ fn ended(entries: &mut Vec<Entry>) -> Vec<Waker> {
 }
 
 impl Entry {
-    /// Makes CUDA wake the thread when the launch ends. Returns whether it will.
-    fn set_alarm(&mut self) -> bool {
+    /// Makes CUDA wake the thread when the launch ends, if it can.
+    fn set_alarm(&mut self) {
         if self.alarm.is_none() {
             // SAFETY: `ring` may be called at any time.
             self.alarm = unsafe { self.launch.event.set_alarm(ring) }.ok();
         }
-        self.alarm.is_some()
     }
 }
 

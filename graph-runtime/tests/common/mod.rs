@@ -91,7 +91,10 @@ pub(crate) fn block_on<F: std::future::Future>(future: F) -> F::Output {
         if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return output;
         }
-        assert!(began.elapsed() < Duration::from_secs(60), "nothing has woken the task for a minute");
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "nothing has woken the task for a minute"
+        );
         thread::park_timeout(Duration::from_secs(60));
     }
 }
