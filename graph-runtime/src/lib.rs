@@ -110,6 +110,7 @@ pub use cudarc::driver::CudaStream;
 pub use device::Device;
 pub use error::{CudaError, Error, Result, Site};
 pub use expansion::argument::{DeviceShare, HostShare};
+pub use graph::captured::{CapturedGraph, is_capturing};
 pub use graph::host_split::HostSplit;
 pub use graph::node::{NodeHandle, NodeId};
 pub use graph::rng::{Philox, Rng, RngHandle};
@@ -287,7 +288,7 @@ pub use kernel::source::{CudaSource, Ptx};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
 pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, SharedHost};
-pub use program::capture::{BoxError, CaptureSlice, CaptureSliceMut, CaptureStream};
+pub use program::capture::{BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use program::event::Event;
 pub use program::host::{HostArgument, HostArguments};
 pub use program::pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};
