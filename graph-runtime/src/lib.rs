@@ -56,7 +56,8 @@
 //! | [`CudaFunction`](cudarc::driver::CudaFunction) | `kernel k = unsafe (function)<<<..>>>(..)`: [`KernelCall::loaded`] |
 //! | [`CudaEvent`](cudarc::driver::CudaEvent) | [`Event::from`] and [`Event::as_cudarc`] |
 //! | its wrappers of cuBLAS and others | `capture` nodes: [`CaptureStream`] |
-//! | graphs that are captured as a whole | not here: a graph is declared, and keeps alive all that it uses |
+//! | `begin_capture` and `end_capture` of a stream | [`GraphBuilder::build_captured`]: a [`CapturedGraph`], which keeps alive what it uses |
+//! | `CudaStream::capture_status` | [`is_capturing`] |
 //!
 //! # All items
 //!
@@ -74,7 +75,8 @@
 //! * Random numbers: [`Rng`], [`Philox`], [`RngHandle`].
 //! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
-//!   [`ByValue`]; [`BoxError`]. Other streams: [`Event`].
+//!   [`ByValue`]; [`BoxError`]. A [`CapturedGraph`] is all of such calls, by [`CaptureOptions`] with a [`CaptureMode`].
+//!   Other streams: [`Event`], [`is_capturing`].
 //! * Devices: [`Device`], [`EmulatorOptions`], [`DebugOptions`].
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].

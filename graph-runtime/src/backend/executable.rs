@@ -176,8 +176,8 @@ impl Executable {
         }
     }
 
-    /// Records the work of a captured graph again, for later launches. After an error, this must succeed before the next
-    /// launch.
+    /// Records the work of a captured graph again, for later launches. After an error, this must succeed before the
+    /// next launch.
     pub(crate) fn record_again(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         match (self, program.whole_capture()) {
             (Executable::Cuda(exec), Some(call)) => exec.record_again(draft, program, 0, call),

@@ -66,9 +66,9 @@ impl GraphBuilder {
     /// # Errors
     /// [`Error::Node`](crate::Error::Node) with the error of `calls` or of CUDA; if a forked stream was not joined; if
     /// nothing was recorded, as when all work went to another stream; if the work allocates memory that it does not
-    /// free. [`Error::Unsupported`](crate::Error::Unsupported) on the emulator, which has no streams, and if the builder
-    /// has nodes. [`Error::InUse`](crate::Error::InUse) if memory is lent by a guard while the closure warms up. And
-    /// those of [`GraphBuilder::build`].
+    /// free. [`Error::Unsupported`](crate::Error::Unsupported) on the emulator, which has no streams, and if the
+    /// builder has nodes. [`Error::InUse`](crate::Error::InUse) if memory is lent by a guard while the closure warms
+    /// up. And those of [`GraphBuilder::build`].
     pub fn build_captured<A, F>(mut self, options: CaptureOptions, arguments: A, calls: F) -> Result<CapturedGraph>
     where
         A: NodeArguments,

@@ -127,7 +127,8 @@ impl<'n, K> CaptureStream<'n, K> {
     }
 
     /// Runs `make` outside the capture, before anything is captured. `make` may allocate, free and wait; work that it
-    /// queues on the stream runs at once, and is waited for. The graph keeps the value that `make` returns.
+    /// queues on the stream runs at once, and is waited for. Such work must not touch memory that the graph shares,
+    /// which others may be using. The graph keeps the value that `make` returns.
     ///
     /// This is the way to make library handles: creating one allocates, and destroying one waits, and CUDA allows
     /// neither in a capture. If the closure runs again ([warm-up](CaptureOptions::warm_up), or

@@ -14,8 +14,8 @@ use graph_plan::{Draft, forbidden_capture};
 use std::sync::Arc;
 
 impl CudaExecutable {
-    /// Captures the calls of a node, after it has warmed up. In a conditional body, fails if CUDA cannot run one of them
-    /// there.
+    /// Captures the calls of a node, after it has warmed up. In a conditional body, fails if CUDA cannot run one of
+    /// them there.
     pub(super) fn capture(&mut self, blueprint: &Blueprint<'_>, node: usize, call: &CaptureCall) -> Result<()> {
         let draft = blueprint.draft;
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
@@ -80,8 +80,8 @@ impl CudaExecutable {
             .map_or(std::ptr::null_mut(), Captured::take);
     }
 
-    /// Runs the closure of a captured graph again, with its memory where that is now, and captures its work. The context
-    /// is current afterwards. Later launches still run the work from before.
+    /// Runs the closure of a captured graph again, with its memory where that is now, and captures its work. The
+    /// context is current afterwards. Later launches still run the work from before.
     pub(super) fn recapture(
         &mut self,
         draft: &Draft,
