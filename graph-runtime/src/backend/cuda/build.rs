@@ -197,8 +197,8 @@ impl CudaExecutable {
     ///
     /// # Safety
     ///
-    /// `graph` lives, has the nodes in `roots` and `turn` and is of the context of `self`; `sequence` holds the predecessors of each
-    /// node before it.
+    /// `graph` lives, has the nodes in `roots` and `turn` and is of the context of `self`; `sequence` holds the
+    /// predecessors of each node before it.
     pub(super) unsafe fn add_prefix(
         &mut self,
         blueprint: &Blueprint<'_>,
