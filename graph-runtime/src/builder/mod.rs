@@ -238,8 +238,9 @@ impl GraphBuilder {
     }
 
     /// Declares random numbers of a Philox generator. Each call of [`Rng::draw`] returns the state for one node. Each
-    /// thread of the node draws at most `draws` numbers of 32 bits. `seed` is a [`Seed`]: a `u64` or a [`Philox`](crate::Philox),
-    /// with which a generator of the graph's own begins, or a [`Generator`](crate::Generator), which graphs share.
+    /// thread of the node draws at most `draws` numbers of 32 bits. `seed` is a [`Seed`]: a `u64` or a
+    /// [`Philox`](crate::Philox), with which a generator of the graph's own begins, or a
+    /// [`Generator`](crate::Generator), which graphs share.
     ///
     /// Each node, each launch and each iteration draws fresh numbers, and the same seed reproduces them. If the largest
     /// number of iterations of a `while` with uses is `n` (1, if a use is in none), a launch advances the generator by
