@@ -67,7 +67,7 @@ impl GraphBuilder {
     /// [`Error::Node`](crate::Error::Node) with the error of `calls` or of CUDA; if a forked stream was not joined; if
     /// nothing was recorded, as when all work went to another stream; if the work allocates memory that it does not
     /// free. [`Error::Unsupported`](crate::Error::Unsupported) on the emulator, which has no streams, and if the
-    /// builder has nodes. [`Error::InUse`](crate::Error::InUse) if memory is lent by a guard while the closure warms
+    /// builder has nodes or an `rng`. [`Error::InUse`](crate::Error::InUse) if memory is lent by a guard while the closure warms
     /// up. And those of [`GraphBuilder::build`].
     pub fn build_captured<A, F>(mut self, options: CaptureOptions, arguments: A, calls: F) -> Result<CapturedGraph>
     where
@@ -75,15 +75,15 @@ impl GraphBuilder {
         F: for<'n> FnMut(&CaptureStream<'n, A::Kept>) -> Result<(), BoxError> + Send + 'static,
     {
         let (declared, kept) = arguments.keep();
-        let is_empty = self.draft.nodes.is_empty();
+        let is_empty = self.draft.nodes.is_empty() && self.memory.rngs.is_empty();
         self.foreign_node(NODE.into(), NodeKind::Capture, declared);
         let call = CaptureCall::new(kept, calls).of_graph(options);
         let node = self.push(Op::Capture(Arc::new(call)));
         if !is_empty {
             self.fail(
                 node.index(),
-                "the work of a captured graph is all of it: the builder must have no nodes of its own; `GraphBuilder::capture` adds \
-                 recorded work as a node",
+                "the work of a captured graph is all of it: the builder must have no nodes of its own, nor an `rng`, which needs some; \
+                 `GraphBuilder::capture` adds recorded work as a node",
             );
         }
         self.build().map(CapturedGraph::new)

@@ -31,7 +31,7 @@ impl CudaExecutable {
             return Ok(()); // it was just inserted
         };
         // In debug mode, the graph is a child node of the piece that runs it.
-        let allocations = match call.is_whole() && blueprint.debug.is_none() {
+        let allocations = match blueprint.program.whole_capture().is_some() && blueprint.debug.is_none() {
             true => Allocations::Freed,
             false => Allocations::Refused,
         };
