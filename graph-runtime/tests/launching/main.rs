@@ -8,6 +8,7 @@ mod barriers;
 mod forms;
 mod functions;
 mod futures;
+mod generators;
 mod grid;
 mod nvrtc;
 mod programmatic;
