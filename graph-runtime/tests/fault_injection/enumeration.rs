@@ -20,13 +20,14 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 9] = [
     ("captured", graphs::captured),
     ("sharing", graphs::sharing),
     ("outside", graphs::outside),
+    ("lending", graphs::lending),
     ("debug", graphs::debug),
     ("futures", graphs::futures),
 ];
 
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
-const QUIET: [&str; 18] = [
+const QUIET: [&str; 19] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -40,6 +41,7 @@ const QUIET: [&str; 18] = [
     "cuGraphExecDestroy",
     "cuMemFreeHost",
     "cuMemFree_v2",
+    "cuMemHostUnregister",
     "cuModuleLoadData",
     "cuModuleUnload",
     "cuStreamDestroy_v2",
