@@ -25,9 +25,9 @@ pub struct GraphedMemory<X, Y, D = X> {
     pub grad_inputs: D,
 }
 
-/// A forward and a backward graph, used as functions of inputs and of gradients: PyTorch's `make_graphed_callables`. The
-/// parts of a program that graphs cannot have, such as control flow that depends on data, stay ordinary code between
-/// such functions.
+/// A forward and a backward graph, used as functions of inputs and of gradients: PyTorch's `make_graphed_callables`.
+/// The parts of a program that graphs cannot have, such as control flow that depends on data, stay ordinary code
+/// between such functions.
 ///
 /// The graphs may be of any kind: declared, expressions, built, or [captured](crate::CapturedGraph), each another one.
 /// They share the buffers of a [`GraphedMemory`], by build arguments or [`GraphBuilder::shared`], and any other memory
