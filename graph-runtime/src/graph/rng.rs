@@ -259,6 +259,7 @@ unsafe impl Kernel for Advance {
             early_exit: Some(52),
             ..GridDependency::NONE
         },
+        textures: &[],
     };
 }
 
