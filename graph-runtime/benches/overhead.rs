@@ -1,10 +1,17 @@
-//! The costs of this crate over the bare driver calls: of launching a graph, and of building one of 10,000 nodes.
+//! The costs of this crate over the bare driver calls: of launching a graph, and of building one of 10,000 nodes; and
+//! the time after which a launch's future is woken.
 //!
 //! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges
 //! (building). Numbers are CPU times: medians over rounds, and the first and third quartiles.
 
-use graph_runtime::cudarc::driver::sys;
-use graph_runtime::{Device, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, cuda_kernels};
+#[path = "overhead/futures.rs"]
+mod futures;
+
+use graph_runtime::cudarc::driver::{LaunchConfig, PushKernelArg, sys};
+use graph_runtime::cudarc::nvrtc::Ptx;
+use graph_runtime::{
+    CaptureOptions, CapturedGraph, Device, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, cuda_kernels,
+};
 use std::ffi::{CString, c_void};
 use std::hint::black_box;
 use std::ptr;
@@ -25,6 +32,8 @@ unsafe extern "C" {
     /// `data[i] += by`, one thread for each element
     #[requires(threads <= data.len())]
     safe fn bump(data: &mut [u32], by: u32);
+    /// Takes so many cycles of the GPU's clock.
+    safe fn take(data: &mut [u32; 1], cycles: u32);
 }
 
 /// A bare driver call, as a program without this crate would make it.
@@ -45,7 +54,11 @@ fn main() -> Result<()> {
     }
     println!("{}: CPU time per launch, in rounds of {BATCH} launches", device.name());
     for kernels in [1, 10, 100] {
-        launching(&device, kernels)?;
+        launching(
+            &format!("chain of {kernels:>3}"),
+            build(&device, kernels, 1, names(kernels))?,
+        );
+        launching("  captured", captured(&device, kernels)?.into());
     }
     println!("\n{}: CPU time to build {NODES} kernel nodes", device.name());
     println!(
@@ -57,12 +70,11 @@ fn main() -> Result<()> {
     for chains in [1, 8] {
         building(&device, chains)?;
     }
-    Ok(())
+    futures::measure(&device)
 }
 
 /// `Graph::launch` against `cuGraphLaunch` of the same executable graph on the same stream.
-fn launching(device: &Device, kernels: usize) -> Result<()> {
-    let mut graph = build(device, kernels, 1, names(kernels))?;
+fn launching(title: &str, mut graph: Graph) {
     let raw = graph.raw().expect("a CUDA graph");
     let wait = || check(unsafe_call!(cuStreamSynchronize(raw.stream)));
     let bare = || {
@@ -98,8 +110,32 @@ fn launching(device: &Device, kernels: usize) -> Result<()> {
             bares.push(bare());
         }
     }
-    report(&format!("chain of {kernels:>3}"), "us", &times, &bares);
-    Ok(())
+    report(title, "us", &times, &bares);
+}
+
+/// A chain of kernels that is captured, not declared.
+fn captured(device: &Device, kernels: usize) -> Result<CapturedGraph> {
+    let context = device.context().expect("a CUDA device");
+    let module = context.load_module(Ptx::from_src(PTX)).expect("the module loads");
+    let bump = module.load_function("bump").expect("the kernel is there");
+    let mut builder = GraphBuilder::new(device, "Captured");
+    let mut data = builder.device::<[u32; THREADS as usize]>("data");
+    builder.build_captured(CaptureOptions::default(), (&mut data,), move |stream| {
+        let (data,) = stream.memory();
+        // SAFETY: what is queued on it writes `data`.
+        let stream = unsafe { stream.cudarc() };
+        let (address, one) = (data.address(), 1_u32);
+        let config = LaunchConfig {
+            grid_dim: (1, 1, 1),
+            block_dim: (THREADS, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        for _ in 0..kernels {
+            // SAFETY: the kernel takes an address of `THREADS` words, and a number to add to them.
+            unsafe { stream.launch_builder(&bump).arg(&address).arg(&one).launch(config) }?;
+        }
+        Ok(())
+    })
 }
 
 /// `GraphBuilder` against the driver calls that it makes.
