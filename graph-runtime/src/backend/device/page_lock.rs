@@ -103,9 +103,10 @@ impl Drop for PageLock {
             return;
         }
         let _relaxed = RelaxedCapture::enter();
-        // SAFETY: the memory was registered with this address, and is unregistered only here.
+        // SAFETY: the memory was registered with this address, and is unregistered only here. No launch uses it any
+        // more, or whoever lent it would not drop this.
         let unregister = |()| unsafe { driver::memory::host_unregister(addresses.start) };
-        if let Err(error) = self.cuda.bind_to_free().and_then(unregister) {
+        if let Err(error) = self.cuda.bind_drained().and_then(unregister) {
             tracing::warn!(target: "graph_runtime", %error, "lent host memory stays page-locked");
         }
     }
