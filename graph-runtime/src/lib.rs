@@ -286,7 +286,10 @@ pub use kernel::integer::Integer;
 pub use kernel::source::{CudaSource, Ptx};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
-pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, SharedHost};
+pub use memory::{
+    DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, MemoryReport, Pool, PoolReport, PoolUser,
+    SharedHost,
+};
 pub use program::capture::{BoxError, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use program::event::Event;
 pub use program::host::{HostArgument, HostArguments};

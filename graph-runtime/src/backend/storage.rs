@@ -68,7 +68,7 @@ impl Storage {
 
 /// Memory for one scratch resource.
 pub(crate) struct Scratch {
-    /// The arena. On the emulator, a piece of it with its own addresses, so that a kernel that leaves its buffer is
+    /// The arena, or the memory of a pool that it is in. On the emulator, a piece of it with its own addresses, so that a kernel that leaves its buffer is
     /// caught.
     memory: Arc<DeviceMemory>,
     start: usize,
@@ -134,13 +134,20 @@ pub(crate) fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<V
 /// Allocates the arena. Returns the part of each scratch resource, in order.
 fn allocate_scratch(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<Scratch>> {
     let Blueprint {
-        draft, layouts, arena, ..
+        draft,
+        layouts,
+        arena,
+        pool,
+        ..
     } = blueprint;
     if arena.offsets.is_empty() {
         return Ok(Vec::new());
     }
     let site = || Site::graph(&draft.name).at_memory("scratch");
-    let whole = Arc::new(DeviceMemory::zeroed(backend, "scratch", arena.bytes, site)?);
+    let whole = match pool {
+        Some(pool) => pool.take(arena.bytes, site)?,
+        None => Arc::new(DeviceMemory::zeroed(backend, "scratch", arena.bytes, site)?),
+    };
     let parts = arena.offsets.iter().map(|&(resource, offset)| {
         let name = &draft.resources[resource].name;
         let bytes = layouts[resource].map_or(0, |layout| layout.bytes);

@@ -81,6 +81,8 @@ impl GraphBuilder {
         shared.check_device(&draft, &device.backend)?;
         program.enabled = draft.nodes.iter().map(|node| !node.disabled).collect();
         let arena = scratch.arena(&draft, &layouts, &outcome.order);
+        let pool = device.pool.as_ref();
+        let pool = pool.map(|pool| pool.share(&draft.name, &device.backend)).transpose()?;
         let blueprint = Blueprint {
             draft: &draft,
             program: &program,
@@ -95,12 +97,14 @@ impl GraphBuilder {
             driver,
             shared: &shared,
             arena: &arena,
+            pool: pool.as_ref(),
             variables: &variables,
         };
         let executable = Executable::build(&device.backend, &blueprint)?;
         if program.enabled.contains(&false) {
             draft.nodes.iter_mut().for_each(|node| node.disabled = false); // `program.enabled` says so from now on
         }
+        let shared = shared.with_pool(pool.filter(|share| share.bytes() > 0));
         let graph = Graph::new(device, id, draft, layouts, shared, program, executable);
         graph
             .with_arena(arena)

@@ -1,5 +1,6 @@
 //! A built graph: launching it, waiting for it, and its memory.
 
+mod report;
 pub(crate) mod rng;
 pub(crate) mod parts;
 pub(crate) mod update;

@@ -27,6 +27,9 @@ pub(crate) trait Session {
     /// Allocates zeroed device memory that lives as long as `self`. Returns its first byte, as an address without
     /// provenance.
     fn workspace(&self, bytes: usize) -> Result<*mut u8>;
+    /// Allocates device memory, of the graph's pool if it has one, that lives as long as `self`. Returns its first byte,
+    /// as an address without provenance.
+    fn scratch(&self, bytes: usize) -> Result<*mut u8>;
     /// Keeps a value as long as `self`.
     fn keep(&self, value: Arc<dyn Any + Send + Sync>);
     /// Runs `f` while the stream does not capture; fails if something was captured before.
@@ -81,6 +84,20 @@ impl<'n, K> CaptureStream<'n, K> {
     /// [`Error::Cuda`](crate::Error::Cuda) if the device has too little memory.
     pub fn workspace(&self, bytes: usize) -> Result<PointerMut<'n, [u8], OnDevice>> {
         Ok(PointerMut::new(self.session.workspace(bytes)?, bytes, NO_LENGTHS))
+    }
+
+    /// Allocates `bytes` bytes of device memory that hold nothing between launches. On a device
+    /// [with a pool](crate::Device::with_pool), other graphs of the pool write it then, so the captured work must write
+    /// what it reads, and this closure itself must not touch it, not even in [`CaptureStream::prepare`]. Other nodes of
+    /// the same graph do not use it. The graph keeps it.
+    ///
+    /// cuBLAS takes it as its workspace, as PyTorch does with the pool that its graphs share. A library that counts in
+    /// its workspace from launch to launch, or expects zeros there, needs [`CaptureStream::workspace`].
+    ///
+    /// # Errors
+    /// [`Error::Cuda`](crate::Error::Cuda) if the device has too little memory.
+    pub fn scratch(&self, bytes: usize) -> Result<PointerMut<'n, [u8], OnDevice>> {
+        Ok(PointerMut::new(self.session.scratch(bytes)?, bytes, NO_LENGTHS))
     }
 
     /// Runs `make` outside the capture, before anything is captured. `make` may allocate, free and wait; work that it

@@ -6,6 +6,7 @@ mod common;
 mod constants;
 mod guards;
 mod nested;
+mod pools;
 mod rebind;
 mod rectangles;
 mod scratch;

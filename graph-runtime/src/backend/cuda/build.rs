@@ -106,7 +106,7 @@ impl CudaExecutable {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_condition(draft)?;
                 }
-                Op::Capture(call) => self.capture(draft, node, call)?,
+                Op::Capture(call) => self.capture(draft, node, blueprint.pool, call)?,
                 Op::Child(_)
                 | Op::Memcpy { .. }
                 | Op::Join

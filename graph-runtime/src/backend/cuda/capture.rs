@@ -2,6 +2,8 @@
 
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::cuda_memory::CudaMemory;
+use crate::backend::memory::DeviceMemory;
+use crate::backend::pool::PoolShare;
 use crate::driver::{self, CUgraph, CUstream, CaptureStatus, RelaxedCapture, StrictCapture};
 use crate::error::{At, CudaError, Result, Site};
 use crate::program::capture::{BoxError, CaptureCall, Session};
@@ -32,11 +34,15 @@ pub(super) struct Capturing {
     failed: RefCell<Option<String>>,
     prepared: RefCell<Vec<Arc<dyn Any + Send + Sync>>>,
     workspaces: RefCell<Vec<CudaMemory>>,
+    /// The graph's share of a pool.
+    pool: Option<Arc<PoolShare>>,
+    /// The parts of the pool that the node has.
+    pooled: RefCell<Vec<Arc<DeviceMemory>>>,
 }
 
 impl Capturing {
     /// Makes a stream that does not capture yet. The context is current.
-    fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>) -> Result<Self, CudaError> {
+    fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>, pool: Option<&Arc<PoolShare>>) -> Result<Self, CudaError> {
         announce!(cuda, trace, "cuStreamCreate")?;
         // SAFETY: the context is current.
         let stream = unsafe { driver::stream::create() }?;
@@ -51,6 +57,8 @@ impl Capturing {
             failed: RefCell::new(None),
             prepared: RefCell::default(),
             workspaces: RefCell::default(),
+            pool: pool.cloned(),
+            pooled: RefCell::default(),
         })
     }
 
@@ -149,6 +157,16 @@ impl Session for Capturing {
         Ok(first)
     }
 
+    fn scratch(&self, bytes: usize) -> Result<*mut u8> {
+        let Some(pool) = &self.pool else {
+            return self.workspace(bytes);
+        };
+        let memory = pool.take(bytes, || Site::default().at_memory("scratch"))?;
+        let first = ptr::without_provenance_mut(memory.address() as usize);
+        self.pooled.borrow_mut().push(memory);
+        Ok(first)
+    }
+
     fn keep(&self, value: Arc<dyn Any + Send + Sync>) {
         self.prepared.borrow_mut().push(value);
     }
@@ -209,6 +227,7 @@ impl Drop for Capturing {
         let _ = self.finish(); // there may be work if the closure caught a panic of `prepare` and went on
         self.prepared.get_mut().clear();
         self.workspaces.get_mut().clear();
+        self.pooled.get_mut().clear();
         let _ = self.cuda.bind_to_free(); // the destructors of what was prepared are code of the user
         // SAFETY: fact 1.
         let _ = unsafe { driver::stream::destroy(self.stream) };
@@ -223,8 +242,13 @@ pub(super) struct Captured {
 
 impl Captured {
     /// Captures the work that a closure queues. The context is current. The error says why there is no graph.
-    pub(super) fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>, call: &CaptureCall) -> Result<Self, String> {
-        let session = Capturing::new(cuda, addresses).map_err(|error| error.to_string())?;
+    pub(super) fn new(
+        cuda: &Arc<Cuda>,
+        addresses: &Arc<Addresses>,
+        pool: Option<&Arc<PoolShare>>,
+        call: &CaptureCall,
+    ) -> Result<Self, String> {
+        let session = Capturing::new(cuda, addresses, pool).map_err(|error| error.to_string())?;
         let graph = session.capture(call)?;
         let captured = Self { graph, session };
         // SAFETY: the graph was just captured.
@@ -240,6 +264,11 @@ impl Captured {
     pub(super) fn forbidden_in_bodies(&self) -> Result<Option<&'static str>, CudaError> {
         // SAFETY: the graph lives as long as `self`.
         unsafe { find(self.graph, &forbidden_in_bodies) }
+    }
+
+    /// The bytes of its workspaces.
+    pub(super) fn bytes(&self) -> usize {
+        self.session.workspaces.borrow().iter().map(CudaMemory::bytes).sum()
     }
 
     /// The graph, which lives as long as `self`.

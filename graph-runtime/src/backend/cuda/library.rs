@@ -3,17 +3,25 @@
 use super::CudaExecutable;
 use super::capture::Captured;
 use super::failure::Failure;
+use crate::backend::pool::PoolShare;
 use crate::driver::{self, CUgraph, CUgraphNode};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::capture::CaptureCall;
 use crate::program::raw::{RawCall, RawSite};
 use graph_plan::{Draft, forbidden_capture};
+use std::sync::Arc;
 
 impl CudaExecutable {
     /// Captures the calls of a node. In a conditional body, fails if CUDA cannot run one of them there.
-    pub(super) fn capture(&mut self, draft: &Draft, node: usize, call: &CaptureCall) -> Result<()> {
+    pub(super) fn capture(
+        &mut self,
+        draft: &Draft,
+        node: usize,
+        pool: Option<&Arc<PoolShare>>,
+        call: &CaptureCall,
+    ) -> Result<()> {
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
-        let captured = Captured::new(&self.cuda, &self.kept.addresses, call);
+        let captured = Captured::new(&self.cuda, &self.kept.addresses, pool, call);
         let captured = captured.map_err(|message| Error::Node { site: site(), message })?;
         let forbidden = captured.forbidden_in_bodies().at(site)?;
         if let Some(mistake) = forbidden.and_then(|what| forbidden_capture(draft, node, what)) {
