@@ -137,6 +137,11 @@ impl Graph {
         Ok(graph)
     }
 
+    /// The graph's name.
+    pub fn name(&self) -> &str {
+        &self.draft.name
+    }
+
     /// Starts the graph and returns without waiting for it. It may be started again at once: launches run one after the
     /// other.
     ///
