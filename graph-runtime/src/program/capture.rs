@@ -103,6 +103,8 @@ impl<'n, K> CaptureStream<'n, K> {
     /// Runs `make` outside the capture, before anything is captured. `make` may allocate, free and wait; work that it
     /// queues on the stream runs at once, and is waited for. The graph keeps the value that `make` returns.
     ///
+    /// Work that runs at once touches no scratch and no shared memory, which other graphs may be using.
+    ///
     /// This is the way to make library handles: creating one allocates, and destroying one waits, and CUDA allows
     /// neither in a capture.
     ///

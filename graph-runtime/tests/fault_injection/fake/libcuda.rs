@@ -322,7 +322,7 @@ api! {
     bound cuMemFree_v2(address: usize) { state().free(CALL, 0, address) }
     bound cuMemHostAlloc(out: *mut usize, bytes: usize, _flags: u32) { put(out, state().allocate(1, bytes)) }
     bound cuMemFreeHost(address: usize) { state().free(CALL, 1, address) }
-    free cuDeviceTotalMem_v2(out: *mut usize, _device: c_int) { put(out, 1 << 30) }
+    free cuDeviceTotalMem_v2(out: *mut usize, _device: c_int) { put(out, 16 << 20) }
     free cuMemGetAllocationGranularity(out: *mut usize, _properties: *const c_void, _option: u32) { put(out, GRANULARITY) }
     free cuMemAddressReserve(out: *mut usize, bytes: usize, _alignment: usize, _wanted: usize, _flags: u64) {
         let mut state = state();
