@@ -56,7 +56,8 @@
 //! | [`CudaFunction`](cudarc::driver::CudaFunction) | `kernel k = unsafe (function)<<<..>>>(..)`: [`KernelCall::loaded`] |
 //! | [`CudaEvent`](cudarc::driver::CudaEvent) | [`Event::from`] and [`Event::as_cudarc`] |
 //! | its wrappers of cuBLAS and others | `capture` nodes: [`CaptureStream`] |
-//! | graphs that are captured as a whole | not here: a graph is declared, and keeps alive all that it uses |
+//! | `begin_capture` and `end_capture` of a stream | [`GraphBuilder::build_captured`]: a [`CapturedGraph`], which keeps alive what it uses |
+//! | `CudaStream::capture_status` | [`is_capturing`] |
 //!
 //! # All items
 //!
@@ -71,10 +72,11 @@
 //! * Shapes: [`Element`] (plain data: `Pod` of the re-exported [`bytemuck`]), [`Rows`], [`Extent`], [`ArrayOf`],
 //!   [`SameShape`]; a [`Tabular`] [`Table`], which the host sees as a [`TableRef`] or [`TableMut`]; and the
 //!   [`Iterations`] of loops.
-//! * Random numbers: [`Rng`], [`Philox`], [`RngHandle`].
+//! * Random numbers: a [`Generator`] that graphs share, the [`Seed`] of an [`Rng`], [`Philox`], [`RngHandle`].
 //! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
-//!   [`ByValue`]; [`BoxError`]. Other streams: [`Event`].
+//!   [`ByValue`]; [`BoxError`]. A [`CapturedGraph`] is all of such calls, by [`CaptureOptions`] with a [`CaptureMode`].
+//!   Other streams: [`Event`], [`is_capturing`].
 //! * Devices: [`Device`], [`EmulatorOptions`], [`DebugOptions`].
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].
@@ -112,9 +114,10 @@ pub use cudarc::driver::CudaStream;
 pub use device::Device;
 pub use error::{CudaError, Error, Result, Site};
 pub use expansion::argument::{DeviceShare, HostShare};
+pub use graph::captured::{CapturedGraph, is_capturing};
 pub use graph::host_split::HostSplit;
 pub use graph::node::{NodeHandle, NodeId};
-pub use graph::rng::{Philox, Rng, RngHandle};
+pub use graph::rng::{Rng, RngHandle};
 pub use graph::update::Update;
 pub use graph::{Graph, RawGraph};
 
@@ -140,7 +143,7 @@ pub mod fault_injection {
 ///           | "scratch" NAME ":" shape ";"            device memory whose contents last one launch at most
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
 ///           | "constant" NAME ":" shape "=" TEXT ";"    a variable of the kernels' module, by its name in the PTX
-///           | "rng" NAME "=" seed "," "draws" number ";"   random numbers: a Philox state; draws for each thread and use
+///           | "rng" NAME "=" seed "," "draws" number ";"   random numbers: a [`Seed`]; draws for each thread and use
 ///           | "kernel" NAME "=" kernel "<<<" grid "," block ("," shared)? ">>>" "(" argument,* ")" after? ";"
 ///           | "memcpy" NAME "=" place "->" place after? ";"
 ///           | "memset" NAME "=" place "<-" value after? ";"
@@ -289,10 +292,10 @@ pub use kernel::source::{CudaSource, Ptx};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
 pub use memory::{
-    DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, MemoryReport, Pool, PoolReport, PoolUser,
-    SharedHost,
+    DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, MemoryReport, Philox, Pool,
+    PoolReport, PoolUser, Seed, SharedHost,
 };
-pub use program::capture::{BoxError, CaptureSlice, CaptureSliceMut, CaptureStream};
+pub use program::capture::{BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use program::event::Event;
 pub use program::host::{HostArgument, HostArguments};
 pub use program::pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};

@@ -1,14 +1,12 @@
 //! The checked graph that the backends make an executable graph from.
 
 use crate::backend::device::options::DebugOptions;
-use crate::backend::pool::PoolShare;
 use crate::backend::shared::SharedResources;
 use crate::program::scratch::Arena;
 use crate::program::{ModuleMemory, Program};
 use crate::shape::part::Layout;
 use graph_plan::{Draft, Edge, Lists, Nest};
 use std::collections::HashSet;
-use std::sync::Arc;
 
 /// The graph from which an executable one is made. It has passed every check that needs no device.
 pub(crate) struct Blueprint<'a> {
@@ -31,8 +29,6 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) shared: &'a SharedResources,
     /// The offsets of its scratch memory.
     pub(crate) arena: &'a Arena,
-    /// Its share of a pool, if its scratch memory is to be there.
-    pub(crate) pool: Option<&'a Arc<PoolShare>>,
     /// The resources that are variables of the kernels' modules.
     pub(crate) variables: &'a [ModuleMemory],
 }

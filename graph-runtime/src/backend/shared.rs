@@ -56,7 +56,13 @@ impl SharedResources {
         Self { pool, ..self }
     }
 
-    /// The share that the graph has of a pool, if it uses any of it.
+    /// The same memory, without a share of a pool of which nothing was taken.
+    pub(crate) fn without_idle_pool(self) -> Self {
+        let pool = self.pool.filter(|share| share.bytes() > 0);
+        Self { pool, ..self }
+    }
+
+    /// The share that the graph has of a pool.
     pub(crate) fn pool(&self) -> Option<&Arc<PoolShare>> {
         self.pool.as_ref()
     }

@@ -134,17 +134,13 @@ pub(crate) fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<V
 /// Allocates the arena. Returns the part of each scratch resource, in order.
 fn allocate_scratch(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<Scratch>> {
     let Blueprint {
-        draft,
-        layouts,
-        arena,
-        pool,
-        ..
+        draft, layouts, arena, ..
     } = blueprint;
     if arena.offsets.is_empty() {
         return Ok(Vec::new());
     }
     let site = || Site::graph(&draft.name).at_memory("scratch");
-    let whole = match pool {
+    let whole = match blueprint.shared.pool() {
         Some(pool) => pool.take(arena.bytes, site)?,
         None => Arc::new(DeviceMemory::zeroed(backend, "scratch", arena.bytes, site)?),
     };

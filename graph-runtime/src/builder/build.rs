@@ -9,6 +9,7 @@ use crate::backend::shared::SharedResources;
 use crate::device::Device;
 use crate::error::Result;
 use crate::graph::Graph;
+use crate::program::Op;
 use crate::program::scratch::first_reads;
 use graph_plan::Lists;
 
@@ -83,6 +84,7 @@ impl GraphBuilder {
         let arena = scratch.arena(&draft, &layouts, &outcome.order);
         let pool = device.pool.as_ref();
         let pool = pool.map(|pool| pool.share(&draft.name, &device.backend)).transpose()?;
+        let shared = shared.with_pool(pool);
         let blueprint = Blueprint {
             draft: &draft,
             program: &program,
@@ -97,14 +99,18 @@ impl GraphBuilder {
             driver,
             shared: &shared,
             arena: &arena,
-            pool: pool.as_ref(),
             variables: &variables,
         };
         let executable = Executable::build(&device.backend, &blueprint)?;
         if program.enabled.contains(&false) {
             draft.nodes.iter_mut().for_each(|node| node.disabled = false); // `program.enabled` says so from now on
         }
-        let shared = shared.with_pool(pool.filter(|share| share.bytes() > 0));
+        let has_captures = program.others().any(|(_, op)| matches!(op, Op::Capture(_))); // they may run again
+        let shared = if has_captures {
+            shared
+        } else {
+            shared.without_idle_pool()
+        };
         let graph = Graph::new(device, id, draft, layouts, shared, program, executable);
         graph
             .with_arena(arena)

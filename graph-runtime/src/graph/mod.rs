@@ -1,5 +1,6 @@
 //! A built graph: launching it, waiting for it, and its memory.
 
+pub(crate) mod captured;
 mod report;
 pub(crate) mod rng;
 pub(crate) mod parts;
@@ -19,7 +20,7 @@ use crate::error::{Error, Result, Site};
 use crate::graph::edit::Edit;
 use crate::graph::host_split::HostSplit;
 use crate::graph::node::{Missing, NodeHandle, NodeId};
-use crate::graph::rng::{Generator, Rng, RngHandle};
+use crate::graph::rng::{BuiltRng, Rng, RngHandle};
 use crate::graph::update::Update;
 use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef};
 use crate::program::Program;
@@ -78,7 +79,7 @@ pub struct Graph {
     pub(crate) declared_nodes: AllDeclaredNodes,
     /// The changes that failed half-way; almost always none.
     pub(crate) half_edited: Vec<Edit>,
-    pub(crate) rngs: Vec<Generator>,
+    pub(crate) rngs: Vec<BuiltRng>,
     /// Keeps `Graph` from being `Sync`: waiting through `&self` does not work for several threads at the same time.
     not_sync: PhantomData<Cell<()>>,
 }
@@ -131,9 +132,9 @@ impl Graph {
     }
 
     /// The graph, with its random numbers, whose states this writes.
-    pub(crate) fn with_rngs(self, rngs: Vec<Generator>) -> Result<Self> {
+    pub(crate) fn with_rngs(self, rngs: Vec<BuiltRng>) -> Result<Self> {
         let graph = Self { rngs, ..self };
-        graph.rngs.iter().try_for_each(|rng| rng.start(&graph))?;
+        graph.rngs.iter().try_for_each(|rng| rng.begin(&graph))?;
         Ok(graph)
     }
 
@@ -383,7 +384,7 @@ impl Graph {
         let index = self
             .rngs
             .iter()
-            .position(|known| own && known.rng.resource() == rng.resource());
+            .position(|known| own && known.find(rng.resource()).is_some());
         RngHandle { graph: self, index }
     }
 

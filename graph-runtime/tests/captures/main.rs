@@ -9,5 +9,6 @@ mod common;
 mod bodies;
 mod capture;
 mod cuda;
+mod graphs;
 mod pools;
 mod turn;

@@ -17,6 +17,7 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 8] = [
     ("statements", graphs::statements),
     ("control", graphs::control),
     ("library", graphs::library),
+    ("captured", graphs::captured),
     ("sharing", graphs::sharing),
     ("pooling", graphs::pooling),
     ("outside", graphs::outside),
