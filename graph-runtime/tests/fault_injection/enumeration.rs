@@ -12,7 +12,7 @@ use std::thread;
 
 type Scenario = fn(&Device, &mut Run) -> Result<()>;
 
-pub(crate) const SCENARIOS: [(&str, Scenario); 8] = [
+pub(crate) const SCENARIOS: [(&str, Scenario); 9] = [
     ("small", graphs::small),
     ("statements", graphs::statements),
     ("control", graphs::control),
