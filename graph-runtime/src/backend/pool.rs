@@ -21,13 +21,13 @@ const ALIGNMENT: usize = 256;
 ///
 /// Several graphs may use the same memory because of these facts. `SAFETY` comments refer to them by number.
 ///
-/// 1. *Launches follow each other.* Each launch of a graph that has a share of the pool claims all of the pool, to write
-///    ([`PoolShare::claim`]). So launches of two of its graphs never run at the same time, whatever threads and streams
-///    they are on (facts 1 to 3 of [`Uses`](crate::backend::uses::Uses)). Nothing else touches the memory: no accessor
-///    lends scratch memory.
-/// 2. *Memory outlives its use.* A graph has counted handles to all that it took, with its storage: they are dropped, or
-///    leaked, with that. Of memory that grows, each part keeps its share, and so the pool; [`PoolMemory::trim`] takes
-///    away only memory that no share reaches. Memory in chunks is counted itself.
+/// 1. *Launches follow each other.* Each launch of a graph that has a share of the pool claims all of the pool, to
+///    write ([`PoolShare::claim`]). So launches of two of its graphs never run at the same time, whatever threads and
+///    streams they are on (facts 1 to 3 of [`Uses`](crate::backend::uses::Uses)). Nothing else touches the memory: no
+///    accessor lends scratch memory.
+/// 2. *Memory outlives its use.* A graph has counted handles to all that it took, with its storage: they are dropped,
+///    or leaked, with that. Of memory that grows, each part keeps its share, and so the pool; [`PoolMemory::trim`]
+///    takes away only memory that no share reaches. Memory in chunks is counted itself.
 /// 3. *Parts of one share are apart*, so within a graph they are as memory of its own.
 /// 4. *Nothing depends on what a launch finds.* `build` refuses a node that reads scratch memory before a node of the
 ///    same launch has written it; kernels and `unsafe` nodes are sound for any contents (U1 to U3 of `docs/safety.md`).
@@ -72,8 +72,8 @@ impl PoolMemory {
         }
     }
 
-    /// The bytes that the pool holds; the name of each graph that is built on it, with the bytes that it needs, from the
-    /// oldest.
+    /// The bytes that the pool holds; the name of each graph that is built on it, with the bytes that it needs, from
+    /// the oldest.
     pub(crate) fn sizes(&self) -> (usize, Vec<(Box<str>, usize)>) {
         let shares = self.shares();
         let sizes = shares.list.iter().map(|share| (share.graph.clone(), share.bytes));

@@ -68,8 +68,8 @@ impl Storage {
 
 /// Memory for one scratch resource.
 pub(crate) struct Scratch {
-    /// The arena, or the memory of a pool that it is in. On the emulator, a piece of it with its own addresses, so that a kernel that leaves its buffer is
-    /// caught.
+    /// The arena, or the memory of a pool that it is in. On the emulator, a piece of it with its own addresses, so that
+    /// a kernel that leaves its buffer is caught.
     memory: Arc<DeviceMemory>,
     start: usize,
     #[cfg_attr(not(feature = "emulator"), expect(dead_code, reason = "only the emulator asks"))]

@@ -65,8 +65,8 @@ pub(crate) trait Session {
     /// Allocates zeroed device memory that lives as long as `self`. Returns its first byte, as an address without
     /// provenance.
     fn workspace(&self, bytes: usize) -> Result<*mut u8>;
-    /// Allocates device memory, of the graph's pool if it has one, that lives as long as `self`. Returns its first byte,
-    /// as an address without provenance.
+    /// Allocates device memory, of the graph's pool if it has one, that lives as long as `self`. Returns its first
+    /// byte, as an address without provenance.
     fn scratch(&self, bytes: usize) -> Result<*mut u8>;
     /// The value that an earlier run of the closure kept at this point, if there is one.
     fn earlier(&self) -> Option<Arc<dyn Any + Send + Sync>>;

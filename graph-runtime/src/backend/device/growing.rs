@@ -56,8 +56,8 @@ impl GrowingMemory {
         self.pieces.iter().sum()
     }
 
-    /// Makes sure that there are `bytes` bytes of memory, of which the new ones are zeroed. If this fails, the memory is
-    /// as before.
+    /// Makes sure that there are `bytes` bytes of memory, of which the new ones are zeroed. If this fails, the memory
+    /// is as before.
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), CudaError> {
         const OUT_OF_MEMORY: u32 = 2;
         let held = self.bytes();
