@@ -129,6 +129,7 @@ functions! {
     fn cuGraphNodeSetEnabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint);
     fn cuGraphUpload(exec: CUgraphExec, stream: CUstream);
     fn cuInit(flags: c_uint);
+    fn cuLaunchHostFunc(stream: CUstream, function: sys::CUhostFn, data: *mut c_void);
     fn cuMemAddressFree(address: CUdeviceptr, bytes: usize);
     fn cuMemAddressReserve(
         address: *mut CUdeviceptr,
@@ -152,6 +153,8 @@ functions! {
         option: u32 as sys::CUmemAllocationGranularity_flags,
     );
     fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: c_uint);
+    fn cuMemHostRegister_v2(pointer: *mut c_void, bytes: usize, flags: c_uint);
+    fn cuMemHostUnregister(pointer: *mut c_void);
     fn cuMemMap(
         address: CUdeviceptr,
         bytes: usize,
@@ -213,6 +216,12 @@ functions! {
         data: *const c_void,
         count: usize,
         params: *mut c_void,
+    );
+    fn cuLaunchHostFunc_v2(
+        stream: CUstream,
+        function: unsafe extern "C" fn(*mut c_void),
+        data: *mut c_void,
+        sync_mode: c_uint,
     );
     fn cuLogsRegisterCallback(
         callback: unsafe extern "C" fn(*mut c_void, u32, *const c_char, usize),

@@ -3,6 +3,7 @@
 mod pool;
 mod report;
 mod generator;
+mod scope;
 mod shared_host;
 mod host;
 mod device;
@@ -14,5 +15,6 @@ pub use generator::{Generator, Philox, Seed};
 pub use host::HostBuffer;
 pub use pool::Pool;
 pub use report::{MemoryReport, PoolReport, PoolUser};
+pub use scope::{Lend, Scope};
 pub use shared_host::{HostMut, HostRef, SharedHost};
 pub use view::{DeviceMut, DeviceRef};
