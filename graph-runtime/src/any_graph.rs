@@ -1,5 +1,7 @@
 //! The trait of all graphs, whatever they were made by.
 
+pub(crate) mod graphed;
+
 use crate::error::Result;
 use crate::graph::captured::CapturedGraph;
 use crate::graph::future::LaunchFuture;
@@ -50,7 +52,7 @@ use std::fmt;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no graph",
     label = "not a graph",
-    note = "graphs are declared by `cuda_graph!`, or built by `GraphBuilder::build`"
+    note = "graphs are declared by `cuda_graph!`, or built by `GraphBuilder::build`; if this is a `Result` of a graph, write `?`"
 )]
 pub trait AnyGraph: fmt::Debug {
     /// Lends the graph inside to the methods below.
