@@ -28,7 +28,7 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 11] = [
 
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
-const QUIET: [&str; 22] = [
+const QUIET: [&str; 23] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -50,6 +50,7 @@ const QUIET: [&str; 22] = [
     "cuModuleUnload",
     "cuStreamDestroy_v2",
     "cuStreamSynchronize",
+    "cuTexObjectDestroy",
     "cuThreadExchangeStreamCaptureMode",
 ];
 
@@ -76,7 +77,7 @@ const MAX_REPEATS: usize = 4;
 /// Whether errors of a call name a node.
 fn is_of_a_node(call: &str) -> bool {
     let adds = call.starts_with("cuGraphAdd") || call.contains("NodeSet") && !call.starts_with("cuGraphMem");
-    adds || call == "cuGraphConditionalHandleCreate"
+    adds || matches!(call, "cuGraphConditionalHandleCreate" | "cuTexObjectCreate")
 }
 
 /// Whether an error is that of the call. Debug mode says what failed by the node, and CUDA's name and code.

@@ -15,4 +15,5 @@ mod scratch_statements;
 mod shared;
 mod shared_cuda;
 mod tables;
+mod textures;
 mod uninit;
