@@ -1,5 +1,5 @@
-//! A captured graph: a matrix product of cuBLAS and a kernel that is launched by hand, recorded from a stream, replayed,
-//! and recorded again with other work and other memory.
+//! A captured graph: a matrix product of cuBLAS and a kernel that is launched by hand, recorded from a stream,
+//! replayed, and recorded again with other work and other memory.
 //!
 //! Capturing needs a CUDA device and cuBLAS (`libcublas`, which cudarc loads when it is first used). On the CPU
 //! emulator, the program says so and ends.
