@@ -85,6 +85,7 @@ functions! {
     );
     fn cuGraphChildGraphNodeGetGraph(node: CUgraphNode, graph: *mut CUgraph);
     fn cuGraphCreate(graph: *mut CUgraph, flags: c_uint);
+    fn cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint);
     fn cuGraphDestroy(graph: CUgraph);
     fn cuGraphExecDestroy(exec: CUgraphExec);
     fn cuGraphExecHostNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const sys::CUDA_HOST_NODE_PARAMS);
@@ -104,6 +105,11 @@ functions! {
         node: CUgraphNode,
         params: *const sys::CUDA_MEMSET_NODE_PARAMS,
         context: CUcontext,
+    );
+    fn cuGraphExecUpdate_v2(
+        exec: CUgraphExec,
+        graph: CUgraph,
+        info: *mut c_void as *mut sys::CUgraphExecUpdateResultInfo,
     );
     fn cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize);
     fn cuGraphInstantiateWithParams(

@@ -4,6 +4,7 @@ use super::functions::call;
 use super::{CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use crate::error::CudaError;
 use cudarc::driver::sys;
+use std::ffi::CStr;
 use std::ptr;
 
 pub(crate) use sys::{
@@ -137,6 +138,49 @@ pub(crate) unsafe fn instantiate(graph: CUgraph, flags: u64) -> Result<CUgraphEx
 /// `cuGraphExecDestroy`
 pub(crate) unsafe fn destroy_executable(exec: CUgraphExec) -> Result<(), CudaError> {
     call!(cuGraphExecDestroy(exec))
+}
+
+/// The failure of `cuGraphExecUpdate_v2`.
+#[derive(Debug)]
+pub(crate) struct UpdateError {
+    /// The call's own error.
+    pub(crate) error: CudaError,
+    /// The node of the graph at fault, or null if CUDA does not name one.
+    pub(crate) node: CUgraphNode,
+    /// CUDA's finer reason, the number of a `CUgraphExecUpdateResult`.
+    pub(crate) reason: u32,
+}
+
+/// `CUgraphExecUpdateResultInfo`, with an integer for the enum that the driver writes
+#[repr(C)]
+struct UpdateInfo {
+    reason: u32,
+    node: CUgraphNode,
+    from: CUgraphNode,
+}
+
+const _: () = {
+    use std::mem::{offset_of, size_of};
+    assert!(size_of::<UpdateInfo>() == size_of::<sys::CUgraphExecUpdateResultInfo>());
+    assert!(offset_of!(UpdateInfo, reason) == offset_of!(sys::CUgraphExecUpdateResultInfo, result));
+    assert!(offset_of!(UpdateInfo, node) == offset_of!(sys::CUgraphExecUpdateResultInfo, errorNode));
+};
+
+/// `cuGraphExecUpdate_v2`: gives the nodes of `exec` the parameters that the nodes of `graph` have
+pub(crate) unsafe fn update(exec: CUgraphExec, graph: CUgraph) -> Result<(), UpdateError> {
+    let mut info = UpdateInfo {
+        reason: 0,
+        node: ptr::null_mut(),
+        from: ptr::null_mut(),
+    };
+    let result = call!(cuGraphExecUpdate_v2(exec, graph, (&raw mut info).cast()));
+    let UpdateInfo { reason, node, .. } = info;
+    result.map_err(|error| UpdateError { error, node, reason })
+}
+
+/// `cuGraphDebugDotPrint`
+pub(crate) unsafe fn print(graph: CUgraph, path: &CStr, flags: u32) -> Result<(), CudaError> {
+    call!(cuGraphDebugDotPrint(graph, path.as_ptr(), flags))
 }
 
 /// `cuGraphUpload`

@@ -6,13 +6,14 @@
 //! or of each iteration of the `while` that it is in. So no two draws overlap, in whatever order and however often
 //! bodies run: the offsets of one use differ by multiples of `users * draws`, and those of two uses never do.
 
+use crate::backend::storage::Storage;
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::kernel::source::{Ptx, Source};
 use crate::kernel::{CallArgument, Kernel, KernelCall, KernelFacts, Launch};
 use crate::shape::place::{OnDevice, Place, Span};
 use bytemuck::{Pod, Zeroable};
-use graph_plan::{GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar};
+use graph_plan::{Draft, GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -152,7 +153,7 @@ pub(crate) fn bytes(uses: usize) -> usize {
 }
 
 /// An `rng` of a built graph.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Generator {
     pub(crate) rng: Rng,
     pub(crate) seed: u64,
@@ -178,9 +179,9 @@ impl Generator {
     }
 
     /// Writes the initial states. No launch may be in flight.
-    pub(crate) fn start(&self, graph: &Graph) -> Result<()> {
-        let site = || Site::graph(&graph.draft.name).at_memory(&graph.draft.resources[self.rng.resource].name);
-        match graph.executable.storage()[self.rng.resource].device() {
+    pub(crate) fn start(&self, draft: &Draft, storage: &[Storage]) -> Result<()> {
+        let site = || Site::graph(&draft.name).at_memory(&draft.resources[self.rng.resource].name);
+        match storage[self.rng.resource].device() {
             Some((memory, start)) => memory.write(start, &self.states(), site),
             None => Err(Error::ForeignPlace { site: site() }),
         }
@@ -212,7 +213,7 @@ impl RngHandle<'_> {
         };
         self.graph.synchronize()?;
         self.graph.rngs[index].seed = seed;
-        self.graph.rngs[index].start(self.graph)
+        self.graph.rngs[index].start(&self.graph.draft, self.graph.executable.storage())
     }
 }
 

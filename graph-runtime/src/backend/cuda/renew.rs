@@ -6,6 +6,7 @@ use super::OWN;
 use super::attribute;
 use crate::driver::{self, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
+use crate::program::host::refuse_in_host_function;
 use crate::program::{Op, Program};
 use graph_plan::Draft;
 use std::ptr;
@@ -44,7 +45,7 @@ impl CudaExecutable {
 
     /// Instantiates the graph again, from the current program and memory. After an error, this must succeed before the
     /// next launch.
-    fn renew(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+    pub(super) fn renew(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let _relaxed = RelaxedCapture::enter();
         // Launches of the new graph would not wait for those of the old one. And CUDA allows only one executable graph
@@ -58,6 +59,10 @@ impl CudaExecutable {
             self.exec = ptr::null_mut();
             destroyed.at(graph)?;
         }
+        if let Some(origin) = self.origin.take() {
+            // SAFETY: fact 1 of `CudaExecutable`; `exec`, whose nodes it names, is gone.
+            unsafe { driver::graph::destroy(origin.graph) }.at(graph)?;
+        }
         for node in 0..program.ops.len() {
             let site = || graph().at_node(&draft.nodes[node].name);
             // SAFETY: facts 1, 2 and 5 of `CudaExecutable`: `nodes[node]` is the program's node, of the same kind.
@@ -65,7 +70,7 @@ impl CudaExecutable {
         }
         announce!(self.cuda, trace, graph = %draft.name, "cuGraphInstantiateWithParams").at(graph)?;
         // SAFETY: fact 1 of `CudaExecutable`.
-        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(program)) };
+        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(program, self.options)) };
         self.exec = exec.map_err(|failed| failed.error).at(graph)?;
         self.stale = false;
         let renewed = (0..program.ops.len()).try_for_each(|node| match &program.ops[node] {
@@ -87,19 +92,31 @@ impl CudaExecutable {
         ready
     }
 
-    /// Disables the nodes that are disabled, and uploads the graph, so that the first launch costs as much as others.
+    /// Disables the nodes that are disabled and, if the options ask for it, uploads the graph, so that the first launch
+    /// costs as much as others.
     pub(super) fn make_ready(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let disabled = program.enabled.iter().enumerate().filter(|(_, enabled)| !**enabled);
         for node in disabled.map(|(node, _)| node).chain(program.idle()) {
             self.set_enabled(draft, program, node, false)?;
         }
+        if !self.options.upload {
+            return Ok(());
+        }
+        self.upload(draft)?;
+        announce!(self.cuda, trace, graph = %draft.name, "cuStreamSynchronize").at(graph)?;
+        self.wait().at(graph)
+    }
+
+    /// Uploads the graph on its own stream, and returns without waiting for it.
+    pub(crate) fn upload(&mut self, draft: &Draft) -> Result<()> {
+        let graph = || Site::graph(&draft.name);
+        refuse_in_host_function().at(graph)?;
+        self.cuda.bind().at(graph)?;
         announce!(self.cuda, trace, graph = %draft.name, "cuGraphUpload").at(graph)?;
         self.in_flight.set(self.in_flight.get() | OWN);
         // SAFETY: fact 1 of `CudaExecutable`.
-        unsafe { driver::graph::upload(self.exec, self.stream) }.at(graph)?;
-        announce!(self.cuda, trace, graph = %draft.name, "cuStreamSynchronize").at(graph)?;
-        self.wait().at(graph)
+        unsafe { driver::graph::upload(self.exec, self.stream) }.at(graph)
     }
 }
 
