@@ -63,7 +63,7 @@
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
 //!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements, in
 //!   declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of kernels are in [`kernel`].
-//! * A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
+//! * All graphs are [`AnyGraph`]. A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and the views
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
@@ -89,6 +89,7 @@
 //! driver, of cudarc and of authors of `unsafe` is numbered in the repository's `docs/safety.md`.
 
 mod expansion;
+mod any_graph;
 mod builder;
 mod definition;
 mod graph;
@@ -101,6 +102,7 @@ mod driver;
 mod shape;
 mod error;
 
+pub use any_graph::AnyGraph;
 pub use backend::block::Shareable;
 pub use backend::device::cuda_memory::CudarcSlice;
 pub use backend::device::options::{DebugOptions, EmulatorOptions, InstantiateOptions};
@@ -307,6 +309,7 @@ pub use shape::{ArrayOf, Element, Extent};
 /// The items that expansions of the macros use besides the public ones. They are not part of the interface.
 #[doc(hidden)]
 pub mod private {
+    pub use crate::any_graph::{LentGraph, LentGraphMut};
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
         buffer, buffer_of_rows, check_atomic, check_clash, check_clusters, check_constant, check_constant_race,

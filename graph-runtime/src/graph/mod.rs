@@ -153,6 +153,11 @@ impl Graph {
         }
     }
 
+    /// The graph's name.
+    pub fn name(&self) -> &str {
+        &self.draft.name
+    }
+
     /// Starts the graph and returns without waiting for it. It may be started again at once: launches run one after the
     /// other.
     ///
