@@ -12,19 +12,20 @@ use std::thread;
 
 type Scenario = fn(&Device, &mut Run) -> Result<()>;
 
-pub(crate) const SCENARIOS: [(&str, Scenario); 7] = [
+pub(crate) const SCENARIOS: [(&str, Scenario); 8] = [
     ("small", graphs::small),
     ("statements", graphs::statements),
     ("control", graphs::control),
     ("library", graphs::library),
     ("sharing", graphs::sharing),
+    ("definitions", graphs::definitions),
     ("outside", graphs::outside),
     ("debug", graphs::debug),
 ];
 
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
-const QUIET: [&str; 18] = [
+const QUIET: [&str; 19] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -36,6 +37,7 @@ const QUIET: [&str; 18] = [
     "cuGetErrorName",
     "cuGraphDestroy",
     "cuGraphExecDestroy",
+    "cuGraphExecUpdate_v2",
     "cuMemFreeHost",
     "cuMemFree_v2",
     "cuModuleLoadData",

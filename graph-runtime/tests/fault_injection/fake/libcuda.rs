@@ -613,6 +613,16 @@ api! {
         state.remove(CALL, exec);
         0
     }
+    bound cuGraphExecUpdate_v2(exec: Handle, graph: Handle, _info: *mut c_void) {
+        let mut state = state();
+        state.exec(CALL, exec);
+        state.nodes(CALL, graph);
+        0
+    }
+    bound cuGraphDebugDotPrint(graph: Handle, _path: *const c_char, _flags: u32) {
+        state().nodes(CALL, graph);
+        0
+    }
     bound cuGraphUpload(exec: Handle, stream: Handle) {
         let mut state = state();
         state.exec(CALL, exec);
