@@ -305,6 +305,7 @@ impl<G> Definition<G> {
         let updated = match taken {
             Ok(updated) => updated,
             Err(error) => {
+                drop(executable); // it may have taken the executable graph
                 old.begin(Edit::Replace);
                 if old.executable.restore(&old.draft, &old.program).is_ok() {
                     old.finish(Edit::Replace);

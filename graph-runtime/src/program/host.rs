@@ -232,7 +232,9 @@ impl HostCall {
         // On the emulator, the function may launch another graph that shares it, which would wait for this call.
         let thread = Some(thread::current().id());
         if *owner() == thread {
-            return Err("it was called while it was running, by a launch of another graph of its definition".to_owned());
+            return Err(
+                "it was called while it was running, by a launch of another graph of its definition".to_owned(),
+            );
         }
         let mut function = self.function.lock().unwrap_or_else(PoisonError::into_inner);
         let _running = Running::enter();

@@ -262,7 +262,11 @@ fn the_driver_sees_a_graph_before_it_is_instantiated() -> Result<()> {
         let mut graph = definition.instantiate(InstantiateOptions::default())?;
         let handles = graph.raw().expect("it was instantiated");
         assert_eq!(nodes(handles.graph), own + 1);
-        assert_eq!(handles.graph == raw, number == 0, "the first graph is made of the one that was looked at");
+        assert_eq!(
+            handles.graph == raw,
+            number == 0,
+            "the first graph is made of the one that was looked at"
+        );
         graph.launch()?;
         assert_eq!(graph.output()?, &[6.0; 4]);
     }
@@ -394,7 +398,10 @@ fn other_shapes_are_refused_by_node() -> Result<()> {
     let again = chain(&device, false, false, "Chain")?;
     graph.update_from(again.definition)?;
     assert!(matches!(graph.host(&built.output), Err(Error::ForeignPlace { .. })));
-    assert!(matches!(graph.node(built.copy).set_enabled(false), Err(Error::ForeignNode { .. })));
+    assert!(matches!(
+        graph.node(built.copy).set_enabled(false),
+        Err(Error::ForeignNode { .. })
+    ));
     graph.node(again.copy).set_enabled(false)?;
     graph.launch()?;
     assert_eq!(graph.host(&again.output)?, &[0; 4]);
@@ -438,7 +445,11 @@ fn nodes_are_paired_by_their_number() -> Result<()> {
         graph.update_from(definition)?;
         graph.node(copies[1]).set_enabled(false)?;
         graph.launch()?;
-        assert_eq!(graph.host(&output)?, &[[10; 4], [0; 4], [30; 4]], "{reversed}, {looked_at}");
+        assert_eq!(
+            graph.host(&output)?,
+            &[[10; 4], [0; 4], [30; 4]],
+            "{reversed}, {looked_at}"
+        );
     }
     Ok(())
 }
@@ -503,7 +514,10 @@ fn graphs_are_written_as_dot_files() -> Result<()> {
     assert!(written().contains(node), "{}", written());
     let error = graph.debug_dump(&folder.join("none").join("graph.dot")).unwrap_err();
     assert!(matches!(error, Error::File { .. }));
-    assert!(error.to_string().starts_with("graph `Added`: cannot write `"), "{error}");
+    assert!(
+        error.to_string().starts_with("graph `Added`: cannot write `"),
+        "{error}"
+    );
     fs::remove_dir_all(&folder).expect("it is ours");
     Ok(())
 }

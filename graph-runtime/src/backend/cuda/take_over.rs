@@ -25,7 +25,7 @@ impl CudaExecutable {
     /// and the options. `like` says whether both have the same nodes in the same order, so that CUDA pairs the nodes
     /// as their indices do. Waits for the launches of `old` first.
     ///
-    /// After an error, `old` is as it was, but may have to be [restored](CudaExecutable::restore).
+    /// After an error, `self` must be dropped, and `old` be [restored](CudaExecutable::restore).
     pub(crate) fn take_over(
         &mut self,
         blueprint: &Blueprint<'_>,
@@ -80,7 +80,7 @@ impl CudaExecutable {
                 .at(graph)?;
             return Ok(false);
         }
-        let owned = old.origin.is_none();
+        let is_origin = old.origin.is_none();
         self.exec = mem::replace(&mut old.exec, ptr::null_mut());
         self.origin = old.origin.take().or_else(|| {
             Some(Origin {
@@ -89,12 +89,12 @@ impl CudaExecutable {
             })
         });
         let ready = self.make_ready(draft, blueprint.program);
-        if ready.is_err() {
-            old.exec = mem::replace(&mut self.exec, ptr::null_mut());
-            match self.origin.take() {
-                Some(origin) if owned => (old.graph, old.nodes) = (origin.graph, origin.nodes),
-                origin => old.origin = origin,
-            }
+        if ready.is_err()
+            && is_origin
+            && let Some(origin) = self.origin.take()
+        {
+            // `exec` is destroyed with `self`, and the old graph is instantiated again.
+            (old.graph, old.nodes) = (origin.graph, origin.nodes);
         }
         ready.map(|()| true)
     }
