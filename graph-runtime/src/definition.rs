@@ -258,7 +258,7 @@ impl<G> Definition<G> {
         let blueprint = self.checked.blueprint(!self.changes.is_empty());
         let executable = Executable::prepare(&data.device.backend, &blueprint)?;
         for rng in &data.rngs {
-            rng.start(&data.draft, executable.storage())?;
+            rng.begin(&data.draft, executable.storage())?;
         }
         Ok(executable)
     }

@@ -71,7 +71,7 @@
 //! * Shapes: [`Element`] (plain data: `Pod` of the re-exported [`bytemuck`]), [`Rows`], [`Extent`], [`ArrayOf`],
 //!   [`SameShape`]; a [`Tabular`] [`Table`], which the host sees as a [`TableRef`] or [`TableMut`]; and the
 //!   [`Iterations`] of loops.
-//! * Random numbers: [`Rng`], [`Philox`], [`RngHandle`].
+//! * Random numbers: a [`Generator`] that graphs share, the [`Seed`] of an [`Rng`], [`Philox`], [`RngHandle`].
 //! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
 //!   [`ByValue`]; [`BoxError`]. Other streams: [`Event`].
@@ -117,7 +117,7 @@ pub use error::{CudaError, Error, Result, Site};
 pub use expansion::argument::{DeviceShare, HostShare};
 pub use graph::host_split::HostSplit;
 pub use graph::node::{NodeHandle, NodeId};
-pub use graph::rng::{Philox, Rng, RngHandle};
+pub use graph::rng::{Rng, RngHandle};
 pub use graph::update::Update;
 pub use graph::{Graph, RawGraph};
 
@@ -143,7 +143,7 @@ pub mod fault_injection {
 ///           | "scratch" NAME ":" shape ";"            device memory whose contents last one launch at most
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
 ///           | "constant" NAME ":" shape "=" TEXT ";"    a variable of the kernels' module, by its name in the PTX
-///           | "rng" NAME "=" seed "," "draws" number ";"   random numbers: a Philox state; draws for each thread and use
+///           | "rng" NAME "=" seed "," "draws" number ";"   random numbers: a [`Seed`]; draws for each thread and use
 ///           | "kernel" NAME "=" kernel "<<<" grid "," block ("," shared)? ">>>" "(" argument,* ")" after? ";"
 ///           | "memcpy" NAME "=" place "->" place after? ";"
 ///           | "memset" NAME "=" place "<-" value after? ";"
@@ -292,7 +292,9 @@ pub use kernel::integer::Integer;
 pub use kernel::source::{CudaSource, Ptx};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
-pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, SharedHost};
+pub use memory::{
+    DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Philox, Seed, SharedHost,
+};
 pub use program::capture::{BoxError, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use program::event::Event;
 pub use program::host::{HostArgument, HostArguments};

@@ -20,7 +20,7 @@ use crate::error::{Error, Result, Site};
 use crate::graph::edit::Edit;
 use crate::graph::host_split::HostSplit;
 use crate::graph::node::{Missing, NodeHandle, NodeId};
-use crate::graph::rng::{Generator, Rng, RngHandle};
+use crate::graph::rng::{BuiltRng, Rng, RngHandle};
 use crate::graph::update::Update;
 use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef};
 use crate::program::Program;
@@ -79,7 +79,7 @@ pub struct Graph {
     pub(crate) declared_nodes: AllDeclaredNodes,
     /// The changes that failed half-way; almost always none.
     pub(crate) half_edited: Vec<Edit>,
-    pub(crate) rngs: Vec<Generator>,
+    pub(crate) rngs: Vec<BuiltRng>,
     /// Keeps `Graph` from being `Sync`: waiting through `&self` does not work for several threads at the same time.
     not_sync: PhantomData<Cell<()>>,
 }
@@ -96,7 +96,7 @@ pub(crate) struct GraphData {
     pub(crate) arena: Arena,
     pub(crate) program: Program,
     pub(crate) declared_nodes: AllDeclaredNodes,
-    pub(crate) rngs: Vec<Generator>,
+    pub(crate) rngs: Vec<BuiltRng>,
 }
 
 impl GraphData {
@@ -399,7 +399,7 @@ impl Graph {
         let index = self
             .rngs
             .iter()
-            .position(|known| own && known.rng.resource() == rng.resource());
+            .position(|known| own && known.find(rng.resource()).is_some());
         RngHandle { graph: self, index }
     }
 

@@ -6,10 +6,10 @@ use crate::graph::Graph;
 
 impl Graph {
     /// Waits for launches in flight, and makes the memory that the graph owns as it was when the graph was built:
-    /// `host` and `device` memory is zeroed, and random numbers start again at their seed. The error of the last launch
+    /// `host` and `device` memory is zeroed, and random numbers start again at their seed or state. The error of the last launch
     /// is forgotten, unless it is one that no later call of CUDA survives.
     ///
-    /// Shared memory, variables of modules, params and disabled nodes stay as they are. (PyTorch's `reset` frees the
+    /// Shared memory and generators, variables of modules, params and disabled nodes stay as they are. (PyTorch's `reset` frees the
     /// graph: here, that is dropping it, and a [`Definition`](crate::Definition) makes another one.)
     ///
     /// # Errors
@@ -28,8 +28,8 @@ impl Graph {
                 Storage::Device(_) | Storage::Shared(_) | Storage::Scratch(_) | Storage::Module => {}
             }
         }
-        let start = |rng: &super::rng::Generator| rng.start(&self.draft, self.executable.storage());
-        self.rngs.iter().try_for_each(start)
+        let storage = self.executable.storage();
+        self.rngs.iter().try_for_each(|rng| rng.begin(&self.draft, storage))
     }
 
     /// Uploads the executable graph to the device, and returns without waiting: a launch then need not. It is done
