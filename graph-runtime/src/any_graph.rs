@@ -3,14 +3,15 @@
 use crate::backend::executable::Updated;
 use crate::definition::Definition;
 use crate::error::Result;
+use crate::graph::captured::CapturedGraph;
 use crate::graph::{Graph, RawGraph};
 use cudarc::driver::CudaStream;
 use graph_plan::Plan;
 use std::fmt;
 use std::path::Path;
 
-/// What every graph can do: one that `cuda_graph!` declares, an expression, and a [`Graph`]. A list may hold graphs of
-/// several types, as `Vec<Box<dyn AnyGraph>>`, and a function may return one whose type has no name:
+/// What every graph can do: one that `cuda_graph!` declares, an expression, a [`Graph`] and a [`CapturedGraph`]. A list
+/// may hold graphs of several types, as `Vec<Box<dyn AnyGraph>>`, and a function may return one whose type has no name:
 ///
 /// ```
 /// use graph_runtime::{AnyGraph, Device, Result, cuda_graph};
@@ -192,6 +193,16 @@ impl AnyGraph for Graph {
 
     fn __graph_mut(&mut self) -> LentGraphMut<'_> {
         self.into()
+    }
+}
+
+impl AnyGraph for CapturedGraph {
+    fn __graph(&self) -> LentGraph<'_> {
+        (**self).__graph()
+    }
+
+    fn __graph_mut(&mut self) -> LentGraphMut<'_> {
+        (**self).__graph_mut()
     }
 }
 

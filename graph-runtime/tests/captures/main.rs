@@ -10,4 +10,5 @@ mod bodies;
 mod capture;
 mod cuda;
 mod definition;
+mod graphs;
 mod turn;

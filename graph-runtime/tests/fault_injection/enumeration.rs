@@ -12,11 +12,12 @@ use std::thread;
 
 type Scenario = fn(&Device, &mut Run) -> Result<()>;
 
-pub(crate) const SCENARIOS: [(&str, Scenario); 8] = [
+pub(crate) const SCENARIOS: [(&str, Scenario); 9] = [
     ("small", graphs::small),
     ("statements", graphs::statements),
     ("control", graphs::control),
     ("library", graphs::library),
+    ("captured", graphs::captured),
     ("sharing", graphs::sharing),
     ("definitions", graphs::definitions),
     ("outside", graphs::outside),
@@ -25,7 +26,7 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 8] = [
 
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
-const QUIET: [&str; 19] = [
+const QUIET: [&str; 18] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -37,7 +38,6 @@ const QUIET: [&str; 19] = [
     "cuGetErrorName",
     "cuGraphDestroy",
     "cuGraphExecDestroy",
-    "cuGraphExecUpdate_v2",
     "cuMemFreeHost",
     "cuMemFree_v2",
     "cuModuleLoadData",

@@ -32,10 +32,14 @@ impl CudaExecutable {
         let _relaxed = RelaxedCapture::enter();
         let mut prepared = Self::prepared(cuda, blueprint)?;
         let plain = Programmatic::default();
-        prepared.add_nodes(&Blueprint {
+        let blueprint = &Blueprint {
             programmatic: programmatic::edges(cuda, blueprint, &plain)?,
             ..*blueprint
-        })?;
+        };
+        match blueprint.program.whole_capture() {
+            Some(_) => prepared.adopt(0),
+            None => prepared.add_nodes(blueprint)?,
+        }
         Ok(prepared)
     }
 
@@ -120,7 +124,7 @@ impl CudaExecutable {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_condition(draft)?;
                 }
-                Op::Capture(call) => self.capture(draft, node, call)?,
+                Op::Capture(call) => self.capture(blueprint, node, call)?,
                 Op::Child(_)
                 | Op::Memcpy { .. }
                 | Op::Join
@@ -343,7 +347,8 @@ impl CudaExecutable {
     /// name it.
     fn bisect(&mut self, blueprint: &Blueprint<'_>) -> Option<usize> {
         let whole = |node: &Node| node.kind.is_conditional() || matches!(node.kind, NodeKind::Raw | NodeKind::Graph);
-        if blueprint.changed || blueprint.draft.nodes.iter().any(whole) {
+        let captured = blueprint.program.whole_capture().is_some();
+        if blueprint.changed || captured || blueprint.draft.nodes.iter().any(whole) {
             // The user's change is in the whole graph only; the nodes of a body cannot be left out one by one; and
             // closures of `raw` nodes run once.
             return None;

@@ -59,12 +59,13 @@ pub use take_over::Updated;
 /// The assumptions about others are numbered in `docs/safety.md`: D1 and so on.
 ///
 /// 1. *Handles are ours and live.* `graph`, `exec`, `stream`, `event`, `events`, the modules and `nodes` were made by
-///    `with_nodes` and `instantiate` in the context of `cuda`, are given to nobody who could destroy them without `unsafe`,
-///    and are destroyed in `drop` only (events, which are counted, after it). Only `exec` may be replaced before, when
-///    no launch is in flight: by a new one (`renew`), or by that of another `CudaExecutable`, which has none afterwards
-///    (`take_over`). Where there is none, it is null, and nothing is launched. `exec` was instantiated from `graph` or,
-///    if there is an `origin`, from that one's graph, which lives as long as `exec`; [`CudaExecutable::handle`] is a
-///    node of it. `cuda` keeps the context alive (C1).
+///    `with_nodes` and `instantiate` in the context of `cuda`, are given to nobody who could destroy them without
+///    `unsafe`, and are destroyed in `drop` only (events, which are counted, after it). Only `exec` may be replaced
+///    before, when no launch is in flight: by a new one (`renew`), or by that of another `CudaExecutable`, which has
+///    none afterwards (`take_over`). Where there is none, it is null, and nothing is launched. And a captured graph,
+///    whose `graph` was captured by `with_nodes`, gets another one when it is recorded again (`record_again`): `exec`
+///    needs it no longer (D1). `exec` was instantiated from `graph` or, if there is an `origin`, from that one's graph,
+///    which lives as long as `exec`; [`CudaExecutable::handle`] is a node of it. `cuda` keeps the context alive (C1).
 /// 2. *Memory outlives its use.* Nodes refer to `storage` and to the modules. (`storage` has heap allocations, nothing
 ///    inline: moving or swapping graphs moves nothing that the driver knows.) An `exec` that was taken over refers to
 ///    those of its new owner: `cuGraphExecUpdate` gave every node of it the parameters of the node of `graph` (D9), when

@@ -3,7 +3,7 @@
 
 use super::{CudaExecutable, Origin, attribute};
 use crate::backend::blueprint::Blueprint;
-use crate::driver::{self, RelaxedCapture};
+use crate::driver::RelaxedCapture;
 use crate::error::{At, Result, Site};
 use crate::program::{Op, Program};
 use graph_plan::Draft;
@@ -46,7 +46,7 @@ impl CudaExecutable {
         if in_place {
             // Whatever goes wrong from now on, the old graph is instantiated again before it is launched.
             old.stale = true;
-            if self.update(blueprint, old, (old_draft, old_program))? {
+            if self.take_in_place(blueprint, old, (old_draft, old_program))? {
                 return Ok(Updated::InPlace);
             }
         }
@@ -55,29 +55,18 @@ impl CudaExecutable {
     }
 
     /// Changes the executable graph of `old` in place, and takes it. Returns false if CUDA refuses.
-    fn update(
+    fn take_in_place(
         &mut self,
         blueprint: &Blueprint<'_>,
         old: &mut Self,
         (old_draft, old_program): (&Draft, &Program),
     ) -> Result<bool> {
         let draft = blueprint.draft;
-        let graph = || Site::graph(&draft.name);
         // CUDA does not say whether skipped nodes stay skipped. `make_ready` skips those of the new graph.
         old.enable_all(old_draft, old_program)?;
-        announce!(self.cuda, trace, graph = %draft.name, nodes = self.nodes.len(), "cuGraphExecUpdate_v2").at(graph)?;
-        // SAFETY: fact 1 of `CudaExecutable`: `exec` lives, and no launch is in flight; the graph lives, is of the same
-        // context, and what its nodes refer to is kept by `self` (fact 2), which takes `exec` below. If the call fails,
-        // nobody launches `exec` again: `stale` is set.
-        if let Err(failed) = unsafe { driver::graph::update(old.exec, self.graph) } {
-            let node = self
-                .nodes
-                .iter()
-                .position(|&node| !node.is_null() && node == failed.node);
-            let node = node.map_or("", |node| &draft.nodes[node].name);
-            let (error, reason) = (failed.error, failed.reason);
-            announce!(self.cuda, debug, graph = %draft.name, node, %error, reason, "the graph is instantiated again, since CUDA does not update it in place")
-                .at(graph)?;
+        // What the nodes of `graph` refer to is kept by `self` (fact 2 of `CudaExecutable`), which takes `exec` now. If
+        // the call fails, nobody launches `exec` again: `stale` is set.
+        if !old.update(draft, self.graph, &self.nodes)? {
             return Ok(false);
         }
         let is_origin = old.origin.is_none();
