@@ -7,9 +7,9 @@ use graph_runtime::cudarc::driver::{CudaFunction, DriverError, result, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{
-    AnyGraph as _, BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event,
-    GraphBuilder, HostBuffer, InstantiateOptions, Launch, OnDevice, Pointer, PointerMut, Result, SharedHost,
-    cuda_graph, cuda_kernels,
+    AnyGraph, BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, GraphBuilder,
+    HostBuffer, InstantiateOptions, Launch, OnDevice, Pointer, PointerMut, Result, SharedHost, cuda_graph,
+    cuda_kernels,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -595,5 +595,36 @@ pub(crate) fn renewed(device: &Device) -> Result<()> {
         check(*written.read()?, text(2, 4));
     }
     faults::start();
+    Ok(())
+}
+
+cuda_graph! {
+    /// Takes several milliseconds on a GPU, so that CUDA must wake whoever waits.
+    graph Long {
+        device flag:   [u32; 1];
+        device data:   [u32; 8];
+        host   output: [u32; 8];
+
+        kernel long   = slow<<<1, 1>>>(4_000_000, &mut flag);
+        memset clear  = data <- 40                     after long;
+        kernel add    = add_to<<<1, 8>>>(&mut data, 2) after clear;
+        memcpy result = data -> output                 after add;
+    }
+}
+
+/// Builds that graph.
+pub(crate) fn long(device: &Device) -> Result<impl AnyGraph + use<>> {
+    Long::build(device)
+}
+
+/// Launches as futures.
+pub(crate) fn futures(device: &Device, run: &mut Run) -> Result<()> {
+    let mut graph = run.step(|| Long::build(device))?;
+    run.step(|| block_on(graph.launch_async()?))?;
+    check(run.step(|| graph.output().copied())?, [42; 8]);
+    let context = device.context().expect("a CUDA device has a context");
+    let stream = context.new_stream().expect("a stream");
+    run.step(|| block_on(graph.launch_async_on(&stream)?))?;
+    check(run.step(|| graph.output().copied())?, [42; 8]);
     Ok(())
 }

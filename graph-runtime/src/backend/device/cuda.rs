@@ -1,5 +1,6 @@
 //! A CUDA context.
 
+use crate::backend::device::alarm::Alarms;
 use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, CaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::host::refuse_in_host_function;
@@ -12,10 +13,11 @@ use tracing::level_filters::LevelFilter;
 /// The oldest CUDA version that has every call used here: `cuGraphAddKernelNode_v2` came with it.
 const MIN_VERSION: u32 = 12_000;
 
-/// A CUDA context and a stream for copies outside graphs.
+/// A CUDA context and streams for work outside graphs.
 pub(crate) struct Cuda {
     context: Arc<CudaContext>,
     copies: Mutex<CopyStream>,
+    alarms: Alarms,
 }
 
 /// The stream for copies: made at the first copy, null before. It is not CUDA's null stream, which would wait for the
@@ -54,11 +56,16 @@ impl Cuda {
         Arc::new(Self {
             context,
             copies: Mutex::new(CopyStream(ptr::null_mut())),
+            alarms: Alarms::default(),
         })
     }
 
     pub(crate) fn context(&self) -> &Arc<CudaContext> {
         &self.context
+    }
+
+    pub(crate) fn alarms(&self) -> &Alarms {
+        &self.alarms
     }
 
     pub(crate) fn raw(&self) -> CUcontext {
@@ -199,10 +206,15 @@ impl Cuda {
 impl Drop for Cuda {
     fn drop(&mut self) {
         let stream = self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).0;
-        if !stream.is_null() && self.bind_to_free().is_ok() {
+        if stream.is_null() && self.alarms.is_empty() || self.bind_to_free().is_err() {
+            return;
+        }
+        if !stream.is_null() {
             // SAFETY: the stream was made for `self` alone, and every copy on it has been waited for.
             let _ = unsafe { driver::stream::destroy(stream) };
         }
+        // SAFETY: the context is current, and is that of these alarms.
+        unsafe { self.alarms.destroy() };
     }
 }
 
