@@ -52,7 +52,7 @@
 //! | --- | --- |
 //! | [`CudaContext`](cudarc::driver::CudaContext) | [`Device::from`] and [`Device::context`] |
 //! | [`CudaStream`] | `launch_on(&stream)` of graphs: [`Graph::launch_on`] |
-//! | [`CudaSlice`](cudarc::driver::CudaSlice) | `DeviceBuffer::from(slice)` takes it over, [`DeviceBuffer::as_cudarc`] lends one |
+//! | [`CudaSlice`](cudarc::driver::CudaSlice) | `DeviceBuffer::from(slice)` takes it over, [`Device::scope`] borrows it, [`DeviceBuffer::as_cudarc`] lends one |
 //! | [`CudaFunction`](cudarc::driver::CudaFunction) | `kernel k = unsafe (function)<<<..>>>(..)`: [`KernelCall::loaded`] |
 //! | [`CudaEvent`](cudarc::driver::CudaEvent) | [`Event::from`] and [`Event::as_cudarc`] |
 //! | its wrappers of cuBLAS and others | `capture` nodes: [`CaptureStream`] |
@@ -69,7 +69,8 @@
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and the views
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
-//!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`].
+//!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`]; and a [`Scope`] that can
+//!   [`Lend`] memory of others.
 //! * Shapes: [`Element`] (plain data: `Pod` of the re-exported [`bytemuck`]), [`Rows`], [`Extent`], [`ArrayOf`],
 //!   [`SameShape`]; a [`Tabular`] [`Table`], which the host sees as a [`TableRef`] or [`TableMut`]; and the
 //!   [`Iterations`] of loops.
@@ -298,7 +299,7 @@ pub use kernel::source::{CudaSource, Ptx};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
 pub use memory::{
-    DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Philox, Seed, SharedHost,
+    DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Lend, Philox, Scope, Seed, SharedHost,
 };
 pub use program::capture::{BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use program::event::Event;

@@ -146,15 +146,15 @@ impl Executable {
         match self {
             Executable::Cuda(exec) => {
                 exec.wait().map_err(|error| launch_error(draft, error))?;
-                let _ = exec.calls().panicked(draft);
+                let _ = exec.calls().panic().take();
             }
             Executable::Debug(exec) => {
                 exec.restart(draft)?;
-                let _ = exec.calls().panicked(draft);
+                let _ = exec.calls().panic().take();
             }
             Executable::Emulator(exec) => {
                 exec.forget_fault();
-                let _ = exec.calls().panicked(draft);
+                let _ = exec.calls().panic().take();
             }
         }
         Ok(())

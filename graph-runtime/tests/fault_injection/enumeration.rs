@@ -12,7 +12,7 @@ use std::thread;
 
 type Scenario = fn(&Device, &mut Run) -> Result<()>;
 
-pub(crate) const SCENARIOS: [(&str, Scenario); 9] = [
+pub(crate) const SCENARIOS: [(&str, Scenario); 11] = [
     ("small", graphs::small),
     ("statements", graphs::statements),
     ("control", graphs::control),
@@ -21,13 +21,14 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 9] = [
     ("sharing", graphs::sharing),
     ("definitions", graphs::definitions),
     ("outside", graphs::outside),
+    ("lending", graphs::lending),
     ("debug", graphs::debug),
     ("futures", graphs::futures),
 ];
 
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
-const QUIET: [&str; 18] = [
+const QUIET: [&str; 19] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -41,6 +42,7 @@ const QUIET: [&str; 18] = [
     "cuGraphExecDestroy",
     "cuMemFreeHost",
     "cuMemFree_v2",
+    "cuMemHostUnregister",
     "cuModuleLoadData",
     "cuModuleUnload",
     "cuStreamDestroy_v2",
