@@ -1,5 +1,7 @@
 //! The trait of all graphs, whatever they were made by.
 
+pub(crate) mod graphed;
+
 use crate::backend::executable::Updated;
 use crate::definition::Definition;
 use crate::error::Result;
@@ -52,7 +54,7 @@ use std::path::Path;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no graph",
     label = "not a graph",
-    note = "graphs are declared by `cuda_graph!`, or built by `GraphBuilder::build`"
+    note = "graphs are declared by `cuda_graph!`, or built by `GraphBuilder::build`; if this is a `Result` of a graph, write `?`"
 )]
 pub trait AnyGraph: fmt::Debug {
     /// Lends the graph inside to the methods below.

@@ -79,6 +79,7 @@
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
 //!   [`ByValue`]; [`BoxError`]. A [`CapturedGraph`] is all of such calls, by [`CaptureOptions`] with a [`CaptureMode`].
 //!   Other streams: [`Event`], [`is_capturing`].
+//! * Two graphs as functions: [`Graphed`], over a [`GraphedMemory`] of [`GraphedBuffers`].
 //! * Devices: [`Device`], [`EmulatorOptions`], [`DebugOptions`].
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].
@@ -107,6 +108,7 @@ mod shape;
 mod error;
 
 pub use any_graph::AnyGraph;
+pub use any_graph::graphed::{Graphed, GraphedBuffers, GraphedMemory};
 pub use backend::block::Shareable;
 pub use backend::device::cuda_memory::CudarcSlice;
 pub use backend::device::options::{DebugOptions, EmulatorOptions, InstantiateOptions};

@@ -188,6 +188,19 @@ impl SharedMemory {
         (space, start..start + self.bytes() as u64)
     }
 
+    /// Whether the two are the same bytes of one block.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        fn is_same<M>(one: &Piece<M>, other: &Piece<M>) -> bool {
+            let is_part = (one.start, one.bytes, one.lengths) == (other.start, other.bytes, other.lengths);
+            is_part && Arc::ptr_eq(&one.block, &other.block)
+        }
+        match (self, other) {
+            (Self::Host(one), Self::Host(other)) => is_same(one, other),
+            (Self::Device(one), Self::Device(other)) => is_same(one, other),
+            (Self::Host(_), Self::Device(_)) | (Self::Device(_), Self::Host(_)) => false,
+        }
+    }
+
     /// Refuses memory that graphs on `backend` cannot use, or not as a graph does: to read, or also to `write`.
     pub(crate) fn check(&self, backend: &Backend, write: bool, site: impl FnOnce() -> Site) -> Result<()> {
         if !self.is_usable_on(backend) {
