@@ -1,6 +1,7 @@
 //! Every call of the driver fails once, in each of several scenarios: a first run counts the calls, then there is one
 //! run for each call and some of its numbers.
 
+use crate::definitions;
 use crate::fake::{device, device_with, is_fake};
 use crate::graphs::{self, Run};
 use crate::memory::{free_on, heap_bytes, objects};
@@ -19,7 +20,7 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 11] = [
     ("library", graphs::library),
     ("captured", graphs::captured),
     ("sharing", graphs::sharing),
-    ("definitions", graphs::definitions),
+    ("definitions", definitions::definitions),
     ("outside", graphs::outside),
     ("lending", graphs::lending),
     ("debug", graphs::debug),
@@ -28,7 +29,7 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 11] = [
 
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
-const QUIET: [&str; 19] = [
+const QUIET: [&str; 20] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -47,6 +48,7 @@ const QUIET: [&str; 19] = [
     "cuModuleUnload",
     "cuStreamDestroy_v2",
     "cuStreamSynchronize",
+    "cuTexObjectDestroy",
     "cuThreadExchangeStreamCaptureMode",
 ];
 
@@ -73,7 +75,7 @@ const MAX_REPEATS: usize = 4;
 /// Whether errors of a call name a node.
 fn is_of_a_node(call: &str) -> bool {
     let adds = call.starts_with("cuGraphAdd") || call.contains("NodeSet") && !call.starts_with("cuGraphMem");
-    adds || call == "cuGraphConditionalHandleCreate"
+    adds || matches!(call, "cuGraphConditionalHandleCreate" | "cuTexObjectCreate")
 }
 
 /// Whether an error is that of the call. Debug mode says what failed by the node, and CUDA's name and code.

@@ -8,8 +8,8 @@ use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{
     AnyGraph, BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, Generator,
-    GraphBuilder, HostBuffer, InstantiateOptions, Launch, OnDevice, Pointer, PointerMut, Result, SharedHost,
-    cuda_graph, cuda_kernels,
+    GraphBuilder, HostBuffer, Launch, OnDevice, Pointer, PointerMut, Result, SharedHost, Texel, cuda_graph,
+    cuda_kernels,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -20,6 +20,14 @@ unsafe extern "C" {
     /// `data[i] *= table[i % 4]`
     #[requires(threads <= data.len())]
     safe fn weigh(data: &mut [f32]);
+}
+
+#[cuda_kernels("tests/kernels/textures.ptx")]
+unsafe extern "C" {
+    #[requires(threads <= at.len() && threads <= out.len())]
+    safe fn sample(image: &[[Texel<f32>; 8]], at: &[[f32; 2]], out: &mut [f32]);
+    #[requires(threads <= index.len() && threads <= out.len())]
+    safe fn gather_texels(table: &[Texel<f32>], index: &[i32], out: &mut [f32]);
 }
 
 /// One run of a scenario.
@@ -382,6 +390,18 @@ cuda_graph! {
     }
 }
 
+cuda_graph! {
+    graph Textures(image: device [[f32; 8]; 4], table: device [f32; 8]) {
+        device at:    [[f32; 2]; 4];
+        device index: [i32; 4];
+        device out:   [f32; 4];
+        device found: [f32; 4];
+
+        kernel look = sample<<<1, 4>>>(&image, &at, &mut out);
+        kernel find = gather_texels<<<1, 4>>>(&table, &index, &mut found);
+    }
+}
+
 type Text = SharedHost<[u32; 5]>;
 
 cuda_graph! {
@@ -437,6 +457,7 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
     check(run.step(|| graph.seen().copied())?, [[1; 2]; 2]);
     run.step(|| graph.launch())?;
     run.step(|| graph.synchronize())?;
+    textures(device, run)?;
     let mut looks = run.step(|| Looks::build(device, texts[1].clone()))?;
     run.step(|| looks.launch())?;
     run.step(|| looks.synchronize())?;
@@ -451,59 +472,30 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
     Ok(())
 }
 
-cuda_graph! {
-    /// A graph that is updated as a whole, with nodes of all kinds that CUDA changes in place.
-    graph Whole(len: usize, by: u32) {
-        device data:   [u32; len];
-        device other:  [u32; 8];
-        host   output: [u32; 8];
-        host   total:  u32;
-        rng    noise = 7, draws 1;
-        param  more:   u32 = 1;
-
-        memset clear  = data <- by;
-        kernel add    = add_to<<<1, 8>>>(&mut data, more)   after clear;
-        #[disabled]
-        kernel off    = add_to<<<1, 8>>>(&mut data, 100)    after add;
-        memset zero   = other <- 0;
-        kernel draw   = draw_numbers<<<1, 8>>>(&noise, &mut other, 1) after zero;
-        memcpy result = data[..8] -> output                 after off;
-        call   sum    = |&output, &mut total| *total = output.iter().sum::<u32>() after result;
-    }
-}
-
-/// Definitions, several graphs of one, and whole-graph updates.
-pub(crate) fn definitions(device: &Device, run: &mut Run) -> Result<()> {
-    let options = InstantiateOptions {
-        upload: false,
-        ..Default::default()
-    };
-    let mut definition = run.step(|| Whole::define(device, 8, 2))?;
-    run.step(|| definition.raw())?;
-    let mut graph = run.step(|| definition.instantiate(options))?;
-    let mut second = run.step(|| definition.instantiate(options))?;
-    run.step(|| graph.upload())?;
-    for graph in [&mut graph, &mut second] {
-        run.step(|| graph.launch())?;
-        check(run.step(|| graph.total().copied())?, 24);
-    }
-    run.step(|| graph.zero().set_enabled(false))?;
-    run.step(|| graph.off().set_enabled(false))?;
-    run.step(|| graph.update_from(Whole::define(device, 16, 5)?))?;
+/// A graph that reads shared memory through a texture, with and without rows, and gets other memory.
+fn textures(device: &Device, run: &mut Run) -> Result<()> {
+    let (images, table) = (
+        [
+            run.step(|| device.alloc::<[[f32; 8]; 4]>())?,
+            run.step(|| device.alloc())?,
+        ],
+        run.step(|| device.alloc::<[f32; 8]>())?,
+    );
+    run.step(|| images[0].copy_from(&[[1.5; 8]; 4]))?;
+    run.step(|| images[1].copy_from(&[[2.5; 8]; 4]))?;
+    run.step(|| table.copy_from(&[4.0; 8]))?;
+    let mut graph = run.step(|| Textures::build(device, &images[0], &table))?;
     run.step(|| graph.launch())?;
-    check(run.step(|| graph.total().copied())?, 48);
-    run.step(|| graph.set_more(3))?;
-    run.step(|| graph.off().set_enabled(true))?;
-    run.step(|| graph.update_from(Whole::define(device, 8, 1)?))?;
-    run.step(|| graph.set_more(2))?;
+    check(run.step(|| Ok(*graph.out()?.read()?))?, [1.5; 4]);
+    check(run.step(|| Ok(*graph.found()?.read()?))?, [4.0; 4]);
+    run.step(|| graph.rebind_image(&images[1]))?;
     run.step(|| graph.launch())?;
-    check(run.step(|| graph.total().copied())?, 24);
-    run.step(|| graph.reset())?;
-    check(run.step(|| graph.total().copied())?, 0);
-    let file = std::env::temp_dir().join(format!("cuda-graph-{}.dot", std::process::id()));
-    run.step(|| graph.debug_dump(&file))?;
-    let removed = std::fs::remove_file(&file);
-    assert!(removed.is_ok(), "{removed:?}");
+    run.step(|| graph.rebind_image(&images[0]))?;
+    run.step(|| graph.launch())?;
+    run.step(|| graph.synchronize())?;
+    run.step(|| graph.rebind_image(&images[1]))?;
+    run.step(|| graph.launch())?;
+    check(run.step(|| Ok(*graph.out()?.read()?))?, [2.5; 4]);
     Ok(())
 }
 
