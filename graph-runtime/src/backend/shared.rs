@@ -10,6 +10,7 @@ use graph_plan::{Code, Diagnostic, Draft, Subject};
 use std::sync::Arc;
 
 /// A shared resource.
+#[derive(Clone)]
 pub(crate) struct SharedResource {
     pub(crate) resource: usize,
     pub(crate) memory: SharedMemory,
@@ -19,7 +20,7 @@ pub(crate) struct SharedResource {
 
 /// The memory that a graph shares with others. Every graph claims its pool, if it has one, and then its resources, in
 /// order of their addresses (fact 5 of [`Uses`](crate::backend::uses::Uses)).
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct SharedResources {
     /// The pool with its scratch memory.
     pool: Option<Arc<PoolShare>>,
@@ -51,15 +52,9 @@ impl SharedResources {
         Self { pool: None, resources }
     }
 
-    /// The same memory, and a share of a pool.
-    pub(crate) fn with_pool(self, pool: Option<Arc<PoolShare>>) -> Self {
-        Self { pool, ..self }
-    }
-
-    /// The same memory, without a share of a pool of which nothing was taken.
-    pub(crate) fn without_idle_pool(self) -> Self {
-        let pool = self.pool.filter(|share| share.bytes() > 0);
-        Self { pool, ..self }
+    /// Replaces the share of a pool. Each executable graph has a share of its own.
+    pub(crate) fn set_pool(&mut self, pool: Option<Arc<PoolShare>>) {
+        self.pool = pool;
     }
 
     /// The share that the graph has of a pool.
@@ -128,7 +123,10 @@ impl SharedResources {
                 ..*share
             }
         }));
-        Self::sorted(shares).with_pool(self.pool.clone())
+        Self {
+            pool: self.pool.clone(),
+            ..Self::sorted(shares)
+        }
     }
 
     /// Claims all shared memory for a launch.

@@ -75,9 +75,16 @@ impl CudaMemory {
             owner: MemoryOwner::Us,
             lent: Mutex::default(),
         };
-        // SAFETY: the allocation has `bytes` bytes and lives until `copy` has waited for the stream.
-        cuda.copy(|stream| unsafe { driver::memory::set(address, 0, bytes, stream) })?;
+        memory.clear()?;
         Ok(memory)
+    }
+
+    /// Zeroes all bytes, and waits for that. The caller has checked that nothing touches them.
+    pub(crate) fn clear(&self) -> Result<(), CudaError> {
+        let (address, bytes) = (self.address, self.bytes);
+        // SAFETY: the memory has `bytes` bytes and lives until `copy` has waited for the stream.
+        self.cuda
+            .copy(|stream| unsafe { driver::memory::set(address, 0, bytes, stream) })
     }
 
     /// A variable of a loaded module.
