@@ -332,7 +332,7 @@ impl RngHandle<'_> {
         let rng = &self.graph.rngs[index];
         let Some(place) = rng.generator else {
             return Err(Error::Unsupported {
-                site: rng.site(self.graph),
+                site: rng.site(&self.graph.draft),
                 message: "the graph has a generator of its own: build it with a `Generator` to give it another one later",
             });
         };
