@@ -1,6 +1,6 @@
 //! Host memory of others, page-locked while it is lent.
 
-use crate::backend::device::cuda::Cuda;
+use crate::backend::device::cuda::{Cuda, twice};
 use crate::driver::{self, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use std::ops::Range;
@@ -106,7 +106,7 @@ impl Drop for PageLock {
         // SAFETY: the memory was registered with this address, and is unregistered only here. No launch uses it any
         // more, or whoever lent it would not drop this.
         let unregister = |()| unsafe { driver::memory::host_unregister(addresses.start) };
-        if let Err(error) = self.cuda.bind_drained().and_then(unregister) {
+        if let Err(error) = twice(|| self.cuda.bind_drained().and_then(unregister)) {
             tracing::warn!(target: "graph_runtime", %error, "lent host memory stays page-locked");
         }
     }
