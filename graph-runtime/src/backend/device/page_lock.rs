@@ -103,10 +103,14 @@ impl Drop for PageLock {
             return;
         }
         let _relaxed = RelaxedCapture::enter();
-        // SAFETY: the memory was registered with this address, and is unregistered only here. No launch uses it any
-        // more, or whoever lent it would not drop this.
-        let unregister = |()| unsafe { driver::memory::host_unregister(addresses.start) };
-        if let Err(error) = twice(|| self.cuda.bind_drained().and_then(unregister)) {
+        let unregister = || {
+            self.cuda.bind_drained()?;
+            // SAFETY: the memory was registered with this address, and is unregistered only here. No launch uses it any
+            // more, or whoever lent it would not drop this.
+            unsafe { driver::memory::host_unregister(addresses.start) }
+        };
+        // Twice, since the driver would take other memory that comes to this address for this one.
+        if let Err(error) = twice(unregister) {
             tracing::warn!(target: "graph_runtime", %error, "lent host memory stays page-locked");
         }
     }
