@@ -98,11 +98,31 @@ pub(crate) struct InstantiateError {
 
 /// `CUDA_GRAPH_INSTANTIATE_PARAMS`, with an integer for the enum that the driver writes
 #[repr(C)]
-struct InstantiateParams {
+pub(super) struct InstantiateParams {
     flags: u64,
     upload_stream: CUstream,
     error_node: CUgraphNode,
     reason: u32,
+}
+
+impl InstantiateParams {
+    pub(super) fn new(flags: u64) -> Self {
+        Self {
+            flags,
+            upload_stream: ptr::null_mut(),
+            error_node: ptr::null_mut(),
+            reason: 0,
+        }
+    }
+
+    /// The failure of the call that has these parameters.
+    pub(super) fn failed(&self, error: CudaError) -> InstantiateError {
+        InstantiateError {
+            error,
+            node: self.error_node,
+            reason: self.reason,
+        }
+    }
 }
 
 const _: () = {
@@ -117,20 +137,11 @@ const _: () = {
 /// `cuGraphInstantiateWithParams`
 pub(crate) unsafe fn instantiate(graph: CUgraph, flags: u64) -> Result<CUgraphExec, InstantiateError> {
     let mut exec = ptr::null_mut();
-    let mut params = InstantiateParams {
-        flags,
-        upload_stream: ptr::null_mut(),
-        error_node: ptr::null_mut(),
-        reason: 0,
-    };
+    let mut params = InstantiateParams::new(flags);
     let arguments = (&raw mut params).cast();
     match call!(cuGraphInstantiateWithParams(&mut exec, graph, arguments)) {
         Ok(()) => Ok(exec),
-        Err(error) => Err(InstantiateError {
-            error,
-            node: params.error_node,
-            reason: params.reason,
-        }),
+        Err(error) => Err(params.failed(error)),
     }
 }
 

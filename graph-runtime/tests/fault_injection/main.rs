@@ -7,9 +7,12 @@
 mod common;
 
 mod codes;
+mod describe;
 mod enumeration;
 mod fake;
 mod graphs;
 mod memory;
 mod races;
+#[cfg(feature = "cudart")]
+mod runtime;
 mod subscribers;

@@ -3,7 +3,7 @@
 use super::CudaExecutable;
 use super::capture::Captured;
 use super::failure::Failure;
-use crate::driver::{self, CUgraph, CUgraphNode};
+use crate::driver::{CUgraph, CUgraphNode};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::capture::CaptureCall;
 use crate::program::raw::{RawCall, RawSite};
@@ -43,7 +43,8 @@ impl CudaExecutable {
             trace,
             node = name,
             after = after.len(),
-            "cuGraphAddChildGraphNode"
+            "{}",
+            self.cuda.api().names().add_child_node
         )?;
         let captured = self
             .kept
@@ -51,7 +52,7 @@ impl CudaExecutable {
             .get(&node)
             .map_or(std::ptr::null_mut(), Captured::graph);
         // SAFETY: by the caller's promise; `prepare` has captured a graph for each such node, which `self.kept` keeps.
-        unsafe { driver::graph::add_child_node(graph, after, captured) }
+        unsafe { self.cuda.api().add_child_node(graph, after, captured) }
     }
 
     /// Runs the closure of a `raw` node, which adds nodes of its own.

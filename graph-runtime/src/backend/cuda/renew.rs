@@ -4,7 +4,7 @@
 use super::CudaExecutable;
 use super::OWN;
 use super::attribute;
-use crate::driver::{self, RelaxedCapture};
+use crate::driver::RelaxedCapture;
 use crate::error::{At, Error, Result, Site};
 use crate::program::{Op, Program};
 use graph_plan::Draft;
@@ -52,9 +52,10 @@ impl CudaExecutable {
         self.wait().at(graph)?;
         self.cuda.bind().at(graph)?;
         if !self.exec.is_null() {
-            announce!(self.cuda, trace, graph = %draft.name, "cuGraphExecDestroy").at(graph)?;
+            announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().destroy_executable)
+                .at(graph)?;
             // SAFETY: fact 1 of `CudaExecutable`; no launch is in flight, and the handle is not used again.
-            let destroyed = unsafe { driver::graph::destroy_executable(self.exec) };
+            let destroyed = unsafe { self.cuda.api().destroy_executable(self.exec) };
             self.exec = ptr::null_mut();
             destroyed.at(graph)?;
         }
@@ -63,9 +64,9 @@ impl CudaExecutable {
             // SAFETY: facts 1, 2 and 5 of `CudaExecutable`: `nodes[node]` is the program's node, of the same kind.
             unsafe { self.adder.move_node(self.nodes[node], program, node) }.at(site)?;
         }
-        announce!(self.cuda, trace, graph = %draft.name, "cuGraphInstantiateWithParams").at(graph)?;
+        announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().instantiate).at(graph)?;
         // SAFETY: fact 1 of `CudaExecutable`.
-        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(program)) };
+        let exec = unsafe { self.cuda.api().instantiate(self.graph, attribute::flags(program)) };
         self.exec = exec.map_err(|failed| failed.error).at(graph)?;
         self.stale = false;
         let renewed = (0..program.ops.len()).try_for_each(|node| match &program.ops[node] {
@@ -94,10 +95,10 @@ impl CudaExecutable {
         for node in disabled.map(|(node, _)| node).chain(program.idle()) {
             self.set_enabled(draft, program, node, false)?;
         }
-        announce!(self.cuda, trace, graph = %draft.name, "cuGraphUpload").at(graph)?;
+        announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().upload).at(graph)?;
         self.in_flight.set(self.in_flight.get() | OWN);
         // SAFETY: fact 1 of `CudaExecutable`.
-        unsafe { driver::graph::upload(self.exec, self.stream) }.at(graph)?;
+        unsafe { self.cuda.api().upload(self.exec, self.stream) }.at(graph)?;
         announce!(self.cuda, trace, graph = %draft.name, "cuStreamSynchronize").at(graph)?;
         self.wait().at(graph)
     }
