@@ -125,6 +125,19 @@ fn main() {
                     R1: __p::HostSlot,
                     P0,
                     F: __p::Nodes<(P0,)>,
+                > __g::AnyGraph for Expression<R0, R1, P0, F> {
+                    fn __graph(&self) -> __p::LentGraph<'_> {
+                        __p::LentGraph::from(&self.__graph)
+                    }
+                    fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
+                        __p::LentGraphMut::from(&mut self.__graph)
+                    }
+                }
+                impl<
+                    R0: __p::MovedSlot,
+                    R1: __p::HostSlot,
+                    P0,
+                    F: __p::Nodes<(P0,)>,
                 > Expression<R0, R1, P0, F> {
                     /// The value of the param `factor` in the next launch.
                     pub fn factor(&self) -> P0

@@ -470,6 +470,14 @@ const _: () = {
             ::core::fmt::Debug::fmt(&self.__graph, f)
         }
     }
+    impl __g::AnyGraph for Layers {
+        fn __graph(&self) -> __p::LentGraph<'_> {
+            __p::LentGraph::from(&self.__graph)
+        }
+        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
+            __p::LentGraphMut::from(&mut self.__graph)
+        }
+    }
 };
 /// The graph `Layers`, declared with `cuda_graph!`.
 #[allow(dead_code, non_snake_case)]

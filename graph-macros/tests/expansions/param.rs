@@ -296,6 +296,14 @@ const _: () = {
             ::core::fmt::Debug::fmt(&self.__graph, f)
         }
     }
+    impl __g::AnyGraph for Scale {
+        fn __graph(&self) -> __p::LentGraph<'_> {
+            __p::LentGraph::from(&self.__graph)
+        }
+        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
+            __p::LentGraphMut::from(&mut self.__graph)
+        }
+    }
 };
 /// The graph `Scale`, declared with `cuda_graph!`.
 ///

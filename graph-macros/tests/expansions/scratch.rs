@@ -294,6 +294,14 @@ const _: () = {
             ::core::fmt::Debug::fmt(&self.__graph, f)
         }
     }
+    impl<const N: usize> __g::AnyGraph for Layer<N> {
+        fn __graph(&self) -> __p::LentGraph<'_> {
+            __p::LentGraph::from(&self.__graph)
+        }
+        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
+            __p::LentGraphMut::from(&mut self.__graph)
+        }
+    }
 };
 /// The graph `Layer`, declared with `cuda_graph!`.
 #[allow(dead_code, non_snake_case)]

@@ -18,7 +18,7 @@ use crate::error::{Error, Result, Site};
 use crate::graph::edit::Edit;
 use crate::graph::host_split::HostSplit;
 use crate::graph::node::{Missing, NodeHandle, NodeId};
-use crate::graph::rng::{Generator, Rng, RngHandle};
+use crate::graph::rng::{BuiltRng, Rng, RngHandle};
 use crate::graph::update::Update;
 use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef};
 use crate::program::Program;
@@ -77,7 +77,7 @@ pub struct Graph {
     pub(crate) declared_nodes: AllDeclaredNodes,
     /// The changes that failed half-way; almost always none.
     pub(crate) half_edited: Vec<Edit>,
-    pub(crate) rngs: Vec<Generator>,
+    pub(crate) rngs: Vec<BuiltRng>,
     /// Keeps `Graph` from being `Sync`: waiting through `&self` does not work for several threads at the same time.
     not_sync: PhantomData<Cell<()>>,
 }
@@ -130,10 +130,15 @@ impl Graph {
     }
 
     /// The graph, with its random numbers, whose states this writes.
-    pub(crate) fn with_rngs(self, rngs: Vec<Generator>) -> Result<Self> {
+    pub(crate) fn with_rngs(self, rngs: Vec<BuiltRng>) -> Result<Self> {
         let graph = Self { rngs, ..self };
-        graph.rngs.iter().try_for_each(|rng| rng.start(&graph))?;
+        graph.rngs.iter().try_for_each(|rng| rng.begin(&graph))?;
         Ok(graph)
+    }
+
+    /// The graph's name.
+    pub fn name(&self) -> &str {
+        &self.draft.name
     }
 
     /// Starts the graph and returns without waiting for it. It may be started again at once: launches run one after the
@@ -377,7 +382,7 @@ impl Graph {
         let index = self
             .rngs
             .iter()
-            .position(|known| own && known.rng.resource() == rng.resource());
+            .position(|known| own && known.find(rng.resource()).is_some());
         RngHandle { graph: self, index }
     }
 
