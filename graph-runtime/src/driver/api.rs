@@ -162,17 +162,6 @@ impl GraphApi {
         }
     }
 
-    /// The interface that adds and changes nodes of this kernel: the driver's if the runtime does not take it.
-    pub(crate) fn for_kernel(self, kernel: KernelHandle) -> Self {
-        match self {
-            GraphApi::Driver => GraphApi::Driver,
-            #[cfg(feature = "cudart")]
-            GraphApi::Runtime if runtime::takes(kernel.kernel) => GraphApi::Runtime,
-            #[cfg(feature = "cudart")]
-            GraphApi::Runtime => GraphApi::Driver,
-        }
-    }
-
     /// The name of the call that loads PTX.
     pub(crate) fn load_name(self) -> &'static str {
         match self {
@@ -224,6 +213,19 @@ impl GraphApi {
                 // SAFETY: by the caller's promise.
                 unsafe { LoadedModule::of_runtime(image) }.map_err(|error| (error, String::new()))
             }
+        }
+    }
+}
+
+impl KernelHandle {
+    /// The interface that adds nodes of the kernel: the driver's if the runtime does not take it.
+    pub(crate) fn api(self, api: GraphApi) -> GraphApi {
+        match api {
+            GraphApi::Driver => GraphApi::Driver,
+            #[cfg(feature = "cudart")]
+            GraphApi::Runtime if runtime::takes(self.kernel) => GraphApi::Runtime,
+            #[cfg(feature = "cudart")]
+            GraphApi::Runtime => GraphApi::Driver,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Driver calls that only graphs of the runtime library need: libraries, whose kernels the runtime takes, and the
 //! primary context, in which it works.
+#![expect(clippy::too_many_arguments, reason = "`cuLibraryLoadData` has eight")]
 
 use super::functions::{error, find};
 use super::library::functions;

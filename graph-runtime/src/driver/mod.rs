@@ -53,7 +53,6 @@ pub(crate) use stream::CaptureStatus;
 pub fn names() -> Vec<&'static str> {
     let mut names = functions::NAMES.to_vec();
     names.push("cuGetErrorName");
-    #[cfg(feature = "cudart")]
     names.extend([interop::NAMES, runtime::NAMES].concat());
     names
 }

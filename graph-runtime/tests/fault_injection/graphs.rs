@@ -466,8 +466,9 @@ pub(crate) fn outside(_device: &Device, run: &mut Run) -> Result<()> {
     Ok(())
 }
 
-/// Rebinding instantiates the graph again, which fails. Updates and other rebindings come before the repetition.
-pub(crate) fn renewed(device: &Device) -> Result<()> {
+/// Rebinding instantiates the graph again, which fails. The calls' names begin with `prefix`. Updates and other
+/// rebindings come before the repetition.
+pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
     let mut run = Run::new();
     let weights = [weights(device, &mut run, 1)?, weights(device, &mut run, 2)?];
     let flag = device.alloc::<u32>()?;
@@ -476,11 +477,12 @@ pub(crate) fn renewed(device: &Device) -> Result<()> {
     let written: Text = device.alloc_host::<[u32; 5]>()?.share();
     let mut graph = Sharing::build(device, &weights[0], &flag, &sums[0], &written)?;
     for call in [
-        "cuGraphInstantiateWithParams",
-        "cuGraphMemcpyNodeSetParams",
-        "cuGraphUpload",
-        "cuGraphExecDestroy",
+        "GraphInstantiateWithParams",
+        "GraphMemcpyNodeSetParams",
+        "GraphUpload",
+        "GraphExecDestroy",
     ] {
+        let call = &format!("{prefix}{call}");
         graph.rebind_weights(&weights[0])?;
         graph.launch()?;
         faults::start();

@@ -13,6 +13,5 @@ mod fake;
 mod graphs;
 mod memory;
 mod races;
-#[cfg(feature = "cudart")]
 mod runtime;
 mod subscribers;

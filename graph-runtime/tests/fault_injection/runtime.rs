@@ -125,7 +125,9 @@ fn calls_of_page(page: &str) -> Vec<String> {
     let (_, program) = page.split_once("```cpp\n").expect("the page has a C++ program");
     let (program, _) = program.split_once("```").expect("the program ends");
     let words = program.split(|letter: char| !(letter.is_alphanumeric() || "_(".contains(letter)));
-    let calls = words.flat_map(|word| word.split_inclusive('(')).filter_map(|word| word.strip_suffix('('));
+    let calls = words
+        .flat_map(|word| word.split_inclusive('('))
+        .filter_map(|word| word.strip_suffix('('));
     let calls = calls.filter(|call| call.starts_with("cudaGraph") || call.starts_with("cuLibrary"));
     calls.map(str::to_owned).collect()
 }

@@ -90,7 +90,7 @@ impl Adder {
         match &*program.lowered(node) {
             Op::Kernel(kernel) => {
                 let entry = program.functions[kernel.function as usize].facts.entry;
-                let api = self.cuda.api().for_kernel(kernels.handle(kernel.function));
+                let api = kernels.handle(kernel.function).api(self.cuda.api());
                 announce!(
                     self.cuda,
                     trace,

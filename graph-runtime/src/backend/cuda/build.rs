@@ -44,6 +44,7 @@ impl CudaExecutable {
     pub(super) fn prepared(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
         let graph = || Site::graph(&blueprint.draft.name);
         check_version()?;
+        #[cfg(feature = "cudart")]
         cuda.check_api(graph)?;
         let storage = allocate(&Backend::Cuda(cuda.clone()), blueprint)?;
         cuda.bind().at(graph)?;

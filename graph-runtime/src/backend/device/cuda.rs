@@ -78,27 +78,24 @@ impl Cuda {
 
     /// Refuses to build a graph if its interface is the runtime library's, and there is no such library, or the context
     /// is not the one in which it works.
+    #[cfg(feature = "cudart")]
     pub(crate) fn check_api(&self, site: impl Fn() -> Site) -> Result<()> {
-        match self.api {
-            GraphApi::Driver => Ok(()),
-            #[cfg(feature = "cudart")]
-            GraphApi::Runtime => {
-                driver::runtime::present().map_err(|tried| Error::NoRuntime {
-                    site: site(),
-                    tried: tried.to_vec(),
-                })?;
-                // SAFETY: `self.context` keeps the context alive, and the device is its.
-                let primary = unsafe { driver::interop::is_primary(self.raw(), self.context.cu_device()) };
-                if primary.at(&site)? {
-                    return Ok(());
-                }
-                Err(Error::Unsupported {
-                    site: site(),
-                    message: "the CUDA runtime works in the primary context of a device, but this device is another context; take \
-                              `Device::cuda(..)`, or build the graph without `with_runtime_api`",
-                })
-            }
+        if self.api == GraphApi::Driver {
+            return Ok(());
         }
+        driver::runtime::present().map_err(|tried| Error::NoRuntime {
+            site: site(),
+            tried: tried.to_vec(),
+        })?;
+        // SAFETY: `self.context` keeps the context alive, and the device is its.
+        if unsafe { driver::interop::is_primary(self.raw(), self.context.cu_device()) }.at(&site)? {
+            return Ok(());
+        }
+        Err(Error::Unsupported {
+            site: site(),
+            message: "the CUDA runtime works in the primary context of a device, but this device is another context; take \
+                      `Device::cuda(..)`, or build the graph without `with_runtime_api`",
+        })
     }
 
     pub(crate) fn context(&self) -> &Arc<CudaContext> {

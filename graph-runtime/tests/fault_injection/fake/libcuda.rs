@@ -3,10 +3,9 @@
 //!
 //! It is strict: every handle is checked, and the wrong one ends the process with a message; and every call that may
 //! need a current context fails without one. Copies and memsets outside of graphs are done; launches do nothing.
-//! `FAKE_CUDA_CODE=cuGraphUpload=123456` makes all calls of that name return that code. `FAKE_CUDA_NO_PRIMARY=1` makes its
-//! only context one that is not primary. Graphs cannot be launched on a
-//! stream that is being captured, as with driver 580; `FAKE_CUDA_CAPTURES_LAUNCHES=1` makes such launches a part of the
-//! capture, as older drivers may.
+//! `FAKE_CUDA_CODE=cuGraphUpload=123456` makes all calls of that name return that code. `FAKE_CUDA_NO_PRIMARY=1` makes
+//! its only context one that is not primary. Graphs cannot be launched on a stream that is being captured, as with
+//! driver 580; `FAKE_CUDA_CAPTURES_LAUNCHES=1` makes such launches a part of the capture, as older drivers may.
 #![allow(non_snake_case, unused_unsafe, reason = "the functions are CUDA's, and not all bodies have unsafe code")]
 
 mod libcudart;

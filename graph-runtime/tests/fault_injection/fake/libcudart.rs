@@ -1,6 +1,6 @@
 //! CUDA's runtime library, as far as graphs are concerned: each call checks what only the runtime asks for, and makes
-//! the driver's call of the same purpose. `FAKE_CUDA_VERSION=13000` makes both of that CUDA version, instead of 12.9; and
-//! `FAKE_CUDART_VERSION=11080` makes the runtime of another one than the driver.
+//! the driver's call of the same purpose. `FAKE_CUDA_VERSION=13000` makes both of that CUDA version, instead of 12.9;
+//! and `FAKE_CUDART_VERSION=11080` makes the runtime of another one than the driver.
 
 use super::*;
 
