@@ -41,6 +41,7 @@ FUNCTION(cudaGraphExecHostNodeSetParams, Exec, Node, const cudaHostNodeParams *)
 FUNCTION(cudaGraphExecKernelNodeSetParams, Exec, Node, const cudaKernelNodeParams *);
 FUNCTION(cudaGraphExecMemcpyNodeSetParams, Exec, Node, const cudaMemcpy3DParms *);
 FUNCTION(cudaGraphExecMemsetNodeSetParams, Exec, Node, const cudaMemsetParams *);
+FUNCTION(cudaGraphExecUpdate, Exec, Graph, cudaGraphExecUpdateResultInfo *);
 FUNCTION(cudaGraphInstantiateWithParams, Exec *, Graph, cudaGraphInstantiateParams *);
 FUNCTION(cudaGraphKernelNodeSetAttribute, Node, cudaLaunchAttributeID, const cudaLaunchAttributeValue *);
 FUNCTION(cudaGraphLaunch, Exec, cudaStream_t);
@@ -93,6 +94,8 @@ OFFSET(cudaMemsetParams, height, offsetof(CUDA_MEMSET_NODE_PARAMS, height));
 SIZE(cudaGraphInstantiateParams, sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS));
 OFFSET(cudaGraphInstantiateParams, errNode_out, offsetof(CUDA_GRAPH_INSTANTIATE_PARAMS, hErrNode_out));
 OFFSET(cudaGraphInstantiateParams, result_out, offsetof(CUDA_GRAPH_INSTANTIATE_PARAMS, result_out));
+SIZE(cudaGraphExecUpdateResultInfo, sizeof(CUgraphExecUpdateResultInfo));
+OFFSET(cudaGraphExecUpdateResultInfo, errorNode, offsetof(CUgraphExecUpdateResultInfo, errorNode));
 SIZE(cudaGraphNodeParams, sizeof(CUgraphNodeParams));
 OFFSET(cudaGraphNodeParams, conditional, offsetof(CUgraphNodeParams, conditional));
 OFFSET(cudaConditionalNodeParams, type, 8);
@@ -112,6 +115,7 @@ ALIKE(cudaLaunchAttributeCooperative, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
 // Errors that are told apart by their numbers.
 ALIKE(cudaErrorStreamCaptureUnsupported, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 ALIKE(cudaErrorStreamCaptureInvalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+ALIKE(cudaErrorGraphExecUpdateFailure, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
 ALIKE(cudaErrorNotSupported, CUDA_ERROR_NOT_SUPPORTED);
 ALIKE(cudaErrorIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
 ALIKE(cudaErrorLaunchFailure, CUDA_ERROR_LAUNCH_FAILED);

@@ -1,7 +1,11 @@
-//! The costs of this crate over the bare driver calls: of launching a graph, and of building one of 10,000 nodes.
+//! The costs of this crate over the bare driver calls: of launching a graph, and of building one of 10,000 nodes; and
+//! the time after which a launch's future is woken.
 //!
 //! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges
 //! (building). Numbers are CPU times: medians over rounds, and the first and third quartiles.
+
+#[path = "overhead/futures.rs"]
+mod futures;
 
 use graph_runtime::cudarc::driver::sys;
 use graph_runtime::{Device, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, cuda_kernels};
@@ -25,6 +29,8 @@ unsafe extern "C" {
     /// `data[i] += by`, one thread for each element
     #[requires(threads <= data.len())]
     safe fn bump(data: &mut [u32], by: u32);
+    /// Takes so many cycles of the GPU's clock.
+    safe fn take(data: &mut [u32; 1], cycles: u32);
 }
 
 /// A bare driver call, as a program without this crate would make it.
@@ -57,7 +63,7 @@ fn main() -> Result<()> {
     for chains in [1, 8] {
         building(&device, chains)?;
     }
-    Ok(())
+    futures::measure(&device)
 }
 
 /// `Graph::launch` against `cuGraphLaunch` of the same executable graph on the same stream.

@@ -1,13 +1,15 @@
 //! The trait of all graphs, whatever they were made by.
 
 use crate::error::Result;
+use crate::graph::captured::CapturedGraph;
+use crate::graph::future::LaunchFuture;
 use crate::graph::{Graph, RawGraph};
 use cudarc::driver::CudaStream;
 use graph_plan::Plan;
 use std::fmt;
 
-/// What every graph can do: one that `cuda_graph!` declares, an expression, and a [`Graph`]. A list may hold graphs of
-/// several types, as `Vec<Box<dyn AnyGraph>>`, and a function may return one whose type has no name:
+/// What every graph can do: one that `cuda_graph!` declares, an expression, a [`Graph`] and a [`CapturedGraph`]. A list
+/// may hold graphs of several types, as `Vec<Box<dyn AnyGraph>>`, and a function may return one whose type has no name:
 ///
 /// ```
 /// use graph_runtime::{AnyGraph, Device, Result, cuda_graph};
@@ -79,6 +81,22 @@ pub trait AnyGraph: fmt::Debug {
         self.__graph_mut().0.launch_on(stream)
     }
 
+    /// Starts the graph on its own stream, and returns a future that resolves when this launch has ended.
+    ///
+    /// # Errors
+    /// As [`Graph::launch_async`].
+    fn launch_async(&mut self) -> Result<LaunchFuture> {
+        self.__graph_mut().0.launch_async()
+    }
+
+    /// Starts the graph on a stream of the same context, and returns a future that resolves when this launch has ended.
+    ///
+    /// # Errors
+    /// As [`Graph::launch_async_on`].
+    fn launch_async_on(&mut self, stream: &CudaStream) -> Result<LaunchFuture> {
+        self.__graph_mut().0.launch_async_on(stream)
+    }
+
     /// Waits for all launches.
     ///
     /// # Errors
@@ -131,6 +149,16 @@ impl AnyGraph for Graph {
 
     fn __graph_mut(&mut self) -> LentGraphMut<'_> {
         self.into()
+    }
+}
+
+impl AnyGraph for CapturedGraph {
+    fn __graph(&self) -> LentGraph<'_> {
+        (**self).__graph()
+    }
+
+    fn __graph_mut(&mut self) -> LentGraphMut<'_> {
+        (**self).__graph_mut()
     }
 }
 

@@ -56,14 +56,16 @@
 //! | [`CudaFunction`](cudarc::driver::CudaFunction) | `kernel k = unsafe (function)<<<..>>>(..)`: [`KernelCall::loaded`] |
 //! | [`CudaEvent`](cudarc::driver::CudaEvent) | [`Event::from`] and [`Event::as_cudarc`] |
 //! | its wrappers of cuBLAS and others | `capture` nodes: [`CaptureStream`] |
-//! | graphs that are captured as a whole | not here: a graph is declared, and keeps alive all that it uses |
+//! | `begin_capture` and `end_capture` of a stream | [`GraphBuilder::build_captured`]: a [`CapturedGraph`], which keeps alive what it uses |
+//! | `CudaStream::capture_status` | [`is_capturing`] |
 //!
 //! # All items
 //!
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
 //!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements, in
 //!   declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of kernels are in [`kernel`].
-//! * All graphs are [`AnyGraph`]. A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
+//! * All graphs are [`AnyGraph`]; a launch is a [`LaunchFuture`], for those who do not want to block. A built
+//!   [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and the views
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
@@ -74,7 +76,8 @@
 //! * Random numbers: a [`Generator`] that graphs share, the [`Seed`] of an [`Rng`], [`Philox`], [`RngHandle`].
 //! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
-//!   [`ByValue`]; [`BoxError`]. Other streams: [`Event`].
+//!   [`ByValue`]; [`BoxError`]. A [`CapturedGraph`] is all of such calls, by [`CaptureOptions`] with a [`CaptureMode`].
+//!   Other streams: [`Event`], [`is_capturing`].
 //! * Devices: [`Device`], [`EmulatorOptions`], [`DebugOptions`].
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].
@@ -112,6 +115,8 @@ pub use cudarc::driver::CudaStream;
 pub use device::Device;
 pub use error::{CudaError, Error, Result, Site};
 pub use expansion::argument::{DeviceShare, HostShare};
+pub use graph::captured::{CapturedGraph, is_capturing};
+pub use graph::future::LaunchFuture;
 pub use graph::host_split::HostSplit;
 pub use graph::node::{NodeHandle, NodeId};
 pub use graph::rng::{Rng, RngHandle};
@@ -291,7 +296,7 @@ pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFun
 pub use memory::{
     DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Philox, Seed, SharedHost,
 };
-pub use program::capture::{BoxError, CaptureSlice, CaptureSliceMut, CaptureStream};
+pub use program::capture::{BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use program::event::Event;
 pub use program::host::{HostArgument, HostArguments};
 pub use program::pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};

@@ -3,7 +3,7 @@
 
 use super::attribute::NodeAttribute;
 use super::conditional::{ConditionalHandle, ConditionalType};
-use super::graph::{InstantiateError, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
+use super::graph::{InstantiateError, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams, UpdateError};
 use super::loaded::{KernelHandle, LoadedModule};
 #[cfg(feature = "cudart")]
 use super::runtime;
@@ -105,6 +105,8 @@ calls! {
         attribute::set, "cuGraphKernelNodeSetAttribute", "cudaGraphKernelNodeSetAttribute";
     instantiate(graph: CUgraph, flags: u64) -> Result<CUgraphExec, InstantiateError>:
         graph::instantiate, "cuGraphInstantiateWithParams", "cudaGraphInstantiateWithParams";
+    update(exec: CUgraphExec, graph: CUgraph) -> Result<(), UpdateError>:
+        graph::update, "cuGraphExecUpdate_v2", "cudaGraphExecUpdate";
     destroy_executable(exec: CUgraphExec) -> Result<(), CudaError>:
         graph::destroy_executable, "cuGraphExecDestroy", "cudaGraphExecDestroy";
     upload(exec: CUgraphExec, stream: CUstream) -> Result<(), CudaError>:

@@ -105,6 +105,11 @@ functions! {
         params: *const sys::CUDA_MEMSET_NODE_PARAMS,
         context: CUcontext,
     );
+    fn cuGraphExecUpdate_v2(
+        exec: CUgraphExec,
+        graph: CUgraph,
+        info: *mut c_void as *mut sys::CUgraphExecUpdateResultInfo,
+    );
     fn cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize);
     fn cuGraphInstantiateWithParams(
         exec: *mut CUgraphExec,
@@ -123,6 +128,7 @@ functions! {
     fn cuGraphNodeSetEnabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint);
     fn cuGraphUpload(exec: CUgraphExec, stream: CUstream);
     fn cuInit(flags: c_uint);
+    fn cuLaunchHostFunc(stream: CUstream, function: sys::CUhostFn, data: *mut c_void);
     fn cuMemAlloc_v2(address: *mut CUdeviceptr, bytes: usize);
     fn cuMemFreeHost(pointer: *mut c_void);
     fn cuMemFree_v2(address: CUdeviceptr);
@@ -173,6 +179,12 @@ functions! {
         data: *const c_void,
         count: usize,
         params: *mut c_void,
+    );
+    fn cuLaunchHostFunc_v2(
+        stream: CUstream,
+        function: unsafe extern "C" fn(*mut c_void),
+        data: *mut c_void,
+        sync_mode: c_uint,
     );
     fn cuLogsRegisterCallback(
         callback: unsafe extern "C" fn(*mut c_void, u32, *const c_char, usize),

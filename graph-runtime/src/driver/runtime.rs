@@ -12,7 +12,9 @@ use self::functions::call;
 use super::attribute::NodeAttribute;
 use super::conditional::{ConditionalHandle, ConditionalType, NodeParams};
 use super::edge::programmatic;
-use super::graph::{InstantiateError, InstantiateParams, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
+use super::graph::{
+    InstantiateError, InstantiateParams, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams, UpdateError, UpdateInfo,
+};
 use super::{CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUkernel, CUstream, graph};
 use crate::error::CudaError;
 use cudarc::driver::sys::CUmemorytype;
@@ -330,6 +332,12 @@ pub(crate) unsafe fn instantiate(graph: CUgraph, flags: u64) -> Result<CUgraphEx
     }
 }
 
+/// `cudaGraphExecUpdate`: later launches of `exec` run the nodes of `graph`, which has the same shape
+pub(crate) unsafe fn update(exec: CUgraphExec, graph: CUgraph) -> Result<(), UpdateError> {
+    let mut info = UpdateInfo::new();
+    call!(cudaGraphExecUpdate(exec, graph, &mut info)).map_err(|error| info.failed(error))
+}
+
 /// `cudaGraphExecDestroy`
 pub(crate) unsafe fn destroy_executable(exec: CUgraphExec) -> Result<(), CudaError> {
     call!(cudaGraphExecDestroy(exec))
@@ -436,5 +444,6 @@ mod tests {
         assert_eq!(offset_of!(MemsetNodeParams, elementSize), 20);
         assert_eq!(offset_of!(MemsetNodeParams, width), 24);
         assert_eq!(size_of::<InstantiateParams>(), 32);
+        assert_eq!(size_of::<UpdateInfo>(), 24);
     }
 }

@@ -8,10 +8,12 @@ use graph_runtime::cudarc::driver::{CudaFunction, DriverError, result, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{
-    BoxError, DebugOptions, Device, DeviceBuffer, Error, Event, GraphBuilder, HostBuffer, Launch, OnDevice, Pointer,
-    PointerMut, RawGraph, Result, SharedHost, cuda_graph, cuda_kernels,
+    AnyGraph, BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, GraphBuilder,
+    HostBuffer, Launch, OnDevice, Pointer, PointerMut, RawGraph, Result, SharedHost, cuda_graph, cuda_kernels,
 };
 use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 #[cuda_kernels("tests/kernels/constants.ptx")]
 unsafe extern "C" {
@@ -321,6 +323,51 @@ pub(crate) fn library(device: &Device, run: &mut Run) -> Result<()> {
     Ok(())
 }
 
+/// A captured graph, recorded again with other memory and with other work.
+pub(crate) fn captured(device: &Device, run: &mut Run) -> Result<()> {
+    let buffers = [
+        run.step(|| device.alloc::<[u8; 64]>())?,
+        run.step(|| device.alloc::<[u8; 64]>())?,
+    ];
+    let options = CaptureOptions {
+        mode: CaptureMode::Global,
+        warm_up: 2,
+    };
+    let nodes = Arc::new(AtomicUsize::new(1));
+    let build = || {
+        let mut builder = GraphBuilder::new(device, "Captured");
+        let mut place = builder.shared("data", &buffers[0], true);
+        let nodes = nodes.clone();
+        let graph = builder.build_captured(options, (&mut place,), move |stream| {
+            let nodes = nodes.load(Relaxed);
+            let (data,) = stream.memory();
+            let handle = stream.prepare(|| Ok(7_u8))?;
+            let workspace = stream.workspace(64 * nodes)?;
+            for _ in 0..nodes {
+                // SAFETY: both have this number of bytes, and the graph says that it writes `data`.
+                unsafe { result::memset_d8_async(workspace.address(), *handle, 64, stream.cu_stream()) }?;
+                // SAFETY: as above.
+                unsafe { result::memcpy_dtod_async(data.address(), workspace.address(), 64, stream.cu_stream()) }?;
+            }
+            Ok(())
+        });
+        Ok((graph?, place))
+    };
+    let (mut graph, place) = run.step(build)?;
+    check(run.step(|| Ok(*buffers[0].read()?))?, [7; 64]);
+    run.step(|| graph.launch())?;
+    run.step(|| graph.rebind(&place, &buffers[1]))?;
+    run.step(|| graph.launch())?;
+    check(run.step(|| Ok(*buffers[1].read()?))?, [7; 64]);
+    for count in [1, 2] {
+        nodes.store(count, Relaxed);
+        run.step(|| graph.record_again())?;
+        run.step(|| graph.launch())?;
+    }
+    check(run.step(|| Ok(*buffers[1].read()?))?, [7; 64]);
+    Ok(())
+}
+
 cuda_graph! {
     /// Memory that others have, too.
     graph Sharing(
@@ -507,5 +554,36 @@ pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
         check(*written.read()?, text(2, 4));
     }
     faults::start();
+    Ok(())
+}
+
+cuda_graph! {
+    /// Takes several milliseconds on a GPU, so that CUDA must wake whoever waits.
+    graph Long {
+        device flag:   [u32; 1];
+        device data:   [u32; 8];
+        host   output: [u32; 8];
+
+        kernel long   = slow<<<1, 1>>>(4_000_000, &mut flag);
+        memset clear  = data <- 40                     after long;
+        kernel add    = add_to<<<1, 8>>>(&mut data, 2) after clear;
+        memcpy result = data -> output                 after add;
+    }
+}
+
+/// Builds that graph.
+pub(crate) fn long(device: &Device) -> Result<impl AnyGraph + use<>> {
+    Long::build(device)
+}
+
+/// Launches as futures.
+pub(crate) fn futures(device: &Device, run: &mut Run) -> Result<()> {
+    let mut graph = run.step(|| Long::build(device))?;
+    run.step(|| block_on(graph.launch_async()?))?;
+    check(run.step(|| graph.output().copied())?, [42; 8]);
+    let context = device.context().expect("a CUDA device has a context");
+    let stream = context.new_stream().expect("a stream");
+    run.step(|| block_on(graph.launch_async_on(&stream)?))?;
+    check(run.step(|| graph.output().copied())?, [42; 8]);
     Ok(())
 }

@@ -10,6 +10,7 @@ mod codes;
 mod describe;
 mod enumeration;
 mod fake;
+mod futures;
 mod graphs;
 mod memory;
 mod races;

@@ -24,12 +24,12 @@ fn observed(
     (run.graphs, faults::counts())
 }
 
-/// The driver's name of a call of the runtime.
+/// The driver's name of a call, if it is one of the runtime's about graphs; some of the driver's end in `_v2`.
 fn of_driver(call: &str) -> Option<String> {
-    let name = call.strip_prefix("cudaGraph")?;
-    let newer = ["AddKernelNode", "ExecKernelNodeSetParams", "AddNode", "AddDependencies"];
-    let suffix = if newer.contains(&name) { "_v2" } else { "" };
-    Some(format!("cuGraph{name}{suffix}"))
+    let name = format!("cuGraph{}", call.strip_prefix("cudaGraph")?);
+    let mut names = faults::names().into_iter();
+    let found = names.find(|driver| *driver == name || driver.strip_suffix("_v2") == Some(&name));
+    found.map(str::to_owned)
 }
 
 #[test]

@@ -34,7 +34,10 @@ impl CudaExecutable {
             programmatic: programmatic::edges(cuda, blueprint, &plain)?,
             ..*blueprint
         };
-        built.add_nodes(blueprint)?;
+        match blueprint.program.whole_capture() {
+            Some(_) => built.adopt(0),
+            None => built.add_nodes(blueprint)?,
+        }
         built.instantiate(blueprint)?;
         Ok(built)
     }
@@ -53,7 +56,7 @@ impl CudaExecutable {
             cuda: cuda.clone(),
             stream: ptr::null_mut(),
             stream_id: None,
-            event: LaunchEvent::new(cuda).at(graph)?,
+            event: Arc::new(LaunchEvent::new(cuda).at(graph)?),
             events: VecDeque::new(),
             rebound: false,
             graph: ptr::null_mut(),
@@ -108,7 +111,7 @@ impl CudaExecutable {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_condition(draft)?;
                 }
-                Op::Capture(call) => self.capture(draft, node, call)?,
+                Op::Capture(call) => self.capture(blueprint, node, call)?,
                 Op::Child(_)
                 | Op::Memcpy { .. }
                 | Op::Join
@@ -336,7 +339,7 @@ impl CudaExecutable {
     /// name it.
     fn bisect(&mut self, blueprint: &Blueprint<'_>) -> Option<usize> {
         let whole = |node: &Node| node.kind.is_conditional() || matches!(node.kind, NodeKind::Raw | NodeKind::Graph);
-        if blueprint.draft.nodes.iter().any(whole) {
+        if blueprint.draft.nodes.iter().any(whole) || blueprint.program.whole_capture().is_some() {
             return None; // the nodes of a body cannot be left out one by one, and closures of `raw` nodes run once
         }
         let sequence: Vec<usize> = blueprint.order.sequence(0).collect();

@@ -1,9 +1,10 @@
 //! A CUDA context.
 
-use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, GraphApi, RelaxedCapture};
+use crate::backend::device::alarm::Alarms;
+use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, CaptureStatus, GraphApi, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::host::refuse_in_host_function;
-use cudarc::driver::CudaContext;
+use cudarc::driver::{CudaContext, CudaStream};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,11 +13,12 @@ use tracing::level_filters::LevelFilter;
 /// The oldest CUDA version that has every call used here: `cuGraphAddKernelNode_v2` came with it.
 const MIN_VERSION: u32 = 12_000;
 
-/// A CUDA context and a stream for copies outside graphs.
+/// A CUDA context and streams for work outside graphs.
 pub(crate) struct Cuda {
     context: Arc<CudaContext>,
     api: GraphApi,
     copies: Mutex<CopyStream>,
+    alarms: Alarms,
 }
 
 /// The stream for copies: made at the first copy, null before. It is not CUDA's null stream, which would wait for the
@@ -61,6 +63,7 @@ impl Cuda {
             context,
             api,
             copies: Mutex::new(CopyStream(ptr::null_mut())),
+            alarms: Alarms::default(),
         })
     }
 
@@ -100,6 +103,10 @@ impl Cuda {
 
     pub(crate) fn context(&self) -> &Arc<CudaContext> {
         &self.context
+    }
+
+    pub(crate) fn alarms(&self) -> &Alarms {
+        &self.alarms
     }
 
     pub(crate) fn raw(&self) -> CUcontext {
@@ -187,6 +194,14 @@ impl Cuda {
         unsafe { driver::context::synchronize() }
     }
 
+    /// Whether the work of a stream of this context is being recorded.
+    pub(crate) fn is_capturing(&self, stream: &CudaStream) -> Result<bool, CudaError> {
+        self.bind()?; // a null stream means that of the current context
+        // SAFETY: the `CudaStream` is borrowed, so the stream lives (C1 of `docs/safety.md`).
+        let status = unsafe { driver::stream::capture_status(stream.cu_stream()) }?;
+        Ok(status != CaptureStatus::None)
+    }
+
     /// Runs `queue` with a stream of the context, and waits for the work that it queued.
     pub(crate) fn copy(&self, queue: impl FnOnce(CUstream) -> Result<(), CudaError>) -> Result<(), CudaError> {
         let _relaxed = RelaxedCapture::enter();
@@ -232,10 +247,15 @@ impl Cuda {
 impl Drop for Cuda {
     fn drop(&mut self) {
         let stream = self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).0;
-        if !stream.is_null() && self.bind_to_free().is_ok() {
+        if stream.is_null() && self.alarms.is_empty() || self.bind_to_free().is_err() {
+            return;
+        }
+        if !stream.is_null() {
             // SAFETY: the stream was made for `self` alone, and every copy on it has been waited for.
             let _ = unsafe { driver::stream::destroy(stream) };
         }
+        // SAFETY: the context is current, and is that of these alarms.
+        unsafe { self.alarms.destroy() };
     }
 }
 

@@ -4,6 +4,7 @@
 pub(crate) mod cuda_memory;
 pub(crate) mod event;
 pub(crate) mod cuda;
+pub(crate) mod alarm;
 #[cfg(feature = "emulator")]
 mod emulated;
 #[cfg(not(feature = "emulator"))]

@@ -6,7 +6,7 @@
 use super::{Copy3d, HostNode, KernelNode};
 use crate::driver::conditional::NodeParams;
 use crate::driver::edge::EdgeData;
-use crate::driver::graph::{InstantiateParams, MemsetNodeParams};
+use crate::driver::graph::{InstantiateParams, MemsetNodeParams, UpdateInfo};
 use crate::driver::library::functions;
 use crate::driver::search::{Wanted, search};
 use crate::driver::{CUevent, CUgraph, CUgraphExec, CUgraphNode, CUstream, context};
@@ -78,6 +78,7 @@ functions! {
     fn cudaGraphExecKernelNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const KernelNode);
     fn cudaGraphExecMemcpyNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const Copy3d);
     fn cudaGraphExecMemsetNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const MemsetNodeParams);
+    fn cudaGraphExecUpdate(exec: CUgraphExec, graph: CUgraph, info: *mut UpdateInfo);
     fn cudaGraphInstantiateWithParams(exec: *mut CUgraphExec, graph: CUgraph, params: *mut InstantiateParams);
     fn cudaGraphKernelNodeSetAttribute(
         node: CUgraphNode,

@@ -6,6 +6,8 @@
 //! `FAKE_CUDA_CODE=cuGraphUpload=123456` makes all calls of that name return that code. `FAKE_CUDA_NO_PRIMARY=1` makes
 //! its only context one that is not primary. Graphs cannot be launched on a stream that is being captured, as with
 //! driver 580; `FAKE_CUDA_CAPTURES_LAUNCHES=1` makes such launches a part of the capture, as older drivers may.
+//! `FAKE_CUDA_BUSY=1` makes launches take their time, as far as `cuEventQuery` tells: an event comes only when a host
+//! function that waits for it is about to run; with `FAKE_CUDA_BUSY=forever`, none comes, and no host function runs.
 #![allow(non_snake_case, unused_unsafe, reason = "the functions are CUDA's, and not all bodies have unsafe code")]
 
 mod libcudart;
@@ -16,15 +18,19 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 const INVALID_VALUE: u32 = 1;
 const INVALID_CONTEXT: u32 = 201;
 const INVALID_PTX: u32 = 218;
 const ILLEGAL_STATE: u32 = 401;
 const NOT_FOUND: u32 = 500;
+const NOT_READY: u32 = 600;
+const NOT_SUPPORTED: u32 = 801;
 const CAPTURE_UNSUPPORTED: u32 = 900;
 const CAPTURE_INVALIDATED: u32 = 901;
 const CAPTURED_EVENT: u32 = 907;
+const UPDATE_FAILURE: u32 = 910;
 
 /// The sizes of `CUDA_KERNEL_NODE_PARAMS`, `CUDA_MEMCPY3D` and `CUDA_MEMSET_NODE_PARAMS`.
 const LAUNCH: usize = 72;
@@ -52,11 +58,13 @@ type Attributes = HashMap<u32, [u8; 64]>;
 #[derive(Debug)]
 enum Object {
     Stream { capture: u32, nodes: usize },
-    Event { captured: bool },
+    /// Whether its recording was captured; whether it has not come.
+    Event { captured: bool, busy: bool },
     Graph { nodes: Vec<Handle> },
     /// Its kind, and the graphs that belong to it. They are leaked, since CUDA hands out a pointer to the list.
     Node { kind: u32, graphs: &'static [Handle], after: Vec<(Handle, u64)>, params: Vec<u8>, attributes: Attributes },
-    Exec,
+    /// The number of nodes.
+    Exec { nodes: usize },
     Module { text: String, variables: Vec<(String, usize, usize)> },
     /// The module of a library.
     Library { module: Handle },
@@ -71,6 +79,8 @@ struct State {
     objects: HashMap<Handle, Object>,
     /// The lengths of allocations: of device memory, and of host memory.
     memory: [HashMap<usize, usize>; 2],
+    /// The event that each stream waits for.
+    waits: HashMap<Handle, Handle>,
 }
 
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
@@ -81,6 +91,8 @@ static CODE: LazyLock<Option<(String, u32)>> = LazyLock::new(|| {
 });
 
 static CAPTURES_LAUNCHES: LazyLock<bool> = LazyLock::new(|| std::env::var_os("FAKE_CUDA_CAPTURES_LAUNCHES").is_some());
+
+static BUSY: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("FAKE_CUDA_BUSY").ok());
 
 thread_local! {
     static CURRENT: Cell<Handle> = const { Cell::new(0) };
@@ -128,8 +140,14 @@ impl State {
 
     fn event(&mut self, call: &str, handle: Handle) -> &mut bool {
         match self.objects.get_mut(&handle) {
-            Some(Object::Event { captured }) => captured,
+            Some(Object::Event { captured, .. }) => captured,
             other => mistake(call, &format!("{handle:#x} is no event: {other:?}")),
+        }
+    }
+
+    fn set_busy(&mut self, event: Handle, value: bool) {
+        if let Some(Object::Event { busy, .. }) = self.objects.get_mut(&event) {
+            *busy = value;
         }
     }
 
@@ -140,9 +158,10 @@ impl State {
         }
     }
 
-    fn exec(&self, call: &str, handle: Handle) {
-        if !matches!(self.objects.get(&handle), Some(Object::Exec)) {
-            mistake(call, &format!("{handle:#x} is no executable graph"));
+    fn exec(&self, call: &str, handle: Handle) -> usize {
+        match self.objects.get(&handle) {
+            Some(Object::Exec { nodes }) => *nodes,
+            other => mistake(call, &format!("{handle:#x} is no executable graph: {other:?}")),
         }
     }
 
@@ -357,6 +376,7 @@ api! {
             900 => c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
             901 => c"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
             907 => c"CUDA_ERROR_CAPTURED_EVENT",
+            910 => c"CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE",
             999 => c"CUDA_ERROR_UNKNOWN",
             _ => return INVALID_VALUE,
         };
@@ -439,7 +459,31 @@ api! {
     bound cuStreamWaitEvent(stream: Handle, event: Handle, _flags: u32) {
         let mut state = state();
         state.event(CALL, event);
+        state.waits.insert(stream, event);
         state.queue(CALL, stream).err().unwrap_or(0)
+    }
+    bound cuLaunchHostFunc(stream: Handle, function: unsafe extern "C" fn(*mut c_void), data: usize) {
+        let mut state = state();
+        let waits = state.waits.get(&stream).copied();
+        if let Err(code) = state.queue(CALL, stream) {
+            return code;
+        }
+        if BUSY.as_deref() != Some("forever") {
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_micros(100));
+                if let Some(event) = waits {
+                    self::state().set_busy(event, false);
+                }
+                function(data as *mut c_void);
+            });
+        }
+        0
+    }
+    bound cuLaunchHostFunc_v2(
+        stream: Handle, _function: unsafe extern "C" fn(*mut c_void), _data: usize, _sync_mode: u32
+    ) {
+        state().stream(CALL, stream);
+        NOT_SUPPORTED // as a driver may say that has the function
     }
     bound cuStreamIsCapturing(stream: Handle, out: *mut u32) { put(out, *state().stream(CALL, stream).0) }
     bound cuStreamBeginCapture_v2(stream: Handle, _mode: u32) {
@@ -472,7 +516,7 @@ api! {
         put(out, state.add(Object::Graph { nodes }))
     }
 
-    bound cuEventCreate(out: *mut Handle, _flags: u32) { put(out, state().add(Object::Event { captured: false })) }
+    bound cuEventCreate(out: *mut Handle, _flags: u32) { put(out, state().add(Object::Event { captured: false, busy: false })) }
     bound cuEventDestroy_v2(event: Handle) {
         let mut state = state();
         state.event(CALL, event);
@@ -485,9 +529,17 @@ api! {
             Ok(runs) => *state.event(CALL, event) = !runs,
             Err(code) => return code,
         }
+        state.set_busy(event, BUSY.is_some());
         0
     }
-    bound cuEventQuery(event: Handle) { if *state().event(CALL, event) { CAPTURED_EVENT } else { 0 } }
+    bound cuEventQuery(event: Handle) {
+        let mut state = state();
+        match (*state.event(CALL, event), &state.objects[&event]) {
+            (true, _) => CAPTURED_EVENT,
+            (false, Object::Event { busy: true, .. }) => NOT_READY,
+            (false, _) => 0,
+        }
+    }
     bound cuEventSynchronize(event: Handle) { if *state().event(CALL, event) { CAPTURED_EVENT } else { 0 } }
 
     bound cuModuleLoadData(out: *mut Handle, image: *const c_char) {
@@ -735,8 +787,8 @@ api! {
     }
     bound cuGraphInstantiateWithParams(out: *mut Handle, graph: Handle, _params: *mut c_void) {
         let mut state = state();
-        state.nodes(CALL, graph);
-        put(out, state.add(Object::Exec))
+        let nodes = state.nodes(CALL, graph).len();
+        put(out, state.add(Object::Exec { nodes }))
     }
     bound cuGraphInstantiateWithFlags(out: *mut Handle, graph: Handle, _flags: u64) {
         cuGraphInstantiateWithParams(out, graph, ptr::null_mut())
@@ -746,6 +798,11 @@ api! {
         state.exec(CALL, exec);
         state.remove(CALL, exec);
         0
+    }
+    bound cuGraphExecUpdate_v2(exec: Handle, graph: Handle, _info: *mut c_void) {
+        let mut state = state();
+        let nodes = state.nodes(CALL, graph).len();
+        if state.exec(CALL, exec) == nodes { 0 } else { UPDATE_FAILURE }
     }
     bound cuGraphUpload(exec: Handle, stream: Handle) {
         let mut state = state();

@@ -202,6 +202,7 @@ api! {
     cudaGraphInstantiateWithParams(out: *mut Handle, graph: Handle, params: *mut c_void) {
         cuGraphInstantiateWithParams(out, graph, params)
     }
+    cudaGraphExecUpdate(exec: Handle, graph: Handle, info: *mut c_void) { cuGraphExecUpdate_v2(exec, graph, info.cast()) }
     cudaGraphExecDestroy(exec: Handle) { cuGraphExecDestroy(exec) }
     cudaGraphUpload(exec: Handle, stream: Handle) { cuGraphUpload(exec, stream) }
     cudaGraphLaunch(exec: Handle, stream: Handle) { cuGraphLaunch(exec, stream) }
