@@ -7,8 +7,11 @@
 #[path = "overhead/futures.rs"]
 mod futures;
 
-use graph_runtime::cudarc::driver::sys;
-use graph_runtime::{Device, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, cuda_kernels};
+use graph_runtime::cudarc::driver::{LaunchConfig, PushKernelArg, sys};
+use graph_runtime::cudarc::nvrtc::Ptx;
+use graph_runtime::{
+    CaptureOptions, CapturedGraph, Device, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, cuda_kernels,
+};
 use std::ffi::{CString, c_void};
 use std::hint::black_box;
 use std::ptr;
@@ -51,7 +54,11 @@ fn main() -> Result<()> {
     }
     println!("{}: CPU time per launch, in rounds of {BATCH} launches", device.name());
     for kernels in [1, 10, 100] {
-        launching(&device, kernels)?;
+        launching(
+            &format!("chain of {kernels:>3}"),
+            build(&device, kernels, 1, names(kernels))?,
+        );
+        launching("  captured", captured(&device, kernels)?.into());
     }
     println!("\n{}: CPU time to build {NODES} kernel nodes", device.name());
     println!(
@@ -67,8 +74,7 @@ fn main() -> Result<()> {
 }
 
 /// `Graph::launch` against `cuGraphLaunch` of the same executable graph on the same stream.
-fn launching(device: &Device, kernels: usize) -> Result<()> {
-    let mut graph = build(device, kernels, 1, names(kernels))?;
+fn launching(title: &str, mut graph: Graph) {
     let raw = graph.raw().expect("a CUDA graph");
     let wait = || check(unsafe_call!(cuStreamSynchronize(raw.stream)));
     let bare = || {
@@ -104,8 +110,32 @@ fn launching(device: &Device, kernels: usize) -> Result<()> {
             bares.push(bare());
         }
     }
-    report(&format!("chain of {kernels:>3}"), "us", &times, &bares);
-    Ok(())
+    report(title, "us", &times, &bares);
+}
+
+/// A chain of kernels that is captured, not declared.
+fn captured(device: &Device, kernels: usize) -> Result<CapturedGraph> {
+    let context = device.context().expect("a CUDA device");
+    let module = context.load_module(Ptx::from_src(PTX)).expect("the module loads");
+    let bump = module.load_function("bump").expect("the kernel is there");
+    let mut builder = GraphBuilder::new(device, "Captured");
+    let mut data = builder.device::<[u32; THREADS as usize]>("data");
+    builder.build_captured(CaptureOptions::default(), (&mut data,), move |stream| {
+        let (data,) = stream.memory();
+        // SAFETY: what is queued on it writes `data`.
+        let stream = unsafe { stream.cudarc() };
+        let (address, one) = (data.address(), 1_u32);
+        let config = LaunchConfig {
+            grid_dim: (1, 1, 1),
+            block_dim: (THREADS, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        for _ in 0..kernels {
+            // SAFETY: the kernel takes an address of `THREADS` words, and a number to add to them.
+            unsafe { stream.launch_builder(&bump).arg(&address).arg(&one).launch(config) }?;
+        }
+        Ok(())
+    })
 }
 
 /// `GraphBuilder` against the driver calls that it makes.

@@ -1,5 +1,7 @@
 //! The trait of all graphs, whatever they were made by.
 
+pub(crate) mod graphed;
+
 use crate::error::Result;
 use crate::graph::captured::CapturedGraph;
 use crate::graph::future::LaunchFuture;

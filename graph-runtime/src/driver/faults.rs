@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The kind of an object, the calls that make it, and the calls that destroy it.
-const OBJECTS: [(&str, &[&str], &[&str]); 9] = [
+const OBJECTS: [(&str, &[&str], &[&str]); 10] = [
     ("device memory", &["cuMemAlloc_v2"], &["cuMemFree_v2"]),
     ("host memory", &["cuMemHostAlloc"], &["cuMemFreeHost"]),
+    ("lent host memory", &["cuMemHostRegister_v2"], &["cuMemHostUnregister"]),
     (
         "graphs",
         &["cuGraphCreate", "cudaGraphCreate", "cuStreamEndCapture"],

@@ -29,9 +29,10 @@ impl Graph {
     /// After these, the graph is unchanged:
     ///
     /// * [`Error::ForeignPlace`] if the place is another graph's;
-    /// * [`Error::Unsupported`] for memory that the graph owns, for a part of the memory, and for memory of a `capture`
-    ///   or `raw` node;
-    /// * [`Error::ForeignMemory`] for memory of another device;
+    /// * [`Error::Unsupported`] for memory that the graph owns, for a part of the memory, for memory of a `capture` or
+    ///   `raw` node, and for memory that is lent to be read only if the graph writes it;
+    /// * [`Error::ForeignMemory`] for memory of another device, [`Error::LoanEnded`] for memory that was lent to a
+    ///   scope that has ended;
     /// * [`Error::Invalid`] if lengths differ (`shape-mismatch`), or if the memory overlaps other memory that the graph
     ///   shares and the graph writes one of the two (`aliased-argument`).
     ///
@@ -107,7 +108,7 @@ fn check(
             vec![mistakes::wrong_length(resource, name, memory.bytes(), bytes, "bytes")],
         ));
     }
-    memory.check_device(&graph.device_used().backend, || site.clone())?;
+    memory.check(&graph.device_used().backend, share.write, || site.clone())?;
     let shared = graph.shared.with(resource, memory.clone());
     let overlaps = shared.overlaps(&graph.draft, &graph.device_used().backend);
     if !overlaps.is_empty() {

@@ -12,7 +12,7 @@ use std::thread;
 
 type Scenario = fn(&Device, &mut Run) -> Result<()>;
 
-pub(crate) const SCENARIOS: [(&str, Scenario); 9] = [
+pub(crate) const SCENARIOS: [(&str, Scenario); 10] = [
     ("small", graphs::small),
     ("statements", graphs::statements),
     ("control", graphs::control),
@@ -20,6 +20,7 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 9] = [
     ("captured", graphs::captured),
     ("sharing", graphs::sharing),
     ("outside", graphs::outside),
+    ("lending", graphs::lending),
     ("debug", graphs::debug),
     ("futures", graphs::futures),
 ];
@@ -38,7 +39,7 @@ fn runs(device: &Device) -> Vec<(String, Device, Scenario)> {
 
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
-const QUIET: [&str; 23] = [
+const QUIET: [&str; 24] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -55,6 +56,7 @@ const QUIET: [&str; 23] = [
     "cuLibraryUnload",
     "cuMemFreeHost",
     "cuMemFree_v2",
+    "cuMemHostUnregister",
     "cuModuleLoadData",
     "cuModuleUnload",
     "cuStreamDestroy_v2",

@@ -8,6 +8,7 @@ mod arguments;
 mod atomics;
 mod element_types;
 mod expression;
+mod graphed;
 mod graphs;
 mod host_nodes;
 mod host_statements;

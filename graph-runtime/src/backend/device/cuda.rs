@@ -5,9 +5,12 @@ use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, CaptureStatus
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::host::refuse_in_host_function;
 use cudarc::driver::{CudaContext, CudaStream};
+use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 
 /// The oldest CUDA version that has every call used here: `cuGraphAddKernelNode_v2` came with it.
@@ -185,6 +188,29 @@ impl Cuda {
         let major = self.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
         let minor = self.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
         Ok((major, minor))
+    }
+
+    /// Waits until nothing runs in the context, where waiting for certain launches has failed, also after
+    /// [`Cuda::give_up`]: then for ever, if a node never ends. It returns without waiting only if the context is lost,
+    /// which runs nothing any more (D3).
+    pub(crate) fn drain(&self) {
+        /// The codes of errors that are about captures, which end.
+        const CAPTURES: Range<u32> = 900..910;
+        const PAUSE: Duration = Duration::from_millis(1);
+        let mut last = None;
+        loop {
+            let _relaxed = RelaxedCapture::enter();
+            // SAFETY: `self.context` keeps the context alive.
+            let bound = unsafe { driver::context::set_current(self.raw()) };
+            // SAFETY: the context is current.
+            let waited = bound.and_then(|()| unsafe { driver::context::synchronize() });
+            match waited {
+                Ok(()) => return,
+                Err(error) if CAPTURES.contains(&error.code()) => thread::sleep(PAUSE),
+                Err(error) if last == Some(error.code()) => return, // the reason does not pass
+                Err(error) => last = Some(error.code()),
+            }
+        }
     }
 
     /// Waits for all work in the context.

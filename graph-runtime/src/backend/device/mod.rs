@@ -2,6 +2,7 @@
 //! launches.
 
 pub(crate) mod cuda_memory;
+pub(crate) mod page_lock;
 pub(crate) mod event;
 pub(crate) mod cuda;
 pub(crate) mod alarm;
@@ -45,6 +46,14 @@ impl Backend {
         match self {
             Backend::Cuda(cuda) => Some(cuda.raw()),
             Backend::Emulator(_) => None,
+        }
+    }
+
+    /// Waits until nothing runs on the device, where waiting for certain launches has failed: see [`Cuda::drain`].
+    pub(crate) fn drain(&self) {
+        match self {
+            Backend::Cuda(cuda) => cuda.drain(),
+            Backend::Emulator(_) => {} // a launch there has run when it returns
         }
     }
 

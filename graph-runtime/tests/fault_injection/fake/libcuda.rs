@@ -79,6 +79,8 @@ struct State {
     objects: HashMap<Handle, Object>,
     /// The lengths of allocations: of device memory, and of host memory.
     memory: [HashMap<usize, usize>; 2],
+    /// The host memory of others that is page-locked: addresses and bytes.
+    registered: HashMap<usize, usize>,
     /// The event that each stream waits for.
     waits: HashMap<Handle, Handle>,
 }
@@ -392,6 +394,20 @@ api! {
     bound cuMemFree_v2(address: usize) { state().free(CALL, 0, address) }
     bound cuMemHostAlloc(out: *mut usize, bytes: usize, _flags: u32) { put(out, state().allocate(1, bytes)) }
     bound cuMemFreeHost(address: usize) { state().free(CALL, 1, address) }
+    bound cuMemHostRegister_v2(address: usize, bytes: usize, _flags: u32) {
+        let mut state = state();
+        if state.registered.iter().any(|(first, len)| *first < address + bytes && address < first + len) {
+            return 712;
+        }
+        state.registered.insert(address, bytes);
+        0
+    }
+    bound cuMemHostUnregister(address: usize) {
+        if state().registered.remove(&address).is_none() {
+            mistake(CALL, &format!("{address:#x} is not registered"));
+        }
+        0
+    }
     bound cuMemsetD8Async(to: usize, value: u8, bytes: usize, stream: Handle) {
         let mut state = state();
         state.check(CALL, to, bytes);

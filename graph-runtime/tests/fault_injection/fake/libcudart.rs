@@ -53,7 +53,9 @@ unsafe fn of_copy(call: &str, params: *const Copy3d) -> [usize; COPY / 8] {
             mistake(call, "this is no copy of rows");
         }
         // Memory of variables of modules is neither: it is on the device.
-        state().memory[1].iter().any(|(first, len)| (*first..first + len).contains(&pointer))
+        let state = state();
+        let mut host = state.memory[1].iter().chain(&state.registered);
+        host.any(|(first, len)| (*first..first + len).contains(&pointer))
     };
     let [from, to] = sides.map(is_host);
     if *kind != 3 - 2 * u32::from(from) - u32::from(to) {
