@@ -19,6 +19,7 @@ use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::graph::rng::kernels::States;
 use crate::memory::{Beginning, Generator, Philox};
+use crate::shape::NO_LENGTHS;
 use crate::shape::place::{OnDevice, Place, Span};
 use bytemuck::{Pod, Zeroable};
 use std::collections::HashMap;
@@ -185,6 +186,8 @@ pub(crate) struct BuiltRng {
     /// The statements that draw from it.
     pub(crate) rngs: Vec<Rng>,
     pub(crate) beginning: Beginning,
+    /// The memory of a shared generator.
+    pub(crate) generator: Option<Place<Philox, OnDevice>>,
     /// The most that each use draws.
     pub(crate) draws: Vec<u64>,
     /// The body at whose end each use advances; 0 for the whole graph.
@@ -314,6 +317,26 @@ impl RngHandle<'_> {
     /// As [`RngHandle::state`].
     pub fn reseed(&mut self, seed: u64) -> Result<()> {
         self.set_state(Philox { seed, offset: 0 })
+    }
+
+    /// Makes later launches draw from another generator. The graph must have been built with a shared one.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the graph has a generator of its own, which [`RngHandle::set_state`] sets;
+    /// [`Error::ForeignPlace`] for an `rng` of another graph; as [`Graph::rebind`].
+    pub fn set_generator(&mut self, generator: &Generator) -> Result<()> {
+        let index = self.index()?;
+        let rng = &self.graph.rngs[index];
+        let Some(place) = rng.generator else {
+            return Err(Error::Unsupported {
+                site: rng.site(self.graph),
+                message: "the graph has a generator of its own: build it with a `Generator` to give it another one later",
+            });
+        };
+        self.graph
+            .rebind_memory(place.span, generator.memory(), (NO_LENGTHS, NO_LENGTHS))?;
+        self.graph.rngs[index].beginning = Beginning::Shared(generator.clone());
+        Ok(())
     }
 
     /// The generator that the graph shares, if it shares one.
