@@ -35,6 +35,7 @@ FUNCTION(cudaGraphAddMemsetNode, Node *, Graph, Nodes, size_t, const cudaMemsetP
 FUNCTION(cudaGraphChildGraphNodeGetGraph, Node, Graph *);
 FUNCTION(cudaGraphConditionalHandleCreate, cudaGraphConditionalHandle *, Graph, unsigned, unsigned);
 FUNCTION(cudaGraphCreate, Graph *, unsigned);
+FUNCTION(cudaGraphDebugDotPrint, Graph, const char *, unsigned);
 FUNCTION(cudaGraphDestroy, Graph);
 FUNCTION(cudaGraphExecDestroy, Exec);
 FUNCTION(cudaGraphExecHostNodeSetParams, Exec, Node, const cudaHostNodeParams *);
@@ -112,6 +113,7 @@ SIZE(cudaLaunchAttributeValue, sizeof(CUlaunchAttributeValue));
 ALIKE(cudaLaunchAttributePriority, CU_LAUNCH_ATTRIBUTE_PRIORITY);
 ALIKE(cudaLaunchAttributeClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
 ALIKE(cudaLaunchAttributeCooperative, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
+ALIKE(cudaGraphDebugDotFlagsVerbose, CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE);
 // Errors that are told apart by their numbers.
 ALIKE(cudaErrorStreamCaptureUnsupported, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 ALIKE(cudaErrorStreamCaptureInvalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);

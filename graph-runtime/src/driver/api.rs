@@ -109,6 +109,8 @@ calls! {
         graph::update, "cuGraphExecUpdate_v2", "cudaGraphExecUpdate";
     destroy_executable(exec: CUgraphExec) -> Result<(), CudaError>:
         graph::destroy_executable, "cuGraphExecDestroy", "cudaGraphExecDestroy";
+    print(graph: CUgraph, path: &CStr, flags: u32) -> Result<(), CudaError>:
+        graph::print, "cuGraphDebugDotPrint", "cudaGraphDebugDotPrint";
     upload(exec: CUgraphExec, stream: CUstream) -> Result<(), CudaError>:
         graph::upload, "cuGraphUpload", "cudaGraphUpload";
     launch(exec: CUgraphExec, stream: CUstream) -> Result<(), CudaError>:

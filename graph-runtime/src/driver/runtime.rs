@@ -18,7 +18,7 @@ use super::graph::{
 use super::{CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUkernel, CUstream, graph};
 use crate::error::CudaError;
 use cudarc::driver::sys::CUmemorytype;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::ptr;
 
 #[cfg(feature = "fault-injection")]
@@ -341,6 +341,11 @@ pub(crate) unsafe fn update(exec: CUgraphExec, graph: CUgraph) -> Result<(), Upd
 /// `cudaGraphExecDestroy`
 pub(crate) unsafe fn destroy_executable(exec: CUgraphExec) -> Result<(), CudaError> {
     call!(cudaGraphExecDestroy(exec))
+}
+
+/// `cudaGraphDebugDotPrint`; the flags are the driver's
+pub(crate) unsafe fn print(graph: CUgraph, path: &CStr, flags: u32) -> Result<(), CudaError> {
+    call!(cudaGraphDebugDotPrint(graph, path.as_ptr(), flags))
 }
 
 /// `cudaGraphUpload`

@@ -7,6 +7,7 @@
 mod common;
 
 mod codes;
+mod definitions;
 mod describe;
 mod enumeration;
 mod fake;

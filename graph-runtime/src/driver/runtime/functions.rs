@@ -72,6 +72,7 @@ functions! {
     );
     fn cudaGraphChildGraphNodeGetGraph(node: CUgraphNode, graph: *mut CUgraph);
     fn cudaGraphCreate(graph: *mut CUgraph, flags: c_uint);
+    fn cudaGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint);
     fn cudaGraphDestroy(graph: CUgraph);
     fn cudaGraphExecDestroy(exec: CUgraphExec);
     fn cudaGraphExecHostNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const HostNode);

@@ -206,6 +206,7 @@ api! {
     }
     cudaGraphExecUpdate(exec: Handle, graph: Handle, info: *mut c_void) { cuGraphExecUpdate_v2(exec, graph, info.cast()) }
     cudaGraphExecDestroy(exec: Handle) { cuGraphExecDestroy(exec) }
+    cudaGraphDebugDotPrint(graph: Handle, path: *const c_char, flags: u32) { cuGraphDebugDotPrint(graph, path, flags) }
     cudaGraphUpload(exec: Handle, stream: Handle) { cuGraphUpload(exec, stream) }
     cudaGraphLaunch(exec: Handle, stream: Handle) { cuGraphLaunch(exec, stream) }
     cudaGraphExecKernelNodeSetParams(exec: Handle, node: Handle, params: *const KernelNode) {
