@@ -13,13 +13,14 @@ use std::thread;
 
 type Scenario = fn(&Device, &mut Run) -> Result<()>;
 
-pub(crate) const SCENARIOS: [(&str, Scenario); 11] = [
+pub(crate) const SCENARIOS: [(&str, Scenario); 12] = [
     ("small", graphs::small),
     ("statements", graphs::statements),
     ("control", graphs::control),
     ("library", graphs::library),
     ("captured", graphs::captured),
     ("sharing", graphs::sharing),
+    ("pooling", graphs::pooling),
     ("definitions", definitions::definitions),
     ("outside", graphs::outside),
     ("lending", graphs::lending),
@@ -49,7 +50,7 @@ fn runs(device: &Device) -> Vec<(String, Device, Scenario)> {
 
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
-const QUIET: [&str; 25] = [
+const QUIET: &[&str] = &[
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -64,9 +65,12 @@ const QUIET: [&str; 25] = [
     "cuLibraryGetModule",
     "cuLibraryLoadData",
     "cuLibraryUnload",
+    "cuMemAddressFree",
     "cuMemFreeHost",
     "cuMemFree_v2",
     "cuMemHostUnregister",
+    "cuMemRelease",
+    "cuMemUnmap",
     "cuModuleLoadData",
     "cuModuleUnload",
     "cuStreamDestroy_v2",
