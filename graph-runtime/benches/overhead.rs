@@ -59,6 +59,11 @@ fn main() -> Result<()> {
             build(&device, kernels, 1, names(kernels))?,
         );
         launching("  captured", captured(&device, kernels)?.into());
+        #[cfg(feature = "cudart")]
+        match build(&device.with_runtime_api(), kernels, 1, names(kernels)) {
+            Ok(graph) => launching("  by the runtime", graph),
+            Err(error) => println!("  by the runtime: {error}"),
+        }
     }
     println!("\n{}: CPU time to build {NODES} kernel nodes", device.name());
     println!(
