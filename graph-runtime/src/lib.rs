@@ -111,7 +111,9 @@ pub use device::Device;
 pub use error::{CudaError, Error, Result, Site};
 pub use expansion::argument::{DeviceShare, HostShare};
 pub use graph::host_split::HostSplit;
-pub use graph::node::{NodeHandle, NodeId};
+pub use graph::handle::NodeHandle;
+pub use graph::node::NodeId;
+pub use graph::open::EditResult;
 pub use graph::rng::{Philox, Rng, RngHandle};
 pub use graph::update::Update;
 pub use graph::{Graph, RawGraph};
@@ -330,6 +332,7 @@ pub mod private {
     };
     pub use crate::expansion::target::{NodeTarget, after, check_part, chosen, inner_length, length};
     pub use crate::expansion::update::{check_reached, each, own, own_rng, own_slice, own_table};
+    pub use crate::graph::open::{EditedGraph, edit, edit_nodes, set_param};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};

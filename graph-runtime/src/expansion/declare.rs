@@ -3,7 +3,8 @@
 use crate::builder::{GraphBuilder, LoopKind};
 use crate::error::Result;
 use crate::graph::Graph;
-use crate::graph::node::{NodeHandle, NodeId};
+use crate::graph::handle::NodeHandle;
+use crate::graph::node::NodeId;
 use crate::graph::rng::{Philox, Rng};
 use crate::program::ConditionalKind;
 use crate::shape::iterations::Iterations;

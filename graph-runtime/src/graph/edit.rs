@@ -9,6 +9,8 @@ use crate::graph::Graph;
 pub(crate) enum Edit {
     /// A [`Graph::update`] of this name.
     Update(&'static str),
+    /// A [`Graph::edit`] whose closure is running.
+    Open,
     /// A [`Graph::rebind`] of this resource.
     Rebind(usize),
     /// A capture that another thread made while the graph was launched: it took the launch. This never ends.
@@ -34,6 +36,10 @@ impl Graph {
             Edit::Update(what) => Error::HalfUpdated {
                 site: self.site(),
                 what,
+            },
+            Edit::Open => Error::Unsupported {
+                site: self.site(),
+                message: "the graph is being edited, and can be launched when `edit` has returned",
             },
             Edit::Rebind(resource) => Error::HalfRebound {
                 site: self.site().at_memory(&self.draft.resources[resource].name),

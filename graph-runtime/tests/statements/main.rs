@@ -5,6 +5,7 @@ mod common;
 
 mod arguments;
 mod atomics;
+mod edits;
 mod element_types;
 mod expression;
 mod graphs;

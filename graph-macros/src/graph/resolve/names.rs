@@ -11,11 +11,12 @@ use syn::Type;
 use syn::ext::IdentExt;
 
 /// The methods that every graph has, and its constant, whose names nothing else may take.
-const METHODS: [&str; 7] = [
+const METHODS: [&str; 8] = [
     "build",
     "launch",
     "launch_on",
     "synchronize",
+    "edit",
     "memory_mut",
     "raw",
     "PLAN",
