@@ -5,6 +5,9 @@
 //
 // `backend/cuda/skip.rs`: a launch with a disabled memset node is taken for done before it is. Reads 0 after waiting:
 //   ./faults disabled
+// `backend/cuda/conditional.rs`: a `while` beside an `if` in the body of another `while` may never end. Most runs find
+// a launch that does not:
+//   ./faults beside
 // `gpu.sh`: compute-sanitizer cannot run some programs. The first of these never ends. The second ends in
 // CUDA_ERROR_ILLEGAL_ADDRESS, with 0 errors.
 //   compute-sanitizer --tool initcheck ./faults batch
@@ -15,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <unistd.h>
 #include <vector>
 
 #define CHECK(call) check(call, #call)
@@ -68,19 +72,27 @@ static CUgraphNode kernel(CUgraph graph, const Nodes &after, const void *symbol,
     return node;
 }
 
+// A conditional node with one body. Its condition is set from a flag; `handle` and `body` are written.
+static CUgraphNode conditional(CUgraph graph, const Nodes &after, CUgraphConditionalNodeType type, CUdeviceptr flag,
+                               CUgraphConditionalHandle *handle, CUgraph *body) {
+    CHECK(cuGraphConditionalHandleCreate(handle, graph, context, 0, 0));
+    CUgraphNode begin = kernel(graph, after, (const void *)set, 1, *handle, flag), node;
+    CUgraphNodeParams params;
+    memset(&params, 0, sizeof params);
+    params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL, params.conditional.handle = *handle;
+    params.conditional.type = type, params.conditional.size = 1, params.conditional.ctx = context;
+    CHECK(cuGraphAddNode(&node, graph, &begin, nullptr, 1, &params));
+    *body = params.conditional.phGraph_out[0];
+    return node;
+}
+
 // A `while` whose condition is the first of five flags, which move by one in each iteration.
 static CUgraphNode loop(CUgraph graph, const Nodes &after, CUdeviceptr base, unsigned iterations, unsigned depth) {
     CUdeviceptr flags = base, moved = base + 256, a = base + 512, b = base + 1024;
     CUgraphNode ones = fill(graph, after, flags, 1, 5), zeros = fill(graph, {ones}, flags + 4 * iterations, 0, 5 - iterations);
     CUgraphConditionalHandle handle;
-    CHECK(cuGraphConditionalHandleCreate(&handle, graph, context, 0, 0));
-    CUgraphNode begin = kernel(graph, {zeros}, (const void *)set, 1, handle, flags), node;
-    CUgraphNodeParams params;
-    memset(&params, 0, sizeof params);
-    params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL, params.conditional.handle = handle;
-    params.conditional.type = CU_GRAPH_COND_TYPE_WHILE, params.conditional.size = 1, params.conditional.ctx = context;
-    CHECK(cuGraphAddNode(&node, graph, &begin, nullptr, 1, &params));
-    CUgraph body = params.conditional.phGraph_out[0];
+    CUgraph body;
+    CUgraphNode node = conditional(graph, {zeros}, CU_GRAPH_COND_TYPE_WHILE, flags, &handle, &body);
     CUgraphNode filled = fill(body, {}, a, 0x3f800000, 32), copied = copy(body, {filled}, a, b, 128);
     CUgraphNode last = kernel(body, {copied}, (const void *)work, 32, a, b);
     if (depth > 0) last = loop(body, {last}, base + 4096, depth, depth - 1);
@@ -98,7 +110,7 @@ static void launch(CUgraph graph) {
     CHECK(cuGraphDestroy(graph));
 }
 
-static void conditional(unsigned round) {
+static void conditionals(unsigned round) {
     std::vector<CUdeviceptr> blocks(20);
     CUgraph graph;
     CHECK(cuGraphCreate(&graph, 0));
@@ -153,13 +165,56 @@ static void disabled() {
     }
 }
 
+extern "C" __global__ void count_down(unsigned *flag, CUdeviceptr) { --*flag; }
+extern "C" __global__ void take(unsigned *to, CUdeviceptr from) { *to = *(const unsigned *)from; }
+
+// A `while` of two iterations whose body has, side by side: a `while` of one iteration, then of none; a kernel; and an
+// `if`. `before` kernels delay the first.
+static void beside(unsigned before) {
+    CUdeviceptr data;
+    CHECK(cuMemAlloc(&data, 16384));
+    CHECK(cuMemsetD8(data, 0, 16384));
+    CUdeviceptr outer = data, inner = data + 256, choice = data + 512, a = data + 1024, b = a + 1024, c = b + 1024, d = c + 1024, e = d + 1024;
+    CUgraph graph, body, nested, chosen;
+    CHECK(cuGraphCreate(&graph, 0));
+    CUgraphConditionalHandle outer_handle, inner_handle, handle;
+    CUgraphNode two = fill(graph, {}, outer, 2, 1), one = fill(graph, {two}, choice, 1, 1);
+    conditional(graph, {one}, CU_GRAPH_COND_TYPE_WHILE, outer, &outer_handle, &body);
+    const void *work = (const void *)::work;
+    CUgraphNode last = kernel(body, {}, (const void *)count_down, 1, outer, a);
+    for (unsigned i = 0; i < before; i++) last = kernel(body, {last}, work, 32, a, b);
+    CUgraphNode took = kernel(body, {last}, (const void *)take, 1, inner, outer);
+    CUgraphNode loop = conditional(body, {took}, CU_GRAPH_COND_TYPE_WHILE, inner, &inner_handle, &nested);
+    CUgraphNode down = kernel(nested, {}, (const void *)count_down, 1, inner, a), more = kernel(nested, {down}, work, 32, c, b);
+    kernel(nested, {kernel(nested, {more}, work, 32, c, b)}, (const void *)set, 1, inner_handle, inner);
+    CUgraphNode lone = kernel(body, {}, work, 32, d, b), early = kernel(body, {}, work, 32, e, b);
+    CUgraphNode either = conditional(body, {kernel(body, {early}, work, 32, e, b)}, CU_GRAPH_COND_TYPE_IF, choice, &handle, &chosen);
+    CUgraphNode copied = copy(chosen, {}, b, e + 1024, 64), then = kernel(chosen, {copied}, work, 32, e + 1024, b);
+    kernel(chosen, {then}, work, 32, e + 2048, b), kernel(chosen, {then}, work, 32, e + 3072, b);
+    last = fill(body, {loop, lone, either}, d + 512, 1, 8);
+    for (int i = 0; i < 2; i++) last = kernel(body, {last}, work, 32, d, b);
+    for (int i = 0; i < 2; i++) last = copy(body, {last}, b, d + 512, 64);
+    kernel(body, {fill(body, {last}, d + 768, 1, 8)}, (const void *)set, 1, outer_handle, outer);
+    CUgraphExec exec;
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    for (unsigned launches = 1; launches <= 300; launches++) {
+        CHECK(cuGraphLaunch(exec, stream));
+        for (int wait = 0; launches % 3 == 0 && cuStreamQuery(stream) == CUDA_ERROR_NOT_READY; wait++) {
+            if (wait == 1000) printf("%u before: launch %u has not ended for a second\n", before, launches), fflush(stdout), _exit(1);
+            usleep(1000);
+        }
+    }
+    printf("%u before: ended\n", before);
+}
+
 int main(int count, char **arguments) {
-    if (count != 2) return printf("usage: %s disabled|batch|conditional\n", arguments[0]), 2;
+    if (count != 2) return printf("usage: %s disabled|beside|batch|conditional\n", arguments[0]), 2;
     cudaFree(nullptr); // makes the primary context current
     CHECK(cuCtxGetCurrent(&context));
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     if (strcmp(arguments[1], "disabled") == 0) disabled();
+    else if (strcmp(arguments[1], "beside") == 0) for (unsigned round = 0; round < 24; round++) beside(round % 6);
     else if (strcmp(arguments[1], "batch") == 0) batch();
-    else for (unsigned round = 0; round < 100; round++) conditional(round);
+    else for (unsigned round = 0; round < 100; round++) conditionals(round);
     printf("ended well\n");
 }

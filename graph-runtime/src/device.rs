@@ -5,7 +5,7 @@ use crate::backend::device::options::{DebugOptions, EmulatorOptions};
 use crate::backend::device::{Backend, Emulated};
 use crate::backend::memory::{DeviceMemory, HostMemory};
 use crate::error::{Error, Result, Site};
-use crate::memory::{DeviceBuffer, HostBuffer};
+use crate::memory::{DeviceBuffer, Generator, HostBuffer, Philox};
 use crate::program::event::Event;
 use crate::shape::Element;
 use crate::shape::part::Layout;
@@ -244,6 +244,15 @@ impl Device {
     {
         self.host_memory(bytes_of::<T>(&lengths), align_of::<T>())
             .map(|memory| HostBuffer::table(memory, lengths))
+    }
+
+    /// Makes a random number generator with this seed, which several graphs can share: see [`Generator`].
+    ///
+    /// # Errors
+    /// As [`Device::alloc`].
+    pub fn generator(&self, seed: u64) -> Result<Generator> {
+        let memory = self.device_memory(size_of::<Philox>())?;
+        Generator::new(memory, Philox { seed, offset: 0 })
     }
 
     /// Makes an event for `record` and `wait` nodes, which has not been recorded yet.

@@ -56,14 +56,15 @@
 //! | [`CudaFunction`](cudarc::driver::CudaFunction) | `kernel k = unsafe (function)<<<..>>>(..)`: [`KernelCall::loaded`] |
 //! | [`CudaEvent`](cudarc::driver::CudaEvent) | [`Event::from`] and [`Event::as_cudarc`] |
 //! | its wrappers of cuBLAS and others | `capture` nodes: [`CaptureStream`] |
-//! | graphs that are captured as a whole | not here: a graph is declared, and keeps alive all that it uses |
+//! | `begin_capture` and `end_capture` of a stream | [`GraphBuilder::build_captured`]: a [`CapturedGraph`], which keeps alive what it uses |
+//! | `CudaStream::capture_status` | [`is_capturing`] |
 //!
 //! # All items
 //!
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
 //!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements, in
 //!   declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of kernels are in [`kernel`].
-//! * A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
+//! * All graphs are [`AnyGraph`]. A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and the views
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
@@ -71,10 +72,11 @@
 //! * Shapes: [`Element`] (plain data: `Pod` of the re-exported [`bytemuck`]), [`Rows`], [`Extent`], [`ArrayOf`],
 //!   [`SameShape`]; a [`Tabular`] [`Table`], which the host sees as a [`TableRef`] or [`TableMut`]; and the
 //!   [`Iterations`] of loops.
-//! * Random numbers: [`Rng`], [`Philox`], [`RngHandle`].
+//! * Random numbers: a [`Generator`] that graphs share, the [`Seed`] of an [`Rng`], [`Philox`], [`RngHandle`].
 //! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
-//!   [`ByValue`]; [`BoxError`]. Other streams: [`Event`].
+//!   [`ByValue`]; [`BoxError`]. A [`CapturedGraph`] is all of such calls, by [`CaptureOptions`] with a [`CaptureMode`].
+//!   Other streams: [`Event`], [`is_capturing`].
 //! * Devices: [`Device`], [`EmulatorOptions`], [`DebugOptions`].
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].
@@ -89,6 +91,7 @@
 //! driver, of cudarc and of authors of `unsafe` is numbered in the repository's `docs/safety.md`.
 
 mod expansion;
+mod any_graph;
 mod builder;
 mod graph;
 mod device;
@@ -100,6 +103,7 @@ mod driver;
 mod shape;
 mod error;
 
+pub use any_graph::AnyGraph;
 pub use backend::block::Shareable;
 pub use backend::device::cuda_memory::CudarcSlice;
 pub use backend::device::options::{DebugOptions, EmulatorOptions};
@@ -110,11 +114,12 @@ pub use cudarc::driver::CudaStream;
 pub use device::Device;
 pub use error::{CudaError, Error, Result, Site};
 pub use expansion::argument::{DeviceShare, HostShare};
-pub use graph::host_split::HostSplit;
+pub use graph::captured::{CapturedGraph, is_capturing};
 pub use graph::handle::NodeHandle;
+pub use graph::host_split::HostSplit;
 pub use graph::node::NodeId;
 pub use graph::open::EditResult;
-pub use graph::rng::{Philox, Rng, RngHandle};
+pub use graph::rng::{Rng, RngHandle};
 pub use graph::update::Update;
 pub use graph::{Graph, RawGraph};
 
@@ -140,7 +145,7 @@ pub mod fault_injection {
 ///           | "scratch" NAME ":" shape ";"            device memory whose contents last one launch at most
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
 ///           | "constant" NAME ":" shape "=" TEXT ";"    a variable of the kernels' module, by its name in the PTX
-///           | "rng" NAME "=" seed "," "draws" number ";"   random numbers: a Philox state; draws for each thread and use
+///           | "rng" NAME "=" seed "," "draws" number ";"   random numbers: a [`Seed`]; draws for each thread and use
 ///           | "kernel" NAME "=" kernel "<<<" grid "," block ("," shared)? ">>>" "(" argument,* ")" after? ";"
 ///           | "memcpy" NAME "=" place "->" place after? ";"
 ///           | "memset" NAME "=" place "<-" value after? ";"
@@ -288,8 +293,10 @@ pub use kernel::integer::Integer;
 pub use kernel::source::{CudaSource, Ptx};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
-pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, SharedHost};
-pub use program::capture::{BoxError, CaptureSlice, CaptureSliceMut, CaptureStream};
+pub use memory::{
+    DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Philox, Seed, SharedHost,
+};
+pub use program::capture::{BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use program::event::Event;
 pub use program::host::{HostArgument, HostArguments};
 pub use program::pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};
@@ -305,6 +312,7 @@ pub use shape::{ArrayOf, Element, Extent};
 /// The items that expansions of the macros use besides the public ones. They are not part of the interface.
 #[doc(hidden)]
 pub mod private {
+    pub use crate::any_graph::{LentGraph, LentGraphMut};
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
         buffer, buffer_of_rows, check_atomic, check_clash, check_clusters, check_constant, check_constant_race,

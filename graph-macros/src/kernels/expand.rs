@@ -238,7 +238,11 @@ fn implementation_of_kernel(
                 ::core::option::Option::Some(__VARIABLES);
         }
     });
-    let safe = kernel.declaration.safe.map(|_| quote!(const SAFE: ::core::primitive::bool = true;));
+    let safe = kernel.declaration.safe.map(|_| {
+        quote!(
+            const SAFE: ::core::primitive::bool = true;
+        )
+    });
     let layouts = match &kernel.layouts[..] {
         [] => TokenStream::new(),
         layouts => {

@@ -164,6 +164,19 @@ impl Executable {
         }
     }
 
+    /// Records the work of a captured graph again, for later launches. After an error, this must succeed before the
+    /// next launch.
+    pub(crate) fn record_again(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        match (self, program.whole_capture()) {
+            (Executable::Cuda(exec), Some(call)) => exec.record_again(draft, program, 0, call),
+            (Executable::Debug(exec), Some(call)) => exec.record_again(draft, 0, call),
+            (Executable::Emulator(_), Some(_)) | (_, None) => Err(Error::Unsupported {
+                site: Site::graph(&draft.name),
+                message: "only a captured graph is recorded again",
+            }),
+        }
+    }
+
     /// Makes later launches run `node`, or skip it.
     pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
         match self {

@@ -3,6 +3,7 @@
 //! This file has the methods with trait bounds that users can violate: rustc's messages name such a method as
 //! `GraphBuilder::memcpy` only if it is in the module of the type. All others are in a file for each subject.
 
+mod captured;
 mod build;
 mod kernels;
 mod programmatic;
@@ -23,7 +24,9 @@ mod findings;
 use crate::backend::block::{Shareable, SharedMemory};
 use crate::device::Device;
 use crate::graph::node::NodeId;
+use crate::graph::rng::Rng;
 use crate::kernel::Value;
+use crate::memory::Seed;
 use crate::program::capture::{BoxError, CaptureCall, CaptureStream};
 use crate::program::event::Event;
 use crate::program::host::{HostArguments, HostCall};
@@ -233,6 +236,21 @@ impl GraphBuilder {
         }
         let (from, to) = RectangleSpan::sides([from, to]);
         self.push(Op::Memcpy { from, to })
+    }
+
+    /// Declares random numbers of a Philox generator. Each call of [`Rng::draw`] returns the state for one node. Each
+    /// thread of the node draws at most `draws` numbers of 32 bits. `seed` is a [`Seed`]: a `u64` or a
+    /// [`Philox`](crate::Philox), with which a generator of the graph's own begins, or a
+    /// [`Generator`](crate::Generator), which graphs share.
+    ///
+    /// Each node, each launch and each iteration draws fresh numbers, and the same seed reproduces them. If the largest
+    /// number of iterations of a `while` with uses is `n` (1, if a use is in none), a launch advances the generator by
+    /// `n` times the draws of all uses. [`RngHandle::state`](crate::RngHandle::state) tells how far it is.
+    ///
+    /// Built-in kernels advance the generator after all uses, and the uses at the end of each iteration of a `while`. A
+    /// shared generator needs one more kernel, before all uses; launches that share one wait for each other.
+    pub fn rng(&mut self, name: impl Into<Cow<'static, str>>, seed: impl Seed, draws: u64) -> Rng {
+        self.random(name.into(), seed.begin().0, draws)
     }
 
     /// Adds a node that sets every element of a rectangle to `value`.

@@ -1,84 +1,125 @@
-//! Random numbers: declaring them, and the built-in nodes that advance them.
+//! Random numbers: declaring them, and the built-in nodes that start and advance them.
 
 use super::GraphBuilder;
-use crate::graph::rng::{self, Generator, Philox, Rng};
+use crate::graph::rng::kernels::States;
+use crate::graph::rng::{self, BuiltRng, Rng};
+use crate::memory::{Beginning, Philox};
+use crate::shape::NO_LENGTHS;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, Place};
 use graph_plan::{Mode, Region, Role, Space};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// A declared `rng`.
+/// A generator that some declared `rng`s draw from.
 pub(super) struct DeclaredRng {
-    rng: Rng,
-    seed: u64,
-    draws: u64,
+    rngs: Vec<Rng>,
+    beginning: Beginning,
+    /// The memory of a shared generator.
+    generator: Option<Place<Philox, OnDevice>>,
+}
+
+/// The uses of a generator, body by body.
+struct Scopes {
+    /// The body at whose end each use advances.
+    of_uses: Vec<usize>,
+    /// Pairs of a body that can run repeatedly and a node of it that uses states, itself or in its bodies.
+    users: BTreeSet<(usize, usize)>,
+    /// The bodies at whose end some use advances.
+    ends: BTreeSet<usize>,
 }
 
 impl GraphBuilder {
-    /// Declares random numbers: a Philox generator that begins with `seed`. Each call of [`Rng::draw`] returns the
-    /// state for one node. Each thread of the node draws at most `draws` numbers of 32 bits.
-    ///
-    /// Each node, each launch and each iteration draws fresh numbers, and the same seed reproduces them: built-in
-    /// kernels advance the states after all uses, at the end of each launch and of each iteration of a `while`.
-    pub fn rng(&mut self, name: impl Into<Cow<'static, str>>, seed: u64, draws: u64) -> Rng {
-        let place: Place<Philox, OnDevice> = self.resource(name.into(), Space::Device, 0, align_of::<u64>());
-        let rng = Rng::new(self.id, place.span.resource);
+    /// Declares an `rng` that begins so.
+    pub(super) fn random(&mut self, name: Cow<'static, str>, beginning: Beginning, draws: u64) -> Rng {
+        let of_generator = format!("generator of {name}"); // no statement can have this name, since it has spaces
+        let place: Place<Philox, OnDevice> = self.resource(name, Space::Device, 0, align_of::<u64>());
+        let resource = place.span.resource;
+        let Beginning::Shared(generator) = &beginning else {
+            return self.declare_rng(Rng::new(self.id, resource, draws), beginning, None);
+        };
+        let same =
+            |known: &&mut DeclaredRng| matches!(&known.beginning, Beginning::Shared(other) if other.is(generator));
+        if let Some(known) = self.memory.rngs.iter_mut().find(same) {
+            let rng = known.rngs[0].beside(resource, draws);
+            known.rngs.push(rng.clone());
+            return rng;
+        }
+        let memory = self.share(of_generator.into(), generator.memory(), NO_LENGTHS, true);
+        self.declare_rng(Rng::new(self.id, resource, draws), beginning, Some(memory))
+    }
+
+    fn declare_rng(&mut self, rng: Rng, beginning: Beginning, generator: Option<Place<Philox, OnDevice>>) -> Rng {
         self.memory.rngs.push(DeclaredRng {
-            rng: rng.clone(),
-            seed,
-            draws,
+            rngs: vec![rng.clone()],
+            beginning,
+            generator,
         });
         rng
     }
 
-    /// Adds the nodes that advance the states of all generators, and returns the generators. All other nodes have been
-    /// added.
-    pub(super) fn advance_rngs(&mut self) -> Vec<Generator> {
+    /// Adds the nodes that start and advance the states of all generators, and returns the generators. All other nodes
+    /// have been added.
+    pub(super) fn advance_rngs(&mut self) -> Vec<BuiltRng> {
         let declared = std::mem::take(&mut self.memory.rngs);
         declared
             .into_iter()
-            .map(|declared| self.advance_rng(&declared))
+            .map(|declared| self.advance_rng(declared))
             .collect()
     }
 
-    fn advance_rng(&mut self, declared: &DeclaredRng) -> Generator {
-        let DeclaredRng { rng, seed, draws } = declared;
+    fn advance_rng(&mut self, declared: DeclaredRng) -> BuiltRng {
+        let DeclaredRng {
+            rngs,
+            beginning,
+            generator,
+        } = declared;
+        let rng = &rngs[0];
         // The user may still have clones of `rng`, even on other threads: `close` refuses further uses.
-        let (resource, uses) = (rng.resource(), rng.close());
-        self.memory.layouts[resource] = Some(Layout {
-            bytes: rng::bytes(uses),
+        let draws = rng.close();
+        self.memory.layouts[rng.states()] = Some(Layout {
+            bytes: rng::bytes(draws.len()),
             align: align_of::<u64>(),
         });
-        let accesses = self.draft.accesses.iter().filter(|access| access.resource == resource);
-        let mut scopes = vec![0; uses];
-        // `users` are pairs of a body that can run repeatedly and a node of it that uses states, itself or in its
-        // bodies. `ends` are the bodies at whose end some state advances.
-        let (mut users, mut ends) = (BTreeSet::new(), BTreeSet::new());
-        for access in accesses {
+        let mut states = rng.kernels(&draws, generator);
+        let scopes = self.uses(rng, draws.len());
+        if generator.is_some() && !scopes.users.is_empty() {
+            self.start(rng, &mut states, &scopes);
+        }
+        for &scope in scopes.ends.iter().filter(|&&scope| scope != 0) {
+            self.advance(rng, &mut states, scope, &scopes);
+        }
+        if !scopes.users.is_empty() {
+            self.finish(rng, &mut states, &scopes);
+        }
+        BuiltRng {
+            scopes: scopes.of_uses,
+            rngs,
+            beginning,
+            draws,
+        }
+    }
+
+    /// The uses of the generator of `rng`, by the nodes that have been added.
+    fn uses(&self, rng: &Rng, uses: usize) -> Scopes {
+        let mut scopes = Scopes {
+            of_uses: vec![0; uses],
+            users: BTreeSet::new(),
+            ends: BTreeSet::new(),
+        };
+        let accesses = self.draft.accesses.iter();
+        for access in accesses.filter(|access| access.resource == rng.states()) {
             let around = self.scopes(access.node);
             let (innermost, _) = around[0];
-            if let Some(start) = access.region.start()
-                && let Some(scope) = scopes.get_mut(rng::use_at(start))
+            if let Some(of_use) = access.region.start().and_then(rng::use_at)
+                && let Some(scope) = scopes.of_uses.get_mut(of_use)
             {
                 *scope = innermost;
             }
-            ends.insert(innermost);
-            users.extend(around);
+            scopes.ends.insert(innermost);
+            scopes.users.extend(around);
         }
-        for scope in ends {
-            let before: Vec<usize> = users
-                .range((scope, 0)..=(scope, usize::MAX))
-                .map(|user| user.1)
-                .collect();
-            self.advance(rng, scope, &scopes, &before);
-        }
-        Generator {
-            rng: rng.clone(),
-            seed: *seed,
-            draws: *draws,
-            scopes,
-        }
+        scopes
     }
 
     /// The bodies around `node` that can run repeatedly, from the innermost to the graph itself. Beside each is the
@@ -98,28 +139,71 @@ impl GraphBuilder {
         }
     }
 
-    /// Adds the node that advances the states of one scope, after all nodes in the scope that use states.
-    fn advance(&mut self, rng: &Rng, scope: usize, scopes: &[usize], before: &[usize]) {
-        let (launch, call) = rng::advance(rng, scopes.len(), scope);
-        let name = &self.draft.resources[rng.resource()].name;
-        // No statement can have this name, since it has a space.
-        let name = match self.draft.bodies[scope].node {
-            None => format!("advance {name}"),
-            Some(owner) => format!("advance {name} in {}", self.draft.nodes[owner].name),
-        };
-        let around = std::mem::replace(&mut self.position.body, scope);
+    /// Adds the node that starts all states, before all nodes that use them.
+    fn start(&mut self, rng: &Rng, states: &mut States, scopes: &Scopes) {
+        let (launch, call) = states.start();
+        let start = self.in_body(0, |builder| {
+            let name = builder.name_of_rng("start", rng, 0);
+            builder.kernel(name, launch, call).index()
+        });
+        for user in scopes.users_in(0) {
+            self.draft.edge(start, user);
+        }
+    }
+
+    /// Adds the node that advances the states of one body, after all nodes in the body that use states.
+    fn advance(&mut self, rng: &Rng, states: &mut States, scope: usize, scopes: &Scopes) {
+        let (launch, call) = states.advance(scope);
         let accesses = self.draft.accesses.len();
-        let advance = self.kernel(name, launch, call).index();
-        self.position.body = around;
+        let advance = self.in_body(scope, |builder| {
+            let name = builder.name_of_rng("advance", rng, scope);
+            builder.kernel(name, launch, call).index()
+        });
         // The kernel gets all states, and changes those of its scope. In other states it only reads the scope, which
         // nothing writes. So only the former are its accesses.
         self.draft.accesses.truncate(accesses);
-        for of_use in (0..scopes.len()).filter(|&of_use| scopes[of_use] == scope) {
+        for of_use in (0..states.count).filter(|&of_use| scopes.of_uses[of_use] == scope) {
             let region = Region::span(rng::bytes(of_use) as u64, rng::bytes(of_use + 1) as u64);
-            self.draft.access(advance, rng.resource(), region, Mode::ReadWrite);
+            self.draft.access(advance, rng.states(), region, Mode::ReadWrite);
         }
-        for &user in before {
+        for user in scopes.users_in(scope) {
             self.draft.edge(user, advance);
         }
+    }
+
+    /// Adds the node that advances the generator, after all nodes that use states.
+    fn finish(&mut self, rng: &Rng, states: &mut States, scopes: &Scopes) {
+        let (launch, call) = states.finish();
+        let finish = self.in_body(0, |builder| {
+            let name = builder.name_of_rng("advance", rng, 0);
+            builder.kernel(name, launch, call).index()
+        });
+        for user in scopes.users_in(0) {
+            self.draft.edge(user, finish);
+        }
+    }
+
+    /// Calls `add` with the builder, which adds nodes to `body` meanwhile.
+    fn in_body<R>(&mut self, body: usize, add: impl FnOnce(&mut Self) -> R) -> R {
+        let around = std::mem::replace(&mut self.position.body, body);
+        let added = add(self);
+        self.position.body = around;
+        added
+    }
+
+    /// The name of a built-in node in the body `scope`. No statement can have it, since it has a space.
+    fn name_of_rng(&self, what: &str, rng: &Rng, scope: usize) -> String {
+        let name = &self.draft.resources[rng.resource()].name;
+        match self.draft.bodies[scope].node {
+            None => format!("{what} {name}"),
+            Some(owner) => format!("{what} {name} in {}", self.draft.nodes[owner].name),
+        }
+    }
+}
+
+impl Scopes {
+    /// The nodes of `body` that use states, themselves or in their bodies.
+    fn users_in(&self, body: usize) -> impl Iterator<Item = usize> {
+        self.users.range((body, 0)..=(body, usize::MAX)).map(|user| user.1)
     }
 }

@@ -105,6 +105,11 @@ functions! {
         params: *const sys::CUDA_MEMSET_NODE_PARAMS,
         context: CUcontext,
     );
+    fn cuGraphExecUpdate_v2(
+        exec: CUgraphExec,
+        graph: CUgraph,
+        info: *mut c_void as *mut sys::CUgraphExecUpdateResultInfo,
+    );
     fn cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize);
     fn cuGraphInstantiateWithParams(
         exec: *mut CUgraphExec,

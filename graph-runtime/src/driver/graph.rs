@@ -134,6 +134,55 @@ pub(crate) unsafe fn instantiate(graph: CUgraph, flags: u64) -> Result<CUgraphEx
     }
 }
 
+/// The error of updating a whole executable graph.
+pub(crate) struct UpdateError {
+    /// The call's own error.
+    pub(crate) error: CudaError,
+    /// The node at fault, of the graph that was to replace the old one; null if CUDA does not name one.
+    pub(crate) node: CUgraphNode,
+    /// CUDA's finer reason, the number of a `CUgraphExecUpdateResult`.
+    pub(crate) reason: u32,
+}
+
+impl UpdateError {
+    /// Whether the graph differs in a way that no update covers, so that it must be instantiated instead.
+    pub(crate) fn is_refusal(&self) -> bool {
+        const NOT_SUPPORTED: u32 = 801;
+        const GRAPH_EXEC_UPDATE_FAILURE: u32 = 910;
+        matches!(self.error.code(), NOT_SUPPORTED | GRAPH_EXEC_UPDATE_FAILURE)
+    }
+}
+
+/// `CUgraphExecUpdateResultInfo`, with an integer for the enum that the driver writes
+#[repr(C)]
+struct UpdateInfo {
+    reason: u32,
+    node: CUgraphNode,
+    from: CUgraphNode,
+}
+
+const _: () = {
+    use std::mem::{offset_of, size_of};
+    assert!(size_of::<UpdateInfo>() == size_of::<sys::CUgraphExecUpdateResultInfo>());
+    let node = offset_of!(sys::CUgraphExecUpdateResultInfo, errorNode);
+    assert!(offset_of!(UpdateInfo, node) == node);
+};
+
+/// `cuGraphExecUpdate_v2`: later launches of `exec` run the nodes of `graph`, which has the same shape
+pub(crate) unsafe fn update(exec: CUgraphExec, graph: CUgraph) -> Result<(), UpdateError> {
+    let mut info = UpdateInfo {
+        reason: 0,
+        node: ptr::null_mut(),
+        from: ptr::null_mut(),
+    };
+    let out = (&raw mut info).cast();
+    call!(cuGraphExecUpdate_v2(exec, graph, out)).map_err(|error| UpdateError {
+        error,
+        node: info.node,
+        reason: info.reason,
+    })
+}
+
 /// `cuGraphExecDestroy`
 pub(crate) unsafe fn destroy_executable(exec: CUgraphExec) -> Result<(), CudaError> {
     call!(cuGraphExecDestroy(exec))

@@ -31,7 +31,7 @@ pub(crate) use cudarc::driver::sys::{
 };
 pub(crate) use functions::error;
 pub(crate) use graph::{KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
-pub(crate) use mode::{RelaxedCapture, StrictCapture};
+pub(crate) use mode::{CaptureRules, RelaxedCapture};
 pub(crate) use nvrtc::{NvrtcError, NvrtcProgram};
 pub(crate) use stream::CaptureStatus;
 

@@ -26,16 +26,16 @@ impl RelaxedCapture {
     }
 }
 
-/// Makes such calls of this thread fail while this thread captures, as long as it lives, even inside a
+/// Applies the rules of a capture's mode to such calls of this thread, as long as it lives, even inside a
 /// [`RelaxedCapture`].
-pub(crate) struct StrictCapture {
+pub(crate) struct CaptureRules {
     _mode: ThreadMode,
 }
 
-impl StrictCapture {
-    pub(crate) fn enter() -> Self {
+impl CaptureRules {
+    pub(crate) fn enter(mode: CUstreamCaptureMode) -> Self {
         Self {
-            _mode: ThreadMode::enter(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+            _mode: ThreadMode::enter(mode),
         }
     }
 }

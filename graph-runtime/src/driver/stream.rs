@@ -69,9 +69,8 @@ pub(crate) unsafe fn capture_status(stream: CUstream) -> Result<CaptureStatus, C
     })
 }
 
-/// `cuStreamBeginCapture_v2`, thread-local: calls that CUDA forbids during a capture are forbidden to this thread only
-pub(crate) unsafe fn begin_capture(stream: CUstream) -> Result<(), CudaError> {
-    let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+/// `cuStreamBeginCapture_v2`
+pub(crate) unsafe fn begin_capture(stream: CUstream, mode: CUstreamCaptureMode) -> Result<(), CudaError> {
     call!(cuStreamBeginCapture_v2(stream, mode as u32))
 }
 

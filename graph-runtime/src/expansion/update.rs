@@ -124,12 +124,9 @@ pub fn own_table<T: Element, const D: usize>(
 /// [`Error::Node`] if it has none of that name.
 pub fn own_rng(update: &Update<'_>, name: &str) -> Result<Rng> {
     let resource = update.own_resource(name);
-    let rng = update
-        .graph
-        .rngs
-        .iter()
-        .find(|rng| Some(rng.rng.resource()) == resource);
-    rng.map(|rng| rng.rng.clone()).ok_or_else(|| update.no_memory(name))
+    let mut rngs = update.graph.rngs.iter();
+    let rng = resource.and_then(|resource| rngs.find_map(|rng| rng.find(resource)));
+    rng.cloned().ok_or_else(|| update.no_memory(name))
 }
 
 #[cfg(all(test, feature = "emulator"))]

@@ -9,6 +9,8 @@ use crate::graph::Graph;
 pub(crate) enum Edit {
     /// A [`Graph::update`] of this name.
     Update(&'static str),
+    /// A recording of a captured graph again.
+    Recording,
     /// A [`Graph::edit`] whose closure is running.
     Open,
     /// A [`Graph::rebind`] of this resource.
@@ -36,6 +38,10 @@ impl Graph {
             Edit::Update(what) => Error::HalfUpdated {
                 site: self.site(),
                 what,
+            },
+            Edit::Recording => Error::HalfUpdated {
+                site: self.site(),
+                what: "record_again",
             },
             Edit::Open => Error::Unsupported {
                 site: self.site(),

@@ -1,6 +1,7 @@
 //! A built graph: launching it, waiting for it, and its memory.
 
 pub(crate) mod open;
+pub(crate) mod captured;
 pub(crate) mod rng;
 pub(crate) mod handle;
 pub(crate) mod parts;
@@ -20,13 +21,13 @@ use crate::backend::shared::SharedResources;
 use crate::backend::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result, Site};
-use crate::graph::edit::Edit;
-use crate::graph::host_split::HostSplit;
 use crate::graph::batch::OpenEdit;
+use crate::graph::edit::Edit;
 use crate::graph::handle::{Missing, NodeHandle};
+use crate::graph::host_split::HostSplit;
 use crate::graph::node::NodeId;
 use crate::graph::open::EditResult;
-use crate::graph::rng::{Generator, Rng, RngHandle};
+use crate::graph::rng::{BuiltRng, Rng, RngHandle};
 use crate::graph::update::Update;
 use crate::kernel::Launch;
 use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef};
@@ -94,7 +95,7 @@ pub struct Graph {
     pub(crate) open: Option<OpenEdit>,
     /// The launches by declaration of kernel nodes whose dimensions handles have chosen.
     pub(crate) chosen: BTreeMap<usize, Launch>,
-    pub(crate) rngs: Vec<Generator>,
+    pub(crate) rngs: Vec<BuiltRng>,
     /// Keeps `Graph` from being `Sync`: waiting through `&self` does not work for several threads at the same time.
     not_sync: PhantomData<Cell<()>>,
 }
@@ -150,10 +151,15 @@ impl Graph {
     }
 
     /// The graph, with its random numbers, whose states this writes.
-    pub(crate) fn with_rngs(self, rngs: Vec<Generator>) -> Result<Self> {
+    pub(crate) fn with_rngs(self, rngs: Vec<BuiltRng>) -> Result<Self> {
         let graph = Self { rngs, ..self };
-        graph.rngs.iter().try_for_each(|rng| rng.start(&graph))?;
+        graph.rngs.iter().try_for_each(|rng| rng.begin(&graph))?;
         Ok(graph)
+    }
+
+    /// The graph's name.
+    pub fn name(&self) -> &str {
+        &self.draft.name
     }
 
     /// Starts the graph and returns without waiting for it. It may be started again at once: launches run one after the
@@ -440,7 +446,7 @@ impl Graph {
         let index = self
             .rngs
             .iter()
-            .position(|known| own && known.rng.resource() == rng.resource());
+            .position(|known| own && known.find(rng.resource()).is_some());
         RngHandle { graph: self, index }
     }
 

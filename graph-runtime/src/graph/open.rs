@@ -95,7 +95,13 @@ pub fn edit_nodes<G, R: EditResult>(
     inner: fn(&mut G) -> &mut Graph,
     change: impl FnOnce(&mut G) -> R,
 ) -> Result<()> {
-    run(graph, inner, change, |_| (), |graph, open| commit(inner(graph), EDIT, open.batch))
+    run(
+        graph,
+        inner,
+        change,
+        |_| (),
+        |graph, open| commit(inner(graph), EDIT, open.batch),
+    )
 }
 
 /// As [`edit_nodes`], of a graph with params. `undo` gives all params the values that they have now.
@@ -181,15 +187,11 @@ pub fn set_param<G, T>(
 }
 
 /// Makes the changes of a batch, and those of the nodes that mention these params. `what` names them in messages.
-fn make<G>(
-    graph: &mut G,
-    parts: &EditedGraph<G>,
-    what: &'static str,
-    batch: Batch,
-    params: &[usize],
-) -> Result<()> {
+fn make<G>(graph: &mut G, parts: &EditedGraph<G>, what: &'static str, batch: Batch, params: &[usize]) -> Result<()> {
     let batch = collect((parts.graph)(graph), batch, |update| {
-        params.iter().try_for_each(|&param| (parts.change)(graph, update, param))
+        params
+            .iter()
+            .try_for_each(|&param| (parts.change)(graph, update, param))
     })?;
     commit((parts.graph_mut)(graph), what, batch)
 }

@@ -122,7 +122,10 @@ impl Update<'_> {
         };
         self.check_part(index, part.all)?;
         if !before.is_as_long_as(&value) {
-            return Err(unsupported(self.site(index), "an update cannot change which memory a node uses"));
+            return Err(unsupported(
+                self.site(index),
+                "an update cannot change which memory a node uses",
+            ));
         }
         let op = Op::Memset {
             to: part.bytes(),
@@ -151,7 +154,12 @@ impl Update<'_> {
         let graph = self.graph;
         match graph.program.reach(node) {
             None if graph.program.ops[node].touches_like(&op) => {}
-            None => return Err(unsupported(self.site(node), "an update cannot change which memory a node uses")),
+            None => {
+                return Err(unsupported(
+                    self.site(node),
+                    "an update cannot change which memory a node uses",
+                ));
+            }
             Some(reach) if reach.is_split_by(&op) => {
                 return Err(unsupported(
                     self.site(node),

@@ -24,6 +24,8 @@ impl Graph {
     /// [`Device::alloc`](crate::Device::alloc) makes one kind, cudarc's pool the other. If the memory is in such a
     /// copy, this waits for launches in flight and instantiates the graph again.
     ///
+    /// A [captured graph](crate::CapturedGraph) is recorded again: its closure runs with the new addresses.
+    ///
     /// # Errors
     /// After these, the graph is unchanged:
     ///
@@ -35,7 +37,7 @@ impl Graph {
     ///   shares and the graph writes one of the two (`aliased-argument`).
     ///
     /// After [`Error::Cuda`], since the driver refuses a change, [`Graph::launch`] fails until the same memory has been
-    /// rebound.
+    /// rebound. So it does after [`Error::Node`], if the closure of a captured graph fails.
     pub fn rebind<B: Shareable>(&mut self, place: &Place<B::Shape, B::Memory>, buffer: &B) -> Result<()> {
         let memory = SharedMemory::of(buffer);
         let lengths = (*memory.lengths(), place.lengths);
@@ -130,6 +132,7 @@ pub(super) fn check_together(graph: &Graph, memory: &[(usize, SharedMemory)]) ->
 /// Refuses nodes whose memory cannot be replaced.
 fn check_node(graph: &Graph, node: usize) -> Result<()> {
     match &graph.program.ops[node] {
+        Op::Capture(_) if graph.program.whole_capture().is_some() => Ok(()),
         Op::Capture(_) | Op::Raw(_) => Err(Error::Unsupported {
             site: graph.site().at_node(&graph.draft.nodes[node].name),
             message: "the memory of a `capture` or `raw` node cannot be rebound: its closure had the old address",

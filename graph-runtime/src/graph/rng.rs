@@ -1,48 +1,36 @@
 //! Random numbers: the states of Philox generators in device memory, which the graph advances by itself.
 //!
-//! Each use of an `rng` (a node that takes its state, in one iteration of a `for`) has its own state: the seed, and the
-//! offset at which it draws. With `users` uses, each of which draws at most `draws` numbers in a thread, use `i` starts
-//! at offset `i * draws`. A built-in kernel advances it by `users * draws` after all uses, at the end of each launch,
-//! or of each iteration of the `while` that it is in. So no two draws overlap, in whatever order and however often
-//! bodies run: the offsets of one use differ by multiples of `users * draws`, and those of two uses never do.
+//! A generator is at an offset of its sequence. It belongs to the graph or, as a [`Generator`], to several. Each use of
+//! an `rng` (a node that takes its state, in one iteration of a `for`) has a state of its own, in the graph's memory:
+//! the seed, and the offset at which it draws. Each use has a lane: the numbers from `lane` to `lane + draws` of every
+//! `step` numbers, where `step` is the sum of the draws of all uses of the generator in the graph.
+//!
+//! A launch begins with the generator at `base`, and each use at `base + lane`. At the end of each iteration of a
+//! `while`, a built-in kernel advances the uses that are directly in it by `step`. At the end of the launch, another one
+//! advances the generator by `step`, as often as the use did that drew most often, and sets all uses to begin there. So
+//! no two draws overlap, in whatever order and however often bodies run: the offsets of one use grow by `step`, those
+//! of two uses are in different lanes, and those of two launches are on different sides of a `base`. If the generator
+//! is shared, a third kernel sets the uses at the begin of the launch; the launches, of all graphs, follow each other,
+//! since all of them write the memory of the generator (facts 1 to 3 of `Uses`).
+
+pub(crate) mod kernels;
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
-use crate::kernel::source::{Ptx, Source};
-use crate::kernel::{CallArgument, Kernel, KernelCall, KernelFacts, Launch};
+use crate::graph::rng::kernels::States;
+use crate::memory::{Beginning, Generator, Philox};
 use crate::shape::place::{OnDevice, Place, Span};
 use bytemuck::{Pod, Zeroable};
-use graph_plan::{GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The state of an `rng`, which a kernel takes as `&[Philox]`: the point in the sequence of a Philox 4x32-10 generator
-/// at which its threads begin to draw.
-///
-/// In CUDA C++ it is `struct { unsigned long long seed, offset; }`. The kernel passes it to
-/// `curand_init(seed, thread, offset, &state)`, or to a Philox of its own. Source: Salmon et al., "Parallel random
-/// numbers: as easy as 1, 2, 3" (SC 2011).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct Philox {
-    /// The key of the generator.
-    pub seed: u64,
-    /// The number of 32-bit numbers that each thread skips.
-    pub offset: u64,
-}
-
-// SAFETY: all zeroes is a value of both fields.
-unsafe impl Zeroable for Philox {}
-// SAFETY: `repr(C)`, two fields of eight bytes that are `Pod`, so without padding.
-unsafe impl Pod for Philox {}
-
-/// A state in device memory. Its first two words are the [`Philox`] that kernels get.
+/// A state in device memory: `State` in `rng.cu`. Its first two words are the [`Philox`] that kernels get.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct RngState {
     philox: Philox,
-    /// The number that advancing adds to the offset.
-    step: u64,
+    /// The distance of the offset from that of the generator, when a launch begins.
+    lane: u64,
     /// The body at whose end it advances; 0 for the whole graph.
     scope: u64,
 }
@@ -52,35 +40,46 @@ unsafe impl Zeroable for RngState {}
 // SAFETY: `repr(C)`, four words of eight bytes, so without padding.
 unsafe impl Pod for RngState {}
 
+/// The first byte of the states. Before them is the graph's own generator, a [`Philox`].
+const STATES: usize = size_of::<RngState>();
+
 /// Random numbers of a graph under construction: see [`GraphBuilder::rng`](crate::GraphBuilder::rng).
 ///
-/// It is a counted handle: a clone refers to the same generator.
+/// It is a counted handle: a clone refers to the same random numbers.
 #[derive(Clone, Debug)]
 pub struct Rng {
     graph: u64,
+    /// The declared resource. It holds the states, unless an earlier `rng` of the graph shares the same generator.
     resource: usize,
+    /// The resource that holds the states.
+    states: usize,
+    /// The number that each thread draws at most in one use.
+    draws: u64,
     uses: Arc<Mutex<RngUses>>,
 }
 
-/// The uses of an `rng` so far.
+/// The uses of a generator in one graph so far.
 #[derive(Debug, Default)]
 struct RngUses {
-    count: usize,
-    /// Whether the graph is built, so that its memory has room for `count` uses only.
+    /// The number that each use draws at most.
+    draws: Vec<u64>,
+    /// Whether the graph is built, so that its memory has room for these uses only.
     closed: bool,
-    /// The states of uses to which an expansion has given names.
-    named: HashMap<Box<[usize]>, Place<Philox, OnDevice>>,
+    /// The states of uses to which an expansion has given names, by the resource of the `rng` and the name.
+    named: HashMap<(usize, Box<[usize]>), Place<Philox, OnDevice>>,
 }
 
 impl RngUses {
     /// The state of one more use of `rng`. After `rng` is closed, the place is out of bounds.
     fn next(&mut self, rng: &Rng) -> Place<Philox, OnDevice> {
-        let index = self.count;
-        self.count += usize::from(!self.closed);
+        let index = self.draws.len();
+        if !self.closed {
+            self.draws.push(rng.draws);
+        }
         Place::new(Span {
             graph: rng.graph,
-            resource: rng.resource,
-            start: index * size_of::<RngState>(),
+            resource: rng.states,
+            start: bytes(index),
             bytes: size_of::<Philox>(),
             outside: self.closed,
         })
@@ -88,11 +87,22 @@ impl RngUses {
 }
 
 impl Rng {
-    pub(crate) fn new(graph: u64, resource: usize) -> Self {
+    pub(crate) fn new(graph: u64, resource: usize, draws: u64) -> Self {
         Self {
             graph,
             resource,
+            states: resource,
+            draws,
             uses: Arc::default(),
+        }
+    }
+
+    /// Another `rng` with the generator of this one.
+    pub(crate) fn beside(&self, resource: usize, draws: u64) -> Self {
+        Self {
+            resource,
+            draws,
+            ..self.clone()
         }
     }
 
@@ -106,84 +116,141 @@ impl Rng {
     /// The state of the use of this name: a new one if the name has none yet.
     pub(crate) fn named(&self, name: &[usize]) -> Place<Philox, OnDevice> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&state) = uses.named.get(name) {
+        let key = (self.resource, name.into());
+        if let Some(&state) = uses.named.get(&key) {
             return state;
         }
         let state = uses.next(self);
-        uses.named.insert(name.into(), state);
+        uses.named.insert(key, state);
         state
     }
 
-    /// Refuses further uses from now on, and returns the number of uses.
-    pub(crate) fn close(&self) -> usize {
+    /// Refuses further uses of the generator from now on, and returns the draws of each.
+    pub(crate) fn close(&self) -> Vec<u64> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.closed = true;
-        uses.count
+        uses.draws.clone()
     }
 
+    /// The declared resource.
     pub(crate) fn resource(&self) -> usize {
         self.resource
+    }
+
+    /// The resource that holds the states.
+    pub(crate) fn states(&self) -> usize {
+        self.states
     }
 
     pub(crate) fn graph(&self) -> u64 {
         self.graph
     }
 
-    /// The states of all `uses` uses, as words.
-    fn states(&self, uses: usize) -> Place<[u64], OnDevice> {
-        Place::new(Span {
+    /// The memory for the built-in kernels, with a state for each use. `generator` is the place of a shared generator.
+    pub(crate) fn kernels(&self, draws: &[u64], generator: Option<Place<Philox, OnDevice>>) -> States {
+        let span = |start, bytes| Span {
             graph: self.graph,
-            resource: self.resource,
-            start: 0,
-            bytes: bytes(uses),
+            resource: self.states,
+            start,
+            bytes,
             outside: false,
-        })
+        };
+        States {
+            generator: generator.unwrap_or_else(|| Place::new(span(0, size_of::<Philox>()))),
+            states: Place::new(span(STATES, bytes(draws.len()) - STATES)),
+            count: draws.len(),
+            step: step(draws),
+        }
     }
 }
 
+/// The sum of the draws. (Offsets count modulo 2^64, as Philox does.)
+fn step(draws: &[u64]) -> u64 {
+    draws.iter().fold(0, |sum, &draws| sum.wrapping_add(draws))
+}
+
 /// The index of the use whose state begins at this byte.
-pub(crate) fn use_at(start: usize) -> usize {
-    start / size_of::<RngState>()
+pub(crate) fn use_at(start: usize) -> Option<usize> {
+    (start / size_of::<RngState>()).checked_sub(1)
 }
 
-/// The size of the states of `uses` uses, in bytes.
+/// The size in bytes of the graph's own generator and the states of `uses` uses.
 pub(crate) fn bytes(uses: usize) -> usize {
-    uses * size_of::<RngState>()
+    STATES + uses * size_of::<RngState>()
 }
 
-/// An `rng` of a built graph.
+/// A generator in a built graph, and its uses there.
 #[derive(Debug)]
-pub(crate) struct Generator {
-    pub(crate) rng: Rng,
-    pub(crate) seed: u64,
-    pub(crate) draws: u64,
+pub(crate) struct BuiltRng {
+    /// The statements that draw from it.
+    pub(crate) rngs: Vec<Rng>,
+    pub(crate) beginning: Beginning,
+    /// The most that each use draws.
+    pub(crate) draws: Vec<u64>,
     /// The body at whose end each use advances; 0 for the whole graph.
     pub(crate) scopes: Vec<usize>,
 }
 
-impl Generator {
-    /// The initial states, as bytes.
-    fn states(&self) -> Vec<u8> {
-        let step = self.draws.wrapping_mul(self.scopes.len() as u64);
-        let states = self.scopes.iter().zip(0_u64..).map(|(&scope, index)| RngState {
-            philox: Philox {
-                seed: self.seed,
-                offset: index.wrapping_mul(self.draws),
-            },
-            step,
-            scope: scope as u64,
-        });
-        let states: Vec<RngState> = states.collect();
-        bytemuck::cast_slice(&states).to_vec()
+impl BuiltRng {
+    /// The statement with this resource, if it draws from the generator.
+    pub(crate) fn find(&self, resource: usize) -> Option<&Rng> {
+        self.rngs.iter().find(|rng| rng.resource == resource)
     }
 
-    /// Writes the initial states. No launch may be in flight.
-    pub(crate) fn start(&self, graph: &Graph) -> Result<()> {
-        let site = || Site::graph(&graph.draft.name).at_memory(&graph.draft.resources[self.rng.resource].name);
-        match graph.executable.storage()[self.rng.resource].device() {
-            Some((memory, start)) => memory.write(start, &self.states(), site),
+    /// The graph's own generator in the state `begin`, and all states as they are then, as bytes.
+    fn bytes(&self, begin: Philox) -> Vec<u8> {
+        let generator = RngState {
+            philox: begin,
+            ..RngState::zeroed()
+        };
+        let mut lane = 0_u64;
+        let states = self.scopes.iter().zip(&self.draws).map(|(&scope, &draws)| {
+            let state = RngState {
+                philox: Philox {
+                    seed: begin.seed,
+                    offset: begin.offset.wrapping_add(lane),
+                },
+                lane,
+                scope: scope as u64,
+            };
+            lane = lane.wrapping_add(draws);
+            state
+        });
+        let all: Vec<RngState> = std::iter::once(generator).chain(states).collect();
+        bytemuck::cast_slice(&all).to_vec()
+    }
+
+    /// Writes the states, as they are when the generator is in the state `begin`. No launch may be in flight.
+    fn write(&self, graph: &Graph, begin: Philox) -> Result<()> {
+        let site = || self.site(graph);
+        match graph.executable.storage()[self.rngs[0].states].device() {
+            Some((memory, start)) => memory.write(start, &self.bytes(begin), site),
             None => Err(Error::ForeignPlace { site: site() }),
         }
+    }
+
+    /// The state of the graph's own generator. No launch may be in flight.
+    fn read(&self, graph: &Graph) -> Result<Philox> {
+        let site = || self.site(graph);
+        let mut state = Philox::zeroed();
+        match graph.executable.storage()[self.rngs[0].states].device() {
+            Some((memory, start)) => memory.read(start, bytemuck::bytes_of_mut(&mut state), site)?,
+            None => return Err(Error::ForeignPlace { site: site() }),
+        }
+        Ok(state)
+    }
+
+    /// Writes the states for the first time.
+    pub(crate) fn begin(&self, graph: &Graph) -> Result<()> {
+        match &self.beginning {
+            Beginning::Own(state) => self.write(graph, *state),
+            Beginning::Shared(_) => self.write(graph, Philox::zeroed()), // each launch sets seeds and offsets
+        }
+    }
+
+    #[cold]
+    fn site(&self, graph: &Graph) -> Site {
+        Site::graph(&graph.draft.name).at_memory(&graph.draft.resources[self.rngs[0].resource].name)
     }
 }
 
@@ -195,99 +262,65 @@ pub struct RngHandle<'g> {
 }
 
 impl RngHandle<'_> {
+    fn index(&self) -> Result<usize> {
+        let site = || Site::graph(&self.graph.draft.name);
+        self.index.ok_or_else(|| Error::ForeignPlace { site: site() })
+    }
+
     /// The seed; 0 if the graph has no such random numbers.
     pub fn seed(&self) -> u64 {
-        self.index.map_or(0, |index| self.graph.rngs[index].seed)
+        self.index.map_or(0, |index| match &self.graph.rngs[index].beginning {
+            Beginning::Own(state) => state.seed,
+            Beginning::Shared(generator) => generator.seed(),
+        })
+    }
+
+    /// Waits for launches in flight (of all graphs that share the generator, if it is shared), and returns the state at
+    /// which the next launch begins. An `rng` that begins with it continues the sequence:
+    /// [`GraphBuilder::rng`](crate::GraphBuilder::rng).
+    ///
+    /// # Errors
+    /// As [`Graph::synchronize`]; [`Error::ForeignPlace`] for an `rng` of another graph; as [`Generator::state`] if the
+    /// generator is shared.
+    pub fn state(&self) -> Result<Philox> {
+        let index = self.index()?;
+        self.graph.synchronize()?;
+        let rng = &self.graph.rngs[index];
+        match &rng.beginning {
+            Beginning::Own(_) => rng.read(self.graph),
+            Beginning::Shared(generator) => generator.state(),
+        }
+    }
+
+    /// Makes the next launch begin at `state`, of all graphs that share the generator if it is shared. Waits for
+    /// launches in flight.
+    ///
+    /// # Errors
+    /// As [`RngHandle::state`].
+    pub fn set_state(&mut self, state: Philox) -> Result<()> {
+        let index = self.index()?;
+        self.graph.synchronize()?;
+        if let Beginning::Shared(generator) = &self.graph.rngs[index].beginning {
+            return generator.set_state(state);
+        }
+        self.graph.rngs[index].beginning = Beginning::Own(state);
+        self.graph.rngs[index].write(self.graph, state)
     }
 
     /// Starts again with this seed: later launches draw the same numbers as those of a graph that is built with it.
     /// Waits for launches in flight.
     ///
     /// # Errors
-    /// As [`Graph::synchronize`]; [`Error::ForeignPlace`] for an `rng` of another graph.
+    /// As [`RngHandle::state`].
     pub fn reseed(&mut self, seed: u64) -> Result<()> {
-        let Some(index) = self.index else {
-            let site = Site::graph(&self.graph.draft.name);
-            return Err(Error::ForeignPlace { site });
-        };
-        self.graph.synchronize()?;
-        self.graph.rngs[index].seed = seed;
-        self.graph.rngs[index].start(self.graph)
+        self.set_state(Philox { seed, offset: 0 })
     }
-}
 
-static PTX: Ptx = Ptx {
-    path: "graph-runtime/kernels/rng.ptx",
-    text: include_str!("../../kernels/rng.ptx"),
-};
-
-/// The built-in kernel that advances states.
-enum Advance {}
-
-const fn value(name: &'static str) -> Param {
-    Param {
-        name,
-        kind: ParamKind::Value(Scalar::U64),
-    }
-}
-
-// SAFETY: the facts are those of `rng.ptx` (a test below compares them): three parameters of eight bytes, and loads and
-// stores through the first only.
-unsafe impl Kernel for Advance {
-    const FACTS: &'static KernelFacts = &KernelFacts {
-        name: "graph_runtime_rng_advance",
-        entry: "graph_runtime_rng_advance",
-        source: Source::Ptx(&PTX),
-        params: &[
-            Param {
-                name: "states",
-                kind: ParamKind::Buffer {
-                    unit: 8,
-                    mode: Mode::ReadWrite,
-                },
-            },
-            value("count"),
-            value("scope"),
-        ],
-        contracts: &[],
-        limits: KernelLimits::NONE,
-        static_shared: 0,
-        target: "sm_70",
-        variables: &[],
-        loads: &[(0, 42)],
-        dependency: GridDependency {
-            early_exit: Some(52),
-            ..GridDependency::NONE
-        },
-    };
-}
-
-/// The launch that advances the states of `scope`, which are some of `uses` states.
-pub(crate) fn advance(rng: &Rng, uses: usize, scope: usize) -> (Launch, KernelCall<3>) {
-    const BLOCK: usize = 256;
-    let arguments = [
-        CallArgument::write(&mut rng.states(uses)),
-        CallArgument::value(uses as u64),
-        CallArgument::value(scope as u64),
-    ];
-    // SAFETY: the arguments are those of `Advance::FACTS`. The kernel touches as many states as its second argument
-    // says, and the first has this many.
-    let call = unsafe { KernelCall::new::<Advance>(arguments) };
-    (Launch::new(uses.div_ceil(BLOCK), BLOCK), call)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::source::with_summary;
-    use graph_ptx::{parse, summarize};
-
-    #[test]
-    fn the_facts_are_those_of_the_ptx() {
-        let facts = Advance::FACTS;
-        let module = parse(PTX.text).expect("the PTX can be read");
-        let summary = summarize(&module, facts.entry, &[true, false, false]).expect("the kernel is there");
-        let read = with_summary(facts, &summary, &PTX);
-        assert_eq!(format!("{facts:?}"), format!("{read:?}"));
+    /// The generator that the graph shares, if it shares one.
+    pub fn generator(&self) -> Option<&Generator> {
+        match &self.graph.rngs[self.index?].beginning {
+            Beginning::Own(_) => None,
+            Beginning::Shared(generator) => Some(generator),
+        }
     }
 }

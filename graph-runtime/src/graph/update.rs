@@ -8,9 +8,7 @@ use crate::graph::commit::commit;
 use crate::graph::node::NodeId;
 use crate::graph::{enable, rebind};
 use crate::kernel::source::resolve;
-use crate::kernel::{
-    ArgumentKind, CallArgument, Callee, Dimensions, KernelCall, KernelFacts, Launch, launch_mistake,
-};
+use crate::kernel::{ArgumentKind, CallArgument, Callee, Dimensions, KernelCall, KernelFacts, Launch, launch_mistake};
 use crate::program::{Argument, KernelOp, Op};
 use crate::shape::part::Part;
 use crate::shape::place::Place;

@@ -1,11 +1,14 @@
-//! Memory with a shape: buffers outside graphs, which graphs can share, and views of a graph's device memory.
+//! Memory outside graphs that graphs can share: buffers with a shape, and generators; and views of a graph's memory.
 
+mod generator;
 mod shared_host;
 mod host;
 mod device;
 mod view;
 
 pub use device::DeviceBuffer;
+pub(crate) use generator::Beginning;
+pub use generator::{Generator, Philox, Seed};
 pub use host::HostBuffer;
 pub use shared_host::{HostMut, HostRef, SharedHost};
 pub use view::{DeviceMut, DeviceRef};

@@ -1,10 +1,10 @@
-//! `capture` nodes: library calls on a stream, recorded instead of run.
+//! `capture` nodes and captured graphs: library calls on a stream, recorded instead of run.
 
 use crate::error::Result;
 use crate::program::pointer::{Addresses, Kept, Pointer, PointerMut};
 use crate::shape::place::OnDevice;
 use crate::shape::{ArrayOf, NO_LENGTHS};
-use cudarc::driver::sys::{CUdeviceptr, CUstream};
+use cudarc::driver::sys::{CUdeviceptr, CUstream, CUstreamCaptureMode};
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop};
 use std::any::Any;
 use std::fmt;
@@ -13,6 +13,44 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The error of closures of `capture` and `raw` nodes. `?` converts every error type into it.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The calls that CUDA forbids during a capture, because they may wait for the stream that is being captured or for
+/// memory that it uses: allocating and freeing by `cuMemAlloc` and `cuMemFree`, `cuEventQuery`, and others.
+///
+/// `cudaStreamCaptureMode` and PyTorch's `capture_error_mode` have the same names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CaptureMode {
+    /// Such calls fail on every thread, and make the capture invalid. This crate's own calls do not count: other graphs
+    /// may be built, launched and dropped on other threads.
+    Global,
+    /// Such calls fail on this thread only.
+    #[default]
+    ThreadLocal,
+    /// Such calls are allowed, and run at once.
+    Relaxed,
+}
+
+impl CaptureMode {
+    pub(crate) fn of_driver(self) -> CUstreamCaptureMode {
+        match self {
+            Self::Global => CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL,
+            Self::ThreadLocal => CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+            Self::Relaxed => CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED,
+        }
+    }
+}
+
+/// Options of a captured graph: see [`GraphBuilder::build_captured`](crate::GraphBuilder::build_captured).
+///
+/// More fields may come: end literals with `..Default::default()`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CaptureOptions {
+    /// The calls that are forbidden while the work is recorded. The default is [`CaptureMode::ThreadLocal`].
+    pub mode: CaptureMode,
+    /// The number of times that the closure runs before it is recorded, with the work that it queues: "warm-up". The
+    /// default is 0.
+    pub warm_up: usize,
+}
 
 /// The stream of one `capture` node, and the objects that the graph keeps for it.
 pub(crate) trait Session {
@@ -27,7 +65,9 @@ pub(crate) trait Session {
     /// Allocates zeroed device memory that lives as long as `self`. Returns its first byte, as an address without
     /// provenance.
     fn workspace(&self, bytes: usize) -> Result<*mut u8>;
-    /// Keeps a value as long as `self`.
+    /// The value that an earlier run of the closure kept at this point, if there is one.
+    fn earlier(&self) -> Option<Arc<dyn Any + Send + Sync>>;
+    /// Keeps a value as long as `self`, in place of the earlier one.
     fn keep(&self, value: Arc<dyn Any + Send + Sync>);
     /// Runs `f` while the stream does not capture; fails if something was captured before.
     fn outside(&self, f: &mut dyn FnMut()) -> std::result::Result<(), BoxError>;
@@ -72,10 +112,13 @@ impl<'n, K> CaptureStream<'n, K> {
     }
 
     /// Allocates `bytes` bytes of device memory for this node alone: scratch memory for a library. It is zeroed when
-    /// the graph is built. The graph keeps it.
+    /// the graph is built. The graph keeps it. If the closure runs again ([warm-up](CaptureOptions::warm_up), or
+    /// [recording again](crate::CapturedGraph::record_again)), it gets the memory of the first run, unless it asks for
+    /// another number of bytes.
     ///
     /// cuBLAS takes it by `cublasSetWorkspace`, which must come after `cublasSetStream`, since that resets it. Without
-    /// a workspace, cuBLAS allocates when it is called, and a `capture` node cannot hold allocations.
+    /// a workspace, cuBLAS allocates when it is called, and a `capture` node cannot hold allocations. (A captured graph
+    /// can: see [`GraphBuilder::build_captured`](crate::GraphBuilder::build_captured).)
     ///
     /// # Errors
     /// [`Error::Cuda`](crate::Error::Cuda) if the device has too little memory.
@@ -84,10 +127,13 @@ impl<'n, K> CaptureStream<'n, K> {
     }
 
     /// Runs `make` outside the capture, before anything is captured. `make` may allocate, free and wait; work that it
-    /// queues on the stream runs at once, and is waited for. The graph keeps the value that `make` returns.
+    /// queues on the stream runs at once, and is waited for. Such work must not touch memory that the graph shares,
+    /// which others may be using. The graph keeps the value that `make` returns.
     ///
     /// This is the way to make library handles: creating one allocates, and destroying one waits, and CUDA allows
-    /// neither in a capture.
+    /// neither in a capture. If the closure runs again ([warm-up](CaptureOptions::warm_up), or
+    /// [recording again](crate::CapturedGraph::record_again)), `make` does not: the first call returns the value of the
+    /// first call of the run before, the second call that of the second, and so on, if their types are the same.
     ///
     /// # Errors
     /// The error of `make`; an error if something was captured before, or if CUDA does not begin another capture.
@@ -95,6 +141,10 @@ impl<'n, K> CaptureStream<'n, K> {
         &self,
         make: impl FnOnce() -> std::result::Result<T, BoxError>,
     ) -> std::result::Result<Arc<T>, BoxError> {
+        if let Some(Ok(value)) = self.session.earlier().map(Arc::downcast::<T>) {
+            self.session.keep(value.clone());
+            return Ok(value);
+        }
         let (mut make, mut made) = (Some(make), None);
         self.session.outside(&mut || made = make.take().map(|make| make()))?;
         let made = Arc::new(made.ok_or("`prepare` was not run")??);
@@ -202,24 +252,49 @@ impl<T> fmt::Debug for CaptureSliceMut<'_, T> {
 
 type Function = dyn for<'n> FnMut(&'n dyn Session) -> std::result::Result<(), BoxError> + Send;
 
-/// The closure of a `capture` node, without the types of its arguments. The mutex makes it `Sync`; it is never
-/// contended, since only `build` calls it.
-pub(crate) struct CaptureCall(Mutex<Box<Function>>);
+/// The closure of a `capture` node or a captured graph, without the types of its arguments. The mutex makes it `Sync`;
+/// it is never contended: only `build` calls it, and calls that have the graph exclusively.
+pub(crate) struct CaptureCall {
+    function: Mutex<Box<Function>>,
+    /// If the work is a whole graph instead of a node, its options.
+    whole: Option<CaptureOptions>,
+}
 
 impl CaptureCall {
+    /// The closure of a node.
     pub(crate) fn new<K, F>(kept: K, mut function: F) -> Self
     where
         K: Kept,
         F: for<'n> FnMut(&CaptureStream<'n, K>) -> std::result::Result<(), BoxError> + Send + 'static,
     {
-        Self(Mutex::new(Box::new(move |session| {
-            function(&CaptureStream { session, kept: &kept })
-        })))
+        Self {
+            function: Mutex::new(Box::new(move |session| {
+                function(&CaptureStream { session, kept: &kept })
+            })),
+            whole: None,
+        }
+    }
+
+    /// The same closure, whose work is a whole graph.
+    pub(crate) fn of_graph(self, options: CaptureOptions) -> Self {
+        Self {
+            whole: Some(options),
+            ..self
+        }
+    }
+
+    /// Whether the work is a whole graph instead of a node.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    pub(crate) fn options(&self) -> CaptureOptions {
+        self.whole.unwrap_or_default()
     }
 
     /// Calls the closure, which queues the library calls.
     pub(crate) fn run(&self, session: &dyn Session) -> std::result::Result<(), BoxError> {
-        let mut function = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut function = self.function.lock().unwrap_or_else(PoisonError::into_inner);
         function(session)
     }
 }

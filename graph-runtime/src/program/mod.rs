@@ -325,6 +325,14 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// The closure whose recorded work is all of the graph, if there is one.
+    pub(crate) fn whole_capture(&self) -> Option<&Arc<CaptureCall>> {
+        match &self.ops[..] {
+            [Op::Capture(call)] if call.is_whole() => Some(call),
+            _ => None,
+        }
+    }
+
     /// Adds the next node, and returns its index.
     pub(crate) fn push(&mut self, op: Op) -> usize {
         let node = self.ops.len();

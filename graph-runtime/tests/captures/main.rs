@@ -9,4 +9,5 @@ mod common;
 mod bodies;
 mod capture;
 mod cuda;
+mod graphs;
 mod turn;

@@ -12,11 +12,12 @@ use std::thread;
 
 type Scenario = fn(&Device, &mut Run) -> Result<()>;
 
-pub(crate) const SCENARIOS: [(&str, Scenario); 7] = [
+pub(crate) const SCENARIOS: [(&str, Scenario); 8] = [
     ("small", graphs::small),
     ("statements", graphs::statements),
     ("control", graphs::control),
     ("library", graphs::library),
+    ("captured", graphs::captured),
     ("sharing", graphs::sharing),
     ("outside", graphs::outside),
     ("debug", graphs::debug),

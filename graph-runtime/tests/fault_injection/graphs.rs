@@ -7,10 +7,12 @@ use graph_runtime::cudarc::driver::{CudaFunction, DriverError, result, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{
-    BoxError, DebugOptions, Device, DeviceBuffer, Error, Event, GraphBuilder, HostBuffer, Launch, OnDevice, Pointer,
-    PointerMut, Result, SharedHost, cuda_graph, cuda_kernels,
+    BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, GraphBuilder, HostBuffer,
+    Launch, OnDevice, Pointer, PointerMut, Result, SharedHost, cuda_graph, cuda_kernels,
 };
 use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 #[cuda_kernels("tests/kernels/constants.ptx")]
 unsafe extern "C" {
@@ -321,6 +323,51 @@ pub(crate) fn library(device: &Device, run: &mut Run) -> Result<()> {
     Ok(())
 }
 
+/// A captured graph, recorded again with other memory and with other work.
+pub(crate) fn captured(device: &Device, run: &mut Run) -> Result<()> {
+    let buffers = [
+        run.step(|| device.alloc::<[u8; 64]>())?,
+        run.step(|| device.alloc::<[u8; 64]>())?,
+    ];
+    let options = CaptureOptions {
+        mode: CaptureMode::Global,
+        warm_up: 2,
+    };
+    let nodes = Arc::new(AtomicUsize::new(1));
+    let build = || {
+        let mut builder = GraphBuilder::new(device, "Captured");
+        let mut place = builder.shared("data", &buffers[0], true);
+        let nodes = nodes.clone();
+        let graph = builder.build_captured(options, (&mut place,), move |stream| {
+            let nodes = nodes.load(Relaxed);
+            let (data,) = stream.memory();
+            let handle = stream.prepare(|| Ok(7_u8))?;
+            let workspace = stream.workspace(64 * nodes)?;
+            for _ in 0..nodes {
+                // SAFETY: both have this number of bytes, and the graph says that it writes `data`.
+                unsafe { result::memset_d8_async(workspace.address(), *handle, 64, stream.cu_stream()) }?;
+                // SAFETY: as above.
+                unsafe { result::memcpy_dtod_async(data.address(), workspace.address(), 64, stream.cu_stream()) }?;
+            }
+            Ok(())
+        });
+        Ok((graph?, place))
+    };
+    let (mut graph, place) = run.step(build)?;
+    check(run.step(|| Ok(*buffers[0].read()?))?, [7; 64]);
+    run.step(|| graph.launch())?;
+    run.step(|| graph.rebind(&place, &buffers[1]))?;
+    run.step(|| graph.launch())?;
+    check(run.step(|| Ok(*buffers[1].read()?))?, [7; 64]);
+    for count in [1, 2] {
+        nodes.store(count, Relaxed);
+        run.step(|| graph.record_again())?;
+        run.step(|| graph.launch())?;
+    }
+    check(run.step(|| Ok(*buffers[1].read()?))?, [7; 64]);
+    Ok(())
+}
+
 cuda_graph! {
     /// Memory that others have, too.
     graph Sharing(
@@ -552,8 +599,14 @@ pub(crate) fn edited(device: &Device) -> Result<()> {
     })?;
     let updates = calls.iter().filter(|(name, _)| name.contains("SetParams"));
     let updates: Vec<(&str, usize)> = updates.map(|(name, count)| (*name, *count)).collect();
-    assert!(updates.iter().any(|(name, count)| *name == SET && *count > 1), "{updates:?}");
-    for (call, number) in updates.into_iter().flat_map(|(call, count)| (1..=count).map(move |number| (call, number))) {
+    assert!(
+        updates.iter().any(|(name, count)| *name == SET && *count > 1),
+        "{updates:?}"
+    );
+    for (call, number) in updates
+        .into_iter()
+        .flat_map(|(call, count)| (1..=count).map(move |number| (call, number)))
+    {
         faults::start();
         faults::fail(call, number);
         let error = change(&mut graph).unwrap_err();

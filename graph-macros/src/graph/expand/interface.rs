@@ -68,8 +68,8 @@ pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         .filter(|(index, _)| !graph.nameless.contains(index))
         .map(|(index, node)| handle(graph, index, node, translated, bodies));
     let methods = implementation(graph, quote!(#common #memory #(#resources)* #(#handles)*));
-    let debug = debug(graph, bodies);
-    quote!(#methods #debug)
+    let (debug, any_graph) = (debug(graph, bodies), any_graph(graph, bodies));
+    quote!(#methods #debug #any_graph)
 }
 
 /// The accessors of params.
@@ -115,6 +115,21 @@ fn debug(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     quote! {
         impl #parameters ::core::fmt::Debug for #name #arguments #condition {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { #body }
+        }
+    }
+}
+
+/// `AnyGraph`, whose methods need only the runtime's graph.
+fn any_graph(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
+    let name = &graph.item.name;
+    let generics = generics(graph);
+    let (parameters, arguments, condition) = generics.split_for_impl();
+    let get = bodies.of(quote!(__p::LentGraph::from(&self.__graph)));
+    let get_mut = bodies.of(quote!(__p::LentGraphMut::from(&mut self.__graph)));
+    quote! {
+        impl #parameters __g::AnyGraph for #name #arguments #condition {
+            fn __graph(&self) -> __p::LentGraph<'_> { #get }
+            fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> { #get_mut }
         }
     }
 }

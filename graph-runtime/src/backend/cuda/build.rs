@@ -1,7 +1,7 @@
 //! Making an executable graph: memory, modules, nodes, instantiation, upload.
 
 use super::add::Adder;
-use super::conditional;
+use super::conditional::{self, Turn};
 use super::failure::Failure;
 use super::fill::Fill;
 use super::kept::KeptObjects;
@@ -34,7 +34,10 @@ impl CudaExecutable {
             programmatic: programmatic::edges(cuda, blueprint, &plain)?,
             ..*blueprint
         };
-        built.add_nodes(blueprint)?;
+        match blueprint.program.whole_capture() {
+            Some(_) => built.adopt(0),
+            None => built.add_nodes(blueprint)?,
+        }
         built.instantiate(blueprint)?;
         Ok(built)
     }
@@ -106,7 +109,7 @@ impl CudaExecutable {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_condition(draft)?;
                 }
-                Op::Capture(call) => self.capture(draft, node, call)?,
+                Op::Capture(call) => self.capture(blueprint, node, call)?,
                 Op::Child(_)
                 | Op::Memcpy { .. }
                 | Op::Join
@@ -186,23 +189,26 @@ impl CudaExecutable {
         // SAFETY: the driver is initialised.
         self.graph = unsafe { driver::graph::create() }.at(|| Site::graph(&draft.name))?;
         // SAFETY: the graph was created above.
-        let added = unsafe { self.add_prefix(blueprint, self.graph, blueprint.order.sequence(0), &[]) };
+        let added =
+            unsafe { self.add_prefix(blueprint, self.graph, blueprint.order.sequence(0), &[], &mut Turn::Free) };
         added.map_err(|failure| failure.error(draft))
     }
 
     /// Adds the nodes of `sequence`, with their bodies. In `sequence`, every node comes after its predecessors. Nodes
-    /// without predecessors are added after `roots`. An error names its node.
+    /// without predecessors are added after `roots`, conditional nodes also after the one in `turn`. An error names its
+    /// node.
     ///
     /// # Safety
     ///
-    /// `graph` lives, has the nodes `roots` and is of the context of `self`; `sequence` holds the predecessors of each
-    /// node before it.
+    /// `graph` lives, has the nodes in `roots` and `turn` and is of the context of `self`; `sequence` holds the
+    /// predecessors of each node before it.
     pub(super) unsafe fn add_prefix(
         &mut self,
         blueprint: &Blueprint<'_>,
         graph: CUgraph,
         sequence: impl Iterator<Item = usize>,
         roots: &[CUgraphNode],
+        turn: &mut Turn,
     ) -> Result<(), Failure> {
         let mut after: Vec<CUgraphNode> = Vec::new();
         let mut early: Vec<CUgraphNode> = Vec::new();
@@ -229,10 +235,10 @@ impl CudaExecutable {
             self.nodes[node] = match &blueprint.program.ops[node] {
                 Op::Conditional(conditional) => {
                     // SAFETY: the graph lives, and `after` are nodes of it since `sequence` is in order.
-                    unsafe { self.add_conditional(blueprint, graph, &after, node, conditional) }?
+                    unsafe { self.add_conditional(blueprint, graph, &after, node, conditional, turn) }?
                 }
                 // SAFETY: as above.
-                Op::Child(body) => unsafe { self.add_child(blueprint, graph, &after, node, *body) }?,
+                Op::Child(body) => unsafe { self.add_child(blueprint, graph, &after, node, *body, turn) }?,
                 Op::Kernel(_)
                 | Op::Memcpy { .. }
                 | Op::Memset { .. }
@@ -326,7 +332,7 @@ impl CudaExecutable {
     /// name it.
     fn bisect(&mut self, blueprint: &Blueprint<'_>) -> Option<usize> {
         let whole = |node: &Node| node.kind.is_conditional() || matches!(node.kind, NodeKind::Raw | NodeKind::Graph);
-        if blueprint.draft.nodes.iter().any(whole) {
+        if blueprint.draft.nodes.iter().any(whole) || blueprint.program.whole_capture().is_some() {
             return None; // the nodes of a body cannot be left out one by one, and closures of `raw` nodes run once
         }
         let sequence: Vec<usize> = blueprint.order.sequence(0).collect();
@@ -352,7 +358,8 @@ impl CudaExecutable {
             return false;
         };
         // SAFETY: the graph was created above, and `sequence` is a prefix of all nodes in order.
-        let added = unsafe { self.add_prefix(blueprint, graph, sequence.iter().copied(), &[]) }.is_ok();
+        let added =
+            unsafe { self.add_prefix(blueprint, graph, sequence.iter().copied(), &[], &mut Turn::Free) }.is_ok();
         // SAFETY: the graph was created above.
         let exec = added.then(|| unsafe { driver::graph::instantiate(graph, attribute::flags(blueprint.program)) });
         let works = matches!(exec, Some(Ok(_)));

@@ -1,239 +1,60 @@
-//! Captures library calls into a graph of their own, which becomes a child node.
+//! Captures library calls into a graph of their own: a child node, or all of a graph.
 
+mod session;
+
+use self::session::Capturing;
 use crate::backend::device::cuda::Cuda;
-use crate::backend::device::cuda_memory::CudaMemory;
-use crate::driver::{self, CUgraph, CUstream, CaptureStatus, RelaxedCapture, StrictCapture};
-use crate::error::{At, CudaError, Result, Site};
-use crate::program::capture::{BoxError, CaptureCall, Session};
+use crate::driver::{self, CUgraph};
+use crate::error::CudaError;
+use crate::program::capture::{CaptureCall, CaptureMode};
 use crate::program::pointer::Addresses;
-use cudarc::driver::{CudaContext, CudaStream};
-use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr;
 use std::sync::Arc;
 
-/// The stream of one `capture` node, and what the graph keeps for it.
-///
-/// # Safety
-///
-/// 1. `stream` was made by [`Capturing::new`] for this alone. It is destroyed in `drop` only, after all that could
-///    still use it: the objects that the node prepared, and its workspaces. Whoever gets the stream from here without
-///    `unsafe` gets a handle that only `unsafe` calls take.
-/// 2. It captures only while `capturing` is set: from [`Capturing::begin`] to [`Capturing::end`], both on the thread
-///    of the build, since a `Capturing` is lent to the closure of the node only and is not `Sync`.
-pub(super) struct Capturing {
-    cuda: Arc<Cuda>,
-    stream: CUstream,
-    /// The stream in cudarc's type.
-    cudarc: Arc<CudaStream>,
-    addresses: Arc<Addresses>,
-    capturing: Cell<bool>,
-    /// If set, the reason why this capture fails, whatever the closure returns.
-    failed: RefCell<Option<String>>,
-    prepared: RefCell<Vec<Arc<dyn Any + Send + Sync>>>,
-    workspaces: RefCell<Vec<CudaMemory>>,
-}
-
-impl Capturing {
-    /// Makes a stream that does not capture yet. The context is current.
-    fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>) -> Result<Self, CudaError> {
-        announce!(cuda, trace, "cuStreamCreate")?;
-        // SAFETY: the context is current.
-        let stream = unsafe { driver::stream::create() }?;
-        Ok(Self {
-            cuda: cuda.clone(),
-            stream,
-            // SAFETY: the stream is of this context and outlives what is kept in here (fact 1); `CaptureStream::cudarc`
-            // asks the same of others.
-            cudarc: unsafe { cuda.context().wrap_borrowed_stream(stream) },
-            addresses: addresses.clone(),
-            capturing: Cell::new(false),
-            failed: RefCell::new(None),
-            prepared: RefCell::default(),
-            workspaces: RefCell::default(),
-        })
-    }
-
-    /// Ends the capture, and fails if anything was captured.
-    fn is_empty(&self) -> Result<(), String> {
-        let graph = self.end().map_err(|error| explained(&error))?;
-        // SAFETY: the graph was just captured, for nobody else.
-        let nodes = unsafe { driver::graph::nodes(graph) };
-        // SAFETY: as above.
-        let _ = unsafe { driver::graph::destroy(graph) };
-        match nodes {
-            Ok(nodes) if nodes.is_empty() => Ok(()),
-            Ok(_) => Err("`prepare` must come before anything is captured".to_owned()),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-
-    fn fail(&self, message: String) -> BoxError {
-        self.failed.borrow_mut().get_or_insert_with(|| message.clone());
-        message.into()
-    }
-
-    fn begin(&self) -> Result<(), CudaError> {
-        announce!(self.cuda, trace, "cuStreamBeginCapture_v2")?;
-        // SAFETY: fact 1.
-        unsafe { driver::stream::begin_capture(self.stream) }?;
-        self.capturing.set(true);
-        Ok(())
-    }
-
-    fn end(&self) -> Result<CUgraph, CudaError> {
-        announce!(self.cuda, trace, "cuStreamEndCapture")?;
-        // SAFETY: facts 1 and 2.
-        let graph = unsafe { driver::stream::end_capture(self.stream) }?;
-        self.capturing.set(false);
-        Ok(graph)
-    }
-
-    /// Waits for the work that was queued while the stream did not capture.
-    fn finish(&self) -> Result<(), CudaError> {
-        // SAFETY: fact 1.
-        unsafe { driver::stream::synchronize(self.stream) }
-    }
-
-    /// Whether a call inside has ended the capture.
-    fn is_invalidated(&self) -> bool {
-        // SAFETY: fact 1.
-        let status = unsafe { driver::stream::capture_status(self.stream) };
-        matches!(status, Ok(CaptureStatus::Invalidated))
-    }
-
-    /// Runs the closure in a capture and returns what it captured.
-    fn capture(&self, call: &CaptureCall) -> Result<CUgraph, String> {
-        self.begin().map_err(|error| error.to_string())?;
-        let returned = {
-            let _strict = StrictCapture::enter();
-            call.run(self)
-        };
-        self.cuda.bind().map_err(|error| error.to_string())?;
-        if let Err(error) = returned {
-            let mut message = format!("the closure of the capture failed: {error}");
-            if self.is_invalidated() {
-                message.push_str("; ");
-                message.push_str(NOT_ALLOWED);
-            }
-            return Err(message);
-        }
-        if let Some(message) = self.failed.take() {
-            return Err(message);
-        }
-        self.end().map_err(|error| explained(&error))
-    }
-}
-
-impl Session for Capturing {
-    fn stream(&self) -> CUstream {
-        self.stream
-    }
-
-    fn cudarc(&self) -> &Arc<CudaStream> {
-        &self.cudarc
-    }
-
-    fn context(&self) -> &Arc<CudaContext> {
-        self.cuda.context()
-    }
-
-    fn addresses(&self) -> &Addresses {
-        &self.addresses
-    }
-
-    fn workspace(&self, bytes: usize) -> Result<*mut u8> {
-        let memory = CudaMemory::zeroed(&self.cuda, bytes.max(1)).at(|| Site::default().at_memory("workspace"))?;
-        let first = ptr::without_provenance_mut(memory.address() as usize);
-        self.workspaces.borrow_mut().push(memory);
-        Ok(first)
-    }
-
-    fn keep(&self, value: Arc<dyn Any + Send + Sync>) {
-        self.prepared.borrow_mut().push(value);
-    }
-
-    /// Ends the capture, runs `f`, and begins the capture again. Fails if anything was captured before. The capture
-    /// begins again even after a failure: the closure may go on to queue work, which must not run.
-    fn outside(&self, f: &mut dyn FnMut()) -> Result<(), BoxError> {
-        if !self.capturing.get() {
-            return Err(self.fail("`prepare` was called within `prepare`".to_owned()));
-        }
-        let _relaxed = RelaxedCapture::enter();
-        let result = self.is_empty().map(|()| f());
-        // Work that `f` queued runs at once. It is waited for here, so that nothing that it uses is launched or freed
-        // before.
-        let begun = self
-            .cuda
-            .bind()
-            .and_then(|()| self.finish())
-            .and_then(|()| self.begin());
-        match (result, begun) {
-            (Ok(()), Ok(())) => Ok(()),
-            (Err(message), _) => Err(self.fail(message)),
-            (Ok(()), Err(error)) => Err(self.fail(error.to_string())),
-        }
-    }
-}
-
-/// The explanation of a call that a capture does not allow.
-const NOT_ALLOWED: &str = "a call was made that CUDA does not allow during a capture, such as allocating, freeing or waiting: make it in \
-                           `prepare`, and take scratch memory from `workspace`";
-
-/// The error of a capture that could not be ended, with an explanation.
-fn explained(error: &CudaError) -> String {
-    let meaning = match error.code() {
-        900 | 901 => NOT_ALLOWED,
-        902 => "work of another capture was waited for",
-        904 => "work was forked to another stream that the node's stream does not wait for at the end",
-        905 => "work outside the capture was waited for",
-        906 => "the null stream was used, which waits for others",
-        908 => "the capture was moved to another thread",
-        _ => return error.to_string(),
-    };
-    format!("{error}: {meaning}")
-}
-
-impl Drop for Capturing {
-    fn drop(&mut self) {
-        let _relaxed = RelaxedCapture::enter();
-        if self.cuda.bind_to_free().is_err() {
-            return; // the context is beyond use: the stream is leaked
-        }
-        if self.capturing.get()
-            && let Ok(graph) = self.end()
-        {
-            // SAFETY: the graph was captured for nobody else.
-            let _ = unsafe { driver::graph::destroy(graph) };
-        }
-        let _ = self.finish(); // there may be work if the closure caught a panic of `prepare` and went on
-        self.prepared.get_mut().clear();
-        self.workspaces.get_mut().clear();
-        let _ = self.cuda.bind_to_free(); // the destructors of what was prepared are code of the user
-        // SAFETY: fact 1.
-        let _ = unsafe { driver::stream::destroy(self.stream) };
-    }
-}
-
-/// The graph that a `capture` node adds, and the stream with the objects that its work uses.
+/// The graph that was captured for a node, and the stream with the objects that its work uses.
 pub(super) struct Captured {
+    /// Null before the first recording, and after [`Captured::take`].
     graph: CUgraph,
     session: Capturing,
+    cuda: Arc<Cuda>,
 }
 
 impl Captured {
-    /// Captures the work that a closure queues. The context is current. The error says why there is no graph.
-    pub(super) fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>, call: &CaptureCall) -> Result<Self, String> {
-        let session = Capturing::new(cuda, addresses).map_err(|error| error.to_string())?;
-        let graph = session.capture(call)?;
-        let captured = Self { graph, session };
+    /// Makes a stream to capture from. Nothing has been captured yet. The context is current.
+    pub(super) fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>, mode: CaptureMode) -> Result<Self, CudaError> {
+        Ok(Self {
+            graph: ptr::null_mut(),
+            session: Capturing::new(cuda, addresses, mode)?,
+            cuda: cuda.clone(),
+        })
+    }
+
+    /// The stream with its objects.
+    pub(super) fn session(&mut self) -> &mut Capturing {
+        &mut self.session
+    }
+
+    /// Captures the work that a closure queues, in place of what was captured before. The context is current. The error
+    /// says why there is no graph.
+    pub(super) fn record(&mut self, call: &CaptureCall, allocations: Allocations) -> Result<(), String> {
+        let graph = self.session.record(call)?;
+        self.destroy();
+        self.graph = graph;
+        let text = |error: CudaError| error.to_string();
         // SAFETY: the graph was just captured.
-        match unsafe { find(graph, &|kind| is_allocation(kind).then_some(())) } {
-            // CUDA's own error would not say what is wrong.
-            Ok(Some(())) => Err(ALLOCATES.to_owned()),
-            Ok(None) => Ok(captured),
-            Err(error) => Err(error.to_string()),
+        let (allocated, freed) = unsafe { count_allocations(graph) }.map_err(text)?;
+        // CUDA's own errors would not say what is wrong.
+        match allocations {
+            Allocations::Refused if allocated + freed > 0 => return Err(ALLOCATES.to_owned()),
+            Allocations::Freed if allocated != freed => return Err(KEEPS.to_owned()),
+            Allocations::Refused | Allocations::Freed => {}
         }
+        // SAFETY: as above.
+        if call.is_whole() && unsafe { driver::graph::nodes(graph) }.map_err(text)?.is_empty() {
+            return Err(NOTHING.to_owned());
+        }
+        Ok(())
     }
 
     /// Describes a captured node that CUDA runs in no conditional body, if there is one.
@@ -242,26 +63,69 @@ impl Captured {
         unsafe { find(self.graph, &forbidden_in_bodies) }
     }
 
-    /// The graph, which lives as long as `self`.
+    /// The graph, which lives as long as `self`, or until the next recording.
     pub(super) fn graph(&self) -> CUgraph {
         self.graph
+    }
+
+    /// Gives the graph away, to be destroyed by the caller.
+    pub(super) fn take(&mut self) -> CUgraph {
+        std::mem::replace(&mut self.graph, ptr::null_mut())
+    }
+
+    /// Destroys the graph, if there is one. The context is current.
+    fn destroy(&mut self) {
+        if !self.graph.is_null() {
+            // SAFETY: it was captured for `self`, which has it still; child nodes have copies.
+            let _ = unsafe { driver::graph::destroy(self.take()) };
+        }
     }
 }
 
 impl Drop for Captured {
     fn drop(&mut self) {
-        let _ = self.session.cuda.bind_to_free(); // destructors of closures, which are code of the user, have run
-        // SAFETY: it was captured for `self`; child nodes have copies.
-        let _ = unsafe { driver::graph::destroy(self.graph) };
+        let _ = self.cuda.bind_to_free(); // destructors of closures, which are code of the user, have run
+        self.destroy();
     }
 }
 
-/// Child graphs cannot hold allocations.
+/// The nodes that allocate and free memory, which a captured graph may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Allocations {
+    /// None: child graphs cannot hold them.
+    Refused,
+    /// As many that free as allocate. Otherwise a second launch would fail, or free what the first one has left.
+    Freed,
+}
+
+/// The message about allocations in a child graph.
 const ALLOCATES: &str = "the library allocates memory when it is called, which CUDA cannot repeat in a part of a graph: give it \
                          memory from `workspace` (cuBLAS: `cublasSetWorkspace`, after `cublasSetStream`)";
+/// The message about allocations that outlive a launch.
+const KEEPS: &str = "the work allocates memory that it does not free, which every launch would do again: free it on the stream before \
+                     the closure ends, or take memory that stays from `workspace`, or share a `DeviceBuffer`";
+/// The message about a graph without nodes.
+const NOTHING: &str = "nothing was recorded: work was queued on no stream, or on another stream or the null stream, where it ran at \
+                       once; queue it on the stream of the closure, or on streams that wait for it by an event";
 
-fn is_allocation(kind: u32) -> bool {
-    matches!(kind, driver::graph::MEMORY_ALLOC | driver::graph::MEMORY_FREE)
+/// The number of nodes that allocate memory, and of those that free it, in child graphs too.
+///
+/// # Safety
+///
+/// The graph lives.
+unsafe fn count_allocations(graph: CUgraph) -> Result<(usize, usize), CudaError> {
+    let (allocated, freed) = (Cell::new(0), Cell::new(0));
+    let count = |kind| {
+        match kind {
+            driver::graph::MEMORY_ALLOC => allocated.set(allocated.get() + 1),
+            driver::graph::MEMORY_FREE => freed.set(freed.get() + 1),
+            _ => {}
+        }
+        None::<()>
+    };
+    // SAFETY: by the caller's promise.
+    unsafe { find(graph, &count) }?;
+    Ok((allocated.get(), freed.get()))
 }
 
 /// Describes a kind of node that CUDA runs in no conditional body. Returns `None` for the kinds that it runs there.

@@ -1,7 +1,7 @@
 //! Child graphs as CUDA nodes.
 
 use super::CudaExecutable;
-use super::conditional::sinks;
+use super::conditional::{Turn, sinks};
 use super::failure::Failure;
 use crate::backend::blueprint::Blueprint;
 use crate::driver::{self, CUgraph, CUgraphNode};
@@ -13,7 +13,7 @@ impl CudaExecutable {
     ///
     /// # Safety
     ///
-    /// The graph and the nodes in `after` live and belong together; the graph is of the context of `self`.
+    /// The graph and the nodes in `after` and `turn` live and belong together; the graph is of the context of `self`.
     pub(super) unsafe fn add_child(
         &mut self,
         blueprint: &Blueprint<'_>,
@@ -21,6 +21,7 @@ impl CudaExecutable {
         after: &[CUgraphNode],
         node: usize,
         body: usize,
+        turn: &mut Turn,
     ) -> Result<CUgraphNode, Failure> {
         let at_node = |error| (node, error);
         let sequence = blueprint.order.sequence(body);
@@ -28,7 +29,7 @@ impl CudaExecutable {
             // SAFETY: by the caller's promise.
             let first = unsafe { driver::graph::add_empty_node(graph, after) }.map_err(at_node)?;
             // SAFETY: by the caller's promise; `first` was just added, and no node of the body was added before.
-            unsafe { self.add_prefix(blueprint, graph, sequence, &[first]) }?;
+            unsafe { self.add_prefix(blueprint, graph, sequence, &[first], turn) }?;
             let last: Vec<CUgraphNode> = sinks(blueprint, body).map(|sink| self.nodes[sink]).collect();
             // SAFETY: by the caller's promise; `last` are nodes of the graph.
             return Ok(unsafe { driver::graph::add_empty_node(graph, &last) }.map_err(at_node)?);
@@ -45,7 +46,7 @@ impl CudaExecutable {
         // SAFETY: the node is a child graph's, and was just added.
         let child = unsafe { driver::graph::child(added) }.map_err(at_node)?;
         // SAFETY: the child lives as long as its node, and has no nodes yet.
-        unsafe { self.add_prefix(blueprint, child, sequence, &[]) }?;
+        unsafe { self.add_prefix(blueprint, child, sequence, &[], &mut Turn::Free) }?;
         Ok(added)
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! Before CUDA 12.8 a conditional node has one body. There, `else` and `switch` become several nodes, each with its own
 //! condition. All conditions are set before any body runs, since a body may write the memory that they are set from.
+//!
+//! Conditional nodes of one body run one after the other: driver 580 can hang if a `while` and another conditional node
+//! run side by side in the body of a third (`xtask/faults.cpp` shows it). At the top of a graph they run side by side.
 
 use super::CudaExecutable;
 use super::failure::Failure;
@@ -90,12 +93,38 @@ fn choices(kind: ConditionalKind, bodies: &[usize], version: u32) -> Vec<Choice>
     }
 }
 
+/// The conditional node of a body that others of that body run after.
+pub(super) enum Turn {
+    /// Outside of bodies, conditional nodes run side by side.
+    Free,
+    /// In a body: the one that was added last.
+    After(Option<CUgraphNode>),
+}
+
+impl Turn {
+    /// The nodes that the next conditional node runs after, which are `after` outside of bodies.
+    fn take(&self, after: &[CUgraphNode]) -> Vec<CUgraphNode> {
+        let last = match self {
+            Turn::After(Some(last)) if !after.contains(last) => Some(*last),
+            Turn::Free | Turn::After(_) => None,
+        };
+        after.iter().copied().chain(last).collect()
+    }
+
+    fn pass(&mut self, added: CUgraphNode) {
+        match self {
+            Turn::Free => {}
+            Turn::After(last) => *last = Some(added),
+        }
+    }
+}
+
 impl CudaExecutable {
     /// Adds a conditional node, its bodies, and the kernels that set its conditions. An error names its node.
     ///
     /// # Safety
     ///
-    /// The graph and the nodes in `after` live and belong together; the graph is of the context of `self`.
+    /// The graph and the nodes in `after` and `turn` live and belong together; the graph is of the context of `self`.
     pub(super) unsafe fn add_conditional(
         &mut self,
         blueprint: &Blueprint<'_>,
@@ -103,6 +132,7 @@ impl CudaExecutable {
         after: &[CUgraphNode],
         node: usize,
         conditional: &Conditional,
+        turn: &mut Turn,
     ) -> Result<CUgraphNode, Failure> {
         let at_node = |error| (node, error);
         let version = version(blueprint).map_err(at_node)?;
@@ -124,8 +154,11 @@ impl CudaExecutable {
         }
         let mut added = Vec::with_capacity(choices.len());
         for (choice, setting) in choices.iter().zip(settings) {
-            // SAFETY: by the caller's promise; the handle is given to this node alone.
-            added.push(unsafe { self.add_choice(blueprint, graph, &before, choice, setting) }?);
+            // SAFETY: by the caller's promise, and `turn` holds a node of this graph; the handle is given to this node
+            // alone.
+            let one = unsafe { self.add_choice(blueprint, graph, &turn.take(&before), choice, setting) }?;
+            turn.pass(one);
+            added.push(one);
         }
         match added[..] {
             [one] => Ok(one),
@@ -160,7 +193,15 @@ impl CudaExecutable {
         let (added, graphs) = added.map_err(at_node)?;
         for (&body, graph) in choice.bodies.iter().zip(graphs) {
             // SAFETY: the body's graph lives as long as its node, and no node of it was added before.
-            unsafe { self.add_prefix(blueprint, graph, blueprint.order.sequence(body), &[]) }?;
+            unsafe {
+                self.add_prefix(
+                    blueprint,
+                    graph,
+                    blueprint.order.sequence(body),
+                    &[],
+                    &mut Turn::After(None),
+                )
+            }?;
             let last: Vec<CUgraphNode> = sinks(blueprint, body).map(|sink| self.nodes[sink]).collect();
             let closed = if choice.kind == ConditionalType::While {
                 // SAFETY: `last` were just added to the body's graph; the handle is that of the node whose body it is.

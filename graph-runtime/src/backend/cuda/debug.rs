@@ -9,6 +9,7 @@ mod wait;
 
 use self::report::Around;
 use self::wait::wait;
+use super::capture::Allocations;
 use super::failure::Failure;
 use super::{CudaExecutable, OWN};
 use crate::backend::blueprint::Blueprint;
@@ -20,6 +21,7 @@ use crate::backend::storage::Storage;
 use crate::backend::uses::Claim;
 use crate::driver::{self, CUgraph, CUgraphExec, CUstream, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::program::capture::CaptureCall;
 use crate::program::{Conditional, ConditionalKind, Op, Program};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
@@ -345,6 +347,7 @@ impl DebugExecutable {
                 kernels.permit(kernel.function, kernel.config.shared).at(site)
             }
             Op::Call(_) => self.parts.renew_call(node).at(site),
+            Op::Capture(call) => self.record_again(draft, node, call),
             Op::Memcpy { .. }
             | Op::Memset { .. }
             | Op::Join
@@ -352,9 +355,16 @@ impl DebugExecutable {
             | Op::Child(_)
             | Op::Record(_)
             | Op::Wait(_)
-            | Op::Capture(_)
             | Op::Raw(_) => Ok(()),
         }
+    }
+
+    /// Records the work of a captured graph again, with its memory where that is now.
+    pub(crate) fn record_again(&mut self, draft: &Draft, node: usize, call: &CaptureCall) -> Result<()> {
+        let _relaxed = RelaxedCapture::enter();
+        self.parts.recapture(draft, node, call, Allocations::Refused)?;
+        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+        self.parts.clear_retired(node).at(site)
     }
 
     /// Replaces the memory of a resource. The caller must apply the nodes that use it again.

@@ -1,20 +1,41 @@
 //! `capture` and `raw` as CUDA nodes.
 
 use super::CudaExecutable;
-use super::capture::Captured;
+use super::capture::{Allocations, Captured};
 use super::failure::Failure;
+use crate::backend::blueprint::Blueprint;
+use crate::backend::storage::Storage;
 use crate::driver::{self, CUgraph, CUgraphNode};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::capture::CaptureCall;
+use crate::program::pointer::Addresses;
 use crate::program::raw::{RawCall, RawSite};
 use graph_plan::{Draft, forbidden_capture};
+use std::sync::Arc;
 
 impl CudaExecutable {
-    /// Captures the calls of a node. In a conditional body, fails if CUDA cannot run one of them there.
-    pub(super) fn capture(&mut self, draft: &Draft, node: usize, call: &CaptureCall) -> Result<()> {
+    /// Captures the calls of a node, after it has warmed up. In a conditional body, fails if CUDA cannot run one of
+    /// them there.
+    pub(super) fn capture(&mut self, blueprint: &Blueprint<'_>, node: usize, call: &CaptureCall) -> Result<()> {
+        let draft = blueprint.draft;
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
-        let captured = Captured::new(&self.cuda, &self.kept.addresses, call);
-        let captured = captured.map_err(|message| Error::Node { site: site(), message })?;
+        let failed = |message| Error::Node { site: site(), message };
+        let captured = Captured::new(&self.cuda, &self.kept.addresses, call.options().mode);
+        let captured = captured.map_err(|error| failed(error.to_string()))?;
+        // From now on it is leaked if nobody can wait for its work.
+        self.kept.captured.insert(node, captured);
+        if call.options().warm_up > 0 {
+            self.warm_up(blueprint, node, call)?;
+        }
+        let Some(captured) = self.kept.captured.get_mut(&node) else {
+            return Ok(()); // it was just inserted
+        };
+        // In debug mode, the graph is a child node of the piece that runs it.
+        let allocations = match blueprint.program.whole_capture().is_some() && blueprint.debug.is_none() {
+            true => Allocations::Freed,
+            false => Allocations::Refused,
+        };
+        captured.record(call, allocations).map_err(failed)?;
         let forbidden = captured.forbidden_in_bodies().at(site)?;
         if let Some(mistake) = forbidden.and_then(|what| forbidden_capture(draft, node, what)) {
             return Err(Error::Invalid {
@@ -22,7 +43,74 @@ impl CudaExecutable {
                 diagnostics: vec![mistake],
             });
         }
-        self.kept.captured.insert(node, captured);
+        Ok(())
+    }
+
+    /// Runs the closure of a captured graph as often as its options say, with the work that it queues, and waits for
+    /// that. This is a launch: it is noted as one, and claims the memory that the graph shares (facts 2 and 3 of
+    /// `CudaExecutable`, facts 1 to 3 of `Uses`). If the closure fails or panics in the middle, whoever uses the memory
+    /// next waits for the context, since no event was recorded after the work.
+    fn warm_up(&mut self, blueprint: &Blueprint<'_>, node: usize, call: &CaptureCall) -> Result<()> {
+        let draft = blueprint.draft;
+        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+        let claims = blueprint.shared.claim(draft)?;
+        let stream = self.await_others(draft, &claims, None)?;
+        self.note_launch();
+        // SAFETY: fact 1 of `CudaExecutable`. Afterwards, no launch that conflicts with the claims is in flight.
+        unsafe { driver::stream::synchronize(stream) }.at(site)?;
+        if let Some(captured) = self.kept.captured.get_mut(&node) {
+            let session = captured.session();
+            for _ in 0..call.options().warm_up {
+                let ran = session.run_eagerly(call);
+                ran.map_err(|message| Error::Node { site: site(), message })?;
+            }
+            session.finish().at(site)?;
+        }
+        // SAFETY: fact 1 of `CudaExecutable`; the context is current. All work of the closure has ended.
+        unsafe { self.record_launch(stream) }.at(site)?;
+        self.wait().at(site)
+    }
+
+    /// Makes all of the graph of what the closure has captured, instead of adding nodes to an empty one.
+    pub(super) fn adopt(&mut self, node: usize) {
+        self.graph = self
+            .kept
+            .captured
+            .get_mut(&node)
+            .map_or(std::ptr::null_mut(), Captured::take);
+    }
+
+    /// Runs the closure of a captured graph again, with its memory where that is now, and captures its work. The
+    /// context is current afterwards. Later launches still run the work from before.
+    pub(super) fn recapture(
+        &mut self,
+        draft: &Draft,
+        node: usize,
+        call: &CaptureCall,
+        allocations: Allocations,
+    ) -> Result<()> {
+        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+        self.cuda.bind().at(site)?;
+        let addresses = Arc::new(Addresses::new(self.storage.iter().map(Storage::first)));
+        self.kept.addresses = addresses.clone();
+        let Some(captured) = self.kept.captured.get_mut(&node) else {
+            return Ok(()); // `build` captured it
+        };
+        captured.session().set_addresses(addresses);
+        let recorded = captured.record(call, allocations);
+        recorded.map_err(|message| Error::Node { site: site(), message })
+    }
+
+    /// Drops values and workspaces that the closure has replaced, when no launch uses them any more.
+    pub(super) fn clear_retired(&mut self, node: usize) -> Result<(), CudaError> {
+        let has_retired = |captured: &mut Captured| captured.session().has_retired();
+        if self.kept.captured.get_mut(&node).is_some_and(has_retired) {
+            self.wait()?;
+            if let Some(captured) = self.kept.captured.get_mut(&node) {
+                captured.session().clear_retired();
+            }
+            self.cuda.bind()?; // the destructors are code of the user
+        }
         Ok(())
     }
 

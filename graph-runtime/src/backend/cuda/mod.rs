@@ -58,7 +58,9 @@ pub(crate) use executable::{CAPTURED, launch_error};
 /// 1. *Handles are ours and live.* `graph`, `exec`, `stream`, `event`, `events`, the modules and `nodes` were made by
 ///    `build` in the context of `cuda`, are given to nobody who could destroy them without `unsafe`, and are destroyed
 ///    in `drop` only (events, which are counted, after it). Only `exec` may be replaced before, when no launch is in
-///    flight (`renew`); if that fails, it is null, and nothing is launched. `cuda` keeps the context alive (C1).
+///    flight (`renew`); if that fails, it is null, and nothing is launched. And a captured graph, whose `graph` was
+///    captured by `build`, gets another one when it is recorded again (`record_again`): `exec` needs it no longer (D1).
+///    `cuda` keeps the context alive (C1).
 /// 2. *Memory outlives its use.* Nodes refer to `storage` and to the modules. (`storage` has heap allocations, nothing
 ///    inline: moving or swapping graphs moves nothing that the driver knows.) Both are freed only in `drop`, after
 ///    `wait` has returned `Ok`, which it does only when no launch is in flight. If it fails they are leaked, and the

@@ -1,11 +1,13 @@
 //! Makes the executable graph anew after a change that CUDA does not make in place: to a copy of rows that lie apart,
-//! or to a copy that now uses memory of another kind (of a pool, or of `cuMemAlloc`).
+//! to a copy that now uses memory of another kind (of a pool, or of `cuMemAlloc`), or to all of a captured graph.
 
 use super::CudaExecutable;
 use super::OWN;
 use super::attribute;
-use crate::driver::{self, RelaxedCapture};
+use super::capture::{Allocations, Captured};
+use crate::driver::{self, CUgraph, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
+use crate::program::capture::CaptureCall;
 use crate::program::{Op, Program};
 use graph_plan::Draft;
 use std::ptr;
@@ -32,8 +34,8 @@ impl CudaExecutable {
                 | Op::Call(_)
                 | Op::Record(_)
                 | Op::Wait(_)
-                | Op::Capture(_)
                 | Op::Raw(_) => self.apply(draft, program, node)?,
+                Op::Capture(call) => self.record_again(draft, program, node, call)?,
             }
         }
         if self.stale {
@@ -47,26 +49,13 @@ impl CudaExecutable {
     fn renew(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let _relaxed = RelaxedCapture::enter();
-        // Launches of the new graph would not wait for those of the old one. And CUDA allows only one executable graph
-        // at a time of a graph with conditionals.
-        self.wait().at(graph)?;
-        self.cuda.bind().at(graph)?;
-        if !self.exec.is_null() {
-            announce!(self.cuda, trace, graph = %draft.name, "cuGraphExecDestroy").at(graph)?;
-            // SAFETY: fact 1 of `CudaExecutable`; no launch is in flight, and the handle is not used again.
-            let destroyed = unsafe { driver::graph::destroy_executable(self.exec) };
-            self.exec = ptr::null_mut();
-            destroyed.at(graph)?;
-        }
+        self.discard(draft)?;
         for node in 0..program.ops.len() {
             let site = || graph().at_node(&draft.nodes[node].name);
             // SAFETY: facts 1, 2 and 5 of `CudaExecutable`: `nodes[node]` is the program's node, of the same kind.
             unsafe { self.adder.move_node(self.nodes[node], program, node) }.at(site)?;
         }
-        announce!(self.cuda, trace, graph = %draft.name, "cuGraphInstantiateWithParams").at(graph)?;
-        // SAFETY: fact 1 of `CudaExecutable`.
-        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(program)) };
-        self.exec = exec.map_err(|failed| failed.error).at(graph)?;
+        self.instantiate_again(draft, program)?;
         self.stale = false;
         let renewed = (0..program.ops.len()).try_for_each(|node| match &program.ops[node] {
             // `move_node` has changed these in the graph itself.
@@ -85,6 +74,77 @@ impl CudaExecutable {
         let ready = renewed.and_then(|()| self.make_ready(draft, program));
         self.stale = ready.is_err();
         ready
+    }
+
+    /// Records the work of a captured graph again, with its memory where that is now. CUDA changes the executable graph
+    /// in place if the new work has the shape of the old; otherwise this waits for launches in flight, and instantiates
+    /// the graph again. After an error, this must succeed before the next launch.
+    pub(crate) fn record_again(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        node: usize,
+        call: &CaptureCall,
+    ) -> Result<()> {
+        let graph = || Site::graph(&draft.name);
+        let _relaxed = RelaxedCapture::enter();
+        self.recapture(draft, node, call, Allocations::Freed)?;
+        let new = self.kept.captured.get(&node).map_or(ptr::null_mut(), Captured::graph);
+        let updated = !self.exec.is_null() && self.update(draft, new)?;
+        let old = self.graph;
+        self.adopt(node);
+        // SAFETY: fact 1 of `CudaExecutable`: it was the graph of `self` until now; executable graphs do without it.
+        let _ = unsafe { driver::graph::destroy(old) };
+        if !updated {
+            self.discard(draft)?;
+            self.instantiate_again(draft, program)?;
+            self.make_ready(draft, program)?;
+        }
+        self.clear_retired(node).at(graph)
+    }
+
+    /// Makes later launches run the nodes of `new`. Returns false if CUDA does not change the executable graph into
+    /// that. Launches in flight do not change (D1).
+    fn update(&self, draft: &Draft, new: CUgraph) -> Result<bool> {
+        let graph = || Site::graph(&draft.name);
+        announce!(self.cuda, trace, graph = %draft.name, "cuGraphExecUpdate_v2").at(graph)?;
+        // SAFETY: fact 1 of `CudaExecutable`; `new` was captured in this context, and lives.
+        match unsafe { driver::graph::update(self.exec, new) } {
+            Ok(()) => Ok(true),
+            Err(failed) if failed.is_refusal() => {
+                let (reason, node) = (failed.reason, failed.node);
+                announce!(self.cuda, debug, graph = %draft.name, reason, ?node, "not updated in place").at(graph)?;
+                Ok(false)
+            }
+            Err(failed) => Err(failed.error).at(graph),
+        }
+    }
+
+    /// Destroys the executable graph, if there is one, when no launch is in flight. The context is current afterwards.
+    fn discard(&mut self, draft: &Draft) -> Result<()> {
+        let graph = || Site::graph(&draft.name);
+        // Launches of the new graph would not wait for those of the old one. And CUDA allows only one executable graph
+        // at a time of a graph with conditionals.
+        self.wait().at(graph)?;
+        self.cuda.bind().at(graph)?;
+        if self.exec.is_null() {
+            return Ok(());
+        }
+        announce!(self.cuda, trace, graph = %draft.name, "cuGraphExecDestroy").at(graph)?;
+        // SAFETY: fact 1 of `CudaExecutable`; no launch is in flight, and the handle is not used again.
+        let destroyed = unsafe { driver::graph::destroy_executable(self.exec) };
+        self.exec = ptr::null_mut();
+        destroyed.at(graph)
+    }
+
+    /// Makes the executable graph after [`CudaExecutable::discard`].
+    fn instantiate_again(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        let graph = || Site::graph(&draft.name);
+        announce!(self.cuda, trace, graph = %draft.name, "cuGraphInstantiateWithParams").at(graph)?;
+        // SAFETY: fact 1 of `CudaExecutable`.
+        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(program)) };
+        self.exec = exec.map_err(|failed| failed.error).at(graph)?;
+        Ok(())
     }
 
     /// Disables the nodes that are disabled, and uploads the graph, so that the first launch costs as much as others.

@@ -1,9 +1,9 @@
 //! A CUDA context.
 
-use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, RelaxedCapture};
+use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, CaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::host::refuse_in_host_function;
-use cudarc::driver::CudaContext;
+use cudarc::driver::{CudaContext, CudaStream};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -144,6 +144,14 @@ impl Cuda {
         self.bind()?;
         // SAFETY: the context is current.
         unsafe { driver::context::synchronize() }
+    }
+
+    /// Whether the work of a stream of this context is being recorded.
+    pub(crate) fn is_capturing(&self, stream: &CudaStream) -> Result<bool, CudaError> {
+        self.bind()?; // a null stream means that of the current context
+        // SAFETY: the `CudaStream` is borrowed, so the stream lives (C1 of `docs/safety.md`).
+        let status = unsafe { driver::stream::capture_status(stream.cu_stream()) }?;
+        Ok(status != CaptureStatus::None)
     }
 
     /// Runs `queue` with a stream of the context, and waits for the work that it queued.

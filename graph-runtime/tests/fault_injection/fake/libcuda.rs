@@ -22,6 +22,7 @@ const NOT_FOUND: u32 = 500;
 const CAPTURE_UNSUPPORTED: u32 = 900;
 const CAPTURE_INVALIDATED: u32 = 901;
 const CAPTURED_EVENT: u32 = 907;
+const UPDATE_FAILURE: u32 = 910;
 
 /// A handle: never an address that anybody could read through.
 type Handle = usize;
@@ -45,7 +46,8 @@ enum Object {
     Graph { nodes: Vec<Handle> },
     /// Its kind, and the graphs that belong to it. They are leaked, since CUDA hands out a pointer to the list.
     Node { kind: u32, graphs: &'static [Handle] },
-    Exec,
+    /// The number of nodes.
+    Exec { nodes: usize },
     Module { text: String, variables: Vec<(String, usize, usize)> },
     Function { sizes: Vec<usize> },
 }
@@ -125,9 +127,10 @@ impl State {
         }
     }
 
-    fn exec(&self, call: &str, handle: Handle) {
-        if !matches!(self.objects.get(&handle), Some(Object::Exec)) {
-            mistake(call, &format!("{handle:#x} is no executable graph"));
+    fn exec(&self, call: &str, handle: Handle) -> usize {
+        match self.objects.get(&handle) {
+            Some(Object::Exec { nodes }) => *nodes,
+            other => mistake(call, &format!("{handle:#x} is no executable graph: {other:?}")),
         }
     }
 
@@ -298,6 +301,7 @@ api! {
             900 => c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
             901 => c"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
             907 => c"CUDA_ERROR_CAPTURED_EVENT",
+            910 => c"CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE",
             999 => c"CUDA_ERROR_UNKNOWN",
             _ => return INVALID_VALUE,
         };
@@ -601,8 +605,8 @@ api! {
     }
     bound cuGraphInstantiateWithParams(out: *mut Handle, graph: Handle, _params: *mut c_void) {
         let mut state = state();
-        state.nodes(CALL, graph);
-        put(out, state.add(Object::Exec))
+        let nodes = state.nodes(CALL, graph).len();
+        put(out, state.add(Object::Exec { nodes }))
     }
     bound cuGraphInstantiateWithFlags(out: *mut Handle, graph: Handle, _flags: u64) {
         cuGraphInstantiateWithParams(out, graph, ptr::null_mut())
@@ -612,6 +616,11 @@ api! {
         state.exec(CALL, exec);
         state.remove(CALL, exec);
         0
+    }
+    bound cuGraphExecUpdate_v2(exec: Handle, graph: Handle, _info: *mut c_void) {
+        let mut state = state();
+        let nodes = state.nodes(CALL, graph).len();
+        if state.exec(CALL, exec) == nodes { 0 } else { UPDATE_FAILURE }
     }
     bound cuGraphUpload(exec: Handle, stream: Handle) {
         let mut state = state();

@@ -54,6 +54,9 @@ pub(crate) const VARIABLE: usize = 22;
 /// The random numbers of a graph: the seed of each, and how many numbers a use draws at most.
 pub(crate) const RNGS: [(u64, u64); 2] = [(7, 2), (11, 5)];
 
+/// The index of the one whose generator both graphs share.
+pub(crate) const SHARED_RNG: usize = 1;
+
 /// A number of rows and columns of an area, from a corner on. One of both may be 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Window {

@@ -2,7 +2,7 @@
 
 use super::memory::{Handles, Shared};
 use super::model::mixed;
-use super::program::{Action, Area, Body, Node, Part, Program, RNGS};
+use super::program::{Action, Area, Body, Node, Part, Program, RNGS, SHARED_RNG};
 use crate::common::{add_all, add_to, bump, count, draw_numbers, mix, remainder_of, start_words, step, weigh};
 use graph_runtime::private::Declare as _;
 use graph_runtime::{Device, Error, Event, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, Rng, Update};
@@ -42,7 +42,11 @@ impl Built {
         let mut number = 0;
         let rngs = RNGS.map(|(seed, draws)| {
             number += 1;
-            builder.rng(format!("rng{number}"), seed, draws)
+            let name = format!("rng{number}");
+            match number - 1 == SHARED_RNG {
+                true => builder.rng(name, &shared.generator, draws),
+                false => builder.rng(name, seed, draws),
+            }
         });
         let mut adder = Adder {
             uses: std::array::from_fn(|rng| (0..program.uses[rng]).map(|_| rngs[rng].draw()).collect()),

@@ -1,9 +1,9 @@
 //! The memory of a random graph in a `GraphBuilder`, and what it holds.
 
-use super::program::{Area, COLUMNS, MEMORIES, ROWS, SCRATCH, SHARED, Space, TABLES, Window};
+use super::program::{Area, COLUMNS, MEMORIES, RNGS, ROWS, SCRATCH, SHARED, SHARED_RNG, Space, TABLES, Window};
 use graph_runtime::{
-    Device, DeviceBuffer, Element, Graph, GraphBuilder, NodeId, OnDevice, OnHost, Place, Rectangle, Result, SharedHost,
-    Table, Update, bytemuck,
+    Device, DeviceBuffer, Element, Generator, Graph, GraphBuilder, NodeId, OnDevice, OnHost, Place, Rectangle, Result,
+    SharedHost, Table, Update, bytemuck,
 };
 
 type Grid<T> = [[T; COLUMNS]; ROWS];
@@ -59,6 +59,8 @@ enum Handle {
 pub(crate) struct Shared {
     device: DeviceBuffer<Table<u32>>,
     host: SharedHost<Grid<u32>>,
+    /// The generator of the `rng` that both share.
+    pub(crate) generator: Generator,
 }
 
 impl Shared {
@@ -66,6 +68,7 @@ impl Shared {
         Ok(Self {
             device: device.alloc_table([ROWS, COLUMNS])?,
             host: device.alloc_host::<Grid<u32>>()?.share(),
+            generator: device.generator(RNGS[SHARED_RNG].0)?,
         })
     }
 }

@@ -1,12 +1,14 @@
 //! The effects of a program: its nodes run one after the other, in plain Rust.
 
-use super::program::{Action, Area, Body, COLUMNS, MEMORIES, Node, Program, RNGS, SHARED, Space, VARIABLE};
+use super::program::{Action, Area, Body, COLUMNS, MEMORIES, Node, Program, RNGS, SHARED, SHARED_RNG, Space, VARIABLE};
 
 /// The memory of two graphs.
 #[derive(Clone)]
 pub(crate) struct World {
     /// The memory of the first graph, and that of the second, whose shared memory is not used.
     memory: [Vec<Vec<u8>>; 2],
+    /// The offset of the generator of each `rng` of each graph. That of the second graph is not used if it is shared.
+    generators: [[u64; RNGS.len()]; 2],
     /// The offset at which each use of each `rng` of each graph draws.
     offsets: [[Vec<u64>; RNGS.len()]; 2],
 }
@@ -17,21 +19,23 @@ impl World {
         let contents =
             |graph: usize, memory: usize| (0..bytes(memory)).map(|byte| first(graph, memory, byte)).collect();
         let all = |graph| (0..MEMORIES.len()).map(|memory| contents(graph, memory)).collect();
-        let mut world = Self {
+        Self {
             memory: [all(0), all(1)],
+            generators: Default::default(),
             offsets: programs
                 .each_ref()
                 .map(|program| program.uses.map(|uses| vec![0; uses])),
-        };
-        (0..2).for_each(|graph| world.reseed(graph));
-        world
+        }
     }
 
     /// Lets the random numbers of a graph begin.
     pub(crate) fn reseed(&mut self, graph: usize) {
-        for (offsets, (_, draws)) in self.offsets[graph].iter_mut().zip(RNGS) {
-            (0..).zip(offsets).for_each(|(number, offset)| *offset = number * draws);
-        }
+        (0..RNGS.len()).for_each(|rng| *self.generator(graph, rng) = 0);
+    }
+
+    fn generator(&mut self, graph: usize, rng: usize) -> &mut u64 {
+        let home = if rng == SHARED_RNG { 0 } else { graph };
+        &mut self.generators[home][rng]
     }
 
     /// The contents of a memory of a graph.
@@ -41,7 +45,18 @@ impl World {
 
     /// One launch.
     pub(crate) fn launch(&mut self, graph: usize, program: &Program) {
+        for (rng, (_, draws)) in RNGS.into_iter().enumerate() {
+            let base = *self.generator(graph, rng);
+            let lanes = self.offsets[graph][rng].iter_mut().zip(0..);
+            lanes.for_each(|(offset, number)| *offset = base + number * draws);
+        }
         Run { world: self, graph }.once(program, &program.body);
+        for (rng, (_, draws)) in RNGS.into_iter().enumerate() {
+            let lanes = self.offsets[graph][rng].iter().zip(0..);
+            if let Some(end) = lanes.map(|(offset, number)| offset - number * draws).max() {
+                *self.generator(graph, rng) = end;
+            }
+        }
     }
 }
 

@@ -66,7 +66,9 @@ fn new(graph: &Graph<'_>) -> TokenStream {
     let fields = graph.resources.iter().map(|resource| &resource.name);
     let fields = fields.chain(graph.params.iter().map(|param| &param.name));
     let nodes = nodes_field(graph);
-    let nodes_value = nodes.is_some().then(|| quote!(__nodes: ::core::cell::RefCell::new(__nodes),));
+    let nodes_value = nodes
+        .is_some()
+        .then(|| quote!(__nodes: ::core::cell::RefCell::new(__nodes),));
     let nodes = nodes.map(|_| quote!(__nodes: F,));
     quote! {
         #[doc(hidden)]

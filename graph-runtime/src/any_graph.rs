@@ -1,0 +1,162 @@
+//! The trait of all graphs, whatever they were made by.
+
+use crate::error::Result;
+use crate::graph::captured::CapturedGraph;
+use crate::graph::{Graph, RawGraph};
+use cudarc::driver::CudaStream;
+use graph_plan::Plan;
+use std::fmt;
+
+/// What every graph can do: one that `cuda_graph!` declares, an expression, a [`Graph`] and a [`CapturedGraph`]. A list
+/// may hold graphs of several types, as `Vec<Box<dyn AnyGraph>>`, and a function may return one whose type has no name:
+///
+/// ```
+/// use graph_runtime::{AnyGraph, Device, Result, cuda_graph};
+///
+/// cuda_graph! {
+///     graph Zeros {
+///         device data: [f32; 64];
+///         memset zeros = data <- 0.0;
+///     }
+/// }
+///
+/// /// The graph keeps nothing of the device that it borrows: `use<>`.
+/// fn filled(device: &Device, value: f32) -> Result<impl AnyGraph + use<>> {
+///     cuda_graph! { device =>
+///         device data: [f32; 64];
+///         memset fill = data <- value;
+///     }
+/// }
+///
+/// let device = Device::emulator();
+/// let mut graphs: Vec<Box<dyn AnyGraph>> = vec![Box::new(Zeros::build(&device)?), Box::new(filled(&device, 1.0)?)];
+/// for graph in &mut graphs {
+///     graph.launch()?;
+/// }
+/// for graph in &graphs {
+///     graph.synchronize()?;
+/// }
+/// assert_eq!(graphs[0].name(), "Zeros");
+/// assert_eq!(graphs[1].plan().nodes.len(), 1);
+/// # Ok::<(), graph_runtime::Error>(())
+/// ```
+///
+/// A graph with an accessor of the same name, such as that of a node `plan`, has both: `graph.plan()` is the accessor,
+/// and `AnyGraph::plan(&graph)` the method of the trait.
+///
+/// All graphs may move to another thread unless values in them may not: `Box<dyn AnyGraph + Send>`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no graph",
+    label = "not a graph",
+    note = "graphs are declared by `cuda_graph!`, or built by `GraphBuilder::build`"
+)]
+pub trait AnyGraph: fmt::Debug {
+    /// Lends the graph inside to the methods below.
+    #[doc(hidden)]
+    fn __graph(&self) -> LentGraph<'_>;
+
+    /// As `__graph`, to launch it.
+    #[doc(hidden)]
+    fn __graph_mut(&mut self) -> LentGraphMut<'_>;
+
+    /// The graph's name. An expression is named after its file and line.
+    fn name(&self) -> &str {
+        self.__graph().0.name()
+    }
+
+    /// Starts the graph on its own stream and returns without waiting for it.
+    ///
+    /// # Errors
+    /// As [`Graph::launch`].
+    fn launch(&mut self) -> Result<()> {
+        self.__graph_mut().0.launch()
+    }
+
+    /// Starts the graph on a stream of the same context, after the work that is queued there.
+    ///
+    /// # Errors
+    /// As [`Graph::launch_on`].
+    fn launch_on(&mut self, stream: &CudaStream) -> Result<()> {
+        self.__graph_mut().0.launch_on(stream)
+    }
+
+    /// Waits for all launches.
+    ///
+    /// # Errors
+    /// As [`Graph::synchronize`].
+    fn synchronize(&self) -> Result<()> {
+        self.__graph().0.synchronize()
+    }
+
+    /// The graph as data: see [`Graph::plan`]. Each iteration of a loop has nodes of its own here; the `PLAN` of a
+    /// declared graph has them once.
+    fn plan(&self) -> Plan {
+        self.__graph().0.plan()
+    }
+
+    /// The driver's handles: see [`Graph::raw`].
+    fn raw(&self) -> Option<RawGraph> {
+        self.__graph().0.raw()
+    }
+}
+
+/// A graph that only the methods of [`AnyGraph`] use.
+///
+/// A declared graph may offer less of its `Graph` than all of it: nodes and memory that are `pub(self)` are for its
+/// module alone, which may have promised something about them (U2 of `docs/safety.md`). Other code that got the `Graph`
+/// could reach every node by its number, or swap it with another one. So it cannot be taken out of here, and swapping
+/// two of these swaps borrows, not graphs.
+#[derive(Debug)]
+pub struct LentGraph<'g>(&'g Graph);
+
+/// As [`LentGraph`], to launch it.
+#[derive(Debug)]
+pub struct LentGraphMut<'g>(&'g mut Graph);
+
+impl<'g> From<&'g Graph> for LentGraph<'g> {
+    fn from(graph: &'g Graph) -> Self {
+        Self(graph)
+    }
+}
+
+impl<'g> From<&'g mut Graph> for LentGraphMut<'g> {
+    fn from(graph: &'g mut Graph) -> Self {
+        Self(graph)
+    }
+}
+
+impl AnyGraph for Graph {
+    fn __graph(&self) -> LentGraph<'_> {
+        self.into()
+    }
+
+    fn __graph_mut(&mut self) -> LentGraphMut<'_> {
+        self.into()
+    }
+}
+
+impl AnyGraph for CapturedGraph {
+    fn __graph(&self) -> LentGraph<'_> {
+        (**self).__graph()
+    }
+
+    fn __graph_mut(&mut self) -> LentGraphMut<'_> {
+        (**self).__graph_mut()
+    }
+}
+
+/// Graphs by way of another.
+macro_rules! forwarded {
+    ($($owner:ty),*) => {$(
+        impl<G: AnyGraph + ?Sized> AnyGraph for $owner {
+            fn __graph(&self) -> LentGraph<'_> {
+                (**self).__graph()
+            }
+
+            fn __graph_mut(&mut self) -> LentGraphMut<'_> {
+                (**self).__graph_mut()
+            }
+        }
+    )*};
+}
+forwarded!(Box<G>, &mut G);
