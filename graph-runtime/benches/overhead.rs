@@ -1,12 +1,16 @@
 //! The costs of this crate over the bare driver calls: of launching a graph, of building one of 10,000 nodes, and of
-//! editing three of 1,000 nodes.
+//! editing three of 1,000 nodes; and the time after which a launch's future is woken.
 //!
 //! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges
 //! (building, editing). Numbers are CPU times: medians over rounds, and the first and third quartiles.
 
-use graph_runtime::cudarc::driver::sys;
+#[path = "overhead/futures.rs"]
+mod futures;
+
+use graph_runtime::cudarc::driver::{LaunchConfig, PushKernelArg, sys};
+use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::{
-    Device, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, RawGraph, Result, cuda_graph, cuda_kernels,
+    CaptureOptions, CapturedGraph, Device, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, cuda_kernels,
 };
 use std::ffi::{CString, c_void};
 use std::hint::black_box;
@@ -28,6 +32,8 @@ unsafe extern "C" {
     /// `data[i] += by`, one thread for each element
     #[requires(threads <= data.len())]
     safe fn bump(data: &mut [u32], by: u32);
+    /// Takes so many cycles of the GPU's clock.
+    safe fn take(data: &mut [u32; 1], cycles: u32);
 }
 
 /// A bare driver call, as a program without this crate would make it.
@@ -38,6 +44,10 @@ macro_rules! unsafe_call {
         unsafe { sys::$function($($argument),*) }
     };
 }
+
+#[path = "overhead/editing.rs"]
+mod editing;
+
 fn main() -> Result<()> {
     let device = Device::any()?;
     if device.is_emulator() {
@@ -48,13 +58,13 @@ fn main() -> Result<()> {
     }
     println!("{}: CPU time per launch, in rounds of {BATCH} launches", device.name());
     for kernels in [1, 10, 100] {
-        launching(&device, kernels)?;
+        launching(
+            &format!("chain of {kernels:>3}"),
+            build(&device, kernels, 1, names(kernels))?,
+        );
+        launching("  captured", captured(&device, kernels)?.into());
     }
-    println!(
-        "\n{}: CPU time to set three params that 3 of {EDITED} nodes use, in rounds of {BATCH} (promised: at most 1.10)",
-        device.name()
-    );
-    editing(&device)?;
+    editing::measure(&device)?;
     println!("\n{}: CPU time to build {NODES} kernel nodes", device.name());
     println!(
         "(both sides load the module, allocate and zero the memory, create a stream, add, instantiate, upload and wait;"
@@ -65,12 +75,11 @@ fn main() -> Result<()> {
     for chains in [1, 8] {
         building(&device, chains)?;
     }
-    Ok(())
+    futures::measure(&device)
 }
 
 /// `Graph::launch` against `cuGraphLaunch` of the same executable graph on the same stream.
-fn launching(device: &Device, kernels: usize) -> Result<()> {
-    let mut graph = build(device, kernels, 1, names(kernels))?;
+fn launching(title: &str, mut graph: Graph) {
     let raw = graph.raw().expect("a CUDA graph");
     let wait = || check(unsafe_call!(cuStreamSynchronize(raw.stream)));
     let bare = || {
@@ -106,98 +115,32 @@ fn launching(device: &Device, kernels: usize) -> Result<()> {
             bares.push(bare());
         }
     }
-    report(&format!("chain of {kernels:>3}"), "us", &times, &bares);
-    Ok(())
+    report(title, "us", &times, &bares);
 }
 
-/// The nodes of the graph that is edited.
-const EDITED: usize = 1_000;
-
-cuda_graph! {
-    graph Edited {
-        device data: [u32; 8];
-        param  a: u32 = 1;
-        param  b: u32 = 1;
-        param  c: u32 = 1;
-
-        for i in 3..EDITED {
-            kernel other = bump<<<1, THREADS>>>(&mut data, 1);
+/// A chain of kernels that is captured, not declared.
+fn captured(device: &Device, kernels: usize) -> Result<CapturedGraph> {
+    let context = device.context().expect("a CUDA device");
+    let module = context.load_module(Ptx::from_src(PTX)).expect("the module loads");
+    let bump = module.load_function("bump").expect("the kernel is there");
+    let mut builder = GraphBuilder::new(device, "Captured");
+    let mut data = builder.device::<[u32; THREADS as usize]>("data");
+    builder.build_captured(CaptureOptions::default(), (&mut data,), move |stream| {
+        let (data,) = stream.memory();
+        // SAFETY: what is queued on it writes `data`.
+        let stream = unsafe { stream.cudarc() };
+        let (address, one) = (data.address(), 1_u32);
+        let config = LaunchConfig {
+            grid_dim: (1, 1, 1),
+            block_dim: (THREADS, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        for _ in 0..kernels {
+            // SAFETY: the kernel takes an address of `THREADS` words, and a number to add to them.
+            unsafe { stream.launch_builder(&bump).arg(&address).arg(&one).launch(config) }?;
         }
-        kernel first  = bump<<<1, THREADS>>>(&mut data, a) after other;
-        kernel second = bump<<<1, THREADS>>>(&mut data, b) after first;
-        kernel third  = bump<<<1, THREADS>>>(&mut data, c) after second;
-    }
-}
-
-/// `edit` against three calls of `cuGraphExecKernelNodeSetParams_v2` for the same nodes, while no launch is in flight.
-fn editing(device: &Device) -> Result<()> {
-    let mut graph = Edited::build(device)?;
-    let raw = graph.raw().expect("a CUDA graph");
-    let (nodes, mut value) = (last_three(&raw), 2);
-    let mut bare = || {
-        let start = Instant::now();
-        for _ in 0..BATCH {
-            value += 1;
-            for &(node, function, mut buffer) in &nodes {
-                let mut arguments = [(&raw mut buffer).cast::<c_void>(), (&raw mut value).cast()];
-                let params = kernel_params(function, &mut arguments);
-                check(unsafe_call!(cuGraphExecKernelNodeSetParams_v2(
-                    raw.exec,
-                    node,
-                    black_box(&params)
-                )));
-            }
-        }
-        start.elapsed().as_secs_f64() / f64::from(BATCH) * 1e6
-    };
-    let mut value = 2;
-    let mut ours = || {
-        let start = Instant::now();
-        for _ in 0..BATCH {
-            value += 1;
-            let edited = graph.edit(|e| {
-                e.set_a(value)?;
-                e.set_b(value)?;
-                e.set_c(value)
-            });
-            edited.expect("the graph is edited");
-        }
-        start.elapsed().as_secs_f64() / f64::from(BATCH) * 1e6
-    };
-    for _ in 0..20 {
-        bare();
-        ours();
-    }
-    let (mut times, mut bares) = (Vec::new(), Vec::new());
-    for round in 0..LAUNCH_ROUNDS {
-        if round % 2 == 0 {
-            bares.push(bare());
-            times.push(ours());
-        } else {
-            times.push(ours());
-            bares.push(bare());
-        }
-    }
-    report("edit", "us", &times, &bares);
-    graph.launch()?;
-    graph.synchronize()
-}
-
-/// The nodes that were added last, each with its function and the address of its buffer.
-fn last_three(raw: &RawGraph) -> Vec<(sys::CUgraphNode, sys::CUfunction, sys::CUdeviceptr)> {
-    let mut count = 0;
-    check(unsafe_call!(cuGraphGetNodes(raw.graph, ptr::null_mut(), &mut count)));
-    let mut nodes = vec![ptr::null_mut(); count];
-    check(unsafe_call!(cuGraphGetNodes(raw.graph, nodes.as_mut_ptr(), &mut count)));
-    let last = nodes.split_off(count - 3).into_iter().map(|node| {
-        let mut none = [];
-        let mut params = kernel_params(ptr::null_mut(), &mut none);
-        check(unsafe_call!(cuGraphKernelNodeGetParams_v2(node, &mut params)));
-        // SAFETY: the first argument of `bump` is an address, and the node has a copy of it.
-        let buffer = unsafe { params.kernelParams.read().cast::<sys::CUdeviceptr>().read() };
-        (node, params.func, buffer)
-    });
-    last.collect()
+        Ok(())
+    })
 }
 
 /// A launch of `bump`.

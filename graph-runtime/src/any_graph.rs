@@ -1,7 +1,10 @@
 //! The trait of all graphs, whatever they were made by.
 
+pub(crate) mod graphed;
+
 use crate::error::Result;
 use crate::graph::captured::CapturedGraph;
+use crate::graph::future::LaunchFuture;
 use crate::graph::{Graph, RawGraph};
 use cudarc::driver::CudaStream;
 use graph_plan::Plan;
@@ -78,6 +81,22 @@ pub trait AnyGraph: fmt::Debug {
     /// As [`Graph::launch_on`].
     fn launch_on(&mut self, stream: &CudaStream) -> Result<()> {
         self.__graph_mut().0.launch_on(stream)
+    }
+
+    /// Starts the graph on its own stream, and returns a future that resolves when this launch has ended.
+    ///
+    /// # Errors
+    /// As [`Graph::launch_async`].
+    fn launch_async(&mut self) -> Result<LaunchFuture> {
+        self.__graph_mut().0.launch_async()
+    }
+
+    /// Starts the graph on a stream of the same context, and returns a future that resolves when this launch has ended.
+    ///
+    /// # Errors
+    /// As [`Graph::launch_async_on`].
+    fn launch_async_on(&mut self, stream: &CudaStream) -> Result<LaunchFuture> {
+        self.__graph_mut().0.launch_async_on(stream)
     }
 
     /// Waits for all launches.

@@ -5,7 +5,7 @@ use crate::backend::device::options::{DebugOptions, EmulatorOptions};
 use crate::backend::device::{Backend, Emulated};
 use crate::backend::memory::{DeviceMemory, HostMemory};
 use crate::error::{Error, Result, Site};
-use crate::memory::{DeviceBuffer, Generator, HostBuffer, Philox};
+use crate::memory::{DeviceBuffer, Generator, HostBuffer, Philox, Scope};
 use crate::program::event::Event;
 use crate::shape::Element;
 use crate::shape::part::Layout;
@@ -244,6 +244,91 @@ impl Device {
     {
         self.host_memory(bytes_of::<T>(&lengths), align_of::<T>())
             .map(|memory| HostBuffer::table(memory, lengths))
+    }
+
+    /// Lends memory that others own to graphs: slices of cudarc's, and slices of host memory. `f` gets a [`Scope`],
+    /// whose [`lend`](Scope::lend) returns handles for graphs. Nothing is copied.
+    ///
+    /// The borrows last until this returns. Before that, it waits for all launches that use the memory, also if `f`
+    /// fails or panics; and from then on, the handles are of no use. A graph that still has one does not launch
+    /// ([`Error::LoanEnded`]) until other memory has been bound.
+    ///
+    /// ```
+    /// use graph_runtime::{Device, Error, cuda_graph};
+    ///
+    /// cuda_graph! {
+    ///     graph Double(x: mut host [f32; 4]) {
+    ///         device data: [f32; 4];
+    ///         memcpy up    = x -> data;
+    ///         memset first = data[0] <- 1.0 after up;
+    ///         memcpy down  = data -> x      after first;
+    ///     }
+    /// }
+    ///
+    /// let device = Device::emulator();
+    /// let mut numbers = [5.0, 6.0, 7.0, 8.0];
+    /// let mut graph = device.scope(|scope| {
+    ///     let mut graph = Double::build(&device, scope.lend(&mut numbers)?)?;
+    ///     graph.launch()?;
+    ///     Ok(graph)
+    /// })?;
+    /// assert_eq!(numbers, [1.0, 6.0, 7.0, 8.0]);
+    /// assert!(matches!(graph.launch(), Err(Error::LoanEnded { .. })));
+    ///
+    /// device.scope(|scope| {
+    ///     graph.rebind_x(scope.lend(&mut numbers)?)?;
+    ///     graph.launch()
+    /// })?;
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// What is lent stays borrowed:
+    ///
+    /// ```compile_fail,E0506
+    /// # let device = graph_runtime::Device::emulator();
+    /// let mut numbers = [5.0_f32; 4];
+    /// device.scope(|scope| {
+    ///     let lent = scope.lend(&mut numbers)?;
+    ///     numbers[0] = 1.0;               // error: cannot assign, because it is borrowed
+    ///     Ok(())
+    /// })?;
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// * The errors of `f`;
+    /// * [`Error::Cuda`] if a launch that uses the memory failed;
+    /// * [`Error::InUse`] in code that a launch calls.
+    pub fn scope<'env, R>(&self, f: impl FnOnce(&Scope<'env>) -> Result<R>) -> Result<R> {
+        Scope::run(&self.backend, f)
+    }
+
+    /// Returns device memory that others have allocated, as a buffer that graphs share: `len` elements from `address`
+    /// on, such as a pointer of `cudaMalloc`. It is neither copied nor freed. Waits for all work of the context.
+    ///
+    /// # Safety
+    ///
+    /// As long as any handle to the memory lives, or any graph that shares it (dropping these waits for their launches,
+    /// forgetting one does not):
+    ///
+    /// * `address` is that of `len` initialised elements in one allocation of device memory of this device's
+    ///   [context](Device::context), aligned for `T`, which nobody frees;
+    /// * nobody else writes the memory while a launch or a copy may use it, and nobody reads it while one may write it.
+    ///   Work of others, on whatever streams, ends before such a launch is made, and begins after it has ended.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] on the emulator, and if the address is not aligned; [`Error::Cuda`] if waiting failed.
+    pub unsafe fn buffer_from_raw_parts<T: Element>(&self, address: u64, len: usize) -> Result<DeviceBuffer<[T]>> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        if !address.is_multiple_of(align_of::<T>() as u64) || address.checked_add(bytes as u64).is_none() {
+            return Err(Error::Unsupported {
+                site: Site::buffer(),
+                message: "no elements of this type are at this address: it is not aligned, or the end is beyond all memory",
+            });
+        }
+        // SAFETY: by the caller's promise.
+        let memory = unsafe { DeviceMemory::at(&self.backend, address, bytes) }?;
+        Ok(DeviceBuffer::new(memory, bytes))
     }
 
     /// Makes a random number generator with this seed, which several graphs can share: see [`Generator`].

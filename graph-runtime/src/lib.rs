@@ -52,7 +52,7 @@
 //! | --- | --- |
 //! | [`CudaContext`](cudarc::driver::CudaContext) | [`Device::from`] and [`Device::context`] |
 //! | [`CudaStream`] | `launch_on(&stream)` of graphs: [`Graph::launch_on`] |
-//! | [`CudaSlice`](cudarc::driver::CudaSlice) | `DeviceBuffer::from(slice)` takes it over, [`DeviceBuffer::as_cudarc`] lends one |
+//! | [`CudaSlice`](cudarc::driver::CudaSlice) | `DeviceBuffer::from(slice)` takes it over, [`Device::scope`] borrows it, [`DeviceBuffer::as_cudarc`] lends one |
 //! | [`CudaFunction`](cudarc::driver::CudaFunction) | `kernel k = unsafe (function)<<<..>>>(..)`: [`KernelCall::loaded`] |
 //! | [`CudaEvent`](cudarc::driver::CudaEvent) | [`Event::from`] and [`Event::as_cudarc`] |
 //! | its wrappers of cuBLAS and others | `capture` nodes: [`CaptureStream`] |
@@ -64,11 +64,13 @@
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
 //!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements, in
 //!   declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of kernels are in [`kernel`].
-//! * All graphs are [`AnyGraph`]. A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
+//! * All graphs are [`AnyGraph`]; a launch is a [`LaunchFuture`], for those who do not want to block. A built
+//!   [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and the views
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
-//!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`].
+//!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`]; and a [`Scope`] that can
+//!   [`Lend`] memory of others.
 //! * Shapes: [`Element`] (plain data: `Pod` of the re-exported [`bytemuck`]), [`Rows`], [`Extent`], [`ArrayOf`],
 //!   [`SameShape`]; a [`Tabular`] [`Table`], which the host sees as a [`TableRef`] or [`TableMut`]; and the
 //!   [`Iterations`] of loops.
@@ -77,6 +79,7 @@
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
 //!   [`ByValue`]; [`BoxError`]. A [`CapturedGraph`] is all of such calls, by [`CaptureOptions`] with a [`CaptureMode`].
 //!   Other streams: [`Event`], [`is_capturing`].
+//! * Two graphs as functions: [`Graphed`], over a [`GraphedMemory`] of [`GraphedBuffers`].
 //! * Devices: [`Device`], [`EmulatorOptions`], [`DebugOptions`].
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].
@@ -104,6 +107,7 @@ mod shape;
 mod error;
 
 pub use any_graph::AnyGraph;
+pub use any_graph::graphed::{Graphed, GraphedBuffers, GraphedMemory};
 pub use backend::block::Shareable;
 pub use backend::device::cuda_memory::CudarcSlice;
 pub use backend::device::options::{DebugOptions, EmulatorOptions};
@@ -115,6 +119,7 @@ pub use device::Device;
 pub use error::{CudaError, Error, Result, Site};
 pub use expansion::argument::{DeviceShare, HostShare};
 pub use graph::captured::{CapturedGraph, is_capturing};
+pub use graph::future::LaunchFuture;
 pub use graph::handle::NodeHandle;
 pub use graph::host_split::HostSplit;
 pub use graph::node::NodeId;
@@ -294,7 +299,7 @@ pub use kernel::source::{CudaSource, Ptx};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
 pub use memory::{
-    DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Philox, Seed, SharedHost,
+    DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Lend, Philox, Scope, Seed, SharedHost,
 };
 pub use program::capture::{BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use program::event::Event;

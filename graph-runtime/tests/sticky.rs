@@ -28,7 +28,11 @@ fn sticky_errors_come_back_from_everything_and_drop_does_not_panic() -> Result<(
     let mut sharing = builder.build()?;
     sharing.launch()?;
     *graph.host_mut(&index)? = [0, 1, u32::MAX, 2];
-    graph.launch()?;
+    let error = block_on(graph.launch_async()?).unwrap_err();
+    let fault =
+        |error: &Error| matches!(error, Error::Cuda { source, .. } if source.name() == "CUDA_ERROR_ILLEGAL_ADDRESS");
+    assert!(fault(&error), "{error}");
+    assert!(graph.launch_async().is_err());
     let error = graph.synchronize().unwrap_err();
     let Error::Cuda { source, .. } = &error else {
         panic!("{error}");

@@ -5,7 +5,7 @@ use crate::backend::device::cuda::twice;
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::launches::Access;
 use crate::backend::memory::{DeviceMemory, HostMemory};
-use crate::backend::uses::{Claim, ClaimKind, Patience, Refused, Uses};
+use crate::backend::uses::{Claim, ClaimKind, Patience, Refused, Terms, Uses};
 use crate::error::{Error, Result, Site};
 use crate::shape::Lengths;
 use crate::shape::place::Selected;
@@ -43,6 +43,14 @@ impl<M> Block<M> {
         Self {
             memory: ManuallyDrop::new(memory),
             uses: Uses::default(),
+        }
+    }
+
+    /// A block of memory that its owner has lent, perhaps to be read only.
+    fn lent(memory: M, write: bool) -> Self {
+        Self {
+            memory: ManuallyDrop::new(memory),
+            uses: Uses::new(Terms::Lent { write }),
         }
     }
 
@@ -87,6 +95,16 @@ impl<M> Piece<M> {
     pub(crate) fn new(memory: M, bytes: usize, lengths: Lengths) -> Self {
         Self {
             block: Arc::new(Block::new(memory)),
+            start: 0,
+            bytes,
+            lengths,
+        }
+    }
+
+    /// Makes a block of `bytes` bytes that their owner has lent, perhaps to be read only, and returns a handle to all.
+    pub(crate) fn lent(memory: M, bytes: usize, lengths: Lengths, write: bool) -> Self {
+        Self {
+            block: Arc::new(Block::lent(memory, write)),
             start: 0,
             bytes,
             lengths,
@@ -170,12 +188,34 @@ impl SharedMemory {
         (space, start..start + self.bytes() as u64)
     }
 
-    /// Refuses memory that graphs on `backend` cannot use.
-    pub(crate) fn check_device(&self, backend: &Backend, site: impl FnOnce() -> Site) -> Result<()> {
-        if self.is_usable_on(backend) {
-            return Ok(());
+    /// Whether the two are the same bytes of one block.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        fn is_same<M>(one: &Piece<M>, other: &Piece<M>) -> bool {
+            let is_part = (one.start, one.bytes, one.lengths) == (other.start, other.bytes, other.lengths);
+            is_part && Arc::ptr_eq(&one.block, &other.block)
         }
-        Err(Error::ForeignMemory { site: site() })
+        match (self, other) {
+            (Self::Host(one), Self::Host(other)) => is_same(one, other),
+            (Self::Device(one), Self::Device(other)) => is_same(one, other),
+            (Self::Host(_), Self::Device(_)) | (Self::Device(_), Self::Host(_)) => false,
+        }
+    }
+
+    /// Refuses memory that graphs on `backend` cannot use, or not as a graph does: to read, or also to `write`.
+    pub(crate) fn check(&self, backend: &Backend, write: bool, site: impl FnOnce() -> Site) -> Result<()> {
+        if !self.is_usable_on(backend) {
+            return Err(Error::ForeignMemory { site: site() });
+        }
+        let checked = self.uses().terms().check(write, ClaimKind::Call);
+        checked.map_err(|refused| refused.at(site()))
+    }
+
+    /// The uses of its block.
+    pub(crate) fn uses(&self) -> &Uses<LaunchEvent> {
+        match self {
+            Self::Host(piece) => &piece.block.uses,
+            Self::Device(piece) => &piece.block.uses,
+        }
     }
 
     /// Whether graphs on `backend` can use it.

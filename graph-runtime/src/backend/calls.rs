@@ -6,7 +6,6 @@ use crate::error::{Error, Result, Site};
 use crate::program::Op;
 use crate::program::host::HostCall;
 use crate::shape::part::Part;
-use graph_plan::Draft;
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +23,8 @@ pub(crate) struct Calls {
 pub(crate) struct BoundCall {
     call: Arc<HostCall>,
     memory: Vec<(NonNull<u8>, usize)>,
-    node: usize,
+    /// The node, which a panic is reported with.
+    site: Site,
     panic: Arc<Panic>,
 }
 
@@ -36,10 +36,10 @@ unsafe impl Sync for BoundCall {}
 
 /// The first panic since the last wait: the node, and the message.
 #[derive(Default)]
-struct Panic {
+pub(crate) struct Panic {
     /// Whether `first` is set. Waits read this instead of taking the lock.
     happened: AtomicBool,
-    first: Mutex<Option<(usize, String)>>,
+    first: Mutex<Option<(Site, String)>>,
 }
 
 impl Calls {
@@ -50,7 +50,7 @@ impl Calls {
             let bound = BoundCall {
                 call: call.clone(),
                 memory: locate_all(storage, call),
-                node,
+                site: Site::graph(&blueprint.draft.name).at_node(&blueprint.draft.nodes[node].name),
                 panic: panic.clone(),
             };
             Some((node, Arc::new(bound)))
@@ -69,7 +69,7 @@ impl Calls {
             let renewed = BoundCall {
                 call: bound.call.clone(),
                 memory: locate_all(storage, &bound.call),
-                node,
+                site: bound.site.clone(),
                 panic: bound.panic.clone(),
             };
             self.retired.push(std::mem::replace(bound, Arc::new(renewed)));
@@ -91,19 +91,21 @@ impl Calls {
         self.bound.get(&node)
     }
 
+    /// The first panic since the last wait.
+    pub(crate) fn panic(&self) -> &Arc<Panic> {
+        &self.panic
+    }
+}
+
+impl Panic {
     /// Returns the first panic since the last call of this, as an error.
-    pub(crate) fn panicked(&self, draft: &Draft) -> Result<()> {
+    pub(crate) fn take(&self) -> Result<()> {
         // A load is cheaper than a swap, and almost always enough.
-        if !self.panic.happened.load(Ordering::Acquire) || !self.panic.happened.swap(false, Ordering::AcqRel) {
+        if !self.happened.load(Ordering::Acquire) || !self.happened.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
-        let first = self.panic.first.lock().unwrap_or_else(PoisonError::into_inner).take();
-        first.map_or(Ok(()), |(node, message)| {
-            Err(Error::Panicked {
-                site: Site::graph(&draft.name).at_node(&draft.nodes[node].name),
-                message,
-            })
-        })
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        first.map_or(Ok(()), |(site, message)| Err(Error::Panicked { site, message }))
     }
 }
 
@@ -132,7 +134,7 @@ impl BoundCall {
             return;
         };
         let mut first = self.panic.first.lock().unwrap_or_else(PoisonError::into_inner);
-        first.get_or_insert((self.node, message));
+        first.get_or_insert_with(|| (self.site.clone(), message));
         self.panic.happened.store(true, Ordering::Release);
     }
 }

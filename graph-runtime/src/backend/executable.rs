@@ -7,11 +7,12 @@ use crate::backend::device::Backend;
 use crate::backend::device::event::LaunchEvent;
 #[cfg(feature = "emulator")]
 use crate::backend::emulator::EmulatorExecutable;
+use crate::backend::end::LaunchEnd;
 #[cfg(not(feature = "emulator"))]
 use crate::backend::no_emulator::EmulatorExecutable;
 use crate::backend::storage::Storage;
 use crate::backend::uses::Claim;
-use crate::error::{Error, Result, Site};
+use crate::error::{CudaError, Error, Result, Site};
 use crate::program::{Op, Program};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::Draft;
@@ -112,17 +113,46 @@ impl Executable {
         match self {
             Executable::Cuda(exec) => {
                 exec.wait().map_err(|error| launch_error(draft, error))?;
-                exec.calls().panicked(draft)
+                exec.calls().panic().take()
             }
             Executable::Debug(exec) => {
                 exec.wait(draft)?;
-                exec.calls().panicked(draft)
+                exec.calls().panic().take()
             }
             Executable::Emulator(exec) => {
                 exec.fault(draft)?;
-                exec.calls().panicked(draft)
+                exec.calls().panic().take()
             }
         }
+    }
+
+    /// An event for the end of the next launch; `None` if launches end before they return.
+    pub(crate) fn end_event(&self) -> Result<Option<LaunchEvent>, CudaError> {
+        match self {
+            Executable::Cuda(exec) => exec.end_event().map(Some),
+            Executable::Debug(_) | Executable::Emulator(_) => Ok(None),
+        }
+    }
+
+    /// What becomes of the launch that was just made on a user's stream or on the graph's own, with the event from
+    /// [`Executable::end_event`].
+    pub(crate) fn end(
+        &self,
+        draft: &Draft,
+        event: Option<LaunchEvent>,
+        stream: Option<&CudaStream>,
+    ) -> Result<LaunchEnd> {
+        let (result, calls) = match (self, event) {
+            (Executable::Cuda(exec), Some(event)) => {
+                exec.record_end(&event, stream)
+                    .map_err(|error| launch_error(draft, error))?;
+                return Ok(LaunchEnd::watched(draft, event, exec.calls()));
+            }
+            (Executable::Cuda(exec), None) => (exec.wait().map_err(|error| launch_error(draft, error)), exec.calls()),
+            (Executable::Debug(exec), _) => (exec.wait(draft), exec.calls()),
+            (Executable::Emulator(exec), _) => (exec.fault(draft), exec.calls()),
+        };
+        Ok(LaunchEnd::known(result, calls))
     }
 
     /// The memory of each resource.

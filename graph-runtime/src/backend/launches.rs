@@ -15,6 +15,10 @@ impl Access {
         Self { start, end, write }
     }
 
+    pub(super) fn writes(&self) -> bool {
+        self.write
+    }
+
     /// Whether the two must not happen at the same time: they overlap, and one writes.
     pub(super) fn conflicts(&self, other: &Access) -> bool {
         (self.write || other.write) && self.start.max(other.start) < self.end.min(other.end)

@@ -7,7 +7,7 @@ use crate::backend::device::{Allocation, Backend};
 use crate::backend::uses::Claim;
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::shape::part::Layout;
-use cudarc::driver::CudaSlice;
+use cudarc::driver::{CudaSlice, DevicePtr};
 use std::alloc::{alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -35,6 +35,34 @@ impl DeviceMemory {
     /// Takes over a slice of cudarc's: see [`CudaMemory::from_cudarc`].
     pub(crate) fn from_cudarc<T: Send + Sync + 'static>(slice: CudaSlice<T>) -> Self {
         Self::Cuda(CudaMemory::from_cudarc(slice))
+    }
+
+    /// Borrows the memory of a slice of cudarc's, whose bytes this does not own.
+    ///
+    /// # Safety
+    ///
+    /// As for [`CudaMemory::borrowed`].
+    pub(crate) unsafe fn borrowed<T>(cuda: &Arc<Cuda>, slice: &impl DevicePtr<T>) -> Result<Self, CudaError> {
+        // SAFETY: by the caller's promise.
+        unsafe { CudaMemory::borrowed(cuda, slice) }.map(Self::Cuda)
+    }
+
+    /// Borrows the `bytes` bytes at an address.
+    ///
+    /// # Safety
+    ///
+    /// As for [`CudaMemory::at`].
+    pub(crate) unsafe fn at(backend: &Backend, address: u64, bytes: usize) -> Result<Self> {
+        match backend {
+            // SAFETY: by the caller's promise.
+            Backend::Cuda(cuda) => unsafe { CudaMemory::at(cuda, address, bytes) }
+                .at(Site::buffer)
+                .map(Self::Cuda),
+            Backend::Emulator(_) => Err(Error::Unsupported {
+                site: Site::buffer(),
+                message: "the CPU emulator has no memory at addresses of CUDA",
+            }),
+        }
     }
 
     /// Lends the memory from the byte `start` on as a slice of cudarc's with `len` elements, under a claim to read that
@@ -124,7 +152,7 @@ impl DeviceMemory {
     }
 }
 
-/// Zeroed host memory that the device can reach: page-locked for CUDA.
+/// Host memory that the device can reach: zeroed and page-locked for CUDA, or lent by somebody.
 ///
 /// It lends no reference itself. Whoever makes references from the pointer must know which others exist.
 pub(crate) struct HostMemory {
@@ -137,9 +165,12 @@ enum HostOwner {
     /// The context, and the start of the allocation; the memory's first byte may come later, for its alignment.
     Cuda(Arc<Cuda>, NonNull<u8>),
     Heap(std::alloc::Layout),
+    /// Somebody who lends it to graphs in this context, or on an emulator.
+    Lender(Option<Arc<Cuda>>),
 }
 
-// SAFETY: the memory is owned, any thread may use and free it, and `&HostMemory` gives no access but a raw pointer.
+// SAFETY: the memory is owned, or lent to whoever has this; any thread may use and free it, and `&HostMemory` gives no
+// access but a raw pointer.
 unsafe impl Send for HostMemory {}
 // SAFETY: as above.
 unsafe impl Sync for HostMemory {}
@@ -162,6 +193,23 @@ impl HostMemory {
                     owner: HostOwner::Heap(layout),
                 })
             }
+        }
+    }
+
+    /// Borrows the `bytes` bytes from `pointer` on.
+    ///
+    /// # Safety
+    ///
+    /// They are initialised, and nobody else does what conflicts with uses of this memory until nothing uses it any
+    /// more.
+    pub(crate) unsafe fn borrowed(backend: &Backend, pointer: NonNull<u8>, bytes: usize) -> Self {
+        Self {
+            pointer,
+            bytes,
+            owner: HostOwner::Lender(match backend {
+                Backend::Cuda(cuda) => Some(cuda.clone()),
+                Backend::Emulator(_) => None,
+            }),
         }
     }
 
@@ -190,9 +238,12 @@ impl HostMemory {
     /// Whether graphs on `backend` can use it. All emulators can use each other's host memory.
     pub(crate) fn is_usable_on(&self, backend: &Backend) -> bool {
         match (&self.owner, backend) {
-            (HostOwner::Cuda(owner, _), Backend::Cuda(cuda)) => owner.raw() == cuda.raw(),
-            (HostOwner::Heap(_), Backend::Emulator(_)) => true,
-            (HostOwner::Cuda(..), Backend::Emulator(_)) | (HostOwner::Heap(_), Backend::Cuda(_)) => false,
+            (HostOwner::Cuda(owner, _) | HostOwner::Lender(Some(owner)), Backend::Cuda(cuda)) => {
+                owner.raw() == cuda.raw()
+            }
+            (HostOwner::Heap(_) | HostOwner::Lender(None), Backend::Emulator(_)) => true,
+            (HostOwner::Cuda(..) | HostOwner::Lender(Some(_)), Backend::Emulator(_))
+            | (HostOwner::Heap(_) | HostOwner::Lender(None), Backend::Cuda(_)) => false,
         }
     }
 
@@ -213,6 +264,7 @@ impl Drop for HostMemory {
             HostOwner::Cuda(cuda, whole) => cuda.host_free(*whole),
             // SAFETY: the pointer was allocated with this layout and is freed only here.
             HostOwner::Heap(layout) => unsafe { dealloc(self.pointer.as_ptr(), *layout) },
+            HostOwner::Lender(_) => {}
         }
     }
 }

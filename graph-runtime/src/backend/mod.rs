@@ -7,6 +7,8 @@ pub(crate) mod cuda;
 pub(crate) mod emulator;
 #[cfg(not(feature = "emulator"))]
 pub(crate) mod no_emulator;
+pub(crate) mod end;
+mod watch;
 pub(crate) mod calls;
 pub(crate) mod storage;
 pub(crate) mod blueprint;

@@ -63,11 +63,11 @@ impl SharedResources {
         self.0.iter().find(|share| share.resource == resource)
     }
 
-    /// Refuses memory that is not usable on the graph's device.
-    pub(crate) fn check_device(&self, draft: &Draft, backend: &Backend) -> Result<()> {
+    /// Refuses memory that is not usable on the graph's device, or not as the graph uses it.
+    pub(crate) fn check(&self, draft: &Draft, backend: &Backend) -> Result<()> {
         let site = |share: &SharedResource| Site::graph(&draft.name).at_memory(&draft.resources[share.resource].name);
         let mut shares = self.0.iter();
-        shares.try_for_each(|share| share.memory.check_device(backend, || site(share)))
+        shares.try_for_each(|share| share.memory.check(backend, share.write, || site(share)))
     }
 
     /// The mistakes of pairs that overlap, if the graph writes one of the two. Memory that is not usable on the graph's

@@ -42,9 +42,42 @@ impl Patience {
     }
 }
 
+/// The terms on which memory may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Terms {
+    /// It belongs to its block.
+    Owned,
+    /// Its owner has lent it: fact 6 of [`Uses`].
+    Lent {
+        /// Whether it may be written.
+        write: bool,
+    },
+    /// Its owner has it back.
+    Returned,
+}
+
+impl Terms {
+    /// Refuses a claim against the terms.
+    pub(crate) fn check(self, write: bool, kind: ClaimKind) -> Result<(), Refused> {
+        match self {
+            Terms::Owned => Ok(()),
+            Terms::Lent { .. } if kind == ClaimKind::Guard => Err(Refused::Borrowed),
+            Terms::Lent { write: false } if write => Err(Refused::ReadOnly),
+            Terms::Lent { .. } => Ok(()),
+            Terms::Returned => Err(Refused::Returned),
+        }
+    }
+}
+
 /// The reason why memory cannot be used now.
 #[derive(Debug)]
 pub(crate) enum Refused {
+    /// It is lent to a scope, to be read only.
+    ReadOnly,
+    /// It is lent to a scope, and no guard lends it on.
+    Borrowed,
+    /// It was lent to a scope that has ended.
+    Returned,
     /// A guard is alive.
     Lent,
     /// The call would wait for its own caller: a host function of a running graph uses the graph's memory.
@@ -60,6 +93,16 @@ impl Refused {
     #[cold]
     pub(crate) fn at(self, site: Site) -> Error {
         let message = match self {
+            Refused::Returned => return Error::LoanEnded { site },
+            Refused::ReadOnly => {
+                return Error::Unsupported {
+                    site,
+                    message: "is lent to be read only: lend it as `&mut` if a graph writes it",
+                };
+            }
+            Refused::Borrowed => {
+                "is lent to a scope, and is lent on to graphs only: look at it when the scope has ended"
+            }
             Refused::Lent => "is lent by a guard that is alive: drop the guard first",
             Refused::Nested => "is in use by the launch that this is called from",
             Refused::Busy => {
@@ -114,12 +157,19 @@ pub(crate) trait Awaited: Sized {
 ///    writes. Then it does not overlap `h`, which is held at the same time; it reaches `w`, which does not begin before
 ///    `h`; so it begins after `h` ends. In both cases `k` ends after `h`: around a circle, the ends would grow for
 ///    ever.
+/// 6. *Lent memory is returned unused.* A [`Scope`](crate::Scope) borrows memory from its owner while it runs, to be
+///    read only or also to be written ([`Terms`]). At its end, [`Uses::end`] refuses all later claims, waits until
+///    there are none, and waits for the remembered launches. After that, nothing uses the memory, whatever handles and
+///    graphs are left (fact 1). No guard lends it, so only calls have claims, and they end (fact 5); the thread that
+///    waits holds no claim of a call. If waiting for an event fails, nothing runs in the context any more when the
+///    scope ends: it is waited for, or is lost (D3).
 pub(crate) struct Uses<E> {
     state: Mutex<UsesState<E>>,
     released: Condvar,
 }
 
 struct UsesState<E> {
+    terms: Terms,
     claims: Vec<Claimed>,
     launches: Launches<E>,
     next: u64,
@@ -134,14 +184,26 @@ struct Claimed {
 
 impl<E> Default for Uses<E> {
     fn default() -> Self {
+        Self::new(Terms::Owned)
+    }
+}
+
+impl<E> Uses<E> {
+    pub(crate) fn new(terms: Terms) -> Self {
         Self {
             state: Mutex::new(UsesState {
+                terms,
                 claims: Vec::new(),
                 launches: Launches::default(),
                 next: 0,
             }),
             released: Condvar::new(),
         }
+    }
+
+    /// The terms on which the memory may be used now.
+    pub(crate) fn terms(&self) -> Terms {
+        self.lock().terms
     }
 }
 
@@ -151,6 +213,7 @@ impl<E: Awaited> Uses<E> {
     pub(crate) fn claim(&self, access: Access, kind: ClaimKind, patience: Patience) -> Result<Claim<'_, E>, Refused> {
         let thread = thread::current().id();
         let mut state = self.lock();
+        state.terms.check(access.writes(), kind)?;
         while let Some(other) = state.claims.iter().find(|other| other.access.conflicts(&access)) {
             if other.kind == ClaimKind::Guard {
                 return Err(Refused::Lent);
@@ -162,6 +225,7 @@ impl<E: Awaited> Uses<E> {
                 return Err(Refused::Busy);
             }
             state = self.released.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.terms.check(access.writes(), kind)?;
         }
         let id = state.next;
         state.next += 1;
@@ -194,9 +258,23 @@ impl<E: Awaited> Uses<E> {
         Ok(claim)
     }
 
-    /// Waits for all launches. The block is being dropped, so there are no claims, which borrow it.
+    /// Refuses all claims from now on, and waits until there are none, and for all launches: fact 6. The memory must be
+    /// lent, and this thread must hold no claim of a call.
+    pub(crate) fn end(&self) -> Result<(), CudaError> {
+        let mut state = self.lock();
+        state.terms = Terms::Returned;
+        while !state.claims.is_empty() {
+            state = self.released.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(state);
+        self.wait()
+    }
+
+    /// Waits for all launches. There are no claims: the block is being dropped, which they borrow, or [`Uses::end`] has
+    /// waited for them.
     pub(crate) fn wait(&self) -> Result<(), CudaError> {
-        self.lock().launches.all().iter().try_for_each(|event| event.wait())
+        let events = self.lock().launches.all(); // not locked below: a host function may need the lock before it ends
+        events.iter().try_for_each(|event| event.wait())
     }
 }
 
@@ -356,6 +434,32 @@ mod tests {
         assert_eq!(Patience::of_this_thread(), Patience::Refuses, "the outer call goes on");
         drop(outer);
         assert_eq!(Patience::of_this_thread(), Patience::Waits);
+    }
+
+    #[test]
+    fn lent_memory_is_refused_when_it_is_returned() {
+        let uses = Uses::<Ended>::new(Terms::Lent { write: false });
+        assert!(matches!(claim(&uses, WRITE, ClaimKind::Call), Err(Refused::ReadOnly)));
+        assert!(matches!(claim(&uses, READ, ClaimKind::Guard), Err(Refused::Borrowed)));
+        let (claimed, ended) = (mpsc::channel(), mpsc::channel());
+        thread::scope(|scope| {
+            let uses = &uses;
+            let (claimed, wait) = claimed;
+            let (end, has_ended) = ended;
+            let other = scope.spawn(move || {
+                let call = claim(uses, READ, ClaimKind::Call).expect("it may be read");
+                claimed.send(()).expect("the test waits");
+                assert!(has_ended.recv_timeout(Duration::from_millis(50)).is_err(), "it waits");
+                assert!(matches!(claim(uses, READ, ClaimKind::Call), Err(Refused::Returned)));
+                drop(call);
+                assert_eq!(has_ended.recv_timeout(Duration::from_secs(60)), Ok(()));
+            });
+            wait.recv().expect("the other thread has claimed");
+            uses.end().expect("there are no launches");
+            end.send(()).expect("the other thread waits");
+            other.join().expect("it does not wait");
+        });
+        assert!(matches!(claim(&uses, READ, ClaimKind::Call), Err(Refused::Returned)));
     }
 
     #[test]

@@ -26,7 +26,8 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// * [`Error::Invalid`](crate::Error::Invalid) with all mistakes of the graph;
-    /// * [`Error::ForeignMemory`](crate::Error::ForeignMemory) if it shares memory of another device;
+    /// * [`Error::ForeignMemory`](crate::Error::ForeignMemory) if it shares memory of another device,
+    ///   [`Error::LoanEnded`](crate::Error::LoanEnded) if the memory was lent to a scope that has ended;
     /// * [`Error::NoNvrtc`](crate::Error::NoNvrtc) and [`Error::Compile`](crate::Error::Compile) if a CUDA source
     ///   cannot be compiled;
     /// * [`Error::TooManyNodes`](crate::Error::TooManyNodes) if a loop makes more than about a million nodes;
@@ -78,7 +79,7 @@ impl GraphBuilder {
                 tracing::debug!(target: "graph_runtime", graph = %draft.name, "{warning}");
             }
         }
-        shared.check_device(&draft, &device.backend)?;
+        shared.check(&draft, &device.backend)?;
         program.enabled = draft.nodes.iter().map(|node| !node.disabled).collect();
         let arena = scratch.arena(&draft, &layouts, &outcome.order);
         let blueprint = Blueprint {

@@ -1,7 +1,7 @@
 //! Builds graphs of work that is recorded from a stream.
 
 use super::GraphBuilder;
-use crate::error::Result;
+use crate::error::{Error, Result, Site};
 use crate::graph::captured::CapturedGraph;
 use crate::program::Op;
 use crate::program::capture::{BoxError, CaptureCall, CaptureOptions, CaptureStream};
@@ -67,25 +67,24 @@ impl GraphBuilder {
     /// [`Error::Node`](crate::Error::Node) with the error of `calls` or of CUDA; if a forked stream was not joined; if
     /// nothing was recorded, as when all work went to another stream; if the work allocates memory that it does not
     /// free. [`Error::Unsupported`](crate::Error::Unsupported) on the emulator, which has no streams, and if the
-    /// builder has nodes or an `rng`. [`Error::InUse`](crate::Error::InUse) if memory is lent by a guard while the closure warms
-    /// up. And those of [`GraphBuilder::build`].
+    /// builder has nodes or an `rng`. [`Error::InUse`](crate::Error::InUse) if memory is lent by a guard while the
+    /// closure warms up. And those of [`GraphBuilder::build`].
     pub fn build_captured<A, F>(mut self, options: CaptureOptions, arguments: A, calls: F) -> Result<CapturedGraph>
     where
         A: NodeArguments,
         F: for<'n> FnMut(&CaptureStream<'n, A::Kept>) -> Result<(), BoxError> + Send + 'static,
     {
+        if !self.draft.nodes.is_empty() || !self.memory.rngs.is_empty() {
+            return Err(Error::Unsupported {
+                site: Site::graph(&self.draft.name).at_node(NODE),
+                message: "the work of a captured graph is all of it: the builder must have no nodes of its own, nor an `rng`, which \
+                          needs some; `GraphBuilder::capture` adds recorded work as a node",
+            });
+        }
         let (declared, kept) = arguments.keep();
-        let is_empty = self.draft.nodes.is_empty() && self.memory.rngs.is_empty();
         self.foreign_node(NODE.into(), NodeKind::Capture, declared);
         let call = CaptureCall::new(kept, calls).of_graph(options);
-        let node = self.push(Op::Capture(Arc::new(call)));
-        if !is_empty {
-            self.fail(
-                node.index(),
-                "the work of a captured graph is all of it: the builder must have no nodes of its own, nor an `rng`, which needs some; \
-                 `GraphBuilder::capture` adds recorded work as a node",
-            );
-        }
+        self.push(Op::Capture(Arc::new(call)));
         self.build().map(CapturedGraph::new)
     }
 }

@@ -128,10 +128,13 @@ functions! {
     fn cuGraphNodeSetEnabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint);
     fn cuGraphUpload(exec: CUgraphExec, stream: CUstream);
     fn cuInit(flags: c_uint);
+    fn cuLaunchHostFunc(stream: CUstream, function: sys::CUhostFn, data: *mut c_void);
     fn cuMemAlloc_v2(address: *mut CUdeviceptr, bytes: usize);
     fn cuMemFreeHost(pointer: *mut c_void);
     fn cuMemFree_v2(address: CUdeviceptr);
     fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: c_uint);
+    fn cuMemHostRegister_v2(pointer: *mut c_void, bytes: usize, flags: c_uint);
+    fn cuMemHostUnregister(pointer: *mut c_void);
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize, stream: CUstream);
     fn cuMemcpyHtoDAsync_v2(to: CUdeviceptr, from: *const c_void, bytes: usize, stream: CUstream);
     fn cuMemsetD8Async(to: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
@@ -178,6 +181,12 @@ functions! {
         data: *const c_void,
         count: usize,
         params: *mut c_void,
+    );
+    fn cuLaunchHostFunc_v2(
+        stream: CUstream,
+        function: unsafe extern "C" fn(*mut c_void),
+        data: *mut c_void,
+        sync_mode: c_uint,
     );
     fn cuLogsRegisterCallback(
         callback: unsafe extern "C" fn(*mut c_void, u32, *const c_char, usize),

@@ -80,4 +80,4 @@ macro_rules! callable {
 pub(super) use callable;
 
 /// The code of a call that the library lacks: `CUDA_ERROR_NOT_SUPPORTED`.
-pub(super) const MISSING: u32 = 801;
+pub(crate) const MISSING: u32 = 801;

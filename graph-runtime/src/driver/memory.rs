@@ -31,6 +31,25 @@ pub(crate) unsafe fn host_free(pointer: *mut c_void) -> Result<(), CudaError> {
     call!(cuMemFreeHost(pointer))
 }
 
+/// `cuMemHostRegister_v2`: page-locked for all contexts
+pub(crate) unsafe fn host_register(pointer: *mut c_void, bytes: usize, read_only: bool) -> Result<(), CudaError> {
+    let more = if read_only {
+        sys::CU_MEMHOSTREGISTER_READ_ONLY
+    } else {
+        0
+    };
+    call!(cuMemHostRegister_v2(
+        pointer,
+        bytes,
+        sys::CU_MEMHOSTREGISTER_PORTABLE | more
+    ))
+}
+
+/// `cuMemHostUnregister`, of the memory at this address
+pub(crate) unsafe fn host_unregister(address: usize) -> Result<(), CudaError> {
+    call!(cuMemHostUnregister(ptr::without_provenance_mut(address)))
+}
+
 /// `cuMemsetD8Async`
 pub(crate) unsafe fn set(address: CUdeviceptr, value: u8, bytes: usize, stream: CUstream) -> Result<(), CudaError> {
     call!(cuMemsetD8Async(address, value, bytes, stream))

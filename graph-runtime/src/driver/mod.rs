@@ -31,6 +31,7 @@ pub(crate) use cudarc::driver::sys::{
 };
 pub(crate) use functions::error;
 pub(crate) use graph::{KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
+pub(crate) use library::MISSING;
 pub(crate) use mode::{CaptureRules, RelaxedCapture};
 pub(crate) use nvrtc::{NvrtcError, NvrtcProgram};
 pub(crate) use stream::CaptureStatus;

@@ -155,6 +155,12 @@ pub enum Error {
         /// Who uses it, as the rest of a sentence about the memory.
         message: &'static str,
     },
+    /// Memory was lent to a [`Scope`](crate::Scope) that has ended, so its owner has it back. The graph does not launch
+    /// until other memory has been bound.
+    LoanEnded {
+        /// The memory.
+        site: Site,
+    },
     /// Memory of another device cannot be used here.
     ForeignMemory {
         /// The memory.
@@ -284,6 +290,12 @@ impl fmt::Display for Error {
             }
             Error::UnknownNode { site, index, nodes } => {
                 write!(f, "{site}no node has index {index}; there are {nodes}")
+            }
+            Error::LoanEnded { site } => {
+                write!(
+                    f,
+                    "{site}was lent to a scope that has ended: bind other memory before launching"
+                )
             }
             Error::ForeignMemory { site } => write!(f, "{site}the memory belongs to another device"),
             Error::TooManyNodes { site, most } => write!(f, "{site}a loop makes more than {most} nodes"),

@@ -69,6 +69,11 @@ impl Site {
         Self::default().at_memory("buffer")
     }
 
+    /// Memory that a scope lends.
+    pub(crate) fn lent() -> Self {
+        Self::default().at_memory("lent")
+    }
+
     /// The site with a node.
     pub(crate) fn at_node(self, name: &str) -> Self {
         Self {

@@ -13,6 +13,7 @@ pub(crate) mod batch;
 pub(crate) mod edit;
 pub(crate) mod node;
 pub(crate) mod host_split;
+pub(crate) mod future;
 
 use crate::backend::block::{Piece, SharedMemory};
 use crate::backend::executable::Executable;
@@ -20,9 +21,10 @@ use crate::backend::memory::HostMemory;
 use crate::backend::shared::SharedResources;
 use crate::backend::storage::Storage;
 use crate::device::Device;
-use crate::error::{Error, Result, Site};
+use crate::error::{At, Error, Result, Site};
 use crate::graph::batch::OpenEdit;
 use crate::graph::edit::Edit;
+use crate::graph::future::LaunchFuture;
 use crate::graph::handle::{Missing, NodeHandle};
 use crate::graph::host_split::HostSplit;
 use crate::graph::node::NodeId;
@@ -207,6 +209,72 @@ impl Graph {
             self.begin(Edit::Captured);
         }
         launched
+    }
+
+    /// Starts the graph as [`Graph::launch`] does, and returns a future that resolves when this launch has ended. It
+    /// needs no particular executor:
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder};
+    /// use std::pin::pin;
+    /// use std::sync::Arc;
+    /// use std::task::{Context, Poll, Wake};
+    /// use std::thread::{self, Thread};
+    ///
+    /// /// An executor for one future.
+    /// fn block_on<F: Future>(future: F) -> F::Output {
+    ///     struct Unpark(Thread);
+    ///     impl Wake for Unpark {
+    ///         fn wake(self: Arc<Self>) {
+    ///             self.0.unpark();
+    ///         }
+    ///     }
+    ///     let waker = Arc::new(Unpark(thread::current())).into();
+    ///     let mut future = pin!(future);
+    ///     loop {
+    ///         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+    ///             Poll::Ready(output) => return output,
+    ///             Poll::Pending => thread::park(),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Ones");
+    /// let mut data = builder.device::<[f32; 64]>("data");
+    /// builder.memset("ones", &mut data, 1.0_f32);
+    /// let mut graph = builder.build()?;
+    /// block_on(async {
+    ///     let first = graph.launch_async()?;
+    ///     let second = graph.launch_async()?; // both are in flight
+    ///     first.await?;
+    ///     second.await
+    /// })?;
+    /// assert_eq!(*graph.device(&data)?.read()?, [1.0; 64]);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Graph::launch`]. If CUDA cannot record the event of the future, the launch may be in flight all the same.
+    pub fn launch_async(&mut self) -> Result<LaunchFuture> {
+        self.launch_watched(None)
+    }
+
+    /// Starts the graph on a stream as [`Graph::launch_on`] does, and returns a future that resolves when this launch
+    /// has ended.
+    ///
+    /// # Errors
+    /// As [`Graph::launch_on`] and [`Graph::launch_async`].
+    pub fn launch_async_on(&mut self, stream: &CudaStream) -> Result<LaunchFuture> {
+        self.launch_watched(Some(stream))
+    }
+
+    fn launch_watched(&mut self, stream: Option<&CudaStream>) -> Result<LaunchFuture> {
+        let event = self.executable.end_event().at(|| self.site())?;
+        match stream {
+            Some(stream) => self.launch_on(stream),
+            None => self.launch(),
+        }?;
+        self.executable.end(&self.draft, event, stream).map(LaunchFuture)
     }
 
     /// Starts the graph on a user's stream or on its own, after conflicting uses of the memory that it shares.

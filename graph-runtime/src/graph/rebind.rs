@@ -14,8 +14,8 @@ use graph_plan::Diagnostic;
 
 impl Graph {
     /// Replaces memory that was declared with [`GraphBuilder::shared`](crate::GraphBuilder::shared) by `buffer`, which
-    /// must have the same length, for later launches. Nodes are changed in place. In [an edit](Graph::edit), all is done
-    /// when that ends.
+    /// must have the same length, for later launches. Nodes are changed in place. In [an edit](Graph::edit), all is
+    /// done when that ends.
     ///
     /// The old memory lives until launches in flight have ended. If the graph had the last handle to it, this waits for
     /// them.
@@ -30,9 +30,10 @@ impl Graph {
     /// After these, the graph is unchanged:
     ///
     /// * [`Error::ForeignPlace`] if the place is another graph's;
-    /// * [`Error::Unsupported`] for memory that the graph owns, for a part of the memory, and for memory of a `capture`
-    ///   or `raw` node;
-    /// * [`Error::ForeignMemory`] for memory of another device;
+    /// * [`Error::Unsupported`] for memory that the graph owns, for a part of the memory, for memory of a `capture` or
+    ///   `raw` node, and for memory that is lent to be read only if the graph writes it;
+    /// * [`Error::ForeignMemory`] for memory of another device, [`Error::LoanEnded`] for memory that was lent to a
+    ///   scope that has ended;
     /// * [`Error::Invalid`] if lengths differ (`shape-mismatch`), or if the memory overlaps other memory that the graph
     ///   shares and the graph writes one of the two (`aliased-argument`).
     ///
@@ -112,7 +113,7 @@ pub(super) fn check_alone(
             vec![mistakes::wrong_length(resource, name, memory.bytes(), bytes, "bytes")],
         ));
     }
-    memory.check_device(&graph.device_used().backend, || site.clone())?;
+    memory.check(&graph.device_used().backend, share.write, || site.clone())?;
     let accesses = graph.draft.accesses.iter();
     let mut uses = accesses.filter(|access| access.resource == resource);
     uses.try_for_each(|access| check_node(graph, access.node))

@@ -6,12 +6,12 @@
 //! `step` numbers, where `step` is the sum of the draws of all uses of the generator in the graph.
 //!
 //! A launch begins with the generator at `base`, and each use at `base + lane`. At the end of each iteration of a
-//! `while`, a built-in kernel advances the uses that are directly in it by `step`. At the end of the launch, another one
-//! advances the generator by `step`, as often as the use did that drew most often, and sets all uses to begin there. So
-//! no two draws overlap, in whatever order and however often bodies run: the offsets of one use grow by `step`, those
-//! of two uses are in different lanes, and those of two launches are on different sides of a `base`. If the generator
-//! is shared, a third kernel sets the uses at the begin of the launch; the launches, of all graphs, follow each other,
-//! since all of them write the memory of the generator (facts 1 to 3 of `Uses`).
+//! `while`, a built-in kernel advances the uses that are directly in it by `step`. At the end of the launch, another
+//! kernel advances the generator by `step`, as often as the use did that drew most often, and sets all uses to begin
+//! there. So no two draws overlap, in whatever order and however often bodies run: the offsets of one use grow by
+//! `step`, those of two uses are in different lanes, and those of two launches are on different sides of a `base`. If
+//! the generator is shared, a third kernel sets the uses when the launch begins; the launches, of all graphs, follow
+//! each other, since all of them write the memory of the generator (facts 1 to 3 of `Uses`).
 
 pub(crate) mod kernels;
 

@@ -118,8 +118,8 @@ pub unsafe trait Kernel {
     /// wait for [`GraphBuilder::build`](crate::GraphBuilder::build), which looks into the PTX itself.
     const VARIABLES: Option<&'static [ModuleVariable<'static>]> = None;
 
-    /// Whether it is declared `safe fn`: it is sound for all arguments and launch dimensions that satisfy its contracts,
-    /// and for any contents of memory. Only then may [handles](crate::NodeHandle::set_launch) change the dimensions.
+    /// Whether it is declared `safe fn`: it is sound for all arguments and launch dimensions that satisfy its
+    /// contracts, and for any contents of memory. Only then may [handles](crate::NodeHandle::set_launch) change the dimensions.
     const SAFE: bool = false;
 }
 

@@ -60,7 +60,8 @@ impl<S: ?Sized> DeviceBuffer<S> {
         Self::of(Piece::new(memory, bytes, lengths))
     }
 
-    fn of(piece: Piece<DeviceMemory>) -> Self {
+    /// A handle to a piece whose shape is `S`.
+    pub(super) fn of(piece: Piece<DeviceMemory>) -> Self {
         Self {
             piece,
             shape: PhantomData,

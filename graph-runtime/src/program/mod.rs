@@ -8,7 +8,7 @@ pub(crate) mod capture;
 pub(crate) mod pointer;
 pub(crate) mod event;
 pub(crate) mod host;
-mod tuples;
+pub(crate) mod tuples;
 
 use crate::kernel::source::Ptx;
 use crate::kernel::{ArgumentKind, CallArgument, KernelFacts, LOADED, Launch, Value};

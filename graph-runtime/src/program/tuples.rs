@@ -20,4 +20,4 @@ macro_rules! each_tuple {
         }
     };
 }
-pub(super) use each_tuple;
+pub(crate) use each_tuple;

@@ -7,7 +7,7 @@ use graph_runtime::cudarc::driver::{CudaFunction, CudaStream, LaunchConfig, Push
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::{
     BoxError, CaptureMode, CaptureOptions, CaptureStream, CapturedGraph, DebugOptions, Device, DeviceBuffer, Error,
-    Graph, GraphBuilder, Launch, OnDevice, Place, PointerMut, Result, is_capturing,
+    Graph, GraphBuilder, Graphed, GraphedMemory, Launch, OnDevice, Place, PointerMut, Result, is_capturing,
 };
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -634,5 +634,49 @@ fn debug_mode_runs_the_region_as_one_node() -> Result<()> {
     graph.rebind(&place, &buffers[1])?;
     graph.launch()?;
     assert_eq!((*buffers[0].read()?, *buffers[1].read()?), ([4; 64], [1; 64]));
+    Ok(())
+}
+
+/// PyTorch's `make_graphed_callables`: both closures are recorded, after they have warmed up.
+#[test]
+fn two_closures_become_functions() -> Result<()> {
+    let Some((device, _turn)) = cuda("graphs::two_closures_become_functions") else {
+        return Ok(());
+    };
+    let memory = GraphedMemory {
+        inputs: device.alloc::<Words>()?,
+        outputs: device.alloc::<Words>()?,
+        grad_outputs: device.alloc()?,
+        grad_inputs: device.alloc::<Words>()?,
+    };
+    let options = CaptureOptions {
+        warm_up: 3,
+        ..Default::default()
+    };
+    let record = |name: &'static str, from: &DeviceBuffer<Words>, to: &DeviceBuffer<Words>, by: u32| {
+        let kernel = adder(&device);
+        let mut builder = GraphBuilder::new(&device, name);
+        let (from, mut to) = (builder.shared("from", from, false), builder.shared("to", to, true));
+        builder.build_captured(options, (&from, &mut to), move |stream| {
+            let (from, to) = stream.memory();
+            // SAFETY: both have this number of bytes, and the graph says that it reads the one and writes the other.
+            unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream.cu_stream()) }?;
+            // SAFETY: what is queued on it writes `to`.
+            add(unsafe { stream.cudarc() }, &kernel, to.address(), by)
+        })
+    };
+    let forward = record("Forward", &memory.inputs, &memory.outputs, 1)?;
+    let backward = record("Backward", &memory.grad_outputs, &memory.grad_inputs, 10)?;
+    let mut graphed = Graphed::new(&device, memory, forward, backward);
+    for value in [1, 2, 3] {
+        let passed = device.alloc::<Words>()?;
+        passed.copy_from(&[value; 64])?;
+        let outputs = graphed.forward(&passed)?.clone();
+        let gradients = graphed.backward(&outputs)?;
+        assert_eq!(
+            (*outputs.read()?, *gradients.read()?),
+            ([value + 1; 64], [value + 11; 64])
+        );
+    }
     Ok(())
 }

@@ -7,8 +7,11 @@ pub(crate) mod random;
 use graph_runtime::cudarc::driver::DeviceRepr;
 use graph_runtime::{CudaStream, Device, DeviceBuffer, Element, EmulatorOptions, Result};
 pub(crate) use kernels::*;
+use std::pin::pin;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::task::{Context, Poll, Wake};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 /// The device that `CUDA_GRAPH_TEST_DEVICE` asks for: `cuda`, or the emulator. With `CUDA_GRAPH_TEST_DELAYS`, every
 /// node of its graphs is delayed at random.
@@ -71,6 +74,29 @@ pub(crate) fn read_by_cudarc<T: Element + DeviceRepr>(
     // SAFETY: the slice is read on a stream of its context, which is not being captured, before it is given back.
     let lent = unsafe { buffer.as_cudarc() }?;
     Ok(stream.clone_dtoh(&*lent).expect("a copy"))
+}
+
+/// An executor for one future. Panics if that has not resolved after a minute, which no test takes.
+pub(crate) fn block_on<F: std::future::Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(thread::current())).into();
+    let mut future = pin!(future);
+    let began = Instant::now();
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "nothing has woken the task for a minute"
+        );
+        thread::park_timeout(Duration::from_secs(60));
+    }
 }
 
 /// Calls `f` on another thread. Panics if that has not ended after a minute, which no test takes.

@@ -7,8 +7,8 @@ use graph_runtime::cudarc::driver::{CudaFunction, DriverError, result, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{
-    BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, GraphBuilder, HostBuffer,
-    Launch, OnDevice, Pointer, PointerMut, Result, SharedHost, cuda_graph, cuda_kernels,
+    AnyGraph, BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, Generator,
+    GraphBuilder, HostBuffer, Launch, OnDevice, Pointer, PointerMut, Result, SharedHost, cuda_graph, cuda_kernels,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -528,6 +528,62 @@ pub(crate) fn outside(_device: &Device, run: &mut Run) -> Result<()> {
     Ok(())
 }
 
+cuda_graph! {
+    /// A graph over memory of others, with a generator of others.
+    graph Lending(
+        from: host [u32; 64],
+        numbers: mut device [u32; 64],
+        to: mut host [u32; 64],
+        generator: &Generator,
+    ) {
+        rng    noise = generator, draws 4;
+        kernel draw  = draw_numbers<<<1, 16>>>(&noise, &mut numbers, 4);
+        memcpy down  = numbers[32..] -> to[32..] after draw;
+        memcpy up    = from[..32] -> numbers[..32] after draw;
+        memcpy back  = numbers[..32] -> to[..32] after up;
+    }
+}
+
+/// Memory of others, borrowed for a scope, and a generator.
+pub(crate) fn lending(device: &Device, run: &mut Run) -> Result<()> {
+    let stream = device
+        .context()
+        .and_then(|context| context.new_stream().ok())
+        .expect("a new stream");
+    let generator = run.step(|| device.generator(5))?;
+    let (from, mut to) = (vec![3; 64], [0; 64]);
+    let mut slice = stream.clone_htod(&[0_u32; 64]).expect("cudarc copies");
+    let mut graph = run.step(|| {
+        device.scope(|scope| {
+            let (from, to) = (scope.lend(&from)?, scope.lend(&mut to)?);
+            let mut graph = Lending::build(device, from, scope.lend(&mut slice)?, to, &generator)?;
+            graph.launch()?;
+            graph.launch_on(&stream)?;
+            Ok(graph)
+        })
+    })?;
+    check(to[..32].to_vec(), vec![3; 32]);
+    check(
+        to[32..].to_vec(),
+        stream.clone_dtoh(&slice).expect("cudarc copies")[32..].to_vec(),
+    );
+    assert!(matches!(graph.launch(), Err(Error::LoanEnded { .. })));
+    let state = run.step(|| generator.state())?;
+    run.step(|| generator.set_state(state))?;
+    let data = run.step(|| device.alloc::<[u32; 64]>())?;
+    run.step(|| {
+        device.scope(|scope| {
+            graph.rebind_from(scope.lend(&from)?)?;
+            graph.rebind_to(scope.lend(&mut to)?)?;
+            graph.rebind_numbers(&data)?;
+            graph.launch()
+        })
+    })?;
+    check(to[..32].to_vec(), vec![3; 32]);
+    run.step(|| graph.noise().state())?;
+    run.step(|| graph.noise().reseed(1))
+}
+
 /// Rebinding instantiates the graph again, which fails. Updates and other rebindings come before the repetition.
 pub(crate) fn renewed(device: &Device) -> Result<()> {
     let mut run = Run::new();
@@ -628,5 +684,36 @@ pub(crate) fn edited(device: &Device) -> Result<()> {
     change(&mut graph)?;
     graph.launch()?;
     check(*written.read()?, text(2, 7));
+    Ok(())
+}
+
+cuda_graph! {
+    /// Takes several milliseconds on a GPU, so that CUDA must wake whoever waits.
+    graph Long {
+        device flag:   [u32; 1];
+        device data:   [u32; 8];
+        host   output: [u32; 8];
+
+        kernel long   = slow<<<1, 1>>>(4_000_000, &mut flag);
+        memset clear  = data <- 40                     after long;
+        kernel add    = add_to<<<1, 8>>>(&mut data, 2) after clear;
+        memcpy result = data -> output                 after add;
+    }
+}
+
+/// Builds that graph.
+pub(crate) fn long(device: &Device) -> Result<impl AnyGraph + use<>> {
+    Long::build(device)
+}
+
+/// Launches as futures.
+pub(crate) fn futures(device: &Device, run: &mut Run) -> Result<()> {
+    let mut graph = run.step(|| Long::build(device))?;
+    run.step(|| block_on(graph.launch_async()?))?;
+    check(run.step(|| graph.output().copied())?, [42; 8]);
+    let context = device.context().expect("a CUDA device has a context");
+    let stream = context.new_stream().expect("a stream");
+    run.step(|| block_on(graph.launch_async_on(&stream)?))?;
+    check(run.step(|| graph.output().copied())?, [42; 8]);
     Ok(())
 }

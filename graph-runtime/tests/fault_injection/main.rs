@@ -9,6 +9,7 @@ mod common;
 mod codes;
 mod enumeration;
 mod fake;
+mod futures;
 mod graphs;
 mod memory;
 mod races;

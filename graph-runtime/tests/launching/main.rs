@@ -7,6 +7,7 @@ mod attributes;
 mod barriers;
 mod forms;
 mod functions;
+mod futures;
 mod generators;
 mod grid;
 mod nvrtc;

@@ -5,6 +5,7 @@ mod common;
 
 mod constants;
 mod guards;
+mod lending;
 mod nested;
 mod rebind;
 mod rectangles;

@@ -9,6 +9,7 @@ mod atomics;
 mod edits;
 mod element_types;
 mod expression;
+mod graphed;
 mod graphs;
 mod host_nodes;
 mod host_statements;

@@ -54,7 +54,7 @@ impl CudaExecutable {
             cuda: cuda.clone(),
             stream: ptr::null_mut(),
             stream_id: None,
-            event: LaunchEvent::new(cuda).at(graph)?,
+            event: Arc::new(LaunchEvent::new(cuda).at(graph)?),
             events: VecDeque::new(),
             rebound: false,
             graph: ptr::null_mut(),

@@ -5,6 +5,7 @@ use super::fill::{Fill, is_skipped_memset};
 use super::{CudaExecutable, EVENT, LOST, OWN};
 use crate::backend::calls::Calls;
 use crate::backend::device::cuda::twice;
+use crate::backend::device::event::LaunchEvent;
 use crate::backend::storage::Storage;
 use crate::backend::uses::Awaited;
 use crate::driver::{self, CUgraph, CUgraphExec, CUstream, CaptureStatus, RelaxedCapture};
@@ -135,6 +136,20 @@ impl CudaExecutable {
         unsafe { driver::graph::launch(self.exec, stream) }?;
         // SAFETY: the stream lives and is of this context, which is current.
         unsafe { self.record_launch(stream) }
+    }
+
+    /// An event for the end of one launch.
+    pub(crate) fn end_event(&self) -> Result<LaunchEvent, CudaError> {
+        LaunchEvent::new(&self.cuda)
+    }
+
+    /// Records `event` on a user's stream or on the graph's own, on which the graph was just launched.
+    pub(crate) fn record_end(&self, event: &LaunchEvent, stream: Option<&CudaStream>) -> Result<(), CudaError> {
+        self.cuda.bind()?;
+        let stream = stream.map_or(self.stream, CudaStream::cu_stream);
+        // SAFETY: fact 1, or the `CudaStream` is borrowed (C1 of `docs/safety.md`), and the launch on it was possible,
+        // so it is of this context; the context is current.
+        unsafe { event.record(stream) }
     }
 
     /// Notes that work is about to be queued, after which `event` is not recorded yet.

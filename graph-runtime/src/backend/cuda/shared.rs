@@ -9,6 +9,7 @@ use crate::driver::{self, CUstream};
 use crate::error::{At, CudaError, Result, Site};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
+use std::sync::Arc;
 
 /// The most events that a graph has besides the newest. This many buffers can take turns without waiting for each
 /// other's launches.
@@ -86,7 +87,7 @@ impl CudaExecutable {
             _ => None,
         };
         // An event that was used before now stands for later launches, too.
-        let event = event.map_or_else(|| LaunchEvent::new(&self.cuda), Ok)?;
+        let event = event.map_or_else(|| LaunchEvent::new(&self.cuda).map(Arc::new), Ok)?;
         self.events.push_back(std::mem::replace(&mut self.event, event));
         Ok(())
     }

@@ -1,21 +1,26 @@
 //! A CUDA context.
 
+use crate::backend::device::alarm::Alarms;
 use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, CaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::host::refuse_in_host_function;
 use cudarc::driver::{CudaContext, CudaStream};
+use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 
 /// The oldest CUDA version that has every call used here: `cuGraphAddKernelNode_v2` came with it.
 const MIN_VERSION: u32 = 12_000;
 
-/// A CUDA context and a stream for copies outside graphs.
+/// A CUDA context and streams for work outside graphs.
 pub(crate) struct Cuda {
     context: Arc<CudaContext>,
     copies: Mutex<CopyStream>,
+    alarms: Alarms,
 }
 
 /// The stream for copies: made at the first copy, null before. It is not CUDA's null stream, which would wait for the
@@ -54,11 +59,16 @@ impl Cuda {
         Arc::new(Self {
             context,
             copies: Mutex::new(CopyStream(ptr::null_mut())),
+            alarms: Alarms::default(),
         })
     }
 
     pub(crate) fn context(&self) -> &Arc<CudaContext> {
         &self.context
+    }
+
+    pub(crate) fn alarms(&self) -> &Alarms {
+        &self.alarms
     }
 
     pub(crate) fn raw(&self) -> CUcontext {
@@ -139,6 +149,29 @@ impl Cuda {
         Ok((major, minor))
     }
 
+    /// Waits until nothing runs in the context, where waiting for certain launches has failed, also after
+    /// [`Cuda::give_up`]: then for ever, if a node never ends. It returns without waiting only if the context is lost,
+    /// which runs nothing any more (D3).
+    pub(crate) fn drain(&self) {
+        /// The codes of errors that are about captures, which end.
+        const CAPTURES: Range<u32> = 900..910;
+        const PAUSE: Duration = Duration::from_millis(1);
+        let mut last = None;
+        loop {
+            let _relaxed = RelaxedCapture::enter();
+            // SAFETY: `self.context` keeps the context alive.
+            let bound = unsafe { driver::context::set_current(self.raw()) };
+            // SAFETY: the context is current.
+            let waited = bound.and_then(|()| unsafe { driver::context::synchronize() });
+            match waited {
+                Ok(()) => return,
+                Err(error) if CAPTURES.contains(&error.code()) => thread::sleep(PAUSE),
+                Err(error) if last == Some(error.code()) => return, // the reason does not pass
+                Err(error) => last = Some(error.code()),
+            }
+        }
+    }
+
     /// Waits for all work in the context.
     pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
         self.bind()?;
@@ -199,10 +232,15 @@ impl Cuda {
 impl Drop for Cuda {
     fn drop(&mut self) {
         let stream = self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).0;
-        if !stream.is_null() && self.bind_to_free().is_ok() {
+        if stream.is_null() && self.alarms.is_empty() || self.bind_to_free().is_err() {
+            return;
+        }
+        if !stream.is_null() {
             // SAFETY: the stream was made for `self` alone, and every copy on it has been waited for.
             let _ = unsafe { driver::stream::destroy(stream) };
         }
+        // SAFETY: the context is current, and is that of these alarms.
+        unsafe { self.alarms.destroy() };
     }
 }
 

@@ -37,6 +37,17 @@ struct Lent {
     written: bool,
 }
 
+impl Lent {
+    /// Memory that others have used in any way.
+    fn of_others() -> Self {
+        Self {
+            read: true,
+            written: true,
+            ..Self::default()
+        }
+    }
+}
+
 /// The owner of the allocation, who frees it.
 enum MemoryOwner {
     Us,
@@ -44,6 +55,8 @@ enum MemoryOwner {
     Cudarc(Box<dyn Any + Send + Sync>),
     /// The module of which it is a variable.
     Module,
+    /// Somebody who lends it, and does not free it while it is lent.
+    Lender,
     /// It is being dropped.
     Nobody,
 }
@@ -93,14 +106,41 @@ impl CudaMemory {
             address,
             bytes: slice.num_bytes(),
             owner: MemoryOwner::Cudarc(Box::new(slice)),
-            lent: Mutex::new(Lent {
-                read: true,
-                written: true,
-                ..Lent::default()
-            }),
+            lent: Mutex::new(Lent::of_others()),
         };
         let _ = memory.settle(true); // if this fails, the first use tries again and returns the error
         memory
+    }
+
+    /// Borrows the memory of a slice of cudarc's. Waits for all work of the context first, as
+    /// [`CudaMemory::from_cudarc`] does.
+    ///
+    /// # Safety
+    ///
+    /// The slice is of the context of `cuda`. It stays borrowed until nothing uses this memory any more.
+    pub(crate) unsafe fn borrowed<T>(cuda: &Arc<Cuda>, slice: &impl DevicePtr<T>) -> Result<Self, CudaError> {
+        let (address, recorded) = slice.device_ptr(slice.stream());
+        drop(recorded);
+        // SAFETY: by the caller's promise.
+        unsafe { Self::at(cuda, address, slice.num_bytes()) }
+    }
+
+    /// Borrows the `bytes` bytes at `address`. Waits for all work of the context first.
+    ///
+    /// # Safety
+    ///
+    /// They are device memory of the context of `cuda`, which is not freed, and with which nobody else does what
+    /// conflicts with uses of this memory, until nothing uses it any more.
+    pub(crate) unsafe fn at(cuda: &Arc<Cuda>, address: CUdeviceptr, bytes: usize) -> Result<Self, CudaError> {
+        let memory = Self {
+            cuda: cuda.clone(),
+            address,
+            bytes,
+            owner: MemoryOwner::Lender,
+            lent: Mutex::new(Lent::of_others()),
+        };
+        memory.settle(true)?;
+        Ok(memory)
     }
 
     /// Waits for work that was queued on a slice of cudarc's and must come before the next use: a use that writes comes
@@ -156,7 +196,7 @@ impl CudaMemory {
         self.settle(false)?; // the events of a new slice know nothing of earlier work
         let owned: Option<&CudaSlice<T>> = match &self.owner {
             MemoryOwner::Cudarc(slice) => slice.downcast_ref(),
-            MemoryOwner::Us | MemoryOwner::Module | MemoryOwner::Nobody => None,
+            MemoryOwner::Us | MemoryOwner::Module | MemoryOwner::Lender | MemoryOwner::Nobody => None,
         };
         if let Some(slice) = owned.filter(|slice| start == 0 && slice.len() == len) {
             return Ok(self.lend(Slice::Owned(slice), claim));

@@ -1,9 +1,11 @@
 //! The event that is recorded after a graph's launches.
 
+use crate::backend::device::alarm::Alarm;
 use crate::backend::device::cuda::Cuda;
 use crate::backend::uses::Awaited;
 use crate::driver::{self, CUevent, CUstream, RelaxedCapture};
 use crate::error::CudaError;
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -12,6 +14,9 @@ use std::time::Duration;
 /// The longest that a host function waits for another thread's answer. The driver may keep that thread waiting for the
 /// function itself.
 const MAX_QUERY: Duration = Duration::from_millis(100);
+
+/// The code of a question about an event that has not come.
+const NOT_READY: u32 = 600;
 
 /// The code of calls that wait for an event whose last recording was captured.
 const CAPTURED_EVENT: u32 = 907;
@@ -34,16 +39,16 @@ unsafe impl Send for LaunchEvent {}
 unsafe impl Sync for LaunchEvent {}
 
 impl LaunchEvent {
-    pub(crate) fn new(cuda: &Arc<Cuda>) -> Result<Arc<Self>, CudaError> {
+    pub(crate) fn new(cuda: &Arc<Cuda>) -> Result<Self, CudaError> {
         cuda.bind()?;
         // SAFETY: the context is current.
         let event = unsafe { driver::event::create() }?;
-        Ok(Arc::new(Self {
+        Ok(Self {
             cuda: cuda.clone(),
             event,
             lost: AtomicBool::new(false),
             given_up: AtomicBool::new(false),
-        }))
+        })
     }
 
     /// Notes that a launch is about to be queued, after which the event is not recorded yet.
@@ -90,7 +95,6 @@ impl LaunchEvent {
     /// Whether the last recording was captured, also by a capture that has ended since. The context is current.
     pub(crate) fn is_captured(&self) -> Result<bool, CudaError> {
         const INVALID_VALUE: u32 = 1;
-        const NOT_READY: u32 = 600;
         let _relaxed = RelaxedCapture::enter();
         // SAFETY: the event is `self`'s, and the context is current.
         match unsafe { driver::event::query(self.event) } {
@@ -101,12 +105,39 @@ impl LaunchEvent {
         }
     }
 
+    /// Whether the launches have ended, or failed; `None` while they run. Does not wait. A launch that is
+    /// [lost](LaunchEvent::lose) does not count.
+    pub(crate) fn end(&self) -> Option<Result<(), CudaError>> {
+        let _relaxed = RelaxedCapture::enter();
+        // SAFETY: the event is `self`'s.
+        let query = |()| unsafe { driver::event::query(self.event) };
+        match self.cuda.bind().and_then(query) {
+            Err(error) if error.code() == NOT_READY => None,
+            ended => Some(ended),
+        }
+    }
+
+    /// Makes CUDA call `ring` on a thread of its own once the launches have ended; never, if the context fails.
+    /// The caller gives the alarm to [`LaunchEvent::silence`] when they have ended.
+    ///
+    /// # Safety
+    ///
+    /// `ring` may be called with a null pointer at any time, and makes no CUDA calls.
+    pub(crate) unsafe fn set_alarm(&self, ring: unsafe extern "C" fn(*mut c_void)) -> Result<Alarm, CudaError> {
+        let _relaxed = RelaxedCapture::enter();
+        self.cuda.bind()?;
+        // SAFETY: the context is current, and the event is `self`'s; by the caller's promise.
+        unsafe { self.cuda.alarms().set(self.event, ring) }
+    }
+
+    /// Takes back an alarm of launches that have ended.
+    pub(crate) fn silence(&self, alarm: Alarm) {
+        self.cuda.alarms().take_back(alarm);
+    }
+
     /// Whether the launches have ended. False if CUDA cannot tell.
     fn has_ended(&self) -> bool {
-        let _relaxed = RelaxedCapture::enter();
-        let can_tell = !self.lost.load(SeqCst) && !self.is_given_up() && self.cuda.bind().is_ok();
-        // SAFETY: the event is `self`'s.
-        can_tell && unsafe { driver::event::query(self.event) }.is_ok()
+        !self.lost.load(SeqCst) && !self.is_given_up() && self.end() == Some(Ok(()))
     }
 }
 

@@ -2,8 +2,10 @@
 //! launches.
 
 pub(crate) mod cuda_memory;
+pub(crate) mod page_lock;
 pub(crate) mod event;
 pub(crate) mod cuda;
+pub(crate) mod alarm;
 #[cfg(feature = "emulator")]
 mod emulated;
 #[cfg(not(feature = "emulator"))]
@@ -44,6 +46,14 @@ impl Backend {
         match self {
             Backend::Cuda(cuda) => Some(cuda.raw()),
             Backend::Emulator(_) => None,
+        }
+    }
+
+    /// Waits until nothing runs on the device, where waiting for certain launches has failed: see [`Cuda::drain`].
+    pub(crate) fn drain(&self) {
+        match self {
+            Backend::Cuda(cuda) => cuda.drain(),
+            Backend::Emulator(_) => {} // a launch there has run when it returns
         }
     }
 

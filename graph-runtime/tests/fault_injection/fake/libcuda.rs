@@ -4,7 +4,9 @@
 //! need a current context fails without one. Copies and memsets outside of graphs are done; launches do nothing.
 //! `FAKE_CUDA_CODE=cuGraphUpload=123456` makes all calls of that name return that code. Graphs cannot be launched on a
 //! stream that is being captured, as with driver 580; `FAKE_CUDA_CAPTURES_LAUNCHES=1` makes such launches a part of the
-//! capture, as older drivers may.
+//! capture, as older drivers may. `FAKE_CUDA_BUSY=1` makes launches take their time, as far as `cuEventQuery` tells: an
+//! event comes only when a host function that waits for it is about to run; with `FAKE_CUDA_BUSY=forever`, none comes,
+//! and no host function runs.
 #![allow(non_snake_case, unused_unsafe, reason = "the functions are CUDA's, and not all bodies have unsafe code")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -13,12 +15,15 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 const INVALID_VALUE: u32 = 1;
 const INVALID_CONTEXT: u32 = 201;
 const INVALID_PTX: u32 = 218;
 const ILLEGAL_STATE: u32 = 401;
 const NOT_FOUND: u32 = 500;
+const NOT_READY: u32 = 600;
+const NOT_SUPPORTED: u32 = 801;
 const CAPTURE_UNSUPPORTED: u32 = 900;
 const CAPTURE_INVALIDATED: u32 = 901;
 const CAPTURED_EVENT: u32 = 907;
@@ -42,7 +47,8 @@ const CONDITIONAL: u32 = 13;
 #[derive(Debug)]
 enum Object {
     Stream { capture: u32, nodes: usize },
-    Event { captured: bool },
+    /// Whether its recording was captured; whether it has not come.
+    Event { captured: bool, busy: bool },
     Graph { nodes: Vec<Handle> },
     /// Its kind, and the graphs that belong to it. They are leaked, since CUDA hands out a pointer to the list.
     Node { kind: u32, graphs: &'static [Handle] },
@@ -58,6 +64,10 @@ struct State {
     objects: HashMap<Handle, Object>,
     /// The lengths of allocations: of device memory, and of host memory.
     memory: [HashMap<usize, usize>; 2],
+    /// The host memory of others that is page-locked: addresses and bytes.
+    registered: HashMap<usize, usize>,
+    /// The event that each stream waits for.
+    waits: HashMap<Handle, Handle>,
 }
 
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
@@ -68,6 +78,8 @@ static CODE: LazyLock<Option<(String, u32)>> = LazyLock::new(|| {
 });
 
 static CAPTURES_LAUNCHES: LazyLock<bool> = LazyLock::new(|| std::env::var_os("FAKE_CUDA_CAPTURES_LAUNCHES").is_some());
+
+static BUSY: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("FAKE_CUDA_BUSY").ok());
 
 thread_local! {
     static CURRENT: Cell<Handle> = const { Cell::new(0) };
@@ -115,8 +127,14 @@ impl State {
 
     fn event(&mut self, call: &str, handle: Handle) -> &mut bool {
         match self.objects.get_mut(&handle) {
-            Some(Object::Event { captured }) => captured,
+            Some(Object::Event { captured, .. }) => captured,
             other => mistake(call, &format!("{handle:#x} is no event: {other:?}")),
+        }
+    }
+
+    fn set_busy(&mut self, event: Handle, value: bool) {
+        if let Some(Object::Event { busy, .. }) = self.objects.get_mut(&event) {
+            *busy = value;
         }
     }
 
@@ -317,6 +335,20 @@ api! {
     bound cuMemFree_v2(address: usize) { state().free(CALL, 0, address) }
     bound cuMemHostAlloc(out: *mut usize, bytes: usize, _flags: u32) { put(out, state().allocate(1, bytes)) }
     bound cuMemFreeHost(address: usize) { state().free(CALL, 1, address) }
+    bound cuMemHostRegister_v2(address: usize, bytes: usize, _flags: u32) {
+        let mut state = state();
+        if state.registered.iter().any(|(first, len)| *first < address + bytes && address < first + len) {
+            return 712;
+        }
+        state.registered.insert(address, bytes);
+        0
+    }
+    bound cuMemHostUnregister(address: usize) {
+        if state().registered.remove(&address).is_none() {
+            mistake(CALL, &format!("{address:#x} is not registered"));
+        }
+        0
+    }
     bound cuMemsetD8Async(to: usize, value: u8, bytes: usize, stream: Handle) {
         let mut state = state();
         state.check(CALL, to, bytes);
@@ -384,7 +416,31 @@ api! {
     bound cuStreamWaitEvent(stream: Handle, event: Handle, _flags: u32) {
         let mut state = state();
         state.event(CALL, event);
+        state.waits.insert(stream, event);
         state.queue(CALL, stream).err().unwrap_or(0)
+    }
+    bound cuLaunchHostFunc(stream: Handle, function: unsafe extern "C" fn(*mut c_void), data: usize) {
+        let mut state = state();
+        let waits = state.waits.get(&stream).copied();
+        if let Err(code) = state.queue(CALL, stream) {
+            return code;
+        }
+        if BUSY.as_deref() != Some("forever") {
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_micros(100));
+                if let Some(event) = waits {
+                    self::state().set_busy(event, false);
+                }
+                function(data as *mut c_void);
+            });
+        }
+        0
+    }
+    bound cuLaunchHostFunc_v2(
+        stream: Handle, _function: unsafe extern "C" fn(*mut c_void), _data: usize, _sync_mode: u32
+    ) {
+        state().stream(CALL, stream);
+        NOT_SUPPORTED // as a driver may say that has the function
     }
     bound cuStreamIsCapturing(stream: Handle, out: *mut u32) { put(out, *state().stream(CALL, stream).0) }
     bound cuStreamBeginCapture_v2(stream: Handle, _mode: u32) {
@@ -410,7 +466,7 @@ api! {
         put(out, state.add(Object::Graph { nodes }))
     }
 
-    bound cuEventCreate(out: *mut Handle, _flags: u32) { put(out, state().add(Object::Event { captured: false })) }
+    bound cuEventCreate(out: *mut Handle, _flags: u32) { put(out, state().add(Object::Event { captured: false, busy: false })) }
     bound cuEventDestroy_v2(event: Handle) {
         let mut state = state();
         state.event(CALL, event);
@@ -423,9 +479,17 @@ api! {
             Ok(runs) => *state.event(CALL, event) = !runs,
             Err(code) => return code,
         }
+        state.set_busy(event, BUSY.is_some());
         0
     }
-    bound cuEventQuery(event: Handle) { if *state().event(CALL, event) { CAPTURED_EVENT } else { 0 } }
+    bound cuEventQuery(event: Handle) {
+        let mut state = state();
+        match (*state.event(CALL, event), &state.objects[&event]) {
+            (true, _) => CAPTURED_EVENT,
+            (false, Object::Event { busy: true, .. }) => NOT_READY,
+            (false, _) => 0,
+        }
+    }
     bound cuEventSynchronize(event: Handle) { if *state().event(CALL, event) { CAPTURED_EVENT } else { 0 } }
 
     bound cuModuleLoadData(out: *mut Handle, image: *const c_char) {

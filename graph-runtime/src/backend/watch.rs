@@ -1,0 +1,195 @@
+//! Launches that futures wait for, and the thread that asks whether they have ended.
+//!
+//! The thread begins with the first future that has to wait, and sleeps while none does. For [`MAX_SPIN`] it asks again
+//! and again without a pause, as CUDA's own waits do, so that the end is seen at once. Longer launches are not worth a
+//! processor: CUDA wakes the thread when they end, by a host function that is queued after the launch (on a stream of
+//! its own, so that the graph's next launch does not wait for it). If the context fails, CUDA calls no host function.
+//! So the thread also asks every [`MAX_PAUSE`].
+//!
+//! Wakers run on this thread, outside of its locks, and never in a host function: an executor that polls in its waker
+//! may launch graphs there.
+
+use crate::backend::device::alarm::Alarm;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::uses::Awaited;
+use crate::error::CudaError;
+use crate::program::host::refuse_in_host_function;
+use std::ffi::c_void;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Poll, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+/// The time for which the thread asks for the end of a launch without a pause.
+const MAX_SPIN: Duration = Duration::from_millis(2);
+/// The time after which the thread asks again, if nothing wakes it.
+const MAX_PAUSE: Duration = Duration::from_millis(10);
+/// As [`MAX_PAUSE`], while a launch has no alarm, since none could be set.
+const MAX_PAUSE_WITHOUT_ALARM: Duration = Duration::from_micros(200);
+
+/// One launch that may be in flight.
+pub(crate) struct WatchedLaunch {
+    /// The event that was recorded after this launch alone.
+    event: LaunchEvent,
+    state: Mutex<WatchState>,
+}
+
+#[derive(Default)]
+struct WatchState {
+    /// The result, once the thread has seen the end.
+    ended: Option<Result<(), CudaError>>,
+    /// The task that waits for the end.
+    waker: Option<Waker>,
+    /// Whether the thread has the launch.
+    is_watched: bool,
+}
+
+impl WatchedLaunch {
+    pub(crate) fn new(event: LaunchEvent) -> Arc<Self> {
+        Arc::new(Self {
+            event,
+            state: Mutex::default(),
+        })
+    }
+
+    /// Whether the launch has ended, or its error. If it has not, the waker is called when it has.
+    ///
+    /// Fails in host functions, as waiting for a graph does: the function may belong to this launch.
+    pub(crate) fn poll(self: &Arc<Self>, waker: &Waker) -> Poll<Result<(), CudaError>> {
+        if let Some(ended) = self.lock().ended {
+            return Poll::Ready(ended);
+        }
+        if let Err(error) = refuse_in_host_function() {
+            return Poll::Ready(Err(error));
+        }
+        if let Some(ended) = self.event.end() {
+            return Poll::Ready(ended);
+        }
+        // Cloning and dropping wakers is code of the executor, and happens outside of the lock.
+        let waker = waker.clone();
+        let mut state = self.lock();
+        if let Some(ended) = state.ended {
+            return Poll::Ready(ended);
+        }
+        let before = state.waker.replace(waker);
+        let is_watched = std::mem::replace(&mut state.is_watched, true);
+        drop(state);
+        drop(before);
+        if !is_watched && watch(self.clone()).is_err() {
+            return Poll::Ready(self.event.wait()); // the system has no more threads
+        }
+        Poll::Pending
+    }
+
+    /// Forgets the task that waits.
+    pub(crate) fn forget_waker(&self) {
+        let waker = self.lock().waker.take();
+        drop(waker);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, WatchState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The thread, once it has begun.
+static THREAD: OnceLock<Thread> = OnceLock::new();
+/// Launches that the thread does not have yet.
+static ARRIVED: Mutex<Vec<Arc<WatchedLaunch>>> = Mutex::new(Vec::new());
+
+fn arrived() -> MutexGuard<'static, Vec<Arc<WatchedLaunch>>> {
+    ARRIVED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives a launch to the thread.
+fn watch(launch: Arc<WatchedLaunch>) -> io::Result<()> {
+    let mut arrived = arrived();
+    if THREAD.get().is_none() {
+        let thread = thread::Builder::new().name("cuda-graph-watch".to_owned()).spawn(run)?;
+        let _ = THREAD.set(thread.thread().clone()); // the lock lets one caller come here
+    }
+    arrived.push(launch);
+    drop(arrived);
+    wake_thread();
+    Ok(())
+}
+
+fn wake_thread() {
+    if let Some(thread) = THREAD.get() {
+        thread.unpark();
+    }
+}
+
+/// The host function of alarms. It takes no data, makes no CUDA call and does not panic.
+unsafe extern "C" fn ring(_: *mut c_void) {
+    wake_thread();
+}
+
+/// A launch that the thread asks for.
+struct Entry {
+    launch: Arc<WatchedLaunch>,
+    since: Instant,
+    alarm: Option<Alarm>,
+}
+
+/// The thread. It never ends.
+fn run() {
+    let mut entries: Vec<Entry> = Vec::new();
+    loop {
+        entries.extend(arrived().drain(..).map(|launch| Entry {
+            launch,
+            since: Instant::now(),
+            alarm: None,
+        }));
+        let wakers = ended(&mut entries);
+        if !wakers.is_empty() {
+            wakers.into_iter().for_each(wake);
+        } else if entries.is_empty() {
+            thread::park();
+        } else if entries.iter().any(|entry| entry.since.elapsed() < MAX_SPIN) {
+            thread::yield_now();
+        } else {
+            entries.iter_mut().for_each(Entry::set_alarm);
+            let all = entries.iter().all(|entry| entry.alarm.is_some());
+            thread::park_timeout(if all { MAX_PAUSE } else { MAX_PAUSE_WITHOUT_ALARM });
+        }
+    }
+}
+
+/// Takes the launches that have ended or that nobody waits for out of the list. Returns the tasks to wake.
+fn ended(entries: &mut Vec<Entry>) -> Vec<Waker> {
+    let mut wakers = Vec::new();
+    entries.retain_mut(|entry| {
+        let Some(ended) = entry.launch.event.end() else {
+            // The stream of an alarm is of no use before the end.
+            return entry.alarm.is_some() || Arc::strong_count(&entry.launch) > 1;
+        };
+        if let Some(alarm) = entry.alarm.take() {
+            entry.launch.event.silence(alarm);
+        }
+        let mut state = entry.launch.lock();
+        state.ended = Some(ended);
+        wakers.extend(state.waker.take());
+        false
+    });
+    wakers
+}
+
+impl Entry {
+    /// Makes CUDA wake the thread when the launch ends, if it can.
+    fn set_alarm(&mut self) {
+        if self.alarm.is_none() {
+            // SAFETY: `ring` may be called at any time.
+            self.alarm = unsafe { self.launch.event.set_alarm(ring) }.ok();
+        }
+    }
+}
+
+/// Calls a waker, which is code of the executor. Other launches are watched even if it panics.
+fn wake(waker: Waker) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+        std::mem::forget(payload); // its `drop` could panic, too
+    }
+}

@@ -1,0 +1,347 @@
+//! Launches as futures.
+
+use crate::common::*;
+use graph_runtime::{
+    AnyGraph, Device, DeviceBuffer, EmulatorOptions, Error, Graph, GraphBuilder, Launch, LaunchFuture, OnHost, Place,
+    Result,
+};
+use std::future::Future;
+use std::mem;
+use std::pin::{Pin, pin};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+
+/// The number of rounds of the long test, if `CUDA_GRAPH_TEST_ROUNDS` names no other.
+const ROUNDS: usize = 24;
+
+/// A graph that takes its time, adds 1 to a counter, and brings it to the host.
+fn counter(device: &Device, steps: u64) -> Result<(Graph, Place<[u32; 64], OnHost>)> {
+    let mut builder = GraphBuilder::new(device, "Counter");
+    let mut flag = builder.device::<[u32; 1]>("flag");
+    let mut data = builder.device::<[u32; 64]>("data");
+    let mut output = builder.host::<[u32; 64]>("output");
+    let slow = builder.kernel("slow", Launch::new(1, 1), slow::call(steps, &mut flag));
+    let add = builder.kernel("add", Launch::new(1, 64), add_to::call(&mut data, 1));
+    let download = builder.memcpy("download", &data, &mut output);
+    builder.after(add, &[slow]);
+    builder.after(download, &[add]);
+    Ok((builder.build()?, output))
+}
+
+/// Polls once, with a waker that does nothing.
+fn poll(future: &mut LaunchFuture) -> Poll<Result<()>> {
+    pin!(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Whether launches are in flight when they return: not on the emulator, nor in debug mode.
+fn is_asynchronous(device: &Device) -> bool {
+    !device.is_emulator() && std::env::var_os("CUDA_GRAPH_DEBUG").is_none()
+}
+
+#[test]
+fn a_future_resolves_when_its_launch_has_ended() -> Result<()> {
+    let device = device();
+    for steps in [1, slow_steps() / 100, slow_steps()] {
+        let (mut graph, output) = counter(&device, steps)?;
+        let mut future = graph.launch_async()?;
+        let early = poll(&mut future);
+        match is_asynchronous(&device) {
+            true => assert!(early.is_pending() || steps < slow_steps(), "it takes a while"),
+            false => assert!(matches!(early, Poll::Ready(Ok(())))),
+        }
+        block_on(&mut future)?;
+        if let Some(raw) = graph.raw() {
+            // SAFETY: the graph lives, and so does its stream.
+            let status = unsafe { graph_runtime::cudarc::driver::sys::cuStreamQuery(raw.stream) };
+            assert_eq!(status as u32, 0, "nothing is in flight any more");
+        }
+        assert!(matches!(poll(&mut future), Poll::Ready(Ok(()))), "it stays resolved");
+        assert_eq!(graph.host(&output)?, &[1; 64]);
+    }
+    Ok(())
+}
+
+#[test]
+fn several_launches_are_in_flight() -> Result<()> {
+    let (mut graph, output) = counter(&device(), slow_steps() / 20)?;
+    let mut futures = (0..8).map(|_| graph.launch_async()).collect::<Result<Vec<_>>>()?;
+    block_on(futures.pop().expect("there are eight"))?; // the last
+    assert!(
+        futures.iter_mut().all(|future| poll(future).is_ready()),
+        "all others came before"
+    );
+    assert_eq!(graph.host(&output)?, &[8; 64]);
+    let (first, second) = (graph.launch_async()?, graph.launch_async()?);
+    block_on(async {
+        first.await?;
+        second.await
+    })?;
+    assert_eq!(graph.host(&output)?, &[10; 64]);
+    Ok(())
+}
+
+#[test]
+fn futures_are_dropped_forgotten_and_outlive_their_graph() -> Result<()> {
+    let device = device();
+    let (mut graph, output) = counter(&device, slow_steps() / 10)?;
+    drop(graph.launch_async()?);
+    let mut polled = graph.launch_async()?;
+    let _ = poll(&mut polled);
+    drop(polled);
+    mem::forget(graph.launch_async()?);
+    let mut polled = graph.launch_async()?;
+    let _ = poll(&mut polled);
+    mem::forget(polled);
+    assert_eq!(graph.host(&output)?, &[4; 64]);
+    let mut last = graph.launch_async()?;
+    let unpolled = graph.launch_async()?;
+    let _ = poll(&mut last);
+    drop((graph, device));
+    block_on(last)?;
+    block_on(unpolled)
+}
+
+#[test]
+fn futures_move_to_other_threads() -> Result<()> {
+    fn assert_all<T: Send + Sync + Unpin + 'static>(_: &T) {}
+    let (mut graph, output) = counter(&device(), slow_steps() / 10)?;
+    let futures = (0..3).map(|_| graph.launch_async()).collect::<Result<Vec<_>>>()?;
+    assert_all(&futures);
+    let threads: Vec<_> = futures
+        .into_iter()
+        .map(|mut future| {
+            let _ = poll(&mut future); // another task waits first
+            thread::spawn(move || block_on(future))
+        })
+        .collect();
+    for thread in threads {
+        thread.join().expect("it does not panic")?;
+    }
+    assert_eq!(graph.host(&output)?, &[3; 64]);
+    Ok(())
+}
+
+type Task = Pin<Box<dyn Future<Output = Result<u32>> + Send>>;
+
+/// An executor that polls its task in its waker, as it should not.
+struct Inline {
+    task: Mutex<Option<Task>>,
+    result: Sender<Result<u32>>,
+}
+
+impl Wake for Inline {
+    fn wake(self: Arc<Self>) {
+        let mut task = self.task.lock().expect("nobody panics");
+        let Some(running) = task.as_mut() else { return };
+        if let Poll::Ready(result) = running.as_mut().poll(&mut Context::from_waker(&self.clone().into())) {
+            *task = None;
+            self.result.send(result).expect("somebody waits");
+        }
+    }
+}
+
+#[test]
+fn wakers_may_launch_graphs() -> Result<()> {
+    let (mut graph, output) = counter(&device(), slow_steps() / 20)?;
+    let (result, ended) = mpsc::channel();
+    let task = async move {
+        for _ in 0..5 {
+            graph.launch_async()?.await?;
+        }
+        Ok(graph.host(&output)?[0])
+    };
+    let executor = Arc::new(Inline {
+        task: Mutex::new(Some(Box::pin(task))),
+        result,
+    });
+    executor.wake();
+    let ended = ended.recv_timeout(std::time::Duration::from_secs(60));
+    assert_eq!(ended.expect("it ends")?, 5);
+    Ok(())
+}
+
+#[test]
+fn a_waker_that_panics_stops_nobody() -> Result<()> {
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("on purpose");
+        }
+    }
+    let (mut graph, output) = counter(&device(), slow_steps() / 20)?;
+    let mut first = graph.launch_async()?;
+    let _ = pin!(&mut first).poll(&mut Context::from_waker(&Arc::new(Panics).into()));
+    let second = graph.launch_async()?;
+    block_on(second)?;
+    block_on(first)?;
+    assert_eq!(graph.host(&output)?, &[2; 64]);
+    Ok(())
+}
+
+#[test]
+fn a_host_function_does_not_wait_for_futures() -> Result<()> {
+    let device = device();
+    let (mut graph, _) = counter(&device, slow_steps() / 10)?;
+    let mut future = graph.launch_async()?;
+    let (sender, polled) = mpsc::channel();
+    let mut builder = GraphBuilder::new(&device, "Polls");
+    builder.call("poll", (), move |()| {
+        let _ = sender.send(block_on(&mut future));
+    });
+    let mut polls = builder.build()?;
+    polls.launch()?;
+    polls.synchronize()?;
+    let polled = polled.recv().expect("it was called");
+    match is_asynchronous(&device) {
+        true => assert!(
+            polled.as_ref().unwrap_err().to_string().contains("in a host function"),
+            "{polled:?}"
+        ),
+        false => assert!(polled.is_ok(), "{polled:?}"),
+    }
+    graph.synchronize()
+}
+
+#[test]
+fn a_panic_of_a_host_function_is_returned() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "Panics");
+    let mut launches = 0;
+    builder.call("sometimes", (), move |()| {
+        launches += 1;
+        assert!(launches % 2 == 0, "odd");
+    });
+    let mut graph = builder.build()?;
+    let error = block_on(graph.launch_async()?).unwrap_err();
+    assert!(matches!(&error, Error::Panicked { .. }), "{error}");
+    assert!(
+        error.to_string().contains("graph `Panics`, node `sometimes`"),
+        "{error}"
+    );
+    graph.synchronize()?; // it was returned once
+    block_on(graph.launch_async()?)?;
+    drop(graph.launch_async()?);
+    assert!(
+        matches!(graph.synchronize(), Err(Error::Panicked { .. })),
+        "nobody else has seen it"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_fault_is_the_error_of_its_launch() -> Result<()> {
+    let device = Device::emulator_with(EmulatorOptions {
+        step_limit: Some(1000),
+        ..Default::default()
+    });
+    let mut builder = GraphBuilder::new(&device, "Late");
+    let mut flag = builder.device::<[u32; 1]>("flag");
+    builder.kernel("slow", Launch::new(1, 1), slow::call(1 << 20, &mut flag));
+    let mut graph = builder.build()?;
+    let error = block_on(graph.launch_async()?).unwrap_err();
+    assert!(matches!(error, Error::Fault { .. }), "{error}");
+    assert!(graph.synchronize().is_err(), "whoever waits sees it, too");
+    Ok(())
+}
+
+#[test]
+fn every_graph_launches_as_a_future_on_any_stream() -> Result<()> {
+    let device = device();
+    let data = device.alloc::<[u32; 64]>()?;
+    let mut graphs: Vec<Box<dyn AnyGraph + Send>> = Vec::new();
+    for _ in 0..3 {
+        graphs.push(Box::new(adder(&device, &data)?));
+    }
+    let futures = graphs.iter_mut().map(|graph| graph.launch_async());
+    let futures = futures.collect::<Result<Vec<_>>>()?;
+    futures.into_iter().try_for_each(block_on)?;
+    assert_eq!(*data.read()?, [3; 64]);
+    let Some(context) = device.context() else {
+        return Ok(()); // the emulator has no streams
+    };
+    let stream = context.new_stream().expect("a stream");
+    let futures = graphs.iter_mut().map(|graph| graph.launch_async_on(&stream));
+    let futures = futures.collect::<Result<Vec<_>>>()?;
+    drop(stream);
+    futures.into_iter().try_for_each(block_on)?;
+    assert_eq!(*data.read()?, [6; 64]);
+    Ok(())
+}
+
+/// A graph that adds 1 to shared memory, after a while.
+fn adder(device: &Device, data: &DeviceBuffer<[u32; 64]>) -> Result<Graph> {
+    let mut builder = GraphBuilder::new(device, "Adder");
+    let mut data = builder.shared("data", data, true);
+    builder.kernel(
+        "add",
+        Launch::new(1, 64),
+        add_late::call(&mut data, 1, slow_steps() / 1000),
+    );
+    builder.build()
+}
+
+/// Two threads launch two graphs on shared memory, and each sends graphs in flight to a third thread, which drops them.
+/// Futures are awaited, cancelled before and after they were polled, and forgotten.
+#[test]
+fn threads_launch_drop_and_cancel_in_any_order() -> Result<()> {
+    let rounds = std::env::var("CUDA_GRAPH_TEST_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().expect("a number"));
+    let device = device();
+    let data = device.alloc::<[u32; 64]>()?;
+    let (to_drop, dropped) = mpsc::channel::<Graph>();
+    let launched = thread::scope(|scope| {
+        let dropper = scope.spawn(move || dropped.into_iter().for_each(drop));
+        let launchers: Vec<_> = (0..2)
+            .map(|_| {
+                let (device, data, to_drop) = (&device, &data, to_drop.clone());
+                scope.spawn(move || launch_in_rounds(device, data, &to_drop, rounds))
+            })
+            .collect();
+        drop(to_drop);
+        let launched: Result<Vec<u32>> = launchers
+            .into_iter()
+            .map(|launcher| launcher.join().expect("it does not panic"))
+            .collect();
+        dropper.join().expect("it does not panic");
+        launched
+    })?;
+    assert_eq!(*data.read()?, [launched.iter().sum(); 64]);
+    Ok(())
+}
+
+/// Returns the number of launches.
+fn launch_in_rounds(
+    device: &Device,
+    data: &DeviceBuffer<[u32; 64]>,
+    to_drop: &Sender<Graph>,
+    rounds: usize,
+) -> Result<u32> {
+    let (mut graph, mut launches) = (adder(device, data)?, 0);
+    for round in 0..rounds {
+        let mut future = graph.launch_async()?;
+        launches += 1;
+        match round % 4 {
+            0 => block_on(future)?,
+            1 => drop(future),
+            2 => {
+                let _ = poll(&mut future);
+                drop(future);
+            }
+            _ => {
+                let _ = poll(&mut future);
+                mem::forget(future);
+            }
+        }
+        if round % 8 == 7 {
+            let mut other = adder(device, data)?;
+            let (mut cancelled, awaited) = (other.launch_async()?, other.launch_async()?);
+            launches += 2;
+            let _ = poll(&mut cancelled);
+            to_drop.send(other).expect("the thread waits for graphs");
+            drop(cancelled);
+            block_on(awaited)?;
+        }
+    }
+    graph.synchronize()?;
+    Ok(launches)
+}
