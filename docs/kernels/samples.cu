@@ -114,3 +114,10 @@ extern "C" __global__ void softmax(const float *x, float *exps, float *y)
         sum += exps[64 * blockIdx.x + column];
     y[i] = exps[i] / sum;
 }
+
+// shrunk[y][x] is the mean of four texels of an image that is twice as large: the middle between them.
+extern "C" __global__ void shrink(cudaTextureObject_t image, float *shrunk)
+{
+    unsigned x = threadIdx.x, y = blockIdx.x;
+    shrunk[index_in_launch()] = tex2D<float>(image, 2 * x + 1, 2 * y + 1);
+}

@@ -76,6 +76,7 @@ fn saxpy(memory: &Memory, module: &Module, threads: &[usize]) {
             shared_bytes: 0,
             arguments: &[&a, &px, &py, &count],
             buffers: &buffers,
+            textures: &[],
             options: &options,
         };
         let emulated = best(|| module.launch("saxpy", &launch).expect("the kernel is right"));
@@ -123,6 +124,7 @@ fn matmul(memory: &Memory, module: &Module, threads: &[usize]) {
                 shared_bytes: 0,
                 arguments: &[&addresses[0], &addresses[1], &addresses[2], &count],
                 buffers: &buffers,
+                textures: &[],
                 options: &options,
             };
             let emulated = best(|| module.launch(kernel, &launch).expect("the kernel is right"));

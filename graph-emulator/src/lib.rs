@@ -29,8 +29,12 @@
 //! and a limit of steps.
 //!
 //! A kernel is [refused](Kernel::refused) if it, or a function that it may call, has an instruction that the emulator
-//! does not have: textures and surfaces, `wgmma`, sparse and one-bit matrices, copies by tensor maps. The other kernels
-//! of its module run. A cluster has one block; a kernel that is made for clusters of several blocks cannot be launched.
+//! does not have: surfaces and textures of arrays, `wgmma`, sparse and one-bit matrices, copies by tensor maps. The
+//! other kernels of its module run. A cluster has one block; a kernel that is made for clusters of several blocks
+//! cannot be launched.
+//!
+//! A [`Texture`] is memory that a kernel reads by `tex.1d`, with an integer coordinate, or by `tex.2d`. Linear filters
+//! round weights to 1/256, as the CUDA programming guide says.
 //!
 //! ```
 //! use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
@@ -61,6 +65,7 @@
 //!     shared_bytes: 0,
 //!     arguments: &[&data.address().to_le_bytes()],
 //!     buffers: &[Buffer { name: "data", address: data.address(), len: 16, access: Access::ReadWrite }],
+//!     textures: &[],
 //!     options: &Options::default(),
 //! })?;
 //! let mut bytes = [0; 8];
@@ -84,6 +89,7 @@ mod softfloat;
 
 pub use fault::{Fault, FaultKind, LoadError, Operation};
 pub use memory::footprint::{Conflict, Footprint};
+pub use memory::texture::{Addressing, Channel, Filter, Texture};
 pub use memory::view::{Access, Buffer};
 pub use memory::{Allocation, Memory, MemoryError};
 pub use run::launch::{Launch, MAX_TOGETHER, Report};

@@ -79,6 +79,11 @@ pub enum BufferAccess {
     Write,
     /// Stores, and loads of what it has stored: `&mut [MaybeUninit<T>]`.
     Overwrite,
+    /// Reads through a texture alone: `&[Texel<T>]` and, of rows, `&[[Texel<T>; N]]`.
+    Texture {
+        /// Whether the memory is rows of texels.
+        plane: bool,
+    },
     /// `atom` and `red` alone: `&[Atomic<T>]`.
     Atomic {
         /// The size of `T` in bytes; `None` if the caller does not know it.

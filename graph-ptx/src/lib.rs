@@ -45,6 +45,6 @@ pub use error::ParseError;
 pub use location::{Location, location};
 pub use parser::parse;
 pub use summary::{
-    Access, Elements, KernelSummary, ParamSummary, Store, Touched, VariableAccess, infer_pointers, kernel_summaries,
-    summarize,
+    Access, Elements, Fetch, KernelSummary, ParamSummary, Store, Touched, VariableAccess, infer_pointers,
+    kernel_summaries, summarize,
 };

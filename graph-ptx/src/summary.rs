@@ -25,6 +25,8 @@
 //!   stored there, and what is stored at addresses that are not known; every other load finds everything.
 //! * **The workspace of a cooperative launch**, which `%envreg1` and `%envreg2` name, is memory that no graph knows:
 //!   accesses of it count for nothing.
+//! * **Textures** whose handle is a parameter (a number, as `cudaTextureObject_t` is) are the memory of that parameter,
+//!   which is read through them. All other textures, and all surfaces, are memory that no graph knows.
 //! * **Calls** are followed with their arguments; a call through a register may reach every function of the module
 //!   whose address is taken and that has as many parameters. External functions may do anything with their arguments,
 //!   except for a few that are known (`vprintf`, `malloc`).
@@ -137,7 +139,7 @@ pub struct Access {
     pub stored: Option<u32>,
     /// An atomic operation or reduction, which reads too.
     pub atomic: Option<u32>,
-    /// An access that is no `atom` or `red`: a load, a store, a copy, or one that is not known.
+    /// An access that is no `atom`, `red` or `tex`: a load, a store, a copy, or one that is not known.
     pub plain: Option<u32>,
     /// An `atom` or `red` of a narrower scope than the GPU (`.cta`, `.cluster`), which is not atomic for other kernels.
     pub narrow: Option<u32>,
@@ -148,8 +150,33 @@ pub struct Access {
     /// A load through caches that do not see what other kernels write meanwhile (`ld.global.nc`, `ldu`, textures,
     /// tensor maps).
     pub noncoherent: Option<u32>,
+    /// The reads through a texture, by [`Fetch`]. They count as loads, but not as plain accesses.
+    pub fetched: [Option<u32>; 3],
     /// The type of the elements.
     pub elements: Elements,
+}
+
+/// The forms of reads through a texture whose handle is a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetch {
+    /// `tex.1d` with an integer coordinate, as memory that is no array takes it (`tex1Dfetch`).
+    Linear,
+    /// `tex.2d` (`tex2D`).
+    Plane,
+    /// Any other.
+    Other,
+}
+
+impl Access {
+    /// The line of the first read through a texture in one of these forms.
+    pub fn fetch(&self, forms: &[Fetch]) -> Option<u32> {
+        forms.iter().filter_map(|form| self.fetched[*form as usize]).min()
+    }
+
+    /// The line of the first read through a texture.
+    pub fn any_fetch(&self) -> Option<u32> {
+        self.fetch(&[Fetch::Linear, Fetch::Plane, Fetch::Other])
+    }
 }
 
 /// The type of the elements of memory, as its accesses tell it.

@@ -51,7 +51,7 @@ use std::fmt;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no graph",
     label = "not a graph",
-    note = "graphs are declared by `cuda_graph!`, or built by `GraphBuilder::build`"
+    note = "graphs are declared by `cuda_graph!`, or built by `GraphBuilder::build`; if this is a `Result` of a graph, write `?`"
 )]
 pub trait AnyGraph: fmt::Debug {
     /// Lends the graph inside to the methods below.

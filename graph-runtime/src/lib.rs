@@ -256,6 +256,7 @@ pub use graph_macros::cuda_graph;
 /// `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take any buffer of `T`s, and `&[[T; C]; R]` takes exactly
 /// that shape. `T` is passed by value; an integer `T` takes an integer of any type if its value fits. `&[Atomic<T>]` is
 /// memory that the kernel accesses only by atomic operations, so that unordered nodes may update it: see [`Atomic`].
+/// `&[Texel<T>]` and `&[[Texel<T, S>; N]]` are memory that the kernel reads through a texture: see [`Texel`].
 /// `&mut [MaybeUninit<T>]` is memory that the kernel initialises: if an element is read later, the kernel writes it
 /// before it reads it. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`, the scalar
 /// arguments and the `.len()` of the others. It is checked at compile time if all of it is constant, else at build and
@@ -296,6 +297,7 @@ pub use kernel::atomic::Atomic;
 #[doc(inline)]
 pub use kernel::integer::Integer;
 pub use kernel::source::{CudaSource, Ptx};
+pub use kernel::texture::{Addressing, Filter, PointSampler, Sampler, Texel, TexelFormat};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
 pub use memory::{
@@ -321,7 +323,7 @@ pub mod private {
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
         buffer, buffer_of_rows, check_atomic, check_clash, check_clusters, check_constant, check_constant_race,
-        check_dimensions, check_index, check_initializes, check_launch, check_programmatic, check_range,
+        check_dimensions, check_index, check_initializes, check_launch, check_programmatic, check_range, check_texture,
         check_variables, constant, distance, integer, is_atomic, is_programmatic, overwrites, usage, variables,
     };
     pub use crate::expansion::child::{

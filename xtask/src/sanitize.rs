@@ -5,7 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates that have `unsafe` code which runs without a GPU. (`graph-runtime` comes with its tests on the emulator.)
-const CRATES: [&str; 2] = ["graph-emulator", "graph-runtime"];
+const CRATES: [&str; 2] = ["graph-emulator", LEAKING];
+
+/// The crate that leaks on purpose: the facts of CUDA sources that were compiled, and in tests graphs that are
+/// forgotten.
+const LEAKING: &str = "graph-runtime";
 
 /// The test that measures time, which instrumented code takes more of.
 const TIMED: &str = "a_module_of_500_kernels_loads_at_once";
@@ -13,7 +17,8 @@ const TIMED: &str = "a_module_of_500_kernels_loads_at_once";
 /// Options of Miri: tests read files and the clock, and rayon's threads run until the program ends.
 const MIRI: &str = "-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-permissive-provenance";
 
-/// Runs tests of crates, by default those of the emulator, with AddressSanitizer. What follows `--` is for the tests.
+/// Runs the tests of crates, by default those with `unsafe` code, with AddressSanitizer. What follows `--` is for the
+/// tests. Leaks are reported too, but for [`LEAKING`].
 ///
 /// The stable compiler has the sanitizer and its runtime; `RUSTC_BOOTSTRAP` lets it take the option. The standard
 /// library is not instrumented, but its calls of the allocator are seen.
@@ -30,19 +35,37 @@ pub(crate) fn address(root: &Path, arguments: &[&str]) -> Result<()> {
         return Err(format!("no runtime of AddressSanitizer in {}", runtime.display()).into());
     }
     let (crates, tests) = split(arguments);
-    let crates = if crates.is_empty() { &CRATES[..1] } else { crates };
-    let mut command = Command::new(cargo());
-    command
-        .current_dir(root)
-        .args(["test", "--tests", "--target", &target, "--target-dir", "target/asan"])
-        .args(crates.iter().flat_map(|name| ["-p", *name]))
-        .args(["--", "--skip", TIMED])
-        .args(tests)
-        .env("RUSTC_BOOTSTRAP", "1")
-        .env("RUSTFLAGS", "-Zsanitizer=address")
-        .env("CARGO_INCREMENTAL", "0")
-        .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
-    run(&mut command)
+    let crates = if crates.is_empty() { &CRATES[..] } else { crates };
+    for name in crates {
+        let mut command = Command::new(cargo());
+        command
+            .current_dir(root)
+            .args([
+                "test",
+                "--tests",
+                "--no-fail-fast",
+                "--target",
+                &target,
+                "--target-dir",
+                "target/asan",
+                "-p",
+                name,
+            ])
+            .args(["--", "--skip", TIMED])
+            .args(tests)
+            .env("RUSTC_BOOTSTRAP", "1")
+            .env("RUSTFLAGS", "-Zsanitizer=address")
+            .env("CARGO_INCREMENTAL", "0")
+            .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+        // Tests allocate more than there is, on purpose. By default that is a report.
+        let leaks = u8::from(*name != LEAKING);
+        command.env(
+            "ASAN_OPTIONS",
+            format!("allocator_may_return_null=1:detect_leaks={leaks}"),
+        );
+        run(&mut command)?;
+    }
+    Ok(())
 }
 
 /// Runs the unit tests of crates under Miri, by default of those with `unsafe` code. What follows `--` is for the

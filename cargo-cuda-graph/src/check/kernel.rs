@@ -107,6 +107,7 @@ fn param(
                 let unused = Accessed {
                     mutable: false,
                     atomic: false,
+                    texture: None,
                     elements: graph_ptx::Elements::Unknown,
                 };
                 let (ty, decide) = memory_type(&unused, candidates);
@@ -155,6 +156,13 @@ fn memory_type(memory: &Accessed, candidates: &[Option<&Cpp>]) -> (String, Optio
     });
     let guess = memory.element();
     let ty = memory.of_elements(guess.unwrap_or("u8"));
+    if memory.texture.is_some() {
+        let rows = ty
+            .contains("; N]")
+            .then(|| "`N` is the number of texels of a row; ".to_owned());
+        let decide = format!("{}texels are of 1, 2 or 4 `T`s", rows.unwrap_or_default());
+        return (ty, Some(decide));
+    }
     let decide = match (pointee, guess) {
         (Some(pointee), Some(guess)) => Some(format!("elements are `{pointee}`, accessed as `{guess}`")),
         (Some(pointee), None) => Some(format!("elements are `{pointee}`, accessed in parts of several sizes")),

@@ -9,14 +9,14 @@ const MAX_WIDTH: usize = 100;
 
 /// The block that declares the kernels of the PTX file at `path`.
 pub(super) fn text(path: &str, kernels: &[Kernel]) -> String {
-    let is_atomic = |kernel: &Kernel| {
-        let mut types = kernel.params.iter().filter_map(|param| param.ty.as_deref());
-        types.any(|ty| ty.contains("Atomic<"))
-    };
     let declared = kernels.iter().filter(|kernel| kernel.is_declarable());
-    let imports = match declared.clone().any(is_atomic) {
-        true => "{Atomic, cuda_kernels}",
-        false => "cuda_kernels",
+    let types = declared.flat_map(|kernel| kernel.params.iter().filter_map(|param| param.ty.as_deref()));
+    let uses = |wrapper: &str| types.clone().any(|ty| ty.contains(wrapper));
+    let imports = match (uses("Atomic<"), uses("Texel<")) {
+        (true, true) => "{Atomic, Texel, cuda_kernels}",
+        (true, false) => "{Atomic, cuda_kernels}",
+        (false, true) => "{Texel, cuda_kernels}",
+        (false, false) => "cuda_kernels",
     };
     let mut text = format!("use graph_runtime::{imports};\n\n#[cuda_kernels({path:?})]\nunsafe extern \"C\" {{\n");
     text.push_str(

@@ -81,7 +81,8 @@ fn accesses(access: &Access, lines: &Lines<'_>) -> Option<String> {
         .stored
         .filter(|_| access.plain.is_some() || access.atomic.is_none());
     let parts = [
-        ("reads", access.loaded),
+        ("reads", access.loaded.filter(|_| access.any_fetch().is_none())),
+        ("reads through a texture", access.any_fetch()),
         ("writes", plain),
         ("updates atomically", access.atomic),
         ("updates atomically for its own block alone", access.narrow),

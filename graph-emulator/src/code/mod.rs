@@ -4,6 +4,7 @@ mod operands;
 mod call;
 mod matrix;
 mod mbarrier;
+mod texture;
 mod access;
 mod video;
 mod data;
@@ -34,6 +35,7 @@ pub(crate) use matrix::{
 };
 pub(crate) use mbarrier::{Arrive, BulkCopy, ClusterBarrier, Mbarrier, MbarrierOp, Phase};
 pub(crate) use operands::Operands;
+pub(crate) use texture::{Coordinates, TexelType, TextureFetch, TextureQuery};
 pub(crate) use video::{Part, Source, Then, Video, VideoOp};
 pub(crate) use warp::{Barrier, BarrierOp, Collective, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
 
@@ -256,6 +258,8 @@ pub(crate) enum Op {
     Barrier(Box<Barrier>),
     Mbarrier(Box<Mbarrier>),
     BulkCopy(Box<BulkCopy>),
+    TextureFetch(Box<TextureFetch>),
+    TextureQuery(TextureQuery),
     Cluster(ClusterBarrier),
     Collective(Collective),
     Matrix(Box<Matrix>),
@@ -302,6 +306,8 @@ impl Op {
             | Op::Barrier(_)
             | Op::Mbarrier(_)
             | Op::BulkCopy(_)
+            | Op::TextureFetch(_)
+            | Op::TextureQuery(_)
             | Op::Cluster(_)
             | Op::Collective(_)
             | Op::Matrix(_)
@@ -345,6 +351,8 @@ impl Op {
             | Op::Barrier(_)
             | Op::Mbarrier(_)
             | Op::BulkCopy(_)
+            | Op::TextureFetch(_)
+            | Op::TextureQuery(_)
             | Op::Cluster(_)
             | Op::Collective(_)
             | Op::Matrix(_)

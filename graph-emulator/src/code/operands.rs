@@ -219,6 +219,11 @@ impl Op {
             Op::Barrier(op) => rare::barrier(op, each),
             Op::Mbarrier(op) => rare::mbarrier(op, each),
             Op::BulkCopy(op) => rare::bulk_copy(op, each),
+            Op::TextureFetch(op) => rare::texture_fetch(op, each),
+            Op::TextureQuery(op) => {
+                each(R32, To, &mut op.d);
+                each(R64, Source, &mut op.handle);
+            }
             Op::Collective(op) => rare::collective(op, each),
             Op::ActiveMask { d } => each(R32, To, d),
             Op::Video(op) => {

@@ -9,6 +9,7 @@ mod control;
 mod matrix;
 mod memory;
 mod mbarrier;
+mod texture;
 mod mov;
 mod warp;
 mod float;
@@ -189,6 +190,8 @@ fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scop
         "createpolicy" => memory::create_policy(modifiers, operands, scope),
         "discard" => memory::discard(modifiers, operands, scope),
         "mbarrier" => mbarrier::mbarrier(modifiers, operands, scope),
+        "tex" => texture::fetch(modifiers, operands, scope),
+        "txq" => texture::query(modifiers, operands, scope),
         "mapa" => mbarrier::map_address(modifiers, operands, scope),
         "getctarank" => mbarrier::block_of_address(modifiers, operands, scope),
         "barrier" if modifiers.has("cluster") => mbarrier::cluster_barrier(modifiers, operands),

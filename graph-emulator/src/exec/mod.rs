@@ -7,6 +7,7 @@ pub(crate) mod frame;
 pub(crate) mod matrix;
 pub(crate) mod cell;
 pub(crate) mod mbarrier;
+pub(crate) mod texture;
 pub(crate) mod memory;
 pub(crate) mod words;
 pub(crate) mod check;
@@ -143,6 +144,8 @@ impl Warp {
             Op::Barrier(op) => return self.barrier(op, mask, pc, env),
             Op::Mbarrier(op) => return self.mbarrier(op, mask, env),
             Op::BulkCopy(op) => mbarrier::bulk_copy(registers, env, mask, op)?,
+            Op::TextureFetch(op) => texture::fetch(registers, env, mask, op)?,
+            Op::TextureQuery(op) => texture::query(registers, env, mask, op)?,
             &Op::Cluster(op) => return self.cluster_barrier(op, mask, pc, env),
             Op::Matrix(op) => return self.matrix(op, mask, pc, env),
             &Op::ActiveMask { d } => registers.set(d, mask, [mask; LANES]),

@@ -178,6 +178,7 @@ impl fmt::Display for FaultKind {
             FaultKind::Deadlock(who) => write!(f, "deadlock: {who}"),
             FaultKind::DivergentBarrier(who) => write!(f, "divergent barrier: {who}"),
             FaultKind::InvalidBarrier(what) => write!(f, "wrong use of a barrier: {what}"),
+            FaultKind::InvalidTexture(what) => write!(f, "wrong use of a texture: {what}"),
             FaultKind::StepLimit(limit) => write!(
                 f,
                 "the block executed more than {limit} warp instructions; does it wait for a block that has not started?"

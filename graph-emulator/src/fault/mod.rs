@@ -216,6 +216,8 @@ pub enum FaultKind {
     DivergentBarrier(Box<str>),
     /// A wrong use of an `mbarrier`, or of the barrier of a cluster.
     InvalidBarrier(Box<str>),
+    /// A wrong use of a texture: a handle of none, or a read in a form that it does not have.
+    InvalidTexture(Box<str>),
     /// The block executed more warp instructions than [`Options::step_limit`](crate::Options::step_limit).
     StepLimit(u64),
     /// A device-side `assert` failed.

@@ -3,6 +3,7 @@
 
 pub(crate) mod heap;
 pub(crate) mod view;
+pub(crate) mod texture;
 mod allocation;
 pub(crate) mod footprint;
 pub(crate) mod storage;

@@ -8,6 +8,7 @@ use crate::code::MAX_SHARED;
 use crate::fault::{Fault, FaultKind};
 use crate::memory::footprint::Footprint;
 use crate::memory::heap::Heap;
+use crate::memory::texture::Texture;
 use crate::memory::view::{Access, Buffer, PassedRange, View};
 use crate::memory::{Allocation, MemoryError};
 use crate::sanitize::global::GlobalSanitizer;
@@ -27,6 +28,8 @@ pub struct Launch<'a> {
     pub arguments: &'a [&'a [u8]],
     /// The memory that the kernel may access, besides its module's variables.
     pub buffers: &'a [Buffer<'a>],
+    /// The textures through which the kernel may read these. It gets a [handle](Texture::handle) of each.
+    pub textures: &'a [Texture],
     /// Limits and checks.
     pub options: &'a Options,
 }
@@ -94,6 +97,7 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
     }
     let invalid = |message| invalid(kernel.name(), message);
     check_dimensions(kernel, launch).map_err(invalid)?;
+    check_textures(launch.textures).map_err(invalid)?;
     let parameters = parameters(kernel, launch.arguments).map_err(invalid)?;
     let mut ranges = ranges(module, launch).map_err(invalid)?;
     let workspace = workspace(module, launch).map_err(invalid)?;
@@ -107,6 +111,7 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
     let context = Context {
         code: module.code(),
         view: &view,
+        textures: launch.textures,
         parameters: &parameters,
         kernel: kernel.function(),
         grid: launch.grid,
@@ -171,6 +176,18 @@ fn check_dimensions(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), Stri
         return Err(format!("{shared_bytes} bytes of dynamic shared memory are too many"));
     }
     Ok(())
+}
+
+/// Checks the descriptions of textures.
+fn check_textures(textures: &[Texture]) -> Result<(), String> {
+    let mistaken = textures
+        .iter()
+        .enumerate()
+        .find_map(|(index, texture)| Some((index, texture.mistake()?)));
+    match mistaken {
+        Some((index, mistake)) => Err(format!("there is no such texture as number {index}: {mistake}")),
+        None => Ok(()),
+    }
 }
 
 /// Lays out the arguments as the PTX says.

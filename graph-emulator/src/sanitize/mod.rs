@@ -6,11 +6,12 @@ pub(crate) mod shared;
 mod clocks;
 
 use crate::code::{
-    AsyncCopy, BarrierOp, BulkCopy, Collective, DISCARD, MAX_SHARED, MatrixOp, MbarrierOp, Op, Space, Transfer,
+    AsyncCopy, BarrierOp, BulkCopy, Collective, DISCARD, MAX_SHARED, MatrixOp, MbarrierOp, Op, Space, TextureFetch,
+    Transfer,
 };
 use crate::fault::{FaultKind, LaneFault, Operation};
 use crate::state::address::addresses;
-use crate::state::{Context, LANES, Warp, lanes};
+use crate::state::{Context, LANES, Texels, Warp, lanes};
 use global::GlobalSanitizer;
 use shared::SharedSanitizer;
 
@@ -66,7 +67,7 @@ impl Sanitizer<'_> {
                 lanes(mask).for_each(|lane| shared.meet_cluster(first + lane, generation, cluster));
             }
             _ => {
-                for touch in touches(warp, mask, op) {
+                for touch in touches(context, warp, mask, op) {
                     self.touch(context, first + touch.lane, pc, &touch)
                         .map_err(|kind| LaneFault::new(touch.lane, kind))?;
                 }
@@ -87,7 +88,7 @@ impl Sanitizer<'_> {
 }
 
 /// The accesses that an instruction will make.
-fn touches(warp: &Warp, mask: u32, op: &Op) -> Vec<Touch> {
+fn touches(context: &Context<'_>, warp: &Warp, mask: u32, op: &Op) -> Vec<Touch> {
     match op {
         Op::Load(access) => plain(warp, mask, access, Operation::Load),
         Op::Store(access) => plain(warp, mask, access, Operation::Store),
@@ -119,6 +120,7 @@ fn touches(warp: &Warp, mask: u32, op: &Op) -> Vec<Touch> {
                 .collect()
         }
         Op::BulkCopy(copy) => bulk(warp, mask, copy),
+        Op::TextureFetch(fetch) => fetched(context, warp, mask, fetch),
         Op::Matrix(matrix) => match &matrix.op {
             MatrixOp::Rows(rows) => {
                 let at = addresses(&warp.registers, &rows.address);
@@ -184,6 +186,7 @@ fn touches(warp: &Warp, mask: u32, op: &Op) -> Vec<Touch> {
         | Op::Trap
         | Op::NanoSleep
         | Op::Barrier(_)
+        | Op::TextureQuery(_)
         | Op::Cluster(_)
         | Op::Collective(_)
         | Op::ActiveMask { .. } => Vec::new(),
@@ -249,6 +252,24 @@ fn copied(warp: &Warp, mask: u32, copy: &AsyncCopy) -> Vec<Touch> {
         );
         let bytes = 0..u64::from(copy.bytes);
         touches.extend(bytes.map(|offset| byte(Space::Shared, to[lane].wrapping_add(offset), Operation::Store)));
+    }
+    touches
+}
+
+/// The channels of texels that `tex` reads. A lane whose read will fault has none.
+fn fetched(context: &Context<'_>, warp: &Warp, mask: u32, fetch: &TextureFetch) -> Vec<Touch> {
+    let mut touches = Vec::new();
+    for lane in lanes(mask) {
+        let Ok((texture, texels)) = Texels::of(&warp.registers, context.textures, fetch, lane) else {
+            continue;
+        };
+        let bytes = u64::from(texture.channel.bytes());
+        for (address, _) in texels.used() {
+            let channels = address.into_iter().flat_map(|first| {
+                (0..u64::from(texture.channels)).map(move |channel| first.wrapping_add(channel * bytes))
+            });
+            touches.extend(channels.map(|address| one(lane, Space::Global, address, bytes as u32, Operation::Load)));
+        }
     }
     touches
 }

@@ -3,6 +3,7 @@
 pub(crate) mod warp;
 mod special;
 mod local;
+pub(crate) mod texels;
 pub(crate) mod context;
 pub(crate) mod address;
 mod tracked;
@@ -16,4 +17,5 @@ pub(crate) use context::Context;
 pub(crate) use lanes::{Lane, LaneBits, each};
 pub(crate) use mask::{FULL, LANES, first, lanes};
 pub(crate) use registers::{Frame, Registers};
+pub(crate) use texels::Texels;
 pub(crate) use warp::{Activation, Warp};

@@ -104,6 +104,7 @@ impl Gpu {
             shared_bytes,
             arguments: &arguments,
             buffers: &buffers,
+            textures: &[],
             options,
         };
         self.module.launch(kernel, &launch)

@@ -44,6 +44,7 @@ pub(crate) fn launch_all<'a>(text: &str, names: impl IntoIterator<Item = &'a str
             shared_bytes: 64,
             arguments: &arguments,
             buffers: &buffers,
+            textures: &[],
             options: &options,
         };
         if let Err(fault) = module.launch(name, &launch) {

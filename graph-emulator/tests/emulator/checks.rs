@@ -246,6 +246,7 @@ fn footprints_are_exact_and_keep_others_out() {
             shared_bytes: 0,
             arguments: &[&input.address().to_le_bytes(), &kernel_out.to_le_bytes()],
             buffers: &buffers,
+            textures: &[],
             options,
         };
         gpu.module.run("copy", &launch)
@@ -363,6 +364,7 @@ fn kernels_allocate_and_free() {
         shared_bytes: 0,
         arguments: &arguments,
         buffers: &buffers,
+        textures: &[],
         options: &Options {
             record_footprint: true,
             ..Options::default()
@@ -389,6 +391,7 @@ fn conditionals_are_reported_in_the_order_of_blocks() {
         shared_bytes: 0,
         arguments: &[&40u64.to_le_bytes()],
         buffers: &[],
+        textures: &[],
         options: &Options::default(),
     };
     let expected = [0, 1, 2].map(|block| Conditional {

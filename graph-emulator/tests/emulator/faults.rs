@@ -121,6 +121,7 @@ fn ranges_of_one_allocation_have_their_own_access() {
             shared_bytes: 0,
             arguments: &arguments,
             buffers: &buffers,
+            textures: &[],
             options: &options,
         };
         gpu.module.launch("load", &launch)
@@ -237,6 +238,7 @@ fn kernels_that_are_made_for_clusters_are_refused() {
         shared_bytes: 0,
         arguments: &[],
         buffers: &[],
+        textures: &[],
         options: &Options::default(),
     };
     for directives in [

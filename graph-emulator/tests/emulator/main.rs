@@ -11,5 +11,6 @@ mod kernels;
 mod mutations;
 mod probes;
 mod size;
+mod textures;
 mod together;
 mod types;

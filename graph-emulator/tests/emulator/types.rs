@@ -309,6 +309,7 @@ fn huge_numbers_are_refused_or_fault() {
                 shared_bytes: 16,
                 arguments: &[],
                 buffers: &[],
+                textures: &[],
                 options: &Options {
                     check_uninitialized: true,
                     check_shared_races: true,

@@ -133,6 +133,10 @@ fn described(declaration: &Declaration) -> rules::Declaration {
 
 /// The accesses that a parameter allows.
 fn access(buffer: &Buffer) -> BufferAccess {
+    if let Some(wrapper) = buffer.texel() {
+        let plane = wrapper.row(&buffer.unit).is_some();
+        return BufferAccess::Texture { plane };
+    }
     match buffer.mode() {
         Mode::Read => BufferAccess::Read,
         Mode::ReadWrite => BufferAccess::Write,

@@ -49,6 +49,11 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
+    /// The type around its elements, if they are texels, which the kernel reads through a texture.
+    pub(super) fn texel(&self) -> Option<&Wrapper> {
+        self.wrapper.as_ref().filter(|wrapper| wrapper.kind == Wrapping::Texel)
+    }
+
     /// The kernel's accesses to it.
     pub(super) fn mode(&self) -> Mode {
         match (&self.wrapper, self.mutability) {
@@ -57,6 +62,7 @@ impl Buffer {
             (Some(wrapper), _) => match wrapper.kind {
                 Wrapping::Atomic => Mode::Atomic,
                 Wrapping::Uninit => Mode::Write,
+                Wrapping::Texel => Mode::Read,
             },
         }
     }

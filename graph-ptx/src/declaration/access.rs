@@ -1,15 +1,16 @@
 //! The rules about access: the kernel's reads and writes compared with its declaration.
 
-use super::proposal::{Proposal, proposals};
+use super::proposal::{Memory, Proposal, proposals};
 use super::text::{File, bytes, list};
 use super::{BufferAccess, Declaration, Kind, Mistake, Param, Place, Rule};
-use crate::{KernelSummary, Store};
+use crate::{Fetch, KernelSummary, Store};
 
 pub(super) fn check(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, mistakes: &mut Vec<Mistake>) {
     if declaration.safe {
         addresses(declaration, summary, file, mistakes);
         unknown(declaration, summary, file, mistakes);
         atomics(declaration, summary, file, mistakes);
+        textures(declaration, summary, file, mistakes);
     }
     shared_stores(declaration, summary, file, mistakes);
     needless_mut(declaration, summary, mistakes);
@@ -65,7 +66,10 @@ fn unknown(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, 
 fn shared_stores(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, mistakes: &mut Vec<Mistake>) {
     let shared = |index: usize| {
         let kind = declaration.params.get(index).map(|param| param.kind);
-        kind == Some(Kind::Buffer(BufferAccess::Read))
+        matches!(
+            kind,
+            Some(Kind::Buffer(BufferAccess::Read | BufferAccess::Texture { .. }))
+        )
     };
     let mut reported = Vec::new();
     for store in summary.stores.iter().filter(|store| !store.unknown) {
@@ -160,6 +164,59 @@ fn atomics(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, 
     }
 }
 
+/// Reports memory that is read through a texture and not declared so, and the reverse: the kernel gets a handle for the
+/// one, and an address for the other.
+fn textures(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, mistakes: &mut Vec<Mistake>) {
+    for (index, (param, facts)) in declaration.params.iter().zip(&summary.params).enumerate() {
+        let Kind::Buffer(declared) = param.kind else { continue };
+        let (Param { name, ty, .. }, kernel) = (param, &declaration.name);
+        let access = &facts.access;
+        let (line, message, help) = match declared {
+            BufferAccess::Texture { plane } => {
+                let others = match plane {
+                    true => [Fetch::Linear, Fetch::Other],
+                    false => [Fetch::Plane, Fetch::Other],
+                };
+                let plain = unwrapped(ty, "Texel");
+                if let Some(line) = access.plain.or(access.atomic) {
+                    let message =
+                        format!("the kernel `{kernel}` uses `{name}` as an address, which is declared `{ty}`");
+                    (
+                        line,
+                        message,
+                        format!("read it by `tex` alone, or declare it `{name}: {plain}`"),
+                    )
+                } else if let Some(line) = access.fetch(&others) {
+                    let forms = match plane {
+                        true => "rows of texels are read by `tex.2d` (`tex2D`)",
+                        false => "texels in a row are read by `tex.1d` with an integer coordinate (`tex1Dfetch`)",
+                    };
+                    let message = format!(
+                        "the kernel `{kernel}` reads `{name}`, which is declared `{ty}`, in a way that this memory does \
+                         not have"
+                    );
+                    (line, message, forms.to_owned())
+                } else {
+                    continue;
+                }
+            }
+            BufferAccess::Read | BufferAccess::Write | BufferAccess::Overwrite | BufferAccess::Atomic { .. } => {
+                let Some(line) = access.any_fetch() else { continue };
+                let message =
+                    format!("the kernel `{kernel}` reads `{name}` through a texture, but it is declared `{ty}`");
+                let help = match Memory::of(access).texture {
+                    Some(_) => format!("declare it `{name}: {}`", Proposal::Memory(Memory::of(access)).ty()),
+                    None => "make it a plain `fn`, pass the handle by value as a `u64`, and launch it with `unsafe`"
+                        .to_owned(),
+                };
+                (line, message, help)
+            }
+        };
+        let mistake = Mistake::new(Rule::Access, Place::Param(index), message).note(at(line, file));
+        mistakes.push(mistake.help(help));
+    }
+}
+
 /// The type with `T` in place of each `Wrapper<T>`.
 fn unwrapped(ty: &str, wrapper: &str) -> String {
     let opening = format!("{wrapper}<");
@@ -195,7 +252,7 @@ fn needless_mut(declaration: &Declaration, summary: &KernelSummary, mistakes: &m
     for (index, (param, facts)) in params().enumerate() {
         let mutable = match param.kind {
             Kind::Buffer(BufferAccess::Write | BufferAccess::Overwrite) => true,
-            Kind::Buffer(BufferAccess::Read | BufferAccess::Atomic { .. }) => false,
+            Kind::Buffer(BufferAccess::Read | BufferAccess::Texture { .. } | BufferAccess::Atomic { .. }) => false,
             Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized | Kind::Host | Kind::Invalid => false,
         };
         if !mutable || facts.access.stored.is_some() {

@@ -1,7 +1,7 @@
 //! The Rust declaration of a kernel, as far as its PTX tells.
 
 use crate::ast::{Module, Type};
-use crate::{Access, Elements, KernelSummary, ParamSummary, infer_pointers, summarize};
+use crate::{Access, Elements, Fetch, KernelSummary, ParamSummary, infer_pointers, summarize};
 
 /// The type that a parameter could be declared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,17 +19,24 @@ pub struct Memory {
     pub mutable: bool,
     /// Whether it accesses the memory by atomic operations of the whole GPU alone, all of elements of one size.
     pub atomic: bool,
+    /// The way in which the kernel reads it through a texture, if it reads it so alone and in one way.
+    pub texture: Option<Fetch>,
     /// The type of the elements.
     pub elements: Elements,
 }
 
 impl Memory {
     /// The memory that is accessed so.
-    fn of(access: &Access) -> Self {
+    pub(super) fn of(access: &Access) -> Self {
         let sizes = access.atomic_sizes.iter().flatten().count();
         Self {
             mutable: access.stored.is_some(),
             atomic: access.atomic.is_some() && access.plain.is_none() && access.narrow.is_none() && sizes == 1,
+            texture: match (access.plain.or(access.atomic), access.fetched) {
+                (None, [Some(_), None, None]) => Some(Fetch::Linear),
+                (None, [None, Some(_), None]) => Some(Fetch::Plane),
+                _ => None,
+            },
             elements: access.elements,
         }
     }
@@ -53,10 +60,12 @@ impl Memory {
 
     /// The type as Rust writes it, of elements `element`: `&mut [f32]`.
     pub fn of_elements(&self, element: &str) -> String {
-        match (self.atomic, self.mutable) {
-            (true, _) => format!("&[Atomic<{element}>]"),
-            (false, true) => format!("&mut [{element}]"),
-            (false, false) => format!("&[{element}]"),
+        match (self.atomic, self.mutable, self.texture) {
+            (true, ..) => format!("&[Atomic<{element}>]"),
+            (false, true, _) => format!("&mut [{element}]"),
+            (false, false, Some(Fetch::Linear)) => format!("&[Texel<{element}>]"),
+            (false, false, Some(Fetch::Plane)) => format!("&[[Texel<{element}>; N]]"),
+            (false, false, Some(Fetch::Other) | None) => format!("&[{element}]"),
         }
     }
 }

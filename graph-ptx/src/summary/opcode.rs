@@ -1,6 +1,7 @@
 //! The effect of each instruction on addresses.
 
-use crate::ast::{Instruction, Operand, Space, Type};
+use super::Fetch;
+use crate::ast::{Base, Instruction, Operand, Space, Type};
 
 /// The effect of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +132,8 @@ pub(super) fn action(instruction: &Instruction) -> Action {
         | "pmevent" | "prefetch" | "prefetchu" | "applypriority" | "setmaxnreg" | "griddepcontrol" | "stackrestore" => {
             Action::Nothing
         }
-        // Textures and surfaces: the handle names memory that no graph knows.
+        "tex" | "tld4" if fetch(instruction).is_some() => Action::Load,
+        // Other textures, and surfaces: the handle names memory that no graph knows.
         "tex" | "tld4" | "suld" | "sust" | "sured" => Action::Unknown,
         "stacksave" | "alloca" => Action::Unknown,
         "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vset" | "vshl" | "vshr" | "vmad" | "vadd2" | "vsub2"
@@ -139,6 +141,24 @@ pub(super) fn action(instruction: &Instruction) -> Action {
         | "vmin4" | "vmax4" | "vset4" => Action::Compute(Computation::Mix),
         _ => Action::Unknown,
     }
+}
+
+/// The form of a read through a texture whose handle is in a register: `tex.2d.v4.f32.f32 {..}, [handle, {x, y}]`.
+pub(super) fn fetch(instruction: &Instruction) -> Option<Fetch> {
+    let Some(Operand::Vector(parts)) = instruction.operands.get(1) else {
+        return None;
+    };
+    let ([Operand::Address(Base::Register(_), 0), _], "tex" | "tld4") = (&parts[..], &*instruction.opcode) else {
+        return None;
+    };
+    let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
+    Some(
+        match (&*instruction.opcode, &modifiers[..], instruction.operands.len()) {
+            ("tex", ["1d", "v4", _, "s32"], 2) => Fetch::Linear,
+            ("tex", ["2d", "v4", _, "s32" | "f32"], 2) => Fetch::Plane,
+            _ => Fetch::Other,
+        },
+    )
 }
 
 /// Calls `visit` on each operand that is no vector or pair, and on each part of those that are.
@@ -222,13 +242,17 @@ pub(super) fn extent(instruction: &Instruction) -> Option<u64> {
     matches!(bits, 8 | 16 | 32 | 64 | 128).then(|| u64::from(bits / 8) * parts)
 }
 
-/// The type of the elements that an instruction accesses: the last type among the modifiers.
+/// The type of the elements that an instruction accesses: the last type among the modifiers. After that of a texture,
+/// the type of the coordinates follows.
 pub(super) fn element_type(instruction: &Instruction) -> Option<Type> {
-    instruction
+    let mut types = instruction
         .modifiers
         .iter()
-        .rev()
-        .find_map(|modifier| Type::named(modifier))
+        .filter_map(|modifier| Type::named(modifier));
+    match fetch(instruction) {
+        Some(_) => types.next(),
+        None => types.next_back(),
+    }
 }
 
 /// The size in bytes of the elements that an `atom` or `red` updates, each by itself; 0 if it does not say.

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use super::call::call_of;
 use super::flow::{Cell, Flow};
-use super::opcode::{Action, address_of, atomic_element, each_leaf, element_type, spaces};
+use super::opcode::{Action, address_of, atomic_element, each_leaf, element_type, fetch, spaces};
 use super::source::Source;
 use super::value::Value;
 use super::wait::{Early, is_wait};
-use super::{Access, KernelSummary, Store, VariableAccess};
+use super::{Access, Fetch, KernelSummary, Store, VariableAccess};
 use crate::ast::{Base, Instruction, Operand, Space, Type};
 
 /// The way in which memory is touched.
@@ -26,6 +26,8 @@ struct Touch {
     narrow: bool,
     /// Whether it goes through caches that do not see the writes of others.
     noncoherent: bool,
+    /// The form of the read, if it is one through a texture.
+    fetch: Option<Fetch>,
     /// Whether it can come before `griddepcontrol.wait`.
     early: bool,
 }
@@ -38,6 +40,7 @@ const LOAD: Touch = Touch {
     ty: None,
     narrow: false,
     noncoherent: false,
+    fetch: None,
     early: false,
 };
 const STORE: Touch = Touch {
@@ -157,6 +160,10 @@ impl<'s> Report<'s> {
         let line = instruction.line;
         let has = |modifier: &str| instruction.modifiers.iter().any(|given| given == modifier);
         let touch = match action {
+            Action::Load if fetch(instruction).is_some() => Touch {
+                fetch: fetch(instruction),
+                ..NONCOHERENT
+            },
             Action::Load if has("nc") || instruction.opcode == "ldu" => NONCOHERENT,
             Action::Load => LOAD,
             Action::Store => STORE,
@@ -386,7 +393,7 @@ impl Access {
             (touch.load, &mut self.loaded),
             (touch.store, &mut self.stored),
             (touch.atomic, &mut self.atomic),
-            (touch.element == 0, &mut self.plain),
+            (touch.element == 0 && touch.fetch.is_none(), &mut self.plain),
             (touch.narrow, &mut self.narrow),
             (touch.element == 2, two),
             (touch.element == 4, four),
@@ -397,6 +404,9 @@ impl Access {
         ];
         for (_, place) in parts.into_iter().filter(|(touched, _)| *touched) {
             first(place, line);
+        }
+        if let Some(form) = touch.fetch {
+            first(&mut self.fetched[form as usize], line);
         }
         if let Some(ty) = touch.ty {
             self.elements = self.elements.with(ty);

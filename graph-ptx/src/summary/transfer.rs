@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::flow::{Cell, Flow, Reach};
-use super::opcode::{Action, Computation, address_of, extent, spaces, width, written};
+use super::opcode::{Action, Computation, address_of, extent, fetch, spaces, width, written};
 use super::program::Symbol;
 use super::source::Source;
 use super::value::{Spot, Value};
@@ -47,7 +47,12 @@ impl Flow<'_, '_> {
             None => Vec::new(),
         };
         match (action, &sources[..]) {
-            (Action::Load, [address, ..]) => self.load(instruction, *address),
+            (Action::Load, [address, ..]) => {
+                // Coordinates of a texture are no part of the address.
+                let handle = fetch(instruction).and_then(|_| address_of(&instruction.operands[1]));
+                let address = handle.map_or(*address, |handle| self.operand(context, handle));
+                self.load(instruction, address)
+            }
             (Action::Atomic, _) => self.transfer_atomic(context, instruction),
             (Action::Compute(computation), sources) => {
                 let packed = match instruction.operands.get(1) {

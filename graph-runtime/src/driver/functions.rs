@@ -164,6 +164,13 @@ functions! {
     fn cuStreamQuery(stream: CUstream);
     fn cuStreamSynchronize(stream: CUstream);
     fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
+    fn cuTexObjectCreate(
+        texture: *mut sys::CUtexObject,
+        resource: *const sys::CUDA_RESOURCE_DESC,
+        description: *const sys::CUDA_TEXTURE_DESC,
+        view: *const sys::CUDA_RESOURCE_VIEW_DESC,
+    );
+    fn cuTexObjectDestroy(texture: sys::CUtexObject);
     fn cuThreadExchangeStreamCaptureMode(mode: *mut u32 as *mut sys::CUstreamCaptureMode);
     newer:
     fn cuFuncGetParamInfo(function: CUfunction, index: usize, offset: *mut usize, size: *mut usize);

@@ -16,6 +16,7 @@ pub(crate) mod event;
 pub(crate) mod stream;
 pub(crate) mod memory;
 pub(crate) mod module;
+pub(crate) mod texture;
 pub(crate) mod context;
 pub(crate) mod mode;
 pub(crate) mod nvrtc;

@@ -21,6 +21,14 @@ pub(crate) fn declaration(node: usize, name: &str, mistake: &Mistake) -> Diagnos
     }
 }
 
+/// Memory that cannot be read through the texture that a kernel takes.
+#[cold]
+pub(crate) fn texture(node: usize, name: &str, memory: &str, misfit: &str) -> Diagnostic {
+    let message = format!("node `{name}` reads `{memory}` through a texture, but that memory {misfit}");
+    Diagnostic::new(Code::Contract, Subject::Node(node), message)
+        .note("CUDA's textures of memory begin at multiples of 512 bytes, and their rows have multiples of 32 bytes")
+}
+
 /// A place of another graph.
 #[cold]
 pub(crate) fn foreign(node: usize, name: &str) -> Diagnostic {

@@ -4,6 +4,7 @@
 use crate::kernel::atomic::Atomic;
 use crate::kernel::integer::{Integer, widened};
 use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
+use crate::kernel::texture::{Sampler, Texel, TexelFormat, Texture};
 use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;
 use graph_plan::{
@@ -183,6 +184,24 @@ pub const fn check_atomic<T: Element>(
             panic!("{}", text.str(" bytes, or without `Atomic` as `&mut`").as_str());
         }
         index += 1;
+    }
+}
+
+/// Checks `param` of the kernel `kernel`, whose type `written` has elements `Texel<T, S>`, in rows of `row` of them.
+#[track_caller]
+pub const fn check_texture<T: TexelFormat, S: Sampler>(
+    _: PhantomData<Texel<T, S>>,
+    [kernel, param, written]: [&str; 3],
+    row: Option<usize>,
+) {
+    if let Some((mistake, help)) = Texture::of::<T, S>(0, row).mistake() {
+        let text = Text::new()
+            .str("parameter `")
+            .str(param)
+            .str("` of kernel `")
+            .str(kernel);
+        let text = text.str("` is `").str(written).str("`, but ").str(mistake);
+        panic!("{}", text.str(" [signature]\nhelp: ").str(help).as_str());
     }
 }
 

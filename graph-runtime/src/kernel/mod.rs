@@ -6,6 +6,7 @@
 pub(crate) mod source;
 pub(crate) mod programmatic;
 pub(crate) mod atomic;
+pub(crate) mod texture;
 pub(crate) mod dimensions;
 pub(crate) mod integer;
 
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 pub use crate::kernel::dimensions::Dimensions;
 pub use crate::kernel::source::{Declaration, ParamType, Source};
+pub use crate::kernel::texture::{Channel, Texture};
 pub use graph_plan::{Contract, GridDependency, KernelLimits, ModuleVariable, Param, ParamKind, Scalar, Touched};
 
 /// The facts about a kernel that are known at compile time.
@@ -48,6 +50,8 @@ pub struct KernelFacts {
     pub loads: &'static [(usize, u32)],
     /// The facts that decide whether a programmatic edge may start it before the previous kernel has ended.
     pub dependency: GridDependency,
+    /// The parameters that are textures. Each is `&` in `params`; the kernel gets a handle and no address.
+    pub textures: &'static [Texture],
 }
 
 impl KernelFacts {
@@ -63,6 +67,11 @@ impl KernelFacts {
             index += 1;
         }
         false
+    }
+
+    /// The form of a parameter that is a texture.
+    pub(crate) fn texture(&self, param: usize) -> Option<&'static Texture> {
+        self.textures.iter().find(|texture| texture.param == param)
     }
 
     /// The facts that the rules of graphs need.
@@ -97,6 +106,8 @@ impl KernelFacts {
 ///   and the memory passed as `&`;
 /// * memory passed as `&` of [`Atomic`](crate::Atomic) is accessed only by `atom` and `red` with the scope of the whole
 ///   GPU;
+/// * memory passed as `&` of [`Texel`](crate::Texel), which `textures` lists, is read through the texture alone, by
+///   `tex.1d` with an integer or, if it has rows, by `tex.2d`;
 /// * in memory passed as `&mut` of `MaybeUninit`, each element that is read later is written before the kernel reads
 ///   it;
 /// * `loads` and `dependency` leave out nothing that they must list;
@@ -154,6 +165,7 @@ pub(crate) static LOADED: KernelFacts = KernelFacts {
     variables: &[],
     loads: &[],
     dependency: GridDependency::NONE,
+    textures: &[],
 };
 
 /// A loaded function, to launch in a graph: cudarc's [`CudaFunction`], or a reference or [`Arc`] to one.

@@ -27,7 +27,7 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 10] = [
 
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
-const QUIET: [&str; 19] = [
+const QUIET: [&str; 20] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -46,6 +46,7 @@ const QUIET: [&str; 19] = [
     "cuModuleUnload",
     "cuStreamDestroy_v2",
     "cuStreamSynchronize",
+    "cuTexObjectDestroy",
     "cuThreadExchangeStreamCaptureMode",
 ];
 
@@ -72,7 +73,7 @@ const MAX_REPEATS: usize = 4;
 /// Whether errors of a call name a node.
 fn is_of_a_node(call: &str) -> bool {
     let adds = call.starts_with("cuGraphAdd") || call.contains("NodeSet") && !call.starts_with("cuGraphMem");
-    adds || call == "cuGraphConditionalHandleCreate"
+    adds || matches!(call, "cuGraphConditionalHandleCreate" | "cuTexObjectCreate")
 }
 
 /// Whether an error is that of the call. Debug mode says what failed by the node, and CUDA's name and code.

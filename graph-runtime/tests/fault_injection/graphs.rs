@@ -8,7 +8,8 @@ use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{
     AnyGraph, BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, Generator,
-    GraphBuilder, HostBuffer, Launch, OnDevice, Pointer, PointerMut, Result, SharedHost, cuda_graph, cuda_kernels,
+    GraphBuilder, HostBuffer, Launch, OnDevice, Pointer, PointerMut, Result, SharedHost, Texel, cuda_graph,
+    cuda_kernels,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -19,6 +20,14 @@ unsafe extern "C" {
     /// `data[i] *= table[i % 4]`
     #[requires(threads <= data.len())]
     safe fn weigh(data: &mut [f32]);
+}
+
+#[cuda_kernels("tests/kernels/textures.ptx")]
+unsafe extern "C" {
+    #[requires(threads <= at.len() && threads <= out.len())]
+    safe fn sample(image: &[[Texel<f32>; 8]], at: &[[f32; 2]], out: &mut [f32]);
+    #[requires(threads <= index.len() && threads <= out.len())]
+    safe fn gather_texels(table: &[Texel<f32>], index: &[i32], out: &mut [f32]);
 }
 
 /// One run of a scenario.
@@ -394,6 +403,18 @@ cuda_graph! {
     }
 }
 
+cuda_graph! {
+    graph Textures(image: device [[f32; 8]; 4], table: device [f32; 8]) {
+        device at:    [[f32; 2]; 4];
+        device index: [i32; 4];
+        device out:   [f32; 4];
+        device found: [f32; 4];
+
+        kernel look = sample<<<1, 4>>>(&image, &at, &mut out);
+        kernel find = gather_texels<<<1, 4>>>(&table, &index, &mut found);
+    }
+}
+
 type Text = SharedHost<[u32; 5]>;
 
 cuda_graph! {
@@ -465,6 +486,7 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
         })
     })?;
     run.step(|| graph.launch())?;
+    textures(device, run)?;
     let mut looks = run.step(|| Looks::build(device, texts[1].clone()))?;
     run.step(|| looks.launch())?;
     run.step(|| looks.synchronize())?;
@@ -476,6 +498,33 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
     })?;
     run.step(|| other.launch())?; // waits for the first graph's launch, on the GPU
     check(run.step(|| sums[1].read().map(|sum| *sum))?, [1; 4]);
+    Ok(())
+}
+
+/// A graph that reads shared memory through a texture, with and without rows, and gets other memory.
+fn textures(device: &Device, run: &mut Run) -> Result<()> {
+    let (images, table) = (
+        [
+            run.step(|| device.alloc::<[[f32; 8]; 4]>())?,
+            run.step(|| device.alloc())?,
+        ],
+        run.step(|| device.alloc::<[f32; 8]>())?,
+    );
+    run.step(|| images[0].copy_from(&[[1.5; 8]; 4]))?;
+    run.step(|| images[1].copy_from(&[[2.5; 8]; 4]))?;
+    run.step(|| table.copy_from(&[4.0; 8]))?;
+    let mut graph = run.step(|| Textures::build(device, &images[0], &table))?;
+    run.step(|| graph.launch())?;
+    check(run.step(|| Ok(*graph.out()?.read()?))?, [1.5; 4]);
+    check(run.step(|| Ok(*graph.found()?.read()?))?, [4.0; 4]);
+    run.step(|| graph.rebind_image(&images[1]))?;
+    run.step(|| graph.launch())?;
+    run.step(|| graph.rebind_image(&images[0]))?;
+    run.step(|| graph.launch())?;
+    run.step(|| graph.synchronize())?;
+    run.step(|| graph.rebind_image(&images[1]))?;
+    run.step(|| graph.launch())?;
+    check(run.step(|| Ok(*graph.out()?.read()?))?, [2.5; 4]);
     Ok(())
 }
 

@@ -14,4 +14,5 @@ mod scratch_statements;
 mod shared;
 mod shared_cuda;
 mod tables;
+mod textures;
 mod uninit;

@@ -2,7 +2,7 @@
 
 use crate::code::{
     Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Barrier, BarrierOp, Base, BulkCopy, Call, Callee, Collective,
-    File, Fragment, MatrixOp, Mbarrier, MbarrierOp, Passed, Phase, Role, Slot, VoteOp,
+    Coordinates, File, Fragment, MatrixOp, Mbarrier, MbarrierOp, Passed, Phase, Role, Slot, TextureFetch, VoteOp,
 };
 use File::{Predicate, R32, R64};
 use Role::{Source, Target as To};
@@ -99,6 +99,16 @@ pub(super) fn bulk_copy(op: &mut BulkCopy, mut each: impl FnMut(File, Role, &mut
     if let Some(barrier) = &mut op.barrier {
         address(barrier, &mut each);
     }
+}
+
+pub(super) fn texture_fetch(op: &mut TextureFetch, mut each: impl FnMut(File, Role, &mut Slot)) {
+    each(R64, Source, &mut op.handle);
+    let coordinates: &mut [Slot] = match &mut op.at {
+        Coordinates::Index(slot) => std::slice::from_mut(slot),
+        Coordinates::Integers(slots) | Coordinates::Floats(slots) => slots,
+    };
+    coordinates.iter_mut().for_each(|slot| each(R32, Source, slot));
+    op.d.iter_mut().for_each(|slot| each(R32, To, slot));
 }
 
 pub(super) fn collective(op: &mut Collective, mut each: impl FnMut(File, Role, &mut Slot)) {

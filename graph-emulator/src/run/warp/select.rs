@@ -129,6 +129,8 @@ impl Warp {
             | Op::Barrier(_)
             | Op::Mbarrier(_)
             | Op::BulkCopy(_)
+            | Op::TextureFetch(_)
+            | Op::TextureQuery(_)
             | Op::Cluster(_)
             | Op::ActiveMask { .. } => [0; LANES],
         }

@@ -29,6 +29,7 @@ pub(super) fn facts(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let limits = limits(summary);
     let loads = loads(kernel);
     let dependency = dependency(summary);
+    let textures = super::wrapper::textures(&declaration.params);
     let variables = summary.into_iter().flat_map(|summary: &KernelSummary| {
         summary
             .variables
@@ -49,6 +50,7 @@ pub(super) fn facts(source: Option<&Source>, kernel: &Checked) -> TokenStream {
             variables: &[#(#variables),*],
             loads: &[#(#loads),*],
             dependency: #dependency,
+            textures: &[#(#textures),*],
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The assertions about `Atomic<T>` and `MaybeUninit<T>`: that they are the types of these names, and that the kernel
-//! updates elements of the size of `T`, which only rustc knows.
+//! The assertions about `Atomic<T>`, `MaybeUninit<T>` and `Texel<T, S>`: that they are the types of these names, that
+//! the kernel updates elements of the size of `T`, and that CUDA has such a texture. Only rustc knows these.
 
 use crate::kernels::check::Checked;
 use crate::kernels::param::{Buffer, Kind, Param, Wrapper, Wrapping, scalar};
@@ -8,7 +8,7 @@ use crate::span::ends;
 use crate::text::text;
 use graph_plan::Scalar;
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 /// The assertions about all parameters of a kernel.
 pub(super) fn assertions(source: Option<&Source>, kernel: &Checked) -> TokenStream {
@@ -23,6 +23,7 @@ pub(super) fn assertions(source: Option<&Source>, kernel: &Checked) -> TokenStre
         Some(match wrapper.kind {
             Wrapping::Atomic => atomic(source, kernel, index, buffer, wrapper),
             Wrapping::Uninit => uninit(wrapper),
+            Wrapping::Texel => texel(kernel, index, buffer, wrapper),
         })
     };
     params.filter_map(assertion).collect()
@@ -54,4 +55,43 @@ fn uninit(wrapper: &Wrapper) -> TokenStream {
     quote_spanned! {ends(ty).0=>
         const _: ::core::marker::PhantomData<::core::mem::MaybeUninit<#inner>> = ::core::marker::PhantomData::<#ty>;
     }
+}
+
+fn texel(kernel: &Checked, index: usize, buffer: &Buffer, wrapper: &Wrapper) -> TokenStream {
+    let declaration = &kernel.declaration;
+    let (name, param, written) = (declaration.name(), declaration.params[index].name(), text(&buffer.ty));
+    let row = row(buffer, wrapper);
+    let ty = &wrapper.ty;
+    quote_spanned! {ends(ty).0=>
+        const _: () = ::graph_runtime::private::check_texture(
+            ::core::marker::PhantomData::<#ty>,
+            [#name, #param, #written],
+            #row,
+        );
+    }
+}
+
+/// The length of the rows of texels, as an `Option`.
+fn row(buffer: &Buffer, wrapper: &Wrapper) -> TokenStream {
+    match wrapper.row(&buffer.unit) {
+        Some(len) => quote!(::core::option::Option::Some(#len)),
+        None => quote!(::core::option::Option::None),
+    }
+}
+
+/// The textures among the parameters of a kernel, for its facts.
+pub(super) fn textures(params: &[Param]) -> Vec<TokenStream> {
+    let texture = |(index, param): (usize, &Param)| {
+        let Kind::Buffer(buffer) = &param.kind else { return None };
+        let wrapper = buffer.texel()?;
+        let (row, inner) = (row(buffer, wrapper), &wrapper.inner);
+        let sampler = wrapper
+            .sampler
+            .as_ref()
+            .map_or_else(|| quote!(::graph_runtime::PointSampler), ToTokens::to_token_stream);
+        Some(quote_spanned! {ends(&wrapper.ty).0=>
+            ::graph_runtime::kernel::Texture::of::<#inner, #sampler>(#index, #row)
+        })
+    };
+    params.iter().enumerate().filter_map(texture).collect()
 }

@@ -1,4 +1,5 @@
-//! `Atomic<T>` and `MaybeUninit<T>`: types around the elements of memory, which say how a kernel accesses them.
+//! `Atomic<T>`, `MaybeUninit<T>` and `Texel<T>`: types around the elements of memory, which say how a kernel accesses
+//! them.
 
 use super::ty::{Unfit, bare, scalar, signature};
 use crate::text::text;
@@ -12,6 +13,8 @@ pub(in crate::kernels) struct Wrapper {
     pub(in crate::kernels) ty: Type,
     /// The type of the elements: `u32`.
     pub(in crate::kernels) inner: Type,
+    /// The second argument, which only `Texel<T, S>` may have.
+    pub(in crate::kernels) sampler: Option<Type>,
 }
 
 /// The meaning of a [`Wrapper`].
@@ -21,6 +24,8 @@ pub(in crate::kernels) enum Wrapping {
     Atomic,
     /// `MaybeUninit<T>`: the kernel writes the elements before it reads them.
     Uninit,
+    /// `Texel<T>`: the kernel reads the elements through a texture.
+    Texel,
 }
 
 impl Wrapping {
@@ -28,6 +33,7 @@ impl Wrapping {
         match segment.ident.to_string().as_str() {
             "Atomic" => Some(Self::Atomic),
             "MaybeUninit" => Some(Self::Uninit),
+            "Texel" => Some(Self::Texel),
             _ => None,
         }
     }
@@ -36,6 +42,7 @@ impl Wrapping {
         match self {
             Self::Atomic => "Atomic",
             Self::Uninit => "MaybeUninit",
+            Self::Texel => "Texel",
         }
     }
 }
@@ -70,25 +77,28 @@ fn wrapper(ty: &Type) -> Option<Wrapper> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
         return None;
     };
-    let mut arguments = arguments.args.iter();
-    match (arguments.next()?, arguments.next()) {
-        (GenericArgument::Type(inner), None) => Some(Wrapper {
-            kind,
-            ty: ty.clone(),
-            inner: bare(inner).clone(),
-        }),
-        _ => None,
-    }
+    let arguments: Vec<&GenericArgument> = arguments.args.iter().collect();
+    let (inner, sampler) = match (kind, &arguments[..]) {
+        (_, [GenericArgument::Type(inner)]) => (inner, None),
+        (Wrapping::Texel, [GenericArgument::Type(inner), GenericArgument::Type(sampler)]) => (inner, Some(sampler)),
+        _ => return None,
+    };
+    Some(Wrapper {
+        kind,
+        ty: ty.clone(),
+        inner: bare(inner).clone(),
+        sampler: sampler.cloned(),
+    })
 }
 
 /// Refuses a wrapper around a value: nothing is shared or uninitialised there.
 pub(super) fn by_value(ty: &Type) -> Result<(), Diagnostic> {
-    let Some(Wrapper { kind, ty, inner }) = wrapper(ty) else {
+    let Some(Wrapper { kind, ty, inner, .. }) = wrapper(ty) else {
         return Ok(());
     };
     let (ty, inner) = (text(&ty), text(&inner));
     let mutability = match kind {
-        Wrapping::Atomic => "",
+        Wrapping::Atomic | Wrapping::Texel => "",
         Wrapping::Uninit => "mut ",
     };
     Err(signature(format!("`{ty}` cannot be passed by value")).help(format!(
@@ -96,7 +106,24 @@ pub(super) fn by_value(ty: &Type) -> Result<(), Diagnostic> {
     )))
 }
 
+/// The number of arrays around the texels.
+fn depth(ty: &Type, texel: &Type) -> usize {
+    match bare(ty) {
+        ty if ty == texel => 0,
+        Type::Array(array) => 1 + depth(&array.elem, texel),
+        _ => 0,
+    }
+}
+
 impl Wrapper {
+    /// The length of the rows of texels, if the elements of the memory are rows.
+    pub(in crate::kernels) fn row<'t>(&self, unit: &'t Type) -> Option<&'t syn::Expr> {
+        match bare(unit) {
+            Type::Array(row) if bare(unit) != &self.inner => Some(&row.len),
+            _ => None,
+        }
+    }
+
     /// Refuses references that contradict the wrapper, and elements that it cannot have. `target` is the type behind
     /// the reference, without the wrapper; `written` is the type with the wrapper.
     pub(super) fn check(&self, mutable: bool, target: &Type, written: &Type) -> Result<(), Diagnostic> {
@@ -118,7 +145,16 @@ impl Wrapper {
                     )),
                 );
             }
-            (Wrapping::Atomic, false) | (Wrapping::Uninit, true) => {}
+            (Wrapping::Texel, true) => {
+                return Err(signature(format!(
+                    "`&mut {written}` is memory that a kernel writes through a texture"
+                ))
+                .note("kernels only read through textures")
+                .help(format!(
+                    "use `&{written}` if the kernel reads it by `tex`, or else `&mut {plain}`"
+                )));
+            }
+            (Wrapping::Atomic | Wrapping::Texel, false) | (Wrapping::Uninit, true) => {}
         }
         if let Some(inner) = wrapper(&self.inner) {
             let (element, names) = (text(&inner.inner), [self.kind, inner.kind].map(Wrapping::name));
@@ -142,6 +178,17 @@ impl Wrapper {
                     )),
                 Scalar::U16 | Scalar::I16 | Scalar::U32 | Scalar::I32 | Scalar::U64 | Scalar::I64 => Ok(()),
                 Scalar::F32 | Scalar::F64 | Scalar::Other => Ok(()),
+            },
+            (Wrapping::Texel, _) => match target {
+                Type::Slice(rows) if depth(&rows.elem, &self.inner) <= 1 => Ok(()),
+                Type::Array(rows) if depth(&rows.elem, &self.inner) <= 1 => Ok(()),
+                _ => Err(signature(format!(
+                    "`&{written}` is neither texels one after the other nor rows of them"
+                ))
+                .help(format!(
+                    "use `&[{ty}]`, or `&[[{ty}; N]]` for rows of `N` texels",
+                    ty = text(&self.ty)
+                ))),
             },
             (Wrapping::Uninit, _) => Ok(()),
         }

@@ -3,10 +3,12 @@
 use super::attribute;
 use super::fill::{Fill, FillArguments};
 use super::kernels::Kernels;
+use super::texture::Textures;
 use crate::backend::device::cuda::Cuda;
 use crate::backend::storage::Storage;
 use crate::driver::{self, CUfunction, CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelNodeParams};
 use crate::error::CudaError;
+use crate::kernel::texture;
 use crate::program::{Argument, KernelOp, Op, Program};
 use crate::shape::part::Part;
 use graph_plan::LaunchConfig;
@@ -21,6 +23,7 @@ pub(super) struct Adder {
     pub(super) resources: Vec<Address>,
     /// The addresses of the buffers among the arguments of the current node.
     buffers: Vec<u64>,
+    pub(super) textures: Textures,
     /// The addresses of the arguments of the current node.
     pub(super) pointers: Vec<*mut c_void>,
     pub(super) fill: FillArguments,
@@ -61,6 +64,7 @@ impl Adder {
             cuda: cuda.clone(),
             resources: storage.iter().map(Address::of).collect(),
             buffers: Vec::new(),
+            textures: Textures::default(),
             pointers: Vec::new(),
             fill: FillArguments::default(),
             condition: ConditionArguments::default(),
@@ -98,7 +102,8 @@ impl Adder {
                     after = after.len(),
                     "cuGraphAddKernelNode_v2"
                 )?;
-                let params = self.kernel(program, kernels, kernel);
+                // SAFETY: by the caller's promise.
+                let params = unsafe { self.kernel(program, kernels, kernel, node) }?;
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 let added = unsafe { driver::graph::add_kernel_node(graph, after, &params) }?;
@@ -173,7 +178,8 @@ impl Adder {
     ) -> Result<(), CudaError> {
         match &program.ops[node] {
             Op::Kernel(kernel) => {
-                let params = self.kernel(program, kernels, kernel);
+                // SAFETY: by the caller's promise.
+                let params = unsafe { self.kernel(program, kernels, kernel, node) }?;
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 unsafe { driver::graph::set_kernel_node(exec, handle, &params) }
@@ -209,8 +215,35 @@ impl Adder {
         }
     }
 
+    /// The first resource that a kernel reads through a texture, and that is not at an address where CUDA can have one.
+    /// (The plan knows only where a part of a resource begins, and not where the resource does.)
+    pub(super) fn misaligned(&self, program: &Program, kernel: &KernelOp) -> Option<usize> {
+        let textures = program.functions[kernel.function as usize].facts.textures;
+        let arguments = program.arguments(kernel);
+        textures.iter().find_map(|texture| match arguments.get(texture.param)? {
+            Argument::Buffer {
+                resource, start, bytes, ..
+            } => {
+                let (resource, start, bytes) = (*resource, *start, *bytes);
+                let address = self.device(Part { resource, start, bytes });
+                (!address.is_multiple_of(texture::ALIGNMENT as u64)).then_some(resource as usize)
+            }
+            Argument::Value(_) => None,
+        })
+    }
+
     /// The parameters of a kernel node; they point into `self` and `program`.
-    fn kernel(&mut self, program: &Program, kernels: &Kernels, kernel: &KernelOp) -> KernelNodeParams {
+    ///
+    /// # Safety
+    ///
+    /// As for [`Adder::add`].
+    unsafe fn kernel(
+        &mut self,
+        program: &Program,
+        kernels: &Kernels,
+        kernel: &KernelOp,
+        node: usize,
+    ) -> Result<KernelNodeParams, CudaError> {
         let arguments = program.arguments(kernel);
         let resources = &self.resources;
         self.buffers.clear();
@@ -221,13 +254,25 @@ impl Adder {
             },
             Argument::Value(_) => 0,
         }));
+        for form in program.functions[kernel.function as usize].facts.textures {
+            let (Some(Argument::Buffer { bytes, .. }), Some(buffer)) =
+                (arguments.get(form.param), self.buffers.get_mut(form.param))
+            else {
+                continue; // never: the macro says which parameters are memory
+            };
+            let argument = (node, form.param);
+            // SAFETY: the context is current and the memory outlives every launch, by the caller's promise. (Memory
+            // that is rebound does so too: fact 2 of `CudaExecutable`.)
+            *buffer = unsafe { self.textures.handle(&self.cuda, argument, form, (*buffer, *bytes)) }?;
+        }
         self.pointers.clear();
         let places = arguments.iter().zip(&self.buffers);
         self.pointers.extend(places.map(|(argument, buffer)| match argument {
             Argument::Buffer { .. } => ptr::from_ref(buffer).cast::<c_void>().cast_mut(),
             Argument::Value(value) => value.bytes().as_ptr().cast::<c_void>().cast_mut(),
         }));
-        launch(kernels.handle(kernel.function), &kernel.config, &mut self.pointers)
+        let handle = kernels.handle(kernel.function);
+        Ok(launch(handle, &kernel.config, &mut self.pointers))
     }
 
     /// The parameters of the kernel that sets a condition: to the value of `flag` or, if `number` is given, to whether

@@ -96,6 +96,7 @@ impl CudaExecutable {
                     if !last.replace(kernel).is_some_and(|last| last.is_launched_like(kernel)) {
                         self.prepare_launch(program, kernel, site)?;
                     }
+                    self.check_textures(draft, program, node, kernel)?;
                     let arguments = program.arguments(kernel);
                     if let Err(message) = self.kernels.check_arguments(kernel.function, arguments) {
                         return Err(mistaken_arguments(draft, node, &message));

@@ -11,7 +11,7 @@ use crate::backend::uses::Awaited;
 use crate::driver::{self, CUgraph, CUgraphExec, CUstream, CaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::host::refuse_in_host_function;
-use crate::program::{Op, Program};
+use crate::program::{KernelOp, Op, Program};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 use std::mem::ManuallyDrop;
@@ -222,8 +222,16 @@ impl CudaExecutable {
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
+        if self.in_flight.get() == 0 {
+            // SAFETY: the context is current, and no launch is in flight (fact 3). A node that is to be given another
+            // texture gets it before the next launch: a rebinding that fails half-way must be repeated before.
+            unsafe { self.adder.textures.sweep() };
+        }
         match &program.ops[node] {
-            Op::Kernel(kernel) => self.kernels.permit(kernel.function, kernel.config.shared).at(site)?,
+            Op::Kernel(kernel) => {
+                self.check_textures(draft, program, node, kernel)?;
+                self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
+            }
             Op::Conditional(_) => return self.apply_condition(node).at(site),
             Op::Call(_) => return self.apply_call(node).at(site),
             Op::Memcpy { .. }
@@ -238,6 +246,27 @@ impl CudaExecutable {
         let handle = self.nodes[node];
         // SAFETY: facts 1, 2 and 5; `nodes[node]` is the program's node, whose kind `check_change` keeps.
         unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)
+    }
+}
+
+impl CudaExecutable {
+    /// Refuses memory that a kernel reads through a texture, and that is where CUDA cannot have one.
+    pub(super) fn check_textures(
+        &self,
+        draft: &Draft,
+        program: &Program,
+        node: usize,
+        kernel: &KernelOp,
+    ) -> Result<()> {
+        let Some(resource) = self.adder.misaligned(program, kernel) else {
+            return Ok(());
+        };
+        let site = Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+        Err(Error::Unsupported {
+            site: site.at_memory(&draft.resources[resource].name),
+            message: "a kernel reads this memory through a texture, which must begin at a multiple of 512 bytes: pass `device` \
+                      memory, or shared memory, or a part of it that begins there",
+        })
     }
 }
 
@@ -308,6 +337,8 @@ impl Drop for CudaExecutable {
             let _ = unsafe { driver::graph::destroy(self.graph) };
         }
         // SAFETY: the context is current and the graph is gone.
+        unsafe { self.adder.textures.destroy() };
+        // SAFETY: as above.
         unsafe { self.kernels.unload() };
         if !self.stream.is_null() {
             // SAFETY: fact 1; nothing is queued on it.

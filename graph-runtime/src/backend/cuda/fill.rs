@@ -278,6 +278,7 @@ mod tests {
                 shared_bytes: 0,
                 arguments: &arguments,
                 buffers: &[buffer],
+                textures: &[],
                 options: &Options::default(),
             };
             module.run(kernel, &launch).unwrap();

@@ -5,6 +5,7 @@ mod conditional;
 mod copy;
 mod sequence;
 mod slow;
+mod texture;
 
 use crate::backend::blueprint::Blueprint;
 use crate::backend::calls::Calls;
@@ -16,7 +17,9 @@ use crate::backend::storage::{Storage, allocate};
 use crate::error::{Error, Result, Site};
 use crate::program::{Argument, KernelOp, Op, Program};
 use crate::shape::part::{ByteRectangle, Part};
-use graph_emulator::{Access, Allocation, Buffer, Footprint, Launch, Memory, Module, Options, Printer, Unordered};
+use graph_emulator::{
+    Access, Allocation, Buffer, Footprint, Launch, Memory, Module, Options, Printer, Texture, Unordered,
+};
 use graph_plan::{Draft, Mode};
 use std::sync::Arc;
 
@@ -264,7 +267,8 @@ impl EmulatorExecutable {
         let arguments = program.arguments(kernel);
         let mut buffers = Vec::with_capacity(arguments.len());
         let mut words = Vec::with_capacity(arguments.len());
-        for argument in arguments {
+        let mut textures = Vec::new();
+        for (index, argument) in arguments.iter().enumerate() {
             let (word, buffer) = match argument {
                 Argument::Value(_) => ([0; 8], None),
                 Argument::Buffer {
@@ -285,7 +289,14 @@ impl EmulatorExecutable {
                             Mode::Atomic => Access::Atomic,
                         },
                     };
-                    (buffer.address.to_le_bytes(), Some(buffer))
+                    let word = match function.facts.texture(index) {
+                        Some(form) => {
+                            textures.push(texture::of(form, buffer.address, *bytes));
+                            Texture::handle(textures.len() - 1)
+                        }
+                        None => buffer.address,
+                    };
+                    (word.to_le_bytes(), Some(buffer))
                 }
             };
             words.push(word);
@@ -305,6 +316,7 @@ impl EmulatorExecutable {
             shared_bytes: kernel.config.shared,
             arguments: &bytes,
             buffers: &buffers,
+            textures: &textures,
             options: &self.launch_options(draft, others, kernel.is_cooperative()),
         };
         let module = function.module().ok_or("the kernel has no PTX")?;

@@ -186,8 +186,13 @@ impl Compiled {
 
 /// The declaration in the types of [`graph_ptx::declaration`].
 fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declaration {
-    let kind = |param: &Param, size: usize, align: usize| match param.kind {
-        ParamKind::Buffer { mode, .. } => rules::Kind::Buffer(access(mode, size)),
+    let kind = |index: usize, param: &Param, size: usize, align: usize| match param.kind {
+        ParamKind::Buffer { mode, .. } => rules::Kind::Buffer(match facts.texture(index) {
+            Some(texture) => BufferAccess::Texture {
+                plane: texture.row.is_some(),
+            },
+            None => access(mode, size),
+        }),
         ParamKind::Value(Scalar::Other) => rules::Kind::Value {
             size: size as u64,
             align: align as u64,
@@ -203,10 +208,11 @@ fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declarati
         entry: facts.entry.to_owned(),
         safe: declaration.safe,
         params: params
-            .map(|(param, ty)| rules::Param {
+            .enumerate()
+            .map(|(index, (param, ty))| rules::Param {
                 name: param.name.to_owned(),
                 ty: ty.text.to_owned(),
-                kind: kind(param, ty.size, ty.align),
+                kind: kind(index, param, ty.size, ty.align),
             })
             .collect(),
     }

@@ -56,6 +56,7 @@ enum Object {
     Exec { nodes: usize },
     Module { text: String, variables: Vec<(String, usize, usize)> },
     Function { sizes: Vec<usize> },
+    Texture,
 }
 
 #[derive(Default)]
@@ -538,6 +539,30 @@ api! {
         match variables.iter().find(|(variable, ..)| *variable == name) {
             Some((_, first, len)) => put(address, *first) | put(bytes, *len),
             None => NOT_FOUND,
+        }
+    }
+    bound cuTexObjectCreate(out: *mut u64, resource: *const usize, _mode: *const c_void, _view: *const c_void) {
+        let mut state = state();
+        // The kind of memory, its address, its format and channels, and then its bytes, or the texels of a row, the
+        // rows and the bytes of a row.
+        let kind = *resource as u32;
+        let address = *resource.add(1);
+        let bytes = match kind {
+            2 => *resource.add(3),
+            3 => *resource.add(4) * *resource.add(5),
+            _ => return INVALID_VALUE,
+        };
+        if !address.is_multiple_of(512) || bytes == 0 {
+            return INVALID_VALUE;
+        }
+        state.check(CALL, address, bytes);
+        put(out, state.add(Object::Texture) as u64)
+    }
+    bound cuTexObjectDestroy(texture: u64) {
+        let mut state = state();
+        match state.remove(CALL, texture as Handle) {
+            Object::Texture => 0,
+            other => mistake(CALL, &format!("{texture:#x} is no texture: {other:?}")),
         }
     }
     bound cuFuncGetAttribute(out: *mut c_int, attribute: u32, function: Handle) {

@@ -1,0 +1,240 @@
+//! `tex` and `txq` of memory.
+
+use crate::common::{Gpu, download};
+use graph_emulator::{
+    Access, Addressing, Allocation, Buffer, Channel, FaultKind, Filter, Launch, Memory, Module, Operation, Options,
+    Texture, Unordered,
+};
+use std::sync::Arc;
+
+/// A kernel of one thread, of a texture and of memory for its four results. Registers `%r1` and `%f1` on are free.
+fn kernel(body: &str) -> Gpu {
+    Gpu::new(&format!(
+        ".version 7.0 .target sm_70 .address_size 64
+        .visible .entry k(.param .u64 texture, .param .u64 out) {{
+            .reg .b64 %rd<4>; .reg .b32 %r<9>; .reg .f32 %f<9>;
+            ld.param.u64 %rd1, [texture];
+            ld.param.u64 %rd2, [out];
+            {body}
+            ret;
+        }}"
+    ))
+}
+
+/// Four rows of four `f32`s: 0 to 15.
+fn square(memory: &Allocation) -> Texture {
+    Texture {
+        address: memory.address(),
+        channel: Channel::F32,
+        channels: 1,
+        width: 4,
+        height: Some(4),
+        filter: Filter::Nearest,
+        addressing: Addressing::Clamp,
+        normalized_coordinates: false,
+        normalized_values: false,
+    }
+}
+
+/// Runs a kernel with a texture of `memory`; `handle` is passed to it.
+fn run(
+    gpu: &Gpu,
+    memory: &Allocation,
+    texture: Texture,
+    handle: u64,
+    options: &Options,
+) -> Result<[u32; 4], FaultKind> {
+    let out = gpu.upload("out", &[7_u32; 4]);
+    let buffer = |name, allocation: &Allocation, access| Buffer {
+        name,
+        address: allocation.address(),
+        len: allocation.len(),
+        access,
+    };
+    let buffers = [
+        buffer("image", memory, Access::Read),
+        buffer("out", &out, Access::ReadWrite),
+    ];
+    let launch = Launch {
+        grid: [1, 1, 1],
+        block: [1, 1, 1],
+        shared_bytes: 0,
+        arguments: &[&handle.to_le_bytes(), &out.address().to_le_bytes()],
+        buffers: &buffers,
+        textures: &[texture],
+        options,
+    };
+    gpu.module.launch("k", &launch).map_err(|fault| fault.kind)?;
+    Ok(download(&out).try_into().unwrap())
+}
+
+fn numbers(gpu: &Gpu) -> Allocation {
+    let values: Vec<f32> = (0..16).map(|index| index as f32).collect();
+    gpu.upload("image", &values)
+}
+
+const STORE: &str = "st.global.v4.f32 [%rd2], {%f1, %f2, %f3, %f4};";
+
+#[test]
+fn rows_are_read_by_integers_and_by_floats() {
+    for (at, expected) in [("s32", 6.0), ("f32", 6.0)] {
+        let coordinates = match at {
+            "s32" => "{2, 1}",
+            _ => "{0f40200000, 0f3F800000}", // 2.5 and 1.0
+        };
+        let gpu = kernel(&format!(
+            "tex.2d.v4.f32.{at} {{%f1, %f2, %f3, %f4}}, [%rd1, {coordinates}]; {STORE}"
+        ));
+        let memory = numbers(&gpu);
+        let found = run(&gpu, &memory, square(&memory), Texture::handle(0), &Options::default());
+        assert_eq!(found.unwrap().map(f32::from_bits), [expected, 0.0, 0.0, 1.0], "{at}");
+    }
+}
+
+#[test]
+fn results_may_be_dropped_and_textures_tell_their_size() {
+    let gpu = kernel(
+        "tex.2d.v4.f32.s32 {%f1, _, _, _}, [%rd1, {3, 3}];
+        txq.width.b32 %r1, [%rd1]; txq.height.b32 %r2, [%rd1];
+        st.global.v2.u32 [%rd2], {%r1, %r2}; st.global.f32 [%rd2+8], %f1;",
+    );
+    let memory = numbers(&gpu);
+    let found = run(&gpu, &memory, square(&memory), Texture::handle(0), &Options::default()).unwrap();
+    assert_eq!((found[0], found[1], f32::from_bits(found[2])), (4, 4, 15.0));
+}
+
+#[test]
+fn channels_of_integers_are_extended() {
+    let gpu =
+        kernel("tex.1d.v4.s32.s32 {%r1, %r2, %r3, %r4}, [%rd1, {1}]; st.global.v4.u32 [%rd2], {%r1, %r2, %r3, %r4};");
+    let memory = gpu.upload("image", &[1_u8, 2, 0xff, 0x80]);
+    let texture = Texture {
+        channel: Channel::I8,
+        channels: 2,
+        width: 2,
+        height: None,
+        ..square(&memory)
+    };
+    let found = run(&gpu, &memory, texture, Texture::handle(0), &Options::default()).unwrap();
+    assert_eq!(found.map(|word| word as i32), [-1, -128, 0, 1]);
+}
+
+fn mistake(body: &str, change: impl Fn(Texture) -> Texture, handle: u64) -> String {
+    let gpu = kernel(body);
+    let memory = numbers(&gpu);
+    match run(&gpu, &memory, change(square(&memory)), handle, &Options::default()) {
+        Err(kind) => kind.to_string(),
+        Ok(found) => panic!("{body}: {found:?}"),
+    }
+}
+
+const PLANE: &str = "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {0f3F800000, 0f3F800000}];";
+
+#[test]
+fn wrong_uses_of_textures_are_faults() {
+    let same = |texture| texture;
+    assert!(mistake(PLANE, same, 0x1234).contains("0x1234 is no handle of a texture"));
+    assert!(mistake(PLANE, same, Texture::handle(1)).contains("no handle of a texture"));
+    let integers = PLANE.replacen("f32", "u32", 1).replace("%f", "%r");
+    assert!(mistake(&integers, same, Texture::handle(0)).contains("read as numbers with fractions, but integers are"));
+    let linear = "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {0}];";
+    assert!(mistake(linear, same, Texture::handle(0)).contains("it has rows"));
+    // The handle is no address.
+    let load = mistake("ld.global.f32 %f1, [%rd1];", same, Texture::handle(0));
+    assert!(load.contains("where nothing is"), "{load}");
+    // What reaches outside of the memory is found, as of a load.
+    let larger = |texture| Texture { width: 8, ..texture };
+    let beyond = "tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {0, 3}];";
+    let found = mistake(beyond, larger, Texture::handle(0));
+    assert!(
+        found.contains("load of 4 bytes at offset 96 of `image`, which has 64 bytes"),
+        "{found}"
+    );
+    let wraps = |texture| Texture {
+        addressing: Addressing::Wrap,
+        ..texture
+    };
+    assert!(mistake(PLANE, wraps, Texture::handle(0)).contains("only normalised coordinates wrap"));
+}
+
+#[test]
+fn other_textures_are_refused() {
+    for instruction in [
+        "tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1, %f1, %f1}];",
+        "tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1}];",
+        "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1}];",
+        "tex.level.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1}], %f1;",
+        "suld.b.1d.b32.trap {%r3}, [%rd1, {%r2}];",
+    ] {
+        let text = format!(
+            ".version 7.0 .target sm_70 .address_size 64 .visible .entry k(.param .u64 t) {{
+                .reg .b64 %rd<4>; .reg .b32 %r<9>; .reg .f32 %f<9>; ld.param.u64 %rd1, [t]; {instruction} ret; }}"
+        );
+        let module = Module::load(&Memory::new(), &text).unwrap();
+        assert!(module.kernel("k").unwrap().refused().is_some(), "{instruction}");
+    }
+}
+
+#[test]
+fn reads_through_textures_are_checked_as_loads_are() {
+    let gpu = kernel(&format!("{PLANE} {STORE}"));
+    let memory = numbers(&gpu);
+    let linear = Texture {
+        filter: Filter::Linear,
+        ..square(&memory)
+    };
+    // The footprint has the four texels around the coordinates: 0, 1, 4 and 5.
+    let mut theirs = graph_emulator::Footprint::new();
+    theirs.write(memory.address() + 20, 4);
+    let options = Options {
+        unordered: vec![Unordered {
+            name: "node `b`".into(),
+            footprint: Arc::new(theirs),
+        }],
+        ..Options::default()
+    };
+    let found = run(&gpu, &memory, linear, Texture::handle(0), &options).unwrap_err();
+    assert!(
+        matches!(
+            found,
+            FaultKind::Unordered {
+                operation: Operation::Load,
+                offset: 20,
+                ..
+            }
+        ),
+        "{found}"
+    );
+    let nearest = Texture {
+        filter: Filter::Nearest,
+        ..linear
+    };
+    assert!(
+        run(
+            &gpu,
+            &memory,
+            Texture { width: 4, ..nearest },
+            Texture::handle(0),
+            &options
+        )
+        .is_err()
+    );
+    let mut theirs = graph_emulator::Footprint::new();
+    theirs.write(memory.address(), 20);
+    let options = Options {
+        unordered: vec![Unordered {
+            name: "node `b`".into(),
+            footprint: Arc::new(theirs),
+        }],
+        ..Options::default()
+    };
+    assert!(run(&gpu, &memory, nearest, Texture::handle(0), &options).is_ok());
+    // Memory that nothing has written.
+    memory.forget_contents();
+    let options = Options {
+        check_uninitialized: true,
+        ..Options::default()
+    };
+    let found = run(&gpu, &memory, nearest, Texture::handle(0), &options).unwrap_err();
+    assert!(matches!(found, FaultKind::Uninitialized { .. }), "{found}");
+}

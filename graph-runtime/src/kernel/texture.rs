@@ -1,0 +1,345 @@
+//! Textures: memory that kernels read by texels.
+
+use crate::shape::Element;
+use std::marker::PhantomData;
+
+/// An element of memory that a kernel reads through a texture, in the declaration of a kernel: `&[Texel<T>]`, or
+/// `&[[Texel<T, S>; N]]` for rows of `N` texels. `S` is a [`Sampler`], which says how the kernel reads it.
+///
+/// The kernel takes a `cudaTextureObject_t`. It reads memory without rows by `tex1Dfetch`, and rows by `tex2D`, and
+/// passes the type of the texels: `float`, `int4`, `unsigned char` and so on. In PTX, that is a parameter of 64 bits
+/// and `tex.1d` or `tex.2d`. If the kernel is declared `safe`, PTX that uses the parameter in any other way is refused.
+///
+/// The graph's memory has elements `T`, and a node passes `&image`: that reads the memory, as `&[T]` does. The graph
+/// makes the texture. Memory of rows begins at a multiple of 512 bytes in its buffer, and a row has a multiple of
+/// 32 bytes; [`build`](crate::GraphBuilder::build) says so if not.
+///
+/// ```
+/// use graph_runtime::{Device, Filter, Sampler, Texel, cuda_graph, cuda_kernels};
+///
+/// /// Between the texels, their mean.
+/// enum Smooth {}
+/// impl Sampler for Smooth {
+///     const FILTER: Filter = Filter::Linear;
+/// }
+///
+/// #[cuda_kernels("tests/kernels/textures.ptx")] // relative to the crate's manifest
+/// unsafe extern "C" {
+///     /// `out[i] = tex2D<float>(image, at[i][0], at[i][1])`
+///     #[requires(threads <= at.len() && threads <= out.len())]
+///     safe fn sample(image: &[[Texel<f32, Smooth>; 8]; 8], at: &[[f32; 2]], out: &mut [f32]);
+/// }
+///
+/// cuda_graph! {
+///     graph Sample {
+///         device image: [[f32; 8]; 8];
+///         device at: [[f32; 2]; 1];
+///         device out: [f32; 1];
+///         kernel read = sample<<<1, 1>>>(&image, &at, &mut out);
+///     }
+/// }
+///
+/// let mut graph = Sample::build(&Device::emulator())?;
+/// let mut image = [[0.0; 8]; 8];
+/// image[3][4] = 8.0;
+/// graph.image_mut()?.copy_from(&image)?;
+/// // The middle of a texel is at one half. This is a quarter of a texel to the left of it.
+/// graph.at_mut()?.copy_from(&[[4.25, 3.5]])?;
+/// graph.launch()?;
+/// assert_eq!(graph.out()?.read()?, [6.0]);
+/// # Ok::<(), graph_runtime::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Texel<T: TexelFormat, S: Sampler = PointSampler> {
+    format: PhantomData<T>,
+    sampler: PhantomData<S>,
+}
+
+mod sealed {
+    pub trait TexelFormat {}
+}
+
+/// Types of texels: `u8`, `i8`, `u16`, `i16`, `u32`, `i32` and `f32`, and arrays of 2 and 4 of them.
+#[diagnostic::on_unimplemented(
+    message = "a texel cannot be `{Self}`",
+    label = "no type of texels",
+    note = "texels are `u8`, `i8`, `u16`, `i16`, `u32`, `i32` or `f32`, or `[T; 2]` or `[T; 4]` of these"
+)]
+pub trait TexelFormat: Element + sealed::TexelFormat {
+    /// The type of its channels.
+    #[doc(hidden)]
+    const CHANNEL: Channel;
+    /// The number of its channels.
+    #[doc(hidden)]
+    const CHANNELS: u8;
+}
+
+/// The type of a channel of a texel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names of Rust's types")]
+pub enum Channel {
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    F32,
+}
+
+impl Channel {
+    /// The size in bytes.
+    const fn bytes(self) -> usize {
+        match self {
+            Channel::U8 | Channel::I8 => 1,
+            Channel::U16 | Channel::I16 => 2,
+            Channel::U32 | Channel::I32 | Channel::F32 => 4,
+        }
+    }
+}
+
+macro_rules! formats {
+    ($($ty:ty, $channel:ident;)*) => {$(formats! { @ $ty, $channel, 1; [$ty; 2], $channel, 2; [$ty; 4], $channel, 4; })*};
+    (@ $($ty:ty, $channel:ident, $channels:literal;)*) => {$(
+        impl sealed::TexelFormat for $ty {}
+        #[diagnostic::do_not_recommend]
+        impl TexelFormat for $ty {
+            const CHANNEL: Channel = Channel::$channel;
+            const CHANNELS: u8 = $channels;
+        }
+    )*};
+}
+formats! {
+    u8, U8;
+    i8, I8;
+    u16, U16;
+    i16, I16;
+    u32, U32;
+    i32, I32;
+    f32, F32;
+}
+
+/// The way in which kernels read a texture: what they get between texels and outside of them, and what coordinates and
+/// values mean. See [`Texel`].
+///
+/// Combinations that CUDA does not have are errors where a kernel is declared with them. Memory without rows is read by
+/// the number of a texel, and is 0 outside of them: only [`NORMALIZED_VALUES`](Sampler::NORMALIZED_VALUES) may differ
+/// from [`PointSampler`] there.
+pub trait Sampler: 'static {
+    /// The result of reading between texels. [`Filter::Linear`] needs `f32`s, or normalised values.
+    const FILTER: Filter = Filter::Nearest;
+
+    /// The result of reading outside the texels.
+    const ADDRESSING: Addressing = Addressing::Clamp;
+
+    /// Whether coordinates go from 0 to 1, rather than to the number of texels.
+    const NORMALIZED_COORDINATES: bool = false;
+
+    /// Whether integers of 8 and 16 bits are read as `float`s: from 0 to 1, or from -1 to 1 if they have a sign.
+    const NORMALIZED_VALUES: bool = false;
+}
+
+/// The [`Sampler`] that reads the texel in which the coordinates are. Outside of rows, that is the nearest one.
+#[derive(Clone, Copy, Debug)]
+pub enum PointSampler {}
+
+impl Sampler for PointSampler {}
+
+/// The result of reading a texture between texels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Filter {
+    /// The texel that the coordinates are in.
+    Nearest,
+    /// The mean of the four nearest texels, by their distance. Weights are multiples of 1/256.
+    Linear,
+}
+
+/// The result of reading a texture outside its texels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Addressing {
+    /// The nearest texel at the border.
+    Clamp,
+    /// Zero.
+    Border,
+    /// The texels again. Coordinates must be normalised.
+    Wrap,
+    /// The texels again, each time in reverse. Coordinates must be normalised.
+    Mirror,
+}
+
+/// A parameter of a kernel that is a texture, and its form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Texture {
+    /// The index of the parameter.
+    pub param: usize,
+    /// The type of the channels of a texel.
+    pub channel: Channel,
+    /// The number of channels of a texel: 1, 2 or 4.
+    pub channels: u8,
+    /// The texels of a row; `None` if the memory has no rows.
+    pub row: Option<usize>,
+    /// As [`Sampler::FILTER`].
+    pub filter: Filter,
+    /// As [`Sampler::ADDRESSING`].
+    pub addressing: Addressing,
+    /// As [`Sampler::NORMALIZED_COORDINATES`].
+    pub normalized_coordinates: bool,
+    /// As [`Sampler::NORMALIZED_VALUES`].
+    pub normalized_values: bool,
+}
+
+/// The alignment of the first texel in bytes. This and the following are limits of all of CUDA's devices.
+pub(crate) const ALIGNMENT: usize = 512;
+/// The alignment of rows in bytes.
+const ROW_ALIGNMENT: usize = 32;
+/// The most texels of memory without rows.
+const MAX_TEXELS: usize = 1 << 27;
+/// The most texels of a row.
+const MAX_COLUMNS: usize = 131_072;
+/// The most rows.
+const MAX_ROWS: usize = 65_000;
+/// The most bytes of a row.
+const MAX_ROW_BYTES: usize = 2_097_120;
+
+impl Texture {
+    /// The texture of a parameter whose elements are `Texel<T, S>`, with rows of this many texels.
+    pub const fn of<T: TexelFormat, S: Sampler>(param: usize, row: Option<usize>) -> Self {
+        Self {
+            param,
+            channel: T::CHANNEL,
+            channels: T::CHANNELS,
+            row,
+            filter: S::FILTER,
+            addressing: S::ADDRESSING,
+            normalized_coordinates: S::NORMALIZED_COORDINATES,
+            normalized_values: S::NORMALIZED_VALUES,
+        }
+    }
+
+    /// The bytes of a texel.
+    pub(crate) const fn texel_bytes(&self) -> usize {
+        self.channels as usize * self.channel.bytes()
+    }
+
+    /// The texels of a row and the rows of memory of this many bytes; without rows, the texels.
+    pub(crate) fn extent(&self, bytes: usize) -> (usize, Option<usize>) {
+        let texels = bytes / self.texel_bytes();
+        match self.row {
+            Some(row) => (row, Some(texels.checked_div(row).unwrap_or(0))),
+            None => (texels, None),
+        }
+    }
+
+    /// The reason that CUDA has no such texture, and what to do, if it has none.
+    pub(crate) const fn mistake(&self) -> Option<(&'static str, &'static str)> {
+        let is_float = matches!(self.channel, Channel::F32);
+        let repeats = matches!(self.addressing, Addressing::Wrap | Addressing::Mirror);
+        if self.normalized_values && self.channel.bytes() == 4 {
+            return Some((
+                "only integers of 8 and 16 bits are read as normalised values",
+                "set `NORMALIZED_VALUES` to `false`",
+            ));
+        }
+        if self.row.is_none() {
+            if matches!(self.filter, Filter::Linear) || self.normalized_coordinates || repeats {
+                return Some((
+                    "memory without rows is read by the number of a texel, without a filter",
+                    "declare it as rows, `&[[Texel<T, S>; N]]`, which `tex2D` reads, or use `PointSampler`",
+                ));
+            }
+            return None;
+        }
+        if matches!(self.filter, Filter::Linear) && !is_float && !self.normalized_values {
+            return Some((
+                "there is no mean of integers",
+                "use `f32`, or set `NORMALIZED_VALUES` to `true` if they have 8 or 16 bits, or use `Filter::Nearest`",
+            ));
+        }
+        if repeats && !self.normalized_coordinates {
+            return Some((
+                "only normalised coordinates wrap or are mirrored",
+                "set `NORMALIZED_COORDINATES` to `true`, and let the kernel pass coordinates from 0 to 1",
+            ));
+        }
+        None
+    }
+
+    /// The reason that memory of `bytes` bytes, from `start` in its buffer, cannot be read through it.
+    pub(crate) fn misfit(&self, start: usize, bytes: usize) -> Option<String> {
+        let (width, rows) = self.extent(bytes);
+        let row_bytes = width.saturating_mul(self.texel_bytes());
+        if width == 0 || rows == Some(0) {
+            return Some("is empty".to_owned());
+        }
+        if !start.is_multiple_of(ALIGNMENT) {
+            return Some(format!(
+                "begins at byte {start} of its buffer, which is no multiple of {ALIGNMENT}"
+            ));
+        }
+        match rows {
+            None if width > MAX_TEXELS => Some(format!("has {width} texels: the most are {MAX_TEXELS}")),
+            None => None,
+            Some(_) if !row_bytes.is_multiple_of(ROW_ALIGNMENT) => Some(format!(
+                "has rows of {row_bytes} bytes, which is no multiple of {ROW_ALIGNMENT}"
+            )),
+            Some(rows) if width > MAX_COLUMNS || rows > MAX_ROWS || row_bytes > MAX_ROW_BYTES => Some(format!(
+                "has {rows} rows of {width} texels, {row_bytes} bytes each: the most are {MAX_ROWS}, {MAX_COLUMNS} and \
+                 {MAX_ROW_BYTES}"
+            )),
+            Some(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_must_fit_the_texture() {
+        let rows = Texture::of::<[u8; 4], PointSampler>(0, Some(8));
+        assert_eq!(rows.misfit(512, 96), None);
+        assert_eq!(rows.extent(96), (8, Some(3)));
+        assert_eq!(rows.misfit(0, 0).unwrap(), "is empty");
+        assert!(rows.misfit(256, 96).unwrap().contains("no multiple of 512"));
+        assert!(rows.misfit(0, 65_001 * 32).unwrap().contains("65001 rows of 8 texels"));
+        let narrow = Texture::of::<f32, PointSampler>(0, Some(7));
+        assert!(narrow.misfit(0, 28).unwrap().contains("28 bytes"));
+        let linear = Texture::of::<f32, PointSampler>(0, None);
+        assert_eq!((linear.misfit(0, 12), linear.extent(12)), (None, (3, None)));
+        assert!(linear.misfit(0, 4 * MAX_TEXELS + 4).is_some());
+    }
+
+    #[test]
+    fn cuda_does_not_have_all_textures() {
+        let texture = Texture::of::<u8, PointSampler>(0, Some(32));
+        assert_eq!(texture.mistake(), None);
+        let linear = Texture {
+            filter: Filter::Linear,
+            ..texture
+        };
+        assert!(linear.mistake().unwrap().0.contains("mean of integers"));
+        let values = Texture {
+            normalized_values: true,
+            ..linear
+        };
+        assert_eq!(values.mistake(), None);
+        let words = Texture {
+            channel: Channel::U32,
+            ..values
+        };
+        assert!(words.mistake().unwrap().0.contains("8 and 16 bits"));
+        let wraps = Texture {
+            addressing: Addressing::Wrap,
+            ..texture
+        };
+        assert!(wraps.mistake().unwrap().0.contains("wrap"));
+        assert!(
+            Texture { row: None, ..values }
+                .mistake()
+                .unwrap()
+                .0
+                .contains("without rows")
+        );
+    }
+}
