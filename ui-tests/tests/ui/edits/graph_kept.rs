@@ -15,7 +15,6 @@ fn main() -> Result<()> {
     graph.edit(|e| {
         kept = Some(e.set());
     })?;
-    graph.edit(|e| e.set_value("two"))?;
     drop(kept);
     graph.launch()
 }
