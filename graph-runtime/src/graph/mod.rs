@@ -2,7 +2,10 @@
 
 pub(crate) mod open;
 pub(crate) mod captured;
+mod report;
 pub(crate) mod rng;
+pub(crate) mod dump;
+mod reset;
 pub(crate) mod handle;
 pub(crate) mod parts;
 pub(crate) mod update;
@@ -33,9 +36,9 @@ use crate::graph::rng::{BuiltRng, Rng, RngHandle};
 use crate::graph::update::Update;
 use crate::kernel::Launch;
 use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef};
-use crate::program::Program;
 use crate::program::declared::AllDeclaredNodes;
 use crate::program::scratch::Arena;
+use crate::program::{Op, Program};
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
 use crate::shape::table::{Table, TableMut, TableRef};
@@ -102,6 +105,34 @@ pub struct Graph {
     not_sync: PhantomData<Cell<()>>,
 }
 
+/// A checked graph as data: all that a [`Graph`] has besides its executable form.
+#[derive(Clone)]
+pub(crate) struct GraphData {
+    pub(crate) device: Device,
+    /// The builder's id.
+    pub(crate) id: u64,
+    pub(crate) draft: Draft,
+    pub(crate) layouts: Vec<Option<Layout>>,
+    pub(crate) shared: SharedResources,
+    pub(crate) arena: Arena,
+    pub(crate) program: Program,
+    pub(crate) declared_nodes: AllDeclaredNodes,
+    pub(crate) rngs: Vec<BuiltRng>,
+}
+
+impl GraphData {
+    /// The graph with drawings of it.
+    pub(crate) fn plan(&self) -> Plan {
+        plan(&self.draft, &self.layouts, &self.arena)
+    }
+}
+
+fn plan(draft: &Draft, layouts: &[Option<Layout>], arena: &Arena) -> Plan {
+    let outcome = graph_plan::check_errors(draft);
+    let bytes = |resource: usize| layouts[resource].map_or(0, |layout| layout.bytes);
+    Plan::of(draft, &outcome, bytes).with_arena(arena.offsets.iter().copied())
+}
+
 /// The driver's own handles of a graph: see [`Graph::raw`].
 #[derive(Clone, Copy, Debug)]
 pub struct RawGraph {
@@ -114,49 +145,41 @@ pub struct RawGraph {
 }
 
 impl Graph {
-    pub(crate) fn new(
-        device: Device,
-        id: u64,
-        draft: Draft,
-        layouts: Vec<Option<Layout>>,
-        shared: SharedResources,
-        program: Program,
-        executable: Executable,
-    ) -> Self {
+    /// The graph of an executable that was made of `data`, and whose random numbers have been started.
+    pub(crate) fn new(data: GraphData, executable: Executable) -> Self {
+        let GraphData {
+            device,
+            id,
+            draft,
+            layouts,
+            mut shared,
+            arena,
+            program,
+            declared_nodes,
+            rngs,
+        } = data;
+        // Closures of captures may run again, and take more.
+        let takes_more = || program.others().any(|(_, op)| matches!(op, Op::Capture(_)));
+        if shared.pool().is_some_and(|share| share.bytes() == 0 && !takes_more()) {
+            shared.set_pool(None); // launches need not claim it
+        }
         Self {
             device,
             id,
             draft,
             layouts,
             shared,
-            arena: Arena::default(),
+            arena,
             program,
             executable,
-            declared_nodes: AllDeclaredNodes::default(),
+            declared_nodes,
             half_edited: Vec::new(),
             unrestored: Vec::new(),
             open: None,
             chosen: BTreeMap::new(),
-            rngs: Vec::new(),
+            rngs,
             not_sync: PhantomData,
         }
-    }
-
-    /// The graph, with the places of its scratch memory.
-    pub(crate) fn with_arena(self, arena: Arena) -> Self {
-        Self { arena, ..self }
-    }
-
-    /// The graph, with the nodes that its declarations became.
-    pub(crate) fn with_declared(self, declared_nodes: AllDeclaredNodes) -> Self {
-        Self { declared_nodes, ..self }
-    }
-
-    /// The graph, with its random numbers, whose states this writes.
-    pub(crate) fn with_rngs(self, rngs: Vec<BuiltRng>) -> Result<Self> {
-        let graph = Self { rngs, ..self };
-        graph.rngs.iter().try_for_each(|rng| rng.begin(&graph))?;
-        Ok(graph)
     }
 
     /// The graph's name.
@@ -521,9 +544,7 @@ impl Graph {
     /// The graph as data: its nodes, their order and memory, with drawings of it. Each iteration of a loop has nodes of
     /// its own here; the `PLAN` of a declared graph has them once.
     pub fn plan(&self) -> Plan {
-        let outcome = graph_plan::check_errors(&self.draft);
-        let bytes = |resource: usize| self.layouts[resource].map_or(0, |layout| layout.bytes);
-        Plan::of(&self.draft, &outcome, bytes).with_arena(self.arena.offsets.iter().copied())
+        plan(&self.draft, &self.layouts, &self.arena)
     }
 
     /// Whether a node uses scratch memory.
@@ -552,7 +573,8 @@ impl Graph {
 
     /// The driver's handles, for features of CUDA that this crate does not cover; `None` on the emulator, and in
     /// [debug mode](Device::with_debug), where no one graph has all nodes. They live as long as the graph, the
-    /// executable graph only until the next [`Graph::rebind`] or update of a copy.
+    /// executable graph only until the next [`Graph::rebind`] or update of a copy. After [`Graph::update_from`], CUDA
+    /// knows the nodes of the executable graph by those of the graph before.
     ///
     /// The `unsafe` calls that take the handles must know: nothing here waits for launches that are made with them, and
     /// a graph that is instantiated from [`RawGraph::graph`] uses the memory and the functions with which the nodes

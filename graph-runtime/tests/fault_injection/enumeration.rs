@@ -1,6 +1,7 @@
 //! Every call of the driver fails once, in each of several scenarios: a first run counts the calls, then there is one
 //! run for each call and some of its numbers.
 
+use crate::definitions;
 use crate::fake::{device, device_with, is_fake};
 use crate::graphs::{self, Run};
 use crate::memory::{free_on, heap_bytes, objects};
@@ -12,13 +13,15 @@ use std::thread;
 
 type Scenario = fn(&Device, &mut Run) -> Result<()>;
 
-pub(crate) const SCENARIOS: [(&str, Scenario); 10] = [
+pub(crate) const SCENARIOS: [(&str, Scenario); 12] = [
     ("small", graphs::small),
     ("statements", graphs::statements),
     ("control", graphs::control),
     ("library", graphs::library),
     ("captured", graphs::captured),
     ("sharing", graphs::sharing),
+    ("pooling", graphs::pooling),
+    ("definitions", definitions::definitions),
     ("outside", graphs::outside),
     ("lending", graphs::lending),
     ("debug", graphs::debug),
@@ -27,7 +30,7 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 10] = [
 
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
-const QUIET: [&str; 20] = [
+const QUIET: [&str; 23] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -39,9 +42,12 @@ const QUIET: [&str; 20] = [
     "cuGetErrorName",
     "cuGraphDestroy",
     "cuGraphExecDestroy",
+    "cuMemAddressFree",
     "cuMemFreeHost",
     "cuMemFree_v2",
     "cuMemHostUnregister",
+    "cuMemRelease",
+    "cuMemUnmap",
     "cuModuleLoadData",
     "cuModuleUnload",
     "cuStreamDestroy_v2",

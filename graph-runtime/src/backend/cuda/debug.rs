@@ -110,6 +110,11 @@ impl DebugExecutable {
         &self.parts.storage
     }
 
+    /// The bytes of device memory besides that of resources.
+    pub(crate) fn workspaces(&self) -> usize {
+        self.parts.workspaces()
+    }
+
     /// The host functions.
     pub(crate) fn calls(&self) -> &Calls {
         self.parts.calls()
@@ -329,6 +334,13 @@ impl DebugExecutable {
             Some(fault) => Err(fault.clone()),
             None => self.parts.wait().at(|| Site::graph(&draft.name)),
         }
+    }
+
+    /// Waits until no launch is in flight, and forgets the error of the last launch unless it has ended all work.
+    pub(crate) fn restart(&mut self, draft: &Draft) -> Result<()> {
+        self.refuse_if_over()?;
+        self.fault = None;
+        self.wait(draft)
     }
 
     /// Refuses a change that the device, or CUDA's rules for changing nodes in place, would refuse.
