@@ -136,7 +136,8 @@ impl CudaExecutable {
             trace,
             node = name,
             after = after.len(),
-            "cuGraphAddChildGraphNode"
+            "{}",
+            self.cuda.api().names().add_child_node
         )?;
         let captured = self
             .kept
@@ -144,7 +145,7 @@ impl CudaExecutable {
             .get(&node)
             .map_or(std::ptr::null_mut(), Captured::graph);
         // SAFETY: by the caller's promise; `prepare` has captured a graph for each such node, which `self.kept` keeps.
-        unsafe { driver::graph::add_child_node(graph, after, captured) }
+        unsafe { self.cuda.api().add_child_node(graph, after, captured) }
     }
 
     /// Runs the closure of a `raw` node, which adds nodes of its own.
