@@ -112,6 +112,7 @@ pub use backend::block::Shareable;
 pub use backend::device::cuda_memory::CudarcSlice;
 pub use backend::device::options::{DebugOptions, EmulatorOptions};
 pub use builder::GraphBuilder;
+pub use builder::captured::StreamCapture;
 pub use bytemuck;
 pub use cudarc;
 pub use cudarc::driver::CudaStream;
