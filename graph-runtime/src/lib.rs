@@ -96,6 +96,7 @@
 mod expansion;
 mod any_graph;
 mod builder;
+mod definition;
 mod graph;
 mod device;
 mod memory;
@@ -110,12 +111,14 @@ pub use any_graph::AnyGraph;
 pub use any_graph::graphed::{Graphed, GraphedBuffers, GraphedMemory};
 pub use backend::block::Shareable;
 pub use backend::device::cuda_memory::CudarcSlice;
-pub use backend::device::options::{DebugOptions, EmulatorOptions};
+pub use backend::device::options::{DebugOptions, EmulatorOptions, InstantiateOptions};
+pub use backend::executable::Updated;
 pub use builder::GraphBuilder;
 pub use builder::captured::StreamCapture;
 pub use bytemuck;
 pub use cudarc;
 pub use cudarc::driver::CudaStream;
+pub use definition::Definition;
 pub use device::Device;
 pub use error::{CudaError, Error, Result, Site};
 pub use expansion::argument::{DeviceShare, HostShare};
@@ -205,6 +208,7 @@ pub mod fault_injection {
 /// The type of a graph has
 ///
 /// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
+/// * `define(&Device, arguments..) -> Result<Definition<Self>>`: see [`Definition`];
 /// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight;
 ///   and `memory_mut()`, which lends all of them at once;
 /// * for each `device x` and `constant x`: `x() -> Result<DeviceRef<Shape>>` and `x_mut() -> Result<DeviceMut<Shape>>`;

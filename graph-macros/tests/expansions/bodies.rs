@@ -62,6 +62,10 @@ const _: () = {
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        pub fn define(device: &__g::Device) -> __g::Result<__g::Definition<Self>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
     }
     #[cfg(not(rust_analyzer))]
     type __kernel_scale = scale;
@@ -125,6 +129,10 @@ const _: () = {
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
+            __g::Definition::build(Self::define(device)?)
+        }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        pub fn define(device: &__g::Device) -> __g::Result<__g::Definition<Self>> {
             let builder = __g::GraphBuilder::new(device, "Loop");
             let bound = Self::__unbound();
             Self::__declare(builder, bound)

@@ -61,6 +61,15 @@ const _: () = {
         pub fn build(device: &__g::Device, functions: Functions) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        ///
+        /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
+        pub fn define(
+            device: &__g::Device,
+            functions: Functions,
+        ) -> __g::Result<__g::Definition<Self>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
     }
     #[cfg(not(rust_analyzer))]
     #[doc(hidden)]
@@ -102,6 +111,15 @@ const _: () = {
         ///
         /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
         pub fn build(device: &__g::Device, functions: Functions) -> __g::Result<Self> {
+            __g::Definition::build(Self::define(device, functions)?)
+        }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        ///
+        /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
+        pub fn define(
+            device: &__g::Device,
+            functions: Functions,
+        ) -> __g::Result<__g::Definition<Self>> {
             let builder = __g::GraphBuilder::new(device, "Loaded");
             let mut bound = Self::__unbound();
             bound.functions = ::core::option::Option::Some(functions);

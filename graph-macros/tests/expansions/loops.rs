@@ -77,6 +77,13 @@ const _: () = {
         pub fn build(device: &__g::Device, n: usize) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        pub fn define(
+            device: &__g::Device,
+            n: usize,
+        ) -> __g::Result<__g::Definition<Self>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
     }
     #[cfg(not(rust_analyzer))]
     type __kernel_scale = scale;
@@ -153,6 +160,13 @@ const _: () = {
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device, n: usize) -> __g::Result<Self> {
+            __g::Definition::build(Self::define(device, n)?)
+        }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        pub fn define(
+            device: &__g::Device,
+            n: usize,
+        ) -> __g::Result<__g::Definition<Self>> {
             let builder = __g::GraphBuilder::new(device, "Layers");
             let mut bound = Self::__unbound();
             bound.n = ::core::option::Option::Some(n);

@@ -54,6 +54,12 @@ const _: () = {
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        ///
+        /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
+        pub fn define(device: &__g::Device) -> __g::Result<__g::Definition<Self>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
     }
     #[cfg(not(rust_analyzer))]
     type __kernel_scale = kernels::scale;
@@ -100,6 +106,12 @@ const _: () = {
         ///
         /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
+            __g::Definition::build(Self::define(device)?)
+        }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        ///
+        /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
+        pub fn define(device: &__g::Device) -> __g::Result<__g::Definition<Self>> {
             let builder = __g::GraphBuilder::new(device, "Scale");
             let bound = Self::__unbound();
             Self::__declare(builder, bound)

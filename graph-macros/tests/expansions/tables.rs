@@ -88,6 +88,15 @@ const _: () = {
         ) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        pub fn define(
+            device: &__g::Device,
+            n: usize,
+            d: usize,
+            w: impl __g::DeviceShare<__g::Table<f32, 2>>,
+        ) -> __g::Result<__g::Definition<Self>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
     }
     #[cfg(not(rust_analyzer))]
     type __kernel_scale = scale;
@@ -158,6 +167,15 @@ const _: () = {
             d: usize,
             w: impl __g::DeviceShare<__g::Table<f32, 2>>,
         ) -> __g::Result<Self> {
+            __g::Definition::build(Self::define(device, n, d, w)?)
+        }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        pub fn define(
+            device: &__g::Device,
+            n: usize,
+            d: usize,
+            w: impl __g::DeviceShare<__g::Table<f32, 2>>,
+        ) -> __g::Result<__g::Definition<Self>> {
             let mut builder = __g::GraphBuilder::new(device, "Rows");
             let mut bound = Self::__unbound();
             bound.n = ::core::option::Option::Some(n);

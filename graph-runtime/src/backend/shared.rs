@@ -8,6 +8,7 @@ use crate::error::{Result, Site};
 use graph_plan::{Code, Diagnostic, Draft, Subject};
 
 /// A shared resource.
+#[derive(Clone)]
 pub(crate) struct SharedResource {
     pub(crate) resource: usize,
     pub(crate) memory: SharedMemory,
@@ -17,7 +18,7 @@ pub(crate) struct SharedResource {
 
 /// The shared resources of a graph, sorted by address. Every graph claims them in this order (fact 5 of
 /// [`Uses`](crate::backend::uses::Uses)).
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct SharedResources(Vec<SharedResource>);
 
 impl SharedResources {

@@ -85,6 +85,7 @@ functions! {
     );
     fn cuGraphChildGraphNodeGetGraph(node: CUgraphNode, graph: *mut CUgraph);
     fn cuGraphCreate(graph: *mut CUgraph, flags: c_uint);
+    fn cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint);
     fn cuGraphDestroy(graph: CUgraph);
     fn cuGraphExecDestroy(exec: CUgraphExec);
     fn cuGraphExecHostNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const sys::CUDA_HOST_NODE_PARAMS);

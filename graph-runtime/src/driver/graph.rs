@@ -4,6 +4,7 @@ use super::functions::call;
 use super::{CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use crate::error::CudaError;
 use cudarc::driver::sys;
+use std::ffi::CStr;
 use std::ptr;
 
 pub(crate) use sys::{
@@ -186,6 +187,11 @@ pub(crate) unsafe fn update(exec: CUgraphExec, graph: CUgraph) -> Result<(), Upd
 /// `cuGraphExecDestroy`
 pub(crate) unsafe fn destroy_executable(exec: CUgraphExec) -> Result<(), CudaError> {
     call!(cuGraphExecDestroy(exec))
+}
+
+/// `cuGraphDebugDotPrint`
+pub(crate) unsafe fn print(graph: CUgraph, path: &CStr, flags: u32) -> Result<(), CudaError> {
+    call!(cuGraphDebugDotPrint(graph, path.as_ptr(), flags))
 }
 
 /// `cuGraphUpload`

@@ -196,6 +196,22 @@ pub enum Error {
         /// The name of the update.
         what: &'static str,
     },
+    /// A graph was to be updated from a definition of another shape.
+    OtherShape {
+        /// The graph, and the first node that differs.
+        site: Site,
+        /// The difference.
+        message: String,
+    },
+    /// A file cannot be written.
+    File {
+        /// The graph that it is about.
+        site: Site,
+        /// The file.
+        path: String,
+        /// The operating system's reason.
+        message: String,
+    },
     /// Rebinding memory failed half-way, so the graph does not launch until it succeeds.
     HalfRebound {
         /// The memory.
@@ -302,6 +318,8 @@ impl fmt::Display for Error {
             Error::Stream { site, message } | Error::Unsupported { site, message } | Error::InUse { site, message } => {
                 write!(f, "{site}{message}")
             }
+            Error::OtherShape { site, message } => write!(f, "{site}{message}"),
+            Error::File { site, path, message } => write!(f, "{site}cannot write `{path}`: {message}"),
             Error::HalfRebound { site } => write!(f, "{site}rebinding failed half-way; rebind again before launching"),
             Error::HalfUpdated { site, what } => write!(
                 f,

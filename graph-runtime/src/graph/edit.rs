@@ -11,6 +11,8 @@ pub(crate) enum Edit {
     Update(&'static str),
     /// A [`Graph::rebind`] of this resource.
     Rebind(usize),
+    /// A [`Graph::update_from`] a definition.
+    Replace,
     /// A capture that another thread made while the graph was launched: it took the launch. This never ends.
     Captured,
 }
@@ -37,6 +39,10 @@ impl Graph {
             },
             Edit::Rebind(resource) => Error::HalfRebound {
                 site: self.site().at_memory(&self.draft.resources[resource].name),
+            },
+            Edit::Replace => Error::HalfUpdated {
+                site: self.site(),
+                what: "the whole graph",
             },
             Edit::Captured => Error::Stream {
                 site: self.site(),

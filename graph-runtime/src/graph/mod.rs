@@ -2,6 +2,8 @@
 
 pub(crate) mod captured;
 pub(crate) mod rng;
+pub(crate) mod dump;
+mod reset;
 pub(crate) mod parts;
 pub(crate) mod update;
 pub(crate) mod rebind;
@@ -85,6 +87,34 @@ pub struct Graph {
     not_sync: PhantomData<Cell<()>>,
 }
 
+/// A checked graph as data: all that a [`Graph`] has besides its executable form.
+#[derive(Clone)]
+pub(crate) struct GraphData {
+    pub(crate) device: Device,
+    /// The builder's id.
+    pub(crate) id: u64,
+    pub(crate) draft: Draft,
+    pub(crate) layouts: Vec<Option<Layout>>,
+    pub(crate) shared: SharedResources,
+    pub(crate) arena: Arena,
+    pub(crate) program: Program,
+    pub(crate) declared_nodes: AllDeclaredNodes,
+    pub(crate) rngs: Vec<BuiltRng>,
+}
+
+impl GraphData {
+    /// The graph with drawings of it.
+    pub(crate) fn plan(&self) -> Plan {
+        plan(&self.draft, &self.layouts, &self.arena)
+    }
+}
+
+fn plan(draft: &Draft, layouts: &[Option<Layout>], arena: &Arena) -> Plan {
+    let outcome = graph_plan::check_errors(draft);
+    let bytes = |resource: usize| layouts[resource].map_or(0, |layout| layout.bytes);
+    Plan::of(draft, &outcome, bytes).with_arena(arena.offsets.iter().copied())
+}
+
 /// The driver's own handles of a graph: see [`Graph::raw`].
 #[derive(Clone, Copy, Debug)]
 pub struct RawGraph {
@@ -97,46 +127,33 @@ pub struct RawGraph {
 }
 
 impl Graph {
-    pub(crate) fn new(
-        device: Device,
-        id: u64,
-        draft: Draft,
-        layouts: Vec<Option<Layout>>,
-        shared: SharedResources,
-        program: Program,
-        executable: Executable,
-    ) -> Self {
+    /// The graph of an executable that was made of `data`, and whose random numbers have been started.
+    pub(crate) fn new(data: GraphData, executable: Executable) -> Self {
+        let GraphData {
+            device,
+            id,
+            draft,
+            layouts,
+            shared,
+            arena,
+            program,
+            declared_nodes,
+            rngs,
+        } = data;
         Self {
             device,
             id,
             draft,
             layouts,
             shared,
-            arena: Arena::default(),
+            arena,
             program,
             executable,
-            declared_nodes: AllDeclaredNodes::default(),
+            declared_nodes,
             half_edited: Vec::new(),
-            rngs: Vec::new(),
+            rngs,
             not_sync: PhantomData,
         }
-    }
-
-    /// The graph, with the places of its scratch memory.
-    pub(crate) fn with_arena(self, arena: Arena) -> Self {
-        Self { arena, ..self }
-    }
-
-    /// The graph, with the nodes that its declarations became.
-    pub(crate) fn with_declared(self, declared_nodes: AllDeclaredNodes) -> Self {
-        Self { declared_nodes, ..self }
-    }
-
-    /// The graph, with its random numbers, whose states this writes.
-    pub(crate) fn with_rngs(self, rngs: Vec<BuiltRng>) -> Result<Self> {
-        let graph = Self { rngs, ..self };
-        graph.rngs.iter().try_for_each(|rng| rng.begin(&graph))?;
-        Ok(graph)
     }
 
     /// The graph's name.
@@ -458,9 +475,7 @@ impl Graph {
     /// The graph as data: its nodes, their order and memory, with drawings of it. Each iteration of a loop has nodes of
     /// its own here; the `PLAN` of a declared graph has them once.
     pub fn plan(&self) -> Plan {
-        let outcome = graph_plan::check_errors(&self.draft);
-        let bytes = |resource: usize| self.layouts[resource].map_or(0, |layout| layout.bytes);
-        Plan::of(&self.draft, &outcome, bytes).with_arena(self.arena.offsets.iter().copied())
+        plan(&self.draft, &self.layouts, &self.arena)
     }
 
     /// A message that says why a node cannot be enabled or disabled, since scratch memory would be read uninitialized;
@@ -486,7 +501,8 @@ impl Graph {
 
     /// The driver's handles, for features of CUDA that this crate does not cover; `None` on the emulator, and in
     /// [debug mode](Device::with_debug), where no one graph has all nodes. They live as long as the graph, the
-    /// executable graph only until the next [`Graph::rebind`] or update of a copy.
+    /// executable graph only until the next [`Graph::rebind`] or update of a copy. After [`Graph::update_from`], CUDA
+    /// knows the nodes of the executable graph by those of the graph before.
     ///
     /// The `unsafe` calls that take the handles must know: nothing here waits for launches that are made with them, and
     /// a graph that is instantiated from [`RawGraph::graph`] uses the memory and the functions with which the nodes

@@ -246,7 +246,7 @@ impl KernelOp {
 }
 
 /// A kernel that the graph launches.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Function {
     pub(crate) facts: &'static KernelFacts,
     pub(crate) code: Code,
@@ -255,7 +255,7 @@ pub(crate) struct Function {
 }
 
 /// The owner of a kernel's code.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Code {
     /// A module that the graph loads: the index into [`Program::modules`].
     Module(usize),
@@ -287,7 +287,7 @@ impl Function {
 }
 
 /// All nodes of a graph, by index.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) ops: Vec<Op>,
     /// The nodes that are neither kernels nor work on memory: see [`Program::others`].

@@ -9,5 +9,6 @@ mod common;
 mod bodies;
 mod capture;
 mod cuda;
+mod definition;
 mod graphs;
 mod turn;

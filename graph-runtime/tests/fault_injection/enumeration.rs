@@ -1,6 +1,7 @@
 //! Every call of the driver fails once, in each of several scenarios: a first run counts the calls, then there is one
 //! run for each call and some of its numbers.
 
+use crate::definitions;
 use crate::fake::{device, device_with, is_fake};
 use crate::graphs::{self, Run};
 use crate::memory::{free_on, heap_bytes, objects};
@@ -12,13 +13,14 @@ use std::thread;
 
 type Scenario = fn(&Device, &mut Run) -> Result<()>;
 
-pub(crate) const SCENARIOS: [(&str, Scenario); 10] = [
+pub(crate) const SCENARIOS: [(&str, Scenario); 11] = [
     ("small", graphs::small),
     ("statements", graphs::statements),
     ("control", graphs::control),
     ("library", graphs::library),
     ("captured", graphs::captured),
     ("sharing", graphs::sharing),
+    ("definitions", definitions::definitions),
     ("outside", graphs::outside),
     ("lending", graphs::lending),
     ("debug", graphs::debug),

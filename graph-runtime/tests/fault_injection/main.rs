@@ -7,6 +7,7 @@
 mod common;
 
 mod codes;
+mod definitions;
 mod enumeration;
 mod fake;
 mod futures;

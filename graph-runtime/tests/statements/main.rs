@@ -6,6 +6,7 @@ mod common;
 mod any_graph;
 mod arguments;
 mod atomics;
+mod definition;
 mod element_types;
 mod expression;
 mod graphed;

@@ -2,6 +2,7 @@
 
 use super::kernels::Kernels;
 use crate::backend::device::cuda::Cuda;
+use crate::backend::device::options::InstantiateOptions;
 use crate::driver::{
     self, CUdevice_attribute as DeviceAttribute, CUfunction_attribute as FunctionAttribute, CUgraphNode,
 };
@@ -13,11 +14,32 @@ use crate::program::{KernelAttributes, KernelOp, Op, Program};
 const CLUSTERS: (i32, i32) = (9, 0);
 /// The most blocks in a cluster for which every such device has room (CUDA programming guide, "thread block clusters").
 const PORTABLE_CLUSTER: u64 = 8;
+/// `CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`
+const AUTO_FREE_ON_LAUNCH: u64 = 1;
+/// `CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH`
+const DEVICE_LAUNCH: u64 = 4;
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY`
 const USE_NODE_PRIORITY: u64 = 8;
 
-/// The flags to instantiate a graph with. CUDA ignores priorities unless a flag asks for them.
-pub(super) fn flags(program: &Program) -> u64 {
+/// The flags to instantiate a graph with.
+pub(super) fn flags(program: &Program, options: InstantiateOptions) -> u64 {
+    let InstantiateOptions {
+        upload: _, // `make_ready` uploads, after it has disabled nodes
+        auto_free_on_launch,
+        device_launch,
+        node_priority,
+    } = options;
+    let flag = |set, flag| if set { flag } else { 0 };
+    flag(auto_free_on_launch, AUTO_FREE_ON_LAUNCH)
+        | flag(device_launch, DEVICE_LAUNCH)
+        | flag(
+            node_priority.unwrap_or_else(|| has_priorities(program)),
+            USE_NODE_PRIORITY,
+        )
+}
+
+/// Whether any node has a priority. CUDA ignores priorities unless a flag asks for them.
+fn has_priorities(program: &Program) -> bool {
     let has_priority = |op: &Op| match op {
         Op::Kernel(kernel) => kernel
             .attributes
@@ -34,11 +56,7 @@ pub(super) fn flags(program: &Program) -> u64 {
         | Op::Capture(_)
         | Op::Raw(_) => false,
     };
-    if program.ops.iter().any(has_priority) {
-        USE_NODE_PRIORITY
-    } else {
-        0
-    }
+    program.ops.iter().any(has_priority)
 }
 
 /// Allows a function the clusters in which a node launches it, if they are larger than portable.

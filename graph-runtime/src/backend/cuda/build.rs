@@ -13,6 +13,7 @@ use crate::backend::device::cuda::Cuda;
 use crate::backend::device::cuda::check_version;
 use crate::backend::device::cuda_memory::CudaMemory;
 use crate::backend::device::event::LaunchEvent;
+use crate::backend::device::options::InstantiateOptions;
 use crate::backend::memory::DeviceMemory;
 use crate::backend::storage::{Storage, allocate};
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
@@ -26,20 +27,32 @@ use std::ptr;
 use std::sync::Arc;
 
 impl CudaExecutable {
-    pub(crate) fn build(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
+    /// Makes all but the executable graph: memory, kernels, and the graph with its nodes.
+    pub(crate) fn with_nodes(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
         let _relaxed = RelaxedCapture::enter();
-        let mut built = Self::prepared(cuda, blueprint)?;
+        let mut prepared = Self::prepared(cuda, blueprint)?;
         let plain = Programmatic::default();
         let blueprint = &Blueprint {
             programmatic: programmatic::edges(cuda, blueprint, &plain)?,
             ..*blueprint
         };
         match blueprint.program.whole_capture() {
-            Some(_) => built.adopt(0),
-            None => built.add_nodes(blueprint)?,
+            Some(_) => prepared.adopt(0),
+            None => prepared.add_nodes(blueprint)?,
         }
-        built.instantiate(blueprint)?;
-        Ok(built)
+        Ok(prepared)
+    }
+
+    /// Makes the executable graph, if there is none yet.
+    pub(crate) fn instantiate(&mut self, blueprint: &Blueprint<'_>, options: InstantiateOptions) -> Result<()> {
+        let _relaxed = RelaxedCapture::enter();
+        self.options = options;
+        self.cuda.bind().at(|| Site::graph(&blueprint.draft.name))?;
+        let plain = Programmatic::default();
+        self.instantiate_graph(&Blueprint {
+            programmatic: programmatic::edges(&self.cuda, blueprint, &plain)?,
+            ..*blueprint
+        })
     }
 
     /// Makes all that a graph needs before its first node is added: memory, a stream, kernels, captured graphs. Every
@@ -59,6 +72,8 @@ impl CudaExecutable {
             rebound: false,
             graph: ptr::null_mut(),
             exec: ptr::null_mut(),
+            origin: None,
+            options: InstantiateOptions::default(),
             stale: false,
             nodes: vec![ptr::null_mut(); blueprint.program.ops.len()],
             setters: Vec::new(),
@@ -301,14 +316,14 @@ impl CudaExecutable {
         Ok(added.map_err(|error| (node, error))?)
     }
 
-    /// Instantiates the graph and uploads it.
-    fn instantiate(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
+    /// Instantiates the graph and, if the options ask for it, uploads it.
+    fn instantiate_graph(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let draft = blueprint.draft;
         let graph = || Site::graph(&draft.name);
         announce!(self.cuda, trace, graph = %draft.name, nodes = self.nodes.len(), "cuGraphInstantiateWithParams")
             .at(graph)?;
         // SAFETY: fact 1 of `CudaExecutable`.
-        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(blueprint.program)) };
+        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(blueprint.program, self.options)) };
         self.exec = match exec {
             Ok(exec) => exec,
             Err(failed) => {
@@ -333,8 +348,11 @@ impl CudaExecutable {
     /// name it.
     fn bisect(&mut self, blueprint: &Blueprint<'_>) -> Option<usize> {
         let whole = |node: &Node| node.kind.is_conditional() || matches!(node.kind, NodeKind::Raw | NodeKind::Graph);
-        if blueprint.draft.nodes.iter().any(whole) || blueprint.program.whole_capture().is_some() {
-            return None; // the nodes of a body cannot be left out one by one, and closures of `raw` nodes run once
+        let captured = blueprint.program.whole_capture().is_some();
+        if blueprint.changed || captured || blueprint.draft.nodes.iter().any(whole) {
+            // The user's change is in the whole graph only; the nodes of a body cannot be left out one by one; and
+            // closures of `raw` nodes run once.
+            return None;
         }
         let sequence: Vec<usize> = blueprint.order.sequence(0).collect();
         let kept = self.nodes.clone();
@@ -361,8 +379,9 @@ impl CudaExecutable {
         // SAFETY: the graph was created above, and `sequence` is a prefix of all nodes in order.
         let added =
             unsafe { self.add_prefix(blueprint, graph, sequence.iter().copied(), &[], &mut Turn::Free) }.is_ok();
+        let flags = attribute::flags(blueprint.program, self.options);
         // SAFETY: the graph was created above.
-        let exec = added.then(|| unsafe { driver::graph::instantiate(graph, attribute::flags(blueprint.program)) });
+        let exec = added.then(|| unsafe { driver::graph::instantiate(graph, flags) });
         let works = matches!(exec, Some(Ok(_)));
         if let Some(Ok(exec)) = exec {
             // SAFETY: it was made above and never launched.

@@ -338,6 +338,13 @@ impl DebugExecutable {
         }
     }
 
+    /// Waits until no launch is in flight, and forgets the error of the last launch unless it has ended all work.
+    pub(crate) fn restart(&mut self, draft: &Draft) -> Result<()> {
+        self.refuse_if_over()?;
+        self.fault = None;
+        self.wait(draft)
+    }
+
     /// Refuses a change that the device, or CUDA's rules for changing nodes in place, would refuse.
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<()> {
         self.parts.check_change(draft, program, node, op)

@@ -8,12 +8,13 @@ use crate::backend::device::cuda::twice;
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::storage::Storage;
 use crate::backend::uses::Awaited;
-use crate::driver::{self, CUgraph, CUgraphExec, CUstream, CaptureStatus, RelaxedCapture};
+use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::host::refuse_in_host_function;
 use crate::program::{KernelOp, Op, Program};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
+use std::ffi::CStr;
 use std::mem::ManuallyDrop;
 
 impl CudaExecutable {
@@ -26,9 +27,23 @@ impl CudaExecutable {
         &self.kept.calls
     }
 
+    /// The node by which `exec` knows a node of the program.
+    pub(super) fn handle(&self, node: usize) -> CUgraphNode {
+        self.origin.as_ref().map_or(&self.nodes, |origin| &origin.nodes)[node]
+    }
+
     /// The handles, for a user who calls CUDA: the graph, its executable form, and its own stream.
     pub(crate) fn raw(&self) -> (CUgraph, CUgraphExec, CUstream) {
         (self.graph, self.exec, self.stream)
+    }
+
+    /// Writes the graph as a DOT file.
+    pub(crate) fn print(&self, path: &CStr) -> Result<(), CudaError> {
+        const VERBOSE: u32 = 1;
+        self.cuda.bind()?;
+        announce!(self.cuda, trace, path = ?path, "cuGraphDebugDotPrint")?;
+        // SAFETY: fact 1.
+        unsafe { driver::graph::print(self.graph, path, VERBOSE) }
     }
 
     /// Starts the graph on its own stream.
@@ -243,8 +258,8 @@ impl CudaExecutable {
             | Op::Capture(_)
             | Op::Raw(_) => {}
         }
-        let handle = self.nodes[node];
-        // SAFETY: facts 1, 2 and 5; `nodes[node]` is the program's node, whose kind `check_change` keeps.
+        let handle = self.handle(node);
+        // SAFETY: facts 1, 2 and 5; `handle` is the program's node, whose kind `check_change` keeps.
         unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)
     }
 }
@@ -335,6 +350,10 @@ impl Drop for CudaExecutable {
         if !self.graph.is_null() {
             // SAFETY: fact 1.
             let _ = unsafe { driver::graph::destroy(self.graph) };
+        }
+        if let Some(origin) = &self.origin {
+            // SAFETY: fact 1.
+            let _ = unsafe { driver::graph::destroy(origin.graph) };
         }
         // SAFETY: the context is current and the graph is gone.
         unsafe { self.adder.textures.destroy() };

@@ -41,8 +41,8 @@ impl CudaExecutable {
     pub(super) fn apply_call(&mut self, node: usize) -> Result<(), CudaError> {
         self.renew_call(node)?;
         let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
-        // SAFETY: fact 1 of `CudaExecutable`; `nodes[node]` is a host node; `run` takes this address (fact 8).
-        unsafe { driver::host::set_node(self.exec, self.nodes[node], run, call.cast_mut().cast()) }
+        // SAFETY: fact 1 of `CudaExecutable`; the node is a host node; `run` takes this address (fact 8).
+        unsafe { driver::host::set_node(self.exec, self.handle(node), run, call.cast_mut().cast()) }
     }
 
     /// Binds the function of `node` to its memory where that is now. Launches in flight keep the old function.

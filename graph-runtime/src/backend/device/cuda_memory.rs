@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct CudaMemory {
     cuda: Arc<Cuda>,
     address: CUdeviceptr,
-    #[cfg_attr(not(feature = "emulator"), expect(dead_code, reason = "only the emulator asks"))]
     bytes: usize,
     owner: MemoryOwner,
     lent: Mutex<Lent>,
@@ -75,9 +74,16 @@ impl CudaMemory {
             owner: MemoryOwner::Us,
             lent: Mutex::default(),
         };
-        // SAFETY: the allocation has `bytes` bytes and lives until `copy` has waited for the stream.
-        cuda.copy(|stream| unsafe { driver::memory::set(address, 0, bytes, stream) })?;
+        memory.clear()?;
         Ok(memory)
+    }
+
+    /// Zeroes all bytes, and waits for that. The caller has checked that nothing touches them.
+    pub(crate) fn clear(&self) -> Result<(), CudaError> {
+        let (address, bytes) = (self.address, self.bytes);
+        // SAFETY: the memory has `bytes` bytes and lives until `copy` has waited for the stream.
+        self.cuda
+            .copy(|stream| unsafe { driver::memory::set(address, 0, bytes, stream) })
     }
 
     /// A variable of a loaded module.

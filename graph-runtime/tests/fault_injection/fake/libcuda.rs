@@ -711,6 +711,10 @@ api! {
         let nodes = state.nodes(CALL, graph).len();
         if state.exec(CALL, exec) == nodes { 0 } else { UPDATE_FAILURE }
     }
+    bound cuGraphDebugDotPrint(graph: Handle, _path: *const c_char, _flags: u32) {
+        state().nodes(CALL, graph);
+        0
+    }
     bound cuGraphUpload(exec: Handle, stream: Handle) {
         let mut state = state();
         state.exec(CALL, exec);
