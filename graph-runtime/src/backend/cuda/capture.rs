@@ -4,6 +4,7 @@ mod session;
 
 pub(super) use self::session::Capturing;
 use crate::backend::device::cuda::Cuda;
+use crate::backend::pool::PoolShare;
 use crate::driver::{self, CUgraph};
 use crate::error::CudaError;
 use crate::program::capture::{CaptureCall, CaptureMode};
@@ -23,10 +24,15 @@ pub(super) struct Captured {
 
 impl Captured {
     /// Makes a stream to capture from. Nothing has been captured yet. The context is current.
-    pub(super) fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>, mode: CaptureMode) -> Result<Self, CudaError> {
+    pub(super) fn new(
+        cuda: &Arc<Cuda>,
+        addresses: &Arc<Addresses>,
+        pool: Option<&Arc<PoolShare>>,
+        mode: CaptureMode,
+    ) -> Result<Self, CudaError> {
         Ok(Self {
             graph: ptr::null_mut(),
-            session: Some(Capturing::new(cuda, addresses, mode)?),
+            session: Some(Capturing::new(cuda, addresses, pool, mode)?),
             cuda: cuda.clone(),
         })
     }
@@ -38,6 +44,11 @@ impl Captured {
             session: None,
             cuda: cuda.clone(),
         }
+    }
+
+    /// The bytes of workspaces that are in no pool.
+    pub(super) fn bytes(&self) -> usize {
+        self.session.as_ref().map_or(0, Capturing::bytes)
     }
 
     /// The stream with its objects, if there is one.

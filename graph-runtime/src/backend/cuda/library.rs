@@ -20,9 +20,10 @@ impl CudaExecutable {
         let draft = blueprint.draft;
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         let failed = |message| Error::Node { site: site(), message };
+        let (addresses, pool) = (&self.kept.addresses, blueprint.shared.pool());
         let captured = match call.take_recorded() {
             Some(graph) => Ok(Captured::recorded(&self.cuda, graph)),
-            None => Captured::new(&self.cuda, &self.kept.addresses, call.options().mode),
+            None => Captured::new(&self.cuda, addresses, pool, call.options().mode),
         };
         let captured = captured.map_err(|error| failed(error.to_string()))?;
         // From now on it is leaked if nobody can wait for its work.
@@ -133,10 +134,11 @@ impl CudaExecutable {
             trace,
             node = name,
             after = after.len(),
-            "cuGraphAddChildGraphNode"
+            "{}",
+            self.cuda.api().names().add_child_node
         )?;
         // SAFETY: by the caller's promise; `prepare` has captured a graph for each such node, which `self.kept` keeps.
-        unsafe { driver::graph::add_child_node(graph, after, self.captured(node)) }
+        unsafe { self.cuda.api().add_child_node(graph, after, self.captured(node)) }
     }
 
     /// Runs the closure of a `raw` node, which adds nodes of its own.
