@@ -114,6 +114,7 @@ pub use backend::device::cuda_memory::CudarcSlice;
 pub use backend::device::options::{DebugOptions, EmulatorOptions, InstantiateOptions};
 pub use backend::executable::Updated;
 pub use builder::GraphBuilder;
+pub use builder::captured::StreamCapture;
 pub use bytemuck;
 pub use cudarc;
 pub use cudarc::driver::CudaStream;

@@ -327,6 +327,10 @@ impl Executable {
     /// next launch.
     pub(crate) fn record_again(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         match (self, program.whole_capture()) {
+            (_, Some(call)) if !call.is_repeatable() => Err(Error::Unsupported {
+                site: Site::graph(&draft.name),
+                message: "work that was recorded on a stream of your own cannot be recorded again: there is no closure to run",
+            }),
             (Executable::Cuda(exec), Some(call)) => exec.record_again(draft, program, 0, call),
             (Executable::Debug(exec), Some(call)) => exec.record_again(draft, 0, call),
             (Executable::Emulator(_), Some(_)) | (_, None) => Err(Error::Unsupported {

@@ -133,7 +133,7 @@ pub(super) fn check_together(graph: &Graph, memory: &[(usize, SharedMemory)]) ->
 /// Refuses nodes whose memory cannot be replaced.
 fn check_node(graph: &Graph, node: usize) -> Result<()> {
     match &graph.program.ops[node] {
-        Op::Capture(_) if graph.program.whole_capture().is_some() => Ok(()),
+        Op::Capture(call) if graph.program.whole_capture().is_some() && call.is_repeatable() => Ok(()),
         Op::Capture(_) | Op::Raw(_) => Err(Error::Unsupported {
             site: graph.site().at_node(&graph.draft.nodes[node].name),
             message: "the memory of a `capture` or `raw` node cannot be rebound: its closure had the old address",

@@ -387,6 +387,22 @@ pub(crate) fn captured(device: &Device, run: &mut Run) -> Result<()> {
         run.step(|| graph.launch())?;
     }
     check(run.step(|| Ok(*buffers[1].read()?))?, [7; 64]);
+
+    let context = device.context().expect("a CUDA device has a context");
+    let stream = context.new_stream().expect("a stream");
+    let record = || {
+        let mut builder = GraphBuilder::new(device, "Begun");
+        let mut place = builder.shared("data", &buffers[0], true);
+        // SAFETY: until the capture ends, only the memset below is queued on the stream.
+        let capture = unsafe { builder.begin_capture(&stream, CaptureMode::ThreadLocal, (&mut place,)) }?;
+        // SAFETY: as above; the memory has 64 bytes.
+        let queued = unsafe { result::memset_d8_async(capture.memory().0.address(), 9, 64, stream.cu_stream()) };
+        queued.expect("it is queued");
+        capture.end()
+    };
+    let mut graph = run.step(record)?;
+    run.step(|| graph.launch_on(&stream))?;
+    check(run.step(|| Ok(*buffers[0].read()?))?, [9; 64]);
     Ok(())
 }
 
