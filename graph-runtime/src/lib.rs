@@ -46,7 +46,7 @@
 //!
 //! [`cudarc`] is re-exported, so that a program uses the version whose types this crate takes. Exactly one feature
 //! chooses its version of CUDA: `cuda-12080` by default. (The other default feature, `emulator`, is the CPU emulator:
-//! see [`Device::emulator`].)
+//! see [`Device::emulator`]. The feature `cudart` adds `Device::with_runtime_api`: graphs by the calls of libcudart.)
 //!
 //! | cudarc | here |
 //! | --- | --- |
