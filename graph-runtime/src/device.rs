@@ -6,7 +6,7 @@ use crate::backend::device::{Backend, Emulated};
 use crate::backend::end::MAX_SPIN;
 use crate::backend::memory::{DeviceMemory, HostMemory};
 use crate::error::{Error, Result, Site};
-use crate::memory::{DeviceBuffer, Generator, HostBuffer, Philox, Scope};
+use crate::memory::{DeviceBuffer, Generator, HostBuffer, Philox, Pool, Scope};
 use crate::program::event::Event;
 use crate::shape::Element;
 use crate::shape::part::Layout;
@@ -29,6 +29,8 @@ pub struct Device {
     pub(crate) debug: Option<DebugOptions>,
     /// The longest time for which a processor is kept busy by one future: [`Device::with_max_spin`].
     pub(crate) max_spin: Duration,
+    /// The pool of [`Device::with_pool`].
+    pub(crate) pool: Option<Pool>,
 }
 
 impl Device {
@@ -39,12 +41,7 @@ impl Device {
     /// * [`Error::NoDevice`] if there is no device of this number;
     /// * [`Error::Cuda`] if the driver refuses.
     pub fn cuda(ordinal: usize) -> Result<Device> {
-        Ok(Self {
-            backend: Backend::Cuda(Cuda::open(ordinal)?),
-            delays: None,
-            debug: None,
-            max_spin: MAX_SPIN,
-        })
+        Ok(Self::new(Backend::Cuda(Cuda::open(ordinal)?)))
     }
 
     /// Returns a new CPU emulator. Its memory is its own: another emulator cannot use it.
@@ -58,11 +55,16 @@ impl Device {
     /// Returns a new CPU emulator with these limits, checks and order of nodes. Its memory is its own. It needs
     /// the feature `emulator`, as [`Device::emulator`] does.
     pub fn emulator_with(options: EmulatorOptions) -> Device {
+        Self::new(Backend::Emulator(Emulated::new(options)))
+    }
+
+    fn new(backend: Backend) -> Device {
         Self {
-            backend: Backend::Emulator(Emulated::new(options)),
+            backend,
             delays: None,
             debug: None,
             max_spin: MAX_SPIN,
+            pool: None,
         }
     }
 
@@ -80,8 +82,6 @@ impl Device {
             },
             Backend::Emulator(device) => Self {
                 backend: Backend::Emulator(device.with_seed(seed)),
-                delays: None,
-                debug: None,
                 ..self.clone()
             },
         }
@@ -148,6 +148,45 @@ impl Device {
     pub fn with_max_spin(&self, time: Duration) -> Device {
         Self {
             max_spin: time,
+            ..self.clone()
+        }
+    }
+
+    /// Makes an empty pool, for scratch memory that several graphs share: see [`Pool`].
+    pub fn pool(&self) -> Pool {
+        Pool::new(&self.backend)
+    }
+
+    /// Returns the same device, on which graphs are built with their scratch memory in this pool. It works for declared
+    /// graphs, expressions and builders, in debug mode and with delays. [`Graph::pool`](crate::Graph::pool) tells the
+    /// pool of a graph.
+    ///
+    /// If the pool is another device's, building a graph fails with [`Error::ForeignMemory`].
+    ///
+    /// ```
+    /// use graph_runtime::{Device, cuda_graph};
+    ///
+    /// cuda_graph! {
+    ///     graph Sums(n: usize) {
+    ///         host    output: f32;
+    ///         scratch hidden: [f32; n];
+    ///         memset  set  = hidden <- 1.0;
+    ///         memcpy  down = hidden[0] -> output after set;
+    ///     }
+    /// }
+    ///
+    /// let device = Device::emulator();
+    /// let pooled = device.with_pool(&device.pool());
+    /// let mut large = Sums::build(&pooled, 1024)?;
+    /// let mut small = Sums::build(&pooled, 16)?;     // in the same memory
+    /// large.launch()?;
+    /// small.launch()?;                               // after the other, whatever streams they run on
+    /// assert_eq!((*large.output()?, *small.output()?), (1.0, 1.0));
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    pub fn with_pool(&self, pool: &Pool) -> Device {
+        Self {
+            pool: Some(pool.clone()),
             ..self.clone()
         }
     }
@@ -398,12 +437,7 @@ fn is_unusable(error: &Error) -> bool {
 /// Takes a context of cudarc's, primary or not, as a device.
 impl From<Arc<CudaContext>> for Device {
     fn from(context: Arc<CudaContext>) -> Self {
-        Self {
-            backend: Backend::Cuda(Cuda::new(context)),
-            delays: None,
-            debug: None,
-            max_spin: MAX_SPIN,
-        }
+        Self::new(Backend::Cuda(Cuda::new(context)))
     }
 }
 

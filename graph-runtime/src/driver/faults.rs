@@ -7,9 +7,12 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The kind of an object, the calls that make it, and the call that destroys it.
-const OBJECTS: [(&str, &[&str], &str); 8] = [
+const OBJECTS: [(&str, &[&str], &str); 11] = [
     ("device memory", &["cuMemAlloc_v2"], "cuMemFree_v2"),
     ("host memory", &["cuMemHostAlloc"], "cuMemFreeHost"),
+    ("reserved addresses", &["cuMemAddressReserve"], "cuMemAddressFree"),
+    ("handles to memory", &["cuMemCreate"], "cuMemRelease"),
+    ("mappings", &["cuMemMap"], "cuMemUnmap"),
     ("lent host memory", &["cuMemHostRegister_v2"], "cuMemHostUnregister"),
     ("graphs", &["cuGraphCreate", "cuStreamEndCapture"], "cuGraphDestroy"),
     (

@@ -15,6 +15,7 @@ pub(crate) mod host;
 pub(crate) mod event;
 pub(crate) mod stream;
 pub(crate) mod memory;
+pub(crate) mod virtual_memory;
 pub(crate) mod module;
 pub(crate) mod texture;
 pub(crate) mod context;

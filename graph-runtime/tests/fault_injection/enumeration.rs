@@ -13,13 +13,14 @@ use std::thread;
 
 type Scenario = fn(&Device, &mut Run) -> Result<()>;
 
-pub(crate) const SCENARIOS: [(&str, Scenario); 11] = [
+pub(crate) const SCENARIOS: [(&str, Scenario); 12] = [
     ("small", graphs::small),
     ("statements", graphs::statements),
     ("control", graphs::control),
     ("library", graphs::library),
     ("captured", graphs::captured),
     ("sharing", graphs::sharing),
+    ("pooling", graphs::pooling),
     ("definitions", definitions::definitions),
     ("outside", graphs::outside),
     ("lending", graphs::lending),
@@ -29,7 +30,7 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 11] = [
 
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
-const QUIET: [&str; 20] = [
+const QUIET: [&str; 23] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -41,9 +42,12 @@ const QUIET: [&str; 20] = [
     "cuGetErrorName",
     "cuGraphDestroy",
     "cuGraphExecDestroy",
+    "cuMemAddressFree",
     "cuMemFreeHost",
     "cuMemFree_v2",
     "cuMemHostUnregister",
+    "cuMemRelease",
+    "cuMemUnmap",
     "cuModuleLoadData",
     "cuModuleUnload",
     "cuStreamDestroy_v2",

@@ -473,6 +473,46 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
     Ok(())
 }
 
+cuda_graph! {
+    /// Needs more of a pool for a larger `n`.
+    graph Bucket(n: usize) {
+        host    output: [u32; 8];
+        scratch hidden: [u32; n];
+        scratch other:  [u32; 8];
+
+        memset  clear = hidden <- 3;
+        memset  zero  = other <- 1;
+        capture both = (&mut hidden, &mut other) |stream| {
+            let _workspace = stream.scratch(1 << 20)?;
+            Ok(())
+        } after clear, zero;
+        kernel  add   = accumulate<<<1, 8>>>(&hidden[..8], &mut other) after both;
+        memcpy  down  = other -> output after add;
+    }
+}
+
+/// Graphs of a pool, which grows and shrinks.
+pub(crate) fn pooling(device: &Device, run: &mut Run) -> Result<()> {
+    let pool = device.pool();
+    let pooled = device.with_pool(&pool);
+    let mut graphs = Vec::new();
+    for n in [8, 1 << 20, 64] {
+        graphs.push(run.step(|| Bucket::build(&pooled, n))?);
+    }
+    for graph in &mut graphs {
+        run.step(|| graph.launch())?;
+        run.step(|| graph.launch())?;
+    }
+    for graph in &graphs {
+        check(run.step(|| graph.output().copied())?, [4; 8]);
+    }
+    graphs.remove(1);
+    run.step(|| pool.trim())?;
+    run.step(|| graphs[0].launch())?;
+    check(run.step(|| graphs[0].output().copied())?, [4; 8]);
+    Ok(())
+}
+
 /// A graph that reads shared memory through a texture, with and without rows, and gets other memory.
 fn textures(device: &Device, run: &mut Run) -> Result<()> {
     let (images, table) = (

@@ -110,6 +110,11 @@ impl DebugExecutable {
         &self.parts.storage
     }
 
+    /// The bytes of device memory besides that of resources.
+    pub(crate) fn workspaces(&self) -> usize {
+        self.parts.workspaces()
+    }
+
     /// The host functions.
     pub(crate) fn calls(&self) -> &Calls {
         self.parts.calls()

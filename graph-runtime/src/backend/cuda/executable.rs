@@ -22,6 +22,11 @@ impl CudaExecutable {
         &self.storage
     }
 
+    /// The bytes of device memory besides that of resources.
+    pub(crate) fn workspaces(&self) -> usize {
+        self.kept.bytes()
+    }
+
     /// The host functions.
     pub(crate) fn calls(&self) -> &Calls {
         &self.kept.calls

@@ -20,7 +20,12 @@ impl CudaExecutable {
         let draft = blueprint.draft;
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         let failed = |message| Error::Node { site: site(), message };
-        let captured = Captured::new(&self.cuda, &self.kept.addresses, call.options().mode);
+        let captured = Captured::new(
+            &self.cuda,
+            &self.kept.addresses,
+            blueprint.shared.pool(),
+            call.options().mode,
+        );
         let captured = captured.map_err(|error| failed(error.to_string()))?;
         // From now on it is leaked if nobody can wait for its work.
         self.kept.captured.insert(node, captured);

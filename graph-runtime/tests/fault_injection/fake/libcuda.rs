@@ -29,6 +29,9 @@ const CAPTURE_INVALIDATED: u32 = 901;
 const CAPTURED_EVENT: u32 = 907;
 const UPDATE_FAILURE: u32 = 910;
 
+/// The steps in which memory is mapped.
+const GRANULARITY: usize = 2 << 20;
+
 /// A handle: never an address that anybody could read through.
 type Handle = usize;
 
@@ -56,6 +59,8 @@ enum Object {
     Exec { nodes: usize },
     Module { text: String, variables: Vec<(String, usize, usize)> },
     Function { sizes: Vec<usize> },
+    /// Memory without addresses, of this length.
+    Memory { bytes: usize },
     Texture,
 }
 
@@ -65,6 +70,9 @@ struct State {
     objects: HashMap<Handle, Object>,
     /// The lengths of allocations: of device memory, and of host memory.
     memory: [HashMap<usize, usize>; 2],
+    /// The lengths of reserved addresses, which are host memory here, and of memory that was mapped there.
+    reserved: HashMap<usize, usize>,
+    mapped: HashMap<usize, usize>,
     /// The host memory of others that is page-locked: addresses and bytes.
     registered: HashMap<usize, usize>,
     /// The event that each stream waits for.
@@ -201,7 +209,7 @@ impl State {
             Object::Module { variables, .. } => Some(variables.iter().map(|(_, first, len)| (*first, *len))),
             _ => None,
         });
-        let allocations = self.memory[0].iter().map(|(first, len)| (*first, *len));
+        let allocations = self.memory[0].iter().chain(&self.mapped).map(|(first, len)| (*first, *len));
         if !allocations.chain(variables.flatten()).any(holds) {
             mistake(call, &format!("{bytes} bytes from {address:#x} on are not allocated"));
         }
@@ -328,7 +336,8 @@ api! {
     }
     free cuGetErrorString(code: u32, out: *mut *const c_char) { cuGetErrorName(code, out) }
     bound cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
-        let used: usize = state().memory[0].values().sum();
+        let state = state();
+        let used: usize = state.memory[0].values().chain(state.mapped.values()).sum();
         put(free, (64 << 30) - used) | put(total, 64 << 30)
     }
 
@@ -336,6 +345,62 @@ api! {
     bound cuMemFree_v2(address: usize) { state().free(CALL, 0, address) }
     bound cuMemHostAlloc(out: *mut usize, bytes: usize, _flags: u32) { put(out, state().allocate(1, bytes)) }
     bound cuMemFreeHost(address: usize) { state().free(CALL, 1, address) }
+    free cuDeviceTotalMem_v2(out: *mut usize, _device: c_int) { put(out, 16 << 20) }
+    free cuMemGetAllocationGranularity(out: *mut usize, _properties: *const c_void, _option: u32) { put(out, GRANULARITY) }
+    free cuMemAddressReserve(out: *mut usize, bytes: usize, _alignment: usize, _wanted: usize, _flags: u64) {
+        let mut state = state();
+        let address = state.allocate(1, bytes);
+        state.reserved.insert(address, bytes);
+        put(out, address)
+    }
+    free cuMemAddressFree(address: usize, bytes: usize) {
+        let mut state = state();
+        if state.reserved.remove(&address) != Some(bytes) {
+            mistake(CALL, &format!("{bytes} bytes from {address:#x} on are not reserved"));
+        }
+        if state.mapped.keys().any(|mapped| (address..address + bytes).contains(mapped)) {
+            mistake(CALL, "there is memory");
+        }
+        state.free(CALL, 1, address)
+    }
+    bound cuMemCreate(out: *mut u64, bytes: usize, _properties: *const c_void, _flags: u64) {
+        if !bytes.is_multiple_of(GRANULARITY) {
+            mistake(CALL, &format!("{bytes} bytes"));
+        }
+        put(out, state().add(Object::Memory { bytes }) as u64)
+    }
+    free cuMemRelease(handle: u64) {
+        match state().remove(CALL, handle as Handle) {
+            Object::Memory { .. } => 0,
+            other => mistake(CALL, &format!("{handle:#x} is no memory: {other:?}")),
+        }
+    }
+    free cuMemMap(address: usize, bytes: usize, _offset: usize, handle: u64, _flags: u64) {
+        let mut state = state();
+        if !matches!(state.objects.get(&(handle as Handle)), Some(Object::Memory { bytes: all }) if *all == bytes) {
+            mistake(CALL, &format!("{handle:#x} is no memory of {bytes} bytes"));
+        }
+        if !state.reserved.iter().any(|(first, len)| *first <= address && address + bytes <= first + len) {
+            mistake(CALL, &format!("{bytes} bytes from {address:#x} on are not reserved"));
+        }
+        if state.mapped.iter().any(|(first, len)| *first < address + bytes && address < first + len) {
+            mistake(CALL, "there is memory");
+        }
+        state.mapped.insert(address, bytes);
+        0
+    }
+    free cuMemUnmap(address: usize, bytes: usize) {
+        if state().mapped.remove(&address) != Some(bytes) {
+            mistake(CALL, &format!("{bytes} bytes from {address:#x} on were not mapped as one"));
+        }
+        0
+    }
+    free cuMemSetAccess(address: usize, bytes: usize, _access: *const c_void, count: usize) {
+        if state().mapped.get(&address) != Some(&bytes) || count != 1 {
+            mistake(CALL, &format!("{bytes} bytes from {address:#x} on were not mapped as one"));
+        }
+        0
+    }
     bound cuMemHostRegister_v2(address: usize, bytes: usize, _flags: u32) {
         let mut state = state();
         if state.registered.iter().any(|(first, len)| *first < address + bytes && address < first + len) {
