@@ -152,6 +152,31 @@ impl Device {
         }
     }
 
+    /// Returns the same device, whose graphs are built and launched by CUDA's runtime library, libcudart, instead of
+    /// the driver: by `cudaGraphAddKernelNode`, `cudaGraphInstantiateWithParams`, `cudaGraphLaunch` and so on. They are
+    /// the same graphs, and mix with others: handles and memory are the same. Streams, events, memory and captures
+    /// remain the driver's, and so do nodes of a [`CudaFunction`](cudarc::driver::CudaFunction) that was loaded
+    /// elsewhere, which the runtime does not take.
+    ///
+    /// The library is loaded when the first graph is built, of CUDA 12.1 or later and of no newer major version than
+    /// the driver: from where the system's loader looks (`LD_LIBRARY_PATH`), from the CUDA toolkit (`CUDA_HOME`,
+    /// `/usr/local/cuda`), or from the Python package `nvidia-cuda-runtime`. `build` fails with [`Error::NoRuntime`] if
+    /// there is none, and with [`Error::Unsupported`] if the device is not a primary context. With the runtime,
+    /// `RUST_LOG=graph_runtime=trace` shows launches, too.
+    ///
+    /// The environment variable `CUDA_GRAPH_RUNTIME_API=1` does this for all devices of a program. It is read when a
+    /// device is opened. On the emulator, this does nothing.
+    #[cfg(feature = "cudart")]
+    pub fn with_runtime_api(&self) -> Device {
+        match &self.backend {
+            Backend::Cuda(cuda) => Self {
+                backend: Backend::Cuda(cuda.with_runtime_api()),
+                ..self.clone()
+            },
+            Backend::Emulator(_) => self.clone(),
+        }
+    }
+
     /// Makes an empty pool, for scratch memory that several graphs share: see [`Pool`].
     pub fn pool(&self) -> Pool {
         Pool::new(&self.backend)
@@ -311,8 +336,8 @@ impl Device {
     /// whose [`lend`](Scope::lend) returns handles for graphs. Nothing is copied.
     ///
     /// The borrows last until this returns. Before that, it waits for all launches that use the memory, also if `f`
-    /// fails or panics; and from then on, the handles are of no use. A graph that still has one does not launch
-    /// ([`Error::LoanEnded`]) until other memory has been bound.
+    /// fails or panics (for ever, if one of them never ends). From then on, the handles are of no use. A graph that
+    /// still has one does not launch ([`Error::LoanEnded`]) until other memory has been bound.
     ///
     /// ```
     /// use graph_runtime::{Device, Error, cuda_graph};

@@ -259,7 +259,7 @@ pub(crate) fn is_present() -> bool {
 /// # Safety
 ///
 /// The function has type `F`.
-unsafe fn find<F: Copy>(name: &str) -> Option<F> {
+pub(super) unsafe fn find<F: Copy>(name: &str) -> Option<F> {
     if !is_present() {
         return None;
     }
