@@ -1,5 +1,6 @@
 //! A built graph: launching it, waiting for it, and its memory.
 
+pub(crate) mod definition;
 pub(crate) mod captured;
 pub(crate) mod rng;
 pub(crate) mod dump;
