@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 10] = [
+const EXAMPLES: [(&str, &str); 11] = [
     ("captured", env!("CARGO_BIN_EXE_captured")),
     ("chains", env!("CARGO_BIN_EXE_chains")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
@@ -15,6 +15,7 @@ const EXAMPLES: [(&str, &str); 10] = [
     ("mlp", env!("CARGO_BIN_EXE_mlp")),
     ("parallel_gemms", env!("CARGO_BIN_EXE_parallel_gemms")),
     ("roots", env!("CARGO_BIN_EXE_roots")),
+    ("server", env!("CARGO_BIN_EXE_server")),
     ("wavefront", env!("CARGO_BIN_EXE_wavefront")),
 ];
 

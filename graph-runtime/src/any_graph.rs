@@ -8,6 +8,7 @@ use crate::graph::captured::CapturedGraph;
 use crate::graph::definition::Definition;
 use crate::graph::future::LaunchFuture;
 use crate::graph::{Graph, RawGraph};
+use crate::memory::{MemoryReport, Pool};
 use cudarc::driver::CudaStream;
 use graph_plan::Plan;
 use std::fmt;
@@ -114,6 +115,16 @@ pub trait AnyGraph: fmt::Debug {
     /// declared graph has them once.
     fn plan(&self) -> Plan {
         self.__graph().0.plan()
+    }
+
+    /// The memory that the graph uses, by kind: see [`Graph::memory_report`].
+    fn memory_report(&self) -> MemoryReport {
+        self.__graph().0.memory_report()
+    }
+
+    /// The pool that the graph was built on: see [`Graph::pool`].
+    fn pool(&self) -> Option<&Pool> {
+        self.__graph().0.pool()
     }
 
     /// The driver's handles: see [`Graph::raw`].

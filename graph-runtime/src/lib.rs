@@ -302,7 +302,8 @@ pub use kernel::texture::{Addressing, Filter, PointSampler, Sampler, Texel, Texe
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
 pub use memory::{
-    DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Lend, Philox, Scope, Seed, SharedHost,
+    DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Lend, MemoryReport, Philox, Pool,
+    PoolReport, PoolUser, Scope, Seed, SharedHost,
 };
 pub use program::capture::{BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use program::event::Event;

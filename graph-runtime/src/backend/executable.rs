@@ -283,6 +283,16 @@ impl Executable {
         }
     }
 
+    /// The bytes of device memory that the executable graph has besides the resources: workspaces of `capture` nodes,
+    /// and memory for skipped memsets.
+    pub(crate) fn workspaces(&self) -> usize {
+        match self {
+            Executable::Cuda(exec) => exec.workspaces(),
+            Executable::Debug(exec) => exec.workspaces(),
+            Executable::Emulator(_) => 0,
+        }
+    }
+
     /// Refuses a change that [`Executable::apply`] would refuse.
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<(), Error> {
         match self {

@@ -106,7 +106,6 @@ impl DeviceMemory {
     }
 
     /// The size in bytes.
-    #[cfg(feature = "emulator")]
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Cuda(memory) => memory.bytes(),

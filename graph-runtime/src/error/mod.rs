@@ -70,6 +70,14 @@ pub enum Error {
         /// The names and the folders in which NVRTC was not found, a sentence each.
         tried: Vec<String>,
     },
+    /// A graph cannot be built by `Device::with_runtime_api`, which the feature `cudart` brings, since CUDA's runtime
+    /// library is not on this machine.
+    NoRuntime {
+        /// The graph.
+        site: Site,
+        /// The names and the folders in which the library was not found, a sentence each.
+        tried: Vec<String>,
+    },
     /// NVRTC refuses a CUDA source.
     Compile {
         /// The graph and the node that the source is for.
@@ -284,6 +292,16 @@ impl fmt::Display for Error {
                      help: install the CUDA toolkit, and set `CUDA_HOME` if it is not in `/usr/local/cuda`; or \
                      `pip install nvidia-cuda-nvrtc`, and set `LD_LIBRARY_PATH` to its folder if it is not found; or compile the file \
                      with `cargo cuda-graph ptx`, check that in, and name it: `#[cuda_kernels(\"x.ptx\")]`"
+                )
+            }
+            Error::NoRuntime { site, tried } => {
+                write!(f, "{site}CUDA's runtime library (libcudart) was not found")?;
+                tried.iter().try_for_each(|tried| write!(f, "\nnote: {tried}"))?;
+                write!(
+                    f,
+                    "\nhelp: install the CUDA toolkit, and set `CUDA_HOME` if it is not in `/usr/local/cuda`; or \
+                     `pip install nvidia-cuda-runtime`, and set `LD_LIBRARY_PATH` to its folder if it is not found; or build the graph \
+                     without `with_runtime_api`: the driver's calls make the same one"
                 )
             }
             Error::Compile { site, path, message } => write!(f, "{site}cannot compile `{path}`: {message}"),

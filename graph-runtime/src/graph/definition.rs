@@ -166,7 +166,9 @@ impl<G> Definition<G> {
     /// * [`Error::OutOfMemory`] and [`Error::Cuda`] from the device.
     pub fn instantiate(&mut self, options: InstantiateOptions) -> Result<G> {
         let executable = self.executable(options)?;
-        Ok(self.make.make(Graph::new(self.checked.data.clone(), executable)))
+        let data = self.checked.data.clone();
+        self.checked.data.shared.set_pool(None); // the share is the graph's
+        Ok(self.make.make(Graph::new(data, executable)))
     }
 
     /// Makes the last graph of the definition, with the default options.
@@ -255,6 +257,11 @@ impl<G> Definition<G> {
             });
         }
         self.count += 1;
+        let pool = data.device.pool.as_ref();
+        let share = pool.map(|pool| pool.share(&data.draft.name, &data.device.backend));
+        let share = share.transpose()?;
+        self.checked.data.shared.set_pool(share);
+        let data = &self.checked.data;
         let blueprint = self.checked.blueprint(!self.changes.is_empty());
         let executable = Executable::prepare(&data.device.backend, &blueprint)?;
         for rng in &data.rngs {

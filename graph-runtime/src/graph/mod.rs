@@ -2,6 +2,7 @@
 
 pub(crate) mod definition;
 pub(crate) mod captured;
+mod report;
 pub(crate) mod rng;
 pub(crate) mod dump;
 mod reset;
@@ -27,9 +28,9 @@ use crate::graph::node::{Missing, NodeHandle, NodeId};
 use crate::graph::rng::{BuiltRng, Rng, RngHandle};
 use crate::graph::update::Update;
 use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef};
-use crate::program::Program;
 use crate::program::declared::AllDeclaredNodes;
 use crate::program::scratch::Arena;
+use crate::program::{Op, Program};
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
 use crate::shape::table::{Table, TableMut, TableRef};
@@ -135,12 +136,17 @@ impl Graph {
             id,
             draft,
             layouts,
-            shared,
+            mut shared,
             arena,
             program,
             declared_nodes,
             rngs,
         } = data;
+        // Closures of captures may run again, and take more.
+        let takes_more = || program.others().any(|(_, op)| matches!(op, Op::Capture(_)));
+        if shared.pool().is_some_and(|share| share.bytes() == 0 && !takes_more()) {
+            shared.set_pool(None); // launches need not claim it
+        }
         Self {
             device,
             id,

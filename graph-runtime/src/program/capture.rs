@@ -65,6 +65,9 @@ pub(crate) trait Session {
     /// Allocates zeroed device memory that lives as long as `self`. Returns its first byte, as an address without
     /// provenance.
     fn workspace(&self, bytes: usize) -> Result<*mut u8>;
+    /// Allocates device memory, of the graph's pool if it has one, that lives as long as `self`. Returns its first
+    /// byte, as an address without provenance.
+    fn scratch(&self, bytes: usize) -> Result<*mut u8>;
     /// The value that an earlier run of the closure kept at this point, if there is one.
     fn earlier(&self) -> Option<Arc<dyn Any + Send + Sync>>;
     /// Keeps a value as long as `self`, in place of the earlier one.
@@ -126,9 +129,23 @@ impl<'n, K> CaptureStream<'n, K> {
         Ok(PointerMut::new(self.session.workspace(bytes)?, bytes, NO_LENGTHS))
     }
 
+    /// Allocates `bytes` bytes of device memory that hold nothing between launches. On a device
+    /// [with a pool](crate::Device::with_pool), other graphs of the pool write it then, so the captured work must write
+    /// what it reads, and this closure itself must not touch it, not even in [`CaptureStream::prepare`]. Other nodes of
+    /// the same graph do not use it. The graph keeps it.
+    ///
+    /// cuBLAS takes it as its workspace, as PyTorch does with the pool that its graphs share. A library that counts in
+    /// its workspace from launch to launch, or expects zeros there, needs [`CaptureStream::workspace`].
+    ///
+    /// # Errors
+    /// [`Error::Cuda`](crate::Error::Cuda) if the device has too little memory.
+    pub fn scratch(&self, bytes: usize) -> Result<PointerMut<'n, [u8], OnDevice>> {
+        Ok(PointerMut::new(self.session.scratch(bytes)?, bytes, NO_LENGTHS))
+    }
+
     /// Runs `make` outside the capture, before anything is captured. `make` may allocate, free and wait; work that it
     /// queues on the stream runs at once, and is waited for. Such work must not touch memory that the graph shares,
-    /// which others may be using. The graph keeps the value that `make` returns.
+    /// nor its scratch memory, which others may be using. The graph keeps the value that `make` returns.
     ///
     /// This is the way to make library handles: creating one allocates, and destroying one waits, and CUDA allows
     /// neither in a capture. If the closure runs again ([warm-up](CaptureOptions::warm_up), or

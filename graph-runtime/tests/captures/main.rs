@@ -11,4 +11,5 @@ mod capture;
 mod cuda;
 mod definition;
 mod graphs;
+mod pools;
 mod turn;

@@ -2,13 +2,14 @@
 //! the results of launching it once, so that what failed can be done again.
 
 use crate::common::*;
+use crate::describe::describe;
 use crate::fake::is_fake;
 use graph_runtime::cudarc::driver::{CudaFunction, DriverError, result, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{
     AnyGraph, BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, Generator,
-    GraphBuilder, HostBuffer, Launch, OnDevice, Pointer, PointerMut, Result, SharedHost, Texel, cuda_graph,
+    GraphBuilder, HostBuffer, Launch, OnDevice, Pointer, PointerMut, RawGraph, Result, SharedHost, Texel, cuda_graph,
     cuda_kernels,
 };
 use std::fmt::Debug;
@@ -34,11 +35,19 @@ unsafe extern "C" {
 pub(crate) struct Run {
     /// The errors of what failed, and then succeeded when it was done again.
     pub(crate) errors: Vec<Error>,
+    /// The graphs that were built, as the driver has them.
+    pub(crate) graphs: Vec<String>,
 }
 
 impl Run {
     pub(crate) fn new() -> Self {
-        Self { errors: Vec::new() }
+        let (errors, graphs) = (Vec::new(), Vec::new());
+        Self { errors, graphs }
+    }
+
+    /// Notes a graph that was built.
+    fn built(&mut self, graph: Option<RawGraph>) {
+        self.graphs.extend(graph.as_ref().map(describe));
     }
 
     /// Does something, and again if it failed. An error of the second time is returned.
@@ -73,6 +82,7 @@ cuda_graph! {
 /// Builds, launches and checks [`Small`].
 pub(crate) fn small(device: &Device, run: &mut Run) -> Result<()> {
     let mut graph = run.step(|| Small::build(device))?;
+    run.built(graph.raw());
     run.step(|| graph.launch())?;
     check(run.step(|| graph.output().copied())?, [42; 8]);
     Ok(())
@@ -140,6 +150,7 @@ cuda_graph! {
 /// Everything that happens to one graph: it is built, launched, updated, launched again, looked at.
 pub(crate) fn statements(device: &Device, run: &mut Run) -> Result<()> {
     let mut graph = run.step(|| Statements::build(device))?;
+    run.built(graph.raw());
     run.step(|| graph.input_mut().map(|input| *input = [1, 2, 3, 4, 5, 6, 7, 8]))?;
     run.step(|| graph.weights_mut().map(|weights| *weights = [1.0, 2.0, 3.0, 4.0]))?;
     run.step(|| graph.launch())?;
@@ -215,6 +226,7 @@ cuda_graph! {
 
 pub(crate) fn control(device: &Device, run: &mut Run) -> Result<()> {
     let mut graph = run.step(|| Control::build(device))?;
+    run.built(graph.raw());
     for (input, output) in [([1, 1, 1], [6, 3, 1, 1]), ([0, 1, 0], [9, 1, 0, 0])] {
         run.step(|| graph.input_mut().map(|flags| *flags = input))?;
         run.step(|| graph.launch())?;
@@ -310,6 +322,7 @@ pub(crate) fn library(device: &Device, run: &mut Run) -> Result<()> {
         .expect("the kernel is there");
     let (ready, done) = (device.event()?, device.event()?);
     let mut graph = run.step(|| Library::build(device, add.clone(), ready.clone(), done.clone()))?;
+    run.built(graph.raw());
     run.step(|| graph.input_mut().map(|input| *input = [1, 2, 3, 4]))?;
     run.step(|| graph.launch())?;
     run.step(|| done.synchronize())?;
@@ -434,6 +447,7 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
         run.step(|| device.alloc_host().map(HostBuffer::share))?,
     ];
     let mut graph = run.step(|| Sharing::build(device, &weights[0], &flags[0], &sums[0], &texts[0]))?;
+    run.built(graph.raw());
     run.step(|| graph.launch())?;
     check(run.step(|| texts[0].read().map(|text| *text))?, text(1, 1));
     check(run.step(|| graph.seen().copied())?, [[1; 2]; 2]);
@@ -469,6 +483,46 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
     })?;
     run.step(|| other.launch())?; // waits for the first graph's launch, on the GPU
     check(run.step(|| sums[1].read().map(|sum| *sum))?, [1; 4]);
+    Ok(())
+}
+
+cuda_graph! {
+    /// Needs more of a pool for a larger `n`.
+    graph Bucket(n: usize) {
+        host    output: [u32; 8];
+        scratch hidden: [u32; n];
+        scratch other:  [u32; 8];
+
+        memset  clear = hidden <- 3;
+        memset  zero  = other <- 1;
+        capture both = (&mut hidden, &mut other) |stream| {
+            let _workspace = stream.scratch(1 << 20)?;
+            Ok(())
+        } after clear, zero;
+        kernel  add   = accumulate<<<1, 8>>>(&hidden[..8], &mut other) after both;
+        memcpy  down  = other -> output after add;
+    }
+}
+
+/// Graphs of a pool, which grows and shrinks.
+pub(crate) fn pooling(device: &Device, run: &mut Run) -> Result<()> {
+    let pool = device.pool();
+    let pooled = device.with_pool(&pool);
+    let mut graphs = Vec::new();
+    for n in [8, 1 << 20, 64] {
+        graphs.push(run.step(|| Bucket::build(&pooled, n))?);
+    }
+    for graph in &mut graphs {
+        run.step(|| graph.launch())?;
+        run.step(|| graph.launch())?;
+    }
+    for graph in &graphs {
+        check(run.step(|| graph.output().copied())?, [4; 8]);
+    }
+    graphs.remove(1);
+    run.step(|| pool.trim())?;
+    run.step(|| graphs[0].launch())?;
+    check(run.step(|| graphs[0].output().copied())?, [4; 8]);
     Ok(())
 }
 
@@ -604,8 +658,9 @@ pub(crate) fn lending(device: &Device, run: &mut Run) -> Result<()> {
     run.step(|| graph.noise().reseed(1))
 }
 
-/// Rebinding instantiates the graph again, which fails. Updates and other rebindings come before the repetition.
-pub(crate) fn renewed(device: &Device) -> Result<()> {
+/// Rebinding instantiates the graph again, which fails. The calls' names begin with `prefix`. Updates and other
+/// rebindings come before the repetition.
+pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
     let mut run = Run::new();
     let weights = [weights(device, &mut run, 1)?, weights(device, &mut run, 2)?];
     let flag = device.alloc::<u32>()?;
@@ -614,11 +669,12 @@ pub(crate) fn renewed(device: &Device) -> Result<()> {
     let written: Text = device.alloc_host::<[u32; 5]>()?.share();
     let mut graph = Sharing::build(device, &weights[0], &flag, &sums[0], &written)?;
     for call in [
-        "cuGraphInstantiateWithParams",
-        "cuGraphMemcpyNodeSetParams",
-        "cuGraphUpload",
-        "cuGraphExecDestroy",
+        "GraphInstantiateWithParams",
+        "GraphMemcpyNodeSetParams",
+        "GraphUpload",
+        "GraphExecDestroy",
     ] {
+        let call = &format!("{prefix}{call}");
         graph.rebind_weights(&weights[0])?;
         graph.launch()?;
         faults::start();

@@ -4,7 +4,7 @@ use super::kernels::Kernels;
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::options::InstantiateOptions;
 use crate::driver::{
-    self, CUdevice_attribute as DeviceAttribute, CUfunction_attribute as FunctionAttribute, CUgraphNode,
+    self, CUdevice_attribute as DeviceAttribute, CUfunction_attribute as FunctionAttribute, CUgraphNode, NodeAttribute,
 };
 use crate::error::CudaError;
 use crate::kernel::KernelFacts;
@@ -67,7 +67,7 @@ pub(super) fn permit(kernels: &Kernels, facts: &KernelFacts, kernel: &KernelOp) 
     }
     let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
     // SAFETY: the function's module is loaded until `unload`.
-    unsafe { driver::module::set_function_attribute(kernels.handle(kernel.function), attribute, 1) }
+    unsafe { driver::module::set_function_attribute(kernels.handle(kernel.function).function, attribute, 1) }
 }
 
 /// Refuses attributes that the device does not allow for a node; the error says why. The context is current, and the
@@ -119,7 +119,7 @@ fn check_cooperative(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Resul
     if supported.map_err(asked)? == 0 {
         return Err("is launched cooperatively, which the device cannot do".to_owned());
     }
-    let (handle, config) = (kernels.handle(kernel.function), &kernel.config);
+    let (handle, config) = (kernels.handle(kernel.function).function, &kernel.config);
     let threads = config.block_threads();
     // SAFETY: the function's module is loaded until `unload`; the context is current.
     let each = unsafe { driver::attribute::active_blocks(handle, threads, config.shared) }.map_err(asked)?;
@@ -139,18 +139,16 @@ fn check_cooperative(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Resul
 /// # Safety
 ///
 /// The node lives, is a kernel node, and the graph that it is in has not been instantiated.
-pub(super) unsafe fn set(node: CUgraphNode, attributes: &KernelAttributes) -> Result<(), CudaError> {
+pub(super) unsafe fn set(cuda: &Cuda, node: CUgraphNode, attributes: &KernelAttributes) -> Result<(), CudaError> {
+    // SAFETY: by the caller's promise.
+    let set = |attribute| unsafe { cuda.api().set_attribute(node, attribute) };
     if let Some(cluster) = attributes.cluster {
-        // SAFETY: by the caller's promise.
-        unsafe { driver::attribute::set_cluster(node, cluster) }?;
+        set(NodeAttribute::Cluster(cluster))?;
     }
     if attributes.cooperative {
-        // SAFETY: as above.
-        unsafe { driver::attribute::set_cooperative(node) }?;
+        set(NodeAttribute::Cooperative)?;
     }
-    match attributes.priority {
-        // SAFETY: as above.
-        Some(priority) => unsafe { driver::attribute::set_priority(node, priority) },
-        None => Ok(()),
-    }
+    attributes
+        .priority
+        .map_or(Ok(()), |priority| set(NodeAttribute::Priority(priority)))
 }

@@ -60,6 +60,8 @@ impl CudaExecutable {
     pub(super) fn prepared(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
         let graph = || Site::graph(&blueprint.draft.name);
         check_version()?;
+        #[cfg(feature = "cudart")]
+        cuda.check_api(graph)?;
         let storage = allocate(&Backend::Cuda(cuda.clone()), blueprint)?;
         cuda.bind().at(graph)?;
         announce!(cuda, trace, graph = %blueprint.draft.name, "cuEventCreate").at(graph)?;
@@ -201,9 +203,10 @@ impl CudaExecutable {
     /// destroys the graph, even if the closure of a node panics.
     fn add_nodes(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let draft = blueprint.draft;
-        announce!(self.cuda, trace, graph = %draft.name, "cuGraphCreate").at(|| Site::graph(&draft.name))?;
+        announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().create)
+            .at(|| Site::graph(&draft.name))?;
         // SAFETY: the driver is initialised.
-        self.graph = unsafe { driver::graph::create() }.at(|| Site::graph(&draft.name))?;
+        self.graph = unsafe { self.cuda.api().create() }.at(|| Site::graph(&draft.name))?;
         // SAFETY: the graph was created above.
         let added =
             unsafe { self.add_prefix(blueprint, self.graph, blueprint.order.sequence(0), &[], &mut Turn::Free) };
@@ -245,7 +248,7 @@ impl CudaExecutable {
             if let (Some(seed), []) = (blueprint.delays, &early[..]) {
                 // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order; the context is
                 // current.
-                let delay = unsafe { delay::add(graph, &after, &self.kernels, seed, node) };
+                let delay = unsafe { delay::add(&self.cuda, graph, &after, &self.kernels, seed, node) };
                 after = vec![delay.map_err(|error| (node, error))?];
             }
             self.nodes[node] = match &blueprint.program.ops[node] {
@@ -270,11 +273,11 @@ impl CudaExecutable {
             };
             if !early.is_empty() {
                 let name = &blueprint.draft.nodes[node].name;
-                announce!(self.cuda, trace, node = %name, after = early.len(), "cuGraphAddDependencies_v2")
+                announce!(self.cuda, trace, node = %name, after = early.len(), "{}", self.cuda.api().names().add_programmatic)
                     .map_err(|error| (node, error))?;
                 // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule), between which
                 // no edge was added.
-                unsafe { driver::edge::add_programmatic(graph, &early, self.nodes[node]) }
+                unsafe { self.cuda.api().add_programmatic(graph, &early, self.nodes[node]) }
                     .map_err(|error| (node, error))?;
             }
         }
@@ -320,10 +323,14 @@ impl CudaExecutable {
     fn instantiate_graph(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let draft = blueprint.draft;
         let graph = || Site::graph(&draft.name);
-        announce!(self.cuda, trace, graph = %draft.name, nodes = self.nodes.len(), "cuGraphInstantiateWithParams")
+        announce!(self.cuda, trace, graph = %draft.name, nodes = self.nodes.len(), "{}", self.cuda.api().names().instantiate)
             .at(graph)?;
         // SAFETY: fact 1 of `CudaExecutable`.
-        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(blueprint.program, self.options)) };
+        let exec = unsafe {
+            self.cuda
+                .api()
+                .instantiate(self.graph, attribute::flags(blueprint.program, self.options))
+        };
         self.exec = match exec {
             Ok(exec) => exec,
             Err(failed) => {
@@ -373,7 +380,7 @@ impl CudaExecutable {
     /// Whether a graph of these nodes alone can be instantiated.
     fn instantiates(&mut self, blueprint: &Blueprint<'_>, sequence: &[usize]) -> bool {
         // SAFETY: the driver is initialised.
-        let Ok(graph) = (unsafe { driver::graph::create() }) else {
+        let Ok(graph) = (unsafe { self.cuda.api().create() }) else {
             return false;
         };
         // SAFETY: the graph was created above, and `sequence` is a prefix of all nodes in order.
@@ -381,14 +388,14 @@ impl CudaExecutable {
             unsafe { self.add_prefix(blueprint, graph, sequence.iter().copied(), &[], &mut Turn::Free) }.is_ok();
         let flags = attribute::flags(blueprint.program, self.options);
         // SAFETY: the graph was created above.
-        let exec = added.then(|| unsafe { driver::graph::instantiate(graph, flags) });
+        let exec = added.then(|| unsafe { self.cuda.api().instantiate(graph, flags) });
         let works = matches!(exec, Some(Ok(_)));
         if let Some(Ok(exec)) = exec {
             // SAFETY: it was made above and never launched.
-            let _ = unsafe { driver::graph::destroy_executable(exec) };
+            let _ = unsafe { self.cuda.api().destroy_executable(exec) };
         }
         // SAFETY: the graph was created above and given to nobody.
-        let _ = unsafe { driver::graph::destroy(graph) };
+        let _ = unsafe { self.cuda.api().destroy(graph) };
         works
     }
 }

@@ -4,6 +4,7 @@ mod session;
 
 use self::session::Capturing;
 use crate::backend::device::cuda::Cuda;
+use crate::backend::pool::PoolShare;
 use crate::driver::{self, CUgraph};
 use crate::error::CudaError;
 use crate::program::capture::{CaptureCall, CaptureMode};
@@ -22,12 +23,22 @@ pub(super) struct Captured {
 
 impl Captured {
     /// Makes a stream to capture from. Nothing has been captured yet. The context is current.
-    pub(super) fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>, mode: CaptureMode) -> Result<Self, CudaError> {
+    pub(super) fn new(
+        cuda: &Arc<Cuda>,
+        addresses: &Arc<Addresses>,
+        pool: Option<&Arc<PoolShare>>,
+        mode: CaptureMode,
+    ) -> Result<Self, CudaError> {
         Ok(Self {
             graph: ptr::null_mut(),
-            session: Capturing::new(cuda, addresses, mode)?,
+            session: Capturing::new(cuda, addresses, pool, mode)?,
             cuda: cuda.clone(),
         })
+    }
+
+    /// The bytes of workspaces that are in no pool.
+    pub(super) fn bytes(&self) -> usize {
+        self.session.bytes()
     }
 
     /// The stream with its objects.

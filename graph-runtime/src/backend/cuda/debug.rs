@@ -19,7 +19,7 @@ use crate::backend::device::event::LaunchEvent;
 use crate::backend::device::options::DebugOptions;
 use crate::backend::storage::Storage;
 use crate::backend::uses::Claim;
-use crate::driver::{self, CUgraph, CUgraphExec, CUstream, RelaxedCapture};
+use crate::driver::{self, CUgraph, CUgraphExec, CUstream, GraphApi, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::capture::CaptureCall;
 use crate::program::{Conditional, ConditionalKind, Op, Program};
@@ -56,6 +56,7 @@ pub(crate) struct DebugExecutable {
 
 /// A graph of one node, instantiated.
 struct Piece {
+    api: GraphApi,
     graph: CUgraph,
     exec: CUgraphExec,
 }
@@ -108,6 +109,11 @@ impl DebugExecutable {
 
     pub(crate) fn storage(&self) -> &[Storage] {
         &self.parts.storage
+    }
+
+    /// The bytes of device memory besides that of resources.
+    pub(crate) fn workspaces(&self) -> usize {
+        self.parts.workspaces()
     }
 
     /// The host functions.
@@ -273,7 +279,7 @@ impl DebugExecutable {
         let stream = self.parts.stream;
         // SAFETY: the piece was instantiated in this context, and `parts` has what it uses (fact 1); fact 1 of
         // `CudaExecutable`.
-        let queued = unsafe { driver::graph::launch(piece.exec, stream) };
+        let queued = unsafe { self.parts.cuda.api().launch(piece.exec, stream) };
         if let Err(error) = queued {
             self.over = self.drain().is_err();
             return Err(report::failed(self, run, node, error));
@@ -309,16 +315,18 @@ impl DebugExecutable {
         let at_node = |error: CudaError| (node, error);
         // A closure of the node before may have made another context current.
         self.parts.cuda.bind().map_err(at_node)?;
+        let api = self.parts.cuda.api();
         // SAFETY: the driver is initialised.
-        let graph = unsafe { driver::graph::create() }.map_err(at_node)?;
+        let graph = unsafe { api.create() }.map_err(at_node)?;
         let mut piece = Piece {
+            api,
             graph,
             exec: ptr::null_mut(),
         };
         // SAFETY: the graph was just made in the context of `parts`; fact 2.
         unsafe { self.parts.add_one(draft, program, graph, &[], node) }?;
         // SAFETY: the graph was made above.
-        let exec = unsafe { driver::graph::instantiate(graph, 0) };
+        let exec = unsafe { api.instantiate(graph, 0) };
         piece.exec = exec.map_err(|failed| (node, failed.error))?;
         Ok(piece)
     }
@@ -397,9 +405,9 @@ impl Drop for Piece {
     fn drop(&mut self) {
         if !self.exec.is_null() {
             // SAFETY: it was made for `self` alone, and is not running.
-            let _ = unsafe { driver::graph::destroy_executable(self.exec) };
+            let _ = unsafe { self.api.destroy_executable(self.exec) };
         }
         // SAFETY: as above.
-        let _ = unsafe { driver::graph::destroy(self.graph) };
+        let _ = unsafe { self.api.destroy(self.graph) };
     }
 }

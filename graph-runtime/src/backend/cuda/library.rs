@@ -20,7 +20,12 @@ impl CudaExecutable {
         let draft = blueprint.draft;
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         let failed = |message| Error::Node { site: site(), message };
-        let captured = Captured::new(&self.cuda, &self.kept.addresses, call.options().mode);
+        let captured = Captured::new(
+            &self.cuda,
+            &self.kept.addresses,
+            blueprint.shared.pool(),
+            call.options().mode,
+        );
         let captured = captured.map_err(|error| failed(error.to_string()))?;
         // From now on it is leaked if nobody can wait for its work.
         self.kept.captured.insert(node, captured);
@@ -131,7 +136,8 @@ impl CudaExecutable {
             trace,
             node = name,
             after = after.len(),
-            "cuGraphAddChildGraphNode"
+            "{}",
+            self.cuda.api().names().add_child_node
         )?;
         let captured = self
             .kept
@@ -139,7 +145,7 @@ impl CudaExecutable {
             .get(&node)
             .map_or(std::ptr::null_mut(), Captured::graph);
         // SAFETY: by the caller's promise; `prepare` has captured a graph for each such node, which `self.kept` keeps.
-        unsafe { driver::graph::add_child_node(graph, after, captured) }
+        unsafe { self.cuda.api().add_child_node(graph, after, captured) }
     }
 
     /// Runs the closure of a `raw` node, which adds nodes of its own.

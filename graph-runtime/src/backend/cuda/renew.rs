@@ -5,7 +5,7 @@ use super::CudaExecutable;
 use super::OWN;
 use super::attribute;
 use super::capture::{Allocations, Captured};
-use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
+use crate::driver::{CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::program::capture::CaptureCall;
 use crate::program::host::refuse_in_host_function;
@@ -95,7 +95,7 @@ impl CudaExecutable {
         let old = self.graph;
         self.adopt(node);
         // SAFETY: fact 1 of `CudaExecutable`: it was the graph of `self` until now; executable graphs do without it.
-        let _ = unsafe { driver::graph::destroy(old) };
+        let _ = unsafe { self.cuda.api().destroy(old) };
         if !updated {
             self.discard(draft)?;
             self.instantiate_again(draft, program)?;
@@ -108,9 +108,9 @@ impl CudaExecutable {
     /// not change the executable graph into that. Launches in flight do not change (D1).
     pub(super) fn update(&self, draft: &Draft, new: CUgraph, nodes: &[CUgraphNode]) -> Result<bool> {
         let graph = || Site::graph(&draft.name);
-        announce!(self.cuda, trace, graph = %draft.name, "cuGraphExecUpdate_v2").at(graph)?;
+        announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().update).at(graph)?;
         // SAFETY: fact 1 of `CudaExecutable`; `new` was captured in this context, and lives.
-        match unsafe { driver::graph::update(self.exec, new) } {
+        match unsafe { self.cuda.api().update(self.exec, new) } {
             Ok(()) => Ok(true),
             Err(failed) if failed.is_refusal() => {
                 let found = nodes.iter().position(|&node| !node.is_null() && node == failed.node);
@@ -130,15 +130,16 @@ impl CudaExecutable {
         self.wait().at(graph)?;
         self.cuda.bind().at(graph)?;
         if !self.exec.is_null() {
-            announce!(self.cuda, trace, graph = %draft.name, "cuGraphExecDestroy").at(graph)?;
+            announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().destroy_executable)
+                .at(graph)?;
             // SAFETY: fact 1 of `CudaExecutable`; no launch is in flight, and the handle is not used again.
-            let destroyed = unsafe { driver::graph::destroy_executable(self.exec) };
+            let destroyed = unsafe { self.cuda.api().destroy_executable(self.exec) };
             self.exec = ptr::null_mut();
             destroyed.at(graph)?;
         }
         match self.origin.take() {
             // SAFETY: fact 1 of `CudaExecutable`; `exec`, whose nodes it names, is gone.
-            Some(origin) => unsafe { driver::graph::destroy(origin.graph) }.at(graph),
+            Some(origin) => unsafe { self.cuda.api().destroy(origin.graph) }.at(graph),
             None => Ok(()),
         }
     }
@@ -146,9 +147,13 @@ impl CudaExecutable {
     /// Makes the executable graph after [`CudaExecutable::discard`].
     fn instantiate_again(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
-        announce!(self.cuda, trace, graph = %draft.name, "cuGraphInstantiateWithParams").at(graph)?;
+        announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().instantiate).at(graph)?;
         // SAFETY: fact 1 of `CudaExecutable`.
-        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(program, self.options)) };
+        let exec = unsafe {
+            self.cuda
+                .api()
+                .instantiate(self.graph, attribute::flags(program, self.options))
+        };
         self.exec = exec.map_err(|failed| failed.error).at(graph)?;
         Ok(())
     }
@@ -174,10 +179,10 @@ impl CudaExecutable {
         let graph = || Site::graph(&draft.name);
         refuse_in_host_function().at(graph)?;
         self.cuda.bind().at(graph)?;
-        announce!(self.cuda, trace, graph = %draft.name, "cuGraphUpload").at(graph)?;
+        announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().upload).at(graph)?;
         self.in_flight.set(self.in_flight.get() | OWN);
         // SAFETY: fact 1 of `CudaExecutable`.
-        unsafe { driver::graph::upload(self.exec, self.stream) }.at(graph)
+        unsafe { self.cuda.api().upload(self.exec, self.stream) }.at(graph)
     }
 }
 

@@ -8,7 +8,7 @@
 use super::CudaExecutable;
 use super::fill::Fill;
 use crate::backend::device::cuda_memory::CudaMemory;
-use crate::driver::{self, MemsetNodeParams};
+use crate::driver::MemsetNodeParams;
 use crate::error::{At, CudaError, Result, Site};
 use crate::program::reach::Reach;
 use crate::program::{Op, Program};
@@ -50,7 +50,7 @@ impl CudaExecutable {
             Some(Fill::Memset { size, value }) => self.set_nothing(node, size, value),
             // SAFETY: fact 1; CUDA allows this for kernel and memcpy nodes, which this is.
             Some(Fill::Kernel { .. } | Fill::Nothing | Fill::TooLong) | None => unsafe {
-                driver::graph::set_node_enabled(self.exec, handle, enabled)
+                self.cuda.api().set_node_enabled(self.exec, handle, enabled)
             },
         }
         .at(site)
@@ -82,7 +82,7 @@ impl CudaExecutable {
             return Ok(()); // a memset is never disabled
         }
         // SAFETY: fact 1; CUDA allows this for kernel and memcpy nodes, which this is.
-        unsafe { driver::graph::set_node_enabled(self.exec, handle, runs) }.at(site)
+        unsafe { self.cuda.api().set_node_enabled(self.exec, handle, runs) }.at(site)
     }
 
     /// Enables every node that CUDA skips, whatever the program says.
@@ -108,7 +108,7 @@ impl CudaExecutable {
                 Some(Fill::Kernel { .. }) | None if !skipped => {}
                 // SAFETY: fact 1 of `CudaExecutable`; CUDA allows this for kernel and memcpy nodes, which this is.
                 Some(Fill::Kernel { .. }) | None => {
-                    unsafe { driver::graph::set_node_enabled(self.exec, self.handle(node), true) }
+                    unsafe { self.cuda.api().set_node_enabled(self.exec, self.handle(node), true) }
                         .at(|| Site::graph(&draft.name).at_node(&draft.nodes[node].name))?
                 }
             }
@@ -131,6 +131,10 @@ impl CudaExecutable {
             height: 1,
         };
         // SAFETY: fact 1; `nowhere` has room for an element, and lives as long as the graph (fact 8).
-        unsafe { driver::graph::set_memset_node(self.exec, self.handle(node), &params, self.cuda.raw()) }
+        unsafe {
+            self.cuda
+                .api()
+                .set_memset_node(self.exec, self.handle(node), &params, self.cuda.raw())
+        }
     }
 }

@@ -21,6 +21,10 @@ pub(super) struct Pair {
 impl Pair {
     pub(super) fn new(seed: u64, apart: bool) -> Result<Self> {
         let (device, programs) = (thorough(seed), programs(seed));
+        let device = match seed % 3 {
+            1 => device.with_pool(&device.pool()),
+            _ => device,
+        };
         let shared = Shared::new(&device)?;
         let options = Options {
             apart,
