@@ -334,8 +334,8 @@ fn what_cuda_does_not_change_in_place_is_right_too() -> Result<()> {
     let device = device();
     let corners = |row: usize, cluster: u32| {
         let mut builder = GraphBuilder::new(&device, "Corners");
-        let mut data = builder.device::<[[u32; 8]; 8]>("data");
-        let mut output = builder.host::<[[u32; 2]; 2]>("output");
+        let data = builder.device::<[[u32; 8]; 8]>("data");
+        let output = builder.host::<[[u32; 2]; 2]>("output");
         let mut ranks = builder.device::<[u32; 8]>("ranks");
         let set = builder.memset("set", &mut data.row(row), 7_u32);
         let copy = builder.memcpy_2d(

@@ -43,10 +43,6 @@ impl Emulated {
 pub(crate) struct Allocation(Infallible);
 
 impl Allocation {
-    pub(crate) fn len(&self) -> usize {
-        match self.0 {}
-    }
-
     pub(crate) fn address(&self) -> u64 {
         match self.0 {}
     }
