@@ -1,8 +1,8 @@
-//! The costs of this crate over the bare driver calls: of launching a graph, and of building one of 10,000 nodes; and
-//! the time after which a launch's future is woken.
+//! The costs of this crate over the bare driver calls: of launching a graph, also on a pool, of building one of 10,000
+//! nodes, and of editing three of 1,000 nodes; and the time after which a launch's future is woken.
 //!
 //! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges
-//! (building). Numbers are CPU times: medians over rounds, and the first and third quartiles.
+//! (building, editing). Numbers are CPU times: medians over rounds, and the first and third quartiles.
 
 #[path = "overhead/futures.rs"]
 mod futures;
@@ -44,6 +44,12 @@ macro_rules! unsafe_call {
         unsafe { sys::$function($($argument),*) }
     };
 }
+
+#[path = "overhead/editing.rs"]
+mod editing;
+#[path = "overhead/pools.rs"]
+mod pools;
+
 fn main() -> Result<()> {
     let device = Device::any()?;
     if device.is_emulator() {
@@ -59,7 +65,13 @@ fn main() -> Result<()> {
             build(&device, kernels, 1, names(kernels))?,
         );
         launching("  captured", captured(&device, kernels)?.into());
+        #[cfg(feature = "cudart")]
+        match build(&device.with_runtime_api(), kernels, 1, names(kernels)) {
+            Ok(graph) => launching("  by the runtime", graph),
+            Err(error) => println!("  by the runtime: {error}"),
+        }
     }
+    editing::measure(&device)?;
     println!("\n{}: CPU time to build {NODES} kernel nodes", device.name());
     println!(
         "(both sides load the module, allocate and zero the memory, create a stream, add, instantiate, upload and wait;"
@@ -70,44 +82,50 @@ fn main() -> Result<()> {
     for chains in [1, 8] {
         building(&device, chains)?;
     }
+    pools::measure(&device)?;
     futures::measure(&device)
 }
 
 /// `Graph::launch` against `cuGraphLaunch` of the same executable graph on the same stream.
 fn launching(title: &str, mut graph: Graph) {
     let raw = graph.raw().expect("a CUDA graph");
-    let wait = || check(unsafe_call!(cuStreamSynchronize(raw.stream)));
     let bare = || {
-        let start = Instant::now();
         for _ in 0..BATCH {
             check(black_box(unsafe_call!(cuGraphLaunch(raw.exec, raw.stream))));
         }
-        let time = start.elapsed().as_secs_f64();
-        wait();
-        time / f64::from(BATCH) * 1e6
     };
-    let mut ours = || {
-        let start = Instant::now();
+    let ours = || {
         for _ in 0..BATCH {
             black_box(graph.launch()).expect("the graph launches");
         }
+    };
+    compare(title, ours, bare, || {
+        check(unsafe_call!(cuStreamSynchronize(raw.stream)));
+    });
+}
+
+/// Measures two ways to make [`BATCH`] launches, which `wait` then waits for.
+fn compare(title: &str, mut ours: impl FnMut(), mut bare: impl FnMut(), wait: impl Fn()) {
+    let time = |launch: &mut dyn FnMut()| {
+        let start = Instant::now();
+        launch();
         let time = start.elapsed().as_secs_f64();
         wait();
         time / f64::from(BATCH) * 1e6
     };
     for _ in 0..20 {
-        bare();
-        ours();
+        time(&mut bare);
+        time(&mut ours);
     }
     let (mut times, mut bares) = (Vec::new(), Vec::new());
     for round in 0..LAUNCH_ROUNDS {
         // The second to run finds warmer caches, so the two take turns.
         if round % 2 == 0 {
-            bares.push(bare());
-            times.push(ours());
+            bares.push(time(&mut bare));
+            times.push(time(&mut ours));
         } else {
-            times.push(ours());
-            bares.push(bare());
+            times.push(time(&mut ours));
+            bares.push(time(&mut bare));
         }
     }
     report(title, "us", &times, &bares);
@@ -136,6 +154,24 @@ fn captured(device: &Device, kernels: usize) -> Result<CapturedGraph> {
         }
         Ok(())
     })
+}
+
+/// A launch of `bump`.
+fn kernel_params(function: sys::CUfunction, arguments: &mut [*mut c_void]) -> sys::CUDA_KERNEL_NODE_PARAMS {
+    sys::CUDA_KERNEL_NODE_PARAMS {
+        func: function,
+        gridDimX: 1,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: THREADS,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: 0,
+        kernelParams: arguments.as_mut_ptr(),
+        extra: ptr::null_mut(),
+        kern: ptr::null_mut(),
+        ctx: ptr::null_mut(),
+    }
 }
 
 /// `GraphBuilder` against the driver calls that it makes.
@@ -243,20 +279,7 @@ impl Bare {
         for index in 0..nodes {
             let (mut buffer, mut by) = (bare.buffers[index % chains], 1_u32);
             let mut arguments = [(&raw mut buffer).cast::<c_void>(), (&raw mut by).cast()];
-            let params = sys::CUDA_KERNEL_NODE_PARAMS {
-                func: function,
-                gridDimX: 1,
-                gridDimY: 1,
-                gridDimZ: 1,
-                blockDimX: THREADS,
-                blockDimY: 1,
-                blockDimZ: 1,
-                sharedMemBytes: 0,
-                kernelParams: arguments.as_mut_ptr(),
-                extra: ptr::null_mut(),
-                kern: ptr::null_mut(),
-                ctx: ptr::null_mut(),
-            };
+            let params = kernel_params(function, &mut arguments);
             let before = index.checked_sub(chains).map(|before| handles[before]);
             let before = before.as_slice();
             let mut node = ptr::null_mut();

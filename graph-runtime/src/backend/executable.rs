@@ -293,7 +293,7 @@ impl Executable {
         }
     }
 
-    /// Refuses a change that [`Executable::apply`] would refuse.
+    /// Refuses a change that [`Executable::apply_memory`] would refuse.
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<(), Error> {
         match self {
             Executable::Cuda(exec) => exec.check_change(draft, program, node, op),
@@ -302,19 +302,7 @@ impl Executable {
         }
     }
 
-    /// Makes later launches run `node` as `program` now says.
-    pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
-        match self {
-            Executable::Cuda(exec) => exec.apply(draft, program, node),
-            Executable::Debug(exec) => exec.apply(draft, program, node),
-            Executable::Emulator(exec) => {
-                exec.apply(node);
-                Ok(())
-            }
-        }
-    }
-
-    /// Makes later launches run all `nodes`, which use a resource whose memory was replaced, as `program` now says.
+    /// Makes later launches run all `nodes` as `program` now says, and with their memory where that is now.
     pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.apply_memory(draft, program, nodes),
@@ -339,6 +327,10 @@ impl Executable {
     /// next launch.
     pub(crate) fn record_again(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         match (self, program.whole_capture()) {
+            (_, Some(call)) if !call.is_repeatable() => Err(Error::Unsupported {
+                site: Site::graph(&draft.name),
+                message: "work that was recorded on a stream of your own cannot be recorded again: there is no closure to run",
+            }),
             (Executable::Cuda(exec), Some(call)) => exec.record_again(draft, program, 0, call),
             (Executable::Debug(exec), Some(call)) => exec.record_again(draft, 0, call),
             (Executable::Emulator(_), Some(_)) | (_, None) => Err(Error::Unsupported {

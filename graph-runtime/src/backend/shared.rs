@@ -109,23 +109,16 @@ impl SharedResources {
         found
     }
 
-    /// The shared memory with other memory for one resource.
-    pub(crate) fn with(&self, resource: usize, memory: SharedMemory) -> Self {
-        let mut shares: Vec<SharedResource> = Vec::with_capacity(self.resources.len());
-        shares.extend(self.resources.iter().map(|share| {
-            SharedResource {
-                memory: if share.resource == resource {
-                    &memory
-                } else {
-                    &share.memory
-                }
-                .clone(),
-                ..*share
-            }
-        }));
+    /// The shared memory with other memory for some resources.
+    pub(crate) fn with(&self, changes: &[(usize, SharedMemory)]) -> Self {
+        let changed = |share: &SharedResource| changes.iter().find(|(resource, _)| *resource == share.resource);
+        let shares = self.resources.iter().map(|share| SharedResource {
+            memory: changed(share).map_or(&share.memory, |(_, memory)| memory).clone(),
+            ..*share
+        });
         Self {
             pool: self.pool.clone(),
-            ..Self::sorted(shares)
+            ..Self::sorted(shares.collect())
         }
     }
 

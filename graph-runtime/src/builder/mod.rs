@@ -3,7 +3,7 @@
 //! This file has the methods with trait bounds that users can violate: rustc's messages name such a method as
 //! `GraphBuilder::memcpy` only if it is in the module of the type. All others are in a file for each subject.
 
-mod captured;
+pub(crate) mod captured;
 mod build;
 mod kernels;
 mod programmatic;

@@ -9,6 +9,10 @@ use crate::graph::Graph;
 pub(crate) enum Edit {
     /// A [`Graph::update`] of this name.
     Update(&'static str),
+    /// A recording of a captured graph again.
+    Recording,
+    /// A [`Graph::edit`] whose closure is running.
+    Open,
     /// A [`Graph::rebind`] of this resource.
     Rebind(usize),
     /// A [`Graph::update_from`] a definition.
@@ -36,6 +40,14 @@ impl Graph {
             Edit::Update(what) => Error::HalfUpdated {
                 site: self.site(),
                 what,
+            },
+            Edit::Recording => Error::HalfUpdated {
+                site: self.site(),
+                what: "record_again",
+            },
+            Edit::Open => Error::Unsupported {
+                site: self.site(),
+                message: "the graph is being edited, and can be launched when `edit` has returned",
             },
             Edit::Rebind(resource) => Error::HalfRebound {
                 site: self.site().at_memory(&self.draft.resources[resource].name),

@@ -337,3 +337,11 @@ fn an_update_after_a_failed_instantiation() -> Result<()> {
     graphs::renewed(&device, "cu")?;
     graphs::renewed(&device.with_runtime_api(), "cuda")
 }
+
+#[test]
+fn an_edit_that_the_driver_refuses() -> Result<()> {
+    let Some((device, _turn)) = device("enumeration::an_edit_that_the_driver_refuses") else {
+        return Ok(());
+    };
+    graphs::edited(&device)
+}

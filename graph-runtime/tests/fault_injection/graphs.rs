@@ -177,6 +177,19 @@ pub(crate) fn statements(device: &Device, run: &mut Run) -> Result<()> {
     check(run.step(|| graph.output().copied())?, [21, 22, 23, 24, 15, 16, 17, 18]);
     check(run.step(|| Ok(*graph.wide()?.read()?))?, [1 << 40, 5, 1 << 40, 1 << 40]);
     run.step(|| graph.table_mut()?.copy_from(&[0.5; 4]))?;
+    run.step(|| {
+        graph.edit(|e| {
+            e.set_by(11)?;
+            e.set_long(8)?;
+            e.set_some(3)?;
+            e.add().set_enabled(false)?;
+            e.far().set_enabled(true)?;
+            e.turned().set_launch(1, 32)
+        })
+    })?;
+    run.step(|| graph.launch())?;
+    check(run.step(|| graph.output().copied())?, [22, 22, 22, 22, 11, 11, 11, 11]);
+    check(run.step(|| Ok(*graph.wide()?.read()?))?, [8, 5, 8, 8]);
     Ok(())
 }
 
@@ -374,6 +387,22 @@ pub(crate) fn captured(device: &Device, run: &mut Run) -> Result<()> {
         run.step(|| graph.launch())?;
     }
     check(run.step(|| Ok(*buffers[1].read()?))?, [7; 64]);
+
+    let context = device.context().expect("a CUDA device has a context");
+    let stream = context.new_stream().expect("a stream");
+    let record = || {
+        let mut builder = GraphBuilder::new(device, "Begun");
+        let mut place = builder.shared("data", &buffers[0], true);
+        // SAFETY: until the capture ends, only the memset below is queued on the stream.
+        let capture = unsafe { builder.begin_capture(&stream, CaptureMode::ThreadLocal, (&mut place,)) }?;
+        // SAFETY: as above; the memory has 64 bytes.
+        let queued = unsafe { result::memset_d8_async(capture.memory().0.address(), 9, 64, stream.cu_stream()) };
+        queued.expect("it is queued");
+        capture.end()
+    };
+    let mut graph = run.step(record)?;
+    run.step(|| graph.launch_on(&stream))?;
+    check(run.step(|| Ok(*buffers[0].read()?))?, [9; 64]);
     Ok(())
 }
 
@@ -471,6 +500,22 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
     check(run.step(|| graph.seen().copied())?, [[1; 2]; 2]);
     run.step(|| graph.launch())?;
     run.step(|| graph.synchronize())?;
+    run.step(|| {
+        graph.edit(|e| {
+            e.rebind_weights(&weights[1])?;
+            e.set_by(0)?;
+            e.rebind_sum(&sums[0])
+        })
+    })?;
+    run.step(|| graph.launch())?;
+    check(run.step(|| texts[1].read().map(|text| *text))?, text(2, 0));
+    run.step(|| {
+        graph.edit(|e| {
+            e.rebind_weights(&weights[0])?;
+            e.rebind_sum(&sums[1])
+        })
+    })?;
+    run.step(|| graph.launch())?;
     textures(device, run)?;
     let mut looks = run.step(|| Looks::build(device, texts[1].clone()))?;
     run.step(|| looks.launch())?;
@@ -699,6 +744,67 @@ pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
         check(*written.read()?, text(2, 4));
     }
     faults::start();
+    Ok(())
+}
+
+/// An edit that the driver refuses half-way leaves the graph as it was. If the driver refuses that, too, the graph does
+/// not launch until an edit succeeds.
+pub(crate) fn edited(device: &Device) -> Result<()> {
+    const SET: &str = "cuGraphExecKernelNodeSetParams_v2";
+    let mut run = Run::new();
+    let weights = [weights(device, &mut run, 1)?, weights(device, &mut run, 2)?];
+    let flag = device.alloc::<u32>()?;
+    flag.copy_from(&1)?;
+    let sums = [device.alloc::<[u32; 4]>()?, device.alloc()?];
+    let written: Text = device.alloc_host::<[u32; 5]>()?.share();
+    let mut graph = Sharing::build(device, &weights[0], &flag, &sums[0], &written)?;
+    let change = |graph: &mut Sharing| {
+        graph.edit(|e| {
+            e.set_by(7)?;
+            e.rebind_weights(&weights[1])?;
+            e.rebind_sum(&sums[1])
+        })
+    };
+    let old = graph.by();
+    faults::start();
+    change(&mut graph)?;
+    let calls = faults::counts();
+    graph.edit(|e| {
+        e.set_by(old)?;
+        e.rebind_weights(&weights[0])?;
+        e.rebind_sum(&sums[0])
+    })?;
+    let updates = calls.iter().filter(|(name, _)| name.contains("SetParams"));
+    let updates: Vec<(&str, usize)> = updates.map(|(name, count)| (*name, *count)).collect();
+    assert!(
+        updates.iter().any(|(name, count)| *name == SET && *count > 1),
+        "{updates:?}"
+    );
+    for (call, number) in updates
+        .into_iter()
+        .flat_map(|(call, count)| (1..=count).map(move |number| (call, number)))
+    {
+        faults::start();
+        faults::fail(call, number);
+        let error = change(&mut graph).unwrap_err();
+        assert!(error.to_string().contains(call), "{error}");
+        assert_eq!((faults::pending(), graph.by()), (0, old));
+        graph.launch()?;
+        check(*written.read()?, text(1, old));
+    }
+    faults::start();
+    faults::fail(SET, 2);
+    faults::fail(SET, 3); // the first that is changed back
+    let error = change(&mut graph).unwrap_err();
+    assert!(error.to_string().contains(SET), "{error}");
+    let refused = graph.launch().unwrap_err().to_string();
+    assert!(refused.contains("an update of `edit` failed half-way"), "{refused}");
+    graph.edit(|_| ())?;
+    graph.launch()?;
+    check(*written.read()?, text(1, old));
+    change(&mut graph)?;
+    graph.launch()?;
+    check(*written.read()?, text(2, 7));
     Ok(())
 }
 

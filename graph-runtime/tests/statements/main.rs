@@ -7,6 +7,7 @@ mod any_graph;
 mod arguments;
 mod atomics;
 mod definition;
+mod edits;
 mod element_types;
 mod expression;
 mod graphed;

@@ -9,7 +9,6 @@ mod wait;
 
 use self::report::Around;
 use self::wait::wait;
-use super::capture::Allocations;
 use super::failure::Failure;
 use super::{CudaExecutable, OWN};
 use crate::backend::blueprint::Blueprint;
@@ -36,7 +35,7 @@ use std::sync::Arc;
 /// The facts of [`CudaExecutable`] hold for `parts`, whose `graph` and `exec` are null: nothing launches them. Pieces
 /// stand in their place:
 ///
-/// 1. *A piece has one node*, or the nodes that the closure of one `raw` node has added. It refers to the memory and
+/// 1. *A piece has one node*, or the nodes that the closure of one `raw` node has added, or those of a captured graph. It refers to the memory and
 ///    the kernels of `parts`.
 /// 2. *A launch waits for each of its pieces.* It is noted in `parts.in_flight` before the first. A piece is destroyed
 ///    after the wait for it, or never, if that failed; so it never outlives `parts`.
@@ -54,9 +53,10 @@ pub(crate) struct DebugExecutable {
     over: bool,
 }
 
-/// A graph of one node, instantiated.
+/// A graph of one node, or a captured graph, instantiated.
 struct Piece {
     api: GraphApi,
+    /// Null if it is the captured graph, which `parts` keeps.
     graph: CUgraph,
     exec: CUgraphExec,
 }
@@ -316,16 +316,23 @@ impl DebugExecutable {
         // A closure of the node before may have made another context current.
         self.parts.cuda.bind().map_err(at_node)?;
         let api = self.parts.cuda.api();
-        // SAFETY: the driver is initialised.
-        let graph = unsafe { api.create() }.map_err(at_node)?;
         let mut piece = Piece {
             api,
-            graph,
+            graph: ptr::null_mut(),
             exec: ptr::null_mut(),
         };
-        // SAFETY: the graph was just made in the context of `parts`; fact 2.
-        unsafe { self.parts.add_one(draft, program, graph, &[], node) }?;
-        // SAFETY: the graph was made above.
+        let graph = match program.whole_capture() {
+            // It may have nodes that a child graph cannot have.
+            Some(_) => self.parts.captured(node),
+            None => {
+                // SAFETY: the driver is initialised.
+                piece.graph = unsafe { api.create() }.map_err(at_node)?;
+                // SAFETY: the graph was just made in the context of `parts`; fact 2.
+                unsafe { self.parts.add_one(draft, program, piece.graph, &[], node) }?;
+                piece.graph
+            }
+        };
+        // SAFETY: the graph was made above, or is the captured one, which `parts` keeps.
         let exec = unsafe { api.instantiate(graph, 0) };
         piece.exec = exec.map_err(|failed| (node, failed.error))?;
         Ok(piece)
@@ -377,7 +384,7 @@ impl DebugExecutable {
     /// Records the work of a captured graph again, with its memory where that is now.
     pub(crate) fn record_again(&mut self, draft: &Draft, node: usize, call: &CaptureCall) -> Result<()> {
         let _relaxed = RelaxedCapture::enter();
-        self.parts.recapture(draft, node, call, Allocations::Refused)?;
+        self.parts.recapture(draft, node, call)?;
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.parts.clear_retired(node).at(site)
     }
@@ -407,7 +414,9 @@ impl Drop for Piece {
             // SAFETY: it was made for `self` alone, and is not running.
             let _ = unsafe { self.api.destroy_executable(self.exec) };
         }
-        // SAFETY: as above.
-        let _ = unsafe { self.api.destroy(self.graph) };
+        if !self.graph.is_null() {
+            // SAFETY: as above.
+            let _ = unsafe { self.api.destroy(self.graph) };
+        }
     }
 }

@@ -4,7 +4,6 @@
 use super::CudaExecutable;
 use super::OWN;
 use super::attribute;
-use super::capture::{Allocations, Captured};
 use crate::driver::{CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::program::capture::CaptureCall;
@@ -89,8 +88,8 @@ impl CudaExecutable {
     ) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let _relaxed = RelaxedCapture::enter();
-        self.recapture(draft, node, call, Allocations::Freed)?;
-        let new = self.kept.captured.get(&node).map_or(ptr::null_mut(), Captured::graph);
+        self.recapture(draft, node, call)?;
+        let new = self.captured(node);
         let updated = !self.exec.is_null() && self.update(draft, new, &[])?;
         let old = self.graph;
         self.adopt(node);

@@ -1,6 +1,7 @@
 //! Devices without their graphs: a CUDA context or the emulator's memory, and the events that are recorded after
 //! launches.
 
+pub(crate) mod recording;
 pub(crate) mod growing;
 pub(crate) mod cuda_memory;
 pub(crate) mod page_lock;

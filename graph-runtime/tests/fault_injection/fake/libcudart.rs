@@ -52,9 +52,9 @@ unsafe fn of_copy(call: &str, params: *const Copy3d) -> [usize; COPY / 8] {
         if [array, x, y, z] != [0; 4] || pitch < extent[0] || [width, height, 1] != *extent {
             mistake(call, "this is no copy of rows");
         }
-        // Memory of variables of modules is neither: it is on the device.
         let state = state();
-        let mut host = state.memory[1].iter().chain(&state.registered);
+        let allocated = state.memory[1].iter().filter(|(first, _)| !state.reserved.contains_key(first));
+        let mut host = allocated.chain(&state.registered);
         host.any(|(first, len)| (*first..first + len).contains(&pointer))
     };
     let [from, to] = sides.map(is_host);

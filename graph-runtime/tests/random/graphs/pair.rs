@@ -85,7 +85,8 @@ impl Pair {
         Ok(())
     }
 
-    /// Changes values of some nodes, and enables or disables others.
+    /// Changes values of some nodes, and enables or disables others: in the first graph one after the other, in the
+    /// second some of them in one edit.
     fn edit(&mut self, graph: usize) -> Result<()> {
         let (random, built) = (&mut self.random, &mut self.built[graph]);
         let mut changed = Vec::new();
@@ -103,7 +104,10 @@ impl Pair {
                 changed.push(node.clone());
             }
         });
-        changed.iter().try_for_each(|node| built.change(node))?;
+        let mut together = graph == 1;
+        if !together {
+            built.change(&changed)?;
+        }
         let mut all = Vec::new();
         self.programs[graph]
             .body
@@ -122,7 +126,12 @@ impl Pair {
             if !is_initialised(&edited) {
                 continue;
             }
-            if built.enable(node, enabled)? {
+            let switched = match together {
+                true => built.change_together(&changed, Some((node, enabled)))?,
+                false => built.enable(node, enabled)?,
+            };
+            together &= !switched;
+            if switched {
                 self.programs[graph] = edited;
             } else {
                 assert!(
@@ -131,6 +140,9 @@ impl Pair {
                     node.id
                 );
             }
+        }
+        if together {
+            assert!(built.change_together(&changed, None)?, "values can always be changed");
         }
         Ok(())
     }

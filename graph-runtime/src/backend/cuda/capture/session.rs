@@ -2,6 +2,7 @@
 
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::cuda_memory::CudaMemory;
+use crate::backend::device::recording::{NOT_ALLOWED, explained};
 use crate::backend::memory::DeviceMemory;
 use crate::backend::pool::PoolShare;
 use crate::driver::{self, CUgraph, CUstream, CaptureRules, CaptureStatus, RelaxedCapture};
@@ -346,24 +347,6 @@ impl Session for Capturing {
             (Ok(()), Err(error)) => Err(self.fail(error.to_string())),
         }
     }
-}
-
-/// The explanation of a call that a capture does not allow.
-const NOT_ALLOWED: &str = "a call was made that CUDA does not allow during a capture, such as allocating, freeing or waiting: make it in \
-                           `prepare`, and take scratch memory from `workspace`";
-
-/// The error of a capture that could not be ended, with an explanation.
-fn explained(error: &CudaError) -> String {
-    let meaning = match error.code() {
-        900 | 901 => NOT_ALLOWED,
-        902 => "work of another capture was waited for",
-        904 => "work was forked to another stream that the node's stream does not wait for at the end",
-        905 => "work outside the capture was waited for",
-        906 => "the null stream was used, which waits for others",
-        908 => "the capture was moved to another thread",
-        _ => return error.to_string(),
-    };
-    format!("{error}: {meaning}")
 }
 
 impl Drop for Capturing {
