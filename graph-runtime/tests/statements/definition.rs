@@ -346,7 +346,7 @@ fn what_cuda_does_not_change_in_place_is_right_too() -> Result<()> {
         builder.after(copy, &[set]);
         let launch = Launch::new(1, 8);
         let launch = if cluster > 0 { launch.cluster(cluster) } else { launch };
-        builder.kernel("ranks", launch, number::call(&mut ranks));
+        builder.kernel("number", launch, number::call(&mut ranks));
         Ok::<_, Error>((builder.define()?, output, ranks))
     };
     let mut graph = corners(0, 0)?.0.build()?;
