@@ -332,7 +332,12 @@ fn modes_say_which_calls_are_forbidden() -> Result<()> {
 
     // Calls of another thread: forbidden in the global mode only. Those of this crate never disturb.
     let context = device.context().expect("a CUDA device has a context").clone();
-    for (mode, fails) in [(CaptureMode::Global, true), (CaptureMode::ThreadLocal, false)] {
+    let cases = [
+        (CaptureMode::Global, None, true),
+        (CaptureMode::Global, Some(CaptureMode::Relaxed), false),
+        (CaptureMode::ThreadLocal, None, false),
+    ];
+    for (mode, of_thread, fails) in cases {
         let (device, context, seen) = (device.clone(), context.clone(), Arc::new(Mutex::new(None)));
         let (inner, written) = (device.clone(), seen.clone());
         let built = recorded(&device, with(mode), &data, move |stream| {
@@ -341,6 +346,7 @@ fn modes_say_which_calls_are_forbidden() -> Result<()> {
             let other = thread::spawn(move || {
                 works(&inner).expect("this crate's calls are not forbidden");
                 context.bind_to_thread().expect("the context binds");
+                let _mode = of_thread.map(CaptureMode::on_this_thread);
                 *written.lock().expect("no panic") = Some(allocates().is_err());
             });
             other.join().map_err(|_| "the other thread panicked".into())
@@ -784,5 +790,41 @@ fn what_a_stream_of_the_users_cannot_record_is_refused() -> Result<()> {
     let error = begin(GraphBuilder::new(&device, "Begun"), &context.default_stream());
     assert!(matches!(error, Error::Cuda { .. }), "{error}");
     assert!(!is_capturing(&stream)?);
+    Ok(())
+}
+
+#[test]
+fn several_buffers_are_rebound_by_one_recording() -> Result<()> {
+    let Some((device, _turn)) = cuda("graphs::several_buffers_are_rebound_by_one_recording") else {
+        return Ok(());
+    };
+    let buffers = [(); 4].map(|()| device.alloc::<Words>());
+    let [a, b, c, d] = buffers;
+    let (a, b, c, d) = (a?, b?, c?, d?);
+    let runs = Arc::new(AtomicU32::new(0));
+    let counter = runs.clone();
+    let mut builder = GraphBuilder::new(&device, "Edited");
+    let (from, mut to) = (builder.shared("from", &a, false), builder.shared("to", &b, true));
+    let mut graph = builder.build_captured(ONCE, (&from, &mut to), move |stream| {
+        counter.fetch_add(1, Relaxed);
+        let (from, to) = stream.memory();
+        // SAFETY: both have this number of bytes, and the graph says that it reads the one and writes the other.
+        Ok(unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream.cu_stream()) }?)
+    })?;
+    c.copy_from(&[3; 64])?;
+    graph.launch()?;
+    graph.edit(|graph| {
+        graph.rebind(&from, &c)?;
+        graph.rebind(&to, &d)
+    })?;
+    graph.launch()?;
+    assert_eq!((*b.read()?, *d.read()?, runs.load(Relaxed)), ([0; 64], [3; 64], 2));
+    let error = graph.edit(|graph| {
+        graph.rebind(&from, &a)?;
+        graph.rebind(&to, &a)
+    });
+    assert!(matches!(error, Err(Error::Invalid { .. })), "{error:?}");
+    graph.launch()?;
+    assert_eq!(runs.load(Relaxed), 2, "nothing has changed");
     Ok(())
 }

@@ -8,12 +8,12 @@ mod common;
 
 mod codes;
 mod definitions;
-mod describe;
 mod enumeration;
 mod fake;
 mod futures;
 mod graphs;
 mod memory;
+mod pools;
 mod races;
 mod runtime;
 mod subscribers;
