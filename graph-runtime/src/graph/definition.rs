@@ -299,7 +299,8 @@ impl<G> Definition<G> {
         if old.half_edited.contains(&Edit::Captured) {
             return Err(old.refusal());
         }
-        let like = self.order_like(old)?;
+        // After a change that failed half-way, nobody knows which nodes CUDA skips.
+        let like = self.order_like(old)? && old.half_edited.is_empty();
         let mut executable = self.changed()?;
         let blueprint = self.checked.blueprint(!self.changes.is_empty());
         let Graph {
@@ -323,8 +324,8 @@ impl<G> Definition<G> {
         Ok((self.make.make(Graph::new(self.checked.data, executable)), updated))
     }
 
-    /// Fails if `old` has another shape than the definition. Otherwise orders the nodes, which are not added yet, as
-    /// those of `old` were. Returns whether they are so ordered: CUDA pairs nodes by the order in which they were added.
+    /// Fails if `old` has another shape than the definition. Otherwise orders the nodes as those of `old` were, unless
+    /// they have been added. Returns whether they are ordered so: CUDA pairs nodes by the order of their addition.
     fn order_like(&mut self, old: &Graph) -> Result<bool> {
         let checked = &mut self.checked;
         if checked.data.device.backend.context() != old.device_used().backend.context() {
