@@ -30,7 +30,7 @@ fn try_measure(device: &Device, kernels: usize) -> Result<()> {
     // Under the name by which it was loaded just now, so it is not loaded again.
     let names = ["libcudart.so.13", "libcudart.so.12", "libcudart.so"];
     // SAFETY: as for every library that the system has.
-    let library = names.iter().find_map(|name| unsafe { Library::new(name) }.ok());
+    let library = names.into_iter().find_map(|name| unsafe { Library::new(name) }.ok());
     if let Some(library) = library {
         // SAFETY: the type is that of CUDA's header, with an integer for its enum.
         let launch = unsafe { library.get::<GraphLaunch>(b"cudaGraphLaunch") }.expect("the function is there");

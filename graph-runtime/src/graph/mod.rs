@@ -298,7 +298,10 @@ impl Graph {
             Some(stream) => self.launch_on(stream),
             None => self.launch(),
         }?;
-        self.executable.end(&self.draft, event, stream).map(LaunchFuture)
+        let max_spin = self.device.max_spin;
+        self.executable
+            .end(&self.draft, event, stream, max_spin)
+            .map(LaunchFuture)
     }
 
     /// Starts the graph on a user's stream or on its own, after conflicting uses of the memory that it shares.
