@@ -368,7 +368,7 @@ impl Device {
     /// # Ok::<(), graph_runtime::Error>(())
     /// ```
     ///
-    /// What is lent stays borrowed:
+    /// Lent memory stays borrowed:
     ///
     /// ```compile_fail,E0506
     /// # let device = graph_runtime::Device::emulator();
