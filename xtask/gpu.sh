@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs what `cargo xtask gpu` put into this folder, on a machine with an NVIDIA GPU: tests, tests with every node
-# delayed at random, tests in debug mode, examples, tests and examples under compute-sanitizer's tools, and benchmarks.
-# Prints a table at the end; the exit code is 0 only if everything passed.
+# delayed at random, tests in debug mode, tests by the runtime library, examples, tests and examples under
+# compute-sanitizer's tools, and benchmarks. Prints a table at the end; the exit code is 0 only if everything passed.
 #
-#   bash .gpu/run.sh [--only tests|delays|debug|examples|sanitizer|bench] [part of a name]
+#   bash .gpu/run.sh [--only tests|delays|debug|runtime|examples|sanitizer|bench] [part of a name]
 #
 # GPU_TIMEOUT: seconds that one program may take (240). GPU_LOGS: the folder for each program's whole output.
 set -uo pipefail
@@ -13,7 +13,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 only='' name_part=''
 while (($#)); do
     case $1 in
-        --only) only=${2:?--only needs tests, delays, debug, examples, sanitizer or bench}; shift 2 ;;
+        --only) only=${2:?--only needs tests, delays, debug, runtime, examples, sanitizer or bench}; shift 2 ;;
         -*) echo "unknown option $1" >&2; exit 2 ;;
         *) name_part=$1; shift ;;
     esac
@@ -52,6 +52,14 @@ find_libraries() {
     done <<<"$packages"
 }
 find_libraries
+
+# Prints the folder of the runtime library: of CUDA 12 for the tests by it, of CUDA 13 for what compares both.
+cudart() { # kind
+    case $1 in
+        runtime) echo "$binaries/bin/cudart-12" ;;
+        *) echo "$binaries/bin/cudart-13" ;;
+    esac
+}
 
 # Prints the tests that a tool or debug mode cannot run, as arguments of a test program; `faults.cpp`, beside this
 # script in the repository, shows some of them without our code.
@@ -101,6 +109,7 @@ set_command_line() { # kind file tool module
         tests) [[ $2 != *-fault_injection ]] || command_line+=(--nocapture --test-threads 1) ;;
         delays) command_line=(env CUDA_GRAPH_TEST_DELAYS=1 "$program") ;;
         debug) command_line=(env CUDA_GRAPH_DEBUG=1 "$program" $(left_out debug)) ;;
+        runtime) command_line=(env CUDA_GRAPH_RUNTIME_API=1 "$program") ;;
         bench) command_line+=(--bench) ;; # as `cargo bench` does
     esac
     [[ $4 == - ]] || command_line+=("$4::") # the tests of one module
@@ -111,7 +120,7 @@ show() { # kind verdict log
     case $2,$1 in
         fail,*) tail -n 60 "$3" ;;
         pass,bench) cat "$3" ;;
-        pass,tests | pass,delays | pass,debug) grep -E '^(test result|faults:)' "$3" ;;
+        pass,tests | pass,delays | pass,debug | pass,runtime) grep -E '^(test result|faults:)' "$3" ;;
         pass,*) tail -n 12 "$3" ;;
     esac
 }
@@ -131,6 +140,7 @@ while IFS=$'\t' read -r kind name package file tool module <&3; do
             # As Cargo does: in the package's folder, whose data files were copied too.
             cd "$here/data/$package" || exit 1
             export CARGO_MANIFEST_DIR=$PWD
+            export LD_LIBRARY_PATH=$(cudart "$kind"):$LD_LIBRARY_PATH
             exec timeout --kill-after=10 "$limit" "${command_line[@]}" </dev/null
         ) >"$log" 2>&1
         status=$?

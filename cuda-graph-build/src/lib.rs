@@ -42,4 +42,4 @@ pub use error::{Error, Result};
 pub use files::{check, update};
 pub use script::ptx;
 pub use text::directive;
-pub use wheel::{NVCC, Wheel, cache};
+pub use wheel::{NVCC, RUNTIME, Wheel, cache};

@@ -27,8 +27,8 @@ pub(crate) const NVRTC: Wheel = Wheel {
     sha256: "a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338",
 };
 
-/// The headers of the runtime, such as `cuda_fp16.h` and `cooperative_groups.h`.
-pub(crate) const RUNTIME: Wheel = Wheel {
+/// The headers of the runtime, such as `cuda_fp16.h` and `cooperative_groups.h`, and its library.
+pub const RUNTIME: Wheel = Wheel {
     project: "nvidia-cuda-runtime-cu12",
     version: "12.4.127",
     sha256: "64403288fa2136ee8e467cdc9c9427e0434110899d07c779f25b5c068934faa5",

@@ -2,9 +2,10 @@
 
 pub mod bare;
 
-use cudarc::cublas::CudaBlas;
+use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
 use cudarc::cublas::sys::{cublasSetWorkspace_v2, is_culib_present};
-use graph_runtime::{BoxError, CaptureStream, Device, cuda_kernels};
+use cudarc::cublas::{CudaBlas, Gemm, GemmConfig};
+use graph_runtime::{BoxError, CaptureStream, Device, OnDevice, Pointer, PointerMut, cuda_kernels};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -93,6 +94,48 @@ pub unsafe fn cublas<K>(stream: &CaptureStream<'_, K>) -> Result<Arc<CudaBlas>, 
         unsafe { cublasSetWorkspace_v2(*blas.handle(), workspace.address() as *mut _, workspace.bytes()) }.result()?;
         Ok(blas)
     })
+}
+
+/// `out = a b`, by cuBLAS, on the stream of a `capture` node or a captured graph.
+///
+/// # Errors
+/// As [`cublas`].
+///
+/// # Safety
+/// The three matrices are memory of the closure that has the stream: `a` and `b` to be read, `out` to be written.
+pub unsafe fn gemm<'n, K, const N: usize>(
+    stream: &CaptureStream<'n, K>,
+    a: &Pointer<'n, [[f32; N]; N], OnDevice>,
+    b: &Pointer<'n, [[f32; N]; N], OnDevice>,
+    out: &PointerMut<'n, [[f32; N]; N], OnDevice>,
+) -> Result<(), BoxError> {
+    // SAFETY: the handle queues nothing but the product below.
+    let blas = unsafe { cublas(stream) }?;
+    let size = N as i32;
+    let config = GemmConfig {
+        transa: CUBLAS_OP_N,
+        transb: CUBLAS_OP_N,
+        m: size,
+        n: size,
+        k: size,
+        alpha: 1.0,
+        lda: size,
+        ldb: size,
+        beta: 0.0,
+        ldc: size,
+    };
+    // cuBLAS counts by columns: it takes `b` and `a` for their transposes, and multiplies these to the transpose of `a
+    // b`.
+    //
+    // SAFETY: all three are used on their closure's stream.
+    let first = unsafe { stream.slice(b) };
+    // SAFETY: as above.
+    let second = unsafe { stream.slice(a) };
+    // SAFETY: as above.
+    let mut product = unsafe { stream.slice_mut(out) };
+    // SAFETY: three matrices of `N` by `N`; by the caller's promise.
+    unsafe { blas.gemm(config, &first, &second, &mut product) }?;
+    Ok(())
 }
 
 /// Runs `run` a hundred times and prints the median time of a run.

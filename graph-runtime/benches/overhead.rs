@@ -1,8 +1,8 @@
-//! The costs of this crate over the bare driver calls: of launching a graph, and of building one of 10,000 nodes; and
-//! the time after which a launch's future is woken.
+//! The costs of this crate over the bare driver calls: of launching a graph, of building one of 10,000 nodes, and of
+//! editing three of 1,000 nodes; and the time after which a launch's future is woken.
 //!
 //! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges
-//! (building). Numbers are CPU times: medians over rounds, and the first and third quartiles.
+//! (building, editing). Numbers are CPU times: medians over rounds, and the first and third quartiles.
 
 #[path = "overhead/futures.rs"]
 mod futures;
@@ -44,6 +44,10 @@ macro_rules! unsafe_call {
         unsafe { sys::$function($($argument),*) }
     };
 }
+
+#[path = "overhead/editing.rs"]
+mod editing;
+
 fn main() -> Result<()> {
     let device = Device::any()?;
     if device.is_emulator() {
@@ -59,7 +63,13 @@ fn main() -> Result<()> {
             build(&device, kernels, 1, names(kernels))?,
         );
         launching("  captured", captured(&device, kernels)?.into());
+        #[cfg(feature = "cudart")]
+        match build(&device.with_runtime_api(), kernels, 1, names(kernels)) {
+            Ok(graph) => launching("  by the runtime", graph),
+            Err(error) => println!("  by the runtime: {error}"),
+        }
     }
+    editing::measure(&device)?;
     println!("\n{}: CPU time to build {NODES} kernel nodes", device.name());
     println!(
         "(both sides load the module, allocate and zero the memory, create a stream, add, instantiate, upload and wait;"
@@ -136,6 +146,24 @@ fn captured(device: &Device, kernels: usize) -> Result<CapturedGraph> {
         }
         Ok(())
     })
+}
+
+/// A launch of `bump`.
+fn kernel_params(function: sys::CUfunction, arguments: &mut [*mut c_void]) -> sys::CUDA_KERNEL_NODE_PARAMS {
+    sys::CUDA_KERNEL_NODE_PARAMS {
+        func: function,
+        gridDimX: 1,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: THREADS,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: 0,
+        kernelParams: arguments.as_mut_ptr(),
+        extra: ptr::null_mut(),
+        kern: ptr::null_mut(),
+        ctx: ptr::null_mut(),
+    }
 }
 
 /// `GraphBuilder` against the driver calls that it makes.
@@ -243,20 +271,7 @@ impl Bare {
         for index in 0..nodes {
             let (mut buffer, mut by) = (bare.buffers[index % chains], 1_u32);
             let mut arguments = [(&raw mut buffer).cast::<c_void>(), (&raw mut by).cast()];
-            let params = sys::CUDA_KERNEL_NODE_PARAMS {
-                func: function,
-                gridDimX: 1,
-                gridDimY: 1,
-                gridDimZ: 1,
-                blockDimX: THREADS,
-                blockDimY: 1,
-                blockDimZ: 1,
-                sharedMemBytes: 0,
-                kernelParams: arguments.as_mut_ptr(),
-                extra: ptr::null_mut(),
-                kern: ptr::null_mut(),
-                ctx: ptr::null_mut(),
-            };
+            let params = kernel_params(function, &mut arguments);
             let before = index.checked_sub(chains).map(|before| handles[before]);
             let before = before.as_slice();
             let mut node = ptr::null_mut();

@@ -2,13 +2,17 @@
 
 pub(crate) mod graphed;
 
+use crate::backend::executable::Updated;
+use crate::definition::Definition;
 use crate::error::Result;
 use crate::graph::captured::CapturedGraph;
 use crate::graph::future::LaunchFuture;
 use crate::graph::{Graph, RawGraph};
+use crate::memory::{MemoryReport, Pool};
 use cudarc::driver::CudaStream;
 use graph_plan::Plan;
 use std::fmt;
+use std::path::Path;
 
 /// What every graph can do: one that `cuda_graph!` declares, an expression, a [`Graph`] and a [`CapturedGraph`]. A list
 /// may hold graphs of several types, as `Vec<Box<dyn AnyGraph>>`, and a function may return one whose type has no name:
@@ -113,9 +117,77 @@ pub trait AnyGraph: fmt::Debug {
         self.__graph().0.plan()
     }
 
+    /// The memory that the graph uses, by kind: see [`Graph::memory_report`].
+    fn memory_report(&self) -> MemoryReport {
+        self.__graph().0.memory_report()
+    }
+
+    /// The pool that the graph was built on: see [`Graph::pool`].
+    fn pool(&self) -> Option<&Pool> {
+        self.__graph().0.pool()
+    }
+
     /// The driver's handles: see [`Graph::raw`].
     fn raw(&self) -> Option<RawGraph> {
         self.__graph().0.raw()
+    }
+
+    /// Writes the graph as a DOT file: see [`Graph::debug_dump`].
+    ///
+    /// # Errors
+    /// As [`Graph::debug_dump`].
+    fn debug_dump(&self, path: &Path) -> Result<()> {
+        self.__graph().0.debug_dump(path)
+    }
+
+    /// Uploads the executable graph to the device: see [`Graph::upload`].
+    ///
+    /// # Errors
+    /// As [`Graph::upload`].
+    fn upload(&mut self) -> Result<()> {
+        self.__graph_mut().0.upload()
+    }
+
+    /// Makes the memory that the graph owns as it was when the graph was built: see [`Graph::reset`]. The promise of
+    /// `unsafe` nodes covers memory that is zeroed so, whatever its visibility (U2 of `docs/safety.md`).
+    ///
+    /// # Errors
+    /// As [`Graph::reset`].
+    fn reset(&mut self) -> Result<()> {
+        self.__graph_mut().0.reset()
+    }
+
+    /// Makes this graph another one of the same nodes and edges, in place: see [`Graph::update_from`].
+    ///
+    /// ```
+    /// use graph_runtime::{AnyGraph, Device, Updated, cuda_graph};
+    ///
+    /// cuda_graph! {
+    ///     graph Fill(len: usize, value: f32) {
+    ///         host   output: [f32; len];
+    ///         device data:   [f32; len];
+    ///         memset fill     = data <- value;
+    ///         memcpy download = data -> output after fill;
+    ///     }
+    /// }
+    ///
+    /// let device = Device::emulator();
+    /// let mut graph = Fill::build(&device, 4, 1.0)?;
+    /// assert_eq!(graph.update_from(Fill::define(&device, 8, 2.0)?)?, Updated::InPlace);
+    /// graph.launch()?;
+    /// assert_eq!(graph.output()?, [2.0; 8]);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Graph::update_from`].
+    fn update_from(&mut self, definition: Definition<Self>) -> Result<Updated>
+    where
+        Self: Sized,
+    {
+        let (graph, updated) = definition.take_over(self.__graph_mut().0)?;
+        *self = graph;
+        Ok(updated)
     }
 }
 

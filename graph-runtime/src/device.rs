@@ -5,7 +5,7 @@ use crate::backend::device::options::{DebugOptions, EmulatorOptions};
 use crate::backend::device::{Backend, Emulated};
 use crate::backend::memory::{DeviceMemory, HostMemory};
 use crate::error::{Error, Result, Site};
-use crate::memory::{DeviceBuffer, Generator, HostBuffer, Philox, Scope};
+use crate::memory::{DeviceBuffer, Generator, HostBuffer, Philox, Pool, Scope};
 use crate::program::event::Event;
 use crate::shape::Element;
 use crate::shape::part::Layout;
@@ -25,6 +25,8 @@ pub struct Device {
     pub(crate) delays: Option<u64>,
     /// The options of [`Device::with_debug`], if debug mode was asked for.
     pub(crate) debug: Option<DebugOptions>,
+    /// The pool of [`Device::with_pool`].
+    pub(crate) pool: Option<Pool>,
 }
 
 impl Device {
@@ -35,11 +37,7 @@ impl Device {
     /// * [`Error::NoDevice`] if there is no device of this number;
     /// * [`Error::Cuda`] if the driver refuses.
     pub fn cuda(ordinal: usize) -> Result<Device> {
-        Ok(Self {
-            backend: Backend::Cuda(Cuda::open(ordinal)?),
-            delays: None,
-            debug: None,
-        })
+        Ok(Self::new(Backend::Cuda(Cuda::open(ordinal)?)))
     }
 
     /// Returns a new CPU emulator. Its memory is its own: another emulator cannot use it.
@@ -53,10 +51,15 @@ impl Device {
     /// Returns a new CPU emulator with these limits, checks and order of nodes. Its memory is its own. It needs
     /// the feature `emulator`, as [`Device::emulator`] does.
     pub fn emulator_with(options: EmulatorOptions) -> Device {
+        Self::new(Backend::Emulator(Emulated::new(options)))
+    }
+
+    fn new(backend: Backend) -> Device {
         Self {
-            backend: Backend::Emulator(Emulated::new(options)),
+            backend,
             delays: None,
             debug: None,
+            pool: None,
         }
     }
 
@@ -74,8 +77,7 @@ impl Device {
             },
             Backend::Emulator(device) => Self {
                 backend: Backend::Emulator(device.with_seed(seed)),
-                delays: None,
-                debug: None,
+                ..self.clone()
             },
         }
     }
@@ -126,6 +128,70 @@ impl Device {
     pub fn with_debug(&self, options: DebugOptions) -> Device {
         Self {
             debug: Some(options),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the same device, whose graphs are built and launched by CUDA's runtime library, libcudart, instead of
+    /// the driver: by `cudaGraphAddKernelNode`, `cudaGraphInstantiateWithParams`, `cudaGraphLaunch` and so on. They are
+    /// the same graphs, and mix with others: handles and memory are the same. Streams, events, memory and captures
+    /// remain the driver's, and so do nodes of a [`CudaFunction`](cudarc::driver::CudaFunction) that was loaded
+    /// elsewhere, which the runtime does not take.
+    ///
+    /// The library is loaded when the first graph is built, of CUDA 12.1 or later and of no newer major version than
+    /// the driver: from where the system's loader looks (`LD_LIBRARY_PATH`), from the CUDA toolkit (`CUDA_HOME`,
+    /// `/usr/local/cuda`), or from the Python package `nvidia-cuda-runtime`. `build` fails with [`Error::NoRuntime`] if
+    /// there is none, and with [`Error::Unsupported`] if the device is not a primary context. With the runtime,
+    /// `RUST_LOG=graph_runtime=trace` shows launches, too.
+    ///
+    /// The environment variable `CUDA_GRAPH_RUNTIME_API=1` does this for all devices of a program. It is read when a
+    /// device is opened. On the emulator, this does nothing.
+    #[cfg(feature = "cudart")]
+    pub fn with_runtime_api(&self) -> Device {
+        match &self.backend {
+            Backend::Cuda(cuda) => Self {
+                backend: Backend::Cuda(cuda.with_runtime_api()),
+                ..self.clone()
+            },
+            Backend::Emulator(_) => self.clone(),
+        }
+    }
+
+    /// Makes an empty pool, for scratch memory that several graphs share: see [`Pool`].
+    pub fn pool(&self) -> Pool {
+        Pool::new(&self.backend)
+    }
+
+    /// Returns the same device, on which graphs are built with their scratch memory in this pool. It works for declared
+    /// graphs, expressions and builders, in debug mode and with delays. [`Graph::pool`](crate::Graph::pool) tells the
+    /// pool of a graph.
+    ///
+    /// If the pool is another device's, building a graph fails with [`Error::ForeignMemory`].
+    ///
+    /// ```
+    /// use graph_runtime::{Device, cuda_graph};
+    ///
+    /// cuda_graph! {
+    ///     graph Sums(n: usize) {
+    ///         host    output: f32;
+    ///         scratch hidden: [f32; n];
+    ///         memset  set  = hidden <- 1.0;
+    ///         memcpy  down = hidden[0] -> output after set;
+    ///     }
+    /// }
+    ///
+    /// let device = Device::emulator();
+    /// let pooled = device.with_pool(&device.pool());
+    /// let mut large = Sums::build(&pooled, 1024)?;
+    /// let mut small = Sums::build(&pooled, 16)?;     // in the same memory
+    /// large.launch()?;
+    /// small.launch()?;                               // after the other, whatever streams they run on
+    /// assert_eq!((*large.output()?, *small.output()?), (1.0, 1.0));
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    pub fn with_pool(&self, pool: &Pool) -> Device {
+        Self {
+            pool: Some(pool.clone()),
             ..self.clone()
         }
     }
@@ -376,11 +442,7 @@ fn is_unusable(error: &Error) -> bool {
 /// Takes a context of cudarc's, primary or not, as a device.
 impl From<Arc<CudaContext>> for Device {
     fn from(context: Arc<CudaContext>) -> Self {
-        Self {
-            backend: Backend::Cuda(Cuda::new(context)),
-            delays: None,
-            debug: None,
-        }
+        Self::new(Backend::Cuda(Cuda::new(context)))
     }
 }
 

@@ -96,6 +96,7 @@
 mod expansion;
 mod any_graph;
 mod builder;
+mod definition;
 mod graph;
 mod device;
 mod memory;
@@ -110,18 +111,23 @@ pub use any_graph::AnyGraph;
 pub use any_graph::graphed::{Graphed, GraphedBuffers, GraphedMemory};
 pub use backend::block::Shareable;
 pub use backend::device::cuda_memory::CudarcSlice;
-pub use backend::device::options::{DebugOptions, EmulatorOptions};
+pub use backend::device::options::{DebugOptions, EmulatorOptions, InstantiateOptions};
+pub use backend::executable::Updated;
 pub use builder::GraphBuilder;
+pub use builder::captured::StreamCapture;
 pub use bytemuck;
 pub use cudarc;
 pub use cudarc::driver::CudaStream;
+pub use definition::Definition;
 pub use device::Device;
 pub use error::{CudaError, Error, Result, Site};
 pub use expansion::argument::{DeviceShare, HostShare};
 pub use graph::captured::{CapturedGraph, is_capturing};
 pub use graph::future::LaunchFuture;
+pub use graph::handle::NodeHandle;
 pub use graph::host_split::HostSplit;
-pub use graph::node::{NodeHandle, NodeId};
+pub use graph::node::NodeId;
+pub use graph::open::EditResult;
 pub use graph::rng::{Rng, RngHandle};
 pub use graph::update::Update;
 pub use graph::{Graph, RawGraph};
@@ -204,6 +210,7 @@ pub mod fault_injection {
 /// The type of a graph has
 ///
 /// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
+/// * `define(&Device, arguments..) -> Result<Definition<Self>>`: see [`Definition`];
 /// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight;
 ///   and `memory_mut()`, which lends all of them at once;
 /// * for each `device x` and `constant x`: `x() -> Result<DeviceRef<Shape>>` and `x_mut() -> Result<DeviceMut<Shape>>`;
@@ -299,7 +306,8 @@ pub use kernel::texture::{Addressing, Filter, PointSampler, Sampler, Texel, Texe
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
 pub use memory::{
-    DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Lend, Philox, Scope, Seed, SharedHost,
+    DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Lend, MemoryReport, Philox, Pool,
+    PoolReport, PoolUser, Scope, Seed, SharedHost,
 };
 pub use program::capture::{BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use program::event::Event;
@@ -345,6 +353,7 @@ pub mod private {
     };
     pub use crate::expansion::target::{NodeTarget, after, check_part, chosen, inner_length, length};
     pub use crate::expansion::update::{check_reached, each, own, own_rng, own_slice, own_table};
+    pub use crate::graph::open::{EditedGraph, edit, edit_nodes, set_param};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use crate::Result;
-use crate::wheels::{self, SANITIZER};
+use crate::wheels::{self, CUDART, SANITIZER};
 
 /// The packages whose programs use a GPU.
 const PACKAGES: [&str; 2] = ["graph-runtime", "examples"];
@@ -57,16 +57,19 @@ pub(crate) enum Kind {
     Delays,
     /// The integration tests once more, with graphs that run node by node.
     Debug,
+    /// The integration tests once more, with graphs by the runtime library.
+    Runtime,
     Examples,
     Sanitizer,
     Bench,
 }
 
 impl Kind {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Tests,
         Self::Delays,
         Self::Debug,
+        Self::Runtime,
         Self::Examples,
         Self::Sanitizer,
         Self::Bench,
@@ -78,6 +81,7 @@ impl Kind {
             Self::Tests => "tests",
             Self::Delays => "delays",
             Self::Debug => "debug",
+            Self::Runtime => "runtime",
             Self::Examples => "examples",
             Self::Sanitizer => "sanitizer",
             Self::Bench => "bench",
@@ -87,7 +91,7 @@ impl Kind {
     /// Cargo's flags for the targets that this kind needs.
     fn cargo_targets(self) -> &'static [&'static str] {
         match self {
-            Self::Tests | Self::Delays | Self::Debug => &["--tests"],
+            Self::Tests | Self::Delays | Self::Debug | Self::Runtime => &["--tests"],
             Self::Examples => &["--bins", "--examples"],
             Self::Sanitizer => &["--tests", "--bins", "--examples"],
             Self::Bench => &["--benches"],
@@ -100,7 +104,7 @@ impl FromStr for Kind {
 
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
-            format!("unknown kind `{text}`: expected tests, delays, debug, examples, sanitizer or bench")
+            format!("unknown kind `{text}`: expected tests, delays, debug, runtime, examples, sanitizer or bench")
         })
     }
 }
@@ -129,6 +133,7 @@ pub(crate) fn build(root: &Path, only: Option<Kind>) -> Result<()> {
     if kinds.contains(&Kind::Sanitizer) {
         install_sanitizer(root, &folder)?;
     }
+    install_cudart(root, &folder)?;
     if manifest.is_empty() {
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
         return Err(format!("{} have no programs for {}", PACKAGES.join(" and "), names.join(", ")).into());
@@ -155,6 +160,7 @@ pub(crate) fn build(root: &Path, only: Option<Kind>) -> Result<()> {
 /// Lets Cargo build the programs of these kinds, and returns them, sorted.
 fn build_programs(root: &Path, kinds: &[Kind]) -> Result<BTreeSet<Program>> {
     let packages = PACKAGES.iter().flat_map(|package| ["--package", package]);
+    let packages = packages.chain(["--features", "graph-runtime/cudart"]);
     let targets: BTreeSet<&str> = kinds.iter().flat_map(|kind| kind.cargo_targets()).copied().collect();
     let mut messages = cargo_build(root, &packages.chain(targets).collect::<Vec<_>>())?;
     if kinds.contains(&Kind::Tests) {
@@ -221,7 +227,7 @@ impl Program {
     fn runs_as(&self, kind: Kind) -> bool {
         match kind {
             Kind::Tests | Kind::Examples | Kind::Bench => self.kind == kind,
-            Kind::Delays | Kind::Debug => self.is_plain_test(),
+            Kind::Delays | Kind::Debug | Kind::Runtime => self.is_plain_test(),
             Kind::Sanitizer => self.is_plain_test() || self.kind == Kind::Examples,
         }
     }
@@ -347,6 +353,17 @@ fn install_sanitizer(root: &Path, folder: &Path) -> Result<()> {
         if entry.file_type()?.is_file() {
             copy(&entry.path(), &to.join(entry.file_name()))?;
         }
+    }
+    Ok(())
+}
+
+/// Copies the runtime libraries beside the programs, each into a folder of its version.
+fn install_cudart(root: &Path, folder: &Path) -> Result<()> {
+    for (version, wheel, library) in CUDART {
+        let from = wheel.file(&wheels::folder(root), library)?;
+        let to = folder.join("bin").join(format!("cudart-{version}"));
+        fs::create_dir(&to).map_err(|error| format!("cannot create {}: {error}", to.display()))?;
+        copy(&from, &to.join(format!("libcudart.so.{version}")))?;
     }
     Ok(())
 }

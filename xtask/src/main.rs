@@ -4,12 +4,14 @@
 //! * `ptx` ([`ptx`]): compile every `.cu` to the `.ptx` beside it, or check that they agree.
 //! * `ptxas` ([`ptx`]): assemble every `.ptx`, to know that a GPU will take it.
 //! * `house` ([`house`]): check the order of modules in every crate, and the width of comments and Markdown.
+//! * `cudart` ([`cudart`]): compare declarations of the CUDA runtime with its headers.
 //! * `asan`, `miri` ([`sanitize`]): run tests with AddressSanitizer, or under Miri.
 //! * `site` ([`site`]): build the documentation site.
 //! * `gpu` ([`gpu`]): build what a machine with a GPU, and without Rust, needs to run tests, examples and benchmarks.
 //!
 //! `cuda_graph_build` fetches NVIDIA's tools from PyPI, those of [`wheels`] too, and calls the compiler among them.
 
+mod cudart;
 mod gpu;
 mod house;
 mod sanitize;
@@ -31,6 +33,9 @@ usage: cargo xtask <command>
   ptxas              assemble every .ptx with ptxas 12.4, for its own .target
   house [CRATE]...   say which modules use a module above them or each other in a
                      circle, and which comments run past column 120
+  cudart             compare what graph-runtime declares of the CUDA runtime with the
+                     headers of CUDA 12 and 13, and compile the program in C++ of
+                     docs/cudart.md, with c++
   asan [CRATE].. [-- TESTS]
                      run tests with AddressSanitizer: those of the emulator, or of
                      the named crates
@@ -40,7 +45,8 @@ usage: cargo xtask <command>
   site               build the documentation into target/site/: README.md, docs/,
                      and rustdoc
   gpu [--only KIND]  build what a machine with a GPU needs into .gpu/;
-                     KIND is tests, delays, debug, examples, sanitizer or bench
+                     KIND is tests, delays, debug, runtime, examples, sanitizer
+                     or bench
 
 They fetch their pinned NVIDIA wheels from PyPI into .wheels/ the first time (Linux x86-64 and Python needed).";
 
@@ -61,6 +67,7 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["ptx"] => ptx::regenerate(&root),
         ["ptx", "--check"] => ptx::check(&root),
         ["house", crates @ ..] => house::check(&root, crates),
+        ["cudart"] => cudart::check(&root),
         ["asan", arguments @ ..] => sanitize::address(&root, arguments),
         ["miri", arguments @ ..] => sanitize::miri(&root, arguments),
         ["site"] => site::build(&root),

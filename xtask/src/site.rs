@@ -20,6 +20,7 @@ const PAGES: &[(&str, &str)] = &[
     ("docs/bugs.md", "Find bugs in kernels"),
     ("docs/language.md", "The language"),
     ("docs/diagnostics.md", "Diagnostics"),
+    ("docs/cudart.md", "The CUDA runtime"),
     ("docs/safety.md", "Safety"),
     ("examples/README.md", "Examples"),
     ("docs/architecture.md", "Architecture"),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cuda_graph_build::Wheel;
+use cuda_graph_build::{RUNTIME, Wheel};
 
 /// The assembler of a later CUDA, for PTX that the earlier one does not read.
 pub(crate) const NVCC_13: Wheel = Wheel {
@@ -17,6 +17,19 @@ pub(crate) const SANITIZER: Wheel = Wheel {
     project: "nvidia-cuda-sanitizer-api",
     version: "13.5.25",
     sha256: "5df2efbdf605a812c6bac07600dd3d801cb9d334a30376113a6f1e2bc0679f54",
+};
+
+/// The runtime libraries, for graphs by the runtime: the version in the file's name, the wheel, and the file.
+pub(crate) const CUDART: [(u32, Wheel, &str); 2] = [
+    (12, RUNTIME, "nvidia/cuda_runtime/lib/libcudart.so.12"),
+    (13, RUNTIME_13, "nvidia/cu13/lib/libcudart.so.13"),
+];
+
+/// The runtime of CUDA 13, whose calls differ from those of CUDA 12.
+pub(crate) const RUNTIME_13: Wheel = Wheel {
+    project: "nvidia-cuda-runtime",
+    version: "13.0.96",
+    sha256: "7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548",
 };
 
 /// The folder of wheels: the workspace's own, which git ignores.

@@ -3,10 +3,8 @@
 //! Capturing needs a CUDA device and cuBLAS (`libcublas`, which cudarc loads when it is first used). On the CPU
 //! emulator the program shows the graph's structure, says what is missing, and ends.
 
-use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
-use cudarc::cublas::{Gemm, GemmConfig};
-use examples::{check_cublas, cublas, log, time};
-use graph_runtime::{BoxError, CaptureStream, Device, Error, OnDevice, Pointer, PointerMut, cuda_graph};
+use examples::{check_cublas, gemm, log, time};
+use graph_runtime::{Device, Error, cuda_graph};
 
 /// Rows and columns.
 const N: usize = 256;
@@ -27,47 +25,17 @@ cuda_graph! {
         memcpy upload_a = input[0] -> a;
         memcpy upload_b = input[1] -> b;
         memcpy upload_c = input[2] -> c;
-        capture a_times_b = (&a, &b, &mut left) |stream| gemm(stream, &a, &b, &left)     after upload_a, upload_b;
-        capture a_times_c = (&a, &c, &mut right) |stream| gemm(stream, &a, &c, &right)   after upload_a, upload_c;
+        capture a_times_b = (&a, &b, &mut left) |stream| {
+            // SAFETY: the node reads `a` and `b`, and writes `left`.
+            unsafe { gemm(stream, &a, &b, &left) }
+        } after upload_a, upload_b;
+        capture a_times_c = (&a, &c, &mut right) |stream| {
+            // SAFETY: the node reads `a` and `c`, and writes `right`.
+            unsafe { gemm(stream, &a, &c, &right) }
+        } after upload_a, upload_c;
         memcpy download_left  = left -> outputs[0]    after a_times_b;
         memcpy download_right = right -> outputs[1]   after a_times_c;
     }
-}
-
-/// `out = a b`, by cuBLAS, on the stream of a `capture` node that declares to read `a` and `b` and to write `out`.
-fn gemm<'n, K>(
-    stream: &CaptureStream<'n, K>,
-    a: &Pointer<'n, Matrix, OnDevice>,
-    b: &Pointer<'n, Matrix, OnDevice>,
-    out: &PointerMut<'n, Matrix, OnDevice>,
-) -> Result<(), BoxError> {
-    // SAFETY: the handle queues nothing but the product below.
-    let blas = unsafe { cublas(stream) }?;
-    let size = N as i32;
-    let config = GemmConfig {
-        transa: CUBLAS_OP_N,
-        transb: CUBLAS_OP_N,
-        m: size,
-        n: size,
-        k: size,
-        alpha: 1.0,
-        lda: size,
-        ldb: size,
-        beta: 0.0,
-        ldc: size,
-    };
-    // cuBLAS counts by columns: it takes `b` and `a` for their transposes, and multiplies these to the transpose of `a
-    // b`.
-    //
-    // SAFETY: all three are used on their node's stream.
-    let first = unsafe { stream.slice(b) };
-    // SAFETY: as above.
-    let second = unsafe { stream.slice(a) };
-    // SAFETY: as above.
-    let mut product = unsafe { stream.slice_mut(out) };
-    // SAFETY: three matrices of `N` by `N`, of which the node declares to read two and to write the third.
-    unsafe { blas.gemm(config, &first, &second, &mut product) }?;
-    Ok(())
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -238,6 +238,11 @@ fn implementation_of_kernel(
                 ::core::option::Option::Some(__VARIABLES);
         }
     });
+    let safe = kernel.declaration.safe.map(|_| {
+        quote!(
+            const SAFE: ::core::primitive::bool = true;
+        )
+    });
     let layouts = match &kernel.layouts[..] {
         [] => TokenStream::new(),
         layouts => {
@@ -250,6 +255,7 @@ fn implementation_of_kernel(
         unsafe impl ::graph_runtime::Kernel for #ident #arguments {
             const FACTS: &'static ::graph_runtime::kernel::KernelFacts = &#facts;
             #variables
+            #safe
         }
         #wrapped
         #layouts

@@ -26,7 +26,7 @@ fn main() {
                     data: R0,
                     output: R1,
                     factor: P0,
-                    __nodes: F,
+                    __nodes: ::core::cell::RefCell<F>,
                     __marker: ::core::marker::PhantomData<fn() -> (R0, R1, P0, F)>,
                 }
                 /// All host memory of a [`Expression`], lent at once.
@@ -146,6 +146,23 @@ fn main() {
                     {
                         ::core::clone::Clone::clone(&self.factor)
                     }
+                    /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params
+                    /// that it sets, memory that it rebinds, and nodes that it enables, disables or launches in other dimensions.
+                    pub fn edit<__R: __g::EditResult>(
+                        &mut self,
+                        change: impl ::core::ops::FnOnce(&mut Self) -> __R,
+                    ) -> __g::Result<()>
+                    where
+                        P0: ::core::clone::Clone,
+                    {
+                        let params = (::core::clone::Clone::clone(&self.factor),);
+                        __p::edit(
+                            self,
+                            Self::__edited(),
+                            change,
+                            move |graph| (graph.factor,) = params,
+                        )
+                    }
                 }
                 impl<
                     R0: __p::MovedSlot,
@@ -166,7 +183,7 @@ fn main() {
                             data,
                             output,
                             factor,
-                            __nodes,
+                            __nodes: ::core::cell::RefCell::new(__nodes),
                             __marker: ::core::marker::PhantomData,
                         }
                     }
@@ -175,26 +192,43 @@ fn main() {
                     where
                         P0: ::core::clone::Clone,
                     {
-                        let values = (::core::clone::Clone::clone(&__value),);
-                        let nodes = &mut self.__nodes;
-                        __g::Graph::update(
-                            &mut self.__graph,
-                            "factor",
-                            |update| {
-                                {
-                                    nodes(
-                                        &mut __p::AnyTarget::Update(update),
-                                        0usize,
-                                        ::core::option::Option::None,
-                                        ::core::clone::Clone::clone(&values),
-                                    )?;
-                                    __p::check_reached(update, 0usize)
-                                }?;
-                                ::core::result::Result::Ok(())
+                        __p::set_param(
+                            self,
+                            Self::__edited(),
+                            (0usize, "factor"),
+                            __value,
+                            |graph, other| {
+                                ::core::mem::swap(&mut graph.factor, other)
                             },
-                        )?;
-                        self.factor = __value;
-                        ::core::result::Result::Ok(())
+                        )
+                    }
+                    fn __edited() -> __p::EditedGraph<Self>
+                    where
+                        P0: ::core::clone::Clone,
+                    {
+                        __p::EditedGraph {
+                            graph: |graph| &graph.__graph,
+                            graph_mut: |graph| &mut graph.__graph,
+                            change: |graph, update, param| match param {
+                                0usize => {
+                                    let values = (::core::clone::Clone::clone(&graph.factor),);
+                                    let nodes = &mut *::core::cell::RefCell::borrow_mut(
+                                        &graph.__nodes,
+                                    );
+                                    {
+                                        nodes(
+                                            &mut __p::AnyTarget::Update(update),
+                                            0usize,
+                                            ::core::option::Option::None,
+                                            ::core::clone::Clone::clone(&values),
+                                        )?;
+                                        __p::check_reached(update, 0usize)
+                                    }?;
+                                    ::core::result::Result::Ok(())
+                                }
+                                _ => ::core::result::Result::Ok(()),
+                            },
+                        }
                     }
                     /// The graph as data: nodes, what they touch, the edges that are lowered, levels.
                     pub fn plan(&self) -> __g::Plan {

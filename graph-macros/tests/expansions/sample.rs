@@ -54,10 +54,22 @@ const _: () = {
     };
     #[cfg(rust_analyzer)]
     impl<const N: usize> Sample<N> {
+        /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params
+        /// that it sets, memory that it rebinds, and nodes that it enables, disables or launches in other dimensions.
+        pub fn edit<__R: __g::EditResult>(
+            &mut self,
+            change: impl ::core::ops::FnOnce(&mut Self) -> __R,
+        ) -> __g::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
         /// The graph as static data.
         pub const PLAN: __p::Plan = __p::Plan::new("Sample", &[], &[]);
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        pub fn define(device: &__g::Device) -> __g::Result<__g::Definition<Self>> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
     }
@@ -75,6 +87,14 @@ const _: () = {
     }
     #[cfg(not(rust_analyzer))]
     impl<const N: usize> Sample<N> {
+        /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params
+        /// that it sets, memory that it rebinds, and nodes that it enables, disables or launches in other dimensions.
+        pub fn edit<__R: __g::EditResult>(
+            &mut self,
+            change: impl ::core::ops::FnOnce(&mut Self) -> __R,
+        ) -> __g::Result<()> {
+            __p::edit_nodes(self, |graph| &mut graph.__graph, change)
+        }
         const __RESOURCES: &'static [__p::PlanResource] = &[
             __p::plan_resource::<[f32; N]>("input", __p::Space::Host),
             __p::plan_resource::<[f32; N]>("data", __p::Space::Device),
@@ -121,6 +141,10 @@ const _: () = {
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
             let () = Self::__ASSERTED;
+            __g::Definition::build(Self::define(device)?)
+        }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        pub fn define(device: &__g::Device) -> __g::Result<__g::Definition<Self>> {
             let builder = __g::GraphBuilder::new(device, "Sample");
             let bound = Self::__unbound();
             Self::__declare(builder, bound)

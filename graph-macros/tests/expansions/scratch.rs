@@ -51,10 +51,22 @@ const _: () = {
     };
     #[cfg(rust_analyzer)]
     impl<const N: usize> Layer<N> {
+        /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params
+        /// that it sets, memory that it rebinds, and nodes that it enables, disables or launches in other dimensions.
+        pub fn edit<__R: __g::EditResult>(
+            &mut self,
+            change: impl ::core::ops::FnOnce(&mut Self) -> __R,
+        ) -> __g::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
         /// The graph as static data.
         pub const PLAN: __p::Plan = __p::Plan::new("Layer", &[], &[]);
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        pub fn define(device: &__g::Device) -> __g::Result<__g::Definition<Self>> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
     }
@@ -70,6 +82,14 @@ const _: () = {
     }
     #[cfg(not(rust_analyzer))]
     impl<const N: usize> Layer<N> {
+        /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params
+        /// that it sets, memory that it rebinds, and nodes that it enables, disables or launches in other dimensions.
+        pub fn edit<__R: __g::EditResult>(
+            &mut self,
+            change: impl ::core::ops::FnOnce(&mut Self) -> __R,
+        ) -> __g::Result<()> {
+            __p::edit_nodes(self, |graph| &mut graph.__graph, change)
+        }
         #[doc(hidden)]
         #[allow(long_running_const_eval)]
         const __PACKED: __p::plan::Arena<2usize> = __p::plan::Arena::new(
@@ -134,6 +154,10 @@ const _: () = {
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
             let () = Self::__ASSERTED;
+            __g::Definition::build(Self::define(device)?)
+        }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        pub fn define(device: &__g::Device) -> __g::Result<__g::Definition<Self>> {
             let mut builder = __g::GraphBuilder::new(device, "Layer");
             __p::Declare::arena(
                 &mut builder,

@@ -77,6 +77,14 @@ const _: () = {
         pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
+        /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params
+        /// that it sets, memory that it rebinds, and nodes that it enables, disables or launches in other dimensions.
+        pub fn edit<__R: __g::EditResult>(
+            &mut self,
+            change: impl ::core::ops::FnOnce(&mut Self) -> __R,
+        ) -> __g::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
         /// The graph as static data.
         pub const PLAN: __p::Plan = __p::Plan::new("Rows", &[], &[]);
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
@@ -86,6 +94,15 @@ const _: () = {
             d: usize,
             w: impl __g::DeviceShare<__g::Table<f32, 2>>,
         ) -> __g::Result<Self> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        pub fn define(
+            device: &__g::Device,
+            n: usize,
+            d: usize,
+            w: impl __g::DeviceShare<__g::Table<f32, 2>>,
+        ) -> __g::Result<__g::Definition<Self>> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
     }
@@ -109,6 +126,20 @@ const _: () = {
         /// The value of the param `factor` in the next launch.
         pub fn factor(&self) -> f32 {
             ::core::clone::Clone::clone(&self.factor)
+        }
+        /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params
+        /// that it sets, memory that it rebinds, and nodes that it enables, disables or launches in other dimensions.
+        pub fn edit<__R: __g::EditResult>(
+            &mut self,
+            change: impl ::core::ops::FnOnce(&mut Self) -> __R,
+        ) -> __g::Result<()> {
+            let params = (::core::clone::Clone::clone(&self.factor),);
+            __p::edit(
+                self,
+                Self::__edited(),
+                change,
+                move |graph| (graph.factor,) = params,
+            )
         }
         const __RESOURCES: &'static [__p::PlanResource] = &[
             __p::PlanResource::new("w", __p::Space::Device, 0),
@@ -158,6 +189,15 @@ const _: () = {
             d: usize,
             w: impl __g::DeviceShare<__g::Table<f32, 2>>,
         ) -> __g::Result<Self> {
+            __g::Definition::build(Self::define(device, n, d, w)?)
+        }
+        /// Checks the graph as `build` does, for graphs to be instantiated later.
+        pub fn define(
+            device: &__g::Device,
+            n: usize,
+            d: usize,
+            w: impl __g::DeviceShare<__g::Table<f32, 2>>,
+        ) -> __g::Result<__g::Definition<Self>> {
             let mut builder = __g::GraphBuilder::new(device, "Rows");
             let mut bound = Self::__unbound();
             bound.n = ::core::option::Option::Some(n);
@@ -342,29 +382,40 @@ const _: () = {
                 factor,
             )
         }
-        /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
-        pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
+        fn __change_0(&self, update: &mut __g::Update<'_>) -> __g::Result<()> {
             let __place_cube = self.cube;
             let n = ::core::clone::Clone::clone(&self.n);
             let d = ::core::clone::Clone::clone(&self.d);
-            let factor = ::core::clone::Clone::clone(&__value);
-            __g::Graph::update(
-                &mut self.__graph,
-                "factor",
-                |update| {
-                    Self::__node_1(
-                        update,
-                        __place_cube,
-                        ::core::clone::Clone::clone(&n),
-                        ::core::clone::Clone::clone(&d),
-                        ::core::clone::Clone::clone(&factor),
-                    )?;
-                    __p::check_reached(update, 1usize)?;
-                    ::core::result::Result::Ok(())
-                },
+            let factor = ::core::clone::Clone::clone(&self.factor);
+            Self::__node_1(
+                update,
+                __place_cube,
+                ::core::clone::Clone::clone(&n),
+                ::core::clone::Clone::clone(&d),
+                ::core::clone::Clone::clone(&factor),
             )?;
-            self.factor = __value;
+            __p::check_reached(update, 1usize)?;
             ::core::result::Result::Ok(())
+        }
+        fn __edited() -> __p::EditedGraph<Self> {
+            __p::EditedGraph {
+                graph: |graph| &graph.__graph,
+                graph_mut: |graph| &mut graph.__graph,
+                change: |graph, update, param| match param {
+                    0usize => Self::__change_0(graph, update),
+                    _ => ::core::result::Result::Ok(()),
+                },
+            }
+        }
+        /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
+        pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
+            __p::set_param(
+                self,
+                Self::__edited(),
+                (0usize, "factor"),
+                __value,
+                |graph, other| { ::core::mem::swap(&mut graph.factor, other) },
+            )
         }
     }
     #[cfg(not(rust_analyzer))]

@@ -31,6 +31,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) arena: &'a Arena,
     /// The resources that are variables of the kernels' modules.
     pub(crate) variables: &'a [ModuleMemory],
+    /// Whether the user has changed the CUDA graph.
+    pub(crate) changed: bool,
 }
 
 /// The programmatic edges of a graph.

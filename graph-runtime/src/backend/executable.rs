@@ -5,6 +5,7 @@ use crate::backend::blueprint::Blueprint;
 use crate::backend::cuda::{CudaExecutable, DebugExecutable, launch_error};
 use crate::backend::device::Backend;
 use crate::backend::device::event::LaunchEvent;
+use crate::backend::device::options::InstantiateOptions;
 #[cfg(feature = "emulator")]
 use crate::backend::emulator::EmulatorExecutable;
 use crate::backend::end::LaunchEnd;
@@ -12,12 +13,14 @@ use crate::backend::end::LaunchEnd;
 use crate::backend::no_emulator::EmulatorExecutable;
 use crate::backend::storage::Storage;
 use crate::backend::uses::Claim;
-use crate::error::{CudaError, Error, Result, Site};
+use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::{Op, Program};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::Draft;
+use std::ffi::CStr;
 
 pub(crate) use crate::backend::cuda::CAPTURED;
+pub use crate::backend::cuda::Updated;
 
 /// A graph that can be launched, with the memory that it uses.
 pub(crate) enum Executable {
@@ -28,17 +31,133 @@ pub(crate) enum Executable {
 }
 
 impl Executable {
-    pub(crate) fn build(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Self> {
+    /// Makes all that comes before [`Executable::instantiate`]: memory, kernels and nodes.
+    pub(crate) fn prepare(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Self> {
         check(backend, blueprint)?;
         match (backend, blueprint.debug) {
             (Backend::Cuda(cuda), Some(options)) => Ok(Executable::Debug(Box::new(DebugExecutable::build(
                 cuda, blueprint, options,
             )?))),
-            (Backend::Cuda(cuda), None) => Ok(Executable::Cuda(Box::new(CudaExecutable::build(cuda, blueprint)?))),
+            (Backend::Cuda(cuda), None) => Ok(Executable::Cuda(Box::new(CudaExecutable::with_nodes(cuda, blueprint)?))),
             (Backend::Emulator(device), _) => Ok(Executable::Emulator(Box::new(EmulatorExecutable::build(
                 device, blueprint,
             )?))),
         }
+    }
+
+    /// Makes what was prepared ready to launch.
+    pub(crate) fn instantiate(&mut self, blueprint: &Blueprint<'_>, options: InstantiateOptions) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.instantiate(blueprint, options),
+            Executable::Debug(_) | Executable::Emulator(_) => Ok(()),
+        }
+    }
+
+    /// Refuses options that contradict each other, or that the graph or the device does not allow.
+    pub(crate) fn check_options(
+        backend: &Backend,
+        blueprint: &Blueprint<'_>,
+        options: InstantiateOptions,
+    ) -> Result<()> {
+        let graph = || Site::graph(&blueprint.draft.name);
+        let unsupported = |site, message| Err(Error::Unsupported { site, message });
+        if !options.device_launch {
+            return Ok(());
+        }
+        if options.auto_free_on_launch {
+            return unsupported(
+                graph(),
+                "`device_launch` and `auto_free_on_launch` exclude each other: kernels launch no graph that frees memory",
+            );
+        }
+        match (backend, blueprint.debug) {
+            (Backend::Cuda(_), None) => {}
+            (Backend::Cuda(_), Some(_)) => {
+                return unsupported(
+                    graph(),
+                    "in debug mode there is no executable graph that a kernel could launch",
+                );
+            }
+            (Backend::Emulator(_), _) => {
+                return unsupported(graph(), "on the CPU emulator no kernel can launch a graph");
+            }
+        }
+        let mut ops = blueprint.program.ops.iter();
+        match ops.position(|op| !may_be_launched_by_kernels(op)) {
+            Some(node) => unsupported(
+                graph().at_node(&blueprint.draft.nodes[node].name),
+                "a graph that kernels may launch has kernels, copies, memsets and child graphs only (CUDA's rule)",
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes this executable, which is only prepared, with what `old` has: see [`CudaExecutable::take_over`].
+    pub(crate) fn take_over(
+        &mut self,
+        blueprint: &Blueprint<'_>,
+        old: &mut Self,
+        (draft, program): (&Draft, &Program),
+        like: bool,
+    ) -> Result<Updated> {
+        match (self, old) {
+            (Executable::Cuda(new), Executable::Cuda(old)) => new.take_over(blueprint, old, (draft, program), like),
+            (new, old) => {
+                old.wait(draft).or_else(|error| match old {
+                    Executable::Cuda(_) => Err(error),
+                    // These have run, and nothing can be in flight.
+                    Executable::Debug(_) | Executable::Emulator(_) => Ok(()),
+                })?;
+                new.instantiate(blueprint, InstantiateOptions::default())?;
+                Ok(match new {
+                    Executable::Cuda(_) => Updated::Instantiated,
+                    Executable::Debug(_) | Executable::Emulator(_) => Updated::InPlace,
+                })
+            }
+        }
+    }
+
+    /// Makes the graph launchable again after a failed [`Executable::take_over`] by another one.
+    pub(crate) fn restore(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.restore(draft, program),
+            Executable::Debug(_) | Executable::Emulator(_) => Ok(()),
+        }
+    }
+
+    /// Uploads the executable graph, if there is one.
+    pub(crate) fn upload(&mut self, draft: &Draft) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.upload(draft),
+            Executable::Debug(_) | Executable::Emulator(_) => Ok(()),
+        }
+    }
+
+    /// Writes CUDA's graph as a DOT file. Returns false where there is none.
+    pub(crate) fn print(&self, site: &Site, path: &CStr) -> Result<bool> {
+        match self {
+            Executable::Cuda(exec) => exec.print(path).at(|| site.clone()).map(|()| true),
+            Executable::Debug(_) | Executable::Emulator(_) => Ok(false),
+        }
+    }
+
+    /// Waits until no launch is in flight, and forgets the errors of launches that did not end the context.
+    pub(crate) fn restart(&mut self, draft: &Draft) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => {
+                exec.wait().map_err(|error| launch_error(draft, error))?;
+                let _ = exec.calls().panic().take();
+            }
+            Executable::Debug(exec) => {
+                exec.restart(draft)?;
+                let _ = exec.calls().panic().take();
+            }
+            Executable::Emulator(exec) => {
+                exec.forget_fault();
+                let _ = exec.calls().panic().take();
+            }
+        }
+        Ok(())
     }
 
     /// Starts the graph on its own stream.
@@ -164,7 +283,17 @@ impl Executable {
         }
     }
 
-    /// Refuses a change that [`Executable::apply`] would refuse.
+    /// The bytes of device memory that the executable graph has besides the resources: workspaces of `capture` nodes,
+    /// and memory for skipped memsets.
+    pub(crate) fn workspaces(&self) -> usize {
+        match self {
+            Executable::Cuda(exec) => exec.workspaces(),
+            Executable::Debug(exec) => exec.workspaces(),
+            Executable::Emulator(_) => 0,
+        }
+    }
+
+    /// Refuses a change that [`Executable::apply_memory`] would refuse.
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<(), Error> {
         match self {
             Executable::Cuda(exec) => exec.check_change(draft, program, node, op),
@@ -173,19 +302,7 @@ impl Executable {
         }
     }
 
-    /// Makes later launches run `node` as `program` now says.
-    pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
-        match self {
-            Executable::Cuda(exec) => exec.apply(draft, program, node),
-            Executable::Debug(exec) => exec.apply(draft, program, node),
-            Executable::Emulator(exec) => {
-                exec.apply(node);
-                Ok(())
-            }
-        }
-    }
-
-    /// Makes later launches run all `nodes`, which use a resource whose memory was replaced, as `program` now says.
+    /// Makes later launches run all `nodes` as `program` now says, and with their memory where that is now.
     pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.apply_memory(draft, program, nodes),
@@ -210,6 +327,10 @@ impl Executable {
     /// next launch.
     pub(crate) fn record_again(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         match (self, program.whole_capture()) {
+            (_, Some(call)) if !call.is_repeatable() => Err(Error::Unsupported {
+                site: Site::graph(&draft.name),
+                message: "work that was recorded on a stream of your own cannot be recorded again: there is no closure to run",
+            }),
             (Executable::Cuda(exec), Some(call)) => exec.record_again(draft, program, 0, call),
             (Executable::Debug(exec), Some(call)) => exec.record_again(draft, 0, call),
             (Executable::Emulator(_), Some(_)) | (_, None) => Err(Error::Unsupported {
@@ -226,6 +347,14 @@ impl Executable {
             // These look at `program.enabled` when they run a node.
             Executable::Debug(_) | Executable::Emulator(_) => Ok(()),
         }
+    }
+}
+
+/// Whether a graph with such a node can be launched by a kernel. (The driver looks at captured and raw nodes itself.)
+fn may_be_launched_by_kernels(op: &Op) -> bool {
+    match op {
+        Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Child(_) | Op::Capture(_) | Op::Raw(_) => true,
+        Op::Join | Op::Conditional(_) | Op::Call(_) | Op::Record(_) | Op::Wait(_) => false,
     }
 }
 

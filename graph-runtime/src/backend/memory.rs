@@ -106,7 +106,6 @@ impl DeviceMemory {
     }
 
     /// The size in bytes.
-    #[cfg(feature = "emulator")]
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Cuda(memory) => memory.bytes(),
@@ -128,6 +127,22 @@ impl DeviceMemory {
         match self {
             Self::Cuda(memory) => memory.settle(write),
             Self::Emulator(_) => Ok(()),
+        }
+    }
+
+    /// Zeroes all bytes. The caller has checked that nothing touches them.
+    pub(crate) fn clear(&self, site: impl Fn() -> Site) -> Result<()> {
+        match self {
+            Self::Cuda(memory) => memory.clear().at(site),
+            Self::Emulator(allocation) => {
+                const ZEROS: [u8; 4096] = [0; 4096];
+                let len = allocation.len();
+                (0..len).step_by(ZEROS.len()).try_for_each(|start| {
+                    let zeros = &ZEROS[..ZEROS.len().min(len - start)];
+                    let written = allocation.write(start, zeros);
+                    written.map_err(|_| Error::OutOfBounds { site: site() })
+                })
+            }
         }
     }
 
@@ -255,6 +270,16 @@ impl HostMemory {
     /// The size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Zeroes all bytes.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else touches the memory meanwhile, and there are no references into it.
+    pub(crate) unsafe fn clear(&self) {
+        // SAFETY: `bytes` bytes from the pointer on are allocated; the rest is the caller's promise.
+        unsafe { self.pointer.write_bytes(0, self.bytes) };
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod calls;
 pub(crate) mod storage;
 pub(crate) mod blueprint;
 pub(crate) mod shared;
+pub(crate) mod pool;
 pub(crate) mod block;
 pub(crate) mod memory;
 pub(crate) mod device;

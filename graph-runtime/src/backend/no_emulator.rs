@@ -26,6 +26,10 @@ impl EmulatorExecutable {
         match self.0 {}
     }
 
+    pub(crate) fn forget_fault(&mut self) {
+        match self.0 {}
+    }
+
     pub(crate) fn storage(&self) -> &[Storage] {
         match self.0 {}
     }

@@ -3,11 +3,14 @@
 use crate::backend::block::SharedMemory;
 use crate::backend::device::Backend;
 use crate::backend::device::event::LaunchEvent;
+use crate::backend::pool::PoolShare;
 use crate::backend::uses::{Claim, Patience};
 use crate::error::{Result, Site};
 use graph_plan::{Code, Diagnostic, Draft, Subject};
+use std::sync::Arc;
 
 /// A shared resource.
+#[derive(Clone)]
 pub(crate) struct SharedResource {
     pub(crate) resource: usize,
     pub(crate) memory: SharedMemory,
@@ -15,10 +18,15 @@ pub(crate) struct SharedResource {
     pub(crate) write: bool,
 }
 
-/// The shared resources of a graph, sorted by address. Every graph claims them in this order (fact 5 of
-/// [`Uses`](crate::backend::uses::Uses)).
-#[derive(Default)]
-pub(crate) struct SharedResources(Vec<SharedResource>);
+/// The memory that a graph shares with others. Every graph claims its pool, if it has one, and then its resources, in
+/// order of their addresses (fact 5 of [`Uses`](crate::backend::uses::Uses)).
+#[derive(Clone, Default)]
+pub(crate) struct SharedResources {
+    /// The pool with its scratch memory.
+    pool: Option<Arc<PoolShare>>,
+    /// Sorted by address.
+    resources: Vec<SharedResource>,
+}
 
 impl SharedResources {
     /// The shared memory of a graph whose nodes have all been declared.
@@ -33,40 +41,49 @@ impl SharedResources {
             memory,
             write: written[resource],
         });
-        let mut shares = Self(shares.collect());
-        shares.sort();
-        shares
+        Self::sorted(shares.collect())
     }
 
-    fn sort(&mut self) {
-        self.0.sort_by_key(|share| {
+    fn sorted(mut resources: Vec<SharedResource>) -> Self {
+        resources.sort_by_key(|share| {
             let (space, addresses) = share.memory.addresses();
             (space as u8, addresses.start, addresses.end)
         });
+        Self { pool: None, resources }
+    }
+
+    /// Replaces the share of a pool. Each executable graph has a share of its own.
+    pub(crate) fn set_pool(&mut self, pool: Option<Arc<PoolShare>>) {
+        self.pool = pool;
+    }
+
+    /// The share that the graph has of a pool.
+    pub(crate) fn pool(&self) -> Option<&Arc<PoolShare>> {
+        self.pool.as_ref()
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.pool.is_none() && self.resources.is_empty()
     }
 
     /// The memory of each of `resources` resources, if it is shared.
     pub(crate) fn by_resource(&self, resources: usize) -> Vec<Option<SharedMemory>> {
         let mut memory: Vec<Option<SharedMemory>> = (0..resources).map(|_| None).collect();
-        for share in &self.0 {
+        for share in &self.resources {
             memory[share.resource] = Some(share.memory.clone());
         }
         memory
     }
 
     pub(crate) fn find(&self, resource: usize) -> Option<&SharedResource> {
-        self.0.iter().find(|share| share.resource == resource)
+        self.resources.iter().find(|share| share.resource == resource)
     }
 
     /// Refuses memory that is not usable on the graph's device, or not as the graph uses it.
     pub(crate) fn check(&self, draft: &Draft, backend: &Backend) -> Result<()> {
         let site = |share: &SharedResource| Site::graph(&draft.name).at_memory(&draft.resources[share.resource].name);
-        let mut shares = self.0.iter();
+        let mut shares = self.resources.iter();
         shares.try_for_each(|share| share.memory.check(backend, share.write, || site(share)))
     }
 
@@ -74,7 +91,7 @@ impl SharedResources {
     /// device does not count: its addresses mean nothing there.
     pub(crate) fn overlaps(&self, draft: &Draft, backend: &Backend) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        let usable = self.0.iter().filter(|share| share.memory.is_usable_on(backend));
+        let usable = self.resources.iter().filter(|share| share.memory.is_usable_on(backend));
         let usable: Vec<&SharedResource> = usable.collect();
         for (index, first) in usable.iter().enumerate() {
             let (space, addresses) = first.memory.addresses();
@@ -92,36 +109,33 @@ impl SharedResources {
         found
     }
 
-    /// The shared memory with other memory for one resource.
-    pub(crate) fn with(&self, resource: usize, memory: SharedMemory) -> Self {
-        let mut shares: Vec<SharedResource> = Vec::with_capacity(self.0.len());
-        shares.extend(self.0.iter().map(|share| {
-            SharedResource {
-                memory: if share.resource == resource {
-                    &memory
-                } else {
-                    &share.memory
-                }
-                .clone(),
-                ..*share
-            }
-        }));
-        let mut shares = Self(shares);
-        shares.sort();
-        shares
+    /// The shared memory with other memory for some resources.
+    pub(crate) fn with(&self, changes: &[(usize, SharedMemory)]) -> Self {
+        let changed = |share: &SharedResource| changes.iter().find(|(resource, _)| *resource == share.resource);
+        let shares = self.resources.iter().map(|share| SharedResource {
+            memory: changed(share).map_or(&share.memory, |(_, memory)| memory).clone(),
+            ..*share
+        });
+        Self {
+            pool: self.pool.clone(),
+            ..Self::sorted(shares.collect())
+        }
     }
 
     /// Claims all shared memory for a launch.
     pub(crate) fn claim(&self, draft: &Draft) -> Result<Vec<Claim<'_, LaunchEvent>>> {
         let patience = Patience::of_this_thread();
-        let claims = self.0.iter().map(|share| {
-            let site = || Site::graph(&draft.name).at_memory(&draft.resources[share.resource].name);
-            share
-                .memory
-                .claim(share.write, patience)
-                .map_err(|refused| refused.at(site()))
+        let site = |memory: &str| Site::graph(&draft.name).at_memory(memory);
+        let pool = self
+            .pool
+            .iter()
+            .map(|pool| pool.claim(patience).map_err(|refused| refused.at(site("pool"))));
+        let resources = self.resources.iter().map(|share| {
+            let name = &draft.resources[share.resource].name;
+            let claim = share.memory.claim(share.write, patience);
+            claim.map_err(|refused| refused.at(site(name)))
         });
-        claims.collect()
+        pool.chain(resources).collect()
     }
 }
 

@@ -68,8 +68,8 @@ impl Storage {
 
 /// Memory for one scratch resource.
 pub(crate) struct Scratch {
-    /// The arena. On the emulator, a piece of it with its own addresses, so that a kernel that leaves its buffer is
-    /// caught.
+    /// The arena, or the memory of a pool that it is in. On the emulator, a piece of it with its own addresses, so that
+    /// a kernel that leaves its buffer is caught.
     memory: Arc<DeviceMemory>,
     start: usize,
     #[cfg_attr(not(feature = "emulator"), expect(dead_code, reason = "only the emulator asks"))]
@@ -145,7 +145,10 @@ fn allocate_scratch(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<
         return Ok(Vec::new());
     }
     let site = || Site::graph(&draft.name).at_memory("scratch");
-    let whole = Arc::new(DeviceMemory::zeroed(backend, "scratch", arena.bytes, site)?);
+    let whole = match blueprint.shared.pool() {
+        Some(pool) => pool.take(arena.bytes, site)?,
+        None => Arc::new(DeviceMemory::zeroed(backend, "scratch", arena.bytes, site)?),
+    };
     let parts = arena.offsets.iter().map(|&(resource, offset)| {
         let name = &draft.resources[resource].name;
         let bytes = layouts[resource].map_or(0, |layout| layout.bytes);

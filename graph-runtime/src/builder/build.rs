@@ -1,16 +1,15 @@
-//! Building: the checks that need the whole graph; then the device makes the executable graph.
+//! Building: the checks that need the whole graph. Its definition then makes the executable graph.
 
 use super::GraphBuilder;
 use super::memory::DeclaredMemory;
-use crate::backend::blueprint::{Blueprint, Programmatic};
+use crate::backend::blueprint::Programmatic;
 use crate::backend::device::options::DebugOptions;
-use crate::backend::executable::Executable;
 use crate::backend::shared::SharedResources;
+use crate::definition::{Checked, Definition, predecessors};
 use crate::device::Device;
 use crate::error::Result;
-use crate::graph::Graph;
+use crate::graph::{Graph, GraphData};
 use crate::program::scratch::first_reads;
-use graph_plan::Lists;
 
 /// The options of debug mode, if the device or the environment asks for it.
 fn debug_options(device: &Device) -> Result<Option<DebugOptions>> {
@@ -38,7 +37,15 @@ impl GraphBuilder {
     /// * [`Error::Node`](crate::Error::Node) if the closure of a `capture` or `raw` node fails;
     /// * [`Error::Unsupported`](crate::Error::Unsupported) if the device does not support a node;
     /// * [`Error::OutOfMemory`](crate::Error::OutOfMemory) and [`Error::Cuda`](crate::Error::Cuda) from the device.
-    pub fn build(mut self) -> Result<Graph> {
+    pub fn build(self) -> Result<Graph> {
+        self.define()?.build()
+    }
+
+    /// Checks the graph, without making it executable: [`Definition::instantiate`] does that, once or several times.
+    ///
+    /// # Errors
+    /// As [`GraphBuilder::build`], but for those from the device: [`Definition::instantiate`] returns these.
+    pub fn define(mut self) -> Result<Definition> {
         self.device.backend.check()?;
         self.findings.check_complete()?;
         self.order_between_iterations();
@@ -82,30 +89,30 @@ impl GraphBuilder {
         shared.check(&draft, &device.backend)?;
         program.enabled = draft.nodes.iter().map(|node| !node.disabled).collect();
         let arena = scratch.arena(&draft, &layouts, &outcome.order);
-        let blueprint = Blueprint {
-            draft: &draft,
-            program: &program,
-            order: &outcome.order,
-            after: &Lists::new(draft.nodes.len(), || {
-                outcome.reduced(&draft).map(|edge| (edge.to, edge.from as u32))
-            }),
-            programmatic: &Programmatic::of(&draft),
-            layouts: &layouts,
-            delays: device.delays,
-            debug: debug_options(&device)?,
-            driver,
-            shared: &shared,
-            arena: &arena,
-            variables: &variables,
-        };
-        let executable = Executable::build(&device.backend, &blueprint)?;
+        let (after, programmatic) = (predecessors(&draft, &outcome), Programmatic::of(&draft));
         if program.enabled.contains(&false) {
             draft.nodes.iter_mut().for_each(|node| node.disabled = false); // `program.enabled` says so from now on
         }
-        let graph = Graph::new(device, id, draft, layouts, shared, program, executable);
-        graph
-            .with_arena(arena)
-            .with_declared(position.into_declared())
-            .with_rngs(rngs)
+        let debug = debug_options(&device)?;
+        let data = GraphData {
+            device,
+            id,
+            draft,
+            layouts,
+            shared,
+            arena,
+            program,
+            declared_nodes: position.into_declared(),
+            rngs,
+        };
+        Ok(Definition::new(Checked {
+            data,
+            order: outcome.order,
+            after,
+            programmatic,
+            variables,
+            debug,
+            driver,
+        }))
     }
 }

@@ -1,12 +1,19 @@
 //! Builds graphs of work that is recorded from a stream.
 
 use super::GraphBuilder;
-use crate::error::{Error, Result, Site};
+use crate::backend::device::Backend;
+use crate::backend::device::recording::Recording;
+use crate::backend::storage::Storage;
+use crate::error::{At, Error, Result, Site};
 use crate::graph::captured::CapturedGraph;
 use crate::program::Op;
-use crate::program::capture::{BoxError, CaptureCall, CaptureOptions, CaptureStream};
-use crate::program::pointer::NodeArguments;
+use crate::program::capture::{BoxError, CaptureCall, CaptureMode, CaptureOptions, CaptureStream};
+use crate::program::pointer::{Addresses, Kept, NodeArguments};
+use crate::shape::place::DeclaredAccess;
+use cudarc::driver::CudaStream;
 use graph_plan::NodeKind;
+use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// The name of the only node of a captured graph.
@@ -59,7 +66,7 @@ impl GraphBuilder {
     /// * *Changes.* [`CapturedGraph::record_again`] records again; [`Graph::rebind`](crate::Graph::rebind) does so with
     ///   other memory.
     /// * [`Device::with_delays`](crate::Device::with_delays) has no effect. In
-    ///   [debug mode](crate::Device::with_debug) the work is one node, `recorded`, and cannot have allocations.
+    ///   [debug mode](crate::Device::with_debug) the work is one node, `recorded`.
     ///
     /// Whatever happens in the closure, its stream is gone afterwards, and other streams that took part are usable.
     ///
@@ -74,17 +81,156 @@ impl GraphBuilder {
         A: NodeArguments,
         F: for<'n> FnMut(&CaptureStream<'n, A::Kept>) -> Result<(), BoxError> + Send + 'static,
     {
-        if !self.draft.nodes.is_empty() || !self.memory.rngs.is_empty() {
-            return Err(Error::Unsupported {
-                site: Site::graph(&self.draft.name).at_node(NODE),
-                message: "the work of a captured graph is all of it: the builder must have no nodes of its own, nor an `rng`, which \
-                          needs some; `GraphBuilder::capture` adds recorded work as a node",
-            });
-        }
+        self.check_has_no_nodes()?;
         let (declared, kept) = arguments.keep();
         self.foreign_node(NODE.into(), NodeKind::Capture, declared);
         let call = CaptureCall::new(kept, calls).of_graph(options);
         self.push(Op::Capture(Arc::new(call)));
         self.build().map(CapturedGraph::new)
+    }
+
+    /// Begins to record the work of a stream of your own, until [`StreamCapture::end`]: as PyTorch's `capture_begin` and
+    /// cudarc's `begin_capture` do. [`GraphBuilder::build_captured`] does that on a stream of its own, which nobody else
+    /// has, and knows more: it warms up, prepares, and can record again. Prefer it.
+    ///
+    /// ```no_run
+    /// use graph_runtime::cudarc::driver::result::memcpy_dtod_async;
+    /// use graph_runtime::{CaptureMode, Device, GraphBuilder};
+    ///
+    /// let device = Device::cuda(0)?;
+    /// let stream = device.context().expect("a CUDA device").new_stream().expect("a stream");
+    /// let (x, y) = (device.alloc::<[f32; 4]>()?, device.alloc::<[f32; 4]>()?);
+    ///
+    /// let mut builder = GraphBuilder::new(&device, "Step");
+    /// let (from, mut to) = (builder.shared("x", &x, false), builder.shared("y", &y, true));
+    /// // SAFETY: until `end`, nothing is queued on the stream but the copy, from `x` to `y`, of their length.
+    /// let capture = unsafe { builder.begin_capture(&stream, CaptureMode::ThreadLocal, (&from, &mut to)) }?;
+    /// let (from, to) = capture.memory();
+    /// // SAFETY: as above.
+    /// unsafe { memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream.cu_stream()) }.expect("it is queued");
+    /// let mut step = capture.end()?;
+    /// step.launch()?;
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// All work that anybody queues on the stream until it has ended, also by safe functions of cudarc, and on streams
+    /// that are forked from it, touches only the memory in `arguments`, as it is declared, and memory that lives as long
+    /// as the graph and that nothing else uses.
+    ///
+    /// # Errors
+    /// * [`Error::Stream`] if the stream belongs to another context;
+    /// * [`Error::Unsupported`] on the emulator, if the builder has nodes or an `rng`, and if it has memory that is not
+    ///   [shared](GraphBuilder::shared): memory that the graph owns does not exist yet;
+    /// * [`Error::Cuda`] if the driver refuses: the stream is being captured, or is the null stream.
+    pub unsafe fn begin_capture<A: NodeArguments>(
+        self,
+        stream: &Arc<CudaStream>,
+        mode: CaptureMode,
+        arguments: A,
+    ) -> Result<StreamCapture<A::Kept>> {
+        self.check_has_no_nodes()?;
+        let site = || Site::graph(&self.draft.name);
+        let unsupported = |message| Err(Error::Unsupported { site: site(), message });
+        let Backend::Cuda(cuda) = &self.device.backend else {
+            return unsupported("the CPU emulator has no streams");
+        };
+        if stream.context().cu_ctx() != cuda.raw() {
+            return Err(Error::Stream {
+                site: site(),
+                message: "the stream belongs to another context",
+            });
+        }
+        if self.memory.shared.len() != self.draft.resources.len() {
+            return unsupported(
+                "work on a stream of your own can use shared memory only: other memory does not exist yet",
+            );
+        }
+        // Resources are declared in order, and all of them are shared.
+        let shared = self.memory.shared.iter();
+        let addresses = Addresses::new(shared.map(|shared| Storage::Shared(shared.memory.clone()).first()));
+        let (declared, kept) = arguments.keep();
+        if declared.iter().any(|declared| declared.span.graph != self.id) {
+            return Err(Error::ForeignPlace { site: site() });
+        }
+        let recording = Recording::begin(cuda, stream, mode).at(site)?;
+        Ok(StreamCapture {
+            recording,
+            addresses,
+            declared,
+            kept,
+            builder: self,
+            not_send: PhantomData,
+        })
+    }
+
+    /// Refuses a builder that has nodes, or will have.
+    fn check_has_no_nodes(&self) -> Result<()> {
+        if self.draft.nodes.is_empty() && self.memory.rngs.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Unsupported {
+            site: Site::graph(&self.draft.name).at_node(NODE),
+            message: "the work of a captured graph is all of it: the builder must have no nodes of its own, nor an `rng`, which \
+                      needs some; `GraphBuilder::capture` adds recorded work as a node",
+        })
+    }
+}
+
+/// A stream of the user's that is being recorded: see [`GraphBuilder::begin_capture`].
+///
+/// Dropping it ends the capture without a graph, and leaves the stream usable. If it is forgotten (`mem::forget`), the
+/// stream stays as it is: work that is queued on it does not run.
+///
+/// CUDA ends a capture on the thread that has begun it, so this stays there:
+///
+/// ```compile_fail,E0277
+/// fn send<T: Send>() {}
+/// send::<graph_runtime::StreamCapture<()>>();
+/// ```
+pub struct StreamCapture<K> {
+    recording: Recording,
+    builder: GraphBuilder,
+    addresses: Addresses,
+    declared: Vec<DeclaredAccess>,
+    kept: K,
+    not_send: PhantomData<*const ()>,
+}
+
+impl<K: Kept> StreamCapture<K> {
+    /// The memory that the work may use, in order: a tuple of [`Pointer`](crate::Pointer)s and
+    /// [`PointerMut`](crate::PointerMut)s.
+    pub fn memory(&self) -> K::Given<'_> {
+        self.kept.give(&self.addresses)
+    }
+}
+
+impl<K> StreamCapture<K> {
+    /// Ends the capture, and builds a graph of the recorded work. [`Graph::rebind`](crate::Graph::rebind) and
+    /// [`CapturedGraph::record_again`] return [`Error::Unsupported`] for it.
+    ///
+    /// # Errors
+    /// As [`GraphBuilder::build_captured`]. The stream is usable in any case.
+    pub fn end(self) -> Result<CapturedGraph> {
+        let Self {
+            recording,
+            mut builder,
+            declared,
+            ..
+        } = self;
+        let graph = recording.end().map_err(|message| Error::Node {
+            site: Site::graph(&builder.draft.name).at_node(NODE),
+            message,
+        })?;
+        builder.foreign_node(NODE.into(), NodeKind::Capture, declared);
+        builder.push(Op::Capture(Arc::new(CaptureCall::recorded(graph))));
+        builder.build().map(CapturedGraph::new)
+    }
+}
+
+impl<K> fmt::Debug for StreamCapture<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StreamCapture({:?})", self.builder)
     }
 }

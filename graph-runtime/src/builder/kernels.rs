@@ -139,7 +139,13 @@ impl GraphBuilder {
     /// build will fail, so the returned index is a placeholder.
     fn function(&mut self, node: usize, callee: &Callee) -> (u32, &'static KernelFacts) {
         match callee {
-            Callee::Declared(facts) => self.declared(node, facts),
+            Callee::Declared(facts, safe) => {
+                let (function, facts) = self.declared(node, facts);
+                if let Some(function) = self.program.functions.get_mut(function as usize) {
+                    function.safe &= safe;
+                }
+                (function, facts)
+            }
             Callee::Loaded(function) => {
                 if self.device.is_emulator() {
                     self.fail(node, "the CPU emulator runs PTX, which a loaded `CudaFunction` no longer has; declare the kernel with `#[cuda_kernels]`");

@@ -96,6 +96,7 @@ impl GraphBuilder {
             scopes: scopes.of_uses,
             rngs,
             beginning,
+            generator,
             draws,
         }
     }

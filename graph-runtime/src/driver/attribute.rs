@@ -5,34 +5,44 @@ use super::{CUfunction, CUgraphNode};
 use crate::error::CudaError;
 use cudarc::driver::sys::{CUkernelNodeAttrID, CUkernelNodeAttrValue};
 
-fn empty() -> CUkernelNodeAttrValue {
-    CUkernelNodeAttrValue { pad: [0; 64] }
+/// An attribute of a kernel node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NodeAttribute {
+    /// The priority. CUDA takes any number, and replaces it by the nearest valid one.
+    Priority(i32),
+    /// The clusters that the node's blocks run in.
+    Cluster([u32; 3]),
+    /// All of the node's blocks run at the same time.
+    Cooperative,
 }
 
-/// `cuGraphKernelNodeSetAttribute`: the node's priority. CUDA takes any number, and replaces it by the nearest valid
-/// one
-pub(crate) unsafe fn set_priority(node: CUgraphNode, priority: i32) -> Result<(), CudaError> {
-    let mut value = empty();
-    value.priority = priority;
-    let attribute = CUkernelNodeAttrID::CU_LAUNCH_ATTRIBUTE_PRIORITY;
-    call!(cuGraphKernelNodeSetAttribute(node, attribute, &value))
+impl NodeAttribute {
+    /// The attribute and its value for CUDA: those of the driver are those of the runtime.
+    pub(super) fn parts(self) -> (CUkernelNodeAttrID, CUkernelNodeAttrValue) {
+        let mut value = CUkernelNodeAttrValue { pad: [0; 64] };
+        let attribute = match self {
+            Self::Priority(priority) => {
+                value.priority = priority;
+                CUkernelNodeAttrID::CU_LAUNCH_ATTRIBUTE_PRIORITY
+            }
+            Self::Cluster([x, y, z]) => {
+                value.clusterDim.x = x;
+                value.clusterDim.y = y;
+                value.clusterDim.z = z;
+                CUkernelNodeAttrID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            }
+            Self::Cooperative => {
+                value.cooperative = 1;
+                CUkernelNodeAttrID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+            }
+        };
+        (attribute, value)
+    }
 }
 
-/// `cuGraphKernelNodeSetAttribute`: the clusters that the node's blocks run in
-pub(crate) unsafe fn set_cluster(node: CUgraphNode, [x, y, z]: [u32; 3]) -> Result<(), CudaError> {
-    let mut value = empty();
-    value.clusterDim.x = x;
-    value.clusterDim.y = y;
-    value.clusterDim.z = z;
-    let attribute = CUkernelNodeAttrID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    call!(cuGraphKernelNodeSetAttribute(node, attribute, &value))
-}
-
-/// `cuGraphKernelNodeSetAttribute`: all of the node's blocks run at the same time
-pub(crate) unsafe fn set_cooperative(node: CUgraphNode) -> Result<(), CudaError> {
-    let mut value = empty();
-    value.cooperative = 1;
-    let attribute = CUkernelNodeAttrID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+/// `cuGraphKernelNodeSetAttribute`
+pub(crate) unsafe fn set(node: CUgraphNode, attribute: NodeAttribute) -> Result<(), CudaError> {
+    let (attribute, value) = attribute.parts();
     call!(cuGraphKernelNodeSetAttribute(node, attribute, &value))
 }
 

@@ -23,12 +23,43 @@ const CONDITIONAL: u32 = 13;
 
 /// `CUgraphNodeParams` of a conditional node: 256 bytes.
 #[repr(C)]
-struct NodeParams {
+pub(super) struct NodeParams {
     kind: u32,
     reserved0: [u32; 3],
     conditional: ConditionalNodeParams,
     rest: [u64; 25],
     reserved2: u64,
+}
+
+impl NodeParams {
+    /// The parameters of a conditional node with `size` bodies.
+    pub(super) fn new(handle: ConditionalHandle, kind: ConditionalType, size: usize, context: CUcontext) -> Self {
+        Self {
+            kind: CONDITIONAL,
+            reserved0: [0; 3],
+            conditional: ConditionalNodeParams {
+                handle,
+                kind,
+                size: size as u32,
+                graphs: ptr::null_mut(),
+                context,
+            },
+            rest: [0; 25],
+            reserved2: 0,
+        }
+    }
+
+    /// The bodies of the node that was added.
+    ///
+    /// # Safety
+    ///
+    /// A call that adds a node has succeeded with these parameters, and the node lives.
+    pub(super) unsafe fn bodies(&self) -> Vec<CUgraph> {
+        let ConditionalNodeParams { graphs, size, .. } = self.conditional;
+        // SAFETY: on success CUDA points to `size` graphs, which stay there as long as the node; they are copied at
+        // once.
+        unsafe { std::slice::from_raw_parts(graphs, size as usize) }.to_vec()
+    }
 }
 
 /// `CUDA_CONDITIONAL_NODE_PARAMS`
@@ -57,19 +88,7 @@ pub(crate) unsafe fn add_node(
     size: usize,
     context: CUcontext,
 ) -> Result<(CUgraphNode, Vec<CUgraph>), CudaError> {
-    let mut params = NodeParams {
-        kind: CONDITIONAL,
-        reserved0: [0; 3],
-        conditional: ConditionalNodeParams {
-            handle,
-            kind,
-            size: size as u32,
-            graphs: ptr::null_mut(),
-            context,
-        },
-        rest: [0; 25],
-        reserved2: 0,
-    };
+    let mut params = NodeParams::new(handle, kind, size, context);
     let mut node = ptr::null_mut();
     let (dependencies, count) = (after.as_ptr(), after.len());
     call!(cuGraphAddNode_v2(
@@ -80,9 +99,8 @@ pub(crate) unsafe fn add_node(
         count,
         (&raw mut params).cast()
     ))?;
-    // SAFETY: on success CUDA points to `size` graphs, which stay there as long as the node; they are copied at once.
-    let bodies = unsafe { std::slice::from_raw_parts(params.conditional.graphs, size) };
-    Ok((node, bodies.to_vec()))
+    // SAFETY: the call has succeeded.
+    Ok((node, unsafe { params.bodies() }))
 }
 
 #[cfg(test)]

@@ -42,6 +42,13 @@ pub(crate) unsafe fn device_attribute(device: CUdevice, attribute: CUdevice_attr
     Ok(value)
 }
 
+/// `cuDeviceTotalMem_v2`: in bytes
+pub(crate) unsafe fn total_memory(device: CUdevice) -> Result<usize, CudaError> {
+    let mut bytes = 0;
+    call!(cuDeviceTotalMem_v2(&mut bytes, device))?;
+    Ok(bytes)
+}
+
 /// `cuCtxGetCurrent`
 pub(crate) unsafe fn current() -> Result<CUcontext, CudaError> {
     let mut context = ptr::null_mut();

@@ -8,7 +8,7 @@ use crate::error::CudaError;
 /// `CUgraphEdgeData`
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct EdgeData {
+pub(super) struct EdgeData {
     from_port: u8,
     to_port: u8,
     kind: u8,
@@ -24,13 +24,18 @@ const PROGRAMMATIC: EdgeData = EdgeData {
     reserved: [0; 5],
 };
 
+/// The ends of programmatic edges from each of `before` to `node`, and their data.
+pub(super) fn programmatic(before: &[CUgraphNode], node: CUgraphNode) -> (Vec<CUgraphNode>, Vec<EdgeData>) {
+    (vec![node; before.len()], vec![PROGRAMMATIC; before.len()])
+}
+
 /// `cuGraphAddDependencies_v2` of programmatic edges from each of `before` to `node`
 pub(crate) unsafe fn add_programmatic(
     graph: CUgraph,
     before: &[CUgraphNode],
     node: CUgraphNode,
 ) -> Result<(), CudaError> {
-    let (to, data) = (vec![node; before.len()], vec![PROGRAMMATIC; before.len()]);
+    let (to, data) = programmatic(before, node);
     call!(cuGraphAddDependencies_v2(
         graph,
         before.as_ptr(),

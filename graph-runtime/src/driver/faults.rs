@@ -6,20 +6,37 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The kind of an object, the calls that make it, and the call that destroys it.
-const OBJECTS: [(&str, &[&str], &str); 8] = [
-    ("device memory", &["cuMemAlloc_v2"], "cuMemFree_v2"),
-    ("host memory", &["cuMemHostAlloc"], "cuMemFreeHost"),
-    ("lent host memory", &["cuMemHostRegister_v2"], "cuMemHostUnregister"),
-    ("graphs", &["cuGraphCreate", "cuStreamEndCapture"], "cuGraphDestroy"),
+/// The kind of an object, the calls that make it, and the calls that destroy it.
+const OBJECTS: &[(&str, &[&str], &[&str])] = &[
+    ("device memory", &["cuMemAlloc_v2"], &["cuMemFree_v2"]),
+    ("host memory", &["cuMemHostAlloc"], &["cuMemFreeHost"]),
+    ("reserved addresses", &["cuMemAddressReserve"], &["cuMemAddressFree"]),
+    ("handles to memory", &["cuMemCreate"], &["cuMemRelease"]),
+    ("mappings", &["cuMemMap"], &["cuMemUnmap"]),
+    ("lent host memory", &["cuMemHostRegister_v2"], &["cuMemHostUnregister"]),
+    (
+        "graphs",
+        &["cuGraphCreate", "cudaGraphCreate", "cuStreamEndCapture"],
+        &["cuGraphDestroy", "cudaGraphDestroy"],
+    ),
     (
         "executable graphs",
-        &["cuGraphInstantiateWithParams"],
-        "cuGraphExecDestroy",
+        &["cuGraphInstantiateWithParams", "cudaGraphInstantiateWithParams"],
+        &["cuGraphExecDestroy", "cudaGraphExecDestroy"],
     ),
-    ("streams", &["cuStreamCreate"], "cuStreamDestroy_v2"),
-    ("events", &["cuEventCreate"], "cuEventDestroy_v2"),
-    ("modules", &["cuModuleLoadData", "cuModuleLoadDataEx"], "cuModuleUnload"),
+    ("streams", &["cuStreamCreate"], &["cuStreamDestroy_v2"]),
+    ("events", &["cuEventCreate"], &["cuEventDestroy_v2"]),
+    (
+        "modules",
+        &["cuModuleLoadData", "cuModuleLoadDataEx"],
+        &["cuModuleUnload"],
+    ),
+    ("libraries", &["cuLibraryLoadData"], &["cuLibraryUnload"]),
+    (
+        "primary contexts",
+        &["cuDevicePrimaryCtxRetain"],
+        &["cuDevicePrimaryCtxRelease_v2"],
+    ),
 ];
 
 /// `CUDA_ERROR_OUT_OF_MEMORY`
@@ -121,7 +138,7 @@ pub(super) fn call(name: &'static str, make: impl FnOnce() -> u32) -> u32 {
     if let Some(f) = earlier {
         f();
     }
-    let destroyed = OBJECTS.iter().find(|(.., destroyer)| *destroyer == name);
+    let destroyed = OBJECTS.iter().find(|(.., destroyers)| destroyers.contains(&name));
     let code = match failure {
         None => make(),
         Some(code) => {

@@ -23,6 +23,7 @@ functions! {
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice);
     fn cuDeviceGetCount(count: *mut c_int);
     fn cuDeviceGetName(name: *mut c_char, len: c_int, device: CUdevice);
+    fn cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice);
     fn cuDriverGetVersion(version: *mut c_int);
     fn cuEventCreate(event: *mut CUevent, flags: c_uint);
     fn cuEventDestroy_v2(event: CUevent);
@@ -85,6 +86,7 @@ functions! {
     );
     fn cuGraphChildGraphNodeGetGraph(node: CUgraphNode, graph: *mut CUgraph);
     fn cuGraphCreate(graph: *mut CUgraph, flags: c_uint);
+    fn cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint);
     fn cuGraphDestroy(graph: CUgraph);
     fn cuGraphExecDestroy(exec: CUgraphExec);
     fn cuGraphExecHostNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const sys::CUDA_HOST_NODE_PARAMS);
@@ -129,12 +131,46 @@ functions! {
     fn cuGraphUpload(exec: CUgraphExec, stream: CUstream);
     fn cuInit(flags: c_uint);
     fn cuLaunchHostFunc(stream: CUstream, function: sys::CUhostFn, data: *mut c_void);
+    fn cuMemAddressFree(address: CUdeviceptr, bytes: usize);
+    fn cuMemAddressReserve(
+        address: *mut CUdeviceptr,
+        bytes: usize,
+        alignment: usize,
+        wanted: CUdeviceptr,
+        flags: c_ulonglong,
+    );
     fn cuMemAlloc_v2(address: *mut CUdeviceptr, bytes: usize);
+    fn cuMemCreate(
+        handle: *mut sys::CUmemGenericAllocationHandle,
+        bytes: usize,
+        properties: *const c_void as *const sys::CUmemAllocationProp,
+        flags: c_ulonglong,
+    );
     fn cuMemFreeHost(pointer: *mut c_void);
     fn cuMemFree_v2(address: CUdeviceptr);
+    fn cuMemGetAllocationGranularity(
+        granularity: *mut usize,
+        properties: *const c_void as *const sys::CUmemAllocationProp,
+        option: u32 as sys::CUmemAllocationGranularity_flags,
+    );
     fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: c_uint);
     fn cuMemHostRegister_v2(pointer: *mut c_void, bytes: usize, flags: c_uint);
     fn cuMemHostUnregister(pointer: *mut c_void);
+    fn cuMemMap(
+        address: CUdeviceptr,
+        bytes: usize,
+        offset: usize,
+        handle: sys::CUmemGenericAllocationHandle,
+        flags: c_ulonglong,
+    );
+    fn cuMemRelease(handle: sys::CUmemGenericAllocationHandle);
+    fn cuMemSetAccess(
+        address: CUdeviceptr,
+        bytes: usize,
+        access: *const c_void as *const sys::CUmemAccessDesc,
+        count: usize,
+    );
+    fn cuMemUnmap(address: CUdeviceptr, bytes: usize);
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize, stream: CUstream);
     fn cuMemcpyHtoDAsync_v2(to: CUdeviceptr, from: *const c_void, bytes: usize, stream: CUstream);
     fn cuMemsetD8Async(to: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
@@ -223,7 +259,7 @@ pub(crate) fn is_present() -> bool {
 /// # Safety
 ///
 /// The function has type `F`.
-unsafe fn find<F: Copy>(name: &str) -> Option<F> {
+pub(super) unsafe fn find<F: Copy>(name: &str) -> Option<F> {
     if !is_present() {
         return None;
     }

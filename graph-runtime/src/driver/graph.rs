@@ -4,6 +4,7 @@ use super::functions::call;
 use super::{CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use crate::error::CudaError;
 use cudarc::driver::sys;
+use std::ffi::CStr;
 use std::ptr;
 
 pub(crate) use sys::{
@@ -98,11 +99,31 @@ pub(crate) struct InstantiateError {
 
 /// `CUDA_GRAPH_INSTANTIATE_PARAMS`, with an integer for the enum that the driver writes
 #[repr(C)]
-struct InstantiateParams {
+pub(super) struct InstantiateParams {
     flags: u64,
     upload_stream: CUstream,
     error_node: CUgraphNode,
     reason: u32,
+}
+
+impl InstantiateParams {
+    pub(super) fn new(flags: u64) -> Self {
+        Self {
+            flags,
+            upload_stream: ptr::null_mut(),
+            error_node: ptr::null_mut(),
+            reason: 0,
+        }
+    }
+
+    /// The failure of the call that has these parameters.
+    pub(super) fn failed(&self, error: CudaError) -> InstantiateError {
+        InstantiateError {
+            error,
+            node: self.error_node,
+            reason: self.reason,
+        }
+    }
 }
 
 const _: () = {
@@ -117,20 +138,11 @@ const _: () = {
 /// `cuGraphInstantiateWithParams`
 pub(crate) unsafe fn instantiate(graph: CUgraph, flags: u64) -> Result<CUgraphExec, InstantiateError> {
     let mut exec = ptr::null_mut();
-    let mut params = InstantiateParams {
-        flags,
-        upload_stream: ptr::null_mut(),
-        error_node: ptr::null_mut(),
-        reason: 0,
-    };
+    let mut params = InstantiateParams::new(flags);
     let arguments = (&raw mut params).cast();
     match call!(cuGraphInstantiateWithParams(&mut exec, graph, arguments)) {
         Ok(()) => Ok(exec),
-        Err(error) => Err(InstantiateError {
-            error,
-            node: params.error_node,
-            reason: params.reason,
-        }),
+        Err(error) => Err(params.failed(error)),
     }
 }
 
@@ -155,10 +167,29 @@ impl UpdateError {
 
 /// `CUgraphExecUpdateResultInfo`, with an integer for the enum that the driver writes
 #[repr(C)]
-struct UpdateInfo {
+pub(super) struct UpdateInfo {
     reason: u32,
     node: CUgraphNode,
     from: CUgraphNode,
+}
+
+impl UpdateInfo {
+    pub(super) fn new() -> Self {
+        Self {
+            reason: 0,
+            node: ptr::null_mut(),
+            from: ptr::null_mut(),
+        }
+    }
+
+    /// The failure of the call that wrote this.
+    pub(super) fn failed(&self, error: CudaError) -> UpdateError {
+        UpdateError {
+            error,
+            node: self.node,
+            reason: self.reason,
+        }
+    }
 }
 
 const _: () = {
@@ -170,22 +201,19 @@ const _: () = {
 
 /// `cuGraphExecUpdate_v2`: later launches of `exec` run the nodes of `graph`, which has the same shape
 pub(crate) unsafe fn update(exec: CUgraphExec, graph: CUgraph) -> Result<(), UpdateError> {
-    let mut info = UpdateInfo {
-        reason: 0,
-        node: ptr::null_mut(),
-        from: ptr::null_mut(),
-    };
+    let mut info = UpdateInfo::new();
     let out = (&raw mut info).cast();
-    call!(cuGraphExecUpdate_v2(exec, graph, out)).map_err(|error| UpdateError {
-        error,
-        node: info.node,
-        reason: info.reason,
-    })
+    call!(cuGraphExecUpdate_v2(exec, graph, out)).map_err(|error| info.failed(error))
 }
 
 /// `cuGraphExecDestroy`
 pub(crate) unsafe fn destroy_executable(exec: CUgraphExec) -> Result<(), CudaError> {
     call!(cuGraphExecDestroy(exec))
+}
+
+/// `cuGraphDebugDotPrint`
+pub(crate) unsafe fn print(graph: CUgraph, path: &CStr, flags: u32) -> Result<(), CudaError> {
+    call!(cuGraphDebugDotPrint(graph, path.as_ptr(), flags))
 }
 
 /// `cuGraphUpload`

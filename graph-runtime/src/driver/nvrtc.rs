@@ -4,13 +4,14 @@
 //! Each asks of its caller what NVRTC asks (<https://docs.nvidia.com/cuda/nvrtc/>): programs are live, and
 //! strings are valid until the call returns.
 
-mod search;
-
 use super::library::functions;
+use super::search::{Wanted, search};
 use cudarc::nvrtc::sys;
+use libloading::Library;
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
 use std::ptr;
+use std::sync::OnceLock;
 
 pub(crate) use sys::nvrtcProgram as NvrtcProgram;
 
@@ -87,13 +88,37 @@ macro_rules! call {
 /// Whether the library is on this machine. Loads it at the first call. A library that lacks one of the functions is too
 /// old (before CUDA 11.2), and counts as absent.
 pub(crate) fn is_present() -> bool {
-    search::library(NAMES).is_ok()
+    library().is_ok()
 }
 
 /// The names and the folders in which the library was not found, a sentence each.
 pub(crate) fn tried() -> &'static [String] {
-    search::library(NAMES).err().unwrap_or_default()
+    library().err().unwrap_or_default()
 }
+
+/// The library, which is searched and loaded at the first call, and never unloaded. The error says what was tried.
+fn library() -> Result<&'static Library, &'static [String]> {
+    static LIBRARY: OnceLock<Result<Library, Vec<String>>> = OnceLock::new();
+    let library = LIBRARY.get_or_init(|| search(&NVRTC));
+    library.as_ref().map_err(Vec::as_slice)
+}
+
+/// The newest version comes first.
+const NVRTC: Wanted = Wanted {
+    names: if cfg!(windows) {
+        &["nvrtc64_130_0.dll", "nvrtc64_120_0.dll"]
+    } else {
+        &["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"]
+    },
+    file: if cfg!(windows) {
+        ("nvrtc64_", ".dll")
+    } else {
+        ("libnvrtc.so", "")
+    },
+    wheel: "nvidia/cuda_nvrtc/lib",
+    functions: NAMES,
+    check: |_| Ok(()),
+};
 
 /// Looks a function up in the library; `None` if there is no library, or it has no function of that name.
 ///
@@ -101,7 +126,7 @@ pub(crate) fn tried() -> &'static [String] {
 ///
 /// The function has type `F`.
 unsafe fn find<F: Copy>(name: &str) -> Option<F> {
-    let library = search::library(NAMES).ok()?;
+    let library = library().ok()?;
     // SAFETY: by the caller's promise. The library is never unloaded, so the function may outlive this borrow of it.
     let found = unsafe { library.get::<F>(name.as_bytes()) };
     found.ok().map(|symbol| *symbol)

@@ -70,6 +70,14 @@ pub enum Error {
         /// The names and the folders in which NVRTC was not found, a sentence each.
         tried: Vec<String>,
     },
+    /// A graph cannot be built by `Device::with_runtime_api`, which the feature `cudart` brings, since CUDA's runtime
+    /// library is not on this machine.
+    NoRuntime {
+        /// The graph.
+        site: Site,
+        /// The names and the folders in which the library was not found, a sentence each.
+        tried: Vec<String>,
+    },
     /// NVRTC refuses a CUDA source.
     Compile {
         /// The graph and the node that the source is for.
@@ -196,6 +204,22 @@ pub enum Error {
         /// The name of the update.
         what: &'static str,
     },
+    /// A graph was to be updated from a definition of another shape.
+    OtherShape {
+        /// The graph, and the first node that differs.
+        site: Site,
+        /// The difference.
+        message: String,
+    },
+    /// A file cannot be written.
+    File {
+        /// The graph that it is about.
+        site: Site,
+        /// The file.
+        path: String,
+        /// The operating system's reason.
+        message: String,
+    },
     /// Rebinding memory failed half-way, so the graph does not launch until it succeeds.
     HalfRebound {
         /// The memory.
@@ -270,6 +294,16 @@ impl fmt::Display for Error {
                      with `cargo cuda-graph ptx`, check that in, and name it: `#[cuda_kernels(\"x.ptx\")]`"
                 )
             }
+            Error::NoRuntime { site, tried } => {
+                write!(f, "{site}CUDA's runtime library (libcudart) was not found")?;
+                tried.iter().try_for_each(|tried| write!(f, "\nnote: {tried}"))?;
+                write!(
+                    f,
+                    "\nhelp: install the CUDA toolkit, and set `CUDA_HOME` if it is not in `/usr/local/cuda`; or \
+                     `pip install nvidia-cuda-runtime`, and set `LD_LIBRARY_PATH` to its folder if it is not found; or build the graph \
+                     without `with_runtime_api`: the driver's calls make the same one"
+                )
+            }
             Error::Compile { site, path, message } => write!(f, "{site}cannot compile `{path}`: {message}"),
             Error::Kernel { site, kernel, message } => write!(f, "{site}kernel `{kernel}` {message}"),
             Error::Fault { site, message } | Error::Node { site, message } => write!(f, "{site}{message}"),
@@ -302,6 +336,8 @@ impl fmt::Display for Error {
             Error::Stream { site, message } | Error::Unsupported { site, message } | Error::InUse { site, message } => {
                 write!(f, "{site}{message}")
             }
+            Error::OtherShape { site, message } => write!(f, "{site}{message}"),
+            Error::File { site, path, message } => write!(f, "{site}cannot write `{path}`: {message}"),
             Error::HalfRebound { site } => write!(f, "{site}rebinding failed half-way; rebind again before launching"),
             Error::HalfUpdated { site, what } => write!(
                 f,

@@ -1,9 +1,11 @@
 //! The functions of the builder that only expansions of `cuda_graph!` call, besides its public methods.
 
 use crate::builder::{GraphBuilder, LoopKind};
+use crate::definition::Definition;
 use crate::error::Result;
 use crate::graph::Graph;
-use crate::graph::node::{NodeHandle, NodeId};
+use crate::graph::handle::NodeHandle;
+use crate::graph::node::NodeId;
 use crate::graph::rng::Rng;
 use crate::memory::Philox;
 use crate::program::ConditionalKind;
@@ -178,27 +180,27 @@ impl Declare for GraphBuilder {
     }
 }
 
-/// The builder to which a graph declares its nodes: its own, which then builds it, or that of its parent graph.
+/// The builder to which a graph declares its nodes: its own, which then defines it, or that of its parent graph.
 pub trait Owner {
-    /// The result of a declaration: the graph `G`, or nothing for a child.
+    /// The result of a declaration: the definition of the graph `G`, or nothing for a child.
     type Declared<G>;
 
     /// The builder.
     fn builder(&mut self) -> &mut GraphBuilder;
 
     /// Ends the declaration. `graph` makes the typed graph from the built one.
-    fn finish<G>(self, graph: impl FnOnce(Graph) -> G) -> Result<Self::Declared<G>>;
+    fn finish<G>(self, graph: impl FnOnce(Graph) -> G + Clone + Send + 'static) -> Result<Self::Declared<G>>;
 }
 
 impl Owner for GraphBuilder {
-    type Declared<G> = G;
+    type Declared<G> = Definition<G>;
 
     fn builder(&mut self) -> &mut GraphBuilder {
         self
     }
 
-    fn finish<G>(self, graph: impl FnOnce(Graph) -> G) -> Result<G> {
-        self.build().map(graph)
+    fn finish<G>(self, graph: impl FnOnce(Graph) -> G + Clone + Send + 'static) -> Result<Definition<G>> {
+        Ok(self.define()?.of(graph))
     }
 }
 
@@ -209,7 +211,7 @@ impl Owner for &mut GraphBuilder {
         self
     }
 
-    fn finish<G>(self, _: impl FnOnce(Graph) -> G) -> Result<()> {
+    fn finish<G>(self, _: impl FnOnce(Graph) -> G + Clone + Send + 'static) -> Result<()> {
         Ok(())
     }
 }

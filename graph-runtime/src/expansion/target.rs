@@ -251,7 +251,7 @@ impl NodeTarget for Update<'_> {
         launch: Launch,
         call: KernelCall<N>,
     ) -> Result<()> {
-        Update::kernel(self, self.declared(index), launch, call)
+        Update::declared_kernel(self, self.declared(index), launch, call)
     }
 
     fn memset<S: ?Sized + ArrayOf<T>, T: Element>(

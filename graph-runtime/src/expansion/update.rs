@@ -11,7 +11,7 @@ impl Update<'_> {
     /// Runs `change` in the child of the declaration with this index. In `change`, indices of declarations and names of
     /// memory are those of the child.
     pub(crate) fn within(&mut self, declared: usize, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
-        let (child, _) = self.find(self.declared(declared))?;
+        let child = self.graph.check_node(self.declared(declared))?;
         let (around, current) = (self.child.replace(child), self.current.take());
         let changed = change(self);
         (self.child, self.current) = (around, current);

@@ -43,7 +43,7 @@ impl CapturedGraph {
             ..
         } = &mut self.graph;
         let recorded = executable.record_again(draft, program);
-        let edit = Edit::Update("record_again");
+        let edit = Edit::Recording;
         match &recorded {
             Ok(()) => self.graph.finish(edit),
             Err(Error::Node { .. } | Error::Unsupported { .. }) => {} // nothing has changed

@@ -9,8 +9,14 @@ use crate::graph::Graph;
 pub(crate) enum Edit {
     /// A [`Graph::update`] of this name.
     Update(&'static str),
+    /// A recording of a captured graph again.
+    Recording,
+    /// A [`Graph::edit`] whose closure is running.
+    Open,
     /// A [`Graph::rebind`] of this resource.
     Rebind(usize),
+    /// A [`Graph::update_from`] a definition.
+    Replace,
     /// A capture that another thread made while the graph was launched: it took the launch. This never ends.
     Captured,
 }
@@ -35,8 +41,20 @@ impl Graph {
                 site: self.site(),
                 what,
             },
+            Edit::Recording => Error::HalfUpdated {
+                site: self.site(),
+                what: "record_again",
+            },
+            Edit::Open => Error::Unsupported {
+                site: self.site(),
+                message: "the graph is being edited, and can be launched when `edit` has returned",
+            },
             Edit::Rebind(resource) => Error::HalfRebound {
                 site: self.site().at_memory(&self.draft.resources[resource].name),
+            },
+            Edit::Replace => Error::HalfUpdated {
+                site: self.site(),
+                what: "the whole graph",
             },
             Edit::Captured => Error::Stream {
                 site: self.site(),

@@ -1,10 +1,18 @@
 //! A built graph: launching it, waiting for it, and its memory.
 
+pub(crate) mod open;
 pub(crate) mod captured;
+mod report;
 pub(crate) mod rng;
+pub(crate) mod dump;
+mod reset;
+pub(crate) mod handle;
 pub(crate) mod parts;
 pub(crate) mod update;
+mod commit;
+mod enable;
 pub(crate) mod rebind;
+pub(crate) mod batch;
 pub(crate) mod edit;
 pub(crate) mod node;
 pub(crate) mod host_split;
@@ -17,16 +25,20 @@ use crate::backend::shared::SharedResources;
 use crate::backend::storage::Storage;
 use crate::device::Device;
 use crate::error::{At, Error, Result, Site};
+use crate::graph::batch::OpenEdit;
 use crate::graph::edit::Edit;
 use crate::graph::future::LaunchFuture;
+use crate::graph::handle::{Missing, NodeHandle};
 use crate::graph::host_split::HostSplit;
-use crate::graph::node::{Missing, NodeHandle, NodeId};
+use crate::graph::node::NodeId;
+use crate::graph::open::EditResult;
 use crate::graph::rng::{BuiltRng, Rng, RngHandle};
 use crate::graph::update::Update;
+use crate::kernel::Launch;
 use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef};
-use crate::program::Program;
 use crate::program::declared::AllDeclaredNodes;
 use crate::program::scratch::Arena;
+use crate::program::{Op, Program};
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
 use crate::shape::table::{Table, TableMut, TableRef};
@@ -34,6 +46,7 @@ use crate::shape::{Element, Extent};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::{Access, Draft, Plan};
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -80,9 +93,44 @@ pub struct Graph {
     pub(crate) declared_nodes: AllDeclaredNodes,
     /// The changes that failed half-way; almost always none.
     pub(crate) half_edited: Vec<Edit>,
+    /// The nodes that the device may run otherwise than the program says, since changing them back has failed. Then
+    /// some update is half-edited.
+    pub(crate) unrestored: Vec<usize>,
+    /// The edit whose closure is running.
+    pub(crate) open: Option<OpenEdit>,
+    /// The launches by declaration of kernel nodes whose dimensions handles have chosen.
+    pub(crate) chosen: BTreeMap<usize, Launch>,
     pub(crate) rngs: Vec<BuiltRng>,
     /// Keeps `Graph` from being `Sync`: waiting through `&self` does not work for several threads at the same time.
     not_sync: PhantomData<Cell<()>>,
+}
+
+/// A checked graph as data: all that a [`Graph`] has besides its executable form.
+#[derive(Clone)]
+pub(crate) struct GraphData {
+    pub(crate) device: Device,
+    /// The builder's id.
+    pub(crate) id: u64,
+    pub(crate) draft: Draft,
+    pub(crate) layouts: Vec<Option<Layout>>,
+    pub(crate) shared: SharedResources,
+    pub(crate) arena: Arena,
+    pub(crate) program: Program,
+    pub(crate) declared_nodes: AllDeclaredNodes,
+    pub(crate) rngs: Vec<BuiltRng>,
+}
+
+impl GraphData {
+    /// The graph with drawings of it.
+    pub(crate) fn plan(&self) -> Plan {
+        plan(&self.draft, &self.layouts, &self.arena)
+    }
+}
+
+fn plan(draft: &Draft, layouts: &[Option<Layout>], arena: &Arena) -> Plan {
+    let outcome = graph_plan::check_errors(draft);
+    let bytes = |resource: usize| layouts[resource].map_or(0, |layout| layout.bytes);
+    Plan::of(draft, &outcome, bytes).with_arena(arena.offsets.iter().copied())
 }
 
 /// The driver's own handles of a graph: see [`Graph::raw`].
@@ -97,46 +145,41 @@ pub struct RawGraph {
 }
 
 impl Graph {
-    pub(crate) fn new(
-        device: Device,
-        id: u64,
-        draft: Draft,
-        layouts: Vec<Option<Layout>>,
-        shared: SharedResources,
-        program: Program,
-        executable: Executable,
-    ) -> Self {
+    /// The graph of an executable that was made of `data`, and whose random numbers have been started.
+    pub(crate) fn new(data: GraphData, executable: Executable) -> Self {
+        let GraphData {
+            device,
+            id,
+            draft,
+            layouts,
+            mut shared,
+            arena,
+            program,
+            declared_nodes,
+            rngs,
+        } = data;
+        // Closures of captures may run again, and take more.
+        let takes_more = || program.others().any(|(_, op)| matches!(op, Op::Capture(_)));
+        if shared.pool().is_some_and(|share| share.bytes() == 0 && !takes_more()) {
+            shared.set_pool(None); // launches need not claim it
+        }
         Self {
             device,
             id,
             draft,
             layouts,
             shared,
-            arena: Arena::default(),
+            arena,
             program,
             executable,
-            declared_nodes: AllDeclaredNodes::default(),
+            declared_nodes,
             half_edited: Vec::new(),
-            rngs: Vec::new(),
+            unrestored: Vec::new(),
+            open: None,
+            chosen: BTreeMap::new(),
+            rngs,
             not_sync: PhantomData,
         }
-    }
-
-    /// The graph, with the places of its scratch memory.
-    pub(crate) fn with_arena(self, arena: Arena) -> Self {
-        Self { arena, ..self }
-    }
-
-    /// The graph, with the nodes that its declarations became.
-    pub(crate) fn with_declared(self, declared_nodes: AllDeclaredNodes) -> Self {
-        Self { declared_nodes, ..self }
-    }
-
-    /// The graph, with its random numbers, whose states this writes.
-    pub(crate) fn with_rngs(self, rngs: Vec<BuiltRng>) -> Result<Self> {
-        let graph = Self { rngs, ..self };
-        graph.rngs.iter().try_for_each(|rng| rng.begin(&graph))?;
-        Ok(graph)
     }
 
     /// The graph's name.
@@ -412,14 +455,57 @@ impl Graph {
 
     /// Changes nodes in place, for later launches. `f` requests changes by calls of [`Update`], which check each. If
     /// `f` returns `Ok`, all changes are made; nodes that do not differ are left alone. Launches in flight keep the old
-    /// nodes. `what` names the update in messages.
+    /// nodes. `what` names the update in messages. In [an edit](Graph::edit), the changes are made when that ends.
     ///
     /// # Errors
-    /// * The errors of `f`: then the graph is unchanged;
-    /// * [`Error::Cuda`] if the driver refuses a change: then [`Graph::launch`] fails until an update of the same
-    ///   `what` has succeeded.
+    /// After each of these, the graph is unchanged:
+    ///
+    /// * the errors of `f`;
+    /// * the errors of [`NodeHandle::set_enabled`] and [`Graph::rebind`] that depend on several changes;
+    /// * [`Error::Cuda`] if the driver refuses a change. If it then also refuses to change the nodes back,
+    ///   [`Graph::launch`] fails until an update has succeeded.
     pub fn update(&mut self, what: &'static str, f: impl FnOnce(&mut Update<'_>) -> Result<()>) -> Result<()> {
         update::update(self, what, f)
+    }
+
+    /// Makes several changes at once, all or none: `change` gets the graph, and requests them as it would make them
+    /// outside of an edit, by [`Graph::update`], [`Graph::rebind`], [`NodeHandle::set_enabled`] and
+    /// [`NodeHandle::set_launch`]. They are checked together and made when it has returned, each node once, before the
+    /// next launch. So only the state after all of them must be right: two buffers may change places.
+    ///
+    /// If a change is refused, none is made, also if `change` goes on after the error. `change` may return nothing, or
+    /// a `Result`. While it runs, the graph does not launch, and methods that tell the state of nodes tell the old one.
+    /// What it does to the contents of memory (`device_mut`, [`RngHandle::reseed`]) is done at once, and not undone. An
+    /// edit in an edit is a part of that.
+    ///
+    /// ```
+    /// # use graph_runtime::{Device, GraphBuilder};
+    /// # let device = Device::emulator();
+    /// # let [one, two] = [device.alloc::<[u32; 4]>()?, device.alloc::<[u32; 4]>()?];
+    /// # let mut builder = GraphBuilder::new(&device, "Test");
+    /// let mut data = builder.shared("data", &one, true);
+    /// let first = builder.memset("first", &mut data, 1_u32);
+    /// let second = builder.memset("second", &mut data, 2_u32);
+    /// builder.after(second, &[first]);
+    /// let mut graph = builder.build()?;
+    /// graph.edit(|e| {
+    ///     e.rebind(&data, &two)?;
+    ///     e.node(second).set_enabled(false)
+    /// })?;
+    /// graph.launch()?;
+    /// assert_eq!((*one.read()?, *two.read()?), ([0; 4], [1; 4]));
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// After each of these, the graph is unchanged:
+    ///
+    /// * the error of `change`, or else the first error of a change that it requested;
+    /// * the errors of the changes that depend on several of them;
+    /// * [`Error::Cuda`] if the driver refuses a change. If it then also refuses to change the nodes back,
+    ///   [`Graph::launch`] fails until an edit has succeeded.
+    pub fn edit<R: EditResult>(&mut self, change: impl FnOnce(&mut Self) -> R) -> Result<()> {
+        open::edit_nodes(self, |graph| graph, change)
     }
 
     /// Returns a handle to a node. If the graph has no such node, the handle has no name, and its methods that change
@@ -458,14 +544,18 @@ impl Graph {
     /// The graph as data: its nodes, their order and memory, with drawings of it. Each iteration of a loop has nodes of
     /// its own here; the `PLAN` of a declared graph has them once.
     pub fn plan(&self) -> Plan {
-        let outcome = graph_plan::check_errors(&self.draft);
-        let bytes = |resource: usize| self.layouts[resource].map_or(0, |layout| layout.bytes);
-        Plan::of(&self.draft, &outcome, bytes).with_arena(self.arena.offsets.iter().copied())
+        plan(&self.draft, &self.layouts, &self.arena)
     }
 
-    /// A message that says why a node cannot be enabled or disabled, since scratch memory would be read uninitialized;
-    /// `None` if it can.
-    pub(crate) fn scratch_fault(&self, node: usize, enabled: bool) -> Option<&'static str> {
+    /// Whether a node uses scratch memory.
+    pub(crate) fn touches_scratch(&self, node: usize) -> bool {
+        let touches = |access: &Access| access.node == node && self.draft.resources[access.resource].scratch;
+        self.draft.accesses.iter().any(touches)
+    }
+
+    /// A message that says why nodes cannot be enabled or disabled so that those run for which `runs` is true, since
+    /// scratch memory would be read uninitialized; `None` if they can.
+    pub(crate) fn scratch_fault(&self, runs: impl Fn(usize) -> bool) -> Option<&'static str> {
         let Self {
             draft,
             layouts,
@@ -473,10 +563,7 @@ impl Graph {
             arena,
             ..
         } = self;
-        let touches = |access: &Access| access.node == node && draft.resources[access.resource].scratch;
-        let runs = |other: usize| if other == node { enabled } else { program.enabled[other] };
-        let concerned = draft.accesses.iter().any(touches);
-        concerned.then(|| arena.fault(draft, layouts, program, runs)).flatten()
+        arena.fault(draft, layouts, program, runs)
     }
 
     /// The device on which the graph runs.
@@ -486,7 +573,8 @@ impl Graph {
 
     /// The driver's handles, for features of CUDA that this crate does not cover; `None` on the emulator, and in
     /// [debug mode](Device::with_debug), where no one graph has all nodes. They live as long as the graph, the
-    /// executable graph only until the next [`Graph::rebind`] or update of a copy.
+    /// executable graph only until the next [`Graph::rebind`] or update of a copy. After [`Graph::update_from`], CUDA
+    /// knows the nodes of the executable graph by those of the graph before.
     ///
     /// The `unsafe` calls that take the handles must know: nothing here waits for launches that are made with them, and
     /// a graph that is instantiated from [`RawGraph::graph`] uses the memory and the functions with which the nodes

@@ -1,6 +1,6 @@
 //! Changes copies and memsets of a built graph: their values, and which parts of memory they copy or set.
 
-use crate::error::{Error, Result, Site, mistakes};
+use crate::error::{Error, Result, mistakes};
 use crate::graph::node::NodeId;
 use crate::graph::update::{Update, unsupported};
 use crate::kernel::Value;
@@ -94,48 +94,51 @@ impl Update<'_> {
         lengths: Option<(Lengths, Lengths)>,
         rows: bool,
     ) -> Result<()> {
-        let (index, site) = self.find(node)?;
+        let index = self.graph.check_node(node)?;
         if !matches!(self.graph.program.ops[index], Op::Memcpy { .. }) {
-            return Err(unsupported(site, "the node copies no memory"));
+            return Err(unsupported(self.site(index), "the node copies no memory"));
         }
         for side in sides {
-            self.check_part(index, &site, side.all)?;
+            self.check_part(index, side.all)?;
         }
         let [from, to] = sides;
         if let Some(mistake) = from.mistake(&self.graph.draft, index, to, lengths, rows) {
             return Err(self.invalid(mistake));
         }
         let (from, to) = RectangleSpan::sides(sides);
-        self.push_part(index, site, Op::Memcpy { from, to })
+        self.push_part(index, Op::Memcpy { from, to })
     }
 
     /// Changes the value and the part of a memset.
     fn set(&mut self, node: NodeId, part: RectangleSpan, value: Value) -> Result<()> {
-        let (index, site) = self.find(node)?;
+        let index = self.graph.check_node(node)?;
         let Op::Memset {
             value: before,
             will_update,
             ..
         } = &self.graph.program.ops[index]
         else {
-            return Err(unsupported(site, "the node sets no memory"));
+            return Err(unsupported(self.site(index), "the node sets no memory"));
         };
-        self.check_part(index, &site, part.all)?;
+        self.check_part(index, part.all)?;
         if !before.is_as_long_as(&value) {
-            return Err(unsupported(site, "an update cannot change which memory a node uses"));
+            return Err(unsupported(
+                self.site(index),
+                "an update cannot change which memory a node uses",
+            ));
         }
         let op = Op::Memset {
             to: part.bytes(),
             value,
             will_update: *will_update,
         };
-        self.push_part(index, site, op)
+        self.push_part(index, op)
     }
 
     /// Refuses memory of another graph, and places that reach outside their memory.
-    fn check_part(&self, node: usize, site: &Site, span: Span) -> Result<()> {
+    fn check_part(&self, node: usize, span: Span) -> Result<()> {
         if span.graph != self.graph.id {
-            return Err(Error::ForeignPlace { site: site.clone() });
+            return Err(Error::ForeignPlace { site: self.site(node) });
         }
         if span.outside {
             let draft = &self.graph.draft;
@@ -147,14 +150,19 @@ impl Update<'_> {
     }
 
     /// Records the new work of a node whose places have been checked: its memory is as before, or in its reach.
-    fn push_part(&mut self, node: usize, site: Site, op: Op) -> Result<()> {
+    fn push_part(&mut self, node: usize, op: Op) -> Result<()> {
         let graph = self.graph;
         match graph.program.reach(node) {
             None if graph.program.ops[node].touches_like(&op) => {}
-            None => return Err(unsupported(site, "an update cannot change which memory a node uses")),
+            None => {
+                return Err(unsupported(
+                    self.site(node),
+                    "an update cannot change which memory a node uses",
+                ));
+            }
             Some(reach) if reach.is_split_by(&op) => {
                 return Err(unsupported(
-                    site,
+                    self.site(node),
                     "only a node that was added by `memcpy_2d_within` or `memset_2d_within` takes rows that lie apart",
                 ));
             }
@@ -165,7 +173,7 @@ impl Update<'_> {
                 }
             }
         }
-        self.push(node, op, Vec::new())
+        self.push(node, op, Vec::new(), None)
     }
 
     fn invalid(&self, mistake: Diagnostic) -> Error {

@@ -14,7 +14,8 @@ use graph_plan::Diagnostic;
 
 impl Graph {
     /// Replaces memory that was declared with [`GraphBuilder::shared`](crate::GraphBuilder::shared) by `buffer`, which
-    /// must have the same length, for later launches. Nodes are changed in place.
+    /// must have the same length, for later launches. Nodes are changed in place. In [an edit](Graph::edit), all is
+    /// done when that ends.
     ///
     /// The old memory lives until launches in flight have ended. If the graph had the last handle to it, this waits for
     /// them.
@@ -52,13 +53,18 @@ impl Graph {
         memory: SharedMemory,
         lengths: (Lengths, Lengths),
     ) -> Result<()> {
-        rebind(self, span, memory, lengths)
+        let rebound = rebind(self, span, memory, lengths);
+        rebound.or_else(|error| self.refuse(error))
     }
 }
 
 fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory, lengths: (Lengths, Lengths)) -> Result<()> {
-    let shared = check(graph, span, &memory, lengths)?;
+    check_alone(graph, span, &memory, lengths)?;
     let resource = span.resource;
+    if graph.open.is_some() {
+        return graph.request(|open| open.batch.rebind(resource, memory));
+    }
+    let shared = check_together(graph, &[(resource, memory.clone())])?;
     let mut nodes: Vec<usize> = Vec::new();
     let accesses = graph.draft.accesses.iter();
     nodes.extend(
@@ -67,7 +73,6 @@ fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory, lengths: (Lengths
             .map(|access| access.node),
     );
     nodes.dedup(); // accesses are grouped by node
-    nodes.iter().try_for_each(|&node| check_node(graph, node))?;
     graph.begin(Edit::Rebind(resource));
     graph.executable.rebind(resource, memory);
     graph.shared = shared;
@@ -76,13 +81,13 @@ fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory, lengths: (Lengths
     Ok(())
 }
 
-/// Checks a rebinding, and returns the memory that the graph will share after it.
-fn check(
+/// Checks a rebinding by itself.
+pub(super) fn check_alone(
     graph: &Graph,
     span: Span,
     memory: &SharedMemory,
     (has, expected): (Lengths, Lengths),
-) -> Result<SharedResources> {
+) -> Result<()> {
     let site = graph.check_place(span)?;
     let unsupported = |message| Error::Unsupported {
         site: site.clone(),
@@ -109,7 +114,15 @@ fn check(
         ));
     }
     memory.check(&graph.device_used().backend, share.write, || site.clone())?;
-    let shared = graph.shared.with(resource, memory.clone());
+    let accesses = graph.draft.accesses.iter();
+    let mut uses = accesses.filter(|access| access.resource == resource);
+    uses.try_for_each(|access| check_node(graph, access.node))
+}
+
+/// Checks rebindings that are made together, of one resource each, and returns the memory that the graph will share
+/// after them.
+pub(super) fn check_together(graph: &Graph, memory: &[(usize, SharedMemory)]) -> Result<SharedResources> {
+    let shared = graph.shared.with(memory);
     let overlaps = shared.overlaps(&graph.draft, &graph.device_used().backend);
     if !overlaps.is_empty() {
         return Err(invalid(graph, overlaps));
@@ -120,7 +133,7 @@ fn check(
 /// Refuses nodes whose memory cannot be replaced.
 fn check_node(graph: &Graph, node: usize) -> Result<()> {
     match &graph.program.ops[node] {
-        Op::Capture(_) if graph.program.whole_capture().is_some() => Ok(()),
+        Op::Capture(call) if graph.program.whole_capture().is_some() && call.is_repeatable() => Ok(()),
         Op::Capture(_) | Op::Raw(_) => Err(Error::Unsupported {
             site: graph.site().at_node(&graph.draft.nodes[node].name),
             message: "the memory of a `capture` or `raw` node cannot be rebound: its closure had the old address",

@@ -15,12 +15,15 @@
 
 pub(crate) mod kernels;
 
+use crate::backend::storage::Storage;
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::graph::rng::kernels::States;
 use crate::memory::{Beginning, Generator, Philox};
+use crate::shape::NO_LENGTHS;
 use crate::shape::place::{OnDevice, Place, Span};
 use bytemuck::{Pod, Zeroable};
+use graph_plan::Draft;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -180,11 +183,13 @@ pub(crate) fn bytes(uses: usize) -> usize {
 }
 
 /// A generator in a built graph, and its uses there.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct BuiltRng {
     /// The statements that draw from it.
     pub(crate) rngs: Vec<Rng>,
     pub(crate) beginning: Beginning,
+    /// The memory of a shared generator.
+    pub(crate) generator: Option<Place<Philox, OnDevice>>,
     /// The most that each use draws.
     pub(crate) draws: Vec<u64>,
     /// The body at whose end each use advances; 0 for the whole graph.
@@ -221,9 +226,9 @@ impl BuiltRng {
     }
 
     /// Writes the states, as they are when the generator is in the state `begin`. No launch may be in flight.
-    fn write(&self, graph: &Graph, begin: Philox) -> Result<()> {
-        let site = || self.site(graph);
-        match graph.executable.storage()[self.rngs[0].states].device() {
+    fn write(&self, draft: &Draft, storage: &[Storage], begin: Philox) -> Result<()> {
+        let site = || self.site(draft);
+        match storage[self.rngs[0].states].device() {
             Some((memory, start)) => memory.write(start, &self.bytes(begin), site),
             None => Err(Error::ForeignPlace { site: site() }),
         }
@@ -231,7 +236,7 @@ impl BuiltRng {
 
     /// The state of the graph's own generator. No launch may be in flight.
     fn read(&self, graph: &Graph) -> Result<Philox> {
-        let site = || self.site(graph);
+        let site = || self.site(&graph.draft);
         let mut state = Philox::zeroed();
         match graph.executable.storage()[self.rngs[0].states].device() {
             Some((memory, start)) => memory.read(start, bytemuck::bytes_of_mut(&mut state), site)?,
@@ -240,17 +245,17 @@ impl BuiltRng {
         Ok(state)
     }
 
-    /// Writes the states for the first time.
-    pub(crate) fn begin(&self, graph: &Graph) -> Result<()> {
+    /// Writes the states for the first time, or again.
+    pub(crate) fn begin(&self, draft: &Draft, storage: &[Storage]) -> Result<()> {
         match &self.beginning {
-            Beginning::Own(state) => self.write(graph, *state),
-            Beginning::Shared(_) => self.write(graph, Philox::zeroed()), // each launch sets seeds and offsets
+            Beginning::Own(state) => self.write(draft, storage, *state),
+            Beginning::Shared(_) => self.write(draft, storage, Philox::zeroed()), // each launch sets seeds and offsets
         }
     }
 
     #[cold]
-    fn site(&self, graph: &Graph) -> Site {
-        Site::graph(&graph.draft.name).at_memory(&graph.draft.resources[self.rngs[0].resource].name)
+    fn site(&self, draft: &Draft) -> Site {
+        Site::graph(&draft.name).at_memory(&draft.resources[self.rngs[0].resource].name)
     }
 }
 
@@ -304,7 +309,8 @@ impl RngHandle<'_> {
             return generator.set_state(state);
         }
         self.graph.rngs[index].beginning = Beginning::Own(state);
-        self.graph.rngs[index].write(self.graph, state)
+        let Graph { draft, executable, .. } = &*self.graph;
+        self.graph.rngs[index].write(draft, executable.storage(), state)
     }
 
     /// Starts again with this seed: later launches draw the same numbers as those of a graph that is built with it.
@@ -314,6 +320,26 @@ impl RngHandle<'_> {
     /// As [`RngHandle::state`].
     pub fn reseed(&mut self, seed: u64) -> Result<()> {
         self.set_state(Philox { seed, offset: 0 })
+    }
+
+    /// Makes later launches draw from another generator. The graph must have been built with a shared one.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the graph has a generator of its own, which [`RngHandle::set_state`] sets;
+    /// [`Error::ForeignPlace`] for an `rng` of another graph; as [`Graph::rebind`].
+    pub fn set_generator(&mut self, generator: &Generator) -> Result<()> {
+        let index = self.index()?;
+        let rng = &self.graph.rngs[index];
+        let Some(place) = rng.generator else {
+            return Err(Error::Unsupported {
+                site: rng.site(&self.graph.draft),
+                message: "the graph has a generator of its own: build it with a `Generator` to give it another one later",
+            });
+        };
+        self.graph
+            .rebind_memory(place.span, generator.memory(), (NO_LENGTHS, NO_LENGTHS))?;
+        self.graph.rngs[index].beginning = Beginning::Shared(generator.clone());
+        Ok(())
     }
 
     /// The generator that the graph shares, if it shares one.

@@ -1,13 +1,17 @@
 //! Changes nodes of a built graph in place.
 
+use crate::backend::block::{Shareable, SharedMemory};
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
-use crate::graph::edit::Edit;
+use crate::graph::batch::{Batch, Change, ChosenLaunch, launch_of};
+use crate::graph::commit::commit;
 use crate::graph::node::NodeId;
+use crate::graph::{enable, rebind};
 use crate::kernel::source::resolve;
-use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, Launch, launch_mistake};
-use crate::program::{Argument, KernelOp, Op, Program};
+use crate::kernel::{ArgumentKind, CallArgument, Callee, Dimensions, KernelCall, KernelFacts, Launch, launch_mistake};
+use crate::program::{Argument, KernelOp, Op};
 use crate::shape::part::Part;
+use crate::shape::place::Place;
 use graph_plan::{Code, Diagnostic, Subject};
 use std::cell::Cell;
 
@@ -15,59 +19,13 @@ use std::cell::Cell;
 #[derive(Debug)]
 pub struct Update<'g> {
     pub(crate) graph: &'g Graph,
-    changes: Vec<Change>,
+    pub(crate) batch: Batch,
     /// In [`Update::each`], the current node and the numbers of its iterations.
     pub(crate) current: Option<(usize, &'g [usize])>,
     /// The node of the child to which indices of declarations refer; `None` for the graph itself.
     pub(crate) child: Option<usize>,
     /// The declaration whose node was asked for last, until [`Update::check_reached`] has seen it.
     reached: Cell<Option<usize>>,
-}
-
-/// The new work of a node.
-#[derive(Debug)]
-struct Change {
-    node: usize,
-    op: Op,
-    /// The new arguments of a kernel node.
-    arguments: Vec<Argument>,
-}
-
-impl Change {
-    /// Exchanges the node's work in `program` and the work in `self`.
-    fn swap(&mut self, program: &mut Program) {
-        if let Op::Kernel(kernel) = &self.op {
-            let range = kernel.arguments.start as usize..kernel.arguments.end as usize;
-            let arguments = program.arguments[range].iter_mut().zip(&mut self.arguments);
-            arguments.for_each(|(one, other)| std::mem::swap(one, other));
-        }
-        std::mem::swap(&mut program.ops[self.node], &mut self.op);
-    }
-
-    /// Whether the node has this work already.
-    fn is_made(&self, program: &Program) -> bool {
-        let old = &program.ops[self.node];
-        match &self.op {
-            Op::Kernel(new) => matches!(old, Op::Kernel(old) if {
-                let mut arguments = program.arguments(old).iter().zip(&self.arguments);
-                new.config == old.config && arguments.all(|(old, new)| old.value() == new.value())
-            }),
-            Op::Memset { to, value, .. } => {
-                matches!(old, Op::Memset { to: old_to, value: old, .. } if to == old_to && value.bytes() == old.bytes())
-            }
-            Op::Memcpy { from, to } => {
-                matches!(old, Op::Memcpy { from: old_from, to: old_to } if from == old_from && to == old_to)
-            }
-            Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => false,
-        }
-    }
 }
 
 impl Update<'_> {
@@ -81,26 +39,45 @@ impl Update<'_> {
     /// * [`Error::Kernel`] if the device does not allow the launch;
     /// * [`Error::Unsupported`] for another kernel or other buffers, and for nodes of other kinds;
     /// * [`Error::UnknownNode`] if the graph has no such node, [`Error::ForeignNode`] if it is another graph's.
-    pub fn kernel<const N: usize>(&mut self, node: NodeId, launch: Launch, mut call: KernelCall<N>) -> Result<()> {
-        let (index, site) = self.find(node)?;
+    pub fn kernel<const N: usize>(&mut self, node: NodeId, launch: Launch, call: KernelCall<N>) -> Result<()> {
+        self.launch(node, launch, call, false)
+    }
+
+    /// As [`Update::kernel`], for a launch by the node's declaration. If a handle has chosen other dimensions since the
+    /// declaration had these, they stay.
+    pub(crate) fn declared_kernel<const N: usize>(
+        &mut self,
+        node: NodeId,
+        launch: Launch,
+        call: KernelCall<N>,
+    ) -> Result<()> {
+        self.launch(node, launch, call, true)
+    }
+
+    fn launch<const N: usize>(
+        &mut self,
+        node: NodeId,
+        launch: Launch,
+        mut call: KernelCall<N>,
+        declared: bool,
+    ) -> Result<()> {
+        let index = self.graph.check_node(node)?;
         let graph = self.graph;
+        let unsupported = |message| unsupported(self.site(index), message);
         let Op::Kernel(built) = &graph.program.ops[index] else {
-            return Err(unsupported(site, "the node launches no kernel"));
+            return Err(unsupported("the node launches no kernel"));
         };
         let built_facts = graph.program.functions[built.function as usize].facts;
         let (function, facts) = match &call.callee {
             Callee::Unchanged => (Some(built.function), built_facts),
             Callee::Loaded(function) => (graph.program.find_loaded(function), built_facts),
-            Callee::Declared(facts) => {
+            Callee::Declared(facts, _) => {
                 let facts = self.resolve(index, facts)?;
                 (graph.program.find_function(facts), facts)
             }
         };
         if function != Some(built.function) {
-            return Err(unsupported(
-                site,
-                "an update cannot change which kernel a node launches",
-            ));
+            return Err(unsupported("an update cannot change which kernel a node launches"));
         }
         let same = |(before, after): (&Argument, &CallArgument)| match (before, &after.0) {
             (
@@ -119,22 +96,20 @@ impl Update<'_> {
         };
         let before = graph.program.arguments(built);
         if before.len() != N || !before.iter().zip(&call.arguments).all(same) {
-            return Err(unsupported(site, "an update cannot change which memory a node uses"));
+            return Err(unsupported("an update cannot change which memory a node uses"));
         }
         // `build` has checked races for the accesses with which the node was built. Only calls of loaded functions,
         // which have no declaration, can ask for others.
         if before.iter().zip(&call.arguments).any(changes_access) {
-            return Err(unsupported(
-                site,
-                "an update cannot change whether a node writes its memory",
-            ));
+            return Err(unsupported("an update cannot change whether a node writes its memory"));
         }
         let launch = same_attributes(launch, built).ok_or_else(|| {
-            unsupported(
-                site,
-                "an update cannot change the clusters of a node, or whether it is cooperative",
-            )
+            unsupported("an update cannot change the clusters of a node, or whether it is cooperative")
         })?;
+        let (launch, declared) = match declared {
+            true => self.chosen(index, launch, built),
+            false => (launch, None),
+        };
         let config = launch_mistake(&graph.draft, index, facts, launch, &call).map_err(|mistake| Error::Invalid {
             graph: graph.draft.name.as_ref().into(),
             diagnostics: vec![mistake],
@@ -147,7 +122,67 @@ impl Update<'_> {
         for argument in &mut call.arguments {
             Argument::put(argument, &mut arguments);
         }
-        self.push(index, op, arguments)
+        self.push(index, op, arguments, declared)
+    }
+
+    /// The launch of a node whose declaration now asks for `launch`. If handles have chosen other dimensions, returns
+    /// those, and `launch` as the declared ones.
+    fn chosen(&self, node: usize, launch: Launch, built: &KernelOp) -> (Launch, Option<Launch>) {
+        let stays = |declared: &&Launch| launch.has_dimensions_of(declared);
+        let before = self.graph.chosen.get(&node).filter(stays);
+        let current = before.map_or(launch, |_| launch_of(built));
+        match self.batch.launch_for(node) {
+            Some(chosen) => (chosen.over(current), Some(launch)),
+            None => (current, before.map(|_| launch)),
+        }
+    }
+
+    /// Makes later launches run a node, or skip it: see [`NodeHandle::set_enabled`](crate::NodeHandle::set_enabled).
+    ///
+    /// # Errors
+    /// The errors of [`NodeHandle::set_enabled`](crate::NodeHandle::set_enabled). The graph is then unchanged.
+    pub fn set_enabled(&mut self, node: NodeId, enabled: bool) -> Result<()> {
+        let index = self.graph.check_node(node)?;
+        enable::check_kind(self.graph, index)?;
+        self.batch.enable(index, enabled);
+        Ok(())
+    }
+
+    /// Changes the launch dimensions of a kernel node, and no argument: see
+    /// [`NodeHandle::set_launch`](crate::NodeHandle::set_launch).
+    ///
+    /// # Errors
+    /// The errors of [`NodeHandle::set_launch`](crate::NodeHandle::set_launch). The graph is then unchanged.
+    pub fn set_launch(&mut self, node: NodeId, grid: impl Dimensions, block: impl Dimensions) -> Result<()> {
+        let index = self.graph.check_node(node)?;
+        let (grid, block) = (Some(grid.dimensions()), Some(block.dimensions()));
+        self.choose(
+            index,
+            ChosenLaunch {
+                grid,
+                block,
+                shared: None,
+            },
+        )
+    }
+
+    /// Requests launch dimensions for a node.
+    pub(super) fn choose(&mut self, node: usize, chosen: ChosenLaunch) -> Result<()> {
+        check_choice(self.graph, node)?;
+        self.batch.launch(node, chosen);
+        Ok(())
+    }
+
+    /// Replaces memory that the graph shares: see [`Graph::rebind`].
+    ///
+    /// # Errors
+    /// The errors of [`Graph::rebind`]. The graph is then unchanged.
+    pub fn rebind<B: Shareable>(&mut self, place: &Place<B::Shape, B::Memory>, buffer: &B) -> Result<()> {
+        let memory = SharedMemory::of(buffer);
+        let lengths = (*memory.lengths(), place.lengths);
+        rebind::check_alone(self.graph, place.span, &memory, lengths)?;
+        self.batch.rebind(place.span.resource, memory);
+        Ok(())
     }
 
     /// The facts of a kernel, with all that its PTX tells: of a CUDA source, it was compiled when the graph was built.
@@ -197,7 +232,7 @@ impl Update<'_> {
             return Ok(());
         }
         let draft = &self.graph.draft;
-        let (index, _) = self.find(self.node_of(declared))?;
+        let index = self.graph.check_node(self.node_of(declared))?;
         let text = format!("node `{}` is left out of the change", draft.nodes[index].name);
         let diagnostic = Diagnostic::new(Code::Syntax, Subject::Node(index), text)
             .note("an expression was left before its node was complete: by `return` in a macro")
@@ -214,13 +249,19 @@ impl Update<'_> {
         number.copied().unwrap_or_default()
     }
 
-    pub(crate) fn find(&self, node: NodeId) -> Result<(usize, Site)> {
-        let index = self.graph.check_node(node)?;
+    /// The site of errors about a node.
+    pub(super) fn site(&self, node: usize) -> Site {
         let draft = &self.graph.draft;
-        Ok((index, Site::graph(&draft.name).at_node(&draft.nodes[index].name)))
+        Site::graph(&draft.name).at_node(&draft.nodes[node].name)
     }
 
-    pub(super) fn push(&mut self, node: usize, op: Op, arguments: Vec<Argument>) -> Result<()> {
+    pub(super) fn push(
+        &mut self,
+        node: usize,
+        op: Op,
+        arguments: Vec<Argument>,
+        declared: Option<Launch>,
+    ) -> Result<()> {
         let Graph {
             draft,
             program,
@@ -228,8 +269,31 @@ impl Update<'_> {
             ..
         } = self.graph;
         executable.check_change(draft, program, node, &op)?;
-        self.changes.push(Change { node, op, arguments });
+        self.batch.work.push(Change {
+            node,
+            op,
+            arguments,
+            declared,
+        });
         Ok(())
+    }
+}
+
+/// Refuses nodes whose launch dimensions no handle may choose.
+pub(super) fn check_choice(graph: &Graph, node: usize) -> Result<()> {
+    let site = || graph.site().at_node(&graph.draft.nodes[node].name);
+    let Op::Kernel(kernel) = &graph.program.ops[node] else {
+        return Err(unsupported(site(), "the node launches no kernel"));
+    };
+    // A `safe fn` is sound for all dimensions that satisfy its contracts (U1 of `docs/safety.md`). The author of an
+    // `unsafe` node has promised nothing about others than those of its declaration (U2).
+    match graph.program.functions[kernel.function as usize].safe {
+        true => Ok(()),
+        false => Err(unsupported(
+            site(),
+            "its kernel is not declared `safe`, so its author has promised nothing about other launch dimensions; \
+             make them a `param`, which the `unsafe` of the node covers",
+        )),
     }
 }
 
@@ -256,82 +320,29 @@ pub(super) fn unsupported(site: Site, message: &'static str) -> Error {
     Error::Unsupported { site, message }
 }
 
-/// Runs `f`, and makes the changes that it requested if it returns `Ok`. See [`Graph::update`].
+/// Runs `f`, and makes the changes that it requested if it returns `Ok`; in an edit, when that ends. See
+/// [`Graph::update`].
 pub(crate) fn update(
     graph: &mut Graph,
     what: &'static str,
     f: impl FnOnce(&mut Update<'_>) -> Result<()>,
 ) -> Result<()> {
+    match collect(graph, Batch::default(), f) {
+        Ok(batch) if graph.open.is_none() => commit(graph, what, batch),
+        Ok(batch) => graph.request(|open| open.batch.append(batch)),
+        Err(error) => graph.refuse(error),
+    }
+}
+
+/// The changes of a batch, and those that `f` requests.
+pub(super) fn collect(graph: &Graph, batch: Batch, f: impl FnOnce(&mut Update<'_>) -> Result<()>) -> Result<Batch> {
     let mut update = Update {
         graph,
-        changes: Vec::new(),
+        batch,
         current: None,
         child: None,
         reached: Cell::new(None),
     };
     f(&mut update)?;
-    let changes = update.changes;
-    let whole = graph.half_edited.is_empty();
-    graph.begin(Edit::Update(what));
-    // If an edit failed half-way, the device's nodes may differ from the program, so all changes are applied.
-    let is_due = |change: &Change, program: &Program| !whole || !change.is_made(program);
-    let mut copies = Vec::new();
-    for mut change in changes {
-        if !is_due(&change, &graph.program) {
-            continue;
-        }
-        match change.op {
-            Op::Memcpy { .. } => {
-                change.swap(&mut graph.program);
-                copies.push(change);
-            }
-            Op::Kernel(_)
-            | Op::Memset { .. }
-            | Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => {
-                if let Err(error) = apply(graph, change) {
-                    undo(graph, copies);
-                    return Err(error);
-                }
-            }
-        }
-    }
-    apply_copies(graph, copies)?;
-    graph.finish(Edit::Update(what));
-    Ok(())
-}
-
-/// Changes copies, which have been swapped: together, since if CUDA cannot change one in place, the graph is
-/// instantiated again. After an error, the program has the old work again. Without copies too: if an earlier
-/// instantiation failed, no update may succeed before another one has.
-fn apply_copies(graph: &mut Graph, copies: Vec<Change>) -> Result<()> {
-    let nodes: Vec<usize> = copies.iter().map(|change| change.node).collect();
-    let applied = graph.executable.apply_memory(&graph.draft, &graph.program, &nodes);
-    if applied.is_err() {
-        undo(graph, copies);
-    }
-    applied
-}
-
-/// Swaps changes back.
-fn undo(graph: &mut Graph, changes: Vec<Change>) {
-    for mut change in changes.into_iter().rev() {
-        change.swap(&mut graph.program);
-    }
-}
-
-/// Changes a node. After an error, the program has the old work again, so that the next update applies the change.
-fn apply(graph: &mut Graph, mut change: Change) -> Result<()> {
-    change.swap(&mut graph.program);
-    let applied = graph.executable.apply(&graph.draft, &graph.program, change.node);
-    if applied.is_err() {
-        change.swap(&mut graph.program);
-    }
-    applied
+    Ok(update.batch)
 }

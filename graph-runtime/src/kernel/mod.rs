@@ -114,7 +114,8 @@ impl KernelFacts {
 ///   `tex.1d` with an integer or, if it has rows, by `tex.2d`;
 /// * in memory passed as `&mut` of `MaybeUninit`, each element that is read later is written before the kernel reads
 ///   it;
-/// * `loads` and `dependency` leave out nothing that they must list.
+/// * `loads` and `dependency` leave out nothing that they must list;
+/// * if [`Kernel::SAFE`], it is a `safe fn`, as the macro understands that.
 ///
 /// If the source is CUDA C++, a [`safe`](crate::kernel::Declaration::safe) declaration is checked against the compiled
 /// PTX when a graph is built; for an unsafe one, whoever launches the kernel vouches.
@@ -131,6 +132,10 @@ pub unsafe trait Kernel {
     /// The variables of its module, if its PTX is known at compile time: for messages about `constant`s that need not
     /// wait for [`GraphBuilder::build`](crate::GraphBuilder::build), which looks into the PTX itself.
     const VARIABLES: Option<&'static [ModuleVariable<'static>]> = None;
+
+    /// Whether it is declared `safe fn`: it is sound for all arguments and launch dimensions that satisfy its
+    /// contracts, and for any contents of memory. Only then may [handles](crate::NodeHandle::set_launch) change the dimensions.
+    const SAFE: bool = false;
 }
 
 /// A call of a kernel: the kernel and its `N` arguments, checked by type. `name::call(arguments..)` makes it, if
@@ -144,7 +149,8 @@ pub struct KernelCall<const N: usize> {
 /// The kernel that is called.
 #[derive(Clone, Debug)]
 pub(crate) enum Callee {
-    Declared(&'static KernelFacts),
+    /// A declared kernel, and whether it is declared `safe fn`.
+    Declared(&'static KernelFacts, bool),
     Loaded(CudaFunction),
     /// In an update: the kernel with which the node was built.
     Unchanged,
@@ -237,6 +243,15 @@ impl Value {
         }
     }
 
+    /// The value in the form that contracts are evaluated on.
+    pub(crate) fn of_contract(&self) -> Argument {
+        match self {
+            Value::Small(bytes, len) => Argument::Bytes(*bytes, usize::from(*len)),
+            // Only structs are so large, and `#[cuda_kernels]` lets no contract use one.
+            Value::Large(bytes) => Argument::Bytes([0; 16], bytes.len()),
+        }
+    }
+
     /// Whether the two values have the same length.
     pub(crate) fn is_as_long_as(&self, other: &Self) -> bool {
         self.bytes().len() == other.bytes().len()
@@ -252,7 +267,7 @@ impl<const N: usize> KernelCall<N> {
     /// The arguments are those of `K::FACTS`, in number, kind, element type and access.
     pub unsafe fn new<K: Kernel>(arguments: [CallArgument; N]) -> Self {
         Self {
-            callee: Callee::Declared(K::FACTS),
+            callee: Callee::Declared(K::FACTS, K::SAFE),
             arguments,
         }
     }
@@ -282,9 +297,7 @@ impl<const N: usize> KernelCall<N> {
     pub(crate) fn contract_arguments(&self) -> [Argument; N] {
         self.arguments.each_ref().map(|argument| match &argument.0 {
             ArgumentKind::Buffer(span, _) => Argument::Buffer(span.bytes as u64),
-            ArgumentKind::Value(Value::Small(bytes, len)) => Argument::Bytes(*bytes, usize::from(*len)),
-            // Only structs are so large, and `#[cuda_kernels]` lets no contract use one.
-            ArgumentKind::Value(Value::Large(bytes)) => Argument::Bytes([0; 16], bytes.len()),
+            ArgumentKind::Value(value) => value.of_contract(),
             ArgumentKind::Misfit(value) => Argument::Int(*value),
         })
     }
@@ -383,6 +396,11 @@ impl Launch {
         }
     }
 
+    /// Whether it has the same grid, blocks and shared memory.
+    pub(crate) fn has_dimensions_of(&self, other: &Self) -> bool {
+        (self.grid, self.block, self.shared) == (other.grid, other.block, other.shared)
+    }
+
     /// The dimensions in the form that `graph-plan` checks.
     pub(crate) const fn request(&self) -> LaunchRequest {
         LaunchRequest {
@@ -394,7 +412,7 @@ impl Launch {
     }
 }
 
-/// Checks the dimensions of a launch.
+/// Checks the dimensions of a launch with the arguments of a call.
 pub(crate) fn launch_mistake<const N: usize>(
     draft: &Draft,
     node: usize,
@@ -402,15 +420,30 @@ pub(crate) fn launch_mistake<const N: usize>(
     launch: Launch,
     call: &KernelCall<N>,
 ) -> Result<LaunchConfig, Diagnostic> {
-    let (code, request, arguments) = (facts.code(), launch.request(), call.contract_arguments());
+    let memory = |index: usize| match &call.arguments[index].0 {
+        ArgumentKind::Buffer(span, _) => Some(span.resource),
+        ArgumentKind::Value(_) | ArgumentKind::Misfit(_) => None,
+    };
+    check_dimensions(draft, node, facts, launch, &call.contract_arguments(), memory)
+}
+
+/// Checks the dimensions of a launch. `memory` returns the resource of the argument with this index, if it is memory.
+pub(crate) fn check_dimensions(
+    draft: &Draft,
+    node: usize,
+    facts: &KernelFacts,
+    launch: Launch,
+    arguments: &[Argument],
+    memory: impl Fn(usize) -> Option<usize>,
+) -> Result<LaunchConfig, Diagnostic> {
+    let (code, request) = (facts.code(), launch.request());
     let names = [&*draft.nodes[node].name];
-    let checked = code.check_launch(&names, &request, &arguments, &[], true);
+    let checked = code.check_launch(&names, &request, arguments, &[], true);
     checked.map_err(|text| {
-        let memory = call.arguments.each_ref().map(|argument| match &argument.0 {
-            ArgumentKind::Buffer(span, _) => draft.resources.get(span.resource).map_or("", |resource| &resource.name),
-            ArgumentKind::Value(_) | ArgumentKind::Misfit(_) => "",
-        });
-        let named = code.check_launch(&names, &request, &arguments, &memory, true);
+        let name = |index| memory(index).and_then(|resource| draft.resources.get(resource));
+        let memory = (0..arguments.len()).map(|index| name(index).map_or("", |resource| &*resource.name));
+        let memory: Vec<&str> = memory.collect();
+        let named = code.check_launch(&names, &request, arguments, &memory, true);
         Diagnostic::parse(Subject::Node(node), named.err().unwrap_or(text).as_str())
     })
 }

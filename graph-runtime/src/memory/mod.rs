@@ -1,5 +1,7 @@
 //! Memory outside graphs that graphs can share: buffers with a shape, and generators; and views of a graph's memory.
 
+mod pool;
+mod report;
 mod generator;
 mod scope;
 mod shared_host;
@@ -11,6 +13,8 @@ pub use device::DeviceBuffer;
 pub(crate) use generator::Beginning;
 pub use generator::{Generator, Philox, Seed};
 pub use host::HostBuffer;
+pub use pool::Pool;
+pub use report::{MemoryReport, PoolReport, PoolUser};
 pub use scope::{Lend, Scope};
 pub use shared_host::{HostMut, HostRef, SharedHost};
 pub use view::{DeviceMut, DeviceRef};

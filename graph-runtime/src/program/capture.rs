@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::program::pointer::{Addresses, Kept, Pointer, PointerMut};
 use crate::shape::place::OnDevice;
 use crate::shape::{ArrayOf, NO_LENGTHS};
-use cudarc::driver::sys::{CUdeviceptr, CUstream, CUstreamCaptureMode};
+use cudarc::driver::sys::{CUdeviceptr, CUgraph, CUstream, CUstreamCaptureMode};
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop};
 use std::any::Any;
 use std::fmt;
@@ -65,6 +65,9 @@ pub(crate) trait Session {
     /// Allocates zeroed device memory that lives as long as `self`. Returns its first byte, as an address without
     /// provenance.
     fn workspace(&self, bytes: usize) -> Result<*mut u8>;
+    /// Allocates device memory, of the graph's pool if it has one, that lives as long as `self`. Returns its first
+    /// byte, as an address without provenance.
+    fn scratch(&self, bytes: usize) -> Result<*mut u8>;
     /// The value that an earlier run of the closure kept at this point, if there is one.
     fn earlier(&self) -> Option<Arc<dyn Any + Send + Sync>>;
     /// Keeps a value as long as `self`, in place of the earlier one.
@@ -126,9 +129,23 @@ impl<'n, K> CaptureStream<'n, K> {
         Ok(PointerMut::new(self.session.workspace(bytes)?, bytes, NO_LENGTHS))
     }
 
+    /// Allocates `bytes` bytes of device memory that hold nothing between launches. On a device
+    /// [with a pool](crate::Device::with_pool), other graphs of the pool write it then, so the captured work must write
+    /// what it reads, and this closure itself must not touch it, not even in [`CaptureStream::prepare`]. Other nodes of
+    /// the same graph do not use it. The graph keeps it.
+    ///
+    /// cuBLAS takes it as its workspace, as PyTorch does with the pool that its graphs share. A library that counts in
+    /// its workspace from launch to launch, or expects zeros there, needs [`CaptureStream::workspace`].
+    ///
+    /// # Errors
+    /// [`Error::Cuda`](crate::Error::Cuda) if the device has too little memory.
+    pub fn scratch(&self, bytes: usize) -> Result<PointerMut<'n, [u8], OnDevice>> {
+        Ok(PointerMut::new(self.session.scratch(bytes)?, bytes, NO_LENGTHS))
+    }
+
     /// Runs `make` outside the capture, before anything is captured. `make` may allocate, free and wait; work that it
     /// queues on the stream runs at once, and is waited for. Such work must not touch memory that the graph shares,
-    /// which others may be using. The graph keeps the value that `make` returns.
+    /// nor its scratch memory, which others may be using. The graph keeps the value that `make` returns.
     ///
     /// This is the way to make library handles: creating one allocates, and destroying one waits, and CUDA allows
     /// neither in a capture. If the closure runs again ([warm-up](CaptureOptions::warm_up), or
@@ -252,12 +269,25 @@ impl<T> fmt::Debug for CaptureSliceMut<'_, T> {
 
 type Function = dyn for<'n> FnMut(&'n dyn Session) -> std::result::Result<(), BoxError> + Send;
 
-/// The closure of a `capture` node or a captured graph, without the types of its arguments. The mutex makes it `Sync`;
-/// it is never contended: only `build` calls it, and calls that have the graph exclusively.
+/// A graph that was captured before the build.
+pub(crate) trait Recorded: Send {
+    /// Gives the graph away, to be destroyed by the caller.
+    fn take(self: Box<Self>) -> CUgraph;
+}
+
+/// The work of a `capture` node or a captured graph. The mutexes make it `Sync`; they are never contended: only `build`
+/// uses them, and calls that have the graph exclusively.
 pub(crate) struct CaptureCall {
-    function: Mutex<Box<Function>>,
+    source: Source,
     /// If the work is a whole graph instead of a node, its options.
     whole: Option<CaptureOptions>,
+}
+
+enum Source {
+    /// A closure that queues the work, without the types of its arguments.
+    Closure(Mutex<Box<Function>>),
+    /// The work is recorded already. `None` after the build has taken it.
+    Recorded(Mutex<Option<Box<dyn Recorded>>>),
 }
 
 impl CaptureCall {
@@ -268,11 +298,35 @@ impl CaptureCall {
         F: for<'n> FnMut(&CaptureStream<'n, K>) -> std::result::Result<(), BoxError> + Send + 'static,
     {
         Self {
-            function: Mutex::new(Box::new(move |session| {
+            source: Source::Closure(Mutex::new(Box::new(move |session| {
                 function(&CaptureStream { session, kept: &kept })
-            })),
+            }))),
             whole: None,
         }
+    }
+
+    /// Work that is recorded already, and is a whole graph.
+    pub(crate) fn recorded(graph: impl Recorded + 'static) -> Self {
+        Self {
+            source: Source::Recorded(Mutex::new(Some(Box::new(graph)))),
+            whole: Some(CaptureOptions::default()),
+        }
+    }
+
+    /// The graph, if the work was recorded before the build. It can be taken once.
+    pub(crate) fn take_recorded(&self) -> Option<CUgraph> {
+        match &self.source {
+            Source::Closure(_) => None,
+            Source::Recorded(graph) => {
+                let graph = graph.lock().unwrap_or_else(PoisonError::into_inner).take();
+                graph.map(Recorded::take)
+            }
+        }
+    }
+
+    /// Whether the work can be recorded again.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        matches!(self.source, Source::Closure(_))
     }
 
     /// The same closure, whose work is a whole graph.
@@ -294,8 +348,10 @@ impl CaptureCall {
 
     /// Calls the closure, which queues the library calls.
     pub(crate) fn run(&self, session: &dyn Session) -> std::result::Result<(), BoxError> {
-        let mut function = self.function.lock().unwrap_or_else(PoisonError::into_inner);
-        function(session)
+        match &self.source {
+            Source::Closure(function) => function.lock().unwrap_or_else(PoisonError::into_inner)(session),
+            Source::Recorded(_) => Err("the work was recorded before the build".into()),
+        }
     }
 }
 

@@ -5,13 +5,13 @@ use std::ops::Range;
 
 /// The nodes of each declaration, by the declaration's index. Only graphs with loops or children have this; in other
 /// graphs, every declaration is one node of the same index.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct DeclaredNodes {
     of: Vec<NodesOfDeclaration>,
 }
 
 /// The nodes of one declaration, in order of the iterations.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct NodesOfDeclaration {
     /// The iteration numbers of all nodes, one node after the other. The numbers of a node begin with the outermost
     /// loop's. Nodes are in ascending order of these numbers.
@@ -32,7 +32,7 @@ struct IterationNode {
 }
 
 /// The nodes of all declarations of a graph.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AllDeclaredNodes {
     /// The nodes of the graph's own declarations, if it has loops or children.
     pub(crate) own: Option<DeclaredNodes>,

@@ -13,6 +13,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ThreadId};
 
 /// Seals the traits of borrowed memory: the references that a host function gets are sound only because these are the
 /// only implementations.
@@ -188,12 +189,15 @@ type Function = Box<dyn FnMut(&[(NonNull<u8>, usize)]) + Send>;
 
 /// A host function, without the types of its arguments.
 ///
-/// The mutex is never contended: CUDA runs the launches of a graph one after the other, and each node once in a launch.
-/// But with it, soundness does not depend on CUDA: the function is never entered twice at the same time.
+/// The mutex is contended only by graphs of one definition, which share the function: CUDA runs the launches of a graph
+/// one after the other, and each node once in a launch. With it, soundness does not depend on CUDA: the function is
+/// never entered twice at the same time.
 pub(crate) struct HostCall {
     /// The memory that it borrows, in order.
     pub(crate) declared: Vec<(Part, Mode)>,
     function: Mutex<Function>,
+    /// The thread that runs the function.
+    owner: Mutex<Option<ThreadId>>,
 }
 
 impl HostCall {
@@ -213,6 +217,7 @@ impl HostCall {
                 // SAFETY: `run`, the only caller, was promised this; the references end with the call.
                 function(unsafe { A::references(memory, &lengths) });
             })),
+            owner: Mutex::default(),
         }
     }
 
@@ -223,11 +228,22 @@ impl HostCall {
     /// `memory` has, for each of `declared`, the first byte of that part and its length. While this runs, nobody else
     /// writes memory that is declared to be read, or touches memory that is declared to be written.
     pub(crate) unsafe fn run(&self, memory: &[(NonNull<u8>, usize)]) -> Result<(), String> {
+        let owner = || self.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        // On the emulator, the function may launch another graph that shares it, which would wait for this call.
+        let thread = Some(thread::current().id());
+        if *owner() == thread {
+            return Err(
+                "it was called while it was running, by a launch of another graph of its definition".to_owned(),
+            );
+        }
         let mut function = self.function.lock().unwrap_or_else(PoisonError::into_inner);
         let _running = Running::enter();
         // A panic can leave only the function's own state half-done, as in a thread that panics: plain data, and the
         // values that it captured.
-        catch_unwind(AssertUnwindSafe(|| function(memory))).map_err(message)
+        *owner() = thread;
+        let called = catch_unwind(AssertUnwindSafe(|| function(memory)));
+        *owner() = None;
+        called.map_err(message)
     }
 }
 

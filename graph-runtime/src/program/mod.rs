@@ -156,6 +156,22 @@ impl Argument {
         }
     }
 
+    /// The argument in the form that contracts are evaluated on.
+    pub(crate) fn of_contract(&self) -> graph_plan::Argument {
+        match self {
+            Argument::Buffer { bytes, .. } => graph_plan::Argument::Buffer(*bytes as u64),
+            Argument::Value(value) => value.of_contract(),
+        }
+    }
+
+    /// The resource that is passed, if it is memory.
+    pub(crate) fn memory(&self) -> Option<usize> {
+        match self {
+            Argument::Buffer { resource, .. } => Some(*resource as usize),
+            Argument::Value(_) => None,
+        }
+    }
+
     /// Whether a contract cannot tell the two apart: they are buffers of one length, or equal values.
     pub(crate) fn is_like(&self, other: &CallArgument) -> bool {
         match (self, &other.0) {
@@ -246,16 +262,18 @@ impl KernelOp {
 }
 
 /// A kernel that the graph launches.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Function {
     pub(crate) facts: &'static KernelFacts,
     pub(crate) code: Code,
+    /// Whether all calls of it are of a kernel that is declared `safe fn`.
+    pub(crate) safe: bool,
     /// The resources of the module-scope variables that it touches.
     pub(crate) variables: Vec<(usize, Mode)>,
 }
 
 /// The owner of a kernel's code.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Code {
     /// A module that the graph loads: the index into [`Program::modules`].
     Module(usize),
@@ -287,7 +305,7 @@ impl Function {
 }
 
 /// All nodes of a graph, by index.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) ops: Vec<Op>,
     /// The nodes that are neither kernels nor work on memory: see [`Program::others`].
@@ -347,6 +365,7 @@ impl Program {
             self.functions.push(Function {
                 facts: &LOADED,
                 code: Code::Loaded(function),
+                safe: false,
                 variables: Vec::new(),
             });
             (self.functions.len() - 1) as u32
@@ -392,6 +411,7 @@ impl Program {
             self.functions.push(Function {
                 facts,
                 code: Code::Module(module),
+                safe: true,
                 variables,
             });
             (self.functions.len() - 1) as u32

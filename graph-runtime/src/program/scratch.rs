@@ -6,7 +6,7 @@ use crate::shape::part::Layout;
 use graph_plan::{Code, Diagnostic, Draft, Outcome, Sharing, Subject, is_packing, pack};
 
 /// The allocation for scratch memory: its size, and the offset of every scratch resource.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Arena {
     /// The size in bytes.
     pub(crate) bytes: usize,

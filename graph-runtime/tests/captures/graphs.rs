@@ -680,3 +680,109 @@ fn two_closures_become_functions() -> Result<()> {
     }
     Ok(())
 }
+
+/// `capture_begin` and `capture_end`, on a stream of the user's.
+#[test]
+fn a_stream_of_the_users_is_recorded() -> Result<()> {
+    let Some((device, _turn)) = cuda("graphs::a_stream_of_the_users_is_recorded") else {
+        return Ok(());
+    };
+    let (stream, kernel) = (new_stream(&device), adder(&device));
+    let (x, y) = (device.alloc::<Words>()?, device.alloc::<Words>()?);
+    x.copy_from(&[5; 64])?;
+    let begin = |mode| {
+        let mut builder = GraphBuilder::new(&device, "Begun");
+        let (from, mut to) = (builder.shared("x", &x, false), builder.shared("y", &y, true));
+        // SAFETY: until the capture ends, what is queued below reads `x` and writes `y`.
+        let capture = unsafe { builder.begin_capture(&stream, mode, (&from, &mut to)) };
+        capture.map(|capture| (capture, to))
+    };
+    for mode in [CaptureMode::Global, CaptureMode::ThreadLocal, CaptureMode::Relaxed] {
+        let (capture, place) = begin(mode)?;
+        assert!(is_capturing(&stream)?);
+        let (from, to) = capture.memory();
+        // SAFETY: both have this number of bytes, and the graph says that it reads the one and writes the other.
+        let queued =
+            unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream.cu_stream()) };
+        queued.expect("it is queued");
+        add(&stream, &kernel, to.address(), 2).expect("it is queued");
+        let mut graph = capture.end()?;
+        assert!(!is_capturing(&stream)?);
+        y.copy_from(&[0; 64])?;
+        graph.launch()?;
+        assert_eq!(*y.read()?, [7; 64]);
+        graph.launch_on(&stream)?;
+        assert_eq!(*y.read()?, [7; 64]);
+        for error in [graph.record_again().unwrap_err(), graph.rebind(&place, &x).unwrap_err()] {
+            assert!(
+                matches!(error, Error::Unsupported { .. } | Error::Invalid { .. }),
+                "{error}"
+            );
+        }
+        graph.launch()?;
+    }
+    // What ends without a graph leaves the stream usable.
+    drop(begin(CaptureMode::ThreadLocal)?);
+    assert!(!is_capturing(&stream)?);
+    let error = begin(CaptureMode::ThreadLocal)?.0.end().unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("graph `Begun`, node `recorded`: nothing was recorded"),
+        "{error}"
+    );
+    let (capture, _) = begin(CaptureMode::ThreadLocal)?;
+    let other = new_stream(&device);
+    other.join(&stream).expect("a fork");
+    set(other.cu_stream(), capture.memory().1.address(), 1).expect("it is queued");
+    let error = capture.end().unwrap_err();
+    assert!(
+        error.to_string().contains("work was forked to another stream"),
+        "{error}"
+    );
+    for stream in [&stream, &other] {
+        assert!(!is_capturing(stream)?);
+        stream.synchronize().expect("it is usable");
+    }
+    // If it is forgotten, the stream goes on capturing, and nothing else is disturbed.
+    let begun = begin(CaptureMode::ThreadLocal)?.0;
+    let error = begin(CaptureMode::ThreadLocal).map(drop).unwrap_err();
+    assert!(matches!(error, Error::Cuda { .. }), "{error}");
+    std::mem::forget(begun);
+    works(&device)?;
+    let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    let _ = stream.end_capture(flags);
+    assert!(!is_capturing(&stream)?);
+    Ok(())
+}
+
+#[test]
+fn what_a_stream_of_the_users_cannot_record_is_refused() -> Result<()> {
+    fn begin(builder: GraphBuilder, stream: &Arc<CudaStream>) -> Error {
+        // SAFETY: nothing is queued.
+        let begun = unsafe { builder.begin_capture(stream, CaptureMode::ThreadLocal, ()) };
+        begun.map(drop).expect_err("it is refused")
+    }
+    let Some((device, _turn)) = cuda("graphs::what_a_stream_of_the_users_cannot_record_is_refused") else {
+        return Ok(());
+    };
+    let stream = new_stream(&device);
+    let error = begin(GraphBuilder::new(&Device::emulator(), "Begun"), &stream);
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    let mut builder = GraphBuilder::new(&device, "Begun");
+    builder.device::<Words>("own");
+    let error = begin(builder, &stream);
+    assert!(error.to_string().contains("can use shared memory only"), "{error}");
+    let mut builder = GraphBuilder::new(&device, "Begun");
+    builder.join("node");
+    let error = begin(builder, &stream);
+    assert!(
+        error.to_string().contains("the builder must have no nodes of its own"),
+        "{error}"
+    );
+    let context = device.context().expect("a CUDA device has a context");
+    let error = begin(GraphBuilder::new(&device, "Begun"), &context.default_stream());
+    assert!(matches!(error, Error::Cuda { .. }), "{error}");
+    assert!(!is_capturing(&stream)?);
+    Ok(())
+}

@@ -9,5 +9,7 @@ mod common;
 mod bodies;
 mod capture;
 mod cuda;
+mod definition;
 mod graphs;
+mod pools;
 mod turn;

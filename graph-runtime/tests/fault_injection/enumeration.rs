@@ -1,6 +1,7 @@
 //! Every call of the driver fails once, in each of several scenarios: a first run counts the calls, then there is one
 //! run for each call and some of its numbers.
 
+use crate::definitions;
 use crate::fake::{device, device_with, is_fake};
 use crate::graphs::{self, Run};
 use crate::memory::{free_on, heap_bytes, objects};
@@ -12,22 +13,44 @@ use std::thread;
 
 type Scenario = fn(&Device, &mut Run) -> Result<()>;
 
-pub(crate) const SCENARIOS: [(&str, Scenario); 10] = [
+pub(crate) const SCENARIOS: [(&str, Scenario); 12] = [
     ("small", graphs::small),
     ("statements", graphs::statements),
     ("control", graphs::control),
     ("library", graphs::library),
     ("captured", graphs::captured),
     ("sharing", graphs::sharing),
+    ("pooling", graphs::pooling),
+    ("definitions", definitions::definitions),
     ("outside", graphs::outside),
     ("lending", graphs::lending),
     ("debug", graphs::debug),
     ("futures", graphs::futures),
 ];
 
+/// The scenarios that run once more by the runtime library: together, they make all its calls.
+const OF_RUNTIME: [&str; 7] = [
+    "statements",
+    "control",
+    "library",
+    "captured",
+    "sharing",
+    "definitions",
+    "futures",
+];
+
+/// All scenarios, each with its name and its device.
+fn runs(device: &Device) -> Vec<(String, Device, Scenario)> {
+    let by_driver = SCENARIOS.map(|(name, scenario)| (name.to_owned(), device.clone(), scenario));
+    let mut runs = by_driver.to_vec();
+    let again = SCENARIOS.iter().filter(|(name, _)| OF_RUNTIME.contains(name));
+    runs.extend(again.map(|&(name, scenario)| (format!("{name} by the runtime"), device.with_runtime_api(), scenario)));
+    runs
+}
+
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
-const QUIET: [&str; 20] = [
+const QUIET: &[&str] = &[
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -39,15 +62,23 @@ const QUIET: [&str; 20] = [
     "cuGetErrorName",
     "cuGraphDestroy",
     "cuGraphExecDestroy",
+    "cuLibraryGetModule",
+    "cuLibraryLoadData",
+    "cuLibraryUnload",
+    "cuMemAddressFree",
     "cuMemFreeHost",
     "cuMemFree_v2",
     "cuMemHostUnregister",
+    "cuMemRelease",
+    "cuMemUnmap",
     "cuModuleLoadData",
     "cuModuleUnload",
     "cuStreamDestroy_v2",
     "cuStreamSynchronize",
     "cuTexObjectDestroy",
     "cuThreadExchangeStreamCaptureMode",
+    "cudaGraphDestroy",
+    "cudaGraphExecDestroy",
 ];
 
 /// The calls whose failures nobody need hear of in the scenario of futures: an alarm that cannot be set is set again.
@@ -72,8 +103,14 @@ const MAX_REPEATS: usize = 4;
 
 /// Whether errors of a call name a node.
 fn is_of_a_node(call: &str) -> bool {
-    let adds = call.starts_with("cuGraphAdd") || call.contains("NodeSet") && !call.starts_with("cuGraphMem");
-    adds || matches!(call, "cuGraphConditionalHandleCreate" | "cuTexObjectCreate")
+    if call == "cuTexObjectCreate" {
+        return true;
+    }
+    let Some((_, what)) = call.split_once("Graph") else {
+        return false;
+    };
+    let adds = what.starts_with("Add") || what.contains("NodeSet") && !what.starts_with("Mem");
+    adds || what == "ConditionalHandleCreate"
 }
 
 /// Whether an error is that of the call. Debug mode says what failed by the node, and CUDA's name and code.
@@ -135,15 +172,17 @@ fn every_call_fails_once() {
     let mut problems = Vec::new();
     let mut heap = 0;
     faults::fail("cuLogsRegisterCallback", 1); // a process makes this call only once, and does without it
-    for (_, scenario) in SCENARIOS {
+    let runs = runs(&device);
+    for (_, device, scenario) in &runs {
         for _ in 0..2 {
-            run(&device, scenario).expect("nothing fails yet"); // what is made only once is made now
+            run(device, *scenario).expect("nothing fails yet"); // what is made only once is made now
         }
     }
     let free = free_on(&device);
-    for (name, scenario) in SCENARIOS {
+    for (name, device, scenario) in &runs {
+        let scenario = *scenario;
         faults::start();
-        let errors = run(&device, scenario).expect("nothing fails yet");
+        let errors = run(device, scenario).expect("nothing fails yet");
         assert!(errors.is_empty(), "{name}: {errors:?}");
         for (call, count) in faults::counts() {
             table.entry(call).or_default().calls += count;
@@ -154,7 +193,7 @@ fn every_call_fails_once() {
                     result,
                     objects,
                     kept,
-                } = fail(&device, scenario, call, number);
+                } = fail(device, scenario, call, number);
                 let what = format!("{name}: {call} number {number}");
                 if !came_true {
                     problems.push(format!("{what}: was not called again"));
@@ -163,7 +202,7 @@ fn every_call_fails_once() {
                     problems.push(format!("{what}: leaked: {:?}, before {:?}", objects[1], objects[0]));
                 }
                 // What a process allocates once, it does not allocate again; what leaks, leaks again.
-                let leaks = |_| fail(&device, scenario, call, number).kept > 0;
+                let leaks = |_| fail(device, scenario, call, number).kept > 0;
                 if kept > 0 && (1..MAX_REPEATS).all(leaks) {
                     problems.push(format!("{what}: leaked {kept} bytes of the heap, each time"));
                     heap += kept;
@@ -179,7 +218,7 @@ fn every_call_fails_once() {
                 outcomes.failed += 1;
                 match &text[..] {
                     [] if QUIET.contains(&call) => outcomes.quiet += 1,
-                    [] if name == "futures" && QUIET_ALARMS.contains(&call) => outcomes.quiet += 1,
+                    [] if name.starts_with("futures") && QUIET_ALARMS.contains(&call) => outcomes.quiet += 1,
                     [] => problems.push(format!("{what}: no error")),
                     [error] if names(error, name, call) => {
                         outcomes.named += 1;
@@ -187,7 +226,7 @@ fn every_call_fails_once() {
                     }
                     errors => problems.push(format!("{what}: other errors: {errors:?}")),
                 }
-                if let Err(problem) | Ok(Some(problem)) = again(&device) {
+                if let Err(problem) | Ok(Some(problem)) = again(device) {
                     problems.push(format!("{what}: afterwards {problem}"));
                 }
             }
@@ -295,5 +334,14 @@ fn an_update_after_a_failed_instantiation() -> Result<()> {
     let Some((device, _turn)) = device("enumeration::an_update_after_a_failed_instantiation") else {
         return Ok(());
     };
-    graphs::renewed(&device)
+    graphs::renewed(&device, "cu")?;
+    graphs::renewed(&device.with_runtime_api(), "cuda")
+}
+
+#[test]
+fn an_edit_that_the_driver_refuses() -> Result<()> {
+    let Some((device, _turn)) = device("enumeration::an_edit_that_the_driver_refuses") else {
+        return Ok(());
+    };
+    graphs::edited(&device)
 }

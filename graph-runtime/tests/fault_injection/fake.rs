@@ -120,6 +120,11 @@ fn library() -> &'static Path {
             compiled.is_ok_and(|status| status.success()),
             "the fake driver does not compile"
         );
+        // The same file under both names is one library, with one state.
+        #[cfg(unix)]
+        if let Err(error) = std::os::unix::fs::symlink("libcuda.so", folder.join("libcudart.so.12")) {
+            assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists, "{error}");
+        }
         folder
     })
 }

@@ -2,13 +2,14 @@
 //! the results of launching it once, so that what failed can be done again.
 
 use crate::common::*;
+use crate::describe::describe;
 use crate::fake::is_fake;
 use graph_runtime::cudarc::driver::{CudaFunction, DriverError, result, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{
     AnyGraph, BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, Generator,
-    GraphBuilder, HostBuffer, Launch, OnDevice, Pointer, PointerMut, Result, SharedHost, Texel, cuda_graph,
+    GraphBuilder, HostBuffer, Launch, OnDevice, Pointer, PointerMut, RawGraph, Result, SharedHost, Texel, cuda_graph,
     cuda_kernels,
 };
 use std::fmt::Debug;
@@ -34,11 +35,19 @@ unsafe extern "C" {
 pub(crate) struct Run {
     /// The errors of what failed, and then succeeded when it was done again.
     pub(crate) errors: Vec<Error>,
+    /// The graphs that were built, as the driver has them.
+    pub(crate) graphs: Vec<String>,
 }
 
 impl Run {
     pub(crate) fn new() -> Self {
-        Self { errors: Vec::new() }
+        let (errors, graphs) = (Vec::new(), Vec::new());
+        Self { errors, graphs }
+    }
+
+    /// Notes a graph that was built.
+    fn built(&mut self, graph: Option<RawGraph>) {
+        self.graphs.extend(graph.as_ref().map(describe));
     }
 
     /// Does something, and again if it failed. An error of the second time is returned.
@@ -73,6 +82,7 @@ cuda_graph! {
 /// Builds, launches and checks [`Small`].
 pub(crate) fn small(device: &Device, run: &mut Run) -> Result<()> {
     let mut graph = run.step(|| Small::build(device))?;
+    run.built(graph.raw());
     run.step(|| graph.launch())?;
     check(run.step(|| graph.output().copied())?, [42; 8]);
     Ok(())
@@ -140,6 +150,7 @@ cuda_graph! {
 /// Everything that happens to one graph: it is built, launched, updated, launched again, looked at.
 pub(crate) fn statements(device: &Device, run: &mut Run) -> Result<()> {
     let mut graph = run.step(|| Statements::build(device))?;
+    run.built(graph.raw());
     run.step(|| graph.input_mut().map(|input| *input = [1, 2, 3, 4, 5, 6, 7, 8]))?;
     run.step(|| graph.weights_mut().map(|weights| *weights = [1.0, 2.0, 3.0, 4.0]))?;
     run.step(|| graph.launch())?;
@@ -166,6 +177,19 @@ pub(crate) fn statements(device: &Device, run: &mut Run) -> Result<()> {
     check(run.step(|| graph.output().copied())?, [21, 22, 23, 24, 15, 16, 17, 18]);
     check(run.step(|| Ok(*graph.wide()?.read()?))?, [1 << 40, 5, 1 << 40, 1 << 40]);
     run.step(|| graph.table_mut()?.copy_from(&[0.5; 4]))?;
+    run.step(|| {
+        graph.edit(|e| {
+            e.set_by(11)?;
+            e.set_long(8)?;
+            e.set_some(3)?;
+            e.add().set_enabled(false)?;
+            e.far().set_enabled(true)?;
+            e.turned().set_launch(1, 32)
+        })
+    })?;
+    run.step(|| graph.launch())?;
+    check(run.step(|| graph.output().copied())?, [22, 22, 22, 22, 11, 11, 11, 11]);
+    check(run.step(|| Ok(*graph.wide()?.read()?))?, [8, 5, 8, 8]);
     Ok(())
 }
 
@@ -215,6 +239,7 @@ cuda_graph! {
 
 pub(crate) fn control(device: &Device, run: &mut Run) -> Result<()> {
     let mut graph = run.step(|| Control::build(device))?;
+    run.built(graph.raw());
     for (input, output) in [([1, 1, 1], [6, 3, 1, 1]), ([0, 1, 0], [9, 1, 0, 0])] {
         run.step(|| graph.input_mut().map(|flags| *flags = input))?;
         run.step(|| graph.launch())?;
@@ -310,6 +335,7 @@ pub(crate) fn library(device: &Device, run: &mut Run) -> Result<()> {
         .expect("the kernel is there");
     let (ready, done) = (device.event()?, device.event()?);
     let mut graph = run.step(|| Library::build(device, add.clone(), ready.clone(), done.clone()))?;
+    run.built(graph.raw());
     run.step(|| graph.input_mut().map(|input| *input = [1, 2, 3, 4]))?;
     run.step(|| graph.launch())?;
     run.step(|| done.synchronize())?;
@@ -361,6 +387,22 @@ pub(crate) fn captured(device: &Device, run: &mut Run) -> Result<()> {
         run.step(|| graph.launch())?;
     }
     check(run.step(|| Ok(*buffers[1].read()?))?, [7; 64]);
+
+    let context = device.context().expect("a CUDA device has a context");
+    let stream = context.new_stream().expect("a stream");
+    let record = || {
+        let mut builder = GraphBuilder::new(device, "Begun");
+        let mut place = builder.shared("data", &buffers[0], true);
+        // SAFETY: until the capture ends, only the memset below is queued on the stream.
+        let capture = unsafe { builder.begin_capture(&stream, CaptureMode::ThreadLocal, (&mut place,)) }?;
+        // SAFETY: as above; the memory has 64 bytes.
+        let queued = unsafe { result::memset_d8_async(capture.memory().0.address(), 9, 64, stream.cu_stream()) };
+        queued.expect("it is queued");
+        capture.end()
+    };
+    let mut graph = run.step(record)?;
+    run.step(|| graph.launch_on(&stream))?;
+    check(run.step(|| Ok(*buffers[0].read()?))?, [9; 64]);
     Ok(())
 }
 
@@ -434,6 +476,7 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
         run.step(|| device.alloc_host().map(HostBuffer::share))?,
     ];
     let mut graph = run.step(|| Sharing::build(device, &weights[0], &flags[0], &sums[0], &texts[0]))?;
+    run.built(graph.raw());
     run.step(|| graph.launch())?;
     check(run.step(|| texts[0].read().map(|text| *text))?, text(1, 1));
     check(run.step(|| graph.seen().copied())?, [[1; 2]; 2]);
@@ -457,6 +500,22 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
     check(run.step(|| graph.seen().copied())?, [[1; 2]; 2]);
     run.step(|| graph.launch())?;
     run.step(|| graph.synchronize())?;
+    run.step(|| {
+        graph.edit(|e| {
+            e.rebind_weights(&weights[1])?;
+            e.set_by(0)?;
+            e.rebind_sum(&sums[0])
+        })
+    })?;
+    run.step(|| graph.launch())?;
+    check(run.step(|| texts[1].read().map(|text| *text))?, text(2, 0));
+    run.step(|| {
+        graph.edit(|e| {
+            e.rebind_weights(&weights[0])?;
+            e.rebind_sum(&sums[1])
+        })
+    })?;
+    run.step(|| graph.launch())?;
     textures(device, run)?;
     let mut looks = run.step(|| Looks::build(device, texts[1].clone()))?;
     run.step(|| looks.launch())?;
@@ -469,6 +528,46 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
     })?;
     run.step(|| other.launch())?; // waits for the first graph's launch, on the GPU
     check(run.step(|| sums[1].read().map(|sum| *sum))?, [1; 4]);
+    Ok(())
+}
+
+cuda_graph! {
+    /// Needs more of a pool for a larger `n`.
+    graph Bucket(n: usize) {
+        host    output: [u32; 8];
+        scratch hidden: [u32; n];
+        scratch other:  [u32; 8];
+
+        memset  clear = hidden <- 3;
+        memset  zero  = other <- 1;
+        capture both = (&mut hidden, &mut other) |stream| {
+            let _workspace = stream.scratch(1 << 20)?;
+            Ok(())
+        } after clear, zero;
+        kernel  add   = accumulate<<<1, 8>>>(&hidden[..8], &mut other) after both;
+        memcpy  down  = other -> output after add;
+    }
+}
+
+/// Graphs of a pool, which grows and shrinks.
+pub(crate) fn pooling(device: &Device, run: &mut Run) -> Result<()> {
+    let pool = device.pool();
+    let pooled = device.with_pool(&pool);
+    let mut graphs = Vec::new();
+    for n in [8, 1 << 20, 64] {
+        graphs.push(run.step(|| Bucket::build(&pooled, n))?);
+    }
+    for graph in &mut graphs {
+        run.step(|| graph.launch())?;
+        run.step(|| graph.launch())?;
+    }
+    for graph in &graphs {
+        check(run.step(|| graph.output().copied())?, [4; 8]);
+    }
+    graphs.remove(1);
+    run.step(|| pool.trim())?;
+    run.step(|| graphs[0].launch())?;
+    check(run.step(|| graphs[0].output().copied())?, [4; 8]);
     Ok(())
 }
 
@@ -604,8 +703,9 @@ pub(crate) fn lending(device: &Device, run: &mut Run) -> Result<()> {
     run.step(|| graph.noise().reseed(1))
 }
 
-/// Rebinding instantiates the graph again, which fails. Updates and other rebindings come before the repetition.
-pub(crate) fn renewed(device: &Device) -> Result<()> {
+/// Rebinding instantiates the graph again, which fails. The calls' names begin with `prefix`. Updates and other
+/// rebindings come before the repetition.
+pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
     let mut run = Run::new();
     let weights = [weights(device, &mut run, 1)?, weights(device, &mut run, 2)?];
     let flag = device.alloc::<u32>()?;
@@ -614,11 +714,12 @@ pub(crate) fn renewed(device: &Device) -> Result<()> {
     let written: Text = device.alloc_host::<[u32; 5]>()?.share();
     let mut graph = Sharing::build(device, &weights[0], &flag, &sums[0], &written)?;
     for call in [
-        "cuGraphInstantiateWithParams",
-        "cuGraphMemcpyNodeSetParams",
-        "cuGraphUpload",
-        "cuGraphExecDestroy",
+        "GraphInstantiateWithParams",
+        "GraphMemcpyNodeSetParams",
+        "GraphUpload",
+        "GraphExecDestroy",
     ] {
+        let call = &format!("{prefix}{call}");
         graph.rebind_weights(&weights[0])?;
         graph.launch()?;
         faults::start();
@@ -643,6 +744,67 @@ pub(crate) fn renewed(device: &Device) -> Result<()> {
         check(*written.read()?, text(2, 4));
     }
     faults::start();
+    Ok(())
+}
+
+/// An edit that the driver refuses half-way leaves the graph as it was. If the driver refuses that, too, the graph does
+/// not launch until an edit succeeds.
+pub(crate) fn edited(device: &Device) -> Result<()> {
+    const SET: &str = "cuGraphExecKernelNodeSetParams_v2";
+    let mut run = Run::new();
+    let weights = [weights(device, &mut run, 1)?, weights(device, &mut run, 2)?];
+    let flag = device.alloc::<u32>()?;
+    flag.copy_from(&1)?;
+    let sums = [device.alloc::<[u32; 4]>()?, device.alloc()?];
+    let written: Text = device.alloc_host::<[u32; 5]>()?.share();
+    let mut graph = Sharing::build(device, &weights[0], &flag, &sums[0], &written)?;
+    let change = |graph: &mut Sharing| {
+        graph.edit(|e| {
+            e.set_by(7)?;
+            e.rebind_weights(&weights[1])?;
+            e.rebind_sum(&sums[1])
+        })
+    };
+    let old = graph.by();
+    faults::start();
+    change(&mut graph)?;
+    let calls = faults::counts();
+    graph.edit(|e| {
+        e.set_by(old)?;
+        e.rebind_weights(&weights[0])?;
+        e.rebind_sum(&sums[0])
+    })?;
+    let updates = calls.iter().filter(|(name, _)| name.contains("SetParams"));
+    let updates: Vec<(&str, usize)> = updates.map(|(name, count)| (*name, *count)).collect();
+    assert!(
+        updates.iter().any(|(name, count)| *name == SET && *count > 1),
+        "{updates:?}"
+    );
+    for (call, number) in updates
+        .into_iter()
+        .flat_map(|(call, count)| (1..=count).map(move |number| (call, number)))
+    {
+        faults::start();
+        faults::fail(call, number);
+        let error = change(&mut graph).unwrap_err();
+        assert!(error.to_string().contains(call), "{error}");
+        assert_eq!((faults::pending(), graph.by()), (0, old));
+        graph.launch()?;
+        check(*written.read()?, text(1, old));
+    }
+    faults::start();
+    faults::fail(SET, 2);
+    faults::fail(SET, 3); // the first that is changed back
+    let error = change(&mut graph).unwrap_err();
+    assert!(error.to_string().contains(SET), "{error}");
+    let refused = graph.launch().unwrap_err().to_string();
+    assert!(refused.contains("an update of `edit` failed half-way"), "{refused}");
+    graph.edit(|_| ())?;
+    graph.launch()?;
+    check(*written.read()?, text(1, old));
+    change(&mut graph)?;
+    graph.launch()?;
+    check(*written.read()?, text(2, 7));
     Ok(())
 }
 

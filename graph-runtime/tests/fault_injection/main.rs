@@ -7,10 +7,13 @@
 mod common;
 
 mod codes;
+mod definitions;
+mod describe;
 mod enumeration;
 mod fake;
 mod futures;
 mod graphs;
 mod memory;
 mod races;
+mod runtime;
 mod subscribers;

@@ -441,6 +441,33 @@ fn builders_and_expressions_share_a_generator() -> Result<()> {
 }
 
 #[test]
+fn a_graph_takes_another_generator() -> Result<()> {
+    let device = device();
+    let (first, second) = (device.generator(1)?, device.generator(2)?);
+    let mut graph = Once::build(&device, &first)?;
+    graph.launch()?;
+    graph.noise().set_generator(&second)?;
+    graph.launch()?;
+    graph.launch()?;
+    assert_eq!(graph.drawn()?.read()?.to_vec(), numbers(2, 3, 3));
+    assert_eq!((first.state()?.offset, second.state()?.offset), (3, 6));
+    assert_eq!(graph.noise().seed(), 2);
+    let mut own = Own::build(&device, Philox { seed: 4, offset: 2 })?;
+    assert!(matches!(
+        own.noise().set_generator(&first),
+        Err(Error::Unsupported { .. })
+    ));
+    let foreign = Device::emulator().generator(1)?;
+    assert!(matches!(
+        graph.noise().set_generator(&foreign),
+        Err(Error::ForeignMemory { .. })
+    ));
+    graph.launch()?;
+    assert_eq!(second.state()?.offset, 9);
+    Ok(())
+}
+
+#[test]
 fn a_generator_of_another_device_is_refused() -> Result<()> {
     let other = Device::emulator().generator(1)?;
     let error = Once::build(&Device::emulator(), &other).map(drop).unwrap_err();

@@ -173,6 +173,37 @@ fn launches_of_other_threads_end_before_the_scope() -> Result<()> {
     Ok(())
 }
 
+/// Memory of one page that two threads lend again and again: neither page-locking nor the end of a scope disturbs the
+/// neighbour.
+#[test]
+fn neighbours_in_one_page_are_lent_apart() -> Result<()> {
+    let mut numbers = vec![0.0_f32; 256];
+    let (first, second) = numbers.split_at_mut(128);
+    let run = |part: &mut [f32], offset: usize| -> Result<()> {
+        let device = device();
+        let data = device.alloc::<[f32; 64]>()?;
+        let own = [host(&device)?.share(), host(&device)?.share()];
+        let mut graph = Double::build(&device, &own[0], &data, &own[1])?;
+        let (from, to) = part.split_at_mut(64);
+        for round in 0..50 {
+            from.fill((round + offset) as f32);
+            device.scope(|scope| {
+                graph.rebind_from(scope.lend(&*from)?)?;
+                graph.rebind_to(scope.lend(&mut *to)?)?;
+                graph.launch()?;
+                graph.launch()
+            })?;
+            assert_eq!(to, [2.0 * (round + offset) as f32; 64]);
+        }
+        Ok(())
+    };
+    std::thread::scope(|threads| {
+        let other = threads.spawn(|| run(first, 0));
+        run(second, 1000)?;
+        other.join().expect("it does not panic")
+    })
+}
+
 #[test]
 fn nothing_is_lent_in_a_host_function() -> Result<()> {
     let device = device();

@@ -7,6 +7,7 @@ mod constants;
 mod guards;
 mod lending;
 mod nested;
+mod pools;
 mod rebind;
 mod rectangles;
 mod scratch;

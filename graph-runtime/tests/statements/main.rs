@@ -6,6 +6,8 @@ mod common;
 mod any_graph;
 mod arguments;
 mod atomics;
+mod definition;
+mod edits;
 mod element_types;
 mod expression;
 mod graphed;

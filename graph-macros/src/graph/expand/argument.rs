@@ -20,6 +20,19 @@ pub(super) fn parameters(graph: &Graph<'_>) -> TokenStream {
     graph.item.arguments.iter().map(parameter).collect()
 }
 
+/// The names of these parameters, each after a comma.
+pub(super) fn names(graph: &Graph<'_>) -> TokenStream {
+    let name = |argument: &BuildArgument| match argument {
+        BuildArgument::Value { name, .. } => quote!(, #name),
+        BuildArgument::Memory(memory) => {
+            let name = &memory.name;
+            quote!(, #name)
+        }
+        BuildArgument::Unknown(_) => TokenStream::new(), // the graph has a mistake
+    };
+    graph.item.arguments.iter().map(name).collect()
+}
+
 /// The type that `build` takes for shared memory.
 pub(super) fn argument_type(graph: &Graph<'_>, memory: &Resource) -> TokenStream {
     let shape = Shape::of(graph, memory);

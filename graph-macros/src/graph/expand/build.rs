@@ -5,7 +5,7 @@
 //! the graph keeps these.
 
 use super::argument;
-use super::argument::parameters;
+use super::argument::{names, parameters};
 use super::names::hidden;
 use super::offered;
 use super::promise;
@@ -18,6 +18,8 @@ use quote::quote;
 
 /// The documentation of every `build`.
 const SUMMARY: &str = " Allocates the graph's memory, zeroed, builds it on the device and uploads it.";
+/// The documentation of every `define`.
+const DEFINE: &str = " Checks the graph as `build` does, for graphs to be instantiated later.";
 
 /// `build` of a graph with mistakes.
 pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
@@ -28,13 +30,18 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
         pub fn build(#device: &__g::Device #arguments) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
+        #[doc = #DEFINE]
+        #promise
+        pub fn define(#device: &__g::Device #arguments) -> __g::Result<__g::Definition<Self>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
     }
 }
 
-/// `build` of a graph without mistakes. It makes a builder, binds the build arguments, and calls the function that
-/// declares the nodes.
+/// `build` and `define` of a graph without mistakes. `define` makes a builder, binds the build arguments, and calls the
+/// function that declares the nodes.
 pub(super) fn build(graph: &Graph<'_>, outcome: &Outcome, asserted: &TokenStream) -> TokenStream {
-    let (name, arguments) = (graph.item.name.to_string(), parameters(graph));
+    let (name, arguments, names) = (graph.item.name.to_string(), parameters(graph), names(graph));
     let (device, builder, bound) = (hidden("device"), hidden("builder"), hidden("bound"));
     // The assertions are mentioned here, too, so that a failure names the user's call of `build`.
     let assert = offered::assert(graph, asserted);
@@ -50,6 +57,11 @@ pub(super) fn build(graph: &Graph<'_>, outcome: &Outcome, asserted: &TokenStream
         #promise
         pub fn build(#device: &__g::Device #arguments) -> __g::Result<Self> {
             #assert
+            __g::Definition::build(Self::define(#device #names)?)
+        }
+        #[doc = #DEFINE]
+        #promise
+        pub fn define(#device: &__g::Device #arguments) -> __g::Result<__g::Definition<Self>> {
             let #builder_mutably #builder = __g::GraphBuilder::new(#device, #name);
             #arena
             let #bound_mutably #bound = Self::__unbound();

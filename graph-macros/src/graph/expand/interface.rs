@@ -81,7 +81,29 @@ pub(super) fn params(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
             .map(|param| setter(graph, param, bodies.of(TokenStream::new())))
             .collect(),
     };
-    quote!(#(#getters)* #setters)
+    let edit = edit(graph, bodies);
+    quote!(#(#getters)* #setters #edit)
+}
+
+/// `edit`.
+fn edit(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
+    let (fields, condition) = (graph.params.iter().map(|param| unseen(&param.name)), cloned(graph));
+    let fields: Vec<Ident> = fields.collect();
+    let body = bodies.of(match fields.is_empty() {
+        true => quote!(__p::edit_nodes(self, |graph| &mut graph.__graph, change)),
+        false => quote! {
+            let params = (#(::core::clone::Clone::clone(&self.#fields),)*);
+            __p::edit(self, Self::__edited(), change, move |graph| (#(graph.#fields,)*) = params)
+        },
+    });
+    quote! {
+        /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params
+        /// that it sets, memory that it rebinds, and nodes that it enables, disables or launches in other dimensions.
+        pub fn edit<__R: __g::EditResult>(
+            &mut self,
+            change: impl ::core::ops::FnOnce(&mut Self) -> __R,
+        ) -> __g::Result<()> #condition { #body }
+    }
 }
 
 /// `Debug`, which shows the runtime's graph. It has no bounds on the types of elements.

@@ -45,8 +45,6 @@ pub(super) enum Source {
     Field(Ident),
     /// The variable of the param's name.
     Variable,
-    /// This argument of its setter.
-    Argument(Ident),
 }
 
 /// A copy of a param's value: params are `Clone`, not necessarily `Copy`. All copies of one param have the same span,
@@ -63,7 +61,6 @@ pub(super) fn copy(name: &Ident, source: &Source) -> TokenStream {
             quote_spanned!(name.span()=> #receiver.#name)
         }
         Source::Variable => name.to_token_stream(),
-        Source::Argument(argument) => here(argument).to_token_stream(),
     };
     quote_spanned!(name.span()=> ::core::clone::Clone::clone(&#value))
 }

@@ -59,7 +59,7 @@ pub(super) fn changes(graph: &Graph<'_>) -> bool {
 
 /// The field of the closure, if there is one.
 pub(super) fn nodes_field(graph: &Graph<'_>) -> Option<TokenStream> {
-    (graph.is_expression() && changes(graph)).then(|| quote!(__nodes: F,))
+    (graph.is_expression() && changes(graph)).then(|| quote!(__nodes: ::core::cell::RefCell<F>,))
 }
 
 /// The type of a param in the interface.

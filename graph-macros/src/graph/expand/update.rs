@@ -1,15 +1,16 @@
 //! The functions of nodes that mention params, and the setters that call them.
 
-use super::interface::setter;
+use super::interface;
 use super::names::{Source, copy, hidden, loaded_name, local, receiver, value_name};
 use super::node::{apply, loaded};
 use super::operands;
 use super::operands::handed;
 use super::operands::{function_of, operands, operands_of, resources_of};
+use super::types::cloned;
 use crate::graph::ast::{Node, Resource};
 use crate::graph::resolve::{Graph, Scalar, params, scalars};
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 
 /// The functions of nodes that mention params, and the setters that call them.
 pub(super) fn updates(graph: &Graph<'_>) -> TokenStream {
@@ -20,8 +21,62 @@ pub(super) fn updates(graph: &Graph<'_>) -> TokenStream {
         .enumerate()
         .filter(|(_, node)| !params(graph, node).is_empty())
         .map(|(index, node)| node_function(graph, index, node, &used[index]));
-    let setters = (0..graph.params.len()).map(|param| setter(graph, param, set(graph, param, &used)));
-    quote!(#(#functions)* #(#setters)*)
+    if graph.params.is_empty() {
+        return TokenStream::new();
+    }
+    let changes: Vec<Option<TokenStream>> = (0..graph.params.len())
+        .map(|param| change(graph, param, &used))
+        .collect();
+    let calls = changes.iter().enumerate().map(|(param, change)| {
+        let function = change_of(param);
+        change.is_some().then(|| quote!(Self::#function(graph, update)))
+    });
+    let edited = edited(graph, calls);
+    let setters = (0..graph.params.len()).map(|param| setter(graph, param));
+    quote!(#(#functions)* #(#changes)* #edited #(#setters)*)
+}
+
+/// `set_x(value)`.
+pub(super) fn setter(graph: &Graph<'_>, param: usize) -> TokenStream {
+    let name = &graph.params[param].name;
+    let (graph_name, value, text) = (receiver(name), value_name(name), name.to_string());
+    let (owner, other) = (hidden("graph"), hidden("other"));
+    interface::setter(
+        graph,
+        param,
+        quote! {
+            __p::set_param(#graph_name, Self::__edited(), (#param, #text), #value, |#owner, #other| {
+                ::core::mem::swap(&mut #owner.#name, #other)
+            })
+        },
+    )
+}
+
+/// The functions that edits of a graph with params use. `changes` are the changes of nodes for each param; `None` if no
+/// node mentions it.
+pub(super) fn edited(graph: &Graph<'_>, changes: impl Iterator<Item = Option<TokenStream>>) -> TokenStream {
+    let arms = changes.enumerate().filter_map(|(param, change)| {
+        let change = change?;
+        Some(quote!(#param => #change,))
+    });
+    let condition = cloned(graph);
+    quote! {
+        fn __edited() -> __p::EditedGraph<Self> #condition {
+            __p::EditedGraph {
+                graph: |graph| &graph.__graph,
+                graph_mut: |graph| &mut graph.__graph,
+                change: |graph, update, param| match param {
+                    #(#arms)*
+                    _ => ::core::result::Result::Ok(()),
+                },
+            }
+        }
+    }
+}
+
+/// The name of the function that changes the nodes that mention a param.
+fn change_of(param: usize) -> Ident {
+    format_ident!("__change_{param}")
 }
 
 pub(super) fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: &[Scalar]) -> TokenStream {
@@ -43,15 +98,17 @@ pub(super) fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: 
     }
 }
 
-/// The body of `set_x`.
-pub(super) fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> TokenStream {
-    let name = &graph.params[param].name;
+/// The function that changes the nodes that mention a param; `None` if no node does.
+fn change(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> Option<TokenStream> {
+    let (name, function) = (&graph.params[param].name, change_of(param));
     let param = Scalar::Param(param);
-    let (this, value) = (receiver(name), value_name(name));
-    let text = name.to_string();
+    let this = receiver(name);
     let affected: Vec<usize> = (0..graph.nodes.len())
         .filter(|&node| used[node].contains(&param))
         .collect();
+    if affected.is_empty() {
+        return None;
+    }
     let update = hidden("update");
     let mut locals: Vec<&Resource> = affected.iter().flat_map(|&node| resources_of(graph, &[node])).collect();
     locals.sort_unstable_by_key(|resource| &resource.name);
@@ -66,25 +123,18 @@ pub(super) fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> Toke
     others.dedup();
     let others = others.iter().map(|&other| {
         let name = graph.scalar(other).name;
-        let source = if other == param {
-            Source::Argument(value.clone())
-        } else {
-            Source::Field(this.clone())
-        };
-        let value = copy(name, &source);
+        let value = copy(name, &Source::Field(this.clone()));
         quote!(let #name = #value;)
     });
     let calls = update_calls(graph, &affected, &update);
-    quote! {
-        #(#locals)*
-        #(#others)*
-        __g::Graph::update(&mut #this.__graph, #text, |#update| {
+    Some(quote! {
+        fn #function(&#this, #update: &mut __g::Update<'_>) -> __g::Result<()> {
+            #(#locals)*
+            #(#others)*
             #calls
             ::core::result::Result::Ok(())
-        })?;
-        #this.#name = #value;
-        ::core::result::Result::Ok(())
-    }
+        }
+    })
 }
 
 /// The calls, by an update, of the functions of nodes that mention params, for all iterations. Their operands are local

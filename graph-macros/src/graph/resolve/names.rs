@@ -11,11 +11,13 @@ use syn::Type;
 use syn::ext::IdentExt;
 
 /// The methods that every graph has, and its constant, whose names nothing else may take.
-const METHODS: [&str; 7] = [
+const METHODS: [&str; 9] = [
     "build",
+    "define",
     "launch",
     "launch_on",
     "synchronize",
+    "edit",
     "memory_mut",
     "raw",
     "PLAN",

@@ -6,7 +6,7 @@ use super::kernels::Kernels;
 use super::texture::Textures;
 use crate::backend::device::cuda::Cuda;
 use crate::backend::storage::Storage;
-use crate::driver::{self, CUfunction, CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelNodeParams};
+use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelHandle, KernelNodeParams};
 use crate::error::CudaError;
 use crate::kernel::texture;
 use crate::program::{Argument, KernelOp, Op, Program};
@@ -94,29 +94,32 @@ impl Adder {
         match &*program.lowered(node) {
             Op::Kernel(kernel) => {
                 let entry = program.functions[kernel.function as usize].facts.entry;
+                let api = kernels.handle(kernel.function).api(self.cuda.api());
                 announce!(
                     self.cuda,
                     trace,
                     node = name,
                     entry,
                     after = after.len(),
-                    "cuGraphAddKernelNode_v2"
+                    "{}",
+                    api.names().add_kernel_node
                 )?;
                 // SAFETY: by the caller's promise.
                 let params = unsafe { self.kernel(program, kernels, kernel, node) }?;
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
-                let added = unsafe { driver::graph::add_kernel_node(graph, after, &params) }?;
+                let added = unsafe { api.add_kernel_node(graph, after, &params) }?;
                 if let Some(attributes) = &kernel.attributes {
                     announce!(
                         self.cuda,
                         trace,
                         node = name,
                         ?attributes,
-                        "cuGraphKernelNodeSetAttribute"
+                        "{}",
+                        self.cuda.api().names().set_attribute
                     )?;
                     // SAFETY: the node was just added.
-                    unsafe { attribute::set(added, attributes) }?;
+                    unsafe { attribute::set(&self.cuda, added, attributes) }?;
                 }
                 Ok(added)
             }
@@ -129,11 +132,12 @@ impl Adder {
                     bytes,
                     rows,
                     after = after.len(),
-                    "cuGraphAddMemcpyNode"
+                    "{}",
+                    self.cuda.api().names().add_memcpy_node
                 )?;
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::graph::add_memcpy_node(graph, after, &params, self.cuda.raw()) }
+                unsafe { self.cuda.api().add_memcpy_node(graph, after, &params, self.cuda.raw()) }
             }
             op @ Op::Memset { to, .. } => {
                 let fill = Fill::of_node(program, node, op).unwrap_or(Fill::Nothing);
@@ -155,10 +159,11 @@ impl Adder {
                     trace,
                     node = name,
                     after = after.len(),
-                    "cuGraphAddEmptyNode"
+                    "{}",
+                    self.cuda.api().names().add_empty_node
                 )?;
                 // SAFETY: by the caller's promise.
-                unsafe { driver::graph::add_empty_node(graph, after) }
+                unsafe { self.cuda.api().add_empty_node(graph, after) }
             }
         }
     }
@@ -182,7 +187,7 @@ impl Adder {
                 let params = unsafe { self.kernel(program, kernels, kernel, node) }?;
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
-                unsafe { driver::graph::set_kernel_node(exec, handle, &params) }
+                unsafe { self.cuda.api().set_kernel_node(exec, handle, &params) }
             }
             op @ Op::Memset { to, .. } => {
                 let fill = Fill::of_node(program, node, op).unwrap_or(Fill::Nothing);
@@ -192,7 +197,7 @@ impl Adder {
             Op::Memcpy { from, to } if !to.is_empty() && to.is_one_row() => {
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::graph::set_memcpy_node(exec, handle, &params, self.cuda.raw()) }
+                unsafe { self.cuda.api().set_memcpy_node(exec, handle, &params, self.cuda.raw()) }
             }
             // Nothing in these changes in place. For copies of rows that lie apart, the whole graph is instantiated
             // again (`renew`).
@@ -308,9 +313,9 @@ pub(super) const ONE_THREAD: LaunchConfig = LaunchConfig {
 };
 
 /// The parameters of a kernel node. `pointers` point to its arguments; the result points to `pointers`.
-pub(super) fn launch(function: CUfunction, config: &LaunchConfig, pointers: &mut [*mut c_void]) -> KernelNodeParams {
+pub(super) fn launch(kernel: KernelHandle, config: &LaunchConfig, pointers: &mut [*mut c_void]) -> KernelNodeParams {
     KernelNodeParams {
-        func: function,
+        func: kernel.function,
         gridDimX: config.grid[0],
         gridDimY: config.grid[1],
         gridDimZ: config.grid[2],
@@ -320,7 +325,7 @@ pub(super) fn launch(function: CUfunction, config: &LaunchConfig, pointers: &mut
         sharedMemBytes: config.shared,
         kernelParams: pointers.as_mut_ptr(),
         extra: ptr::null_mut(),
-        kern: ptr::null_mut(),
+        kern: kernel.kernel,
         ctx: ptr::null_mut(),
     }
 }

@@ -2,8 +2,9 @@
 
 use super::kernels::Kernels;
 use crate::backend::device::cuda::Cuda;
+use crate::backend::device::options::InstantiateOptions;
 use crate::driver::{
-    self, CUdevice_attribute as DeviceAttribute, CUfunction_attribute as FunctionAttribute, CUgraphNode,
+    self, CUdevice_attribute as DeviceAttribute, CUfunction_attribute as FunctionAttribute, CUgraphNode, NodeAttribute,
 };
 use crate::error::CudaError;
 use crate::kernel::KernelFacts;
@@ -13,11 +14,32 @@ use crate::program::{KernelAttributes, KernelOp, Op, Program};
 const CLUSTERS: (i32, i32) = (9, 0);
 /// The most blocks in a cluster for which every such device has room (CUDA programming guide, "thread block clusters").
 const PORTABLE_CLUSTER: u64 = 8;
+/// `CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`
+const AUTO_FREE_ON_LAUNCH: u64 = 1;
+/// `CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH`
+const DEVICE_LAUNCH: u64 = 4;
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY`
 const USE_NODE_PRIORITY: u64 = 8;
 
-/// The flags to instantiate a graph with. CUDA ignores priorities unless a flag asks for them.
-pub(super) fn flags(program: &Program) -> u64 {
+/// The flags to instantiate a graph with.
+pub(super) fn flags(program: &Program, options: InstantiateOptions) -> u64 {
+    let InstantiateOptions {
+        upload: _, // `make_ready` uploads, after it has disabled nodes
+        auto_free_on_launch,
+        device_launch,
+        node_priority,
+    } = options;
+    let flag = |set, flag| if set { flag } else { 0 };
+    flag(auto_free_on_launch, AUTO_FREE_ON_LAUNCH)
+        | flag(device_launch, DEVICE_LAUNCH)
+        | flag(
+            node_priority.unwrap_or_else(|| has_priorities(program)),
+            USE_NODE_PRIORITY,
+        )
+}
+
+/// Whether any node has a priority. CUDA ignores priorities unless a flag asks for them.
+fn has_priorities(program: &Program) -> bool {
     let has_priority = |op: &Op| match op {
         Op::Kernel(kernel) => kernel
             .attributes
@@ -34,11 +56,7 @@ pub(super) fn flags(program: &Program) -> u64 {
         | Op::Capture(_)
         | Op::Raw(_) => false,
     };
-    if program.ops.iter().any(has_priority) {
-        USE_NODE_PRIORITY
-    } else {
-        0
-    }
+    program.ops.iter().any(has_priority)
 }
 
 /// Allows a function the clusters in which a node launches it, if they are larger than portable.
@@ -49,7 +67,7 @@ pub(super) fn permit(kernels: &Kernels, facts: &KernelFacts, kernel: &KernelOp) 
     }
     let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
     // SAFETY: the function's module is loaded until `unload`.
-    unsafe { driver::module::set_function_attribute(kernels.handle(kernel.function), attribute, 1) }
+    unsafe { driver::module::set_function_attribute(kernels.handle(kernel.function).function, attribute, 1) }
 }
 
 /// Refuses attributes that the device does not allow for a node; the error says why. The context is current, and the
@@ -101,7 +119,7 @@ fn check_cooperative(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Resul
     if supported.map_err(asked)? == 0 {
         return Err("is launched cooperatively, which the device cannot do".to_owned());
     }
-    let (handle, config) = (kernels.handle(kernel.function), &kernel.config);
+    let (handle, config) = (kernels.handle(kernel.function).function, &kernel.config);
     let threads = config.block_threads();
     // SAFETY: the function's module is loaded until `unload`; the context is current.
     let each = unsafe { driver::attribute::active_blocks(handle, threads, config.shared) }.map_err(asked)?;
@@ -121,18 +139,16 @@ fn check_cooperative(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Resul
 /// # Safety
 ///
 /// The node lives, is a kernel node, and the graph that it is in has not been instantiated.
-pub(super) unsafe fn set(node: CUgraphNode, attributes: &KernelAttributes) -> Result<(), CudaError> {
+pub(super) unsafe fn set(cuda: &Cuda, node: CUgraphNode, attributes: &KernelAttributes) -> Result<(), CudaError> {
+    // SAFETY: by the caller's promise.
+    let set = |attribute| unsafe { cuda.api().set_attribute(node, attribute) };
     if let Some(cluster) = attributes.cluster {
-        // SAFETY: by the caller's promise.
-        unsafe { driver::attribute::set_cluster(node, cluster) }?;
+        set(NodeAttribute::Cluster(cluster))?;
     }
     if attributes.cooperative {
-        // SAFETY: as above.
-        unsafe { driver::attribute::set_cooperative(node) }?;
+        set(NodeAttribute::Cooperative)?;
     }
-    match attributes.priority {
-        // SAFETY: as above.
-        Some(priority) => unsafe { driver::attribute::set_priority(node, priority) },
-        None => Ok(()),
-    }
+    attributes
+        .priority
+        .map_or(Ok(()), |priority| set(NodeAttribute::Priority(priority)))
 }

@@ -13,6 +13,7 @@ use crate::backend::device::cuda::Cuda;
 use crate::backend::device::cuda::check_version;
 use crate::backend::device::cuda_memory::CudaMemory;
 use crate::backend::device::event::LaunchEvent;
+use crate::backend::device::options::InstantiateOptions;
 use crate::backend::memory::DeviceMemory;
 use crate::backend::storage::{Storage, allocate};
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
@@ -26,20 +27,32 @@ use std::ptr;
 use std::sync::Arc;
 
 impl CudaExecutable {
-    pub(crate) fn build(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
+    /// Makes all but the executable graph: memory, kernels, and the graph with its nodes.
+    pub(crate) fn with_nodes(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
         let _relaxed = RelaxedCapture::enter();
-        let mut built = Self::prepared(cuda, blueprint)?;
+        let mut prepared = Self::prepared(cuda, blueprint)?;
         let plain = Programmatic::default();
         let blueprint = &Blueprint {
             programmatic: programmatic::edges(cuda, blueprint, &plain)?,
             ..*blueprint
         };
         match blueprint.program.whole_capture() {
-            Some(_) => built.adopt(0),
-            None => built.add_nodes(blueprint)?,
+            Some(_) => prepared.adopt(0),
+            None => prepared.add_nodes(blueprint)?,
         }
-        built.instantiate(blueprint)?;
-        Ok(built)
+        Ok(prepared)
+    }
+
+    /// Makes the executable graph, if there is none yet.
+    pub(crate) fn instantiate(&mut self, blueprint: &Blueprint<'_>, options: InstantiateOptions) -> Result<()> {
+        let _relaxed = RelaxedCapture::enter();
+        self.options = options;
+        self.cuda.bind().at(|| Site::graph(&blueprint.draft.name))?;
+        let plain = Programmatic::default();
+        self.instantiate_graph(&Blueprint {
+            programmatic: programmatic::edges(&self.cuda, blueprint, &plain)?,
+            ..*blueprint
+        })
     }
 
     /// Makes all that a graph needs before its first node is added: memory, a stream, kernels, captured graphs. Every
@@ -47,6 +60,8 @@ impl CudaExecutable {
     pub(super) fn prepared(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
         let graph = || Site::graph(&blueprint.draft.name);
         check_version()?;
+        #[cfg(feature = "cudart")]
+        cuda.check_api(graph)?;
         let storage = allocate(&Backend::Cuda(cuda.clone()), blueprint)?;
         cuda.bind().at(graph)?;
         announce!(cuda, trace, graph = %blueprint.draft.name, "cuEventCreate").at(graph)?;
@@ -59,6 +74,8 @@ impl CudaExecutable {
             rebound: false,
             graph: ptr::null_mut(),
             exec: ptr::null_mut(),
+            origin: None,
+            options: InstantiateOptions::default(),
             stale: false,
             nodes: vec![ptr::null_mut(); blueprint.program.ops.len()],
             setters: Vec::new(),
@@ -186,9 +203,10 @@ impl CudaExecutable {
     /// destroys the graph, even if the closure of a node panics.
     fn add_nodes(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let draft = blueprint.draft;
-        announce!(self.cuda, trace, graph = %draft.name, "cuGraphCreate").at(|| Site::graph(&draft.name))?;
+        announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().create)
+            .at(|| Site::graph(&draft.name))?;
         // SAFETY: the driver is initialised.
-        self.graph = unsafe { driver::graph::create() }.at(|| Site::graph(&draft.name))?;
+        self.graph = unsafe { self.cuda.api().create() }.at(|| Site::graph(&draft.name))?;
         // SAFETY: the graph was created above.
         let added =
             unsafe { self.add_prefix(blueprint, self.graph, blueprint.order.sequence(0), &[], &mut Turn::Free) };
@@ -230,7 +248,7 @@ impl CudaExecutable {
             if let (Some(seed), []) = (blueprint.delays, &early[..]) {
                 // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order; the context is
                 // current.
-                let delay = unsafe { delay::add(graph, &after, &self.kernels, seed, node) };
+                let delay = unsafe { delay::add(&self.cuda, graph, &after, &self.kernels, seed, node) };
                 after = vec![delay.map_err(|error| (node, error))?];
             }
             self.nodes[node] = match &blueprint.program.ops[node] {
@@ -255,11 +273,11 @@ impl CudaExecutable {
             };
             if !early.is_empty() {
                 let name = &blueprint.draft.nodes[node].name;
-                announce!(self.cuda, trace, node = %name, after = early.len(), "cuGraphAddDependencies_v2")
+                announce!(self.cuda, trace, node = %name, after = early.len(), "{}", self.cuda.api().names().add_programmatic)
                     .map_err(|error| (node, error))?;
                 // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule), between which
                 // no edge was added.
-                unsafe { driver::edge::add_programmatic(graph, &early, self.nodes[node]) }
+                unsafe { self.cuda.api().add_programmatic(graph, &early, self.nodes[node]) }
                     .map_err(|error| (node, error))?;
             }
         }
@@ -301,14 +319,18 @@ impl CudaExecutable {
         Ok(added.map_err(|error| (node, error))?)
     }
 
-    /// Instantiates the graph and uploads it.
-    fn instantiate(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
+    /// Instantiates the graph and, if the options ask for it, uploads it.
+    fn instantiate_graph(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let draft = blueprint.draft;
         let graph = || Site::graph(&draft.name);
-        announce!(self.cuda, trace, graph = %draft.name, nodes = self.nodes.len(), "cuGraphInstantiateWithParams")
+        announce!(self.cuda, trace, graph = %draft.name, nodes = self.nodes.len(), "{}", self.cuda.api().names().instantiate)
             .at(graph)?;
         // SAFETY: fact 1 of `CudaExecutable`.
-        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(blueprint.program)) };
+        let exec = unsafe {
+            self.cuda
+                .api()
+                .instantiate(self.graph, attribute::flags(blueprint.program, self.options))
+        };
         self.exec = match exec {
             Ok(exec) => exec,
             Err(failed) => {
@@ -333,8 +355,11 @@ impl CudaExecutable {
     /// name it.
     fn bisect(&mut self, blueprint: &Blueprint<'_>) -> Option<usize> {
         let whole = |node: &Node| node.kind.is_conditional() || matches!(node.kind, NodeKind::Raw | NodeKind::Graph);
-        if blueprint.draft.nodes.iter().any(whole) || blueprint.program.whole_capture().is_some() {
-            return None; // the nodes of a body cannot be left out one by one, and closures of `raw` nodes run once
+        let captured = blueprint.program.whole_capture().is_some();
+        if blueprint.changed || captured || blueprint.draft.nodes.iter().any(whole) {
+            // The user's change is in the whole graph only; the nodes of a body cannot be left out one by one; and
+            // closures of `raw` nodes run once.
+            return None;
         }
         let sequence: Vec<usize> = blueprint.order.sequence(0).collect();
         let kept = self.nodes.clone();
@@ -355,21 +380,22 @@ impl CudaExecutable {
     /// Whether a graph of these nodes alone can be instantiated.
     fn instantiates(&mut self, blueprint: &Blueprint<'_>, sequence: &[usize]) -> bool {
         // SAFETY: the driver is initialised.
-        let Ok(graph) = (unsafe { driver::graph::create() }) else {
+        let Ok(graph) = (unsafe { self.cuda.api().create() }) else {
             return false;
         };
         // SAFETY: the graph was created above, and `sequence` is a prefix of all nodes in order.
         let added =
             unsafe { self.add_prefix(blueprint, graph, sequence.iter().copied(), &[], &mut Turn::Free) }.is_ok();
+        let flags = attribute::flags(blueprint.program, self.options);
         // SAFETY: the graph was created above.
-        let exec = added.then(|| unsafe { driver::graph::instantiate(graph, attribute::flags(blueprint.program)) });
+        let exec = added.then(|| unsafe { self.cuda.api().instantiate(graph, flags) });
         let works = matches!(exec, Some(Ok(_)));
         if let Some(Ok(exec)) = exec {
             // SAFETY: it was made above and never launched.
-            let _ = unsafe { driver::graph::destroy_executable(exec) };
+            let _ = unsafe { self.cuda.api().destroy_executable(exec) };
         }
         // SAFETY: the graph was created above and given to nobody.
-        let _ = unsafe { driver::graph::destroy(graph) };
+        let _ = unsafe { self.cuda.api().destroy(graph) };
         works
     }
 }

@@ -2,8 +2,9 @@
 
 mod session;
 
-use self::session::Capturing;
+pub(super) use self::session::Capturing;
 use crate::backend::device::cuda::Cuda;
+use crate::backend::pool::PoolShare;
 use crate::driver::{self, CUgraph};
 use crate::error::CudaError;
 use crate::program::capture::{CaptureCall, CaptureMode};
@@ -16,32 +17,54 @@ use std::sync::Arc;
 pub(super) struct Captured {
     /// Null before the first recording, and after [`Captured::take`].
     graph: CUgraph,
-    session: Capturing,
+    /// `None` if the work was recorded from a stream of the user's.
+    session: Option<Capturing>,
     cuda: Arc<Cuda>,
 }
 
 impl Captured {
     /// Makes a stream to capture from. Nothing has been captured yet. The context is current.
-    pub(super) fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>, mode: CaptureMode) -> Result<Self, CudaError> {
+    pub(super) fn new(
+        cuda: &Arc<Cuda>,
+        addresses: &Arc<Addresses>,
+        pool: Option<&Arc<PoolShare>>,
+        mode: CaptureMode,
+    ) -> Result<Self, CudaError> {
         Ok(Self {
             graph: ptr::null_mut(),
-            session: Capturing::new(cuda, addresses, mode)?,
+            session: Some(Capturing::new(cuda, addresses, pool, mode)?),
             cuda: cuda.clone(),
         })
     }
 
-    /// The stream with its objects.
-    pub(super) fn session(&mut self) -> &mut Capturing {
-        &mut self.session
+    /// A graph that was captured before, in this context, for nobody else.
+    pub(super) fn recorded(cuda: &Arc<Cuda>, graph: CUgraph) -> Self {
+        Self {
+            graph,
+            session: None,
+            cuda: cuda.clone(),
+        }
+    }
+
+    /// The bytes of workspaces that are in no pool.
+    pub(super) fn bytes(&self) -> usize {
+        self.session.as_ref().map_or(0, Capturing::bytes)
+    }
+
+    /// The stream with its objects, if there is one.
+    pub(super) fn session(&mut self) -> Option<&mut Capturing> {
+        self.session.as_mut()
     }
 
     /// Captures the work that a closure queues, in place of what was captured before. The context is current. The error
     /// says why there is no graph.
     pub(super) fn record(&mut self, call: &CaptureCall, allocations: Allocations) -> Result<(), String> {
-        let graph = self.session.record(call)?;
-        self.destroy();
-        self.graph = graph;
-        let text = |error: CudaError| error.to_string();
+        if let Some(session) = &self.session {
+            let graph = session.record(call)?;
+            self.destroy();
+            self.graph = graph;
+        }
+        let (graph, text) = (self.graph, |error: CudaError| error.to_string());
         // SAFETY: the graph was just captured.
         let (allocated, freed) = unsafe { count_allocations(graph) }.map_err(text)?;
         // CUDA's own errors would not say what is wrong.

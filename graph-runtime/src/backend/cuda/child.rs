@@ -4,7 +4,7 @@ use super::CudaExecutable;
 use super::conditional::{Turn, sinks};
 use super::failure::Failure;
 use crate::backend::blueprint::Blueprint;
-use crate::driver::{self, CUgraph, CUgraphNode};
+use crate::driver::{CUgraph, CUgraphNode};
 use crate::program::Op;
 
 impl CudaExecutable {
@@ -24,27 +24,29 @@ impl CudaExecutable {
         turn: &mut Turn,
     ) -> Result<CUgraphNode, Failure> {
         let at_node = |error| (node, error);
+        let api = self.cuda.api();
         let sequence = blueprint.order.sequence(body);
         if holds_conditionals(blueprint, body) {
             // SAFETY: by the caller's promise.
-            let first = unsafe { driver::graph::add_empty_node(graph, after) }.map_err(at_node)?;
+            let first = unsafe { api.add_empty_node(graph, after) }.map_err(at_node)?;
             // SAFETY: by the caller's promise; `first` was just added, and no node of the body was added before.
             unsafe { self.add_prefix(blueprint, graph, sequence, &[first], turn) }?;
             let last: Vec<CUgraphNode> = sinks(blueprint, body).map(|sink| self.nodes[sink]).collect();
             // SAFETY: by the caller's promise; `last` are nodes of the graph.
-            return Ok(unsafe { driver::graph::add_empty_node(graph, &last) }.map_err(at_node)?);
+            return Ok(unsafe { api.add_empty_node(graph, &last) }.map_err(at_node)?);
         }
         let name = &blueprint.draft.nodes[node].name;
-        announce!(self.cuda, trace, node = %name, after = after.len(), "cuGraphAddChildGraphNode").map_err(at_node)?;
+        announce!(self.cuda, trace, node = %name, after = after.len(), "{}", api.names().add_child_node)
+            .map_err(at_node)?;
         // SAFETY: the driver is initialised.
-        let empty = unsafe { driver::graph::create() }.map_err(at_node)?;
+        let empty = unsafe { api.create() }.map_err(at_node)?;
         // SAFETY: by the caller's promise; `empty` was just made.
-        let added = unsafe { driver::graph::add_child_node(graph, after, empty) };
+        let added = unsafe { api.add_child_node(graph, after, empty) };
         // SAFETY: it was made above, and the node has a copy.
-        unsafe { driver::graph::destroy(empty) }.map_err(at_node)?;
+        unsafe { api.destroy(empty) }.map_err(at_node)?;
         let added = added.map_err(at_node)?;
         // SAFETY: the node is a child graph's, and was just added.
-        let child = unsafe { driver::graph::child(added) }.map_err(at_node)?;
+        let child = unsafe { api.child(added) }.map_err(at_node)?;
         // SAFETY: the child lives as long as its node, and has no nodes yet.
         unsafe { self.add_prefix(blueprint, child, sequence, &[], &mut Turn::Free) }?;
         Ok(added)

@@ -141,7 +141,7 @@ impl CudaExecutable {
         let mut before = after.to_vec();
         for choice in &choices {
             // SAFETY: the graph lives, by the caller's promise, and the context is that of `self`.
-            let handle = unsafe { driver::conditional::create_handle(graph, self.cuda.raw()) }.map_err(at_node)?;
+            let handle = unsafe { self.cuda.api().create_handle(graph, self.cuda.raw()) }.map_err(at_node)?;
             let setting = Setting {
                 owner: node,
                 condition: conditional.condition(),
@@ -165,7 +165,7 @@ impl CudaExecutable {
             _ => {
                 let before = if added.is_empty() { after } else { &added };
                 // SAFETY: by the caller's promise; `added` are nodes of the graph.
-                Ok(unsafe { driver::graph::add_empty_node(graph, before) }.map_err(at_node)?)
+                Ok(unsafe { self.cuda.api().add_empty_node(graph, before) }.map_err(at_node)?)
             }
         }
     }
@@ -184,12 +184,13 @@ impl CudaExecutable {
         setting: Setting,
     ) -> Result<CUgraphNode, Failure> {
         let at_node = |error| (setting.owner, error);
+        let api = self.cuda.api();
         let (name, bodies) = (&blueprint.draft.nodes[setting.owner].name, choice.bodies.len());
-        announce!(self.cuda, trace, node = %name, bodies, kind = ?choice.kind, "cuGraphAddNode_v2").map_err(at_node)?;
+        announce!(self.cuda, trace, node = %name, bodies, kind = ?choice.kind, "{}", api.names().add_conditional_node)
+            .map_err(at_node)?;
         let context = self.cuda.raw();
         // SAFETY: by the caller's promise.
-        let added =
-            unsafe { driver::conditional::add_node(graph, after, setting.handle, choice.kind, bodies, context) };
+        let added = unsafe { api.add_conditional_node(graph, after, setting.handle, choice.kind, bodies, context) };
         let (added, graphs) = added.map_err(at_node)?;
         for (&body, graph) in choice.bodies.iter().zip(graphs) {
             // SAFETY: the body's graph lives as long as its node, and no node of it was added before.
@@ -208,7 +209,7 @@ impl CudaExecutable {
                 unsafe { self.add_setter(graph, &last, setting) }
             } else if last.is_empty() {
                 // SAFETY: the body's graph lives. CUDA's documentation asks for a node in every body.
-                unsafe { driver::graph::add_empty_node(graph, &[]) }
+                unsafe { self.cuda.api().add_empty_node(graph, &[]) }
             } else {
                 continue;
             };
@@ -237,7 +238,7 @@ impl CudaExecutable {
         let params = self.adder.condition(&self.kernels, handle, condition, number);
         // SAFETY: by the caller's promise; `params` points into `self.adder`, which is not touched until the call is
         // over.
-        let node = unsafe { driver::graph::add_kernel_node(graph, after, &params) }?;
+        let node = unsafe { self.cuda.api().add_kernel_node(graph, after, &params) }?;
         self.setters.push(Setter { node, setting });
         Ok(node)
     }
@@ -246,6 +247,7 @@ impl CudaExecutable {
     /// current.
     pub(super) fn apply_condition(&mut self, node: usize) -> Result<(), CudaError> {
         let Self {
+            cuda,
             exec,
             adder,
             kernels,
@@ -256,7 +258,7 @@ impl CudaExecutable {
             let params = adder.condition(kernels, setting.handle, setting.condition, setting.number);
             // SAFETY: facts 1, 2 and 7 of `CudaExecutable`: `node` is a kernel of the graph that `exec` was made of, or
             // of a body in it, and `params` points into `adder`, which is not touched until the call is over.
-            unsafe { driver::graph::set_kernel_node(*exec, *node, &params) }?;
+            unsafe { cuda.api().set_kernel_node(*exec, *node, &params) }?;
         }
         Ok(())
     }

@@ -9,7 +9,6 @@ mod wait;
 
 use self::report::Around;
 use self::wait::wait;
-use super::capture::Allocations;
 use super::failure::Failure;
 use super::{CudaExecutable, OWN};
 use crate::backend::blueprint::Blueprint;
@@ -19,7 +18,7 @@ use crate::backend::device::event::LaunchEvent;
 use crate::backend::device::options::DebugOptions;
 use crate::backend::storage::Storage;
 use crate::backend::uses::Claim;
-use crate::driver::{self, CUgraph, CUgraphExec, CUstream, RelaxedCapture};
+use crate::driver::{self, CUgraph, CUgraphExec, CUstream, GraphApi, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::capture::CaptureCall;
 use crate::program::{Conditional, ConditionalKind, Op, Program};
@@ -36,7 +35,7 @@ use std::sync::Arc;
 /// The facts of [`CudaExecutable`] hold for `parts`, whose `graph` and `exec` are null: nothing launches them. Pieces
 /// stand in their place:
 ///
-/// 1. *A piece has one node*, or the nodes that the closure of one `raw` node has added. It refers to the memory and
+/// 1. *A piece has one node*, or the nodes that the closure of one `raw` node has added, or those of a captured graph. It refers to the memory and
 ///    the kernels of `parts`.
 /// 2. *A launch waits for each of its pieces.* It is noted in `parts.in_flight` before the first. A piece is destroyed
 ///    after the wait for it, or never, if that failed; so it never outlives `parts`.
@@ -54,8 +53,10 @@ pub(crate) struct DebugExecutable {
     over: bool,
 }
 
-/// A graph of one node, instantiated.
+/// A graph of one node, or a captured graph, instantiated.
 struct Piece {
+    api: GraphApi,
+    /// Null if it is the captured graph, which `parts` keeps.
     graph: CUgraph,
     exec: CUgraphExec,
 }
@@ -108,6 +109,11 @@ impl DebugExecutable {
 
     pub(crate) fn storage(&self) -> &[Storage] {
         &self.parts.storage
+    }
+
+    /// The bytes of device memory besides that of resources.
+    pub(crate) fn workspaces(&self) -> usize {
+        self.parts.workspaces()
     }
 
     /// The host functions.
@@ -273,7 +279,7 @@ impl DebugExecutable {
         let stream = self.parts.stream;
         // SAFETY: the piece was instantiated in this context, and `parts` has what it uses (fact 1); fact 1 of
         // `CudaExecutable`.
-        let queued = unsafe { driver::graph::launch(piece.exec, stream) };
+        let queued = unsafe { self.parts.cuda.api().launch(piece.exec, stream) };
         if let Err(error) = queued {
             self.over = self.drain().is_err();
             return Err(report::failed(self, run, node, error));
@@ -309,16 +315,25 @@ impl DebugExecutable {
         let at_node = |error: CudaError| (node, error);
         // A closure of the node before may have made another context current.
         self.parts.cuda.bind().map_err(at_node)?;
-        // SAFETY: the driver is initialised.
-        let graph = unsafe { driver::graph::create() }.map_err(at_node)?;
+        let api = self.parts.cuda.api();
         let mut piece = Piece {
-            graph,
+            api,
+            graph: ptr::null_mut(),
             exec: ptr::null_mut(),
         };
-        // SAFETY: the graph was just made in the context of `parts`; fact 2.
-        unsafe { self.parts.add_one(draft, program, graph, &[], node) }?;
-        // SAFETY: the graph was made above.
-        let exec = unsafe { driver::graph::instantiate(graph, 0) };
+        let graph = match program.whole_capture() {
+            // It may have nodes that a child graph cannot have.
+            Some(_) => self.parts.captured(node),
+            None => {
+                // SAFETY: the driver is initialised.
+                piece.graph = unsafe { api.create() }.map_err(at_node)?;
+                // SAFETY: the graph was just made in the context of `parts`; fact 2.
+                unsafe { self.parts.add_one(draft, program, piece.graph, &[], node) }?;
+                piece.graph
+            }
+        };
+        // SAFETY: the graph was made above, or is the captured one, which `parts` keeps.
+        let exec = unsafe { api.instantiate(graph, 0) };
         piece.exec = exec.map_err(|failed| (node, failed.error))?;
         Ok(piece)
     }
@@ -329,6 +344,13 @@ impl DebugExecutable {
             Some(fault) => Err(fault.clone()),
             None => self.parts.wait().at(|| Site::graph(&draft.name)),
         }
+    }
+
+    /// Waits until no launch is in flight, and forgets the error of the last launch unless it has ended all work.
+    pub(crate) fn restart(&mut self, draft: &Draft) -> Result<()> {
+        self.refuse_if_over()?;
+        self.fault = None;
+        self.wait(draft)
     }
 
     /// Refuses a change that the device, or CUDA's rules for changing nodes in place, would refuse.
@@ -362,7 +384,7 @@ impl DebugExecutable {
     /// Records the work of a captured graph again, with its memory where that is now.
     pub(crate) fn record_again(&mut self, draft: &Draft, node: usize, call: &CaptureCall) -> Result<()> {
         let _relaxed = RelaxedCapture::enter();
-        self.parts.recapture(draft, node, call, Allocations::Refused)?;
+        self.parts.recapture(draft, node, call)?;
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.parts.clear_retired(node).at(site)
     }
@@ -390,9 +412,11 @@ impl Drop for Piece {
     fn drop(&mut self) {
         if !self.exec.is_null() {
             // SAFETY: it was made for `self` alone, and is not running.
-            let _ = unsafe { driver::graph::destroy_executable(self.exec) };
+            let _ = unsafe { self.api.destroy_executable(self.exec) };
         }
-        // SAFETY: as above.
-        let _ = unsafe { driver::graph::destroy(self.graph) };
+        if !self.graph.is_null() {
+            // SAFETY: as above.
+            let _ = unsafe { self.api.destroy(self.graph) };
+        }
     }
 }

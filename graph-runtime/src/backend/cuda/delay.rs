@@ -3,8 +3,9 @@
 
 use super::add::{ONE_THREAD, launch};
 use super::kernels::Kernels;
+use crate::backend::device::cuda::Cuda;
 use crate::backend::random::Random;
-use crate::driver::{self, CUgraph, CUgraphNode};
+use crate::driver::{CUgraph, CUgraphNode};
 use crate::error::CudaError;
 use std::ffi::c_void;
 
@@ -24,6 +25,7 @@ fn nanoseconds(seed: u64, node: usize) -> u64 {
 /// The graph and the nodes in `after` live and belong together, the context is current, and `kernels` outlive the
 /// graph.
 pub(super) unsafe fn add(
+    cuda: &Cuda,
     graph: CUgraph,
     after: &[CUgraphNode],
     kernels: &Kernels,
@@ -34,7 +36,7 @@ pub(super) unsafe fn add(
     let mut arguments = [(&raw mut time).cast::<c_void>()];
     let params = launch(kernels.delay(), &ONE_THREAD, &mut arguments);
     // SAFETY: by the caller's promise; the argument is copied by the call (fact 6 of `CudaExecutable`).
-    unsafe { driver::graph::add_kernel_node(graph, after, &params) }
+    unsafe { cuda.api().add_kernel_node(graph, after, &params) }
 }
 
 #[cfg(test)]

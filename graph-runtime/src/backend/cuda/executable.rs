@@ -8,12 +8,13 @@ use crate::backend::device::cuda::twice;
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::storage::Storage;
 use crate::backend::uses::Awaited;
-use crate::driver::{self, CUgraph, CUgraphExec, CUstream, CaptureStatus, RelaxedCapture};
+use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::host::refuse_in_host_function;
 use crate::program::{KernelOp, Op, Program};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
+use std::ffi::CStr;
 use std::mem::ManuallyDrop;
 
 impl CudaExecutable {
@@ -21,9 +22,19 @@ impl CudaExecutable {
         &self.storage
     }
 
+    /// The bytes of device memory besides that of resources.
+    pub(crate) fn workspaces(&self) -> usize {
+        self.kept.bytes()
+    }
+
     /// The host functions.
     pub(crate) fn calls(&self) -> &Calls {
         &self.kept.calls
+    }
+
+    /// The node by which `exec` knows a node of the program.
+    pub(super) fn handle(&self, node: usize) -> CUgraphNode {
+        self.origin.as_ref().map_or(&self.nodes, |origin| &origin.nodes)[node]
     }
 
     /// The handles, for a user who calls CUDA: the graph, its executable form, and its own stream.
@@ -31,27 +42,41 @@ impl CudaExecutable {
         (self.graph, self.exec, self.stream)
     }
 
+    /// Writes the graph as a DOT file.
+    pub(crate) fn print(&self, path: &CStr) -> Result<(), CudaError> {
+        const VERBOSE: u32 = 1;
+        self.cuda.bind()?;
+        announce!(self.cuda, trace, path = ?path, "{}", self.cuda.api().names().print)?;
+        // SAFETY: fact 1.
+        unsafe { self.cuda.api().print(self.graph, path, VERBOSE) }
+    }
+
     /// Starts the graph on its own stream.
     ///
     /// The context is not made current first: `exec` and `stream` determine it, and asking which one is current would
     /// cost more than all that this function adds to `cuGraphLaunch`. A driver that wants a current context fails
-    /// before anything is queued; then the launch is tried again with one.
+    /// before anything is queued; then the launch is tried again with one. The runtime library would make a context of
+    /// its own instead.
     #[inline]
     pub(crate) fn launch(&mut self) -> Result<(), CudaError> {
         refuse_in_host_function()?;
         self.in_flight.set(self.in_flight.get() | OWN);
+        let api = self.cuda.api();
+        if api.needs_context() {
+            announce!(self.cuda, trace, "{}", api.names().launch)?;
+            return self.launch_bound();
+        }
         // SAFETY: facts 1 and 2.
-        match unsafe { driver::graph::launch(self.exec, self.stream) } {
+        match unsafe { api.launch(self.exec, self.stream) } {
             Err(error) if wants_context(&error) => self.launch_bound(),
             result => result,
         }
     }
 
-    #[cold]
     fn launch_bound(&mut self) -> Result<(), CudaError> {
         self.cuda.bind()?;
         // SAFETY: facts 1 and 2.
-        unsafe { driver::graph::launch(self.exec, self.stream) }
+        unsafe { self.cuda.api().launch(self.exec, self.stream) }
     }
 
     /// Starts the graph on a user's stream.
@@ -133,7 +158,7 @@ impl CudaExecutable {
     pub(super) fn launch_recorded(&mut self, stream: CUstream) -> Result<(), CudaError> {
         self.note_launch();
         // SAFETY: facts 1 and 2; the stream lives and is of this context.
-        unsafe { driver::graph::launch(self.exec, stream) }?;
+        unsafe { self.cuda.api().launch(self.exec, stream) }?;
         // SAFETY: the stream lives and is of this context, which is current.
         unsafe { self.record_launch(stream) }
     }
@@ -243,8 +268,8 @@ impl CudaExecutable {
             | Op::Capture(_)
             | Op::Raw(_) => {}
         }
-        let handle = self.nodes[node];
-        // SAFETY: facts 1, 2 and 5; `nodes[node]` is the program's node, whose kind `check_change` keeps.
+        let handle = self.handle(node);
+        // SAFETY: facts 1, 2 and 5; `handle` is the program's node, whose kind `check_change` keeps.
         unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)
     }
 }
@@ -330,11 +355,15 @@ impl Drop for CudaExecutable {
         // Errors are ignored: there is nobody to tell, and nothing else to do.
         if !self.exec.is_null() {
             // SAFETY: fact 1; no launch is in flight.
-            let _ = unsafe { driver::graph::destroy_executable(self.exec) };
+            let _ = unsafe { self.cuda.api().destroy_executable(self.exec) };
         }
         if !self.graph.is_null() {
             // SAFETY: fact 1.
-            let _ = unsafe { driver::graph::destroy(self.graph) };
+            let _ = unsafe { self.cuda.api().destroy(self.graph) };
+        }
+        if let Some(origin) = &self.origin {
+            // SAFETY: fact 1.
+            let _ = unsafe { self.cuda.api().destroy(origin.graph) };
         }
         // SAFETY: the context is current and the graph is gone.
         unsafe { self.adder.textures.destroy() };

@@ -2,7 +2,7 @@
 
 use super::CudaExecutable;
 use crate::backend::calls::BoundCall;
-use crate::driver::{self, CUgraph, CUgraphNode};
+use crate::driver::{CUgraph, CUgraphNode};
 use crate::error::CudaError;
 use crate::program::event::Event;
 use std::ffi::c_void;
@@ -30,19 +30,30 @@ impl CudaExecutable {
         node: usize,
         name: &str,
     ) -> Result<CUgraphNode, CudaError> {
-        announce!(self.cuda, trace, node = name, after = after.len(), "cuGraphAddHostNode")?;
+        announce!(
+            self.cuda,
+            trace,
+            node = name,
+            after = after.len(),
+            "{}",
+            self.cuda.api().names().add_host_node
+        )?;
         let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
         // SAFETY: by the caller's promise; `run` takes this address, and `self.kept` has a call for each such node of
         // the program.
-        unsafe { driver::host::add_node(graph, after, run, call.cast_mut().cast()) }
+        unsafe { self.cuda.api().add_host_node(graph, after, run, call.cast_mut().cast()) }
     }
 
     /// Makes later launches call the function of `node` with its memory where that is now.
     pub(super) fn apply_call(&mut self, node: usize) -> Result<(), CudaError> {
         self.renew_call(node)?;
         let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
-        // SAFETY: fact 1 of `CudaExecutable`; `nodes[node]` is a host node; `run` takes this address (fact 8).
-        unsafe { driver::host::set_node(self.exec, self.nodes[node], run, call.cast_mut().cast()) }
+        // SAFETY: fact 1 of `CudaExecutable`; the node is a host node; `run` takes this address (fact 8).
+        unsafe {
+            self.cuda
+                .api()
+                .set_host_node(self.exec, self.handle(node), run, call.cast_mut().cast())
+        }
     }
 
     /// Binds the function of `node` to its memory where that is now. Launches in flight keep the old function.
@@ -80,20 +91,22 @@ impl CudaExecutable {
                 trace,
                 node = name,
                 after = after.len(),
-                "cuGraphAddEventWaitNode"
+                "{}",
+                self.cuda.api().names().add_wait_node
             )?;
             // SAFETY: by the caller's promise; the event lives as long as `self.kept` (fact 8 of `CudaExecutable`).
-            unsafe { driver::event::add_wait_node(graph, after, event) }
+            unsafe { self.cuda.api().add_wait_node(graph, after, event) }
         } else {
             announce!(
                 self.cuda,
                 trace,
                 node = name,
                 after = after.len(),
-                "cuGraphAddEventRecordNode"
+                "{}",
+                self.cuda.api().names().add_record_node
             )?;
             // SAFETY: as above.
-            unsafe { driver::event::add_record_node(graph, after, event) }
+            unsafe { self.cuda.api().add_record_node(graph, after, event) }
         }
     }
 }

@@ -68,4 +68,10 @@ impl KeptObjects {
             nowhere: None,
         }
     }
+
+    /// The bytes of device memory.
+    pub(super) fn bytes(&self) -> usize {
+        let captured = self.captured.values().map(Captured::bytes).sum::<usize>();
+        captured + self.nowhere.as_ref().map_or(0, CudaMemory::bytes)
+    }
 }

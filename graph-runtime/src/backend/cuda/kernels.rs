@@ -2,8 +2,8 @@
 
 use crate::backend::device::cuda::Cuda;
 use crate::driver::{
-    self, CUdevice_attribute as DeviceAttribute, CUdeviceptr, CUfunction, CUfunction_attribute as FunctionAttribute,
-    CUmodule,
+    self, CUdevice_attribute as DeviceAttribute, CUdeviceptr, CUfunction_attribute as FunctionAttribute, KernelHandle,
+    LoadedModule,
 };
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::kernel::KernelFacts;
@@ -34,18 +34,18 @@ const DELAY: (&str, &str) = (
 /// All modules and kernels that a graph has loaded. [`Kernels::unload`] unloads them.
 pub(super) struct Kernels {
     cuda: Arc<Cuda>,
-    modules: Vec<CUmodule>,
+    modules: Vec<LoadedModule>,
     /// One for each of [`Program::functions`].
     functions: Vec<LoadedKernel>,
     fill: Option<FillKernels>,
     condition: Option<ConditionKernels>,
-    delay: Option<CUfunction>,
+    delay: Option<KernelHandle>,
     /// The most shared memory a block may have, static and dynamic together, in bytes.
     shared_limit: u64,
 }
 
 struct LoadedKernel {
-    handle: CUfunction,
+    handle: KernelHandle,
     /// Keeps the module of a user's function loaded. Not dropped if the graph is leaked, since it may still run.
     owner: ManuallyDrop<Option<CudaFunction>>,
     /// The sizes in bytes of the parameters of a user's function, if the driver tells.
@@ -59,15 +59,15 @@ struct LoadedKernel {
 /// The built-in kernels that set memory.
 #[derive(Clone, Copy)]
 struct FillKernels {
-    words: CUfunction,
-    bytes: CUfunction,
+    words: KernelHandle,
+    bytes: KernelHandle,
 }
 
 /// The built-in kernels that set conditions.
 #[derive(Clone, Copy)]
 struct ConditionKernels {
-    value: CUfunction,
-    equal: CUfunction,
+    value: KernelHandle,
+    equal: KernelHandle,
 }
 
 impl Kernels {
@@ -114,10 +114,10 @@ impl Kernels {
 
     /// Finds a kernel in a module that was loaded here.
     fn find(&self, module: usize, entry: &str) -> Result<LoadedKernel, CudaError> {
-        announce!(self.cuda, trace, entry, "cuModuleGetFunction")?;
+        announce!(self.cuda, trace, entry, "{}", self.cuda.api().function_name())?;
         let name = CString::new(entry).unwrap_or_default();
         // SAFETY: the module was loaded by `load` just now.
-        let handle = unsafe { driver::module::function(self.modules[module], &name) }?;
+        let handle = unsafe { self.modules[module].function(&name) }?;
         // SAFETY: as above.
         unsafe { LoadedKernel::new(handle, None) }
     }
@@ -127,11 +127,13 @@ impl Kernels {
         announce!(self.cuda, trace, symbol = %variable.symbol, "cuModuleGetGlobal")?;
         let name = CString::new(&*variable.symbol).unwrap_or_default();
         // SAFETY: the module was loaded by `load` and is unloaded only by `unload`.
-        unsafe { driver::module::variable(self.modules[variable.module], &name) }
+        unsafe { self.modules[variable.module].variable(&name) }
     }
 
-    fn module(&mut self, draft: &Draft, path: &'static str, text: &str) -> Result<CUmodule> {
-        announce!(self.cuda, trace, graph = %draft.name, path, "cuModuleLoadData").at(|| Site::graph(&draft.name))?;
+    fn module(&mut self, draft: &Draft, path: &'static str, text: &str) -> Result<LoadedModule> {
+        let api = self.cuda.api();
+        announce!(self.cuda, trace, graph = %draft.name, path, "{}", api.load_name())
+            .at(|| Site::graph(&draft.name))?;
         let graph = || Site::graph(&draft.name);
         let failed = |message| Error::Module {
             site: graph(),
@@ -140,11 +142,11 @@ impl Kernels {
         };
         let image = CString::new(text).map_err(|_| failed("the text contains a zero byte".to_owned()))?;
         // SAFETY: `load` is called with the context current; the image is a string that outlives the call.
-        let module = unsafe { driver::module::load(&image) }.or_else(|_| {
+        let module = unsafe { api.load(&image) }.or_else(|_| {
             // Asking for the compiler's messages makes loading slower, so it is done only after a failure.
             announce!(self.cuda, trace, graph = %draft.name, path, "cuModuleLoadDataEx").at(graph)?;
             // SAFETY: as above.
-            unsafe { driver::module::load_explained(&image) }.map_err(|(error, log)| {
+            unsafe { api.load_explained(&image) }.map_err(|(error, log)| {
                 failed(if log.is_empty() {
                     error.to_string()
                 } else {
@@ -162,12 +164,12 @@ impl Kernels {
         draft: &Draft,
         (path, text): (&'static str, &str),
         names: [&CStr; N],
-    ) -> Result<[CUfunction; N]> {
+    ) -> Result<[KernelHandle; N]> {
         let module = self.module(draft, path, text)?;
-        let mut found = [std::ptr::null_mut(); N];
+        let mut found = [KernelHandle::NULL; N];
         for (function, name) in found.iter_mut().zip(names) {
             // SAFETY: the module was just loaded and is unloaded only by `unload`.
-            *function = unsafe { driver::module::function(module, name) }.at(|| Site::graph(&draft.name))?;
+            *function = unsafe { module.function(name) }.at(|| Site::graph(&draft.name))?;
         }
         Ok(found)
     }
@@ -183,11 +185,11 @@ impl Kernels {
     }
 
     /// The built-in kernel that sets memory in words or bytes; null before [`Kernels::load_fill`].
-    pub(super) fn fill(&self, words: bool) -> CUfunction {
+    pub(super) fn fill(&self, words: bool) -> KernelHandle {
         match self.fill {
             Some(fill) if words => fill.words,
             Some(fill) => fill.bytes,
-            None => std::ptr::null_mut(),
+            None => KernelHandle::NULL,
         }
     }
 
@@ -203,11 +205,11 @@ impl Kernels {
 
     /// The built-in kernel that sets a condition to a value, or to whether the value equals a number; null before
     /// [`Kernels::load_condition`].
-    pub(super) fn condition(&self, equal: bool) -> CUfunction {
+    pub(super) fn condition(&self, equal: bool) -> KernelHandle {
         match self.condition {
             Some(condition) if equal => condition.equal,
             Some(condition) => condition.value,
-            None => std::ptr::null_mut(),
+            None => KernelHandle::NULL,
         }
     }
 
@@ -221,11 +223,11 @@ impl Kernels {
     }
 
     /// The built-in kernel that delays nodes; null before [`Kernels::load_delay`].
-    pub(super) fn delay(&self) -> CUfunction {
-        self.delay.unwrap_or(std::ptr::null_mut())
+    pub(super) fn delay(&self) -> KernelHandle {
+        self.delay.unwrap_or(KernelHandle::NULL)
     }
 
-    pub(super) fn handle(&self, function: u32) -> CUfunction {
+    pub(super) fn handle(&self, function: u32) -> KernelHandle {
         self.functions[function as usize].handle
     }
 
@@ -289,7 +291,7 @@ impl Kernels {
         announce!(self.cuda, trace, shared, "cuFuncSetAttribute")?;
         let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function's module is loaded until `unload`.
-        unsafe { driver::module::set_function_attribute(function.handle, attribute, shared as i32) }
+        unsafe { driver::module::set_function_attribute(function.handle.function, attribute, shared as i32) }
     }
 
     /// Unloads all modules.
@@ -309,7 +311,7 @@ impl Kernels {
         for module in self.modules.drain(..) {
             // SAFETY: the module was loaded by `module` and left the list just now; nothing uses it, by the caller's
             // promise.
-            let _ = unsafe { driver::module::unload(module) };
+            let _ = unsafe { module.unload() };
         }
     }
 }
@@ -320,10 +322,10 @@ impl LoadedKernel {
     /// # Safety
     ///
     /// The function's module is loaded. `Kernels` keeps it loaded, or `owner` does.
-    unsafe fn new(handle: CUfunction, owner: Option<CudaFunction>) -> Result<Self, CudaError> {
+    unsafe fn new(handle: KernelHandle, owner: Option<CudaFunction>) -> Result<Self, CudaError> {
         let attribute = |attribute| {
             // SAFETY: by the caller's promise.
-            unsafe { driver::module::function_attribute(handle, attribute) }
+            unsafe { driver::module::function_attribute(handle.function, attribute) }
         };
         Ok(Self {
             handle,
@@ -399,10 +401,10 @@ fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<L
         });
     }
     // SAFETY: `function` is alive, and so is the module it holds; the clone keeps it.
-    let adopted = unsafe { LoadedKernel::new(function.cu_function(), Some(function.clone())) };
+    let adopted = unsafe { LoadedKernel::new(KernelHandle::of_driver(function.cu_function()), Some(function.clone())) };
     Ok(adopted.map(|adopted| LoadedKernel {
         // SAFETY: as above.
-        params: unsafe { driver::module::function_parameters(adopted.handle) },
+        params: unsafe { driver::module::function_parameters(adopted.handle.function) },
         ..adopted
     }))
 }

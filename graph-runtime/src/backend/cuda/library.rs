@@ -1,7 +1,7 @@
 //! `capture` and `raw` as CUDA nodes.
 
 use super::CudaExecutable;
-use super::capture::{Allocations, Captured};
+use super::capture::{Allocations, Captured, Capturing};
 use super::failure::Failure;
 use crate::backend::blueprint::Blueprint;
 use crate::backend::storage::Storage;
@@ -20,7 +20,11 @@ impl CudaExecutable {
         let draft = blueprint.draft;
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         let failed = |message| Error::Node { site: site(), message };
-        let captured = Captured::new(&self.cuda, &self.kept.addresses, call.options().mode);
+        let (addresses, pool) = (&self.kept.addresses, blueprint.shared.pool());
+        let captured = match call.take_recorded() {
+            Some(graph) => Ok(Captured::recorded(&self.cuda, graph)),
+            None => Captured::new(&self.cuda, addresses, pool, call.options().mode),
+        };
         let captured = captured.map_err(|error| failed(error.to_string()))?;
         // From now on it is leaked if nobody can wait for its work.
         self.kept.captured.insert(node, captured);
@@ -30,10 +34,9 @@ impl CudaExecutable {
         let Some(captured) = self.kept.captured.get_mut(&node) else {
             return Ok(()); // it was just inserted
         };
-        // In debug mode, the graph is a child node of the piece that runs it.
-        let allocations = match blueprint.program.whole_capture().is_some() && blueprint.debug.is_none() {
-            true => Allocations::Freed,
-            false => Allocations::Refused,
+        let allocations = match blueprint.program.whole_capture() {
+            Some(_) => Allocations::Freed,
+            None => Allocations::Refused,
         };
         captured.record(call, allocations).map_err(failed)?;
         let forbidden = captured.forbidden_in_bodies().at(site)?;
@@ -58,8 +61,7 @@ impl CudaExecutable {
         self.note_launch();
         // SAFETY: fact 1 of `CudaExecutable`. Afterwards, no launch that conflicts with the claims is in flight.
         unsafe { driver::stream::synchronize(stream) }.at(site)?;
-        if let Some(captured) = self.kept.captured.get_mut(&node) {
-            let session = captured.session();
+        if let Some(session) = self.kept.captured.get_mut(&node).and_then(Captured::session) {
             for _ in 0..call.options().warm_up {
                 let ran = session.run_eagerly(call);
                 ran.map_err(|message| Error::Node { site: site(), message })?;
@@ -69,6 +71,12 @@ impl CudaExecutable {
         // SAFETY: fact 1 of `CudaExecutable`; the context is current. All work of the closure has ended.
         unsafe { self.record_launch(stream) }.at(site)?;
         self.wait().at(site)
+    }
+
+    /// The graph that was captured for a node, which `self.kept` keeps.
+    pub(super) fn captured(&self, node: usize) -> CUgraph {
+        let captured = self.kept.captured.get(&node);
+        captured.map_or(std::ptr::null_mut(), Captured::graph)
     }
 
     /// Makes all of the graph of what the closure has captured, instead of adding nodes to an empty one.
@@ -82,13 +90,7 @@ impl CudaExecutable {
 
     /// Runs the closure of a captured graph again, with its memory where that is now, and captures its work. The
     /// context is current afterwards. Later launches still run the work from before.
-    pub(super) fn recapture(
-        &mut self,
-        draft: &Draft,
-        node: usize,
-        call: &CaptureCall,
-        allocations: Allocations,
-    ) -> Result<()> {
+    pub(super) fn recapture(&mut self, draft: &Draft, node: usize, call: &CaptureCall) -> Result<()> {
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
         let addresses = Arc::new(Addresses::new(self.storage.iter().map(Storage::first)));
@@ -96,22 +98,23 @@ impl CudaExecutable {
         let Some(captured) = self.kept.captured.get_mut(&node) else {
             return Ok(()); // `build` captured it
         };
-        captured.session().set_addresses(addresses);
-        let recorded = captured.record(call, allocations);
+        if let Some(session) = captured.session() {
+            session.set_addresses(addresses);
+        }
+        let recorded = captured.record(call, Allocations::Freed);
         recorded.map_err(|message| Error::Node { site: site(), message })
     }
 
     /// Drops values and workspaces that the closure has replaced, when no launch uses them any more.
     pub(super) fn clear_retired(&mut self, node: usize) -> Result<(), CudaError> {
-        let has_retired = |captured: &mut Captured| captured.session().has_retired();
-        if self.kept.captured.get_mut(&node).is_some_and(has_retired) {
-            self.wait()?;
-            if let Some(captured) = self.kept.captured.get_mut(&node) {
-                captured.session().clear_retired();
-            }
-            self.cuda.bind()?; // the destructors are code of the user
+        let mut session = self.kept.captured.get_mut(&node).and_then(Captured::session);
+        if !session.is_some_and(|session| session.has_retired()) {
+            return Ok(());
         }
-        Ok(())
+        self.wait()?;
+        session = self.kept.captured.get_mut(&node).and_then(Captured::session);
+        session.into_iter().for_each(Capturing::clear_retired);
+        self.cuda.bind() // the destructors are code of the user
     }
 
     /// Adds the graph that was captured for a node.
@@ -131,15 +134,11 @@ impl CudaExecutable {
             trace,
             node = name,
             after = after.len(),
-            "cuGraphAddChildGraphNode"
+            "{}",
+            self.cuda.api().names().add_child_node
         )?;
-        let captured = self
-            .kept
-            .captured
-            .get(&node)
-            .map_or(std::ptr::null_mut(), Captured::graph);
         // SAFETY: by the caller's promise; `prepare` has captured a graph for each such node, which `self.kept` keeps.
-        unsafe { driver::graph::add_child_node(graph, after, captured) }
+        unsafe { self.cuda.api().add_child_node(graph, after, self.captured(node)) }
     }
 
     /// Runs the closure of a `raw` node, which adds nodes of its own.

@@ -3,7 +3,7 @@
 use super::add::{Adder, Address, launch};
 use super::fill::Fill;
 use super::kernels::Kernels;
-use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
+use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
 use crate::error::CudaError;
 use crate::program::{Op, Program};
 use crate::shape::part::{ByteRectangle, Part};
@@ -42,11 +42,12 @@ impl Adder {
                     node = name,
                     bytes = to.part().bytes,
                     after = after.len(),
-                    "cuGraphAddMemsetNode"
+                    "{}",
+                    self.cuda.api().names().add_memset_node
                 )?;
                 let params = self.memset(to, *size, *value);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::graph::add_memset_node(graph, after, &params, self.cuda.raw()) }
+                unsafe { self.cuda.api().add_memset_node(graph, after, &params, self.cuda.raw()) }
             }
             Fill::Kernel { pattern, words } => {
                 announce!(
@@ -55,12 +56,13 @@ impl Adder {
                     node = name,
                     bytes = to.part().bytes,
                     after = after.len(),
-                    "cuGraphAddKernelNode_v2"
+                    "{}",
+                    self.cuda.api().names().add_kernel_node
                 )?;
                 let params = self.fill(kernels, to, pattern, *words);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
-                unsafe { driver::graph::add_kernel_node(graph, after, &params) }
+                unsafe { self.cuda.api().add_kernel_node(graph, after, &params) }
             }
             // `TooLong` was refused before.
             Fill::Nothing | Fill::TooLong => {
@@ -69,10 +71,11 @@ impl Adder {
                     trace,
                     node = name,
                     after = after.len(),
-                    "cuGraphAddEmptyNode"
+                    "{}",
+                    self.cuda.api().names().add_empty_node
                 )?;
                 // SAFETY: by the caller's promise.
-                unsafe { driver::graph::add_empty_node(graph, after) }
+                unsafe { self.cuda.api().add_empty_node(graph, after) }
             }
         }
     }
@@ -94,13 +97,13 @@ impl Adder {
             Fill::Memset { size, value } => {
                 let params = self.memset(to, *size, *value);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::graph::set_memset_node(exec, handle, &params, self.cuda.raw()) }
+                unsafe { self.cuda.api().set_memset_node(exec, handle, &params, self.cuda.raw()) }
             }
             Fill::Kernel { pattern, words } => {
                 let params = self.fill(kernels, to, pattern, *words);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
-                unsafe { driver::graph::set_kernel_node(exec, handle, &params) }
+                unsafe { self.cuda.api().set_kernel_node(exec, handle, &params) }
             }
             Fill::Nothing | Fill::TooLong => Ok(()),
         }
@@ -122,13 +125,13 @@ impl Adder {
             Op::Memcpy { from, to } if !to.is_empty() => {
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::graph::move_memcpy_node(handle, &params) }
+                unsafe { self.cuda.api().move_memcpy_node(handle, &params) }
             }
             op @ Op::Memset { to, .. } => match Fill::of_node(program, node, op) {
                 Some(Fill::Memset { size, value }) => {
                     let params = self.memset(to, size, value);
                     // SAFETY: by the caller's promise.
-                    unsafe { driver::graph::move_memset_node(handle, &params) }
+                    unsafe { self.cuda.api().move_memset_node(handle, &params) }
                 }
                 Some(Fill::Kernel { .. } | Fill::Nothing | Fill::TooLong) | None => Ok(()),
             },

@@ -12,6 +12,7 @@ macro_rules! announce {
 }
 
 mod debug;
+mod take_over;
 mod build;
 mod renew;
 mod shared;
@@ -39,6 +40,7 @@ use crate::backend::cuda::kept::KeptObjects;
 use crate::backend::cuda::kernels::Kernels;
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::event::LaunchEvent;
+use crate::backend::device::options::InstantiateOptions;
 use crate::backend::storage::Storage;
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use std::cell::Cell;
@@ -48,6 +50,7 @@ use std::sync::Arc;
 
 pub(crate) use debug::DebugExecutable;
 pub(crate) use executable::{CAPTURED, launch_error};
+pub use take_over::Updated;
 
 /// An instantiated graph with everything that its launches use.
 ///
@@ -57,13 +60,17 @@ pub(crate) use executable::{CAPTURED, launch_error};
 /// The assumptions about others are numbered in `docs/safety.md`: D1 and so on.
 ///
 /// 1. *Handles are ours and live.* `graph`, `exec`, `stream`, `event`, `events`, the modules and `nodes` were made by
-///    `build` in the context of `cuda`, are given to nobody who could destroy them without `unsafe`, and are destroyed
-///    in `drop` only (events, which are counted, after it). Only `exec` may be replaced before, when no launch is in
-///    flight (`renew`); if that fails, it is null, and nothing is launched. And a captured graph, whose `graph` was
-///    captured by `build`, gets another one when it is recorded again (`record_again`): `exec` needs it no longer (D1).
-///    `cuda` keeps the context alive (C1).
+///    `with_nodes` and `instantiate` in the context of `cuda`, are given to nobody who could destroy them without
+///    `unsafe`, and are destroyed in `drop` only (events, which are counted, after it). Only `exec` may be replaced
+///    before, when no launch is in flight: by a new one (`renew`), or by that of another `CudaExecutable`, which has
+///    none afterwards (`take_over`). Where there is none, it is null, and nothing is launched. And a captured graph,
+///    whose `graph` was captured by `with_nodes`, gets another one when it is recorded again (`record_again`): `exec`
+///    needs it no longer (D1). `exec` was instantiated from `graph` or, if there is an `origin`, from that one's graph,
+///    which lives as long as `exec`; [`CudaExecutable::handle`] is a node of it. `cuda` keeps the context alive (C1).
 /// 2. *Memory outlives its use.* Nodes refer to `storage` and to the modules. (`storage` has heap allocations, nothing
-///    inline: moving or swapping graphs moves nothing that the driver knows.) Both are freed only in `drop`, after
+///    inline: moving or swapping graphs moves nothing that the driver knows.) An `exec` that was taken over refers to
+///    those of its new owner: `cuGraphExecUpdate` gave every node of it the parameters of the node of `graph` (D9), when
+///    no launch was in flight. If that call fails, `exec` is not launched again. Both are freed only in `drop`, after
 ///    `wait` has returned `Ok`, which it does only when no launch is in flight. If it fails they are leaked, and the
 ///    events with them. A graph that is forgotten frees nothing. Variables of modules in `storage` belong to
 ///    modules that `build` loaded for this graph alone. Shared memory in `storage` is counted, and may also be replaced
@@ -79,7 +86,7 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///    that are byte ranges of this graph's resources, and kernels whose [`Kernel`](crate::Kernel) implementation
 ///    vouches for theirs. An update changes the part of a copy or memset only to one within the memory that passed
 ///    those checks (`Update::push_part`). A kernel does what is known of it (D6, U1, U2, U4). Where it takes a texture,
-///    it gets the handle of one that reads the memory of its argument alone (D9): `adder` has the objects, which are
+///    it gets the handle of one that reads the memory of its argument alone (D10): `adder` has the objects, which are
 ///    destroyed after `exec` and `graph`, or when nodes have others and no launch is in flight. For captured work, the
 ///    `unsafe` of the calls vouches; for a raw node, the `unsafe` of `GraphBuilder::raw` (U2, U3).
 /// 6. *Argument values are copied* by CUDA (D1) when a node is added or changed; scratch memory need only live for the
@@ -122,9 +129,12 @@ pub(crate) struct CudaExecutable {
     rebound: bool,
     graph: CUgraph,
     exec: CUgraphExec,
+    /// If `exec` was taken over, the graph that it was instantiated from.
+    origin: Option<Origin>,
+    options: InstantiateOptions,
     /// Whether `exec` is null, or lacks changes of nodes. Then it is made anew before the next launch.
     stale: bool,
-    /// The handle of each node of the program, by index.
+    /// The handle of each node of the program in `graph`, by index.
     nodes: Vec<CUgraphNode>,
     /// The kernels that set the conditions of nodes.
     setters: Vec<Setter>,
@@ -133,6 +143,14 @@ pub(crate) struct CudaExecutable {
     kept: ManuallyDrop<KeptObjects>,
     storage: ManuallyDrop<Vec<Storage>>,
     in_flight: Cell<u8>,
+}
+
+/// The graph that an executable graph was instantiated from. CUDA knows the nodes of the executable graph by those of
+/// that graph.
+struct Origin {
+    graph: CUgraph,
+    /// The handle of each node of the program in `graph`, by index.
+    nodes: Vec<CUgraphNode>,
 }
 
 /// A bit of `in_flight`: work on the graph's own stream.

@@ -4,10 +4,10 @@
 use super::CudaExecutable;
 use super::OWN;
 use super::attribute;
-use super::capture::{Allocations, Captured};
-use crate::driver::{self, CUgraph, RelaxedCapture};
+use crate::driver::{CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::program::capture::CaptureCall;
+use crate::program::host::refuse_in_host_function;
 use crate::program::{Op, Program};
 use graph_plan::Draft;
 use std::ptr;
@@ -46,7 +46,7 @@ impl CudaExecutable {
 
     /// Instantiates the graph again, from the current program and memory. After an error, this must succeed before the
     /// next launch.
-    fn renew(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+    pub(super) fn renew(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let _relaxed = RelaxedCapture::enter();
         self.discard(draft)?;
@@ -88,13 +88,13 @@ impl CudaExecutable {
     ) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let _relaxed = RelaxedCapture::enter();
-        self.recapture(draft, node, call, Allocations::Freed)?;
-        let new = self.kept.captured.get(&node).map_or(ptr::null_mut(), Captured::graph);
-        let updated = !self.exec.is_null() && self.update(draft, new)?;
+        self.recapture(draft, node, call)?;
+        let new = self.captured(node);
+        let updated = !self.exec.is_null() && self.update(draft, new, &[])?;
         let old = self.graph;
         self.adopt(node);
         // SAFETY: fact 1 of `CudaExecutable`: it was the graph of `self` until now; executable graphs do without it.
-        let _ = unsafe { driver::graph::destroy(old) };
+        let _ = unsafe { self.cuda.api().destroy(old) };
         if !updated {
             self.discard(draft)?;
             self.instantiate_again(draft, program)?;
@@ -103,17 +103,18 @@ impl CudaExecutable {
         self.clear_retired(node).at(graph)
     }
 
-    /// Makes later launches run the nodes of `new`. Returns false if CUDA does not change the executable graph into
-    /// that. Launches in flight do not change (D1).
-    fn update(&self, draft: &Draft, new: CUgraph) -> Result<bool> {
+    /// Makes later launches run the nodes of `new`, whose nodes of the program are `nodes`. Returns false if CUDA does
+    /// not change the executable graph into that. Launches in flight do not change (D1).
+    pub(super) fn update(&self, draft: &Draft, new: CUgraph, nodes: &[CUgraphNode]) -> Result<bool> {
         let graph = || Site::graph(&draft.name);
-        announce!(self.cuda, trace, graph = %draft.name, "cuGraphExecUpdate_v2").at(graph)?;
+        announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().update).at(graph)?;
         // SAFETY: fact 1 of `CudaExecutable`; `new` was captured in this context, and lives.
-        match unsafe { driver::graph::update(self.exec, new) } {
+        match unsafe { self.cuda.api().update(self.exec, new) } {
             Ok(()) => Ok(true),
             Err(failed) if failed.is_refusal() => {
-                let (reason, node) = (failed.reason, failed.node);
-                announce!(self.cuda, debug, graph = %draft.name, reason, ?node, "not updated in place").at(graph)?;
+                let found = nodes.iter().position(|&node| !node.is_null() && node == failed.node);
+                let (reason, node) = (failed.reason, found.map_or("", |node| &draft.nodes[node].name));
+                announce!(self.cuda, debug, graph = %draft.name, reason, node, "not updated in place").at(graph)?;
                 Ok(false)
             }
             Err(failed) => Err(failed.error).at(graph),
@@ -127,39 +128,60 @@ impl CudaExecutable {
         // at a time of a graph with conditionals.
         self.wait().at(graph)?;
         self.cuda.bind().at(graph)?;
-        if self.exec.is_null() {
-            return Ok(());
+        if !self.exec.is_null() {
+            announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().destroy_executable)
+                .at(graph)?;
+            // SAFETY: fact 1 of `CudaExecutable`; no launch is in flight, and the handle is not used again.
+            let destroyed = unsafe { self.cuda.api().destroy_executable(self.exec) };
+            self.exec = ptr::null_mut();
+            destroyed.at(graph)?;
         }
-        announce!(self.cuda, trace, graph = %draft.name, "cuGraphExecDestroy").at(graph)?;
-        // SAFETY: fact 1 of `CudaExecutable`; no launch is in flight, and the handle is not used again.
-        let destroyed = unsafe { driver::graph::destroy_executable(self.exec) };
-        self.exec = ptr::null_mut();
-        destroyed.at(graph)
+        match self.origin.take() {
+            // SAFETY: fact 1 of `CudaExecutable`; `exec`, whose nodes it names, is gone.
+            Some(origin) => unsafe { self.cuda.api().destroy(origin.graph) }.at(graph),
+            None => Ok(()),
+        }
     }
 
     /// Makes the executable graph after [`CudaExecutable::discard`].
     fn instantiate_again(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
-        announce!(self.cuda, trace, graph = %draft.name, "cuGraphInstantiateWithParams").at(graph)?;
+        announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().instantiate).at(graph)?;
         // SAFETY: fact 1 of `CudaExecutable`.
-        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(program)) };
+        let exec = unsafe {
+            self.cuda
+                .api()
+                .instantiate(self.graph, attribute::flags(program, self.options))
+        };
         self.exec = exec.map_err(|failed| failed.error).at(graph)?;
         Ok(())
     }
 
-    /// Disables the nodes that are disabled, and uploads the graph, so that the first launch costs as much as others.
+    /// Disables the nodes that are disabled and, if the options ask for it, uploads the graph, so that the first launch
+    /// costs as much as others.
     pub(super) fn make_ready(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let disabled = program.enabled.iter().enumerate().filter(|(_, enabled)| !**enabled);
         for node in disabled.map(|(node, _)| node).chain(program.idle()) {
             self.set_enabled(draft, program, node, false)?;
         }
-        announce!(self.cuda, trace, graph = %draft.name, "cuGraphUpload").at(graph)?;
-        self.in_flight.set(self.in_flight.get() | OWN);
-        // SAFETY: fact 1 of `CudaExecutable`.
-        unsafe { driver::graph::upload(self.exec, self.stream) }.at(graph)?;
+        if !self.options.upload {
+            return Ok(());
+        }
+        self.upload(draft)?;
         announce!(self.cuda, trace, graph = %draft.name, "cuStreamSynchronize").at(graph)?;
         self.wait().at(graph)
+    }
+
+    /// Uploads the graph on its own stream, and returns without waiting for it.
+    pub(crate) fn upload(&mut self, draft: &Draft) -> Result<()> {
+        let graph = || Site::graph(&draft.name);
+        refuse_in_host_function().at(graph)?;
+        self.cuda.bind().at(graph)?;
+        announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().upload).at(graph)?;
+        self.in_flight.set(self.in_flight.get() | OWN);
+        // SAFETY: fact 1 of `CudaExecutable`.
+        unsafe { self.cuda.api().upload(self.exec, self.stream) }.at(graph)
     }
 }
 

@@ -8,7 +8,7 @@
 use super::CudaExecutable;
 use super::fill::Fill;
 use crate::backend::device::cuda_memory::CudaMemory;
-use crate::driver::{self, MemsetNodeParams};
+use crate::driver::MemsetNodeParams;
 use crate::error::{At, CudaError, Result, Site};
 use crate::program::reach::Reach;
 use crate::program::{Op, Program};
@@ -41,16 +41,16 @@ impl CudaExecutable {
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
+        let handle = self.handle(node);
         match Fill::of(&program.ops[node]) {
-            // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; `nodes[node]` is the program's node.
+            // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; `handle` is the program's node.
             Some(Fill::Memset { .. }) if enabled => unsafe {
-                let handle = self.nodes[node];
                 self.adder.apply(self.exec, handle, program, &self.kernels, node)
             },
             Some(Fill::Memset { size, value }) => self.set_nothing(node, size, value),
             // SAFETY: fact 1; CUDA allows this for kernel and memcpy nodes, which this is.
             Some(Fill::Kernel { .. } | Fill::Nothing | Fill::TooLong) | None => unsafe {
-                driver::graph::set_node_enabled(self.exec, self.nodes[node], enabled)
+                self.cuda.api().set_node_enabled(self.exec, handle, enabled)
             },
         }
         .at(site)
@@ -65,7 +65,7 @@ impl CudaExecutable {
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
-        let (op, handle) = (&program.ops[node], self.nodes[node]);
+        let (op, handle) = (&program.ops[node], self.handle(node));
         let runs = enabled && !op.is_idle();
         let fill = Fill::of_node(program, node, op);
         match fill {
@@ -74,15 +74,46 @@ impl CudaExecutable {
             Some(Fill::Memset { .. } | Fill::Kernel { .. }) | None => {}
         }
         if !op.is_idle() {
-            // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; `nodes[node]` is the program's node, which was made for
-            // work of this kind (`Program::lowered`).
+            // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; `handle` is the program's node, which was made for work of
+            // this kind (`Program::lowered`).
             unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)?;
         }
         if matches!(fill, Some(Fill::Memset { .. })) {
             return Ok(()); // a memset is never disabled
         }
         // SAFETY: fact 1; CUDA allows this for kernel and memcpy nodes, which this is.
-        unsafe { driver::graph::set_node_enabled(self.exec, handle, runs) }.at(site)
+        unsafe { self.cuda.api().set_node_enabled(self.exec, handle, runs) }.at(site)
+    }
+
+    /// Enables every node that CUDA skips, whatever the program says.
+    pub(super) fn enable_all(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        for (node, op) in program.ops.iter().enumerate() {
+            let skipped = match op {
+                Op::Kernel(_) => !program.enabled[node],
+                Op::Memcpy { to, .. } | Op::Memset { to, .. } => match program.reach(node) {
+                    Some(reach) => !reach.is_empty() && (!program.enabled[node] || op.is_idle()),
+                    None => !to.is_empty() && !program.enabled[node],
+                },
+                Op::Join
+                | Op::Conditional(_)
+                | Op::Child(_)
+                | Op::Call(_)
+                | Op::Record(_)
+                | Op::Wait(_)
+                | Op::Capture(_)
+                | Op::Raw(_) => false,
+            };
+            match Fill::of_node(program, node, op) {
+                Some(Fill::Memset { .. } | Fill::Nothing | Fill::TooLong) => {} // CUDA never skips these
+                Some(Fill::Kernel { .. }) | None if !skipped => {}
+                // SAFETY: fact 1 of `CudaExecutable`; CUDA allows this for kernel and memcpy nodes, which this is.
+                Some(Fill::Kernel { .. }) | None => {
+                    unsafe { self.cuda.api().set_node_enabled(self.exec, self.handle(node), true) }
+                        .at(|| Site::graph(&draft.name).at_node(&draft.nodes[node].name))?
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Makes a memset node set one element that nothing reads. Several nodes may set it at the same time.
@@ -100,6 +131,10 @@ impl CudaExecutable {
             height: 1,
         };
         // SAFETY: fact 1; `nowhere` has room for an element, and lives as long as the graph (fact 8).
-        unsafe { driver::graph::set_memset_node(self.exec, self.nodes[node], &params, self.cuda.raw()) }
+        unsafe {
+            self.cuda
+                .api()
+                .set_memset_node(self.exec, self.handle(node), &params, self.cuda.raw())
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A CUDA context.
 
 use crate::backend::device::alarm::Alarms;
-use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, CaptureStatus, RelaxedCapture};
+use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, CaptureStatus, GraphApi, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::host::refuse_in_host_function;
 use cudarc::driver::{CudaContext, CudaStream};
@@ -19,6 +19,7 @@ const MIN_VERSION: u32 = 12_000;
 /// A CUDA context and streams for work outside graphs.
 pub(crate) struct Cuda {
     context: Arc<CudaContext>,
+    api: GraphApi,
     copies: Mutex<CopyStream>,
     alarms: Alarms,
 }
@@ -55,11 +56,51 @@ impl Cuda {
         Ok(Self::new(context))
     }
 
+    /// A context of cudarc's. Its graphs are built and launched by the interface that the environment asks for.
     pub(crate) fn new(context: Arc<CudaContext>) -> Arc<Self> {
+        Self::with_api(context, GraphApi::of_environment())
+    }
+
+    fn with_api(context: Arc<CudaContext>, api: GraphApi) -> Arc<Self> {
         Arc::new(Self {
             context,
+            api,
             copies: Mutex::new(CopyStream(ptr::null_mut())),
             alarms: Alarms::default(),
+        })
+    }
+
+    /// The same context, whose graphs are built and launched by the runtime library.
+    #[cfg(feature = "cudart")]
+    pub(crate) fn with_runtime_api(&self) -> Arc<Self> {
+        Self::with_api(self.context.clone(), GraphApi::Runtime)
+    }
+
+    /// The interface by which graphs are built and launched.
+    #[inline]
+    pub(crate) fn api(&self) -> GraphApi {
+        self.api
+    }
+
+    /// Refuses to build a graph if its interface is the runtime library's, and there is no such library, or the context
+    /// is not the one in which it works.
+    #[cfg(feature = "cudart")]
+    pub(crate) fn check_api(&self, site: impl Fn() -> Site) -> Result<()> {
+        if self.api == GraphApi::Driver {
+            return Ok(());
+        }
+        driver::runtime::present().map_err(|tried| Error::NoRuntime {
+            site: site(),
+            tried: tried.to_vec(),
+        })?;
+        // SAFETY: `self.context` keeps the context alive, and the device is its.
+        if unsafe { driver::interop::is_primary(self.raw(), self.context.cu_device()) }.at(&site)? {
+            return Ok(());
+        }
+        Err(Error::Unsupported {
+            site: site(),
+            message: "the CUDA runtime works in the primary context of a device, but this device is another context; take \
+                      `Device::cuda(..)`, or build the graph without `with_runtime_api`",
         })
     }
 

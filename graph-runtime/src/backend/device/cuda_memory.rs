@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct CudaMemory {
     cuda: Arc<Cuda>,
     address: CUdeviceptr,
-    #[cfg_attr(not(feature = "emulator"), expect(dead_code, reason = "only the emulator asks"))]
     bytes: usize,
     owner: MemoryOwner,
     lent: Mutex<Lent>,
@@ -51,8 +50,9 @@ impl Lent {
 /// The owner of the allocation, who frees it.
 enum MemoryOwner {
     Us,
-    /// The `CudaSlice` that it came from.
-    Cudarc(Box<dyn Any + Send + Sync>),
+    /// The value that frees it, or keeps it, as long as it lives: the `CudaSlice` that it came from, or the share of a
+    /// pool that it is a part of.
+    Other(Box<dyn Any + Send + Sync>),
     /// The module of which it is a variable.
     Module,
     /// Somebody who lends it, and does not free it while it is lent.
@@ -75,9 +75,16 @@ impl CudaMemory {
             owner: MemoryOwner::Us,
             lent: Mutex::default(),
         };
-        // SAFETY: the allocation has `bytes` bytes and lives until `copy` has waited for the stream.
-        cuda.copy(|stream| unsafe { driver::memory::set(address, 0, bytes, stream) })?;
+        memory.clear()?;
         Ok(memory)
+    }
+
+    /// Zeroes all bytes, and waits for that. The caller has checked that nothing touches them.
+    pub(crate) fn clear(&self) -> Result<(), CudaError> {
+        let (address, bytes) = (self.address, self.bytes);
+        // SAFETY: the memory has `bytes` bytes and lives until `copy` has waited for the stream.
+        self.cuda
+            .copy(|stream| unsafe { driver::memory::set(address, 0, bytes, stream) })
     }
 
     /// A variable of a loaded module.
@@ -96,6 +103,26 @@ impl CudaMemory {
         }
     }
 
+    /// A part of memory that `keeper` keeps.
+    ///
+    /// # Safety
+    ///
+    /// The memory is of this context, has `bytes` bytes at `address`, and lives as long as `keeper`.
+    pub(crate) unsafe fn within(
+        cuda: &Arc<Cuda>,
+        address: CUdeviceptr,
+        bytes: usize,
+        keeper: Box<dyn Any + Send + Sync>,
+    ) -> Self {
+        Self {
+            cuda: cuda.clone(),
+            address,
+            bytes,
+            owner: MemoryOwner::Other(keeper),
+            lent: Mutex::default(),
+        }
+    }
+
     /// Takes over a slice of cudarc's. Waits for all work of the context first, since cudarc remembers only the last
     /// read of the slice. (There is no work in other contexts: C2 of `docs/safety.md`.)
     pub(crate) fn from_cudarc<T: Send + Sync + 'static>(slice: CudaSlice<T>) -> Self {
@@ -105,7 +132,7 @@ impl CudaMemory {
             cuda: Cuda::new(slice.context().clone()),
             address,
             bytes: slice.num_bytes(),
-            owner: MemoryOwner::Cudarc(Box::new(slice)),
+            owner: MemoryOwner::Other(Box::new(slice)),
             lent: Mutex::new(Lent::of_others()),
         };
         let _ = memory.settle(true); // if this fails, the first use tries again and returns the error
@@ -171,7 +198,6 @@ impl CudaMemory {
         self.cuda.raw()
     }
 
-    #[cfg(feature = "emulator")]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -195,7 +221,7 @@ impl CudaMemory {
         self.cuda.bind()?;
         self.settle(false)?; // the events of a new slice know nothing of earlier work
         let owned: Option<&CudaSlice<T>> = match &self.owner {
-            MemoryOwner::Cudarc(slice) => slice.downcast_ref(),
+            MemoryOwner::Other(owner) => owner.downcast_ref(),
             MemoryOwner::Us | MemoryOwner::Module | MemoryOwner::Lender | MemoryOwner::Nobody => None,
         };
         if let Some(slice) = owned.filter(|slice| start == 0 && slice.len() == len) {

@@ -36,6 +36,11 @@ impl Emulated {
         allocation.map_err(|_| Error::OutOfMemory { site: site(), bytes })
     }
 
+    /// Whether the two have the same memory.
+    pub(crate) fn has_memory_of(&self, other: &Self) -> bool {
+        self.memory.is(&other.memory)
+    }
+
     /// Whether the allocation is in this device's memory.
     pub(crate) fn owns(&self, allocation: &Allocation) -> bool {
         allocation.memory().is(&self.memory)

@@ -1,6 +1,8 @@
 //! Devices without their graphs: a CUDA context or the emulator's memory, and the events that are recorded after
 //! launches.
 
+pub(crate) mod recording;
+pub(crate) mod growing;
 pub(crate) mod cuda_memory;
 pub(crate) mod page_lock;
 pub(crate) mod event;
@@ -38,6 +40,15 @@ impl Backend {
         match self {
             Backend::Cuda(_) => Ok(()),
             Backend::Emulator(device) => device.check(),
+        }
+    }
+
+    /// Whether graphs on one of the two can use the memory of the other.
+    pub(crate) fn has_memory_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Backend::Cuda(cuda), Backend::Cuda(other)) => cuda.raw() == other.raw(),
+            (Backend::Emulator(device), Backend::Emulator(other)) => device.has_memory_of(other),
+            (Backend::Cuda(_), Backend::Emulator(_)) | (Backend::Emulator(_), Backend::Cuda(_)) => false,
         }
     }
 

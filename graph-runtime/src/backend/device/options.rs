@@ -1,4 +1,4 @@
-//! Options of the emulator, and of debug mode.
+//! Options of the emulator, of debug mode, and of instantiating a graph.
 
 use crate::error::{Error, Result, Site};
 use std::env;
@@ -87,6 +87,42 @@ impl Default for DebugOptions {
         Self {
             time_limit: Some(Duration::from_secs(60)),
             iteration_limit: Some(1 << 20),
+        }
+    }
+}
+
+/// Options of [instantiating](crate::Definition::instantiate) a graph: the flags of CUDA's `cuGraphInstantiate`.
+///
+/// On the emulator and in [debug mode](crate::Device::with_debug) there is nothing to instantiate: `upload`,
+/// `auto_free_on_launch` and `node_priority` make no difference there, and `device_launch` is refused.
+///
+/// More fields may come: end literals with `..Default::default()`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InstantiateOptions {
+    /// Whether the graph is uploaded to the device, so that the first launch costs as much as the others. The default
+    /// is true. If false, [`Graph::upload`](crate::Graph::upload) or the first launch does it.
+    pub upload: bool,
+    /// Whether a launch first frees the memory that allocation nodes of the launch before have left
+    /// (`CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`). Only [`raw`](crate::GraphBuilder::raw) nodes and nodes that
+    /// [`Definition::change`](crate::Definition::change) adds allocate. The default is false.
+    pub auto_free_on_launch: bool,
+    /// Whether kernels may launch the graph, too (`CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH`): they take
+    /// [`RawGraph::exec`](crate::RawGraph). Such a graph has kernels, copies, memsets and child graphs only. The
+    /// default is false.
+    pub device_launch: bool,
+    /// Whether nodes run with their own [priorities](crate::GraphBuilder::priority)
+    /// (`CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY`), or with that of the stream. `None`, the default: with their
+    /// own if any node has one.
+    pub node_priority: Option<bool>,
+}
+
+impl Default for InstantiateOptions {
+    fn default() -> Self {
+        Self {
+            upload: true,
+            auto_free_on_launch: false,
+            device_launch: false,
+            node_priority: None,
         }
     }
 }

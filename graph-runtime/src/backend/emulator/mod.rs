@@ -158,6 +158,11 @@ impl EmulatorExecutable {
         }
     }
 
+    /// Forgets the fault of the last launch.
+    pub(crate) fn forget_fault(&mut self) {
+        self.fault = None;
+    }
+
     /// Runs a node, and returns the memory that it touched if unordered nodes are compared.
     fn run(&self, draft: &Draft, program: &Program, node: usize, others: &[(usize, &Touch)]) -> Result<Touch, String> {
         match &program.ops[node] {

@@ -1,18 +1,21 @@
-//! A CUDA driver that runs nothing, for tests on machines without a GPU. `rustc` makes a `libcuda.so` of this file.
+//! A CUDA driver that runs nothing, for tests on machines without a GPU. `rustc` makes a `libcuda.so` of this file. It
+//! is a `libcudart.so` too: `libcudart.rs` has the functions of that.
 //!
 //! It is strict: every handle is checked, and the wrong one ends the process with a message; and every call that may
 //! need a current context fails without one. Copies and memsets outside of graphs are done; launches do nothing.
-//! `FAKE_CUDA_CODE=cuGraphUpload=123456` makes all calls of that name return that code. Graphs cannot be launched on a
-//! stream that is being captured, as with driver 580; `FAKE_CUDA_CAPTURES_LAUNCHES=1` makes such launches a part of the
-//! capture, as older drivers may. `FAKE_CUDA_BUSY=1` makes launches take their time, as far as `cuEventQuery` tells: an
-//! event comes only when a host function that waits for it is about to run; with `FAKE_CUDA_BUSY=forever`, none comes,
-//! and no host function runs.
+//! `FAKE_CUDA_CODE=cuGraphUpload=123456` makes all calls of that name return that code. `FAKE_CUDA_NO_PRIMARY=1` makes
+//! its only context one that is not primary. Graphs cannot be launched on a stream that is being captured, as with
+//! driver 580; `FAKE_CUDA_CAPTURES_LAUNCHES=1` makes such launches a part of the capture, as older drivers may.
+//! `FAKE_CUDA_BUSY=1` makes launches take their time, as far as `cuEventQuery` tells: an event comes only when a host
+//! function that waits for it is about to run; with `FAKE_CUDA_BUSY=forever`, none comes, and no host function runs.
 #![allow(non_snake_case, unused_unsafe, reason = "the functions are CUDA's, and not all bodies have unsafe code")]
+
+mod libcudart;
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -29,6 +32,13 @@ const CAPTURE_INVALIDATED: u32 = 901;
 const CAPTURED_EVENT: u32 = 907;
 const UPDATE_FAILURE: u32 = 910;
 
+/// The sizes of `CUDA_KERNEL_NODE_PARAMS`, `CUDA_MEMCPY3D` and `CUDA_MEMSET_NODE_PARAMS`.
+const LAUNCH: usize = 72;
+const COPY: usize = 200;
+const SET: usize = 40;
+/// The steps in which memory is mapped.
+const GRANULARITY: usize = 2 << 20;
+
 /// A handle: never an address that anybody could read through.
 type Handle = usize;
 
@@ -44,6 +54,9 @@ const WAIT: u32 = 6;
 const RECORD: u32 = 7;
 const CONDITIONAL: u32 = 13;
 
+/// The values of attributes that were set, by their numbers.
+type Attributes = HashMap<u32, [u8; 64]>;
+
 #[derive(Debug)]
 enum Object {
     Stream { capture: u32, nodes: usize },
@@ -51,11 +64,17 @@ enum Object {
     Event { captured: bool, busy: bool },
     Graph { nodes: Vec<Handle> },
     /// Its kind, and the graphs that belong to it. They are leaked, since CUDA hands out a pointer to the list.
-    Node { kind: u32, graphs: &'static [Handle] },
+    Node { kind: u32, graphs: &'static [Handle], after: Vec<(Handle, u64)>, params: Vec<u8>, attributes: Attributes },
     /// The number of nodes.
     Exec { nodes: usize },
     Module { text: String, variables: Vec<(String, usize, usize)> },
-    Function { sizes: Vec<usize> },
+    /// The module of a library.
+    Library { module: Handle },
+    /// The kernel of a library: a function of its module.
+    Kernel { function: Handle },
+    Function { name: CString, sizes: Vec<usize> },
+    /// Memory without addresses, of this length.
+    Memory { bytes: usize },
     Texture,
 }
 
@@ -65,6 +84,9 @@ struct State {
     objects: HashMap<Handle, Object>,
     /// The lengths of allocations: of device memory, and of host memory.
     memory: [HashMap<usize, usize>; 2],
+    /// The lengths of reserved addresses, which are host memory here, and of memory that was mapped there.
+    reserved: HashMap<usize, usize>,
+    mapped: HashMap<usize, usize>,
     /// The host memory of others that is page-locked: addresses and bytes.
     registered: HashMap<usize, usize>,
     /// The event that each stream waits for.
@@ -141,7 +163,7 @@ impl State {
 
     fn node(&self, call: &str, handle: Handle) -> (u32, &'static [Handle]) {
         match self.objects.get(&handle) {
-            Some(Object::Node { kind, graphs }) => (*kind, graphs),
+            Some(Object::Node { kind, graphs, .. }) => (*kind, graphs),
             other => mistake(call, &format!("{handle:#x} is no node: {other:?}")),
         }
     }
@@ -160,9 +182,24 @@ impl State {
         }
     }
 
+    fn library(&self, call: &str, handle: Handle) -> Handle {
+        match self.objects.get(&handle) {
+            Some(Object::Library { module }) => *module,
+            other => mistake(call, &format!("{handle:#x} is no library: {other:?}")),
+        }
+    }
+
+    /// The function of a kernel.
+    fn kernel(&self, call: &str, handle: Handle) -> Handle {
+        match self.objects.get(&handle) {
+            Some(Object::Kernel { function }) => *function,
+            other => mistake(call, &format!("{handle:#x} is no kernel: {other:?}")),
+        }
+    }
+
     fn function(&self, call: &str, handle: Handle) -> &[usize] {
         match self.objects.get(&handle) {
-            Some(Object::Function { sizes }) => sizes,
+            Some(Object::Function { sizes, .. }) => sizes,
             other => mistake(call, &format!("{handle:#x} is no function: {other:?}")),
         }
     }
@@ -201,7 +238,7 @@ impl State {
             Object::Module { variables, .. } => Some(variables.iter().map(|(_, first, len)| (*first, *len))),
             _ => None,
         });
-        let allocations = self.memory[0].iter().map(|(first, len)| (*first, *len));
+        let allocations = self.memory[0].iter().chain(&self.mapped).map(|(first, len)| (*first, *len));
         if !allocations.chain(variables.flatten()).any(holds) {
             mistake(call, &format!("{bytes} bytes from {address:#x} on are not allocated"));
         }
@@ -217,20 +254,45 @@ impl State {
         count: usize,
         (kind, graphs): (u32, usize),
     ) -> u32 {
+        let mut edges = Vec::new();
         for index in 0..count {
             // SAFETY: the caller has `count` handles there.
             let before = unsafe { *after.add(index) };
             if !self.nodes(call, graph).contains(&before) {
                 mistake(call, &format!("{before:#x} is no node of the graph"));
             }
+            edges.push((before, 0));
         }
         let graphs: Vec<Handle> = (0..graphs).map(|_| self.add(Object::Graph { nodes: Vec::new() })).collect();
         let graphs = Vec::leak(graphs);
-        let node = self.add(Object::Node { kind, graphs });
+        let (params, attributes) = (Vec::new(), Attributes::new());
+        let node = self.add(Object::Node { kind, graphs, after: edges, params, attributes });
         self.nodes(call, graph).push(node);
         // SAFETY: the caller has room for the handle.
         unsafe { *out = node };
         0
+    }
+
+    /// Notes the parameters of a node, if it was added.
+    unsafe fn note(&mut self, added: u32, node: *const Handle, from: *const c_void, bytes: usize) -> u32 {
+        // SAFETY: the caller has a handle there if the node was added, and so many bytes of parameters.
+        if added == 0 && let Some(Object::Node { params, .. }) = self.objects.get_mut(unsafe { &*node }) {
+            // SAFETY: as above.
+            *params = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), bytes) }.to_vec();
+        }
+        added
+    }
+
+    /// Tells the parameters of a node of a kind.
+    unsafe fn params(&self, call: &str, node: Handle, kind: u32, out: *mut c_void) -> u32 {
+        match self.objects.get(&node) {
+            Some(Object::Node { kind: found, params, .. }) if *found == kind => {
+                // SAFETY: the caller has room for them.
+                unsafe { ptr::copy_nonoverlapping(params.as_ptr(), out.cast(), params.len()) };
+                0
+            }
+            other => mistake(call, &format!("{node:#x} is no node of that kind: {other:?}")),
+        }
     }
 
     /// Something is queued on a stream: it runs at once, or is captured.
@@ -274,7 +336,7 @@ unsafe fn put<T>(out: *mut T, value: T) -> u32 {
 
 api! {
     free cuInit(_flags: u32) { 0 }
-    free cuDriverGetVersion(out: *mut c_int) { put(out, 12_090) }
+    free cuDriverGetVersion(out: *mut c_int) { put(out, libcudart::version()) }
     free cuDeviceGetCount(out: *mut c_int) { put(out, 1) }
     free cuDeviceGet(out: *mut c_int, _ordinal: c_int) { put(out, 0) }
     free cuDeviceGetName(out: *mut c_char, _len: c_int, _device: c_int) {
@@ -294,6 +356,10 @@ api! {
     }
     free cuDevicePrimaryCtxRetain(out: *mut Handle, _device: c_int) { put(out, CONTEXT) }
     free cuDevicePrimaryCtxRelease_v2(_device: c_int) { 0 }
+    free cuDevicePrimaryCtxGetState(_device: c_int, flags: *mut u32, active: *mut c_int) {
+        put(flags, 0);
+        put(active, c_int::from(std::env::var_os("FAKE_CUDA_NO_PRIMARY").is_none()))
+    }
     free cuCtxGetCurrent(out: *mut Handle) { put(out, CURRENT.get()) }
     free cuCtxSetCurrent(context: Handle) {
         if context != 0 && context != CONTEXT {
@@ -328,7 +394,8 @@ api! {
     }
     free cuGetErrorString(code: u32, out: *mut *const c_char) { cuGetErrorName(code, out) }
     bound cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
-        let used: usize = state().memory[0].values().sum();
+        let state = state();
+        let used: usize = state.memory[0].values().chain(state.mapped.values()).sum();
         put(free, (64 << 30) - used) | put(total, 64 << 30)
     }
 
@@ -336,6 +403,62 @@ api! {
     bound cuMemFree_v2(address: usize) { state().free(CALL, 0, address) }
     bound cuMemHostAlloc(out: *mut usize, bytes: usize, _flags: u32) { put(out, state().allocate(1, bytes)) }
     bound cuMemFreeHost(address: usize) { state().free(CALL, 1, address) }
+    free cuDeviceTotalMem_v2(out: *mut usize, _device: c_int) { put(out, 16 << 20) }
+    free cuMemGetAllocationGranularity(out: *mut usize, _properties: *const c_void, _option: u32) { put(out, GRANULARITY) }
+    free cuMemAddressReserve(out: *mut usize, bytes: usize, _alignment: usize, _wanted: usize, _flags: u64) {
+        let mut state = state();
+        let address = state.allocate(1, bytes);
+        state.reserved.insert(address, bytes);
+        put(out, address)
+    }
+    free cuMemAddressFree(address: usize, bytes: usize) {
+        let mut state = state();
+        if state.reserved.remove(&address) != Some(bytes) {
+            mistake(CALL, &format!("{bytes} bytes from {address:#x} on are not reserved"));
+        }
+        if state.mapped.keys().any(|mapped| (address..address + bytes).contains(mapped)) {
+            mistake(CALL, "there is memory");
+        }
+        state.free(CALL, 1, address)
+    }
+    bound cuMemCreate(out: *mut u64, bytes: usize, _properties: *const c_void, _flags: u64) {
+        if !bytes.is_multiple_of(GRANULARITY) {
+            mistake(CALL, &format!("{bytes} bytes"));
+        }
+        put(out, state().add(Object::Memory { bytes }) as u64)
+    }
+    free cuMemRelease(handle: u64) {
+        match state().remove(CALL, handle as Handle) {
+            Object::Memory { .. } => 0,
+            other => mistake(CALL, &format!("{handle:#x} is no memory: {other:?}")),
+        }
+    }
+    free cuMemMap(address: usize, bytes: usize, _offset: usize, handle: u64, _flags: u64) {
+        let mut state = state();
+        if !matches!(state.objects.get(&(handle as Handle)), Some(Object::Memory { bytes: all }) if *all == bytes) {
+            mistake(CALL, &format!("{handle:#x} is no memory of {bytes} bytes"));
+        }
+        if !state.reserved.iter().any(|(first, len)| *first <= address && address + bytes <= first + len) {
+            mistake(CALL, &format!("{bytes} bytes from {address:#x} on are not reserved"));
+        }
+        if state.mapped.iter().any(|(first, len)| *first < address + bytes && address < first + len) {
+            mistake(CALL, "there is memory");
+        }
+        state.mapped.insert(address, bytes);
+        0
+    }
+    free cuMemUnmap(address: usize, bytes: usize) {
+        if state().mapped.remove(&address) != Some(bytes) {
+            mistake(CALL, &format!("{bytes} bytes from {address:#x} on were not mapped as one"));
+        }
+        0
+    }
+    free cuMemSetAccess(address: usize, bytes: usize, _access: *const c_void, count: usize) {
+        if state().mapped.get(&address) != Some(&bytes) || count != 1 {
+            mistake(CALL, &format!("{bytes} bytes from {address:#x} on were not mapped as one"));
+        }
+        0
+    }
     bound cuMemHostRegister_v2(address: usize, bytes: usize, _flags: u32) {
         let mut state = state();
         if state.registered.iter().any(|(first, len)| *first < address + bytes && address < first + len) {
@@ -463,7 +586,14 @@ api! {
             1 => {}
             _ => return CAPTURE_INVALIDATED,
         }
-        let nodes = (0..count).map(|_| state.add(Object::Node { kind: MEMCPY, graphs: &[] })).collect();
+        let node = || Object::Node {
+            kind: MEMCPY,
+            graphs: &[],
+            after: Vec::new(),
+            params: vec![0; COPY],
+            attributes: Attributes::new(),
+        };
+        let nodes = (0..count).map(|_| state.add(node())).collect();
         put(out, state.add(Object::Graph { nodes }))
     }
 
@@ -530,7 +660,33 @@ api! {
         };
         let parameters = rest.split_once(')').map_or("", |(parameters, _)| parameters);
         let sizes = parameters.split(',').filter_map(size).collect();
-        put(out, state.add(Object::Function { sizes }))
+        let name = CString::new(&*name).expect("it has no zero byte");
+        put(out, state.add(Object::Function { name, sizes }))
+    }
+    bound cuLibraryLoadData(
+        out: *mut Handle, image: *const c_char, _options: *const u32, _values: *const *const c_void, _count: u32,
+        _library_options: *const u32, _library_values: *const *const c_void, _library_count: u32
+    ) {
+        let mut module = 0;
+        match cuModuleLoadData(&mut module, image) {
+            0 => put(out, state().add(Object::Library { module })),
+            code => code,
+        }
+    }
+    bound cuLibraryGetModule(out: *mut Handle, library: Handle) { put(out, state().library(CALL, library)) }
+    bound cuLibraryGetKernel(out: *mut Handle, library: Handle, name: *const c_char) {
+        let module = state().library(CALL, library);
+        let mut function = 0;
+        match cuModuleGetFunction(&mut function, module, name) {
+            0 => put(out, state().add(Object::Kernel { function })),
+            code => code,
+        }
+    }
+    bound cuKernelGetFunction(out: *mut Handle, kernel: Handle) { put(out, state().kernel(CALL, kernel)) }
+    bound cuLibraryUnload(library: Handle) {
+        let module = state().library(CALL, library);
+        state().remove(CALL, library);
+        cuModuleUnload(module)
     }
     bound cuModuleGetGlobal_v2(address: *mut usize, bytes: *mut usize, module: Handle, name: *const c_char) {
         let state = state();
@@ -598,21 +754,46 @@ api! {
     ) {
         let mut state = state();
         state.function(CALL, *params); // the first field
-        state.add_node(CALL, out, graph, after, count, (KERNEL, 0))
+        let added = state.add_node(CALL, out, graph, after, count, (KERNEL, 0));
+        state.note(added, out, params.cast(), LAUNCH)
     }
-    bound cuGraphKernelNodeSetAttribute(node: Handle, _attribute: u32, _value: *const c_void) {
-        state().node(CALL, node);
+    bound cuGraphKernelNodeSetAttribute(node: Handle, attribute: u32, value: *const [u8; 64]) {
+        match state().objects.get_mut(&node) {
+            Some(Object::Node { kind: KERNEL, attributes, .. }) => attributes.insert(attribute, *value),
+            other => mistake(CALL, &format!("{node:#x} is no kernel: {other:?}")),
+        };
         0
     }
+    bound cuGraphKernelNodeGetAttribute(node: Handle, attribute: u32, out: *mut [u8; 64]) {
+        match state().objects.get(&node) {
+            Some(Object::Node { kind: KERNEL, attributes, .. }) => {
+                put(out, attributes.get(&attribute).copied().unwrap_or([0; 64]))
+            }
+            other => mistake(CALL, &format!("{node:#x} is no kernel: {other:?}")),
+        }
+    }
+    bound cuGraphKernelNodeGetParams_v2(node: Handle, out: *mut c_void) { state().params(CALL, node, KERNEL, out) }
+    bound cuGraphMemcpyNodeGetParams(node: Handle, out: *mut c_void) { state().params(CALL, node, MEMCPY, out) }
+    bound cuGraphMemsetNodeGetParams(node: Handle, out: *mut c_void) { state().params(CALL, node, MEMSET, out) }
+    bound cuFuncGetName(out: *mut *const c_char, function: Handle) {
+        match state().objects.get(&function) {
+            Some(Object::Function { name, .. }) => put(out, name.as_ptr()), // nobody removes functions
+            other => mistake(CALL, &format!("{function:#x} is no function: {other:?}")),
+        }
+    }
     bound cuGraphAddMemcpyNode(
-        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, _params: *const c_void, _context: Handle
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, params: *const c_void, _context: Handle
     ) {
-        state().add_node(CALL, out, graph, after, count, (MEMCPY, 0))
+        let mut state = state();
+        let added = state.add_node(CALL, out, graph, after, count, (MEMCPY, 0));
+        state.note(added, out, params, COPY)
     }
     bound cuGraphAddMemsetNode(
-        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, _params: *const c_void, _context: Handle
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, params: *const c_void, _context: Handle
     ) {
-        state().add_node(CALL, out, graph, after, count, (MEMSET, 0))
+        let mut state = state();
+        let added = state.add_node(CALL, out, graph, after, count, (MEMSET, 0));
+        state.note(added, out, params, SET)
     }
     bound cuGraphAddHostNode(out: *mut Handle, graph: Handle, after: *const Handle, count: usize, _params: *const c_void) {
         state().add_node(CALL, out, graph, after, count, (HOST, 0))
@@ -663,13 +844,17 @@ api! {
         added
     }
     bound cuGraphAddDependencies_v2(
-        graph: Handle, from: *const Handle, to: *const Handle, _data: *const c_void, count: usize
+        graph: Handle, from: *const Handle, to: *const Handle, data: *const u64, count: usize
     ) {
         let mut state = state();
         for index in 0..count {
+            let (from, to) = (*from.add(index), *to.add(index));
             let nodes = state.nodes(CALL, graph);
-            if !nodes.contains(&*from.add(index)) || !nodes.contains(&*to.add(index)) {
+            if !nodes.contains(&from) || !nodes.contains(&to) {
                 mistake(CALL, "not nodes of the graph");
+            }
+            if let Some(Object::Node { after, .. }) = state.objects.get_mut(&to) {
+                after.push((from, *data.add(index)));
             }
         }
         0
@@ -682,6 +867,19 @@ api! {
             ptr::copy_nonoverlapping(nodes.as_ptr(), out, room);
         }
         put(count, nodes.len())
+    }
+    bound cuGraphNodeGetDependencies_v2(node: Handle, out: *mut Handle, data: *mut u64, count: *mut usize) {
+        let state = state();
+        let Some(Object::Node { after, .. }) = state.objects.get(&node) else {
+            mistake(CALL, "this is no node");
+        };
+        if !out.is_null() {
+            for (index, (before, edge)) in after.iter().take(*count).enumerate() {
+                put(out.add(index), *before);
+                put(data.add(index), *edge);
+            }
+        }
+        put(count, after.len())
     }
     bound cuGraphNodeGetType(node: Handle, out: *mut u32) { put(out, state().node(CALL, node).0) }
     bound cuGraphMemcpyNodeSetParams(node: Handle, _params: *const c_void) {
@@ -710,6 +908,10 @@ api! {
         let mut state = state();
         let nodes = state.nodes(CALL, graph).len();
         if state.exec(CALL, exec) == nodes { 0 } else { UPDATE_FAILURE }
+    }
+    bound cuGraphDebugDotPrint(graph: Handle, _path: *const c_char, _flags: u32) {
+        state().nodes(CALL, graph);
+        0
     }
     bound cuGraphUpload(exec: Handle, stream: Handle) {
         let mut state = state();

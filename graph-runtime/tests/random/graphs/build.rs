@@ -68,22 +68,30 @@ impl Built {
         })
     }
 
-    /// Changes a node of the graph to what `node` says now.
-    pub(crate) fn change(&mut self, node: &Node) -> Result<()> {
-        let (id, handles) = (self.nodes[&node.id], &self.handles);
-        self.graph
-            .update("a node", |update: &mut Update<'_>| match &node.action {
-                Action::Bump { to, by } => update.kernel(id, launch(to), bump::call(&mut handles.words(to), *by)),
-                Action::Set {
-                    to,
-                    value,
-                    pattern: true,
-                } => handles.reset_pattern(update, id, to, *value),
-                Action::Set { to, value, .. } => handles.reset(update, id, to, *value, to),
-                Action::SetPart { to, value, part } => handles.reset(update, id, &to.part(*part), *value, to),
-                Action::CopyPart { from, to, part } => handles.copy_other(update, id, (from, to), *part),
-                _ => Ok(()),
-            })
+    /// Changes nodes of the graph to what they say now, one after the other.
+    pub(crate) fn change(&mut self, nodes: &[Node]) -> Result<()> {
+        let (graph, ids, handles) = (&mut self.graph, &self.nodes, &self.handles);
+        nodes
+            .iter()
+            .try_for_each(|node| change(graph, ids[&node.id], node, handles))
+    }
+
+    /// As [`Built::change`], in one edit, which also enables or disables a node. Returns false, and changes nothing, if
+    /// the graph does not let that be.
+    pub(crate) fn change_together(&mut self, nodes: &[Node], switched: Option<(&Node, bool)>) -> Result<bool> {
+        let (ids, handles) = (&self.nodes, &self.handles);
+        let edited = self.graph.edit(|graph| {
+            if let Some((node, enabled)) = switched {
+                graph.node(ids[&node.id]).set_enabled(enabled)?;
+            }
+            nodes
+                .iter()
+                .try_for_each(|node| change(graph, ids[&node.id], node, handles))
+        });
+        match edited {
+            Err(Error::Unsupported { .. }) => Ok(false),
+            other => other.map(|()| true),
+        }
     }
 
     /// Enables or disables a node, if the graph lets it be.
@@ -277,6 +285,22 @@ impl Adder<'_> {
             builder.end_body();
         }
     }
+}
+
+/// Changes a node of the graph to what it says now.
+fn change(graph: &mut Graph, id: NodeId, node: &Node, handles: &Handles) -> Result<()> {
+    graph.update("a node", |update: &mut Update<'_>| match &node.action {
+        Action::Bump { to, by } => update.kernel(id, launch(to), bump::call(&mut handles.words(to), *by)),
+        Action::Set {
+            to,
+            value,
+            pattern: true,
+        } => handles.reset_pattern(update, id, to, *value),
+        Action::Set { to, value, .. } => handles.reset(update, id, to, *value, to),
+        Action::SetPart { to, value, part } => handles.reset(update, id, &to.part(*part), *value, to),
+        Action::CopyPart { from, to, part } => handles.copy_other(update, id, (from, to), *part),
+        _ => Ok(()),
+    })
 }
 
 /// A thread for each word.

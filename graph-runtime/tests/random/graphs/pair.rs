@@ -21,6 +21,10 @@ pub(super) struct Pair {
 impl Pair {
     pub(super) fn new(seed: u64, apart: bool) -> Result<Self> {
         let (device, programs) = (thorough(seed), programs(seed));
+        let device = match seed % 3 {
+            1 => device.with_pool(&device.pool()),
+            _ => device,
+        };
         let shared = Shared::new(&device)?;
         let options = Options {
             apart,
@@ -81,7 +85,8 @@ impl Pair {
         Ok(())
     }
 
-    /// Changes values of some nodes, and enables or disables others.
+    /// Changes values of some nodes, and enables or disables others: in the first graph one after the other, in the
+    /// second some of them in one edit.
     fn edit(&mut self, graph: usize) -> Result<()> {
         let (random, built) = (&mut self.random, &mut self.built[graph]);
         let mut changed = Vec::new();
@@ -99,7 +104,10 @@ impl Pair {
                 changed.push(node.clone());
             }
         });
-        changed.iter().try_for_each(|node| built.change(node))?;
+        let mut together = graph == 1;
+        if !together {
+            built.change(&changed)?;
+        }
         let mut all = Vec::new();
         self.programs[graph]
             .body
@@ -118,7 +126,12 @@ impl Pair {
             if !is_initialised(&edited) {
                 continue;
             }
-            if built.enable(node, enabled)? {
+            let switched = match together {
+                true => built.change_together(&changed, Some((node, enabled)))?,
+                false => built.enable(node, enabled)?,
+            };
+            together &= !switched;
+            if switched {
                 self.programs[graph] = edited;
             } else {
                 assert!(
@@ -127,6 +140,9 @@ impl Pair {
                     node.id
                 );
             }
+        }
+        if together {
+            assert!(built.change_together(&changed, None)?, "values can always be changed");
         }
         Ok(())
     }

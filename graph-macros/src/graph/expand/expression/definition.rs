@@ -3,10 +3,11 @@
 use crate::graph::ast::Resource;
 use crate::graph::editor;
 use crate::graph::expand::interface;
-use crate::graph::expand::interface::{Bodies, implementation, setter};
-use crate::graph::expand::names::{Source, copy, hidden, receiver, value_name};
+use crate::graph::expand::interface::{Bodies, implementation};
+use crate::graph::expand::names::{Source, copy};
 use crate::graph::expand::types::expression_param;
 use crate::graph::expand::types::{nodes_field, place_type, resource_type};
+use crate::graph::expand::update::{edited, setter};
 use crate::graph::resolve::{Graph, params};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -23,13 +24,16 @@ pub(super) fn definitions(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let parts = parts(graph, bodies);
     let plan = bodies.of(quote!(__g::Graph::plan(&self.__graph)));
     let setters = (0..graph.params.len()).filter(|_| bodies == Bodies::Real);
-    let setters = setters.map(|param| setter(graph, param, set(graph, param)));
+    let setters = setters.map(|param| setter(graph, param));
+    let changes = (0..graph.params.len()).map(|param| change(graph, param));
+    let edited = (bodies == Bodies::Real && !graph.params.is_empty()).then(|| edited(graph, changes));
     let new = new(graph);
     let methods = implementation(
         graph,
         quote! {
             #new
             #(#setters)*
+            #edited
 
             /// The graph as data: nodes, what they touch, the edges that are lowered, levels.
             pub fn plan(&self) -> __g::Plan { #plan }
@@ -62,7 +66,10 @@ fn new(graph: &Graph<'_>) -> TokenStream {
     let fields = graph.resources.iter().map(|resource| &resource.name);
     let fields = fields.chain(graph.params.iter().map(|param| &param.name));
     let nodes = nodes_field(graph);
-    let nodes_value = nodes.is_some().then(|| quote!(__nodes,));
+    let nodes_value = nodes
+        .is_some()
+        .then(|| quote!(__nodes: ::core::cell::RefCell::new(__nodes),));
+    let nodes = nodes.map(|_| quote!(__nodes: F,));
     quote! {
         #[doc(hidden)]
         pub fn __new(__graph: __g::Graph, #(#places,)* #(#params,)* #nodes) -> Self {
@@ -76,54 +83,38 @@ fn new(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The body of `set_x`.
-fn set(graph: &Graph<'_>, param: usize) -> TokenStream {
-    let name = &graph.params[param].name;
-    let (this, value, text) = (receiver(name), value_name(name), name.to_string());
-    let values = graph.params.iter().enumerate().map(|(index, other)| {
-        let source = if index == param {
-            Source::Argument(value.clone())
-        } else {
-            Source::Field(this.clone())
-        };
-        copy(&other.name, &source)
-    });
-    let (update, values_name, nodes) = (hidden("update"), hidden("values"), hidden("nodes"));
+/// The changes of the nodes that mention a param; `None` if no node does.
+fn change(graph: &Graph<'_>, param: usize) -> Option<TokenStream> {
     let affected = (0..graph.nodes.len()).filter(|&node| params(graph, graph.nodes[node]).contains(&param));
     let affected: Vec<usize> = affected.collect();
+    let this = Source::Field(Ident::new("graph", Span::call_site()));
+    let values = graph.params.iter().map(|other| copy(&other.name, &this));
     let changes = affected.iter().map(|&node| {
         let change = quote! {
-            #nodes(
-                &mut __p::AnyTarget::Update(#update),
+            nodes(
+                &mut __p::AnyTarget::Update(update),
                 #node,
                 ::core::option::Option::None,
-                ::core::clone::Clone::clone(&#values_name),
+                ::core::clone::Clone::clone(&values),
             )
         };
         let checked = quote!({
             #change?;
-            __p::check_reached(#update, #node)
+            __p::check_reached(update, #node)
         });
         match graph.loops_around(node).len() {
             0 => quote!(#checked?;),
-            depth => quote!(__p::each(#update, #node, |#update, _: [_; #depth]| #checked)?;),
+            depth => quote!(__p::each(update, #node, |update, _: [_; #depth]| #checked)?;),
         }
     });
-    let update = (!affected.is_empty()).then(|| {
-        quote! {
-            let #values_name = (#(#values,)*);
-            let #nodes = &mut #this.__nodes;
-            __g::Graph::update(&mut #this.__graph, #text, |#update| {
-                #(#changes)*
-                ::core::result::Result::Ok(())
-            })?;
-        }
-    });
-    quote! {
-        #update
-        #this.#name = #value;
-        ::core::result::Result::Ok(())
-    }
+    (!affected.is_empty()).then(|| {
+        quote! {{
+            let values = (#(#values,)*);
+            let nodes = &mut *::core::cell::RefCell::borrow_mut(&graph.__nodes);
+            #(#changes)*
+            ::core::result::Result::Ok(())
+        }}
+    })
 }
 
 /// `into_parts`, and the struct of moved locals that it returns.

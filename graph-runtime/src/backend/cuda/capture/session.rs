@@ -2,6 +2,9 @@
 
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::cuda_memory::CudaMemory;
+use crate::backend::device::recording::{NOT_ALLOWED, explained};
+use crate::backend::memory::DeviceMemory;
+use crate::backend::pool::PoolShare;
 use crate::driver::{self, CUgraph, CUstream, CaptureRules, CaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Result, Site};
 use crate::program::capture::{BoxError, CaptureCall, CaptureMode, Session};
@@ -37,10 +40,21 @@ pub(crate) struct Capturing {
     /// The values that the closure prepared, in order, and the number of those that its current run has got.
     prepared: RefCell<Vec<Arc<dyn Any + Send + Sync>>>,
     next_prepared: Cell<usize>,
-    /// The workspaces with their sizes, in order, and the number of those that its current run has got.
-    workspaces: RefCell<Vec<(usize, Arc<CudaMemory>)>>,
+    /// The workspaces, in order, and the number of those that its current run has got.
+    workspaces: RefCell<Vec<Workspace>>,
     next_workspace: Cell<usize>,
     retired: RefCell<Vec<Arc<dyn Any + Send + Sync>>>,
+    /// The graph's share of a pool.
+    pool: Option<Arc<PoolShare>>,
+}
+
+/// Memory that a closure has asked for.
+#[derive(Clone)]
+struct Workspace {
+    bytes: usize,
+    /// Whether it is scratch memory, of the pool if there is one.
+    scratch: bool,
+    memory: Arc<DeviceMemory>,
 }
 
 /// What happens to work that is queued on the stream.
@@ -58,7 +72,12 @@ enum Phase {
 
 impl Capturing {
     /// Makes a stream that does not capture yet. The context is current.
-    pub(super) fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>, mode: CaptureMode) -> Result<Self, CudaError> {
+    pub(super) fn new(
+        cuda: &Arc<Cuda>,
+        addresses: &Arc<Addresses>,
+        pool: Option<&Arc<PoolShare>>,
+        mode: CaptureMode,
+    ) -> Result<Self, CudaError> {
         announce!(cuda, trace, "cuStreamCreate")?;
         // SAFETY: the context is current.
         let stream = unsafe { driver::stream::create() }?;
@@ -77,7 +96,50 @@ impl Capturing {
             workspaces: RefCell::default(),
             next_workspace: Cell::new(0),
             retired: RefCell::default(),
+            pool: pool.cloned(),
         })
+    }
+
+    /// The bytes of workspaces that are in no pool.
+    pub(super) fn bytes(&self) -> usize {
+        let workspaces = self.workspaces.borrow();
+        let own = workspaces.iter().filter(|known| !known.scratch || self.pool.is_none());
+        own.map(|known| known.bytes).sum()
+    }
+
+    /// The memory that an earlier run of the closure got at this point, if it asked for the same; else new memory.
+    fn allocate(&self, bytes: usize, scratch: bool) -> Result<*mut u8> {
+        let index = self.next_workspace.get();
+        let earlier = self.workspaces.borrow().get(index).cloned();
+        let memory = match earlier {
+            Some(earlier) if (earlier.bytes, earlier.scratch) == (bytes, scratch) => earlier.memory,
+            replaced => {
+                let site = || Site::default().at_memory(if scratch { "scratch" } else { "workspace" });
+                let memory = match &self.pool {
+                    Some(pool) if scratch => pool.take(bytes, site)?,
+                    Some(_) | None => {
+                        let memory = CudaMemory::zeroed(&self.cuda, bytes.max(1)).at(site)?;
+                        Arc::new(DeviceMemory::Cuda(memory))
+                    }
+                };
+                let new = Workspace {
+                    bytes,
+                    scratch,
+                    memory: memory.clone(),
+                };
+                let mut workspaces = self.workspaces.borrow_mut();
+                match replaced {
+                    Some(before) => {
+                        self.retired.borrow_mut().push(before.memory);
+                        workspaces[index] = new;
+                    }
+                    None => workspaces.push(new),
+                }
+                memory
+            }
+        };
+        self.next_workspace.set(index + 1);
+        Ok(ptr::without_provenance_mut(memory.address() as usize))
     }
 
     /// Gives the closure these addresses when it runs again.
@@ -228,26 +290,11 @@ impl Session for Capturing {
     }
 
     fn workspace(&self, bytes: usize) -> Result<*mut u8> {
-        let index = self.next_workspace.get();
-        let earlier = self.workspaces.borrow().get(index).cloned();
-        let memory = match earlier {
-            Some((earlier, memory)) if earlier == bytes => memory,
-            replaced => {
-                let memory = CudaMemory::zeroed(&self.cuda, bytes.max(1));
-                let memory = Arc::new(memory.at(|| Site::default().at_memory("workspace"))?);
-                let mut workspaces = self.workspaces.borrow_mut();
-                match replaced {
-                    Some((_, before)) => {
-                        self.retired.borrow_mut().push(before);
-                        workspaces[index] = (bytes, memory.clone());
-                    }
-                    None => workspaces.push((bytes, memory.clone())),
-                }
-                memory
-            }
-        };
-        self.next_workspace.set(index + 1);
-        Ok(ptr::without_provenance_mut(memory.address() as usize))
+        self.allocate(bytes, false)
+    }
+
+    fn scratch(&self, bytes: usize) -> Result<*mut u8> {
+        self.allocate(bytes, true)
     }
 
     fn earlier(&self) -> Option<Arc<dyn Any + Send + Sync>> {
@@ -300,24 +347,6 @@ impl Session for Capturing {
             (Ok(()), Err(error)) => Err(self.fail(error.to_string())),
         }
     }
-}
-
-/// The explanation of a call that a capture does not allow.
-const NOT_ALLOWED: &str = "a call was made that CUDA does not allow during a capture, such as allocating, freeing or waiting: make it in \
-                           `prepare`, and take scratch memory from `workspace`";
-
-/// The error of a capture that could not be ended, with an explanation.
-fn explained(error: &CudaError) -> String {
-    let meaning = match error.code() {
-        900 | 901 => NOT_ALLOWED,
-        902 => "work of another capture was waited for",
-        904 => "work was forked to another stream that the node's stream does not wait for at the end",
-        905 => "work outside the capture was waited for",
-        906 => "the null stream was used, which waits for others",
-        908 => "the capture was moved to another thread",
-        _ => return error.to_string(),
-    };
-    format!("{error}: {meaning}")
 }
 
 impl Drop for Capturing {

@@ -1,4 +1,4 @@
-//! Finds NVRTC's library, under whatever version it has in its name.
+//! Finds a library of NVIDIA's toolkit, under whatever version it has in its name.
 
 use libloading::Library;
 use std::cmp::Reverse;
@@ -6,50 +6,49 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-/// The library on this machine that has all functions of these names. It is searched and loaded at the first call, and
-/// never unloaded. The error says what was tried: a sentence each.
-pub(super) fn library(functions: &[&str]) -> Result<&'static Library, &'static [String]> {
-    static LIBRARY: OnceLock<Result<Library, Vec<String>>> = OnceLock::new();
-    let library = LIBRARY.get_or_init(|| search(functions));
-    library.as_ref().map_err(Vec::as_slice)
+/// A library to find.
+pub(super) struct Wanted {
+    /// The names that the system's loader is asked for, the best first. (A folder may have others.)
+    pub(super) names: &'static [&'static str],
+    /// The name of its file: before the version, and after it (empty if the version ends the name).
+    pub(super) file: (&'static str, &'static str),
+    /// The folder of NVIDIA's Python package for CUDA 12 that has it.
+    pub(super) wheel: &'static str,
+    /// The functions that it must have.
+    pub(super) functions: &'static [&'static str],
+    /// Refuses a library that has these functions; the error is the end of a sentence that begins with its name.
+    pub(super) check: fn(&Library) -> Result<(), String>,
 }
 
-/// The names that the system's loader is asked for, the newest version first. (A folder may have others.)
-const NAMES: &[&str] = if cfg!(windows) {
-    &["nvrtc64_130_0.dll", "nvrtc64_120_0.dll"]
-} else {
-    &["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"]
-};
-
-fn search(functions: &[&str]) -> Result<Library, Vec<String>> {
+/// Loads the best library of this machine. The error says what was tried: a sentence each.
+pub(super) fn search(wanted: &Wanted) -> Result<Library, Vec<String>> {
     let mut tried = Vec::new();
-    for name in NAMES {
+    for name in wanted.names {
         // The loader's message about a name that it does not find would be noise.
         if let Ok(library) = load(Path::new(name)) {
-            match lacks(&library, functions) {
+            match refuse(wanted, &library) {
                 None => return Ok(library),
-                Some(missing) => tried.push(format!("`{name}` is too old: it has no `{missing}`")),
+                Some(why) => tried.push(format!("`{name}` {why}")),
             }
         }
     }
-    let names: Vec<String> = NAMES.iter().map(|name| format!("`{name}`")).collect();
+    let names: Vec<String> = wanted.names.iter().map(|name| format!("`{name}`")).collect();
     tried.push(format!(
         "the loader, which looks in `LD_LIBRARY_PATH`, finds none of {}",
         names.join(", ")
     ));
     let mut empty = Vec::new();
-    for folder in folders(&|name| env::var_os(name)) {
-        let libraries = libraries(&folder);
+    for folder in folders(wanted.wheel, &|name| env::var_os(name)) {
+        let libraries = libraries(wanted, &folder);
         if libraries.is_empty() {
             empty.push(format!("`{}`", folder.display()));
         }
         for path in libraries {
             let why = match load(&path) {
-                Ok(library) => match lacks(&library, functions) {
+                Ok(library) => match refuse(wanted, &library) {
                     None => return Ok(library),
-                    Some(missing) => format!("is too old: it has no `{missing}`"),
+                    Some(why) => why,
                 },
                 Err(error) => format!("cannot be loaded: {error}"),
             };
@@ -62,14 +61,22 @@ fn search(functions: &[&str]) -> Result<Library, Vec<String>> {
     Err(tried)
 }
 
+/// The reason why a library is not the one that is needed, if there is one.
+fn refuse(wanted: &Wanted, library: &Library) -> Option<String> {
+    match lacks(library, wanted.functions) {
+        Some(missing) => Some(format!("is too old: it has no `{missing}`")),
+        None => (wanted.check)(library).err(),
+    }
+}
+
 fn load(path: &Path) -> Result<Library, libloading::Error> {
-    // SAFETY: loading a library runs its initialisers; those of NVRTC are made for it. Whoever sets the variables or
+    // SAFETY: loading a library runs its initialisers; those of NVIDIA's are made for it. Whoever sets the variables or
     // writes to the folders decides what is loaded, as with `LD_LIBRARY_PATH`.
     unsafe { Library::new(path) }
 }
 
 /// The first of these functions that the library does not have.
-fn lacks<'f>(library: &Library, functions: &[&'f str]) -> Option<&'f str> {
+fn lacks(library: &Library, functions: &[&'static str]) -> Option<&'static str> {
     let is_there = |name: &str| {
         // SAFETY: the symbol is only looked up, never called with this type.
         unsafe { library.get::<unsafe extern "C" fn()>(name.as_bytes()) }.is_ok()
@@ -78,31 +85,29 @@ fn lacks<'f>(library: &Library, functions: &[&'f str]) -> Option<&'f str> {
 }
 
 /// The libraries in a folder: without a version first, then the newest.
-fn libraries(folder: &Path) -> Vec<PathBuf> {
+fn libraries(wanted: &Wanted, folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<(Reverse<Vec<u32>>, PathBuf)> = entries
-        .filter_map(|entry| Some((Reverse(version(entry.file_name().to_str()?)?), entry.path())))
+        .filter_map(|entry| Some((Reverse(version(wanted, entry.file_name().to_str()?)?), entry.path())))
         .collect();
     found.sort();
     found.into_iter().map(|(_, path)| path).collect()
 }
 
-/// The version in a file's name, if it is that of NVRTC: `libnvrtc.so.12.4`, `nvrtc64_120_0.dll`. Without a version,
-/// the highest one.
-fn version(name: &str) -> Option<Vec<u32>> {
-    let numbers = if cfg!(windows) {
-        name.strip_prefix("nvrtc64_")?.strip_suffix(".dll")?
-    } else {
-        match name.strip_prefix("libnvrtc.so")? {
-            "" => return Some(vec![u32::MAX]),
-            numbers => numbers.strip_prefix('.')?,
-        }
+/// The version in a file's name, if it is that of the library: `libnvrtc.so.12.4`, `nvrtc64_120_0.dll`. Without a
+/// version, the highest one.
+fn version(wanted: &Wanted, name: &str) -> Option<Vec<u32>> {
+    let (before, after) = wanted.file;
+    let numbers = match name.strip_prefix(before)?.strip_suffix(after)? {
+        "" => return Some(vec![u32::MAX]),
+        numbers if cfg!(windows) => numbers,
+        numbers => numbers.strip_prefix('.')?,
     };
     numbers.split(['.', '_']).map(|number| number.parse().ok()).collect()
 }
 
 /// The folders to look in: those of CUDA toolkits, and those of Python packages that exist.
-fn folders(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+fn folders(wheel: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let named = |name: &&str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let toolkits = ["CUDA_PATH", "CUDA_HOME", "CUDA_ROOT"].iter().filter_map(named);
     let inside: &[&str] = if cfg!(windows) {
@@ -122,7 +127,7 @@ fn folders(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
         .chain(home)
         .chain(["/usr/local".into(), "/usr".into()])
     {
-        packages.extend(wheels(&python.join("lib")));
+        packages.extend(wheels(wheel, &python.join("lib")));
     }
     folders.extend(packages.into_iter().filter(|folder| folder.is_dir()));
     let mut unique: Vec<PathBuf> = Vec::with_capacity(folders.len());
@@ -134,8 +139,8 @@ fn folders(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     unique
 }
 
-/// The folders in which NVIDIA's Python packages have NVRTC, of all versions of Python in `lib`.
-fn wheels(lib: &Path) -> Vec<PathBuf> {
+/// The folders in which NVIDIA's Python packages have the library, of all versions of Python in `lib`.
+fn wheels(wheel: &str, lib: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(lib).into_iter().flatten().flatten();
     let mut pythons: Vec<PathBuf> = entries
         .filter(|entry| {
@@ -152,7 +157,7 @@ fn wheels(lib: &Path) -> Vec<PathBuf> {
         .flat_map(|python| ["site-packages", "dist-packages"].map(|packages| python.join(packages)));
     // Of CUDA 13, and of CUDA 12.
     packages
-        .flat_map(|packages| ["nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"].map(|wheel| packages.join(wheel)))
+        .flat_map(|packages| ["nvidia/cu13/lib", wheel].map(|wheel| packages.join(wheel)))
         .collect()
 }
 
@@ -160,18 +165,26 @@ fn wheels(lib: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
+    const NVRTC: Wanted = Wanted {
+        names: &[],
+        file: ("libnvrtc.so", ""),
+        wheel: "nvidia/cuda_nvrtc/lib",
+        functions: &[],
+        check: |_| Ok(()),
+    };
+
     #[test]
     fn names_have_versions() {
-        assert_eq!(version("libnvrtc.so"), Some(vec![u32::MAX]));
-        assert_eq!(version("libnvrtc.so.13"), Some(vec![13]));
-        assert_eq!(version("libnvrtc.so.12.4.127"), Some(vec![12, 4, 127]));
+        assert_eq!(version(&NVRTC, "libnvrtc.so"), Some(vec![u32::MAX]));
+        assert_eq!(version(&NVRTC, "libnvrtc.so.13"), Some(vec![13]));
+        assert_eq!(version(&NVRTC, "libnvrtc.so.12.4.127"), Some(vec![12, 4, 127]));
         for other in [
             "libnvrtc-builtins.so.13.0",
             "libnvrtc.alt.so.12",
             "libnvrtc.so.",
             "libnvrtc.soup",
         ] {
-            assert_eq!(version(other), None, "{other}");
+            assert_eq!(version(&NVRTC, other), None, "{other}");
         }
     }
 
@@ -187,7 +200,7 @@ mod tests {
         ] {
             fs::write(folder.join(name), "").unwrap();
         }
-        let found = libraries(&folder);
+        let found = libraries(&NVRTC, &folder);
         fs::remove_dir_all(&folder).unwrap();
         let names: Vec<_> = found.iter().filter_map(|path| path.file_name()?.to_str()).collect();
         assert_eq!(names, ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.9"]);
@@ -196,7 +209,7 @@ mod tests {
     #[test]
     fn toolkits_come_before_packages() {
         let variable = |name: &str| (name == "CUDA_HOME").then(|| "/opt/cuda-13".into());
-        let folders = folders(&variable);
+        let folders = folders(NVRTC.wheel, &variable);
         let first = [
             "/opt/cuda-13/lib64",
             "/opt/cuda-13/lib",

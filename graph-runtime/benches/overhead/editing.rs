@@ -1,0 +1,103 @@
+//! The cost of editing a graph.
+
+use super::{BATCH, Device, LAUNCH_ROUNDS, Result, THREADS, bump, check, kernel_params, report};
+use graph_runtime::cudarc::driver::sys;
+use graph_runtime::{RawGraph, cuda_graph};
+use std::ffi::c_void;
+use std::hint::black_box;
+use std::ptr;
+use std::time::Instant;
+
+/// The nodes of the graph that is edited.
+const EDITED: usize = 1_000;
+
+cuda_graph! {
+    graph Edited {
+        device data: [u32; 8];
+        param  a: u32 = 1;
+        param  b: u32 = 1;
+        param  c: u32 = 1;
+
+        for i in 3..EDITED {
+            kernel other = bump<<<1, THREADS>>>(&mut data, 1);
+        }
+        kernel first  = bump<<<1, THREADS>>>(&mut data, a) after other;
+        kernel second = bump<<<1, THREADS>>>(&mut data, b) after first;
+        kernel third  = bump<<<1, THREADS>>>(&mut data, c) after second;
+    }
+}
+
+/// `edit` against three calls of `cuGraphExecKernelNodeSetParams_v2` for the same nodes, while no launch is in flight.
+pub(crate) fn measure(device: &Device) -> Result<()> {
+    println!(
+        "\n{}: CPU time to set three params that 3 of {EDITED} nodes use, in rounds of {BATCH} (promised: at most 1.10)",
+        device.name()
+    );
+    let mut graph = Edited::build(device)?;
+    let raw = graph.raw().expect("a CUDA graph");
+    let (nodes, mut value) = (last_three(&raw), 2);
+    let mut bare = || {
+        let start = Instant::now();
+        for _ in 0..BATCH {
+            value += 1;
+            for &(node, function, mut buffer) in &nodes {
+                let mut arguments = [(&raw mut buffer).cast::<c_void>(), (&raw mut value).cast()];
+                let params = kernel_params(function, &mut arguments);
+                check(unsafe_call!(cuGraphExecKernelNodeSetParams_v2(
+                    raw.exec,
+                    node,
+                    black_box(&params)
+                )));
+            }
+        }
+        start.elapsed().as_secs_f64() / f64::from(BATCH) * 1e6
+    };
+    let mut value = 2;
+    let mut ours = || {
+        let start = Instant::now();
+        for _ in 0..BATCH {
+            value += 1;
+            let edited = graph.edit(|e| {
+                e.set_a(value)?;
+                e.set_b(value)?;
+                e.set_c(value)
+            });
+            edited.expect("the graph is edited");
+        }
+        start.elapsed().as_secs_f64() / f64::from(BATCH) * 1e6
+    };
+    for _ in 0..20 {
+        bare();
+        ours();
+    }
+    let (mut times, mut bares) = (Vec::new(), Vec::new());
+    for round in 0..LAUNCH_ROUNDS {
+        if round % 2 == 0 {
+            bares.push(bare());
+            times.push(ours());
+        } else {
+            times.push(ours());
+            bares.push(bare());
+        }
+    }
+    report("edit", "us", &times, &bares);
+    graph.launch()?;
+    graph.synchronize()
+}
+
+/// The nodes that were added last, each with its function and the address of its buffer.
+fn last_three(raw: &RawGraph) -> Vec<(sys::CUgraphNode, sys::CUfunction, sys::CUdeviceptr)> {
+    let mut count = 0;
+    check(unsafe_call!(cuGraphGetNodes(raw.graph, ptr::null_mut(), &mut count)));
+    let mut nodes = vec![ptr::null_mut(); count];
+    check(unsafe_call!(cuGraphGetNodes(raw.graph, nodes.as_mut_ptr(), &mut count)));
+    let last = nodes.split_off(count - 3).into_iter().map(|node| {
+        let mut none = [];
+        let mut params = kernel_params(ptr::null_mut(), &mut none);
+        check(unsafe_call!(cuGraphKernelNodeGetParams_v2(node, &mut params)));
+        // SAFETY: the first argument of `bump` is an address, and the node has a copy of it.
+        let buffer = unsafe { params.kernelParams.read().cast::<sys::CUdeviceptr>().read() };
+        (node, params.func, buffer)
+    });
+    last.collect()
+}

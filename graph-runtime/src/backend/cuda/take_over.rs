@@ -1,0 +1,104 @@
+//! Whole-graph update: the executable graph of one graph is given to another graph of the same shape, whose memory,
+//! kernels and values it has from then on.
+
+use super::{CudaExecutable, Origin, attribute};
+use crate::backend::blueprint::Blueprint;
+use crate::driver::RelaxedCapture;
+use crate::error::{At, Result, Site};
+use crate::program::{Op, Program};
+use graph_plan::Draft;
+use std::mem;
+use std::ptr;
+
+/// The way in which a graph was [updated from a definition](crate::Graph::update_from).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Updated {
+    /// The executable graph was changed in place, by `cuGraphExecUpdate` on CUDA.
+    InPlace,
+    /// CUDA does not change this graph in place, so it was instantiated again.
+    Instantiated,
+}
+
+impl CudaExecutable {
+    /// Makes this executable, which is only prepared, with what `old` has: the executable graph, if CUDA can change it,
+    /// and the options. `like` says whether both have the same nodes in the same order, so that CUDA pairs the nodes
+    /// as their indices do. Waits for the launches of `old` first.
+    ///
+    /// After an error, `self` must be dropped, and `old` be [restored](CudaExecutable::restore).
+    pub(crate) fn take_over(
+        &mut self,
+        blueprint: &Blueprint<'_>,
+        old: &mut Self,
+        (old_draft, old_program): (&Draft, &Program),
+        like: bool,
+    ) -> Result<Updated> {
+        let graph = || Site::graph(&blueprint.draft.name);
+        let _relaxed = RelaxedCapture::enter();
+        old.wait().at(graph)?;
+        self.cuda.bind().at(graph)?;
+        self.options = old.options;
+        let flags = |program| attribute::flags(program, old.options);
+        let in_place = like
+            && !(old.exec.is_null() || old.stale)
+            && flags(blueprint.program) == flags(old_program)
+            && !has_conditionals(blueprint.program);
+        if in_place {
+            // Whatever goes wrong from now on, the old graph is instantiated again before it is launched.
+            old.stale = true;
+            if self.take_in_place(blueprint, old, (old_draft, old_program))? {
+                return Ok(Updated::InPlace);
+            }
+        }
+        self.instantiate(blueprint, old.options)?;
+        Ok(Updated::Instantiated)
+    }
+
+    /// Changes the executable graph of `old` in place, and takes it. Returns false if CUDA refuses.
+    fn take_in_place(
+        &mut self,
+        blueprint: &Blueprint<'_>,
+        old: &mut Self,
+        (old_draft, old_program): (&Draft, &Program),
+    ) -> Result<bool> {
+        let draft = blueprint.draft;
+        // CUDA does not say whether skipped nodes stay skipped. `make_ready` skips those of the new graph.
+        old.enable_all(old_draft, old_program)?;
+        // What the nodes of `graph` refer to is kept by `self` (fact 2 of `CudaExecutable`), which takes `exec` now. If
+        // the call fails, nobody launches `exec` again: `stale` is set.
+        if !old.update(draft, self.graph, &self.nodes)? {
+            return Ok(false);
+        }
+        let is_origin = old.origin.is_none();
+        self.exec = mem::replace(&mut old.exec, ptr::null_mut());
+        self.origin = old.origin.take().or_else(|| {
+            Some(Origin {
+                graph: mem::replace(&mut old.graph, ptr::null_mut()),
+                nodes: mem::take(&mut old.nodes),
+            })
+        });
+        let ready = self.make_ready(draft, blueprint.program);
+        if ready.is_err()
+            && is_origin
+            && let Some(origin) = self.origin.take()
+        {
+            // `exec` is destroyed with `self`, and the old graph is instantiated again.
+            (old.graph, old.nodes) = (origin.graph, origin.nodes);
+        }
+        ready.map(|()| true)
+    }
+
+    /// Makes the executable graph anew if a failed [`CudaExecutable::take_over`] may have changed it.
+    pub(crate) fn restore(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        match self.stale {
+            true => self.renew(draft, program),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Whether the graph has conditional nodes. Their handles belong to one graph, and CUDA changes no parameters of such
+/// nodes.
+fn has_conditionals(program: &Program) -> bool {
+    program.others().any(|(_, op)| matches!(op, Op::Conditional(_)))
+}

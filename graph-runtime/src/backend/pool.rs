@@ -1,0 +1,254 @@
+//! Pools: scratch memory that several graphs share, which never run at the same time.
+
+use crate::backend::block::Block;
+use crate::backend::device::Backend;
+use crate::backend::device::cuda::Cuda;
+use crate::backend::device::cuda_memory::CudaMemory;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::device::growing::GrowingMemory;
+use crate::backend::launches::Access;
+use crate::backend::memory::DeviceMemory;
+use crate::backend::uses::{Claim, ClaimKind, Patience, Refused};
+use crate::error::{At, Error, Result, Site};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The alignment in bytes of the parts of a pool, as `cuMemAlloc` aligns memory.
+const ALIGNMENT: usize = 256;
+
+/// The memory of a pool, in a [`Block`] whose uses are the launches of all its graphs.
+///
+/// # Safety
+///
+/// Several graphs may use the same memory because of these facts. `SAFETY` comments refer to them by number.
+///
+/// 1. *Launches follow each other.* Each launch of a graph that has a share of the pool claims all of the pool, to
+///    write ([`PoolShare::claim`]). So launches of two of its graphs never run at the same time, whatever threads and
+///    streams they are on (facts 1 to 3 of [`Uses`](crate::backend::uses::Uses)). Nothing else touches the memory: no
+///    accessor lends scratch memory.
+/// 2. *Memory outlives its use.* A graph has counted handles to all that it took, with its storage: they are dropped,
+///    or leaked, with that. Of memory that grows, each part keeps its share, and so the pool; [`PoolMemory::trim`]
+///    takes away only memory that no share reaches. Memory in chunks is counted itself.
+/// 3. *Parts of one share are apart*, so within a graph they are as memory of its own.
+/// 4. *Nothing depends on what a launch finds.* `build` refuses a node that reads scratch memory before a node of the
+///    same launch has written it; kernels and `unsafe` nodes are sound for any contents (U1 to U3 of `docs/safety.md`).
+pub(crate) struct PoolMemory {
+    backend: Backend,
+    /// Locked while memory is added or taken away. Whoever has locked `shares` does not lock this.
+    ground: Mutex<Ground>,
+    shares: Mutex<Shares>,
+}
+
+/// The memory itself.
+enum Ground {
+    /// Nothing was taken yet.
+    None,
+    /// One piece, whose first bytes all graphs use. It becomes larger in place.
+    Growing(GrowingMemory),
+    /// Several pieces, where memory cannot grow in place. A graph uses the smallest one that is large enough.
+    Chunks(Vec<Arc<DeviceMemory>>),
+}
+
+/// The sizes of the graphs' shares, and of the pool.
+#[derive(Default)]
+struct Shares {
+    next: u64,
+    list: Vec<ShareSize>,
+    /// The bytes that the pool holds.
+    held: usize,
+}
+
+struct ShareSize {
+    id: u64,
+    graph: Box<str>,
+    bytes: usize,
+}
+
+impl PoolMemory {
+    pub(crate) fn new(backend: Backend) -> Self {
+        Self {
+            backend,
+            ground: Mutex::new(Ground::None),
+            shares: Mutex::default(),
+        }
+    }
+
+    /// The bytes that the pool holds; the name of each graph that is built on it, with the bytes that it needs, from
+    /// the oldest.
+    pub(crate) fn sizes(&self) -> (usize, Vec<(Box<str>, usize)>) {
+        let shares = self.shares();
+        let sizes = shares.list.iter().map(|share| (share.graph.clone(), share.bytes));
+        (shares.held, sizes.collect())
+    }
+
+    /// Frees memory that no graph needs.
+    pub(crate) fn trim(&self) -> Result<()> {
+        let site = || Site::default().at_memory("pool");
+        self.refuse_in_host_function(site)?;
+        let mut ground = self.ground();
+        let trimmed = match &mut *ground {
+            Ground::None => Ok(()),
+            Ground::Growing(memory) => {
+                let needed = self.shares().list.iter().map(|share| share.bytes).max();
+                // SAFETY: no share reaches further, and none grows meanwhile, since `ground` is locked. A share that is
+                // gone has left with its graph, which has waited for its launches, or has leaked the share (fact 2).
+                unsafe { memory.shrink(needed.unwrap_or(0)) }.at(site)
+            }
+            Ground::Chunks(chunks) => {
+                chunks.retain(|chunk| Arc::strong_count(chunk) > 1);
+                Ok(())
+            }
+        };
+        self.shares().held = ground.bytes();
+        trimmed
+    }
+
+    /// CUDA's calls are refused in host functions, and so is waiting for a thread that makes them.
+    fn refuse_in_host_function(&self, site: impl Fn() -> Site) -> Result<()> {
+        match &self.backend {
+            Backend::Cuda(cuda) => cuda.bind().at(site),
+            Backend::Emulator(device) => device.check(),
+        }
+    }
+
+    /// A panic elsewhere cannot leave it half-changed.
+    fn ground(&self) -> MutexGuard<'_, Ground> {
+        self.ground.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As above.
+    fn shares(&self) -> MutexGuard<'_, Shares> {
+        self.shares.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ground {
+    /// Memory that grows, if the device has such memory.
+    fn new(backend: &Backend, site: impl Fn() -> Site) -> Result<Self> {
+        Ok(match backend {
+            Backend::Cuda(cuda) => match GrowingMemory::new(cuda).at(site)? {
+                Some(memory) => Self::Growing(memory),
+                None => Self::Chunks(Vec::new()),
+            },
+            Backend::Emulator(_) => Self::Chunks(Vec::new()),
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Growing(memory) => memory.bytes(),
+            Self::Chunks(chunks) => chunks.iter().map(|chunk| chunk.bytes()).sum(),
+        }
+    }
+}
+
+/// The share that one graph has of a pool.
+pub(crate) struct PoolShare {
+    pool: Arc<Block<PoolMemory>>,
+    id: u64,
+    /// The chunks that the graph uses, if there are chunks.
+    chunks: Mutex<Vec<Arc<DeviceMemory>>>,
+}
+
+impl PoolShare {
+    /// An empty share for a graph of this name on `backend`.
+    pub(crate) fn new(pool: &Arc<Block<PoolMemory>>, graph: &str, backend: &Backend) -> Result<Arc<Self>> {
+        if !pool.backend.has_memory_of(backend) {
+            let site = Site::graph(graph).at_memory("pool");
+            return Err(Error::ForeignMemory { site });
+        }
+        let mut shares = pool.shares();
+        let id = shares.next;
+        shares.next += 1;
+        let graph = graph.into();
+        shares.list.push(ShareSize { id, graph, bytes: 0 });
+        drop(shares);
+        Ok(Arc::new(Self {
+            pool: pool.clone(),
+            id,
+            chunks: Mutex::default(),
+        }))
+    }
+
+    /// The bytes that the graph has taken.
+    pub(crate) fn bytes(&self) -> usize {
+        let shares = self.pool.shares();
+        let own = shares.list.iter().find(|share| share.id == self.id);
+        own.map_or(0, |share| share.bytes)
+    }
+
+    /// Takes `bytes` bytes, or 1 instead of 0, which no other part of this share overlaps. They were zeroed before any
+    /// graph used them.
+    pub(crate) fn take(self: &Arc<Self>, bytes: usize, site: impl Fn() -> Site) -> Result<Arc<DeviceMemory>> {
+        let pool = &self.pool;
+        pool.refuse_in_host_function(&site)?;
+        let start = self.bytes();
+        let end = bytes
+            .max(1)
+            .checked_next_multiple_of(ALIGNMENT)
+            .and_then(|bytes| start.checked_add(bytes));
+        let end = end.ok_or_else(|| Error::OutOfMemory { site: site(), bytes })?;
+        let mut ground = pool.ground();
+        if let Ground::None = *ground {
+            *ground = Ground::new(&pool.backend, &site)?;
+        }
+        let taken = match (&mut *ground, &pool.backend) {
+            (Ground::Growing(memory), Backend::Cuda(cuda)) => {
+                memory.grow(end).at(&site)?;
+                Arc::new(self.part(cuda, memory, start, end))
+            }
+            (Ground::Chunks(chunks), _) => self.chunk(chunks, end - start, &site)?,
+            (Ground::None | Ground::Growing(_), _) => return Err(Error::OutOfMemory { site: site(), bytes }),
+        };
+        let mut shares = pool.shares();
+        shares.held = ground.bytes();
+        if let Some(own) = shares.list.iter_mut().find(|share| share.id == self.id) {
+            own.bytes = end;
+        }
+        Ok(taken)
+    }
+
+    /// The bytes from `start` to `end` of memory that reaches so far. `ground` is locked.
+    fn part(self: &Arc<Self>, cuda: &Arc<Cuda>, memory: &GrowingMemory, start: usize, end: usize) -> DeviceMemory {
+        let address = memory.address() + start as u64;
+        // SAFETY: `memory` has these bytes and belongs to the pool, which the share keeps; the caller notes that the
+        // share reaches to `end`, so they are not taken away before it is dropped (fact 2 of `PoolMemory`).
+        DeviceMemory::Cuda(unsafe { CudaMemory::within(cuda, address, end - start, Box::new(self.clone())) })
+    }
+
+    /// The smallest chunk of at least `bytes` bytes that this graph does not use yet, or a new one.
+    fn chunk(
+        &self,
+        chunks: &mut Vec<Arc<DeviceMemory>>,
+        bytes: usize,
+        site: impl Fn() -> Site,
+    ) -> Result<Arc<DeviceMemory>> {
+        let mut used = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_free = |chunk: &&Arc<DeviceMemory>| !used.iter().any(|used| Arc::ptr_eq(used, chunk));
+        let fitting = chunks.iter().filter(|chunk| chunk.bytes() >= bytes).filter(is_free);
+        let chunk = match fitting.min_by_key(|chunk| chunk.bytes()) {
+            Some(chunk) => chunk.clone(),
+            None => {
+                let chunk = DeviceMemory::zeroed(&self.pool.backend, "scratch of a pool", bytes, site)?;
+                let chunk = Arc::new(chunk);
+                chunks.push(chunk.clone());
+                chunk
+            }
+        };
+        used.push(chunk.clone());
+        Ok(chunk)
+    }
+
+    /// Claims the pool for a launch. One byte stands for all: launches claim all or nothing.
+    pub(crate) fn claim(&self, patience: Patience) -> Result<Claim<'_, LaunchEvent>, Refused> {
+        self.pool
+            .uses()
+            .claim(Access::new(0, 1, true), ClaimKind::Call, patience)
+    }
+}
+
+impl Drop for PoolShare {
+    fn drop(&mut self) {
+        self.pool.shares().list.retain(|share| share.id != self.id);
+    }
+}

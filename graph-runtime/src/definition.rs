@@ -1,0 +1,412 @@
+//! Definitions: graphs that are checked, but not yet executable. One makes several graphs, or changes a graph as a
+//! whole.
+
+mod shape;
+
+use crate::backend::blueprint::{Blueprint, Programmatic};
+use crate::backend::device::options::{DebugOptions, InstantiateOptions};
+use crate::backend::executable::{Executable, Updated};
+use crate::error::{Error, Result, Site};
+use crate::graph::dump::dump;
+use crate::graph::edit::Edit;
+use crate::graph::{Graph, GraphData};
+use crate::program::capture::BoxError;
+use crate::program::{ModuleMemory, Op};
+use cudarc::driver::sys::CUgraph;
+use graph_plan::{Lists, Nest, Outcome, Plan};
+use std::fmt;
+use std::path::Path;
+
+/// A graph that is checked, but not yet executable: the definition of one or several graphs of type `G`.
+/// [`GraphBuilder::define`](crate::GraphBuilder::define) makes it, and so does the `define` of a declared graph, which
+/// takes what `build` takes.
+///
+/// Each executable graph has memory of its own. They share what others share with them: the memory that was given to
+/// `build` or [`GraphBuilder::shared`](crate::GraphBuilder::shared), events, and the closures of `call` nodes, of which
+/// one runs at a time. Places and nodes of the builder are those of all graphs of the definition.
+///
+/// ```
+/// use graph_runtime::{Device, GraphBuilder, InstantiateOptions};
+///
+/// let mut builder = GraphBuilder::new(&Device::emulator(), "Copies");
+/// let input = builder.host::<[f32; 4]>("input");
+/// let mut output = builder.device::<[f32; 4]>("output");
+/// builder.memcpy("upload", &input, &mut output);
+///
+/// let mut definition = builder.define()?;
+/// assert_eq!(definition.plan().nodes.len(), 1);
+/// let mut first = definition.instantiate(InstantiateOptions::default())?;
+/// let mut second = definition.instantiate(InstantiateOptions { upload: false, ..Default::default() })?;
+/// *first.host_mut(&input)? = [1.0; 4];
+/// *second.host_mut(&input)? = [2.0; 4];
+/// first.launch()?;
+/// second.launch()?;
+/// assert_eq!(*first.device(&output)?.read()?, [1.0; 4]);
+/// assert_eq!(*second.device(&output)?.read()?, [2.0; 4]);
+/// # Ok::<(), graph_runtime::Error>(())
+/// ```
+#[must_use = "a definition runs nothing: `instantiate` makes a graph of it"]
+pub struct Definition<G = Graph> {
+    checked: Checked,
+    /// The next executable, if it is prepared.
+    prepared: Option<Executable>,
+    /// The number of executables that were prepared.
+    count: usize,
+    changes: Vec<Change>,
+    make: Box<dyn Make<G>>,
+}
+
+/// A change of the CUDA graph of each executable, before it is instantiated.
+type Change = Box<dyn FnMut(CUgraph) -> Result<(), BoxError> + Send>;
+
+/// A function that makes a typed graph of a built one.
+trait Make<G>: Send {
+    fn make(&self, graph: Graph) -> G;
+}
+
+impl<G, F: FnOnce(Graph) -> G + Clone + Send> Make<G> for F {
+    fn make(&self, graph: Graph) -> G {
+        self.clone()(graph)
+    }
+}
+
+/// A graph that has passed every check that needs no device.
+pub(crate) struct Checked {
+    pub(crate) data: GraphData,
+    pub(crate) order: Nest,
+    /// The direct predecessors of each node, after transitive reduction.
+    pub(crate) after: Lists<u32>,
+    pub(crate) programmatic: Programmatic,
+    pub(crate) variables: Vec<ModuleMemory>,
+    pub(crate) debug: Option<DebugOptions>,
+    /// The newest CUDA version of a driver to build for.
+    pub(crate) driver: u32,
+}
+
+impl Checked {
+    fn blueprint(&self, changed: bool) -> Blueprint<'_> {
+        let data = &self.data;
+        Blueprint {
+            draft: &data.draft,
+            program: &data.program,
+            order: &self.order,
+            after: &self.after,
+            programmatic: &self.programmatic,
+            layouts: &data.layouts,
+            delays: data.device.delays,
+            debug: self.debug,
+            driver: self.driver,
+            shared: &data.shared,
+            arena: &data.arena,
+            variables: &self.variables,
+            changed,
+        }
+    }
+
+    fn site(&self) -> Site {
+        Site::graph(&self.data.draft.name)
+    }
+}
+
+/// The direct predecessors of each node of a graph, after transitive reduction.
+pub(crate) fn predecessors(draft: &graph_plan::Draft, outcome: &Outcome) -> Lists<u32> {
+    Lists::new(draft.nodes.len(), || {
+        outcome.reduced(draft).map(|edge| (edge.to, edge.from as u32))
+    })
+}
+
+impl Definition {
+    pub(crate) fn new(checked: Checked) -> Self {
+        Self {
+            checked,
+            prepared: None,
+            count: 0,
+            changes: Vec::new(),
+            make: Box::new(|graph| graph),
+        }
+    }
+
+    /// The definition of graphs that `make` makes of the built ones.
+    pub(crate) fn of<G>(self, make: impl FnOnce(Graph) -> G + Clone + Send + 'static) -> Definition<G> {
+        let Self {
+            checked,
+            prepared,
+            count,
+            changes,
+            make: _,
+        } = self;
+        Definition {
+            checked,
+            prepared,
+            count,
+            changes,
+            make: Box::new(make),
+        }
+    }
+}
+
+impl<G> Definition<G> {
+    /// The name of the graph.
+    pub fn name(&self) -> &str {
+        &self.checked.data.draft.name
+    }
+
+    /// The graph as data, as [`Graph::plan`] returns it.
+    pub fn plan(&self) -> Plan {
+        self.checked.data.plan()
+    }
+
+    /// Makes a graph with memory of its own.
+    ///
+    /// # Errors
+    /// * [`Error::Unsupported`] for [options](InstantiateOptions) that exclude each other, or that the device or a node
+    ///   does not allow; for a second graph of a definition with a `raw` node, whose closure runs only once;
+    /// * [`Error::Module`], [`Error::Kernel`] if the device cannot load the PTX, or cannot launch a kernel as asked;
+    /// * [`Error::Node`] if the closure of a `capture` or `raw` node, or of [`Definition::change`], fails;
+    /// * [`Error::OutOfMemory`] and [`Error::Cuda`] from the device.
+    pub fn instantiate(&mut self, options: InstantiateOptions) -> Result<G> {
+        let executable = self.executable(options)?;
+        let data = self.checked.data.clone();
+        self.checked.data.shared.set_pool(None); // the share is the graph's
+        Ok(self.make.make(Graph::new(data, executable)))
+    }
+
+    /// Makes the last graph of the definition, with the default options.
+    ///
+    /// # Errors
+    /// As [`Definition::instantiate`].
+    pub fn build(mut self) -> Result<G> {
+        let executable = self.executable(InstantiateOptions::default())?;
+        Ok(self.make.make(Graph::new(self.checked.data, executable)))
+    }
+
+    /// The `CUgraph` that the next graph will be instantiated from, for calls of the driver that look at it; `None` on
+    /// the emulator and in [debug mode](crate::Device::with_debug). The first call allocates its memory, loads its
+    /// kernels and adds its nodes. It lives as long as the definition or the graph that is made of it.
+    ///
+    /// Calls that change it are `unsafe`, and must do what [`Definition::change`] asks.
+    ///
+    /// # Errors
+    /// As [`Definition::instantiate`].
+    pub fn raw(&mut self) -> Result<Option<CUgraph>> {
+        self.prepare()?;
+        let raw = self.prepared.as_ref().and_then(Executable::raw);
+        Ok(raw.map(|(graph, ..)| graph))
+    }
+
+    /// Changes the `CUgraph` of each later graph by calls of the driver, after all nodes have been added and before it
+    /// is instantiated. An error of `change` becomes that of [`Definition::instantiate`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] on the emulator and in [debug mode](crate::Device::with_debug), which have no such graph.
+    ///
+    /// # Safety
+    ///
+    /// * The nodes of the definition stay, each of its kind and after all nodes that it came after.
+    /// * In every launch, its nodes touch only the memory that they touch without the change, as before; and the nodes
+    ///   that `change` adds touch only memory that nothing else uses at the same time and that lives as long as the
+    ///   graph. That holds for each of the graphs.
+    /// * Later changes of the graph (params, rebinding, disabling nodes) set the values of its nodes again: the above
+    ///   holds with those, too.
+    pub unsafe fn change(
+        &mut self,
+        change: impl FnMut(CUgraph) -> Result<(), BoxError> + Send + 'static,
+    ) -> Result<()> {
+        if self.checked.data.device.is_emulator() || self.checked.debug.is_some() {
+            return Err(Error::Unsupported {
+                site: self.checked.site(),
+                message: "on the CPU emulator and in debug mode there is no CUDA graph to change",
+            });
+        }
+        self.changes.push(Box::new(change));
+        Ok(())
+    }
+
+    /// Writes the graph as a DOT file: on CUDA with all that the driver knows of its nodes (`cuGraphDebugDotPrint`,
+    /// verbose), else as [`Plan::to_dot`] draws it.
+    ///
+    /// # Errors
+    /// [`Error::File`] if the file cannot be written; as [`Definition::raw`].
+    pub fn debug_dump(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        self.prepare()?;
+        match &self.prepared {
+            Some(executable) => dump(executable, &self.checked.data, path.as_ref()),
+            None => Ok(()), // `prepare` has made it
+        }
+    }
+
+    /// Makes the next executable, up to its instantiation, unless that was done.
+    fn prepare(&mut self) -> Result<()> {
+        if self.prepared.is_none() {
+            self.prepared = Some(self.take_prepared()?);
+        }
+        Ok(())
+    }
+
+    fn take_prepared(&mut self) -> Result<Executable> {
+        if let Some(prepared) = self.prepared.take() {
+            return Ok(prepared);
+        }
+        let data = &self.checked.data;
+        if self.count > 0
+            && let Some((node, _)) = data.program.others().find(|(_, op)| matches!(op, Op::Raw(_)))
+        {
+            return Err(Error::Unsupported {
+                site: self.checked.site().at_node(&data.draft.nodes[node].name),
+                message: "the closure of a `raw` node runs once, so its definition makes one graph",
+            });
+        }
+        self.count += 1;
+        let pool = data.device.pool.as_ref();
+        let share = pool.map(|pool| pool.share(&data.draft.name, &data.device.backend));
+        let share = share.transpose()?;
+        self.checked.data.shared.set_pool(share);
+        let data = &self.checked.data;
+        let blueprint = self.checked.blueprint(!self.changes.is_empty());
+        let executable = Executable::prepare(&data.device.backend, &blueprint)?;
+        for rng in &data.rngs {
+            rng.begin(&data.draft, executable.storage())?;
+        }
+        Ok(executable)
+    }
+
+    /// The next executable, prepared, with the user's changes.
+    fn changed(&mut self) -> Result<Executable> {
+        let executable = self.take_prepared()?;
+        if let Some((graph, ..)) = executable.raw() {
+            for change in &mut self.changes {
+                change(graph).map_err(|error| Error::Node {
+                    site: self.checked.site(),
+                    message: format!("the closure of `Definition::change` failed: {error}"),
+                })?;
+            }
+        }
+        Ok(executable)
+    }
+
+    fn executable(&mut self, options: InstantiateOptions) -> Result<Executable> {
+        let changed = !self.changes.is_empty();
+        let backend = &self.checked.data.device.backend;
+        Executable::check_options(backend, &self.checked.blueprint(changed), options)?;
+        let mut executable = self.changed()?;
+        executable.instantiate(&self.checked.blueprint(changed), options)?;
+        Ok(executable)
+    }
+
+    /// Makes a graph that takes over the executable graph of `old`: see [`Graph::update_from`]. After an error, `old`
+    /// is as it was.
+    pub(crate) fn take_over(mut self, old: &mut Graph) -> Result<(G, Updated)> {
+        if old.half_edited.contains(&Edit::Captured) {
+            return Err(old.refusal());
+        }
+        let like = self.order_like(old)?;
+        let mut executable = self.changed()?;
+        let blueprint = self.checked.blueprint(!self.changes.is_empty());
+        let Graph {
+            draft,
+            program,
+            executable: old_executable,
+            ..
+        } = old;
+        let taken = executable.take_over(&blueprint, old_executable, (draft, program), like);
+        let updated = match taken {
+            Ok(updated) => updated,
+            Err(error) => {
+                drop(executable); // it may have taken the executable graph
+                old.begin(Edit::Replace);
+                if old.executable.restore(&old.draft, &old.program).is_ok() {
+                    old.finish(Edit::Replace);
+                }
+                return Err(error);
+            }
+        };
+        Ok((self.make.make(Graph::new(self.checked.data, executable)), updated))
+    }
+
+    /// Fails if `old` has another shape than the definition. Otherwise orders the nodes, which are not added yet, as
+    /// those of `old` were. Returns whether they are so ordered: CUDA pairs nodes by the order in which they were added.
+    fn order_like(&mut self, old: &Graph) -> Result<bool> {
+        let checked = &mut self.checked;
+        if checked.data.device.backend.context() != old.device_used().backend.context() {
+            return Err(Error::OtherShape {
+                site: old.site(),
+                message: "the definition is for another device".to_owned(),
+            });
+        }
+        let outcome = graph_plan::check_errors(&old.draft);
+        let after = predecessors(&old.draft, &outcome);
+        let ours = (&checked.data.draft, &checked.after, &checked.programmatic);
+        let theirs = (&old.draft, &after, &Programmatic::of(&old.draft));
+        if let Some((node, message)) = shape::difference(theirs, ours) {
+            let site = old.site();
+            let site = match node {
+                Some(node) => site.at_node(&old.draft.nodes[node].name),
+                None => site,
+            };
+            return Err(Error::OtherShape { site, message });
+        }
+        if self.prepared.is_some() {
+            return Ok(shape::is_ordered_like(
+                (&outcome.order, &after),
+                (&checked.order, &checked.after),
+            ));
+        }
+        (checked.order, checked.after) = (outcome.order, after);
+        Ok(true)
+    }
+}
+
+impl Graph {
+    /// Makes this graph another one of the same nodes and edges, without instantiating that: later launches use the
+    /// memory, the kernels, the values and the closures of `definition`. On CUDA the executable graph is changed in
+    /// place by `cuGraphExecUpdate` if CUDA can, else made anew; the result says which.
+    ///
+    /// Waits for launches in flight. The old memory is then freed, and the new memory is as after
+    /// [`GraphBuilder::build`](crate::GraphBuilder::build). Places and nodes are those of the definition's builder from
+    /// now on.
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder, Updated};
+    ///
+    /// let device = Device::emulator();
+    /// let fill = |len: usize, value: f32| {
+    ///     let mut builder = GraphBuilder::new(&device, "Fill");
+    ///     let mut data = builder.device_slice::<f32>("data", len);
+    ///     builder.memset("fill", &mut data, value);
+    ///     Ok::<_, graph_runtime::Error>((builder.define()?, data))
+    /// };
+    /// let (definition, _) = fill(4, 1.0)?;
+    /// let mut graph = definition.build()?;
+    /// let (longer, data) = fill(8, 2.0)?;
+    /// assert_eq!(graph.update_from(longer)?, Updated::InPlace);
+    /// graph.launch()?;
+    /// assert_eq!(graph.device(&data)?.read_vec()?, [2.0; 8]);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// CUDA changes neither graphs with conditional nodes in place, nor copies of rows that lie apart, nor what its
+    /// documentation of `cuGraphExecUpdate` excepts.
+    ///
+    /// # Errors
+    /// After these, the graph is as before:
+    ///
+    /// * [`Error::OtherShape`] if the definition has other nodes or edges, or is for another device; it names the first
+    ///   node that differs;
+    /// * the errors of [`Definition::instantiate`].
+    ///
+    /// If CUDA has failed to change the graph, and then fails to instantiate either, [`Graph::launch`] returns
+    /// [`Error::HalfUpdated`] until an update from a definition succeeds.
+    pub fn update_from(&mut self, definition: Definition) -> Result<Updated> {
+        let (graph, updated) = definition.take_over(self)?;
+        *self = graph;
+        Ok(updated)
+    }
+}
+
+impl<G> fmt::Debug for Definition<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let data = &self.checked.data;
+        let nodes = data.draft.nodes.len();
+        write!(f, "Definition({}, {nodes} nodes, {:?})", data.draft.name, data.device)
+    }
+}

@@ -1,0 +1,172 @@
+//! Changes that are made together: requested, but not made yet.
+
+use crate::backend::block::SharedMemory;
+use crate::backend::shared::SharedResources;
+use crate::error::Error;
+use crate::kernel::Launch;
+use crate::program::{Argument, KernelOp, Op, Program};
+use graph_plan::LaunchConfig;
+use std::fmt;
+
+/// The new work of a node.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) node: usize,
+    pub(crate) op: Op,
+    /// The new arguments of a kernel node.
+    pub(crate) arguments: Vec<Argument>,
+    /// If a handle has chosen the launch dimensions of the kernel, those of its declaration.
+    pub(crate) declared: Option<Launch>,
+}
+
+impl Change {
+    /// Whether the node has this work already.
+    pub(crate) fn is_made(&self, program: &Program) -> bool {
+        let old = &program.ops[self.node];
+        match &self.op {
+            Op::Kernel(new) => matches!(old, Op::Kernel(old) if {
+                let mut arguments = program.arguments(old).iter().zip(&self.arguments);
+                new.config == old.config && arguments.all(|(old, new)| old.value() == new.value())
+            }),
+            Op::Memset { to, value, .. } => {
+                matches!(old, Op::Memset { to: old_to, value: old, .. } if to == old_to && value.bytes() == old.bytes())
+            }
+            Op::Memcpy { from, to } => {
+                matches!(old, Op::Memcpy { from: old_from, to: old_to } if from == old_from && to == old_to)
+            }
+            Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => false,
+        }
+    }
+}
+
+/// Launch dimensions that a handle chooses; `None` leaves one as it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ChosenLaunch {
+    pub(crate) grid: Option<[i128; 3]>,
+    pub(crate) block: Option<[i128; 3]>,
+    pub(crate) shared: Option<i128>,
+}
+
+impl ChosenLaunch {
+    /// A launch with these dimensions in the place of its own.
+    pub(crate) fn over(self, launch: Launch) -> Launch {
+        Launch {
+            grid: self.grid.unwrap_or(launch.grid),
+            block: self.block.unwrap_or(launch.block),
+            shared: self.shared.unwrap_or(launch.shared),
+            ..launch
+        }
+    }
+
+    /// Both choices, of which the later one counts.
+    fn then(self, later: Self) -> Self {
+        Self {
+            grid: later.grid.or(self.grid),
+            block: later.block.or(self.block),
+            shared: later.shared.or(self.shared),
+        }
+    }
+}
+
+/// The launch of a kernel node as it is.
+pub(crate) fn launch_of(kernel: &KernelOp) -> Launch {
+    let LaunchConfig { grid, block, shared } = kernel.config;
+    Launch {
+        grid: grid.map(i128::from),
+        block: block.map(i128::from),
+        shared: shared.into(),
+        cluster: kernel.cluster().map(|blocks| blocks.map(i128::from)),
+        cooperative: kernel.is_cooperative(),
+    }
+}
+
+/// Changes that have been checked one by one, and not yet together.
+#[derive(Default)]
+pub(crate) struct Batch {
+    /// New work. The last of a node counts.
+    pub(crate) work: Vec<Change>,
+    /// New memory of shared resources, at most one for each.
+    pub(crate) memory: Vec<(usize, SharedMemory)>,
+    /// Whether nodes are to run, at most once for each node.
+    pub(crate) enabled: Vec<(usize, bool)>,
+    /// Launch dimensions that handles choose, at most one choice for each node.
+    pub(crate) launches: Vec<(usize, ChosenLaunch)>,
+    /// All shared memory with the new memory in it, when that has been checked.
+    pub(crate) shared: Option<SharedResources>,
+}
+
+impl Batch {
+    /// Requests other memory for a shared resource.
+    pub(crate) fn rebind(&mut self, resource: usize, memory: SharedMemory) {
+        self.memory.retain(|(known, _)| *known != resource);
+        self.memory.push((resource, memory));
+    }
+
+    /// Requests that a node runs, or does not.
+    pub(crate) fn enable(&mut self, node: usize, enabled: bool) {
+        match self.enabled.iter_mut().find(|(known, _)| *known == node) {
+            Some((_, known)) => *known = enabled,
+            None => self.enabled.push((node, enabled)),
+        }
+    }
+
+    /// Requests launch dimensions for a kernel node.
+    pub(crate) fn launch(&mut self, node: usize, chosen: ChosenLaunch) {
+        match self.launches.iter_mut().find(|(known, _)| *known == node) {
+            Some((_, known)) => *known = known.then(chosen),
+            None => self.launches.push((node, chosen)),
+        }
+    }
+
+    /// The dimensions that were requested for a node.
+    pub(crate) fn launch_for(&self, node: usize) -> Option<ChosenLaunch> {
+        let found = self.launches.iter().find(|(known, _)| *known == node);
+        found.map(|(_, chosen)| *chosen)
+    }
+
+    /// Adds the changes of another batch, which count as later ones.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.work.extend(other.work);
+        other
+            .enabled
+            .into_iter()
+            .for_each(|(node, enabled)| self.enable(node, enabled));
+        other
+            .memory
+            .into_iter()
+            .for_each(|(resource, memory)| self.rebind(resource, memory));
+        other
+            .launches
+            .into_iter()
+            .for_each(|(node, chosen)| self.launch(node, chosen));
+    }
+}
+
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let memory: Vec<usize> = self.memory.iter().map(|(resource, _)| *resource).collect();
+        f.debug_struct("Batch")
+            .field("work", &self.work)
+            .field("memory", &memory)
+            .field("enabled", &self.enabled)
+            .field("launches", &self.launches)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An edit whose closure is running: the changes that it has requested so far.
+#[derive(Debug, Default)]
+pub(crate) struct OpenEdit {
+    pub(crate) batch: Batch,
+    /// The params that were set, by their number.
+    pub(crate) params: Vec<usize>,
+    /// The first change that was refused. Then none is made, also if the closure goes on.
+    pub(crate) refused: Option<Error>,
+}

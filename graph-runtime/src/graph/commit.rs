@@ -1,0 +1,189 @@
+//! Making changes that were requested together: all or none.
+
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::graph::batch::{Batch, Change, ChosenLaunch, launch_of};
+use crate::graph::edit::Edit;
+use crate::graph::{enable, rebind};
+use crate::kernel::check_dimensions;
+use crate::program::{Argument, KernelOp, Op};
+
+/// Checks changes together and makes them: first in the program, then on the device, each node once.
+///
+/// After an error of the checks, nothing has changed. After one of the device, the program is as before, and the same
+/// nodes are made to run as it says. If the device refuses that, too, they are kept in `unrestored`, and the graph does
+/// not launch until a later commit has made them so. So whenever a graph launches, its device's nodes are those of its
+/// program, whose every state has passed these checks (fact 5 of `CudaExecutable`).
+///
+/// # Errors
+/// The errors of the checks and of the device.
+pub(super) fn commit(graph: &mut Graph, what: &'static str, mut batch: Batch) -> Result<()> {
+    batch.sort();
+    batch.settle(graph)?;
+    if !batch.memory.is_empty() {
+        batch.shared = Some(rebind::check_together(graph, &batch.memory)?);
+    }
+    if !batch.enabled.is_empty() {
+        enable::check_together(graph, &batch.enabled)?;
+    }
+    if graph.half_edited.is_empty() {
+        batch.work.retain(|change| !change.is_made(&graph.program));
+    }
+    let nodes = batch.nodes(graph);
+    graph.begin(Edit::Update(what));
+    batch.swap(graph);
+    let applied = apply(graph, &nodes, &batch.enabled);
+    if applied.is_err() {
+        batch.swap(graph);
+        if apply(graph, &nodes, &batch.enabled).is_err() {
+            graph.unrestored = nodes;
+            graph.unrestored.extend(batch.enabled.iter().map(|(node, _)| *node));
+            return applied;
+        }
+    }
+    graph.unrestored.clear();
+    graph.half_edited.retain(|edit| !matches!(edit, Edit::Update(_)));
+    for &(resource, _) in &batch.memory {
+        if applied.is_ok() {
+            graph.finish(Edit::Rebind(resource));
+        }
+    }
+    applied
+}
+
+/// Makes the device run these nodes as the program says, and run or skip those of `enabled` and of `unrestored`. Also
+/// without any nodes: if an earlier instantiation failed, no change may succeed before another one has.
+fn apply(graph: &mut Graph, nodes: &[usize], enabled: &[(usize, bool)]) -> Result<()> {
+    let Graph {
+        executable,
+        draft,
+        program,
+        unrestored,
+        ..
+    } = graph;
+    executable.apply_memory(draft, program, nodes)?;
+    for &node in enabled.iter().map(|(node, _)| node).chain(&*unrestored) {
+        executable.set_enabled(draft, program, node, program.enabled[node])?;
+    }
+    Ok(())
+}
+
+impl Batch {
+    /// Sorts the new work by node, with one change for each: the last.
+    fn sort(&mut self) {
+        self.work.sort_by_key(|change| change.node);
+        self.work.dedup_by(|later, kept| {
+            let same = later.node == kept.node;
+            if same {
+                std::mem::swap(later, kept);
+            }
+            same
+        });
+    }
+
+    /// Makes new work of the launch dimensions that handles have chosen.
+    fn settle(&mut self, graph: &Graph) -> Result<()> {
+        let mut new = Vec::new();
+        for &(node, chosen) in &self.launches {
+            match self.work.binary_search_by_key(&node, |change| change.node) {
+                Ok(found) => {
+                    let change = &mut self.work[found];
+                    if let Op::Kernel(kernel) = &change.op {
+                        let declared = change.declared.unwrap_or_else(|| launch_of(kernel));
+                        change.op = relaunched(graph, node, kernel, &change.arguments, chosen)?;
+                        change.declared = Some(declared);
+                    }
+                }
+                Err(_) => {
+                    if let Op::Kernel(kernel) = &graph.program.ops[node] {
+                        let arguments = graph.program.arguments(kernel);
+                        let declared = graph.chosen.get(&node).copied().unwrap_or_else(|| launch_of(kernel));
+                        new.push(Change {
+                            node,
+                            op: relaunched(graph, node, kernel, arguments, chosen)?,
+                            arguments: arguments.to_vec(),
+                            declared: Some(declared),
+                        });
+                    }
+                }
+            }
+        }
+        if !new.is_empty() {
+            self.work.append(&mut new);
+            self.sort();
+        }
+        Ok(())
+    }
+
+    /// The nodes whose work or memory changes, and those that an earlier change has left in an unknown state; sorted,
+    /// each once.
+    fn nodes(&self, graph: &Graph) -> Vec<usize> {
+        let mut nodes: Vec<usize> = self.work.iter().map(|change| change.node).collect();
+        if !self.memory.is_empty() {
+            let changes = |resource: usize| self.memory.iter().any(|(changed, _)| *changed == resource);
+            let accesses = graph.draft.accesses.iter().filter(|access| changes(access.resource));
+            nodes.extend(accesses.map(|access| access.node));
+        }
+        if nodes.len() > self.work.len() || !graph.unrestored.is_empty() {
+            nodes.extend(&graph.unrestored);
+            nodes.sort_unstable();
+            nodes.dedup();
+        }
+        nodes
+    }
+
+    /// Exchanges the state of the graph and the state in `self`. The executable gets the memory, but not the nodes.
+    fn swap(&mut self, graph: &mut Graph) {
+        for change in &mut self.work {
+            if let Op::Kernel(kernel) = &change.op {
+                let range = kernel.arguments.start as usize..kernel.arguments.end as usize;
+                let arguments = graph.program.arguments[range].iter_mut().zip(&mut change.arguments);
+                arguments.for_each(|(one, other)| std::mem::swap(one, other));
+            }
+            std::mem::swap(&mut graph.program.ops[change.node], &mut change.op);
+            if change.declared.is_some() || !graph.chosen.is_empty() {
+                change.declared = match change.declared {
+                    Some(declared) => graph.chosen.insert(change.node, declared),
+                    None => graph.chosen.remove(&change.node),
+                };
+            }
+        }
+        for (resource, memory) in &mut self.memory {
+            if let Some(known) = graph.shared.find(*resource) {
+                let old = std::mem::replace(memory, known.memory.clone());
+                graph.executable.rebind(*resource, old);
+            }
+        }
+        if let Some(shared) = &mut self.shared {
+            std::mem::swap(&mut graph.shared, shared);
+        }
+        for (node, enabled) in &mut self.enabled {
+            std::mem::swap(&mut graph.program.enabled[*node], enabled);
+        }
+    }
+}
+
+/// A kernel launch with the dimensions that a handle has chosen, which are checked with these arguments.
+fn relaunched(
+    graph: &Graph,
+    node: usize,
+    kernel: &KernelOp,
+    arguments: &[Argument],
+    chosen: ChosenLaunch,
+) -> Result<Op> {
+    let Graph { draft, program, .. } = graph;
+    let facts = program.functions[kernel.function as usize].facts;
+    let given: Vec<graph_plan::Argument> = arguments.iter().map(Argument::of_contract).collect();
+    let launch = chosen.over(launch_of(kernel));
+    let memory = |index: usize| arguments[index].memory();
+    let config = check_dimensions(draft, node, facts, launch, &given, memory).map_err(|mistake| Error::Invalid {
+        graph: draft.name.as_ref().into(),
+        diagnostics: vec![mistake],
+    })?;
+    let op = Op::Kernel(KernelOp {
+        config,
+        ..kernel.clone()
+    });
+    graph.executable.check_change(draft, program, node, &op)?;
+    Ok(op)
+}

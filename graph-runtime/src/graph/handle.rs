@@ -1,0 +1,205 @@
+//! Handles to the nodes of a built graph.
+
+use crate::error::{Error, Result, Site};
+use crate::graph::Graph;
+use crate::graph::batch::ChosenLaunch;
+use crate::graph::enable;
+use crate::graph::node::NodeId;
+use crate::graph::update::update;
+use crate::kernel::Dimensions;
+use crate::program::{KernelOp, Op};
+
+/// A node of a [`Graph`], which it borrows: [`Graph::node`] returns it, and so do the methods of declared graphs that
+/// are named like their nodes.
+#[derive(Debug)]
+pub struct NodeHandle<'g> {
+    pub(crate) graph: &'g mut Graph,
+    pub(crate) node: NodeId,
+    /// If the graph has no such iteration, the node that was asked for.
+    pub(crate) missing: Option<Missing>,
+}
+
+/// A node of an iteration that does not exist.
+#[derive(Debug)]
+pub(crate) struct Missing {
+    declared: usize,
+    /// The name that it would have: `scale[3]`.
+    name: Box<str>,
+    /// The number of the iteration of the innermost `for`.
+    iteration: usize,
+}
+
+impl Missing {
+    pub(crate) fn new(declared: usize, name: &str, values: &[usize]) -> Self {
+        let numbers: String = values.iter().map(|value| format!("[{value}]")).collect();
+        Self {
+            declared,
+            name: format!("{name}{numbers}").into(),
+            iteration: values.last().copied().unwrap_or_default(),
+        }
+    }
+}
+
+impl NodeHandle<'_> {
+    /// The node's name; empty if the graph has no such node.
+    pub fn name(&self) -> &str {
+        let node = self.graph.check_node(self.node);
+        node.map_or("", |node| &self.graph.draft.nodes[node].name)
+    }
+
+    /// Whether the node runs in later launches. It does unless it was built [disabled](crate::GraphBuilder::disable);
+    /// [`NodeHandle::set_enabled`] changes that. False if the graph has no such node.
+    pub fn is_enabled(&self) -> bool {
+        let node = self.graph.check_node(self.node);
+        node.is_ok_and(|node| self.graph.program.enabled[node])
+    }
+
+    /// Makes later launches run this node, or skip it; its edges stay. Launches in flight do not change. A skipped node
+    /// costs next to nothing; a skipped memset costs as much as a tiny one, since CUDA's own way to skip it loses the
+    /// order of nodes (seen with driver 580).
+    ///
+    /// # Errors
+    /// * [`Error::Unsupported`] for nodes other than kernels, copies and memsets (CUDA's rule); if it is the last
+    ///   enabled node that writes the condition of a `while` around it, which would never end; and if a node would then
+    ///   read scratch memory that no node has written;
+    /// * [`Error::UnknownNode`] if the graph has no such node, [`Error::ForeignNode`] if it is another graph's;
+    /// * [`Error::Cuda`] if the driver refuses.
+    ///
+    /// In [an edit](Graph::edit), the state after all its changes counts, and the edit returns the error.
+    pub fn set_enabled(&mut self, enabled: bool) -> Result<()> {
+        let set = self.check().and_then(|node| enable(self.graph, node, enabled));
+        set.or_else(|error| self.graph.refuse(error))
+    }
+
+    /// Makes later launches run this kernel node with `grid` blocks of `block` threads each. Both are an integer, or a
+    /// tuple of up to three: x, y and z. Its dynamic shared memory stays. Launches in flight do not change.
+    ///
+    /// The limits of CUDA, of the kernel and of the device, and the kernel's contracts, are checked again, with the
+    /// arguments that the node has then. The node may be in a body, and in an iteration of a loop.
+    ///
+    /// Dimensions of a declaration may mention params. A param that gives them other values than before takes the place
+    /// of what was chosen here: the later one of both counts. Other params leave it as it is. (In [an
+    /// edit](Graph::edit), dimensions that are chosen count, whatever the order of the calls.)
+    ///
+    /// # Errors
+    /// * [`Error::Invalid`] if the launch breaks a limit (`launch-config`) or a contract (`contract`) of the kernel;
+    /// * [`Error::Kernel`] if the device does not allow the launch;
+    /// * [`Error::Unsupported`] if the node launches no kernel, or one that is not declared `safe`: its author has
+    ///   promised nothing about other dimensions, but may make them a `param`;
+    /// * [`Error::UnknownNode`] if the graph has no such node, [`Error::ForeignNode`] if it is another graph's;
+    /// * [`Error::Cuda`] if the driver refuses.
+    ///
+    /// After an error, the graph is unchanged. In an edit, dimensions are checked when that ends, and it returns the
+    /// error.
+    pub fn set_launch(&mut self, grid: impl Dimensions, block: impl Dimensions) -> Result<()> {
+        self.choose(ChosenLaunch {
+            grid: Some(grid.dimensions()),
+            block: Some(block.dimensions()),
+            shared: None,
+        })
+    }
+
+    /// Makes later launches run this kernel node with `grid` blocks: see [`NodeHandle::set_launch`].
+    ///
+    /// # Errors
+    /// As [`NodeHandle::set_launch`].
+    pub fn set_grid(&mut self, grid: impl Dimensions) -> Result<()> {
+        self.choose(ChosenLaunch {
+            grid: Some(grid.dimensions()),
+            ..ChosenLaunch::default()
+        })
+    }
+
+    /// Makes later launches run this kernel node with blocks of `block` threads: see [`NodeHandle::set_launch`].
+    ///
+    /// # Errors
+    /// As [`NodeHandle::set_launch`].
+    pub fn set_block(&mut self, block: impl Dimensions) -> Result<()> {
+        self.choose(ChosenLaunch {
+            block: Some(block.dimensions()),
+            ..ChosenLaunch::default()
+        })
+    }
+
+    /// Makes later launches give each block of this kernel node `bytes` bytes of dynamic shared memory: see
+    /// [`NodeHandle::set_launch`].
+    ///
+    /// # Errors
+    /// As [`NodeHandle::set_launch`].
+    pub fn set_shared(&mut self, bytes: impl Dimensions) -> Result<()> {
+        self.choose(ChosenLaunch {
+            shared: Some(bytes.dimensions()[0]),
+            ..ChosenLaunch::default()
+        })
+    }
+
+    /// The number of blocks with which later launches run this kernel node, in x, y and z; `None` for nodes of other
+    /// kinds, and if the graph has no such node.
+    pub fn grid(&self) -> Option<[u32; 3]> {
+        self.kernel().map(|kernel| kernel.config.grid)
+    }
+
+    /// The number of threads of each of those blocks, in x, y and z.
+    pub fn block(&self) -> Option<[u32; 3]> {
+        self.kernel().map(|kernel| kernel.config.block)
+    }
+
+    /// The dynamic shared memory of each of those blocks, in bytes.
+    pub fn shared(&self) -> Option<u32> {
+        self.kernel().map(|kernel| kernel.config.shared)
+    }
+
+    fn kernel(&self) -> Option<&KernelOp> {
+        match &self.graph.program.ops[self.check().ok()?] {
+            Op::Kernel(kernel) => Some(kernel),
+            Op::Memcpy { .. }
+            | Op::Memset { .. }
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => None,
+        }
+    }
+
+    fn choose(&mut self, chosen: ChosenLaunch) -> Result<()> {
+        match self.check() {
+            Ok(node) => update(self.graph, "launch dimensions", |update| update.choose(node, chosen)),
+            Err(error) => self.graph.refuse(error),
+        }
+    }
+
+    /// The index of the node, if the graph has it.
+    fn check(&self) -> Result<usize> {
+        let Some(missing) = &self.missing else {
+            return self.graph.check_node(self.node);
+        };
+        let declared = self.graph.declared_nodes.own.as_ref();
+        Err(Error::UnknownNode {
+            site: Site::graph(&self.graph.draft.name).at_node(&missing.name),
+            index: missing.iteration,
+            nodes: declared.map_or(0, |declared| declared.each(missing.declared).count()),
+        })
+    }
+}
+
+/// Makes later launches run a node, or skip it; in an edit, when that ends.
+fn enable(graph: &mut Graph, node: usize, enabled: bool) -> Result<()> {
+    enable::check_kind(graph, node)?;
+    if graph.open.is_some() {
+        return graph.request(|open| open.batch.enable(node, enabled));
+    }
+    enable::check_together(graph, &[(node, enabled)])?;
+    let Graph {
+        executable,
+        draft,
+        program,
+        ..
+    } = graph;
+    executable.set_enabled(draft, program, node, enabled)?;
+    program.enabled[node] = enabled;
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! The memory of a graph, by kind.
+
+use super::Graph;
+use crate::memory::{MemoryReport, Pool};
+use graph_plan::Space;
+
+impl Graph {
+    /// The memory that the graph uses, in bytes, by kind, and the pool that it is built on. Does not wait for launches.
+    pub fn memory_report(&self) -> MemoryReport {
+        let mut report = MemoryReport {
+            graph: self.draft.name.to_string(),
+            device: 0,
+            scratch: self.shared.pool().map_or(self.arena.bytes, |share| share.bytes()),
+            workspaces: self.executable.workspaces(),
+            variables: 0,
+            host: 0,
+            shared_device: 0,
+            shared_host: 0,
+            pool: self.shared.pool().and(self.pool()).map(Pool::memory_report),
+        };
+        for (index, (resource, layout)) in self.draft.resources.iter().zip(&self.layouts).enumerate() {
+            if resource.scratch {
+                continue;
+            }
+            let is_shared = self.shared.find(index).is_some();
+            let sum = match resource.space {
+                Space::Device if resource.constant => &mut report.variables,
+                Space::Device if is_shared => &mut report.shared_device,
+                Space::Device => &mut report.device,
+                Space::Host if is_shared => &mut report.shared_host,
+                Space::Host => &mut report.host,
+            };
+            *sum += layout.map_or(0, |layout| layout.bytes);
+        }
+        report
+    }
+
+    /// The pool that the graph was built on, by [`Device::with_pool`](crate::Device::with_pool): graphs that return
+    /// equal pools share scratch memory. `None` if its scratch memory is its own.
+    pub fn pool(&self) -> Option<&Pool> {
+        self.device.pool.as_ref()
+    }
+}

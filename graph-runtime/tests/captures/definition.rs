@@ -1,0 +1,125 @@
+//! Definitions with `capture` and `raw` nodes.
+
+use crate::turn::cuda;
+use graph_runtime::cudarc::driver::{result, sys};
+use graph_runtime::{
+    BoxError, Definition, Device, GraphBuilder, InstantiateOptions, OnDevice, OnHost, Place, Result, Updated,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// A graph that sets bytes in a capture, and copies them to the host.
+struct Captured {
+    definition: Definition,
+    output: Place<[u8; 64], OnHost>,
+    /// The number of times that the closure was called.
+    calls: Arc<AtomicU32>,
+}
+
+fn captured(device: &Device, value: u8) -> Result<Captured> {
+    let calls = Arc::new(AtomicU32::new(0));
+    let mut builder = GraphBuilder::new(device, "Captured");
+    let mut data = builder.device::<[u8; 64]>("data");
+    let mut output = builder.host::<[u8; 64]>("output");
+    let counter = calls.clone();
+    let set = builder.capture("set", (&mut data,), move |stream| {
+        counter.fetch_add(1, Relaxed);
+        let (data,) = stream.memory();
+        // SAFETY: the node declares to write these bytes.
+        unsafe { result::memset_d8_async(data.address(), value, data.bytes(), stream.cu_stream()) }?;
+        Ok(())
+    });
+    let down = builder.memcpy("down", &data, &mut output);
+    builder.after(down, &[set]);
+    Ok(Captured {
+        definition: builder.define()?,
+        output,
+        calls,
+    })
+}
+
+#[test]
+fn a_closure_is_captured_for_each_graph() -> Result<()> {
+    let Some((device, _turn)) = cuda("a_closure_is_captured_for_each_graph") else {
+        return Ok(());
+    };
+    let Captured {
+        mut definition,
+        output,
+        calls,
+    } = captured(&device, 7)?;
+    assert_eq!(calls.load(Relaxed), 0, "nothing is captured before a graph is made");
+    let mut first = definition.instantiate(InstantiateOptions::default())?;
+    let mut second = definition.build()?;
+    first.launch()?;
+    assert_eq!(first.host(&output)?, &[7; 64]);
+    drop(first);
+    assert_eq!(second.host(&output)?, &[0; 64]);
+    second.launch()?;
+    assert_eq!(second.host(&output)?, &[7; 64]);
+    assert!(calls.load(Relaxed) >= 2);
+    Ok(())
+}
+
+/// The captured work gets the memory, and the calls, of the other graph.
+#[test]
+fn captured_work_is_updated_with_its_graph() -> Result<()> {
+    let Some((device, _turn)) = cuda("captured_work_is_updated_with_its_graph") else {
+        return Ok(());
+    };
+    let first = captured(&device, 7)?;
+    let mut graph = first.definition.build()?;
+    graph.launch()?;
+    assert_eq!(graph.host(&first.output)?, &[7; 64]);
+    for value in [8, 9] {
+        let Captured { definition, output, .. } = captured(&device, value)?;
+        assert_eq!(graph.update_from(definition)?, Updated::InPlace);
+        graph.launch()?;
+        assert_eq!(graph.host(&output)?, &[value; 64]);
+    }
+    Ok(())
+}
+
+#[test]
+fn the_closure_of_a_raw_node_runs_once() -> Result<()> {
+    let Some((device, _turn)) = cuda("the_closure_of_a_raw_node_runs_once") else {
+        return Ok(());
+    };
+    let mut builder = GraphBuilder::new(&device, "Raw");
+    let mut data = builder.device::<[u8; 64]>("data");
+    let place: Place<[u8; 64], OnDevice> = data;
+    let add = |graph: sys::CUgraph, after: &[sys::CUgraphNode], to, context| -> Result<sys::CUgraphNode, BoxError> {
+        let params = sys::CUDA_MEMSET_NODE_PARAMS {
+            dst: to,
+            pitch: 0,
+            value: 5,
+            elementSize: 1,
+            width: 64,
+            height: 1,
+        };
+        let mut node = std::ptr::null_mut();
+        // SAFETY: the graph lives, and the memory has 64 bytes.
+        unsafe { sys::cuGraphAddMemsetNode(&mut node, graph, after.as_ptr(), after.len(), &params, context) }
+            .result()?;
+        Ok(node)
+    };
+    // SAFETY: the node sets the memory that it declares to write, after all nodes that it is given.
+    unsafe {
+        builder.raw("by_hand", (&mut data,), move |node, after| {
+            let (data,) = node.memory();
+            add(node.graph(), after, data.address(), node.context().cu_ctx())
+        });
+    }
+    let mut definition = builder.define()?;
+    let mut graph = definition.instantiate(InstantiateOptions::default())?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&place)?.read()?, [5; 64]);
+    assert_eq!(
+        definition
+            .instantiate(InstantiateOptions::default())
+            .unwrap_err()
+            .to_string(),
+        "graph `Raw`, node `by_hand`: the closure of a `raw` node runs once, so its definition makes one graph"
+    );
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! CUDA's runtime library, as far as graphs are concerned: each call checks what only the runtime asks for, and makes
+//! the driver's call of the same purpose. `FAKE_CUDA_VERSION=13000` makes both of that CUDA version, instead of 12.9;
+//! and `FAKE_CUDART_VERSION=11080` makes the runtime of another one than the driver.
+
+use super::*;
+
+/// `struct cudaKernelNodeParams`, and what the driver adds to it.
+#[repr(C)]
+pub struct KernelNode {
+    kernel: Handle,
+    dimensions: [u32; 6],
+    shared: u32,
+    pointers: [Handle; 2],
+    rest: [Handle; 2],
+}
+
+/// `struct cudaMemcpy3DParms`
+#[repr(C)]
+pub struct Copy3d {
+    /// An array, a position, and a pointer with pitch, width and height; of the source and of the target.
+    sides: [[usize; 8]; 2],
+    extent: [usize; 3],
+    kind: u32,
+}
+
+/// The version of the driver, and of this library unless it has another one.
+pub(super) fn version() -> c_int {
+    variable("FAKE_CUDA_VERSION").unwrap_or(12_090)
+}
+
+fn variable(name: &str) -> Option<c_int> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// The driver's parameters of a kernel node. Nobody may pass a function instead of a kernel.
+unsafe fn of_kernel(call: &str, params: *const KernelNode) -> KernelNode {
+    // SAFETY: the caller has them there, without `rest`.
+    let (kernel, dimensions, shared, pointers) =
+        unsafe { ((*params).kernel, (*params).dimensions, (*params).shared, (*params).pointers) };
+    let kernel = state().kernel(call, kernel);
+    if dimensions.contains(&0) {
+        mistake(call, "a dimension is 0");
+    }
+    KernelNode { kernel, dimensions, shared, pointers, rest: [0; 2] }
+}
+
+/// The driver's parameters of a copy: `CUDA_MEMCPY3D`.
+unsafe fn of_copy(call: &str, params: *const Copy3d) -> [usize; COPY / 8] {
+    // SAFETY: the caller has them there.
+    let Copy3d { sides, extent, kind } = unsafe { &*params };
+    let is_host = |[array, x, y, z, pointer, pitch, width, height]: [usize; 8]| {
+        if [array, x, y, z] != [0; 4] || pitch < extent[0] || [width, height, 1] != *extent {
+            mistake(call, "this is no copy of rows");
+        }
+        let state = state();
+        let allocated = state.memory[1].iter().filter(|(first, _)| !state.reserved.contains_key(first));
+        let mut host = allocated.chain(&state.registered);
+        host.any(|(first, len)| (*first..first + len).contains(&pointer))
+    };
+    let [from, to] = sides.map(is_host);
+    if *kind != 3 - 2 * u32::from(from) - u32::from(to) {
+        mistake(call, &format!("kind {kind} for host {from} to host {to}"));
+    }
+    let mut params = [0; COPY / 8];
+    for (first, is_host, [.., pointer, pitch, _, _]) in [(0, from, sides[0]), (11, to, sides[1])] {
+        params[first + 4] = if is_host { 1 } else { 2 };
+        params[first + if is_host { 5 } else { 6 }] = pointer;
+        (params[first + 9], params[first + 10]) = (pitch, extent[1]);
+    }
+    params[22..].copy_from_slice(extent);
+    params
+}
+
+/// The runtime would make a context of its own, which nobody wants.
+fn bound(call: &str) {
+    if CURRENT.get() != CONTEXT {
+        mistake(call, "no context is current");
+    }
+}
+
+macro_rules! api {
+    ($($name:ident($($argument:ident: $type:ty),*) $body:block)*) => {$(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
+            const CALL: &str = stringify!($name);
+            if let Some((name, code)) = &*CODE && name == CALL {
+                return *code;
+            }
+            bound(CALL);
+            // SAFETY: the caller's arguments are as CUDA asks; this library checks that as far as it can.
+            unsafe { $body }
+        }
+    )*};
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaRuntimeGetVersion(out: *mut c_int) -> u32 {
+    // SAFETY: the caller has room for it.
+    unsafe { put(out, variable("FAKE_CUDART_VERSION").unwrap_or_else(version)) }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGetLastError() -> u32 {
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGetErrorName(code: u32) -> *const c_char {
+    let name = match code {
+        0 => c"cudaSuccess",
+        1 => c"cudaErrorInvalidValue",
+        2 => c"cudaErrorMemoryAllocation",
+        801 => c"cudaErrorNotSupported",
+        900 => c"cudaErrorStreamCaptureUnsupported",
+        999 => c"cudaErrorUnknown",
+        _ => c"unrecognized error code",
+    };
+    name.as_ptr()
+}
+
+api! {
+    cudaGraphCreate(out: *mut Handle, flags: u32) { cuGraphCreate(out, flags) }
+    cudaGraphDestroy(graph: Handle) { cuGraphDestroy(graph) }
+    cudaGraphAddKernelNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, params: *const KernelNode
+    ) {
+        let params = of_kernel(CALL, params);
+        cuGraphAddKernelNode_v2(out, graph, after, count, (&raw const params).cast())
+    }
+    cudaGraphAddMemcpyNode(out: *mut Handle, graph: Handle, after: *const Handle, count: usize, params: *const Copy3d) {
+        let params = of_copy(CALL, params);
+        cuGraphAddMemcpyNode(out, graph, after, count, params.as_ptr().cast(), CONTEXT)
+    }
+    cudaGraphAddMemsetNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, params: *const c_void
+    ) {
+        cuGraphAddMemsetNode(out, graph, after, count, params, CONTEXT)
+    }
+    cudaGraphAddHostNode(out: *mut Handle, graph: Handle, after: *const Handle, count: usize, params: *const c_void) {
+        cuGraphAddHostNode(out, graph, after, count, params)
+    }
+    cudaGraphAddEmptyNode(out: *mut Handle, graph: Handle, after: *const Handle, count: usize) {
+        cuGraphAddEmptyNode(out, graph, after, count)
+    }
+    cudaGraphAddEventRecordNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, event: Handle
+    ) {
+        cuGraphAddEventRecordNode(out, graph, after, count, event)
+    }
+    cudaGraphAddEventWaitNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, event: Handle
+    ) {
+        cuGraphAddEventWaitNode(out, graph, after, count, event)
+    }
+    cudaGraphAddChildGraphNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, child: Handle
+    ) {
+        cuGraphAddChildGraphNode(out, graph, after, count, child)
+    }
+    cudaGraphChildGraphNodeGetGraph(node: Handle, out: *mut Handle) { cuGraphChildGraphNodeGetGraph(node, out) }
+    cudaGraphConditionalHandleCreate(out: *mut u64, graph: Handle, default: u32, flags: u32) {
+        cuGraphConditionalHandleCreate(out, graph, CONTEXT, default, flags)
+    }
+    cudaGraphAddNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, data: *const c_void, count: usize, params: *mut u8
+    ) {
+        if version() < 13_000 {
+            mistake(CALL, "CUDA 12 has it with other parameters");
+        }
+        cuGraphAddNode_v2(out, graph, after, data, count, params)
+    }
+    cudaGraphAddNode_v2(
+        out: *mut Handle, graph: Handle, after: *const Handle, data: *const c_void, count: usize, params: *mut u8
+    ) {
+        if version() >= 13_000 {
+            mistake(CALL, "CUDA 13 does not have it");
+        }
+        cuGraphAddNode_v2(out, graph, after, data, count, params)
+    }
+    cudaGraphAddDependencies(
+        graph: Handle, from: *const Handle, to: *const Handle, data: *const u64, count: usize
+    ) {
+        if version() < 13_000 {
+            mistake(CALL, "CUDA 12 has it with other parameters");
+        }
+        cuGraphAddDependencies_v2(graph, from, to, data, count)
+    }
+    cudaGraphAddDependencies_v2(
+        graph: Handle, from: *const Handle, to: *const Handle, data: *const u64, count: usize
+    ) {
+        if version() >= 13_000 {
+            mistake(CALL, "CUDA 13 does not have it");
+        }
+        cuGraphAddDependencies_v2(graph, from, to, data, count)
+    }
+    cudaGraphKernelNodeSetAttribute(node: Handle, attribute: u32, value: *const [u8; 64]) {
+        cuGraphKernelNodeSetAttribute(node, attribute, value)
+    }
+    cudaGraphMemcpyNodeSetParams(node: Handle, params: *const Copy3d) {
+        let params = of_copy(CALL, params);
+        cuGraphMemcpyNodeSetParams(node, params.as_ptr().cast())
+    }
+    cudaGraphMemsetNodeSetParams(node: Handle, params: *const c_void) { cuGraphMemsetNodeSetParams(node, params) }
+    cudaGraphInstantiateWithParams(out: *mut Handle, graph: Handle, params: *mut c_void) {
+        cuGraphInstantiateWithParams(out, graph, params)
+    }
+    cudaGraphExecUpdate(exec: Handle, graph: Handle, info: *mut c_void) { cuGraphExecUpdate_v2(exec, graph, info.cast()) }
+    cudaGraphExecDestroy(exec: Handle) { cuGraphExecDestroy(exec) }
+    cudaGraphDebugDotPrint(graph: Handle, path: *const c_char, flags: u32) { cuGraphDebugDotPrint(graph, path, flags) }
+    cudaGraphUpload(exec: Handle, stream: Handle) { cuGraphUpload(exec, stream) }
+    cudaGraphLaunch(exec: Handle, stream: Handle) { cuGraphLaunch(exec, stream) }
+    cudaGraphExecKernelNodeSetParams(exec: Handle, node: Handle, params: *const KernelNode) {
+        let params = of_kernel(CALL, params);
+        cuGraphExecKernelNodeSetParams_v2(exec, node, (&raw const params).cast())
+    }
+    cudaGraphExecMemsetNodeSetParams(exec: Handle, node: Handle, params: *const c_void) {
+        cuGraphExecMemsetNodeSetParams(exec, node, params, CONTEXT)
+    }
+    cudaGraphExecMemcpyNodeSetParams(exec: Handle, node: Handle, params: *const Copy3d) {
+        let params = of_copy(CALL, params);
+        cuGraphExecMemcpyNodeSetParams(exec, node, params.as_ptr().cast(), CONTEXT)
+    }
+    cudaGraphExecHostNodeSetParams(exec: Handle, node: Handle, params: *const c_void) {
+        cuGraphExecHostNodeSetParams(exec, node, params)
+    }
+    cudaGraphNodeSetEnabled(exec: Handle, node: Handle, enabled: u32) { cuGraphNodeSetEnabled(exec, node, enabled) }
+}

@@ -1,0 +1,523 @@
+//! Definitions: several graphs of one, options, updates of whole graphs, reset, upload, and files with drawings.
+
+use crate::common::*;
+use graph_runtime::cudarc::driver::sys;
+use graph_runtime::{
+    AnyGraph, Definition, Device, Error, Graph, GraphBuilder, InstantiateOptions, Launch, NodeId, OnDevice, OnHost,
+    Place, Result, Updated, cuda_graph,
+};
+use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+cuda_graph! {
+    /// `output = by + factor` in each element, and the number of launches.
+    pub(crate) graph Added(len: usize, by: f32) {
+        device data:   [f32; len];
+        device spare:  [f32; 4];
+        host   output: [f32; len];
+        host   runs:   u32;
+        param  factor: f32 = 2.0;
+
+        memset set    = data <- by;
+        kernel scale  = scale<<<1, len>>>(&mut data, factor, len) after set;
+        memset never  = spare <- 7.0;
+        memcpy down   = data -> output                            after scale;
+        call   count  = |&mut runs| *runs += 1                    after down;
+    }
+}
+
+cuda_graph! {
+    /// A graph whose nodes CUDA does not change in place.
+    graph Chosen(value: u32) {
+        device flag:   u32;
+        device data:   [u32; 4];
+        host   output: [u32; 4];
+
+        memset on   = flag <- 1;
+        if yes = flag {
+            memset write = data <- value;
+        } after on;
+        memcpy down = data -> output after yes;
+    }
+}
+
+cuda_graph! {
+    graph Noise {
+        device numbers: [u32; 8];
+        host   output:  [u32; 8];
+        rng    noise = 5, draws 1;
+        kernel draw = draw_numbers<<<1, 8>>>(&noise, &mut numbers, 1);
+        memcpy down = numbers -> output after draw;
+    }
+}
+
+/// Whether the graph has an executable graph of CUDA's: not on the emulator, and not in debug mode.
+fn is_instantiated(graph: &impl AnyGraph) -> bool {
+    graph.raw().is_some()
+}
+
+/// The options that upload nothing.
+const LATER: InstantiateOptions = InstantiateOptions {
+    upload: false,
+    auto_free_on_launch: true,
+    device_launch: false,
+    node_priority: Some(true),
+};
+
+#[test]
+fn graphs_of_one_definition_have_memory_of_their_own() -> Result<()> {
+    let device = device();
+    let mut definition = Added::define(&device, 4, 3.0)?;
+    assert_eq!(definition.name(), "Added");
+    assert_eq!(definition.plan().nodes.len(), 5);
+    let mut graphs = [
+        definition.instantiate(InstantiateOptions::default())?,
+        definition.instantiate(LATER)?,
+        definition.build()?,
+    ];
+    graphs[1].upload()?;
+    graphs[2].set_factor(5.0)?;
+    for (launches, graph) in (1..).zip(&mut graphs) {
+        (0..launches).try_for_each(|_| graph.launch())?;
+    }
+    for (launches, graph) in (1..).zip(&graphs) {
+        let expected = if launches == 3 { [15.0; 4] } else { [6.0; 4] };
+        assert_eq!((graph.output()?, *graph.runs()?), (&expected[..], launches));
+    }
+    Ok(())
+}
+
+#[test]
+fn graphs_of_one_definition_run_on_several_threads() -> Result<()> {
+    let device = device();
+    let (calls, seen) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let mut builder = GraphBuilder::new(&device, "Threads");
+    let mut value = builder.host::<u32>("value");
+    let inside = Arc::new(AtomicU32::new(0));
+    builder.call("count", (&mut value,), {
+        let (calls, seen) = (calls.clone(), seen.clone());
+        move |(value,)| {
+            // The closure is one for all graphs: it is never entered twice at once.
+            seen.fetch_max(inside.fetch_add(1, Relaxed), Relaxed);
+            *value += 1;
+            calls.fetch_add(1, Relaxed);
+            inside.fetch_sub(1, Relaxed);
+        }
+    });
+    let mut definition = builder.define()?;
+    let threads = (0..3).map(|_| {
+        let mut graph = definition.instantiate(InstantiateOptions::default())?;
+        Ok(std::thread::spawn(move || -> Result<u32> {
+            (0..50).try_for_each(|_| graph.launch())?;
+            graph.host(&value).copied()
+        }))
+    });
+    let threads: Vec<_> = threads.collect::<Result<_>>()?;
+    for thread in threads {
+        assert_eq!(thread.join().expect("no panic")?, 50);
+    }
+    assert_eq!((calls.load(Relaxed), seen.load(Relaxed)), (150, 0));
+    Ok(())
+}
+
+/// A host function that launches another graph of its definition would wait for itself.
+#[test]
+fn a_closure_is_not_entered_by_itself() -> Result<()> {
+    let device = Device::emulator();
+    let other: Arc<Mutex<Option<Graph>>> = Arc::default();
+    let mut builder = GraphBuilder::new(&device, "Self");
+    let mut value = builder.host::<u32>("value");
+    builder.call("call", (&mut value,), {
+        let other = other.clone();
+        move |(value,)| {
+            *value += 1;
+            if let Ok(mut other) = other.try_lock()
+                && let Some(other) = other.as_mut()
+            {
+                other.launch().expect("it is launched");
+            }
+        }
+    });
+    let mut definition = builder.define()?;
+    let mut graph = definition.instantiate(InstantiateOptions::default())?;
+    *other.lock().expect("nobody panics") = Some(definition.build()?);
+    graph.launch()?;
+    assert_eq!(*graph.host(&value)?, 1);
+    let inner = other.lock().expect("nobody panics").take().expect("it is there");
+    assert_eq!(
+        inner.synchronize().unwrap_err().to_string(),
+        "graph `Self`, node `call`: the host function panicked: it was called while it was running, by a launch of another \
+         graph of its definition"
+    );
+    Ok(())
+}
+
+#[test]
+fn options_that_exclude_each_other_are_refused() -> Result<()> {
+    let device = device();
+    let mut definition = Chosen::define(&device, 1)?;
+    let options = InstantiateOptions {
+        device_launch: true,
+        auto_free_on_launch: true,
+        ..Default::default()
+    };
+    let refused = |definition: &mut Definition<Chosen>, options| {
+        let error = definition.instantiate(options).unwrap_err();
+        assert!(matches!(error, Error::Unsupported { .. }));
+        error.to_string()
+    };
+    assert_eq!(
+        refused(&mut definition, options),
+        "graph `Chosen`: `device_launch` and `auto_free_on_launch` exclude each other: kernels launch no graph that frees memory"
+    );
+    let options = InstantiateOptions {
+        device_launch: true,
+        ..Default::default()
+    };
+    let message = refused(&mut definition, options);
+    let mut graph = definition.instantiate(LATER)?;
+    let expected = match is_instantiated(&graph) {
+        true => {
+            "graph `Chosen`, node `yes`: a graph that kernels may launch has kernels, copies, memsets and child graphs only \
+             (CUDA's rule)"
+        }
+        false if device.is_emulator() => "graph `Chosen`: on the CPU emulator no kernel can launch a graph",
+        false => "graph `Chosen`: in debug mode there is no executable graph that a kernel could launch",
+    };
+    assert_eq!(message, expected);
+    graph.launch()?;
+    assert_eq!(graph.output()?, &[1; 4]);
+    Ok(())
+}
+
+/// A graph that kernels may launch can still be launched by the host, updated and changed.
+#[test]
+fn graphs_for_kernels_are_launched_by_the_host() -> Result<()> {
+    let Some(device) = cuda_only("graphs_for_kernels_are_launched_by_the_host") else {
+        return Ok(());
+    };
+    let define = |value: u32| {
+        let mut builder = GraphBuilder::new(&device, "OfKernels");
+        let mut data = builder.device::<[u32; 8]>("data");
+        let mut output = builder.host::<[u32; 8]>("output");
+        let set = builder.memset("set", &mut data, value);
+        let add = builder.kernel("add", Launch::new(1, 8), add_to::call(&mut data, 2));
+        let down = builder.memcpy("down", &data, &mut output);
+        builder.after(add, &[set]);
+        builder.after(down, &[add]);
+        Ok::<_, Error>((builder.define()?, output))
+    };
+    let (mut definition, output) = define(40)?;
+    if definition.raw()?.is_none() {
+        return Ok(()); // debug mode
+    }
+    let options = InstantiateOptions {
+        device_launch: true,
+        ..Default::default()
+    };
+    let mut graph = definition.instantiate(options)?;
+    graph.launch()?;
+    assert_eq!(graph.host(&output)?, &[42; 8]);
+    let (other, output) = define(60)?;
+    graph.update_from(other)?;
+    graph.upload()?; // a kernel may launch it again only now
+    graph.launch()?;
+    assert_eq!(graph.host(&output)?, &[62; 8]);
+    Ok(())
+}
+
+/// The graph is looked at, and changed, by calls of the driver before it is instantiated.
+#[test]
+fn the_driver_sees_a_graph_before_it_is_instantiated() -> Result<()> {
+    let device = device();
+    let mut definition = Added::define(&device, 4, 3.0)?;
+    let Some(raw) = definition.raw()? else {
+        // SAFETY: nothing is changed.
+        let error = unsafe { definition.change(|_| Ok(())) }.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "graph `Added`: on the CPU emulator and in debug mode there is no CUDA graph to change"
+        );
+        return Ok(());
+    };
+    let nodes = |graph| {
+        let mut count = 0;
+        // SAFETY: the graph lives; without room for nodes, CUDA writes only their number.
+        let result = unsafe { sys::cuGraphGetNodes(graph, std::ptr::null_mut(), &mut count) };
+        assert_eq!(result, sys::CUresult::CUDA_SUCCESS);
+        count
+    };
+    let own = if delayed() { 10 } else { 5 };
+    assert_eq!(nodes(raw), own);
+    let change = |graph: sys::CUgraph| {
+        let mut node = std::ptr::null_mut();
+        // SAFETY: the graph lives; the node comes after no other.
+        unsafe { sys::cuGraphAddEmptyNode(&mut node, graph, std::ptr::null(), 0) }.result()?;
+        Ok(())
+    };
+    // SAFETY: an empty node touches nothing.
+    unsafe { definition.change(change) }?;
+    for number in 0..2 {
+        let mut graph = definition.instantiate(InstantiateOptions::default())?;
+        let handles = graph.raw().expect("it was instantiated");
+        assert_eq!(nodes(handles.graph), own + 1);
+        assert_eq!(
+            handles.graph == raw,
+            number == 0,
+            "the first graph is made of the one that was looked at"
+        );
+        graph.launch()?;
+        assert_eq!(graph.output()?, &[6.0; 4]);
+    }
+    // SAFETY: nothing is changed.
+    unsafe { definition.change(|_| Err("not today".into())) }?;
+    assert_eq!(
+        definition.instantiate(LATER).unwrap_err().to_string(),
+        "graph `Added`: the closure of `Definition::change` failed: not today"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_whole_graph_is_updated() -> Result<()> {
+    let device = device();
+    let mut graph = Added::build(&device, 4, 3.0)?;
+    graph.never().set_enabled(false)?;
+    graph.scale().set_enabled(false)?;
+    graph.set_factor(10.0)?;
+    for _ in 0..20 {
+        graph.launch()?; // in flight when the graph is updated
+    }
+    let updated = graph.update_from(Added::define(&device, 64, 1.5)?)?;
+    assert_eq!(updated, Updated::InPlace);
+    assert_eq!((graph.factor(), *graph.runs()?), (2.0, 0));
+    assert!(graph.scale().is_enabled() && graph.never().is_enabled());
+    graph.launch()?;
+    assert_eq!((graph.output()?, *graph.runs()?), (&[3.0; 64][..], 1));
+    assert_eq!(*graph.spare()?.read()?, [7.0; 4]);
+    // The nodes are still changed one by one, and again as a whole.
+    graph.set_factor(4.0)?;
+    graph.never().set_enabled(false)?;
+    graph.launch()?;
+    assert_eq!((graph.output()?, *graph.runs()?), (&[6.0; 64][..], 2));
+    graph.scale().set_enabled(false)?;
+    graph.launch()?;
+    assert_eq!(graph.output()?, &[1.5; 64]);
+    for len in [3, 32] {
+        graph.update_from(Added::define(&device, len, len as f32)?)?;
+        graph.launch()?;
+        assert_eq!(graph.output()?, vec![2.0 * len as f32; len]);
+    }
+    Ok(())
+}
+
+/// CUDA does not change these in place: the graph is instantiated again.
+#[test]
+fn graphs_with_conditions_are_instantiated_again() -> Result<()> {
+    let device = device();
+    let mut graph = Chosen::build(&device, 1)?;
+    graph.launch()?;
+    for value in [2, 3] {
+        let updated = graph.update_from(Chosen::define(&device, value)?)?;
+        let in_place = !is_instantiated(&graph);
+        assert_eq!(updated == Updated::InPlace, in_place);
+        graph.launch()?;
+        assert_eq!(graph.output()?, &[value; 4]);
+    }
+    Ok(())
+}
+
+/// The parts of a graph that updates need.
+struct Built {
+    definition: Definition,
+    data: Place<[u32; 4], OnDevice>,
+    output: Place<[u32; 4], OnHost>,
+    copy: NodeId,
+}
+
+/// A memset, then a kernel or `other`, then a copy, in this order unless `apart`.
+fn chain(device: &Device, other: bool, apart: bool, name: &'static str) -> Result<Built> {
+    let mut builder = GraphBuilder::new(device, name);
+    let mut data = builder.device::<[u32; 4]>("data");
+    let mut spare = builder.device::<[u32; 4]>("spare");
+    let mut output = builder.host::<[u32; 4]>("output");
+    let set = builder.memset("set", &mut data, 40_u32);
+    let middle = match other {
+        true => builder.memset("middle", &mut spare, 1_u32),
+        false => builder.kernel("add", Launch::new(1, 4), add_to::call(&mut spare, 2)),
+    };
+    let copy = builder.memcpy("copy", &data, &mut output);
+    builder.after(copy, &[set]);
+    if !apart {
+        builder.after(middle, &[set]);
+        builder.after(copy, &[middle]);
+    }
+    Ok(Built {
+        definition: builder.define()?,
+        data,
+        output,
+        copy,
+    })
+}
+
+#[test]
+fn other_shapes_are_refused_by_node() -> Result<()> {
+    let device = device();
+    let built = chain(&device, false, false, "Chain")?;
+    let mut graph = built.definition.build()?;
+    let mut refused = |definition: Definition, expected: &str| {
+        let error = graph.update_from(definition).unwrap_err();
+        assert!(matches!(error, Error::OtherShape { .. }));
+        assert_eq!(error.to_string(), expected);
+    };
+    refused(
+        chain(&device, true, false, "Kind")?.definition,
+        "graph `Chain`, node `add`: this node is a `kernel`, but the definition has the `memset` `middle` in its place",
+    );
+    refused(
+        chain(&device, false, true, "Edges")?.definition,
+        "graph `Chain`, node `add`: this node runs after `set`, but in the definition after no other",
+    );
+    let mut builder = GraphBuilder::new(&device, "Short");
+    builder.join("join");
+    refused(
+        builder.define()?,
+        "graph `Chain`, node `set`: the graph has 3 nodes, but the definition has 1 node",
+    );
+    let other = Device::emulator();
+    if !device.is_emulator() {
+        refused(
+            chain(&other, false, false, "Elsewhere")?.definition,
+            "graph `Chain`: the definition is for another device",
+        );
+    }
+    // The graph is as before, and so are its places.
+    graph.launch()?;
+    assert_eq!(graph.host(&built.output)?, &[40; 4]);
+    let again = chain(&device, false, false, "Chain")?;
+    graph.update_from(again.definition)?;
+    assert!(matches!(graph.host(&built.output), Err(Error::ForeignPlace { .. })));
+    assert!(matches!(
+        graph.node(built.copy).set_enabled(false),
+        Err(Error::ForeignNode { .. })
+    ));
+    graph.node(again.copy).set_enabled(false)?;
+    graph.launch()?;
+    assert_eq!(graph.host(&again.output)?, &[0; 4]);
+    assert_eq!(*graph.device(&again.data)?.read()?, [40; 4]);
+    Ok(())
+}
+
+/// Nodes that were added in another order are paired right, whether or not CUDA pairs them so.
+#[test]
+fn nodes_are_paired_by_their_number() -> Result<()> {
+    let device = device();
+    let parallel = |reversed: bool, looked_at: bool| {
+        let mut builder = GraphBuilder::new(&device, "Parallel");
+        let mut output = builder.host::<[[u32; 4]; 3]>("output");
+        let sets: Vec<NodeId> = (0..3)
+            .map(|row| {
+                let mut data = builder.device::<[u32; 4]>(format!("data{row}"));
+                let set = builder.memset(format!("set{row}"), &mut data, 10 * (row as u32 + 1));
+                builder.will_update(set);
+                let copy = builder.memcpy(format!("copy{row}"), &data, &mut output.row(row));
+                builder.after(copy, &[set]);
+                copy
+            })
+            .collect();
+        let join = builder.join("join");
+        let mut before = sets.clone();
+        if reversed {
+            before.reverse(); // the same edges, added the other way round
+        }
+        builder.after(join, &before);
+        let _ = &mut output;
+        let mut definition = builder.define()?;
+        if looked_at {
+            definition.raw()?;
+        }
+        Ok::<_, Error>((definition, output, sets))
+    };
+    let mut graph = parallel(false, false)?.0.build()?;
+    for (reversed, looked_at) in [(true, false), (true, true), (false, false), (false, true)] {
+        let (definition, output, copies) = parallel(reversed, looked_at)?;
+        graph.update_from(definition)?;
+        graph.node(copies[1]).set_enabled(false)?;
+        graph.launch()?;
+        assert_eq!(
+            graph.host(&output)?,
+            &[[10; 4], [0; 4], [30; 4]],
+            "{reversed}, {looked_at}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn reset_starts_memory_and_random_numbers_again() -> Result<()> {
+    let device = device();
+    let mut noise = Noise::build(&device)?;
+    let draw = |noise: &mut Noise| {
+        noise.launch()?;
+        noise.output().copied()
+    };
+    let first = [draw(&mut noise)?, draw(&mut noise)?];
+    assert_ne!(first[0], first[1]);
+    noise.reset()?;
+    assert_eq!((noise.output()?, *noise.numbers()?.read()?), (&[0; 8], [0; 8]));
+    assert_eq!([draw(&mut noise)?, draw(&mut noise)?], first);
+
+    let mut graph = Added::build(&device, 4, 3.0)?;
+    graph.set_factor(5.0)?;
+    graph.launch()?;
+    graph.reset()?;
+    assert_eq!((graph.output()?, *graph.runs()?), (&[0.0; 4][..], 0));
+    graph.launch()?;
+    assert_eq!((graph.output()?, *graph.runs()?), (&[15.0; 4][..], 1), "params stay");
+    Ok(())
+}
+
+/// On the emulator, the error of the last launch is forgotten.
+#[test]
+fn reset_forgets_a_fault() -> Result<()> {
+    let mut builder = GraphBuilder::new(&Device::emulator(), "Faulty");
+    let index = builder.device::<[u32; 1]>("index");
+    let input = builder.device::<[f32; 4]>("input");
+    let mut out = builder.device::<[f32; 1]>("out");
+    // SAFETY: on the emulator, an index out of bounds is an error.
+    let call = unsafe { gather::call(&index, &input, &mut out) };
+    builder.kernel("gather", Launch::new(1, 1), call);
+    let mut graph = builder.build()?;
+    graph.device_mut(&index)?.copy_from(&[9])?;
+    graph.launch()?;
+    assert!(matches!(graph.synchronize(), Err(Error::Fault { .. })));
+    graph.reset()?;
+    graph.launch()?;
+    graph.synchronize()
+}
+
+#[test]
+fn graphs_are_written_as_dot_files() -> Result<()> {
+    let device = device();
+    let folder = std::env::temp_dir().join(format!("cuda-graph-definition-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("graph.dot");
+    let written = || fs::read_to_string(&file).expect("the file was written");
+    let mut definition = Added::define(&device, 4, 3.0)?;
+    definition.debug_dump(&file)?;
+    assert!(written().starts_with("digraph"), "{}", written());
+    let graph = definition.build()?;
+    fs::remove_file(&file).expect("it is there");
+    graph.debug_dump(&file)?;
+    let node = if is_instantiated(&graph) { "MEMSET" } else { "never" };
+    assert!(written().contains(node), "{}", written());
+    let error = graph.debug_dump(&folder.join("none").join("graph.dot")).unwrap_err();
+    assert!(matches!(error, Error::File { .. }));
+    assert!(
+        error.to_string().starts_with("graph `Added`: cannot write `"),
+        "{error}"
+    );
+    fs::remove_dir_all(&folder).expect("it is ours");
+    Ok(())
+}
