@@ -1,5 +1,5 @@
-//! The costs of this crate over the bare driver calls: of launching a graph, of building one of 10,000 nodes, and of
-//! editing three of 1,000 nodes; and the time after which a launch's future is woken.
+//! The costs of this crate over the bare driver calls: of launching a graph, also on a pool, of building one of 10,000
+//! nodes, and of editing three of 1,000 nodes; and the time after which a launch's future is woken.
 //!
 //! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges
 //! (building, editing). Numbers are CPU times: medians over rounds, and the first and third quartiles.
@@ -47,6 +47,8 @@ macro_rules! unsafe_call {
 
 #[path = "overhead/editing.rs"]
 mod editing;
+#[path = "overhead/pools.rs"]
+mod pools;
 
 fn main() -> Result<()> {
     let device = Device::any()?;
@@ -80,44 +82,50 @@ fn main() -> Result<()> {
     for chains in [1, 8] {
         building(&device, chains)?;
     }
+    pools::measure(&device)?;
     futures::measure(&device)
 }
 
 /// `Graph::launch` against `cuGraphLaunch` of the same executable graph on the same stream.
 fn launching(title: &str, mut graph: Graph) {
     let raw = graph.raw().expect("a CUDA graph");
-    let wait = || check(unsafe_call!(cuStreamSynchronize(raw.stream)));
     let bare = || {
-        let start = Instant::now();
         for _ in 0..BATCH {
             check(black_box(unsafe_call!(cuGraphLaunch(raw.exec, raw.stream))));
         }
-        let time = start.elapsed().as_secs_f64();
-        wait();
-        time / f64::from(BATCH) * 1e6
     };
-    let mut ours = || {
-        let start = Instant::now();
+    let ours = || {
         for _ in 0..BATCH {
             black_box(graph.launch()).expect("the graph launches");
         }
+    };
+    compare(title, ours, bare, || {
+        check(unsafe_call!(cuStreamSynchronize(raw.stream)));
+    });
+}
+
+/// Measures two ways to make [`BATCH`] launches, which `wait` then waits for.
+fn compare(title: &str, mut ours: impl FnMut(), mut bare: impl FnMut(), wait: impl Fn()) {
+    let time = |launch: &mut dyn FnMut()| {
+        let start = Instant::now();
+        launch();
         let time = start.elapsed().as_secs_f64();
         wait();
         time / f64::from(BATCH) * 1e6
     };
     for _ in 0..20 {
-        bare();
-        ours();
+        time(&mut bare);
+        time(&mut ours);
     }
     let (mut times, mut bares) = (Vec::new(), Vec::new());
     for round in 0..LAUNCH_ROUNDS {
         // The second to run finds warmer caches, so the two take turns.
         if round % 2 == 0 {
-            bares.push(bare());
-            times.push(ours());
+            bares.push(time(&mut bare));
+            times.push(time(&mut ours));
         } else {
-            times.push(ours());
-            bares.push(bare());
+            times.push(time(&mut ours));
+            bares.push(time(&mut bare));
         }
     }
     report(title, "us", &times, &bares);

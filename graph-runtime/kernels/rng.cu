@@ -33,13 +33,14 @@ extern "C" __global__ void graph_runtime_rng_advance(State *states, u64 count, u
 }
 
 // Advances the generator past all that the uses have drawn, and sets their states to begin there. Uses of the whole
-// graph have drawn once; others have advanced by `step` as often as they have drawn. One block of 256 threads.
+// graph have drawn once; others have advanced by `step` as often as they have drawn. One block, whose number of threads
+// is a power of two, at most 256.
 extern "C" __global__ void graph_runtime_rng_finish(Philox *generator, State *states, u64 count, u64 step)
 {
     __shared__ u64 most[256];
-    unsigned thread = threadIdx.x;
+    unsigned thread = threadIdx.x, threads = blockDim.x;
     u64 base = generator->offset, seed = generator->seed, drawn = 0;
-    for (u64 i = thread; i < count; i += 256) {
+    for (u64 i = thread; i < count; i += threads) {
         u64 mine = states[i].offset - states[i].lane - base;
         if (states[i].scope == 0)
             mine += step;
@@ -48,7 +49,7 @@ extern "C" __global__ void graph_runtime_rng_finish(Philox *generator, State *st
     }
     most[thread] = drawn;
     __syncthreads();
-    for (unsigned half = 128; half > 0; half /= 2) {
+    for (unsigned half = threads / 2; half > 0; half /= 2) {
         if (thread < half && most[thread + half] > most[thread])
             most[thread] = most[thread + half];
         __syncthreads();
@@ -56,7 +57,7 @@ extern "C" __global__ void graph_runtime_rng_finish(Philox *generator, State *st
     u64 next = base + most[0];
     if (thread == 0)
         generator->offset = next;
-    for (u64 i = thread; i < count; i += 256) {
+    for (u64 i = thread; i < count; i += threads) {
         states[i].seed = seed;
         states[i].offset = next + states[i].lane;
     }

@@ -316,8 +316,8 @@ impl Device {
     /// whose [`lend`](Scope::lend) returns handles for graphs. Nothing is copied.
     ///
     /// The borrows last until this returns. Before that, it waits for all launches that use the memory, also if `f`
-    /// fails or panics; and from then on, the handles are of no use. A graph that still has one does not launch
-    /// ([`Error::LoanEnded`]) until other memory has been bound.
+    /// fails or panics (for ever, if one of them never ends). From then on, the handles are of no use. A graph that
+    /// still has one does not launch ([`Error::LoanEnded`]) until other memory has been bound.
     ///
     /// ```
     /// use graph_runtime::{Device, Error, cuda_graph};

@@ -46,7 +46,7 @@
 //!
 //! [`cudarc`] is re-exported, so that a program uses the version whose types this crate takes. Exactly one feature
 //! chooses its version of CUDA: `cuda-12080` by default. (The other default feature, `emulator`, is the CPU emulator:
-//! see [`Device::emulator`].)
+//! see [`Device::emulator`]. The feature `cudart` adds `Device::with_runtime_api`: graphs by the calls of libcudart.)
 //!
 //! | cudarc | here |
 //! | --- | --- |
@@ -77,8 +77,9 @@
 //! * Random numbers: a [`Generator`] that graphs share, the [`Seed`] of an [`Rng`], [`Philox`], [`RngHandle`].
 //! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
-//!   [`ByValue`]; [`BoxError`]. A [`CapturedGraph`] is all of such calls, by [`CaptureOptions`] with a [`CaptureMode`].
-//!   Other streams: [`Event`], [`is_capturing`].
+//!   [`ByValue`]; [`BoxError`]. A [`CapturedGraph`] is all of such calls, by [`CaptureOptions`] with a [`CaptureMode`]
+//!   or, on a stream of the user's, a [`StreamCapture`]. Other streams: [`Event`], [`is_capturing`],
+//!   [`ThreadCaptureMode`].
 //! * Two graphs as functions: [`Graphed`], over a [`GraphedMemory`] of [`GraphedBuffers`].
 //! * Devices: [`Device`], [`EmulatorOptions`], [`DebugOptions`].
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
@@ -309,7 +310,9 @@ pub use memory::{
     DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Lend, MemoryReport, Philox, Pool,
     PoolReport, PoolUser, Scope, Seed, SharedHost,
 };
-pub use program::capture::{BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream};
+pub use program::capture::{
+    BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream, ThreadCaptureMode,
+};
 pub use program::event::Event;
 pub use program::host::{HostArgument, HostArguments};
 pub use program::pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};

@@ -4,7 +4,7 @@
 //! memory. It runs on the first CUDA device, or on the CPU emulator, with fewer requests, if there is none.
 
 use examples::log;
-use graph_runtime::{Device, DeviceBuffer, cuda_graph, cuda_kernels};
+use graph_runtime::{AnyGraph, Device, DeviceBuffer, cuda_graph, cuda_kernels};
 use std::error::Error;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
@@ -55,17 +55,17 @@ struct Request {
 }
 
 /// Answers requests until nobody can send any more. Returns how often each bucket ran.
-fn serve(mut buckets: Vec<Infer>, mut requests: mpsc::Receiver<Request>) -> graph_runtime::Result<Vec<usize>> {
+async fn serve(mut buckets: Vec<Infer>, mut requests: mpsc::Receiver<Request>) -> graph_runtime::Result<Vec<usize>> {
     let mut runs = vec![0; buckets.len()];
     let mut batch = Vec::new();
     // It takes what has come while the last batch ran.
-    while requests.blocking_recv_many(&mut batch, 1 << (buckets.len() - 1)) > 0 {
+    while requests.recv_many(&mut batch, 1 << (buckets.len() - 1)).await > 0 {
         let bucket = batch.len().next_power_of_two().ilog2() as usize;
         let graph = &mut buckets[bucket];
         for (request, input) in batch.iter().zip(graph.input_mut()?) {
             *input = *request.input;
         }
-        graph.launch()?; // the rows of earlier requests, which remain, are computed for nobody
+        graph.launch_async()?.await?; // rows of earlier requests, which remain, are computed for nobody
         for (request, output) in batch.drain(..).zip(graph.output()?) {
             let _ = request.reply.send(Box::new(*output)); // a client that has gone needs none
         }
@@ -129,7 +129,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .collect::<graph_runtime::Result<Vec<_>>>()?;
     let samples = Vec::leak(samples);
     let (sender, receiver) = mpsc::channel(largest);
-    let server = tokio::task::spawn_blocking(|| serve(buckets, receiver));
+    let server = tokio::spawn(serve(buckets, receiver));
     let clients = (0..clients).map(|number| tokio::spawn(client(sender.clone(), samples, count, number)));
     let clients: Vec<_> = clients.collect();
     drop(sender);

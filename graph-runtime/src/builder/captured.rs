@@ -89,9 +89,9 @@ impl GraphBuilder {
         self.build().map(CapturedGraph::new)
     }
 
-    /// Begins to record the work of a stream of your own, until [`StreamCapture::end`]: as PyTorch's `capture_begin` and
-    /// cudarc's `begin_capture` do. [`GraphBuilder::build_captured`] does that on a stream of its own, which nobody else
-    /// has, and knows more: it warms up, prepares, and can record again. Prefer it.
+    /// Begins to record the work of a stream of your own, until [`StreamCapture::end`]: as PyTorch's `capture_begin`
+    /// and cudarc's `begin_capture` do. [`GraphBuilder::build_captured`] does that on a stream of its own, which nobody
+    /// else has, and knows more: it warms up, prepares, and can record again. Prefer it.
     ///
     /// ```no_run
     /// use graph_runtime::cudarc::driver::result::memcpy_dtod_async;
@@ -116,8 +116,8 @@ impl GraphBuilder {
     /// # Safety
     ///
     /// All work that anybody queues on the stream until it has ended, also by safe functions of cudarc, and on streams
-    /// that are forked from it, touches only the memory in `arguments`, as it is declared, and memory that lives as long
-    /// as the graph and that nothing else uses.
+    /// that are forked from it, touches only the memory in `arguments`, as it is declared, and memory that lives as
+    /// long as the graph and that nothing else uses.
     ///
     /// # Errors
     /// * [`Error::Stream`] if the stream belongs to another context;

@@ -13,7 +13,6 @@ const OBJECTS: &[(&str, &[&str], &[&str])] = &[
     ("reserved addresses", &["cuMemAddressReserve"], &["cuMemAddressFree"]),
     ("handles to memory", &["cuMemCreate"], &["cuMemRelease"]),
     ("mappings", &["cuMemMap"], &["cuMemUnmap"]),
-    ("lent host memory", &["cuMemHostRegister_v2"], &["cuMemHostUnregister"]),
     (
         "graphs",
         &["cuGraphCreate", "cudaGraphCreate", "cuStreamEndCapture"],

@@ -28,6 +28,7 @@ impl RelaxedCapture {
 
 /// Applies the rules of a capture's mode to such calls of this thread, as long as it lives, even inside a
 /// [`RelaxedCapture`].
+#[derive(Debug)]
 pub(crate) struct CaptureRules {
     _mode: ThreadMode,
 }
@@ -42,6 +43,7 @@ impl CaptureRules {
 
 /// A mode of this thread. Dropping it restores the mode before, which is a number: a driver may know other modes than
 /// the bindings.
+#[derive(Debug)]
 struct ThreadMode {
     before: Option<u32>,
     /// Keeps it on the thread whose mode it is.
@@ -50,8 +52,8 @@ struct ThreadMode {
 
 impl ThreadMode {
     fn enter(mode: CUstreamCaptureMode) -> Self {
-        // SAFETY: the call takes any mode and needs no context; whoever gets here holds a CUDA object, so the library
-        // is loaded.
+        // SAFETY: the call takes any mode and needs no context; whoever gets here holds a CUDA object or has asked for
+        // the library, so it is loaded.
         let before = unsafe { exchange_capture_mode(mode as u32) }.ok();
         Self {
             before,

@@ -78,6 +78,9 @@ fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory, lengths: (Lengths
     graph.shared = shared;
     graph.executable.apply_memory(&graph.draft, &graph.program, &nodes)?;
     graph.finish(Edit::Rebind(resource));
+    if graph.program.whole_capture().is_some() {
+        graph.finish(Edit::Recording); // the work was recorded again, with the other memory
+    }
     Ok(())
 }
 

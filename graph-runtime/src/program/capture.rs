@@ -1,6 +1,7 @@
 //! `capture` nodes and captured graphs: library calls on a stream, recorded instead of run.
 
-use crate::error::Result;
+use crate::driver::{self, CaptureRules};
+use crate::error::{Error, Result};
 use crate::program::pointer::{Addresses, Kept, Pointer, PointerMut};
 use crate::shape::place::OnDevice;
 use crate::shape::{ArrayOf, NO_LENGTHS};
@@ -31,6 +32,23 @@ pub enum CaptureMode {
 }
 
 impl CaptureMode {
+    /// Sets the mode of this thread until the value is dropped: whether its calls to CUDA, by cudarc or others, count
+    /// as calls that captures forbid. In [`CaptureMode::Relaxed`] they neither fail nor disturb a capture of any
+    /// thread; a thread begins in [`CaptureMode::Global`]. This crate's own calls need no such thing.
+    ///
+    /// `cudaThreadExchangeStreamCaptureMode`, which is undone at the end of the scope.
+    ///
+    /// # Errors
+    /// [`Error::NoDriver`] if there is no CUDA.
+    pub fn on_this_thread(self) -> Result<ThreadCaptureMode> {
+        if !driver::context::is_present() {
+            return Err(Error::NoDriver);
+        }
+        Ok(ThreadCaptureMode {
+            _rules: CaptureRules::enter(self.of_driver()),
+        })
+    }
+
     pub(crate) fn of_driver(self) -> CUstreamCaptureMode {
         match self {
             Self::Global => CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL,
@@ -38,6 +56,12 @@ impl CaptureMode {
             Self::Relaxed => CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED,
         }
     }
+}
+
+/// The mode of this thread, until it is dropped: see [`CaptureMode::on_this_thread`].
+#[derive(Debug)]
+pub struct ThreadCaptureMode {
+    _rules: CaptureRules,
 }
 
 /// Options of a captured graph: see [`GraphBuilder::build_captured`](crate::GraphBuilder::build_captured).

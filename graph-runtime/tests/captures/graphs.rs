@@ -332,7 +332,12 @@ fn modes_say_which_calls_are_forbidden() -> Result<()> {
 
     // Calls of another thread: forbidden in the global mode only. Those of this crate never disturb.
     let context = device.context().expect("a CUDA device has a context").clone();
-    for (mode, fails) in [(CaptureMode::Global, true), (CaptureMode::ThreadLocal, false)] {
+    let cases = [
+        (CaptureMode::Global, None, true),
+        (CaptureMode::Global, Some(CaptureMode::Relaxed), false),
+        (CaptureMode::ThreadLocal, None, false),
+    ];
+    for (mode, of_thread, fails) in cases {
         let (device, context, seen) = (device.clone(), context.clone(), Arc::new(Mutex::new(None)));
         let (inner, written) = (device.clone(), seen.clone());
         let built = recorded(&device, with(mode), &data, move |stream| {
@@ -341,6 +346,7 @@ fn modes_say_which_calls_are_forbidden() -> Result<()> {
             let other = thread::spawn(move || {
                 works(&inner).expect("this crate's calls are not forbidden");
                 context.bind_to_thread().expect("the context binds");
+                let _mode = of_thread.map(CaptureMode::on_this_thread);
                 *written.lock().expect("no panic") = Some(allocates().is_err());
             });
             other.join().map_err(|_| "the other thread panicked".into())

@@ -1,6 +1,7 @@
 //! The parts that test programs share: the device to test, kernels, and random numbers.
 #![expect(dead_code, reason = "every test binary uses a part of this")]
 
+pub(crate) mod describe;
 mod kernels;
 pub(crate) mod random;
 

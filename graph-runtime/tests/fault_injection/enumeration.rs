@@ -40,7 +40,7 @@ const OF_RUNTIME: [&str; 7] = [
 ];
 
 /// All scenarios, each with its name and its device.
-fn runs(device: &Device) -> Vec<(String, Device, Scenario)> {
+pub(crate) fn runs(device: &Device) -> Vec<(String, Device, Scenario)> {
     let by_driver = SCENARIOS.map(|(name, scenario)| (name.to_owned(), device.clone(), scenario));
     let mut runs = by_driver.to_vec();
     let again = SCENARIOS.iter().filter(|(name, _)| OF_RUNTIME.contains(name));

@@ -1,8 +1,8 @@
 //! The graphs whose calls fail: together, they have all statements of the language. Launching any of them twice gives
 //! the results of launching it once, so that what failed can be done again.
 
+use crate::common::describe::describe;
 use crate::common::*;
-use crate::describe::describe;
 use crate::fake::is_fake;
 use graph_runtime::cudarc::driver::{CudaFunction, DriverError, result, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;

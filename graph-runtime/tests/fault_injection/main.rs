@@ -8,7 +8,6 @@ mod common;
 
 mod codes;
 mod definitions;
-mod describe;
 mod enumeration;
 mod fake;
 mod futures;

@@ -1,6 +1,6 @@
 //! A subscriber of `tracing` is code of the user, which runs between this library's calls.
 
-use crate::enumeration::SCENARIOS;
+use crate::enumeration::runs;
 use crate::fake::device;
 use crate::graphs::Run;
 use graph_runtime::Result;
@@ -46,7 +46,7 @@ fn a_subscriber_may_take_the_context_away() -> Result<()> {
     let Some((device, _turn)) = device("subscribers::a_subscriber_may_take_the_context_away") else {
         return Ok(());
     };
-    for (name, scenario) in SCENARIOS {
+    for (name, device, scenario) in runs(&device) {
         let mut run = Run::new();
         let ran = with_default(Rude, || scenario(&device, &mut run));
         ran.unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -2,7 +2,8 @@
 
 use crate::common::*;
 use graph_runtime::{
-    DebugOptions, Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, OnHost, Place, Pool, Result, cuda_graph,
+    AnyGraph, DebugOptions, Device, EmulatorOptions, Error, Graph, GraphBuilder, InstantiateOptions, Launch, OnHost,
+    Place, Pool, Result, cuda_graph,
 };
 use std::sync::mpsc;
 
@@ -390,4 +391,36 @@ fn pools_are_used_by_many_threads() {
         pool.trim().expect("it frees what is left");
         assert_eq!(pool.memory_report().held, 0);
     });
+}
+
+/// All graphs of a definition use the same part of the pool.
+#[test]
+fn graphs_of_one_definition_share_the_memory_of_one() -> Result<()> {
+    let device = device();
+    let pool = device.pool();
+    let mut definition = Bucket::define(&device.with_pool(&pool), 4096)?;
+    assert!(pool.memory_report().graphs.is_empty());
+    let mut graphs = Vec::new();
+    for _ in 0..3 {
+        graphs.push(definition.instantiate(InstantiateOptions::default())?);
+    }
+    let report = pool.memory_report();
+    assert_eq!(report.graphs.len(), 3);
+    assert_eq!(report.needed(), 3 * scratch(4096));
+    assert_eq!(report.held, if device.is_emulator() { scratch(4096) } else { STEP });
+    take_turns(&mut graphs, 3, |_, graph| graph.launch())?;
+    drop(graphs.pop());
+    assert_eq!(
+        pool.memory_report().graphs.len(),
+        2,
+        "the definition itself needs nothing"
+    );
+    let mut graph = definition.build()?;
+    AnyGraph::update_from(&mut graphs[0], Bucket::define(&device.with_pool(&pool), 64)?)?;
+    let users = pool.memory_report().graphs.into_iter().map(|user| user.bytes);
+    assert_eq!(users.collect::<Vec<_>>(), [4096, 4096, 64].map(scratch));
+    graph.launch()?;
+    graphs[0].launch()?;
+    assert_eq!((*graph.output()?, *graphs[0].output()?), ([2; 64], [2; 64]));
+    Ok(())
 }

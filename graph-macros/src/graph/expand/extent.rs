@@ -10,6 +10,7 @@ use crate::graph::resolve::Graph;
 use crate::span::ends;
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use std::iter::repeat_n;
 use syn::{Expr, ExprLit, Lit};
 
 /// Whether only rustc knows if the constant extent, or a part of it, is an integer or a tuple.
@@ -57,7 +58,10 @@ pub(super) fn known(graph: &Graph<'_>, extent: &Extent, span: Span) -> TokenStre
 
 /// An extent of numbers as three `i128`s.
 pub(super) fn values(extent: &Extent) -> TokenStream {
-    let parts = extent.parts.iter().map(wide).chain([quote!(1), quote!(1)]).take(3);
+    let one = Literal::i128_unsuffixed(1); // `quote!(1)` would parse it each time
+    let parts = extent.parts.iter().map(wide);
+    let ones = repeat_n(one, 3 - extent.parts.len().min(3)).map(ToTokens::into_token_stream);
+    let parts = parts.take(3).chain(ones);
     quote!([#(#parts),*])
 }
 

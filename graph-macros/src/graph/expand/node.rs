@@ -16,7 +16,7 @@ use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place}
 use crate::graph::constant::{argument, is_constant, is_large_literal, is_of_any_type};
 use crate::graph::resolve::Graph;
 use graph_plan::{Outcome, unordered_launches};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -435,10 +435,11 @@ fn operands(graph: &Graph<'_>, node: &Node, launch: &Launch) -> Option<TokenStre
     if !dimensions.all(|expr| is_constant(expr, &variables)) {
         return None;
     }
-    let shared = launch
-        .shared
-        .as_ref()
-        .map_or_else(|| quote!(0), |shared| extent::bytes(graph, shared));
+    // (`quote!(0)` would parse it each time.)
+    let shared = launch.shared.as_ref().map_or_else(
+        || Literal::i128_unsuffixed(0).into_token_stream(),
+        |shared| extent::bytes(graph, shared),
+    );
     let unknown = || quote!(__p::plan::Argument::Unknown);
     let arguments = launch.arguments.iter().map(|passed| match passed {
         Argument::Borrow { place, .. } => buffer(graph, place).unwrap_or_else(unknown),

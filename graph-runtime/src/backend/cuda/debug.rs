@@ -35,8 +35,8 @@ use std::sync::Arc;
 /// The facts of [`CudaExecutable`] hold for `parts`, whose `graph` and `exec` are null: nothing launches them. Pieces
 /// stand in their place:
 ///
-/// 1. *A piece has one node*, or the nodes that the closure of one `raw` node has added, or those of a captured graph. It refers to the memory and
-///    the kernels of `parts`.
+/// 1. *A piece has one node*, or the nodes that the closure of one `raw` node has added, or those of a captured graph.
+///    It refers to the memory and the kernels of `parts`.
 /// 2. *A launch waits for each of its pieces.* It is noted in `parts.in_flight` before the first. A piece is destroyed
 ///    after the wait for it, or never, if that failed; so it never outlives `parts`.
 /// 3. *Nothing else runs in between*: a launch has `self` exclusively, and holds its claims until it returns.

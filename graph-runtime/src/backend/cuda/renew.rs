@@ -16,6 +16,13 @@ impl CudaExecutable {
     /// Makes later launches run `nodes` with their memory where that is now. If CUDA refuses to change one in place,
     /// waits for launches in flight and instantiates the graph again.
     pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
+        if let Some(call) = program.whole_capture() {
+            // Its addresses are in the recorded work, so instantiating it again would not do.
+            return match nodes.is_empty() && !self.stale {
+                true => Ok(()),
+                false => self.record_again(draft, program, 0, call),
+            };
+        }
         for &node in nodes {
             if self.stale {
                 break;
@@ -34,8 +41,8 @@ impl CudaExecutable {
                 | Op::Call(_)
                 | Op::Record(_)
                 | Op::Wait(_)
+                | Op::Capture(_)
                 | Op::Raw(_) => self.apply(draft, program, node)?,
-                Op::Capture(call) => self.record_again(draft, program, node, call)?,
             }
         }
         if self.stale {
@@ -90,7 +97,9 @@ impl CudaExecutable {
         let _relaxed = RelaxedCapture::enter();
         self.recapture(draft, node, call)?;
         let new = self.captured(node);
-        let updated = !self.exec.is_null() && self.update(draft, new, &[])?;
+        // Whatever goes wrong from now on, the graph is recorded and instantiated again before it is launched.
+        let is_whole = !std::mem::replace(&mut self.stale, true) && !self.exec.is_null();
+        let updated = is_whole && self.update(draft, new, &[])?;
         let old = self.graph;
         self.adopt(node);
         // SAFETY: fact 1 of `CudaExecutable`: it was the graph of `self` until now; executable graphs do without it.
@@ -100,6 +109,7 @@ impl CudaExecutable {
             self.instantiate_again(draft, program)?;
             self.make_ready(draft, program)?;
         }
+        self.stale = false;
         self.clear_retired(node).at(graph)
     }
 

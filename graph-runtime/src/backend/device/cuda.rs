@@ -139,6 +139,13 @@ impl Cuda {
         twice(|| self.bind())
     }
 
+    /// Makes the context current, also after [`Cuda::give_up`]: for those who wait until nothing runs, and for their
+    /// next calls.
+    pub(crate) fn bind_drained(&self) -> Result<(), CudaError> {
+        // SAFETY: `self.context` keeps the context alive.
+        unsafe { driver::context::set_current(self.raw()) }
+    }
+
     /// Makes the context current again after subscribers of `tracing` have run, if there are any.
     #[inline]
     pub(crate) fn bind_after_trace(&self) -> Result<(), CudaError> {
@@ -200,10 +207,10 @@ impl Cuda {
         let mut last = None;
         loop {
             let _relaxed = RelaxedCapture::enter();
-            // SAFETY: `self.context` keeps the context alive.
-            let bound = unsafe { driver::context::set_current(self.raw()) };
             // SAFETY: the context is current.
-            let waited = bound.and_then(|()| unsafe { driver::context::synchronize() });
+            let waited = self
+                .bind_drained()
+                .and_then(|()| unsafe { driver::context::synchronize() });
             match waited {
                 Ok(()) => return,
                 Err(error) if CAPTURES.contains(&error.code()) => thread::sleep(PAUSE),

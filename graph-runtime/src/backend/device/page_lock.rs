@@ -1,6 +1,6 @@
 //! Host memory of others, page-locked while it is lent.
 
-use crate::backend::device::cuda::Cuda;
+use crate::backend::device::cuda::{Cuda, twice};
 use crate::driver::{self, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use std::ops::Range;
@@ -103,9 +103,14 @@ impl Drop for PageLock {
             return;
         }
         let _relaxed = RelaxedCapture::enter();
-        // SAFETY: the memory was registered with this address, and is unregistered only here.
-        let unregister = |()| unsafe { driver::memory::host_unregister(addresses.start) };
-        if let Err(error) = self.cuda.bind_to_free().and_then(unregister) {
+        let unregister = || {
+            self.cuda.bind_drained()?;
+            // SAFETY: the memory was registered with this address, and is unregistered only here. No launch uses it any
+            // more, or whoever lent it would not drop this.
+            unsafe { driver::memory::host_unregister(addresses.start) }
+        };
+        // Twice, since the driver would take other memory that comes to this address for this one.
+        if let Err(error) = twice(unregister) {
             tracing::warn!(target: "graph_runtime", %error, "lent host memory stays page-locked");
         }
     }

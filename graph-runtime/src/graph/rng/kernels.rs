@@ -6,8 +6,8 @@ use crate::memory::Philox;
 use crate::shape::place::{OnDevice, Place};
 use graph_plan::{GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar};
 
-/// The threads of a block.
-const BLOCK: usize = 256;
+/// The maximum number of threads in a block: `most` in `rng.cu` has room for as many.
+const MAX_THREADS: usize = 256;
 
 static PTX: Ptx = Ptx {
     path: "graph-runtime/kernels/rng.ptx",
@@ -75,7 +75,7 @@ kernels! {
         params: &[
             words("generator", Mode::ReadWrite), words("states", Mode::ReadWrite), value("count"), value("step")
         ],
-        shared: 2048, loads: &[(0, 117), (1, 132)], exit: Some(273)
+        shared: 2048, loads: &[(0, 118), (1, 133)], exit: Some(204)
     }
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct States {
 impl States {
     /// One thread for each state.
     fn launch(&self) -> Launch {
-        Launch::new(self.count.div_ceil(BLOCK), BLOCK)
+        Launch::new(self.count.div_ceil(MAX_THREADS), self.count.min(MAX_THREADS))
     }
 
     /// The launch that sets all states to begin where the generator is.
@@ -131,10 +131,10 @@ impl States {
             CallArgument::value(self.step),
         ];
         // SAFETY: the arguments are those of `Finish::FACTS`. The kernel touches one `Philox`, and as many states as
-        // its third argument says, which are there. It is launched as it must be: one block of 256 threads, for which
-        // its shared memory has room.
+        // its third argument says, which are there. It is launched as it must be: one block of a power of two of
+        // threads, for which its shared memory has room.
         let call = unsafe { KernelCall::new::<Finish>(arguments) };
-        (Launch::new(1, BLOCK), call)
+        (Launch::new(1, self.count.next_power_of_two().min(MAX_THREADS)), call)
     }
 }
 

@@ -18,6 +18,8 @@ mod pair;
 mod program;
 
 use crate::common::device;
+#[cfg(feature = "cudart")]
+use crate::common::{cuda_only, describe::describe};
 use graph_runtime::{Device, EmulatorOptions};
 use pair::Pair;
 use program::{Action, Edge, MEMORIES, Program, Space};
@@ -83,6 +85,32 @@ fn every_order_gives_what_one_node_after_the_other_does() {
 #[test]
 fn conditional_nodes_of_one_body_end() {
     run(168);
+}
+
+/// The runtime library makes the nodes and edges that the driver makes.
+#[cfg(feature = "cudart")]
+#[test]
+fn both_interfaces_make_the_same_graphs() -> graph_runtime::Result<()> {
+    let Some(device) = cuda_only("random graphs::both_interfaces_make_the_same_graphs") else {
+        return Ok(());
+    };
+    let shared = memory::Shared::new(&device)?;
+    for seed in seeds(0..6) {
+        let old = seed.is_multiple_of(2);
+        let options = build::Options {
+            old,
+            ..Default::default()
+        };
+        for program in programs(seed) {
+            let described = |device: &Device| {
+                let built = build::Built::new(device, &program, &shared, options)?;
+                Ok::<_, graph_runtime::Error>(built.graph.raw().as_ref().map(describe))
+            };
+            let (by_runtime, by_driver) = (described(&device.with_runtime_api())?, described(&device)?);
+            assert_eq!(by_runtime, by_driver, "seed {seed}");
+        }
+    }
+    Ok(())
 }
 
 #[test]
