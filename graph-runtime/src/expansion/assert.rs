@@ -188,7 +188,7 @@ pub const fn check_atomic<T: Element>(
 }
 
 /// Checks `param` of the kernel `kernel`, whose type `written` has elements `Texel<T, S>`: its texture is that of
-/// parameter `index` among `textures`. (The types have no bounds here: of those that are no texels, `Texture::of` tells.)
+/// parameter `index` among `textures`. (`T` has no bound here: if it is no texel, `Texture::of` tells.)
 #[track_caller]
 pub const fn check_texture<T, S>(
     _: PhantomData<Texel<T, S>>,

@@ -50,8 +50,8 @@ pub struct KernelFacts {
     pub loads: &'static [(usize, u32)],
     /// The facts that decide whether a programmatic edge may start it before the previous kernel has ended.
     pub dependency: GridDependency,
-    /// The places in the source of lines of the PTX that these facts name, if its `.loc`s tell them, by line. A place is
-    /// written as in messages: `` `x.cu:12` ``.
+    /// The places in the source of lines of the PTX that these facts name, by line, if its `.loc`s tell them. A place
+    /// is written as in messages: `` `x.cu:12` ``.
     pub places: &'static [(u32, &'static str)],
     /// The parameters that are textures. Each is `&` in `params`; the kernel gets a handle and no address.
     pub textures: &'static [Texture],
