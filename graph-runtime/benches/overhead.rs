@@ -6,6 +6,9 @@
 
 #[path = "overhead/futures.rs"]
 mod futures;
+#[cfg(feature = "cudart")]
+#[path = "overhead/runtime.rs"]
+mod runtime;
 
 use graph_runtime::cudarc::driver::{LaunchConfig, PushKernelArg, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
@@ -66,10 +69,7 @@ fn main() -> Result<()> {
         );
         launching("  captured", captured(&device, kernels)?.into());
         #[cfg(feature = "cudart")]
-        match build(&device.with_runtime_api(), kernels, 1, names(kernels)) {
-            Ok(graph) => launching("  by the runtime", graph),
-            Err(error) => println!("  by the runtime: {error}"),
-        }
+        runtime::measure(&device, kernels);
     }
     editing::measure(&device)?;
     println!("\n{}: CPU time to build {NODES} kernel nodes", device.name());

@@ -3,9 +3,9 @@
 pub(crate) mod graphed;
 
 use crate::backend::executable::Updated;
-use crate::definition::Definition;
 use crate::error::Result;
 use crate::graph::captured::CapturedGraph;
+use crate::graph::definition::Definition;
 use crate::graph::future::LaunchFuture;
 use crate::graph::{Graph, RawGraph};
 use crate::memory::{MemoryReport, Pool};

@@ -2,7 +2,8 @@
 //!
 //! The GPU's clock and the host's are not related. So launches of one length take turns: one is waited for by
 //! `cuStreamSynchronize`, which spins, and one by a future. Both times begin before the launch, and their difference is
-//! the time by which the future is later. (The wait itself sees the end one or two microseconds late.)
+//! the time by which the future is later. (The wait itself sees the end one or two microseconds late.) Most of it is
+//! the time until a thread that sleeps runs on. This is measured beside, without a GPU, as `a bare unpark`.
 
 use super::{BATCH, Device, Graph, GraphBuilder, Launch, Result, quartiles, report, take};
 use graph_runtime::LaunchFuture;
@@ -10,7 +11,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The clock of an H100 or H200, in cycles per microsecond.
 const CLOCK: u32 = 1980;
@@ -21,8 +22,12 @@ pub(crate) fn measure(device: &Device) -> Result<()> {
         "\n{}: the time by which a future is later than `cuStreamSynchronize`",
         device.name()
     );
-    for (microseconds, rounds) in [(10, 1000), (100, 1000), (1000, 300), (5000, 60), (20_000, 20)] {
+    for (microseconds, rounds) in [(10, 1000), (100, 1000), (1000, 300), (5000, 100), (20_000, 40)] {
         latency(device, microseconds, rounds)?;
+    }
+    println!("after the limit of `with_max_spin`, woken by CUDA:");
+    for (microseconds, rounds) in [(1000, 100), (20_000, 20)] {
+        latency(&device.with_max_spin(Duration::ZERO), microseconds, rounds)?;
     }
     launching(device)
 }
@@ -37,7 +42,7 @@ fn taking(device: &Device, microseconds: u32) -> Result<Graph> {
 
 fn latency(device: &Device, microseconds: u32, rounds: usize) -> Result<()> {
     let mut graph = taking(device, microseconds)?;
-    let [mut waited, mut parked, mut polled, mut calls, mut bare] = [const { Vec::new() }; 5];
+    let [mut waited, mut parked, mut polled, mut calls, mut bare, mut floor] = [const { Vec::new() }; 6];
     let since = |start: Instant| start.elapsed().as_secs_f64() * 1e6;
     for round in 0..rounds + 5 {
         let start = Instant::now();
@@ -53,7 +58,9 @@ fn latency(device: &Device, microseconds: u32, rounds: usize) -> Result<()> {
         let start = Instant::now();
         polled_until_ready(graph.launch_async()?)?;
         let poll = since(start);
+        let unparked = unparked_after(Duration::from_micros(microseconds.into()));
         if round >= 5 {
+            floor.push(unparked);
             waited.push(wait);
             parked.push(park);
             polled.push(poll);
@@ -62,7 +69,7 @@ fn latency(device: &Device, microseconds: u32, rounds: usize) -> Result<()> {
         }
     }
     let reference = quartiles(&waited)[1];
-    let later = |times: &[f64]| {
+    let later = |times: &[f64], reference: f64| {
         let mut sorted: Vec<f64> = times.iter().map(|time| time - reference).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         let at = |part: usize| sorted[(sorted.len() - 1) * part / 100];
@@ -75,10 +82,11 @@ fn latency(device: &Device, microseconds: u32, rounds: usize) -> Result<()> {
         )
     };
     println!(
-        "futures: {reference:8.1} us waited for: parked task {}, polled in a loop {}, the wait itself {}",
-        later(&parked),
-        later(&polled),
-        later(&waited),
+        "futures: {reference:8.1} us waited for: parked task {}, a bare unpark {}, polled in a loop {}, the wait itself {}",
+        later(&parked, reference),
+        later(&floor, 0.0),
+        later(&polled, reference),
+        later(&waited, reference),
     );
     println!(
         "futures: the call: `launch_async` {:.1} us, `launch` {:.1} us",
@@ -130,6 +138,23 @@ fn parked_on(future: LaunchFuture) -> Result<()> {
         }
         thread::park();
     }
+}
+
+/// The time from another thread's unpark, after so much time, until this thread runs.
+fn unparked_after(time: Duration) -> f64 {
+    let (sleeper, start) = (thread::current(), Instant::now());
+    let waker = thread::spawn(move || {
+        while start.elapsed() < time {
+            std::hint::spin_loop();
+        }
+        let woken = Instant::now();
+        sleeper.unpark();
+        woken
+    });
+    thread::park();
+    let awake = Instant::now();
+    let woken = waker.join().expect("it does not panic");
+    awake.saturating_duration_since(woken).as_secs_f64() * 1e6
 }
 
 /// An executor that never sleeps.

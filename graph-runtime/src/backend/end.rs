@@ -7,6 +7,10 @@ use crate::error::{At, Result, Site};
 use graph_plan::Draft;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// The default of [`Device::with_max_spin`](crate::Device::with_max_spin).
+pub(crate) const MAX_SPIN: Duration = Duration::from_millis(100);
 
 /// The end of one launch. It keeps nothing of the graph alive, and the graph need not know of it: nothing that the GPU
 /// uses depends on when it is polled, dropped or forgotten.
@@ -35,8 +39,8 @@ impl LaunchEnd {
     }
 
     /// The end of a launch after which `event` was recorded.
-    pub(super) fn watched(draft: &Draft, event: LaunchEvent, calls: &Calls) -> Self {
-        let launch = WatchedLaunch::new(event);
+    pub(super) fn watched(draft: &Draft, event: LaunchEvent, max_spin: Duration, calls: &Calls) -> Self {
+        let launch = WatchedLaunch::new(event, max_spin);
         let graph = Site::graph(&draft.name);
         Self {
             state: LaunchState::InFlight { launch, graph },

@@ -18,6 +18,7 @@ use crate::program::{Op, Program};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::Draft;
 use std::ffi::CStr;
+use std::time::Duration;
 
 pub(crate) use crate::backend::cuda::CAPTURED;
 pub use crate::backend::cuda::Updated;
@@ -253,19 +254,20 @@ impl Executable {
         }
     }
 
-    /// What becomes of the launch that was just made on a user's stream or on the graph's own, with the event from
-    /// [`Executable::end_event`].
+    /// The end of the launch that was just made on a user's stream or on the graph's own, with the event from
+    /// [`Executable::end_event`] and the limit of [`Device::with_max_spin`](crate::Device::with_max_spin).
     pub(crate) fn end(
         &self,
         draft: &Draft,
         event: Option<LaunchEvent>,
         stream: Option<&CudaStream>,
+        max_spin: Duration,
     ) -> Result<LaunchEnd> {
         let (result, calls) = match (self, event) {
             (Executable::Cuda(exec), Some(event)) => {
                 exec.record_end(&event, stream)
                     .map_err(|error| launch_error(draft, error))?;
-                return Ok(LaunchEnd::watched(draft, event, exec.calls()));
+                return Ok(LaunchEnd::watched(draft, event, max_spin, exec.calls()));
             }
             (Executable::Cuda(exec), None) => (exec.wait().map_err(|error| launch_error(draft, error)), exec.calls()),
             (Executable::Debug(exec), _) => (exec.wait(draft), exec.calls()),

@@ -2,7 +2,6 @@
 
 use crate::backend::block::Block;
 use crate::backend::device::Backend;
-use crate::backend::device::cuda::Cuda;
 use crate::backend::device::cuda_memory::CudaMemory;
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::device::growing::GrowingMemory;
@@ -33,15 +32,14 @@ const ALIGNMENT: usize = 256;
 ///    same launch has written it; kernels and `unsafe` nodes are sound for any contents (U1 to U3 of `docs/safety.md`).
 pub(crate) struct PoolMemory {
     backend: Backend,
-    /// Locked while memory is added or taken away. Whoever has locked `shares` does not lock this.
-    ground: Mutex<Ground>,
+    /// The memory itself; `None` if nothing was taken yet. Locked while memory is added or taken away. Whoever has
+    /// locked `shares` does not lock this.
+    ground: Mutex<Option<Ground>>,
     shares: Mutex<Shares>,
 }
 
-/// The memory itself.
+/// The memory of a pool, of either kind.
 enum Ground {
-    /// Nothing was taken yet.
-    None,
     /// One piece, whose first bytes all graphs use. It becomes larger in place.
     Growing(GrowingMemory),
     /// Several pieces, where memory cannot grow in place. A graph uses the smallest one that is large enough.
@@ -67,7 +65,7 @@ impl PoolMemory {
     pub(crate) fn new(backend: Backend) -> Self {
         Self {
             backend,
-            ground: Mutex::new(Ground::None),
+            ground: Mutex::default(),
             shares: Mutex::default(),
         }
     }
@@ -86,19 +84,19 @@ impl PoolMemory {
         self.refuse_in_host_function(site)?;
         let mut ground = self.ground();
         let trimmed = match &mut *ground {
-            Ground::None => Ok(()),
-            Ground::Growing(memory) => {
+            None => Ok(()),
+            Some(Ground::Growing(memory)) => {
                 let needed = self.shares().list.iter().map(|share| share.bytes).max();
                 // SAFETY: no share reaches further, and none grows meanwhile, since `ground` is locked. A share that is
                 // gone has left with its graph, which has waited for its launches, or has leaked the share (fact 2).
                 unsafe { memory.shrink(needed.unwrap_or(0)) }.at(site)
             }
-            Ground::Chunks(chunks) => {
+            Some(Ground::Chunks(chunks)) => {
                 chunks.retain(|chunk| Arc::strong_count(chunk) > 1);
                 Ok(())
             }
         };
-        self.shares().held = ground.bytes();
+        self.shares().held = ground.as_ref().map_or(0, Ground::bytes);
         trimmed
     }
 
@@ -111,7 +109,7 @@ impl PoolMemory {
     }
 
     /// A panic elsewhere cannot leave it half-changed.
-    fn ground(&self) -> MutexGuard<'_, Ground> {
+    fn ground(&self) -> MutexGuard<'_, Option<Ground>> {
         self.ground.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -135,7 +133,6 @@ impl Ground {
 
     fn bytes(&self) -> usize {
         match self {
-            Self::None => 0,
             Self::Growing(memory) => memory.bytes(),
             Self::Chunks(chunks) => chunks.iter().map(|chunk| chunk.bytes()).sum(),
         }
@@ -182,23 +179,23 @@ impl PoolShare {
     pub(crate) fn take(self: &Arc<Self>, bytes: usize, site: impl Fn() -> Site) -> Result<Arc<DeviceMemory>> {
         let pool = &self.pool;
         pool.refuse_in_host_function(&site)?;
+        let mut ground = pool.ground();
         let start = self.bytes();
         let end = bytes
             .max(1)
             .checked_next_multiple_of(ALIGNMENT)
             .and_then(|bytes| start.checked_add(bytes));
         let end = end.ok_or_else(|| Error::OutOfMemory { site: site(), bytes })?;
-        let mut ground = pool.ground();
-        if let Ground::None = *ground {
-            *ground = Ground::new(&pool.backend, &site)?;
-        }
-        let taken = match (&mut *ground, &pool.backend) {
-            (Ground::Growing(memory), Backend::Cuda(cuda)) => {
+        let ground = match ground.take() {
+            Some(known) => ground.insert(known),
+            None => ground.insert(Ground::new(&pool.backend, &site)?),
+        };
+        let taken = match ground {
+            Ground::Growing(memory) => {
                 memory.grow(end).at(&site)?;
-                Arc::new(self.part(cuda, memory, start, end))
+                Arc::new(self.part(memory, start, end))
             }
-            (Ground::Chunks(chunks), _) => self.chunk(chunks, end - start, &site)?,
-            (Ground::None | Ground::Growing(_), _) => return Err(Error::OutOfMemory { site: site(), bytes }),
+            Ground::Chunks(chunks) => self.chunk(chunks, end - start, &site)?,
         };
         let mut shares = pool.shares();
         shares.held = ground.bytes();
@@ -209,11 +206,11 @@ impl PoolShare {
     }
 
     /// The bytes from `start` to `end` of memory that reaches so far. `ground` is locked.
-    fn part(self: &Arc<Self>, cuda: &Arc<Cuda>, memory: &GrowingMemory, start: usize, end: usize) -> DeviceMemory {
+    fn part(self: &Arc<Self>, memory: &GrowingMemory, start: usize, end: usize) -> DeviceMemory {
         let address = memory.address() + start as u64;
         // SAFETY: `memory` has these bytes and belongs to the pool, which the share keeps; the caller notes that the
         // share reaches to `end`, so they are not taken away before it is dropped (fact 2 of `PoolMemory`).
-        DeviceMemory::Cuda(unsafe { CudaMemory::within(cuda, address, end - start, Box::new(self.clone())) })
+        DeviceMemory::Cuda(unsafe { CudaMemory::within(memory.cuda(), address, end - start, Box::new(self.clone())) })
     }
 
     /// The smallest chunk of at least `bytes` bytes that this graph does not use yet, or a new one.

@@ -1,10 +1,11 @@
 //! Launches that futures wait for, and the thread that asks whether they have ended.
 //!
-//! The thread begins with the first future that has to wait, and sleeps while none does. For [`MAX_SPIN`] it asks again
-//! and again without a pause, as CUDA's own waits do, so that the end is seen at once. Longer launches are not worth a
-//! processor: CUDA wakes the thread when they end, by a host function that is queued after the launch (on a stream of
-//! its own, so that the graph's next launch does not wait for it). If the context fails, CUDA calls no host function.
-//! So the thread also asks every [`MAX_PAUSE`].
+//! The thread begins with the first future that has to wait, and sleeps while none does. It asks again and again
+//! without a pause, as CUDA's own waits do, so that the end is seen within microseconds. If a launch takes longer than
+//! [`Device::with_max_spin`](crate::Device::with_max_spin) says, CUDA wakes the thread when it ends, by a host function
+//! that is queued after the launch (on a stream of its own, so that the graph's next launch does not wait for it). On
+//! an H200 with driver 580, which has no `cuLaunchHostFunc_v2`, that is 0.2 to 0.4 ms late. If the context fails, CUDA
+//! calls no host function. So the thread also asks every [`MAX_PAUSE`].
 //!
 //! Wakers run on this thread, outside of its locks, and never in a host function: an executor that polls in its waker
 //! may launch graphs there.
@@ -22,8 +23,9 @@ use std::task::{Poll, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// The time for which the thread asks for the end of a launch without a pause.
-const MAX_SPIN: Duration = Duration::from_millis(2);
+/// The pauses of the processor, each some dozens of cycles, before the thread asks again. Without them, launches on
+/// other threads are slower, since they contend with the questions for locks of the driver.
+const PAUSES: usize = 16;
 /// The time after which the thread asks again, if nothing wakes it.
 const MAX_PAUSE: Duration = Duration::from_millis(10);
 /// As [`MAX_PAUSE`], while a launch has no alarm, since none could be set.
@@ -33,6 +35,8 @@ const MAX_PAUSE_WITHOUT_ALARM: Duration = Duration::from_micros(200);
 pub(crate) struct WatchedLaunch {
     /// The event that was recorded after this launch alone.
     event: LaunchEvent,
+    /// The time for which the thread asks without a pause.
+    max_spin: Duration,
     state: Mutex<WatchState>,
 }
 
@@ -47,9 +51,10 @@ struct WatchState {
 }
 
 impl WatchedLaunch {
-    pub(crate) fn new(event: LaunchEvent) -> Arc<Self> {
+    pub(crate) fn new(event: LaunchEvent, max_spin: Duration) -> Arc<Self> {
         Arc::new(Self {
             event,
+            max_spin,
             state: Mutex::default(),
         })
     }
@@ -148,8 +153,12 @@ fn run() {
             wakers.into_iter().for_each(wake);
         } else if entries.is_empty() {
             thread::park();
-        } else if entries.iter().any(|entry| entry.since.elapsed() < MAX_SPIN) {
-            thread::yield_now();
+        } else if entries
+            .iter()
+            .any(|entry| entry.since.elapsed() < entry.launch.max_spin)
+        {
+            (0..PAUSES).for_each(|_| std::hint::spin_loop());
+            thread::yield_now(); // to whoever has no processor
         } else {
             entries.iter_mut().for_each(Entry::set_alarm);
             let all = entries.iter().all(|entry| entry.alarm.is_some());

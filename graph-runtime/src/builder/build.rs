@@ -5,9 +5,9 @@ use super::memory::DeclaredMemory;
 use crate::backend::blueprint::Programmatic;
 use crate::backend::device::options::DebugOptions;
 use crate::backend::shared::SharedResources;
-use crate::definition::{Checked, Definition, predecessors};
 use crate::device::Device;
 use crate::error::Result;
+use crate::graph::definition::{Checked, Definition, predecessors};
 use crate::graph::{Graph, GraphData};
 use crate::program::scratch::first_reads;
 

@@ -354,8 +354,8 @@ impl GraphBuilder {
     /// * The calls are not run beforehand ("warmed up"): they would change device memory, which is zeroed when a graph
     ///   is built. Work that a library must do once, outside a capture, goes into [`CaptureStream::prepare`]. Memory
     ///   that a library would allocate when it is called comes from [`CaptureStream::workspace`].
-    /// * If a [definition](crate::Definition) makes several graphs, the calls run once for each of them, and the promise
-    ///   holds for all of them together.
+    /// * If a [definition](crate::Definition) makes several graphs, the calls run once for each of them, and the
+    ///   promise holds for all of them together.
     /// * The capture is thread-local: captures on other threads are not affected.
     /// * In the body of an `if`, a `while` or a `switch`, the calls must not queue work that CUDA runs in no body: host
     ///   functions, events, semaphores, batch memory operations. If they do, [`GraphBuilder::build`] returns

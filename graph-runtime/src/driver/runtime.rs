@@ -4,7 +4,8 @@
 //! Handles of graphs, nodes, streams and events are the driver's: each library takes those of the other
 //! (<https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__DRIVER.html>). Kernels are not: the runtime takes a
 //! `CUkernel`, which [`interop`](super::interop) loads, and no `CUfunction`. Where the driver's calls are told a
-//! context, the runtime uses the current one, so each of these functions also asks its caller for that.
+//! context, the runtime uses the current one, so each of these functions also asks its caller for that (D11 of
+//! `docs/safety.md`).
 
 mod functions;
 

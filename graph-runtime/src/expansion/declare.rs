@@ -1,9 +1,9 @@
 //! The functions of the builder that only expansions of `cuda_graph!` call, besides its public methods.
 
 use crate::builder::{GraphBuilder, LoopKind};
-use crate::definition::Definition;
 use crate::error::Result;
 use crate::graph::Graph;
+use crate::graph::definition::Definition;
 use crate::graph::handle::NodeHandle;
 use crate::graph::node::NodeId;
 use crate::graph::rng::Rng;

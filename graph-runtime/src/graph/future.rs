@@ -22,8 +22,8 @@ use std::task::{Context, Poll};
 ///
 /// # Cost
 ///
-/// A thread of this crate watches all launches that are waited for. It keeps a processor busy for the first two
-/// milliseconds of a launch, so that the end is seen within microseconds. After that it sleeps until CUDA wakes it.
+/// One thread of this crate watches all launches that are waited for. It keeps a processor busy while there are any, so
+/// that the end is seen within microseconds; [`Device::with_max_spin`](crate::Device::with_max_spin) limits that.
 /// Wakers are called on this thread, so they should return soon. They may call CUDA.
 ///
 /// # Errors

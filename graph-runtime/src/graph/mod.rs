@@ -1,5 +1,6 @@
 //! A built graph: launching it, waiting for it, and its memory.
 
+pub(crate) mod definition;
 pub(crate) mod open;
 pub(crate) mod captured;
 mod report;
@@ -297,7 +298,10 @@ impl Graph {
             Some(stream) => self.launch_on(stream),
             None => self.launch(),
         }?;
-        self.executable.end(&self.draft, event, stream).map(LaunchFuture)
+        let max_spin = self.device.max_spin;
+        self.executable
+            .end(&self.draft, event, stream, max_spin)
+            .map(LaunchFuture)
     }
 
     /// Starts the graph on a user's stream or on its own, after conflicting uses of the memory that it shares.
@@ -573,8 +577,8 @@ impl Graph {
 
     /// The driver's handles, for features of CUDA that this crate does not cover; `None` on the emulator, and in
     /// [debug mode](Device::with_debug), where no one graph has all nodes. They live as long as the graph, the
-    /// executable graph only until the next [`Graph::rebind`] or update of a copy. After [`Graph::update_from`], CUDA
-    /// knows the nodes of the executable graph by those of the graph before.
+    /// executable graph only until the next [`Graph::rebind`] or update of a copy, and all of them only until the next
+    /// [`Graph::update_from`]. After that, CUDA knows the nodes of the executable graph by those of the graph before.
     ///
     /// The `unsafe` calls that take the handles must know: nothing here waits for launches that are made with them, and
     /// a graph that is instantiated from [`RawGraph::graph`] uses the memory and the functions with which the nodes

@@ -792,3 +792,39 @@ fn what_a_stream_of_the_users_cannot_record_is_refused() -> Result<()> {
     assert!(!is_capturing(&stream)?);
     Ok(())
 }
+
+#[test]
+fn several_buffers_are_rebound_by_one_recording() -> Result<()> {
+    let Some((device, _turn)) = cuda("graphs::several_buffers_are_rebound_by_one_recording") else {
+        return Ok(());
+    };
+    let buffers = [(); 4].map(|()| device.alloc::<Words>());
+    let [a, b, c, d] = buffers;
+    let (a, b, c, d) = (a?, b?, c?, d?);
+    let runs = Arc::new(AtomicU32::new(0));
+    let counter = runs.clone();
+    let mut builder = GraphBuilder::new(&device, "Edited");
+    let (from, mut to) = (builder.shared("from", &a, false), builder.shared("to", &b, true));
+    let mut graph = builder.build_captured(ONCE, (&from, &mut to), move |stream| {
+        counter.fetch_add(1, Relaxed);
+        let (from, to) = stream.memory();
+        // SAFETY: both have this number of bytes, and the graph says that it reads the one and writes the other.
+        Ok(unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream.cu_stream()) }?)
+    })?;
+    c.copy_from(&[3; 64])?;
+    graph.launch()?;
+    graph.edit(|graph| {
+        graph.rebind(&from, &c)?;
+        graph.rebind(&to, &d)
+    })?;
+    graph.launch()?;
+    assert_eq!((*b.read()?, *d.read()?, runs.load(Relaxed)), ([0; 64], [3; 64], 2));
+    let error = graph.edit(|graph| {
+        graph.rebind(&from, &a)?;
+        graph.rebind(&to, &a)
+    });
+    assert!(matches!(error, Err(Error::Invalid { .. })), "{error:?}");
+    graph.launch()?;
+    assert_eq!(runs.load(Relaxed), 2, "nothing has changed");
+    Ok(())
+}

@@ -15,6 +15,7 @@ use graph_runtime::{
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
 #[cuda_kernels("tests/kernels/constants.ptx")]
 unsafe extern "C" {
@@ -824,11 +825,12 @@ cuda_graph! {
 
 /// Builds that graph.
 pub(crate) fn long(device: &Device) -> Result<impl AnyGraph + use<>> {
-    Long::build(device)
+    Long::build(&device.with_max_spin(Duration::from_millis(1)))
 }
 
 /// Launches as futures.
 pub(crate) fn futures(device: &Device, run: &mut Run) -> Result<()> {
+    let device = &device.with_max_spin(Duration::from_millis(1)); // so that alarms are set
     let mut graph = run.step(|| Long::build(device))?;
     run.step(|| block_on(graph.launch_async()?))?;
     check(run.step(|| graph.output().copied())?, [42; 8]);

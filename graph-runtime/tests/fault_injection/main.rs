@@ -13,6 +13,7 @@ mod fake;
 mod futures;
 mod graphs;
 mod memory;
+mod pools;
 mod races;
 mod runtime;
 mod subscribers;

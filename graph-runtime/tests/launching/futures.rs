@@ -12,6 +12,7 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
+use std::time::Duration;
 
 /// The number of rounds of the long test, if `CUDA_GRAPH_TEST_ROUNDS` names no other.
 const ROUNDS: usize = 24;
@@ -46,11 +47,6 @@ fn a_future_resolves_when_its_launch_has_ended() -> Result<()> {
     for steps in [1, slow_steps() / 100, slow_steps()] {
         let (mut graph, output) = counter(&device, steps)?;
         let mut future = graph.launch_async()?;
-        let early = poll(&mut future);
-        match is_asynchronous(&device) {
-            true => assert!(early.is_pending() || steps < slow_steps(), "it takes a while"),
-            false => assert!(matches!(early, Poll::Ready(Ok(())))),
-        }
         block_on(&mut future)?;
         if let Some(raw) = graph.raw() {
             // SAFETY: the graph lives, and so does its stream.
@@ -59,6 +55,35 @@ fn a_future_resolves_when_its_launch_has_ended() -> Result<()> {
         }
         assert!(matches!(poll(&mut future), Poll::Ready(Ok(()))), "it stays resolved");
         assert_eq!(graph.host(&output)?, &[1; 64]);
+    }
+    Ok(())
+}
+
+/// A host function keeps the launch in flight until the future has been polled.
+#[test]
+fn a_future_is_pending_while_its_launch_runs() -> Result<()> {
+    let device = device();
+    for max_spin in [None, Some(Duration::ZERO)] {
+        let device = max_spin.map_or(device.clone(), |time| device.with_max_spin(time));
+        let (go, wait) = mpsc::channel();
+        let mut builder = GraphBuilder::new(&device, "Held");
+        let is_held = is_asynchronous(&device);
+        builder.call("hold", (), move |()| {
+            if is_held {
+                let _ = wait.recv_timeout(Duration::from_secs(20));
+            }
+        });
+        let mut graph = builder.build()?;
+        let mut future = graph.launch_async()?;
+        assert_eq!(poll(&mut future).is_pending(), is_held);
+        let thread = thread::spawn(move || block_on(future));
+        if is_held {
+            thread::sleep(Duration::from_millis(20));
+            assert!(!thread.is_finished());
+            go.send(()).expect("the function waits");
+        }
+        thread.join().expect("it does not panic")?;
+        graph.synchronize()?;
     }
     Ok(())
 }
@@ -144,7 +169,7 @@ impl Wake for Inline {
 
 #[test]
 fn wakers_may_launch_graphs() -> Result<()> {
-    let (mut graph, output) = counter(&device(), slow_steps() / 20)?;
+    let (mut graph, output) = counter(&device().with_max_spin(Duration::from_micros(50)), slow_steps() / 20)?;
     let (result, ended) = mpsc::channel();
     let task = async move {
         for _ in 0..5 {
@@ -157,7 +182,7 @@ fn wakers_may_launch_graphs() -> Result<()> {
         result,
     });
     executor.wake();
-    let ended = ended.recv_timeout(std::time::Duration::from_secs(60));
+    let ended = ended.recv_timeout(Duration::from_secs(60));
     assert_eq!(ended.expect("it ends")?, 5);
     Ok(())
 }

@@ -328,6 +328,39 @@ fn graphs_with_conditions_are_instantiated_again() -> Result<()> {
     Ok(())
 }
 
+/// Copies of rectangles, which CUDA may or may not change in place; kernels with other attributes, which it does not.
+#[test]
+fn what_cuda_does_not_change_in_place_is_right_too() -> Result<()> {
+    let device = device();
+    let corners = |row: usize, cluster: u32| {
+        let mut builder = GraphBuilder::new(&device, "Corners");
+        let data = builder.device::<[[u32; 8]; 8]>("data");
+        let output = builder.host::<[[u32; 2]; 2]>("output");
+        let mut ranks = builder.device::<[u32; 8]>("ranks");
+        let set = builder.memset("set", &mut data.row(row), 7_u32);
+        let copy = builder.memcpy_2d(
+            "copy",
+            &data.rectangle::<2, 2>(row, 3),
+            &mut output.rectangle::<2, 2>(0, 0),
+        );
+        builder.after(copy, &[set]);
+        let launch = Launch::new(1, 8);
+        let launch = if cluster > 0 { launch.cluster(cluster) } else { launch };
+        builder.kernel("number", launch, number::call(&mut ranks));
+        Ok::<_, Error>((builder.define()?, output, ranks))
+    };
+    let mut graph = corners(0, 0)?.0.build()?;
+    graph.launch()?;
+    for (row, cluster) in [(2, 0), (5, 1), (4, 1), (3, 0)] {
+        let (definition, output, ranks) = corners(row, cluster)?;
+        graph.update_from(definition)?;
+        graph.launch()?;
+        assert_eq!(graph.host(&output)?, &[[7; 2], [0; 2]], "{row}, {cluster}");
+        graph.device(&ranks)?.read()?;
+    }
+    Ok(())
+}
+
 /// The parts of a graph that updates need.
 struct Built {
     definition: Definition,

@@ -69,12 +69,13 @@ pub use take_over::Updated;
 ///    which lives as long as `exec`; [`CudaExecutable::handle`] is a node of it. `cuda` keeps the context alive (C1).
 /// 2. *Memory outlives its use.* Nodes refer to `storage` and to the modules. (`storage` has heap allocations, nothing
 ///    inline: moving or swapping graphs moves nothing that the driver knows.) An `exec` that was taken over refers to
-///    those of its new owner: `cuGraphExecUpdate` gave every node of it the parameters of the node of `graph` (D9), when
-///    no launch was in flight. If that call fails, `exec` is not launched again. Both are freed only in `drop`, after
-///    `wait` has returned `Ok`, which it does only when no launch is in flight. If it fails they are leaked, and the
-///    events with them. A graph that is forgotten frees nothing. Variables of modules in `storage` belong to
+///    those of its new owner: `cuGraphExecUpdate` gave every node of it the parameters of the node of `graph` (D9),
+///    when no launch was in flight. If that call fails, `exec` is not launched again. Both are freed only in `drop`,
+///    after `wait` has returned `Ok`, which it does only when no launch is in flight. If it fails they are leaked, and
+///    the events with them. A graph that is forgotten frees nothing. Variables of modules in `storage` belong to
 ///    modules that `build` loaded for this graph alone. Shared memory in `storage` is counted, and may also be replaced
-///    while launches are in flight: fact 4 of `backend::uses::Uses` keeps it for those.
+///    while launches are in flight: fact 4 of `backend::uses::Uses` keeps it for those. Scratch memory of a pool is
+///    counted, too, and launches of its graphs follow each other: facts 1 and 2 of `backend::pool::PoolMemory`.
 /// 3. *All launches are waited for.* Before a launch is put in flight, it is noted in `in_flight`: a launch on `stream`
 ///    as [`OWN`]; a launch with shared memory or on a user's stream as [`LOST`] and, once `event` is recorded after it,
 ///    as [`EVENT`]. Launches of one `exec` run in the order in which they were made, on whatever streams (D1), so the

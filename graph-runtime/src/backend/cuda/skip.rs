@@ -106,8 +106,8 @@ impl CudaExecutable {
             match Fill::of_node(program, node, op) {
                 Some(Fill::Memset { .. } | Fill::Nothing | Fill::TooLong) => {} // CUDA never skips these
                 Some(Fill::Kernel { .. }) | None if !skipped => {}
-                // SAFETY: fact 1 of `CudaExecutable`; CUDA allows this for kernel and memcpy nodes, which this is.
                 Some(Fill::Kernel { .. }) | None => {
+                    // SAFETY: fact 1 of `CudaExecutable`; CUDA allows this for kernel and memcpy nodes, which this is.
                     unsafe { self.cuda.api().set_node_enabled(self.exec, self.handle(node), true) }
                         .at(|| Site::graph(&draft.name).at_node(&draft.nodes[node].name))?
                 }

@@ -42,6 +42,7 @@ impl CudaExecutable {
         let in_place = like
             && !(old.exec.is_null() || old.stale)
             && flags(blueprint.program) == flags(old_program)
+            && have_same_attributes(blueprint.program, old_program)
             && !has_conditionals(blueprint.program);
         if in_place {
             // Whatever goes wrong from now on, the old graph is instantiated again before it is launched.
@@ -95,6 +96,14 @@ impl CudaExecutable {
             false => Ok(()),
         }
     }
+}
+
+/// Whether the kernels of two graphs of one shape are launched with the same attributes. CUDA changes few of them.
+fn have_same_attributes(one: &Program, other: &Program) -> bool {
+    one.ops.iter().zip(&other.ops).all(|both| match both {
+        (Op::Kernel(one), Op::Kernel(other)) => one.attributes == other.attributes,
+        _ => true,
+    })
 }
 
 /// Whether the graph has conditional nodes. Their handles belong to one graph, and CUDA changes no parameters of such

@@ -46,6 +46,11 @@ impl GrowingMemory {
         }))
     }
 
+    /// The context.
+    pub(crate) fn cuda(&self) -> &Arc<Cuda> {
+        &self.cuda
+    }
+
     /// The address of the first byte.
     pub(crate) fn address(&self) -> CUdeviceptr {
         self.address

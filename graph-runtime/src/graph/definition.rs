@@ -323,8 +323,8 @@ impl<G> Definition<G> {
         Ok((self.make.make(Graph::new(self.checked.data, executable)), updated))
     }
 
-    /// Fails if `old` has another shape than the definition. Otherwise orders the nodes, which are not added yet, as
-    /// those of `old` were. Returns whether they are so ordered: CUDA pairs nodes by the order in which they were added.
+    /// Fails if `old` has another shape than the definition. Otherwise orders the nodes as those of `old` were, unless
+    /// they have been added. Returns whether they are ordered so: CUDA pairs nodes by the order of their addition.
     fn order_like(&mut self, old: &Graph) -> Result<bool> {
         let checked = &mut self.checked;
         if checked.data.device.backend.context() != old.device_used().backend.context() {
