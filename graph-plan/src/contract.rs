@@ -152,6 +152,12 @@ enum Value {
 }
 
 impl Contract {
+    /// Whether the contract depends on the parameter of this index.
+    pub fn mentions(&self, param: usize) -> bool {
+        let mentions = |op: &Op| matches!(op, Op::Value(known) | Op::Len(known) if usize::from(*known) == param);
+        self.code.iter().any(mentions)
+    }
+
     /// The most values that an expression may have on the stack of its evaluation.
     pub const MAX_DEPTH: usize = 32;
 

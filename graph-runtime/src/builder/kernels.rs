@@ -143,6 +143,7 @@ impl GraphBuilder {
                 let (function, facts) = self.declared(node, facts);
                 if let Some(function) = self.program.functions.get_mut(function as usize) {
                     function.safe &= safe;
+                    function.note_facts(facts);
                 }
                 (function, facts)
             }

@@ -16,7 +16,7 @@ pub(crate) struct Change {
     /// The new arguments of a kernel node.
     pub(crate) arguments: Vec<Argument>,
     /// If a handle has chosen the launch dimensions of the kernel, those of its declaration.
-    pub(crate) declared: Option<Launch>,
+    pub(crate) declared: Option<Box<Launch>>,
 }
 
 impl Change {

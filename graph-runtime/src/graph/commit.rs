@@ -89,7 +89,7 @@ impl Batch {
                 Ok(found) => {
                     let change = &mut self.work[found];
                     if let Op::Kernel(kernel) = &change.op {
-                        let declared = change.declared.unwrap_or_else(|| launch_of(kernel));
+                        let declared = change.declared.take().unwrap_or_else(|| launch_of(kernel).into());
                         change.op = relaunched(graph, node, kernel, &change.arguments, chosen)?;
                         change.declared = Some(declared);
                     }
@@ -97,12 +97,12 @@ impl Batch {
                 Err(_) => {
                     if let Op::Kernel(kernel) = &graph.program.ops[node] {
                         let arguments = graph.program.arguments(kernel);
-                        let declared = graph.chosen.get(&node).copied().unwrap_or_else(|| launch_of(kernel));
+                        let declared = graph.chosen.get(&node).copied();
                         new.push(Change {
                             node,
                             op: relaunched(graph, node, kernel, arguments, chosen)?,
                             arguments: arguments.to_vec(),
-                            declared: Some(declared),
+                            declared: Some(declared.unwrap_or_else(|| launch_of(kernel)).into()),
                         });
                     }
                 }
@@ -142,10 +142,11 @@ impl Batch {
             }
             std::mem::swap(&mut graph.program.ops[change.node], &mut change.op);
             if change.declared.is_some() || !graph.chosen.is_empty() {
-                change.declared = match change.declared {
-                    Some(declared) => graph.chosen.insert(change.node, declared),
+                let before = match change.declared.take() {
+                    Some(declared) => graph.chosen.insert(change.node, *declared),
                     None => graph.chosen.remove(&change.node),
                 };
+                change.declared = before.map(Box::new);
             }
         }
         for (resource, memory) in &mut self.memory {

@@ -299,7 +299,8 @@ impl<G> Definition<G> {
         if old.half_edited.contains(&Edit::Captured) {
             return Err(old.refusal());
         }
-        let like = self.order_like(old)?;
+        // After a change that failed half-way, nobody knows which nodes CUDA skips.
+        let like = self.order_like(old)? && old.half_edited.is_empty();
         let mut executable = self.changed()?;
         let blueprint = self.checked.blueprint(!self.changes.is_empty());
         let Graph {

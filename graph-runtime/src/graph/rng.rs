@@ -68,9 +68,12 @@ struct RngUses {
     draws: Vec<u64>,
     /// Whether the graph is built, so that its memory has room for these uses only.
     closed: bool,
-    /// The states of uses to which an expansion has given names, by the resource of the `rng` and the name.
-    named: HashMap<(usize, Box<[usize]>), Place<Philox, OnDevice>>,
+    /// The states of uses to which an expansion has given names.
+    named: HashMap<UseName, Place<Philox, OnDevice>>,
 }
+
+/// The name of a use in an expansion: the resource of its `rng`, and numbers that are its own in the graph.
+type UseName = (usize, Box<[usize]>);
 
 impl RngUses {
     /// The state of one more use of `rng`. After `rng` is closed, the place is out of bounds.

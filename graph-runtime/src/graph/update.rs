@@ -12,7 +12,7 @@ use crate::kernel::{ArgumentKind, CallArgument, Callee, Dimensions, KernelCall, 
 use crate::program::{Argument, KernelOp, Op};
 use crate::shape::part::Part;
 use crate::shape::place::Place;
-use graph_plan::{Code, Diagnostic, Subject};
+use graph_plan::{Code, Diagnostic, LaunchConfig, Subject};
 use std::cell::Cell;
 
 /// Changes to nodes, which are checked one by one and made together: see [`Graph::update`].
@@ -110,10 +110,14 @@ impl Update<'_> {
             true => self.chosen(index, launch, built),
             false => (launch, None),
         };
-        let config = launch_mistake(&graph.draft, index, facts, launch, &call).map_err(|mistake| Error::Invalid {
-            graph: graph.draft.name.as_ref().into(),
-            diagnostics: vec![mistake],
-        })?;
+        let program_function = &graph.program.functions[built.function as usize];
+        program_function.note_facts(facts);
+        let same_launch = launch.has_dimensions_of(&launch_of(built));
+        let is_checked = same_launch && program_function.needs_no_check(before, &call.arguments);
+        let config = match is_checked {
+            true => built.config,
+            false => self.checked(index, facts, launch, &call)?,
+        };
         let op = Op::Kernel(KernelOp {
             config,
             ..built.clone()
@@ -122,7 +126,26 @@ impl Update<'_> {
         for argument in &mut call.arguments {
             Argument::put(argument, &mut arguments);
         }
-        self.push(index, op, arguments, declared)
+        match is_checked {
+            true => self.record(index, op, arguments, declared),
+            false => self.push(index, op, arguments, declared)?,
+        }
+        Ok(())
+    }
+
+    /// The dimensions of a launch, after the checks of limits and contracts.
+    fn checked<const N: usize>(
+        &self,
+        node: usize,
+        facts: &'static KernelFacts,
+        launch: Launch,
+        call: &KernelCall<N>,
+    ) -> Result<LaunchConfig> {
+        let draft = &self.graph.draft;
+        launch_mistake(draft, node, facts, launch, call).map_err(|mistake| Error::Invalid {
+            graph: draft.name.as_ref().into(),
+            diagnostics: vec![mistake],
+        })
     }
 
     /// The launch of a node whose declaration now asks for `launch`. If handles have chosen other dimensions, returns
@@ -269,13 +292,17 @@ impl Update<'_> {
             ..
         } = self.graph;
         executable.check_change(draft, program, node, &op)?;
+        self.record(node, op, arguments, declared);
+        Ok(())
+    }
+
+    fn record(&mut self, node: usize, op: Op, arguments: Vec<Argument>, declared: Option<Launch>) {
         self.batch.work.push(Change {
             node,
             op,
             arguments,
-            declared,
+            declared: declared.map(Box::new),
         });
-        Ok(())
     }
 }
 

@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The work of a node.
 #[derive(Clone, Debug)]
@@ -268,6 +269,8 @@ pub(crate) struct Function {
     pub(crate) code: Code,
     /// Whether all calls of it are of a kernel that is declared `safe fn`.
     pub(crate) safe: bool,
+    /// Whether all calls of it, also in updates, have had these very `facts`, and so these contracts.
+    pub(crate) alike: Arc<AtomicBool>,
     /// The resources of the module-scope variables that it touches.
     pub(crate) variables: Vec<(usize, Mode)>,
 }
@@ -295,6 +298,24 @@ pub(crate) struct ModuleMemory {
 }
 
 impl Function {
+    /// Notes that a call of it has these facts.
+    pub(crate) fn note_facts(&self, facts: &'static KernelFacts) {
+        if !ptr::eq(self.facts, facts) {
+            self.alike.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the launch of a node that runs already passes its checks with other arguments: all contracts were
+    /// checked for it, and none mentions an argument that differs.
+    pub(crate) fn needs_no_check(&self, before: &[Argument], after: &[CallArgument]) -> bool {
+        let harmless = |(param, (before, after)): (usize, (&Argument, &CallArgument))| {
+            let is_value = matches!(after.0, ArgumentKind::Value(_) | ArgumentKind::Buffer(..));
+            let mentioned = || self.facts.contracts.iter().any(|contract| contract.mentions(param));
+            is_value && (before.is_like(after) || !mentioned())
+        };
+        self.alike.load(Ordering::Relaxed) && before.iter().zip(after).enumerate().all(harmless)
+    }
+
     /// The index of its module in [`Program::modules`]; `None` if the user has loaded it.
     pub(crate) fn module(&self) -> Option<usize> {
         match self.code {
@@ -366,6 +387,7 @@ impl Program {
                 facts: &LOADED,
                 code: Code::Loaded(function),
                 safe: false,
+                alike: Arc::new(AtomicBool::new(false)),
                 variables: Vec::new(),
             });
             (self.functions.len() - 1) as u32
@@ -412,6 +434,7 @@ impl Program {
                 facts,
                 code: Code::Module(module),
                 safe: true,
+                alike: Arc::new(AtomicBool::new(true)),
                 variables,
             });
             (self.functions.len() - 1) as u32

@@ -53,7 +53,7 @@ fn host_memory_is_lent_and_comes_back() -> Result<()> {
     // Memory that the graph shares in the usual way takes its place.
     let own = device.alloc_host::<[f32; 64]>()?.share();
     graph.rebind_from(&own)?;
-    graph.rebind_to(&device.alloc_host::<[f32; 64]>()?.share())?;
+    graph.rebind_to(host(&device)?.share())?;
     graph.launch()
 }
 

@@ -7,7 +7,7 @@ mod training {
             device weights: [f32; 64];
             param value: f32 = 1.0;
 
-            pub(self) memset reset = weights <- value;
+            pub(self) memset clear = weights <- value;
         }
     }
 }

@@ -7,7 +7,7 @@ mod training {
             device weights: [f32; 64];
             pub(self) param value: f32 = 1.0;
 
-            pub(self) memset reset = weights <- value;
+            pub(self) memset clear = weights <- value;
         }
     }
 }
@@ -16,6 +16,6 @@ fn main() -> graph_runtime::Result<()> {
     let mut step = training::Step::build(&graph_runtime::Device::emulator())?;
     step.edit(|e| {
         e.set_value(2.0)?;
-        e.reset().set_enabled(false)
+        e.clear().set_enabled(false)
     })
 }
