@@ -134,7 +134,8 @@ pub unsafe trait Kernel {
     const VARIABLES: Option<&'static [ModuleVariable<'static>]> = None;
 
     /// Whether it is declared `safe fn`: it is sound for all arguments and launch dimensions that satisfy its
-    /// contracts, and for any contents of memory. Only then may [handles](crate::NodeHandle::set_launch) change the dimensions.
+    /// contracts, and for any contents of memory. Only then may [handles](crate::NodeHandle::set_launch) change the
+    /// dimensions.
     const SAFE: bool = false;
 }
 
