@@ -391,7 +391,8 @@ mod tests {
         let kernel = |mode| KernelCode {
             name: "k",
             file: Some("a.ptx"),
-            places: None,
+            compiled: false,
+            places: &[],
             params: &[],
             contracts: &[],
             limits: crate::KernelLimits::NONE,

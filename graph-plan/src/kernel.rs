@@ -11,9 +11,10 @@ pub struct KernelCode<'a> {
     pub name: &'a str,
     /// The file of its code; `None` if others loaded it, so that nothing is known of its code.
     pub file: Option<&'a str>,
-    /// If `file` is a CUDA source that was compiled: its places that are known, by line of the PTX. A place is written
-    /// as in messages: `` `x.cu:12` ``.
-    pub places: Option<&'a [(u32, &'a str)]>,
+    /// Whether `file` is a CUDA source, and the lines below are those of the PTX that it was compiled to.
+    pub compiled: bool,
+    /// The places in the source that are known, by line of the PTX. A place is written as in messages: `` `x.cu:12` ``.
+    pub places: &'a [(u32, &'a str)],
     /// Its parameters.
     pub params: &'a [Param],
     /// The requirements of its author on arguments and launches.
@@ -104,26 +105,35 @@ impl KernelCode<'_> {
         }
     }
 
-    /// Appends a place in the kernel's code: a line of its PTX or, if it was compiled of a CUDA source, the place in
-    /// that.
+    /// Appends a place in the kernel's code: a line of its PTX, and the place in the source if that is known; of a CUDA
+    /// source that was compiled, the latter alone.
     pub(crate) const fn at(&self, text: Text, line: u32) -> Text {
-        let text = match self.places {
-            Some(places) => {
-                let mut index = 0;
-                while index < places.len() {
-                    if places[index].0 == line {
-                        return text.str(", at ").str(places[index].1);
-                    }
-                    index += 1;
-                }
-                text.str(", on line ").int(line as i128).str(" of the PTX of `")
-            }
-            None => text.str(", on line ").int(line as i128).str(" of `"),
+        let place = self.place(line);
+        let text = match (place, self.compiled) {
+            (Some(place), true) => return text.str(", at ").str(place),
+            (None, true) => text.str(", on line ").int(line as i128).str(" of the PTX of `"),
+            (_, false) => text.str(", on line ").int(line as i128).str(" of `"),
         };
-        match self.file {
+        let text = match self.file {
             Some(file) => text.str(file).str("`"),
             None => text.str("`"),
+        };
+        match place {
+            Some(place) => text.str(" (").str(place).str(")"),
+            None => text,
         }
+    }
+
+    /// The place in the source of a line of the PTX, if it is known.
+    const fn place(&self, line: u32) -> Option<&str> {
+        let mut index = 0;
+        while index < self.places.len() {
+            if self.places[index].0 == line {
+                return Some(self.places[index].1);
+            }
+            index += 1;
+        }
+        None
     }
 }
 
@@ -326,7 +336,8 @@ mod tests {
         let code = KernelCode {
             name: "fill",
             file: None,
-            places: None,
+            compiled: false,
+            places: &[],
             params: &params,
             contracts: &[],
             limits: KernelLimits::NONE,
@@ -336,6 +347,32 @@ mod tests {
         };
         let checked = code.check_launch(&["k", "l"], &LAUNCH, &[Argument::Int(value)], &[], strict);
         checked.err().map(|text| text.as_str().to_owned())
+    }
+
+    #[test]
+    fn places_in_the_source_are_told() {
+        let code = KernelCode {
+            name: "fill",
+            file: Some("k.ptx"),
+            compiled: false,
+            places: &[(12, "`k.cu:3`")],
+            params: &[],
+            contracts: &[],
+            limits: KernelLimits::NONE,
+            variables: &[],
+            loads: &[],
+            dependency: &GridDependency::NONE,
+        };
+        let at = |code: &KernelCode<'_>, line| code.at(Text::new(), line).as_str().to_owned();
+        assert_eq!(at(&code, 12), ", on line 12 of `k.ptx` (`k.cu:3`)");
+        assert_eq!(at(&code, 13), ", on line 13 of `k.ptx`");
+        let compiled = KernelCode {
+            file: Some("k.cu"),
+            compiled: true,
+            ..code
+        };
+        assert_eq!(at(&compiled, 12), ", at `k.cu:3`");
+        assert_eq!(at(&compiled, 13), ", on line 13 of the PTX of `k.cu`");
     }
 
     #[test]

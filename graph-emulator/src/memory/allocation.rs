@@ -141,8 +141,12 @@ impl Allocation {
     /// faults if it reads a byte that neither a kernel nor a method of this type has written since. Copying an
     /// unwritten byte is no fault, and leaves its copy unwritten. A launch without that option marks all memory that it
     /// may write as written.
-    pub fn forget_contents(&self) {
-        self.storage.forget();
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfMemory`] if the host has no memory to note which bytes were written, one bit for each. After
+    /// a first call that succeeded, all others do.
+    pub fn forget_contents(&self) -> Result<(), MemoryError> {
+        self.storage.forget()
     }
 
     pub(crate) fn storage(&self) -> &Arc<Storage> {

@@ -20,12 +20,14 @@ fn parts(range: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
 }
 
 impl Bitmap {
-    /// A bitmap for `len` bytes, none of which is set.
-    pub(crate) fn new(len: usize) -> Bitmap {
-        Bitmap {
-            words: (0..len.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-            len,
-        }
+    /// A bitmap for `len` bytes, none of which is set; `None` if the host has no memory for it.
+    pub(crate) fn new(len: usize) -> Option<Bitmap> {
+        let count = len.div_ceil(64);
+        let mut words = Vec::new();
+        words.try_reserve_exact(count).ok()?;
+        words.resize_with(count, AtomicU64::default);
+        let words = words.into_boxed_slice();
+        Some(Bitmap { words, len })
     }
 
     /// The part of the range that is in the memory.
@@ -104,7 +106,8 @@ mod tests {
 
     #[test]
     fn ranges_are_what_was_set() {
-        let bits = Bitmap::new(300);
+        let bits = Bitmap::new(300).unwrap();
+        assert!(Bitmap::new(usize::MAX).is_none());
         let set = [(0, 1), (60, 10), (128, 64), (200, 1000)];
         set.iter().for_each(|&(start, count)| bits.set(start, count));
         assert_eq!(bits.ranges(), [0..1, 60..70, 128..192, 200..300]);

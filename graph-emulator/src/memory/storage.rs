@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::memory::MemoryError;
 use crate::memory::bitmap::Bitmap;
 
 /// The bytes of one allocation: words of its own, or a part of those of another.
@@ -61,11 +62,16 @@ impl Storage {
         self.initialized.get()
     }
 
-    /// Marks all bytes as not written.
-    pub(crate) fn forget(&self) {
-        self.initialized
-            .get_or_init(|| Bitmap::new(self.words().len() * 4))
-            .clear();
+    /// Marks all bytes as not written. Fails if the host has no memory to note that; it never does again once it has.
+    pub(crate) fn forget(&self) -> Result<(), MemoryError> {
+        let len = self.words().len() * 4;
+        if self.initialized.get().is_none() {
+            let bitmap = Bitmap::new(len).ok_or(MemoryError::OutOfMemory { len: len.div_ceil(8) })?;
+            // If another thread was faster, its bitmap counts.
+            let _ = self.initialized.set(bitmap);
+        }
+        self.initialized().into_iter().for_each(Bitmap::clear);
+        Ok(())
     }
 
     /// The words; the last one may be longer than the allocation.

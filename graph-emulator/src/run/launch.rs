@@ -107,7 +107,7 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
     if !options.check_uninitialized {
         view.assume_written();
     }
-    let sanitizer = GlobalSanitizer::new(&view, module.heap().map(Heap::addresses), options);
+    let sanitizer = GlobalSanitizer::new(&view, module.heap().map(Heap::addresses), options).map_err(invalid)?;
     let context = Context {
         code: module.code(),
         view: &view,

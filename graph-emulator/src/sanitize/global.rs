@@ -31,32 +31,41 @@ struct Recorded {
 }
 
 impl<'a> GlobalSanitizer<'a> {
-    /// The checks that the options ask for, if any.
-    pub(crate) fn new(view: &View, heap: Option<Range<u64>>, options: &'a Options) -> Option<GlobalSanitizer<'a>> {
+    /// The checks that the options ask for, if any. An error says that the host has no memory for them.
+    pub(crate) fn new(
+        view: &View,
+        heap: Option<Range<u64>>,
+        options: &'a Options,
+    ) -> Result<Option<GlobalSanitizer<'a>>, String> {
         let Options {
             check_uninitialized,
             record_footprint,
             unordered,
             ..
         } = options;
-        let bitmap = |len: u64| Bitmap::new(len as usize);
-        let recorded = view
-            .extents()
-            .filter(|_| *record_footprint)
-            .map(|(start, home, len)| Recorded {
+        if !(*check_uninitialized || *record_footprint || !unordered.is_empty()) {
+            return Ok(None);
+        }
+        let bitmap = |len: u64| {
+            let bitmap = Bitmap::new(len as usize);
+            bitmap.ok_or_else(|| format!("the host has no memory to record accesses to {len} bytes"))
+        };
+        let recorded = view.extents().filter(|_| *record_footprint).map(|(start, home, len)| {
+            Ok(Recorded {
                 start,
                 home,
                 len,
-                read: bitmap(len),
-                written: bitmap(len),
-                updated: bitmap(len),
-            });
-        (*check_uninitialized || *record_footprint || !unordered.is_empty()).then(|| GlobalSanitizer {
+                read: bitmap(len)?,
+                written: bitmap(len)?,
+                updated: bitmap(len)?,
+            })
+        });
+        Ok(Some(GlobalSanitizer {
             uninitialized: *check_uninitialized,
             unordered,
             heap,
-            recorded: recorded.collect(),
-        })
+            recorded: recorded.collect::<Result<_, String>>()?,
+        }))
     }
 
     /// Checks an access. The instruction itself will fault if the view does not permit it.

@@ -265,7 +265,7 @@ fn fetched(context: &Context<'_>, warp: &Warp, mask: u32, fetch: &TextureFetch) 
         };
         let bytes = u64::from(texture.channel.bytes());
         for (address, _) in texels.used() {
-            let channels = address.into_iter().flat_map(|first| {
+            let channels = address.iter().flat_map(|&first| {
                 (0..u64::from(texture.channels)).map(move |channel| first.wrapping_add(channel * bytes))
             });
             touches.extend(channels.map(|address| one(lane, Space::Global, address, bytes as u32, Operation::Load)));

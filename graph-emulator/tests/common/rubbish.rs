@@ -1,6 +1,6 @@
 //! Launches of arbitrary kernels, which may fault but must not crash or hang.
 
-use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
+use graph_emulator::{Access, Addressing, Buffer, Channel, Filter, Launch, Memory, Module, Options, Texture};
 
 /// Loads a module and launches those of its kernels that have one of these names, each with arguments that point to a
 /// buffer. The length of the text decides which checks are on. Returns whether the module could be loaded.
@@ -17,6 +17,28 @@ pub(crate) fn launch_all<'a>(text: &str, names: impl IntoIterator<Item = &'a str
         check_shared_races: text.len().is_multiple_of(3),
         record_footprint: text.len().is_multiple_of(5),
         ..Options::default()
+    };
+    let texels = Texture {
+        address: data.address(),
+        channel: Channel::I16,
+        channels: 2,
+        width: 1024,
+        height: None,
+        filter: Filter::Nearest,
+        addressing: Addressing::Clamp,
+        normalized_coordinates: false,
+        normalized_values: false,
+    };
+    let square = Texture {
+        width: 32,
+        height: Some(32),
+        ..texels
+    };
+    let smooth = Texture {
+        filter: Filter::Linear,
+        addressing: Addressing::Border,
+        normalized_values: true,
+        ..square
     };
     for name in names {
         let Some(kernel) = module.kernel(name) else {
@@ -44,7 +66,7 @@ pub(crate) fn launch_all<'a>(text: &str, names: impl IntoIterator<Item = &'a str
             shared_bytes: 64,
             arguments: &arguments,
             buffers: &buffers,
-            textures: &[],
+            textures: &[texels, smooth, square],
             options: &options,
         };
         if let Err(fault) = module.launch(name, &launch) {

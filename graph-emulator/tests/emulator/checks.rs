@@ -73,8 +73,8 @@ fn forgotten_memory_must_be_written_before_it_is_read() {
         gpu.launch_with("copy", ONE, [threads, 1, 1], 0, &[Read(from), Write(to)], options)
     };
     launch(&input, &out, 64, &all_checks()).unwrap();
-    input.forget_contents();
-    out.forget_contents();
+    input.forget_contents().unwrap();
+    out.forget_contents().unwrap();
     let fault = launch(&input, &out, 64, &all_checks()).unwrap_err();
     assert_eq!(
         ending(&fault),
@@ -86,7 +86,7 @@ fn forgotten_memory_must_be_written_before_it_is_read() {
     assert_eq!(launch(&input, &out, 11, &all_checks()).unwrap_err().thread, [10, 0, 0]);
     let other = gpu.upload("other", &[0u32; 64]);
     launch(&out, &other, 10, &all_checks()).unwrap();
-    other.forget_contents();
+    other.forget_contents().unwrap();
     other.copy_from(0, &out, 20, 100).unwrap();
     launch(&other, &input, 5, &all_checks()).unwrap();
     assert_eq!(launch(&other, &input, 6, &all_checks()).unwrap_err().thread, [5, 0, 0]);
@@ -113,8 +113,8 @@ fn allocations_within_another_share_bytes_and_nothing_else() {
     assert_eq!(download::<u32>(&whole)[15..33], [&[7][..], &[1; 16], &[7]].concat());
 
     // Each remembers for itself which bytes were written.
-    a.forget_contents();
-    b.forget_contents();
+    a.forget_contents().unwrap();
+    b.forget_contents().unwrap();
     launch(&input, &a, 16, &all_checks()).unwrap();
     launch(&a, &next, 16, &all_checks()).unwrap();
     let fault = launch(&b, &next, 16, &all_checks()).unwrap_err();

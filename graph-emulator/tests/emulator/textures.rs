@@ -158,6 +158,16 @@ fn wrong_uses_of_textures_are_faults() {
 }
 
 #[test]
+fn the_kernels_that_are_mutated_run() {
+    let text = include_str!("../kernels/textures.ptx");
+    assert!(crate::common::rubbish::launch_all(text, ["fetch", "sample"], 1000));
+    for kernel in ["fetch", "sample"] {
+        let module = Module::load(&Memory::new(), text).unwrap();
+        assert_eq!(module.kernel(kernel).unwrap().refused(), None);
+    }
+}
+
+#[test]
 fn other_textures_are_refused() {
     for instruction in [
         "tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1, %f1, %f1}];",
@@ -230,7 +240,7 @@ fn reads_through_textures_are_checked_as_loads_are() {
     };
     assert!(run(&gpu, &memory, nearest, Texture::handle(0), &options).is_ok());
     // Memory that nothing has written.
-    memory.forget_contents();
+    memory.forget_contents().unwrap();
     let options = Options {
         check_uninitialized: true,
         ..Options::default()

@@ -230,7 +230,7 @@ fn implementation_of_kernel(
 ) -> TokenStream {
     let (facts, conditions) = (facts(source, kernel), &kernel.declaration.conditions);
     let arguments = instance.map(|ty| quote!(<#ty>));
-    let wrapped = wrapper::assertions(source, kernel);
+    let wrapped = wrapper::assertions(source, kernel, &quote!(#ident #arguments));
     let wrapped = (!wrapped.is_empty()).then(|| quote!(#(#conditions)* const _: () = { #wrapped };));
     let variables = matches!(source, Some(Source::Ptx(_))).then(|| {
         quote! {

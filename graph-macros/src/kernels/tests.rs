@@ -92,7 +92,7 @@ fn squeezed(tokens: &TokenStream) -> String {
     tokens.to_string().replace([' ', '\n'], "")
 }
 
-const PTX: &str = r"
+const PTX: &str = r#"
 .version 8.4
 .target sm_70
 .address_size 64
@@ -160,12 +160,12 @@ const PTX: &str = r"
     griddepcontrol.launch_dependents;
     ld.global.nc.u32 %r1, [%rd1];
     ld.global.u32 %r2, [counter];
-    griddepcontrol.wait;
+    .loc 1 7 5 griddepcontrol.wait;
     ld.global.u32 %r1, [%rd2];
     st.global.u32 [%rd2], %r1;
     ret;
 }
 
 .visible .entry _Z6doublePf(.param .u64 p0) { ret; }
-.func helper() { ret; }
-";
+.func helper() { ret; } .file 1 "waits.cu"
+"#;

@@ -111,40 +111,17 @@ impl<'s> Report<'s> {
     /// Notes the `.const` variables that an instruction mentions. The address of such a variable comes from a mention,
     /// from memory or from a parameter; `cvta` can make one from any number.
     fn constants(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction) {
-        for operand in &instruction.operands {
-            self.mention(flow, context, operand);
-        }
+        each_leaf(&instruction.operands, &mut |leaf| {
+            if let Operand::Symbol(name, _) | Operand::Address(Base::Symbol(name), _) = leaf {
+                let is_local = flow.contexts[context].prepared.symbols.contains_key(name.as_str());
+                self.constants.extend(flow.program.variable(name).filter(|_| !is_local));
+            }
+        });
         if instruction.opcode == "cvta" && spaces(instruction).next() == Some(Space::Const) {
             for operand in instruction.operands.iter().skip(1) {
                 let value = flow.operand(context, operand);
                 self.any_constant |= !is_constant(flow, value);
             }
-        }
-    }
-
-    fn mention(&mut self, flow: &Flow<'_, '_>, context: usize, operand: &Operand) {
-        match operand {
-            Operand::Symbol(name, _) | Operand::Address(Base::Symbol(name), _) => {
-                let is_local = flow.contexts[context].prepared.symbols.contains_key(name.as_str());
-                if let Some(index) = flow.program.variable(name).filter(|_| !is_local) {
-                    self.constants.insert(index);
-                }
-            }
-            Operand::Vector(parts) => parts.iter().for_each(|part| self.mention(flow, context, part)),
-            Operand::Pair(first, second) => {
-                self.mention(flow, context, first);
-                self.mention(flow, context, second);
-            }
-            Operand::Register(_)
-            | Operand::Part(..)
-            | Operand::NotPredicate(_)
-            | Operand::Special(_)
-            | Operand::Integer(_)
-            | Operand::F32(_)
-            | Operand::F64(_)
-            | Operand::Address(Base::Register(_) | Base::Absolute, _)
-            | Operand::Label(_)
-            | Operand::Discard => {}
         }
     }
 

@@ -28,8 +28,8 @@ cuda_graph! {
     }
 }
 
-/// `edit` against three calls of `cuGraphExecKernelNodeSetParams_v2` for the same nodes, while no launch is in flight: by
-/// themselves, and with the launch that follows. Every call changes a value.
+/// `edit` against three calls of `cuGraphExecKernelNodeSetParams_v2` for the same nodes, while no launch is in flight:
+/// by themselves, and with the launch that follows. Every call changes a value.
 pub(crate) fn measure(device: &Device) -> Result<()> {
     println!(
         "\n{}: CPU time to set three params that 3 of {EDITED} nodes use, in rounds of {BATCH} (wanted: at most 1.10)",

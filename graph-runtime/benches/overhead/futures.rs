@@ -8,7 +8,7 @@
 use super::{BATCH, Device, Graph, GraphBuilder, Launch, Result, quartiles, report, take};
 use graph_runtime::LaunchFuture;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -42,7 +42,15 @@ fn taking(device: &Device, microseconds: u32) -> Result<Graph> {
 
 fn latency(device: &Device, microseconds: u32, rounds: usize) -> Result<()> {
     let mut graph = taking(device, microseconds)?;
-    let [mut waited, mut parked, mut polled, mut calls, mut bare, mut floor] = [const { Vec::new() }; 6];
+    let [
+        mut waited,
+        mut parked,
+        mut polled,
+        mut calls,
+        mut bare,
+        mut floor,
+        mut woken,
+    ] = [const { Vec::new() }; 7];
     let since = |start: Instant| start.elapsed().as_secs_f64() * 1e6;
     for round in 0..rounds + 5 {
         let start = Instant::now();
@@ -53,7 +61,7 @@ fn latency(device: &Device, microseconds: u32, rounds: usize) -> Result<()> {
         let start = Instant::now();
         let future = graph.launch_async()?;
         let call = since(start);
-        parked_on(future)?;
+        let wake = parked_on(future, start)?;
         let park = since(start);
         let start = Instant::now();
         polled_until_ready(graph.launch_async()?)?;
@@ -61,6 +69,7 @@ fn latency(device: &Device, microseconds: u32, rounds: usize) -> Result<()> {
         let unparked = unparked_after(Duration::from_micros(microseconds.into()));
         if round >= 5 {
             floor.push(unparked);
+            woken.extend(wake);
             waited.push(wait);
             parked.push(park);
             polled.push(poll);
@@ -71,6 +80,9 @@ fn latency(device: &Device, microseconds: u32, rounds: usize) -> Result<()> {
     let reference = quartiles(&waited)[1];
     let later = |times: &[f64], reference: f64| {
         let mut sorted: Vec<f64> = times.iter().map(|time| time - reference).collect();
+        if sorted.is_empty() {
+            return "never".to_owned();
+        }
         sorted.sort_unstable_by(f64::total_cmp);
         let at = |part: usize| sorted[(sorted.len() - 1) * part / 100];
         format!(
@@ -82,7 +94,8 @@ fn latency(device: &Device, microseconds: u32, rounds: usize) -> Result<()> {
         )
     };
     println!(
-        "futures: {reference:8.1} us waited for: parked task {}, a bare unpark {}, polled in a loop {}, the wait itself {}",
+        "futures: {reference:8.1} us waited for: waker called {}, parked task {}, a bare unpark {}, polled in a loop {}, the wait itself {}",
+        later(&woken, reference),
         later(&parked, reference),
         later(&floor, 0.0),
         later(&polled, reference),
@@ -105,7 +118,7 @@ fn launching(device: &Device) -> Result<()> {
         let mut future = long.launch_async()?;
         let _ = pin!(&mut future).poll(&mut Context::from_waker(Waker::noop()));
         beside.push(batch(&mut short)?);
-        parked_on(future)?;
+        parked_on(future, Instant::now())?;
     }
     report("launch, watched", "us", &beside, &alone);
     Ok(())
@@ -122,19 +135,22 @@ fn batch(graph: &mut Graph) -> Result<f64> {
     Ok(time / f64::from(BATCH) * 1e6)
 }
 
-/// An executor whose thread sleeps.
-fn parked_on(future: LaunchFuture) -> Result<()> {
-    struct Unpark(Thread);
+/// An executor whose thread sleeps. Returns the microseconds from `start` until its waker was called, if it was.
+fn parked_on(future: LaunchFuture, start: Instant) -> Result<Option<f64>> {
+    struct Unpark(Thread, OnceLock<Instant>);
     impl Wake for Unpark {
         fn wake(self: Arc<Self>) {
+            let _ = self.1.set(Instant::now());
             self.0.unpark();
         }
     }
-    let waker = Arc::new(Unpark(thread::current())).into();
+    let unpark = Arc::new(Unpark(thread::current(), OnceLock::new()));
+    let waker = unpark.clone().into();
     let mut future = pin!(future);
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return output;
+            let woken = unpark.1.get().map(|woken| (*woken - start).as_secs_f64() * 1e6);
+            return output.map(|()| woken);
         }
         thread::park();
     }

@@ -97,12 +97,17 @@ impl Scratch {
         Ok(Self { memory, start, bytes })
     }
 
-    /// Marks the memory as not written, at the start of a launch, for the emulator's check of uninitialized reads.
+    /// Marks the memory as not written, at the start of a launch, for the emulator's check of uninitialized reads. Only
+    /// the first call can fail: the host may have no memory to note which bytes are written.
     #[cfg(feature = "emulator")]
-    pub(crate) fn forget(&self) {
-        if let DeviceMemory::Emulator(piece) = &*self.memory {
-            piece.forget_contents();
-        }
+    pub(crate) fn forget(&self, site: impl Fn() -> Site) -> Result<()> {
+        let DeviceMemory::Emulator(piece) = &*self.memory else {
+            return Ok(());
+        };
+        let bytes = piece.len();
+        piece
+            .forget_contents()
+            .map_err(|_| Error::OutOfMemory { site: site(), bytes })
     }
 }
 

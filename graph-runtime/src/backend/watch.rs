@@ -46,8 +46,8 @@ struct WatchState {
     ended: Option<Result<(), CudaError>>,
     /// The task that waits for the end.
     waker: Option<Waker>,
-    /// Whether the thread has the launch.
-    is_watched: bool,
+    /// The time since which the thread has the launch.
+    watched_since: Option<Instant>,
 }
 
 impl WatchedLaunch {
@@ -63,13 +63,19 @@ impl WatchedLaunch {
     ///
     /// Fails in host functions, as waiting for a graph does: the function may belong to this launch.
     pub(crate) fn poll(self: &Arc<Self>, waker: &Waker) -> Poll<Result<(), CudaError>> {
-        if let Some(ended) = self.lock().ended {
+        let (ended, watched_since) = {
+            let state = self.lock();
+            (state.ended, state.watched_since)
+        };
+        if let Some(ended) = ended {
             return Poll::Ready(ended);
         }
         if let Err(error) = refuse_in_host_function() {
             return Poll::Ready(Err(error));
         }
-        if let Some(ended) = self.event.end() {
+        // While the thread asks without a pause, another question would only contend with it for locks of the driver.
+        let is_asked = watched_since.is_some_and(|since| since.elapsed() < self.max_spin);
+        if !is_asked && let Some(ended) = self.event.end() {
             return Poll::Ready(ended);
         }
         // Cloning and dropping wakers is code of the executor, and happens outside of the lock.
@@ -79,7 +85,8 @@ impl WatchedLaunch {
             return Poll::Ready(ended);
         }
         let before = state.waker.replace(waker);
-        let is_watched = std::mem::replace(&mut state.is_watched, true);
+        let is_watched = state.watched_since.is_some();
+        state.watched_since.get_or_insert_with(Instant::now);
         drop(state);
         drop(before);
         if !is_watched && watch(self.clone()).is_err() {

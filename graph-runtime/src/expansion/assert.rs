@@ -4,7 +4,7 @@
 use crate::kernel::atomic::Atomic;
 use crate::kernel::integer::{Integer, widened};
 use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
-use crate::kernel::texture::{Sampler, Texel, TexelFormat, Texture};
+use crate::kernel::texture::{Texel, Texture};
 use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;
 use graph_plan::{
@@ -187,21 +187,29 @@ pub const fn check_atomic<T: Element>(
     }
 }
 
-/// Checks `param` of the kernel `kernel`, whose type `written` has elements `Texel<T, S>`, in rows of `row` of them.
+/// Checks `param` of the kernel `kernel`, whose type `written` has elements `Texel<T, S>`: its texture is that of
+/// parameter `index` among `textures`. (`T` has no bound here: if it is no texel, `Texture::of` tells.)
 #[track_caller]
-pub const fn check_texture<T: TexelFormat, S: Sampler>(
+pub const fn check_texture<T, S>(
     _: PhantomData<Texel<T, S>>,
     [kernel, param, written]: [&str; 3],
-    row: Option<usize>,
+    textures: &[Texture],
+    index: usize,
 ) {
-    if let Some((mistake, help)) = Texture::of::<T, S>(0, row).mistake() {
-        let text = Text::new()
-            .str("parameter `")
-            .str(param)
-            .str("` of kernel `")
-            .str(kernel);
-        let text = text.str("` is `").str(written).str("`, but ").str(mistake);
-        panic!("{}", text.str(" [signature]\nhelp: ").str(help).as_str());
+    let mut at = 0;
+    while at < textures.len() {
+        if textures[at].param == index
+            && let Some((mistake, help)) = textures[at].mistake()
+        {
+            let text = Text::new()
+                .str("parameter `")
+                .str(param)
+                .str("` of kernel `")
+                .str(kernel);
+            let text = text.str("` is `").str(written).str("`, but ").str(mistake);
+            panic!("{}", text.str(" [signature]\nhelp: ").str(help).as_str());
+        }
+        at += 1;
     }
 }
 

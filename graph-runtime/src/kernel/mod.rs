@@ -50,6 +50,9 @@ pub struct KernelFacts {
     pub loads: &'static [(usize, u32)],
     /// The facts that decide whether a programmatic edge may start it before the previous kernel has ended.
     pub dependency: GridDependency,
+    /// The places in the source of lines of the PTX that these facts name, by line, if its `.loc`s tell them. A place
+    /// is written as in messages: `` `x.cu:12` ``.
+    pub places: &'static [(u32, &'static str)],
     /// The parameters that are textures. Each is `&` in `params`; the kernel gets a handle and no address.
     pub textures: &'static [Texture],
 }
@@ -82,7 +85,8 @@ impl KernelFacts {
                 Source::Loaded => None,
                 Source::Ptx(_) | Source::Compiled(..) | Source::Cuda(..) => Some(self.source.path()),
             },
-            places: self.source.places(),
+            compiled: matches!(self.source, Source::Compiled(_)),
+            places: self.places,
             params: self.params,
             contracts: self.contracts,
             limits: self.limits,
@@ -130,7 +134,8 @@ pub unsafe trait Kernel {
     const VARIABLES: Option<&'static [ModuleVariable<'static>]> = None;
 
     /// Whether it is declared `safe fn`: it is sound for all arguments and launch dimensions that satisfy its
-    /// contracts, and for any contents of memory. Only then may [handles](crate::NodeHandle::set_launch) change the dimensions.
+    /// contracts, and for any contents of memory. Only then may [handles](crate::NodeHandle::set_launch) change the
+    /// dimensions.
     const SAFE: bool = false;
 }
 
@@ -165,6 +170,7 @@ pub(crate) static LOADED: KernelFacts = KernelFacts {
     variables: &[],
     loads: &[],
     dependency: GridDependency::NONE,
+    places: &[],
     textures: &[],
 };
 

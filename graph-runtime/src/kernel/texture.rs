@@ -7,8 +7,9 @@ use std::marker::PhantomData;
 /// `&[[Texel<T, S>; N]]` for rows of `N` texels. `S` is a [`Sampler`], which says how the kernel reads it.
 ///
 /// The kernel takes a `cudaTextureObject_t`. It reads memory without rows by `tex1Dfetch`, and rows by `tex2D`, and
-/// passes the type of the texels: `float`, `int4`, `unsigned char` and so on. In PTX, that is a parameter of 64 bits
-/// and `tex.1d` or `tex.2d`. If the kernel is declared `safe`, PTX that uses the parameter in any other way is refused.
+/// passes the type of the texels (see [`TexelFormat`]): `float`, `int4`, `unsigned char` and so on. In PTX, that is a
+/// parameter of 64 bits and `tex.1d` or `tex.2d`. If the kernel is declared `safe`, PTX that uses the parameter in any
+/// other way is refused.
 ///
 /// The graph's memory has elements `T`, and a node passes `&image`: that reads the memory, as `&[T]` does. The graph
 /// makes the texture. Memory of rows begins at a multiple of 512 bytes in its buffer, and a row has a multiple of
@@ -50,7 +51,7 @@ use std::marker::PhantomData;
 /// # Ok::<(), graph_runtime::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Texel<T: TexelFormat, S: Sampler = PointSampler> {
+pub struct Texel<T, S = PointSampler> {
     format: PhantomData<T>,
     sampler: PhantomData<S>,
 }

@@ -164,6 +164,7 @@ fn variables_are_early_where_a_kernel_of_the_graph_writes_them() {
         variables: &[("bias", graph_runtime::private::plan::Mode::Read)],
         loads: &[],
         dependency: variables::FACTS.dependency,
+        places: variables::FACTS.places,
         textures: &[],
     };
     assert_eq!(fault(&READS, &[written(0, false)], &[&READS, right::FACTS]), None);

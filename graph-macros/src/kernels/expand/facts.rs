@@ -7,7 +7,7 @@ use crate::kernels::source::Source;
 use crate::span::ends;
 use graph_plan::Mode;
 use graph_ptx::ast::Cluster;
-use graph_ptx::{Access, KernelSummary, Touched, VariableAccess};
+use graph_ptx::{Access, KernelSummary, Touched, VariableAccess, location};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::fmt::Debug;
@@ -16,6 +16,9 @@ use std::fmt::Debug;
 pub(super) fn facts(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let (name, entry) = (declaration.name(), &declaration.entry);
+    let loads = loads(kernel);
+    let places = places(source, kernel.summary.as_ref(), &loads);
+    let loads = loads.iter().map(|(index, line)| quote!((#index, #line)));
     let source = super::source::of_kernel(source, declaration);
     let params = declaration.params.iter().map(param);
     // A contract of a kernel with mistakes could only add to them.
@@ -27,7 +30,6 @@ pub(super) fn facts(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let summary = kernel.summary.as_ref();
     let (shared, target) = summary.map_or((0, ""), |summary| (summary.static_shared, &summary.target));
     let limits = limits(summary);
-    let loads = loads(kernel);
     let dependency = dependency(summary);
     let textures = super::wrapper::textures(&declaration.params);
     let variables = summary.into_iter().flat_map(|summary: &KernelSummary| {
@@ -50,6 +52,7 @@ pub(super) fn facts(source: Option<&Source>, kernel: &Checked) -> TokenStream {
             variables: &[#(#variables),*],
             loads: &[#(#loads),*],
             dependency: #dependency,
+            places: &[#(#places),*],
             textures: &[#(#textures),*],
         }
     }
@@ -78,19 +81,39 @@ fn limits(summary: Option<&KernelSummary>) -> TokenStream {
 }
 
 /// The `&mut` parameters through which the kernel loads, with the lines of the loads. A load from an unknown address
-/// may be through any of them. What a kernel loads of `MaybeUninit` it
-/// has written itself.
-fn loads(kernel: &Checked) -> Vec<TokenStream> {
+/// may be through any of them. What a kernel loads of `MaybeUninit` it has written itself.
+fn loads(kernel: &Checked) -> Vec<(usize, u32)> {
     let Some(summary) = &kernel.summary else {
         return Vec::new();
     };
     let uses_old = |param: &Param| matches!(&param.kind, Kind::Buffer(buffer) if buffer.mode() == Mode::ReadWrite);
     let params = kernel.declaration.params.iter().enumerate();
-    let loads = params.filter(|(_, param)| uses_old(param)).filter_map(|(index, _)| {
-        let line = summary.load_through(index)?;
-        Some(quote!((#index, #line)))
-    });
-    loads.collect()
+    let loads = params.filter(|(_, param)| uses_old(param));
+    loads
+        .filter_map(|(index, _)| Some((index, summary.load_through(index)?)))
+        .collect()
+}
+
+/// The places in the source of the lines that facts name, if the PTX tells them.
+fn places(source: Option<&Source>, summary: Option<&KernelSummary>, loads: &[(usize, u32)]) -> Vec<TokenStream> {
+    let (Some(Source::Ptx(ptx)), Some(summary)) = (source, summary) else {
+        return Vec::new();
+    };
+    let mut lines: Vec<u32> = loads.iter().map(|(_, line)| *line).collect();
+    if summary.dependency_wait.or(summary.launch_dependents).is_some() {
+        lines.extend(
+            [summary.dependency_wait, summary.launch_dependents, summary.early_exit]
+                .into_iter()
+                .flatten(),
+        );
+        let touched = [summary.early(), summary.noncoherent()];
+        lines.extend(touched.iter().flatten().map(|(_, line)| *line));
+    }
+    lines.sort_unstable();
+    lines.dedup();
+    let place = |line| Some((line, location(&ptx.module, line)?.to_string()));
+    let places = lines.into_iter().filter_map(place);
+    places.map(|(line, place)| quote!((#line, #place))).collect()
 }
 
 /// `GridDependency { .. }`

@@ -10,8 +10,8 @@ use graph_plan::Scalar;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
-/// The assertions about all parameters of a kernel.
-pub(super) fn assertions(source: Option<&Source>, kernel: &Checked) -> TokenStream {
+/// The assertions about all parameters of a kernel, whose type is `this`.
+pub(super) fn assertions(source: Option<&Source>, kernel: &Checked, this: &TokenStream) -> TokenStream {
     let params = kernel.declaration.params.iter().enumerate();
     let assertion = |(index, param): (usize, &Param)| {
         if let Some(ty) = &param.refused {
@@ -23,7 +23,7 @@ pub(super) fn assertions(source: Option<&Source>, kernel: &Checked) -> TokenStre
         Some(match wrapper.kind {
             Wrapping::Atomic => atomic(source, kernel, index, buffer, wrapper),
             Wrapping::Uninit => uninit(wrapper),
-            Wrapping::Texel => texel(kernel, index, buffer, wrapper),
+            Wrapping::Texel => texel(kernel, this, index, buffer, wrapper),
         })
     };
     params.filter_map(assertion).collect()
@@ -57,16 +57,16 @@ fn uninit(wrapper: &Wrapper) -> TokenStream {
     }
 }
 
-fn texel(kernel: &Checked, index: usize, buffer: &Buffer, wrapper: &Wrapper) -> TokenStream {
+fn texel(kernel: &Checked, this: &TokenStream, index: usize, buffer: &Buffer, wrapper: &Wrapper) -> TokenStream {
     let declaration = &kernel.declaration;
     let (name, param, written) = (declaration.name(), declaration.params[index].name(), text(&buffer.ty));
-    let row = row(buffer, wrapper);
     let ty = &wrapper.ty;
     quote_spanned! {ends(ty).0=>
         const _: () = ::graph_runtime::private::check_texture(
             ::core::marker::PhantomData::<#ty>,
             [#name, #param, #written],
-            #row,
+            <#this as ::graph_runtime::Kernel>::FACTS.textures,
+            #index,
         );
     }
 }

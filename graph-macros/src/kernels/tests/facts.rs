@@ -42,6 +42,7 @@ fn facts_say_what_is_read_and_when() {
             "required_cluster: ::core::option::Option::Some([2u32, 1u32, 1u32]), max_cluster: ::core::option::Option::None",
             "explicit_cluster: true, grid_of_clusters: false",
             "loads: &[(1usize, 70u32)]",
+            "places: &[(69u32, \"`waits.cu:7`\"), (70u32, \"`waits.cu:7`\")]",
             "::graph_runtime::kernel::GridDependency {
                 triggers: ::core::option::Option::Some(66u32),
                 waits: ::core::option::Option::Some(69u32),

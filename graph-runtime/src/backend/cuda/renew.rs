@@ -98,8 +98,8 @@ impl CudaExecutable {
         self.recapture(draft, node, call)?;
         let new = self.captured(node);
         // Whatever goes wrong from now on, the graph is recorded and instantiated again before it is launched.
-        let is_whole = !std::mem::replace(&mut self.stale, true) && !self.exec.is_null();
-        let updated = is_whole && self.update(draft, new, &[])?;
+        let is_current = !std::mem::replace(&mut self.stale, true) && !self.exec.is_null();
+        let updated = is_current && self.update(draft, new, &[])?;
         let old = self.graph;
         self.adopt(node);
         // SAFETY: fact 1 of `CudaExecutable`: it was the graph of `self` until now; executable graphs do without it.

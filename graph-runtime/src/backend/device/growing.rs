@@ -86,10 +86,10 @@ impl GrowingMemory {
         mapped?;
         // SAFETY: the memory was just mapped there.
         let usable = unsafe { driver::virtual_memory::set_access(end, size, device) };
-        // SAFETY: the memory was just mapped there, nobody else knows of it, and `copy` waits for the stream.
         let zero = |()| {
-            self.cuda
-                .copy(|stream| unsafe { driver::memory::set(end, 0, size, stream) })
+            // SAFETY: the memory was just mapped there, nobody else knows of it, and `copy` waits for the stream.
+            let set = |stream| unsafe { driver::memory::set(end, 0, size, stream) };
+            self.cuda.copy(set)
         };
         if let Err(error) = usable.and_then(zero) {
             // SAFETY: the memory was just mapped there, and nothing uses it: `copy` has waited.

@@ -64,6 +64,7 @@ impl EmulatorExecutable {
         let backend = Backend::Emulator(device.clone());
         let mut storage = allocate(&backend, blueprint)?;
         put_variables(&device.memory, blueprint, &modules, &mut storage)?;
+        forget(blueprint.draft, &options, &storage)?;
         let calls = Calls::new(blueprint, &storage);
         Ok(Self {
             storage,
@@ -105,13 +106,8 @@ impl EmulatorExecutable {
     /// Runs the graph. After a fault, the remaining nodes do not run, and waiting reports the fault.
     pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) {
         slow::warn();
-        if self.options.check_uninitialized {
-            for storage in &self.storage {
-                if let Storage::Scratch(scratch) = storage {
-                    scratch.forget();
-                }
-            }
-        }
+        // `build` has done this once, so it does not fail.
+        let _ = forget(draft, &self.options, &self.storage);
         self.fault = self.body(draft, program, 0, &mut Run::default()).err();
     }
 
@@ -409,6 +405,20 @@ fn put_variables(
         let put = found.and_then(|found| memory.allocate_within(name, found, 0, bytes).ok());
         let put = put.ok_or_else(|| Error::OutOfBounds { site: site() })?;
         storage[resource] = Storage::Device(DeviceMemory::Emulator(put));
+    }
+    Ok(())
+}
+
+/// Marks scratch memory as not written, if reads of it are checked.
+fn forget(draft: &Draft, options: &EmulatorOptions, storage: &[Storage]) -> Result<()> {
+    for (storage, resource) in storage
+        .iter()
+        .zip(&draft.resources)
+        .filter(|_| options.check_uninitialized)
+    {
+        if let Storage::Scratch(scratch) = storage {
+            scratch.forget(|| Site::graph(&draft.name).at_memory(&resource.name))?;
+        }
     }
     Ok(())
 }

@@ -53,6 +53,7 @@ macro_rules! kernels {
                     early_exit: $exit,
                     ..GridDependency::NONE
                 },
+                places: &[],
                 textures: &[],
             };
         }

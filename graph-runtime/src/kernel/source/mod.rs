@@ -27,9 +27,8 @@ pub enum Source {
     /// CUDA C++, which NVRTC compiles when a graph that uses one of its kernels is first built. Then the declaration is
     /// checked against the PTX, and the facts that only PTX tells are found.
     Cuda(&'static CudaSource, Declaration),
-    /// PTX that was compiled of a CUDA source while the program runs. Its path is that of the source. The list has the
-    /// places in the source, as messages write them, of lines of the PTX that the facts name.
-    Compiled(&'static Ptx, &'static [(u32, &'static str)]),
+    /// PTX that was compiled of a CUDA source while the program runs. Its path is that of the source.
+    Compiled(&'static Ptx),
     /// A module that somebody has loaded. Nothing is known about it.
     Loaded,
 }
@@ -43,16 +42,8 @@ impl Source {
     /// The PTX, if it is part of the program.
     pub(crate) const fn ptx(&self) -> Option<&'static Ptx> {
         match self {
-            Source::Ptx(ptx) | Source::Compiled(ptx, _) => Some(ptx),
+            Source::Ptx(ptx) | Source::Compiled(ptx) => Some(ptx),
             Source::Cuda(..) | Source::Loaded => None,
-        }
-    }
-
-    /// The known places in the CUDA source, by line of the PTX, if it was compiled of one.
-    pub(crate) const fn places(&self) -> Option<&'static [(u32, &'static str)]> {
-        match self {
-            Source::Compiled(_, places) => Some(places),
-            Source::Ptx(_) | Source::Cuda(..) | Source::Loaded => None,
         }
     }
 
@@ -66,7 +57,7 @@ impl Source {
     /// The file's path when the program was compiled; empty for a loaded module.
     pub const fn path(&self) -> &'static str {
         match self {
-            Source::Ptx(ptx) | Source::Compiled(ptx, _) => ptx.path,
+            Source::Ptx(ptx) | Source::Compiled(ptx) => ptx.path,
             Source::Cuda(source, _) => source.path,
             Source::Loaded => "",
         }

@@ -155,7 +155,8 @@ impl Compiled {
             Some(summary) if mistakes.is_empty() => {
                 let resolved = with_summary(facts, &summary, self.ptx);
                 let resolved = Box::leak(Box::new(KernelFacts {
-                    source: Source::Compiled(self.ptx, self.places(&resolved)),
+                    source: Source::Compiled(self.ptx),
+                    places: self.places(&resolved),
                     ..resolved
                 }));
                 self.kernels.push((facts, resolved));
