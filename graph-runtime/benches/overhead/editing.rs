@@ -112,8 +112,10 @@ fn last_three(raw: &RawGraph) -> Vec<(sys::CUgraphNode, sys::CUfunction, sys::CU
         let mut none = [];
         let mut params = kernel_params(ptr::null_mut(), &mut none);
         check(unsafe_call!(cuGraphKernelNodeGetParams_v2(node, &mut params)));
-        // SAFETY: the first argument of `bump` is an address, and the node has a copy of it.
-        let buffer = unsafe { params.kernelParams.read().cast::<sys::CUdeviceptr>().read() };
+        // SAFETY: the node has a copy of its arguments.
+        let buffer = unsafe { params.kernelParams.read() };
+        // SAFETY: the first argument of `bump` is an address.
+        let buffer = unsafe { buffer.cast::<sys::CUdeviceptr>().read() };
         (node, params.func, buffer)
     });
     last.collect()

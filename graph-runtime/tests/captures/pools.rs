@@ -117,13 +117,14 @@ fn libraries_have_scratch_memory_of_the_pool() -> Result<()> {
                 assert_ne!(first.address(), hidden.address());
                 let queue = stream.cu_stream();
                 // SAFETY: all have so many bytes; the node declares that it reads and writes them.
-                unsafe {
-                    memset_d8_async(first.address(), 1 + number as u8, 128, queue)?;
-                    memset_d8_async(second.address(), 8, 100, queue)?;
-                    memset_d8_async(workspace.address(), 9, 64, queue)?;
-                    memcpy_dtod_async(output.address(), hidden.address(), 128, queue)?;
-                    memcpy_dtod_async(output.address() + 128, first.address(), 128, queue)?;
-                }
+                let set = |address, value, bytes| unsafe { memset_d8_async(address, value, bytes, queue) };
+                // SAFETY: as above.
+                let copy = |to, from| unsafe { memcpy_dtod_async(to, from, 128, queue) };
+                set(first.address(), 1 + number as u8, 128)?;
+                set(second.address(), 8, 100)?;
+                set(workspace.address(), 9, 64)?;
+                copy(output.address(), hidden.address())?;
+                copy(output.address() + 128, first.address())?;
                 Ok::<(), BoxError>(())
             } after fill;
         }?);

@@ -265,10 +265,8 @@ fn a_slice_of_cudarc_gets_results_without_a_copy() -> Result<()> {
         graph.launch_on(&stream)?;
         graph.launch()?;
         // SAFETY: nothing is done with the memory that is lent on.
-        assert!(matches!(
-            unsafe { lent.as_cudarc() }.map(drop),
-            Err(Error::InUse { .. })
-        ));
+        let lent_on = unsafe { lent.as_cudarc() }.map(drop);
+        assert!(matches!(lent_on, Err(Error::InUse { .. })));
         Ok(graph)
     })?;
     assert_eq!(address(&x), before, "it is the same memory");

@@ -273,6 +273,7 @@ cuda_graph! {
             kernel inside = add_to<<<1, n>>>(&mut inner, by);
         };
         kernel turned = reverse_shared<<<1, 64, 256>>>(&copy, &mut copied);
+        // SAFETY: both have four elements, as many as `n` says and threads there are.
         kernel vouched = unsafe copy_struct<<<1, 4>>>(Affine { scale: 1.0, shift: 0.0, n: 4 }, &copy, &mut copied)
             after turned;
     }
