@@ -157,11 +157,14 @@ fn memory_type(memory: &Accessed, candidates: &[Option<&Cpp>]) -> (String, Optio
     let guess = memory.element();
     let ty = memory.of_elements(guess.unwrap_or("u8"));
     if memory.texture.is_some() {
-        let rows = ty
-            .contains("; N]")
-            .then(|| "`N` is the number of texels of a row; ".to_owned());
-        let decide = format!("{}texels are of 1, 2 or 4 `T`s", rows.unwrap_or_default());
-        return (ty, Some(decide));
+        // The PTX does not tell the number of texels in a row: what is pasted has 1, so that it compiles.
+        let one = ty.replace("; N]", "; 1]");
+        let rows = if one == ty {
+            ""
+        } else {
+            "in the place of 1, the number of texels in a row; "
+        };
+        return (one, Some(format!("{rows}texels are of 1, 2 or 4 numbers")));
     }
     let decide = match (pointee, guess) {
         (Some(pointee), Some(guess)) => Some(format!("elements are `{pointee}`, accessed as `{guess}`")),

@@ -1,4 +1,4 @@
-use graph_runtime::{Atomic, cuda_kernels};
+use graph_runtime::{Atomic, Texel, cuda_kernels};
 
 #[cuda_kernels("../docs/kernels/samples.ptx")]
 unsafe extern "C" {
@@ -34,4 +34,9 @@ unsafe extern "C" {
     fn add_loss(loss: &[Atomic<f32>], output: &[f32], target: &[f32]);
 
     fn softmax(x: &[f32], exps: &mut [f32], y: &mut [f32]);
+
+    fn shrink(
+        image: &[[Texel<f32>; 1]], // decide: in the place of 1, the number of texels in a row; texels are of 1, 2 or 4 numbers
+        shrunk: &mut [f32],
+    );
 }
