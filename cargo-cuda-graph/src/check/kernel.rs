@@ -159,12 +159,8 @@ fn memory_type(memory: &Accessed, candidates: &[Option<&Cpp>]) -> (String, Optio
     if memory.texture.is_some() {
         // The PTX does not tell the number of texels in a row: what is pasted has 1, so that it compiles.
         let one = ty.replace("; N]", "; 1]");
-        let rows = if one == ty {
-            ""
-        } else {
-            "in the place of 1, the number of texels in a row; "
-        };
-        return (one, Some(format!("{rows}texels are of 1, 2 or 4 numbers")));
+        let rows = if one == ty { "" } else { "for 1, the texels of a row; " };
+        return (one, Some(format!("{rows}texels have 1, 2 or 4 numbers")));
     }
     let decide = match (pointee, guess) {
         (Some(pointee), Some(guess)) => Some(format!("elements are `{pointee}`, accessed as `{guess}`")),

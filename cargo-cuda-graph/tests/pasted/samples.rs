@@ -36,7 +36,7 @@ unsafe extern "C" {
     fn softmax(x: &[f32], exps: &mut [f32], y: &mut [f32]);
 
     fn shrink(
-        image: &[[Texel<f32>; 1]], // decide: in the place of 1, the number of texels in a row; texels are of 1, 2 or 4 numbers
+        image: &[[Texel<f32>; 1]], // decide: for 1, the texels of a row; texels have 1, 2 or 4 numbers
         shrunk: &mut [f32],
     );
 }

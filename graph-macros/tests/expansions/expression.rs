@@ -127,10 +127,10 @@ fn main() {
                     F: __p::Nodes<(P0,)>,
                 > __g::AnyGraph for Expression<R0, R1, P0, F> {
                     fn __graph(&self) -> __p::LentGraph<'_> {
-                        __p::LentGraph::from(&self.__graph)
+                        ::core::convert::From::from(&self.__graph)
                     }
                     fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
-                        __p::LentGraphMut::from(&mut self.__graph)
+                        ::core::convert::From::from(&mut self.__graph)
                     }
                 }
                 impl<

@@ -373,10 +373,10 @@ const _: () = {
     }
     impl __g::AnyGraph for Loaded {
         fn __graph(&self) -> __p::LentGraph<'_> {
-            __p::LentGraph::from(&self.__graph)
+            ::core::convert::From::from(&self.__graph)
         }
         fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
-            __p::LentGraphMut::from(&mut self.__graph)
+            ::core::convert::From::from(&mut self.__graph)
         }
     }
 };

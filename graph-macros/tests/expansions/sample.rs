@@ -347,10 +347,10 @@ const _: () = {
     }
     impl<const N: usize> __g::AnyGraph for Sample<N> {
         fn __graph(&self) -> __p::LentGraph<'_> {
-            __p::LentGraph::from(&self.__graph)
+            ::core::convert::From::from(&self.__graph)
         }
         fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
-            __p::LentGraphMut::from(&mut self.__graph)
+            ::core::convert::From::from(&mut self.__graph)
         }
     }
 };

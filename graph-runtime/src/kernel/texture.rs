@@ -47,7 +47,7 @@ use std::marker::PhantomData;
 /// // The middle of a texel is at one half. This is a quarter of a texel to the left of it.
 /// graph.at_mut()?.copy_from(&[[4.25, 3.5]])?;
 /// graph.launch()?;
-/// assert_eq!(graph.out()?.read()?, [6.0]);
+/// assert_eq!(*graph.out()?.read()?, [6.0]);
 /// # Ok::<(), graph_runtime::Error>(())
 /// ```
 #[derive(Debug)]

@@ -89,18 +89,22 @@ pub(super) fn params(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 fn edit(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let (fields, condition) = (graph.params.iter().map(|param| unseen(&param.name)), cloned(graph));
     let fields: Vec<Ident> = fields.collect();
+    let first = graph.params.first();
+    let this = first.map_or_else(|| Ident::new("self", Span::call_site()), |param| receiver(&param.name));
+    let source = Source::Field(this.clone());
+    let values = graph.params.iter().map(|param| copy(&param.name, &source));
     let body = bodies.of(match fields.is_empty() {
-        true => quote!(__p::edit_nodes(self, |graph| &mut graph.__graph, change)),
+        true => quote!(__p::edit_nodes(#this, |graph| &mut graph.__graph, change)),
         false => quote! {
-            let params = (#(::core::clone::Clone::clone(&self.#fields),)*);
-            __p::edit(self, Self::__edited(), change, move |graph| (#(graph.#fields,)*) = params)
+            let params = (#(#values,)*);
+            __p::edit(#this, Self::__edited(), change, move |graph| (#(graph.#fields,)*) = params)
         },
     });
     quote! {
         /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params
         /// that it sets, memory that it rebinds, and nodes that it enables, disables or launches in other dimensions.
         pub fn edit<__R: __g::EditResult>(
-            &mut self,
+            &mut #this,
             change: impl ::core::ops::FnOnce(&mut Self) -> __R,
         ) -> __g::Result<()> #condition { #body }
     }
@@ -124,8 +128,8 @@ fn any_graph(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let name = &graph.item.name;
     let generics = generics(graph);
     let (parameters, arguments, condition) = generics.split_for_impl();
-    let get = bodies.of(quote!(__p::LentGraph::from(&self.__graph)));
-    let get_mut = bodies.of(quote!(__p::LentGraphMut::from(&mut self.__graph)));
+    let get = bodies.of(quote!(::core::convert::From::from(&self.__graph)));
+    let get_mut = bodies.of(quote!(::core::convert::From::from(&mut self.__graph)));
     quote! {
         impl #parameters __g::AnyGraph for #name #arguments #condition {
             fn __graph(&self) -> __p::LentGraph<'_> { #get }
