@@ -17,8 +17,8 @@ use std::sync::Arc;
 ///
 /// Two graphs of a pool never run at the same time: each launch claims the pool, as it claims other memory that graphs
 /// share. On one stream, nothing waits for this, and a launch costs 0.6 us more of a processor (beside an H200). A
-/// launch on another stream than the last one of the pool waits for that one, on the GPU. Nothing is lost, since scratch
-/// memory holds nothing between launches; a graph that would read what another one has left there is not built.
+/// launch on another stream than the last one of the pool waits for that one, on the GPU. Nothing is lost, since
+/// scratch memory holds nothing between launches; a graph that would read what another one has left there is not built.
 ///
 /// The pool grows when a graph is built that needs more than it holds: on CUDA in place, so that the order of building
 /// does not matter, in steps of 2 MiB. A device that has no virtual memory management (and the emulator) cannot do so:
