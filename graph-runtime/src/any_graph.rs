@@ -14,8 +14,9 @@ use graph_plan::Plan;
 use std::fmt;
 use std::path::Path;
 
-/// What every graph can do: one that `cuda_graph!` declares, an expression, a [`Graph`] and a [`CapturedGraph`]. A list
-/// may hold graphs of several types, as `Vec<Box<dyn AnyGraph>>`, and a function may return one whose type has no name:
+/// The abilities of every graph: of one that `cuda_graph!` declares, of an expression, a [`Graph`] and a
+/// [`CapturedGraph`]. A list may hold graphs of several types, as `Vec<Box<dyn AnyGraph>>`, and a function may return
+/// one whose type has no name:
 ///
 /// ```
 /// use graph_runtime::{AnyGraph, Device, Result, cuda_graph};

@@ -105,7 +105,7 @@ fn pair(texture: &Texture, coordinate: f32, len: usize) -> Pair {
         Addressing::Mirror => coordinate - whole,
         Addressing::Clamp | Addressing::Border => coordinate,
     };
-    // Of infinity, there is no part within a texel.
+    // Infinity has no part within a texel.
     let within = if within.is_nan() { 0.0 } else { within };
     let scaled = match texture.normalized_coordinates {
         true => within * len as f64,

@@ -142,7 +142,7 @@ fn wrong_uses_of_textures_are_faults() {
     // The handle is no address.
     let load = mistake("ld.global.f32 %f1, [%rd1];", same, Texture::handle(0));
     assert!(load.contains("where nothing is"), "{load}");
-    // What reaches outside of the memory is found, as of a load.
+    // Reads outside of the memory are found, as those of loads are.
     let larger = |texture| Texture { width: 8, ..texture };
     let beyond = "tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {0, 3}];";
     let found = mistake(beyond, larger, Texture::handle(0));

@@ -111,7 +111,7 @@ impl<X: GraphedBuffers, Y: GraphedBuffers, D> Graphed<X, Y, D> {
     /// [warm up](crate::CaptureOptions::warm_up) itself. The launches change memory like others.
     ///
     /// # Errors
-    /// Those of [`Graph::launch`] and [`Graph::synchronize`].
+    /// As [`Graph::launch`] and [`Graph::synchronize`].
     pub fn warm_up(&mut self, runs: usize) -> Result<()> {
         for _ in 0..runs {
             self.forward.launch()?;
@@ -158,7 +158,7 @@ impl<X: GraphedBuffers, Y: GraphedBuffers, D> Graphed<X, Y, D> {
     /// Waits for all launches of both graphs.
     ///
     /// # Errors
-    /// Those of [`Graph::synchronize`].
+    /// As [`Graph::synchronize`].
     pub fn synchronize(&self) -> Result<()> {
         self.forward.synchronize()?;
         self.backward.synchronize()

@@ -71,7 +71,7 @@ impl Graph {
     }
 }
 
-/// What undoes a change that fails or panics: the params get their values back. Nothing unsafe relies on it.
+/// Undoes a change that fails or panics: the params get their values back. Nothing unsafe relies on it.
 struct Undo<'a, G, F: FnOnce(&mut G)> {
     graph: &'a mut G,
     undo: Option<F>,

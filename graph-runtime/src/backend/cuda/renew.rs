@@ -97,7 +97,7 @@ impl CudaExecutable {
         let _relaxed = RelaxedCapture::enter();
         self.recapture(draft, node, call)?;
         let new = self.captured(node);
-        // Whatever goes wrong from now on, the graph is recorded and instantiated again before it is launched.
+        // After an error from here on, the graph is recorded and instantiated again before it is launched.
         let is_current = !std::mem::replace(&mut self.stale, true) && !self.exec.is_null();
         let updated = is_current && self.update(draft, new, &[])?;
         let old = self.graph;

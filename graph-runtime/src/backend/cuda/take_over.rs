@@ -45,7 +45,7 @@ impl CudaExecutable {
             && have_same_attributes(blueprint.program, old_program)
             && !has_conditionals(blueprint.program);
         if in_place {
-            // Whatever goes wrong from now on, the old graph is instantiated again before it is launched.
+            // After an error from here on, the old graph is instantiated again before it is launched.
             old.stale = true;
             if self.take_in_place(blueprint, old, (old_draft, old_program))? {
                 return Ok(Updated::InPlace);
@@ -65,8 +65,8 @@ impl CudaExecutable {
         let draft = blueprint.draft;
         // CUDA does not say whether skipped nodes stay skipped. `make_ready` skips those of the new graph.
         old.enable_all(old_draft, old_program)?;
-        // What the nodes of `graph` refer to is kept by `self` (fact 2 of `CudaExecutable`), which takes `exec` now. If
-        // the call fails, nobody launches `exec` again: `stale` is set.
+        // Memory and kernels of the nodes of `graph` are kept by `self` (fact 2 of `CudaExecutable`), which takes `exec`
+        // now. If the call fails, nobody launches `exec` again: `stale` is set.
         if !old.update(draft, self.graph, &self.nodes)? {
             return Ok(false);
         }

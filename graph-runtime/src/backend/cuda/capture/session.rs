@@ -57,7 +57,7 @@ struct Workspace {
     memory: Arc<DeviceMemory>,
 }
 
-/// What happens to work that is queued on the stream.
+/// The fate of work that is queued on the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The closure does not run.
