@@ -68,7 +68,8 @@ impl GraphBuilder {
     /// * [`Device::with_delays`](crate::Device::with_delays) has no effect. In
     ///   [debug mode](crate::Device::with_debug) the work is one node, `recorded`.
     ///
-    /// The closure's stream is gone afterwards, also after an error or a panic; other streams that took part are usable.
+    /// The closure's stream is gone afterwards, also after an error or a panic; other streams that took part are
+    /// usable.
     ///
     /// # Errors
     /// [`Error::Node`](crate::Error::Node) with the error of `calls` or of CUDA; if a forked stream was not joined; if

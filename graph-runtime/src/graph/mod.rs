@@ -479,8 +479,8 @@ impl Graph {
     ///
     /// If a change is refused, none is made, also if `change` goes on after the error. `change` may return nothing, or
     /// a `Result`. While it runs, the graph does not launch, and methods that tell the state of nodes tell the old one.
-    /// Changes of the contents of memory (`device_mut`, [`RngHandle::reseed`]) are made at once, and not undone. An edit
-    /// in an edit is a part of that.
+    /// Changes of the contents of memory (`device_mut`, [`RngHandle::reseed`]) are made at once, and not undone. An
+    /// edit in an edit is a part of that.
     ///
     /// ```
     /// # use graph_runtime::{Device, GraphBuilder};

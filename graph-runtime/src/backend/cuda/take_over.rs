@@ -65,8 +65,8 @@ impl CudaExecutable {
         let draft = blueprint.draft;
         // CUDA does not say whether skipped nodes stay skipped. `make_ready` skips those of the new graph.
         old.enable_all(old_draft, old_program)?;
-        // Memory and kernels of the nodes of `graph` are kept by `self` (fact 2 of `CudaExecutable`), which takes `exec`
-        // now. If the call fails, nobody launches `exec` again: `stale` is set.
+        // The memory and kernels of nodes of `graph` are kept by `self` (fact 2 of `CudaExecutable`), which takes
+        // `exec` now. If the call fails, nobody launches `exec` again: `stale` is set.
         if !old.update(draft, self.graph, &self.nodes)? {
             return Ok(false);
         }
