@@ -2,6 +2,7 @@
 
 pub mod bare;
 pub mod bench;
+pub mod decoder;
 
 use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
 use cudarc::cublas::sys::{cublasSetWorkspace_v2, is_culib_present};
