@@ -76,11 +76,13 @@ def bench(row, step, precision="highest", modes=None, calls=1):
         for mode in modes or arguments.modes.split(","):
             try:
                 torch.compiler.reset()
-                graph = capture(torch.compile(step, mode=mode))
+                compiled = torch.compile(step, mode=mode)
+                graph = capture(compiled)
             except Exception as error:  # a mode that fails is none; the others count
                 print(f"note:    {row} compiled, {mode}: {type(error).__name__}: {str(error)[:200]}", flush=True)
                 continue
             case = Case(f"{row} compiled", gpu_time(graph.replay, calls), precision)
+            case.kept = compiled  # the graph reads constants that it owns
             median = statistics.median(case.run(7))
             print(f"note:    {row} compiled, {mode}: {median:.2f} us", flush=True)
             candidates.append((median, case))
