@@ -1,8 +1,8 @@
 //! Eight chains of sixteen small kernels: the chains run side by side, the kernels of each one after the other. Once
 //! with plain edges, and once with programmatic ones: each kernel is on the GPU already when the one before it ends.
 //!
-//! `overlap --bench` times both, the graph with plain edges as bare driver calls build it, and the CPU time of a launch.
-//! It runs on the first CUDA device, or on the CPU emulator if there is none.
+//! `overlap --bench` times both, the graph with plain edges as bare driver calls build it, and the CPU time of a
+//! launch. It runs on the first CUDA device, or on the CPU emulator if there is none.
 
 use examples::bare::BareChains;
 use examples::{bench, log};
@@ -100,29 +100,17 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn time_launches(device: &Device) -> Result<(), Box<dyn Error>> {
     // The CPU time depends on the width of a graph; this is one chain.
     let mut chain = Plain::build(device, 1)?;
-    let times = bench::cpu_time("launch", ROUNDS, BATCH, &mut chain, Plain::launch, |graph| {
-        graph.synchronize()
-    })?;
+    let (launch, wait) = (Plain::launch, |graph: &mut Plain| graph.synchronize());
+    let times = bench::cpu_time("launch", ROUNDS, BATCH, &mut chain, launch, wait)?;
     println!("{times}");
-    let bare = |chains| {
-        BareChains::new(
-            device,
-            include_str!("../../kernels/overlap.ptx"),
-            chains,
-            STEPS,
-            NUMBERS,
-        )
-    };
-    let (launch, wait) = (BareChains::launch, BareChains::synchronize);
+    let ptx = include_str!("../../kernels/overlap.ptx");
+    let bare = |chains| BareChains::new(device, ptx, chains, STEPS, NUMBERS);
     if let (Some(mut chain), Some(mut all)) = (bare(1)?, bare(CHAINS)?) {
-        println!(
-            "{}",
-            bench::cpu_time("launch bare", ROUNDS, BATCH, &mut chain, launch, wait)?
-        );
-        println!(
-            "{}",
-            bench::time("overlap plain bare", ROUNDS, BATCH, &mut all, launch, wait)?
-        );
+        let (launch, wait) = (BareChains::launch, BareChains::synchronize);
+        let times = bench::cpu_time("launch bare", ROUNDS, BATCH, &mut chain, launch, wait)?;
+        println!("{times}");
+        let times = bench::time("overlap plain bare", ROUNDS, BATCH, &mut all, launch, wait)?;
+        println!("{times}");
     }
     Ok(())
 }
