@@ -23,6 +23,7 @@ const PAGES: &[(&str, &str)] = &[
     ("docs/diagnostics.md", "Diagnostics"),
     ("docs/cudart.md", "The CUDA runtime"),
     ("docs/safety.md", "Safety"),
+    ("docs/performance.md", "Performance"),
     ("examples/README.md", "Examples"),
     ("docs/architecture.md", "Architecture"),
     ("CONTRIBUTING.md", "Contributing"),
