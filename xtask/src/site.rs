@@ -124,7 +124,7 @@ impl Page<'_> {
             }
         }
         for event in &mut events {
-            if let Event::Start(Tag::Link { dest_url, .. }) = event {
+            if let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event {
                 *dest_url = self.link(dest_url)?.into();
             }
         }
