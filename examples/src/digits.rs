@@ -211,7 +211,13 @@ pub fn answer(logits: &[f32; CLASSES]) -> usize {
 unsafe extern "C" {
     /// The logits of each row of `x`, by a block of 1,024 threads each
     #[requires(grid.x <= x.len() && grid.x <= y.len() && block.x == 1024)]
-    pub safe fn infer(x: &[[f32; 64]], layer1: &[[f32; 64]; 130], layer2: &[[f32; 128]; 129], layer3: &[[f32; 128]; 11], y: &mut [[f32; 10]]);
+    pub safe fn infer(
+        x: &[[f32; 64]],
+        layer1: &[[f32; 64]; 130],
+        layer2: &[[f32; 128]; 129],
+        layer3: &[[f32; 128]; 11],
+        y: &mut [[f32; 10]],
+    );
 }
 
 cuda_graph! {
@@ -260,7 +266,10 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         let again = Model::load(&device, &file).unwrap();
         let image = [0.5; PIXELS];
-        assert_eq!(again.read().unwrap().logits(&image), model.read().unwrap().logits(&image));
+        assert_eq!(
+            again.read().unwrap().logits(&image),
+            model.read().unwrap().logits(&image)
+        );
         assert!(Model::load(&device, &file[..file.len() - 1]).is_err());
     }
 }

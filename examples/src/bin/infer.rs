@@ -54,7 +54,10 @@ fn main() -> R<()> {
     let check = |what, index: usize, found: &[f32; CLASSES]| {
         let differs = |(found, expected): (&f32, &f32)| (found - expected).abs() > 1e-3;
         match found.iter().zip(&expected[index]).any(differs) {
-            true => Err(format!("{what}: the logits of image {index} are {found:?}, expected {:?}", expected[index])),
+            true => Err(format!(
+                "{what}: the logits of image {index} are {found:?}, expected {:?}",
+                expected[index]
+            )),
             false => Ok(()),
         }
     };
@@ -94,11 +97,17 @@ fn main() -> R<()> {
     if right * 100 < tests.len() * 97 {
         return Err(format!("only {right} of {} images are told right", tests.len()).into());
     }
-    println!("check:   {right} of {} images told right, all logits as in plain Rust", tests.len());
+    println!(
+        "check:   {right} of {} images told right, all logits as in plain Rust",
+        tests.len()
+    );
 
     if std::env::args().any(|argument| argument == "--bench") {
         let mut one = Infer::build(&device, 1, layer1, layer2, layer3)?;
-        println!("{}", bench::time("infer", 40, 500, &mut one, |one| one.launch(), |one| one.synchronize())?);
+        println!(
+            "{}",
+            bench::time("infer", 40, 500, &mut one, |one| one.launch(), |one| one.synchronize())?
+        );
     }
     Ok(())
 }
@@ -120,7 +129,10 @@ fn calls(
     let [layer1, layer2, layer3] = layers;
     let (layer1, layer2, layer3) = (layer1?, layer2?, layer3?);
     let (mut x, mut y) = (stream.alloc_zeros::<f32>(PIXELS)?, stream.alloc_zeros::<f32>(CLASSES)?);
-    let (mut image, mut logits) = (device.alloc_host::<[f32; PIXELS]>()?, device.alloc_host::<[f32; CLASSES]>()?);
+    let (mut image, mut logits) = (
+        device.alloc_host::<[f32; PIXELS]>()?,
+        device.alloc_host::<[f32; CLASSES]>()?,
+    );
     let config = LaunchConfig {
         grid_dim: (1, 1, 1),
         block_dim: (1024, 1, 1),
@@ -132,7 +144,16 @@ fn calls(
         stream.memcpy_htod(image.as_slice(), &mut x)?;
         // SAFETY: one row of `x` and of `y`, three whole layers, and a block of 1,024 threads, as the kernel's contract
         // says.
-        unsafe { stream.launch_builder(&kernel).arg(&x).arg(&layer1).arg(&layer2).arg(&layer3).arg(&mut y).launch(config) }?;
+        unsafe {
+            stream
+                .launch_builder(&kernel)
+                .arg(&x)
+                .arg(&layer1)
+                .arg(&layer2)
+                .arg(&layer3)
+                .arg(&mut y)
+                .launch(config)
+        }?;
         stream.memcpy_dtoh(&y, logits.as_mut_slice())?;
         stream.synchronize()?;
         answered(index, &logits, start.elapsed())?;

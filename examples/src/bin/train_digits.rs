@@ -1,8 +1,8 @@
 //! Training as a graph: a perceptron learns handwritten digits by Adam, with dropout, a warm-up and a cosine schedule.
 //!
-//! `train_digits [--epochs N] [--out FOLDER] [--weights FILE] [--bench]` writes the weights as safetensors, and the loss
-//! curve and the confusion matrix as SVG. It runs on the first CUDA device, or on the CPU emulator, for fewer epochs, if
-//! there is none.
+//! `train_digits [--epochs N] [--out FOLDER] [--weights FILE] [--bench]` writes the weights as safetensors, and the
+//! loss curve and the confusion matrix as SVG. It runs on the first CUDA device, or on the CPU emulator, for fewer
+//! epochs, if there is none.
 //!
 //! # The trap
 //!
@@ -16,9 +16,9 @@
 //! # The last batch
 //!
 //! 1,437 images are 22 batches of 64 and a rest of 29. All kernels always compute 64 rows. Only the loss takes the
-//! `param` `rows`: it gives no gradient to the rows after it, so whatever these hold teaches nothing. `set_rows` changes
-//! one node, twice in an epoch. A second graph for the rest, over the same weights, would need another copy of all
-//! kernels, scratch memory and Adam's state to share; it pays where batches differ much (see `server`).
+//! `param` `rows`: it gives no gradient to the rows after it, so whatever these hold teaches nothing. `set_rows`
+//! changes one node, twice in an epoch. A second graph for the rest would have its own copy of all nodes, and share the
+//! weights, Adam's state and the step counter with the first; that pays where batches differ much (see `server`).
 
 use examples::bench;
 use examples::charts;
@@ -36,7 +36,11 @@ const B: usize = 64;
 /// The share of the hidden numbers that dropout keeps.
 const KEEP: f32 = 0.5;
 /// The number of numbers of the layers.
-const SIZES: [usize; 3] = [size_of::<Layer1>() / 4, size_of::<Layer2>() / 4, size_of::<Layer3>() / 4];
+const SIZES: [usize; 3] = [
+    size_of::<Layer1>() / 4,
+    size_of::<Layer2>() / 4,
+    size_of::<Layer3>() / 4,
+];
 
 #[cuda_kernels("kernels/train_digits.ptx")]
 unsafe extern "C" {
@@ -47,7 +51,14 @@ unsafe extern "C" {
     /// The last layer, the gradient of the loss by its outputs, and the sum of the losses; a warp for each row
     #[requires(block.x.is_multiple_of(32) && grid.x * block.x <= 32 * x.len() && layer.len() >= 11)]
     #[requires(grid.x * block.x <= 32 * labels.len() && grid.x * block.x <= 32 * dy.len())]
-    safe fn loss(x: &[[f32; 128]], layer: &[[f32; 128]], labels: &[u32], dy: &mut [[f32; 10]], loss: &Atomic<f32>, rows: u32);
+    safe fn loss(
+        x: &[[f32; 128]],
+        layer: &[[f32; 128]],
+        labels: &[u32],
+        dy: &mut [[f32; 10]],
+        loss: &Atomic<f32>,
+        rows: u32,
+    );
     /// The gradient by the outputs `x` of a layer with ReLU and dropout, of that by the outputs of the next one
     #[requires(block.x == 256 && grid.y * 32 * outputs <= dy.len() && outputs * inputs <= layer.len())]
     #[requires(grid.y * 32 * inputs <= x.len() && grid.y * 32 * inputs <= dx.len())]
@@ -58,7 +69,17 @@ unsafe extern "C" {
     /// A step of Adam; a block for each 32 outputs and 32 inputs
     #[requires(block.x == 256 && rows * outputs <= dy.len() && rows * inputs <= x.len() && (inputs + 1) * outputs <= size)]
     #[requires(size <= layer.len() && 2 * size <= moments.len())]
-    safe fn learn(dy: &[f32], x: &[f32], rates: &[f32; 3], layer: &mut [f32], moments: &mut [f32], rows: u32, inputs: u32, outputs: u32, size: u32);
+    safe fn learn(
+        dy: &[f32],
+        x: &[f32],
+        rates: &[f32; 3],
+        layer: &mut [f32],
+        moments: &mut [f32],
+        rows: u32,
+        inputs: u32,
+        outputs: u32,
+        size: u32,
+    );
 }
 
 cuda_graph! {
@@ -131,17 +152,45 @@ fn main() -> R<()> {
     charts::curve(&out.join("loss.svg"), "Training loss", &losses)?;
     charts::confusion(&out.join("confusion.svg"), &confusion)?;
     model.save(&weights)?;
-    println!("written: {}, and loss.svg and confusion.svg in {}", weights.display(), out.display());
+    println!(
+        "written: {}, and loss.svg and confusion.svg in {}",
+        weights.display(),
+        out.display()
+    );
 
     let right: u32 = (0..CLASSES).map(|digit| confusion[digit][digit]).sum();
     let accuracy = f64::from(right) / tests.len() as f64;
-    println!("loss:    {:.4} in the first epoch, {:.4} in the last of {epochs}", losses[0], losses[losses.len() - 1]);
+    println!(
+        "loss:    {:.4} in the first epoch, {:.4} in the last of {epochs}",
+        losses[0],
+        losses[losses.len() - 1]
+    );
     if accuracy < wanted {
-        return Err(format!("only {:.1}% of the tests are right, {:.0}% wanted", accuracy * 100.0, wanted * 100.0).into());
+        return Err(format!(
+            "only {:.1}% of the tests are right, {:.0}% wanted",
+            accuracy * 100.0,
+            wanted * 100.0
+        )
+        .into());
     }
-    println!("check:   {right} of {} tests right ({:.1}%, wanted {:.0}%)", tests.len(), accuracy * 100.0, wanted * 100.0);
+    println!(
+        "check:   {right} of {} tests right ({:.1}%, wanted {:.0}%)",
+        tests.len(),
+        accuracy * 100.0,
+        wanted * 100.0
+    );
     if std::env::args().any(|argument| argument == "--bench") {
-        println!("{}", bench::time("train_digits", 20, 200, &mut train, |train| train.launch(), |train| train.synchronize())?);
+        println!(
+            "{}",
+            bench::time(
+                "train_digits",
+                20,
+                200,
+                &mut train,
+                |train| train.launch(),
+                |train| train.synchronize()
+            )?
+        );
     }
     Ok(())
 }
@@ -180,7 +229,10 @@ fn fit(train: &mut Train, mut images: Vec<Digit>, epochs: usize) -> R<Vec<f32>> 
     }
     bar.finish();
     let (most, last) = (rates.iter().copied().fold(0.0, f64::max), rates[rates.len() - 1]);
-    println!("rates:   {:.5} in the first step, up to {most:.5}, {last:.5} in the last: as scheduled", rates[0]);
+    println!(
+        "rates:   {:.5} in the first step, up to {most:.5}, {last:.5} in the last: as scheduled",
+        rates[0]
+    );
     Ok(means)
 }
 
