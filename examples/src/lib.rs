@@ -1,6 +1,10 @@
 //! The code that examples share: kernels, and the lines that they print.
 
 pub mod bare;
+pub mod bench;
+pub mod charts;
+pub mod decoder;
+pub mod digits;
 
 use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
 use cudarc::cublas::sys::{cublasSetWorkspace_v2, is_culib_present};
