@@ -1,4 +1,4 @@
-"""`train_digits`: one step of training the perceptron for handwritten digits, with a batch of 64 from page-locked memory.
+"""`train_digits`: a training step of the perceptron for handwritten digits, a batch of 64 from page-locked memory.
 
 Adam is `capturable`, and the learning rate is a tensor. With a rate that is a number, a captured step would go on with
 the rate of its capture, whatever a scheduler says.
