@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 11] = [
+const EXAMPLES: [(&str, &str); 12] = [
     ("captured", env!("CARGO_BIN_EXE_captured")),
     ("chains", env!("CARGO_BIN_EXE_chains")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
@@ -16,6 +16,7 @@ const EXAMPLES: [(&str, &str); 11] = [
     ("parallel_gemms", env!("CARGO_BIN_EXE_parallel_gemms")),
     ("roots", env!("CARGO_BIN_EXE_roots")),
     ("server", env!("CARGO_BIN_EXE_server")),
+    ("transformer_block", env!("CARGO_BIN_EXE_transformer_block")),
     ("wavefront", env!("CARGO_BIN_EXE_wavefront")),
 ];
 
