@@ -12,7 +12,7 @@ use safetensors::SafeTensors;
 use std::error::Error;
 
 /// Results of PyTorch: some rows, in f64.
-const REFERENCE: &[u8] = include_bytes!("../../pytorch/transformer_block.safetensors");
+const REFERENCE: &[u8] = include_bytes!("../../data/transformer_block.safetensors");
 /// Columns of a head.
 const HEAD: usize = 64;
 /// The uses of what `norm_linear` computes: as it is, transposed, or in GELU.
