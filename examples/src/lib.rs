@@ -3,6 +3,7 @@
 pub mod bare;
 pub mod bench;
 pub mod charts;
+pub mod decoder;
 pub mod digits;
 
 use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;

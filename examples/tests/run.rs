@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 14] = [
+const EXAMPLES: [(&str, &str); 15] = [
     ("captured", env!("CARGO_BIN_EXE_captured")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
     ("forward_backward_eager", env!("CARGO_BIN_EXE_forward_backward_eager")),
+    ("generate", env!("CARGO_BIN_EXE_generate")),
     ("graphed", env!("CARGO_BIN_EXE_graphed")),
     ("infer", env!("CARGO_BIN_EXE_infer")),
     ("matrix_power", env!("CARGO_BIN_EXE_matrix_power")),
