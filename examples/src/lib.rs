@@ -3,6 +3,7 @@
 pub mod bare;
 pub mod bench;
 pub mod charts;
+pub mod trainer;
 pub mod decoder;
 pub mod digits;
 

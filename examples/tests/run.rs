@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 14] = [
+const EXAMPLES: [(&str, &str); 15] = [
     ("captured", env!("CARGO_BIN_EXE_captured")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
     ("forward_backward_eager", env!("CARGO_BIN_EXE_forward_backward_eager")),
@@ -19,6 +19,7 @@ const EXAMPLES: [(&str, &str); 14] = [
     ("roots", env!("CARGO_BIN_EXE_roots")),
     ("server", env!("CARGO_BIN_EXE_server")),
     ("train_digits", env!("CARGO_BIN_EXE_train_digits")),
+    ("train_text", env!("CARGO_BIN_EXE_train_text")),
     ("wavefront", env!("CARGO_BIN_EXE_wavefront")),
 ];
 
