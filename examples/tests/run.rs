@@ -7,12 +7,12 @@ use std::process::Command;
 /// The examples and their executables.
 const EXAMPLES: [(&str, &str); 11] = [
     ("captured", env!("CARGO_BIN_EXE_captured")),
-    ("chains", env!("CARGO_BIN_EXE_chains")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
     ("forward_backward_eager", env!("CARGO_BIN_EXE_forward_backward_eager")),
     ("graphed", env!("CARGO_BIN_EXE_graphed")),
     ("matrix_power", env!("CARGO_BIN_EXE_matrix_power")),
     ("mlp", env!("CARGO_BIN_EXE_mlp")),
+    ("overlap", env!("CARGO_BIN_EXE_overlap")),
     ("parallel_gemms", env!("CARGO_BIN_EXE_parallel_gemms")),
     ("roots", env!("CARGO_BIN_EXE_roots")),
     ("server", env!("CARGO_BIN_EXE_server")),
