@@ -7,7 +7,9 @@ use cudarc::cudnn::sys::is_culib_present;
 use cudarc::cudnn::{
     ConvBackwardData, ConvBackwardFilter, ConvDescriptor, ConvForward, Cudnn, FilterDescriptor, TensorDescriptor,
 };
-use graph_runtime::{ArrayOf, BoxError, CaptureStream, OnDevice, Pointer, PointerMut};
+use graph_runtime::{
+    ArrayOf, BoxError, CaptureSlice, CaptureSliceMut, CaptureStream, OnDevice, Pointer, PointerMut,
+};
 use std::sync::Arc;
 
 /// Whether cuDNN is on this machine.
@@ -79,13 +81,10 @@ impl Convolution {
         };
         let algorithm = forward.pick_algorithm()?;
         let workspace = stream.scratch(forward.get_workspace_size(algorithm)?)?;
-        // SAFETY: all memory is the node's, `x` and `w` to be read and `y` to be written, of the lengths that the
-        // descriptors have; it is used on the node's stream.
-        unsafe {
-            let mut workspace = stream.slice_mut(&workspace);
-            let (x, w, mut y) = (stream.slice(x), stream.slice(w), stream.slice_mut(y));
-            forward.launch(algorithm, Some(&mut workspace), (1.0, 0.0), &x, &w, &mut y)
-        }?;
+        let (mut workspace, mut y) = (to_write(stream, &workspace), to_write(stream, y));
+        let (x, w) = (to_read(stream, x), to_read(stream, w));
+        // SAFETY: all memory is the node's, on its stream, and has the lengths of the descriptors.
+        unsafe { forward.launch(algorithm, Some(&mut workspace), (1.0, 0.0), &x, &w, &mut y) }?;
         Ok(())
     }
 
@@ -120,12 +119,10 @@ impl Convolution {
         };
         let algorithm = backward.pick_algorithm()?;
         let workspace = stream.scratch(backward.get_workspace_size(algorithm)?)?;
-        // SAFETY: as in `forward`; `dx` is written.
-        unsafe {
-            let mut workspace = stream.slice_mut(&workspace);
-            let (w, dy, mut dx) = (stream.slice(w), stream.slice(dy), stream.slice_mut(dx));
-            backward.launch(algorithm, Some(&mut workspace), (1.0, 0.0), &mut dx, &w, &dy)
-        }?;
+        let (mut workspace, mut dx) = (to_write(stream, &workspace), to_write(stream, dx));
+        let (w, dy) = (to_read(stream, w), to_read(stream, dy));
+        // SAFETY: as in `forward`.
+        unsafe { backward.launch(algorithm, Some(&mut workspace), (1.0, 0.0), &mut dx, &w, &dy) }?;
         Ok(())
     }
 
@@ -160,12 +157,10 @@ impl Convolution {
         };
         let algorithm = backward.pick_algorithm()?;
         let workspace = stream.scratch(backward.get_workspace_size(algorithm)?)?;
-        // SAFETY: as in `forward`; `dw` is written.
-        unsafe {
-            let mut workspace = stream.slice_mut(&workspace);
-            let (x, dy, mut dw) = (stream.slice(x), stream.slice(dy), stream.slice_mut(dw));
-            backward.launch(algorithm, Some(&mut workspace), (1.0, 0.0), &x, &mut dw, &dy)
-        }?;
+        let (mut workspace, mut dw) = (to_write(stream, &workspace), to_write(stream, dw));
+        let (x, dy) = (to_read(stream, x), to_read(stream, dy));
+        // SAFETY: as in `forward`.
+        unsafe { backward.launch(algorithm, Some(&mut workspace), (1.0, 0.0), &x, &mut dw, &dy) }?;
         Ok(())
     }
 
@@ -205,4 +200,22 @@ impl Convolution {
             })
         })
     }
+}
+
+/// Memory of a node that its work reads.
+fn to_read<'n, K, T, S>(stream: &CaptureStream<'n, K>, memory: &Pointer<'n, S, OnDevice>) -> CaptureSlice<'n, T>
+where
+    S: ?Sized + ArrayOf<T>,
+{
+    // SAFETY: this module gives the slice to cuDNN alone, for the node's own stream.
+    unsafe { stream.slice(memory) }
+}
+
+/// Memory of a node that its work writes.
+fn to_write<'n, K, T, S>(stream: &CaptureStream<'n, K>, memory: &PointerMut<'n, S, OnDevice>) -> CaptureSliceMut<'n, T>
+where
+    S: ?Sized + ArrayOf<T>,
+{
+    // SAFETY: as above.
+    unsafe { stream.slice_mut(memory) }
 }

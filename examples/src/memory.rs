@@ -69,7 +69,7 @@ fn free(device: &Device) -> Option<usize> {
 }
 
 /// Several runs side by side, each with a heading. The stages are those of the first.
-pub struct Table<'a>(pub &'a [(&'a str, &'a Stages)]);
+pub struct Table<'a>(pub &'a [(&'a str, Stages)]);
 
 impl fmt::Display for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 11] = [
+const EXAMPLES: [(&str, &str); 12] = [
     ("captured", env!("CARGO_BIN_EXE_captured")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
     ("forward_backward_eager", env!("CARGO_BIN_EXE_forward_backward_eager")),
@@ -16,6 +16,7 @@ const EXAMPLES: [(&str, &str); 11] = [
     ("parallel_gemms", env!("CARGO_BIN_EXE_parallel_gemms")),
     ("roots", env!("CARGO_BIN_EXE_roots")),
     ("server", env!("CARGO_BIN_EXE_server")),
+    ("train_conv", env!("CARGO_BIN_EXE_train_conv")),
     ("wavefront", env!("CARGO_BIN_EXE_wavefront")),
 ];
 

@@ -6,12 +6,10 @@
 
 use examples::conv::*;
 use examples::cudnn::{self, Convolution};
-use examples::memory::{Stages, Table};
-use examples::{bench, log};
-use graph_runtime::cudarc::driver::CudaContext;
-use graph_runtime::{AnyGraph, Device, Result, cuda_graph};
+use examples::log;
+use examples::memory::Table;
+use graph_runtime::{Device, Result, cuda_graph};
 use std::error::Error;
-use std::sync::Arc;
 
 /// The size of the steps down the gradient.
 const RATE: f32 = 0.1;
@@ -124,116 +122,33 @@ const SECOND: Convolution = Convolution {
     side: 8,
 };
 
-/// The outcome of a training.
-struct Trained {
-    memory: Stages,
-    /// The weights after one step.
-    first: Weights,
-    /// The weights after all steps.
-    last: Weights,
-    /// The loss of each step.
-    losses: Vec<f32>,
-}
-
-/// Trains with the graph that `build` makes, `steps` steps, and measures a step if there is a `row` for it.
-fn train<G: AnyGraph>(
-    device: &Device,
-    data: &Data,
-    steps: usize,
-    row: Option<&str>,
-    build: impl FnOnce(&Shared) -> Result<G>,
-    losses: impl FnOnce(&G) -> Result<Vec<f32>>,
-) -> Result<Trained> {
-    let mut memory = Stages::new(device);
-    let shared = Shared::new(device, data, &mut memory)?;
-    let mut graph = build(&shared)?;
-    memory.end("graph built", graph.memory_report().own_device());
-    graph.launch()?;
-    let first = shared.weights()?;
-    for step in 2..=steps {
-        graph.launch()?; // picks the next images by itself
-        if step % (steps / 6) == 0 {
-            graph.synchronize()?;
-            memory.end(&format!("{step} steps"), 0);
-        }
-    }
-    let (last, losses) = (shared.weights()?, losses(&graph)?);
-    if let Some(row) = row {
-        println!(
-            "{}",
-            bench::time(row, 50, 100, &mut graph, G::launch, |graph| graph.synchronize())?
-        );
-    }
-    Ok(Trained {
-        memory,
-        first,
-        last,
-        losses,
-    })
-}
-
-/// Trains with the same kernels, launched one by one.
-fn train_without_graph(
-    context: &Arc<CudaContext>,
-    device: &Device,
-    data: &Data,
-    steps: usize,
-) -> Result<(Stages, Weights), Box<dyn Error>> {
-    let mut memory = Stages::new(device);
-    let mut eager = Eager::new(context, data, steps, &mut memory)?;
-    for step in 1..=steps {
-        eager.launch(RATE)?;
-        if step % (steps / 6) == 0 {
-            eager.wait()?;
-            memory.end(&format!("{step} steps"), 0);
-        }
-    }
-    let weights = eager.weights()?;
-    Ok((memory, weights))
-}
-
 fn main() -> Result<(), Box<dyn Error>> {
     log();
     let device = Device::any()?;
     println!("device:  {}", device.name());
+    let bench = std::env::args().any(|argument| argument == "--bench") && !device.is_emulator();
+    let steps = if device.is_emulator() { 6 } else { 300 };
     let data = Data::new();
     let n = data.labels.len();
-    let steps = if device.is_emulator() { 12 } else { 300 };
-    let bench = std::env::args().any(|argument| argument == "--bench") && !device.is_emulator();
 
-    let own = |s: &Shared| {
+    let build = |s: &Shared| {
         Own::build(
             &device, n, steps, &s.images, &s.labels, &s.x, &s.y, &s.w1, &s.b1, &s.w2, &s.b2, &s.w3, &s.b3,
         )
     };
     let losses = |graph: &Own| graph.losses()?.read_vec();
-    let own = train(&device, &data, steps, bench.then_some("train_conv own"), own, losses)?;
-    let mut tables = vec![("with a graph", &own.memory)];
-    let mut reference = Weights::first();
-    let loss = step(&mut reference, &data.images[..BATCH], &data.labels[..BATCH], RATE);
-    let difference = own.first.difference(&reference);
-    if difference > 1e-5 || (own.losses[0] - loss).abs() > 1e-5 {
-        return Err(format!(
-            "the first step: weights differ by {difference}, losses are {} and {loss}",
-            own.losses[0]
-        )
-        .into());
-    }
-    let mean = |losses: &[f32]| losses.iter().sum::<f32>() / losses.len() as f32;
-    let (start, end) = (mean(&own.losses[..steps / 6]), mean(&own.losses[steps - steps / 6..]));
-    if end > start {
-        return Err(format!("it does not learn: the loss goes from {start} to {end}").into());
+    let own = train(&device, &data, steps, bench.then_some("train_conv own"), build, losses)?;
+    check(&own, &data)?;
+    let mut tables = vec![("with a graph", own.memory.clone())];
+
+    if let Some(context) = device.context() {
+        let (memory, weights) = train_without_graph(&device, context, &data, steps, RATE)?;
+        if weights != own.last {
+            return Err(format!("without a graph, weights differ by {}", own.last.difference(&weights)).into());
+        }
+        tables.insert(0, ("without a graph", memory));
     }
 
-    let eager;
-    if let Some(context) = device.context() {
-        eager = train_without_graph(context, &device, &data, steps)?;
-        tables.insert(0, ("without a graph", &eager.0));
-        if eager.1 != own.last {
-            return Err(format!("without a graph, weights differ by {}", own.last.difference(&eager.1)).into());
-        }
-    }
-    let library;
     if device.is_emulator() || !cudnn::is_present() {
         println!("cudnn:   not used: it needs a CUDA device, and the folder of `libcudnn` in LD_LIBRARY_PATH");
     } else {
@@ -243,7 +158,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             )
         };
         let losses = |graph: &Library| graph.losses()?.read_vec();
-        library = train(
+        let library = train(
             &device,
             &data,
             steps,
@@ -251,22 +166,35 @@ fn main() -> Result<(), Box<dyn Error>> {
             build,
             losses,
         )?;
-        tables.push(("with cuDNN, in a graph", &library.memory));
-        let pairs = own.losses.iter().zip(&library.losses);
-        let difference = pairs
-            .map(|(own, library)| (own - library).abs() / own)
-            .fold(0.0, f32::max);
-        println!("cudnn:   losses differ by {difference:e} at most");
+        let difference = library.difference(&own);
+        println!("cudnn:   losses differ by {difference:.1e} at most");
         if difference > 1e-2 {
-            return Err(format!("with cuDNN, losses differ by {difference}").into());
+            return Err("the losses with cuDNN are others".into());
         }
+        tables.push(("with cuDNN, in a graph", library.memory));
     }
+
     println!("{}", Table(&tables));
-    for (_, memory) in &tables {
-        memory.check_steady()?;
-    }
+    tables.iter().try_for_each(|(_, memory)| memory.check_steady())?;
+    let [start, end] = own.means();
     println!(
         "check:   {steps} steps, the first as in plain Rust; loss {start:.3} to {end:.3}; the memory does not grow"
     );
     Ok(())
+}
+
+/// Compares the first step with plain Rust, and looks whether the loss falls.
+fn check(own: &Trained, data: &Data) -> Result<(), String> {
+    let mut weights = Weights::first();
+    let loss = step(&mut weights, &data.images[..BATCH], &data.labels[..BATCH], RATE);
+    let (difference, found) = (own.first.difference(&weights), own.losses[0]);
+    if difference > 1e-5 || (found - loss).abs() > 1e-5 {
+        return Err(format!(
+            "the first step: weights differ by {difference}; the loss is {found}, expected {loss}"
+        ));
+    }
+    match own.means() {
+        [start, end] if end > start => Err(format!("it does not learn: the loss goes from {start} to {end}")),
+        _ => Ok(()),
+    }
 }

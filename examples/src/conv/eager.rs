@@ -8,6 +8,22 @@ use graph_runtime::cudarc::driver::{
 use graph_runtime::cudarc::nvrtc::Ptx;
 use std::sync::Arc;
 
+/// Launches a kernel.
+macro_rules! launch {
+    ($stream:ident, $kernel:ident, ($x:literal, $y:literal), $threads:literal, $($argument:expr),*) => {{
+        let mut builder = $stream.launch_builder($kernel);
+        $(builder.arg($argument);)*
+        // SAFETY: arguments and launches are those of the graph `Own`, which `#[requires]` bounds.
+        unsafe {
+            builder.launch(LaunchConfig {
+                grid_dim: ($x, $y, 1),
+                block_dim: ($threads, 1, 1),
+                shared_mem_bytes: 0,
+            })
+        }?;
+    }};
+}
+
 /// The weights, the memory and the kernels of a step, without a graph.
 pub struct Eager {
     stream: Arc<CudaStream>,
@@ -105,80 +121,16 @@ impl Eager {
         let [h1, h2, d, dh2, dh1] = &mut self.values;
         let [which1, which2] = &mut self.which;
         let (n, steps) = (self.labels.len() as u32, self.losses.len() as u32);
-        let config = |x, y, threads| LaunchConfig {
-            grid_dim: (x, y, 1),
-            block_dim: (threads, 1, 1),
-            shared_mem_bytes: 0,
-        };
-        let launch = |kernel| self.stream.launch_builder(kernel);
         let (x, y, step, losses) = (&mut self.x, &mut self.y, &mut self.step, &mut self.losses);
-        // SAFETY: arguments and launches are those of the graph, which `#[requires]` in `conv` bounds.
-        unsafe {
-            launch(pick)
-                .arg(&self.images)
-                .arg(&self.labels)
-                .arg(&*step)
-                .arg(&n)
-                .arg(&mut *x)
-                .arg(&mut *y)
-                .launch(config(32, 1, 256))?;
-            launch(conv1)
-                .arg(&*x)
-                .arg(&*w1)
-                .arg(&*b1)
-                .arg(&mut *h1)
-                .arg(&mut *which1)
-                .launch(config(32, 4, 256))?;
-            launch(conv2)
-                .arg(&*h1)
-                .arg(&*w2)
-                .arg(&*b2)
-                .arg(&mut *h2)
-                .arg(&mut *which2)
-                .launch(config(32, 4, 128))?;
-            launch(head)
-                .arg(&*h2)
-                .arg(&*w3)
-                .arg(&*b3)
-                .arg(&*y)
-                .arg(&*step)
-                .arg(&mut *d)
-                .arg(&mut *dh2)
-                .arg(&mut *losses)
-                .arg(&steps)
-                .launch(config(32, 1, 320))?;
-            launch(backward)
-                .arg(&*dh2)
-                .arg(&*which2)
-                .arg(&*w2)
-                .arg(&*h1)
-                .arg(&mut *dh1)
-                .launch(config(32, 4, 256))?;
-            launch(descend2)
-                .arg(&*h1)
-                .arg(&*dh2)
-                .arg(&*which2)
-                .arg(w2)
-                .arg(b2)
-                .arg(&rate)
-                .launch(config(32, 4, 576))?;
-            launch(descend1)
-                .arg(&*x)
-                .arg(&*dh1)
-                .arg(&*which1)
-                .arg(w1)
-                .arg(b1)
-                .arg(&rate)
-                .launch(config(16, 1, 512))?;
-            launch(linear)
-                .arg(&*h2)
-                .arg(&*d)
-                .arg(w3)
-                .arg(b3)
-                .arg(&rate)
-                .arg(step)
-                .launch(config(20, 1, 256))?;
-        }
+        let stream = &self.stream;
+        launch!(stream, pick, (32, 1), 256, &self.images, &self.labels, &*step, &n, &mut *x, &mut *y);
+        launch!(stream, conv1, (32, 4), 256, &*x, &*w1, &*b1, &mut *h1, &mut *which1);
+        launch!(stream, conv2, (32, 4), 128, &*h1, &*w2, &*b2, &mut *h2, &mut *which2);
+        launch!(stream, head, (32, 1), 320, &*h2, &*w3, &*b3, &*y, &*step, &mut *d, &mut *dh2, losses, &steps);
+        launch!(stream, backward, (32, 4), 256, &*dh2, &*which2, &*w2, &*h1, &mut *dh1);
+        launch!(stream, descend2, (32, 4), 576, &*h1, &*dh2, &*which2, w2, b2, &rate);
+        launch!(stream, descend1, (16, 1), 512, &*x, &*dh1, &*which1, w1, b1, &rate);
+        launch!(stream, linear, (20, 1), 256, &*h2, &*d, w3, b3, &rate, step);
         Ok(())
     }
 

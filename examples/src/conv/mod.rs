@@ -1,16 +1,18 @@
-//! The parts of `train_conv`: its kernels, its data and first weights, one step in plain Rust, and the same kernels
-//! launched without a graph.
+//! The parts of `train_conv`: its kernels, its data and weights, one step in plain Rust, training with a graph and
+//! without one.
 
 mod weights;
 mod data;
 mod shared;
 mod reference;
 mod eager;
+mod train;
 
 pub use data::Data;
-pub use eager::Eager;
+use eager::Eager;
 pub use reference::step;
 pub use shared::Shared;
+pub use train::{Trained, train, train_without_graph};
 pub use weights::Weights;
 
 use graph_runtime::{Atomic, cuda_kernels};

@@ -78,7 +78,7 @@ impl Layer {
         let (side, half) = (self.side, self.side / 2);
         let mut cells = Vec::new();
         let mut from = Vec::new();
-        for output in 0..self.outputs {
+        for (output, bias) in bias.iter().enumerate() {
             for cell in 0..half * half {
                 let corner = cell / half * 2 * side + cell % half * 2;
                 let places = [corner, corner + 1, corner + side, corner + side + 1];
@@ -86,7 +86,7 @@ impl Layer {
                     .map(|place| (place, self.at(x, w, output, place)))
                     .into_iter()
                     .fold((0, f32::MIN), |most, next| if next.1 > most.1 { next } else { most });
-                cells.push((most + bias[output]).max(0.0));
+                cells.push((most + bias).max(0.0));
                 from.push(place);
             }
         }
