@@ -112,8 +112,8 @@ def replay_cpu_time(row, step):
 
 def finish():
     """Measures everything that `bench` prepared: once, or with `--serve` once for each line of standard input."""
+    print(f"device:  {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
     if not arguments.serve:
-        print(f"device:  {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
         for case in cases:
             case.report()
         return

@@ -24,8 +24,8 @@ torch.backends.cudnn.allow_tf32 = False
 
 
 def digits():
-    """Images of 16 x 16, each pixel four times, and labels; without every fifth one."""
-    lines = [line.split() for number, line in enumerate(DIGITS.read_text().splitlines(), 1) if number % 5]
+    """Images of 16 x 16, each pixel four times, and labels; without the first of every five."""
+    lines = [line.split() for number, line in enumerate(DIGITS.read_text().splitlines()) if number % 5]
     images = torch.tensor([[int(pixel, 17) / 16 for pixel in pixels] for pixels, _ in lines])
     images = images.view(-1, 1, 8, 8).repeat_interleave(2, 2).repeat_interleave(2, 3)
     return images.contiguous(), torch.tensor([int(label) for _, label in lines])
@@ -79,9 +79,10 @@ class Training:
     def step(self):
         """One step on the static inputs; the loss stays on the device."""
         self.optimizer.zero_grad(set_to_none=True)
-        self.loss = nn.functional.cross_entropy(self.model(self.x), self.y)
-        self.loss.backward()
+        loss = nn.functional.cross_entropy(self.model(self.x), self.y)
+        loss.backward()
         self.optimizer.step()
+        self.loss = loss.detach()
 
     def capture(self):
         """The graph of a step. Capturing needs steps before it; the weights begin anew after them."""

@@ -7,9 +7,7 @@ use cudarc::cudnn::sys::is_culib_present;
 use cudarc::cudnn::{
     ConvBackwardData, ConvBackwardFilter, ConvDescriptor, ConvForward, Cudnn, FilterDescriptor, TensorDescriptor,
 };
-use graph_runtime::{
-    ArrayOf, BoxError, CaptureSlice, CaptureSliceMut, CaptureStream, OnDevice, Pointer, PointerMut,
-};
+use graph_runtime::{ArrayOf, BoxError, CaptureSlice, CaptureSliceMut, CaptureStream, OnDevice, Pointer, PointerMut};
 use std::sync::Arc;
 
 /// Whether cuDNN is on this machine.
@@ -20,9 +18,9 @@ pub fn is_present() -> bool {
 
 /// A convolution of images by filters of 3x3, with a border of zeros, in f32. (By default, cuDNN would round to TF32.)
 ///
-/// Images are `[batch][channels][side][side]`, filters `[outputs][inputs][3][3]`. Each function below is the work of one
-/// `capture` node, on the node's stream; the memory is that of the node. They fail if memory has another size, and if
-/// cuDNN refuses.
+/// Images are `[batch][channels][side][side]`, filters `[outputs][inputs][3][3]`. Each function below is the work of
+/// one `capture` node, on the node's stream; the memory is that of the node. They fail if memory has another size, and
+/// if cuDNN refuses.
 #[derive(Clone, Copy, Debug)]
 pub struct Convolution {
     /// The number of images.

@@ -5,11 +5,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 12] = [
+const EXAMPLES: [(&str, &str); 16] = [
     ("captured", env!("CARGO_BIN_EXE_captured")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
     ("forward_backward_eager", env!("CARGO_BIN_EXE_forward_backward_eager")),
+    ("generate", env!("CARGO_BIN_EXE_generate")),
     ("graphed", env!("CARGO_BIN_EXE_graphed")),
+    ("infer", env!("CARGO_BIN_EXE_infer")),
     ("matrix_power", env!("CARGO_BIN_EXE_matrix_power")),
     ("mlp", env!("CARGO_BIN_EXE_mlp")),
     ("overlap", env!("CARGO_BIN_EXE_overlap")),
@@ -17,6 +19,8 @@ const EXAMPLES: [(&str, &str); 12] = [
     ("roots", env!("CARGO_BIN_EXE_roots")),
     ("server", env!("CARGO_BIN_EXE_server")),
     ("train_conv", env!("CARGO_BIN_EXE_train_conv")),
+    ("train_digits", env!("CARGO_BIN_EXE_train_digits")),
+    ("transformer_block", env!("CARGO_BIN_EXE_transformer_block")),
     ("wavefront", env!("CARGO_BIN_EXE_wavefront")),
 ];
 
@@ -25,6 +29,7 @@ fn examples_run_on_the_emulator() {
     for (name, executable) in EXAMPLES {
         let output = Command::new(executable)
             .env("CUDA_VISIBLE_DEVICES", "") // with a GPU, too
+            .current_dir(env!("CARGO_TARGET_TMPDIR")) // for what they write
             .output()
             .unwrap();
         let (stdout, stderr) = (

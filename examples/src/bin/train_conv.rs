@@ -1,8 +1,8 @@
 //! Trains a small convolutional net on handwritten digits, with convolutions of its own and with those of cuDNN, and
 //! shows the memory that it takes at each stage, with and without a graph.
 //!
-//! `train_conv --bench` measures the steps on a GPU. On the emulator, where nothing can be captured, it trains for fewer
-//! steps and leaves cuDNN out; so it does on a GPU if cuDNN (`libcudnn`) is not in `LD_LIBRARY_PATH`.
+//! It needs nothing. On a GPU it also uses cuDNN, if the folder of `libcudnn` is in `LD_LIBRARY_PATH`; on the emulator,
+//! where nothing can be captured, it trains for fewer steps. `train_conv --bench` measures a step on a GPU.
 
 use examples::conv::*;
 use examples::cudnn::{self, Convolution};
@@ -97,7 +97,8 @@ cuda_graph! {
         capture grad2   = (&h1, &dsums2, &mut dw2) |stream| {
             SECOND.backward_filters(stream, &h1, &dsums2, &dw2)
         } after unpool2;
-        kernel  learn2  = filters_descend<<<32, 256>>>(&dw2, &dh2, &h2, &mut w2, &mut b2, rate, 144, 16)  after back2, grad2;
+        kernel  learn2  = filters_descend<<<32, 256>>>(&dw2, &dh2, &h2, &mut w2, &mut b2, rate, 144, 16)
+            after back2, grad2;
         kernel  unpool1 = unpool_2x2<<<128, 256>>>(&dh1, &h1, &which1, &mut dsums1, N1, 8)          after back2;
         capture grad1   = (&x, &dsums1, &mut dw1) |stream| {
             FIRST.backward_filters(stream, &x, &dsums1, &dw1)
@@ -128,7 +129,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("device:  {}", device.name());
     let bench = std::env::args().any(|argument| argument == "--bench") && !device.is_emulator();
     let steps = if device.is_emulator() { 6 } else { 300 };
-    let data = Data::new();
+    let data = Data::read()?;
     let n = data.labels.len();
 
     let build = |s: &Shared| {

@@ -1,29 +1,30 @@
 //! The images that the net learns.
 
 use super::PIXELS;
+use crate::digits::{self, digits};
 
-/// Images of 16 x 16 numbers from 0 to 1, and the digit of each.
+/// The digits to train with, enlarged to 16 x 16: each pixel is four.
 pub struct Data {
     /// The images, row by row.
     pub images: Vec<[f32; PIXELS]>,
-    /// The digits.
+    /// The digit of each.
     pub labels: Vec<u32>,
 }
 
 impl Data {
-    /// Returns shapes.
-    pub fn new() -> Self {
-        let labels: Vec<u32> = (0..1438).map(|image| (image * 7 + image / 10) % 10).collect();
-        let image = |(number, label): (usize, &u32)| {
-            std::array::from_fn(|pixel| {
-                let (row, column) = (pixel / 16 + number % 3, pixel % 16 + number % 2);
-                let on = (row * (*label as usize + 1) + column * 3) % 11 < 4;
-                f32::from(u8::from(on))
-            })
-        };
-        Self {
-            images: labels.iter().enumerate().map(image).collect(),
-            labels,
-        }
+    /// Reads the data.
+    ///
+    /// # Errors
+    /// If their file has a line that is no image.
+    pub fn read() -> Result<Self, String> {
+        let (digits, _) = digits()?;
+        Ok(Self {
+            images: digits.iter().map(|digit| enlarged(&digit.image)).collect(),
+            labels: digits.iter().map(|digit| digit.label).collect(),
+        })
     }
+}
+
+fn enlarged(image: &[f32; digits::PIXELS]) -> [f32; PIXELS] {
+    std::array::from_fn(|pixel| image[pixel / 32 * 8 + pixel % 16 / 2])
 }

@@ -25,7 +25,7 @@ macro_rules! launch {
 }
 
 /// The weights, the memory and the kernels of a step, without a graph.
-pub struct Eager {
+pub(super) struct Eager {
     stream: Arc<CudaStream>,
     kernels: [CudaFunction; 8],
     images: CudaSlice<f32>,
@@ -45,7 +45,7 @@ impl Eager {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn new(
+    pub(super) fn new(
         context: &Arc<CudaContext>,
         data: &Data,
         steps: usize,
@@ -115,7 +115,7 @@ impl Eager {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn launch(&mut self, rate: f32) -> Result<(), DriverError> {
+    pub(super) fn launch(&mut self, rate: f32) -> Result<(), DriverError> {
         let [pick, conv1, conv2, head, backward, descend2, descend1, linear] = &self.kernels;
         let [w1, b1, w2, b2, w3, b3] = &mut self.weights;
         let [h1, h2, d, dh2, dh1] = &mut self.values;
@@ -123,10 +123,35 @@ impl Eager {
         let (n, steps) = (self.labels.len() as u32, self.losses.len() as u32);
         let (x, y, step, losses) = (&mut self.x, &mut self.y, &mut self.step, &mut self.losses);
         let stream = &self.stream;
-        launch!(stream, pick, (32, 1), 256, &self.images, &self.labels, &*step, &n, &mut *x, &mut *y);
+        launch!(
+            stream,
+            pick,
+            (32, 1),
+            256,
+            &self.images,
+            &self.labels,
+            &*step,
+            &n,
+            &mut *x,
+            &mut *y
+        );
         launch!(stream, conv1, (32, 4), 256, &*x, &*w1, &*b1, &mut *h1, &mut *which1);
         launch!(stream, conv2, (32, 4), 128, &*h1, &*w2, &*b2, &mut *h2, &mut *which2);
-        launch!(stream, head, (32, 1), 320, &*h2, &*w3, &*b3, &*y, &*step, &mut *d, &mut *dh2, losses, &steps);
+        launch!(
+            stream,
+            head,
+            (32, 1),
+            320,
+            &*h2,
+            &*w3,
+            &*b3,
+            &*y,
+            &*step,
+            &mut *d,
+            &mut *dh2,
+            losses,
+            &steps
+        );
         launch!(stream, backward, (32, 4), 256, &*dh2, &*which2, &*w2, &*h1, &mut *dh1);
         launch!(stream, descend2, (32, 4), 576, &*h1, &*dh2, &*which2, w2, b2, &rate);
         launch!(stream, descend1, (16, 1), 512, &*x, &*dh1, &*which1, w1, b1, &rate);
@@ -138,7 +163,7 @@ impl Eager {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn wait(&self) -> Result<(), DriverError> {
+    pub(super) fn wait(&self) -> Result<(), DriverError> {
         self.stream.synchronize()
     }
 
@@ -146,7 +171,7 @@ impl Eager {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn weights(&self) -> Result<Weights, DriverError> {
+    pub(super) fn weights(&self) -> Result<Weights, DriverError> {
         let [w1, b1, w2, b2, w3, b3] = self.weights.each_ref().map(|part| self.stream.clone_dtoh(part));
         Ok(Weights {
             w1: w1?,

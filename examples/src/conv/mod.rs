@@ -1,12 +1,12 @@
 //! The parts of `train_conv`: its kernels, its data and weights, one step in plain Rust, training with a graph and
 //! without one.
 
-mod weights;
-mod data;
-mod shared;
-mod reference;
-mod eager;
 mod train;
+mod eager;
+mod reference;
+mod shared;
+mod data;
+mod weights;
 
 pub use data::Data;
 use eager::Eager;
@@ -127,7 +127,8 @@ unsafe extern "C" {
     #[requires(side >= 1 && side <= 1024 && n.is_multiple_of(side * side))]
     pub safe fn unpool_2x2(dh: &[f32], h: &[f32], which: &[u8], dsums: &mut [f32], n: u32, side: u32);
     /// A step down the gradient of filters with `taps` weights, and of their biases; a block for each filter
-    #[requires(block == 256 && grid.y == 1 && grid.z == 1 && grid.x * taps <= gradient.len() && grid.x * taps <= w.len())]
+    #[requires(block == 256 && grid.y == 1 && grid.z == 1)]
+    #[requires(grid.x * taps <= gradient.len() && grid.x * taps <= w.len())]
     #[requires(grid.x <= bias.len() && 32 * grid.x * cells <= dh.len() && 32 * grid.x * cells <= h.len() && cells >= 1)]
     pub safe fn filters_descend(
         gradient: &[f32],

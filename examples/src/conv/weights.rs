@@ -32,8 +32,8 @@ impl Weights {
         }
     }
 
-    /// Returns the weights to begin with: no biases, and random weights between plus and minus the root of `1 / inputs`,
-    /// as PyTorch has them. `examples/pytorch/train_conv.py` has the same formula.
+    /// Returns the weights to begin with: no biases, and random weights between plus and minus the root of
+    /// `1 / inputs`, as PyTorch has them. `examples/pytorch/train_conv.py` has the same formula.
     pub fn first() -> Self {
         let mut weights = Self::zeroed();
         let mut state = 1_u32;
