@@ -60,27 +60,31 @@ class Case:
         print(f"bench:   {self.name}: {median:.2f} us ({low:.2f} to {high:.2f})", flush=True)
 
 
-def bench(row, step, precision="highest", modes=None, calls=1):
+def bench(row, step, precision="highest", ways=ROWS, modes=None, calls=1):
     """Prepares the three ways to run `step`. `precision` is that of `torch.set_float32_matmul_precision`: `highest` is
-    f32, `high` is tf32. `calls` is how many units of work one call of `step` does (tokens, batches): times are of one.
+    f32, `high` is tf32. `ways` leaves some out where they make no sense, and `modes` are those of `torch.compile`
+    to try. `calls` is how many units of work one call of `step` does (tokens, batches): times are of one.
 
     `step` runs under `torch.no_grad` if the caller says so in it; training steps set gradients to None themselves.
     """
     torch.set_float32_matmul_precision(precision)
-    if "eager" in rows:
+    ways = [way for way in ways if way in rows]
+    if "eager" in ways:
         cases.append(Case(f"{row} eager", gpu_time(step, calls), precision))
-    if "replay" in rows:
+    if "replay" in ways:
         cases.append(Case(f"{row} replay", gpu_time(capture(step).replay, calls), precision))
-    if "compiled" in rows:
+    if "compiled" in ways:
         candidates = []
         for mode in modes or arguments.modes.split(","):
             try:
                 torch.compiler.reset()
-                graph = capture(torch.compile(step, mode=mode))
+                compiled = torch.compile(step, mode=mode)
+                graph = capture(compiled)
             except Exception as error:  # a mode that fails is none; the others count
                 print(f"note:    {row} compiled, {mode}: {type(error).__name__}: {str(error)[:200]}", flush=True)
                 continue
             case = Case(f"{row} compiled", gpu_time(graph.replay, calls), precision)
+            case.kept = compiled  # the graph reads constants that it owns
             median = statistics.median(case.run(7))
             print(f"note:    {row} compiled, {mode}: {median:.2f} us", flush=True)
             candidates.append((median, case))
@@ -108,8 +112,8 @@ def replay_cpu_time(row, step):
 
 def finish():
     """Measures everything that `bench` prepared: once, or with `--serve` once for each line of standard input."""
+    print(f"device:  {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
     if not arguments.serve:
-        print(f"device:  {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
         for case in cases:
             case.report()
         return

@@ -2,6 +2,9 @@
 
 pub mod bare;
 pub mod bench;
+pub mod charts;
+pub mod decoder;
+pub mod digits;
 
 use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
 use cudarc::cublas::sys::{cublasSetWorkspace_v2, is_culib_present};

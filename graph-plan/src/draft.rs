@@ -246,6 +246,8 @@ pub struct Shift {
     /// For each loop that is around both, from the outermost, the number that is added to the iteration of `to` to get
     /// that of `from`. There is no edge if that is not in the loop's range. One of them is not 0.
     pub steps: Vec<i64>,
+    /// Whether the edge is programmatic: `to` starts early and waits in its own code.
+    pub programmatic: bool,
 }
 
 /// A node's access to a resource or a part of it.
@@ -439,9 +441,20 @@ impl Draft {
     /// Orders `to` after the node `from` of another iteration, and returns the edge's index in [`Draft::shifts`].
     /// `steps` are [`Shift::steps`].
     pub fn shift(&mut self, from: usize, to: usize, steps: impl Into<Vec<i64>>) -> usize {
-        let steps = steps.into();
-        self.shifts.push(Shift { from, to, steps });
+        self.shifts.push(Shift {
+            from,
+            to,
+            steps: steps.into(),
+            programmatic: false,
+        });
         self.shifts.len() - 1
+    }
+
+    /// As [`Draft::shift`], by a programmatic edge.
+    pub fn programmatic_shift(&mut self, from: usize, to: usize, steps: impl Into<Vec<i64>>) -> usize {
+        let shift = self.shift(from, to, steps);
+        self.shifts[shift].programmatic = true;
+        shift
     }
 
     /// Records that `node` touches `region` of `resource`, and returns the access's index.

@@ -174,7 +174,7 @@ pub mod fault_injection {
 /// kernel    = "unsafe"? path | "unsafe" "(" value ")" a declared kernel, or a `CudaFunction` or a reference to one
 /// after     = "after" edge ("," edge)* ","?
 /// edge      = NAME | NAME "(" number ("," number)* ")"    the second in loops: the node of another iteration, `k(i - 1)`
-///           | "programmatic" "(" NAME ")"             between kernels: the later one starts early, and waits in its own code
+///           | "programmatic" "(" edge ")"             between kernels: the later one starts early, and waits in its own code
 /// number    = VARIABLE (("+" | "-") literal)?         one for each loop around both nodes, from the outermost
 /// argument  = "&" place | "&" "mut" place | value      `&` also of memory that a kernel updates atomically
 /// place     = NAME ("[" index or range "]")*          two at most; columns of several rows, and ranges of params, are for copies and memsets

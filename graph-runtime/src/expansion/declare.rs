@@ -80,6 +80,9 @@ pub trait Declare {
     /// `after k(i - 1)` is `[-1]`. If there is no such iteration, there is no edge.
     fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]);
 
+    /// Adds programmatic edges between iterations, as [`Declare::shifted_edges`].
+    fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]);
+
     /// Gives the offsets of the scratch resources in the arena, in order of declaration, and the size of the arena, in
     /// bytes. `build` checks them, and packs again if they are wrong.
     fn arena(&mut self, offsets: &[usize], bytes: usize);
@@ -160,7 +163,11 @@ impl Declare for GraphBuilder {
     }
 
     fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
-        self.add_shifted_edges(edges);
+        self.add_shifted_edges(edges, false);
+    }
+
+    fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
+        self.add_shifted_edges(edges, true);
     }
 
     fn arena(&mut self, offsets: &[usize], bytes: usize) {
