@@ -32,6 +32,11 @@ pub fn log() {
         .init();
 }
 
+/// Returns the argument of the program that comes after the argument `name`.
+pub fn argument(name: &str) -> Option<String> {
+    std::env::args().skip_while(|argument| argument != name).nth(1)
+}
+
 /// Fills `numbers` from a file with one number a line, again from its start if there are fewer; without a file, with 0,
 /// 1, 2, ...
 ///

@@ -174,6 +174,10 @@ fn access(buffer: &Buffer) -> BufferAccess {
         Mode::Atomic => BufferAccess::Atomic {
             size: buffer.wrapper.as_ref().and_then(known_size),
         },
+        Mode::Mapped => BufferAccess::Mapped {
+            // Its elements are numbers, whose sizes are known.
+            size: buffer.wrapper.as_ref().and_then(known_size).unwrap_or(0),
+        },
     }
 }
 

@@ -6,13 +6,14 @@
 pub(crate) mod source;
 pub(crate) mod programmatic;
 pub(crate) mod atomic;
+pub(crate) mod mapped;
 pub(crate) mod texture;
 pub(crate) mod dimensions;
 pub(crate) mod integer;
 
 use crate::kernel::integer::Integer;
 use crate::shape::Element;
-use crate::shape::place::{OnDevice, Place, Span};
+use crate::shape::place::{OnDevice, OnMapped, Place, Span};
 use cudarc::driver::CudaFunction;
 use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject, Target};
 use std::sync::Arc;
@@ -149,6 +150,8 @@ impl KernelFacts {
 ///   and the memory passed as `&`;
 /// * memory passed as `&` of [`Atomic`](crate::Atomic) is accessed only by `atom` and `red` with the scope of the whole
 ///   GPU;
+/// * memory passed as `&` of [`Mapped`](crate::Mapped) is accessed only by `ld` and `st` of elements of this size that
+///   are strong for the whole system;
 /// * memory passed as `&` of [`Texel`](crate::Texel), which `textures` lists, is read through the texture alone, by
 ///   `tex.1d` with an integer or, if it has rows, by `tex.2d`;
 /// * in memory passed as `&mut` of `MaybeUninit`, each element that is read later is written before the kernel reads
@@ -356,6 +359,12 @@ impl CallArgument {
     /// It gets the address of the first byte.
     pub fn atomic<S: ?Sized>(place: &Place<S, OnDevice>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::Atomic))
+    }
+
+    /// Mapped memory, which the kernel loads and stores as [`Mapped`](crate::Mapped) says. It gets the address of the
+    /// first byte.
+    pub fn mapped<S: ?Sized>(place: &Place<S, OnMapped>) -> Self {
+        Self(ArgumentKind::Buffer(place.span, Mode::Mapped))
     }
 
     /// Device memory that the kernel initialises: if an element is read later, the kernel writes it, and does so before

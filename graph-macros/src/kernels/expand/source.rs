@@ -87,8 +87,10 @@ fn param_type(param: &Param) -> TokenStream {
     let ty = param.ty().map_or_else(String::new, text);
     let layout = match &param.kind {
         Kind::Value(value) => Some(&value.ty),
-        // The size of what is updated at once.
-        Kind::Buffer(buffer) if buffer.mode() == Mode::Atomic => buffer.wrapper.as_ref().map(|wrapper| &wrapper.inner),
+        // The size of what is accessed at once.
+        Kind::Buffer(buffer) if matches!(buffer.mode(), Mode::Atomic | Mode::Mapped) => {
+            buffer.wrapper.as_ref().map(|wrapper| &wrapper.inner)
+        }
         Kind::Buffer(_) | Kind::Invalid => None,
     };
     let (size, align) = match layout {

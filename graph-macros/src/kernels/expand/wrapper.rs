@@ -1,4 +1,4 @@
-//! The assertions about `Atomic<T>`, `MaybeUninit<T>` and `Texel<T, S>`: that they are the types of these names, that
+//! The assertions about `Atomic<T>`, `Mapped<T>`, `MaybeUninit<T>` and `Texel<T, S>`: that they are the types of these names, that
 //! the kernel updates elements of the size of `T`, and that CUDA has such a texture. Only rustc knows these.
 
 use crate::kernels::check::Checked;
@@ -23,6 +23,7 @@ pub(super) fn assertions(source: Option<&Source>, kernel: &Checked, this: &Token
         let wrapper = buffer.wrapper.as_ref()?;
         Some(match wrapper.kind {
             Wrapping::Atomic => atomic(source, kernel, index, buffer, wrapper),
+            Wrapping::Mapped => mapped(wrapper),
             Wrapping::Uninit => uninit(wrapper),
             Wrapping::Texel => texel(kernel, this, index, buffer, wrapper),
         })
@@ -58,6 +59,13 @@ fn atomic(source: Option<&Source>, kernel: &Checked, index: usize, buffer: &Buff
             .iter()
             .map(|(ptx, summary)| assertion(summary.as_ref(), &ptx.path))
             .collect(),
+    }
+}
+
+fn mapped(wrapper: &Wrapper) -> TokenStream {
+    let Wrapper { ty, inner, .. } = wrapper;
+    quote_spanned! {ends(ty).0=>
+        const _: ::core::marker::PhantomData<::graph_runtime::Mapped<#inner>> = ::core::marker::PhantomData::<#ty>;
     }
 }
 

@@ -232,7 +232,8 @@ fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declarati
     }
 }
 
-/// The accesses that a parameter allows; `size` is the size of an element that is updated atomically.
+/// The accesses that a parameter allows; `size` is the size of an element of [`Atomic`](crate::Atomic) or
+/// [`Mapped`](crate::Mapped) memory.
 fn access(mode: Mode, size: usize) -> BufferAccess {
     match mode {
         Mode::Read => BufferAccess::Read,
@@ -241,6 +242,7 @@ fn access(mode: Mode, size: usize) -> BufferAccess {
         Mode::Atomic => BufferAccess::Atomic {
             size: Some(size as u64),
         },
+        Mode::Mapped => BufferAccess::Mapped { size: size as u64 },
     }
 }
 
