@@ -23,24 +23,23 @@ const RUN_SCRIPT: &str = include_str!("../compare.sh");
 /// Builds `.gpu/` with the programs of these names, separated by commas, or with all, and says how to run it.
 ///
 /// # Errors
-/// If a name is no program of the table, if cargo fails, or if the folder would be too large to send.
+/// If a name is no program of the table, if cargo fails (a program is not there yet: name the others), or if the folder
+/// would be too large to send.
 pub(crate) fn build(root: &Path, only: &str) -> Result<()> {
     let names = chosen(only)?;
     let folder = root.join(".gpu");
     pack::empty(&folder)?;
     let binaries = folder.join("bin");
     pack::create(&binaries)?;
-    let messages = cargo_build(root, &["--package", "examples", "--bins", "--package", "xtask"])?;
+    let targets: Vec<&str> = names.iter().flat_map(|name| ["--bin", name]).collect();
+    let messages = cargo_build(root, &[&["--package", "examples"], &targets[..]].concat())?;
     for artifact in messages.iter().filter_map(artifact) {
-        if artifact.package == "xtask" || names.contains(&artifact.target.as_str()) {
+        if artifact.target_kind == "bin" {
             pack::copy(&artifact.executable, &binaries.join(&artifact.target))?;
         }
     }
-    for name in &names {
-        if !binaries.join(name).is_file() {
-            println!("examples has no program `{name}` yet");
-        }
-    }
+    let own = std::env::current_exe().map_err(|error| format!("where is this program? {error}"))?;
+    pack::copy(&own, &binaries.join("xtask"))?;
     pack::compress(&folder)?;
     pack::copy_data(&root.join("examples"), &folder.join("data/examples"))?;
     pack::write(&folder.join("run.sh"), RUN_SCRIPT)?;

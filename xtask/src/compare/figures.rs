@@ -184,13 +184,17 @@ impl Visit {
 
     /// The text of `performance.json`.
     pub(crate) fn to_json(&self) -> String {
-        let about: Vec<Value> = self.about.iter().map(|(name, fact)| json!([name, fact])).collect();
+        let lines = |items: Vec<Value>| items.iter().map(Value::to_string).collect::<Vec<_>>().join(",\n  ");
+        let about = self.about.iter().map(|(name, fact)| json!([name, fact]));
         let figures = self.figures.iter().map(|(row, way, rounds)| {
             let rounds: Vec<_> = rounds.iter().map(|it| json!([it.median, it.low, it.high])).collect();
             json!({ "row": row, "way": way.word(), "rounds": rounds })
         });
-        let figures: Vec<Value> = figures.collect();
-        format!("{:#}\n", json!({ "about": about, "figures": figures }))
+        format!(
+            "{{\"about\": [\n  {}\n], \"figures\": [\n  {}\n]}}\n",
+            lines(about.collect()),
+            lines(figures.collect())
+        )
     }
 
     /// Reads the text of `performance.json`.
