@@ -5,7 +5,6 @@ pub mod bare;
 pub mod bench;
 pub mod charts;
 pub mod cudnn;
-pub mod decoder;
 pub mod trainer;
 pub mod decoder;
 pub mod digits;
