@@ -15,7 +15,7 @@ use crate::kernel::integer::Integer;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, OnMapped, Place, Span};
 use cudarc::driver::CudaFunction;
-use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject};
+use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject, Target};
 use std::sync::Arc;
 
 pub use crate::kernel::dimensions::Dimensions;
@@ -56,7 +56,15 @@ pub struct KernelFacts {
     pub places: &'static [(u32, &'static str)],
     /// The parameters that are textures. Each is `&` in `params`; the kernel gets a handle and no address.
     pub textures: &'static [Texture],
+    /// The same kernel in files that are tuned for newer devices, each with a `target` above those before it. A device
+    /// gets the kernel with the highest target that it runs, and the emulator gets this one. They differ from it in the
+    /// fields that PTX tells: `source`, `limits` and those after it but `contracts` and `textures`. They have no tuned
+    /// kernels of their own.
+    pub tuned: &'static [&'static KernelFacts],
 }
+
+/// The first compute capability with programmatic launches: 9.0.
+pub(crate) const PROGRAMMATIC_FROM: u32 = 90;
 
 impl KernelFacts {
     /// Whether a parameter is memory of this mode.
@@ -71,6 +79,37 @@ impl KernelFacts {
             index += 1;
         }
         false
+    }
+
+    /// The number of files that the kernel is in.
+    pub(crate) const fn variants(&self) -> usize {
+        1 + self.tuned.len()
+    }
+
+    /// The kernel in the file with this index: itself, then the tuned ones.
+    pub(crate) const fn variant(&self, index: usize) -> &KernelFacts {
+        match index {
+            0 => self,
+            _ => self.tuned[index - 1],
+        }
+    }
+
+    /// Whether a device with programmatic launches may get this variant: not if each such device runs a higher one.
+    pub(crate) const fn may_be_programmatic(&self, index: usize) -> bool {
+        let Some(own) = Target::parse(self.variant(index).target) else {
+            return true;
+        };
+        let mut higher = 0;
+        while higher < self.tuned.len() {
+            if let Some(target) = Target::parse(self.tuned[higher].target)
+                && target.is_above(own)
+                && target.runs_from(PROGRAMMATIC_FROM)
+            {
+                return false;
+            }
+            higher += 1;
+        }
+        true
     }
 
     /// The form of a parameter that is a texture.
@@ -119,6 +158,8 @@ impl KernelFacts {
 ///   it;
 /// * `loads` and `dependency` leave out nothing that they must list;
 /// * if [`Kernel::SAFE`], it is a `safe fn`, as the macro understands that.
+///
+/// The same holds for each of `tuned`, whose parameters and contracts are those of `FACTS`.
 ///
 /// If the source is CUDA C++, a [`safe`](crate::kernel::Declaration::safe) declaration is checked against the compiled
 /// PTX when a graph is built; for an unsafe one, whoever launches the kernel vouches.
@@ -175,6 +216,7 @@ pub(crate) static LOADED: KernelFacts = KernelFacts {
     dependency: GridDependency::NONE,
     places: &[],
     textures: &[],
+    tuned: &[],
 };
 
 /// A loaded function, to launch in a graph: cudarc's [`CudaFunction`], or a reference or [`Arc`] to one.

@@ -7,6 +7,7 @@ use crate::kernels::source::Source;
 use crate::span::ends;
 use crate::text::text;
 use graph_plan::Scalar;
+use graph_ptx::KernelSummary;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
@@ -33,21 +34,31 @@ pub(super) fn assertions(source: Option<&Source>, kernel: &Checked, this: &Token
 fn atomic(source: Option<&Source>, kernel: &Checked, index: usize, buffer: &Buffer, wrapper: &Wrapper) -> TokenStream {
     let declaration = &kernel.declaration;
     let Wrapper { ty, inner, .. } = wrapper;
-    let access = kernel.summary.as_ref().and_then(|summary| summary.params.get(index));
-    let sizes = access.map_or([None; 4], |param| param.access.atomic_sizes);
-    let sizes = [2_usize, 4, 8, 16].into_iter().zip(sizes);
     // A plain `fn` is trusted, and scalars have been compared.
     let unknown = declaration.safe.is_some() && matches!(scalar(inner), Ok(Scalar::Other));
-    let updates = sizes.filter_map(|(size, line)| Some((size, line.filter(|_| unknown)?)));
-    let updates = updates.map(|(size, line)| quote!((#size, #line)));
     let (name, param, written) = (declaration.name(), declaration.params[index].name(), text(&buffer.ty));
-    let path = source.map_or("", Source::path);
-    quote_spanned! {ends(ty).0=>
-        const _: () = ::graph_runtime::private::check_atomic::<#inner>(
-            ::core::marker::PhantomData::<#ty>,
-            [#name, #param, #written, #path],
-            &[#(#updates),*],
-        );
+    let assertion = |summary: Option<&KernelSummary>, path: &str| {
+        let access = summary.and_then(|summary| summary.params.get(index));
+        let sizes = access.map_or([None; 4], |param| param.access.atomic_sizes);
+        let sizes = [2_usize, 4, 8, 16].into_iter().zip(sizes);
+        let updates = sizes.filter_map(|(size, line)| Some((size, line.filter(|_| unknown)?)));
+        let updates = updates.map(|(size, line)| quote!((#size, #line)));
+        quote_spanned! {ends(ty).0=>
+            const _: () = ::graph_runtime::private::check_atomic::<#inner>(
+                ::core::marker::PhantomData::<#ty>,
+                [#name, #param, #written, #path],
+                &[#(#updates),*],
+            );
+        }
+    };
+    let files = source.into_iter().flat_map(Source::files);
+    let files: Vec<_> = files.zip(&kernel.summaries).collect();
+    match files[..] {
+        [] => assertion(None, source.map_or("", Source::path)),
+        _ => files
+            .iter()
+            .map(|(ptx, summary)| assertion(summary.as_ref(), &ptx.path))
+            .collect(),
     }
 }
 
