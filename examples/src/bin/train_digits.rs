@@ -129,8 +129,8 @@ fn main() -> R<()> {
     log();
     let device = Device::any()?;
     println!("device:  {}", device.name());
-    let (epochs, wanted) = if device.is_emulator() { (3, 0.8) } else { (60, 0.97) };
-    let epochs = argument("--epochs").map_or(Ok(epochs), |text| text.parse())?.max(1);
+    let (epochs, wanted) = if device.is_emulator() { (3_u16, 0.8) } else { (60, 0.97) };
+    let epochs = usize::from(argument("--epochs").map_or(Ok(epochs), |text| text.parse())?.max(1));
     let out = argument("--out").map_or(PathBuf::from("target/train_digits"), PathBuf::from);
     let weights = argument("--weights").map_or(out.join("digits.safetensors"), PathBuf::from);
 
