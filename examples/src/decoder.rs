@@ -7,7 +7,6 @@ use graph_runtime::{
 };
 use half::bf16;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -285,9 +284,9 @@ impl Model {
     ///
     /// # Errors
     /// If the bytes are no such file, or if the device has too little memory.
-    pub fn load(device: &Device, bytes: &[u8]) -> Result<Self, Box<dyn Error>> {
+    pub fn load(device: &Device, bytes: &[u8]) -> Result<Self, BoxError> {
         let file = SafeTensors::deserialize(bytes)?;
-        let shape = |name: &str| Ok::<_, Box<dyn Error>>(file.tensor(name)?.shape().to_vec());
+        let shape = |name: &str| Ok::<_, BoxError>(file.tensor(name)?.shape().to_vec());
         let (tokens, places) = (shape("tokens")?, shape("places")?);
         let (&[vocabulary, width], &[context, _], &[layers, ..]) = (&*tokens, &*places, &*shape("vectors")?) else {
             return Err("the tensors have other numbers of dimensions".into());
@@ -317,7 +316,7 @@ impl Model {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn save(&self, path: &Path) -> Result<(), Box<dyn Error>> {
+    pub fn save(&self, path: &Path) -> Result<(), BoxError> {
         let Sizes {
             layers,
             width,

@@ -7,9 +7,8 @@
 
 use examples::decoder::{Decode, Model, Sizes, Task, follow, plain_logits};
 use examples::{bench, log};
-use graph_runtime::{Device, Result};
+use graph_runtime::{BoxError, Device, Result};
 use safetensors::SafeTensors;
-use std::error::Error;
 use std::io::{Write, stdout};
 use std::thread;
 
@@ -17,7 +16,7 @@ const TRAINED: &[u8] = include_bytes!("../../data/text.safetensors");
 /// 17 tokens and every 16th logit after the 16th of them: `examples/pytorch/generate.py --reference` wrote them.
 const REFERENCE: &[u8] = include_bytes!("../../data/generate.safetensors");
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), BoxError> {
     log();
     let device = Device::any()?;
     println!("device:  {}", device.name());
@@ -36,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Writes two texts with the small decoder, and compares the last logits of each with plain Rust.
-fn write(device: &Device) -> Result<(), Box<dyn Error>> {
+fn write(device: &Device) -> Result<(), BoxError> {
     let model = Model::load(device, TRAINED)?;
     let mut decode = model.decode(device, 1)?;
     let end = if device.is_emulator() { 32 } else { model.sizes.context };
@@ -60,7 +59,7 @@ fn write(device: &Device) -> Result<(), Box<dyn Error>> {
             });
             decode.launch()?;
             reader.join().map_err(|_| "the reader has failed")??;
-            Ok::<_, Box<dyn Error>>(())
+            Ok::<_, BoxError>(())
         })?;
         println!();
         let text = decode.written()?;
@@ -71,7 +70,7 @@ fn write(device: &Device) -> Result<(), Box<dyn Error>> {
 }
 
 /// Compares a logit in 16 with PyTorch's, and the token that they choose.
-fn check_large(decode: &mut Decode) -> Result<(), Box<dyn Error>> {
+fn check_large(decode: &mut Decode) -> Result<(), BoxError> {
     let file = SafeTensors::deserialize(REFERENCE)?;
     let words = |name: &str| {
         let words = file
@@ -79,7 +78,7 @@ fn check_large(decode: &mut Decode) -> Result<(), Box<dyn Error>> {
             .data()
             .chunks_exact(4)
             .map(|word| [word[0], word[1], word[2], word[3]]);
-        Ok::<_, Box<dyn Error>>(words.map(u32::from_le_bytes).collect::<Vec<_>>())
+        Ok::<_, BoxError>(words.map(u32::from_le_bytes).collect::<Vec<_>>())
     };
     let text = words("text")?;
     let given = &text[..text.len() - 1];
@@ -99,7 +98,7 @@ fn check_large(decode: &mut Decode) -> Result<(), Box<dyn Error>> {
     }
 }
 
-fn compare(found: &[f32], expected: &[f32], whose: &str) -> Result<(), Box<dyn Error>> {
+fn compare(found: &[f32], expected: &[f32], whose: &str) -> Result<(), BoxError> {
     let most = expected.iter().fold(0.0, |most: f32, logit| most.max(logit.abs()));
     let differences = found
         .iter()
