@@ -42,13 +42,13 @@ cuda_graph! {
         scratch dh1:    [[[f32; CELLS1]; C1]; BATCH];
 
         kernel pick     = pick<<<32, 256>>>(&images, &labels, &step, n, &mut x, &mut y);
-        kernel first    = conv1<<<(32, 4), 256>>>(&x, &w1, &b1, &mut h1, &mut which1)               after pick;
-        kernel second   = conv2<<<(32, 4), 128>>>(&h1, &w2, &b2, &mut h2, &mut which2)              after first;
-        kernel last     = head<<<32, 320>>>(&h2, &w3, &b3, &y, &step, &mut d, &mut dh2, &losses, steps)  after second;
-        kernel learn3   = linear_descend<<<20, 256>>>(&h2, &d, &mut w3, &mut b3, rate, &mut step)   after last;
-        kernel back     = conv2_backward<<<(32, 4), 256>>>(&dh2, &which2, &w2, &h1, &mut dh1)       after last;
-        kernel learn2   = conv2_descend<<<(32, 4), 576>>>(&h1, &dh2, &which2, &mut w2, &mut b2, rate)  after back;
-        kernel learn1   = conv1_descend<<<16, 512>>>(&x, &dh1, &which1, &mut w1, &mut b1, rate)     after back;
+        kernel first    = conv1<<<(32, 4), 256>>>(&x, &w1, &b1, &mut h1, &mut which1)               after programmatic(pick);
+        kernel second   = conv2<<<(32, 4), 256>>>(&h1, &w2, &b2, &mut h2, &mut which2)              after programmatic(first);
+        kernel last     = head<<<32, 512>>>(&h2, &w3, &b3, &y, &step, &mut d, &mut dh2, &losses, steps)  after programmatic(second);
+        kernel learn3   = linear_descend<<<40, 128>>>(&h2, &d, &mut w3, &mut b3, rate, &mut step)   after programmatic(last);
+        kernel back     = conv2_backward<<<(32, 4), 256>>>(&dh2, &which2, &w2, &h1, &mut dh1)       after programmatic(last);
+        kernel learn2   = conv2_descend<<<(32, 8), 576>>>(&h1, &dh2, &which2, &mut w2, &mut b2, rate)  after programmatic(back);
+        kernel learn1   = conv1_descend<<<(16, 3), 512>>>(&x, &dh1, &which1, &mut w1, &mut b1, rate)     after programmatic(back);
     }
 
     /// The same step with convolutions of cuDNN, each captured as a node.
@@ -88,8 +88,8 @@ cuda_graph! {
         kernel  pool1   = pool_2x2<<<128, 256>>>(&sums1, &b1, &mut h1, &mut which1, N1, C1, 8)      after filter1;
         capture filter2 = (&h1, &w2, &mut sums2) |stream| SECOND.forward(stream, &h1, &w2, &sums2)  after pool1;
         kernel  pool2   = pool_2x2<<<64, 256>>>(&sums2, &b2, &mut h2, &mut which2, N2, C2, 4)       after filter2;
-        kernel  last    = head<<<32, 320>>>(&h2, &w3, &b3, &y, &step, &mut d, &mut dh2, &losses, steps)  after pool2;
-        kernel  learn3  = linear_descend<<<20, 256>>>(&h2, &d, &mut w3, &mut b3, rate, &mut step)   after last;
+        kernel  last    = head<<<32, 512>>>(&h2, &w3, &b3, &y, &step, &mut d, &mut dh2, &losses, steps)  after pool2;
+        kernel  learn3  = linear_descend<<<40, 128>>>(&h2, &d, &mut w3, &mut b3, rate, &mut step)   after last;
         kernel  unpool2 = unpool_2x2<<<64, 256>>>(&dh2, &h2, &which2, &mut dsums2, N2, 4)           after last;
         capture back2   = (&w2, &dsums2, &mut dh1) |stream| {
             SECOND.backward_data(stream, &w2, &dsums2, &dh1)

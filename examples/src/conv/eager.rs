@@ -52,7 +52,11 @@ impl Eager {
         stages: &mut Stages,
     ) -> Result<Self, DriverError> {
         let stream = context.new_stream()?;
-        let module = context.load_module(Ptx::from_src(include_str!("../../kernels/train_conv.ptx")))?;
+        let ptx = match context.compute_capability()? {
+            (9.., _) => include_str!("../../kernels/train_conv.sm_90.ptx"), // as a graph chooses
+            _ => include_str!("../../kernels/train_conv.ptx"),
+        };
+        let module = context.load_module(Ptx::from_src(ptx))?;
         let kernel = |name| module.load_function(name);
         let kernels = [
             kernel("pick")?,
@@ -136,7 +140,7 @@ impl Eager {
             &mut *y
         );
         launch!(stream, conv1, (32, 4), 256, &*x, &*w1, &*b1, &mut *h1, &mut *which1);
-        launch!(stream, conv2, (32, 4), 128, &*h1, &*w2, &*b2, &mut *h2, &mut *which2);
+        launch!(stream, conv2, (32, 4), 256, &*h1, &*w2, &*b2, &mut *h2, &mut *which2);
         launch!(
             stream,
             head,
@@ -153,9 +157,9 @@ impl Eager {
             &steps
         );
         launch!(stream, backward, (32, 4), 256, &*dh2, &*which2, &*w2, &*h1, &mut *dh1);
-        launch!(stream, descend2, (32, 4), 576, &*h1, &*dh2, &*which2, w2, b2, &rate);
-        launch!(stream, descend1, (16, 1), 512, &*x, &*dh1, &*which1, w1, b1, &rate);
-        launch!(stream, linear, (20, 1), 256, &*h2, &*d, w3, b3, &rate, step);
+        launch!(stream, descend2, (32, 8), 576, &*h1, &*dh2, &*which2, w2, b2, &rate);
+        launch!(stream, descend1, (16, 3), 512, &*x, &*dh1, &*which1, w1, b1, &rate);
+        launch!(stream, linear, (40, 1), 128, &*h2, &*d, w3, b3, &rate, step);
         Ok(())
     }
 

@@ -34,7 +34,7 @@ pub const CELLS2: usize = 16;
 /// The inputs of the last layer.
 pub const FEATURES: usize = C2 * CELLS2;
 
-#[cuda_kernels("kernels/train_conv.ptx")]
+#[cuda_kernels("kernels/train_conv.ptx", tuned = ["kernels/train_conv.sm_90.ptx"])]
 unsafe extern "C" {
     /// The images and labels of the step: the next ones at each step, from the first one again after `n`
     #[requires(grid == 32 && block == 256 && n >= 1 && n <= images.len() && n <= labels.len())]
@@ -56,7 +56,7 @@ unsafe extern "C" {
         which: &mut [[[u8; 64]; 16]; 32],
     );
     /// The same of the second layer; a block for each image and 8 channels
-    #[requires(grid.x == 32 && grid.y == 4 && grid.z == 1 && block == 128)]
+    #[requires(grid.x == 32 && grid.y == 4 && grid.z == 1 && block == 256)]
     pub safe fn conv2(
         h1: &[[[f32; 64]; 16]; 32],
         w: &[[[f32; 9]; 16]; 32],
@@ -66,7 +66,7 @@ unsafe extern "C" {
     );
     /// Adds the mean cross-entropy of the softmax of `w h + bias` to `losses[step % n]`; writes its gradients by the
     /// logits and by `h`, the latter zero where ReLU is; a block for each image
-    #[requires(grid == 32 && block == 320 && n >= 1 && n <= losses.len())]
+    #[requires(grid == 32 && block == 512 && n >= 1 && n <= losses.len())]
     pub safe fn head(
         h: &[[[f32; 16]; 32]; 32],
         w: &[[f32; 512]; 10],
@@ -87,8 +87,8 @@ unsafe extern "C" {
         h1: &[[[f32; 64]; 16]; 32],
         dh1: &mut [[[f32; 64]; 16]; 32],
     );
-    /// A step down the gradients of the second filters and biases; a block for each filter and 4 of its channels
-    #[requires(grid.x == 32 && grid.y == 4 && grid.z == 1 && block == 576)]
+    /// A step down the gradients of the second filters and biases; a block for each filter and 2 of its channels
+    #[requires(grid.x == 32 && grid.y == 8 && grid.z == 1 && block == 576)]
     pub safe fn conv2_descend(
         h1: &[[[f32; 64]; 16]; 32],
         dh: &[[[f32; 16]; 32]; 32],
@@ -97,8 +97,8 @@ unsafe extern "C" {
         bias: &mut [f32; 32],
         rate: f32,
     );
-    /// The same of the first filters; a block for each
-    #[requires(grid == 16 && block == 512)]
+    /// The same of the first filters; a block for each row of each
+    #[requires(grid.x == 16 && grid.y == 3 && grid.z == 1 && block == 512)]
     pub safe fn conv1_descend(
         x: &[[f32; 256]; 32],
         dh: &[[[f32; 64]; 16]; 32],
@@ -108,7 +108,7 @@ unsafe extern "C" {
         rate: f32,
     );
     /// The same of the last layer, and `step += 1`; a thread for each weight
-    #[requires(grid == 20 && block == 256)]
+    #[requires(grid == 40 && block == 128)]
     pub safe fn linear_descend(
         h: &[[[f32; 16]; 32]; 32],
         d: &[[f32; 10]; 32],
