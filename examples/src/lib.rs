@@ -5,6 +5,7 @@ pub mod bare;
 pub mod bench;
 pub mod charts;
 pub mod cudnn;
+pub mod trainer;
 pub mod decoder;
 pub mod digits;
 pub mod memory;
