@@ -1,5 +1,3 @@
-// cuda-graph:
-// cuda-graph sm_90:
 // The kernels of the `train_conv` example: one step of training a convolutional net on 32 images of 16 x 16.
 //
 //     x [16][16] -> 3x3 filters, bias, ReLU, largest of 2x2 -> h1 [16][8][8] -> the same -> h2 [32][4][4] -> 10 logits
@@ -10,22 +8,12 @@
 constexpr int BATCH = 32, CLASSES = 10;
 typedef unsigned char byte;
 
-// Lets the kernels after this one begin, and waits for those before it: along `programmatic` edges, since Hopper
-__device__ void begin()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
 // x and y: rows of `images` and `labels`, the next ones at each step, from the first one again after n; a block for
 // each image of the batch, a thread for each pixel
 extern "C" __global__ void pick(
     const float (*images)[256], const unsigned *labels, const unsigned *step, unsigned n, float (*x)[256],
     unsigned *y)
 {
-    begin();
     unsigned b = blockIdx.x, row = (*step % n * BATCH + b) % n;
     x[b][threadIdx.x] = images[row][threadIdx.x];
     if (threadIdx.x == 0)
@@ -77,7 +65,6 @@ extern "C" __global__ void __launch_bounds__(256) conv1(
     unsigned b = blockIdx.x, t = threadIdx.x, c = blockIdx.y * 4 + t / 64, cell = t % 64;
     for (int i = t; i < 360; i += 256)
         in[0][i] = 0;
-    begin();
     float own = x[b][t], f[9], offset = bias[c];
 #pragma unroll
     for (int i = 0; i < 9; i++)
@@ -103,7 +90,6 @@ extern "C" __global__ void __launch_bounds__(256) conv2(
     unsigned b = blockIdx.x, t = threadIdx.x, c0 = blockIdx.y * 8;
     for (int i = t; i < 480; i += 256)
         ((float4 *)in)[i] = make_float4(0, 0, 0, 0);
-    begin();
     float own[4], fs[5];
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -144,7 +130,6 @@ extern "C" __global__ void __launch_bounds__(512) head(
     float (*d)[10], float (*dh)[512], float *losses, unsigned n)
 {
     __shared__ float products[CLASSES][512], logits[CLASSES];
-    begin();
     unsigned b = blockIdx.x, t = threadIdx.x, label = y[b];
     float own = h[b][t], ws[CLASSES];
 #pragma unroll
@@ -171,9 +156,10 @@ extern "C" __global__ void __launch_bounds__(512) head(
 #pragma unroll
     for (int c = 0; c < CLASSES; c++)
         all += g[c] = __expf(logits[c] - most);
+    float scale = 1 / (all * BATCH);
 #pragma unroll
     for (int c = 0; c < CLASSES; c++) {
-        g[c] = (g[c] / all - (c == label)) / BATCH;
+        g[c] = g[c] * scale - (c == label ? 1.f / BATCH : 0);
         sum += g[c] * ws[c];
         if (t == c)
             d[b][c] = g[c];
@@ -193,7 +179,6 @@ extern "C" __global__ void __launch_bounds__(256) conv2_backward(
     unsigned b = blockIdx.x, t = threadIdx.x, c0 = blockIdx.y * 4;
     for (int i = t; i < 960; i += 256)
         ((float4 *)in)[i] = make_float4(0, 0, 0, 0);
-    begin();
     float own[2], fs[5], passed = h1[b][c0][t];
     unsigned at[2];
 #pragma unroll
@@ -225,62 +210,49 @@ extern "C" __global__ void __launch_bounds__(256) conv2_backward(
     dh1[b][c0][t] = passed > 0 ? sum : 0;
 }
 
-// One step down the gradients of the second filters and their biases: a block for each filter and 2 of its channels; a
-// thread for each weight and image
-extern "C" __global__ void __launch_bounds__(576) conv2_descend(
-    const float (*h1)[16][64], const float (*dh)[32][16], const byte (*where)[32][16], float (*w)[16][9],
-    float *bias, float rate)
+// The gradients of the second filters, of 4 images each: a block for each filter and 4 images; a thread for each channel
+// and 4 cells
+extern "C" __global__ void __launch_bounds__(256) conv2_gradient(
+    const float (*h1)[16][64], const float (*dh)[32][16], const byte (*where)[32][16], float (*gradients)[32][144])
 {
-    __shared__ __align__(16) float in[BATCH][2][100], parts[BATCH][18];
-    __shared__ __align__(8) struct { float g; int at; } cells[BATCH][16];
-    unsigned f = blockIdx.x, c0 = blockIdx.y * 2, t = threadIdx.x;
-    for (int i = t; i < 1600; i += 576)
-        ((float4 *)in)[i] = make_float4(0, 0, 0, 0);
-    begin();
-    float own[8], old = t < 18 ? w[f][c0][t] : t == 32 ? bias[f] : 0;
+    __shared__ float in[4][10 * 10][17], parts[16][16 * 9];
+    unsigned f = blockIdx.x, b0 = blockIdx.y * 4, t = threadIdx.x;
+    for (int i = t; i < 4 * 100 * 17; i += 256)
+        in[0][0][i] = 0;
+    unsigned c = t % 16, part = t / 16, image = part / 4, at[4];
+    float own[16], g[4], sums[9] = {};
 #pragma unroll
-    for (int i = 0; i < 8; i++)
-        if (i < 7 || t < 64)
-            own[i] = h1[(t + i * 576) / 128][c0][(t + i * 576) % 128];
-    if (t < BATCH * 16) {
-        unsigned at = where[t / 16][f][t % 16];
-        cells[0][t].g = dh[t / 16][f][t % 16];
-        cells[0][t].at = (t % 16 / 4 * 2 + at / 2 % 2) * 10 + t % 4 * 2 + at % 2;
-    }
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-        if (i < 7 || t < 64) {
-            unsigned from = t + i * 576;
-            in[from / 128][from / 64 % 2][(from % 64 / 8 + 1) * 10 + from % 8 + 1] = own[i];
-        }
-    __syncthreads();
-    unsigned b = t / 18, weight = t % 18;
-    const float *from = &in[b][weight / 9][weight % 9 / 3 * 10 + weight % 3];
-    float sum = 0;
+    for (int i = 0; i < 4; i++)
+        g[i] = dh[b0 + image][f][part % 4 * 4 + i], at[i] = where[b0 + image][f][part % 4 * 4 + i];
 #pragma unroll
     for (int i = 0; i < 16; i++)
-        sum += cells[b][i].g * from[cells[b][i].at];
-    parts[b][weight] = sum;
+        own[i] = h1[b0 + i / 4][t / 64 + i % 4 * 4][t % 64];
     __syncthreads();
-    if (t < 18) {
-        sum = 0;
 #pragma unroll
-        for (int i = 0; i < BATCH; i++)
-            sum += parts[i][t];
-        w[f][c0][t] = old - rate * sum;
-    } else if (t >= 32 && t < 64 && blockIdx.y == 0) {
-        sum = 0;
+    for (int i = 0; i < 16; i++)
+        in[i / 4][(t % 64 / 8 + 1) * 10 + t % 8 + 1][t / 64 + i % 4 * 4] = own[i];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const float(*corner)[17] = &in[image][(part % 4 * 2 + at[i] / 2 % 2) * 10 + i * 2 + at[i] % 2];
+#pragma unroll
+        for (int tap = 0; tap < 9; tap++)
+            sums[tap] += g[i] * corner[tap / 3 * 10 + tap % 3][c];
+    }
+#pragma unroll
+    for (int tap = 0; tap < 9; tap++)
+        parts[part][c * 9 + tap] = sums[tap];
+    __syncthreads();
+    if (t < 144) {
+        float sum = 0;
 #pragma unroll
         for (int i = 0; i < 16; i++)
-            sum += cells[i * 2][t - 32].g;
-        sum = sum_of_warp(sum);
-        if (t == 32)
-            bias[f] = old - rate * sum;
+            sum += parts[i][t];
+        gradients[blockIdx.y][f][t] = sum;
     }
 }
 
-// The same of the first filters: a block for each filter and row of it, 4 cells for each thread
+// One step down the gradients of the first filters and their biases: a block for each filter and row of it, 4 cells for each thread
 extern "C" __global__ void __launch_bounds__(512) conv1_descend(
     const float (*x)[256], const float (*dh)[16][64], const byte (*where)[16][64], float (*w)[9], float *bias,
     float rate)
@@ -289,7 +261,6 @@ extern "C" __global__ void __launch_bounds__(512) conv1_descend(
     unsigned f = blockIdx.x, t = threadIdx.x, row = blockIdx.y;
     for (int i = t; i < BATCH * 16; i += 512)
         in[0][i][0] = in[0][i][17] = 0;
-    begin();
     float own[16], g[4], sums[4] = {}; // the last one is that of the bias
     unsigned at[4];
     float old = t < 3 ? w[f][row * 3 + t] : t == 3 ? bias[f] : 0;
@@ -335,7 +306,6 @@ extern "C" __global__ void __launch_bounds__(512) conv1_descend(
 extern "C" __global__ void __launch_bounds__(128) linear_descend(
     const float (*h)[512], const float (*d)[10], float (*w)[512], float *bias, float rate, unsigned *step)
 {
-    begin();
     unsigned i = blockIdx.x * 128 + threadIdx.x, c = i / 512, k = i % 512;
     float sum = 0, all = 0, old = w[c][k];
 #pragma unroll
@@ -376,28 +346,34 @@ extern "C" __global__ void unpool_2x2(
     corner[2 * side] = at == 2 ? g : 0, corner[2 * side + 1] = at == 3 ? g : 0;
 }
 
-// One step down the gradient of filters of `taps` weights, and of their biases by that of h [BATCH][filters][cells]; a
-// block for each filter
-extern "C" __global__ void filters_descend(
-    const float *gradient, const float *dh, const float *h, float *w, float *bias, float rate, unsigned taps,
-    unsigned cells)
+// One step down the sum of `parts` gradients of filters with `taps` weights, and down that of their biases, which is in
+// the gradient by h [BATCH][filters][cells]; a block for each filter
+extern "C" __global__ void __launch_bounds__(256) filters_descend(
+    const float *gradients, const float *dh, const float *h, float *w, float *bias, float rate, unsigned parts,
+    unsigned taps, unsigned cells)
 {
-    __shared__ float parts[8];
-    unsigned f = blockIdx.x, t = threadIdx.x;
-    for (int i = t; i < taps; i += 256)
-        w[f * taps + i] -= rate * gradient[f * taps + i];
-    float sum = 0;
+    __shared__ float sums[8];
+    unsigned f = blockIdx.x, filters = gridDim.x, t = threadIdx.x;
+    float all = 0;
+#pragma unroll 4
     for (int i = t; i < BATCH * cells; i += 256) {
-        unsigned at = (i / cells * gridDim.x + f) * cells + i % cells;
-        sum += h[at] > 0 ? dh[at] : 0;
+        unsigned at = (i / cells * filters + f) * cells + i % cells;
+        all += h[at] > 0 ? dh[at] : 0;
     }
-    sum = sum_of_warp(sum);
+    for (int i = t; i < taps; i += 256) {
+        float sum = 0;
+#pragma unroll 8
+        for (int part = 0; part < parts; part++)
+            sum += gradients[(part * filters + f) * taps + i];
+        w[f * taps + i] -= rate * sum;
+    }
+    all = sum_of_warp(all);
     if (t % 32 == 0)
-        parts[t / 32] = sum;
+        sums[t / 32] = all;
     __syncthreads();
     if (t == 0) {
-        for (int part = 1; part < 8; part++)
-            sum += parts[part];
-        bias[f] -= rate * sum;
+        for (int i = 1; i < 8; i++)
+            all += sums[i];
+        bias[f] -= rate * all;
     }
 }
