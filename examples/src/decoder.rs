@@ -2,11 +2,13 @@
 //!
 //! The example `generate` writes with it; `train_text` trains a small one.
 
-use graph_runtime::{Device, DeviceBuffer, Philox, Result, bytemuck, cuda_graph, cuda_kernels};
+use graph_runtime::{
+    BoxError, Device, DeviceBuffer, Mapped, MappedHost, Philox, Result, bytemuck, cuda_graph, cuda_kernels,
+};
 use half::bf16;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use std::error::Error;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Columns of a head of attention.
 pub const HEAD: usize = 64;
@@ -49,6 +51,36 @@ impl Sizes {
             2 * width,
         ]
     }
+
+    /// The number of all weights. As one list they have the order of [`lengths`](Self::lengths).
+    pub const fn weights(self) -> usize {
+        self.last() + 2 * self.width
+    }
+
+    /// The index, in that list, of the first weight of the places.
+    pub const fn places(self) -> usize {
+        self.lengths()[0]
+    }
+
+    /// The index of row `part * width` of a layer's matrices, of `12 * width`; each row has `width` weights.
+    pub const fn matrix(self, layer: usize, part: usize) -> usize {
+        self.places() + self.lengths()[1] + (12 * layer + part) * self.width * self.width
+    }
+
+    /// The index of a layer's vector, of 13.
+    pub const fn vector(self, layer: usize, part: usize) -> usize {
+        self.matrix(self.layers, 0) + (13 * layer + part) * self.width
+    }
+
+    /// The index of the last norm's gain.
+    pub const fn last(self) -> usize {
+        self.vector(self.layers, 0)
+    }
+
+    /// The layer that is `index` layers before the last one.
+    pub const fn back(self, index: usize) -> usize {
+        self.layers.saturating_sub(1 + index)
+    }
 }
 
 #[cuda_kernels("kernels/generate.ptx")]
@@ -63,7 +95,8 @@ unsafe extern "C" {
     #[requires(layers <= 4096 && 1 <= vocabulary && vocabulary * width <= tokens.len() && context * width <= places.len())]
     #[requires(layers * 12 * width * width <= matrices.len() && layers * 13 * width <= vectors.len())]
     #[requires(2 * width <= last_norm.len() && layers * 2 * context * width <= cache.len())]
-    #[requires(9 * width <= space.len() && vocabulary <= logits.len() && context < text.len() && 1 <= rng.len())]
+    #[requires(9 * width <= space.len() && vocabulary <= logits.len() && context < text.len())]
+    #[requires(context < stream.len() && 1 <= rng.len())]
     #[requires(block.x.is_multiple_of(32) && block == block.x && grid == grid.x)]
     safe fn decode(
         tokens: &[bf16],
@@ -75,6 +108,7 @@ unsafe extern "C" {
         space: &mut [f32],
         logits: &mut [f32],
         text: &mut [u32],
+        stream: &[Mapped<u32>],
         state: &mut [u32; 10],
         rng: &[Philox],
         layers: u32,
@@ -106,6 +140,8 @@ cuda_graph! {
         device space:  [f32; 9 * sizes.width];
         device logits: [f32; sizes.vocabulary];
         device text:   [u32; sizes.context + 1];
+        /// Each token and one, as soon as it is chosen; 0 before.
+        mapped stream: [u32; sizes.context + 1];
         /// Whether to go on, the position, the number of given tokens, the end, the last token, the heat; the kernel's.
         device state:  [u32; 10];
 
@@ -114,7 +150,7 @@ cuda_graph! {
             #[cooperative]
             kernel next = decode<<<blocks.0, blocks.1>>>(
                 &tokens, &places, &matrices, &vectors, &last_norm,
-                &mut cache, &mut space, &mut logits, &mut text, &mut state, &luck,
+                &mut cache, &mut space, &mut logits, &mut text, &stream, &mut state, &luck,
                 sizes.layers, sizes.width, sizes.vocabulary, sizes.context
             );
         } after start;
@@ -143,6 +179,8 @@ impl Decode {
         let mut text = self.text_mut()?;
         let end = task.end.min(text.read_vec()?.len() - 1);
         text.rows_mut(..task.given.len())?.copy_from(task.given)?;
+        let stream = self.stream()?;
+        (0..stream.len()).try_for_each(|index| stream.store(index, 0))?;
         let tag = self.state()?.read()?[6];
         let numbers = [1, 0, task.given.len() as u32, end as u32, task.stop];
         let mut state = [0; 10];
@@ -169,6 +207,29 @@ impl Decode {
         let position = self.state()?.read()?[1] as usize;
         self.text()?.rows(..=position)?.read_vec()
     }
+}
+
+/// Calls `show` with each token after the first as soon as it is chosen, while the graph runs, until `end` or the token
+/// `stop`.
+///
+/// # Errors
+/// If `end` is beyond the context, or if no token comes for ten seconds: the launch has failed.
+pub fn follow(stream: &MappedHost<u32>, end: usize, stop: u32, mut show: impl FnMut(u32)) -> Result<(), BoxError> {
+    for position in 1..=end {
+        let start = Instant::now();
+        let token = loop {
+            match stream.load(position)?.checked_sub(1) {
+                Some(token) => break token,
+                None if start.elapsed() > Duration::from_secs(10) => return Err("no token comes any more".into()),
+                None => std::thread::yield_now(),
+            }
+        };
+        if token == stop {
+            break;
+        }
+        show(token);
+    }
+    Ok(())
 }
 
 /// The weights of a decoder, on a device.
@@ -205,13 +266,27 @@ impl Model {
         Ok(model)
     }
 
+    /// Rounds weights to bf16; `weights` has all of them, as [`Sizes::weights`] says.
+    ///
+    /// # Errors
+    /// If there are fewer, or if the device has too little memory.
+    pub fn from_list(device: &Device, sizes: Sizes, weights: &[f32]) -> Result<Self> {
+        let model = Self::new(device, sizes)?;
+        let mut rest = weights.iter();
+        for tensor in &model.tensors {
+            let part = rest.by_ref().take(tensor.len());
+            tensor.copy_from(&part.map(|weight| bf16::from_f32(*weight)).collect::<Vec<_>>())?;
+        }
+        Ok(model)
+    }
+
     /// Loads weights that [`save`](Self::save) wrote.
     ///
     /// # Errors
     /// If the bytes are no such file, or if the device has too little memory.
-    pub fn load(device: &Device, bytes: &[u8]) -> Result<Self, Box<dyn Error>> {
+    pub fn load(device: &Device, bytes: &[u8]) -> Result<Self, BoxError> {
         let file = SafeTensors::deserialize(bytes)?;
-        let shape = |name: &str| Ok::<_, Box<dyn Error>>(file.tensor(name)?.shape().to_vec());
+        let shape = |name: &str| Ok::<_, BoxError>(file.tensor(name)?.shape().to_vec());
         let (tokens, places) = (shape("tokens")?, shape("places")?);
         let (&[vocabulary, width], &[context, _], &[layers, ..]) = (&*tokens, &*places, &*shape("vectors")?) else {
             return Err("the tensors have other numbers of dimensions".into());
@@ -241,7 +316,7 @@ impl Model {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn save(&self, path: &Path) -> Result<(), Box<dyn Error>> {
+    pub fn save(&self, path: &Path) -> Result<(), BoxError> {
         let Sizes {
             layers,
             width,
@@ -388,4 +463,19 @@ fn attention(q: &[f32], [keys, values]: &[Vec<f32>; 2]) -> Vec<f32> {
         }
     }
     mixed
+}
+
+/// Returns the paragraphs of Markdown pages, without code and tables, as ASCII; a 0 ends each.
+pub fn paragraphs(pages: &[&str]) -> Vec<u8> {
+    let mut characters = Vec::new();
+    // Code lies between fences.
+    let prose = pages.iter().flat_map(|page| page.split("```").step_by(2));
+    for paragraph in prose.flat_map(|prose| prose.split("\n\n")).map(str::trim) {
+        if paragraph.len() > 40 && !paragraph.starts_with(['|', '#', '[', '<', '+']) {
+            let words: Vec<&str> = paragraph.split_whitespace().collect();
+            characters.extend(words.join(" ").bytes().filter(u8::is_ascii));
+            characters.push(0);
+        }
+    }
+    characters
 }

@@ -1,10 +1,14 @@
 //! The code that examples share: kernels, and the lines that they print.
 
+pub mod conv;
 pub mod bare;
 pub mod bench;
 pub mod charts;
+pub mod cudnn;
+pub mod trainer;
 pub mod decoder;
 pub mod digits;
+pub mod memory;
 
 use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
 use cudarc::cublas::sys::{cublasSetWorkspace_v2, is_culib_present};
