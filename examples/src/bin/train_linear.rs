@@ -23,14 +23,22 @@ unsafe extern "C" {
     /// A whole step: `loss` is the sum of `(x w^T + bias - target)^2`, and `w` and `bias` descend by `rate` times its
     /// gradient. `w` has a row for each output. `losses` is space for a number of each block, and `count` is 0. It is as
     /// accurate as 32-bit floats if `exact`; else tensor cores, if there are some, cut fractions to 10 bits (tf32).
-    #[requires(block.x == 256 && block == 256 && grid.z == 1 && inputs > 0 && outputs.is_multiple_of(8))]
+    #[requires(block.x == 288 && block == 288 && grid.z == 1 && inputs > 0 && outputs.is_multiple_of(8))]
     #[requires(outputs >= 8 * grid.y && outputs <= 72 * grid.y && grid <= losses.len())]
     #[requires(grid.x == 1 || grid.x == 8 && inputs == 1024 && shared >= 111_872)]
     #[requires(64 * inputs <= x.len() && 64 * outputs <= target.len() && inputs * outputs <= w.len() && outputs <= bias.len())]
     safe fn step(
-        x: &[f32], target: &[f32], w: &mut [f32], bias: &mut [f32],
-        losses: &mut [MaybeUninit<f32>], count: &Atomic<u32>, loss: &mut f32,
-        inputs: u32, outputs: u32, rate: f32, exact: u32,
+        x: &[f32],
+        target: &[f32],
+        w: &mut [f32],
+        bias: &mut [f32],
+        losses: &mut [MaybeUninit<f32>],
+        count: &Atomic<u32>,
+        loss: &mut f32,
+        inputs: u32,
+        outputs: u32,
+        rate: f32,
+        exact: u32,
     );
 }
 
@@ -61,9 +69,9 @@ cuda_graph! {
         device  loss:   f32;
         scratch losses: [f32; 128];
 
-        kernel train = step<<<s.grid, 256, s.shared>>>(
+        kernel train = step<<<s.grid, 288, s.shared>>>(
             &batch[..BATCH * s.inputs], &batch[BATCH * s.inputs..], &mut w, &mut bias,
-            &mut losses, &count, &mut loss, s.inputs, s.outputs, RATE, exact as u32,
+            &mut losses, &count, &mut loss, s.inputs, s.outputs, RATE, u32::from(exact),
         );
     }
 
@@ -84,14 +92,14 @@ cuda_graph! {
 
         each i in 0..s.batches / 2 {
             memcpy up_even = batches[2 * i] -> even      after first(i - 1);
-            kernel first   = step<<<s.grid, 256, s.shared>>>(
+            kernel first   = step<<<s.grid, 288, s.shared>>>(
                 &even[..BATCH * s.inputs], &even[BATCH * s.inputs..], &mut w, &mut bias,
-                &mut losses, &count, &mut sums[2 * i], s.inputs, s.outputs, RATE, exact as u32,
+                &mut losses, &count, &mut sums[2 * i], s.inputs, s.outputs, RATE, u32::from(exact),
             ) after up_even, second(i - 1);
             memcpy up_odd  = batches[2 * i + 1] -> odd   after second(i - 1);
-            kernel second  = step<<<s.grid, 256, s.shared>>>(
+            kernel second  = step<<<s.grid, 288, s.shared>>>(
                 &odd[..BATCH * s.inputs], &odd[BATCH * s.inputs..], &mut w, &mut bias,
-                &mut losses, &count, &mut sums[2 * i + 1], s.inputs, s.outputs, RATE, exact as u32,
+                &mut losses, &count, &mut sums[2 * i + 1], s.inputs, s.outputs, RATE, u32::from(exact),
             ) after up_odd, first;
         }
         memcpy report = sums -> loss after second;
@@ -106,7 +114,10 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let batches = batches(&device, sizes)?;
     let expected: Vec<f32> = match device.is_emulator() {
         true => losses_on_the_cpu(sizes),
-        false => REFERENCE.lines().map(str::parse).collect::<std::result::Result<_, _>>()?,
+        false => REFERENCE
+            .lines()
+            .map(str::parse)
+            .collect::<std::result::Result<_, _>>()?,
     };
     train(&device, sizes, true, &batches, &expected, 1e-3)?;
     // These numbers have fewer digits, and the loss falls to a small part of what it was.
@@ -126,13 +137,15 @@ fn train(
     batches: &Batches,
     expected: &[f32],
     tolerance: f32,
-) -> std::result::Result<(), Box<dyn std::error::Error>>
-{
+) -> std::result::Result<(), Box<dyn std::error::Error>> {
     let (w, bias) = model(device, s)?;
     let mut epoch = Epoch::build(device, s, exact, batches, &w, &bias)?;
     epoch.launch()?;
     let first = epoch.loss()?.to_vec();
-    let worst = first.iter().zip(expected).map(|(loss, expected)| (loss / expected - 1.0).abs());
+    let worst = first
+        .iter()
+        .zip(expected)
+        .map(|(loss, expected)| (loss / expected - 1.0).abs());
     let worst = worst.fold(0.0, f32::max);
     if expected.len() != s.batches || worst.is_nan() || worst > tolerance {
         return Err(format!("the losses differ by {worst:e} of their size: {first:?} instead of {expected:?}").into());
@@ -150,12 +163,14 @@ fn train(
 }
 
 /// Prints the time of a step: on a batch on the device, and on batches of the host.
-fn time(row: &str, device: &Device, s: Sizes, exact: bool, batches: &Batches) -> Result<()>
-{
+fn time(row: &str, device: &Device, s: Sizes, exact: bool, batches: &Batches) -> Result<()> {
     let (w, bias) = model(device, s)?;
     let mut step = Step::build(device, s, exact, &w, &bias)?;
     step.batch_mut()?.copy_from(&batch(s, 0))?;
-    println!("{}", bench::time(row, 50, 500, &mut step, Step::launch, |step| step.synchronize())?);
+    println!(
+        "{}",
+        bench::time(row, 50, 500, &mut step, Step::launch, |step| step.synchronize())?
+    );
     let mut epoch = Epoch::build(device, s, exact, batches, &w, &bias)?;
     let row = format!("{row}, inputs from the host");
     let mut times = bench::time(&row, 50, 1, &mut epoch, Epoch::launch, |epoch| epoch.synchronize())?;
@@ -171,11 +186,27 @@ fn time(row: &str, device: &Device, s: Sizes, exact: bool, batches: &Batches) ->
 fn sizes(device: &Device) -> std::result::Result<Sizes, Box<dyn std::error::Error>> {
     let (inputs, outputs, batches) = (1024, 1024, 100);
     Ok(match device.context() {
-        None => Sizes { inputs: 128, outputs: 32, grid: (1, 2), shared: 0, batches: 20 },
-        Some(context) if context.compute_capability()? >= (9, 0) => {
-            Sizes { inputs, outputs, grid: (8, 15), shared: 111_872, batches }
-        }
-        Some(_) => Sizes { inputs, outputs, grid: (1, 128), shared: 0, batches },
+        None => Sizes {
+            inputs: 128,
+            outputs: 32,
+            grid: (1, 2),
+            shared: 0,
+            batches: 20,
+        },
+        Some(context) if context.compute_capability()? >= (9, 0) => Sizes {
+            inputs,
+            outputs,
+            grid: (8, 15),
+            shared: 111_872,
+            batches,
+        },
+        Some(_) => Sizes {
+            inputs,
+            outputs,
+            grid: (1, 128),
+            shared: 0,
+            batches,
+        },
     })
 }
 
@@ -195,7 +226,9 @@ fn batch(s: Sizes, number: usize) -> Vec<f32> {
     let mut batch: Vec<f32> = numbers(2 + number as u32, BATCH * s.inputs).collect();
     for sample in 0..BATCH {
         let input = |output: usize| batch[sample * s.inputs + output % s.inputs];
-        let targets: Vec<f32> = (0..s.outputs).map(|output| (input(output) - input(output + 1)) / 2.0).collect();
+        let targets: Vec<f32> = (0..s.outputs)
+            .map(|output| (input(output) - input(output + 1)) / 2.0)
+            .collect();
         batch.extend(targets);
     }
     batch
@@ -204,7 +237,9 @@ fn batch(s: Sizes, number: usize) -> Vec<f32> {
 /// Numbers from -1 to 1 that look random, the same as in `pytorch/train_linear.py`.
 fn numbers(stream: u32, len: usize) -> impl Iterator<Item = f32> {
     (0..len as u32).map(move |index| {
-        let mut bits = index.wrapping_mul(0x9E37_79B9).wrapping_add(stream.wrapping_mul(0x85EB_CA6B));
+        let mut bits = index
+            .wrapping_mul(0x9E37_79B9)
+            .wrapping_add(stream.wrapping_mul(0x85EB_CA6B));
         bits = (bits ^ bits >> 16).wrapping_mul(0x21F0_AAAD);
         bits = (bits ^ bits >> 15).wrapping_mul(0x735A_2D97);
         ((bits ^ bits >> 15) >> 8) as f32 / (1 << 23) as f32 - 1.0
@@ -226,9 +261,14 @@ fn losses_on_the_cpu(s: Sizes) -> Vec<f32> {
                 let error = y + *bias - target[output];
                 loss += error * error;
                 sum += 2.0 * error;
-                gradient.iter_mut().zip(x).for_each(|(gradient, x)| *gradient += 2.0 * error * x);
+                gradient
+                    .iter_mut()
+                    .zip(x)
+                    .for_each(|(gradient, x)| *gradient += 2.0 * error * x);
             }
-            w.iter_mut().zip(&gradient).for_each(|(w, gradient)| *w -= RATE * gradient);
+            w.iter_mut()
+                .zip(&gradient)
+                .for_each(|(w, gradient)| *w -= RATE * gradient);
             *bias -= RATE * sum;
         }
         loss
