@@ -3,7 +3,7 @@
 //! `train_digits` makes the weights, `infer` uses them.
 
 use bytemuck::{cast_slice, cast_slice_mut};
-use graph_runtime::{Device, DeviceBuffer, cuda_graph, cuda_kernels};
+use graph_runtime::{Device, DeviceBuffer, Mapped, cuda_graph, cuda_kernels};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::error::Error;
 use std::path::Path;
@@ -233,6 +233,15 @@ unsafe extern "C" {
         layer2: &[[f32; 128]; 129],
         layer3: &[[f32; 128]; 11],
         y: &mut [[f32; 10]],
+    );
+    /// As `infer`, from and to memory of the host
+    #[requires(grid.x * 64 <= x.len() && grid.x * 10 <= y.len() && block.x == 1024)]
+    pub safe fn infer_mapped(
+        x: &[Mapped<f32>],
+        layer1: &[[f32; 64]; 130],
+        layer2: &[[f32; 128]; 129],
+        layer3: &[[f32; 128]; 11],
+        y: &[Mapped<f32>],
     );
 }
 
