@@ -61,7 +61,7 @@ unsafe extern "C" {
     #[requires(block.x == 256 && grid.y * 32 * outputs <= dy.len() && outputs * inputs <= layer.len())]
     #[requires(inputs > 0 && outputs > 0 && grid.y * 32 * inputs <= x.len() && grid.y * 32 * inputs <= dx.len())]
     safe fn back(dy: &[f32], layer: &[f32], x: &[f32], dx: &mut [f32], inputs: u32, outputs: u32, keep: f32);
-    /// Counts the step, and writes the rate and what Adam divides its moments by; one thread
+    /// Counts the step, and writes the rate and the factors of Adam's moments; one thread
     #[requires(threads == 1)]
     safe fn schedule(step: &mut u32, rates: &mut [f32; 3], peak: f32, warm_up: u32, total: u32);
     /// A step of Adam; a block for each 32 outputs and 32 inputs
