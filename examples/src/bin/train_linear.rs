@@ -16,8 +16,9 @@ use std::mem::MaybeUninit;
 #[cuda_kernels("kernels/train_linear.ptx", tuned = ["kernels/train_linear.sm_90.ptx"])]
 unsafe extern "C" {
     /// A whole step: `loss` is the sum of `(x w^T + bias - target)^2`, and `w` and `bias` descend by `rate` times its
-    /// gradient. `w` has a row for each output. `losses` is space for a number of each block, and `count` is 0. It is as
-    /// accurate as 32-bit floats if `exact`; else tensor cores, if there are some, cut fractions to 10 bits (tf32).
+    /// gradient. `w` has a row for each output. `losses` is space for a number of each block, and `count` is 0. The
+    /// step is as accurate as 32-bit floats if `exact` is 1; else tensor cores, if there are some, cut fractions to 10
+    /// bits (tf32).
     #[requires(block.x == 288 && block == 288 && grid.z == 1 && inputs > 0 && outputs.is_multiple_of(8))]
     #[requires(outputs >= 8 * grid.y && outputs <= 72 * grid.y && grid <= losses.len())]
     #[requires(grid.x == 1 || grid.x == 8 && inputs == 1024 && shared >= 111_872)]
