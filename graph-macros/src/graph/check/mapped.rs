@@ -9,7 +9,9 @@ use graph_plan::Code;
 use syn::Type;
 
 /// The names of Rust's types of numbers and truth values that are no words. (rustc refuses other types.)
-const UNFIT: [&str; 10] = ["u8", "i8", "u16", "i16", "u128", "i128", "usize", "isize", "bool", "char"];
+const UNFIT: [&str; 10] = [
+    "u8", "i8", "u16", "i16", "u128", "i128", "usize", "isize", "bool", "char",
+];
 
 /// Reports mapped memory of such elements.
 pub(super) fn elements(graph: &Graph<'_>, report: &mut Report) {
@@ -18,7 +20,11 @@ pub(super) fn elements(graph: &Graph<'_>, report: &mut Report) {
         let message = format!("host and kernel cannot both access elements `{}`", text(element));
         let mistake = error(Code::WrongMemory, message).note("they are loaded and stored as one, of 4 or 8 bytes");
         let (start, end) = ends(element);
-        report.push_between(start, end, &mistake.help("use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`"));
+        report.push_between(
+            start,
+            end,
+            &mistake.help("use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`"),
+        );
     }
 }
 

@@ -11,10 +11,9 @@ use super::visibility::visibility;
 use crate::graph::ast::{Node, Resource, ResourceKind};
 use crate::graph::check::mapped::is_unfit;
 use crate::graph::resolve::{Graph, Value};
-use crate::span::ends;
 use graph_plan::Space;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{GenericParam, Lifetime, LifetimeParam};
 
@@ -430,8 +429,9 @@ fn mapped_handle(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> Toke
             )
         }
         false => (
-            quote_spanned!(ends(&element).0=> __g::MappedHost<#element>),
-            quote!(__g::Graph::mapped(&self.__graph, &self.#field)),
+            quote!(__g::MappedHost<#element>),
+            // If the elements are no words, rustc says so at their type.
+            quote!(__g::Graph::mapped::<#element, _>(&self.__graph, &self.#field)),
         ),
     };
     let get = bodies.of(get);
