@@ -4,6 +4,16 @@ use plotters::prelude::*;
 use std::error::Error;
 use std::path::Path;
 
+/// Draws what a training has come to: `loss.svg`, the mean loss of each epoch, and `confusion.svg`.
+///
+/// # Errors
+/// If the folder cannot be made, or a file in it cannot be written.
+pub fn training<const N: usize>(folder: &Path, losses: &[f32], counts: &[[u32; N]; N]) -> Result<(), Box<dyn Error>> {
+    std::fs::create_dir_all(folder)?;
+    curve(&folder.join("loss.svg"), "Training loss", losses)?;
+    confusion(&folder.join("confusion.svg"), counts)
+}
+
 /// Draws numbers as a curve, one for each epoch.
 ///
 /// # Errors
@@ -46,7 +56,12 @@ pub fn confusion<const N: usize>(path: &Path, counts: &[[u32; N]; N]) -> Result<
             let corners = [(found * CELL, right * CELL), (found * CELL + CELL, right * CELL + CELL)];
             root.draw(&Rectangle::new(corners, RGBColor(shade, shade, 255).filled()))?;
             if *count > 0 {
-                root.draw(&text(count.to_string(), right, found, &BLACK))?;
+                root.draw(&text(
+                    count.to_string(),
+                    right,
+                    found,
+                    if shade < 128 { &WHITE } else { &BLACK },
+                ))?;
             }
         }
     }

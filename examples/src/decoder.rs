@@ -49,6 +49,36 @@ impl Sizes {
             2 * width,
         ]
     }
+
+    /// The number of all weights. As one list they have the order of [`lengths`](Self::lengths).
+    pub const fn weights(self) -> usize {
+        self.last() + 2 * self.width
+    }
+
+    /// The index, in that list, of the first weight of the places.
+    pub const fn places(self) -> usize {
+        self.lengths()[0]
+    }
+
+    /// The index of row `part * width` of a layer's matrices, of `12 * width`; each row has `width` weights.
+    pub const fn matrix(self, layer: usize, part: usize) -> usize {
+        self.places() + self.lengths()[1] + (12 * layer + part) * self.width * self.width
+    }
+
+    /// The index of a layer's vector, of 13.
+    pub const fn vector(self, layer: usize, part: usize) -> usize {
+        self.matrix(self.layers, 0) + (13 * layer + part) * self.width
+    }
+
+    /// The index of the last norm's gain.
+    pub const fn last(self) -> usize {
+        self.vector(self.layers, 0)
+    }
+
+    /// The layer that is `index` layers before the last one.
+    pub const fn back(self, index: usize) -> usize {
+        self.layers.saturating_sub(1 + index)
+    }
 }
 
 #[cuda_kernels("kernels/generate.ptx")]
@@ -201,6 +231,20 @@ impl Model {
                 period,
             )?
             .launch()?;
+        }
+        Ok(model)
+    }
+
+    /// Rounds weights to bf16; `weights` has all of them, as [`Sizes::weights`] says.
+    ///
+    /// # Errors
+    /// If there are fewer, or if the device has too little memory.
+    pub fn from_list(device: &Device, sizes: Sizes, weights: &[f32]) -> Result<Self> {
+        let model = Self::new(device, sizes)?;
+        let mut rest = weights.iter();
+        for tensor in &model.tensors {
+            let part = rest.by_ref().take(tensor.len());
+            tensor.copy_from(&part.map(|weight| bf16::from_f32(*weight)).collect::<Vec<_>>())?;
         }
         Ok(model)
     }
@@ -388,4 +432,19 @@ fn attention(q: &[f32], [keys, values]: &[Vec<f32>; 2]) -> Vec<f32> {
         }
     }
     mixed
+}
+
+/// Returns the paragraphs of Markdown pages, without code and tables, as ASCII; a 0 ends each.
+pub fn paragraphs(pages: &[&str]) -> Vec<u8> {
+    let mut characters = Vec::new();
+    // Code lies between fences.
+    let prose = pages.iter().flat_map(|page| page.split("```").step_by(2));
+    for paragraph in prose.flat_map(|prose| prose.split("\n\n")).map(str::trim) {
+        if paragraph.len() > 40 && !paragraph.starts_with(['|', '#', '[', '<', '+']) {
+            let words: Vec<&str> = paragraph.split_whitespace().collect();
+            characters.extend(words.join(" ").bytes().filter(u8::is_ascii));
+            characters.push(0);
+        }
+    }
+    characters
 }

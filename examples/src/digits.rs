@@ -132,6 +132,22 @@ impl Model {
         Ok(safetensors::serialize_to_file(tensors, None, path)?)
     }
 
+    /// Counts what each digit of some images is taken for: `counts[label][answer]`.
+    ///
+    /// # Errors
+    /// If the graph cannot be built or launched.
+    pub fn confusion(&self, device: &Device, images: &[Digit]) -> graph_runtime::Result<[[u32; CLASSES]; CLASSES]> {
+        let mut infer = Infer::build(device, images.len(), &self.layer1, &self.layer2, &self.layer3)?;
+        let pixels: Vec<_> = images.iter().map(|digit| digit.image).collect();
+        infer.x_mut()?.copy_from(&pixels)?;
+        infer.launch()?;
+        let mut counts = [[0; CLASSES]; CLASSES];
+        for (logits, digit) in infer.logits()?.read_vec()?.iter().zip(images) {
+            counts[digit.label as usize][answer(logits)] += 1;
+        }
+        Ok(counts)
+    }
+
     /// Copies the weights to the host.
     ///
     /// # Errors
@@ -233,6 +249,24 @@ cuda_graph! {
 
         kernel infer = infer<<<batch, 1024>>>(&x, &layer1, &layer2, &layer3, &mut logits);
     }
+}
+
+/// The rates of a step of Adam, in plain Rust: the learning rate, and what divides the mean and the root of the mean of
+/// squares.
+pub fn scheduled(step: u32, peak: f32, warm_up: u32, total: u32) -> [f64; 3] {
+    let [step, peak, warm_up, total] = [f64::from(step), f64::from(peak), f64::from(warm_up), f64::from(total)];
+    let part = if step <= warm_up {
+        step / warm_up
+    } else if step < total {
+        0.5 + 0.5 * ((step - warm_up) / (total - warm_up) * std::f64::consts::PI).cos()
+    } else {
+        0.0
+    };
+    [
+        peak * part,
+        1.0 - 0.9_f64.powf(step),
+        (1.0 - 0.999_f64.powf(step)).sqrt(),
+    ]
 }
 
 /// Numbers from 0 to 1, without 1; the same in every run.

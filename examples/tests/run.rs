@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 15] = [
+const EXAMPLES: [(&str, &str); 17] = [
     ("captured", env!("CARGO_BIN_EXE_captured")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
     ("forward_backward_eager", env!("CARGO_BIN_EXE_forward_backward_eager")),
@@ -18,7 +18,9 @@ const EXAMPLES: [(&str, &str); 15] = [
     ("parallel_gemms", env!("CARGO_BIN_EXE_parallel_gemms")),
     ("roots", env!("CARGO_BIN_EXE_roots")),
     ("server", env!("CARGO_BIN_EXE_server")),
+    ("train_conv", env!("CARGO_BIN_EXE_train_conv")),
     ("train_digits", env!("CARGO_BIN_EXE_train_digits")),
+    ("train_text", env!("CARGO_BIN_EXE_train_text")),
     ("transformer_block", env!("CARGO_BIN_EXE_transformer_block")),
     ("wavefront", env!("CARGO_BIN_EXE_wavefront")),
 ];

@@ -226,7 +226,7 @@ fn verb(mode: Mode) -> &'static str {
     match mode {
         Mode::Read => reads,
         Mode::Write | Mode::ReadWrite => writes,
-        Mode::Atomic => updates,
+        Mode::Atomic | Mode::Mapped => updates,
     }
 }
 

@@ -20,10 +20,8 @@
 //! changes one node, twice in an epoch. A second graph for the rest would have its own copy of all nodes, and share the
 //! weights, Adam's state and the step counter with the first; that pays where batches differ much (see `server`).
 
-use examples::bench;
-use examples::charts;
-use examples::digits::{CLASSES, Digit, HIDDEN, Infer, Layer1, Layer2, Layer3, Model, PIXELS, answer, digits, random};
-use examples::log;
+use examples::digits::{CLASSES, Digit, HIDDEN, Layer1, Layer2, Layer3, Model, PIXELS, digits, random, scheduled};
+use examples::{argument, bench, charts, log};
 use graph_runtime::{Atomic, Device, Philox, cuda_graph, cuda_kernels};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::error::Error;
@@ -132,7 +130,7 @@ fn main() -> R<()> {
     let device = Device::any()?;
     println!("device:  {}", device.name());
     let (epochs, wanted) = if device.is_emulator() { (3, 0.8) } else { (60, 0.97) };
-    let epochs = argument("--epochs").map_or(Ok(epochs), |text| text.parse())?;
+    let epochs = argument("--epochs").map_or(Ok(epochs), |text| text.parse())?.max(1);
     let out = argument("--out").map_or(PathBuf::from("target/train_digits"), PathBuf::from);
     let weights = argument("--weights").map_or(out.join("digits.safetensors"), PathBuf::from);
 
@@ -147,50 +145,31 @@ fn main() -> R<()> {
     })?;
 
     let losses = fit(&mut train, images, epochs)?;
-    let confusion = test(&device, &model, &tests)?;
-    std::fs::create_dir_all(&out)?;
-    charts::curve(&out.join("loss.svg"), "Training loss", &losses)?;
-    charts::confusion(&out.join("confusion.svg"), &confusion)?;
-    model.save(&weights)?;
-    println!(
-        "written: {}, and loss.svg and confusion.svg in {}",
-        weights.display(),
-        out.display()
-    );
-
-    let right: u32 = (0..CLASSES).map(|digit| confusion[digit][digit]).sum();
-    let accuracy = f64::from(right) / tests.len() as f64;
     println!(
         "loss:    {:.4} in the first epoch, {:.4} in the last of {epochs}",
         losses[0],
-        losses[losses.len() - 1]
+        losses[epochs - 1]
     );
-    if accuracy < wanted {
-        return Err(format!(
-            "only {:.1}% of the tests are right, {:.0}% wanted",
-            accuracy * 100.0,
-            wanted * 100.0
-        )
-        .into());
+    let confusion = model.confusion(&device, &tests)?;
+    charts::training(&out, &losses, &confusion)?;
+    model.save(&weights)?;
+    println!("written: {}, and charts in {}", weights.display(), out.display());
+
+    let right: u32 = (0..CLASSES).map(|digit| confusion[digit][digit]).sum();
+    let all = tests.len();
+    if f64::from(right) < wanted * all as f64 {
+        return Err(format!("only {right} of {all} tests are right, at least {wanted} of them are wanted").into());
     }
+    let percent = f64::from(right) / all as f64 * 100.0;
     println!(
-        "check:   {right} of {} tests right ({:.1}%, wanted {:.0}%)",
-        tests.len(),
-        accuracy * 100.0,
+        "check:   {right} of {all} tests right, {percent:.1}%; at least {:.0}% wanted",
         wanted * 100.0
     );
     if std::env::args().any(|argument| argument == "--bench") {
-        println!(
-            "{}",
-            bench::time(
-                "train_digits",
-                20,
-                200,
-                &mut train,
-                |train| train.launch(),
-                |train| train.synchronize()
-            )?
-        );
+        let times = bench::time("train_digits", 20, 200, &mut train, Train::launch, |train| {
+            train.synchronize()
+        })?;
+        println!("{times}");
     }
     Ok(())
 }
@@ -230,7 +209,7 @@ fn fit(train: &mut Train, mut images: Vec<Digit>, epochs: usize) -> R<Vec<f32>> 
     bar.finish();
     let (most, last) = (rates.iter().copied().fold(0.0, f64::max), rates[rates.len() - 1]);
     println!(
-        "rates:   {:.5} in the first step, up to {most:.5}, {last:.5} in the last: as scheduled",
+        "rates:   {:.5} at first, up to {most:.5}, {last:.5} at last: as scheduled",
         rates[0]
     );
     Ok(means)
@@ -238,37 +217,11 @@ fn fit(train: &mut Train, mut images: Vec<Digit>, epochs: usize) -> R<Vec<f32>> 
 
 /// Compares what the graph has computed for its last step with the schedule in plain Rust, and returns the rate.
 fn check_rates(train: &Train, step: u32) -> R<f64> {
-    let (now, warm_up, total) = (f64::from(step), f64::from(train.warm_up()), f64::from(train.total()));
-    let part = if now <= warm_up {
-        now / warm_up
-    } else {
-        0.5 + 0.5 * ((now - warm_up) / (total - warm_up) * std::f64::consts::PI).cos()
-    };
-    let rate = f64::from(train.peak()) * part;
-    let expected = [rate, 1.0 - 0.9_f64.powf(now), (1.0 - 0.999_f64.powf(now)).sqrt()];
+    let expected = scheduled(step, train.peak(), train.warm_up(), train.total());
     let found = train.rates()?.read()?.map(f64::from);
     let differs = |(found, expected): (&f64, &f64)| (found - expected).abs() > 1e-4 * expected + 1e-7;
     if *train.step()?.read()? != step || found.iter().zip(&expected).any(differs) {
         return Err(format!("the rates of step {step} are {found:?}, expected {expected:?}").into());
     }
     Ok(found[0])
-}
-
-/// Counts what each digit of the test images is taken for.
-fn test(device: &Device, model: &Model, tests: &[Digit]) -> R<[[u32; CLASSES]; CLASSES]> {
-    let Model { layer1, layer2, layer3 } = model;
-    let mut infer = Infer::build(device, tests.len(), layer1, layer2, layer3)?;
-    let images: Vec<_> = tests.iter().map(|digit| digit.image).collect();
-    infer.x_mut()?.copy_from(&images)?;
-    infer.launch()?;
-    let mut counts = [[0; CLASSES]; CLASSES];
-    for (logits, digit) in infer.logits()?.read_vec()?.iter().zip(tests) {
-        counts[digit.label as usize][answer(logits)] += 1;
-    }
-    Ok(counts)
-}
-
-/// The argument after `name`.
-fn argument(name: &str) -> Option<String> {
-    std::env::args().skip_while(|argument| argument != name).nth(1)
 }

@@ -121,12 +121,16 @@ fn load_global(
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
     let view = env.context.view;
-    let mut region = view.readable(at[first(mask)], 1);
     let total = op.total();
+    let permitted = |address, bytes: u64| {
+        let readable = view.readable(address, bytes);
+        readable.or_else(|| view.mapped(op.strong, op.bytes, address, bytes))
+    };
+    let mut region = permitted(at[first(mask)], 1);
     for lane in lanes(mask) {
         let address = at[lane];
         if !region.is_some_and(|region| region.contains(address, total.into())) {
-            region = view.readable(address, total.into());
+            region = permitted(address, total.into());
         }
         let Some(region) = region else {
             return Err(LaneFault::new(lane, view.explain(Operation::Load, address, total)));
@@ -175,11 +179,15 @@ fn store_global(
         fence(Ordering::Release);
     }
     let total = op.total();
-    let mut region = view.writable(at[first(mask)], 1);
+    let permitted = |address, bytes: u64| {
+        let writable = view.writable(address, bytes);
+        writable.or_else(|| view.mapped(op.strong, op.bytes, address, bytes))
+    };
+    let mut region = permitted(at[first(mask)], 1);
     for lane in lanes(mask) {
         let address = at[lane];
         if !region.is_some_and(|region| region.contains(address, total.into())) {
-            region = view.writable(address, total.into());
+            region = permitted(address, total.into());
         }
         let Some(region) = region else {
             return Err(LaneFault::new(lane, view.explain(Operation::Store, address, total)));

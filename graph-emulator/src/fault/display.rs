@@ -105,6 +105,18 @@ impl fmt::Display for FaultKind {
                     "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was passed for atomic operations only"
                 )
             }
+            FaultKind::Mapped {
+                operation,
+                buffer,
+                offset,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which is mapped: only `volatile` and \
+                     stronger loads and stores of 4 or 8 bytes may meet those of the host"
+                )
+            }
             FaultKind::ReadOnly {
                 operation,
                 buffer,

@@ -130,6 +130,17 @@ pub enum FaultKind {
         /// The number of bytes accessed.
         bytes: u32,
     },
+    /// An access to a buffer that is mapped, and that is not strong or is atomic: it may meet those of the host.
+    Mapped {
+        /// The access that was tried.
+        operation: Operation,
+        /// The buffer.
+        buffer: Box<str>,
+        /// The offset of the access in the buffer.
+        offset: u64,
+        /// The number of bytes accessed.
+        bytes: u32,
+    },
     /// A store or an atomic operation on a buffer passed for reading.
     ReadOnly {
         /// The access that was tried.

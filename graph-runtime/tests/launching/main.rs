@@ -14,3 +14,4 @@ mod nvrtc;
 mod programmatic;
 mod programmatic_edges;
 mod rng;
+mod tuned;

@@ -207,7 +207,7 @@ impl EmulatorExecutable {
             match mode {
                 Mode::Read => footprint.read(start, len),
                 Mode::Write | Mode::ReadWrite => footprint.write(start, len),
-                Mode::Atomic => footprint.update(start, len),
+                Mode::Atomic | Mode::Mapped => footprint.update(start, len),
             }
         }
         Touch {
@@ -288,6 +288,7 @@ impl EmulatorExecutable {
                             Mode::Read => Access::Read,
                             Mode::Write | Mode::ReadWrite => Access::ReadWrite,
                             Mode::Atomic => Access::Atomic,
+                            Mode::Mapped => Access::Mapped,
                         },
                     };
                     let word = match function.facts.texture(index) {
