@@ -85,8 +85,9 @@ __device__ static u64 key(float logit, u32 row, float heat, const Philox *rng)
     return (u64)(bits >> 31 ? ~bits : bits | 0x80000000u) << 32 | ~row;
 }
 
-// Enters the best of a block; the last block to do so takes the step to the next token
-__device__ static void choose(u64 best, u32 *text, u32 context, State *state)
+// Enters the best of a block; the last block to do so takes the step to the next token. The host reads `stream`
+// meanwhile: a token and one, or 0.
+__device__ static void choose(u64 best, u32 *text, volatile u32 *stream, u32 context, State *state)
 {
     atomicMax(&state->best, best);
     __threadfence();
@@ -97,6 +98,7 @@ __device__ static void choose(u64 best, u32 *text, u32 context, State *state)
     bool given = position < state->given;
     if (!given)
         text[position] = next;
+    stream[position] = text[position] + 1;
     state->more = position < state->end && (given || next != state->stop);
     state->position = position;
     state->tag++;
@@ -208,7 +210,8 @@ __device__ static void attend(const float *q, const bf16 *keys, const bf16 *valu
 // The token after the one at the state's position: its logits, and the choice by them. `space` has the numbers that
 // blocks pass to each other. The cache has [layer][key or value][head][position][64].
 extern "C" __global__ void __launch_bounds__(384, 1) decode(const bf16 *tokens, const bf16 *places, const bf16 *matrices, const bf16 *vectors,
-    const bf16 *last_norm, bf16 *cache, float *space, float *logits, u32 *text, State *state, const Philox *rng, u32 layers, u32 width,
+    const bf16 *last_norm, bf16 *cache, float *space, float *logits, u32 *text, volatile u32 *stream, State *state,
+    const Philox *rng, u32 layers, u32 width,
     u32 vocabulary, u32 context)
 {
     __shared__ float in[4096], sums[32];
@@ -270,5 +273,5 @@ extern "C" __global__ void __launch_bounds__(384, 1) decode(const bf16 *tokens, 
         return;
     for (u32 warp = 1; warp < blockDim.x / 32; warp++)
         best = max(best, bests[warp]);
-    choose(best, text, context, state);
+    choose(best, text, stream, context, state);
 }

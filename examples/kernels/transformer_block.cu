@@ -191,7 +191,7 @@ __device__ __forceinline__ void product(const T *x, const T *w, const float *bia
         }
     }
 
-    // The sums of all warps, or blocks, that share K: of blocks beside the operands, since others send theirs at any time.
+    // The sums of all warps, or blocks, that share K. Those of blocks lie beside the operands, since they come any time.
     constexpr int PART = N + 8;
     float *parts = (float *)(shared + (S == 1 ? 0 : STAGES * STAGE));
     if (S > 1) cluster_wait();

@@ -2,11 +2,13 @@
 //!
 //! The example `generate` writes with it; `train_text` trains a small one.
 
-use graph_runtime::{Device, DeviceBuffer, Philox, Result, bytemuck, cuda_graph, cuda_kernels};
+use graph_runtime::{
+    BoxError, Device, DeviceBuffer, Mapped, MappedHost, Philox, Result, bytemuck, cuda_graph, cuda_kernels,
+};
 use half::bf16;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use std::error::Error;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Columns of a head of attention.
 pub const HEAD: usize = 64;
@@ -93,7 +95,8 @@ unsafe extern "C" {
     #[requires(layers <= 4096 && 1 <= vocabulary && vocabulary * width <= tokens.len() && context * width <= places.len())]
     #[requires(layers * 12 * width * width <= matrices.len() && layers * 13 * width <= vectors.len())]
     #[requires(2 * width <= last_norm.len() && layers * 2 * context * width <= cache.len())]
-    #[requires(9 * width <= space.len() && vocabulary <= logits.len() && context < text.len() && 1 <= rng.len())]
+    #[requires(9 * width <= space.len() && vocabulary <= logits.len() && context < text.len())]
+    #[requires(context < stream.len() && 1 <= rng.len())]
     #[requires(block.x.is_multiple_of(32) && block == block.x && grid == grid.x)]
     safe fn decode(
         tokens: &[bf16],
@@ -105,6 +108,7 @@ unsafe extern "C" {
         space: &mut [f32],
         logits: &mut [f32],
         text: &mut [u32],
+        stream: &[Mapped<u32>],
         state: &mut [u32; 10],
         rng: &[Philox],
         layers: u32,
@@ -136,6 +140,8 @@ cuda_graph! {
         device space:  [f32; 9 * sizes.width];
         device logits: [f32; sizes.vocabulary];
         device text:   [u32; sizes.context + 1];
+        /// Each token and one, as soon as it is chosen; 0 before.
+        mapped stream: [u32; sizes.context + 1];
         /// Whether to go on, the position, the number of given tokens, the end, the last token, the heat; the kernel's.
         device state:  [u32; 10];
 
@@ -144,7 +150,7 @@ cuda_graph! {
             #[cooperative]
             kernel next = decode<<<blocks.0, blocks.1>>>(
                 &tokens, &places, &matrices, &vectors, &last_norm,
-                &mut cache, &mut space, &mut logits, &mut text, &mut state, &luck,
+                &mut cache, &mut space, &mut logits, &mut text, &stream, &mut state, &luck,
                 sizes.layers, sizes.width, sizes.vocabulary, sizes.context
             );
         } after start;
@@ -173,6 +179,8 @@ impl Decode {
         let mut text = self.text_mut()?;
         let end = task.end.min(text.read_vec()?.len() - 1);
         text.rows_mut(..task.given.len())?.copy_from(task.given)?;
+        let stream = self.stream()?;
+        (0..stream.len()).try_for_each(|index| stream.store(index, 0))?;
         let tag = self.state()?.read()?[6];
         let numbers = [1, 0, task.given.len() as u32, end as u32, task.stop];
         let mut state = [0; 10];
@@ -199,6 +207,29 @@ impl Decode {
         let position = self.state()?.read()?[1] as usize;
         self.text()?.rows(..=position)?.read_vec()
     }
+}
+
+/// Calls `show` with each token after the first as soon as it is chosen, while the graph runs, until `end` or the token
+/// `stop`.
+///
+/// # Errors
+/// If `end` is beyond the context, or if no token comes for ten seconds: the launch has failed.
+pub fn follow(stream: &MappedHost<u32>, end: usize, stop: u32, mut show: impl FnMut(u32)) -> Result<(), BoxError> {
+    for position in 1..=end {
+        let start = Instant::now();
+        let token = loop {
+            match stream.load(position)?.checked_sub(1) {
+                Some(token) => break token,
+                None if start.elapsed() > Duration::from_secs(10) => return Err("no token comes any more".into()),
+                None => std::thread::yield_now(),
+            }
+        };
+        if token == stop {
+            break;
+        }
+        show(token);
+    }
+    Ok(())
 }
 
 /// The weights of a decoder, on a device.
@@ -253,9 +284,9 @@ impl Model {
     ///
     /// # Errors
     /// If the bytes are no such file, or if the device has too little memory.
-    pub fn load(device: &Device, bytes: &[u8]) -> Result<Self, Box<dyn Error>> {
+    pub fn load(device: &Device, bytes: &[u8]) -> Result<Self, BoxError> {
         let file = SafeTensors::deserialize(bytes)?;
-        let shape = |name: &str| Ok::<_, Box<dyn Error>>(file.tensor(name)?.shape().to_vec());
+        let shape = |name: &str| Ok::<_, BoxError>(file.tensor(name)?.shape().to_vec());
         let (tokens, places) = (shape("tokens")?, shape("places")?);
         let (&[vocabulary, width], &[context, _], &[layers, ..]) = (&*tokens, &*places, &*shape("vectors")?) else {
             return Err("the tensors have other numbers of dimensions".into());
@@ -285,7 +316,7 @@ impl Model {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn save(&self, path: &Path) -> Result<(), Box<dyn Error>> {
+    pub fn save(&self, path: &Path) -> Result<(), BoxError> {
         let Sizes {
             layers,
             width,

@@ -44,7 +44,7 @@ const SIZES: [usize; 3] = [
 unsafe extern "C" {
     /// `y = relu(x w^T + b)`, then dropout; a block for each 32 rows and 32 outputs
     #[requires(block.x == 256 && grid.y * 32 * inputs <= x.len() && (inputs + 1) * outputs <= layer.len())]
-    #[requires(rng.len() >= 1 && grid.y * 32 * outputs <= y.len())]
+    #[requires(inputs > 0 && rng.len() >= 1 && grid.y * 32 * outputs <= y.len())]
     safe fn hidden(x: &[f32], layer: &[f32], rng: &[Philox], y: &mut [f32], inputs: u32, outputs: u32, keep: f32);
     /// The last layer, the gradient of the loss by its outputs, and the sum of the losses; a warp for each row
     #[requires(block.x.is_multiple_of(32) && grid.x * block.x <= 32 * x.len() && layer.len() >= 11)]
@@ -59,14 +59,14 @@ unsafe extern "C" {
     );
     /// The gradient by the outputs `x` of a layer with ReLU and dropout, of that by the outputs of the next one
     #[requires(block.x == 256 && grid.y * 32 * outputs <= dy.len() && outputs * inputs <= layer.len())]
-    #[requires(grid.y * 32 * inputs <= x.len() && grid.y * 32 * inputs <= dx.len())]
+    #[requires(inputs > 0 && outputs > 0 && grid.y * 32 * inputs <= x.len() && grid.y * 32 * inputs <= dx.len())]
     safe fn back(dy: &[f32], layer: &[f32], x: &[f32], dx: &mut [f32], inputs: u32, outputs: u32, keep: f32);
-    /// Counts the step, and writes the rate and what Adam divides its moments by; one thread
+    /// Counts the step, and writes the rate and the factors of Adam's moments; one thread
     #[requires(threads == 1)]
     safe fn schedule(step: &mut u32, rates: &mut [f32; 3], peak: f32, warm_up: u32, total: u32);
     /// A step of Adam; a block for each 32 outputs and 32 inputs
     #[requires(block.x == 256 && rows * outputs <= dy.len() && rows * inputs <= x.len() && (inputs + 1) * outputs <= size)]
-    #[requires(size <= layer.len() && 2 * size <= moments.len())]
+    #[requires(0 < rows && rows <= 64 && inputs > 0 && outputs > 0 && size <= layer.len() && 2 * size <= moments.len())]
     safe fn learn(
         dy: &[f32],
         x: &[f32],
@@ -129,8 +129,8 @@ fn main() -> R<()> {
     log();
     let device = Device::any()?;
     println!("device:  {}", device.name());
-    let (epochs, wanted) = if device.is_emulator() { (3, 0.8) } else { (60, 0.97) };
-    let epochs = argument("--epochs").map_or(Ok(epochs), |text| text.parse())?.max(1);
+    let (epochs, wanted) = if device.is_emulator() { (2_u16, 0.7) } else { (60, 0.97) };
+    let epochs = usize::from(argument("--epochs").map_or(Ok(epochs), |text| text.parse())?.max(1));
     let out = argument("--out").map_or(PathBuf::from("target/train_digits"), PathBuf::from);
     let weights = argument("--weights").map_or(out.join("digits.safetensors"), PathBuf::from);
 

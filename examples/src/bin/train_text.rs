@@ -8,9 +8,8 @@
 use examples::decoder::{Model, Sizes, Task, paragraphs, plain_logits};
 use examples::log;
 use examples::trainer::Train;
-use graph_runtime::{AnyGraph, Device, DeviceBuffer};
+use graph_runtime::{AnyGraph, BoxError, Device, DeviceBuffer};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::error::Error;
 use std::path::Path;
 
 /// The text to learn.
@@ -37,7 +36,7 @@ const fn sizes(layers: usize, width: usize, context: usize) -> Sizes {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), BoxError> {
     log();
     let device = Device::any()?;
     println!("device:  {}", device.name());
@@ -109,13 +108,13 @@ fn first_weights(sizes: Sizes) -> Vec<f32> {
 }
 
 /// Compares gradients with differences of the loss, along the gradient of each tensor.
-fn check_gradients(train: &mut Train, weights: &DeviceBuffer<[f32]>, sizes: Sizes) -> Result<(), Box<dyn Error>> {
+fn check_gradients(train: &mut Train, weights: &DeviceBuffer<[f32]>, sizes: Sizes) -> Result<(), BoxError> {
     let mut loss = |values: &[f32]| {
         weights.copy_from(values)?;
         train.luck().reseed(1)?; // the windows of before
         train.launch()?;
         let gradients = train.gradients()?.read_vec()?;
-        Ok::<_, Box<dyn Error>>((f64::from(*train.loss()?), gradients))
+        Ok::<_, BoxError>((f64::from(*train.loss()?), gradients))
     };
     let values = weights.read_vec()?;
     let (_, gradients) = loss(&values)?;
@@ -148,7 +147,7 @@ fn check_gradients(train: &mut Train, weights: &DeviceBuffer<[f32]>, sizes: Size
 }
 
 /// Compares the loss of the first window's last character with that of plain Rust and rounded weights.
-fn check_loss(train: &mut Train, model: &Model) -> Result<(), Box<dyn Error>> {
+fn check_loss(train: &mut Train, model: &Model) -> Result<(), BoxError> {
     let context = model.sizes.context;
     train.set_rate(0.0)?;
     train.launch()?; // with the weights as they are now

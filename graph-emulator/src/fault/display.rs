@@ -162,14 +162,19 @@ impl fmt::Display for FaultKind {
                 offset,
                 bytes,
                 other: [x, y, z],
+                other_block,
                 other_operation,
                 other_line,
             } => {
                 write!(
                     f,
                     "{operation} of {bytes} bytes at offset {offset} of shared memory races with a {other_operation} by \
-                     thread ({x}, {y}, {z}), PTX line {other_line}: no barrier is between them"
-                )
+                     thread ({x}, {y}, {z})"
+                )?;
+                if let Some(block) = other_block {
+                    write!(f, " of block {block} of the cluster")?;
+                }
+                write!(f, ", PTX line {other_line}: no barrier is between them")
             }
             FaultKind::Unordered {
                 operation,

@@ -195,6 +195,8 @@ pub enum FaultKind {
         bytes: u32,
         /// `%tid` of the other thread.
         other: [u32; 3],
+        /// The rank of the other thread's block in the cluster, if that is another block.
+        other_block: Option<u32>,
         /// The access of the other thread.
         other_operation: Operation,
         /// Its line in the PTX text.

@@ -4,6 +4,7 @@
 mod common;
 
 mod attributes;
+mod clusters;
 mod barriers;
 mod forms;
 mod functions;

@@ -5,7 +5,7 @@ use graph_runtime::kernel::{GridDependency, KernelFacts, Source, Touched};
 use graph_runtime::private::{
     ProgrammaticEdge, Sharing, check_initializes, check_programmatic, reads_uninitialized, triggers,
 };
-use graph_runtime::{Device, Error, Kernel, cuda_graph, cuda_kernels};
+use graph_runtime::{Kernel, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("../graph-ptx/tests/data/programmatic.ptx")]
 unsafe extern "C" {
@@ -245,17 +245,8 @@ cuda_graph! {
 }
 
 #[test]
-fn the_emulator_has_no_clusters() {
-    let error = Clusters::build(&Device::emulator()).unwrap_err();
-    assert!(
-        matches!(
-            &error,
-            Error::Kernel {
-                kernel: "clustered",
-                ..
-            }
-        ),
-        "{error}"
-    );
-    assert!(error.to_string().contains("clusters of several blocks"), "{error}");
+fn a_kernel_that_requires_a_cluster_runs_in_one() {
+    let mut graph = Clusters::build(&device()).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(graph.data().unwrap().read().unwrap()[0], 1.0);
 }
