@@ -115,10 +115,10 @@ __device__ __forceinline__ float4 plus(float4 a, float4 b) {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-/// A tile of `M` x `N` of `x w^T + bias (+ residual)`, which `finish(row, column, float4)` gets by fours: grid (tiles of
-/// rows, tiles of columns), blocks of `WM` x `WN` warps for parts of the tile, times `WK` that share K. If `S` is not 1,
-/// there are `M` rows at most, and the `S` blocks of a cluster share K: grid (S, tiles of columns). Copies go by `BYTES`
-/// of each row, `STAGES` of them ahead.
+/// A tile of `M` x `N` of `x w^T + bias (+ residual)`, which `finish(row, column, float4)` gets by fours: grid (tiles
+/// of rows, tiles of columns), blocks of `WM` x `WN` warps for parts of the tile, times `WK` that share K. If `S` is
+/// not 1, there are `M` rows at most, and the `S` blocks of a cluster share K: grid (S, tiles of columns). Copies go by
+/// `BYTES` of each row, `STAGES` of them ahead.
 template <typename T, int M, int N, int WM, int WN, int WK, int S, int STAGES, int BYTES, typename F>
 __device__ __forceinline__ void product(const T *x, const T *w, const float *bias, const float *residual, int rows, int n, int k, F finish) {
     constexpr int THREADS = WM * WN * WK * 32, MT = M / 16 / WM, NT = N / 8 / WN;
@@ -191,7 +191,7 @@ __device__ __forceinline__ void product(const T *x, const T *w, const float *bia
         }
     }
 
-    // The sums of all warps, or blocks, that share K. Those of blocks lie beside the operands, since they come any time.
+    // The sums of all warps, or blocks, that share K. Those of blocks come at any time, so they lie elsewhere.
     constexpr int PART = N + 8;
     float *parts = (float *)(shared + (S == 1 ? 0 : STAGES * STAGE));
     if (S > 1) cluster_wait();
