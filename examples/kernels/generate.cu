@@ -216,7 +216,7 @@ __device__ static void attend(const float *q, const bf16 *keys, const bf16 *valu
 namespace fast {
 constexpr u32 WIDTH = 768, BLOCKS = 128, THREADS = 384, WARPS = 12, HEADS = 12, SPLITS = 4, MAX_CONTEXT = 1024;
 // Copies of what blocks pass to each other, and rows of logits that each warp asks for ahead in a layer
-constexpr u32 REPLICAS = 1, PREFETCH = 0;
+constexpr u32 REPLICAS = 4, PREFETCH = 0;
 // Rows of a block in each matrix
 constexpr u32 QKV = 18, OWN = 6, UP = 24;
 // Bytes of a row in shared memory: no two rows of eight begin in the same banks
@@ -348,14 +348,15 @@ __device__ static inline float over_warps(const float *sums)
     return ((a.x + a.y) + (a.z + a.w)) + ((b.x + b.y) + (b.z + b.w)) + ((c.x + c.y) + (c.z + c.w));
 }
 
-// The part of a thread in a product: its rows are `group` and `group` + 8, its columns 16 from 16 `part` on, of 64 of the warp
+// The part of a thread in a product: its rows are `group` and `group` + 8, its columns the 16 from 16 `part` on, of 64
+// of the warp
 struct Thread {
     u32 warp, lane, group, part;
 };
 
 // The product of the normed vector with up to 30 rows, by all warps: the sum of a row comes to its lane of warp 0.
-// With y = (x - mean) g / deviation + b, w y = (w (x g) - mean w g) / deviation + w b. So the columns of `b` are x g, g, b
-// and x; and two rows of `a` are 1 and x, for the sums of x and its squares.
+// With y = (x - mean) g / deviation + b, w y = (w (x g) - mean w g) / deviation + w b. So the columns of `b` are x g, g,
+// b and x; and two rows of `a` are 1 and x, for the sums of x and its squares.
 struct Norm {
     u32 a[4][8], factor[8], summand[8];
 

@@ -90,8 +90,8 @@ impl Sizes {
 
 #[cuda_kernels("kernels/generate.ptx", tuned = ["kernels/generate.sm_90.ptx"])]
 unsafe extern "C" {
-    /// `out[i] = scale * r`, with `r` between -1 and 1 by a formula of `i` and `seed`, and one more for the first `ones`
-    /// of every `period`
+    /// `out[i] = scale * r`, with `r` between -1 and 1 by a formula of `i` and `seed`; and one more for the first
+    /// `ones` of every `period`
     #[requires(n <= out.len() && n <= threads && period >= 1)]
     safe fn formula(out: &mut [bf16], n: u32, seed: u32, scale: f32, ones: u32, period: u32);
 
@@ -100,7 +100,7 @@ unsafe extern "C" {
     #[requires(layers <= 4096 && 1 <= vocabulary && vocabulary * width <= tokens.len() && context * width <= places.len())]
     #[requires(layers * 12 * width * width <= matrices.len() && layers * 13 * width <= vectors.len())]
     #[requires(2 * width <= last_norm.len() && layers * 2 * context * width <= cache.len())]
-    #[requires(9 * width <= space.len() && 13 * width * layers <= space.len() && vocabulary <= logits.len() && context < text.len())]
+    #[requires(9 * width <= space.len() && 43 * width * layers <= space.len() && vocabulary <= logits.len() && context < text.len())]
     #[requires(context < stream.len() && 1 <= rng.len())]
     #[requires(block.x.is_multiple_of(32) && block == block.x && grid == grid.x)]
     safe fn decode(
@@ -142,7 +142,7 @@ cuda_graph! {
     ) {
         rng    luck = seed, draws 4;
         device cache:  [bf16; sizes.layers * 2 * sizes.context * sizes.width];
-        device space:  [f32; 13 * sizes.width * sizes.layers.max(1)];
+        device space:  [f32; 43 * sizes.width * sizes.layers.max(1)];
         device logits: [f32; sizes.vocabulary];
         device text:   [u32; sizes.context + 1];
         /// Each token and one, as soon as it is chosen; 0 before.
