@@ -219,8 +219,8 @@ fn fit(train: &mut Train, mut images: Vec<Digit>, epochs: usize) -> R<Vec<f32>> 
 fn check_rates(train: &Train, step: u32) -> R<f64> {
     let expected = scheduled(step, train.peak(), train.warm_up(), train.total());
     let found = train.rates()?.read()?.map(f64::from);
-    let differs = |(found, expected): (&f64, &f64)| (found - expected).abs() > 1e-4 * expected + 1e-7;
-    if *train.step()?.read()? != step || found.iter().zip(&expected).any(differs) {
+    let close = |(found, expected): (&f64, &f64)| (found - expected).abs() <= 1e-4 * expected + 1e-7;
+    if *train.step()?.read()? != step || !found.iter().zip(&expected).all(close) {
         return Err(format!("the rates of step {step} are {found:?}, expected {expected:?}").into());
     }
     Ok(found[0])
