@@ -38,7 +38,9 @@ Compiles each source to the .ptx beside it, for `#[cuda_kernels(\"x.ptx\")]`. Ch
 
 The first line of a source may have options of its own, which come first:
     // cuda-graph: --gpu-architecture=compute_90 --use_fast_math
-    // cuda-graph: --ptx-version=6.0      (the lowest version that the .ptx asks for)";
+    // cuda-graph: --ptx-version=6.0      (the lowest version that the .ptx asks for)
+The next lines may ask for more files, tuned for newer targets, here x.sm_90.ptx:
+    // cuda-graph sm_90: --use_fast_math";
 
 const FETCH_HELP: &str = "\
 usage: cargo cuda-graph fetch [--with-headers]

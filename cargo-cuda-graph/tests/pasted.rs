@@ -19,9 +19,9 @@ macro_rules! pasted {
 }
 
 pasted! {
-    chains: "examples/kernels/chains.ptx",
     forward_backward: "examples/kernels/forward_backward.ptx",
     mlp: "examples/kernels/mlp.ptx",
+    overlap: "examples/kernels/overlap.ptx",
     roots: "examples/kernels/roots.ptx",
     wavefront: "examples/kernels/wavefront.ptx",
     samples: "docs/kernels/samples.ptx",

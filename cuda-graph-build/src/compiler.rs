@@ -86,7 +86,7 @@ impl Compiler {
         self
     }
 
-    /// Adds an option of NVRTC, such as `--use_fast_math`. The options on a source's first line come before these.
+    /// Adds an option of NVRTC, such as `--use_fast_math`. The options on a source's first lines come before these.
     pub fn option(mut self, option: impl Into<String>) -> Self {
         self.options.push(option.into());
         self
@@ -104,22 +104,40 @@ impl Compiler {
         self
     }
 
-    /// Compiles a CUDA source to PTX.
+    /// Compiles a CUDA source to PTX, for all devices.
     ///
     /// # Errors
     /// If the file cannot be read, if there is no NVRTC, or if the source has mistakes. Then the message is
     /// NVRTC's log.
     pub fn compile(&mut self, source: &Path) -> Result<Compiled> {
-        let text = fs::read_to_string(source)
-            .map_err(|error| Error::new(format!("cannot read {}: {error}", source.display())))?;
+        self.compile_for(source, &read(source)?, None)
+    }
+
+    /// Compiles a CUDA source to all PTX that it asks for. Returns the extension of each file: `ptx`, `sm_90.ptx`.
+    pub(crate) fn compile_all(&mut self, source: &Path) -> Result<Vec<(String, Compiled)>> {
+        let text = read(source)?;
+        let mut compiled = vec![("ptx".to_owned(), self.compile_for(source, &text, None)?)];
+        for target in text::targets(&text) {
+            let number = target.strip_prefix("sm_").unwrap_or_default();
+            if !number.starts_with(|first: char| first.is_ascii_digit()) || !number.chars().all(char::is_alphanumeric) {
+                let name = self.name_of(source);
+                let message = format!("{name}: `{target}` is no target\nhelp: write `// cuda-graph sm_90: <options>`");
+                return Err(Error::new(message));
+            }
+            compiled.push((format!("{target}.ptx"), self.compile_for(source, &text, Some(target))?));
+        }
+        Ok(compiled)
+    }
+
+    fn compile_for(&mut self, source: &Path, text: &str, target: Option<&str>) -> Result<Compiled> {
         let name = self.name_of(source);
         let current = env::current_dir().unwrap_or_default();
         let beside = source.parent().map(|folder| current.join(folder));
         loop {
-            let mut options = text::options(&text, &self.options);
+            let mut options = text::options(text, target, &self.options);
             let folders = beside.iter().chain(&self.includes);
             options.extend(folders.map(|folder| format!("--include-path={}", folder.display())));
-            let compiled = self.nvrtc()?.compile(&name, &text, &options)?;
+            let compiled = self.nvrtc()?.compile(&name, text, &options)?;
             let (ptx, log) = match compiled {
                 Ok(compiled) => compiled,
                 Err(log) => match self.add_header(&log)? {
@@ -131,7 +149,7 @@ impl Compiler {
             let folders = [&current, root].into_iter().chain(&self.includes);
             let folders: Vec<String> = folders.map(|folder| folder.display().to_string()).collect();
             return Ok(Compiled {
-                ptx: text::tidied(&ptx, &text, &folders),
+                ptx: text::tidied(&ptx, text::options_for(text, target), &folders),
                 warnings: log,
             });
         }
@@ -245,6 +263,10 @@ impl Compiler {
             ))
         })
     }
+}
+
+fn read(source: &Path) -> Result<String> {
+    fs::read_to_string(source).map_err(|error| Error::new(format!("cannot read {}: {error}", source.display())))
 }
 
 /// NVRTC in its wheel. Its `libnvrtc-builtins` is beside it.

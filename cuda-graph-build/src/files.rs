@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 /// The number of lines of each side that a difference shows.
 const DIFF_LINES: usize = 8;
 
-/// Compiles each source to the `.ptx` beside it, and prints which files it has written.
+/// Compiles each source to the `.ptx` beside it, and to one for each target that its first lines name. Prints which
+/// files it has written.
 ///
 /// # Errors
 /// If a source does not compile, or a file cannot be written; the message is about all sources that failed. If one does
@@ -57,7 +58,7 @@ fn compile_all(compiler: &mut Compiler, sources: &[PathBuf]) -> Result<Vec<(Path
     let (mut compiled, mut failures) = (Vec::new(), String::new());
     for source in sources {
         match compile(compiler, source) {
-            Ok(ptx) => compiled.push((source.with_extension("ptx"), ptx)),
+            Ok(files) => compiled.extend(files),
             Err(error) => {
                 // Writing to a string cannot fail.
                 let _ = writeln!(failures, "{error}");
@@ -70,12 +71,15 @@ fn compile_all(compiler: &mut Compiler, sources: &[PathBuf]) -> Result<Vec<(Path
     }
 }
 
-fn compile(compiler: &mut Compiler, source: &Path) -> Result<String> {
-    let compiled = compiler.compile(source)?;
-    if !compiled.warnings.is_empty() {
-        eprintln!("{}", compiled.warnings);
-    }
-    Ok(compiled.ptx)
+fn compile(compiler: &mut Compiler, source: &Path) -> Result<Vec<(PathBuf, String)>> {
+    let compiled = compiler.compile_all(source)?.into_iter();
+    let files = compiled.map(|(extension, compiled)| {
+        if !compiled.warnings.is_empty() {
+            eprintln!("{}", compiled.warnings);
+        }
+        (source.with_extension(extension), compiled.ptx)
+    });
+    Ok(files.collect())
 }
 
 /// The first stretch of lines in which two texts differ, cut to a few lines.

@@ -13,7 +13,8 @@ const VARIABLES: [&str; 4] = [LIBRARY_VARIABLE, "CUDA_GRAPH_CACHE_DIR", "CUDA_PA
 const HEADERS: [&str; 6] = ["h", "hh", "hpp", "cuh", "inl", "cu"];
 
 /// Compiles the CUDA source at `path`, which is relative to the crate's `Cargo.toml`, from a build script.
-/// `#[cuda_kernels("..")]` finds the PTX by the same path with `.ptx` in place of `.cu`.
+/// `#[cuda_kernels("..")]` finds the PTX by the same path with `.ptx` in place of `.cu`, and the PTX for a target that
+/// the source's first lines name with `.sm_90.ptx`.
 ///
 /// The script runs again if the source, or a header beside it, has changed. It uses no network: `cargo cuda-graph
 /// fetch` puts the compiler into the cache. [`Compiler::build`] does the same with options.
@@ -43,16 +44,18 @@ impl Compiler {
         for variable in VARIABLES {
             println!("cargo:rerun-if-env-changed={variable}");
         }
-        let compiled = self.relative_to_if_unset(&manifest).compile(&source)?;
-        for line in compiled.warnings.lines() {
-            println!("cargo:warning={line}");
+        for (extension, compiled) in self.relative_to_if_unset(&manifest).compile_all(&source)? {
+            for line in compiled.warnings.lines() {
+                println!("cargo:warning={line}");
+            }
+            write(&output(path, &extension, &manifest, &out)?, &compiled.ptx)?;
         }
-        write(&output(path, &manifest, &out)?, &compiled.ptx)
+        Ok(())
     }
 }
 
-/// The place of the PTX of the source at `path`.
-fn output(path: &Path, manifest: &Path, out: &Path) -> Result<PathBuf> {
+/// The place of the PTX of the source at `path`, which gets this extension.
+fn output(path: &Path, extension: &str, manifest: &Path, out: &Path) -> Result<PathBuf> {
     let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     if !path.components().all(inside) {
         let message = format!(
@@ -61,7 +64,7 @@ fn output(path: &Path, manifest: &Path, out: &Path) -> Result<PathBuf> {
         );
         return Err(Error::new(message));
     }
-    let relative = path.with_extension("ptx");
+    let relative = path.with_extension(extension);
     let beside = manifest.join(&relative);
     if beside.exists() {
         return Err(Error::new(format!(

@@ -1,8 +1,9 @@
-//! The texts that go into the compiler and come out: the first line of a source, and PTX that is the same on every
+//! The texts that go into the compiler and come out: the first lines of a source, and PTX that is the same on every
 //! machine.
 
-/// The beginning of a first line that is meant for this crate.
-const DIRECTIVE: &str = "// cuda-graph:";
+/// The beginning of a first line that is meant for this crate: options follow, for the PTX of this target if one is
+/// named.
+const DIRECTIVE: &str = "// cuda-graph";
 /// Our own option: the PTX version that the `.ptx` asks for.
 const PTX_VERSION: &str = "--ptx-version=";
 /// The oldest GPUs supported (Volta); the driver translates for newer ones.
@@ -12,12 +13,35 @@ const DEFAULT_ARCHITECTURE: &str = "--gpu-architecture=compute_70";
 /// options of NVRTC, and `--ptx-version=6.0`, which lowers the version that the PTX asks for, so that older drivers
 /// take it.
 pub fn directive(source: &str) -> Option<&str> {
-    source.lines().next()?.strip_prefix(DIRECTIVE).map(str::trim)
+    let (_, options) = directives(source).find(|(target, _)| target.is_empty())?;
+    Some(options)
 }
 
-/// The options to compile `source` with: those of its first line, then `given`, then defaults.
-pub(crate) fn options(source: &str, given: &[String]) -> Vec<String> {
-    let own = directive(source).unwrap_or("").split_whitespace();
+/// Returns the targets that a source has tuned PTX for: each first line `// cuda-graph sm_90: <options>` asks for the
+/// file `x.sm_90.ptx` besides `x.ptx`.
+pub(crate) fn targets(source: &str) -> impl Iterator<Item = &str> {
+    directives(source)
+        .map(|(target, _)| target)
+        .filter(|target| !target.is_empty())
+}
+
+/// The first lines that are meant for this crate: the target, or nothing, and the options.
+fn directives(source: &str) -> impl Iterator<Item = (&str, &str)> {
+    let lines = source.lines().map_while(|line| line.strip_prefix(DIRECTIVE));
+    let parts = lines.map_while(|line| line.split_once(':'));
+    parts.map(|(target, options)| (target.trim(), options.trim()))
+}
+
+/// The options for the PTX of a target, or for the PTX of all devices.
+pub(crate) fn options_for<'s>(source: &'s str, target: Option<&str>) -> &'s str {
+    let of_target = directives(source).find(|(name, _)| *name == target.unwrap_or(""));
+    of_target.map_or("", |(_, options)| options)
+}
+
+/// The options to compile `source` with, for `target` or for all devices: those of its first lines, then `given`, then
+/// defaults.
+pub(crate) fn options(source: &str, target: Option<&str>, given: &[String]) -> Vec<String> {
+    let own = options_for(source, target).split_whitespace();
     let mut options: Vec<String> = own
         .filter(|word| !word.starts_with(PTX_VERSION))
         .map(str::to_owned)
@@ -27,6 +51,10 @@ pub(crate) fn options(source: &str, given: &[String]) -> Vec<String> {
         options.iter().any(named)
     };
     const ARCHITECTURE: [&str; 2] = ["--gpu-architecture", "-arch"];
+    if let Some(target) = target.filter(|_| !names(&options, &ARCHITECTURE)) {
+        let number = target.strip_prefix("sm_").unwrap_or(target);
+        options.push(format!("--gpu-architecture=compute_{number}"));
+    }
     let is_fixed = names(&options, &ARCHITECTURE);
     let is_architecture = |option: &String| names(std::slice::from_ref(option), &ARCHITECTURE);
     options.extend(
@@ -44,20 +72,20 @@ pub(crate) fn options(source: &str, given: &[String]) -> Vec<String> {
     options
 }
 
-/// The PTX as it is kept. NVRTC names sources in line tables by absolute paths, which differ from machine to machine:
-/// the `folders` that they begin with are cut off.
-pub(crate) fn tidied(ptx: &str, source: &str, folders: &[String]) -> String {
+/// The PTX as it is kept, given the options of the source's first lines. NVRTC names sources in line tables by absolute
+/// paths, which differ from machine to machine: the `folders` that they begin with are cut off.
+pub(crate) fn tidied(ptx: &str, options: &str, folders: &[String]) -> String {
     let mut ptx = renumbered(ptx);
     for folder in folders {
         ptx = ptx.replace(&format!(" \"{folder}/"), " \"");
         ptx = ptx.replace(&format!("\t\"{folder}/"), "\t\"");
     }
-    lowered(&ptx, source)
+    lowered(&ptx, options)
 }
 
-/// The text with the version that `source` asks for, if it asks for one.
-fn lowered(ptx: &str, source: &str) -> String {
-    let mut words = directive(source).unwrap_or("").split_whitespace();
+/// The text with the version that the options ask for, if they ask for one.
+fn lowered(ptx: &str, options: &str) -> String {
+    let mut words = options.split_whitespace();
     let Some(version) = words.find_map(|word| word.strip_prefix(PTX_VERSION)) else {
         return ptx.to_owned();
     };
@@ -106,10 +134,14 @@ mod tests {
     #[test]
     fn a_source_may_lower_the_version() {
         let made = ".version 8.4\n.target sm_70\n";
+        assert_eq!(lowered(made, "--ptx-version=6.0"), ".version 6.0\n.target sm_70\n");
+        assert_eq!(lowered(made, "-G"), made);
         let asks = "// cuda-graph: --ptx-version=6.0\n";
-        assert_eq!(lowered(made, asks), ".version 6.0\n.target sm_70\n");
-        assert_eq!(lowered(made, "// cuda-graph: -G\n"), made);
-        assert!(!options(asks, &[]).iter().any(|option| option.contains("ptx-version")));
+        assert!(
+            !options(asks, None, &[])
+                .iter()
+                .any(|option| option.contains("ptx-version"))
+        );
     }
 
     #[test]
@@ -122,19 +154,38 @@ mod tests {
     #[test]
     fn options_have_defaults_that_others_replace() {
         let given = |options: &[&str]| options.iter().map(|&option| option.to_owned()).collect::<Vec<_>>();
-        let plain = options("__global__ void f() {}", &[]);
+        let plain = options("__global__ void f() {}", None, &[]);
         assert_eq!(plain, [DEFAULT_ARCHITECTURE, "--std=c++17"]);
         let hopper = "// cuda-graph: --gpu-architecture=compute_90 --use_fast_math\n";
         let own = ["--gpu-architecture=compute_90", "--use_fast_math", "--std=c++17"];
-        assert_eq!(options(hopper, &[]), own);
+        assert_eq!(options(hopper, None, &[]), own);
         assert_eq!(
-            options(hopper, &given(&["--gpu-architecture=compute_80"])),
+            options(hopper, None, &given(&["--gpu-architecture=compute_80"])),
             own,
             "a source knows best which architecture it needs"
         );
         assert_eq!(
-            options("", &given(&["--gpu-architecture=compute_80", "-std=c++20"])),
+            options("", None, &given(&["--gpu-architecture=compute_80", "-std=c++20"])),
             ["--gpu-architecture=compute_80", "-std=c++20"]
+        );
+    }
+
+    #[test]
+    fn a_source_may_ask_for_several_targets() {
+        let source =
+            "// cuda-graph: --use_fast_math\n// cuda-graph sm_90a: -DWIDE\n// cuda-graph sm_100: -arch=x\n// m\n";
+        assert_eq!(targets(source).collect::<Vec<_>>(), ["sm_90a", "sm_100"]);
+        assert_eq!(directive(source), Some("--use_fast_math"));
+        let given = ["--gpu-architecture=compute_80".to_owned()];
+        assert_eq!(
+            options(source, Some("sm_90a"), &given),
+            ["-DWIDE", "--gpu-architecture=compute_90a", "--std=c++17"]
+        );
+        assert_eq!(options(source, Some("sm_100"), &given), ["-arch=x", "--std=c++17"]);
+        assert_eq!(targets("// m\n// cuda-graph sm_90: -G\n").count(), 0);
+        assert_eq!(
+            (targets("// cuda-graphs are\n").count(), directive("// cuda-graphs")),
+            (0, None)
         );
     }
 

@@ -99,6 +99,18 @@ extern "C" __global__ void add_loss(float *loss, const float *output, const floa
     atomicAdd(loss, difference * difference);
 }
 
+// The token at `position`, which a host may read while others are made: a stand-in for a model. `more` is 0 after `len`
+// tokens, or if the host has stored another number than 0 to `stop`.
+extern "C" __global__ void next_token(volatile unsigned *tokens, unsigned len, const volatile unsigned *stop,
+                                      unsigned *position, unsigned *more)
+{
+    unsigned at = *position;
+    if (at < len)
+        tokens[at] = at * at + 1;
+    *position = at + 1;
+    *more = at + 1 < len && *stop == 0;
+}
+
 // The softmax of each row of 64, by one block of 64 threads each. `exps` holds what the second pass needs.
 extern "C" __global__ void softmax(const float *x, float *exps, float *y)
 {

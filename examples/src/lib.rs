@@ -1,6 +1,14 @@
 //! The code that examples share: kernels, and the lines that they print.
 
+pub mod conv;
 pub mod bare;
+pub mod bench;
+pub mod charts;
+pub mod cudnn;
+pub mod trainer;
+pub mod decoder;
+pub mod digits;
+pub mod memory;
 
 use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
 use cudarc::cublas::sys::{cublasSetWorkspace_v2, is_culib_present};
@@ -26,6 +34,11 @@ pub fn log() {
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
         .with_writer(std::io::stderr)
         .init();
+}
+
+/// Returns the argument of the program that comes after the argument `name`.
+pub fn argument(name: &str) -> Option<String> {
+    std::env::args().skip_while(|argument| argument != name).nth(1)
 }
 
 /// Fills `numbers` from a file with one number a line, again from its start if there are fewer; without a file, with 0,

@@ -5,17 +5,23 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 11] = [
+const EXAMPLES: [(&str, &str); 17] = [
     ("captured", env!("CARGO_BIN_EXE_captured")),
-    ("chains", env!("CARGO_BIN_EXE_chains")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
     ("forward_backward_eager", env!("CARGO_BIN_EXE_forward_backward_eager")),
+    ("generate", env!("CARGO_BIN_EXE_generate")),
     ("graphed", env!("CARGO_BIN_EXE_graphed")),
+    ("infer", env!("CARGO_BIN_EXE_infer")),
     ("matrix_power", env!("CARGO_BIN_EXE_matrix_power")),
     ("mlp", env!("CARGO_BIN_EXE_mlp")),
+    ("overlap", env!("CARGO_BIN_EXE_overlap")),
     ("parallel_gemms", env!("CARGO_BIN_EXE_parallel_gemms")),
     ("roots", env!("CARGO_BIN_EXE_roots")),
     ("server", env!("CARGO_BIN_EXE_server")),
+    ("train_conv", env!("CARGO_BIN_EXE_train_conv")),
+    ("train_digits", env!("CARGO_BIN_EXE_train_digits")),
+    ("train_text", env!("CARGO_BIN_EXE_train_text")),
+    ("transformer_block", env!("CARGO_BIN_EXE_transformer_block")),
     ("wavefront", env!("CARGO_BIN_EXE_wavefront")),
 ];
 
@@ -24,6 +30,7 @@ fn examples_run_on_the_emulator() {
     for (name, executable) in EXAMPLES {
         let output = Command::new(executable)
             .env("CUDA_VISIBLE_DEVICES", "") // with a GPU, too
+            .current_dir(env!("CARGO_TARGET_TMPDIR")) // for what they write
             .output()
             .unwrap();
         let (stdout, stderr) = (

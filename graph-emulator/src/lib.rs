@@ -29,9 +29,9 @@
 //! and a limit of steps.
 //!
 //! A kernel is [refused](Kernel::refused) if it, or a function that it may call, has an instruction that the emulator
-//! does not have: surfaces and textures of arrays, `wgmma`, sparse and one-bit matrices, copies by tensor maps. The
-//! other kernels of its module run. A cluster has one block; a kernel that is made for clusters of several blocks
-//! cannot be launched.
+//! does not have: surfaces and textures of arrays, `wgmma`, sparse and one-bit matrices, copies by tensor maps, copies
+//! to several blocks of a cluster at once. The other kernels of its module run. The blocks of a cluster take turns on
+//! one host thread, and access each other's shared memory; the checks take their threads for those of one block.
 //!
 //! A [`Texture`] is memory that a kernel reads by `tex.1d`, with an integer coordinate, or by `tex.2d`. Linear filters
 //! round weights to 1/256, as the CUDA programming guide says.

@@ -96,6 +96,8 @@ pub enum Mode {
     ReadWrite,
     /// Reads and writes by atomic operations alone (`&[Atomic<T>]`), which may meet those of other nodes.
     Atomic,
+    /// Loads and stores of mapped memory (`&[Mapped<T>]`), which may meet those of other nodes and of the host.
+    Mapped,
 }
 
 impl Mode {
@@ -103,7 +105,7 @@ impl Mode {
     pub const fn writes(self) -> bool {
         match self {
             Mode::Read => false,
-            Mode::Write | Mode::ReadWrite | Mode::Atomic => true,
+            Mode::Write | Mode::ReadWrite | Mode::Atomic | Mode::Mapped => true,
         }
     }
 
@@ -111,14 +113,17 @@ impl Mode {
     pub const fn reads(self) -> bool {
         match self {
             Mode::Write => false,
-            Mode::Read | Mode::ReadWrite | Mode::Atomic => true,
+            Mode::Read | Mode::ReadWrite | Mode::Atomic | Mode::Mapped => true,
         }
     }
 
     /// Whether the two accesses may disturb each other if nothing orders them: at least one writes, and not both are
-    /// atomic.
+    /// atomic or of mapped memory.
     pub const fn conflicts(self, other: Self) -> bool {
-        let both_atomic = matches!((self, other), (Mode::Atomic, Mode::Atomic));
+        let both_atomic = matches!(
+            (self, other),
+            (Mode::Atomic, Mode::Atomic) | (Mode::Mapped, Mode::Mapped)
+        );
         (self.writes() || other.writes()) && !both_atomic
     }
 
@@ -128,6 +133,7 @@ impl Mode {
             Mode::Read => "reads",
             Mode::Write | Mode::ReadWrite => "writes",
             Mode::Atomic => "atomically updates",
+            Mode::Mapped => "accesses",
         }
     }
 }
@@ -146,6 +152,9 @@ pub struct Resource {
     /// Whether its contents last at most one launch, so that it may share addresses with resources that never live at
     /// the same time.
     pub scratch: bool,
+    /// Whether it is host memory that kernels and the host access while the graph runs. Its space is that of device
+    /// memory, since kernels take it.
+    pub mapped: bool,
 }
 
 /// A node.
@@ -246,6 +255,8 @@ pub struct Shift {
     /// For each loop that is around both, from the outermost, the number that is added to the iteration of `to` to get
     /// that of `from`. There is no edge if that is not in the loop's range. One of them is not 0.
     pub steps: Vec<i64>,
+    /// Whether the edge is programmatic: `to` starts early and waits in its own code.
+    pub programmatic: bool,
 }
 
 /// A node's access to a resource or a part of it.
@@ -356,6 +367,7 @@ impl Draft {
             implicit: false,
             constant: false,
             scratch: false,
+            mapped: false,
         });
         self.resources.len() - 1
     }
@@ -439,9 +451,20 @@ impl Draft {
     /// Orders `to` after the node `from` of another iteration, and returns the edge's index in [`Draft::shifts`].
     /// `steps` are [`Shift::steps`].
     pub fn shift(&mut self, from: usize, to: usize, steps: impl Into<Vec<i64>>) -> usize {
-        let steps = steps.into();
-        self.shifts.push(Shift { from, to, steps });
+        self.shifts.push(Shift {
+            from,
+            to,
+            steps: steps.into(),
+            programmatic: false,
+        });
         self.shifts.len() - 1
+    }
+
+    /// As [`Draft::shift`], by a programmatic edge.
+    pub fn programmatic_shift(&mut self, from: usize, to: usize, steps: impl Into<Vec<i64>>) -> usize {
+        let shift = self.shift(from, to, steps);
+        self.shifts[shift].programmatic = true;
+        shift
     }
 
     /// Records that `node` touches `region` of `resource`, and returns the access's index.

@@ -9,7 +9,8 @@ use std::fmt::{self, Write as _};
 impl Plan {
     /// The graph in Graphviz's language: one box a node, one arrow an edge, one cluster a body or loop. Dashed arrows
     /// lead from a node into its bodies; those with a label are programmatic edges, or lead to another iteration: the
-    /// label `i - 1` stands at the arrow from `k` to the node that runs after `k(i - 1)`.
+    /// label `i - 1` stands at the arrow from `k` to the node that runs after `k(i - 1)`, and `programmatic(i - 1)` at
+    /// one that is both.
     pub fn to_dot(&self) -> String {
         let draw = |out: &mut String| -> fmt::Result {
             writeln!(out, "digraph \"{}\" {{", escape(&self.name))?;
@@ -158,7 +159,11 @@ impl Plan {
                 _ => format!("{variable} - {}", step.unsigned_abs()),
             }
         });
-        numbers.collect::<Vec<_>>().join(", ")
+        let numbers = numbers.collect::<Vec<_>>().join(", ");
+        match shift.programmatic {
+            true => format!("programmatic({numbers})"),
+            false => numbers,
+        }
     }
 
     /// The body's node and the body's role: `choice: else`.
@@ -221,7 +226,7 @@ fn verb(mode: Mode) -> &'static str {
     match mode {
         Mode::Read => reads,
         Mode::Write | Mode::ReadWrite => writes,
-        Mode::Atomic => updates,
+        Mode::Atomic | Mode::Mapped => updates,
     }
 }
 

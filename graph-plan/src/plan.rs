@@ -54,6 +54,8 @@ pub struct PlanShift {
     /// For each loop around both, from the outermost, the number that is added to the iteration of `to` to get that of
     /// `from`.
     pub steps: Cow<'static, [i64]>,
+    /// Whether the edge is programmatic: the kernel of `to` itself waits for `from`.
+    pub programmatic: bool,
 }
 
 /// A resource of a [`Plan`].
@@ -138,7 +140,15 @@ impl PlanShift {
             from,
             to,
             steps: Cow::Borrowed(steps),
+            programmatic: false,
         }
+    }
+
+    /// A programmatic edge between iterations.
+    pub const fn programmatic(from: usize, to: usize, steps: &'static [i64]) -> Self {
+        let mut programmatic = Self::new(from, to, steps);
+        programmatic.programmatic = true;
+        programmatic
     }
 }
 
@@ -302,6 +312,7 @@ impl Plan {
             from: shift.from,
             to: shift.to,
             steps: shift.steps.clone().into(),
+            programmatic: shift.programmatic,
         });
         Self {
             name: draft.name.clone(),

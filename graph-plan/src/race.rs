@@ -97,6 +97,7 @@ const fn as_strict(mode: Mode, other: Mode) -> bool {
         Mode::Write | Mode::ReadWrite => true,
         Mode::Read => matches!(other, Mode::Read),
         Mode::Atomic => matches!(other, Mode::Atomic),
+        Mode::Mapped => matches!(other, Mode::Mapped),
     }
 }
 

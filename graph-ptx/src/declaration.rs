@@ -89,6 +89,11 @@ pub enum BufferAccess {
         /// The size of `T` in bytes; `None` if the caller does not know it.
         size: Option<u64>,
     },
+    /// Loads and stores of words that are strong for the whole system, and nothing else: `&[Mapped<T>]`.
+    Mapped {
+        /// The size of `T` in bytes: 4 or 8.
+        size: u64,
+    },
 }
 
 /// A point in which a declaration and its PTX differ.

@@ -145,6 +145,11 @@ pub struct Access {
     pub narrow: Option<u32>,
     /// The `atom`s and `red`s of elements of 2, 4, 8 and 16 bytes.
     pub atomic_sizes: [Option<u32>; 4],
+    /// The loads and stores of elements of 4 and 8 bytes that are strong for the whole system: `volatile`, or
+    /// `relaxed`, `acquire` or `release` with `.sys`.
+    pub word_sizes: [Option<u32>; 2],
+    /// An access of any other kind, which may disturb those of the host to memory that is mapped.
+    pub unmapped: Option<u32>,
     /// An access of any kind that can come before `griddepcontrol.wait`, or without it.
     pub early: Option<u32>,
     /// A load through caches that do not see what other kernels write meanwhile (`ld.global.nc`, `ldu`, textures,

@@ -62,12 +62,12 @@
 //! # All items
 //!
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
-//!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements, in
-//!   declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of kernels are in [`kernel`].
+//!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements and of
+//!   [`Mapped`] ones, each a [`Word`], in declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of kernels are in [`kernel`].
 //! * All graphs are [`AnyGraph`]; a launch is a [`LaunchFuture`], for those who do not want to block. A built
 //!   [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
-//! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and the views
-//!   that lend it, [`DeviceRef`] and [`DeviceMut`].
+//! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`], or [`OnMapped`]; a [`Rectangle`] of
+//!   one; the views that lend it, [`DeviceRef`] and [`DeviceMut`]; and a [`MappedHost`], to use while the graph runs.
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
 //!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`]; and a [`Scope`] that can
 //!   [`Lend`] memory of others.
@@ -152,6 +152,7 @@ pub mod fault_injection {
 /// declaration = "host" NAME ":" shape ";"             page-locked host memory, owned by the graph
 ///           | "device" NAME ":" shape ";"             device memory, zeroed at build, kept between launches
 ///           | "scratch" NAME ":" shape ";"            device memory whose contents last one launch at most
+///           | "mapped" NAME ":" shape ";"             host memory that kernels and the host access while the graph runs
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
 ///           | "constant" NAME ":" shape "=" TEXT ";"    a variable of the kernels' module, by its name in the PTX
 ///           | "rng" NAME "=" seed "," "draws" number ";"   random numbers: a [`Seed`]; draws for each thread and use
@@ -174,7 +175,7 @@ pub mod fault_injection {
 /// kernel    = "unsafe"? path | "unsafe" "(" value ")" a declared kernel, or a `CudaFunction` or a reference to one
 /// after     = "after" edge ("," edge)* ","?
 /// edge      = NAME | NAME "(" number ("," number)* ")"    the second in loops: the node of another iteration, `k(i - 1)`
-///           | "programmatic" "(" NAME ")"             between kernels: the later one starts early, and waits in its own code
+///           | "programmatic" "(" edge ")"             between kernels: the later one starts early, and waits in its own code
 /// number    = VARIABLE (("+" | "-") literal)?         one for each loop around both nodes, from the outermost
 /// argument  = "&" place | "&" "mut" place | value      `&` also of memory that a kernel updates atomically
 /// place     = NAME ("[" index or range "]")*          two at most; columns of several rows, and ranges of params, are for copies and memsets
@@ -301,13 +302,14 @@ pub use graph_plan::{
 pub use kernel::atomic::Atomic;
 #[doc(inline)]
 pub use kernel::integer::Integer;
+pub use kernel::mapped::{Mapped, Word};
 pub use kernel::source::{CudaSource, Ptx};
 pub use kernel::texture::{Addressing, Filter, PointSampler, Sampler, Texel, TexelFormat};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
 pub use memory::{
-    DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Lend, MemoryReport, Philox, Pool,
-    PoolReport, PoolUser, Scope, Seed, SharedHost,
+    DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Lend, MappedHost, MemoryReport,
+    Philox, Pool, PoolReport, PoolUser, Scope, Seed, SharedHost,
 };
 pub use program::capture::{
     BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream, ThreadCaptureMode,
@@ -317,7 +319,7 @@ pub use program::host::{HostArgument, HostArguments};
 pub use program::pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};
 pub use program::raw::RawNode;
 pub use shape::iterations::Iterations;
-pub use shape::place::{Memory, OnDevice, OnHost, Place};
+pub use shape::place::{Memory, OnDevice, OnHost, OnMapped, Place};
 pub use shape::rectangle::Rectangle;
 pub use shape::rows::{Rows, Tabular};
 pub use shape::same::SameShape;
@@ -341,12 +343,12 @@ pub mod private {
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
         Declare, Owner, child, device, device_slice, device_table, host, host_slice, host_table, iteration_handle,
-        node_handle, random_state,
+        mapped, mapped_slice, mapped_table, node_handle, random_state,
     };
     pub use crate::expansion::expression::{
-        AnyTarget, HostSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
+        AnyTarget, HostSlot, MappedSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
     };
-    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, by_value, launch, literal, loaded_call};
+    pub use crate::expansion::launch::{Lent, LentMapped, LentMut, SafeKernel, by_value, launch, literal, loaded_call};
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
     pub use crate::expansion::passed::{Passed, passed};
     pub use crate::expansion::plan::{

@@ -13,6 +13,7 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use crate::Result;
+use crate::pack::{self, cargo_build, compress, copy, copy_data, create, write};
 use crate::wheels::{self, CUDART, SANITIZER};
 
 /// The packages whose programs use a GPU.
@@ -39,8 +40,6 @@ const FAULT_INJECTION: WithFeature = WithFeature {
     target: "fault_injection",
     feature: "fault-injection",
 };
-/// The most bytes that may be sent to the GPU machine, all files together.
-const LIMIT_BYTES: u64 = 60 << 20;
 const RUN_SCRIPT: &str = include_str!("../gpu.sh");
 
 /// A test program of `graph-runtime` that needs a feature.
@@ -126,9 +125,7 @@ pub(crate) fn build(root: &Path, only: Option<Kind>) -> Result<()> {
     let kinds: Vec<Kind> = only.map_or(Kind::ALL.to_vec(), |kind| vec![kind]);
     let programs = build_programs(root, &kinds)?;
     let folder = root.join(".gpu");
-    if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(|error| format!("cannot empty {}: {error}", folder.display()))?;
-    }
+    pack::empty(&folder)?;
     let manifest = install(&folder, &kinds, &programs)?;
     if kinds.contains(&Kind::Sanitizer) {
         install_sanitizer(root, &folder)?;
@@ -138,17 +135,13 @@ pub(crate) fn build(root: &Path, only: Option<Kind>) -> Result<()> {
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
         return Err(format!("{} have no programs for {}", PACKAGES.join(" and "), names.join(", ")).into());
     }
-    pack(&folder)?;
+    compress(&folder)?;
     write(&folder.join("manifest"), &manifest)?;
     write(&folder.join("run.sh"), RUN_SCRIPT)?;
     for package in PACKAGES {
         copy_data(&root.join(package), &folder.join("data").join(package))?;
     }
-    let bytes = size_of(&folder)?;
-    let mebibytes = bytes as f64 / f64::from(1 << 20);
-    if bytes > LIMIT_BYTES {
-        return Err(format!(".gpu/ holds {mebibytes:.1} MiB, more than can be sent; build less with --only").into());
-    }
+    let mebibytes = pack::mebibytes(&folder)?;
     print!("{manifest}");
     println!("\n.gpu/ holds {mebibytes:.1} MiB. Copy it to a machine with an NVIDIA GPU and run there:\n");
     println!("    bash .gpu/run.sh                     # everything above");
@@ -178,47 +171,22 @@ fn build_programs(root: &Path, kinds: &[Kind]) -> Result<BTreeSet<Program>> {
         .collect())
 }
 
-/// Lets Cargo build, in release mode and stripped, and returns its messages.
-fn cargo_build(root: &Path, arguments: &[&str]) -> Result<Vec<Value>> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .current_dir(root)
-        .args(["build", "--release", "--message-format=json-render-diagnostics"])
-        .args(arguments)
-        .env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("cannot run cargo: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("cargo build failed ({})", output.status).into());
-    }
-    let parse =
-        |line: &str| serde_json::from_str(line).map_err(|error| format!("cargo's message `{line}`: {error}").into());
-    String::from_utf8(output.stdout)?.lines().map(parse).collect()
-}
-
-/// The executable that a message of Cargo's is about, if it is about one.
-///
-/// Source: <https://doc.rust-lang.org/cargo/reference/external-tools.html#artifact-messages>.
+/// The program that a message of Cargo's is about, if it is about one.
 fn program(message: &Value) -> Option<Program> {
-    if message["reason"] != "compiler-artifact" {
-        return None;
-    }
-    let target_kind = message["target"]["kind"][0].as_str()?;
-    let kind = match target_kind {
+    let artifact = pack::artifact(message)?;
+    let kind = match &artifact.target_kind[..] {
         "bench" => Kind::Bench,
         // Unit tests of a library or a program say so only here.
-        _ if target_kind == "test" || message["profile"]["test"] == true => Kind::Tests,
+        _ if artifact.target_kind == "test" || artifact.is_test => Kind::Tests,
         "bin" | "example" => Kind::Examples,
         _ => return None,
     };
-    let package = Path::new(message["manifest_path"].as_str()?).parent()?.file_name()?;
     Some(Program {
         kind,
-        package: package.to_str()?.to_owned(),
-        target_kind: target_kind.to_owned(),
-        target: message["target"]["name"].as_str()?.to_owned(),
-        executable: message["executable"].as_str()?.into(),
+        package: artifact.package,
+        target_kind: artifact.target_kind,
+        target: artifact.target,
+        executable: artifact.executable,
     })
 }
 
@@ -317,7 +285,7 @@ fn modules_of(target: &str, tests: &[String]) -> Result<BTreeSet<String>> {
 /// Copies the programs into `folder` and returns the manifest.
 fn install(folder: &Path, kinds: &[Kind], programs: &BTreeSet<Program>) -> Result<String> {
     let binaries = folder.join("bin");
-    fs::create_dir_all(&binaries).map_err(|error| format!("cannot create {}: {error}", binaries.display()))?;
+    create(&binaries)?;
     let mut manifest = String::new();
     for kind in kinds {
         for program in programs {
@@ -346,7 +314,7 @@ fn install(folder: &Path, kinds: &[Kind], programs: &BTreeSet<Program>) -> Resul
 fn install_sanitizer(root: &Path, folder: &Path) -> Result<()> {
     let from = SANITIZER.file(&wheels::folder(root), "nvidia/cu13/compute-sanitizer")?;
     let to = folder.join("bin/compute-sanitizer");
-    fs::create_dir(&to).map_err(|error| format!("cannot create {}: {error}", to.display()))?;
+    create(&to)?;
     for entry in fs::read_dir(&from).map_err(|error| format!("cannot list {}: {error}", from.display()))? {
         let entry = entry?;
         // The folders within are its manual, its headers and a tool for 32-bit programs.
@@ -362,72 +330,10 @@ fn install_cudart(root: &Path, folder: &Path) -> Result<()> {
     for (version, wheel, library) in CUDART {
         let from = wheel.file(&wheels::folder(root), library)?;
         let to = folder.join("bin").join(format!("cudart-{version}"));
-        fs::create_dir(&to).map_err(|error| format!("cannot create {}: {error}", to.display()))?;
+        create(&to)?;
         copy(&from, &to.join(format!("libcudart.so.{version}")))?;
     }
     Ok(())
-}
-
-/// Replaces the programs by one compressed archive (`tar` and `xz` must be installed), since the connection to the GPU
-/// machine may be slow.
-fn pack(folder: &Path) -> Result<()> {
-    let status = Command::new("tar")
-        .current_dir(folder)
-        .args(["--create", "--xz", "--file", "bin.tar.xz", "bin"])
-        .env("XZ_OPT", "-6 -T2") // the window holds two programs, which are similar
-        .status()
-        .map_err(|error| format!("cannot run tar: {error}"))?;
-    if !status.success() {
-        return Err(format!("tar failed ({status})").into());
-    }
-    let binaries = folder.join("bin");
-    fs::remove_dir_all(&binaries).map_err(|error| format!("cannot remove {}: {error}", binaries.display()).into())
-}
-
-/// Copies the files that a package's programs may read while they run: all but Rust code, manifests and hidden files.
-/// Kernels are embedded in the programs; their files are small enough to be copied too.
-fn copy_data(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to).map_err(|error| format!("cannot create {}: {error}", to.display()))?;
-    for entry in fs::read_dir(from).map_err(|error| format!("cannot list {}: {error}", from.display()))? {
-        let entry = entry?;
-        let (path, name) = (entry.path(), entry.file_name());
-        let destination = to.join(&name);
-        let is_code = ["Cargo.toml", "src", "target"].iter().any(|code| name == *code)
-            || path.extension().is_some_and(|found| found == "rs");
-        if is_code || name.to_string_lossy().starts_with('.') {
-            continue;
-        }
-        if !entry.file_type()?.is_dir() {
-            copy(&path, &destination)?;
-        } else {
-            copy_data(&path, &destination)?;
-        }
-    }
-    Ok(())
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    fs::copy(from, to).map_err(|error| format!("cannot copy {} to {}: {error}", from.display(), to.display()))?;
-    Ok(())
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()).into())
-}
-
-/// The bytes in all files under `folder`.
-fn size_of(folder: &Path) -> Result<u64> {
-    let mut bytes = 0;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let metadata = entry.metadata()?;
-        bytes += if metadata.is_dir() {
-            size_of(&entry.path())?
-        } else {
-            metadata.len()
-        };
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -8,12 +8,16 @@
 //! * `asan`, `miri` ([`sanitize`]): run tests with AddressSanitizer, or under Miri.
 //! * `site` ([`site`]): build the documentation site.
 //! * `gpu` ([`gpu`]): build what a machine with a GPU, and without Rust, needs to run tests, examples and benchmarks.
+//! * `compare` ([`compare`]): build what such a machine needs to compare programs with PyTorch, and write the results
+//!   into a page.
 //!
 //! `cuda_graph_build` fetches NVIDIA's tools from PyPI, those of [`wheels`] too, and calls the compiler among them.
 
+mod compare;
 mod cudart;
 mod gpu;
 mod house;
+mod pack;
 mod sanitize;
 mod site;
 mod ptx;
@@ -47,6 +51,12 @@ usage: cargo xtask <command>
   gpu [--only KIND]  build what a machine with a GPU needs into .gpu/;
                      KIND is tests, delays, debug, runtime, examples, sanitizer
                      or bench
+  compare [--only PROGRAM,..]
+                     build what a machine with a GPU and PyTorch needs to compare
+                     programs of examples into .gpu/
+  compare --write FILE
+                     put the figures of such a visit, performance.json, into
+                     docs/performance.md
 
 They fetch their pinned NVIDIA wheels from PyPI into .wheels/ the first time (Linux x86-64 and Python needed).";
 
@@ -62,6 +72,10 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(arguments: &[&str]) -> Result<()> {
+    // The command on the GPU machine, where there is no workspace.
+    if let ["compare", "--run", here, only] = arguments {
+        return compare::run(here, only);
+    }
     let root = workspace::root()?;
     match arguments {
         ["ptx"] => ptx::regenerate(&root),
@@ -72,6 +86,9 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["miri", arguments @ ..] => sanitize::miri(&root, arguments),
         ["site"] => site::build(&root),
         ["ptxas"] => ptx::assemble(&root),
+        ["compare"] => compare::build(&root, ""),
+        ["compare", "--only", names] => compare::build(&root, names),
+        ["compare", "--write", figures] => compare::write(&root, figures),
         ["gpu"] => gpu::build(&root, None),
         ["gpu", "--only", kind] => gpu::build(&root, Some(kind.parse()?)),
         [] | ["help" | "--help" | "-h"] => {

@@ -1,7 +1,7 @@
 //! Keeps the checked-in `.ptx` files true: made from the `.cu` beside them, and accepted by `ptxas`.
 //!
-//! `cuda_graph_build` compiles, as `cargo cuda-graph ptx` does. The first line of a `.cu` may have options for it,
-//! `// cuda-graph: <options>`, or tell what to do with the file here:
+//! `cuda_graph_build` compiles, as `cargo cuda-graph ptx` does. The first lines of a `.cu` may have options for it,
+//! `// cuda-graph: <options>` and `// cuda-graph sm_90: <options>`, or tell what to do with the file here:
 //! * `// xtask: variants`: leave it alone. Several `.ptx` beside it were made of it for different targets.
 //! * `// xtask: source`: leave it alone. It is compiled when it is used.
 //!

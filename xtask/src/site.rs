@@ -23,6 +23,7 @@ const PAGES: &[(&str, &str)] = &[
     ("docs/diagnostics.md", "Diagnostics"),
     ("docs/cudart.md", "The CUDA runtime"),
     ("docs/safety.md", "Safety"),
+    ("docs/performance.md", "Performance"),
     ("examples/README.md", "Examples"),
     ("docs/architecture.md", "Architecture"),
     ("CONTRIBUTING.md", "Contributing"),
@@ -123,7 +124,7 @@ impl Page<'_> {
             }
         }
         for event in &mut events {
-            if let Event::Start(Tag::Link { dest_url, .. }) = event {
+            if let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event {
                 *dest_url = self.link(dest_url)?.into();
             }
         }

@@ -216,7 +216,7 @@ fn refusal(loaded: &Result<Emulated, LoadError>, entry: &str) -> Option<String> 
     let kernel = module.kernel(entry)?;
     match kernel.refused() {
         Some(reason) => Some(reason.to_string()),
-        None if kernel.is_clustered() => Some("it is made for clusters of several blocks".to_owned()),
+        None if kernel.counts_clusters() => Some("its grid counts clusters (`.blocksareclusters`)".to_owned()),
         None => None,
     }
 }

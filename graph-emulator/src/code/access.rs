@@ -18,6 +18,29 @@ pub(crate) const SHARED_WINDOW: u64 = 1 << 32;
 pub(crate) const LOCAL_WINDOW: u64 = 2 << 32;
 pub(crate) const PARAM_WINDOW: u64 = 3 << 32;
 
+/// The number of lower bits of an address of shared memory that are an offset in a block's memory. The bits above are 0
+/// for the memory of the block itself, else the rank of a block of the cluster, plus 1.
+const OFFSET_BITS: u32 = 24;
+/// The most blocks of a cluster (CUDA programming guide, "thread block clusters").
+pub(crate) const MAX_CLUSTER: u64 = 16;
+
+/// The rank of the block that an address of shared memory names, and the offset in its memory. The rank is `None` if
+/// the address names none.
+#[inline(always)]
+pub(crate) fn block_of(address: u64) -> (Option<usize>, u64) {
+    match address >> OFFSET_BITS {
+        block @ 1..=MAX_CLUSTER => (Some(block as usize - 1), address & ((1 << OFFSET_BITS) - 1)),
+        _ => (None, address),
+    }
+}
+
+/// The address of shared memory, or the generic address of it, that names the block of this rank. A rank that no block
+/// has gives an address that no block has.
+pub(crate) fn in_block(address: u64, rank: u32) -> u64 {
+    let block = u64::from(rank).min(MAX_CLUSTER + 1) + 1;
+    address & !(0xff << OFFSET_BITS) | block << OFFSET_BITS
+}
+
 /// The state space of a generic address, and the offset of that space's window.
 #[inline(always)]
 pub(crate) fn window(address: u64) -> (Space, u64) {

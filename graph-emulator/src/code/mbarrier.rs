@@ -73,9 +73,27 @@ pub(crate) struct BulkCopy {
     pub(crate) barrier: Option<Address>,
 }
 
-/// `barrier.cluster.arrive` and `barrier.cluster.wait`, in a cluster of one block.
+/// `barrier.cluster.arrive` and `barrier.cluster.wait`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClusterBarrier {
     Arrive,
     Wait,
+}
+
+/// An instruction about an address of shared memory of a block of the cluster, or a generic address of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClusterAddress {
+    pub(crate) op: ClusterAddressOp,
+    pub(crate) d: Slot,
+    pub(crate) a: Slot,
+    /// Whether the address has 64 bits.
+    pub(crate) wide: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ClusterAddressOp {
+    /// `mapa`: the same address in the block of this rank.
+    Map { rank: Slot },
+    /// `getctarank`: the rank of its block, in 32 bits.
+    Rank,
 }

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use crate::fault::LoadError;
 
 pub(crate) use access::{
-    Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Base, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, Space, Transfer,
-    window,
+    Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Base, LOCAL_WINDOW, MAX_CLUSTER, PARAM_WINDOW, SHARED_WINDOW,
+    Space, Transfer, block_of, in_block, window,
 };
 pub(crate) use call::{Builtin, Call, Callee, FUNCTION_BASE, Passed};
 pub(crate) use data::{
@@ -33,7 +33,9 @@ pub(crate) use integer::{
 pub(crate) use matrix::{
     Element, Fragment, FragmentLayout, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Tile,
 };
-pub(crate) use mbarrier::{Arrive, BulkCopy, ClusterBarrier, Mbarrier, MbarrierOp, Phase};
+pub(crate) use mbarrier::{
+    Arrive, BulkCopy, ClusterAddress, ClusterAddressOp, ClusterBarrier, Mbarrier, MbarrierOp, Phase,
+};
 pub(crate) use operands::Operands;
 pub(crate) use texture::{Coordinates, TexelType, TextureFetch, TextureQuery};
 pub(crate) use video::{Part, Source, Then, Video, VideoOp};
@@ -155,6 +157,16 @@ pub(crate) enum Special {
     Ntid(usize),
     Ctaid(usize),
     Nctaid(usize),
+    /// The position of the cluster in the grid, and the number of clusters.
+    ClusterId(usize),
+    NclusterId(usize),
+    /// The position of the block in its cluster, and the number of blocks there.
+    ClusterCtaid(usize),
+    ClusterNctaid(usize),
+    ClusterCtarank,
+    ClusterNctarank,
+    /// Whether the launch says its cluster: 1 or 0.
+    ExplicitCluster,
     LaneId,
     WarpId,
     NwarpId,
@@ -171,6 +183,40 @@ pub(crate) enum Special {
     ReservedShared,
     /// Half of the address of the workspace where the blocks of a cooperative launch meet; zero in other launches.
     Workspace(Half),
+}
+
+impl Special {
+    /// Its value for the block at `ctaid`, in clusters of `cluster` blocks, if all threads of a block have the same one
+    /// and blocks differ in it.
+    pub(crate) fn of_block(self, ctaid: [u32; 3], cluster: [u32; 3]) -> Option<u32> {
+        let within = |axis: usize| ctaid[axis] % cluster[axis];
+        match self {
+            Special::Ctaid(axis) => Some(ctaid[axis]),
+            Special::ClusterId(axis) => Some(ctaid[axis] / cluster[axis]),
+            Special::ClusterCtaid(axis) => Some(within(axis)),
+            Special::ClusterCtarank => Some(within(0) + cluster[0] * (within(1) + cluster[1] * within(2))),
+            Special::Tid(_)
+            | Special::Ntid(_)
+            | Special::Nctaid(_)
+            | Special::NclusterId(_)
+            | Special::ClusterNctaid(_)
+            | Special::ClusterNctarank
+            | Special::ExplicitCluster
+            | Special::LaneId
+            | Special::WarpId
+            | Special::NwarpId
+            | Special::LaneMaskEq
+            | Special::LaneMaskLt
+            | Special::LaneMaskLe
+            | Special::LaneMaskGt
+            | Special::LaneMaskGe
+            | Special::DynamicSharedSize
+            | Special::TotalSharedSize
+            | Special::DynamicShared
+            | Special::ReservedShared
+            | Special::Workspace(_) => None,
+        }
+    }
 }
 
 /// Half of an address.
@@ -261,6 +307,7 @@ pub(crate) enum Op {
     TextureFetch(Box<TextureFetch>),
     TextureQuery(TextureQuery),
     Cluster(ClusterBarrier),
+    ClusterAddress(ClusterAddress),
     Collective(Collective),
     Matrix(Box<Matrix>),
     ActiveMask {
@@ -309,6 +356,7 @@ impl Op {
             | Op::TextureFetch(_)
             | Op::TextureQuery(_)
             | Op::Cluster(_)
+            | Op::ClusterAddress(_)
             | Op::Collective(_)
             | Op::Matrix(_)
             | Op::ActiveMask { .. } => None,
@@ -354,6 +402,7 @@ impl Op {
             | Op::TextureFetch(_)
             | Op::TextureQuery(_)
             | Op::Cluster(_)
+            | Op::ClusterAddress(_)
             | Op::Collective(_)
             | Op::Matrix(_)
             | Op::ActiveMask { .. } => {}

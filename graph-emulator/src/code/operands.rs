@@ -3,8 +3,8 @@
 mod rare;
 
 use super::{
-    BitsOp, CarryOp, CompareTarget, CompareType, ConvertType, DISCARD, File, FloatType, Instruction, IntegerOp,
-    IntegerType, Move, Op, PredicateOp, Role, Selector, Slot,
+    BitsOp, CarryOp, ClusterAddressOp, CompareTarget, CompareType, ConvertType, DISCARD, File, FloatType, Instruction,
+    IntegerOp, IntegerType, Move, Op, PredicateOp, Role, Selector, Slot,
 };
 use File::{Predicate, R32, R64};
 use Role::{Source, Target as To};
@@ -201,6 +201,17 @@ impl Op {
                 match &mut op.by {
                     Selector::Predicate(p, _) => each(Predicate, Source, p),
                     Selector::Signed(c) | Selector::Float(c, _) => each(R32, Source, c),
+                }
+            }
+            Op::ClusterAddress(op) => {
+                let wide = width(op.wide);
+                each(wide, Source, &mut op.a);
+                match &mut op.op {
+                    ClusterAddressOp::Map { rank } => {
+                        each(R32, Source, rank);
+                        each(wide, To, &mut op.d);
+                    }
+                    ClusterAddressOp::Rank => each(R32, To, &mut op.d),
                 }
             }
             Op::IsSpace { d, a, .. } => {

@@ -28,7 +28,7 @@ pub(super) fn hoist(body: &mut Body) -> Vec<Instruction> {
     for (slot, _) in body
         .specials
         .iter()
-        .filter(|(_, special)| matches!(special, Special::Ctaid(_)))
+        .filter(|(_, special)| special.of_block([0; 3], [1; 3]).is_some())
     {
         known.remove(&(File::R32, *slot));
     }

@@ -1,4 +1,4 @@
-//! `mbarrier`, `cp.async.bulk`, and the instructions of clusters, which have one block here.
+//! `mbarrier`, `cp.async.bulk`, and the instructions of clusters.
 
 use graph_ptx::ast::{Operand, Type};
 
@@ -7,13 +7,10 @@ use super::modifiers::Modifiers;
 use super::operand::{no_more, operand};
 use super::scope::Scope;
 use crate::code::{
-    Arrive, BulkCopy, ClusterBarrier, Convert, ConvertType, DISCARD, IntegerType, Mbarrier, MbarrierOp, Move, Op,
-    Phase, Space, WideMultiply,
+    Arrive, BulkCopy, ClusterAddress, ClusterAddressOp, ClusterBarrier, Convert, ConvertType, DISCARD, Mbarrier,
+    MbarrierOp, Op, Phase, Space,
 };
 use crate::softfloat::Rounding;
-
-/// The factor by which the number of another block moves an address of shared memory: to where there is none.
-const ELSEWHERE: u32 = 1 << 28;
 
 /// `mbarrier`
 pub(super) fn mbarrier(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
@@ -183,45 +180,40 @@ pub(super) fn cluster_barrier(modifiers: &mut Modifiers<'_>, operands: &[Operand
     Ok(Op::Cluster(ClusterBarrier::Arrive))
 }
 
-/// `mapa d, a, rank`: the address `a` of block 0, which is this one. For another block it becomes one outside of the
-/// shared memory.
+/// `mapa d, a, rank`: the address `a` in the block of this rank.
 pub(super) fn map_address(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     modifiers.take("shared::cluster");
     let ty = modifiers.ty()?;
-    let (d, a) = (
-        scope.target(operand(operands, 0)?, ty)?,
-        scope.source(operand(operands, 1)?, ty)?,
-    );
-    let rank = scope.source32(operand(operands, 2)?)?;
-    no_more(operands, 3)?;
-    let elsewhere = scope.constant32(ELSEWHERE);
-    match ty {
-        Type::U64 => Ok(Op::Multiply(WideMultiply {
-            ty: IntegerType::U32,
-            d,
-            a: rank,
-            b: elsewhere,
-            c: a,
-        })),
-        Type::U32 => Ok(Op::Integer(crate::code::Integer {
-            op: crate::code::IntegerOp::Mad,
-            ty: IntegerType::U32,
-            d,
-            s: [rank, elsewhere, a],
-        })),
-        _ => Err("not a type of this instruction".to_owned()),
+    if !matches!(ty, Type::U32 | Type::U64) {
+        return Err("not a type of this instruction".to_owned());
     }
+    no_more(operands, 3)?;
+    Ok(Op::ClusterAddress(ClusterAddress {
+        d: scope.target(operand(operands, 0)?, ty)?,
+        a: scope.source(operand(operands, 1)?, ty)?,
+        op: ClusterAddressOp::Map {
+            rank: scope.source32(operand(operands, 2)?)?,
+        },
+        wide: ty == Type::U64,
+    }))
 }
 
-/// `getctarank d, a`: the only block of the cluster is number 0.
+/// `getctarank d, a`: the rank of the block that `a` is an address of.
 pub(super) fn block_of_address(
     modifiers: &mut Modifiers<'_>,
     operands: &[Operand],
     scope: &mut Scope<'_>,
 ) -> Result<Op> {
     modifiers.take("shared::cluster");
-    modifiers.ty()?;
+    let ty = modifiers.ty()?;
+    if !matches!(ty, Type::U32 | Type::U64) {
+        return Err("not a type of this instruction".to_owned());
+    }
     no_more(operands, 2)?;
-    let (d, a) = (scope.target(operand(operands, 0)?, Type::U32)?, scope.constant32(0));
-    Ok(Op::Move(Move::M32 { d, a }))
+    Ok(Op::ClusterAddress(ClusterAddress {
+        op: ClusterAddressOp::Rank,
+        d: scope.target(operand(operands, 0)?, Type::U32)?,
+        a: scope.source(operand(operands, 1)?, ty)?,
+        wide: ty == Type::U64,
+    }))
 }

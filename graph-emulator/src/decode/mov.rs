@@ -7,7 +7,10 @@ use super::layout::Place;
 use super::modifiers::Modifiers;
 use super::operand::operand;
 use super::scope::Scope;
-use crate::code::{DISCARD, File, Integer, IntegerOp, IntegerType, Move, Op, PredicateOp, Slot, Space, WideMultiply};
+use crate::code::{
+    Compare, CompareTarget, CompareType, Comparison, DISCARD, File, Integer, IntegerOp, IntegerType, Move, Op,
+    PredicateOp, Slot, Space, Special, WideMultiply,
+};
 
 /// `mov` between registers, of literals, of addresses; packing and unpacking.
 pub(super) fn mov(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
@@ -141,8 +144,19 @@ fn dynamic_shared(d: Slot, addend: u64, scope: &mut Scope<'_>) -> Op {
 
 fn predicate(to: &Operand, from: &Operand, scope: &mut Scope<'_>) -> Result<Op> {
     let d = scope.predicate_target(to)?;
+    if let Operand::Special(name) = from
+        && name == "%is_explicit_cluster"
+    {
+        return Ok(Op::Compare(Box::new(Compare {
+            ty: CompareType::Integer(IntegerType::U32),
+            comparison: Comparison::Ne,
+            ftz: false,
+            combine: None,
+            s: [scope.special_slot(Special::ExplicitCluster), scope.constant32(0)],
+            to: CompareTarget::Predicates(d, DISCARD),
+        })));
+    }
     Ok(Op::Predicate(match from {
-        Operand::Special(name) if name == "%is_explicit_cluster" => PredicateOp::Set { d, value: 0 },
         Operand::Integer(value) => PredicateOp::Set {
             d,
             value: if *value != 0 { u32::MAX } else { 0 },

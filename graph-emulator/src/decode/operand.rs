@@ -41,7 +41,7 @@ impl<'a> Scope<'a> {
         slot
     }
 
-    fn special_slot(&mut self, special: Special) -> Slot {
+    pub(super) fn special_slot(&mut self, special: Special) -> Slot {
         if let Some((slot, _)) = self.specials.iter().find(|(_, known)| *known == special) {
             return *slot;
         }
@@ -81,11 +81,6 @@ impl<'a> Scope<'a> {
         match name {
             "%gridid" | "%smid" => Ok(self.constant32(0)),
             "%nsmid" => Ok(self.constant32(1)),
-            // A cluster has one block.
-            "%cluster_ctarank" | "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" => Ok(self.constant32(0)),
-            "%cluster_nctarank" | "%cluster_nctaid.x" | "%cluster_nctaid.y" | "%cluster_nctaid.z" => {
-                Ok(self.constant32(1))
-            }
             _ => {
                 let special = special_named(name).ok_or_else(|| format!("unknown special register `{name}`"))?;
                 Ok(self.special_slot(special))
@@ -328,8 +323,14 @@ fn special_named(name: &str) -> Option<Special> {
     Some(match base {
         "%tid" => Special::Tid(axis),
         "%ntid" => Special::Ntid(axis),
-        "%ctaid" | "%clusterid" => Special::Ctaid(axis),
-        "%nctaid" | "%nclusterid" => Special::Nctaid(axis),
+        "%ctaid" => Special::Ctaid(axis),
+        "%nctaid" => Special::Nctaid(axis),
+        "%clusterid" => Special::ClusterId(axis),
+        "%nclusterid" => Special::NclusterId(axis),
+        "%cluster_ctaid" => Special::ClusterCtaid(axis),
+        "%cluster_nctaid" => Special::ClusterNctaid(axis),
+        "%cluster_ctarank" => Special::ClusterCtarank,
+        "%cluster_nctarank" => Special::ClusterNctarank,
         "%laneid" => Special::LaneId,
         "%warpid" => Special::WarpId,
         "%nwarpid" => Special::NwarpId,

@@ -15,7 +15,7 @@ use crate::code::{Atomic, AtomicOp as Op, AtomicType as Ty, DISCARD, Space};
 use crate::fault::{LaneFault, Operation};
 use crate::memory::storage::Storage;
 use crate::memory::view::Region;
-use crate::state::address::{addresses, each_space};
+use crate::state::address::{addresses, each_block, each_space};
 use crate::state::{LANES, Registers, Warp, lanes};
 
 /// Executes an atomic operation, lane after lane.
@@ -26,18 +26,12 @@ pub(crate) fn atomic(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: 
         all_aligned(Operation::Atomic, at, mask, bytes.into())?;
         match space {
             Space::Global | Space::Generic => global(&mut warp.registers, env, mask, op, at),
-            Space::Shared => {
-                all_inside(
-                    Operation::Atomic,
-                    "shared memory",
-                    at,
-                    mask,
-                    bytes.into(),
-                    env.shared.len(),
-                )?;
-                shared(&mut warp.registers, env.shared, mask, op, at);
+            Space::Shared => each_block(at, mask, |block, at, mask| {
+                let (memory, name) = env.shared_of_mut(block);
+                all_inside(Operation::Atomic, name, at, mask, bytes.into(), memory.len())?;
+                shared(&mut warp.registers, memory, mask, op, at);
                 Ok(())
-            }
+            }),
             Space::Local => {
                 all_inside(
                     Operation::Atomic,

@@ -14,7 +14,7 @@ pub(crate) struct Barriers {
     live: u32,
     /// The number of times that each has opened.
     generations: [u32; 16],
-    pub(super) cluster: Cluster,
+    pub(crate) cluster: Cluster,
 }
 
 #[derive(Clone, Default)]
@@ -81,9 +81,12 @@ impl Barriers {
         self.open == 0
     }
 
-    /// Releases the threads whose barrier is complete.
-    pub(crate) fn release(&mut self, registers: &mut Registers, warps: &mut [Warp], code: &Code) {
-        self.cluster.release(warps);
+    /// Releases the threads whose barrier is complete; but for the barrier of a cluster of several blocks, unless the
+    /// block is `alone` in its cluster.
+    pub(crate) fn release(&mut self, registers: &mut Registers, warps: &mut [Warp], code: &Code, alone: bool) {
+        if alone && self.cluster.has_begun() && self.cluster.is_complete(warps) {
+            self.cluster.open(warps);
+        }
         for index in lanes(self.open) {
             if self.slots[index].complete(self.live, warps) {
                 self.slots[index].open(registers, warps, code);

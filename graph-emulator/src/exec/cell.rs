@@ -3,7 +3,7 @@
 use super::Environment;
 use super::check::{aligned, inside};
 use super::memory::{read_bytes, write_bytes};
-use crate::code::Space;
+use crate::code::{Space, block_of};
 use crate::fault::{FaultKind, Operation};
 use crate::state::Warp;
 
@@ -26,8 +26,10 @@ impl Warp {
                 Ok(self.local.load(lane, at, bytes))
             }
             Space::Shared => {
-                inside(operation, "shared memory", at, bytes.into(), env.shared.len())?;
-                Ok(read_bytes(env.shared, at, bytes))
+                let (block, at) = block_of(at);
+                let (memory, name) = env.shared_of(block);
+                inside(operation, name, at, bytes.into(), memory.len())?;
+                Ok(read_bytes(memory, at, bytes))
             }
             Space::Param => {
                 inside(
@@ -65,8 +67,10 @@ impl Warp {
                 self.local.store(lane, at, bytes, value);
             }
             Space::Shared => {
-                inside(operation, "shared memory", at, bytes.into(), env.shared.len())?;
-                write_bytes(env.shared, at, bytes, value);
+                let (block, at) = block_of(at);
+                let (memory, name) = env.shared_of_mut(block);
+                inside(operation, name, at, bytes.into(), memory.len())?;
+                write_bytes(memory, at, bytes, value);
             }
             Space::Param => inside(operation, "the parameters", at, bytes.into(), 0)?,
             Space::Global | Space::Generic => match env.context.view.writable(at, bytes.into()) {

@@ -1,11 +1,90 @@
-//! `barrier.cluster`, in a cluster of one block: threads arrive, and wait later.
+//! Clusters: the shared memory of the other blocks, and `barrier.cluster`, at which threads arrive, and wait later.
 
 use super::{Environment, Flow};
-use crate::code::ClusterBarrier;
+use crate::code::{ClusterAddress, ClusterAddressOp, ClusterBarrier, block_of, in_block, window};
 use crate::fault::{FaultKind, LaneFault};
-use crate::state::{Warp, first};
+use crate::state::{LANES, Registers, Warp, first};
 
-/// The barrier of a cluster. Its vectors have the lanes of each warp.
+/// The shared memory of all blocks of a cluster, while one of them has its turn.
+pub(crate) struct Peers {
+    /// The rank of the block that has its turn.
+    pub(crate) rank: usize,
+    /// The memory of each block, by rank; empty for the one that has its turn, which has its own.
+    pub(crate) memories: Vec<PeerMemory>,
+}
+
+/// The shared memory of a block of a cluster.
+pub(crate) struct PeerMemory {
+    pub(crate) bytes: Vec<u8>,
+    /// Whether the block has come to its end, so that its memory must not be accessed any more.
+    pub(crate) ended: bool,
+}
+
+/// The block's own shared memory in messages.
+const OWN: &str = "shared memory";
+
+impl Environment<'_> {
+    /// The rank of the block in its cluster.
+    fn rank(&self) -> usize {
+        self.peers.as_ref().map_or(0, |peers| peers.rank)
+    }
+
+    /// The shared memory of the block of this rank, or of this block, and its name in messages. Memory that must not be
+    /// accessed has no bytes.
+    #[inline(always)]
+    pub(crate) fn shared_of(&self, block: Option<usize>) -> (&[u8], &'static str) {
+        match block.filter(|&block| block != self.rank()) {
+            None => (self.shared, OWN),
+            Some(block) => match self.peers.as_ref().and_then(|peers| peers.memories.get(block)) {
+                Some(peer) if !peer.ended => (&peer.bytes, "shared memory of another block of the cluster"),
+                Some(_) => (&[], "shared memory of a block of the cluster that has come to its end"),
+                None => (&[], "shared memory of a block that the cluster does not have"),
+            },
+        }
+    }
+
+    /// The same memory, to write.
+    #[inline(always)]
+    pub(crate) fn shared_of_mut(&mut self, block: Option<usize>) -> (&mut [u8], &'static str) {
+        match block.filter(|&block| block != self.rank()) {
+            None => (self.shared, OWN),
+            Some(block) => {
+                let (_, name) = self.shared_of(Some(block));
+                let peers = self.peers.as_mut();
+                let peer = peers.and_then(|peers| peers.memories.get_mut(block).filter(|peer| !peer.ended));
+                (peer.map_or(&mut [], |peer| &mut peer.bytes), name)
+            }
+        }
+    }
+}
+
+/// `mapa` and `getctarank`
+pub(crate) fn address(registers: &mut Registers, env: &Environment<'_>, mask: u32, op: &ClusterAddress) {
+    let a: [u64; LANES] = match op.wide {
+        true => *registers.get64(op.a),
+        false => registers.get32(op.a).map(u64::from),
+    };
+    match op.op {
+        ClusterAddressOp::Map { rank } => {
+            let ranks = *registers.get32(rank);
+            let mapped = |lane: usize| in_block(a[lane], ranks[lane]);
+            match op.wide {
+                true => registers.set(op.d, mask, std::array::from_fn(mapped)),
+                false => registers.set(op.d, mask, std::array::from_fn(|lane| mapped(lane) as u32)),
+            }
+        }
+        ClusterAddressOp::Rank => {
+            let own = env.rank();
+            let rank = |address: u64| {
+                let offset = if op.wide { address - window(address).1 } else { address };
+                block_of(offset).0.unwrap_or(own) as u32
+            };
+            registers.set(op.d, mask, a.map(rank));
+        }
+    }
+}
+
+/// The barrier of a cluster, as one of its blocks sees it. The vectors have the lanes of each warp.
 pub(crate) struct Cluster {
     /// The lanes that have arrived in the current phase.
     arrived: Vec<u32>,
@@ -35,18 +114,19 @@ impl Cluster {
         self.generation = 0;
     }
 
-    /// Ends the phase if all threads that have not exited have arrived, and releases those that wait.
-    pub(crate) fn release(&mut self, warps: &mut [Warp]) {
-        if self.arrived.iter().all(|&arrived| arrived == 0) {
-            return;
-        }
-        let all = warps
-            .iter()
-            .zip(&self.arrived)
-            .all(|(warp, &arrived)| warp.live() & !arrived == 0);
-        if !all {
-            return;
-        }
+    /// Whether a thread has arrived in the current phase.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.arrived.iter().any(|&arrived| arrived != 0)
+    }
+
+    /// Whether all threads of the block that have not exited have arrived in the current phase.
+    pub(crate) fn is_complete(&self, warps: &[Warp]) -> bool {
+        let mut warps = warps.iter().zip(&self.arrived);
+        warps.all(|(warp, &arrived)| warp.live() & !arrived == 0)
+    }
+
+    /// Ends the phase, and releases the threads that wait.
+    pub(crate) fn open(&mut self, warps: &mut [Warp]) {
         for (index, warp) in warps.iter_mut().enumerate() {
             let (arrived, parked) = (self.arrived[index], self.parked[index]);
             warp.unpark(parked);

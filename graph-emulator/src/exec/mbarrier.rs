@@ -1,9 +1,9 @@
 //! `mbarrier`: barriers that are words of shared memory, and copies that arrive at them.
 
-use super::check::{aligned, all_aligned, all_inside, inside};
+use super::check::{aligned, all_aligned, inside};
 use super::memory::{read_bytes, write_bytes};
 use super::{Environment, Flow};
-use crate::code::{Arrive, BulkCopy, DISCARD, Mbarrier, MbarrierOp, Phase, Space};
+use crate::code::{Arrive, BulkCopy, DISCARD, Mbarrier, MbarrierOp, Phase, Space, block_of};
 use crate::fault::{FaultKind, LaneFault, Operation};
 use crate::state::address::addresses;
 use crate::state::{LANES, Registers, Warp, lanes};
@@ -126,20 +126,16 @@ impl Warp {
             return Err(LaneFault::new(lane, FaultKind::InvalidBarrier(message.into())));
         }
         all_aligned(Operation::Atomic, &at, mask, BYTES.into())?;
-        all_inside(
-            Operation::Atomic,
-            "shared memory",
-            &at,
-            mask,
-            BYTES.into(),
-            env.shared.len(),
-        )?;
         let mut waits = false;
         for lane in lanes(mask) {
-            let word = read_bytes(env.shared, at[lane], BYTES);
+            let (block, at) = block_of(at[lane]);
+            let (memory, name) = env.shared_of_mut(block);
+            inside(Operation::Atomic, name, at, BYTES.into(), memory.len())
+                .map_err(|kind| LaneFault::new(lane, kind))?;
+            let word = read_bytes(memory, at, BYTES);
             let new = apply(&mut self.registers, &op.op, lane, word, &mut waits);
-            let new = new.map_err(|message| mistake(lane, at[lane], &message))?;
-            write_bytes(env.shared, at[lane], BYTES, new);
+            let new = new.map_err(|message| mistake(lane, at, &message))?;
+            write_bytes(memory, at, BYTES, new);
         }
         Ok(if waits { Flow::Spin } else { Flow::Next })
     }
@@ -215,11 +211,13 @@ pub(crate) fn bulk_copy(
         copy(env, op.spaces, to[lane], from[lane], bytes).map_err(failed)?;
         if let Some(at) = barriers.map(|barriers: [u64; LANES]| barriers[lane]) {
             aligned(Operation::Atomic, at, BYTES.into()).map_err(failed)?;
-            inside(Operation::Atomic, "shared memory", at, BYTES.into(), env.shared.len()).map_err(failed)?;
-            let object = Object::unpack(read_bytes(env.shared, at, BYTES));
+            let (block, at) = block_of(at);
+            let (memory, name) = env.shared_of_mut(block);
+            inside(Operation::Atomic, name, at, BYTES.into(), memory.len()).map_err(failed)?;
+            let object = Object::unpack(read_bytes(memory, at, BYTES));
             let object = object.and_then(|mut object| object.complete(bytes.into()).map(|()| object));
             let object = object.map_err(|message| mistake(lane, at, &message))?;
-            write_bytes(env.shared, at, BYTES, object.pack());
+            write_bytes(memory, at, BYTES, object.pack());
         }
     }
     Ok(())
@@ -234,10 +232,13 @@ fn copy(
     bytes: u32,
 ) -> std::result::Result<(), FaultKind> {
     let view = env.context.view;
-    let shared = env.shared.len();
     let check = |operation, space, address| match (space, operation) {
         _ if bytes == 0 => Ok(None),
-        (Space::Shared, _) => inside(operation, "shared memory", address, bytes, shared).map(|()| None),
+        (Space::Shared, _) => {
+            let (block, address) = block_of(address);
+            let (memory, name) = env.shared_of(block);
+            inside(operation, name, address, bytes, memory.len()).map(|()| None)
+        }
         (_, Operation::Load) => {
             let region = view.readable(address, bytes.into());
             region.map(Some).ok_or_else(|| view.explain(operation, address, bytes))
@@ -249,14 +250,15 @@ fn copy(
     };
     let source = check(Operation::Load, from_space, from)?;
     let target = check(Operation::Store, to_space, to)?;
+    let ((from_block, from_offset), (to_block, to_offset)) = (block_of(from), block_of(to));
     for offset in (0..u64::from(bytes)).step_by(BYTES.into()) {
         let value = match source {
             Some(region) => region.storage().load(from + offset, BYTES),
-            None => read_bytes(env.shared, from + offset, BYTES),
+            None => read_bytes(env.shared_of(from_block).0, from_offset + offset, BYTES),
         };
         match target {
             Some(region) => region.storage().store(to + offset, BYTES, value),
-            None => write_bytes(env.shared, to + offset, BYTES, value),
+            None => write_bytes(env.shared_of_mut(to_block).0, to_offset + offset, BYTES, value),
         }
     }
     Ok(())

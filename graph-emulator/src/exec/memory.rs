@@ -9,7 +9,7 @@ use super::words::{self, fits, is_simple};
 use crate::code::{AsyncCopy, DISCARD, Space, Transfer};
 use crate::fault::{LaneFault, Operation};
 use crate::memory::storage::Storage;
-use crate::state::address::{addresses, each_space};
+use crate::state::address::{addresses, each_block, each_space};
 use crate::state::{FULL, LANES, Registers, Warp, first, lanes};
 
 /// Executes a load.
@@ -22,7 +22,10 @@ pub(crate) fn load(warp: &mut Warp, env: &Environment<'_>, mask: u32, op: &Trans
         all_aligned(Operation::Load, at, mask, op.total())?;
         match space {
             Space::Global | Space::Generic => load_global(warp, env, mask, op, at),
-            Space::Shared => load_bytes(warp, env.shared, "shared memory", mask, op, at),
+            Space::Shared => each_block(at, mask, |block, at, mask| {
+                let (memory, name) = env.shared_of(block);
+                load_bytes(warp, memory, name, mask, op, at)
+            }),
             Space::Param => load_bytes(warp, env.context.parameters, "the parameters", mask, op, at),
             Space::Local => {
                 all_inside(Operation::Load, "local memory", at, mask, op.total(), warp.local.len())?;
@@ -46,7 +49,9 @@ pub(crate) fn store(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &
         all_aligned(Operation::Store, at, mask, op.total())?;
         match space {
             Space::Global | Space::Generic => store_global(&warp.registers, env, mask, op, at),
-            Space::Shared => store_shared(&warp.registers, env.shared, mask, op, at),
+            Space::Shared => each_block(at, mask, |block, at, mask| {
+                store_shared(&warp.registers, env.shared_of_mut(block), mask, op, at)
+            }),
             Space::Param => {
                 // Kernel parameters are read-only: for a store, they have no bytes.
                 all_inside(Operation::Store, "the parameters", at, mask, op.total(), 0)
@@ -121,12 +126,16 @@ fn load_global(
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
     let view = env.context.view;
-    let mut region = view.readable(at[first(mask)], 1);
     let total = op.total();
+    let permitted = |address, bytes: u64| {
+        let readable = view.readable(address, bytes);
+        readable.or_else(|| view.mapped(op.strong, op.bytes, address, bytes))
+    };
+    let mut region = permitted(at[first(mask)], 1);
     for lane in lanes(mask) {
         let address = at[lane];
         if !region.is_some_and(|region| region.contains(address, total.into())) {
-            region = view.readable(address, total.into());
+            region = permitted(address, total.into());
         }
         let Some(region) = region else {
             return Err(LaneFault::new(lane, view.explain(Operation::Load, address, total)));
@@ -175,11 +184,15 @@ fn store_global(
         fence(Ordering::Release);
     }
     let total = op.total();
-    let mut region = view.writable(at[first(mask)], 1);
+    let permitted = |address, bytes: u64| {
+        let writable = view.writable(address, bytes);
+        writable.or_else(|| view.mapped(op.strong, op.bytes, address, bytes))
+    };
+    let mut region = permitted(at[first(mask)], 1);
     for lane in lanes(mask) {
         let address = at[lane];
         if !region.is_some_and(|region| region.contains(address, total.into())) {
-            region = view.writable(address, total.into());
+            region = permitted(address, total.into());
         }
         let Some(region) = region else {
             return Err(LaneFault::new(lane, view.explain(Operation::Store, address, total)));
@@ -259,12 +272,12 @@ fn load_bytes(
 
 fn store_shared(
     registers: &Registers,
-    shared: &mut [u8],
+    (shared, name): (&mut [u8], &str),
     mask: u32,
     op: &Transfer,
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
-    all_inside(Operation::Store, "shared memory", at, mask, op.total(), shared.len())?;
+    all_inside(Operation::Store, name, at, mask, op.total(), shared.len())?;
     for element in 0..op.count {
         let value = value(registers, op, element);
         for lane in lanes(mask) {

@@ -36,11 +36,14 @@ use crate::fault::{FaultKind, LaneFault};
 use crate::sanitize::Sanitizer;
 use crate::state::{Context, LANES, Registers, Warp, first, lanes};
 use barrier::Barriers;
+use cluster::Peers;
 
 /// The state that the warps of a block share.
 pub(crate) struct Environment<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) shared: &'a mut [u8],
+    /// The memory of the other blocks, if there are several in the cluster.
+    pub(crate) peers: Option<&'a mut Peers>,
     pub(crate) barriers: &'a mut Barriers,
     /// The checks, if the launch asks for any.
     pub(crate) sanitizer: Option<Sanitizer<'a>>,
@@ -147,6 +150,7 @@ impl Warp {
             Op::TextureFetch(op) => texture::fetch(registers, env, mask, op)?,
             Op::TextureQuery(op) => texture::query(registers, env, mask, op)?,
             &Op::Cluster(op) => return self.cluster_barrier(op, mask, pc, env),
+            Op::ClusterAddress(op) => cluster::address(registers, env, mask, op),
             Op::Matrix(op) => return self.matrix(op, mask, pc, env),
             &Op::ActiveMask { d } => registers.set(d, mask, [mask; LANES]),
             Op::Collective(op) => return Ok(self.collective(op, mask, pc)),

@@ -105,6 +105,18 @@ impl fmt::Display for FaultKind {
                     "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was passed for atomic operations only"
                 )
             }
+            FaultKind::Mapped {
+                operation,
+                buffer,
+                offset,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which is mapped: only `volatile` and \
+                     stronger loads and stores of 4 or 8 bytes may meet those of the host"
+                )
+            }
             FaultKind::ReadOnly {
                 operation,
                 buffer,
@@ -150,14 +162,19 @@ impl fmt::Display for FaultKind {
                 offset,
                 bytes,
                 other: [x, y, z],
+                other_block,
                 other_operation,
                 other_line,
             } => {
                 write!(
                     f,
                     "{operation} of {bytes} bytes at offset {offset} of shared memory races with a {other_operation} by \
-                     thread ({x}, {y}, {z}), PTX line {other_line}: no barrier is between them"
-                )
+                     thread ({x}, {y}, {z})"
+                )?;
+                if let Some(block) = other_block {
+                    write!(f, " of block {block} of the cluster")?;
+                }
+                write!(f, ", PTX line {other_line}: no barrier is between them")
             }
             FaultKind::Unordered {
                 operation,

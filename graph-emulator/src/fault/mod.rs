@@ -130,6 +130,17 @@ pub enum FaultKind {
         /// The number of bytes accessed.
         bytes: u32,
     },
+    /// An access to a buffer that is mapped, and that is not strong or is atomic: it may meet those of the host.
+    Mapped {
+        /// The access that was tried.
+        operation: Operation,
+        /// The buffer.
+        buffer: Box<str>,
+        /// The offset of the access in the buffer.
+        offset: u64,
+        /// The number of bytes accessed.
+        bytes: u32,
+    },
     /// A store or an atomic operation on a buffer passed for reading.
     ReadOnly {
         /// The access that was tried.
@@ -184,6 +195,8 @@ pub enum FaultKind {
         bytes: u32,
         /// `%tid` of the other thread.
         other: [u32; 3],
+        /// The rank of the other thread's block in the cluster, if that is another block.
+        other_block: Option<u32>,
         /// The access of the other thread.
         other_operation: Operation,
         /// Its line in the PTX text.

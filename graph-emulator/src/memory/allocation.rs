@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 
 use super::{Memory, MemoryError};
 use crate::memory::storage::Storage;
@@ -82,6 +83,43 @@ impl Allocation {
         self.check(offset, bytes.len())?;
         self.storage.read(offset, bytes);
         Ok(())
+    }
+
+    /// Reads the 4 or 8 bytes at an aligned offset as one, after all that a kernel has written before it stored them
+    /// there by `st.release`, or by `st.volatile` after a fence. Kernels that were passed the memory as
+    /// [`Access::Mapped`](crate::Access::Mapped) may store to it meanwhile.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`] if the allocation has no such word.
+    pub fn load_word(&self, offset: usize, bytes: usize) -> Result<u64, MemoryError> {
+        let (address, bytes) = self.word(offset, bytes)?;
+        let lock = (bytes == 8).then(|| Storage::lock_pair(address));
+        let value = self.storage.load(address, bytes);
+        drop(lock);
+        fence(Ordering::Acquire);
+        Ok(value)
+    }
+
+    /// Writes 4 or 8 bytes at an aligned offset as one: see [`Allocation::load_word`].
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`] if the allocation has no such word; then nothing is written.
+    pub fn store_word(&self, offset: usize, bytes: usize, value: u64) -> Result<(), MemoryError> {
+        let (address, bytes) = self.word(offset, bytes)?;
+        fence(Ordering::Release);
+        let lock = (bytes == 8).then(|| Storage::lock_pair(address));
+        self.storage.store(address, bytes, value);
+        drop(lock);
+        Ok(())
+    }
+
+    /// The address of a word, and its size.
+    fn word(&self, offset: usize, bytes: usize) -> Result<(u64, u8), MemoryError> {
+        self.check(offset, bytes)?;
+        match bytes {
+            4 | 8 if offset.is_multiple_of(bytes) => Ok((self.address() + offset as u64, bytes as u8)),
+            _ => Err(self.out_of_bounds(offset, bytes)),
+        }
     }
 
     /// Copies `len` bytes from another allocation, or from this one; the two ranges may overlap.

@@ -30,6 +30,10 @@ pub enum Access {
     ReadWrite,
     /// Atomic operations only.
     Atomic,
+    /// Loads and stores of 4 or 8 bytes that are `volatile` or stronger: the host accesses the buffer meanwhile, by
+    /// [`Allocation::load_word`](crate::Allocation::load_word) and
+    /// [`Allocation::store_word`](crate::Allocation::store_word).
+    Mapped,
 }
 
 /// The global memory of a launch.
@@ -42,6 +46,8 @@ pub(crate) struct View {
     writable: Vec<Region>,
     /// The ranges that atomic operations may access.
     updatable: Vec<Region>,
+    /// The ranges that the host accesses meanwhile.
+    mapped: Vec<Region>,
     /// All ranges.
     all: Vec<Region>,
 }
@@ -82,6 +88,7 @@ impl View {
             readable: with(&[Access::Read, Access::ReadWrite]),
             writable: with(&[Access::ReadWrite]),
             updatable: with(&[Access::ReadWrite, Access::Atomic]),
+            mapped: with(&[Access::Mapped]),
             all: merge(passed.iter()),
             passed,
         }
@@ -100,6 +107,14 @@ impl View {
     #[inline(always)]
     pub(crate) fn updatable(&self, address: u64, bytes: u64) -> Option<&Region> {
         self.updatable.iter().find(|region| region.contains(address, bytes))
+    }
+
+    /// The range of mapped memory that permits an access to elements of `element` bytes, if it is strong.
+    #[inline(always)]
+    pub(crate) fn mapped(&self, strong: bool, element: u8, address: u64, bytes: u64) -> Option<&Region> {
+        let permitted = strong && matches!(element, 4 | 8);
+        let mut mapped = self.mapped.iter().filter(|_| permitted);
+        mapped.find(|region| region.contains(address, bytes))
     }
 
     /// The ranges: their address, their address in the allocation that owns the bytes, and their length.
@@ -139,6 +154,14 @@ impl View {
         let within = |range: &&PassedRange| address >= range.address && address - range.address < range.len;
         if let Some(range) = self.passed.iter().find(within) {
             let offset = address - range.address;
+            if self.mapped(true, 4, address, bytes.into()).is_some() {
+                return FaultKind::Mapped {
+                    operation,
+                    buffer: quoted(&range.name),
+                    offset,
+                    bytes,
+                };
+            }
             if operation != Operation::Load && self.readable(address, bytes.into()).is_some() {
                 return FaultKind::ReadOnly {
                     operation,

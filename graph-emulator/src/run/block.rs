@@ -1,8 +1,9 @@
 //! A block: its warps, its shared memory, its barriers.
 
-use crate::code::{File, RESERVED_SHARED, Special, declared_shared};
+use crate::code::{File, RESERVED_SHARED, declared_shared};
 use crate::exec::Environment;
 use crate::exec::barrier::Barriers;
+use crate::exec::cluster::Peers;
 use crate::fault::{Fault, FaultKind, LaneFault};
 use crate::sanitize::Sanitizer;
 use crate::sanitize::global::GlobalSanitizer;
@@ -19,8 +20,12 @@ pub(super) struct Block<'a> {
     /// The registers of all warps.
     pub(super) registers: Registers,
     pub(super) shared: Vec<u8>,
+    /// The memory of the other blocks of the cluster, while the block has its turn among several.
+    pub(super) peers: Option<Peers>,
     pub(super) barriers: Barriers,
     pub(super) threads: u32,
+    /// The number of bytes of shared memory that the kernel and the launch declare.
+    pub(super) declared: usize,
     /// The number of warp instructions that were executed.
     pub(super) steps: u64,
     /// Whether the warps have begun the block. They do that only when one must run by itself.
@@ -55,11 +60,15 @@ impl<'a> Block<'a> {
             warps,
             registers,
             shared: vec![0; shared as usize],
+            peers: None,
             barriers: Barriers::new(count as usize),
             threads,
             steps: 0,
             awake: false,
-            shared_sanitizer: SharedSanitizer::new(context, declared as usize, shared as usize).map(Box::new),
+            shared_sanitizer: (context.cluster_blocks() == 1)
+                .then(|| SharedSanitizer::new(context, declared as usize, shared as usize).map(Box::new))
+                .flatten(),
+            declared: declared as usize,
             global_sanitizer,
         }
     }
@@ -70,7 +79,7 @@ impl<'a> Block<'a> {
         self.steps = 0;
         self.shared.fill(0);
         self.barriers.reset(self.threads);
-        if let Some(sanitizer) = &mut self.shared_sanitizer {
+        if let (Some(sanitizer), None) = (&mut self.shared_sanitizer, &self.peers) {
             sanitizer.reset();
         }
         let kernel = self.context.function();
@@ -82,8 +91,8 @@ impl<'a> Block<'a> {
             }
         }
         for &(slot, special) in &kernel.specials {
-            if let Special::Ctaid(axis) = special {
-                self.registers.set_affine32(slot, Affine::uniform(ctaid[axis].into()));
+            if let Some(value) = special.of_block(ctaid, self.context.cluster) {
+                self.registers.set_affine32(slot, Affine::uniform(value.into()));
             }
         }
         self.awake = false;
@@ -122,6 +131,7 @@ impl<'a> Block<'a> {
         let mut env = Environment {
             context: self.context,
             shared: &mut self.shared,
+            peers: self.peers.as_mut(),
             barriers: &mut self.barriers,
             sanitizer: checks.then_some(Sanitizer {
                 shared: self.shared_sanitizer.as_deref_mut(),
@@ -136,8 +146,9 @@ impl<'a> Block<'a> {
 
     /// Releases the threads whose barrier is complete.
     pub(super) fn release(&mut self) {
+        let alone = self.peers.is_none();
         self.barriers
-            .release(&mut self.registers, &mut self.warps, self.context.code);
+            .release(&mut self.registers, &mut self.warps, self.context.code, alone);
     }
 
     /// A fault of a lane of a warp, with its place.

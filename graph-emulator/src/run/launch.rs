@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use super::grid::Grid;
 use super::module::{Kernel, Module};
-use crate::code::MAX_SHARED;
+use crate::code::{MAX_CLUSTER, MAX_SHARED};
 use crate::fault::{Fault, FaultKind};
 use crate::memory::footprint::Footprint;
 use crate::memory::heap::Heap;
@@ -108,7 +108,13 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
         view.assume_written();
     }
     let sanitizer = GlobalSanitizer::new(&view, module.heap().map(Heap::addresses), options).map_err(invalid)?;
+    let (cluster, explicit_cluster) = match launch.options.cluster.or(kernel.cluster()) {
+        Some(cluster) => (cluster, true),
+        None => ([1; 3], false),
+    };
     let context = Context {
+        cluster,
+        explicit_cluster,
         code: module.code(),
         view: &view,
         textures: launch.textures,
@@ -162,11 +168,7 @@ fn check_dimensions(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), Stri
             kernel.required_block().unwrap_or_default()
         ));
     }
-    if kernel.is_clustered() {
-        return Err(
-            "it runs in clusters of several blocks (`.reqnctapercluster`), which the emulator does not have".into(),
-        );
-    }
+    check_cluster(kernel, launch)?;
     if let Some(max) = kernel.max_block()
         && threads > product(&max)
     {
@@ -174,6 +176,49 @@ fn check_dimensions(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), Stri
     }
     if u64::from(kernel.shared_bytes()) + u64::from(*shared_bytes) > u64::from(MAX_SHARED) {
         return Err(format!("{shared_bytes} bytes of dynamic shared memory are too many"));
+    }
+    Ok(())
+}
+
+/// The most threads of a cluster in which races are looked for: the memory for that grows with their square.
+const MAX_COMPARED: u64 = 4096;
+
+/// Checks the cluster against the grid and the kernel.
+fn check_cluster(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), String> {
+    let Launch {
+        grid, block, options, ..
+    } = launch;
+    if kernel.counts_clusters() {
+        return Err("its grid counts clusters (`.blocksareclusters`), which the emulator does not have".to_owned());
+    }
+    let (asked, required) = (options.cluster, kernel.cluster());
+    if let (Some(asked), Some(required)) = (asked, required)
+        && asked != required
+    {
+        return Err(format!(
+            "the cluster is {asked:?}, but `.reqnctapercluster` {required:?}"
+        ));
+    }
+    let Some(cluster) = asked.or(required) else {
+        return Ok(());
+    };
+    let product = |sides: &[u32; 3]| sides.iter().fold(1u64, |all, &side| all.saturating_mul(side.into()));
+    let blocks = product(&cluster);
+    if blocks == 0 || blocks > MAX_CLUSTER {
+        return Err(format!("the cluster {cluster:?} has not 1 to {MAX_CLUSTER} blocks"));
+    }
+    if grid
+        .iter()
+        .zip(cluster)
+        .any(|(grid, cluster)| !grid.is_multiple_of(cluster))
+    {
+        return Err(format!("the grid {grid:?} is not made of whole clusters {cluster:?}"));
+    }
+    let threads = blocks.saturating_mul(product(block));
+    if options.check_shared_races && blocks > 1 && threads > MAX_COMPARED {
+        return Err(format!(
+            "a cluster of {threads} threads is too large to look for races of more than {MAX_COMPARED}"
+        ));
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::softfloat::Rounding;
 use crate::state::affine::Affine;
 use crate::state::{FULL, Registers};
 
-/// The most instructions of a block of a cooperative launch, all warps together, before another block has its turn.
+/// The most instructions of a block that others may wait for, all warps together, before another block has its turn.
 pub(super) const MAX_SHARE: u64 = 1 << 12;
 
 /// The way in which a block goes on after its threads were in lockstep.
@@ -44,7 +44,7 @@ impl Block<'_> {
         let code = self.context.code;
         let warps = self.warps.len() as u64;
         let limit = self.context.step_limit();
-        let turn = if self.context.options.cooperative {
+        let turn = if self.context.takes_turns() {
             MAX_SHARE
         } else {
             u64::MAX
@@ -96,6 +96,7 @@ impl Block<'_> {
         let mut env = Environment {
             context: self.context,
             shared: &mut self.shared,
+            peers: self.peers.as_mut(),
             barriers: &mut self.barriers,
             sanitizer: None,
         };

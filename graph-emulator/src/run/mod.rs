@@ -2,6 +2,7 @@
 
 pub(crate) mod launch;
 mod grid;
+mod team;
 mod turns;
 mod lockstep;
 mod block;

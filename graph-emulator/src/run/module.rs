@@ -88,10 +88,14 @@ impl<'a> Kernel<'a> {
         self.max_block
     }
 
-    /// Whether it runs in clusters of several blocks (`.reqnctapercluster`). Such a kernel cannot be launched.
-    pub fn is_clustered(&self) -> bool {
-        let one = [None, Some([1, 1, 1])].contains(&self.cluster.required);
-        !one || self.cluster.counts_grid
+    /// `.reqnctapercluster`: the only cluster that it may be launched in.
+    pub fn cluster(&self) -> Option<[u32; 3]> {
+        self.cluster.required
+    }
+
+    /// Whether its grid counts clusters (`.blocksareclusters`). Such a kernel cannot be launched.
+    pub fn counts_clusters(&self) -> bool {
+        self.cluster.counts_grid
     }
 
     /// The reason that it cannot be launched: an instruction that the emulator does not have, in the kernel or in a

@@ -6,23 +6,43 @@ use super::warp::MAX_TURN;
 use crate::fault::{Fault, FaultKind};
 use crate::state::lanes;
 
+/// The state of a block after each of its warps had a turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Round {
+    Goes,
+    Ended,
+    /// No thread could go on: all wait.
+    Stuck,
+}
+
 impl Block<'_> {
     /// Runs the block at `ctaid` to its end.
     pub(super) fn run(&mut self, ctaid: [u32; 3]) -> Result<(), Box<Fault>> {
         self.begin(ctaid);
-        while self.round()? {}
+        while self.goes_on()? {}
         Ok(())
     }
 
-    /// Gives each warp a turn. Returns whether the block goes on.
-    pub(super) fn round(&mut self) -> Result<bool, Box<Fault>> {
+    /// Gives each warp a turn. Returns whether the block goes on; one in which no thread can is at fault.
+    pub(super) fn goes_on(&mut self) -> Result<bool, Box<Fault>> {
+        match self.round()? {
+            Round::Goes => Ok(true),
+            Round::Ended => Ok(false),
+            Round::Stuck => Err(self.deadlock()),
+        }
+    }
+
+    /// Gives each warp a turn.
+    pub(super) fn round(&mut self) -> Result<Round, Box<Fault>> {
         let before = self.steps;
         while let Some(pc) = self.in_step() {
             match self.run_in_lockstep(pc)? {
                 // Threads that part and meet again without end may be waiting for another block.
-                Then::Again if self.context.options.cooperative && self.steps - before >= MAX_SHARE => return Ok(true),
+                Then::Again if self.context.takes_turns() && self.steps - before >= MAX_SHARE => {
+                    return Ok(Round::Goes);
+                }
                 Then::Again => {}
-                Then::Later => return Ok(true),
+                Then::Later => return Ok(Round::Goes),
                 Then::Apart => break,
             }
         }
@@ -32,13 +52,11 @@ impl Block<'_> {
                 self.release();
             }
         }
-        if self.barriers.live() == 0 {
-            return Ok(false);
-        }
-        if self.steps == before {
-            return Err(self.deadlock());
-        }
-        Ok(true)
+        Ok(match self.barriers.live() {
+            0 => Round::Ended,
+            _ if self.steps == before => Round::Stuck,
+            _ => Round::Goes,
+        })
     }
 
     /// The program counter of all threads, if they are together and all warps are complete.
@@ -70,7 +88,7 @@ impl Block<'_> {
 
     /// The fault of a block in which no thread can go on. Its message says at which barriers threads wait, and how many
     /// threads wait for others of their warp.
-    fn deadlock(&self) -> Box<Fault> {
+    pub(super) fn deadlock(&self) -> Box<Fault> {
         let stuck = self.warps.iter().find(|warp| warp.live() != 0);
         let (thread, pc) = stuck.map_or(([0; 3], 0), |warp| {
             let (lane, pc) = warp.first_live();

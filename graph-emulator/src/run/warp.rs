@@ -27,6 +27,7 @@ impl Warp {
         let mut env = Environment {
             context,
             shared: &mut [],
+            peers: None,
             barriers: &mut barriers,
             sanitizer: None,
         };

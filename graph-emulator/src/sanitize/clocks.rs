@@ -1,4 +1,4 @@
-//! Vector clocks: the knowledge that each thread of a block has of the others.
+//! Vector clocks: the knowledge that each thread of a block, or of a cluster, has of the others.
 //!
 //! A thread's clock ticks whenever others may learn from it. A thread learns of the ticks of others through a barrier,
 //! or through an atomic operation on the same memory. An access at one tick comes before all that follows in the
@@ -9,16 +9,18 @@ use std::collections::HashMap;
 /// A place where threads meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Meeting {
-    /// A barrier of the block, and the number of times that it had opened before. That of the cluster is one of them.
+    /// A barrier of a block, or that of the cluster, and the number of times that it had opened before.
     Barrier(u32, u32),
     /// `bar.warp.sync`: the first thread of the warp, the members, and the number of times that a member was there.
     Warp(usize, u32, u32),
 }
 
-/// The number of the cluster's barrier among the barriers of a block.
-const CLUSTER: u32 = 16;
+/// The number of barriers of a block. Those of the blocks of a cluster are numbered one block after the other.
+pub(super) const BARRIERS: u32 = 16;
+/// The number of the cluster's barrier.
+const CLUSTER: u32 = u32::MAX;
 
-/// The clocks of a block.
+/// The clocks of a block, or of a cluster.
 pub(super) struct Clocks {
     threads: usize,
     /// For each thread a row: the latest tick of every thread that it has learnt of.

@@ -1,5 +1,5 @@
 //! The checks that a launch may ask for: every access to memory is examined before it is carried out. [`shared`] checks
-//! a block's shared memory, [`global`] the global memory of the whole launch.
+//! the shared memory of a block or a cluster, [`global`] the global memory of the whole launch.
 
 pub(crate) mod global;
 pub(crate) mod shared;
@@ -188,6 +188,7 @@ fn touches(context: &Context<'_>, warp: &Warp, mask: u32, op: &Op) -> Vec<Touch>
         | Op::Barrier(_)
         | Op::TextureQuery(_)
         | Op::Cluster(_)
+        | Op::ClusterAddress(_)
         | Op::Collective(_)
         | Op::ActiveMask { .. } => Vec::new(),
     }

@@ -6,13 +6,18 @@
 //! race is reported that is not there.
 
 use super::Touch;
-use super::clocks::{Clocks, Meeting};
-use crate::code::ClusterBarrier;
+use super::clocks::{BARRIERS, Clocks, Meeting};
+use crate::code::{ClusterBarrier, block_of};
 use crate::fault::{FaultKind, Operation};
 use crate::state::Context;
 
-/// The checks of a block's shared memory.
+/// The checks of the shared memory of a block, or of all blocks of a cluster, whose threads then count as those of one.
 pub(crate) struct SharedSanitizer {
+    /// The rank of the block that is running.
+    rank: usize,
+    /// The threads of a block, and the bytes of its memory.
+    threads: usize,
+    bytes: usize,
     uninitialized: bool,
     clocks: Option<Clocks>,
     cells: Vec<ByteState>,
@@ -40,23 +45,39 @@ struct Mark {
 }
 
 impl SharedSanitizer {
-    /// The checks that the launch asks for, if any, for `bytes` bytes of shared memory, of which the kernel and the
-    /// launch declare the first `declared`.
+    /// The checks that the launch asks for, if any, for `bytes` bytes of shared memory of each block of a cluster, of
+    /// which the kernel and the launch declare the first `declared`.
     pub(crate) fn new(context: &Context<'_>, declared: usize, bytes: usize) -> Option<SharedSanitizer> {
         let (uninitialized, races) = (context.options.check_uninitialized, context.options.check_shared_races);
-        let threads: u32 = context.block.iter().product();
+        let threads = context.block.iter().product::<u32>() as usize;
+        let blocks = context.cluster_blocks();
         (uninitialized || races).then(|| SharedSanitizer {
+            rank: 0,
+            threads,
+            bytes,
             uninitialized,
-            clocks: races.then(|| Clocks::new(threads as usize)),
-            cells: vec![ByteState::default(); bytes],
+            clocks: races.then(|| Clocks::new(threads * blocks)),
+            cells: vec![ByteState::default(); bytes * blocks],
             declared,
         })
     }
 
+    /// Notes that the block of this rank runs.
+    pub(crate) fn enter(&mut self, rank: usize) {
+        self.rank = rank;
+    }
+
+    /// The number of a thread of the running block among those of the cluster.
+    fn in_cluster(&self, thread: usize) -> usize {
+        self.rank * self.threads + thread
+    }
+
     pub(crate) fn reset(&mut self) {
         self.cells.fill(ByteState::default());
-        for cell in &mut self.cells[self.declared..] {
-            cell.written = true;
+        for block in self.cells.chunks_mut(self.bytes.max(1)) {
+            for cell in &mut block[self.declared..] {
+                cell.written = true;
+            }
         }
         if let Some(clocks) = &mut self.clocks {
             clocks.reset();
@@ -65,6 +86,7 @@ impl SharedSanitizer {
 
     /// Notes that a thread comes to a barrier of the block, which has opened `generation` times.
     pub(super) fn arrive(&mut self, thread: usize, barrier: u32, generation: u32, waits: bool) {
+        let (thread, barrier) = (self.in_cluster(thread), self.rank as u32 * BARRIERS + barrier);
         if let Some(clocks) = &mut self.clocks {
             clocks.meet(thread, Meeting::Barrier(barrier, generation), waits);
         }
@@ -72,6 +94,7 @@ impl SharedSanitizer {
 
     /// Notes that a thread arrives at the barrier of the cluster, which has opened `generation` times, or waits there.
     pub(super) fn meet_cluster(&mut self, thread: usize, generation: u32, op: ClusterBarrier) {
+        let thread = self.in_cluster(thread);
         let Some(clocks) = &mut self.clocks else { return };
         match op {
             ClusterBarrier::Arrive => clocks.arrive_at_cluster(thread, generation),
@@ -81,6 +104,7 @@ impl SharedSanitizer {
 
     /// Notes that a lane comes to `bar.warp.sync`.
     pub(super) fn arrive_at_warp(&mut self, first: usize, lane: usize, members: u32) {
+        let first = self.in_cluster(first);
         if let Some(clocks) = &mut self.clocks {
             clocks.meet_warp(first, lane, members);
         }
@@ -94,10 +118,14 @@ impl SharedSanitizer {
         pc: u32,
         touch: &Touch,
     ) -> Result<(), FaultKind> {
-        let (start, bytes) = (touch.address, u64::from(touch.bytes));
-        if start.checked_add(bytes).is_none_or(|end| end > self.cells.len() as u64) {
+        let (block, offset) = block_of(touch.address);
+        let (block, bytes) = (block.unwrap_or(self.rank), u64::from(touch.bytes));
+        let ends_after = offset.checked_add(bytes).is_none_or(|end| end > self.bytes as u64);
+        if ends_after || block * self.bytes >= self.cells.len() {
             return Ok(());
         }
+        let thread = self.in_cluster(thread);
+        let start = (block * self.bytes) as u64 + offset;
         let range = start as usize..(start + bytes) as usize;
         if let Some(clocks) = &mut self.clocks {
             clocks.catch_up(thread);
@@ -110,7 +138,7 @@ impl SharedSanitizer {
                 return Err(FaultKind::Uninitialized {
                     operation: touch.operation,
                     buffer: "shared memory".into(),
-                    offset: start,
+                    offset,
                     bytes: touch.bytes,
                 });
             }
@@ -127,7 +155,7 @@ impl SharedSanitizer {
                 pc,
             };
             if let Some(other) = cell.meet(clocks, mark, value) {
-                return Err(race(context, touch, other));
+                return Err(race(context, touch, other, self.rank));
             }
         }
         if let Some(clocks) = &mut self.clocks
@@ -180,14 +208,18 @@ impl ByteState {
 }
 
 #[cold]
-fn race(context: &Context<'_>, touch: &Touch, other: Mark) -> FaultKind {
-    let [x, y, _] = context.block;
-    let thread = u32::from(other.thread);
+fn race(context: &Context<'_>, touch: &Touch, other: Mark, rank: usize) -> FaultKind {
+    let [x, y, z] = context.block;
+    let (block, thread) = (
+        u32::from(other.thread) / (x * y * z),
+        u32::from(other.thread) % (x * y * z),
+    );
     FaultKind::SharedRace {
         operation: touch.operation,
-        offset: touch.address,
+        offset: block_of(touch.address).1,
         bytes: touch.bytes,
         other: [thread % x, thread / x % y, thread / x / y],
+        other_block: (block as usize != rank).then_some(block),
         other_operation: other.operation,
         other_line: context.code.lines.get(other.pc as usize).map_or(0, |line| line.line),
     }

@@ -1,9 +1,9 @@
 //! Addresses of memory instructions: computing them for all lanes, and sorting them into state spaces.
 
 use super::lanes::each;
-use super::mask::{LANES, first};
+use super::mask::{LANES, first, lanes};
 use super::registers::Registers;
-use crate::code::{Address, AsyncCopy, Base, DISCARD, Space, Tile, window};
+use crate::code::{Address, AsyncCopy, Base, DISCARD, Space, Tile, block_of, window};
 
 /// The address in each lane.
 #[inline(always)]
@@ -50,6 +50,28 @@ pub(crate) fn each_space<E>(
         let (space, lanes, relative) = classify(all, left);
         access(space, &relative, lanes)?;
         left &= !lanes;
+    }
+    Ok(())
+}
+
+/// Runs `access` once for each block whose shared memory the addresses are in, with the rank that they name, if they
+/// name one, and the offsets in that memory.
+#[inline(always)]
+pub(crate) fn each_block<E>(
+    at: &[u64; LANES],
+    mask: u32,
+    mut access: impl FnMut(Option<usize>, &[u64; LANES], u32) -> Result<(), E>,
+) -> Result<(), E> {
+    if lanes(mask).all(|lane| block_of(at[lane]).0.is_none()) {
+        return access(None, at, mask);
+    }
+    let mut left = mask;
+    while left != 0 {
+        let block = block_of(at[first(left)]).0;
+        let same = lanes(left).filter(|&lane| block_of(at[lane]).0 == block);
+        let same = same.fold(0, |same, lane| same | 1 << lane);
+        access(block, &each(|lane| block_of(at[lane]).1), same)?;
+        left &= !same;
     }
     Ok(())
 }

@@ -20,11 +20,15 @@ pub struct Options {
     /// Whether all blocks run at the same time, because they may wait for each other: they take turns. Only such a
     /// launch has the workspace that `grid_group::sync` of CUDA's cooperative groups needs.
     pub cooperative: bool,
+    /// The number of blocks of a cluster in x, y and z; if `None`, that which the kernel requires, or else 1. The blocks
+    /// of a cluster run at the same time, and take turns.
+    pub cluster: Option<[u32; 3]>,
     /// Whether it is a fault to read shared memory that no thread of the block has written, or memory whose contents
     /// were [forgotten](crate::Allocation::forget_contents) and not written since.
     pub check_uninitialized: bool,
     /// Whether it is a fault if two threads of a block race on shared memory: they touch the same bytes, at least one
-    /// of them writes, the accesses are not both atomic or `volatile`, and no barrier is between them.
+    /// of them writes, the accesses are not both atomic or `volatile`, and no barrier is between them. The threads of a
+    /// cluster count as those of one block.
     ///
     /// A load may also meet atomic operations. Barriers of the block and of the warp (`bar.warp.sync`) order accesses,
     /// and so do atomic and `volatile` accesses to shared memory, as locks use them. Stores of the same value do not
@@ -90,6 +94,10 @@ pub(crate) struct Context<'a> {
     pub(crate) kernel: usize,
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
+    /// The number of blocks of a cluster.
+    pub(crate) cluster: [u32; 3],
+    /// Whether the launch or the kernel says that number.
+    pub(crate) explicit_cluster: bool,
     pub(crate) dynamic_shared: u32,
     pub(crate) options: &'a Options,
     /// The address of the workspace where the blocks of a cooperative launch meet, or zero.
@@ -110,6 +118,16 @@ impl<'a> Context<'a> {
             Some(Printer(receive)) => receive(text),
             None => print!("{text}"),
         }
+    }
+
+    /// The number of blocks of a cluster.
+    pub(crate) fn cluster_blocks(&self) -> usize {
+        self.cluster.iter().product::<u32>() as usize
+    }
+
+    /// Whether blocks may wait for each other, so that they take turns.
+    pub(crate) fn takes_turns(&self) -> bool {
+        self.options.cooperative || self.cluster != [1; 3]
     }
 
     /// The most warp instructions of a block.

@@ -10,6 +10,8 @@ pub(super) struct Specials {
     pub(super) block: [u32; 3],
     pub(super) grid: [u32; 3],
     pub(super) ctaid: [u32; 3],
+    pub(super) cluster: [u32; 3],
+    pub(super) explicit_cluster: bool,
     pub(super) static_shared: u32,
     pub(super) dynamic_shared: u32,
     pub(super) workspace: u64,
@@ -30,6 +32,8 @@ impl Specials {
             block,
             grid,
             ctaid,
+            cluster,
+            explicit_cluster,
             static_shared,
             dynamic_shared,
             workspace,
@@ -40,8 +44,14 @@ impl Specials {
         match special {
             Special::Tid(axis) => std::array::from_fn(|lane| self.thread(lane)[axis]),
             Special::Ntid(axis) => all(block[axis]),
-            Special::Ctaid(axis) => all(ctaid[axis]),
+            Special::Ctaid(_) | Special::ClusterId(_) | Special::ClusterCtaid(_) | Special::ClusterCtarank => {
+                all(special.of_block(ctaid, cluster).unwrap_or_default())
+            }
             Special::Nctaid(axis) => all(grid[axis]),
+            Special::NclusterId(axis) => all(grid[axis] / cluster[axis]),
+            Special::ClusterNctaid(axis) => all(cluster[axis]),
+            Special::ClusterNctarank => all(cluster.iter().product()),
+            Special::ExplicitCluster => all(explicit_cluster.into()),
             Special::LaneId => lane(|lane| lane),
             Special::WarpId => all(warp),
             Special::NwarpId => all(threads.div_ceil(LANES as u32)),

@@ -72,6 +72,8 @@ impl Warp {
                 block: context.block,
                 grid: context.grid,
                 ctaid: [0; 3],
+                cluster: context.cluster,
+                explicit_cluster: context.explicit_cluster,
                 static_shared: kernel.shared,
                 dynamic_shared: context.dynamic_shared,
                 workspace: context.workspace,

@@ -227,30 +227,70 @@ fn invalid_launches() {
 }
 
 #[test]
-fn kernels_that_are_made_for_clusters_are_refused() {
+fn wrong_clusters_are_refused() {
     let load = |directives: &str| {
         let text = format!(".version 8.4\n.target sm_90\n.entry k() {directives} {{ ret; }}");
         Module::load(&Memory::new(), &text).unwrap()
     };
-    let launch = Launch {
-        grid: [2, 1, 1],
-        block: [32, 1, 1],
-        shared_bytes: 0,
-        arguments: &[],
-        buffers: &[],
-        textures: &[],
-        options: &Options::default(),
+    let message = |directives: &str, grid: [u32; 3], cluster: Option<[u32; 3]>| {
+        let options = Options {
+            cluster,
+            ..Options::default()
+        };
+        let launch = Launch {
+            grid,
+            block: [32, 1, 1],
+            shared_bytes: 0,
+            arguments: &[],
+            buffers: &[],
+            textures: &[],
+            options: &options,
+        };
+        let launched = load(directives).launch("k", &launch);
+        launched.map_or_else(|fault| fault.to_string(), |()| String::new())
     };
-    for directives in [
-        ".explicitcluster .reqnctapercluster 2, 1, 1",
-        ".reqnctapercluster 2 .blocksareclusters",
+    let required = ".explicitcluster .reqnctapercluster 2, 1, 1";
+    for (directives, grid, cluster, expected) in [
+        (required, [2, 1, 1], None, ""),
+        (required, [4, 3, 1], Some([2, 1, 1]), ""),
+        (
+            required,
+            [3, 1, 1],
+            None,
+            "the grid [3, 1, 1] is not made of whole clusters [2, 1, 1]",
+        ),
+        (
+            required,
+            [4, 1, 1],
+            Some([4, 1, 1]),
+            "the cluster is [4, 1, 1], but `.reqnctapercluster` [2, 1, 1]",
+        ),
+        ("", [32, 1, 1], Some([16, 1, 1]), ""),
+        (
+            "",
+            [32, 1, 1],
+            Some([32, 1, 1]),
+            "the cluster [32, 1, 1] has not 1 to 16 blocks",
+        ),
+        (
+            "",
+            [32, 1, 1],
+            Some([1, 0, 1]),
+            "the cluster [1, 0, 1] has not 1 to 16 blocks",
+        ),
+        (
+            ".reqnctapercluster 2 .blocksareclusters",
+            [2, 1, 1],
+            None,
+            "its grid counts clusters",
+        ),
     ] {
-        let module = load(directives);
-        assert!(module.kernel("k").unwrap().is_clustered());
-        let fault = module.launch("k", &launch).unwrap_err().to_string();
-        assert!(fault.contains("clusters of several blocks"), "{fault}");
+        let found = message(directives, grid, cluster);
+        assert!(
+            found.contains(expected) && found.is_empty() == expected.is_empty(),
+            "{found}"
+        );
     }
-    load(".reqnctapercluster 1").launch("k", &launch).unwrap();
 }
 
 #[test]

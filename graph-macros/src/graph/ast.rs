@@ -162,7 +162,7 @@ impl Statement {
     }
 }
 
-/// `host x: shape;`, `device x: shape;`, `scratch x: shape;`, `constant x: shape = "name";` or `rng x = seed, draws
+/// `host x: shape;`, `device x: shape;`, `scratch x: shape;`, `mapped x: shape;`, `constant x: shape = "name";` or `rng x = seed, draws
 /// n;`, or memory that comes from outside.
 #[derive(Debug)]
 pub(crate) struct Resource {
@@ -195,6 +195,8 @@ pub(crate) enum ResourceKind {
     Scratch,
     /// A variable of the kernels' module.
     Constant,
+    /// Host memory that kernels and the host access while the graph runs.
+    Mapped,
     /// Random numbers: the states of a generator in device memory.
     Rng,
     /// A build argument.
@@ -227,7 +229,8 @@ impl Resource {
         match self.kind {
             ResourceKind::Host => Space::Host,
             ResourceKind::Shared { space, .. } | ResourceKind::Moved(space) => space,
-            ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Constant | ResourceKind::Rng => Space::Device,
+            ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Constant => Space::Device,
+            ResourceKind::Mapped | ResourceKind::Rng => Space::Device,
         }
     }
 }

@@ -28,6 +28,7 @@ pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> b
         | Keyword::Device
         | Keyword::Scratch
         | Keyword::Constant
+        | Keyword::Mapped
         | Keyword::Param
         | Keyword::Rng
         | Keyword::Kernel

@@ -40,6 +40,7 @@ keywords! {
     Device = "device",
     Scratch = "scratch",
     Constant = "constant",
+    Mapped = "mapped",
     Param = "param",
     Rng = "rng",
     Kernel = "kernel",

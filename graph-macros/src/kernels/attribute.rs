@@ -1,4 +1,4 @@
-//! The attribute's own arguments: the file that the kernels are in, and the options to compile it.
+//! The attribute's own arguments: the files that the kernels are in, and the options to compile them.
 
 use crate::report::{Report, error};
 use crate::span::ends;
@@ -11,8 +11,8 @@ use syn::{Ident, LitStr, Path, Token, bracketed};
 
 /// The file with the kernels.
 pub(super) enum File {
-    /// `"x.ptx"`
-    Ptx(LitStr),
+    /// `"x.ptx", tuned = ["x.sm_90.ptx"]`
+    Ptx { path: LitStr, tuned: Vec<LitStr> },
     /// `cuda = "x.cu", options = ["--use_fast_math"]`
     Cuda { path: LitStr, options: Vec<LitStr> },
 }
@@ -53,16 +53,7 @@ pub(super) fn parse(arguments: TokenStream, attribute: Span, report: &mut Report
 fn all(input: ParseStream<'_>) -> syn::Result<Arguments> {
     let mut runtime = runtime(input)?;
     if input.peek(LitStr) {
-        let path = input.parse()?;
-        input.parse::<Option<Token![,]>>()?;
-        if runtime.is_none() {
-            runtime = self::runtime(input)?;
-        }
-        let file = File::Ptx(path);
-        return match input.is_empty() {
-            true => Ok(Arguments { file, runtime }),
-            false => Err(input.error("a PTX file is the only source of its kernels, and has no options")),
-        };
+        return ptx(input, runtime);
     }
     if !input.peek(Ident::peek_any) {
         return Err(input.error("expected the path of a PTX file, in quotes"));
@@ -74,6 +65,12 @@ fn all(input: ParseStream<'_>) -> syn::Result<Arguments> {
             Argument::Cuda(name, _) if path.is_some() => return Err(twice(&name)),
             Argument::Options(name, _) if options.is_some() => return Err(twice(&name)),
             Argument::Runtime(name, _) if runtime.is_some() => return Err(twice(&name)),
+            Argument::Tuned(name, _) => {
+                return Err(syn::Error::new(
+                    name.span(),
+                    "`tuned` files are for a PTX file, which comes first",
+                ));
+            }
             Argument::Runtime(_, path) => runtime = Some(path),
             Argument::Cuda(_, value) => path = Some(value),
             Argument::Options(name, values) => options = Some((name, values)),
@@ -92,6 +89,38 @@ fn all(input: ParseStream<'_>) -> syn::Result<Arguments> {
     }
 }
 
+/// The arguments from the path of a PTX file on.
+fn ptx(input: ParseStream<'_>, mut runtime: Option<Path>) -> syn::Result<Arguments> {
+    let path = input.parse()?;
+    let mut tuned = None;
+    while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
+        if input.peek(LitStr) {
+            return Err(input.error("files of kernels that are tuned for newer devices are listed in `tuned = [..]`"));
+        }
+        match argument(input)? {
+            Argument::Runtime(_, path) if runtime.is_none() => runtime = Some(path),
+            Argument::Tuned(_, files) if tuned.is_none() => tuned = Some(files),
+            Argument::Runtime(name, _) | Argument::Tuned(name, _) => {
+                return Err(syn::Error::new(name.span(), format!("`{name}` is given twice")));
+            }
+            Argument::Cuda(name, _) | Argument::Options(name, _) => {
+                let message = "a PTX file is the only source of its kernels, and has no options";
+                return Err(syn::Error::new(name.span(), message));
+            }
+        }
+    }
+    match input.is_empty() {
+        true => Ok(Arguments {
+            file: File::Ptx {
+                path,
+                tuned: tuned.unwrap_or_default(),
+            },
+            runtime,
+        }),
+        false => Err(input.error("expected `,`")),
+    }
+}
+
 /// `crate = path` and a comma, if it comes next.
 fn runtime(input: ParseStream<'_>) -> syn::Result<Option<Path>> {
     if !input.peek(Token![crate]) {
@@ -104,10 +133,11 @@ fn runtime(input: ParseStream<'_>) -> syn::Result<Option<Path>> {
     Ok(Some(path))
 }
 
-/// `cuda = "x.cu"`, `options = [..]` or `crate = path`
+/// `cuda = "x.cu"`, `options = [..]`, `tuned = [..]` or `crate = path`
 enum Argument {
     Cuda(Ident, LitStr),
     Options(Ident, Vec<LitStr>),
+    Tuned(Ident, Vec<LitStr>),
     Runtime(Ident, Path),
 }
 
@@ -121,13 +151,8 @@ fn argument(input: ParseStream<'_>) -> syn::Result<Argument> {
             input.parse::<Token![=]>()?;
             Ok(Argument::Cuda(name, input.parse()?))
         }
-        "options" => {
-            input.parse::<Token![=]>()?;
-            let list;
-            bracketed!(list in input);
-            let options = Punctuated::<LitStr, Token![,]>::parse_terminated(&list)?;
-            Ok(Argument::Options(name, options.into_iter().collect()))
-        }
+        "options" => Ok(Argument::Options(name, list(input)?)),
+        "tuned" => Ok(Argument::Tuned(name, list(input)?)),
         "crate" => {
             input.parse::<Token![=]>()?;
             match input.peek(LitStr) {
@@ -137,7 +162,16 @@ fn argument(input: ParseStream<'_>) -> syn::Result<Argument> {
         }
         _ => Err(syn::Error::new(
             name.span(),
-            format!("expected `cuda`, `options` or `crate`, found `{name}`"),
+            format!("expected `cuda`, `options`, `tuned` or `crate`, found `{name}`"),
         )),
     }
+}
+
+/// `= ["..", ..]`
+fn list(input: ParseStream<'_>) -> syn::Result<Vec<LitStr>> {
+    input.parse::<Token![=]>()?;
+    let list;
+    bracketed!(list in input);
+    let texts = Punctuated::<LitStr, Token![,]>::parse_terminated(&list)?;
+    Ok(texts.into_iter().collect())
 }

@@ -5,7 +5,7 @@ use super::contract::{self, Contract};
 use super::declaration::{Declaration, InstanceOf};
 use super::layout::{self, Layout};
 use super::param::{Buffer, Kind, Param, Wrapper, bare, push, scalar};
-use super::source::{Ptx, Source};
+use super::source::Source;
 use crate::report::error;
 use crate::text::text;
 use graph_plan::{Code, Diagnostic, Mode, Scalar, nearest};
@@ -16,8 +16,8 @@ use syn::Type;
 /// A declaration and the facts from its PTX.
 pub(super) struct Checked {
     pub(super) declaration: Declaration,
-    /// The facts; `None` if there is no such kernel.
-    pub(super) summary: Option<KernelSummary>,
+    /// The facts from each PTX file, in order; `None` if a file has no such kernel.
+    pub(super) summaries: Vec<Option<KernelSummary>>,
     pub(super) contracts: Vec<Contract>,
     /// The sizes and alignments of by-value parameters, which rustc must check.
     pub(super) layouts: Vec<Layout>,
@@ -34,15 +34,12 @@ pub(super) fn kernel(mut declaration: Declaration, source: Option<&Source>) -> C
     let contracts = contract::compile(&mut declaration);
     let mut checked = Checked {
         declaration,
-        summary: None,
+        summaries: Vec::new(),
         contracts,
         layouts: Vec::new(),
         instances: Vec::new(),
     };
-    let told = match source {
-        Some(Source::Ptx(ptx)) => against(&mut checked, ptx),
-        Some(Source::Cuda(_)) | None => Vec::new(),
-    };
+    let told = source.map_or_else(Vec::new, |source| against(&mut checked, source));
     unfit(&mut checked.declaration, &told);
     checked
 }
@@ -72,38 +69,71 @@ fn of_instances(mut declaration: Declaration, instances: Vec<(Type, Declaration)
     }
     Checked {
         declaration,
-        summary: None,
+        summaries: Vec::new(),
         contracts: Vec::new(),
         layouts: Vec::new(),
         instances,
     }
 }
 
-/// Compares a declaration with its PTX. Returns the parameters, by index, whose type it has reported.
-fn against(checked: &mut Checked, ptx: &Ptx) -> Vec<usize> {
-    let Checked { declaration, .. } = checked;
+/// Compares a declaration with its PTX files. Mistakes are those of the first file that has some. Returns the
+/// parameters, by index, whose type it has reported.
+fn against(checked: &mut Checked, source: &Source) -> Vec<usize> {
+    let described = described(&checked.declaration);
     let suggest = |name: &str, names: &[&str]| nearest(name, names.iter().copied()).map(str::to_owned);
-    let findings = rules::check(&described(declaration), &ptx.module, &ptx.path, suggest);
-    let Findings { summary, mistakes } = findings;
-    let mut told = Vec::new();
-    for mistake in &mistakes {
-        let shown = match mistake.rule {
-            Rule::MissingKernel => true,
-            Rule::Signature | Rule::Access => declaration.complete,
-            Rule::NeedlessMut => declaration.complete && !declaration.allows_needless_mut,
-        };
-        if shown {
-            report(declaration, mistake);
-            if let (Rule::Signature, Place::Param(index)) = (mistake.rule, mistake.place) {
-                told.push(index);
-            }
+    let mut needless: Option<Vec<Mistake>> = None;
+    let (mut told, mut differs) = (Vec::new(), false);
+    for ptx in source.files() {
+        let Findings { summary, mistakes } = rules::check(&described, &ptx.module, &ptx.path, suggest);
+        let (warnings, mistakes): (Vec<_>, Vec<_>) = mistakes
+            .into_iter()
+            .partition(|mistake| mistake.rule == Rule::NeedlessMut);
+        needless = Some(match needless {
+            None => warnings,
+            Some(known) => in_both(known, &warnings),
+        });
+        if !differs {
+            told.extend(
+                mistakes
+                    .iter()
+                    .filter_map(|mistake| tell(&mut checked.declaration, mistake)),
+            );
         }
+        differs |= !mistakes.is_empty();
+        if let Some(summary) = summary.as_ref().filter(|_| checked.declaration.complete) {
+            let mut layouts = layout::layouts(&checked.declaration, summary, &ptx.path);
+            layouts.retain(|layout| !checked.layouts.iter().any(|known| known.is_like(layout)));
+            checked.layouts.append(&mut layouts);
+        }
+        checked.summaries.push(summary);
     }
-    if let Some(summary) = summary.as_ref().filter(|_| declaration.complete) {
-        checked.layouts = layout::layouts(declaration, summary, &ptx.path);
+    for warning in needless.iter().flatten() {
+        tell(&mut checked.declaration, warning);
     }
-    checked.summary = summary;
     told
+}
+
+/// The warnings about `&mut` that other files give too: the kernel needs it nowhere.
+fn in_both(known: Vec<Mistake>, other: &[Mistake]) -> Vec<Mistake> {
+    let is_in_other = |mistake: &Mistake| other.iter().any(|other| other.place == mistake.place);
+    known.into_iter().filter(is_in_other).collect()
+}
+
+/// Reports a mistake if the declaration could be read. Returns the parameter, by index, if the mistake is its type.
+fn tell(declaration: &mut Declaration, mistake: &Mistake) -> Option<usize> {
+    let shown = match mistake.rule {
+        Rule::MissingKernel => true,
+        Rule::Signature | Rule::Access => declaration.complete,
+        Rule::NeedlessMut => declaration.complete && !declaration.allows_needless_mut,
+    };
+    if !shown {
+        return None;
+    }
+    report(declaration, mistake);
+    match (mistake.rule, mistake.place) {
+        (Rule::Signature, Place::Param(index)) => Some(index),
+        _ => None,
+    }
 }
 
 /// The declaration in the types of [`graph_ptx::declaration`].
@@ -143,6 +173,10 @@ fn access(buffer: &Buffer) -> BufferAccess {
         Mode::Write => BufferAccess::Overwrite,
         Mode::Atomic => BufferAccess::Atomic {
             size: buffer.wrapper.as_ref().and_then(known_size),
+        },
+        Mode::Mapped => BufferAccess::Mapped {
+            // Its elements are numbers, whose sizes are known.
+            size: buffer.wrapper.as_ref().and_then(known_size).unwrap_or(0),
         },
     }
 }

@@ -16,6 +16,13 @@ pub(super) struct Layout {
     pub(super) after: String,
 }
 
+impl Layout {
+    /// Whether both say the same of one parameter.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        (&self.before, self.size, self.align) == (&other.before, other.size, other.align)
+    }
+}
+
 /// The layouts that rustc must check; none if the declaration has another number of parameters than the PTX.
 pub(super) fn layouts(declaration: &Declaration, summary: &KernelSummary, path: &str) -> Vec<Layout> {
     if declaration.params.len() != summary.params.len() {

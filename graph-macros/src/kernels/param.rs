@@ -54,6 +54,26 @@ impl Buffer {
         self.wrapper.as_ref().filter(|wrapper| wrapper.kind == Wrapping::Texel)
     }
 
+    /// The kind of the places that it takes: a name of the runtime.
+    pub(super) fn memory(&self) -> Ident {
+        match self.mode() {
+            Mode::Read | Mode::Write | Mode::ReadWrite | Mode::Atomic => format_ident!("OnDevice"),
+            Mode::Mapped => format_ident!("OnMapped"),
+        }
+    }
+
+    /// The trait of the references that it takes, and the function that makes an argument of one.
+    pub(super) fn lending(&self) -> (Ident, Ident) {
+        let (lent, passed) = match self.mode() {
+            Mode::Read => ("Lent", "read"),
+            Mode::Atomic => ("Lent", "atomic"),
+            Mode::Mapped => ("LentMapped", "mapped"),
+            Mode::ReadWrite => ("LentMut", "write"),
+            Mode::Write => ("LentMut", "uninit"),
+        };
+        (format_ident!("{lent}"), format_ident!("{passed}"))
+    }
+
     /// The kernel's accesses to it.
     pub(super) fn mode(&self) -> Mode {
         match (&self.wrapper, self.mutability) {
@@ -61,6 +81,7 @@ impl Buffer {
             (None, Some(_)) => Mode::ReadWrite,
             (Some(wrapper), _) => match wrapper.kind {
                 Wrapping::Atomic => Mode::Atomic,
+                Wrapping::Mapped => Mode::Mapped,
                 Wrapping::Uninit => Mode::Write,
                 Wrapping::Texel => Mode::Read,
             },

@@ -1,26 +1,51 @@
-//! The file that a block names: its path and its content.
+//! The files that a block names: their paths and their content.
 
 use super::attribute::File;
 use super::cuda::{self, Cuda};
 use super::file::find;
 use crate::report::{Report, error};
-use graph_plan::{Code, Diagnostic};
+use graph_plan::{Code, Diagnostic, Target};
 use graph_ptx::ast::Module;
 use std::path::Path;
+use syn::LitStr;
 
 /// A file that was read.
 pub(super) enum Source {
-    Ptx(Ptx),
+    Ptx(Files),
     Cuda(Cuda),
 }
 
+/// PTX files with the same kernels.
+pub(super) struct Files {
+    /// The file for all devices.
+    pub(super) first: Ptx,
+    /// The files that are tuned for newer devices, each for a higher target than those before it.
+    pub(super) tuned: Vec<Ptx>,
+}
+
+impl Files {
+    /// All files, the first one first.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Ptx> {
+        std::iter::once(&self.first).chain(&self.tuned)
+    }
+}
+
 impl Source {
-    /// The path as the author wrote it.
+    /// The path of the first file as the author wrote it.
     pub(super) fn path(&self) -> &str {
         match self {
-            Source::Ptx(ptx) => &ptx.path,
+            Source::Ptx(files) => &files.first.path,
             Source::Cuda(cuda) => &cuda.path,
         }
+    }
+
+    /// The PTX files; none if the source is CUDA C++.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Ptx> {
+        let files = match self {
+            Source::Ptx(files) => Some(files),
+            Source::Cuda(_) => None,
+        };
+        files.into_iter().flat_map(Files::all)
     }
 }
 
@@ -33,23 +58,71 @@ pub(super) struct Ptx {
     pub(super) module: Module,
 }
 
-/// Reads the file that a block names.
+/// Reads the files that a block names. Mistakes in tuned files are reported, and such files left out.
 pub(super) fn load(file: File, report: &mut Report) -> Option<Source> {
-    let literal = match &file {
-        File::Ptx(path) | File::Cuda { path, .. } => path.clone(),
-    };
-    let path = literal.value();
-    let beside = literal.span().local_file();
-    let read = match file {
-        File::Ptx(_) => read(&path, beside.as_deref()).map(Source::Ptx),
-        File::Cuda { options, .. } => cuda::read(&path, beside.as_deref(), options).map(Source::Cuda),
-    };
-    match read {
-        Ok(source) => Some(source),
-        Err(diagnostic) => {
-            report.push(literal.span(), &diagnostic);
-            None
+    match file {
+        File::Ptx { path, tuned } => {
+            let first = reported(&path, read, report);
+            let tuned: Vec<_> = tuned
+                .into_iter()
+                .filter_map(|path| Some((reported(&path, read, report)?, path)))
+                .collect();
+            let first = first?;
+            Some(Source::Ptx(Files {
+                tuned: by_target(&first, tuned, report),
+                first,
+            }))
         }
+        File::Cuda { path, options } => {
+            let read = |path: &str, beside: Option<&Path>| cuda::read(path, beside, options);
+            reported(&path, read, report).map(Source::Cuda)
+        }
+    }
+}
+
+/// Reads a file; `None` if a mistake was reported.
+fn reported<T>(
+    literal: &LitStr,
+    read: impl FnOnce(&str, Option<&Path>) -> Result<T, Diagnostic>,
+    report: &mut Report,
+) -> Option<T> {
+    let read = read(&literal.value(), literal.span().local_file().as_deref());
+    read.map_err(|diagnostic| report.push(literal.span(), &diagnostic)).ok()
+}
+
+/// The tuned files in the order of their targets. Reports those whose target no device would get it for, and leaves
+/// them out.
+fn by_target(first: &Ptx, tuned: Vec<(Ptx, LitStr)>, report: &mut Report) -> Vec<Ptx> {
+    let mut files: Vec<(Target, Ptx)> = Vec::new();
+    for (ptx, literal) in tuned {
+        match target(&ptx, first, &files) {
+            Ok(target) => files.push((target, ptx)),
+            Err(mistake) => report.push(literal.span(), &mistake),
+        }
+    }
+    files.sort_by_key(|(target, _)| *target);
+    files.into_iter().map(|(_, ptx)| ptx).collect()
+}
+
+/// The target of a tuned file, given the files before it.
+fn target(ptx: &Ptx, first: &Ptx, before: &[(Target, Ptx)]) -> Result<Target, Diagnostic> {
+    let (path, name) = (&ptx.path, &ptx.module.target);
+    let is_for = |ptx: &Ptx| format!("`{}` is for `{}`", ptx.path, ptx.module.target);
+    let help = "a device gets the file with the highest `.target` that it runs";
+    let Some(target) = Target::parse(name) else {
+        let message = format!("`{path}` has the target `{name}`, which says no devices");
+        return Err(error(Code::PtxFile, message).help("compile it for a target like `sm_90`"));
+    };
+    if Target::parse(&first.module.target).is_some_and(|first| target <= first) {
+        let message = format!("`{path}` is tuned for `{name}`, which is not above the first file's target");
+        return Err(error(Code::PtxFile, message).note(is_for(first)).help(help));
+    }
+    match before.iter().find(|(other, _)| *other == target) {
+        Some((_, other)) => {
+            let message = format!("`{path}` is tuned for `{name}`, for which there is a file already");
+            Err(error(Code::PtxFile, message).note(is_for(other)).help(help))
+        }
+        None => Ok(target),
     }
 }
 

@@ -92,6 +92,7 @@ pub(super) fn aliased(draft: &Draft, first: &Access, second: &Access, index: usi
             Mode::Read => "`&`",
             Mode::Write | Mode::ReadWrite => "`&mut`",
             Mode::Atomic => "`&` of atomics",
+            Mode::Mapped => "`&` of mapped memory",
         };
         const APART: &str = "pass another resource, or parts that do not overlap such as `x[..MID]` and `x[MID..]`";
         const IN_PLACE: &str = "pass it once, as `&mut`, if it may be read and written in place; or pass another \

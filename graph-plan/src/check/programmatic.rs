@@ -1,28 +1,37 @@
 //! Programmatic edges between nodes that cannot have them.
 
-use crate::{Code, Diagnostic, Draft, Edge, NodeKind, Subject};
+use super::advice::spelled;
+use crate::{Code, Diagnostic, Draft, Edge, NodeKind, Shift, Subject};
 
 /// Reports programmatic edges from or to a node that does not launch a kernel. `usable` has the indices of the edges
-/// without other mistakes.
+/// without other mistakes. Edges between iterations count too.
 pub(super) fn other_nodes(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>) {
     let used = draft
         .programmatic
         .iter()
-        .filter(|index| usable.binary_search(index).is_ok());
-    for &index in used {
-        let Edge { from, to } = draft.edges[index];
+        .filter(|index| usable.binary_search(index).is_ok())
+        .map(|&index| {
+            let edge = draft.edges[index];
+            (Subject::Edge(index), edge, draft.nodes[edge.from].name.to_string())
+        });
+    let shifts = draft.shifts.iter().enumerate().filter(|(_, shift)| shift.programmatic);
+    let shifts = shifts.map(|(index, shift)| {
+        let Shift { from, to, .. } = *shift;
+        (Subject::Shift(index), Edge { from, to }, spelled(draft, shift))
+    });
+    for (subject, Edge { from, to }, before) in used.chain(shifts) {
         let ends = [from, to].map(|node| &draft.nodes[node]);
         let Some(other) = ends.iter().find(|node| node.kind != NodeKind::Kernel) else {
             continue;
         };
-        let (before, after) = (&ends[0].name, &ends[1].name);
+        let after = &ends[1].name;
         let message = format!(
             "node `{after}` has a programmatic edge from `{before}`, but `{}` is a {} node",
             other.name,
             other.kind.keyword()
         );
         errors.push(
-            Diagnostic::new(Code::ProgrammaticEdge, Subject::Edge(index), message)
+            Diagnostic::new(Code::ProgrammaticEdge, subject, message)
                 .note("a programmatic edge joins two kernels: the later one starts early, and waits in its own code")
                 .help(format!("write `after {before}`")),
         );

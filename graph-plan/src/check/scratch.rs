@@ -54,7 +54,7 @@ pub(super) fn uninitialized(draft: &Draft, order: &Nest, broken: &[bool]) -> Scr
 const fn initializes(mode: Mode) -> bool {
     match mode {
         Mode::Write | Mode::ReadWrite => true,
-        Mode::Read | Mode::Atomic => false,
+        Mode::Read | Mode::Atomic | Mode::Mapped => false,
     }
 }
 

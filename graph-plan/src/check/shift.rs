@@ -12,7 +12,8 @@ const MAX_FACTOR: i64 = 2;
 pub(super) fn between_iterations(draft: &Draft, order: &Nest, errors: &mut Vec<Diagnostic>, broken: &mut [bool]) {
     let mut seen: Vec<&Shift> = Vec::new();
     for (index, shift) in draft.shifts.iter().enumerate() {
-        if seen.contains(&shift) {
+        let is_same = |other: &&Shift| (other.from, other.to, &other.steps) == (shift.from, shift.to, &shift.steps);
+        if seen.iter().any(is_same) {
             let (to, from) = (&draft.nodes[shift.to].name, spelled(draft, shift));
             let message = format!("node `{to}` names `{from}` twice in its `after` list");
             let diagnostic = Diagnostic::new(Code::DuplicateDependency, Subject::Shift(index), message);

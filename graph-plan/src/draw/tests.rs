@@ -116,6 +116,7 @@ fn edges_between_iterations_are_dashed_and_named() {
     let block = draft.node("block", NodeKind::Join);
     draft.nodes[block].repeated = Some(inner);
     draft.shift(block, block, [-1, 0]);
+    draft.programmatic_shift(block, block, [0, -1]);
     let plan = Plan::of(&draft, &check(&draft), |_| 4);
     let (dot, mermaid) = (plan.to_dot(), plan.to_mermaid());
     assert!(
@@ -125,6 +126,8 @@ fn edges_between_iterations_are_dashed_and_named() {
     let arrow = "    n0 -> n0 [style=dashed, label=\"i - 1, j\", constraint=false];\n";
     assert!(dot.contains(arrow), "{dot}");
     assert!(mermaid.contains("    n0 -. \"i - 1, j\" .-> n0\n"), "{mermaid}");
+    let early = "    n0 -. \"programmatic(i, j - 1)\" .-> n0\n";
+    assert!(mermaid.contains(early), "{mermaid}");
 }
 
 #[test]

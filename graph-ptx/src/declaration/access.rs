@@ -10,6 +10,7 @@ pub(super) fn check(declaration: &Declaration, summary: &KernelSummary, file: &F
         addresses(declaration, summary, file, mistakes);
         unknown(declaration, summary, file, mistakes);
         atomics(declaration, summary, file, mistakes);
+        mapped(declaration, summary, file, mistakes);
         textures(declaration, summary, file, mistakes);
     }
     shared_stores(declaration, summary, file, mistakes);
@@ -164,6 +165,37 @@ fn atomics(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, 
     }
 }
 
+/// Reports accesses of `&[Mapped<T>]` that may disturb those of the host.
+fn mapped(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, mistakes: &mut Vec<Mistake>) {
+    for (index, (param, facts)) in declaration.params.iter().zip(&summary.params).enumerate() {
+        let Kind::Buffer(BufferAccess::Mapped { size }) = param.kind else {
+            continue;
+        };
+        let (Param { name, ty, .. }, kernel) = (param, &declaration.name);
+        let mistake =
+            |message: String, line: u32| Mistake::new(Rule::Access, Place::Param(index), message).note(at(line, file));
+        if let Some(line) = facts.access.unmapped {
+            let message = format!(
+                "the kernel `{kernel}` accesses `{name}`, which is declared `{ty}`, in a way that the host may disturb"
+            );
+            let help = "load and store 4 or 8 bytes by `volatile`, or by `relaxed`, `acquire` or `release` with `.sys`: \
+                        `*(volatile unsigned *)&x[i] = value`; atomic updates of host memory are not atomic for the host";
+            mistakes.push(mistake(message, line).help(help));
+        }
+        let sizes = [4, 8].into_iter().zip(facts.access.word_sizes);
+        for (actual, line) in sizes.filter(|(actual, _)| *actual != size) {
+            let Some(line) = line else { continue };
+            let message = format!(
+                "the kernel `{kernel}` accesses {} at once of `{name}`, whose elements have {}",
+                bytes(actual),
+                bytes(size)
+            );
+            let help = format!("declare it with elements of {}", bytes(actual));
+            mistakes.push(mistake(message, line).help(help));
+        }
+    }
+}
+
 /// Reports memory that is read through a texture and not declared so, and the reverse: the kernel gets a handle for the
 /// one, and an address for the other.
 fn textures(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, mistakes: &mut Vec<Mistake>) {
@@ -200,6 +232,7 @@ fn textures(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>,
                     continue;
                 }
             }
+            BufferAccess::Mapped { .. } => continue, // reported as any other access that is not strong
             BufferAccess::Read | BufferAccess::Write | BufferAccess::Overwrite | BufferAccess::Atomic { .. } => {
                 let Some(line) = access.any_fetch() else { continue };
                 let message =
@@ -252,7 +285,8 @@ fn needless_mut(declaration: &Declaration, summary: &KernelSummary, mistakes: &m
     for (index, (param, facts)) in params().enumerate() {
         let mutable = match param.kind {
             Kind::Buffer(BufferAccess::Write | BufferAccess::Overwrite) => true,
-            Kind::Buffer(BufferAccess::Read | BufferAccess::Texture { .. } | BufferAccess::Atomic { .. }) => false,
+            Kind::Buffer(BufferAccess::Read | BufferAccess::Texture { .. }) => false,
+            Kind::Buffer(BufferAccess::Atomic { .. } | BufferAccess::Mapped { .. }) => false,
             Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized | Kind::Host | Kind::Invalid => false,
         };
         if !mutable || facts.access.stored.is_some() {

@@ -267,3 +267,15 @@ pub(super) fn atomic_element(instruction: &Instruction) -> u32 {
         _ => 0,
     }
 }
+
+/// The size in bytes of the words that an `ld` or `st` accesses, each by itself, if it is strong for the whole system
+/// and words have 4 or 8 bytes; else 0. (PTX ISA, "Memory Consistency Model": `volatile` is `relaxed` with `.sys`.)
+pub(super) fn system_word(instruction: &Instruction) -> u32 {
+    let has = |modifier: &str| instruction.modifiers.iter().any(|given| given == modifier);
+    let strong = has("relaxed") || has("acquire") || has("release");
+    let of_system = has("volatile") || (strong && has("sys"));
+    match (&*instruction.opcode, width(instruction)) {
+        ("ld" | "st", bits @ (32 | 64)) if of_system && !has("async") => bits / 8,
+        _ => 0,
+    }
+}

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::call::call_of;
 use super::flow::{Cell, Flow};
-use super::opcode::{Action, address_of, atomic_element, each_leaf, element_type, fetch, spaces};
+use super::opcode::{Action, address_of, atomic_element, each_leaf, element_type, fetch, spaces, system_word};
 use super::source::Source;
 use super::value::Value;
 use super::wait::{Early, is_wait};
@@ -24,6 +24,8 @@ struct Touch {
     ty: Option<Type>,
     /// Whether it is an `atom` or `red` that is atomic within a block or a cluster alone.
     narrow: bool,
+    /// The size in bytes of the words of a load or a store that is strong for the whole system; 0 for all else.
+    word: u32,
     /// Whether it goes through caches that do not see the writes of others.
     noncoherent: bool,
     /// The form of the read, if it is one through a texture.
@@ -39,6 +41,7 @@ const LOAD: Touch = Touch {
     element: 0,
     ty: None,
     narrow: false,
+    word: 0,
     noncoherent: false,
     fetch: None,
     early: false,
@@ -142,8 +145,14 @@ impl<'s> Report<'s> {
                 ..NONCOHERENT
             },
             Action::Load if has("nc") || instruction.opcode == "ldu" => NONCOHERENT,
-            Action::Load => LOAD,
-            Action::Store => STORE,
+            Action::Load => Touch {
+                word: system_word(instruction),
+                ..LOAD
+            },
+            Action::Store => Touch {
+                word: system_word(instruction),
+                ..STORE
+            },
             Action::Atomic if instruction.opcode == "tensormap" => BOTH,
             Action::Atomic => Touch {
                 element: atomic_element(instruction),
@@ -366,12 +375,16 @@ fn is_constant(flow: &mut Flow<'_, '_>, value: Value) -> bool {
 impl Access {
     fn touch(&mut self, touch: Touch, line: u32) {
         let [two, four, eight, sixteen] = &mut self.atomic_sizes;
+        let [four_bytes, eight_bytes] = &mut self.word_sizes;
         let parts = [
             (touch.load, &mut self.loaded),
             (touch.store, &mut self.stored),
             (touch.atomic, &mut self.atomic),
             (touch.element == 0 && touch.fetch.is_none(), &mut self.plain),
             (touch.narrow, &mut self.narrow),
+            (touch.word == 0, &mut self.unmapped),
+            (touch.word == 4, four_bytes),
+            (touch.word == 8, eight_bytes),
             (touch.element == 2, two),
             (touch.element == 4, four),
             (touch.element == 8, eight),

@@ -9,6 +9,7 @@ use crate::error::{At, CudaError, Error, Result, Site};
 use crate::shape::part::Layout;
 use cudarc::driver::{CudaSlice, DevicePtr};
 use std::alloc::{alloc_zeroed, dealloc};
+use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -63,6 +64,21 @@ impl DeviceMemory {
                 message: "the CPU emulator has no memory at addresses of CUDA",
             }),
         }
+    }
+
+    /// Memory of CUDA that `keeper` keeps.
+    ///
+    /// # Safety
+    ///
+    /// As for [`CudaMemory::within`].
+    pub(crate) unsafe fn kept(
+        cuda: &Arc<Cuda>,
+        address: u64,
+        bytes: usize,
+        keeper: Box<dyn Any + Send + Sync>,
+    ) -> Self {
+        // SAFETY: by the caller's promise.
+        Self::Cuda(unsafe { CudaMemory::within(cuda, address, bytes, keeper) })
     }
 
     /// Lends the memory from the byte `start` on as a slice of cudarc's with `len` elements, under a claim to read that

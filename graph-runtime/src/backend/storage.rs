@@ -3,6 +3,7 @@
 use crate::backend::block::SharedMemory;
 use crate::backend::blueprint::Blueprint;
 use crate::backend::device::Backend;
+use crate::backend::mapped::MappedMemory;
 use crate::backend::memory::{DeviceMemory, HostMemory};
 use crate::error::{Error, Result, Site};
 use graph_plan::Space;
@@ -15,6 +16,8 @@ pub(crate) enum Storage {
     Device(DeviceMemory),
     /// Memory that others may use as well.
     Shared(SharedMemory),
+    /// Host memory that kernels and the host access at any time.
+    Mapped(Arc<MappedMemory>),
     /// A part of the graph's arena, which may overlap other parts.
     Scratch(Scratch),
     /// A variable of a kernel's module, which the module owns.
@@ -28,6 +31,7 @@ impl Storage {
             Storage::Device(memory) => Some((memory, 0)),
             Storage::Shared(SharedMemory::Device(piece)) => Some((&piece.block, piece.start)),
             Storage::Scratch(scratch) => Some((&scratch.memory, scratch.start)),
+            Storage::Mapped(memory) => Some((memory.as_device(), 0)),
             Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Module => None,
         }
     }
@@ -38,9 +42,8 @@ impl Storage {
             Storage::Host(memory) => Some(memory.pointer()),
             // SAFETY: pieces lie within their block.
             Storage::Shared(SharedMemory::Host(piece)) => Some(unsafe { piece.block.pointer().add(piece.start) }),
-            Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Scratch(_) | Storage::Module => {
-                None
-            }
+            Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) => None,
+            Storage::Mapped(_) | Storage::Scratch(_) | Storage::Module => None,
         }
     }
 
@@ -61,6 +64,7 @@ impl Storage {
             Storage::Device(memory) => memory.bytes(),
             Storage::Shared(memory) => memory.bytes(),
             Storage::Scratch(scratch) => scratch.bytes,
+            Storage::Mapped(memory) => memory.as_device().bytes(),
             Storage::Module => 0,
         }
     }
@@ -127,6 +131,9 @@ pub(crate) fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<V
             // The backend puts the variable here when it has loaded the module.
             (None, Some(_), _) if resource.constant => Storage::Module,
             (None, Some(_), _) if resource.scratch => scratch.next().map_or(Storage::Module, Storage::Scratch),
+            (None, Some(layout), _) if resource.mapped => {
+                Storage::Mapped(Arc::new(MappedMemory::zeroed(backend, &resource.name, *layout, site)?))
+            }
             (None, Some(layout), Space::Host) => Storage::Host(HostMemory::zeroed(backend, *layout, site)?),
             (None, Some(layout), Space::Device) => {
                 Storage::Device(DeviceMemory::zeroed(backend, &resource.name, layout.bytes, site)?)

@@ -11,6 +11,7 @@ mod body;
 mod child;
 mod memory;
 mod constant;
+mod mapped;
 mod rng;
 mod scratch;
 mod shared;

@@ -127,6 +127,10 @@ impl GraphBuilder {
             self.findings.mistake(mistake);
             return false;
         }
+        if let Some(mistake) = graph_plan::misused_mapped(&self.draft, node, span.resource, mode) {
+            self.findings.mistake(mistake);
+            return false;
+        }
         if mode.writes() && self.memory.is_read_only(span.resource) {
             let memory = &self.draft.resources[span.resource].name;
             self.findings.mistake(mistakes::read_only(node, name, memory));

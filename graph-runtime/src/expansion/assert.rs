@@ -75,8 +75,17 @@ const fn check<K: Kernel>(
         shared,
         cluster,
     };
-    if let Err(text) = K::FACTS.code().check_launch(nodes, &launch, arguments, memory, false) {
-        panic!("{}", text.as_str());
+    let mut variant = 0;
+    while variant < K::FACTS.variants() {
+        let facts = K::FACTS.variant(variant);
+        if let Err(text) = facts.code().check_launch(nodes, &launch, arguments, memory, false) {
+            let text = match variant {
+                0 => text,
+                _ => text.str("\nnote: this is so in `").str(facts.source.path()).str("`"),
+            };
+            panic!("{}", text.as_str());
+        }
+        variant += 1;
     }
 }
 
@@ -84,8 +93,14 @@ const fn check<K: Kernel>(
 /// touch.
 #[track_caller]
 pub const fn check_variables<A: Kernel, B: Kernel>(first: &str, second: &str) {
-    if let Some(text) = variable_race(first, &A::FACTS.code(), second, &B::FACTS.code()) {
-        panic!("{}", text.as_str());
+    let mut pair = 0;
+    while pair < A::FACTS.variants() * B::FACTS.variants() {
+        let a = A::FACTS.variant(pair / B::FACTS.variants()).code();
+        let b = B::FACTS.variant(pair % B::FACTS.variants()).code();
+        if let Some(text) = variable_race(first, &a, second, &b) {
+            panic!("{}", text.as_str());
+        }
+        pair += 1;
     }
 }
 
@@ -313,8 +328,13 @@ pub const fn check_constant_race<K: Kernel>(
         bytes: 0,
         align: 0,
     };
-    if let Some(text) = constant.race(node, writes, launch, &K::FACTS.code(), first, ordered) {
-        panic!("{}", text.as_str());
+    let mut variant = 0;
+    while variant < K::FACTS.variants() {
+        let code = K::FACTS.variant(variant).code();
+        if let Some(text) = constant.race(node, writes, launch, &code, first, ordered) {
+            panic!("{}", text.as_str());
+        }
+        variant += 1;
     }
 }
 

@@ -10,7 +10,7 @@ use crate::graph::rng::Rng;
 use crate::memory::Philox;
 use crate::program::ConditionalKind;
 use crate::shape::iterations::Iterations;
-use crate::shape::place::{OnDevice, OnHost, Place};
+use crate::shape::place::{OnDevice, OnHost, OnMapped, Place};
 use crate::shape::rows::Tabular;
 use crate::shape::table::Table;
 use crate::shape::{Condition, Element};
@@ -79,6 +79,9 @@ pub trait Declare {
     /// In each iteration of these loops, `to` runs after `from` in the iteration whose numbers are larger by `steps`:
     /// `after k(i - 1)` is `[-1]`. If there is no such iteration, there is no edge.
     fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]);
+
+    /// Adds programmatic edges between iterations, as [`Declare::shifted_edges`].
+    fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]);
 
     /// Gives the offsets of the scratch resources in the arena, in order of declaration, and the size of the arena, in
     /// bytes. `build` checks them, and packs again if they are wrong.
@@ -160,7 +163,11 @@ impl Declare for GraphBuilder {
     }
 
     fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
-        self.add_shifted_edges(edges);
+        self.add_shifted_edges(edges, false);
+    }
+
+    fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
+        self.add_shifted_edges(edges, true);
     }
 
     fn arena(&mut self, offsets: &[usize], bytes: usize) {
@@ -317,6 +324,44 @@ fn of_lengths<T, const D: usize, M>(
 ) -> Place<Table<T, D>, M> {
     builder.require_lengths(&place, lengths);
     place
+}
+
+/// Mapped memory of a graph: the place that a parent has bound, or else memory of its own.
+pub fn mapped<S: Element>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    bound: Option<Place<S, OnMapped>>,
+) -> Place<S, OnMapped> {
+    bound.unwrap_or_else(|| builder.mapped(name))
+}
+
+/// Mapped memory of `len` elements, as [`mapped`]. `build` fails if a parent has bound memory of another length.
+pub fn mapped_slice<T: Element>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    bound: Option<Place<[T], OnMapped>>,
+    len: usize,
+) -> Place<[T], OnMapped> {
+    match bound {
+        Some(place) => of_length(builder, place, len),
+        None => builder.mapped_slice(name, len),
+    }
+}
+
+/// Mapped memory of these lengths, as [`mapped`]. `build` fails if a parent has bound memory of other lengths.
+pub fn mapped_table<T: Element, const D: usize>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    bound: Option<Place<Table<T, D>, OnMapped>>,
+    lengths: [usize; D],
+) -> Place<Table<T, D>, OnMapped>
+where
+    Table<T, D>: Tabular,
+{
+    match bound {
+        Some(place) => of_lengths(builder, place, lengths),
+        None => builder.mapped_table(name, lengths),
+    }
 }
 
 /// The state of the use `name` of random numbers: a new one if the name has none yet.

@@ -8,9 +8,10 @@ use crate::expansion::target::NodeTarget;
 use crate::graph::Graph;
 use crate::graph::host_split::HostSplit;
 use crate::graph::update::Update;
+use crate::kernel::mapped::Word;
 use crate::kernel::{KernelCall, Launch};
-use crate::memory::{DeviceMut, DeviceRef};
-use crate::shape::place::{Memory, OnDevice, OnHost, Place};
+use crate::memory::{DeviceMut, DeviceRef, MappedHost};
+use crate::shape::place::{Memory, OnDevice, OnHost, OnMapped, Place};
 use crate::shape::rectangle::Rectangle;
 use crate::shape::same::SameShape;
 use crate::shape::table::{Table, TableMut, TableRef};
@@ -60,6 +61,23 @@ impl<S: ?Sized> Slot for Place<S, OnDevice> {
 
     fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<DeviceMut<'g, S>> {
         graph.device_mut(self)
+    }
+}
+
+/// Mapped memory, to which the graph has handles.
+pub trait MappedSlot {
+    /// The type of its elements.
+    type Element: Word;
+
+    /// A handle to it.
+    fn handle(&self, graph: &Graph) -> Result<MappedHost<Self::Element>>;
+}
+
+impl<S: ?Sized + Numbers<Number: Word> + ArrayOf<S::Number>> MappedSlot for Place<S, OnMapped> {
+    type Element = S::Number;
+
+    fn handle(&self, graph: &Graph) -> Result<MappedHost<S::Number>> {
+        graph.mapped(self)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::kernel::integer::Integer;
 use crate::kernel::{CallArgument, Callee, Dimensions, KernelCall, Launch};
-use crate::shape::place::{OnDevice, Place};
+use crate::shape::place::{OnDevice, OnMapped, Place};
 use cudarc::driver::CudaFunction;
 
 /// A kernel that is declared `safe`.
@@ -53,6 +53,18 @@ pub trait Lent {
 
     /// The argument for a parameter that is `&` of `Atomic`.
     fn atomic(self) -> CallArgument;
+}
+
+/// Mapped memory that is lent to a kernel.
+pub trait LentMapped {
+    /// The argument for a parameter that is `&` of `Mapped`.
+    fn mapped(self) -> CallArgument;
+}
+
+impl<S: ?Sized> LentMapped for &Place<S, OnMapped> {
+    fn mapped(self) -> CallArgument {
+        CallArgument::mapped(self)
+    }
 }
 
 /// Memory that is lent to a kernel as `&mut`.

@@ -7,6 +7,7 @@ mod report;
 pub(crate) mod rng;
 pub(crate) mod dump;
 mod reset;
+mod mapped;
 pub(crate) mod handle;
 pub(crate) mod parts;
 pub(crate) mod plain;
@@ -446,7 +447,7 @@ impl Graph {
                 site,
                 message: "scratch memory keeps nothing after a launch; what is to be looked at then must be declared as `device`",
             }),
-            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Module => {
+            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Mapped(_) | Storage::Module => {
                 Err(Error::ForeignPlace { site })
             }
         }
@@ -639,9 +640,8 @@ impl Graph {
             Storage::Shared(SharedMemory::Host(piece)) if (span.start, span.bytes) == (0, piece.bytes) => {
                 Ok((piece, site))
             }
-            Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Scratch(_) | Storage::Module => {
-                Err(Error::ForeignPlace { site })
-            }
+            Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) => Err(Error::ForeignPlace { site }),
+            Storage::Mapped(_) | Storage::Scratch(_) | Storage::Module => Err(Error::ForeignPlace { site }),
             Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) => Err(Error::Unsupported {
                 site,
                 message: "only all of shared host memory is lent by a guard",

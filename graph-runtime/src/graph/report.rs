@@ -25,6 +25,7 @@ impl Graph {
             let is_shared = self.shared.find(index).is_some();
             let sum = match resource.space {
                 Space::Device if resource.constant => &mut report.variables,
+                Space::Device if resource.mapped => &mut report.host,
                 Space::Device if is_shared => &mut report.shared_device,
                 Space::Device => &mut report.device,
                 Space::Host if is_shared => &mut report.shared_host,

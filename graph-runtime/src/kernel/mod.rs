@@ -6,15 +6,16 @@
 pub(crate) mod source;
 pub(crate) mod programmatic;
 pub(crate) mod atomic;
+pub(crate) mod mapped;
 pub(crate) mod texture;
 pub(crate) mod dimensions;
 pub(crate) mod integer;
 
 use crate::kernel::integer::Integer;
 use crate::shape::Element;
-use crate::shape::place::{OnDevice, Place, Span};
+use crate::shape::place::{OnDevice, OnMapped, Place, Span};
 use cudarc::driver::CudaFunction;
-use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject};
+use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject, Target};
 use std::sync::Arc;
 
 pub use crate::kernel::dimensions::Dimensions;
@@ -55,7 +56,15 @@ pub struct KernelFacts {
     pub places: &'static [(u32, &'static str)],
     /// The parameters that are textures. Each is `&` in `params`; the kernel gets a handle and no address.
     pub textures: &'static [Texture],
+    /// The same kernel in files that are tuned for newer devices, each with a `target` above those before it. A device
+    /// gets the kernel with the highest target that it runs, and the emulator gets this one. They differ from it in the
+    /// fields that PTX tells: `source`, `limits` and those after it but `contracts` and `textures`. They have no tuned
+    /// kernels of their own.
+    pub tuned: &'static [&'static KernelFacts],
 }
+
+/// The first compute capability with programmatic launches: 9.0.
+pub(crate) const PROGRAMMATIC_FROM: u32 = 90;
 
 impl KernelFacts {
     /// Whether a parameter is memory of this mode.
@@ -70,6 +79,37 @@ impl KernelFacts {
             index += 1;
         }
         false
+    }
+
+    /// The number of files that the kernel is in.
+    pub(crate) const fn variants(&self) -> usize {
+        1 + self.tuned.len()
+    }
+
+    /// The kernel in the file with this index: itself, then the tuned ones.
+    pub(crate) const fn variant(&self, index: usize) -> &KernelFacts {
+        match index {
+            0 => self,
+            _ => self.tuned[index - 1],
+        }
+    }
+
+    /// Whether a device with programmatic launches may get this variant: not if each such device runs a higher one.
+    pub(crate) const fn may_be_programmatic(&self, index: usize) -> bool {
+        let Some(own) = Target::parse(self.variant(index).target) else {
+            return true;
+        };
+        let mut higher = 0;
+        while higher < self.tuned.len() {
+            if let Some(target) = Target::parse(self.tuned[higher].target)
+                && target.is_above(own)
+                && target.runs_from(PROGRAMMATIC_FROM)
+            {
+                return false;
+            }
+            higher += 1;
+        }
+        true
     }
 
     /// The form of a parameter that is a texture.
@@ -110,12 +150,16 @@ impl KernelFacts {
 ///   and the memory passed as `&`;
 /// * memory passed as `&` of [`Atomic`](crate::Atomic) is accessed only by `atom` and `red` with the scope of the whole
 ///   GPU;
+/// * memory passed as `&` of [`Mapped`](crate::Mapped) is accessed only by `ld` and `st` of elements of this size that
+///   are strong for the whole system;
 /// * memory passed as `&` of [`Texel`](crate::Texel), which `textures` lists, is read through the texture alone, by
 ///   `tex.1d` with an integer or, if it has rows, by `tex.2d`;
 /// * in memory passed as `&mut` of `MaybeUninit`, each element that is read later is written before the kernel reads
 ///   it;
 /// * `loads` and `dependency` leave out nothing that they must list;
 /// * if [`Kernel::SAFE`], it is a `safe fn`, as the macro understands that.
+///
+/// The same holds for each of `tuned`, whose parameters and contracts are those of `FACTS`.
 ///
 /// If the source is CUDA C++, a [`safe`](crate::kernel::Declaration::safe) declaration is checked against the compiled
 /// PTX when a graph is built; for an unsafe one, whoever launches the kernel vouches.
@@ -172,6 +216,7 @@ pub(crate) static LOADED: KernelFacts = KernelFacts {
     dependency: GridDependency::NONE,
     places: &[],
     textures: &[],
+    tuned: &[],
 };
 
 /// A loaded function, to launch in a graph: cudarc's [`CudaFunction`], or a reference or [`Arc`] to one.
@@ -340,6 +385,12 @@ impl CallArgument {
     /// It gets the address of the first byte.
     pub fn atomic<S: ?Sized>(place: &Place<S, OnDevice>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::Atomic))
+    }
+
+    /// Mapped memory, which the kernel loads and stores as [`Mapped`](crate::Mapped) says. It gets the address of the
+    /// first byte.
+    pub fn mapped<S: ?Sized>(place: &Place<S, OnMapped>) -> Self {
+        Self(ArgumentKind::Buffer(place.span, Mode::Mapped))
     }
 
     /// Device memory that the kernel initialises: if an element is read later, the kernel writes it, and does so before

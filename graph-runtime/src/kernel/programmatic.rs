@@ -1,7 +1,7 @@
 //! The rules of `graph-plan` about programmatic edges and first reads, applied to [`KernelFacts`].
 
 use crate::kernel::{Kernel, KernelFacts};
-use graph_plan::{Diagnostic, Exposed, SharedParam, Subject, Text};
+use graph_plan::{Diagnostic, Exposed, KernelCode, SharedParam, Subject, Text};
 
 /// A programmatic edge.
 #[derive(Clone, Copy, Debug)]
@@ -15,16 +15,35 @@ pub struct ProgrammaticEdge<'a> {
 impl ProgrammaticEdge<'_> {
     /// A message that says why the edge does not order its nodes; `None` if it does.
     ///
+    /// Of a kernel with tuned files, each counts that a device with programmatic launches may get.
+    ///
     /// `kernel` is the kernel of the downstream node, and `memory` has the memory that its parameters point to. `all`
     /// are the kernels of all nodes, since one of them may write variables of the same module.
     pub const fn fault(&self, kernel: &KernelFacts, memory: &[SharedParam], all: &[&KernelFacts]) -> Option<Text> {
-        let code = kernel.code();
-        let (mut exposed, mut index) = (Exposed::new(&code, memory), 0);
+        let mut variant = 0;
+        while variant < kernel.variants() {
+            if kernel.may_be_programmatic(variant)
+                && let Some(text) = self.fault_of(&kernel.variant(variant).code(), memory, all)
+            {
+                return Some(text);
+            }
+            variant += 1;
+        }
+        None
+    }
+
+    /// The fault if the downstream kernel is the one in this file.
+    const fn fault_of(&self, code: &KernelCode<'_>, memory: &[SharedParam], all: &[&KernelFacts]) -> Option<Text> {
+        let (mut exposed, mut index) = (Exposed::new(code, memory), 0);
         while index < all.len() {
-            exposed = exposed.with_writer(&code, &all[index].code());
+            let mut variant = 0;
+            while variant < all[index].variants() {
+                exposed = exposed.with_writer(code, &all[index].variant(variant).code());
+                variant += 1;
+            }
             index += 1;
         }
-        self.rule().fault(&code, exposed)
+        self.rule().fault(code, exposed)
     }
 
     /// The fault as a diagnostic about the downstream node, which has the index `node`.
@@ -41,6 +60,13 @@ impl ProgrammaticEdge<'_> {
 
     /// A warning that the edge gains nothing, since the upstream kernel never lets the next one start early.
     pub const fn never_triggers(&self, upstream: &KernelFacts) -> Option<Text> {
+        let mut variant = 1;
+        while variant < upstream.variants() {
+            if upstream.variant(variant).dependency.triggers.is_some() {
+                return None;
+            }
+            variant += 1;
+        }
         self.rule().never_triggers(&upstream.code())
     }
 
@@ -56,11 +82,25 @@ impl ProgrammaticEdge<'_> {
 /// uninitialized: its kernel loads through parameter `param`, to which the memory is passed. `None` if the kernel only
 /// writes there.
 pub const fn reads_uninitialized(node: &str, memory: &str, kernel: &KernelFacts, param: usize) -> Option<Text> {
-    kernel.code().reads_uninitialized(node, memory, param)
+    let mut variant = 0;
+    while variant < kernel.variants() {
+        if let Some(text) = kernel.variant(variant).code().reads_uninitialized(node, memory, param) {
+            return Some(text);
+        }
+        variant += 1;
+    }
+    None
 }
 
 /// Whether the kernel may let the kernels after it start before it has ended. (Always true of a CUDA source, whose PTX
 /// is not known yet.)
 pub const fn triggers<K: Kernel>() -> bool {
-    K::FACTS.source.is_cuda() || K::FACTS.dependency.triggers.is_some()
+    let mut variant = 0;
+    while variant < K::FACTS.variants() {
+        if K::FACTS.variant(variant).dependency.triggers.is_some() {
+            return true;
+        }
+        variant += 1;
+    }
+    K::FACTS.source.is_cuda()
 }

@@ -27,6 +27,10 @@ pub enum OnHost {}
 #[derive(Debug)]
 pub enum OnDevice {}
 
+/// The kind of a place in [mapped](crate::GraphBuilder::mapped) host memory, which only kernels take.
+#[derive(Debug)]
+pub enum OnMapped {}
+
 impl sealed::Memory for OnHost {
     const SPACE: graph_plan::Space = graph_plan::Space::Host;
 }

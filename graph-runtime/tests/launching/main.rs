@@ -4,6 +4,7 @@
 mod common;
 
 mod attributes;
+mod clusters;
 mod barriers;
 mod forms;
 mod functions;
@@ -14,3 +15,4 @@ mod nvrtc;
 mod programmatic;
 mod programmatic_edges;
 mod rng;
+mod tuned;

@@ -5,7 +5,7 @@ use graph_runtime::kernel::{GridDependency, KernelFacts, Source, Touched};
 use graph_runtime::private::{
     ProgrammaticEdge, Sharing, check_initializes, check_programmatic, reads_uninitialized, triggers,
 };
-use graph_runtime::{Device, Error, Kernel, cuda_graph, cuda_kernels};
+use graph_runtime::{Kernel, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("../graph-ptx/tests/data/programmatic.ptx")]
 unsafe extern "C" {
@@ -166,6 +166,7 @@ fn variables_are_early_where_a_kernel_of_the_graph_writes_them() {
         dependency: variables::FACTS.dependency,
         places: variables::FACTS.places,
         textures: &[],
+        tuned: &[],
     };
     assert_eq!(fault(&READS, &[written(0, false)], &[&READS, right::FACTS]), None);
     let message = fault(&READS, &[written(0, false)], &[&READS, variables::FACTS]).unwrap();
@@ -244,17 +245,8 @@ cuda_graph! {
 }
 
 #[test]
-fn the_emulator_has_no_clusters() {
-    let error = Clusters::build(&Device::emulator()).unwrap_err();
-    assert!(
-        matches!(
-            &error,
-            Error::Kernel {
-                kernel: "clustered",
-                ..
-            }
-        ),
-        "{error}"
-    );
-    assert!(error.to_string().contains("clusters of several blocks"), "{error}");
+fn a_kernel_that_requires_a_cluster_runs_in_one() {
+    let mut graph = Clusters::build(&device()).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(graph.data().unwrap().read().unwrap()[0], 1.0);
 }

@@ -7,7 +7,8 @@ use crate::common::{
 };
 use graph_runtime::private::Declare as _;
 use graph_runtime::{
-    Code, Device, Error, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, Plan, Result, cuda_graph,
+    AnyGraph, Code, Device, Error, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, Plan, Result,
+    cuda_graph,
 };
 
 /// Launches of each graph: an order that is missing need not show at once.
@@ -466,6 +467,53 @@ fn iterations_have_programmatic_edges() -> Result<()> {
             assert_eq!(*graph.c()?.read()?, [value + 2 * n as u32 + 1; 64], "{n} iterations");
         }
     }
+    Ok(())
+}
+
+cuda_graph! {
+    /// Between iterations of an `each` in an `each`, and out of it.
+    graph Chains(n: usize) {
+        param  value: u32 = 0;
+        param  steps: u32 = 0;
+        device a: [[u32; 64]; 2];
+        device b: [[u32; 64]; 2];
+        device c: [[u32; 64]; 2];
+
+        each chain in 0..2 {
+            kernel first = slow_write<<<2, 32>>>(&mut a[chain], value, steps);
+            each i in 0..n {
+                kernel there = slow_step<<<2, 32>>>(&a[chain], &mut b[chain], steps)
+                    after programmatic(first), programmatic(back(chain, i - 1));
+                kernel back  = step<<<2, 32>>>(&b[chain], &mut a[chain]) after programmatic(there);
+            }
+        }
+        each chain in 0..2 {
+            kernel last = step<<<2, 32>>>(&a[chain], &mut c[chain]) after first, back;
+        }
+    }
+}
+
+#[test]
+fn edges_between_iterations_of_an_each_are_programmatic() -> Result<()> {
+    for n in [0, 1, 3] {
+        let mut graph = Chains::build(&device(), n)?;
+        graph.set_steps(steps())?;
+        for value in 1..=LAUNCHES {
+            graph.set_value(value)?;
+            graph.launch()?;
+            assert_eq!(
+                *graph.c()?.read()?,
+                [[value + 2 * n as u32 + 1; 64]; 2],
+                "{n} iterations"
+            );
+        }
+    }
+    let plan = Chains::build(&Device::emulator(), 2)?.plan();
+    let later = plan.nodes.iter().find(|node| node.name == "there[1][1]").unwrap();
+    let early = later.programmatic.iter().map(|&node| &plan.nodes[node].name[..]);
+    assert_eq!(early.collect::<Vec<_>>(), ["first[1]", "back[1][0]"]);
+    let drawing = Chains::PLAN.to_mermaid();
+    assert!(drawing.contains("\"programmatic(chain, i - 1)\""), "{drawing}");
     Ok(())
 }
 

@@ -17,5 +17,6 @@ mod host_statements;
 mod integers;
 mod language;
 mod library_statements;
+mod mapped;
 mod ranges;
 mod update;

@@ -132,6 +132,7 @@ impl Warp {
             | Op::TextureFetch(_)
             | Op::TextureQuery(_)
             | Op::Cluster(_)
+            | Op::ClusterAddress(_)
             | Op::ActiveMask { .. } => [0; LANES],
         }
     }

@@ -63,13 +63,14 @@ fn statements(tokens: TokenStream, around: &[Memory], order: &mut Order) -> Toke
     quote!(#(#visibilities const _: () = ();)* #declarations #uses)
 }
 
-/// `device`, `host`, `scratch` or `constant` memory as the type of a place, and the facts that a closure needs.
+/// `device`, `host`, `scratch`, `mapped` or `constant` memory as the type of a place, and the facts that a closure needs.
 pub(super) fn place(space: &TokenTree, name: &TokenTree, shape: &[TokenTree]) -> Option<(TokenStream, Memory)> {
     let space = match space {
         TokenTree::Ident(word) if word == "host" => quote!(::graph_runtime::OnHost),
         TokenTree::Ident(word) if word == "device" || word == "scratch" || word == "constant" => {
             quote!(::graph_runtime::OnDevice)
         }
+        TokenTree::Ident(word) if word == "mapped" => quote!(::graph_runtime::OnMapped),
         _ => return None,
     };
     let (name, shape) = (name.to_string(), stream(shape));
@@ -138,7 +139,7 @@ impl<'t> Statement<'t> {
     fn declaration(&self) -> TokenStream {
         let (name, rest) = (self.name, stream(self.rest));
         match self.keyword {
-            Keyword::Host | Keyword::Device | Keyword::Scratch | Keyword::Constant => {
+            Keyword::Host | Keyword::Device | Keyword::Scratch | Keyword::Constant | Keyword::Mapped => {
                 self.place().map_or_else(TokenStream::new, |(ty, memory)| {
                     let lengths = lengths(memory.shape);
                     quote!(#lengths let mut #name: #ty;)
@@ -168,9 +169,10 @@ impl<'t> Statement<'t> {
     fn uses(&self, memory: &[Memory], order: &mut Order) -> TokenStream {
         let (action, after) = self.action();
         let uses = match self.keyword {
-            Keyword::Host | Keyword::Device | Keyword::Scratch | Keyword::Constant | Keyword::Param => {
+            Keyword::Host | Keyword::Device | Keyword::Scratch | Keyword::Constant | Keyword::Mapped => {
                 return TokenStream::new();
             }
+            Keyword::Param => return TokenStream::new(),
             Keyword::For | Keyword::Each => return self.iterations(action, memory, order),
             Keyword::Kernel => launch(action),
             Keyword::Memcpy => pair(action, "->"),

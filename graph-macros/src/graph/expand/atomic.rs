@@ -71,6 +71,9 @@ pub(super) fn any(graph: &Graph<'_>, resource: usize) -> TokenStream {
 
 /// The accesses of a graph with mistakes to a resource, as a constant `Mode`.
 pub(super) fn usage_as_written(graph: &Graph<'_>, resource: usize) -> TokenStream {
+    if graph.draft.resources[resource].mapped {
+        return quote!(__p::Mode::Mapped);
+    }
     let mut accesses = accesses_to(graph, resource);
     match accesses.any(|access| graph.draft.accesses[access].mode.writes()) {
         true => quote!(__p::Mode::ReadWrite),
@@ -80,6 +83,9 @@ pub(super) fn usage_as_written(graph: &Graph<'_>, resource: usize) -> TokenStrea
 
 /// The accesses of the graph to a resource, as a constant `Mode`, for graphs that have this one as a node.
 pub(super) fn usage(graph: &Graph<'_>, resource: usize) -> TokenStream {
+    if graph.draft.resources[resource].mapped {
+        return quote!(__p::Mode::Mapped);
+    }
     let all: Vec<usize> = accesses_to(graph, resource).collect();
     if all.iter().any(|&access| graph.draft.accesses[access].mode.writes()) {
         return quote!(__p::Mode::ReadWrite);

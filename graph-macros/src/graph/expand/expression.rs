@@ -132,6 +132,7 @@ fn resources(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
         | ResourceKind::Device
         | ResourceKind::Scratch
         | ResourceKind::Constant
+        | ResourceKind::Mapped
         | ResourceKind::Rng
         | ResourceKind::Shared { .. } => resource::declare(graph, resource, builder, None),
     };
@@ -205,6 +206,7 @@ fn construct(graph: &Graph<'_>, built: &TokenStream) -> TokenStream {
         | ResourceKind::Device
         | ResourceKind::Scratch
         | ResourceKind::Constant
+        | ResourceKind::Mapped
         | ResourceKind::Rng
         | ResourceKind::Shared { .. } => local(&resource.name).to_token_stream(),
     });

@@ -5,7 +5,7 @@ use super::names::{Source, copy, receiver, unseen, value_name};
 use super::promise;
 use super::shape::Shape;
 use super::types::{
-    Lent, arguments, cloned, generics, lent, marker, memory_lent, nodes_field, param_type, place_type_at,
+    Lent, arguments, cloned, generics, lent, marker, memory_lent, nodes_field, param_type, place_type_at, resource_type,
 };
 use super::visibility::visibility;
 use crate::graph::ast::{Node, Resource, ResourceKind};
@@ -210,6 +210,9 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
     if resource.random.is_some() {
         return rng_handle(graph, resource, bodies);
     }
+    if resource.kind == ResourceKind::Mapped {
+        return mapped_handle(graph, resource, bodies);
+    }
     let (name, docs) = (&resource.name, &resource.attributes.docs);
     let visibility = visibility(graph, &resource.attributes);
     let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
@@ -402,6 +405,36 @@ pub(super) fn rng_handle(graph: &Graph<'_>, resource: &Resource, bodies: Bodies)
         #(#docs)*
         #promise
         #visibility fn #name(&mut self) -> __g::RngHandle<'_> { #get }
+    }
+}
+
+/// The method that returns a handle to mapped memory.
+fn mapped_handle(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
+    let (name, docs) = (&resource.name, &resource.attributes.docs);
+    let visibility = visibility(graph, &resource.attributes);
+    let summary =
+        format!(" A handle to `{name}`, by which the host accesses it while the graph runs. Waits for nothing.");
+    let (field, element) = (unseen(name), &resource.shape.element);
+    let promise = promise::mention(graph);
+    let (ty, get) = match graph.is_expression() {
+        true => {
+            let slot = resource_type(graph, resource);
+            (
+                quote!(__g::MappedHost<<#slot as __p::MappedSlot>::Element>),
+                quote!(__p::MappedSlot::handle(&self.#field, &self.__graph)),
+            )
+        }
+        false => (
+            quote!(__g::MappedHost<#element>),
+            quote!(__g::Graph::mapped(&self.__graph, &self.#field)),
+        ),
+    };
+    let get = bodies.of(get);
+    quote! {
+        #[doc = #summary]
+        #(#docs)*
+        #promise
+        #visibility fn #name(&self) -> __g::Result<#ty> { #get }
     }
 }
 

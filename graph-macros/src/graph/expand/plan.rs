@@ -152,7 +152,10 @@ fn bodies(graph: &Graph<'_>) -> (TokenStream, TokenStream) {
     let shifts = graph.draft.shifts.iter().map(|shift| {
         let ([from, to], steps) = ([shift.from, shift.to].map(number), &shift.steps);
         let steps = steps.iter().map(|&step| Literal::i64_unsuffixed(step));
-        quote!(__p::PlanShift::new(#from, #to, &[#(#steps),*]))
+        match shift.programmatic {
+            true => quote!(__p::PlanShift::programmatic(#from, #to, &[#(#steps),*])),
+            false => quote!(__p::PlanShift::new(#from, #to, &[#(#steps),*])),
+        }
     });
     if graph.draft.shifts.is_empty() {
         return (declared, call);

@@ -6,8 +6,9 @@ use super::atomic;
 use crate::graph::ast::{Argument, Launch, Node};
 use crate::graph::resolve::Graph;
 use crate::report::conditional_warning;
+use crate::text::plain;
 use graph_plan::{Access, Code, Edge, Outcome, Shift, Writers};
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
@@ -31,16 +32,18 @@ pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
         });
         quote!(__p::Declare::#method(#builder, &[#(#edges),*]);)
     });
-    let indices: Vec<usize> = (0..graph.draft.shifts.len()).collect();
-    let loops = |&shift: &usize| graph.draft.shifts[shift].steps.len();
-    let shifted = indices.chunk_by(|a, b| loops(a) == loops(b)).map(|run| {
-        let edges = run.iter().map(|&shift| {
-            let Shift { from, to, steps } = &graph.draft.shifts[shift];
+    let alike = |a: &Shift, b: &Shift| (a.steps.len(), a.programmatic) == (b.steps.len(), b.programmatic);
+    let shifted = graph.draft.shifts.chunk_by(alike).map(|run| {
+        let method = match run[0].programmatic {
+            false => quote!(shifted_edges),
+            true => quote!(programmatic_shifted_edges),
+        };
+        let edges = run.iter().map(|Shift { from, to, steps, .. }| {
             let [from, to] = [*from, *to].map(Literal::usize_unsuffixed);
             let steps = steps.iter().map(|&step| Literal::i64_unsuffixed(step));
             quote!((#from, #to, [#(#steps),*]))
         });
-        quote!(__p::Declare::shifted_edges(#builder, &[#(#edges),*]);)
+        quote!(__p::Declare::#method(#builder, &[#(#edges),*]);)
     });
     let nodes = Literal::usize_unsuffixed(graph.nodes.len());
     let end = quote!(__p::Declare::end_nodes(#builder, #nodes););
@@ -50,7 +53,8 @@ pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
 /// For each programmatic edge, the assertion that the later kernel waits, and a warning if the earlier one never lets
 /// it start early.
 pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
-    if graph.draft.programmatic.is_empty() {
+    let edges = programmatic_edges(graph);
+    if edges.is_empty() {
         return TokenStream::new();
     }
     let updating = atomic::if_atomic(graph);
@@ -62,21 +66,57 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         kernels(graph, |launch| own_kernel(graph, launch).is_some()).types,
         allowed(graph),
     );
-    let of_edge = |&index: &usize| {
-        let kernels = kernels_of(graph, index)?;
-        let order = order(graph, index, &kernels, &writers, &all);
-        let name = format_ident!(
-            "EDGE{index}_{}",
-            kernels.after.name.unraw(),
-            span = graph.edges[index].span()
-        );
-        let assertion = quote_spanned! {graph.edges[index].span()=>
+    let of_edge = |edge: &Programmatic| {
+        let kernels = kernels_of(graph, edge)?;
+        let order = order(graph, edge, &kernels, &writers, &all);
+        let name = format_ident!("EDGE{}_{}", edge.number, kernels.after.name.unraw(), span = edge.span);
+        let assertion = quote_spanned! {edge.span=>
             #allowed const #name: () = __p::check_programmatic #order;
         };
-        let warning = never_triggers(graph, index, &kernels, &order);
+        let warning = never_triggers(graph, edge, &kernels, &order);
         Some(quote!(#assertion #warning))
     };
-    graph.draft.programmatic.iter().filter_map(of_edge).collect()
+    edges.iter().filter_map(of_edge).collect()
+}
+
+/// A programmatic edge as it is written: within an iteration, or between two.
+struct Programmatic {
+    /// The edge's index; those between iterations are numbered after the others.
+    number: usize,
+    from: usize,
+    to: usize,
+    /// The name of the earlier node in the `after` list.
+    span: Span,
+    /// The earlier node as a plain edge names it: `k`, or `k(i - 1)`.
+    earlier: String,
+}
+
+/// All programmatic edges, those between iterations last.
+fn programmatic_edges(graph: &Graph<'_>) -> Vec<Programmatic> {
+    let within = graph.draft.programmatic.iter().map(|&index| {
+        let Edge { from, to } = graph.draft.edges[index];
+        Programmatic {
+            number: index,
+            from,
+            to,
+            span: graph.edges[index].span(),
+            earlier: graph.edges[index].to_string(),
+        }
+    });
+    let shifts = graph.draft.shifts.iter().zip(&graph.shifts).enumerate();
+    let between = shifts.filter(|(_, (shift, _))| shift.programmatic);
+    let between = between.map(|(index, (shift, written))| {
+        let numbers = written.iteration.iter().flat_map(|iteration| &iteration.numbers);
+        let numbers: Vec<String> = numbers.map(plain).collect();
+        Programmatic {
+            number: graph.draft.edges.len() + index,
+            from: shift.from,
+            to: shift.to,
+            span: written.name.span(),
+            earlier: format!("{}({})", written.name, numbers.join(", ")),
+        }
+    });
+    within.chain(between).collect()
 }
 
 /// The writers of memory: those that are written as such, and all that write it if every access that may be an atomic
@@ -96,8 +136,8 @@ struct Kernels<'a> {
 }
 
 /// The nodes of an edge; `None` if the later node launches a function value, whose kernel only `build` knows.
-fn kernels_of<'a>(graph: &Graph<'a>, index: usize) -> Option<Kernels<'a>> {
-    let Edge { from, to } = graph.draft.edges[index];
+fn kernels_of<'a>(graph: &Graph<'a>, edge: &Programmatic) -> Option<Kernels<'a>> {
+    let &Programmatic { from, to, .. } = edge;
     Some(Kernels {
         before: graph.nodes[from],
         after: graph.nodes[to],
@@ -109,7 +149,7 @@ fn kernels_of<'a>(graph: &Graph<'a>, index: usize) -> Option<Kernels<'a>> {
 /// The types and operands for the functions that tell whether the edge orders its nodes.
 fn order(
     graph: &Graph<'_>,
-    index: usize,
+    edge: &Programmatic,
     kernels: &Kernels<'_>,
     writers: &AllWriters<'_>,
     all: &[TokenStream],
@@ -120,25 +160,34 @@ fn order(
     } else {
         kernel.clone()
     };
-    let memory = sharing(graph, graph.draft.edges[index].to, kernels.launch, writers);
-    let (name, other) = (kernels.after.name.to_string(), kernels.before.name.to_string());
-    quote_spanned! {graph.edges[index].span()=>
+    let memory = sharing(graph, edge.to, kernels.launch, writers);
+    let (name, other) = (kernels.after.name.to_string(), &edge.earlier);
+    quote_spanned! {edge.span=>
         ::<#kernel, #upstream>(#name, #other, &[#memory], &[#(<#all as __g::Kernel>::FACTS),*])
     }
 }
 
 /// A warning at the name of the earlier node, unless it is silenced or the edge is an error. A macro can only warn by
 /// using a deprecated item. Constants of the kernels decide whether the item that is used is deprecated.
-fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order: &TokenStream) -> Option<TokenStream> {
-    let (code, span) = (Code::ProgrammaticEdge, graph.edges[index].span());
-    (kernels.both && !graph.allows(graph.draft.edges[index].to, code)).then_some(())?;
+fn never_triggers(
+    graph: &Graph<'_>,
+    edge: &Programmatic,
+    kernels: &Kernels<'_>,
+    order: &TokenStream,
+) -> Option<TokenStream> {
+    let code = Code::ProgrammaticEdge;
+    (kernels.both && !graph.allows(edge.to, code)).then_some(())?;
     let (before, after) = (&kernels.before.name, &kernels.after.name);
+    let earlier = &edge.earlier;
     let note = format!(
-        "node `{after}` starts no sooner than `{before}` has ended [{code}]\n\
+        "node `{after}` starts no sooner than `{earlier}` has ended [{code}]\n\
          note: the kernel of `{before}` never executes `griddepcontrol.launch_dependents`\n\
-         help: call `cudaTriggerProgrammaticLaunchCompletion()` in it, or write `after {before}`"
+         help: call `cudaTriggerProgrammaticLaunchCompletion()` in it, or write `after {earlier}`"
     );
-    let (ty, edge) = (format_ident!("__Edge{index}"), Ident::new("programmatic_edge", span));
+    let (ty, edge) = (
+        format_ident!("__Edge{}", edge.number),
+        Ident::new("programmatic_edge", edge.span),
+    );
     let kernel = kernel(graph, kernels.before);
     let condition = quote!(!__p::triggers::<#kernel>() && __p::is_programmatic #order);
     Some(conditional_warning(&ty, &edge, &note, &condition))

@@ -53,6 +53,7 @@ pub(super) fn declare(
             let function = function("scratch");
             return quote!(let #place = __g::GraphBuilder::#function::<#element>(#builder, #name #length););
         }
+        ResourceKind::Mapped => function("mapped"),
         ResourceKind::Host => function("host"),
         ResourceKind::Device => function("device"),
     };

@@ -29,6 +29,7 @@ pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
                 Shape::Table { .. } => quote!(__p::TableSlot),
                 Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => quote!(__p::HostSlot),
             },
+            ResourceKind::Mapped => quote!(__p::MappedSlot),
             ResourceKind::Rng => quote!(::core::borrow::Borrow<__g::Rng>),
             ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Constant | ResourceKind::Shared { .. } => {
                 quote!(__p::Slot)
@@ -98,6 +99,9 @@ pub(super) fn place_type_at(graph: &Graph<'_>, resource: &Resource, runtime: &To
         return quote!(#runtime::Rng);
     }
     let shape = Shape::of(graph, resource).at(runtime);
+    if resource.kind == ResourceKind::Mapped {
+        return quote!(#runtime::Place<#shape, #runtime::OnMapped>);
+    }
     match resource.space() {
         Space::Host => quote!(#runtime::Place<#shape, #runtime::OnHost>),
         Space::Device => quote!(#runtime::Place<#shape, #runtime::OnDevice>),

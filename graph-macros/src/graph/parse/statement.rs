@@ -124,6 +124,7 @@ impl Kind {
             Keyword::Host => Self::Memory(ResourceKind::Host),
             Keyword::Device => Self::Memory(ResourceKind::Device),
             Keyword::Scratch => Self::Memory(ResourceKind::Scratch),
+            Keyword::Mapped => Self::Memory(ResourceKind::Mapped),
             Keyword::Constant => Self::Constant,
             Keyword::Param => Self::Param,
             Keyword::Rng => Self::Rng,

@@ -88,7 +88,12 @@ fn argument_access<'a>(
         Argument::Borrow { and, mutable, place } => {
             let next = graph.accesses.len();
             borrow(graph, node, place, and.span, mutable.is_some(), report);
-            (mutable.is_none() && graph.accesses.len() > next).then_some(next)
+            let entered = graph
+                .draft
+                .accesses
+                .get(next)
+                .filter(|access| access.mode == Mode::Read);
+            entered.map(|_| next)
         }
         Argument::Value(value) => {
             if let Some(name) = resource_by_value(graph, value) {
@@ -125,6 +130,8 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         Some(Entity::Resource(resource)) => {
             let misused = rng::misuse(graph, node, place, resource, mode);
             let misused = misused.or_else(|| graph_plan::misused_constant(&graph.draft, node, resource));
+            let mode = mapped(graph, node, resource, mode);
+            let misused = misused.or_else(|| graph_plan::misused_mapped(&graph.draft, node, resource, mode));
             if let Some(mistake) = misused {
                 report.push_between(start, place.end, &mistake);
                 return;
@@ -177,6 +184,15 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         }
     };
     report.push(name.span(), &diagnostic);
+}
+
+/// The mode of an access that is written as one of this mode: kernels and children access mapped memory as such.
+fn mapped(graph: &Graph<'_>, node: usize, resource: usize, mode: Mode) -> Mode {
+    let takes = matches!(graph.draft.nodes[node].kind, NodeKind::Kernel | NodeKind::Graph);
+    match (graph.draft.resources[resource].mapped, mode) {
+        (true, Mode::Read) if takes => Mode::Mapped,
+        (_, mode) => mode,
+    }
 }
 
 /// The loop that a name is the variable of, for messages.

@@ -161,6 +161,7 @@ impl<'a> Graph<'a> {
         let index = self.draft.resource(resource.name.to_string(), resource.space());
         self.draft.resources[index].scratch = resource.kind == ResourceKind::Scratch;
         self.draft.resources[index].constant = resource.kind == ResourceKind::Constant;
+        self.draft.resources[index].mapped = resource.kind == ResourceKind::Mapped;
         Entity::Resource(index)
     }
 
@@ -199,7 +200,7 @@ fn kind(action: &Action) -> NodeKind {
 /// The names of the accessors of declared memory.
 fn memory_accessors(resource: &Resource) -> Vec<String> {
     match resource.kind {
-        ResourceKind::Scratch | ResourceKind::Rng => Vec::new(),
+        ResourceKind::Scratch | ResourceKind::Mapped | ResourceKind::Rng => Vec::new(),
         ResourceKind::Host
         | ResourceKind::Device
         | ResourceKind::Constant

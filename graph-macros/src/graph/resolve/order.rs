@@ -101,20 +101,10 @@ fn edge<'a>(
         graph.edges.push(name);
         return true;
     }
-    if let (Some(word), Some(iteration)) = (&dependency.programmatic, &dependency.iteration) {
-        let message = format!(
-            "`{}` has a programmatic edge from another iteration of `{name}`",
-            graph.nodes[node].name
-        );
-        let diagnostic = error(Code::ProgrammaticEdge, message);
-        let help = format!(
-            "write `{name}({})`, without `programmatic`",
-            plain_list(&iteration.numbers)
-        );
-        report.push_between(word.span(), iteration.end, &diagnostic.help(help));
-        return false;
-    }
-    graph.draft.shift(before, node, steps);
+    match programmatic {
+        true => graph.draft.programmatic_shift(before, node, steps),
+        false => graph.draft.shift(before, node, steps),
+    };
     graph.draft.shift_lines.push(line);
     graph.shifts.push(dependency);
     true

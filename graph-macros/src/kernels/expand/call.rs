@@ -2,9 +2,9 @@
 
 use super::expected;
 use crate::kernels::check::Checked;
-use crate::kernels::param::{Buffer, Kind, Param, Value};
+use crate::kernels::param::{Kind, Param, Value};
 use crate::span::ends;
-use graph_plan::{Mode, Scalar};
+use graph_plan::Scalar;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
@@ -74,7 +74,7 @@ pub(super) fn launch(kernel: &Checked) -> TokenStream {
         let ident = &param.ident;
         match &param.kind {
             Kind::Buffer(buffer) => {
-                let (lent, passed) = lending(buffer);
+                let (lent, passed) = buffer.lending();
                 quote!(::graph_runtime::private::#lent::#passed(#ident))
             }
             Kind::Value(_) | Kind::Invalid => argument(param),
@@ -167,7 +167,8 @@ fn input(index: usize, param: &Param) -> TokenStream {
         Kind::Buffer(buffer) => {
             let (span, mutability) = (ends(&buffer.ty).0, &buffer.mutability);
             let shape = buffer.exact.as_ref().map_or_else(|| quote!(#shape), |ty| quote!(#ty));
-            let place = quote_spanned!(span=> ::graph_runtime::Place<#shape, ::graph_runtime::OnDevice>);
+            let memory = buffer.memory();
+            let place = quote_spanned!(span=> ::graph_runtime::Place<#shape, ::graph_runtime::#memory>);
             quote_spanned!(span=> #ident: &#mutability #place)
         }
         Kind::Value(value) if value.scalar.is_integer() => {
@@ -179,17 +180,6 @@ fn input(index: usize, param: &Param) -> TokenStream {
         }
         Kind::Invalid => quote!(#ident: #shape),
     }
-}
-
-/// The trait of the references that a parameter takes, and the function that makes an argument of one.
-fn lending(buffer: &Buffer) -> (Ident, Ident) {
-    let (lent, passed) = match buffer.mode() {
-        Mode::Read => ("Lent", "read"),
-        Mode::Atomic => ("Lent", "atomic"),
-        Mode::ReadWrite => ("LentMut", "write"),
-        Mode::Write => ("LentMut", "uninit"),
-    };
-    (format_ident!("{lent}"), format_ident!("{passed}"))
 }
 
 /// The type of a by-value parameter. One that the macro read as a primitive type must be that type, whatever else has
@@ -209,7 +199,7 @@ fn argument(param: &Param) -> TokenStream {
     let ident = &param.ident;
     match &param.kind {
         Kind::Buffer(buffer) => {
-            let (_, passed) = lending(buffer);
+            let (_, passed) = buffer.lending();
             quote!(::graph_runtime::private::CallArgument::#passed(#ident))
         }
         Kind::Value(value) if value.scalar.is_integer() => {

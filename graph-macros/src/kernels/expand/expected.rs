@@ -4,6 +4,7 @@ use crate::kernels::declaration::Declaration;
 use crate::kernels::param::{Buffer, Kind, Param, Value};
 use crate::span::ends;
 use crate::text::text;
+use graph_plan::Mode;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -114,11 +115,12 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
             name(declaration, param),
             parameter(declaration, param, &escaped(&buffer.ty)),
         );
-        let (how, lent) = match buffer.mutability {
-            Some(_) => ("&mut ", quote!(LentMut)),
-            None => ("&", quote!(Lent)),
+        let (lent, _) = buffer.lending();
+        let label = match (buffer.mode(), buffer.mutability) {
+            (Mode::Mapped, _) => "expected `mapped` memory, as `&x`",
+            (Mode::Read | Mode::Write | Mode::ReadWrite | Mode::Atomic, Some(_)) => "expected memory, as `&mut x`",
+            (Mode::Read | Mode::Write | Mode::ReadWrite | Mode::Atomic, None) => "expected memory, as `&x`",
         };
-        let label = format!("expected memory, as `{how}x`");
         quote! {
             #[diagnostic::on_unimplemented(message = #message, label = #label)]
             pub unsafe trait #ident: ::graph_runtime::private::#lent {
@@ -200,18 +202,20 @@ pub(super) fn implementations(declaration: &Declaration) -> TokenStream {
     let leading = param.map(|param| quote!(#param,));
     let implementation = |(param, buffer): (&Param, &Buffer)| {
         let (ident, ident_of_shape) = (name(declaration, param), name_of_shape(declaration, param));
+        let memory = buffer.memory();
         let reference = |mutability: TokenStream| {
             quote! {
                 #[diagnostic::do_not_recommend]
                 unsafe impl<__Shape: ?::core::marker::Sized> #module::#ident
-                    for &#mutability ::graph_runtime::Place<__Shape, ::graph_runtime::OnDevice>
+                    for &#mutability ::graph_runtime::Place<__Shape, ::graph_runtime::#memory>
                 {
                     type Shape = __Shape;
                 }
             }
         };
         let shared = buffer.mutability.is_none().then(|| reference(TokenStream::new()));
-        let (mutable, unit) = (reference(quote!(mut)), &buffer.unit);
+        let unit = &buffer.unit;
+        let mutable = (buffer.mode() != Mode::Mapped).then(|| reference(quote!(mut)));
         let shape = match &buffer.exact {
             Some(exact) => quote! {
                 #[diagnostic::do_not_recommend]

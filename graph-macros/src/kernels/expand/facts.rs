@@ -2,8 +2,9 @@
 
 use crate::kernels::check::Checked;
 use crate::kernels::contract::Contract;
+use crate::kernels::declaration::Declaration;
 use crate::kernels::param::{Kind, Param};
-use crate::kernels::source::Source;
+use crate::kernels::source::{Ptx, Source};
 use crate::span::ends;
 use graph_plan::Mode;
 use graph_ptx::ast::Cluster;
@@ -14,12 +15,22 @@ use std::fmt::Debug;
 
 /// `KernelFacts { .. }`
 pub(super) fn facts(source: Option<&Source>, kernel: &Checked) -> TokenStream {
+    let tuned = (1..kernel.summaries.len()).map(|file| {
+        let facts = of_file(source, kernel, file, &[]);
+        quote!(&#facts)
+    });
+    of_file(source, kernel, 0, &tuned.collect::<Vec<_>>())
+}
+
+/// The facts of the kernel in the PTX file with this index.
+fn of_file(source: Option<&Source>, kernel: &Checked, file: usize, tuned: &[TokenStream]) -> TokenStream {
     let declaration = &kernel.declaration;
     let (name, entry) = (declaration.name(), &declaration.entry);
-    let loads = loads(kernel);
-    let places = places(source, kernel.summary.as_ref(), &loads);
+    let summary = kernel.summaries.get(file).and_then(Option::as_ref);
+    let loads = loads(declaration, summary);
+    let places = places(source.and_then(|source| source.files().nth(file)), summary, &loads);
     let loads = loads.iter().map(|(index, line)| quote!((#index, #line)));
-    let source = super::source::of_kernel(source, declaration);
+    let source = super::source::of_kernel(source, file, declaration);
     let params = declaration.params.iter().map(param);
     // A contract of a kernel with mistakes could only add to them.
     let contracts = match declaration.report.has_errors() {
@@ -27,7 +38,6 @@ pub(super) fn facts(source: Option<&Source>, kernel: &Checked) -> TokenStream {
         false => &kernel.contracts[..],
     };
     let contracts = contracts.iter().map(contract);
-    let summary = kernel.summary.as_ref();
     let (shared, target) = summary.map_or((0, ""), |summary| (summary.static_shared, &summary.target));
     let limits = limits(summary);
     let dependency = dependency(summary);
@@ -54,6 +64,7 @@ pub(super) fn facts(source: Option<&Source>, kernel: &Checked) -> TokenStream {
             dependency: #dependency,
             places: &[#(#places),*],
             textures: &[#(#textures),*],
+            tuned: &[#(#tuned),*],
         }
     }
 }
@@ -82,12 +93,12 @@ fn limits(summary: Option<&KernelSummary>) -> TokenStream {
 
 /// The `&mut` parameters through which the kernel loads, with the lines of the loads. A load from an unknown address
 /// may be through any of them. What a kernel loads of `MaybeUninit` it has written itself.
-fn loads(kernel: &Checked) -> Vec<(usize, u32)> {
-    let Some(summary) = &kernel.summary else {
+fn loads(declaration: &Declaration, summary: Option<&KernelSummary>) -> Vec<(usize, u32)> {
+    let Some(summary) = summary else {
         return Vec::new();
     };
     let uses_old = |param: &Param| matches!(&param.kind, Kind::Buffer(buffer) if buffer.mode() == Mode::ReadWrite);
-    let params = kernel.declaration.params.iter().enumerate();
+    let params = declaration.params.iter().enumerate();
     let loads = params.filter(|(_, param)| uses_old(param));
     loads
         .filter_map(|(index, _)| Some((index, summary.load_through(index)?)))
@@ -95,8 +106,8 @@ fn loads(kernel: &Checked) -> Vec<(usize, u32)> {
 }
 
 /// The places in the source of the lines that facts name, if the PTX tells them.
-fn places(source: Option<&Source>, summary: Option<&KernelSummary>, loads: &[(usize, u32)]) -> Vec<TokenStream> {
-    let (Some(Source::Ptx(ptx)), Some(summary)) = (source, summary) else {
+fn places(ptx: Option<&Ptx>, summary: Option<&KernelSummary>, loads: &[(usize, u32)]) -> Vec<TokenStream> {
+    let (Some(ptx), Some(summary)) = (ptx, summary) else {
         return Vec::new();
     };
     let mut lines: Vec<u32> = loads.iter().map(|(_, line)| *line).collect();

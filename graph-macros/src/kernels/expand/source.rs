@@ -1,4 +1,4 @@
-//! The constants that hold a block's file, and the mention of it in a kernel's facts.
+//! The constants that hold a block's files, and the mention of them in a kernel's facts.
 
 use crate::kernels::cuda::{Cuda, Header};
 use crate::kernels::declaration::Declaration;
@@ -6,28 +6,41 @@ use crate::kernels::param::{Kind, Param};
 use crate::kernels::source::{Ptx, Source};
 use crate::text::text;
 use graph_plan::Mode;
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
 
-/// The `static` of the block's file; an empty one if a mistake was reported.
+/// The `static`s of the block's files; an empty one if a mistake was reported.
 pub(super) fn code(source: Option<&Source>) -> TokenStream {
     match source {
-        None => ptx("", &quote!("")),
-        Some(Source::Ptx(Ptx { path, absolute, .. })) => ptx(path, &quote!(::core::include_str!(#absolute))),
+        None => ptx(0, "", &quote!("")),
+        Some(Source::Ptx(files)) => {
+            let file = |(index, file): (usize, &Ptx)| {
+                let absolute = &file.absolute;
+                ptx(index, &file.path, &quote!(::core::include_str!(#absolute)))
+            };
+            files.all().enumerate().map(file).collect()
+        }
         Some(Source::Cuda(file)) => cuda(file),
     }
 }
 
-fn ptx(path: &str, text: &TokenStream) -> TokenStream {
-    quote!(static __PTX: ::graph_runtime::Ptx = ::graph_runtime::Ptx { path: #path, text: #text };)
+fn ptx(index: usize, path: &str, text: &TokenStream) -> TokenStream {
+    let name = name(index);
+    quote!(static #name: ::graph_runtime::Ptx = ::graph_runtime::Ptx { path: #path, text: #text };)
 }
 
-/// The constant with the variables of a PTX file, which its kernels share; `None` if the PTX is not known.
+/// The name of the `static` of the PTX file with this index.
+fn name(index: usize) -> Ident {
+    match index {
+        0 => format_ident!("__PTX"),
+        _ => format_ident!("__PTX_{index}"),
+    }
+}
+
+/// The constant with the variables of the first PTX file, which its kernels share; `None` if the PTX is not known.
 pub(super) fn variables(source: Option<&Source>) -> Option<TokenStream> {
-    let Some(Source::Ptx(Ptx { module, .. })) = source else {
-        return None;
-    };
-    let variables = module.variables().map(|variable| {
+    let file = source?.files().next()?;
+    let variables = file.module.variables().map(|variable| {
         let (name, bytes, align) = (&variable.name, variable.size, u64::from(variable.align));
         quote!(::graph_runtime::kernel::ModuleVariable { name: #name, bytes: #bytes, align: #align })
     });
@@ -57,10 +70,11 @@ fn cuda(file: &Cuda) -> TokenStream {
     }
 }
 
-/// The kernel's `Source`.
-pub(super) fn of_kernel(source: Option<&Source>, declaration: &Declaration) -> TokenStream {
+/// The kernel's `Source`: if that is PTX, the file with this index.
+pub(super) fn of_kernel(source: Option<&Source>, file: usize, declaration: &Declaration) -> TokenStream {
     if !matches!(source, Some(Source::Cuda(_))) {
-        return quote!(::graph_runtime::kernel::Source::Ptx(&__PTX));
+        let name = name(file);
+        return quote!(::graph_runtime::kernel::Source::Ptx(&#name));
     }
     let (safe, types) = (declaration.safe.is_some(), declaration.params.iter().map(param_type));
     quote! {
@@ -73,8 +87,10 @@ fn param_type(param: &Param) -> TokenStream {
     let ty = param.ty().map_or_else(String::new, text);
     let layout = match &param.kind {
         Kind::Value(value) => Some(&value.ty),
-        // The size of what is updated at once.
-        Kind::Buffer(buffer) if buffer.mode() == Mode::Atomic => buffer.wrapper.as_ref().map(|wrapper| &wrapper.inner),
+        // The size of what is accessed at once.
+        Kind::Buffer(buffer) if matches!(buffer.mode(), Mode::Atomic | Mode::Mapped) => {
+            buffer.wrapper.as_ref().map(|wrapper| &wrapper.inner)
+        }
         Kind::Buffer(_) | Kind::Invalid => None,
     };
     let (size, align) = match layout {

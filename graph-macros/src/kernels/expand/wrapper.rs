@@ -1,4 +1,4 @@
-//! The assertions about `Atomic<T>`, `MaybeUninit<T>` and `Texel<T, S>`: that they are the types of these names, that
+//! The assertions about `Atomic<T>`, `Mapped<T>`, `MaybeUninit<T>` and `Texel<T, S>`: that they are the types of these names, that
 //! the kernel updates elements of the size of `T`, and that CUDA has such a texture. Only rustc knows these.
 
 use crate::kernels::check::Checked;
@@ -7,6 +7,7 @@ use crate::kernels::source::Source;
 use crate::span::ends;
 use crate::text::text;
 use graph_plan::Scalar;
+use graph_ptx::KernelSummary;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
@@ -22,6 +23,7 @@ pub(super) fn assertions(source: Option<&Source>, kernel: &Checked, this: &Token
         let wrapper = buffer.wrapper.as_ref()?;
         Some(match wrapper.kind {
             Wrapping::Atomic => atomic(source, kernel, index, buffer, wrapper),
+            Wrapping::Mapped => mapped(wrapper),
             Wrapping::Uninit => uninit(wrapper),
             Wrapping::Texel => texel(kernel, this, index, buffer, wrapper),
         })
@@ -32,21 +34,38 @@ pub(super) fn assertions(source: Option<&Source>, kernel: &Checked, this: &Token
 fn atomic(source: Option<&Source>, kernel: &Checked, index: usize, buffer: &Buffer, wrapper: &Wrapper) -> TokenStream {
     let declaration = &kernel.declaration;
     let Wrapper { ty, inner, .. } = wrapper;
-    let access = kernel.summary.as_ref().and_then(|summary| summary.params.get(index));
-    let sizes = access.map_or([None; 4], |param| param.access.atomic_sizes);
-    let sizes = [2_usize, 4, 8, 16].into_iter().zip(sizes);
     // A plain `fn` is trusted, and scalars have been compared.
     let unknown = declaration.safe.is_some() && matches!(scalar(inner), Ok(Scalar::Other));
-    let updates = sizes.filter_map(|(size, line)| Some((size, line.filter(|_| unknown)?)));
-    let updates = updates.map(|(size, line)| quote!((#size, #line)));
     let (name, param, written) = (declaration.name(), declaration.params[index].name(), text(&buffer.ty));
-    let path = source.map_or("", Source::path);
+    let assertion = |summary: Option<&KernelSummary>, path: &str| {
+        let access = summary.and_then(|summary| summary.params.get(index));
+        let sizes = access.map_or([None; 4], |param| param.access.atomic_sizes);
+        let sizes = [2_usize, 4, 8, 16].into_iter().zip(sizes);
+        let updates = sizes.filter_map(|(size, line)| Some((size, line.filter(|_| unknown)?)));
+        let updates = updates.map(|(size, line)| quote!((#size, #line)));
+        quote_spanned! {ends(ty).0=>
+            const _: () = ::graph_runtime::private::check_atomic::<#inner>(
+                ::core::marker::PhantomData::<#ty>,
+                [#name, #param, #written, #path],
+                &[#(#updates),*],
+            );
+        }
+    };
+    let files = source.into_iter().flat_map(Source::files);
+    let files: Vec<_> = files.zip(&kernel.summaries).collect();
+    match files[..] {
+        [] => assertion(None, source.map_or("", Source::path)),
+        _ => files
+            .iter()
+            .map(|(ptx, summary)| assertion(summary.as_ref(), &ptx.path))
+            .collect(),
+    }
+}
+
+fn mapped(wrapper: &Wrapper) -> TokenStream {
+    let Wrapper { ty, inner, .. } = wrapper;
     quote_spanned! {ends(ty).0=>
-        const _: () = ::graph_runtime::private::check_atomic::<#inner>(
-            ::core::marker::PhantomData::<#ty>,
-            [#name, #param, #written, #path],
-            &[#(#updates),*],
-        );
+        const _: ::core::marker::PhantomData<::graph_runtime::Mapped<#inner>> = ::core::marker::PhantomData::<#ty>;
     }
 }
 

@@ -1,4 +1,4 @@
-//! `Atomic<T>`, `MaybeUninit<T>` and `Texel<T>`: types around the elements of memory, which say how a kernel accesses
+//! `Atomic<T>`, `Mapped<T>`, `MaybeUninit<T>` and `Texel<T>`: types around the elements of memory, which say how a kernel accesses
 //! them.
 
 use super::ty::{Unfit, bare, scalar, signature};
@@ -22,6 +22,8 @@ pub(in crate::kernels) struct Wrapper {
 pub(in crate::kernels) enum Wrapping {
     /// `Atomic<T>`: the kernel accesses the elements by atomic operations alone.
     Atomic,
+    /// `Mapped<T>`: the host accesses the elements, too, while the kernel runs.
+    Mapped,
     /// `MaybeUninit<T>`: the kernel writes the elements before it reads them.
     Uninit,
     /// `Texel<T>`: the kernel reads the elements through a texture.
@@ -32,6 +34,7 @@ impl Wrapping {
     fn of(segment: &PathSegment) -> Option<Self> {
         match segment.ident.to_string().as_str() {
             "Atomic" => Some(Self::Atomic),
+            "Mapped" => Some(Self::Mapped),
             "MaybeUninit" => Some(Self::Uninit),
             "Texel" => Some(Self::Texel),
             _ => None,
@@ -41,6 +44,7 @@ impl Wrapping {
     fn name(self) -> &'static str {
         match self {
             Self::Atomic => "Atomic",
+            Self::Mapped => "Mapped",
             Self::Uninit => "MaybeUninit",
             Self::Texel => "Texel",
         }
@@ -98,7 +102,7 @@ pub(super) fn by_value(ty: &Type) -> Result<(), Diagnostic> {
     };
     let (ty, inner) = (text(&ty), text(&inner));
     let mutability = match kind {
-        Wrapping::Atomic | Wrapping::Texel => "",
+        Wrapping::Atomic | Wrapping::Mapped | Wrapping::Texel => "",
         Wrapping::Uninit => "mut ",
     };
     Err(signature(format!("`{ty}` cannot be passed by value")).help(format!(
@@ -138,6 +142,14 @@ impl Wrapper {
                     "use `&{written}` if the kernel accesses it by atomic operations alone, or else `&mut {plain}`"
                 )));
             }
+            (Wrapping::Mapped, true) => {
+                return Err(signature(format!(
+                    "`&mut {written}` is memory that a kernel has for itself and the host accesses meanwhile"
+                ))
+                .help(format!(
+                    "use `&{written}` if it is `mapped` memory, or else `&mut {plain}`"
+                )));
+            }
             (Wrapping::Uninit, false) => {
                 return Err(
                     signature(format!("`&{written}` is uninitialised memory that a kernel only reads")).help(format!(
@@ -154,7 +166,7 @@ impl Wrapper {
                     "use `&{written}` if the kernel reads it by `tex`, or else `&mut {plain}`"
                 )));
             }
-            (Wrapping::Atomic | Wrapping::Texel, false) | (Wrapping::Uninit, true) => {}
+            (Wrapping::Atomic | Wrapping::Mapped | Wrapping::Texel, false) | (Wrapping::Uninit, true) => {}
         }
         if let Some(inner) = wrapper(&self.inner) {
             let (element, names) = (text(&inner.inner), [self.kind, inner.kind].map(Wrapping::name));
@@ -162,15 +174,25 @@ impl Wrapper {
             return Err(signature(message).help(format!("use `{}<{element}>` or `{}<{element}>`", names[0], names[1])));
         }
         match (self.kind, &self.inner) {
-            (Wrapping::Atomic, Type::Array(array)) => {
-                let (element, length) = (text(&array.elem), text(&array.len));
+            (Wrapping::Atomic | Wrapping::Mapped, Type::Array(array)) => {
+                let (element, length, name) = (text(&array.elem), text(&array.len), self.kind.name());
+                let (access, elements) = match self.kind {
+                    Wrapping::Mapped => ("accessed", "elements"),
+                    Wrapping::Atomic | Wrapping::Uninit | Wrapping::Texel => ("updated", "atomics"),
+                };
                 Err(
-                    signature(format!("`{}` is an array that is updated as one", text(&self.ty))).help(format!(
-                        "use `[{}<{element}>; {length}]`, an array of atomics",
-                        self.kind.name()
-                    )),
+                    signature(format!("`{}` is an array that is {access} as one", text(&self.ty)))
+                        .help(format!("use `[{name}<{element}>; {length}]`, an array of {elements}")),
                 )
             }
+            (Wrapping::Mapped, inner) => match scalar(inner).map_err(Unfit::error)? {
+                Scalar::U32 | Scalar::I32 | Scalar::U64 | Scalar::I64 | Scalar::F32 | Scalar::F64 => Ok(()),
+                Scalar::U8 | Scalar::I8 | Scalar::U16 | Scalar::I16 | Scalar::Other => Err(signature(format!(
+                    "host and kernel cannot both access elements `{}`",
+                    text(inner)
+                ))
+                .help("use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`")),
+            },
             (Wrapping::Atomic, inner) => match scalar(inner).map_err(Unfit::error)? {
                 Scalar::U8 | Scalar::I8 => Err(signature(format!("PTX has no atomic operations on `{}`", text(inner)))
                     .help(

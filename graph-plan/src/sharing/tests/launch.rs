@@ -57,7 +57,7 @@ fn written(access: &Access, random: &mut Random) -> [bool; BYTES] {
             && match access.mode {
                 Mode::Read => false,
                 Mode::Write => true,
-                Mode::ReadWrite | Mode::Atomic => random.chance(50),
+                Mode::ReadWrite | Mode::Atomic | Mode::Mapped => random.chance(50),
             }
     })
 }

@@ -9,7 +9,7 @@ use crate::error::{At, CudaError, Error, Result, Site};
 use crate::kernel::KernelFacts;
 use crate::program::{Argument, Code, ModuleMemory, Program};
 use cudarc::driver::CudaFunction;
-use graph_plan::{Draft, LaunchConfig};
+use graph_plan::{Draft, LaunchConfig, Target};
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 use std::mem::ManuallyDrop;
@@ -414,7 +414,9 @@ fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<L
 
 /// Refuses a kernel whose PTX is for newer devices, or for others.
 fn check_target(draft: &Draft, facts: &'static KernelFacts, capability: (i32, i32)) -> Result<()> {
-    if runs_on(facts.target, capability) {
+    let device = (10 * capability.0 + capability.1) as u32;
+    // If the target is spelt in no known way, CUDA decides.
+    if Target::parse(facts.target).is_none_or(|target| target.runs_on(device)) {
         return Ok(());
     }
     Err(Error::Kernel {
@@ -425,26 +427,6 @@ fn check_target(draft: &Draft, facts: &'static KernelFacts, capability: (i32, i3
             facts.target, capability.0, capability.1
         ),
     })
-}
-
-/// Whether PTX for `target` runs on a device of this compute capability. PTX for `sm_90` runs on 9.0 and all later
-/// devices, for `sm_90a` on 9.0 only, for `sm_100f` on 10.0 and later devices of the same family. (PTX ISA, "target".)
-/// If the target is spelt in no known way, this is true, and CUDA decides.
-fn runs_on(target: &str, (major, minor): (i32, i32)) -> bool {
-    let Some(text) = target.strip_prefix("sm_") else {
-        return true;
-    };
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let Ok(needed) = digits.parse::<i32>() else {
-        return true;
-    };
-    let has = 10 * major + minor;
-    match &text[digits.len()..] {
-        "" => has >= needed,
-        "a" => has == needed,
-        "f" => has >= needed && has / 10 == needed / 10,
-        _ => true,
-    }
 }
 
 #[cfg(test)]
@@ -469,13 +451,5 @@ mod tests {
         assert_eq!(check_bytes(&[value(4088), Argument::Value(Value::new(&1_u8))]), Ok(()));
         let message = check_bytes(&[value(4089), Argument::Value(Value::new(&1_u8))]).unwrap_err();
         assert!(message.starts_with("takes 4104 bytes of arguments"), "{message}");
-    }
-
-    #[test]
-    fn targets_are_minimums_unless_they_are_of_one_architecture() {
-        assert!(runs_on("sm_70", (7, 0)) && runs_on("sm_70", (9, 0)) && !runs_on("sm_90", (8, 9)));
-        assert!(runs_on("sm_90a", (9, 0)) && !runs_on("sm_90a", (10, 0)));
-        assert!(runs_on("sm_100f", (10, 3)) && !runs_on("sm_100f", (12, 0)) && !runs_on("sm_103f", (10, 0)));
-        assert!(runs_on("sm_120", (12, 1)) && runs_on("texmode_independent", (7, 0)));
     }
 }

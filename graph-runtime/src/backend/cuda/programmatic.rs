@@ -4,11 +4,12 @@ use crate::backend::blueprint::{Blueprint, Programmatic};
 use crate::backend::device::cuda::Cuda;
 use crate::driver;
 use crate::error::{At, Result, Site};
+use crate::kernel::PROGRAMMATIC_FROM;
 
 /// The first CUDA version whose graphs have edges with data.
 const EDGE_DATA: u32 = 12_030;
 /// The first compute capability with programmatic launches.
-const CAPABILITY: (i32, i32) = (9, 0);
+const CAPABILITY: (i32, i32) = (PROGRAMMATIC_FROM as i32 / 10, PROGRAMMATIC_FROM as i32 % 10);
 
 /// The edges to lower as programmatic ones: all of them, or none.
 pub(super) fn edges<'a>(cuda: &Cuda, blueprint: &Blueprint<'a>, none: &'a Programmatic) -> Result<&'a Programmatic> {

@@ -59,6 +59,14 @@ impl Allocation {
         match self.0 {}
     }
 
+    pub(crate) fn load_word(&self, _: usize, _: usize) -> Result<u64> {
+        match self.0 {}
+    }
+
+    pub(crate) fn store_word(&self, _: usize, _: usize, _: u64) -> Result<()> {
+        match self.0 {}
+    }
+
     pub(crate) fn memory(&self) -> Memory {
         match self.0 {}
     }

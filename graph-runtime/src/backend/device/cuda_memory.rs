@@ -103,11 +103,11 @@ impl CudaMemory {
         }
     }
 
-    /// A part of memory that `keeper` keeps.
+    /// A part of memory that `keeper` keeps, or memory of the host that is mapped for the context.
     ///
     /// # Safety
     ///
-    /// The memory is of this context, has `bytes` bytes at `address`, and lives as long as `keeper`.
+    /// The memory is of this context, or mapped for it, has `bytes` bytes at `address`, and lives as long as `keeper`.
     pub(crate) unsafe fn within(
         cuda: &Arc<Cuda>,
         address: CUdeviceptr,

@@ -207,7 +207,7 @@ impl EmulatorExecutable {
             match mode {
                 Mode::Read => footprint.read(start, len),
                 Mode::Write | Mode::ReadWrite => footprint.write(start, len),
-                Mode::Atomic => footprint.update(start, len),
+                Mode::Atomic | Mode::Mapped => footprint.update(start, len),
             }
         }
         Touch {
@@ -288,6 +288,7 @@ impl EmulatorExecutable {
                             Mode::Read => Access::Read,
                             Mode::Write | Mode::ReadWrite => Access::ReadWrite,
                             Mode::Atomic => Access::Atomic,
+                            Mode::Mapped => Access::Mapped,
                         },
                     };
                     let word = match function.facts.texture(index) {
@@ -318,7 +319,7 @@ impl EmulatorExecutable {
             arguments: &bytes,
             buffers: &buffers,
             textures: &textures,
-            options: &self.launch_options(draft, others, kernel.is_cooperative()),
+            options: &self.launch_options(draft, others, kernel),
         };
         let module = function.module().ok_or("the kernel has no PTX")?;
         let report = self.modules[module]
@@ -339,7 +340,7 @@ impl EmulatorExecutable {
         }
     }
 
-    fn launch_options(&self, draft: &Draft, others: &[(usize, &Touch)], cooperative: bool) -> Options {
+    fn launch_options(&self, draft: &Draft, others: &[(usize, &Touch)], kernel: &KernelOp) -> Options {
         let unordered = others.iter().map(|(other, touch)| Unordered {
             name: format!("node `{}`", draft.nodes[*other].name).into(),
             footprint: touch.device.clone(),
@@ -347,7 +348,8 @@ impl EmulatorExecutable {
         Options {
             step_limit: self.options.step_limit,
             threads: self.options.threads,
-            cooperative,
+            cooperative: kernel.is_cooperative(),
+            cluster: kernel.cluster(),
             check_uninitialized: self.options.check_uninitialized,
             check_shared_races: self.options.check_shared_races,
             record_footprint: self.options.check_unordered,
@@ -439,8 +441,8 @@ fn load(memory: &Memory, blueprint: &Blueprint<'_>) -> Result<Vec<Module>> {
         let module = function.module().and_then(|module| modules.get(module));
         let message = match module.and_then(|module| module.kernel(function.facts.entry)) {
             None => format!("is not in `{}`", function.facts.source.path()),
-            Some(kernel) if kernel.is_clustered() => {
-                "runs in clusters of several blocks, which the emulator does not have".to_owned()
+            Some(kernel) if kernel.counts_clusters() => {
+                "has a grid that counts clusters (`.blocksareclusters`), which the emulator does not have".to_owned()
             }
             Some(kernel) => match kernel.refused() {
                 Some(error) => format!("cannot run on the emulator: {error}\nhelp: run this graph on a GPU"),

@@ -32,15 +32,20 @@ impl GraphBuilder {
         });
     }
 
-    /// Adds edges between iterations: see [`DeclaredNodes::shifted_edges`].
-    pub(crate) fn add_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
+    /// Adds edges between iterations: see [`DeclaredNodes::shifted_edges`]. Programmatic ones are as in
+    /// [`add_edges`](Self::add_edges).
+    pub(crate) fn add_shifted_edges<const K: usize>(
+        &mut self,
+        edges: &[(usize, usize, [isize; K])],
+        programmatic: bool,
+    ) {
         self.with_declared(|builder, nodes| {
             let edges = nodes
                 .into_iter()
                 .flat_map(|nodes| edges.iter().map(move |edge| (nodes, edge)));
             for (nodes, &(from, to, steps)) in edges {
                 nodes.shifted_edges(from, to, &steps, |before, after| {
-                    builder.order_all(before, after, false);
+                    builder.order_all(before, after, programmatic);
                 });
             }
         });

@@ -79,7 +79,8 @@ pub struct Declaration {
 pub struct ParamType {
     /// The type as the author has written it: `&mut [f32]`.
     pub text: &'static str,
-    /// The size of a by-value parameter in bytes, or of the elements of memory of [`Atomic`](crate::Atomic).
+    /// The size of a by-value parameter in bytes, or of the elements of memory of [`Atomic`](crate::Atomic)
+    /// or [`Mapped`](crate::Mapped).
     pub size: usize,
     /// The alignment of a by-value parameter in bytes.
     pub align: usize,

@@ -5,7 +5,7 @@ use crate::driver;
 use crate::error::mistakes;
 use crate::error::{CudaError, Error, Site};
 use crate::kernel::KernelFacts;
-use graph_plan::{GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar, Touched, nearest};
+use graph_plan::{GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar, Touched, best_target, nearest};
 use graph_ptx::ast::{Cluster, Module};
 use graph_ptx::declaration::{self as rules, BufferAccess, Mistake, Rule};
 use graph_ptx::{Access, KernelSummary, VariableAccess, location};
@@ -67,14 +67,17 @@ struct Compiled {
     kernels: Vec<(&'static KernelFacts, &'static KernelFacts)>,
 }
 
-/// Completes the facts of a kernel of a CUDA source with all that only PTX tells. Facts of other kernels are returned
-/// as they are.
+/// Returns the facts of the code that a device gets: of a CUDA source, they are completed with all that only PTX tells;
+/// of several PTX files, they are of the one for the device. Facts of other kernels are returned as they are.
 pub(crate) fn resolve(
     facts: &'static KernelFacts,
     architecture: impl FnOnce() -> Result<Architecture, CudaError>,
 ) -> Result<&'static KernelFacts, Unresolved> {
     let Source::Cuda(source, declaration) = facts.source else {
-        return Ok(facts);
+        return match facts.tuned {
+            [] => Ok(facts),
+            _ => Ok(tuned(facts, architecture().map_err(Unresolved::Device)?)),
+        };
     };
     let slot = slot(source, architecture().map_err(Unresolved::Device)?);
     let mut compiled = slot.compiled.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,6 +86,16 @@ pub(crate) fn resolve(
         empty => empty.insert(Compiled::new(source, slot.architecture)?),
     };
     compiled.kernel(facts, &declaration)
+}
+
+/// The kernel in the file for a device. If the device runs none of them, `build` reports that of the first.
+fn tuned(facts: &'static KernelFacts, architecture: Architecture) -> &'static KernelFacts {
+    let Architecture::Device(capability) = architecture else {
+        return facts;
+    };
+    let all = || std::iter::once(&facts).chain(facts.tuned);
+    let best = best_target(all().map(|facts| facts.target), capability);
+    best.and_then(|index| all().nth(index)).unwrap_or(&facts)
 }
 
 /// The slot of a source and an architecture, which is made at the first call.
@@ -219,7 +232,8 @@ fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declarati
     }
 }
 
-/// The accesses that a parameter allows; `size` is the size of an element that is updated atomically.
+/// The accesses that a parameter allows; `size` is the size of an element of [`Atomic`](crate::Atomic) or
+/// [`Mapped`](crate::Mapped) memory.
 fn access(mode: Mode, size: usize) -> BufferAccess {
     match mode {
         Mode::Read => BufferAccess::Read,
@@ -228,6 +242,7 @@ fn access(mode: Mode, size: usize) -> BufferAccess {
         Mode::Atomic => BufferAccess::Atomic {
             size: Some(size as u64),
         },
+        Mode::Mapped => BufferAccess::Mapped { size: size as u64 },
     }
 }
 

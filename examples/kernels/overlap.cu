@@ -1,4 +1,4 @@
-// The kernel of the `chains` example.
+// The kernel of the `overlap` example, with plain edges.
 
 // A step of a generator of random numbers, for each of `data`; one thread for each
 extern "C" __global__ void advance(unsigned *data, unsigned step)

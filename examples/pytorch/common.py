@@ -1,0 +1,164 @@
+"""Times of PyTorch programs, printed as `examples::bench` prints those of ours.
+
+    import common
+    common.bench("train_linear tf32", step, precision="high")
+    common.finish()
+
+times `step`, a function without arguments that works on static tensors, in three ways, one line for each:
+
+    bench:   train_linear tf32 eager: 547.00 us (540.00 to 560.00)
+
+* `eager`: called as it is;
+* `replay`: captured in a `torch.cuda.CUDAGraph`, and replayed;
+* `compiled`: by `torch.compile`, then captured and replayed; of several modes the fastest.
+
+A figure is the time of one call: CUDA events around many calls in a row, divided by their number; the median of the
+rounds, and the quartiles. A row has the name that the Rust program prints, so that `cargo xtask compare` finds both.
+
+    python3 train_linear.py                        everything once
+    python3 train_linear.py --rows eager,replay    some of the ways
+    python3 train_linear.py --serve                prepares everything, prints `ready`; then measures everything once
+                                                   for each line of standard input, and prints `done` after each
+"""
+
+import argparse
+import statistics
+import sys
+import time
+
+import torch
+
+ROWS = ("eager", "replay", "compiled")
+# `reduce-overhead` and `max-autotune` would make CUDA graphs of their own; here the graph is the same as for `replay`.
+MODES = ("default", "max-autotune-no-cudagraphs")
+ROUND_SECONDS = 0.02
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--rows", default=",".join(ROWS), help="of eager, replay, compiled")
+parser.add_argument("--modes", default=",".join(MODES), help="of torch.compile, to choose the fastest of")
+parser.add_argument("--rounds", type=int, default=25)
+parser.add_argument("--serve", action="store_true")
+arguments, _ = parser.parse_known_args()
+rows = arguments.rows.split(",")
+
+cases = []
+
+
+class Case:
+    """A figure: `measure` returns the microseconds of one call, in one round."""
+
+    def __init__(self, name, measure, precision):
+        self.name, self.measure, self.precision = name, measure, precision
+
+    def run(self, rounds):
+        torch.set_float32_matmul_precision(self.precision)
+        return [self.measure() for _ in range(rounds)]
+
+    def report(self):
+        times = self.run(2 + arguments.rounds)[2:]
+        low, median, high = statistics.quantiles(times, n=4)
+        print(f"bench:   {self.name}: {median:.2f} us ({low:.2f} to {high:.2f})", flush=True)
+
+
+def bench(row, step, precision="highest", ways=ROWS, modes=None, calls=1):
+    """Prepares the three ways to run `step`. `precision` is that of `torch.set_float32_matmul_precision`: `highest` is
+    f32, `high` is tf32. `ways` leaves some out where they make no sense, and `modes` are those of `torch.compile`
+    to try. `calls` is how many units of work one call of `step` does (tokens, batches): times are of one.
+
+    `step` runs under `torch.no_grad` if the caller says so in it; training steps set gradients to None themselves.
+    """
+    torch.set_float32_matmul_precision(precision)
+    ways = [way for way in ways if way in rows]
+    if "eager" in ways:
+        cases.append(Case(f"{row} eager", gpu_time(step, calls), precision))
+    if "replay" in ways:
+        cases.append(Case(f"{row} replay", gpu_time(capture(step).replay, calls), precision))
+    if "compiled" in ways:
+        candidates = []
+        for mode in modes or arguments.modes.split(","):
+            try:
+                torch.compiler.reset()
+                compiled = torch.compile(step, mode=mode)
+                graph = capture(compiled)
+            except Exception as error:  # a mode that fails is none; the others count
+                print(f"note:    {row} compiled, {mode}: {type(error).__name__}: {str(error)[:200]}", flush=True)
+                continue
+            case = Case(f"{row} compiled", gpu_time(graph.replay, calls), precision)
+            case.kept = compiled  # the graph reads constants that it owns
+            median = statistics.median(case.run(7))
+            print(f"note:    {row} compiled, {mode}: {median:.2f} us", flush=True)
+            candidates.append((median, case))
+        if candidates:
+            cases.append(min(candidates, key=lambda candidate: candidate[0])[1])
+
+
+def replay_cpu_time(row, step):
+    """Prepares the CPU time of `replay()`, without the time that the GPU takes: the mean of 32 calls in a row."""
+
+    graph = capture(step)
+
+    def measure():
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(32):
+            graph.replay()
+        microseconds = (time.perf_counter() - start) * 1e6 / 32
+        torch.cuda.synchronize()
+        return microseconds
+
+    if "replay" in rows:
+        cases.append(Case(f"{row} replay", measure, "highest"))
+
+
+def finish():
+    """Measures everything that `bench` prepared: once, or with `--serve` once for each line of standard input."""
+    print(f"device:  {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
+    if not arguments.serve:
+        for case in cases:
+            case.report()
+        return
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        for case in cases:
+            case.report()
+        print("done", flush=True)
+
+
+def capture(step):
+    """The graph of `step`, after some calls on a side stream, as PyTorch's manual says."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(11):
+            step()
+    torch.cuda.current_stream().wait_stream(stream)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    torch.cuda.synchronize()
+    return graph
+
+
+def gpu_time(call, calls):
+    """A function that returns the microseconds of one of `calls` units of `call`, by events around about 20 ms."""
+    for _ in range(3):
+        call()
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(10):
+        call()
+    torch.cuda.synchronize()
+    count = max(10, min(500, int(ROUND_SECONDS / ((time.perf_counter() - start) / 10))))
+    first, last = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+
+    def measure():
+        torch.cuda.synchronize()
+        first.record()
+        for _ in range(count):
+            call()
+        last.record()
+        last.synchronize()
+        return first.elapsed_time(last) * 1e3 / count / calls
+
+    return measure

@@ -1,0 +1,106 @@
+"""The decoder of `examples/src/decoder.rs` in PyTorch, with the same weights: its times, and the reference.
+
+    python3 generate.py                     times one token at position 512, batch 1, bf16, with a static KV cache
+    python3 generate.py --reference FILE    writes the tokens and logits that `generate` compares with, as f32 and u32
+
+The reference is computed in f32, from the same bf16 weights: the five given tokens, twelve chosen ones, and the logits
+of every 16th token before the last one.
+"""
+
+import sys
+
+import torch
+import torch.nn.functional as F
+
+LAYERS, WIDTH, HEADS, VOCABULARY, CONTEXT = 12, 768, 12, 50304, 1024
+GIVEN, END, EVERY = [3, 1, 4, 1, 5], 16, 16
+MASK = 0xFFFFFFFF
+
+
+def formula(shape, seed, scale, ones=0, period=1):
+    """The kernel `formula` of `examples/kernels/generate.cu`."""
+    i = torch.arange(torch.Size(shape).numel(), device="cuda", dtype=torch.int64)
+    x = (i + seed * 0x9E3779B9) & MASK
+    x = ((x ^ (x >> 16)) * 0x7FEB352D) & MASK
+    x = ((x ^ (x >> 15)) * 0x846CA68B) & MASK
+    x ^= x >> 16
+    unit = ((x >> 8) - 0x800000).double() / 0x800000
+    scale = float(torch.tensor(scale, dtype=torch.float32))
+    return (scale * unit + (i % period < ones)).float().bfloat16().reshape(shape)
+
+
+class Decoder:
+    def __init__(self, dtype):
+        w = WIDTH
+        self.tokens = formula((VOCABULARY, w), 1, 0.1).to(dtype)
+        self.places = formula((CONTEXT, w), 2, 0.05).to(dtype)
+        matrices = formula((LAYERS, 12 * w * w), 3, 0.06).to(dtype)
+        vectors = formula((LAYERS, 13, w), 4, 0.1, 2 * w, 13 * w).to(dtype)
+        self.last = formula((2, w), 5, 0.2, w, 2 * w).to(dtype)
+        self.layers = []
+        for m, v in zip(matrices, vectors):
+            qkv, projection, up, down = m.split([3 * w * w, w * w, 4 * w * w, 4 * w * w])
+            self.layers.append(
+                dict(
+                    norm1=(v[0], v[2]),
+                    norm2=(v[1], v[3]),
+                    qkv=(qkv.view(3 * w, w), v[4:7].flatten()),
+                    projection=(projection.view(w, w), v[7]),
+                    up=(up.view(4 * w, w), v[8:12].flatten()),
+                    down=(down.view(w, 4 * w), v[12]),
+                )
+            )
+        self.cache = torch.zeros(LAYERS, 2, HEADS, CONTEXT, 64, device="cuda", dtype=torch.bfloat16)
+
+    def __call__(self, token, place, position):
+        """The logits after `token`, a tensor of one; `place` is its position as such a tensor, `position` as a number."""
+        x = self.tokens[token] + self.places[place]
+        for layer, cache in zip(self.layers, self.cache):
+            n = F.layer_norm(x, (WIDTH,), *layer["norm1"])
+            q, k, v = F.linear(n, *layer["qkv"]).view(3, HEADS, 1, 64)
+            cache[0].index_copy_(1, place, k.bfloat16())
+            cache[1].index_copy_(1, place, v.bfloat16())
+            keys, values = cache[:, :, : position + 1].to(x.dtype)
+            mixed = F.scaled_dot_product_attention(q[None], keys[None], values[None])
+            x = x + F.linear(mixed.reshape(1, WIDTH), *layer["projection"])
+            n = F.layer_norm(x, (WIDTH,), *layer["norm2"])
+            x = x + F.linear(F.gelu(F.linear(n, *layer["up"]), approximate="tanh"), *layer["down"])
+        return F.linear(F.layer_norm(x, (WIDTH,), *self.last), self.tokens)
+
+
+def reference(file):
+    torch.backends.cuda.matmul.allow_tf32 = False
+    decoder = Decoder(torch.float32)
+    text = list(GIVEN)
+    for position in range(END):
+        logits = decoder(torch.tensor([text[position]], device="cuda"), torch.tensor([position], device="cuda"), position)
+        if position + 1 == len(text):
+            best = logits[0].topk(2).values
+            print(f"position {position}: {logits.argmax().item()}, ahead by {(best[0] - best[1]).item():.4f}")
+            text.append(logits.argmax().item())
+    with open(file, "wb") as out:
+        out.write(torch.tensor(text, dtype=torch.int32).numpy().tobytes())
+        out.write(logits[0, ::EVERY].cpu().numpy().tobytes())
+
+
+def main():
+    import common
+
+    decoder = Decoder(torch.bfloat16)
+    position = 512
+    decoder.cache.normal_()
+    token, place = torch.tensor([17], device="cuda"), torch.tensor([position], device="cuda")
+
+    @torch.no_grad()
+    def step():
+        token.copy_(decoder(token, place, position).argmax(-1))
+
+    common.bench("generate bf16", step)
+    common.finish()
+
+
+if "--reference" in sys.argv:
+    with torch.no_grad():
+        reference(sys.argv[sys.argv.index("--reference") + 1])
+else:
+    main()

@@ -1,0 +1,191 @@
+//! A block of a transformer: layer norm, attention of several heads, layer norm, and two layers with GELU between.
+//!
+//! The same graph computes in tf32 and in bf16, since its kernels are generic; queries, keys and values are three
+//! branches of an `each`, and all that lies between them and the result is `scratch`. It runs on the first CUDA device,
+//! or, with fewer tokens and columns, on the CPU emulator. PyTorch has computed what comes out of the same weights
+//! (`pytorch/transformer_block.py`).
+
+use examples::{bench, log};
+use graph_runtime::{Device, Element, Kernel, cuda_graph, cuda_kernels};
+use half::bf16;
+use safetensors::SafeTensors;
+use std::error::Error;
+
+/// Results of PyTorch: some rows, in f64.
+const REFERENCE: &[u8] = include_bytes!("../../data/transformer_block.safetensors");
+/// Columns of a head.
+const HEAD: usize = 64;
+/// The uses of what `norm_linear` computes: as it is, transposed, or in GELU.
+const PLAIN: u32 = 0;
+const ACROSS: u32 = 1;
+const GELU: u32 = 2;
+
+#[cuda_kernels("kernels/transformer_block.ptx")]
+unsafe extern "C" {
+    /// `out = norm(x) w^T + bias`, and then what `how` says; four blocks for each 128 rows and 96 columns
+    #[for_each(T = f32 => "norm_linear_f32", bf16 => "norm_linear_bf16")]
+    #[requires(grid.x == 4 && grid.y * 96 <= n && block.x == 256 && block == 256 && k <= 768 && k.is_multiple_of(192))]
+    #[requires(rows * k <= x.len() && k <= gain.len() && k <= shift.len())]
+    #[requires(n * k <= w.len() && n <= bias.len() && rows * n <= out.len())]
+    safe fn norm_linear<T>(
+        x: &[f32],
+        gain: &[f32],
+        shift: &[f32],
+        w: &[T],
+        bias: &[f32],
+        out: &mut [T],
+        rows: u32,
+        n: u32,
+        k: u32,
+        how: u32,
+    );
+    /// `out = x w^T + bias + residual`; eight blocks for each 128 rows and 48 columns
+    #[for_each(T = f32 => "linear_add_f32", bf16 => "linear_add_bf16")]
+    #[requires(grid.x == 8 && grid.y * 48 <= n && block.x == 256 && block == 256 && k.is_multiple_of(192))]
+    #[requires(rows * k <= x.len() && n * k <= w.len() && n <= bias.len())]
+    #[requires(rows * n <= residual.len() && rows * n <= out.len())]
+    safe fn linear_add<T>(x: &[T], w: &[T], bias: &[f32], residual: &[f32], out: &mut [f32], rows: u32, n: u32, k: u32);
+    /// The attention of 16 rows to all, in a head, by each block; `v` is transposed
+    #[for_each(T = f32 => "attention_f32", bf16 => "attention_bf16")]
+    #[requires(grid.x * 16 <= rows && rows <= 128 && rows.is_multiple_of(32) && grid.y * 64 <= width && width.is_multiple_of(8))]
+    #[requires(grid.z == 1 && block.x == 128 && block == 128)]
+    #[requires(rows * width <= q.len() && rows * width <= k.len() && rows * width <= v.len() && rows * width <= out.len())]
+    safe fn attention<T>(q: &[T], k: &[T], v: &[T], out: &mut [T], rows: u32, width: u32);
+}
+
+cuda_graph! {
+    graph Block<T: Element>(rows: usize, width: usize)
+    where
+        norm_linear<T>: Kernel,
+        linear_add<T>: Kernel,
+        attention<T>: Kernel,
+    {
+        device  x:      [[f32; width]; rows];
+        device  y:      [[f32; width]; rows];
+
+        device  gain1:  [f32; width];
+        device  shift1: [f32; width];
+        device  w_qkv:  [[[T; width]; width]; 3];
+        device  b_qkv:  [[f32; width]; 3];
+        device  w_out:  [[T; width]; width];
+        device  b_out:  [f32; width];
+        device  gain2:  [f32; width];
+        device  shift2: [f32; width];
+        device  w_up:   [[T; width]; 4 * width];
+        device  b_up:   [f32; 4 * width];
+        device  w_down: [[T; 4 * width]; width];
+        device  b_down: [f32; width];
+
+        scratch qkv:    [[[T; width]; rows]; 3];
+        scratch heads:  [[T; width]; rows];
+        scratch middle: [[f32; width]; rows];
+        scratch hidden: [[T; 4 * width]; rows];
+
+        each part in 0..3 {
+            kernel branch = norm_linear::<T><<<(4, width / 96, rows.div_ceil(128)), 256, shared::<T>(128 * 192 + 4 * 96 * 48)>>>(
+                &x, &gain1, &shift1, &w_qkv[part], &b_qkv[part], &mut qkv[part], rows, width, width,
+                if part == 2 { ACROSS } else { PLAIN });
+        }
+        kernel attend = attention::<T><<<(rows / 16, width / HEAD), 128, shared::<T>(16 * 128 + 64 * 160)>>>(
+            &qkv[0], &qkv[1], &qkv[2], &mut heads, rows, width) after branch;
+        kernel add = linear_add::<T><<<(8, width / 48, rows.div_ceil(128)), 256, shared::<T>(4 * 176 * 48)>>>(
+            &heads, &w_out, &b_out, &x, &mut middle, rows, width, width) after attend;
+        kernel up = norm_linear::<T><<<(4, width / 24, rows.div_ceil(128)), 256, shared::<T>(128 * 192 + 4 * 96 * 48)>>>(
+            &middle, &gain2, &shift2, &w_up, &b_up, &mut hidden, rows, 4 * width, width, GELU) after add;
+        kernel down = linear_add::<T><<<(8, width / 48, rows.div_ceil(128)), 256, shared::<T>(4 * 176 * 48)>>>(
+            &hidden, &w_down, &b_down, &middle, &mut y, rows, width, 4 * width) after up;
+    }
+}
+
+/// The bytes of `numbers` operands in shared memory, with room for unused bytes between rows.
+fn shared<T>(numbers: usize) -> usize {
+    numbers * size_of::<T>() * 5 / 4
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    log();
+    let device = Device::any()?;
+    println!("device:  {}", device.name());
+    // The largest differences allowed are those of one rounding, 2^-11 or 2^-8 of the largest result.
+    run::<f32>(&device, "tf32", 1e-3, |x| x)?;
+    run::<bf16>(&device, "bf16", 8e-3, bf16::from_f32)
+}
+
+fn run<T: Element>(device: &Device, name: &str, tolerance: f32, round: fn(f32) -> T) -> Result<(), Box<dyn Error>>
+where
+    norm_linear<T>: Kernel,
+    linear_add<T>: Kernel,
+    attention<T>: Kernel,
+{
+    let (rows, width, size) = if device.is_emulator() {
+        (32, 192, "reduced")
+    } else {
+        (128, 768, "full")
+    };
+    let mut graph = Block::<T>::build(device, rows, width)?;
+    let weights = |seed, count, scale| -> Vec<T> { numbers(seed, count, scale, 0.0).into_iter().map(round).collect() };
+    let (inside, outside) = (1.0 / (width as f32).sqrt(), 0.5 / (width as f32).sqrt());
+    graph.x_mut()?.copy_from(&numbers(1, rows * width, 3_f32.sqrt(), 0.0))?;
+    graph.gain1_mut()?.copy_from(&numbers(2, width, 0.1, 1.0))?;
+    graph.shift1_mut()?.copy_from(&numbers(3, width, 0.1, 0.0))?;
+    graph.w_qkv_mut()?.copy_from(&weights(4, 3 * width * width, inside))?;
+    graph.b_qkv_mut()?.copy_from(&numbers(5, 3 * width, inside, 0.0))?;
+    graph.w_out_mut()?.copy_from(&weights(6, width * width, inside))?;
+    graph.b_out_mut()?.copy_from(&numbers(7, width, inside, 0.0))?;
+    graph.gain2_mut()?.copy_from(&numbers(8, width, 0.1, 1.0))?;
+    graph.shift2_mut()?.copy_from(&numbers(9, width, 0.1, 0.0))?;
+    graph.w_up_mut()?.copy_from(&weights(10, 4 * width * width, inside))?;
+    graph.b_up_mut()?.copy_from(&numbers(11, 4 * width, inside, 0.0))?;
+    graph
+        .w_down_mut()?
+        .copy_from(&weights(12, 4 * width * width, outside))?;
+    graph.b_down_mut()?.copy_from(&numbers(13, width, outside, 0.0))?;
+
+    graph.launch()?;
+    let results = graph.y()?.read_vec()?;
+    let file = SafeTensors::deserialize(REFERENCE)?;
+    let kept = file.tensor(size)?;
+    let apart = rows / kept.shape()[0];
+    let expected: Vec<f32> = kept
+        .data()
+        .chunks_exact(4)
+        .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+        .collect();
+    let largest = expected.iter().fold(0_f32, |largest, value| largest.max(value.abs()));
+    let found = results.chunks_exact(width).step_by(apart).flatten();
+    let differences: Vec<f32> = found
+        .zip(&expected)
+        .map(|(found, expected)| (found - expected).abs())
+        .collect();
+    let worst = differences
+        .iter()
+        .fold(0_f32, |worst, difference| worst.max(*difference));
+    if !differences.iter().all(|difference| *difference <= tolerance * largest) {
+        return Err(format!("{name}: a result differs by {worst} from PyTorch's, of at most {largest}").into());
+    }
+    println!(
+        "check:   {name}: {rows} x {width}, differs by at most {worst:.1e} from PyTorch's f64, of at most {largest:.1}"
+    );
+    if std::env::args().any(|argument| argument == "--bench") {
+        let launch = |graph: &mut Block<T>| graph.launch();
+        let row = format!("transformer_block {name}");
+        println!(
+            "{}",
+            bench::time(&row, 50, 200, &mut graph, launch, |graph| graph.synchronize())?
+        );
+    }
+    Ok(())
+}
+
+/// Numbers within `scale` of `offset`, by a formula that `pytorch/transformer_block.py` computes too.
+fn numbers(seed: u32, count: usize, scale: f32, offset: f32) -> Vec<f32> {
+    let number = |index: usize| {
+        let mut mixed = (index as u32)
+            .wrapping_mul(2_654_435_761)
+            .wrapping_add(seed.wrapping_mul(2_246_822_519));
+        mixed = (mixed ^ mixed >> 16).wrapping_mul(0x85eb_ca6b);
+        mixed = (mixed ^ mixed >> 13).wrapping_mul(0xc2b2_ae35);
+        ((mixed ^ mixed >> 16) >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    (0..count).map(|index| number(index) * scale + offset).collect()
+}

@@ -1,0 +1,107 @@
+//! Training, with a graph and without one.
+
+use super::{Data, Eager, Shared, Weights};
+use crate::bench;
+use crate::memory::Stages;
+use graph_runtime::cudarc::driver::{CudaContext, DriverError};
+use graph_runtime::{AnyGraph, Device, Result};
+use std::sync::Arc;
+
+/// The number of stages that the steps are divided into.
+const STAGES: usize = 6;
+
+/// The outcome of a training.
+pub struct Trained {
+    /// The memory at each stage.
+    pub memory: Stages,
+    /// The weights after one step.
+    pub first: Weights,
+    /// The weights after all steps.
+    pub last: Weights,
+    /// The loss of each step.
+    pub losses: Vec<f32>,
+}
+
+impl Trained {
+    /// The mean losses of the first and of the last stage.
+    pub fn means(&self) -> [f32; 2] {
+        let count = (self.losses.len() / STAGES).max(1);
+        let ends = [self.losses.chunks(count).next(), self.losses.rchunks(count).next()];
+        ends.map(|losses| losses.map_or(0.0, |losses| losses.iter().sum::<f32>() / losses.len() as f32))
+    }
+
+    /// The largest difference of a loss to that of another training, relative to it.
+    pub fn difference(&self, other: &Self) -> f32 {
+        let pairs = self.losses.iter().zip(&other.losses);
+        pairs
+            .map(|(one, other)| (one - other).abs() / other)
+            .fold(0.0, f32::max)
+    }
+}
+
+/// Trains with the graph that `build` makes, and measures a step if there is a `row` for it. `losses` reads the losses
+/// of all steps.
+///
+/// # Errors
+/// Those of `build` and of launches.
+pub fn train<G: AnyGraph>(
+    device: &Device,
+    data: &Data,
+    steps: usize,
+    row: Option<&str>,
+    build: impl FnOnce(&Shared) -> Result<G>,
+    losses: impl FnOnce(&G) -> Result<Vec<f32>>,
+) -> Result<Trained> {
+    let mut memory = Stages::new(device);
+    let shared = Shared::new(device, data, &mut memory)?;
+    let mut graph = build(&shared)?;
+    memory.end("graph built", graph.memory_report().own_device());
+    let mut first = Weights::first();
+    for step in 1..=steps {
+        graph.launch()?; // picks the next images by itself
+        if step == 1 {
+            first = shared.weights()?;
+        }
+        if step % (steps / STAGES).max(1) == 0 {
+            graph.synchronize()?;
+            memory.end(&format!("{step} steps"), 0);
+        }
+    }
+    let (last, losses) = (shared.weights()?, losses(&graph)?);
+    if let Some(row) = row {
+        println!(
+            "{}",
+            bench::time(row, 50, 100, &mut graph, G::launch, |graph| graph.synchronize())?
+        );
+    }
+    Ok(Trained {
+        memory,
+        first,
+        last,
+        losses,
+    })
+}
+
+/// Trains with the same kernels, launched one by one. Returns the memory and the weights.
+///
+/// # Errors
+/// Those of the driver.
+pub fn train_without_graph(
+    device: &Device,
+    context: &Arc<CudaContext>,
+    data: &Data,
+    steps: usize,
+    rate: f32,
+) -> Result<(Stages, Weights), DriverError> {
+    let mut memory = Stages::new(device);
+    let mut eager = Eager::new(context, data, steps, &mut memory)?;
+    for step in 1..=steps {
+        eager.launch(rate)?;
+        if step % (steps / STAGES).max(1) == 0 {
+            eager.wait()?;
+            memory.end(&format!("{step} steps"), 0);
+        }
+    }
+    let weights = eager.weights()?;
+    Ok((memory, weights))
+}

@@ -1,0 +1,219 @@
+//! Convolutions of cuDNN, in `capture` nodes.
+
+use cudarc::cudnn::sys::cudnnConvolutionMode_t::CUDNN_CROSS_CORRELATION;
+use cudarc::cudnn::sys::cudnnMathType_t::CUDNN_FMA_MATH;
+use cudarc::cudnn::sys::cudnnTensorFormat_t::CUDNN_TENSOR_NCHW;
+use cudarc::cudnn::sys::is_culib_present;
+use cudarc::cudnn::{
+    ConvBackwardData, ConvBackwardFilter, ConvDescriptor, ConvForward, Cudnn, FilterDescriptor, TensorDescriptor,
+};
+use graph_runtime::{ArrayOf, BoxError, CaptureSlice, CaptureSliceMut, CaptureStream, OnDevice, Pointer, PointerMut};
+use std::sync::Arc;
+
+/// Whether cuDNN is on this machine.
+pub fn is_present() -> bool {
+    // SAFETY: loading cuDNN runs its initialisers, which are made for that.
+    unsafe { is_culib_present() }
+}
+
+/// A convolution of images by filters of 3x3, with a border of zeros, in f32. (By default, cuDNN would round to TF32.)
+///
+/// Images are `[batch][channels][side][side]`, filters `[outputs][inputs][3][3]`. Each function below is the work of
+/// one `capture` node, on the node's stream; the memory is that of the node. They fail if memory has another size, and
+/// if cuDNN refuses.
+#[derive(Clone, Copy, Debug)]
+pub struct Convolution {
+    /// The number of images.
+    pub batch: usize,
+    /// The channels of `x`.
+    pub inputs: usize,
+    /// The channels of `y`, one for each filter.
+    pub outputs: usize,
+    /// The rows and columns of a channel.
+    pub side: usize,
+}
+
+/// The handle and the descriptors of a node, which the graph keeps.
+struct Prepared {
+    convolution: ConvDescriptor<f32>,
+    x: TensorDescriptor<f32>,
+    w: FilterDescriptor<f32>,
+    y: TensorDescriptor<f32>,
+}
+
+// SAFETY: cuDNN's handles and descriptors may be used by any thread, but by one at a time. Closures of `capture` nodes
+// use them only through `Convolution`, while they run: no two of them at once for one node. The last owner drops them.
+unsafe impl Send for Prepared {}
+// SAFETY: as above.
+unsafe impl Sync for Prepared {}
+
+impl Convolution {
+    /// `y` is the convolution of `x` by `w`.
+    ///
+    /// # Errors
+    /// As said above.
+    pub fn forward<'n, K, X, W, Y>(
+        &self,
+        stream: &CaptureStream<'n, K>,
+        x: &Pointer<'n, X, OnDevice>,
+        w: &Pointer<'n, W, OnDevice>,
+        y: &PointerMut<'n, Y, OnDevice>,
+    ) -> Result<(), BoxError>
+    where
+        X: ?Sized + ArrayOf<f32>,
+        W: ?Sized + ArrayOf<f32>,
+        Y: ?Sized + ArrayOf<f32>,
+    {
+        self.check([x.count(), w.count(), y.count()])?;
+        let Prepared {
+            convolution,
+            x: dx,
+            w: dw,
+            y: dy,
+        } = &*self.prepare(stream)?;
+        let forward = ConvForward {
+            conv: convolution,
+            x: dx,
+            w: dw,
+            y: dy,
+        };
+        let algorithm = forward.pick_algorithm()?;
+        let workspace = stream.scratch(forward.get_workspace_size(algorithm)?)?;
+        let (mut workspace, mut y) = (to_write(stream, &workspace), to_write(stream, y));
+        let (x, w) = (to_read(stream, x), to_read(stream, w));
+        // SAFETY: all memory is the node's, on its stream, and has the lengths of the descriptors.
+        unsafe { forward.launch(algorithm, Some(&mut workspace), (1.0, 0.0), &x, &w, &mut y) }?;
+        Ok(())
+    }
+
+    /// `dx` is the gradient by `x`, of `dy` by `y`.
+    ///
+    /// # Errors
+    /// As said above.
+    pub fn backward_data<'n, K, X, W, Y>(
+        &self,
+        stream: &CaptureStream<'n, K>,
+        w: &Pointer<'n, W, OnDevice>,
+        dy: &Pointer<'n, Y, OnDevice>,
+        dx: &PointerMut<'n, X, OnDevice>,
+    ) -> Result<(), BoxError>
+    where
+        X: ?Sized + ArrayOf<f32>,
+        W: ?Sized + ArrayOf<f32>,
+        Y: ?Sized + ArrayOf<f32>,
+    {
+        self.check([dx.count(), w.count(), dy.count()])?;
+        let Prepared {
+            convolution,
+            x: of_dx,
+            w: of_w,
+            y: of_dy,
+        } = &*self.prepare(stream)?;
+        let backward = ConvBackwardData {
+            conv: convolution,
+            dx: of_dx,
+            w: of_w,
+            dy: of_dy,
+        };
+        let algorithm = backward.pick_algorithm()?;
+        let workspace = stream.scratch(backward.get_workspace_size(algorithm)?)?;
+        let (mut workspace, mut dx) = (to_write(stream, &workspace), to_write(stream, dx));
+        let (w, dy) = (to_read(stream, w), to_read(stream, dy));
+        // SAFETY: as in `forward`.
+        unsafe { backward.launch(algorithm, Some(&mut workspace), (1.0, 0.0), &mut dx, &w, &dy) }?;
+        Ok(())
+    }
+
+    /// `dw` is the gradient by the filters, of `dy` by `y`.
+    ///
+    /// # Errors
+    /// As said above.
+    pub fn backward_filters<'n, K, X, W, Y>(
+        &self,
+        stream: &CaptureStream<'n, K>,
+        x: &Pointer<'n, X, OnDevice>,
+        dy: &Pointer<'n, Y, OnDevice>,
+        dw: &PointerMut<'n, W, OnDevice>,
+    ) -> Result<(), BoxError>
+    where
+        X: ?Sized + ArrayOf<f32>,
+        W: ?Sized + ArrayOf<f32>,
+        Y: ?Sized + ArrayOf<f32>,
+    {
+        self.check([x.count(), dw.count(), dy.count()])?;
+        let Prepared {
+            convolution,
+            x: of_x,
+            w: of_dw,
+            y: of_dy,
+        } = &*self.prepare(stream)?;
+        let backward = ConvBackwardFilter {
+            conv: convolution,
+            x: of_x,
+            dw: of_dw,
+            dy: of_dy,
+        };
+        let algorithm = backward.pick_algorithm()?;
+        let workspace = stream.scratch(backward.get_workspace_size(algorithm)?)?;
+        let (mut workspace, mut dw) = (to_write(stream, &workspace), to_write(stream, dw));
+        let (x, dy) = (to_read(stream, x), to_read(stream, dy));
+        // SAFETY: as in `forward`.
+        unsafe { backward.launch(algorithm, Some(&mut workspace), (1.0, 0.0), &x, &mut dw, &dy) }?;
+        Ok(())
+    }
+
+    /// Fails unless `x`, `w` and `y` have these numbers of elements.
+    fn check(&self, counts: [usize; 3]) -> Result<(), BoxError> {
+        let Self {
+            batch,
+            inputs,
+            outputs,
+            side,
+        } = self;
+        let expected = [
+            batch * inputs * side * side,
+            outputs * inputs * 9,
+            batch * outputs * side * side,
+        ];
+        if counts == expected {
+            return Ok(());
+        }
+        Err(format!("x, w and y have {counts:?} elements, not {expected:?} as {self:?}").into())
+    }
+
+    /// Makes the handle, which may not be done in a capture, and the descriptors.
+    fn prepare<K>(&self, stream: &CaptureStream<'_, K>) -> Result<Arc<Prepared>, BoxError> {
+        let [batch, inputs, outputs, side] =
+            [self.batch, self.inputs, self.outputs, self.side].map(|length| length as i32);
+        stream.prepare(|| {
+            // SAFETY: the handle queues nothing but what the functions above give to it.
+            let cudnn = Cudnn::new(unsafe { stream.cudarc() }.clone())?;
+            let mut convolution = cudnn.create_conv2d([1, 1], [1, 1], [1, 1], CUDNN_CROSS_CORRELATION)?;
+            convolution.set_math_type(CUDNN_FMA_MATH)?;
+            Ok(Prepared {
+                convolution,
+                x: cudnn.create_4d_tensor(CUDNN_TENSOR_NCHW, [batch, inputs, side, side])?,
+                w: cudnn.create_4d_filter(CUDNN_TENSOR_NCHW, [outputs, inputs, 3, 3])?,
+                y: cudnn.create_4d_tensor(CUDNN_TENSOR_NCHW, [batch, outputs, side, side])?,
+            })
+        })
+    }
+}
+
+/// Memory of a node that its work reads.
+fn to_read<'n, K, T, S>(stream: &CaptureStream<'n, K>, memory: &Pointer<'n, S, OnDevice>) -> CaptureSlice<'n, T>
+where
+    S: ?Sized + ArrayOf<T>,
+{
+    // SAFETY: this module gives the slice to cuDNN alone, for the node's own stream.
+    unsafe { stream.slice(memory) }
+}
+
+/// Memory of a node that its work writes.
+fn to_write<'n, K, T, S>(stream: &CaptureStream<'n, K>, memory: &PointerMut<'n, S, OnDevice>) -> CaptureSliceMut<'n, T>
+where
+    S: ?Sized + ArrayOf<T>,
+{
+    // SAFETY: as above.
+    unsafe { stream.slice_mut(memory) }
+}

@@ -1,0 +1,179 @@
+//! The table of a visit: as text for a terminal, and as a part of `docs/performance.md`.
+
+use super::figures::{Visit, Way};
+use crate::Result;
+use std::fmt::Write as _;
+
+/// The lines of a page around the part that is written.
+const BEGIN: &str = "<!-- begin: cargo xtask compare --write -->";
+const END: &str = "<!-- end -->";
+
+/// The table for a terminal.
+pub(crate) fn text(visit: &Visit) -> String {
+    let mut out = format!("{:<24}", "row (us)");
+    for title in Way::ALL.map(Way::title) {
+        let _ = write!(out, "{title:>17}");
+    }
+    let _ = writeln!(out, "{:>9}{:>9}", "ratio", "wanted");
+    for row in visit.rows() {
+        let _ = write!(out, "{row:<24}");
+        for way in Way::ALL {
+            let times = visit
+                .times(row, way)
+                .map_or("-".to_owned(), |times| number(times.median));
+            let _ = write!(out, "{times:>17}");
+        }
+        let ratio = ratio(visit, row).map_or("-".to_owned(), |ratio| format!("{ratio:.2}"));
+        let (wanted, verdict) = match visit.verdict(row) {
+            Some((bound, true)) => (number(bound), "pass"),
+            Some((bound, false)) => (number(bound), "FAIL"),
+            None => ("-".to_owned(), ""),
+        };
+        let _ = writeln!(out, "{ratio:>9}{wanted:>9}  {verdict}");
+    }
+    out
+}
+
+/// The table in Markdown, after the facts about the visit.
+fn markdown(visit: &Visit) -> String {
+    let mut out = String::new();
+    let facts: Vec<String> = visit
+        .about
+        .iter()
+        .map(|(name, fact)| format!("{name} {fact}"))
+        .collect();
+    let _ = writeln!(out, "{}\n", wrapped(&format!("{}.", facts.join("; "))));
+    let _ = write!(out, "| row |");
+    for title in Way::ALL.map(Way::title) {
+        let _ = write!(out, " {title} |");
+    }
+    let _ = writeln!(out, " here / best of PyTorch | wanted |");
+    let _ = writeln!(out, "| --- |{}", " ---: |".repeat(Way::ALL.len() + 2));
+    for row in visit.rows() {
+        let _ = write!(out, "| `{row}` |");
+        for way in Way::ALL {
+            let times = visit.times(row, way).map(|times| match way {
+                Way::Ours => format!("**{}** us", number(times.median)),
+                Way::Bare | Way::Eager | Way::Replay | Way::Compiled => format!("{} us", number(times.median)),
+            });
+            let _ = write!(out, " {} |", times.unwrap_or_default());
+        }
+        let ratio = ratio(visit, row).map_or(String::new(), |ratio| format!("{ratio:.2}"));
+        let wanted = match visit.verdict(row) {
+            Some((bound, true)) => format!("{} us", number(bound)),
+            Some((bound, false)) => format!("{} us (not reached)", number(bound)),
+            None => String::new(),
+        };
+        let _ = writeln!(out, " {ratio} | {wanted} |");
+    }
+    let _ = writeln!(out, "\n![The table as a drawing](performance.svg)");
+    out
+}
+
+/// Puts the table of a visit into a page, between its markers.
+///
+/// # Errors
+/// If the page has no markers.
+pub(crate) fn replace(page: &str, visit: &Visit) -> Result<String> {
+    let parts = page
+        .split_once(BEGIN)
+        .and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    let (before, after) = parts.ok_or_else(|| format!("the page has no `{BEGIN}` and `{END}`"))?;
+    Ok(format!("{before}{BEGIN}\n\n{}\n{END}{after}", markdown(visit)))
+}
+
+/// Our time by the shortest of PyTorch's.
+fn ratio(visit: &Visit, row: &str) -> Option<f64> {
+    let theirs = [Way::Eager, Way::Replay, Way::Compiled];
+    let best = theirs.iter().filter_map(|&way| visit.times(row, way));
+    let best = best.map(|times| times.median).min_by(f64::total_cmp)?;
+    Some(visit.times(row, Way::Ours)?.median / best)
+}
+
+/// Three digits, or all of those before the point.
+fn number(microseconds: f64) -> String {
+    match microseconds {
+        ..10.0 => format!("{microseconds:.2}"),
+        ..100.0 => format!("{microseconds:.1}"),
+        _ => format!("{microseconds:.0}"),
+    }
+}
+
+/// The text in lines of at most 120 columns.
+fn wrapped(text: &str) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for word in text.split(' ') {
+        let width = word.chars().count();
+        if column > 0 && column + 1 + width > 120 {
+            out.push('\n');
+            column = 0;
+        } else if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += width;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::Times;
+    use super::*;
+
+    fn visit() -> Visit {
+        let mut visit = Visit::default();
+        let about = [("GPU:", "NVIDIA H200"), ("command:", "`x`")];
+        visit
+            .about
+            .extend(about.map(|(name, fact)| (name.to_owned(), fact.to_owned())));
+        for (row, way, median) in [
+            ("infer", Way::Ours, 6.5),
+            ("infer", Way::Eager, 106.4),
+            ("infer", Way::Replay, 13.0),
+            ("overlap plain", Way::Ours, 28.31),
+        ] {
+            let (low, high) = (median, median);
+            visit.add(row, way, Times { median, low, high });
+        }
+        visit
+    }
+
+    #[test]
+    fn the_table_has_all_columns() {
+        let page = replace(&format!("# T\n\n{BEGIN}\nold\n{END}\n\nmore\n"), &visit()).expect("markers");
+        let expected = format!(
+            "# T\n\n{BEGIN}\n\nGPU: NVIDIA H200; command: `x`.\n\n\
+             | row | here | bare calls | PyTorch eager | replay | compile + replay | here / best of PyTorch | wanted |\n\
+             | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n\
+             | `infer` | **6.50** us |  | 106 us | 13.0 us |  | 0.50 | 6.00 us (not reached) |\n\
+             | `overlap plain` | **28.3** us |  |  |  |  |  | 30.0 us |\n\n\
+             ![The table as a drawing](performance.svg)\n\n{END}\n\nmore\n"
+        );
+        assert_eq!(page, expected);
+        assert_eq!(replace(&page, &visit()).expect("markers"), expected);
+        assert!(replace("no markers", &visit()).is_err());
+    }
+
+    #[test]
+    fn the_terminal_says_what_passes() {
+        let text = text(&visit());
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(
+            lines[1].starts_with("infer ") && lines[1].ends_with("0.50     6.00  FAIL"),
+            "{text}"
+        );
+        assert!(lines[2].ends_with("-     30.0  pass"), "{text}");
+    }
+
+    #[test]
+    fn long_texts_are_wrapped() {
+        let text = wrapped(&"word ".repeat(60));
+        assert!(
+            text.lines().all(|line| line.len() <= 120) && text.lines().count() == 3,
+            "{text}"
+        );
+    }
+}
