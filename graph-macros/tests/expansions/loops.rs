@@ -411,9 +411,7 @@ const _: () = {
                     0usize => Self::__change_0(graph, update),
                     _ => ::core::result::Result::Ok(()),
                 },
-                plain: |graph, param| match param {
-                    _ => ::core::option::Option::None,
-                },
+                plain: |_, _| ::core::option::Option::None,
             }
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.

@@ -210,9 +210,7 @@ fn run<G, R: EditResult>(
     if let Some(error) = open.refused.take() {
         return Err(*error);
     }
-    if let Err(error) = make(undo.graph, &mut open) {
-        return Err(error);
-    }
+    make(undo.graph, &mut open)?;
     undo.undo = None;
     inner(undo.graph).keep(open);
     Ok(())

@@ -124,7 +124,18 @@ pub(super) fn edited(
         let change = change?;
         Some(quote!(#param => #change,))
     });
-    let plain = plain.into_iter().map(|(param, value)| quote!(#param => #value,));
+    let plain = match plain.is_empty() {
+        true => quote!(|_, _| ::core::option::Option::None),
+        false => {
+            let arms = plain.into_iter().map(|(param, value)| quote!(#param => #value,));
+            quote! {
+                |graph, param| match param {
+                    #(#arms)*
+                    _ => ::core::option::Option::None,
+                }
+            }
+        }
+    };
     let condition = cloned(graph);
     quote! {
         fn __edited() -> __p::EditedGraph<Self> #condition {
@@ -135,10 +146,7 @@ pub(super) fn edited(
                     #(#arms)*
                     _ => ::core::result::Result::Ok(()),
                 },
-                plain: |graph, param| match param {
-                    #(#plain)*
-                    _ => ::core::option::Option::None,
-                },
+                plain: #plain,
             }
         }
     }
