@@ -14,6 +14,14 @@ export OUT
 export LD_LIBRARY_PATH="/usr/local/cuda/lib64:/usr/local/nvidia/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export PATH="$PATH:/usr/local/cuda/bin:/usr/local/nvidia/bin"
 
+# NVIDIA's libraries, if they came with PyTorch.
+packages=$(python3 -c 'import site; print("\n".join(site.getsitepackages() + [site.getusersitepackages()]))' 2>/dev/null)
+while read -r packages; do
+    for library in "$packages"/nvidia/*/lib; do
+        [[ ! -d $library ]] || LD_LIBRARY_PATH+=:$library
+    done
+done <<<"$packages"
+
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 # Python reads xz if the machine has no program for it.

@@ -13,11 +13,20 @@ template <unsigned DEPTH> struct alignas(16) Panels {
     float a[TILE][DEPTH + 4], b[TILE][DEPTH + 4];
 };
 
-// The sums of a tile, 2 x 2 for each thread: c[i][j] is that of row `row + 16 i` and column `column + 16 j`.
+// Four numbers of a tile for each thread: c[i] is that of row `row_of(i)` and column `column_of(i)`.
 struct Sums {
-    unsigned row, column;
-    float c[2][2];
+    float c[4];
 };
+
+__device__ static unsigned row_of(unsigned i)
+{
+    return blockIdx.y * TILE + threadIdx.x / 16 + i / 2 * 16;
+}
+
+__device__ static unsigned column_of(unsigned i)
+{
+    return blockIdx.x * TILE + threadIdx.x % 16 + i % 2 * 16;
+}
 
 // a(m, k) = a[m * am + k * ak], and b(n, k) likewise: c(m, n) = sum over k of a(m, k) b(n, k), for a tile of an `ms` by
 // `ns` matrix. What lies outside counts as 0. Afterwards the last `DEPTH` numbers of a(m, k) are still in `panels`.
@@ -27,7 +36,7 @@ __device__ static Sums product(Panels<DEPTH> &panels, const float *a, unsigned a
 {
     const unsigned x = threadIdx.x % 16, y = threadIdx.x / 16, m0 = blockIdx.y * TILE, n0 = blockIdx.x * TILE;
     const unsigned each = TILE * DEPTH / 256;
-    Sums sums = {m0 + y, n0 + x, {}};
+    Sums sums = {};
     #pragma unroll 1
     for (unsigned k0 = 0; k0 < ks; k0 += DEPTH) {
         // Neighbouring threads read neighbouring numbers, along whichever side lies together. All loads come before the
@@ -60,7 +69,7 @@ __device__ static Sums product(Panels<DEPTH> &panels, const float *a, unsigned a
             #pragma unroll
             for (unsigned i = 0; i < 4; i++) {
                 const float4 u = p[i / 2], v = q[i % 2];
-                sums.c[i / 2][i % 2] += u.x * v.x + u.y * v.y + u.z * v.z + u.w * v.w;
+                sums.c[i] += u.x * v.x + u.y * v.y + u.z * v.z + u.w * v.w;
             }
         }
         __syncthreads();
@@ -83,21 +92,25 @@ __device__ static uint4 random(const Philox *rng, unsigned thread)
 }
 
 // y = relu(x w^T + b), then dropout: each output stays with probability `keep`, and is divided by it
-extern "C" __global__ void hidden(const float *x, const float *layer, const Philox *rng, float *y, unsigned inputs,
-                                  unsigned outputs, float keep)
+extern "C" __global__ void hidden(const float *__restrict__ x, const float *__restrict__ layer, const Philox *rng,
+                                  float *__restrict__ y, unsigned inputs, unsigned outputs, float keep)
 {
     __shared__ Panels<128> panels;
     const uint4 draw = random(rng, (blockIdx.y * gridDim.x + blockIdx.x) * 256 + threadIdx.x);
-    const unsigned draws[2][2] = {{draw.x, draw.y}, {draw.z, draw.w}}, rows = gridDim.y * TILE;
-    const Sums sums = product(panels, x, inputs, 1, layer, inputs, 1, rows, outputs, inputs);
+    const unsigned draws[4] = {draw.x, draw.y, draw.z, draw.w};
+    float bias[2];
+    #pragma unroll
+    for (unsigned i = 0; i < 2; i++) { // requested before the product, as all that is needed after it
+        const unsigned column = column_of(i);
+        bias[i] = column < outputs ? layer[outputs * inputs + column] : 0;
+    }
+    const Sums sums = product(panels, x, inputs, 1, layer, inputs, 1, gridDim.y * TILE, outputs, inputs);
     #pragma unroll
     for (unsigned i = 0; i < 4; i++) {
-        const unsigned row = sums.row + 16 * (i / 2), column = sums.column + 16 * (i % 2);
-        if (column >= outputs)
-            continue;
-        const float z = sums.c[i / 2][i % 2] + layer[outputs * inputs + column];
-        const bool kept = (float)(draws[i / 2][i % 2] >> 8) * (1.0f / (1 << 24)) < keep;
-        y[row * outputs + column] = kept && z > 0 ? z / keep : 0;
+        const float z = sums.c[i] + bias[i % 2];
+        const bool kept = (float)(draws[i] >> 8) * (1.0f / (1 << 24)) < keep;
+        if (column_of(i) < outputs)
+            y[row_of(i) * outputs + column_of(i)] = kept && z > 0 ? z / keep : 0;
     }
 }
 
@@ -135,21 +148,24 @@ extern "C" __global__ void loss(const float *x, const float *layer, const unsign
 }
 
 // dx = dy w where x, the output of a layer with ReLU and dropout, is not 0; divided by `keep`, as x is
-extern "C" __global__ void back(const float *dy, const float *layer, const float *x, float *dx, unsigned inputs,
+extern "C" __global__ void back(const float *__restrict__ dy, const float *__restrict__ layer,
+                                const float *__restrict__ x, float *__restrict__ dx, unsigned inputs,
                                 unsigned outputs, float keep)
 {
     __shared__ Panels<128> panels;
+    bool passes[4];
+    #pragma unroll
+    for (unsigned i = 0; i < 4; i++)
+        passes[i] = column_of(i) < inputs && x[row_of(i) * inputs + column_of(i)] > 0;
     const Sums sums = product(panels, dy, outputs, 1, layer, 1, inputs, gridDim.y * TILE, inputs, outputs);
     #pragma unroll
-    for (unsigned i = 0; i < 4; i++) {
-        const unsigned row = sums.row + 16 * (i / 2), column = sums.column + 16 * (i % 2), at = row * inputs + column;
-        if (column < inputs)
-            dx[at] = x[at] > 0 ? sums.c[i / 2][i % 2] / keep : 0;
-    }
+    for (unsigned i = 0; i < 4; i++)
+        if (column_of(i) < inputs)
+            dx[row_of(i) * inputs + column_of(i)] = passes[i] ? sums.c[i] / keep : 0;
 }
 
 // Counts the step, and writes what Adam needs of it: the rate (a straight warm-up to `peak`, then half a cosine down to
-// 0 at `total`), and what divides the moments, which begin at 0: 1 - beta1^step and the root of 1 - beta2^step.
+// 0 at `total`), and the factors of the moments, which begin at 0: 1 / (1 - beta1^step), 1 / sqrt(1 - beta2^step).
 extern "C" __global__ void schedule(unsigned *step, float *rates, float peak, unsigned warm_up, unsigned total)
 {
     const unsigned now = ++*step;
@@ -157,39 +173,46 @@ extern "C" __global__ void schedule(unsigned *step, float *rates, float peak, un
     rates[0] = now <= warm_up ? peak * (float)now / (float)warm_up
              : now < total    ? peak * 0.5f * (1 + cospif(done))
                               : 0;
-    rates[1] = 1 - exp2f((float)now * -0.15200309f);           // log2(0.9)
-    rates[2] = sqrtf(1 - exp2f((float)now * -0.0014434169f));  // log2(0.999)
+    rates[1] = 1 / (1 - exp2f((float)now * -0.15200309f));           // log2(0.9)
+    rates[2] = 1 / sqrtf(1 - exp2f((float)now * -0.0014434169f));    // log2(0.999)
 }
 
-// One number of a layer, by Adam (Kingma & Ba, 2015), with PyTorch's place for epsilon
-__device__ static void adam(float *parameter, float *mean, float *square, const float *rates, float gradient)
-{
-    *mean += 0.1f * (gradient - *mean);
-    *square += 0.001f * (gradient * gradient - *square);
-    *parameter -= rates[0] * (*mean / rates[1]) / (sqrtf(*square) / rates[2] + 1e-8f);
-}
-
-// The gradient of a layer, dy^T x for its weights and the sum of dy for its biases, and a step of Adam with it.
-// `moments` are the means, then the means of squares, each laid out as the layer. There are at most 64 rows.
-extern "C" __global__ void learn(const float *dy, const float *x, const float *rates, float *layer, float *moments,
-                                 unsigned rows, unsigned inputs, unsigned outputs, unsigned size)
+// The gradient of a layer, dy^T x for its weights and the sum of dy for its biases, and a step of Adam with it (Kingma &
+// Ba, 2015; epsilon where PyTorch has it). `moments` are the means, then the means of squares, each laid out as the
+// layer. There are at most 64 rows.
+extern "C" __global__ void learn(const float *__restrict__ dy, const float *__restrict__ x,
+                                 const float *__restrict__ rates, float *__restrict__ layer,
+                                 float *__restrict__ moments, unsigned rows, unsigned inputs, unsigned outputs,
+                                 unsigned size)
 {
     __shared__ Panels<64> panels;
-    const Sums sums = product(panels, dy, 1, outputs, x, 1, inputs, outputs, inputs, rows);
+    // Four weights for each thread, and a bias for the first threads of the first blocks
+    unsigned at[5];
+    float parameter[5], mean[5], square[5], gradient[5];
+    const float rate = rates[0], factor1 = rates[1], factor2 = rates[2];
     #pragma unroll
-    for (unsigned i = 0; i < 4; i++) {
-        const unsigned row = sums.row + 16 * (i / 2), column = sums.column + 16 * (i % 2), at = row * inputs + column;
-        if (row < outputs && column < inputs)
-            adam(&layer[at], &moments[at], &moments[size + at], rates, sums.c[i / 2][i % 2]);
+    for (unsigned i = 0; i < 5; i++) {
+        const unsigned output = i < 4 ? row_of(i) : blockIdx.y * TILE + threadIdx.x, input = column_of(i);
+        const bool mine = output < outputs && (i < 4 ? input < inputs : blockIdx.x == 0 && threadIdx.x < TILE);
+        at[i] = !mine ? size : i < 4 ? output * inputs + input : outputs * inputs + output;
+        parameter[i] = mine ? layer[at[i]] : 0;
+        mean[i] = mine ? moments[at[i]] : 0, square[i] = mine ? moments[size + at[i]] : 0;
     }
-    const unsigned output = blockIdx.y * TILE + threadIdx.x, at = outputs * inputs + output;
-    if (blockIdx.x == 0 && threadIdx.x < TILE && output < outputs) {
-        float4 sum = make_float4(0, 0, 0, 0);
+    const Sums sums = product(panels, dy, 1, outputs, x, 1, inputs, outputs, inputs, rows);
+    float4 sum = make_float4(0, 0, 0, 0);
+    if (at[4] < size)
         #pragma unroll
         for (unsigned k = 0; k < 64; k += 4) {
             const float4 p = *(const float4 *)&panels.a[threadIdx.x][k];
             sum = make_float4(sum.x + p.x, sum.y + p.y, sum.z + p.z, sum.w + p.w);
         }
-        adam(&layer[at], &moments[at], &moments[size + at], rates, sum.x + sum.y + sum.z + sum.w);
+    #pragma unroll
+    for (unsigned i = 0; i < 5; i++) {
+        gradient[i] = i < 4 ? sums.c[i] : sum.x + sum.y + sum.z + sum.w;
+        mean[i] += 0.1f * (gradient[i] - mean[i]);
+        square[i] += 0.001f * (gradient[i] * gradient[i] - square[i]);
+        parameter[i] -= rate * mean[i] * factor1 / (sqrtf(square[i]) * factor2 + 1e-8f);
+        if (at[i] < size)
+            layer[at[i]] = parameter[i], moments[at[i]] = mean[i], moments[size + at[i]] = square[i];
     }
 }

@@ -25,6 +25,7 @@ import argparse
 import statistics
 import sys
 import time
+import traceback
 
 import torch
 
@@ -41,55 +42,67 @@ parser.add_argument("--serve", action="store_true")
 arguments, _ = parser.parse_known_args()
 rows = arguments.rows.split(",")
 
-cases = []
+cases, kept = [], []
 
 
 class Case:
-    """A figure: `measure` returns the microseconds of one call, in one round."""
+    """A figure. `candidates` are functions that return the microseconds of one call, in one round, each with its name;
+    the fastest counts. Which one that is shows when `report` is called first: then nothing else uses the GPU.
+    """
 
-    def __init__(self, name, measure, precision):
-        self.name, self.measure, self.precision = name, measure, precision
-
-    def run(self, rounds):
-        torch.set_float32_matmul_precision(self.precision)
-        return [self.measure() for _ in range(rounds)]
+    def __init__(self, name, candidates, precision):
+        self.name, self.candidates, self.precision = name, candidates, precision
 
     def report(self):
-        times = self.run(2 + arguments.rounds)[2:]
+        torch.set_float32_matmul_precision(self.precision)
+        if len(self.candidates) > 1:
+            medians = [statistics.median(measure() for _ in range(7)) for _, measure in self.candidates]
+            for (name, _), median in zip(self.candidates, medians):
+                print(f"note:    {self.name}, {name}: {median:.2f} us", flush=True)
+            self.candidates = [self.candidates[medians.index(min(medians))]]
+        ((_, measure),) = self.candidates
+        times = [measure() for _ in range(2 + arguments.rounds)][2:]
         low, median, high = statistics.quantiles(times, n=4)
         print(f"bench:   {self.name}: {median:.2f} us ({low:.2f} to {high:.2f})", flush=True)
 
 
-def bench(row, step, precision="highest", ways=ROWS, modes=None, calls=1):
+def bench(row, step, precision="highest", ways=ROWS, modes=None, calls=1, before=None):
     """Prepares the three ways to run `step`. `precision` is that of `torch.set_float32_matmul_precision`: `highest` is
     f32, `high` is tf32. `ways` leaves some out where they make no sense, and `modes` are those of `torch.compile`
-    to try. `calls` is how many units of work one call of `step` does (tokens, batches): times are of one.
+    to try. `calls` is how many units of work one call of `step` does (tokens, batches): times are of one. `before` is
+    called before each `step` and is captured with it, but not compiled: copies from the host.
 
     `step` runs under `torch.no_grad` if the caller says so in it; training steps set gradients to None themselves.
     """
     torch.set_float32_matmul_precision(precision)
+
+    def both(step):
+        def call():
+            before()
+            step()
+
+        return call if before else step
+
     ways = [way for way in ways if way in rows]
     if "eager" in ways:
-        cases.append(Case(f"{row} eager", gpu_time(step, calls), precision))
+        cases.append(Case(f"{row} eager", [("", gpu_time(both(step), calls))], precision))
     if "replay" in ways:
-        cases.append(Case(f"{row} replay", gpu_time(capture(step).replay, calls), precision))
+        cases.append(Case(f"{row} replay", [("", gpu_time(capture(both(step)).replay, calls))], precision))
     if "compiled" in ways:
         candidates = []
         for mode in modes or arguments.modes.split(","):
             try:
                 torch.compiler.reset()
                 compiled = torch.compile(step, mode=mode)
-                graph = capture(compiled)
+                measure = gpu_time(capture(both(compiled)).replay, calls)
             except Exception as error:  # a mode that fails is none; the others count
+                traceback.print_exc()
                 print(f"note:    {row} compiled, {mode}: {type(error).__name__}: {str(error)[:200]}", flush=True)
                 continue
-            case = Case(f"{row} compiled", gpu_time(graph.replay, calls), precision)
-            case.kept = compiled  # the graph reads constants that it owns
-            median = statistics.median(case.run(7))
-            print(f"note:    {row} compiled, {mode}: {median:.2f} us", flush=True)
-            candidates.append((median, case))
+            kept.append(compiled)  # graphs read constants that it owns
+            candidates.append((mode, measure))
         if candidates:
-            cases.append(min(candidates, key=lambda candidate: candidate[0])[1])
+            cases.append(Case(f"{row} compiled", candidates, precision))
 
 
 def replay_cpu_time(row, step):
@@ -107,7 +120,7 @@ def replay_cpu_time(row, step):
         return microseconds
 
     if "replay" in rows:
-        cases.append(Case(f"{row} replay", measure, "highest"))
+        cases.append(Case(f"{row} replay", [("", measure)], "highest"))
 
 
 def finish():

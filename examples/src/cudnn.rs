@@ -48,6 +48,16 @@ unsafe impl Send for Prepared {}
 unsafe impl Sync for Prepared {}
 
 impl Convolution {
+    /// A convolution of these lengths.
+    pub const fn new(batch: usize, inputs: usize, outputs: usize, side: usize) -> Self {
+        Self {
+            batch,
+            inputs,
+            outputs,
+            side,
+        }
+    }
+
     /// `y` is the convolution of `x` by `w`.
     ///
     /// # Errors

@@ -260,8 +260,8 @@ cuda_graph! {
     }
 }
 
-/// The rates of a step of Adam, in plain Rust: the learning rate, and what divides the mean and the root of the mean of
-/// squares.
+/// The rates of a step of Adam, in plain Rust: the learning rate, and the factors of the mean and of the root of the mean
+/// of squares.
 pub fn scheduled(step: u32, peak: f32, warm_up: u32, total: u32) -> [f64; 3] {
     let [step, peak, warm_up, total] = [f64::from(step), f64::from(peak), f64::from(warm_up), f64::from(total)];
     let part = if step <= warm_up {
@@ -271,11 +271,8 @@ pub fn scheduled(step: u32, peak: f32, warm_up: u32, total: u32) -> [f64; 3] {
     } else {
         0.0
     };
-    [
-        peak * part,
-        1.0 - 0.9_f64.powf(step),
-        (1.0 - 0.999_f64.powf(step)).sqrt(),
-    ]
+    let (first, second) = (1.0 - 0.9_f64.powf(step), 1.0 - 0.999_f64.powf(step));
+    [peak * part, 1.0 / first, 1.0 / second.sqrt()]
 }
 
 /// Numbers from 0 to 1, without 1; the same in every run.

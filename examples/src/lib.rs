@@ -8,6 +8,7 @@ pub mod cudnn;
 pub mod trainer;
 pub mod decoder;
 pub mod digits;
+pub mod linear;
 pub mod memory;
 
 use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;

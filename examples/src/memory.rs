@@ -99,3 +99,29 @@ impl fmt::Display for Table<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_add_up() {
+        let mut stages = Stages::new(&Device::emulator());
+        stages.end("data ready", 2048);
+        stages.end("graph built", 1);
+        stages.end("50 steps", 0);
+        assert_eq!(stages.check_steady(), Ok(()));
+        let text = Table(&[("here", stages.clone())]).to_string();
+        let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(
+            rows[2..],
+            [
+                ["data", "ready", "2", "-"],
+                ["graph", "built", "3", "-"],
+                ["50", "steps", "3", "-"]
+            ]
+        );
+        stages.end("100 steps", 1024);
+        assert!(stages.check_steady().is_err());
+    }
+}

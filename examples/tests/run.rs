@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 17] = [
+const EXAMPLES: [(&str, &str); 18] = [
     ("captured", env!("CARGO_BIN_EXE_captured")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
     ("forward_backward_eager", env!("CARGO_BIN_EXE_forward_backward_eager")),
@@ -20,6 +20,7 @@ const EXAMPLES: [(&str, &str); 17] = [
     ("server", env!("CARGO_BIN_EXE_server")),
     ("train_conv", env!("CARGO_BIN_EXE_train_conv")),
     ("train_digits", env!("CARGO_BIN_EXE_train_digits")),
+    ("train_linear", env!("CARGO_BIN_EXE_train_linear")),
     ("train_text", env!("CARGO_BIN_EXE_train_text")),
     ("transformer_block", env!("CARGO_BIN_EXE_transformer_block")),
     ("wavefront", env!("CARGO_BIN_EXE_wavefront")),

@@ -61,7 +61,7 @@ unsafe extern "C" {
     #[requires(block.x == 256 && grid.y * 32 * outputs <= dy.len() && outputs * inputs <= layer.len())]
     #[requires(inputs > 0 && outputs > 0 && grid.y * 32 * inputs <= x.len() && grid.y * 32 * inputs <= dx.len())]
     safe fn back(dy: &[f32], layer: &[f32], x: &[f32], dx: &mut [f32], inputs: u32, outputs: u32, keep: f32);
-    /// Counts the step, and writes the rate and what Adam divides its moments by; one thread
+    /// Counts the step, and writes the rate and the factors of Adam's moments; one thread
     #[requires(threads == 1)]
     safe fn schedule(step: &mut u32, rates: &mut [f32; 3], peak: f32, warm_up: u32, total: u32);
     /// A step of Adam; a block for each 32 outputs and 32 inputs
@@ -219,8 +219,8 @@ fn fit(train: &mut Train, mut images: Vec<Digit>, epochs: usize) -> R<Vec<f32>> 
 fn check_rates(train: &Train, step: u32) -> R<f64> {
     let expected = scheduled(step, train.peak(), train.warm_up(), train.total());
     let found = train.rates()?.read()?.map(f64::from);
-    let differs = |(found, expected): (&f64, &f64)| (found - expected).abs() > 1e-4 * expected + 1e-7;
-    if *train.step()?.read()? != step || found.iter().zip(&expected).any(differs) {
+    let close = |(found, expected): (&f64, &f64)| (found - expected).abs() <= 1e-4 * expected + 1e-7;
+    if *train.step()?.read()? != step || !found.iter().zip(&expected).all(close) {
         return Err(format!("the rates of step {step} are {found:?}, expected {expected:?}").into());
     }
     Ok(found[0])

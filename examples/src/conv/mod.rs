@@ -31,6 +31,8 @@ pub const CELLS1: usize = 64;
 pub const C2: usize = 32;
 /// The numbers of each: 4 x 4.
 pub const CELLS2: usize = 16;
+/// The parts of the batch whose gradients of the second filters are added up later.
+pub const PARTS: usize = 8;
 /// The inputs of the last layer.
 pub const FEATURES: usize = C2 * CELLS2;
 
@@ -56,7 +58,7 @@ unsafe extern "C" {
         which: &mut [[[u8; 64]; 16]; 32],
     );
     /// The same of the second layer; a block for each image and 8 channels
-    #[requires(grid.x == 32 && grid.y == 4 && grid.z == 1 && block == 128)]
+    #[requires(grid.x == 32 && grid.y == 4 && grid.z == 1 && block == 256)]
     pub safe fn conv2(
         h1: &[[[f32; 64]; 16]; 32],
         w: &[[[f32; 9]; 16]; 32],
@@ -66,7 +68,7 @@ unsafe extern "C" {
     );
     /// Adds the mean cross-entropy of the softmax of `w h + bias` to `losses[step % n]`; writes its gradients by the
     /// logits and by `h`, the latter zero where ReLU is; a block for each image
-    #[requires(grid == 32 && block == 320 && n >= 1 && n <= losses.len())]
+    #[requires(grid == 32 && block == 512 && n >= 1 && n <= losses.len())]
     pub safe fn head(
         h: &[[[f32; 16]; 32]; 32],
         w: &[[f32; 512]; 10],
@@ -87,18 +89,31 @@ unsafe extern "C" {
         h1: &[[[f32; 64]; 16]; 32],
         dh1: &mut [[[f32; 64]; 16]; 32],
     );
-    /// A step down the gradients of the second filters and biases; a block for each filter and 4 of its channels
-    #[requires(grid.x == 32 && grid.y == 4 && grid.z == 1 && block == 576)]
-    pub safe fn conv2_descend(
+    /// The gradients of the second filters, of 4 images each; a block for each filter and 4 images
+    #[requires(grid.x == 32 && grid.y == 8 && grid.z == 1 && block == 256)]
+    pub safe fn conv2_gradient(
         h1: &[[[f32; 64]; 16]; 32],
         dh: &[[[f32; 16]; 32]; 32],
         which: &[[[u8; 16]; 32]; 32],
-        w: &mut [[[f32; 9]; 16]; 32],
-        bias: &mut [f32; 32],
-        rate: f32,
+        gradients: &mut [[[[f32; 9]; 16]; 32]; 8],
     );
-    /// The same of the first filters; a block for each
-    #[requires(grid == 16 && block == 512)]
+    /// A step down the sum of `parts` gradients of filters with `taps` weights, and down that of their biases, which is
+    /// in the gradient by `h`; a block for each filter
+    #[requires(block == 256 && grid == grid.x && parts * grid * taps <= gradients.len() && grid * taps <= w.len())]
+    #[requires(grid <= bias.len() && 32 * grid * cells <= dh.len() && 32 * grid * cells <= h.len() && cells >= 1)]
+    pub safe fn filters_descend(
+        gradients: &[f32],
+        dh: &[f32],
+        h: &[f32],
+        w: &mut [f32],
+        bias: &mut [f32],
+        rate: f32,
+        parts: u32,
+        taps: u32,
+        cells: u32,
+    );
+    /// A step down the gradients of the first filters and biases; a block for each row of each
+    #[requires(grid.x == 16 && grid.y == 3 && grid.z == 1 && block == 512)]
     pub safe fn conv1_descend(
         x: &[[f32; 256]; 32],
         dh: &[[[f32; 64]; 16]; 32],
@@ -108,7 +123,7 @@ unsafe extern "C" {
         rate: f32,
     );
     /// The same of the last layer, and `step += 1`; a thread for each weight
-    #[requires(grid == 20 && block == 256)]
+    #[requires(grid == 40 && block == 128)]
     pub safe fn linear_descend(
         h: &[[[f32; 16]; 32]; 32],
         d: &[[f32; 10]; 32],
@@ -126,18 +141,4 @@ unsafe extern "C" {
     #[requires(n <= threads && n <= dh.len() && n <= h.len() && n <= which.len() && 4 * n <= dsums.len())]
     #[requires(side >= 1 && side <= 1024 && n.is_multiple_of(side * side))]
     pub safe fn unpool_2x2(dh: &[f32], h: &[f32], which: &[u8], dsums: &mut [f32], n: u32, side: u32);
-    /// A step down the gradient of filters with `taps` weights, and of their biases; a block for each filter
-    #[requires(block == 256 && grid.y == 1 && grid.z == 1)]
-    #[requires(grid.x * taps <= gradient.len() && grid.x * taps <= w.len())]
-    #[requires(grid.x <= bias.len() && 32 * grid.x * cells <= dh.len() && 32 * grid.x * cells <= h.len() && cells >= 1)]
-    pub safe fn filters_descend(
-        gradient: &[f32],
-        dh: &[f32],
-        h: &[f32],
-        w: &mut [f32],
-        bias: &mut [f32],
-        rate: f32,
-        taps: u32,
-        cells: u32,
-    );
 }
