@@ -280,6 +280,12 @@ pub use graph_macros::cuda_graph;
 /// kernel for each listed type, by the name of its `.entry`. The declaration becomes a generic type: `scale::<f32>` is
 /// a [`Kernel`], and code that is generic over the type says `where scale<T>: Kernel`.
 ///
+/// # Files tuned for newer devices
+///
+/// `#[cuda_kernels("x.ptx", tuned = ["x.sm_90.ptx"])]` names more files with the same kernels, each for a higher
+/// `.target`. Every declaration holds for all of them. When a graph is built, a GPU gets the file with the highest
+/// target that it runs; the emulator gets the first one. See [`KernelFacts::tuned`](kernel::KernelFacts::tuned).
+///
 /// # CUDA sources
 ///
 /// `#[cuda_kernels(cuda = "x.cu")]` takes CUDA C++, which NVRTC compiles when a graph first uses one of the kernels;
