@@ -1,4 +1,5 @@
 // cuda-graph: --gpu-architecture=compute_80
+// cuda-graph sm_90:
 // A pre-norm transformer block: products on tensor cores, in tf32 or bf16.
 //
 // Sixteen bytes of a row are four words: of one tf32 number each, or of two bf16 numbers. Two `mma`s take them, and may
@@ -68,152 +69,101 @@ __device__ __forceinline__ void commit() {
 template <int n> __device__ __forceinline__ void wait() {
     asm volatile("cp.async.wait_group %0;" :: "n"(n));
 }
-/// The bytes of shared memory that the launch asked for.
-__device__ __forceinline__ int dynamic_shared() {
-    int bytes;
-    asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
-    return bytes;
-}
 /// The distance of rows of so many bytes in shared memory, a multiple of 64: an odd one, so that banks differ.
 __device__ __forceinline__ constexpr int apart(int bytes) {
     return bytes % 128 == 0 ? bytes + 64 : bytes;
 }
 
 #if __CUDA_ARCH__ >= 900
-/// The blocks of a cluster share K.
-template <int S> constexpr int SHARES = S;
-__device__ __forceinline__ void cluster_sync() {
-    asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
-}
-__device__ __forceinline__ float4 of_rank(const float *here, int rank) {
-    unsigned there;
-    float4 v;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"((unsigned)__cvta_generic_to_shared(here)), "r"(rank));
-    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"(there) : "memory");
-    return v;
-}
 __device__ __forceinline__ void launch_dependents() {
     asm volatile("griddepcontrol.launch_dependents;");
 }
 __device__ __forceinline__ void wait_for_grid() {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
+/// The blocks of a cluster share K, and send each other the sums of the rows that each adds up.
 #define CLUSTER(n) __cluster_dims__(n, 1, 1)
+constexpr bool CLUSTERS = true;
+__device__ __forceinline__ void cluster_arrive() {
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void cluster_wait() {
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}
+/// The place of a block of the cluster that `here` is of this one.
+__device__ __forceinline__ unsigned at_rank(const float *here, int rank) {
+    unsigned there;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"((unsigned)__cvta_generic_to_shared(here)), "r"(rank));
+    return there;
+}
+__device__ __forceinline__ void send(unsigned there, float x, float y) {
+    asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" :: "r"(there), "f"(x), "f"(y) : "memory");
+}
 #else
-/// Without clusters, the blocks share the rows instead.
-template <int S> constexpr int SHARES = 1;
-__device__ __forceinline__ void cluster_sync() {
-    __syncthreads();
-}
-__device__ __forceinline__ float4 of_rank(const float *here, int) {
-    return *(const float4 *)here;
-}
+/// Without clusters, the blocks share the rows.
+#define CLUSTER(n)
+constexpr bool CLUSTERS = false;
 __device__ __forceinline__ void launch_dependents() {}
 __device__ __forceinline__ void wait_for_grid() {}
-#define CLUSTER(n)
+__device__ __forceinline__ void cluster_arrive() {}
+__device__ __forceinline__ void cluster_wait() {}
+__device__ __forceinline__ unsigned at_rank(const float *, int) { return 0; }
+__device__ __forceinline__ void send(unsigned, float, float) {}
 #endif
 
-constexpr int ROWS = 128; // of a tile, shared or not
-constexpr int WIDTH = 768; // at most, where rows are normalised
-constexpr float EPSILON = 1e-5f;
-
-/// The most warps, of at most so many, that share the columns of `eights` tiles evenly.
-__host__ __device__ constexpr int columns(int eights, int warps) {
-    return eights % warps == 0 ? warps : columns(eights, warps - 1);
+__device__ __forceinline__ float4 plus(float4 a, float4 b) {
+    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-/// A tile of `ROWS` x `N` of `x w^T`, by `S` blocks of `WARPS` warps. `x` is normalised, as `gain` and `shift` say, if
-/// `NORM`. Copies go by `BYTES` of each row, `STAGES` of them ahead. `finish(row, column, float4)` gets each four sums.
-template <typename T, int N, int S, int WARPS, int R0, int STAGES, int BYTES, bool NORM, typename F>
-__device__ __forceinline__ void product(const void *x, const T *w, const float *gain, const float *shift, int rows, int k, int tile, F finish) {
-    constexpr int SHARE = SHARES<S>, M = ROWS * SHARE / S, THREADS = WARPS * 32;
-    constexpr int R = M / 16 < R0 ? M / 16 : R0, C = columns(N / 8, WARPS / R), MT = M / 16 / R, NT = N / 8 / C;
-    static_assert(MT * R * 16 == M, "rows");
-    constexpr int STRIDE = apart(BYTES), STAGE = (N + (NORM ? 0 : M)) * STRIDE, PIECES = BYTES / 16;
+/// A tile of `M` x `N` of `x w^T + bias (+ residual)`, which `finish(row, column, float4)` gets by fours: grid (tiles
+/// of rows, tiles of columns), blocks of `WM` x `WN` warps for parts of the tile, times `WK` that share K. If `S` is
+/// not 1, there are `M` rows at most, and the `S` blocks of a cluster share K: grid (S, tiles of columns). Copies go by
+/// `BYTES` of each row, `STAGES` of them ahead.
+template <typename T, int M, int N, int WM, int WN, int WK, int S, int STAGES, int BYTES, typename F>
+__device__ __forceinline__ void product(const T *x, const T *w, const float *bias, const float *residual, int rows, int n, int k, F finish) {
+    constexpr int THREADS = WM * WN * WK * 32, MT = M / 16 / WM, NT = N / 8 / WN;
+    static_assert(MT * WM * 16 == M && NT * WN * 8 == N && BYTES / 64 % WK == 0 && (S == 1 || WK == 1), "warps");
+    constexpr int STRIDE = apart(BYTES), STAGE = (N + M) * STRIDE, PIECES = BYTES / 16;
     extern __shared__ __align__(16) char shared[];
-    __shared__ __align__(16) float sums[M][4];
-    const int tid = threadIdx.x, warp = tid / 32, lane = tid & 31, g = lane / 4, t = lane & 3, rank = blockIdx.x;
-    const int slice = k / SHARE, k0 = SHARE == 1 ? 0 : rank * slice, m0 = blockIdx.z * ROWS + (SHARE == 1 ? rank * M : 0), n0 = tile * N;
-    const int chunks = slice * (int)sizeof(T) / BYTES, normed = apart(slice * (int)sizeof(T));
-    char *ring = shared + (NORM ? M * normed : 0);
-    if (slice % (BYTES / (int)sizeof(T)) != 0 || dynamic_shared() < max((int)(ring - shared) + STAGES * STAGE, M * (N + 8) * 4)) __trap();
+    const int tid = threadIdx.x, warp = tid / 32, lane = tid & 31, g = lane / 4, t = lane & 3;
+    const int rank = S == 1 ? 0 : blockIdx.x, slice = k / S, k0 = rank * slice, m0 = S == 1 ? blockIdx.x * M : 0, n0 = blockIdx.y * N;
+    const int chunks = slice * (int)sizeof(T) / BYTES;
+    if (slice * (int)sizeof(T) % BYTES != 0) __trap();
     launch_dependents();
-    if (SHARE == 1 && m0 >= rows) return wait_for_grid();
+    if (S > 1) cluster_arrive();
 
-    // A thread has a column of sixteen bytes, and every so many rows.
+    // A thread copies a column of sixteen bytes, of every so many rows.
     constexpr int STEP = THREADS / PIECES;
-    const int row1 = tid < STEP * PIECES ? tid / PIECES : ROWS, byte = tid % PIECES * 16;
+    const int row1 = tid / PIECES, byte = tid % PIECES * 16;
     auto load = [&](char *to, const T *matrix, int chunk, int count) {
         const char *from = (const char *)(matrix + (long)row1 * k + k0) + chunk * BYTES + byte;
         to += row1 * STRIDE + byte;
-        #pragma unroll 1
+        #pragma unroll 4
         for (int row = row1; row < count; row += STEP) copy16(to, from), to += STEP * STRIDE, from += (long)STEP * k * sizeof(T);
     };
-    auto load_w = [&](int chunk) { load(ring + chunk % STAGES * STAGE, w + (long)n0 * k, chunk, N); };
-    auto load_x = [&](int chunk) { load(ring + chunk % STAGES * STAGE + N * STRIDE, (const T *)x + (long)m0 * k, chunk, min(M, rows - m0)); };
+    auto load_w = [&](int chunk) { load(shared + chunk % STAGES * STAGE, w + (long)n0 * k, chunk, N); };
+    auto load_x = [&](int chunk) { load(shared + chunk % STAGES * STAGE + N * STRIDE, x + (long)m0 * k, chunk, min(M, rows - m0)); };
+    #pragma unroll 1
+    for (int chunk = 0; chunk < STAGES && chunk < chunks; chunk++) load_w(chunk);
+    wait_for_grid();
     #pragma unroll 1
     for (int chunk = 0; chunk < STAGES; chunk++) {
-        if (chunk < chunks) load_w(chunk);
-        if (NORM) commit();
+        if (chunk < chunks) load_x(chunk);
+        commit();
     }
-    wait_for_grid();
-    if (!NORM) {
-        #pragma unroll 1
-        for (int chunk = 0; chunk < STAGES; chunk++) {
-            if (chunk < chunks) load_x(chunk);
-            commit();
-        }
-    } else {
-        // `LANES` lanes have a row, and keep it in registers until mean and deviation are known.
-        constexpr int LANES = SHARE == 8 ? 8 : 16, GROUPS = THREADS / LANES, OWN = (M + GROUPS - 1) / GROUPS, FOURS = WIDTH / SHARE / LANES / 4;
-        const int group = tid / LANES, column = tid % LANES * 4;
-        float4 v[OWN][FOURS];
-        #pragma unroll
-        for (int i = 0; i < OWN; i++)
-            #pragma unroll
-            for (int j = 0; j < FOURS; j++) {
-                const int row = group + i * GROUPS;
-                const bool inside = row < M && m0 + row < rows && column + j * LANES * 4 < slice;
-                v[i][j] = inside ? *(const float4 *)((const float *)x + (long)(m0 + row) * k + k0 + column + j * LANES * 4) : make_float4(0, 0, 0, 0);
-            }
-        #pragma unroll
-        for (int i = 0; i < OWN; i++) {
-            float sum = 0, squares = 0;
-            #pragma unroll
-            for (int j = 0; j < FOURS; j++) {
-                const float4 a = v[i][j];
-                sum += a.x + a.y + (a.z + a.w), squares += a.x * a.x + a.y * a.y + (a.z * a.z + a.w * a.w);
-            }
-            #pragma unroll
-            for (int other = LANES / 2; other; other /= 2) sum += __shfl_xor_sync(~0u, sum, other), squares += __shfl_xor_sync(~0u, squares, other);
-            if (tid % LANES == 0 && group + i * GROUPS < M) *(float4 *)sums[group + i * GROUPS] = make_float4(sum, squares, 0, 0);
-        }
-        cluster_sync();
-        #pragma unroll
-        for (int i = 0; i < OWN; i++) {
-            const int row = group + i * GROUPS;
-            if (row >= M) break;
-            float sum = 0, squares = 0;
-            #pragma unroll
-            for (int other = 0; other < SHARE; other++) {
-                const float4 a = of_rank(sums[row], other);
-                sum += a.x, squares += a.y;
-            }
-            const float mean = sum / k, scale = rsqrtf(squares / k - mean * mean + EPSILON);
-            #pragma unroll
-            for (int j = 0; j < FOURS; j++) {
-                const int c = column + j * LANES * 4;
-                if (c >= slice) break;
-                const float4 a = v[i][j], b = *(const float4 *)(gain + k0 + c), d = *(const float4 *)(shift + k0 + c);
-                store4((T *)(shared + row * normed) + c, make_float4((a.x - mean) * scale * b.x + d.x, (a.y - mean) * scale * b.y + d.y,
-                    (a.z - mean) * scale * b.z + d.z, (a.w - mean) * scale * b.w + d.w));
-            }
-        }
+    // The numbers that this thread will add sums to; they come while the tile is computed.
+    constexpr int OWN = M / S, FOURS = OWN * N / 4, MINE = (FOURS + THREADS - 1) / THREADS;
+    float4 sums[MINE];
+    #pragma unroll
+    for (int i = 0; i < MINE; i++) {
+        const int four = tid + i * THREADS, row = m0 + rank * OWN + four / (N / 4), column = n0 + four % (N / 4) * 4;
+        if (four >= FOURS || row >= rows) continue;
+        sums[i] = *(const float4 *)(bias + column);
+        if (residual) sums[i] = plus(sums[i], *(const float4 *)(residual + (long)row * n + column));
     }
 
-    const int row0 = warp / C * MT * 16, column0 = warp % C * NT * 8;
+    const int wk = warp / (WM * WN), row0 = warp / WN % WM * MT * 16, column0 = warp % WN * NT * 8;
     float c[MT][NT][4] = {};
-    const bool works = warp < R * C;
     #pragma unroll 1
     for (int chunk = 0; chunk < chunks; chunk++) {
         if (chunk == 0) wait<STAGES - 1>();
@@ -221,22 +171,17 @@ __device__ __forceinline__ void product(const void *x, const T *w, const float *
         __syncthreads();
         if (chunk > 0) {
             const int next = chunk - 1 + STAGES;
-            if (next < chunks) {
-                load_w(next);
-                if (!NORM) load_x(next);
-            }
+            if (next < chunks) load_w(next), load_x(next);
             commit();
         }
-        if (!works) continue;
-        const char *b = ring + chunk % STAGES * STAGE + (column0 + g) * STRIDE + t * 16;
-        constexpr int XS = STRIDE;
-        const int stride = NORM ? normed : XS;
-        const char *a = (NORM ? shared + chunk * BYTES : ring + chunk % STAGES * STAGE + N * STRIDE) + (row0 + g) * stride + t * 16;
+        if (m0 + row0 >= rows) continue;
+        const char *b = shared + chunk % STAGES * STAGE + (column0 + g) * STRIDE + t * 16 + wk * 64;
+        const char *a = shared + chunk % STAGES * STAGE + (N + row0 + g) * STRIDE + t * 16 + wk * 64;
         #pragma unroll
-        for (int group = 0; group < BYTES; group += 64) {
+        for (int group = 0; group < BYTES; group += 64 * WK) {
             uint4 low[MT], high[MT], bs[NT];
             #pragma unroll
-            for (int m = 0; m < MT; m++) low[m] = *(const uint4 *)(a + m * 16 * stride + group), high[m] = *(const uint4 *)(a + (m * 16 + 8) * stride + group);
+            for (int m = 0; m < MT; m++) low[m] = *(const uint4 *)(a + m * 16 * STRIDE + group), high[m] = *(const uint4 *)(a + (m * 16 + 8) * STRIDE + group);
             #pragma unroll
             for (int n = 0; n < NT; n++) bs[n] = rounded(*(const uint4 *)(b + n * 8 * STRIDE + group), T());
             #pragma unroll
@@ -245,52 +190,47 @@ __device__ __forceinline__ void product(const void *x, const T *w, const float *
                 for (int n = 0; n < NT; n++) multiply<T>(c[m][n], low[m], high[m], bs[n]);
         }
     }
-    __syncthreads();
 
-    // The sums of this block, in place of the operands; then each block adds up its share of the rows.
-    constexpr int PART = N + 8, OWN = M / SHARE;
-    float *part = (float *)shared;
+    // The sums of all warps, or blocks, that share K. Those of blocks come at any time, so they lie elsewhere.
+    constexpr int PART = N + 8;
+    float *parts = (float *)(shared + (S == 1 ? 0 : STAGES * STAGE));
+    if (S > 1) cluster_wait();
+    else __syncthreads();
     #pragma unroll
     for (int m = 0; m < MT; m++)
         #pragma unroll
-        for (int n = 0; n < NT; n++)
+        for (int h = 0; h < 2; h++) {
+            const int row = row0 + m * 16 + h * 8 + g;
+            float *to = parts + ((S == 1 ? wk * M : rank * OWN) + row % OWN) * PART + column0 + t * 2;
+            const unsigned there = S == 1 ? 0 : at_rank(to, row / OWN);
             #pragma unroll
-            for (int h = 0; h < 2 && works; h++)
-                *(float2 *)(part + (row0 + m * 16 + h * 8 + g) * PART + column0 + n * 8 + t * 2) = make_float2(c[m][n][h * 2], c[m][n][h * 2 + 1]);
-    cluster_sync();
-    const int first = SHARE == 1 ? 0 : rank * OWN;
-    #pragma unroll 1
-    for (int i = tid; i < OWN * N / 4; i += THREADS) {
-        const int row = first + i / (N / 4), column = i % (N / 4) * 4;
-        if (m0 + row >= rows) continue;
-        float4 v = make_float4(0, 0, 0, 0);
-        #pragma unroll
-        for (int other = 0; other < SHARE; other++) {
-            const float4 a = of_rank(part + row * PART + column, other);
-            v.x += a.x, v.y += a.y, v.z += a.z, v.w += a.w;
+            for (int n = 0; n < NT; n++)
+                if (S == 1) *(float2 *)(to + n * 8) = make_float2(c[m][n][h * 2], c[m][n][h * 2 + 1]);
+                else send(there + n * 32, c[m][n][h * 2], c[m][n][h * 2 + 1]);
         }
-        finish(m0 + row, n0 + column, v);
+    if (S == 1) __syncthreads();
+    else cluster_arrive(), cluster_wait();
+    #pragma unroll
+    for (int i = 0; i < MINE; i++) {
+        const int four = tid + i * THREADS, row = four / (N / 4), column = four % (N / 4) * 4;
+        if (four >= FOURS || m0 + rank * OWN + row >= rows) continue;
+        #pragma unroll
+        for (int part = 0; part < S * WK; part++) sums[i] = plus(sums[i], *(const float4 *)(parts + (part * OWN + row) * PART + column));
+        finish(m0 + rank * OWN + row, n0 + column, sums[i]);
     }
-    if (SHARE > 1) cluster_sync(); // others read our shared memory until here
-}
-
-__device__ __forceinline__ float4 plus(float4 a, const float *from) {
-    const float4 b = *(const float4 *)from;
-    return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
 __device__ __forceinline__ float gelu(float x) {
     return x * 0.5f * (1 + erff(x * 0.70710678f));
 }
 
-/// The uses of the sums of `norm_linear`: as they are, transposed, or in the MLP's nonlinear function.
+/// The uses of the sums of `linear`: as they are, transposed, or in the MLP's nonlinear function.
 enum Finish { PLAIN, ACROSS, GELU };
 
-/// `out = norm(x) w^T + bias`, as `how` says
-template <typename T, int N, int S, int WARPS, int R, int STAGES, int BYTES>
-__device__ __forceinline__ void norm_linear(const float *x, const float *gain, const float *shift, const T *w, const float *bias, T *out, int rows, int n, int k, int how, int tile) {
-    product<T, N, S, WARPS, R, STAGES, BYTES, true>(x, w, gain, shift, rows, k, tile, [=](int row, int column, float4 v) {
-        v = plus(v, bias + column);
+/// `out = x w^T + bias`, as `how` says
+template <typename T, int M, int N, int WM, int WN, int WK, int S, int STAGES, int BYTES>
+__device__ __forceinline__ void linear(const T *x, const T *w, const float *bias, T *out, int rows, int n, int k, int how) {
+    product<T, M, N, WM, WN, WK, S, STAGES, BYTES>(x, w, bias, nullptr, rows, n, k, [=](int row, int column, float4 v) {
         if (how == ACROSS) {
             T *to = out + (long)column * rows + row;
             store(to, v.x), store(to + rows, v.y), store(to + 2l * rows, v.z), store(to + 3l * rows, v.w);
@@ -302,53 +242,79 @@ __device__ __forceinline__ void norm_linear(const float *x, const float *gain, c
 }
 
 /// `out = x w^T + bias + residual`
-template <typename T, int N, int S, int WARPS, int R, int STAGES, int BYTES>
+template <typename T, int M, int N, int WM, int WN, int WK, int S, int STAGES, int BYTES>
 __device__ __forceinline__ void linear_add(const T *x, const T *w, const float *bias, const float *residual, float *out, int rows, int n, int k) {
-    product<T, N, S, WARPS, R, STAGES, BYTES, false>(x, w, nullptr, nullptr, rows, k, blockIdx.y, [=](int row, int column, float4 v) {
-        *(float4 *)(out + (long)row * n + column) = plus(plus(v, bias + column), residual + (long)row * n + column);
+    product<T, M, N, WM, WN, WK, S, STAGES, BYTES>(x, w, bias, residual, rows, n, k, [=](int row, int column, float4 v) {
+        *(float4 *)(out + (long)row * n + column) = v;
     });
+}
+
+constexpr int WIDTH = 768; // at most, of a row that is normalised
+constexpr float EPSILON = 1e-5f;
+
+/// `out`: each row of `x` with mean 0 and variance 1, times `gain` plus `shift`; a warp for each row.
+template <typename T> __device__ __forceinline__ void norm(const float *x, const float *gain, const float *shift, T *out, int rows, int width) {
+    constexpr int FOURS = WIDTH / 128;
+    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, first = (threadIdx.x & 31) * 4;
+    float4 v[FOURS], b[FOURS], d[FOURS];
+    launch_dependents();
+    #pragma unroll
+    for (int i = 0; i < FOURS; i++)
+        if (first + i * 128 < width) b[i] = *(const float4 *)(gain + first + i * 128), d[i] = *(const float4 *)(shift + first + i * 128);
+    wait_for_grid();
+    if (row >= rows) return;
+    float sum = 0, squares = 0;
+    #pragma unroll
+    for (int i = 0; i < FOURS; i++) v[i] = first + i * 128 < width ? *(const float4 *)(x + (long)row * width + first + i * 128) : make_float4(0, 0, 0, 0);
+    #pragma unroll
+    for (int i = 0; i < FOURS; i++) sum += v[i].x + v[i].y + (v[i].z + v[i].w), squares += v[i].x * v[i].x + v[i].y * v[i].y + (v[i].z * v[i].z + v[i].w * v[i].w);
+    #pragma unroll
+    for (int other = 16; other; other /= 2) sum += __shfl_xor_sync(~0u, sum, other), squares += __shfl_xor_sync(~0u, squares, other);
+    const float mean = sum / width, scale = rsqrtf(squares / width - mean * mean + EPSILON);
+    #pragma unroll
+    for (int i = 0; i < FOURS; i++)
+        if (first + i * 128 < width)
+            store4(out + (long)row * width + first + i * 128, make_float4((v[i].x - mean) * scale * b[i].x + d[i].x, (v[i].y - mean) * scale * b[i].y + d[i].y,
+                (v[i].z - mean) * scale * b[i].z + d[i].z, (v[i].w - mean) * scale * b[i].w + d[i].w));
 }
 
 constexpr int HEAD = 64; // columns of a head
 constexpr int TOKENS = 128; // at most
 
-/// Attention of 16 rows of a head to all rows: grid (rows / 16, heads), block 128. `v` is transposed.
+constexpr int WARPS = HEAD / 8; // each has eight columns of the result
+
+/// Attention of 16 rows of a head to all rows: grid (rows / 16, heads), block 256. `v` is transposed.
 template <typename T> __device__ __forceinline__ void attention(const T *q, const T *k, const T *v, T *out, int rows, int width) {
     constexpr int ROW = HEAD * sizeof(T), STRIDE = apart(ROW);
     const int across = rows * (int)sizeof(T), stride = apart(across);
     extern __shared__ __align__(16) char shared[];
     char *qs = shared, *ks = qs + 16 * STRIDE, *vs = ks + rows * STRIDE, *ps = vs + HEAD * stride;
-    if (dynamic_shared() < ps + 16 * stride - shared) __trap();
-    __shared__ float most[4][16], total[4][16];
+    __shared__ float most[WARPS][16], total[WARPS][16];
     const int tid = threadIdx.x, warp = tid / 32, lane = tid & 31, g = lane / 4, t = lane & 3;
     const int row0 = blockIdx.x * 16, column0 = blockIdx.y * HEAD;
     launch_dependents();
     wait_for_grid();
     #pragma unroll 1
-    for (int i = tid; i < (16 + rows) * (ROW / 16); i += 128) {
+    for (int i = tid; i < (16 + rows) * (ROW / 16); i += WARPS * 32) {
         const int row = i / (ROW / 16), byte = i % (ROW / 16) * 16;
         const T *from = row < 16 ? q + (long)(row0 + row) * width : k + (long)(row - 16) * width;
         copy16(qs + row * STRIDE + byte, (const char *)(from + column0) + byte);
     }
     commit();
-    const int pieces = across / 16;
-    #pragma unroll 1
-    for (int i = tid; i < HEAD * pieces; i += 128) {
-        const int row = i / pieces, byte = i % pieces * 16;
-        copy16(vs + row * stride + byte, (const char *)(v + (long)(column0 + row) * rows) + byte);
-    }
+    for (int row = tid / 16; row < HEAD; row += WARPS * 2)
+        for (int byte = tid % 16 * 16; byte < across; byte += 256) copy16(vs + row * stride + byte, (const char *)(v + (long)(column0 + row) * rows) + byte);
     commit();
     wait<1>();
     __syncthreads();
 
-    constexpr int MOST = TOKENS / 8 / 4; // keys by eights, of a warp
+    constexpr int MOST = TOKENS / 8 / WARPS; // keys by eights, of a warp
     float s[MOST][4] = {};
     #pragma unroll
     for (int group = 0; group < ROW; group += 64) {
         const uint4 low = *(const uint4 *)(qs + g * STRIDE + group + t * 16), high = *(const uint4 *)(qs + (g + 8) * STRIDE + group + t * 16);
         #pragma unroll
         for (int n = 0; n < MOST; n++) {
-            const int key = (warp + n * 4) * 8;
+            const int key = (warp + n * WARPS) * 8;
             if (key < rows) multiply<T>(s[n], low, high, *(const uint4 *)(ks + (key + g) * STRIDE + group + t * 16));
         }
     }
@@ -357,7 +323,7 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
     for (int n = 0; n < MOST; n++)
         #pragma unroll
         for (int i = 0; i < 4; i++)
-            if ((warp + n * 4) * 8 < rows) highest[i / 2] = fmaxf(highest[i / 2], s[n][i]);
+            if ((warp + n * WARPS) * 8 < rows) highest[i / 2] = fmaxf(highest[i / 2], s[n][i]);
     #pragma unroll
     for (int h = 0; h < 2; h++) {
         highest[h] = fmaxf(highest[h], __shfl_xor_sync(~0u, highest[h], 1));
@@ -368,11 +334,11 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
     #pragma unroll
     for (int h = 0; h < 2; h++)
         #pragma unroll
-        for (int other = 0; other < 4; other++) highest[h] = fmaxf(highest[h], most[other][h * 8 + g]);
+        for (int other = 0; other < WARPS; other++) highest[h] = fmaxf(highest[h], most[other][h * 8 + g]);
     constexpr float SCALE = 0.125f * 1.44269504f; // 1 / sqrt(HEAD), for powers of two
     #pragma unroll
     for (int n = 0; n < MOST; n++) {
-        const int key = (warp + n * 4) * 8;
+        const int key = (warp + n * WARPS) * 8;
         if (key >= rows) break;
         #pragma unroll
         for (int h = 0; h < 2; h++) {
@@ -389,34 +355,42 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
     }
     wait<0>();
     __syncthreads();
-    float o[2][4] = {};
-    #pragma unroll 1
+    float o[4] = {};
+    #pragma unroll 4
     for (int group = 0; group < across; group += 64) {
         const uint4 low = *(const uint4 *)(ps + g * stride + group + t * 16), high = *(const uint4 *)(ps + (g + 8) * stride + group + t * 16);
-        #pragma unroll
-        for (int n = 0; n < 2; n++) multiply<T>(o[n], low, high, *(const uint4 *)(vs + (warp * 16 + n * 8 + g) * stride + group + t * 16));
+        multiply<T>(o, low, high, *(const uint4 *)(vs + (warp * 8 + g) * stride + group + t * 16));
     }
     #pragma unroll
     for (int h = 0; h < 2; h++) {
         const int row = h * 8 + g;
-        const float scale = 1 / (total[0][row] + total[1][row] + total[2][row] + total[3][row]);
+        float all = 0;
         #pragma unroll
-        for (int n = 0; n < 2; n++)
-            store2(out + (long)(row0 + row) * width + column0 + warp * 16 + n * 8 + t * 2, o[n][h * 2] * scale, o[n][h * 2 + 1] * scale);
+        for (int other = 0; other < WARPS; other++) all += total[other][row];
+        store2(out + (long)(row0 + row) * width + column0 + warp * 8 + t * 2, o[h * 2] / all, o[h * 2 + 1] / all);
     }
 }
 
 typedef float f32;
 #define KERNELS(T) \
-    extern "C" __global__ void CLUSTER(4) __launch_bounds__(256) norm_linear_##T(const float *x, const float *gain, \
-            const float *shift, const T *w, const float *bias, T *out, int rows, int n, int k, int how) { \
-        norm_linear<T, 96, 4, 8, 4, 4, 192>(x, gain, shift, w, bias, out, rows, n, k, how, blockIdx.y); \
+    extern "C" __global__ void norm_##T(const float *x, const float *gain, const float *shift, T *out, int rows, \
+            int width) { \
+        norm(x, gain, shift, out, rows, width); \
     } \
-    extern "C" __global__ void CLUSTER(8) __launch_bounds__(256) linear_add_##T(const T *x, const T *w, \
+    extern "C" __global__ void __launch_bounds__(256) linear_##T(const T *x, const T *w, const float *bias, T *out, \
+            int rows, int n, int k, int how) { \
+        linear<T, 64, 48, 2, 1, 4, 1, 6, 256>(x, w, bias, out, rows, n, k, how); \
+    } \
+    extern "C" __global__ void __launch_bounds__(256) project_##T(const T *x, const T *w, const float *bias, \
+            const float *residual, float *out, int rows, int n, int k) { \
+        linear_add<T, 32, 32, 2, 1, 4, 1, 6, 256>(x, w, bias, residual, out, rows, n, k); \
+    } \
+    extern "C" __global__ void CLUSTER(8) __launch_bounds__(256) reduce_##T(const T *x, const T *w, \
             const float *bias, const float *residual, float *out, int rows, int n, int k) { \
-        linear_add<T, 48, 8, 8, 4, 4, 192>(x, w, bias, residual, out, rows, n, k); \
+        if (CLUSTERS) linear_add<T, 128, 64, 4, 2, 1, 8, 3, 256>(x, w, bias, residual, out, rows, n, k); \
+        else linear_add<T, 16, 64, 1, 2, 4, 1, 6, 256>(x, w, bias, residual, out, rows, n, k); \
     } \
-    extern "C" __global__ void __launch_bounds__(128) attention_##T(const T *q, const T *k, const T *v, T *out, \
+    extern "C" __global__ void __launch_bounds__(256) attention_##T(const T *q, const T *k, const T *v, T *out, \
             int rows, int width) { \
         attention(q, k, v, out, rows, width); \
     }

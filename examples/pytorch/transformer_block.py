@@ -16,7 +16,7 @@ from torch.nn import functional
 
 HEAD = 64
 # Tokens, width and the distance of the rows that are kept: on a GPU, and on the emulator.
-SIZES = {"full": (128, 768, 16), "reduced": (32, 192, 4)}
+SIZES = {"full": (128, 768, 16), "reduced": (32, 384, 8)}
 
 
 def numbers(seed, count, scale, offset=0.0):

@@ -1,9 +1,10 @@
 //! A block of a transformer: layer norm, attention of several heads, layer norm, and two layers with GELU between.
 //!
-//! The same graph computes in tf32 and in bf16, since its kernels are generic; queries, keys and values are three
-//! branches of an `each`, and all that lies between them and the result is `scratch`. It runs on the first CUDA device,
-//! or, with fewer tokens and columns, on the CPU emulator. PyTorch has computed what comes out of the same weights
-//! (`pytorch/transformer_block.py`).
+//! The same graph computes in tf32 and in bf16, since its kernels are generic. Queries, keys and values are three
+//! branches of an `each`, and all that lies between the input and the result is `scratch`. From compute capability 9.0
+//! on, the edges are programmatic: each kernel loads its weights while the one before still runs. It runs on the first
+//! CUDA device, or, with fewer tokens and columns, on the CPU emulator. PyTorch has computed what comes out of the same
+//! weights (`pytorch/transformer_block.py`).
 
 use examples::{bench, log};
 use graph_runtime::{Device, Element, Kernel, cuda_graph, cuda_kernels};
@@ -15,49 +16,55 @@ use std::error::Error;
 const REFERENCE: &[u8] = include_bytes!("../../data/transformer_block.safetensors");
 /// Columns of a head.
 const HEAD: usize = 64;
-/// The uses of what `norm_linear` computes: as it is, transposed, or in GELU.
+/// The uses of what `linear` computes: as it is, transposed, or in GELU.
 const PLAIN: u32 = 0;
 const ACROSS: u32 = 1;
 const GELU: u32 = 2;
 
-#[cuda_kernels("kernels/transformer_block.ptx")]
+#[cuda_kernels("kernels/transformer_block.ptx", tuned = ["kernels/transformer_block.sm_90.ptx"])]
 unsafe extern "C" {
-    /// `out = norm(x) w^T + bias`, and then what `how` says; four blocks for each 128 rows and 96 columns
-    #[for_each(T = f32 => "norm_linear_f32", bf16 => "norm_linear_bf16")]
-    #[requires(grid.x == 4 && grid.y * 96 <= n && block.x == 256 && block == 256 && k <= 768 && k.is_multiple_of(192))]
-    #[requires(rows * k <= x.len() && k <= gain.len() && k <= shift.len())]
-    #[requires(n * k <= w.len() && n <= bias.len() && rows * n <= out.len())]
-    safe fn norm_linear<T>(
-        x: &[f32],
-        gain: &[f32],
-        shift: &[f32],
-        w: &[T],
-        bias: &[f32],
-        out: &mut [T],
-        rows: u32,
-        n: u32,
-        k: u32,
-        how: u32,
-    );
-    /// `out = x w^T + bias + residual`; eight blocks for each 128 rows and 48 columns
-    #[for_each(T = f32 => "linear_add_f32", bf16 => "linear_add_bf16")]
-    #[requires(grid.x == 8 && grid.y * 48 <= n && block.x == 256 && block == 256 && k.is_multiple_of(192))]
+    /// Each row of `x` with mean 0 and variance 1, times `gain` plus `shift`; a warp for each row
+    #[for_each(T = f32 => "norm_f32", bf16 => "norm_bf16")]
+    #[requires(block == block.x && block.x.is_multiple_of(32) && width <= 768 && width.is_multiple_of(4))]
+    #[requires(rows * width <= x.len() && width <= gain.len() && width <= shift.len() && rows * width <= out.len())]
+    safe fn norm<T>(x: &[f32], gain: &[f32], shift: &[f32], out: &mut [T], rows: u32, width: u32);
+    /// `out = x w^T + bias`, and then what `how` says; a block for each 64 rows and 48 columns
+    #[for_each(T = f32 => "linear_f32", bf16 => "linear_bf16")]
+    #[requires(block.x == 256 && block == 256 && shared >= LINEAR && grid.y * 48 <= n && k.is_multiple_of(128))]
+    #[requires(rows * k <= x.len() && n * k <= w.len() && n <= bias.len() && rows * n <= out.len())]
+    safe fn linear<T>(x: &[T], w: &[T], bias: &[f32], out: &mut [T], rows: u32, n: u32, k: u32, how: u32);
+    /// `out = x w^T + bias + residual`; a block for each 32 rows and 32 columns
+    #[for_each(T = f32 => "project_f32", bf16 => "project_bf16")]
+    #[requires(block.x == 256 && block == 256 && shared >= PROJECT && grid.y * 32 <= n && k.is_multiple_of(128))]
     #[requires(rows * k <= x.len() && n * k <= w.len() && n <= bias.len())]
     #[requires(rows * n <= residual.len() && rows * n <= out.len())]
-    safe fn linear_add<T>(x: &[T], w: &[T], bias: &[f32], residual: &[f32], out: &mut [f32], rows: u32, n: u32, k: u32);
-    /// The attention of 16 rows to all, in a head, by each block; `v` is transposed
+    safe fn project<T>(x: &[T], w: &[T], bias: &[f32], residual: &[f32], out: &mut [f32], rows: u32, n: u32, k: u32);
+    /// The same for a large `k`, which eight blocks share (where there are clusters) for all rows and each 64 columns
+    #[for_each(T = f32 => "reduce_f32", bf16 => "reduce_bf16")]
+    #[requires(grid.x == 8 && block.x == 256 && block == 256 && shared >= REDUCE && grid.y * 64 <= n)]
+    #[requires(rows <= 128 && k.is_multiple_of(128) && rows * k <= x.len() && n * k <= w.len() && n <= bias.len())]
+    #[requires(rows * n <= residual.len() && rows * n <= out.len())]
+    safe fn reduce<T>(x: &[T], w: &[T], bias: &[f32], residual: &[f32], out: &mut [f32], rows: u32, n: u32, k: u32);
+    /// The attention of 16 rows to all, in a head of 64 columns, by each block; `v` is transposed
     #[for_each(T = f32 => "attention_f32", bf16 => "attention_bf16")]
-    #[requires(grid.x * 16 <= rows && rows <= 128 && rows.is_multiple_of(32) && grid.y * 64 <= width && width.is_multiple_of(8))]
-    #[requires(grid.z == 1 && block.x == 128 && block == 128)]
+    #[requires(grid.x * 16 <= rows && rows <= 128 && rows.is_multiple_of(32))]
+    #[requires(grid.y * 64 <= width && width.is_multiple_of(8) && block.x == 256 && block == 256 && shared >= ATTENTION)]
     #[requires(rows * width <= q.len() && rows * width <= k.len() && rows * width <= v.len() && rows * width <= out.len())]
     safe fn attention<T>(q: &[T], k: &[T], v: &[T], out: &mut [T], rows: u32, width: u32);
 }
+/// Bytes of shared memory: a row of 256 bytes takes 320, so that the banks of its neighbours differ.
+const LINEAR: usize = 6 * (64 + 48) * 320;
+const PROJECT: usize = 6 * (32 + 32) * 320;
+const REDUCE: usize = 3 * (128 + 64) * 320 + 128 * (64 + 8) * 4;
+const ATTENTION: usize = (16 + 128) * 320 + (64 + 16) * 576;
 
 cuda_graph! {
     graph Block<T: Element>(rows: usize, width: usize)
     where
-        norm_linear<T>: Kernel,
-        linear_add<T>: Kernel,
+        norm<T>: Kernel,
+        linear<T>: Kernel,
+        project<T>: Kernel,
+        reduce<T>: Kernel,
         attention<T>: Kernel,
     {
         device  x:      [[f32; width]; rows];
@@ -76,30 +83,30 @@ cuda_graph! {
         device  w_down: [[T; 4 * width]; width];
         device  b_down: [f32; width];
 
+        scratch normed: [[T; width]; rows];
         scratch qkv:    [[[T; width]; rows]; 3];
         scratch heads:  [[T; width]; rows];
         scratch middle: [[f32; width]; rows];
+        scratch again:  [[T; width]; rows];
         scratch hidden: [[T; 4 * width]; rows];
 
+        kernel norm1  = norm::<T><<<rows / 2, 64>>>(&x, &gain1, &shift1, &mut normed, rows, width);
         each part in 0..3 {
-            kernel branch = norm_linear::<T><<<(4, width / 96, rows.div_ceil(128)), 256, shared::<T>(128 * 192 + 4 * 96 * 48)>>>(
-                &x, &gain1, &shift1, &w_qkv[part], &b_qkv[part], &mut qkv[part], rows, width, width,
-                if part == 2 { ACROSS } else { PLAIN });
+            kernel branch = linear::<T><<<(rows.div_ceil(64), width / 48), 256, LINEAR>>>(
+                &normed, &w_qkv[part], &b_qkv[part], &mut qkv[part], rows, width, width, if part == 2 { ACROSS } else { PLAIN },
+            ) after programmatic(norm1);
         }
-        kernel attend = attention::<T><<<(rows / 16, width / HEAD), 128, shared::<T>(16 * 128 + 64 * 160)>>>(
-            &qkv[0], &qkv[1], &qkv[2], &mut heads, rows, width) after branch;
-        kernel add = linear_add::<T><<<(8, width / 48, rows.div_ceil(128)), 256, shared::<T>(4 * 176 * 48)>>>(
-            &heads, &w_out, &b_out, &x, &mut middle, rows, width, width) after attend;
-        kernel up = norm_linear::<T><<<(4, width / 24, rows.div_ceil(128)), 256, shared::<T>(128 * 192 + 4 * 96 * 48)>>>(
-            &middle, &gain2, &shift2, &w_up, &b_up, &mut hidden, rows, 4 * width, width, GELU) after add;
-        kernel down = linear_add::<T><<<(8, width / 48, rows.div_ceil(128)), 256, shared::<T>(4 * 176 * 48)>>>(
-            &hidden, &w_down, &b_down, &middle, &mut y, rows, width, 4 * width) after up;
+        kernel attend = attention::<T><<<(rows / 16, width / HEAD), 256, ATTENTION>>>(
+            &qkv[0], &qkv[1], &qkv[2], &mut heads, rows, width) after programmatic(branch);
+        kernel add    = project::<T><<<(rows.div_ceil(32), width / 32), 256, PROJECT>>>(
+            &heads, &w_out, &b_out, &x, &mut middle, rows, width, width) after programmatic(attend);
+        kernel norm2  = norm::<T><<<rows / 2, 64>>>(&middle, &gain2, &shift2, &mut again, rows, width)
+            after programmatic(add);
+        kernel up     = linear::<T><<<(rows.div_ceil(64), 4 * width / 48), 256, LINEAR>>>(
+            &again, &w_up, &b_up, &mut hidden, rows, 4 * width, width, GELU) after programmatic(norm2);
+        kernel down   = reduce::<T><<<(8, width / 64), 256, REDUCE>>>(
+            &hidden, &w_down, &b_down, &middle, &mut y, rows, width, 4 * width) after programmatic(up);
     }
-}
-
-/// The bytes of `numbers` operands in shared memory, with room for unused bytes between rows.
-fn shared<T>(numbers: usize) -> usize {
-    numbers * size_of::<T>() * 5 / 4
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -113,12 +120,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn run<T: Element>(device: &Device, name: &str, tolerance: f32, round: fn(f32) -> T) -> Result<(), Box<dyn Error>>
 where
-    norm_linear<T>: Kernel,
-    linear_add<T>: Kernel,
+    norm<T>: Kernel,
+    linear<T>: Kernel,
+    project<T>: Kernel,
+    reduce<T>: Kernel,
     attention<T>: Kernel,
 {
     let (rows, width, size) = if device.is_emulator() {
-        (32, 192, "reduced")
+        (32, 384, "reduced")
     } else {
         (128, 768, "full")
     };
