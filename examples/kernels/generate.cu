@@ -355,8 +355,8 @@ struct Thread {
 };
 
 // The product of the normed vector with up to 30 rows, by all warps: the sum of a row comes to its lane of warp 0.
-// With y = (x - mean) g / deviation + b, w y = (w (x g) - mean w g) / deviation + w b. So the columns of `b` are x g, g,
-// b and x; and two rows of `a` are 1 and x, for the sums of x and its squares.
+// With y = (x - mean) g / deviation + b, w y = (w (x g) - mean w g) / deviation + w b. So the columns of `b` are x g,
+// g, b and x; and two rows of `a` are 1 and x, for the sums of x and its squares.
 struct Norm {
     u32 a[4][8], factor[8], summand[8];
 
