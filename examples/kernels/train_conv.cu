@@ -210,8 +210,8 @@ extern "C" __global__ void __launch_bounds__(256) conv2_backward(
     dh1[b][c0][t] = passed > 0 ? sum : 0;
 }
 
-// The gradients of the second filters, of 4 images each: a block for each filter and 4 images; a thread for each channel
-// and 4 cells
+// The gradients of the second filters, of 4 images each: a block for each filter and 4 images; a thread for each
+// channel and 4 cells
 extern "C" __global__ void __launch_bounds__(256) conv2_gradient(
     const float (*h1)[16][64], const float (*dh)[32][16], const byte (*where)[32][16], float (*gradients)[32][144])
 {
@@ -252,7 +252,8 @@ extern "C" __global__ void __launch_bounds__(256) conv2_gradient(
     }
 }
 
-// One step down the gradients of the first filters and their biases: a block for each filter and row of it, 4 cells for each thread
+// One step down the gradients of the first filters and their biases: a block for each filter and row of it, 4 cells for
+// each thread
 extern "C" __global__ void __launch_bounds__(512) conv1_descend(
     const float (*x)[256], const float (*dh)[16][64], const byte (*where)[16][64], float (*w)[9], float *bias,
     float rate)
@@ -263,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(512) conv1_descend(
         in[0][i][0] = in[0][i][17] = 0;
     float own[16], g[4], sums[4] = {}; // the last one is that of the bias
     unsigned at[4];
-    float old = t < 3 ? w[f][row * 3 + t] : t == 3 ? bias[f] : 0;
+    float old = t < 3 ? w[f][row * 3 + t] : t == 3 && row == 0 ? bias[f] : 0;
 #pragma unroll
     for (int i = 0; i < 4; i++)
         g[i] = dh[t / 64 + i * 8][f][t % 64], at[i] = where[t / 64 + i * 8][f][t % 64];
@@ -355,9 +356,9 @@ extern "C" __global__ void __launch_bounds__(256) filters_descend(
     __shared__ float sums[8];
     unsigned f = blockIdx.x, filters = gridDim.x, t = threadIdx.x;
     float all = 0;
-#pragma unroll 4
-    for (int i = t; i < BATCH * cells; i += 256) {
-        unsigned at = (i / cells * filters + f) * cells + i % cells;
+#pragma unroll 2
+    for (unsigned cell = t % 8; cell < cells; cell += 8) { // 8 threads for each image
+        unsigned at = (t / 8 * filters + f) * cells + cell;
         all += h[at] > 0 ? dh[at] : 0;
     }
     for (int i = t; i < taps; i += 256) {

@@ -129,5 +129,5 @@ if not common.arguments.serve:
     del graphed, replay
 
 training = Training()
-common.bench("train_conv own", training.step)  # against our own kernels, and with cuDNN's here
+common.bench("train_conv", training.step)
 common.finish()

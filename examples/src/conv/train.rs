@@ -62,9 +62,10 @@ impl Trained {
         ends.map(|losses| losses.map_or(0.0, |losses| losses.iter().sum::<f32>() / losses.len() as f32))
     }
 
-    /// The largest difference of a loss to that of another training, relative to it.
+    /// The largest difference of a loss to that of another training, relative to it, in the first 100 steps. (Later
+    /// losses are near zero, and roundings have added up.)
     pub fn difference(&self, other: &Self) -> f32 {
-        let pairs = self.losses.iter().zip(&other.losses);
+        let pairs = self.losses.iter().zip(&other.losses).take(100);
         pairs
             .map(|(one, other)| (one - other).abs() / other)
             .fold(0.0, f32::max)
