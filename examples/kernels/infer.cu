@@ -21,15 +21,15 @@ struct Layers {
     const float4 *__restrict__ first, *__restrict__ second, *__restrict__ third;
 };
 
-// The logits of one row of 64 numbers. If they lie in memory of the host (`mapped`), each comes over the bus once, while
-// the weights come from L2; else every thread loads what it needs.
+// The logits of one row of 64 numbers. If they lie in memory of the host (`mapped`), each comes over the bus once,
+// while the weights come from L2; else every thread loads what it needs.
 template <bool mapped>
 __device__ static void network(const float *x, const Layers &layers, float *y)
 {
     __shared__ float4 inputs[16], first[32], second[32];
     __shared__ float biases[10];
     const unsigned thread = threadIdx.x, output = thread / 8, part = thread % 8, warp = thread / 32, lane = thread % 32;
-    // 8 threads for each output of the hidden layers, a warp for each of the last one (the other warps repeat it)
+    // 8 threads for each output of the hidden layers, a warp for each of the last one; the other warps repeat it
     const unsigned last = warp < 10 ? warp : 9;
     float4 x1[2], w1[2], w2[4];
     const float mine = mapped && thread < 64 ? *(const volatile float *)&x[thread] : 0;
