@@ -36,6 +36,7 @@ pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -
         }
     }
     if let Err(error) = apply(graph, batch, only_values) {
+        graph.finish(Edit::Values);
         graph.begin(Edit::Update(what));
         return Err(restore(graph, batch, only_values, error));
     }
