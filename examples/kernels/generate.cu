@@ -355,8 +355,8 @@ struct Thread {
 };
 
 // The product of the normed vector with up to 30 rows, by all warps: the sum of a row comes to its lane of warp 0.
-// With y = (x - mean) g / deviation + b, w y = (w (x g) - mean w g) / deviation + w b. So the columns of `b` are x g, g,
-// b and x; and two rows of `a` are 1 and x, for the sums of x and its squares.
+// With y = (x - mean) g / deviation + b, w y = (w (x g) - mean w g) / deviation + w b. So the columns of `b` are x g,
+// g, b and x; and two rows of `a` are 1 and x, for the sums of x and its squares.
 struct Norm {
     u32 a[4][8], factor[8], summand[8];
 
@@ -770,13 +770,15 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
 }
 #endif
 
-// The token after the one at the state's position: its logits, and the choice by them. `space` has the numbers that
-// blocks pass to each other. The cache has [layer][key or value][head][position][64].
+// The token after the one at the state's position, if there is more to write: its logits, and the choice by them.
+// `space` has the numbers that blocks pass to each other. The cache has [layer][key or value][head][position][64].
 extern "C" __global__ void __launch_bounds__(384, 1) decode(const bf16 *tokens, const bf16 *places, const bf16 *matrices, const bf16 *vectors,
     const bf16 *last_norm, bf16 *cache, float *space, float *logits, u32 *text, volatile u32 *stream, State *state,
     const Philox *rng, u32 layers, u32 width,
     u32 vocabulary, u32 context)
 {
+    if (!state->more)
+        return;
 #if __CUDA_ARCH__ >= 900
     u32 shared;
     asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(shared));

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 pub const HEAD: usize = 64;
 /// The launch that the tuned kernel is made for: blocks, threads, bytes of shared memory.
 const TUNED: (u32, u32, u32) = (128, 384, 202_752);
+/// The tokens of an iteration of the loop: an iteration costs a few microseconds, whatever it does.
+const TOKENS: usize = 4;
 /// The names of the five tensors in a file of weights.
 const NAMES: [&str; 5] = ["tokens", "places", "matrices", "vectors", "last_norm"];
 
@@ -152,12 +154,15 @@ cuda_graph! {
 
         memset start = state[0] <- 1;
         while  write = state[0] {
-            #[cooperative]
-            kernel next = decode<<<launch_size.0, launch_size.1, launch_size.2>>>(
-                &tokens, &places, &matrices, &vectors, &last_norm,
-                &mut cache, &mut space, &mut logits, &mut text, &stream, &mut state, &luck,
-                sizes.layers, sizes.width, sizes.vocabulary, sizes.context
-            );
+            // Once the text has ended, the other kernels of an iteration end at once.
+            for i in 0..TOKENS {
+                #[cooperative]
+                kernel next = decode<<<launch_size.0, launch_size.1, launch_size.2>>>(
+                    &tokens, &places, &matrices, &vectors, &last_norm,
+                    &mut cache, &mut space, &mut logits, &mut text, &stream, &mut state, &luck,
+                    sizes.layers, sizes.width, sizes.vocabulary, sizes.context
+                );
+            }
         } after start;
     }
 }
