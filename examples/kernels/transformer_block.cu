@@ -206,41 +206,39 @@ __device__ __forceinline__ void linear_parts(const T *x, const T *w, float *out,
     });
 }
 
-constexpr int WIDTH = 768; // at most, of a row that is normalised
-constexpr int FOURS = WIDTH / 128; // of a lane
+constexpr int PARTS = 4; // of long sums
 
-/// Four columns of each 128 of `width`, which a lane of the warp of a row has: `see(i, column)` for each
-template <typename F> __device__ __forceinline__ void each_four(int width, F see) {
-    #pragma unroll
-    for (int i = 0; i < FOURS; i++)
-        if ((threadIdx.x & 31) * 4 + i * 128 < width) see(i, (threadIdx.x & 31) * 4 + i * 128);
+__device__ __forceinline__ float4 four(const float *of, int index) {
+    return ((const float4 *)of)[index];
 }
 
-/// `v`: the sums of a row of all `parts`, `bias` and `residual`
-__device__ __forceinline__ void sum(float4 (&v)[FOURS], const float *parts, const float *bias, const float *residual, int row, int rows, int width, int count) {
-    each_four(width, [&](int i, int column) { v[i] = *(const float4 *)(bias + column); });
+/// The numbers of this thread of a row with mean 0 and variance 1, times `gain` plus `shift`; `total` threads have it.
+__device__ __forceinline__ float4 normalized(float4 v, float4 gain, float4 shift, int total) {
+    __shared__ float2 warps[32];
+    float2 sum = make_float2(v.x + v.y + (v.z + v.w), v.x * v.x + v.y * v.y + (v.z * v.z + v.w * v.w));
+    #pragma unroll
+    for (int other = 16; other; other /= 2)
+        sum.x += __shfl_xor_sync(~0u, sum.x, other), sum.y += __shfl_xor_sync(~0u, sum.y, other);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = sum;
+    __syncthreads();
+    sum = make_float2(0, 0);
+    for (int warp = 0; warp < total / 32; warp++) sum.x += warps[warp].x, sum.y += warps[warp].y;
+    const float mean = sum.x / (total * 4), scale = rsqrtf(sum.y / (total * 4) - mean * mean + 1e-5f);
+    return make_float4((v.x - mean) * scale * gain.x + shift.x, (v.y - mean) * scale * gain.y + shift.y,
+        (v.z - mean) * scale * gain.z + shift.z, (v.w - mean) * scale * gain.w + shift.w);
+}
+
+/// The numbers of this thread of `parts[0] + parts[1] + .. + bias + residual`; a block has a row.
+__device__ __forceinline__ float4 sum(const float *parts, const float *bias, const float *residual) {
+    const int index = blockIdx.x * blockDim.x + threadIdx.x, count = gridDim.x * blockDim.x;
+    float4 v = four(bias, threadIdx.x), part[PARTS];
     wait_for_grid();
-    each_four(width, [&](int i, int column) { v[i] = plus(v[i], *(const float4 *)(residual + (long)row * width + column)); });
-    #pragma unroll 4
-    for (int part = 0; part < count; part++)
-        each_four(width, [&](int i, int column) { v[i] = plus(v[i], *(const float4 *)(parts + ((long)part * rows + row) * width + column)); });
-}
-
-/// `out`: the row `v` with mean 0 and variance 1, times `gain` plus `shift`
-template <typename T> __device__ __forceinline__ void norm(const float4 (&v)[FOURS], const float *gain, const float *shift, T *out, int width) {
-    float sum = 0, squares = 0;
-    each_four(width, [&](int i, int) {
-        sum += v[i].x + v[i].y + (v[i].z + v[i].w);
-        squares += v[i].x * v[i].x + v[i].y * v[i].y + (v[i].z * v[i].z + v[i].w * v[i].w);
-    });
     #pragma unroll
-    for (int other = 16; other; other /= 2) sum += __shfl_xor_sync(~0u, sum, other), squares += __shfl_xor_sync(~0u, squares, other);
-    const float mean = sum / width, scale = rsqrtf(squares / width - mean * mean + 1e-5f);
-    each_four(width, [&](int i, int column) {
-        const float4 b = *(const float4 *)(gain + column), d = *(const float4 *)(shift + column);
-        store4(out + column, make_float4((v[i].x - mean) * scale * b.x + d.x, (v[i].y - mean) * scale * b.y + d.y,
-            (v[i].z - mean) * scale * b.z + d.z, (v[i].w - mean) * scale * b.w + d.w));
-    });
+    for (int i = 0; i < PARTS; i++) part[i] = four(parts, i * count + index);
+    v = plus(v, four(residual, index));
+    #pragma unroll
+    for (int i = 0; i < PARTS; i++) v = plus(v, part[i]);
+    return v;
 }
 
 constexpr int HEAD = 64; // columns of a head
@@ -337,51 +335,38 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
 }
 
 
-/// The row of this warp.
-__device__ __forceinline__ int row_of_warp() {
-    return (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-}
-
-/// `y = parts[0] + parts[1] + .. + bias + residual`; a warp for each row
-extern "C" __global__ void add(const float *parts, const float *bias, const float *residual, float *y, int rows, int width, int count) {
-    const int row = row_of_warp();
-    float4 v[FOURS];
-    if (row >= rows) return wait_for_grid();
-    sum(v, parts, bias, residual, row, rows, width, count);
-    each_four(width, [&](int i, int column) { *(float4 *)(y + (long)row * width + column) = v[i]; });
+/// `y = parts[0] + parts[1] + .. + bias + residual`; a block for each row, a thread for each four columns
+extern "C" __global__ void add(const float *parts, const float *bias, const float *residual, float *y) {
+    const float4 v = sum(parts, bias, residual);
+    ((float4 *)y)[blockIdx.x * blockDim.x + threadIdx.x] = v;
 }
 
 typedef float f32;
 #define KERNELS(T) \
-    /* `out`: each row of `x`, normalised; a warp for each */ \
-    extern "C" __global__ void norm_##T(const float *x, const float *gain, const float *shift, T *out, int rows, \
-            int width) { \
-        const int row = row_of_warp(); \
-        float4 v[FOURS]; \
+    /* `out`: each row of `x`, normalised; blocks and threads as for `add` */ \
+    extern "C" __global__ void norm_##T(const float *x, const float *gain, const float *shift, T *out) { \
+        const int index = blockIdx.x * blockDim.x + threadIdx.x; \
         launch_dependents(); \
+        const float4 b = four(gain, threadIdx.x), d = four(shift, threadIdx.x); \
         wait_for_grid(); \
-        if (row >= rows) return; \
-        each_four(width, [&](int i, int column) { v[i] = *(const float4 *)(x + (long)row * width + column); }); \
-        norm(v, gain, shift, out + (long)row * width, width); \
+        store4(out + index * 4l, normalized(four(x, index), b, d, blockDim.x)); \
     } \
     /* As `add`, and `out`: each row of `y`, normalised */ \
     extern "C" __global__ void add_norm_##T(const float *parts, const float *bias, const float *residual, \
-            const float *gain, const float *shift, float *y, T *out, int rows, int width, int count) { \
-        const int row = row_of_warp(); \
-        float4 v[FOURS]; \
+            const float *gain, const float *shift, float *y, T *out) { \
+        const int index = blockIdx.x * blockDim.x + threadIdx.x; \
         launch_dependents(); \
-        if (row >= rows) return wait_for_grid(); \
-        sum(v, parts, bias, residual, row, rows, width, count); \
-        each_four(width, [&](int i, int column) { *(float4 *)(y + (long)row * width + column) = v[i]; }); \
-        norm(v, gain, shift, out + (long)row * width, width); \
+        const float4 b = four(gain, threadIdx.x), d = four(shift, threadIdx.x), v = sum(parts, bias, residual); \
+        ((float4 *)y)[index] = v; \
+        store4(out + index * 4l, normalized(v, b, d, blockDim.x)); \
     } \
     extern "C" __global__ void __launch_bounds__(256) linear_##T(const T *x, const T *w, const float *bias, T *out, \
             int rows, int n, int k, int how) { \
-        linear<T, 64, 48, 2, 1, 4, 3, 512>(x, w, bias, out, rows, n, k, how); \
+        linear<T, 64, 48, 2, 1, 4, 2, 768>(x, w, bias, out, rows, n, k, how); \
     } \
     extern "C" __global__ void __launch_bounds__(256) linear_parts_##T(const T *x, const T *w, float *out, int rows, \
             int n, int k) { \
-        linear_parts<T, 64, 48, 2, 1, 4, 3, 512>(x, w, out, rows, n, k); \
+        linear_parts<T, 64, 48, 2, 1, 4, 2, 768>(x, w, out, rows, n, k); \
     } \
     extern "C" __global__ void __launch_bounds__(256) attention_##T(const T *q, const T *k, const T *v, T *out, \
             int rows, int width) { \
