@@ -43,3 +43,51 @@ pub fn misused_mapped(draft: &Draft, node: usize, resource: usize, mode: Mode) -
             .help(help),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::misused_mapped;
+    use crate::{Draft, Mode, NodeKind, Region, Space, check};
+
+    #[test]
+    fn only_strong_accesses_of_mapped_memory_are_right() {
+        let mut draft = Draft::new("Test");
+        let (news, data) = (
+            draft.resource("news", Space::Device),
+            draft.resource("data", Space::Device),
+        );
+        draft.resources[news].mapped = true;
+        let (tell, clear) = (
+            draft.node("tell", NodeKind::Kernel),
+            draft.node("clear", NodeKind::Memset),
+        );
+        let found = |node, memory, mode| misused_mapped(&draft, node, memory, mode).map(|mistake| mistake.to_string());
+        assert_eq!(found(tell, news, Mode::Mapped), None);
+        assert_eq!(found(clear, data, Mode::Write), None);
+        for (node, memory, mode, help) in [
+            (tell, data, Mode::Mapped, "help: declare it `mapped data: ..;`"),
+            (tell, news, Mode::ReadWrite, "help: pass `&news`"),
+            (
+                clear,
+                news,
+                Mode::Write,
+                "help: let a kernel copy between `news` and other memory",
+            ),
+        ] {
+            let mistake = found(node, memory, mode).expect("a mistake");
+            assert!(mistake.contains(help), "{mistake}");
+        }
+    }
+
+    #[test]
+    fn unordered_nodes_may_access_mapped_memory() {
+        let mut draft = Draft::new("Test");
+        let news = draft.resource("news", Space::Device);
+        draft.resources[news].mapped = true;
+        for name in ["one", "other"] {
+            let node = draft.node(name, NodeKind::Kernel);
+            draft.access(node, news, Region::Whole, Mode::Mapped);
+        }
+        assert_eq!(check(&draft).errors, []);
+    }
+}

@@ -345,6 +345,43 @@ mod tests {
     }
 
     #[test]
+    fn mapped_memory_is_accessed_by_strong_loads_and_stores_of_the_system() {
+        let messages = |body: &str| {
+            let mistakes = of_bins(body, "&[Mapped<u32>]", BufferAccess::Mapped { size: 4 });
+            mistakes.into_iter().map(|mistake| mistake.message).collect::<Vec<_>>()
+        };
+        for right in [
+            "ld.volatile.global.u32 %r1, [%rd1]; st.volatile.global.f32 [%rd1 + 4], %f1;",
+            "st.release.sys.global.u32 [%rd1], %r1; ld.acquire.sys.global.b32 %r1, [%rd1];",
+            "ld.relaxed.sys.global.v2.u32 {%r1, %r2}, [%rd1];",
+            "ld.mmio.relaxed.sys.global.u32 %r1, [%rd1];",
+        ] {
+            assert_eq!(messages(right), [""; 0], "{right}");
+        }
+        for wrong in [
+            "ld.global.u32 %r1, [%rd1];",
+            "ld.global.nc.u32 %r1, [%rd1];",
+            "st.relaxed.gpu.global.u32 [%rd1], 0;",
+            "st.volatile.global.u8 [%rd1], %r1;",
+            "atom.sys.global.add.u32 %r1, [%rd1], 1;",
+            "red.sys.global.add.u32 [%rd1], 1;",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%rd2], 16;",
+        ] {
+            let [message] = &messages(wrong)[..] else {
+                panic!("{wrong}: {:?}", messages(wrong))
+            };
+            assert!(
+                message.contains("in a way that the host may disturb"),
+                "{wrong}: {message}"
+            );
+        }
+        assert_eq!(
+            messages("ld.volatile.global.u64 %rd2, [%rd1];"),
+            ["the kernel `count` accesses 8 bytes at once of `bins`, whose elements have 4 bytes"]
+        );
+    }
+
+    #[test]
     fn halves_are_updated_each_by_itself() {
         let of_halves = |body: &str| of_bins(body, "&[Atomic<f16>]", BufferAccess::Atomic { size: Some(2) });
         for op in ["f16", "f16x2", "bf16", "bf16x2"] {
