@@ -144,7 +144,10 @@ __device__ __forceinline__ void product(const T *x, const T *w, const float *bia
             if (chunk * BYTES + group >= bytes) break;
             uint4 low[MT], high[MT], bs[NT];
             #pragma unroll
-            for (int m = 0; m < MT; m++) low[m] = *(const uint4 *)(a + m * 16 * STRIDE + group), high[m] = *(const uint4 *)(a + (m * 16 + 8) * STRIDE + group);
+            for (int m = 0; m < MT; m++) {
+                low[m] = *(const uint4 *)(a + m * 16 * STRIDE + group);
+                high[m] = *(const uint4 *)(a + (m * 16 + 8) * STRIDE + group);
+            }
             #pragma unroll
             for (int n = 0; n < NT; n++) bs[n] = rounded(*(const uint4 *)(b + n * 8 * STRIDE + group), T());
             #pragma unroll
@@ -181,7 +184,7 @@ __device__ __forceinline__ float gelu(float x) {
     return x * 0.5f * (1 + erff(x * 0.70710678f));
 }
 
-/// `out = x w^T + bias`, and GELU of it, if it is not 0
+/// `out = x w^T + bias`, and GELU of it, if `with_gelu` is not 0
 template <typename T, int M, int N, int WM, int WN, int WK, int STAGES, int BYTES>
 __device__ __forceinline__ void linear(const T *x, const T *w, const float *bias, T *out, int rows, int n, int k, int with_gelu) {
     product<T, M, N, WM, WN, WK, STAGES, BYTES>(x, w, bias, rows, k, [=](int row, int column, float4 v) {
@@ -200,7 +203,11 @@ __device__ __forceinline__ void linear_parts(const T *x, const T *w, float *out,
 
 constexpr int PARTS = 4; // of long sums
 
-__device__ __forceinline__ float4 four(const float *of, int index) {
+/// The index of this thread, which has four columns of the row of its block.
+__device__ __forceinline__ long own() {
+    return (long)blockIdx.x * blockDim.x + threadIdx.x;
+}
+__device__ __forceinline__ float4 four(const float *of, long index) {
     return ((const float4 *)of)[index];
 }
 
@@ -222,12 +229,12 @@ __device__ __forceinline__ float4 normalized(float4 v, float4 gain, float4 shift
 
 /// The numbers of this thread of `parts[0] + parts[1] + .. + bias + residual`; a block has a row.
 __device__ __forceinline__ float4 sum(const float *parts, const float *bias, const float *residual) {
-    const int index = blockIdx.x * blockDim.x + threadIdx.x, count = gridDim.x * blockDim.x;
+    const long count = (long)gridDim.x * blockDim.x;
     float4 v = four(bias, threadIdx.x), part[PARTS];
     wait_for_grid();
     #pragma unroll
-    for (int i = 0; i < PARTS; i++) part[i] = four(parts, i * count + index);
-    v = plus(v, four(residual, index));
+    for (int i = 0; i < PARTS; i++) part[i] = four(parts, i * count + own());
+    v = plus(v, four(residual, own()));
     #pragma unroll
     for (int i = 0; i < PARTS; i++) v = plus(v, part[i]);
     return v;
@@ -235,7 +242,6 @@ __device__ __forceinline__ float4 sum(const float *parts, const float *bias, con
 
 constexpr int HEAD = 64; // columns of a head
 constexpr int TOKENS = 128; // at most
-
 constexpr int WARPS = HEAD / 8; // each has eight columns of the result
 
 /// Keys that two `mma`s take: those of lanes `t` are t, t + 4, ..
@@ -246,8 +252,9 @@ __device__ __forceinline__ uint4 of_keys(const char *values, int stride, float) 
     return make_uint4(at(0), at(4), at(8), at(12));
 }
 __device__ __forceinline__ uint4 of_keys(const char *values, int stride, bf16) {
-    auto at = [=](int key) { return *(const unsigned short *)(values + key * stride) | (unsigned)*(const unsigned short *)(values + (key + 4) * stride) << 16; };
-    return make_uint4(at(0), at(8), at(16), at(24));
+    auto at = [=](int key) { return (unsigned)*(const unsigned short *)(values + key * stride); };
+    auto two = [=](int key) { return at(key) | at(key + 4) << 16; };
+    return make_uint4(two(0), two(8), two(16), two(24));
 }
 
 /// Attention of 16 rows of a head to all rows: grid (rows / 16, heads), block 256
@@ -342,31 +349,28 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
     }
 }
 
-
 /// `y = parts[0] + parts[1] + .. + bias + residual`; a block for each row, a thread for each four columns
 extern "C" __global__ void add(const float *parts, const float *bias, const float *residual, float *y) {
     const float4 v = sum(parts, bias, residual);
-    ((float4 *)y)[blockIdx.x * blockDim.x + threadIdx.x] = v;
+    ((float4 *)y)[own()] = v;
 }
 
 typedef float f32;
 #define KERNELS(T) \
     /* `out`: each row of `x`, normalised; blocks and threads as for `add` */ \
     extern "C" __global__ void norm_##T(const float *x, const float *gain, const float *shift, T *out) { \
-        const int index = blockIdx.x * blockDim.x + threadIdx.x; \
         launch_dependents(); \
         const float4 b = four(gain, threadIdx.x), d = four(shift, threadIdx.x); \
         wait_for_grid(); \
-        store4(out + index * 4l, normalized(four(x, index), b, d, blockDim.x)); \
+        store4(out + own() * 4, normalized(four(x, own()), b, d, blockDim.x)); \
     } \
     /* As `add`, and `out`: each row of `y`, normalised */ \
     extern "C" __global__ void add_norm_##T(const float *parts, const float *bias, const float *residual, \
             const float *gain, const float *shift, float *y, T *out) { \
-        const int index = blockIdx.x * blockDim.x + threadIdx.x; \
         launch_dependents(); \
         const float4 b = four(gain, threadIdx.x), d = four(shift, threadIdx.x), v = sum(parts, bias, residual); \
-        ((float4 *)y)[index] = v; \
-        store4(out + index * 4l, normalized(v, b, d, blockDim.x)); \
+        ((float4 *)y)[own()] = v; \
+        store4(out + own() * 4, normalized(v, b, d, blockDim.x)); \
     } \
     extern "C" __global__ void __launch_bounds__(256) linear_##T(const T *x, const T *w, const float *bias, T *out, \
             int rows, int n, int k, int with_gelu) { \

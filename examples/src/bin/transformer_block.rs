@@ -18,6 +18,7 @@ const REFERENCE: &[u8] = include_bytes!("../../data/transformer_block.safetensor
 const HEAD: usize = 64;
 /// Parts of the long sums, so that enough blocks compute them.
 const PARTS: usize = 4;
+
 #[cuda_kernels("kernels/transformer_block.ptx", tuned = ["kernels/transformer_block.sm_90.ptx"])]
 unsafe extern "C" {
     /// Each row of `x` with mean 0 and variance 1, times `gain` plus `shift`; a block for each row, a thread for each
@@ -47,16 +48,16 @@ unsafe extern "C" {
         y: &mut [f32],
         out: &mut [T],
     );
-    /// `out = x w^T + bias`, and GELU of it, if it is not 0; a block for each 64 rows and 48 columns
+    /// `out = x w^T + bias`, and GELU of it, if `gelu` is not 0; a block for each 64 x 48 of it
     #[for_each(T = f32 => "linear_f32", bf16 => "linear_bf16")]
-    #[requires(block.x == 256 && block == 256 && shared >= LINEAR && grid.y * 48 <= n)]
-    #[requires(grid.z == 1 && k.is_multiple_of(32) && rows * k <= x.len() && n * k <= w.len())]
+    #[requires(block.x == 256 && block == 256 && shared >= LINEAR && grid.x <= rows.div_ceil(64))]
+    #[requires(grid.y * 48 <= n && grid.z == 1 && k.is_multiple_of(32) && rows * k <= x.len() && n * k <= w.len())]
     #[requires(n <= bias.len() && rows * n <= out.len())]
     safe fn linear<T>(x: &[T], w: &[T], bias: &[f32], out: &mut [T], rows: u32, n: u32, k: u32, gelu: u32);
     /// `out[part] = x w^T` for a part of `k` each; blocks as for `linear`, for each part
     #[for_each(T = f32 => "linear_parts_f32", bf16 => "linear_parts_bf16")]
-    #[requires(block.x == 256 && block == 256 && shared >= LINEAR && grid.y * 48 <= n)]
-    #[requires(k.is_multiple_of(32 * grid.z) && rows * k <= x.len() && n * k <= w.len())]
+    #[requires(block.x == 256 && block == 256 && shared >= LINEAR && grid.x <= rows.div_ceil(64))]
+    #[requires(grid.y * 48 <= n && k.is_multiple_of(32 * grid.z) && rows * k <= x.len() && n * k <= w.len())]
     #[requires(grid.z * rows * n <= out.len())]
     safe fn linear_parts<T>(x: &[T], w: &[T], out: &mut [f32], rows: u32, n: u32, k: u32);
     /// The attention of 16 rows to all, in a head of 64 columns, by each block
@@ -67,6 +68,7 @@ unsafe extern "C" {
     #[requires(rows * width <= out.len())]
     safe fn attention<T>(q: &[T], k: &[T], v: &[T], out: &mut [T], rows: u32, width: u32);
 }
+
 /// Bytes of shared memory. Rows of `x` and `w` come in pieces of 768 bytes, two of them ahead; a piece takes 832, so
 /// that its neighbours are in other banks.
 const LINEAR: usize = 2 * (64 + 48) * 832;
