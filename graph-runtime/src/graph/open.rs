@@ -232,7 +232,7 @@ pub fn set_param<G, T>(
     exchange(graph, &mut value);
     if (parts.graph)(graph).open.is_some() {
         return (parts.graph_mut)(graph).request(|open| {
-            if !open.params.contains(&param) {
+            if !open.params.iter().any(|&known| known == param) {
                 open.params.push(param);
             }
         });

@@ -6,6 +6,8 @@ use crate::graph::update::Update;
 use crate::kernel::{ParamKind, Scalar};
 use crate::program::{Op, Program};
 use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A param that is a by-value argument of kernels wherever its graph mentions it, and its value.
 #[derive(Debug)]
@@ -45,12 +47,10 @@ pub(crate) struct PlainUses {
 #[derive(Debug)]
 struct PlainUse {
     node: usize,
-    /// The number of the parameter.
-    param: usize,
     /// The index in [`Program::arguments`].
     argument: usize,
-    /// The index in [`Program::functions`].
-    function: usize,
+    /// Whether contracts are as they were when the use was found: see [`Function::alike`](crate::program::Function).
+    alike: Arc<AtomicBool>,
 }
 
 impl PlainUses {
@@ -62,20 +62,14 @@ impl PlainUses {
         let Some(Some(uses)) = self.of.get(param) else {
             return self.find(graph, param, plain) && self.put(update, param, plain);
         };
-        for &PlainUse {
-            node,
-            param,
-            argument,
-            function,
-        } in uses
-        {
-            if !graph.program.functions[function].is_free(param) {
+        for known in uses {
+            if !known.alike.load(Ordering::Relaxed) {
                 return false;
             }
-            if graph.program.arguments[argument].word() != Some(plain.word) {
+            if graph.program.arguments[known.argument].word() != Some(plain.word) {
                 update.batch.values.push(ChangedValue {
-                    node,
-                    argument,
+                    node: known.node,
+                    argument: known.argument,
                     word: plain.word,
                 });
             }
@@ -84,7 +78,7 @@ impl PlainUses {
         graph.half_edited.is_empty()
     }
 
-    /// Finds the arguments that are a param. Returns false if some are of another type.
+    /// Finds the arguments that are a param. Returns false if some are of another type, or mentioned by a contract.
     #[cold]
     fn find(&mut self, graph: &Graph, param: usize, plain: &PlainParam) -> bool {
         let mut found = Vec::new();
@@ -109,18 +103,18 @@ impl PlainUses {
 }
 
 impl PlainUse {
-    /// The use of a param as an argument of a node; `None` if the kernel's parameter is of another type than `scalar`.
+    /// The use of a param as an argument of a node; `None` if the kernel's parameter is of another type than `scalar`, or
+    /// if a contract mentions it.
     fn of(program: &Program, node: usize, param: usize, scalar: Scalar) -> Option<Self> {
         let Op::Kernel(kernel) = program.ops.get(node)? else {
             return None;
         };
-        let function = kernel.function as usize;
-        let kind = program.functions[function].facts.params.get(param)?.kind;
-        (kind == ParamKind::Value(scalar)).then(|| Self {
+        let function = &program.functions[kernel.function as usize];
+        let kind = function.facts.params.get(param)?.kind;
+        (function.is_free(param) && kind == ParamKind::Value(scalar)).then(|| Self {
             node,
-            param,
             argument: kernel.arguments.start as usize + param,
-            function,
+            alike: function.alike.clone(),
         })
     }
 }
