@@ -144,7 +144,10 @@ __device__ __forceinline__ void product(const T *x, const T *w, const float *bia
             if (chunk * BYTES + group >= bytes) break;
             uint4 low[MT], high[MT], bs[NT];
             #pragma unroll
-            for (int m = 0; m < MT; m++) low[m] = *(const uint4 *)(a + m * 16 * STRIDE + group), high[m] = *(const uint4 *)(a + (m * 16 + 8) * STRIDE + group);
+            for (int m = 0; m < MT; m++) {
+                low[m] = *(const uint4 *)(a + m * 16 * STRIDE + group);
+                high[m] = *(const uint4 *)(a + (m * 16 + 8) * STRIDE + group);
+            }
             #pragma unroll
             for (int n = 0; n < NT; n++) bs[n] = rounded(*(const uint4 *)(b + n * 8 * STRIDE + group), T());
             #pragma unroll
@@ -181,19 +184,11 @@ __device__ __forceinline__ float gelu(float x) {
     return x * 0.5f * (1 + erff(x * 0.70710678f));
 }
 
-/// The uses of the sums of `linear`: as they are, transposed, or in the MLP's nonlinear function.
-enum Finish { PLAIN, ACROSS, GELU };
-
-/// `out = x w^T + bias`, as `how` says
+/// `out = x w^T + bias`, and GELU of it, if `with_gelu` is not 0
 template <typename T, int M, int N, int WM, int WN, int WK, int STAGES, int BYTES>
-__device__ __forceinline__ void linear(const T *x, const T *w, const float *bias, T *out, int rows, int n, int k, int how) {
+__device__ __forceinline__ void linear(const T *x, const T *w, const float *bias, T *out, int rows, int n, int k, int with_gelu) {
     product<T, M, N, WM, WN, WK, STAGES, BYTES>(x, w, bias, rows, k, [=](int row, int column, float4 v) {
-        if (how == ACROSS) {
-            T *to = out + (long)column * rows + row;
-            store(to, v.x), store(to + rows, v.y), store(to + 2l * rows, v.z), store(to + 3l * rows, v.w);
-            return;
-        }
-        if (how == GELU) v = make_float4(gelu(v.x), gelu(v.y), gelu(v.z), gelu(v.w));
+        if (with_gelu) v = make_float4(gelu(v.x), gelu(v.y), gelu(v.z), gelu(v.w));
         store4(out + (long)row * n + column, v);
     });
 }
@@ -208,7 +203,11 @@ __device__ __forceinline__ void linear_parts(const T *x, const T *w, float *out,
 
 constexpr int PARTS = 4; // of long sums
 
-__device__ __forceinline__ float4 four(const float *of, int index) {
+/// The index of this thread, which has four columns of the row of its block.
+__device__ __forceinline__ long own() {
+    return (long)blockIdx.x * blockDim.x + threadIdx.x;
+}
+__device__ __forceinline__ float4 four(const float *of, long index) {
     return ((const float4 *)of)[index];
 }
 
@@ -230,12 +229,12 @@ __device__ __forceinline__ float4 normalized(float4 v, float4 gain, float4 shift
 
 /// The numbers of this thread of `parts[0] + parts[1] + .. + bias + residual`; a block has a row.
 __device__ __forceinline__ float4 sum(const float *parts, const float *bias, const float *residual) {
-    const int index = blockIdx.x * blockDim.x + threadIdx.x, count = gridDim.x * blockDim.x;
+    const long count = (long)gridDim.x * blockDim.x;
     float4 v = four(bias, threadIdx.x), part[PARTS];
     wait_for_grid();
     #pragma unroll
-    for (int i = 0; i < PARTS; i++) part[i] = four(parts, i * count + index);
-    v = plus(v, four(residual, index));
+    for (int i = 0; i < PARTS; i++) part[i] = four(parts, i * count + own());
+    v = plus(v, four(residual, own()));
     #pragma unroll
     for (int i = 0; i < PARTS; i++) v = plus(v, part[i]);
     return v;
@@ -243,15 +242,27 @@ __device__ __forceinline__ float4 sum(const float *parts, const float *bias, con
 
 constexpr int HEAD = 64; // columns of a head
 constexpr int TOKENS = 128; // at most
-
 constexpr int WARPS = HEAD / 8; // each has eight columns of the result
 
-/// Attention of 16 rows of a head to all rows: grid (rows / 16, heads), block 256. `v` is transposed.
+/// Keys that two `mma`s take: those of lanes `t` are t, t + 4, ..
+template <typename T> constexpr int KEYS = 64 / sizeof(T);
+/// The numbers of those keys in a column of `values`, whose rows are `stride` bytes apart
+__device__ __forceinline__ uint4 of_keys(const char *values, int stride, float) {
+    auto at = [=](int key) { return *(const unsigned *)(values + key * stride); };
+    return make_uint4(at(0), at(4), at(8), at(12));
+}
+__device__ __forceinline__ uint4 of_keys(const char *values, int stride, bf16) {
+    auto at = [=](int key) { return (unsigned)*(const unsigned short *)(values + key * stride); };
+    auto two = [=](int key) { return at(key) | at(key + 4) << 16; };
+    return make_uint4(two(0), two(8), two(16), two(24));
+}
+
+/// Attention of 16 rows of a head to all rows: grid (rows / 16, heads), block 256
 template <typename T> __device__ __forceinline__ void attention(const T *q, const T *k, const T *v, T *out, int rows, int width) {
-    constexpr int ROW = HEAD * sizeof(T), STRIDE = apart(ROW);
+    constexpr int ROW = HEAD * sizeof(T), STRIDE = apart(ROW), VALUES = ROW + 8 * sizeof(T);
     const int across = rows * (int)sizeof(T), stride = apart(across);
     extern __shared__ __align__(16) char shared[];
-    char *qs = shared, *ks = qs + 16 * STRIDE, *vs = ks + rows * STRIDE, *ps = vs + HEAD * stride;
+    char *qs = shared, *ks = qs + 16 * STRIDE, *vs = ks + rows * STRIDE, *ps = vs + rows * VALUES;
     __shared__ float most[WARPS][16], total[WARPS][16];
     const int tid = threadIdx.x, warp = tid / 32, lane = tid & 31, g = lane / 4, t = lane & 3;
     const int row0 = blockIdx.x * 16, column0 = blockIdx.y * HEAD;
@@ -264,8 +275,11 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
         copy16(qs + row * STRIDE + byte, (const char *)(from + column0) + byte);
     }
     commit();
-    for (int row = tid / 16; row < HEAD; row += WARPS * 2)
-        for (int byte = tid % 16 * 16; byte < across; byte += 256) copy16(vs + row * stride + byte, (const char *)(v + (long)(column0 + row) * rows) + byte);
+    #pragma unroll 1
+    for (int i = tid; i < rows * (ROW / 16); i += WARPS * 32) {
+        const int row = i / (ROW / 16), byte = i % (ROW / 16) * 16;
+        copy16(vs + row * VALUES + byte, (const char *)(v + (long)row * width + column0) + byte);
+    }
     commit();
     wait<1>();
     __syncthreads();
@@ -307,7 +321,8 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
         for (int h = 0; h < 2; h++) {
             const float x = exp2f((s[n][h * 2] - highest[h]) * SCALE), y = exp2f((s[n][h * 2 + 1] - highest[h]) * SCALE);
             sum[h] += x + y;
-            store2((T *)(ps + (h * 8 + g) * stride) + key + t * 2, x, y);
+            T *to = (T *)(ps + (h * 8 + g) * stride) + key / KEYS<T> * KEYS<T> + (key + t * 2) % KEYS<T> / 4;
+            store(to + t * 2 % 4 * (KEYS<T> / 4), x), store(to + (t * 2 % 4 + 1) * (KEYS<T> / 4), y);
         }
     }
     #pragma unroll
@@ -322,7 +337,7 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
     #pragma unroll 4
     for (int group = 0; group < across; group += 64) {
         const uint4 low = *(const uint4 *)(ps + g * stride + group + t * 16), high = *(const uint4 *)(ps + (g + 8) * stride + group + t * 16);
-        multiply<T>(o, low, high, *(const uint4 *)(vs + (warp * 8 + g) * stride + group + t * 16));
+        multiply<T>(o, low, high, of_keys(vs + (group / (int)sizeof(T) + t) * VALUES + (warp * 8 + g) * sizeof(T), VALUES, T()));
     }
     #pragma unroll
     for (int h = 0; h < 2; h++) {
@@ -334,35 +349,32 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
     }
 }
 
-
 /// `y = parts[0] + parts[1] + .. + bias + residual`; a block for each row, a thread for each four columns
 extern "C" __global__ void add(const float *parts, const float *bias, const float *residual, float *y) {
     const float4 v = sum(parts, bias, residual);
-    ((float4 *)y)[blockIdx.x * blockDim.x + threadIdx.x] = v;
+    ((float4 *)y)[own()] = v;
 }
 
 typedef float f32;
 #define KERNELS(T) \
     /* `out`: each row of `x`, normalised; blocks and threads as for `add` */ \
     extern "C" __global__ void norm_##T(const float *x, const float *gain, const float *shift, T *out) { \
-        const int index = blockIdx.x * blockDim.x + threadIdx.x; \
         launch_dependents(); \
         const float4 b = four(gain, threadIdx.x), d = four(shift, threadIdx.x); \
         wait_for_grid(); \
-        store4(out + index * 4l, normalized(four(x, index), b, d, blockDim.x)); \
+        store4(out + own() * 4, normalized(four(x, own()), b, d, blockDim.x)); \
     } \
     /* As `add`, and `out`: each row of `y`, normalised */ \
     extern "C" __global__ void add_norm_##T(const float *parts, const float *bias, const float *residual, \
             const float *gain, const float *shift, float *y, T *out) { \
-        const int index = blockIdx.x * blockDim.x + threadIdx.x; \
         launch_dependents(); \
         const float4 b = four(gain, threadIdx.x), d = four(shift, threadIdx.x), v = sum(parts, bias, residual); \
-        ((float4 *)y)[index] = v; \
-        store4(out + index * 4l, normalized(v, b, d, blockDim.x)); \
+        ((float4 *)y)[own()] = v; \
+        store4(out + own() * 4, normalized(v, b, d, blockDim.x)); \
     } \
     extern "C" __global__ void __launch_bounds__(256) linear_##T(const T *x, const T *w, const float *bias, T *out, \
-            int rows, int n, int k, int how) { \
-        linear<T, 64, 48, 2, 1, 4, 2, 768>(x, w, bias, out, rows, n, k, how); \
+            int rows, int n, int k, int with_gelu) { \
+        linear<T, 64, 48, 2, 1, 4, 2, 768>(x, w, bias, out, rows, n, k, with_gelu); \
     } \
     extern "C" __global__ void __launch_bounds__(256) linear_parts_##T(const T *x, const T *w, float *out, int rows, \
             int n, int k) { \
