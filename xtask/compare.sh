@@ -31,5 +31,6 @@ chmod -R +x "$folder/bin"
 cp -r "$here/data" "$folder/data"
 export CARGO_MANIFEST_DIR="$folder/data/examples" # programs find their files as under Cargo
 export TORCHINDUCTOR_CACHE_DIR="$folder/inductor" TRITON_CACHE_DIR="$folder/triton"
+export TORCHINDUCTOR_COMPILE_THREADS=4 # for each script; they compile at the same time
 
 "$folder/bin/xtask" compare --run "$folder" "${1:-}"

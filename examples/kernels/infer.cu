@@ -21,15 +21,17 @@ struct Layers {
     const float4 *__restrict__ first, *__restrict__ second, *__restrict__ third;
 };
 
-// The logits of one row of 64 numbers. If they lie in memory of the host (`mapped`), each comes over the bus once, while
-// the weights come from L2; else every thread loads what it needs.
+// The logits of one row of 64 numbers. If they lie in memory of the host (`mapped`), each comes over the bus once,
+// while the weights come from L2; else every thread loads what it needs.
 template <bool mapped>
 __device__ static void network(const float *x, const Layers &layers, float *y)
 {
     __shared__ float4 inputs[16], first[32], second[32];
+    __shared__ float biases[10];
     const unsigned thread = threadIdx.x, output = thread / 8, part = thread % 8, warp = thread / 32, lane = thread % 32;
-    // 8 threads for each output of the hidden layers, a warp for each of the last one
-    float4 x1[2], w1[2], w2[4], w3 = make_float4(0, 0, 0, 0);
+    // 8 threads for each output of the hidden layers, a warp for each of the last one; the other warps repeat it
+    const unsigned last = warp < 10 ? warp : 9;
+    float4 x1[2], w1[2], w2[4];
     const float mine = mapped && thread < 64 ? *(const volatile float *)&x[thread] : 0;
     #pragma unroll
     for (unsigned i = 0; i < 2 && !mapped; i++)
@@ -40,11 +42,11 @@ __device__ static void network(const float *x, const Layers &layers, float *y)
     #pragma unroll
     for (unsigned i = 0; i < 4; i++)
         w2[i] = layers.second[output * 32 + part + 8 * i];
-    if (warp < 10)
-        w3 = layers.third[warp * 32 + lane];
+    const float4 w3 = layers.third[last * 32 + lane];
     const float b1 = part == 0 ? ((const float *)layers.first)[128 * 64 + output] : 0;
     const float b2 = part == 0 ? ((const float *)layers.second)[128 * 128 + output] : 0;
-    const float b3 = warp < 10 && lane == 0 ? ((const float *)layers.third)[10 * 128 + warp] : 0;
+    if (thread < 10)
+        biases[thread] = ((const float *)layers.third)[10 * 128 + thread];
     if (mapped) {
         if (thread < 64)
             ((float *)inputs)[thread] = mine; // waits for it, after all has been requested
@@ -66,17 +68,17 @@ __device__ static void network(const float *x, const Layers &layers, float *y)
         ((float *)second)[output] = fmaxf(sum + b2, 0);
     __syncthreads();
 
-    if (warp < 10) {
-        sum = sum_of(dot(w3, second[lane]), 32) + b3;
-        if (lane == 0 && mapped)
-            *(volatile float *)&y[warp] = sum;
-        else if (lane == 0)
-            y[warp] = sum;
+    sum = sum_of(dot(w3, second[lane]), 32);
+    if (lane == 0 && warp < 10) {
+        if (mapped)
+            *(volatile float *)&y[warp] = sum + biases[warp];
+        else
+            y[warp] = sum + biases[warp];
     }
 }
 
 // From and to memory of the device
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
 infer(const float *__restrict__ x, const float4 *__restrict__ layer1, const float4 *__restrict__ layer2,
       const float4 *__restrict__ layer3, float *__restrict__ y)
 {
@@ -84,7 +86,7 @@ infer(const float *__restrict__ x, const float4 *__restrict__ layer1, const floa
 }
 
 // From and to memory of the host, without copies
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
 infer_mapped(const float *x, const float4 *__restrict__ layer1, const float4 *__restrict__ layer2,
              const float4 *__restrict__ layer3, float *y)
 {

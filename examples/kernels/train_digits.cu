@@ -177,8 +177,8 @@ extern "C" __global__ void schedule(unsigned *step, float *rates, float peak, un
     rates[2] = 1 / sqrtf(1 - exp2f((float)now * -0.0014434169f));    // log2(0.999)
 }
 
-// The gradient of a layer, dy^T x for its weights and the sum of dy for its biases, and a step of Adam with it (Kingma &
-// Ba, 2015; epsilon where PyTorch has it). `moments` are the means, then the means of squares, each laid out as the
+// The gradient of a layer, dy^T x for its weights and the sum of dy for its biases, and a step of Adam with it (Kingma
+// and Ba, 2015; epsilon where PyTorch has it). `moments` are the means, then the means of squares, each laid out as the
 // layer. There are at most 64 rows.
 extern "C" __global__ void learn(const float *__restrict__ dy, const float *__restrict__ x,
                                  const float *__restrict__ rates, float *__restrict__ layer,

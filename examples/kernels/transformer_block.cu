@@ -81,61 +81,34 @@ __device__ __forceinline__ void launch_dependents() {
 __device__ __forceinline__ void wait_for_grid() {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
-/// The blocks of a cluster share K, and send each other the sums of the rows that each adds up.
-#define CLUSTER(n) __cluster_dims__(n, 1, 1)
-constexpr bool CLUSTERS = true;
-__device__ __forceinline__ void cluster_arrive() {
-    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
-}
-__device__ __forceinline__ void cluster_wait() {
-    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
-}
-/// The place of a block of the cluster that `here` is of this one.
-__device__ __forceinline__ unsigned at_rank(const float *here, int rank) {
-    unsigned there;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"((unsigned)__cvta_generic_to_shared(here)), "r"(rank));
-    return there;
-}
-__device__ __forceinline__ void send(unsigned there, float x, float y) {
-    asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" :: "r"(there), "f"(x), "f"(y) : "memory");
-}
 #else
-/// Without clusters, the blocks share the rows.
-#define CLUSTER(n)
-constexpr bool CLUSTERS = false;
 __device__ __forceinline__ void launch_dependents() {}
 __device__ __forceinline__ void wait_for_grid() {}
-__device__ __forceinline__ void cluster_arrive() {}
-__device__ __forceinline__ void cluster_wait() {}
-__device__ __forceinline__ unsigned at_rank(const float *, int) { return 0; }
-__device__ __forceinline__ void send(unsigned, float, float) {}
 #endif
 
 __device__ __forceinline__ float4 plus(float4 a, float4 b) {
     return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-/// A tile of `M` x `N` of `x w^T + bias (+ residual)`, which `finish(row, column, float4)` gets by fours: grid (tiles
-/// of rows, tiles of columns), blocks of `WM` x `WN` warps for parts of the tile, times `WK` that share K. If `S` is
-/// not 1, there are `M` rows at most, and the `S` blocks of a cluster share K: grid (S, tiles of columns). Copies go by
+/// A tile of `M` x `N` of `x w^T + bias`, which `finish(row, column, float4)` gets by fours: grid (tiles of rows, tiles
+/// of columns, parts of K), blocks of `WM` x `WN` warps for parts of the tile, times `WK` that share K. Copies go by
 /// `BYTES` of each row, `STAGES` of them ahead.
-template <typename T, int M, int N, int WM, int WN, int WK, int S, int STAGES, int BYTES, typename F>
-__device__ __forceinline__ void product(const T *x, const T *w, const float *bias, const float *residual, int rows, int n, int k, F finish) {
+template <typename T, int M, int N, int WM, int WN, int WK, int STAGES, int BYTES, typename F>
+__device__ __forceinline__ void product(const T *x, const T *w, const float *bias, int rows, int k, F finish) {
     constexpr int THREADS = WM * WN * WK * 32, MT = M / 16 / WM, NT = N / 8 / WN;
-    static_assert(MT * WM * 16 == M && NT * WN * 8 == N && BYTES / 64 % WK == 0 && (S == 1 || WK == 1), "warps");
+    static_assert(MT * WM * 16 == M && NT * WN * 8 == N && BYTES / 64 % WK == 0, "warps");
     constexpr int STRIDE = apart(BYTES), STAGE = (N + M) * STRIDE, PIECES = BYTES / 16;
     extern __shared__ __align__(16) char shared[];
     const int tid = threadIdx.x, warp = tid / 32, lane = tid & 31, g = lane / 4, t = lane & 3;
-    const int rank = S == 1 ? 0 : blockIdx.x, slice = k / S, k0 = rank * slice, m0 = S == 1 ? blockIdx.x * M : 0, n0 = blockIdx.y * N;
-    const int chunks = slice * (int)sizeof(T) / BYTES;
-    if (slice * (int)sizeof(T) % BYTES != 0) __trap();
+    const int part = k / gridDim.z, k0 = blockIdx.z * part, m0 = blockIdx.x * M, n0 = blockIdx.y * N;
+    const int bytes = part * sizeof(T), chunks = (bytes + BYTES - 1) / BYTES;
     launch_dependents();
-    if (S > 1) cluster_arrive();
 
     // A thread copies a column of sixteen bytes, of every so many rows.
     constexpr int STEP = THREADS / PIECES;
     const int row1 = tid / PIECES, byte = tid % PIECES * 16;
     auto load = [&](char *to, const T *matrix, int chunk, int count) {
+        if (chunk * BYTES + byte >= bytes || row1 >= STEP) return;
         const char *from = (const char *)(matrix + (long)row1 * k + k0) + chunk * BYTES + byte;
         to += row1 * STRIDE + byte;
         #pragma unroll 4
@@ -144,23 +117,15 @@ __device__ __forceinline__ void product(const T *x, const T *w, const float *bia
     auto load_w = [&](int chunk) { load(shared + chunk % STAGES * STAGE, w + (long)n0 * k, chunk, N); };
     auto load_x = [&](int chunk) { load(shared + chunk % STAGES * STAGE + N * STRIDE, x + (long)m0 * k, chunk, min(M, rows - m0)); };
     #pragma unroll 1
-    for (int chunk = 0; chunk < STAGES && chunk < chunks; chunk++) load_w(chunk);
-    wait_for_grid();
-    #pragma unroll 1
-    for (int chunk = 0; chunk < STAGES; chunk++) {
-        if (chunk < chunks) load_x(chunk);
-        commit();
-    }
+    for (int chunk = 0; chunk < STAGES; chunk++) load_w(chunk);
     // The numbers that this thread will add sums to; they come while the tile is computed.
-    constexpr int OWN = M / S, FOURS = OWN * N / 4, MINE = (FOURS + THREADS - 1) / THREADS;
+    constexpr int FOURS = M * N / 4, MINE = (FOURS + THREADS - 1) / THREADS;
     float4 sums[MINE];
     #pragma unroll
-    for (int i = 0; i < MINE; i++) {
-        const int four = tid + i * THREADS, row = m0 + rank * OWN + four / (N / 4), column = n0 + four % (N / 4) * 4;
-        if (four >= FOURS || row >= rows) continue;
-        sums[i] = *(const float4 *)(bias + column);
-        if (residual) sums[i] = plus(sums[i], *(const float4 *)(residual + (long)row * n + column));
-    }
+    for (int i = 0; i < MINE; i++) sums[i] = bias ? *(const float4 *)(bias + n0 + (tid + i * THREADS) % (N / 4) * 4) : make_float4(0, 0, 0, 0);
+    wait_for_grid();
+    #pragma unroll 1
+    for (int chunk = 0; chunk < STAGES; chunk++) load_x(chunk), commit();
 
     const int wk = warp / (WM * WN), row0 = warp / WN % WM * MT * 16, column0 = warp % WN * NT * 8;
     float c[MT][NT][4] = {};
@@ -169,16 +134,14 @@ __device__ __forceinline__ void product(const T *x, const T *w, const float *bia
         if (chunk == 0) wait<STAGES - 1>();
         else wait<STAGES - 2>();
         __syncthreads();
-        if (chunk > 0) {
-            const int next = chunk - 1 + STAGES;
-            if (next < chunks) load_w(next), load_x(next);
-            commit();
-        }
+        if (chunk > 0) load_w(chunk - 1 + STAGES), load_x(chunk - 1 + STAGES), commit();
         if (m0 + row0 >= rows) continue;
-        const char *b = shared + chunk % STAGES * STAGE + (column0 + g) * STRIDE + t * 16 + wk * 64;
-        const char *a = shared + chunk % STAGES * STAGE + (N + row0 + g) * STRIDE + t * 16 + wk * 64;
+        const char *b = shared + chunk % STAGES * STAGE + (column0 + g) * STRIDE + t * 16;
+        const char *a = shared + chunk % STAGES * STAGE + (N + row0 + g) * STRIDE + t * 16;
         #pragma unroll
-        for (int group = 0; group < BYTES; group += 64 * WK) {
+        for (int turn = 0; turn < BYTES; turn += 64 * WK) {
+            const int group = turn + wk * 64;
+            if (chunk * BYTES + group >= bytes) break;
             uint4 low[MT], high[MT], bs[NT];
             #pragma unroll
             for (int m = 0; m < MT; m++) low[m] = *(const uint4 *)(a + m * 16 * STRIDE + group), high[m] = *(const uint4 *)(a + (m * 16 + 8) * STRIDE + group);
@@ -191,32 +154,26 @@ __device__ __forceinline__ void product(const T *x, const T *w, const float *bia
         }
     }
 
-    // The sums of all warps, or blocks, that share K. Those of blocks come at any time, so they lie elsewhere.
+    // The sums of all warps that share K, in place of the operands.
     constexpr int PART = N + 8;
-    float *parts = (float *)(shared + (S == 1 ? 0 : STAGES * STAGE));
-    if (S > 1) cluster_wait();
-    else __syncthreads();
+    float *parts = (float *)shared;
+    __syncthreads();
     #pragma unroll
     for (int m = 0; m < MT; m++)
         #pragma unroll
         for (int h = 0; h < 2; h++) {
-            const int row = row0 + m * 16 + h * 8 + g;
-            float *to = parts + ((S == 1 ? wk * M : rank * OWN) + row % OWN) * PART + column0 + t * 2;
-            const unsigned there = S == 1 ? 0 : at_rank(to, row / OWN);
+            float *to = parts + (wk * M + row0 + m * 16 + h * 8 + g) * PART + column0 + t * 2;
             #pragma unroll
-            for (int n = 0; n < NT; n++)
-                if (S == 1) *(float2 *)(to + n * 8) = make_float2(c[m][n][h * 2], c[m][n][h * 2 + 1]);
-                else send(there + n * 32, c[m][n][h * 2], c[m][n][h * 2 + 1]);
+            for (int n = 0; n < NT; n++) *(float2 *)(to + n * 8) = make_float2(c[m][n][h * 2], c[m][n][h * 2 + 1]);
         }
-    if (S == 1) __syncthreads();
-    else cluster_arrive(), cluster_wait();
+    __syncthreads();
     #pragma unroll
     for (int i = 0; i < MINE; i++) {
         const int four = tid + i * THREADS, row = four / (N / 4), column = four % (N / 4) * 4;
-        if (four >= FOURS || m0 + rank * OWN + row >= rows) continue;
+        if (four >= FOURS || m0 + row >= rows) continue;
         #pragma unroll
-        for (int part = 0; part < S * WK; part++) sums[i] = plus(sums[i], *(const float4 *)(parts + (part * OWN + row) * PART + column));
-        finish(m0 + rank * OWN + row, n0 + column, sums[i]);
+        for (int other = 0; other < WK; other++) sums[i] = plus(sums[i], *(const float4 *)(parts + (other * M + row) * PART + column));
+        finish(m0 + row, n0 + column, sums[i]);
     }
 }
 
@@ -228,9 +185,9 @@ __device__ __forceinline__ float gelu(float x) {
 enum Finish { PLAIN, ACROSS, GELU };
 
 /// `out = x w^T + bias`, as `how` says
-template <typename T, int M, int N, int WM, int WN, int WK, int S, int STAGES, int BYTES>
+template <typename T, int M, int N, int WM, int WN, int WK, int STAGES, int BYTES>
 __device__ __forceinline__ void linear(const T *x, const T *w, const float *bias, T *out, int rows, int n, int k, int how) {
-    product<T, M, N, WM, WN, WK, S, STAGES, BYTES>(x, w, bias, nullptr, rows, n, k, [=](int row, int column, float4 v) {
+    product<T, M, N, WM, WN, WK, STAGES, BYTES>(x, w, bias, rows, k, [=](int row, int column, float4 v) {
         if (how == ACROSS) {
             T *to = out + (long)column * rows + row;
             store(to, v.x), store(to + rows, v.y), store(to + 2l * rows, v.z), store(to + 3l * rows, v.w);
@@ -241,41 +198,49 @@ __device__ __forceinline__ void linear(const T *x, const T *w, const float *bias
     });
 }
 
-/// `out = x w^T + bias + residual`
-template <typename T, int M, int N, int WM, int WN, int WK, int S, int STAGES, int BYTES>
-__device__ __forceinline__ void linear_add(const T *x, const T *w, const float *bias, const float *residual, float *out, int rows, int n, int k) {
-    product<T, M, N, WM, WN, WK, S, STAGES, BYTES>(x, w, bias, residual, rows, n, k, [=](int row, int column, float4 v) {
-        *(float4 *)(out + (long)row * n + column) = v;
+/// `out[part] = x w^T`, for each part of K
+template <typename T, int M, int N, int WM, int WN, int WK, int STAGES, int BYTES>
+__device__ __forceinline__ void linear_parts(const T *x, const T *w, float *out, int rows, int n, int k) {
+    product<T, M, N, WM, WN, WK, STAGES, BYTES>(x, w, nullptr, rows, k, [=](int row, int column, float4 v) {
+        *(float4 *)(out + ((long)blockIdx.z * rows + row) * n + column) = v;
     });
 }
 
 constexpr int WIDTH = 768; // at most, of a row that is normalised
-constexpr float EPSILON = 1e-5f;
+constexpr int FOURS = WIDTH / 128; // of a lane
 
-/// `out`: each row of `x` with mean 0 and variance 1, times `gain` plus `shift`; a warp for each row.
-template <typename T> __device__ __forceinline__ void norm(const float *x, const float *gain, const float *shift, T *out, int rows, int width) {
-    constexpr int FOURS = WIDTH / 128;
-    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, first = (threadIdx.x & 31) * 4;
-    float4 v[FOURS], b[FOURS], d[FOURS];
-    launch_dependents();
+/// Four columns of each 128 of `width`, which a lane of the warp of a row has: `see(i, column)` for each
+template <typename F> __device__ __forceinline__ void each_four(int width, F see) {
     #pragma unroll
     for (int i = 0; i < FOURS; i++)
-        if (first + i * 128 < width) b[i] = *(const float4 *)(gain + first + i * 128), d[i] = *(const float4 *)(shift + first + i * 128);
+        if ((threadIdx.x & 31) * 4 + i * 128 < width) see(i, (threadIdx.x & 31) * 4 + i * 128);
+}
+
+/// `v`: the sums of a row of all `parts`, `bias` and `residual`
+__device__ __forceinline__ void sum(float4 (&v)[FOURS], const float *parts, const float *bias, const float *residual, int row, int rows, int width, int count) {
+    each_four(width, [&](int i, int column) { v[i] = *(const float4 *)(bias + column); });
     wait_for_grid();
-    if (row >= rows) return;
+    each_four(width, [&](int i, int column) { v[i] = plus(v[i], *(const float4 *)(residual + (long)row * width + column)); });
+    #pragma unroll 4
+    for (int part = 0; part < count; part++)
+        each_four(width, [&](int i, int column) { v[i] = plus(v[i], *(const float4 *)(parts + ((long)part * rows + row) * width + column)); });
+}
+
+/// `out`: the row `v` with mean 0 and variance 1, times `gain` plus `shift`
+template <typename T> __device__ __forceinline__ void norm(const float4 (&v)[FOURS], const float *gain, const float *shift, T *out, int width) {
     float sum = 0, squares = 0;
-    #pragma unroll
-    for (int i = 0; i < FOURS; i++) v[i] = first + i * 128 < width ? *(const float4 *)(x + (long)row * width + first + i * 128) : make_float4(0, 0, 0, 0);
-    #pragma unroll
-    for (int i = 0; i < FOURS; i++) sum += v[i].x + v[i].y + (v[i].z + v[i].w), squares += v[i].x * v[i].x + v[i].y * v[i].y + (v[i].z * v[i].z + v[i].w * v[i].w);
+    each_four(width, [&](int i, int) {
+        sum += v[i].x + v[i].y + (v[i].z + v[i].w);
+        squares += v[i].x * v[i].x + v[i].y * v[i].y + (v[i].z * v[i].z + v[i].w * v[i].w);
+    });
     #pragma unroll
     for (int other = 16; other; other /= 2) sum += __shfl_xor_sync(~0u, sum, other), squares += __shfl_xor_sync(~0u, squares, other);
-    const float mean = sum / width, scale = rsqrtf(squares / width - mean * mean + EPSILON);
-    #pragma unroll
-    for (int i = 0; i < FOURS; i++)
-        if (first + i * 128 < width)
-            store4(out + (long)row * width + first + i * 128, make_float4((v[i].x - mean) * scale * b[i].x + d[i].x, (v[i].y - mean) * scale * b[i].y + d[i].y,
-                (v[i].z - mean) * scale * b[i].z + d[i].z, (v[i].w - mean) * scale * b[i].w + d[i].w));
+    const float mean = sum / width, scale = rsqrtf(squares / width - mean * mean + 1e-5f);
+    each_four(width, [&](int i, int column) {
+        const float4 b = *(const float4 *)(gain + column), d = *(const float4 *)(shift + column);
+        store4(out + column, make_float4((v[i].x - mean) * scale * b.x + d.x, (v[i].y - mean) * scale * b.y + d.y,
+            (v[i].z - mean) * scale * b.z + d.z, (v[i].w - mean) * scale * b.w + d.w));
+    });
 }
 
 constexpr int HEAD = 64; // columns of a head
@@ -371,24 +336,52 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
     }
 }
 
+
+/// The row of this warp.
+__device__ __forceinline__ int row_of_warp() {
+    return (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+}
+
+/// `y = parts[0] + parts[1] + .. + bias + residual`; a warp for each row
+extern "C" __global__ void add(const float *parts, const float *bias, const float *residual, float *y, int rows, int width, int count) {
+    const int row = row_of_warp();
+    float4 v[FOURS];
+    if (row >= rows) return wait_for_grid();
+    sum(v, parts, bias, residual, row, rows, width, count);
+    each_four(width, [&](int i, int column) { *(float4 *)(y + (long)row * width + column) = v[i]; });
+}
+
 typedef float f32;
 #define KERNELS(T) \
+    /* `out`: each row of `x`, normalised; a warp for each */ \
     extern "C" __global__ void norm_##T(const float *x, const float *gain, const float *shift, T *out, int rows, \
             int width) { \
-        norm(x, gain, shift, out, rows, width); \
+        const int row = row_of_warp(); \
+        float4 v[FOURS]; \
+        launch_dependents(); \
+        wait_for_grid(); \
+        if (row >= rows) return; \
+        each_four(width, [&](int i, int column) { v[i] = *(const float4 *)(x + (long)row * width + column); }); \
+        norm(v, gain, shift, out + (long)row * width, width); \
+    } \
+    /* As `add`, and `out`: each row of `y`, normalised */ \
+    extern "C" __global__ void add_norm_##T(const float *parts, const float *bias, const float *residual, \
+            const float *gain, const float *shift, float *y, T *out, int rows, int width, int count) { \
+        const int row = row_of_warp(); \
+        float4 v[FOURS]; \
+        launch_dependents(); \
+        if (row >= rows) return wait_for_grid(); \
+        sum(v, parts, bias, residual, row, rows, width, count); \
+        each_four(width, [&](int i, int column) { *(float4 *)(y + (long)row * width + column) = v[i]; }); \
+        norm(v, gain, shift, out + (long)row * width, width); \
     } \
     extern "C" __global__ void __launch_bounds__(256) linear_##T(const T *x, const T *w, const float *bias, T *out, \
             int rows, int n, int k, int how) { \
-        linear<T, 64, 48, 2, 1, 4, 1, 6, 256>(x, w, bias, out, rows, n, k, how); \
+        linear<T, 64, 48, 2, 1, 4, 3, 512>(x, w, bias, out, rows, n, k, how); \
     } \
-    extern "C" __global__ void __launch_bounds__(256) project_##T(const T *x, const T *w, const float *bias, \
-            const float *residual, float *out, int rows, int n, int k) { \
-        linear_add<T, 32, 32, 2, 1, 4, 1, 6, 256>(x, w, bias, residual, out, rows, n, k); \
-    } \
-    extern "C" __global__ void CLUSTER(8) __launch_bounds__(256) reduce_##T(const T *x, const T *w, \
-            const float *bias, const float *residual, float *out, int rows, int n, int k) { \
-        if (CLUSTERS) linear_add<T, 128, 64, 4, 2, 1, 8, 3, 256>(x, w, bias, residual, out, rows, n, k); \
-        else linear_add<T, 16, 64, 1, 2, 4, 1, 6, 256>(x, w, bias, residual, out, rows, n, k); \
+    extern "C" __global__ void __launch_bounds__(256) linear_parts_##T(const T *x, const T *w, float *out, int rows, \
+            int n, int k) { \
+        linear_parts<T, 64, 48, 2, 1, 4, 3, 512>(x, w, out, rows, n, k); \
     } \
     extern "C" __global__ void __launch_bounds__(256) attention_##T(const T *q, const T *k, const T *v, T *out, \
             int rows, int width) { \

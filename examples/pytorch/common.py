@@ -30,13 +30,18 @@ import traceback
 import torch
 
 ROWS = ("eager", "replay", "compiled")
-# `reduce-overhead` and `max-autotune` would make CUDA graphs of their own; here the graph is the same as for `replay`.
-MODES = ("default", "max-autotune-no-cudagraphs")
+# Names of ways to compile, and the arguments of `torch.compile`. `reduce-overhead` and `max-autotune` would make CUDA
+# graphs of their own; here the graph is the same as for `replay`. gpt-fast compiles with `coordinate-descent`.
+MODES = {
+    "default": {},
+    "coordinate-descent": {"options": {"coordinate_descent_tuning": True}},
+    "max-autotune": {"mode": "max-autotune-no-cudagraphs"},
+}
 ROUND_SECONDS = 0.02
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--rows", default=",".join(ROWS), help="of eager, replay, compiled")
-parser.add_argument("--modes", default=",".join(MODES), help="of torch.compile, to choose the fastest of")
+parser.add_argument("--modes", default="default,max-autotune", help=f"of {', '.join(MODES)}: the fastest counts")
 parser.add_argument("--rounds", type=int, default=25)
 parser.add_argument("--serve", action="store_true")
 arguments, _ = parser.parse_known_args()
@@ -68,8 +73,8 @@ class Case:
 
 def bench(row, step, precision="highest", ways=ROWS, modes=None, calls=1, before=None):
     """Prepares the three ways to run `step`. `precision` is that of `torch.set_float32_matmul_precision`: `highest` is
-    f32, `high` is tf32. `ways` leaves some out where they make no sense, and `modes` are those of `torch.compile`
-    to try. `calls` is how many units of work one call of `step` does (tokens, batches): times are of one. `before` is
+    f32, `high` is tf32. `ways` leaves some out where they make no sense, and `modes` are names in `MODES` to
+    try. `calls` is how many units of work one call of `step` does (tokens, batches): times are of one. `before` is
     called before each `step` and is captured with it, but not compiled: copies from the host.
 
     `step` runs under `torch.no_grad` if the caller says so in it; training steps set gradients to None themselves.
@@ -93,7 +98,7 @@ def bench(row, step, precision="highest", ways=ROWS, modes=None, calls=1, before
         for mode in modes or arguments.modes.split(","):
             try:
                 torch.compiler.reset()
-                compiled = torch.compile(step, mode=mode)
+                compiled = torch.compile(step, **MODES[mode])
                 measure = gpu_time(capture(both(compiled)).replay, calls)
             except Exception as error:  # a mode that fails is none; the others count
                 traceback.print_exc()

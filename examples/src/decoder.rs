@@ -2,6 +2,9 @@
 //!
 //! The example `generate` writes with it; `train_text` trains a small one.
 
+use cudarc::driver::sys::CUdevice_attribute::{
+    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+};
 use graph_runtime::{
     BoxError, Device, DeviceBuffer, Mapped, MappedHost, Philox, Result, bytemuck, cuda_graph, cuda_kernels,
 };
@@ -12,6 +15,10 @@ use std::time::{Duration, Instant};
 
 /// Columns of a head of attention.
 pub const HEAD: usize = 64;
+/// The launch that the tuned kernel is made for: blocks, threads, bytes of shared memory.
+const TUNED: (u32, u32, u32) = (128, 384, 202_752);
+/// The tokens of an iteration of the loop: an iteration costs a few microseconds, whatever it does.
+const TOKENS: usize = 4;
 /// The names of the five tensors in a file of weights.
 const NAMES: [&str; 5] = ["tokens", "places", "matrices", "vectors", "last_norm"];
 
@@ -83,10 +90,10 @@ impl Sizes {
     }
 }
 
-#[cuda_kernels("kernels/generate.ptx")]
+#[cuda_kernels("kernels/generate.ptx", tuned = ["kernels/generate.sm_90.ptx"])]
 unsafe extern "C" {
-    /// `out[i] = scale * r`, with `r` between -1 and 1 by a formula of `i` and `seed`, and one more for the first `ones`
-    /// of every `period`
+    /// `out[i] = scale * r`, with `r` between -1 and 1 by a formula of `i` and `seed`; and one more for the first
+    /// `ones` of every `period`
     #[requires(n <= out.len() && n <= threads && period >= 1)]
     safe fn formula(out: &mut [bf16], n: u32, seed: u32, scale: f32, ones: u32, period: u32);
 
@@ -95,7 +102,7 @@ unsafe extern "C" {
     #[requires(layers <= 4096 && 1 <= vocabulary && vocabulary * width <= tokens.len() && context * width <= places.len())]
     #[requires(layers * 12 * width * width <= matrices.len() && layers * 13 * width <= vectors.len())]
     #[requires(2 * width <= last_norm.len() && layers * 2 * context * width <= cache.len())]
-    #[requires(9 * width <= space.len() && vocabulary <= logits.len() && context < text.len())]
+    #[requires(9 * width <= space.len() && 43 * width * layers <= space.len() && vocabulary <= logits.len() && context < text.len())]
     #[requires(context < stream.len() && 1 <= rng.len())]
     #[requires(block.x.is_multiple_of(32) && block == block.x && grid == grid.x)]
     safe fn decode(
@@ -127,7 +134,7 @@ cuda_graph! {
     /// Writes on from the state's position, a token in each iteration of the loop: a launch writes a text.
     pub graph Decode(
         sizes: Sizes,
-        blocks: (u32, u32),
+        launch_size: (u32, u32, u32),
         seed: u64,
         tokens: device [bf16; sizes.lengths()[0]],
         places: device [bf16; sizes.lengths()[1]],
@@ -137,7 +144,7 @@ cuda_graph! {
     ) {
         rng    luck = seed, draws 4;
         device cache:  [bf16; sizes.layers * 2 * sizes.context * sizes.width];
-        device space:  [f32; 9 * sizes.width];
+        device space:  [f32; 43 * sizes.width * sizes.layers.max(1)];
         device logits: [f32; sizes.vocabulary];
         device text:   [u32; sizes.context + 1];
         /// Each token and one, as soon as it is chosen; 0 before.
@@ -147,12 +154,15 @@ cuda_graph! {
 
         memset start = state[0] <- 1;
         while  write = state[0] {
-            #[cooperative]
-            kernel next = decode<<<blocks.0, blocks.1>>>(
-                &tokens, &places, &matrices, &vectors, &last_norm,
-                &mut cache, &mut space, &mut logits, &mut text, &stream, &mut state, &luck,
-                sizes.layers, sizes.width, sizes.vocabulary, sizes.context
-            );
+            // Once the text has ended, the other kernels of an iteration end at once.
+            for i in 0..TOKENS {
+                #[cooperative]
+                kernel next = decode<<<launch_size.0, launch_size.1, launch_size.2>>>(
+                    &tokens, &places, &matrices, &vectors, &last_norm,
+                    &mut cache, &mut space, &mut logits, &mut text, &stream, &mut state, &luck,
+                    sizes.layers, sizes.width, sizes.vocabulary, sizes.context
+                );
+            }
         } after start;
     }
 }
@@ -360,10 +370,23 @@ impl Model {
     /// As those of `build`.
     pub fn decode(&self, device: &Device, seed: u64) -> Result<Decode> {
         let [tokens, places, matrices, vectors, last_norm] = &self.tensors;
-        let blocks = if device.is_emulator() { (2, 128) } else { (128, 384) };
+        let launch = self.launch(device);
         Decode::build(
-            device, self.sizes, blocks, seed, tokens, places, matrices, vectors, last_norm,
+            device, self.sizes, launch, seed, tokens, places, matrices, vectors, last_norm,
         )
+    }
+
+    /// Returns the blocks, the threads of each, and the bytes of shared memory that the tuned kernel asks for: all
+    /// blocks run at the same time, one on each multiprocessor.
+    fn launch(&self, device: &Device) -> (u32, u32, u32) {
+        let Some(context) = device.context() else {
+            return (2, 128, 0);
+        };
+        let limit = |attribute| context.attribute(attribute).unwrap_or(0) as u32;
+        let blocks = limit(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).min(TUNED.0);
+        let room = limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) >= TUNED.2 + (20 << 10);
+        let tuned = self.sizes.width == Sizes::GPT2.width && room;
+        (blocks, TUNED.1, if tuned { TUNED.2 } else { 0 })
     }
 }
 

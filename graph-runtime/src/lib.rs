@@ -280,6 +280,12 @@ pub use graph_macros::cuda_graph;
 /// kernel for each listed type, by the name of its `.entry`. The declaration becomes a generic type: `scale::<f32>` is
 /// a [`Kernel`], and code that is generic over the type says `where scale<T>: Kernel`.
 ///
+/// # Files tuned for newer devices
+///
+/// `#[cuda_kernels("x.ptx", tuned = ["x.sm_90.ptx"])]` names more files with the same kernels, each for a higher
+/// `.target`. Every declaration holds for all of them. When a graph is built, a GPU gets the file with the highest
+/// target that it runs; the emulator gets the first one. See [`KernelFacts::tuned`](kernel::KernelFacts::tuned).
+///
 /// # CUDA sources
 ///
 /// `#[cuda_kernels(cuda = "x.cu")]` takes CUDA C++, which NVRTC compiles when a graph first uses one of the kernels;
@@ -358,6 +364,7 @@ pub mod private {
     pub use crate::expansion::target::{NodeTarget, after, check_part, chosen, inner_length, length};
     pub use crate::expansion::update::{check_reached, each, own, own_rng, own_slice, own_table};
     pub use crate::graph::open::{EditedGraph, edit, edit_nodes, set_param};
+    pub use crate::graph::plain::{PlainParam, plain_param};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};

@@ -4,7 +4,7 @@
 //! `tests/ui/pass/` show what is right. Nothing here is ever launched: compiling is the test.
 
 use graph_runtime::bytemuck::{Pod, Zeroable};
-use graph_runtime::{Atomic, cuda_kernels};
+use graph_runtime::{Atomic, Mapped, cuda_kernels};
 use std::mem::MaybeUninit;
 
 /// A struct that a kernel takes by value.
@@ -121,6 +121,13 @@ unsafe extern "C" {
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/diagnostics.md")]
 struct Diagnostics;
+
+#[cuda_kernels("kernels/mapped.ptx")]
+unsafe extern "C" {
+    /// `news[i] = value`, which the host may see at once
+    #[requires(threads <= news.len())]
+    pub safe fn announce(news: &[Mapped<u32>], value: u32);
+}
 
 #[cuda_kernels("kernels/atomic.ptx")]
 unsafe extern "C" {

@@ -2,7 +2,7 @@
 //!
 //! [`build`] packs `.gpu/`: the programs, the scripts of `examples/pytorch`, and this program. There, `run.sh` calls
 //! [`run`], which measures all of them in turns and writes `performance.json` and `performance.svg`. Back here,
-//! [`write()`] puts both into `docs/performance.md`.
+//! [`write()`] puts both into `docs/performance.md`, and the main figures into the README.
 
 mod chart;
 mod page;
@@ -16,6 +16,8 @@ use std::path::Path;
 
 /// The page with the table. The drawing is beside it.
 const PAGE: &str = "docs/performance.md";
+/// The page with the main figures.
+const SUMMARY: &str = "README.md";
 const DRAWING: &str = "performance.svg";
 const FIGURES: &str = "performance.json";
 const RUN_SCRIPT: &str = include_str!("../compare.sh");
@@ -71,16 +73,18 @@ pub(crate) fn run(here: &str, only: &str) -> Result<()> {
     }
 }
 
-/// Puts the figures of a visit into the page, and the drawing beside it.
+/// Puts the figures of a visit into the pages, and the drawing beside the first one.
 ///
 /// # Errors
 /// If a file cannot be read or written.
 pub(crate) fn write(root: &Path, figures: &str) -> Result<()> {
     let read = |path: &Path| std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
     let visit = Visit::from_json(&read(Path::new(figures))?).map_err(|error| format!("{figures}: {error}"))?;
-    let page = root.join(PAGE);
-    let text = page::replace(&read(&page)?, &visit).map_err(|error| format!("{PAGE}: {error}"))?;
-    pack::write(&page, &text)?;
+    for (name, text) in [(PAGE, page::markdown(&visit)), (SUMMARY, page::summary(&visit))] {
+        let page = root.join(name);
+        let text = page::replace(&read(&page)?, &text).map_err(|error| format!("{name}: {error}"))?;
+        pack::write(&page, &text)?;
+    }
     pack::write(&root.join("docs").join(DRAWING), &chart::svg(&visit))?;
     print!("{}", page::text(&visit));
     Ok(())
@@ -111,9 +115,11 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_a_place_for_the_table() {
+    fn the_pages_have_a_place_for_the_table() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let page = std::fs::read_to_string(root.join(PAGE)).expect("the page");
-        assert!(page::replace(&page, &Visit::default()).is_ok());
+        for name in [PAGE, SUMMARY] {
+            let page = std::fs::read_to_string(root.join(name)).expect("the page");
+            assert!(page::replace(&page, "").is_ok(), "{name}");
+        }
     }
 }

@@ -56,7 +56,7 @@ usage: cargo xtask <command>
                      programs of examples into .gpu/
   compare --write FILE
                      put the figures of such a visit, performance.json, into
-                     docs/performance.md
+                     docs/performance.md and README.md
 
 They fetch their pinned NVIDIA wheels from PyPI into .wheels/ the first time (Linux x86-64 and Python needed).";
 

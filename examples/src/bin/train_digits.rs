@@ -6,12 +6,14 @@
 //!
 //! # The trap
 //!
-//! A recorded step repeats the arguments that its kernels were recorded with. In other frameworks an optimizer computes
-//! the learning rate and the number of the step on the host, in Python; recorded, each replay is "step 1" at the first
-//! rate. Nothing fails: the schedule stands still, Adam corrects its moments wrongly for ever, and the model is merely
-//! worse. Here a value is either a `param`, which `set_x` changes in the graph, or memory. The number of the step is
-//! memory, which the graph itself counts up, and the schedule is a kernel that reads it. The program compares the rates
-//! on the device with the schedule in plain Rust, after the first step and after each epoch.
+//! A recorded step repeats the arguments that its kernels were recorded with. An optimizer that computes its learning
+//! rate and the number of the step on the host is "at step 1", at the first rate, in every replay. Nothing fails: the
+//! schedule stands still, Adam corrects its moments wrongly for ever, and the model is merely worse. (PyTorch's Adam
+//! refuses to be captured unless it is `capturable`, and then counts on the device; but a rate that is a Python number
+//! is still captured as it is, whatever a scheduler says.) Here a value is either a `param`, which `set_x` changes in
+//! the graph, or memory. The number of the step is memory, which the graph itself counts up, and the schedule is a
+//! kernel that reads it. The program compares the rates on the device with the schedule in plain Rust, after the first
+//! step and after each epoch.
 //!
 //! # The last batch
 //!
@@ -44,7 +46,7 @@ const SIZES: [usize; 3] = [
 unsafe extern "C" {
     /// `y = relu(x w^T + b)`, then dropout; a block for each 32 rows and 32 outputs
     #[requires(block.x == 256 && grid.y * 32 * inputs <= x.len() && (inputs + 1) * outputs <= layer.len())]
-    #[requires(inputs > 0 && rng.len() >= 1 && grid.y * 32 * outputs <= y.len())]
+    #[requires(inputs > 0 && outputs > 0 && rng.len() >= 1 && grid.y * 32 * outputs <= y.len())]
     safe fn hidden(x: &[f32], layer: &[f32], rng: &[Philox], y: &mut [f32], inputs: u32, outputs: u32, keep: f32);
     /// The last layer, the gradient of the loss by its outputs, and the sum of the losses; a warp for each row
     #[requires(block.x.is_multiple_of(32) && grid.x * block.x <= 32 * x.len() && layer.len() >= 11)]
@@ -57,7 +59,7 @@ unsafe extern "C" {
         loss: &Atomic<f32>,
         rows: u32,
     );
-    /// The gradient by the outputs `x` of a layer with ReLU and dropout, of that by the outputs of the next one
+    /// The gradient by `x`, the outputs of a layer with ReLU and dropout, from `dy`, that by the next layer's outputs
     #[requires(block.x == 256 && grid.y * 32 * outputs <= dy.len() && outputs * inputs <= layer.len())]
     #[requires(inputs > 0 && outputs > 0 && grid.y * 32 * inputs <= x.len() && grid.y * 32 * inputs <= dx.len())]
     safe fn back(dy: &[f32], layer: &[f32], x: &[f32], dx: &mut [f32], inputs: u32, outputs: u32, keep: f32);

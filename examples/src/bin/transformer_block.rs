@@ -16,6 +16,8 @@ use std::error::Error;
 const REFERENCE: &[u8] = include_bytes!("../../data/transformer_block.safetensors");
 /// Columns of a head.
 const HEAD: usize = 64;
+/// Parts of the long sums, so that enough blocks compute them.
+const PARTS: usize = 4;
 /// The uses of what `linear` computes: as it is, transposed, or in GELU.
 const PLAIN: u32 = 0;
 const ACROSS: u32 = 1;
@@ -28,43 +30,60 @@ unsafe extern "C" {
     #[requires(block == block.x && block.x.is_multiple_of(32) && width <= 768 && width.is_multiple_of(4))]
     #[requires(rows * width <= x.len() && width <= gain.len() && width <= shift.len() && rows * width <= out.len())]
     safe fn norm<T>(x: &[f32], gain: &[f32], shift: &[f32], out: &mut [T], rows: u32, width: u32);
+    /// `y = parts[0] + parts[1] + .. + bias + residual`; a warp for each row
+    #[requires(block == block.x && block.x.is_multiple_of(32) && width <= 768 && width.is_multiple_of(4))]
+    #[requires(count * rows * width <= parts.len() && width <= bias.len() && rows * width <= residual.len())]
+    #[requires(rows * width <= y.len())]
+    safe fn add(parts: &[f32], bias: &[f32], residual: &[f32], y: &mut [f32], rows: u32, width: u32, count: u32);
+    /// As `add`, and `out`: the `norm` of `y`
+    #[for_each(T = f32 => "add_norm_f32", bf16 => "add_norm_bf16")]
+    #[requires(block == block.x && block.x.is_multiple_of(32) && width <= 768 && width.is_multiple_of(4))]
+    #[requires(count * rows * width <= parts.len() && width <= bias.len() && rows * width <= residual.len())]
+    #[requires(width <= gain.len() && width <= shift.len() && rows * width <= y.len() && rows * width <= out.len())]
+    safe fn add_norm<T>(
+        parts: &[f32],
+        bias: &[f32],
+        residual: &[f32],
+        gain: &[f32],
+        shift: &[f32],
+        y: &mut [f32],
+        out: &mut [T],
+        rows: u32,
+        width: u32,
+        count: u32,
+    );
     /// `out = x w^T + bias`, and then what `how` says; a block for each 64 rows and 48 columns
     #[for_each(T = f32 => "linear_f32", bf16 => "linear_bf16")]
-    #[requires(block.x == 256 && block == 256 && shared >= LINEAR && grid.y * 48 <= n && k.is_multiple_of(128))]
-    #[requires(rows * k <= x.len() && n * k <= w.len() && n <= bias.len() && rows * n <= out.len())]
+    #[requires(block.x == 256 && block == 256 && shared >= LINEAR && grid.y * 48 <= n)]
+    #[requires(grid.z == 1 && k.is_multiple_of(32) && rows * k <= x.len() && n * k <= w.len())]
+    #[requires(n <= bias.len() && rows * n <= out.len())]
     safe fn linear<T>(x: &[T], w: &[T], bias: &[f32], out: &mut [T], rows: u32, n: u32, k: u32, how: u32);
-    /// `out = x w^T + bias + residual`; a block for each 32 rows and 32 columns
-    #[for_each(T = f32 => "project_f32", bf16 => "project_bf16")]
-    #[requires(block.x == 256 && block == 256 && shared >= PROJECT && grid.y * 32 <= n && k.is_multiple_of(128))]
-    #[requires(rows * k <= x.len() && n * k <= w.len() && n <= bias.len())]
-    #[requires(rows * n <= residual.len() && rows * n <= out.len())]
-    safe fn project<T>(x: &[T], w: &[T], bias: &[f32], residual: &[f32], out: &mut [f32], rows: u32, n: u32, k: u32);
-    /// The same for a large `k`, which eight blocks share (where there are clusters) for all rows and each 64 columns
-    #[for_each(T = f32 => "reduce_f32", bf16 => "reduce_bf16")]
-    #[requires(grid.x == 8 && block.x == 256 && block == 256 && shared >= REDUCE && grid.y * 64 <= n)]
-    #[requires(rows <= 128 && k.is_multiple_of(128) && rows * k <= x.len() && n * k <= w.len() && n <= bias.len())]
-    #[requires(rows * n <= residual.len() && rows * n <= out.len())]
-    safe fn reduce<T>(x: &[T], w: &[T], bias: &[f32], residual: &[f32], out: &mut [f32], rows: u32, n: u32, k: u32);
+    /// `out[part] = x w^T` for a part of `k` each; blocks as for `linear`, for each part
+    #[for_each(T = f32 => "linear_parts_f32", bf16 => "linear_parts_bf16")]
+    #[requires(block.x == 256 && block == 256 && shared >= LINEAR && grid.y * 48 <= n)]
+    #[requires(k.is_multiple_of(32 * grid.z) && rows * k <= x.len() && n * k <= w.len())]
+    #[requires(grid.z * rows * n <= out.len())]
+    safe fn linear_parts<T>(x: &[T], w: &[T], out: &mut [f32], rows: u32, n: u32, k: u32);
     /// The attention of 16 rows to all, in a head of 64 columns, by each block; `v` is transposed
     #[for_each(T = f32 => "attention_f32", bf16 => "attention_bf16")]
-    #[requires(grid.x * 16 <= rows && rows <= 128 && rows.is_multiple_of(32))]
-    #[requires(grid.y * 64 <= width && width.is_multiple_of(8) && block.x == 256 && block == 256 && shared >= ATTENTION)]
-    #[requires(rows * width <= q.len() && rows * width <= k.len() && rows * width <= v.len() && rows * width <= out.len())]
+    #[requires(grid.x * 16 <= rows && rows <= 128 && rows.is_multiple_of(32) && shared >= ATTENTION)]
+    #[requires(grid.y * 64 <= width && width.is_multiple_of(8) && block.x == 256 && block == 256)]
+    #[requires(rows * width <= q.len() && rows * width <= k.len() && rows * width <= v.len())]
+    #[requires(rows * width <= out.len())]
     safe fn attention<T>(q: &[T], k: &[T], v: &[T], out: &mut [T], rows: u32, width: u32);
 }
-/// Bytes of shared memory: a row of 256 bytes takes 320, so that the banks of its neighbours differ.
-const LINEAR: usize = 6 * (64 + 48) * 320;
-const PROJECT: usize = 6 * (32 + 32) * 320;
-const REDUCE: usize = 3 * (128 + 64) * 320 + 128 * (64 + 8) * 4;
+/// Bytes of shared memory. Rows of `x` and `w` come in pieces of 512 bytes, three of them ahead; a piece takes 576, so
+/// that its neighbours are in other banks.
+const LINEAR: usize = 3 * (64 + 48) * 576;
 const ATTENTION: usize = (16 + 128) * 320 + (64 + 16) * 576;
 
 cuda_graph! {
     graph Block<T: Element>(rows: usize, width: usize)
     where
         norm<T>: Kernel,
+        add_norm<T>: Kernel,
         linear<T>: Kernel,
-        project<T>: Kernel,
-        reduce<T>: Kernel,
+        linear_parts<T>: Kernel,
         attention<T>: Kernel,
     {
         device  x:      [[f32; width]; rows];
@@ -86,26 +105,29 @@ cuda_graph! {
         scratch normed: [[T; width]; rows];
         scratch qkv:    [[[T; width]; rows]; 3];
         scratch heads:  [[T; width]; rows];
+        scratch parts:  [[[f32; width]; rows]; PARTS];
         scratch middle: [[f32; width]; rows];
         scratch again:  [[T; width]; rows];
         scratch hidden: [[T; 4 * width]; rows];
+        scratch last:   [[[f32; width]; rows]; PARTS];
 
-        kernel norm1  = norm::<T><<<rows / 2, 64>>>(&x, &gain1, &shift1, &mut normed, rows, width);
+        kernel norm1   = norm::<T><<<rows / 2, 64>>>(&x, &gain1, &shift1, &mut normed, rows, width);
         each part in 0..3 {
             kernel branch = linear::<T><<<(rows.div_ceil(64), width / 48), 256, LINEAR>>>(
                 &normed, &w_qkv[part], &b_qkv[part], &mut qkv[part], rows, width, width, if part == 2 { ACROSS } else { PLAIN },
             ) after programmatic(norm1);
         }
-        kernel attend = attention::<T><<<(rows / 16, width / HEAD), 256, ATTENTION>>>(
+        kernel attend  = attention::<T><<<(rows / 16, width / HEAD), 256, ATTENTION>>>(
             &qkv[0], &qkv[1], &qkv[2], &mut heads, rows, width) after programmatic(branch);
-        kernel add    = project::<T><<<(rows.div_ceil(32), width / 32), 256, PROJECT>>>(
-            &heads, &w_out, &b_out, &x, &mut middle, rows, width, width) after programmatic(attend);
-        kernel norm2  = norm::<T><<<rows / 2, 64>>>(&middle, &gain2, &shift2, &mut again, rows, width)
-            after programmatic(add);
-        kernel up     = linear::<T><<<(rows.div_ceil(64), 4 * width / 48), 256, LINEAR>>>(
+        kernel project = linear_parts::<T><<<(rows.div_ceil(64), width / 48, PARTS), 256, LINEAR>>>(
+            &heads, &w_out, &mut parts, rows, width, width) after programmatic(attend);
+        kernel norm2   = add_norm::<T><<<rows, 32>>>(
+            &parts, &b_out, &x, &gain2, &shift2, &mut middle, &mut again, rows, width, PARTS) after programmatic(project);
+        kernel up      = linear::<T><<<(rows.div_ceil(64), 4 * width / 48), 256, LINEAR>>>(
             &again, &w_up, &b_up, &mut hidden, rows, 4 * width, width, GELU) after programmatic(norm2);
-        kernel down   = reduce::<T><<<(8, width / 64), 256, REDUCE>>>(
-            &hidden, &w_down, &b_down, &middle, &mut y, rows, width, 4 * width) after programmatic(up);
+        kernel down    = linear_parts::<T><<<(rows.div_ceil(64), width / 48, PARTS), 256, LINEAR>>>(
+            &hidden, &w_down, &mut last, rows, width, 4 * width) after programmatic(up);
+        kernel result  = add<<<rows, 32>>>(&last, &b_down, &middle, &mut y, rows, width, PARTS) after programmatic(down);
     }
 }
 
@@ -121,9 +143,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn run<T: Element>(device: &Device, name: &str, tolerance: f32, round: fn(f32) -> T) -> Result<(), Box<dyn Error>>
 where
     norm<T>: Kernel,
+    add_norm<T>: Kernel,
     linear<T>: Kernel,
-    project<T>: Kernel,
-    reduce<T>: Kernel,
+    linear_parts<T>: Kernel,
     attention<T>: Kernel,
 {
     let (rows, width, size) = if device.is_emulator() {

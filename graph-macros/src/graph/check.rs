@@ -7,6 +7,7 @@ mod exit;
 mod mention;
 mod closure;
 mod length;
+pub(crate) mod mapped;
 pub(crate) mod shared;
 mod launch;
 mod copy;
@@ -28,6 +29,7 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
     }
     unused_params(graph, report);
     shared::shared(graph, report);
+    mapped::elements(graph, report);
     mention::values(graph, report);
     exit::exits(graph, report);
     for resource in &graph.resources {

@@ -283,6 +283,10 @@ const _: () = {
                     0usize => Self::__change_0(graph, update),
                     _ => ::core::result::Result::Ok(()),
                 },
+                plain: |graph, param| match param {
+                    0usize => __p::plain_param(&[(1usize, 1usize)], &graph.factor),
+                    _ => ::core::option::Option::None,
+                },
             }
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.

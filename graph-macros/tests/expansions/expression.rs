@@ -228,6 +228,7 @@ fn main() {
                                 }
                                 _ => ::core::result::Result::Ok(()),
                             },
+                            plain: |_, _| ::core::option::Option::None,
                         }
                     }
                     /// The graph as data: nodes, what they touch, the edges that are lowered, levels.

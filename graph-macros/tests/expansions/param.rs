@@ -255,6 +255,7 @@ const _: () = {
                     0usize => Self::__change_0(graph, update),
                     _ => ::core::result::Result::Ok(()),
                 },
+                plain: |_, _| ::core::option::Option::None,
             }
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.

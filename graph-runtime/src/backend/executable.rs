@@ -316,6 +316,21 @@ impl Executable {
         }
     }
 
+    /// As [`Executable::apply_memory`], for kernels of which nothing but values has changed.
+    #[inline]
+    pub(crate) fn apply_values(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        nodes: impl Iterator<Item = usize>,
+    ) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.apply_values(draft, program, nodes),
+            // These look at the program's values when they run a node.
+            Executable::Debug(_) | Executable::Emulator(_) => Ok(()),
+        }
+    }
+
     /// Replaces the memory of a resource. The caller must apply the nodes that use it again.
     pub(crate) fn rebind(&mut self, resource: usize, memory: SharedMemory) {
         match self {

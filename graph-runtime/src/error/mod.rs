@@ -369,6 +369,7 @@ pub(crate) trait At<T> {
 }
 
 impl<T> At<T> for Result<T, CudaError> {
+    #[inline]
     fn at(self, site: impl FnOnce() -> Site) -> Result<T> {
         self.map_err(|source| Error::Cuda { site: site(), source })
     }

@@ -244,6 +244,7 @@ impl NodeTarget for GraphBuilder {
 
 /// Changes nodes. For a node in a `for`, that is the node of the current iteration.
 impl NodeTarget for Update<'_> {
+    #[inline]
     fn kernel<const N: usize>(
         &mut self,
         index: usize,

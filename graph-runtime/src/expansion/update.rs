@@ -69,6 +69,7 @@ impl Update<'_> {
 ///
 /// # Errors
 /// [`Error::Invalid`] with the name of the node.
+#[inline]
 pub fn check_reached(update: &Update<'_>, declared: usize) -> Result<()> {
     update.check_reached(declared)
 }

@@ -2,7 +2,6 @@
 
 use crate::backend::block::SharedMemory;
 use crate::backend::shared::SharedResources;
-use crate::error::Error;
 use crate::kernel::Launch;
 use crate::program::{Argument, KernelOp, Op, Program};
 use graph_plan::LaunchConfig;
@@ -87,9 +86,23 @@ pub(crate) fn launch_of(kernel: &KernelOp) -> Launch {
     }
 }
 
+/// The new value of an argument of a kernel node, which has at most eight bytes and needs no check.
+///
+/// These are read soon after they were written. In words, the processor need not wait for the memory between.
+#[derive(Debug)]
+pub(crate) struct ChangedValue {
+    pub(crate) node: usize,
+    /// The index in [`Program::arguments`].
+    pub(crate) argument: usize,
+    /// The value as in [`Value::word`](crate::kernel::Value::word).
+    pub(crate) word: u64,
+}
+
 /// Changes that have been checked one by one, and not yet together.
 #[derive(Default)]
 pub(crate) struct Batch {
+    /// New values of nodes that have no new work before them. The last of an argument counts.
+    pub(crate) values: Vec<ChangedValue>,
     /// New work. The last of a node counts.
     pub(crate) work: Vec<Change>,
     /// New memory of shared resources, at most one for each.
@@ -100,6 +113,8 @@ pub(crate) struct Batch {
     pub(crate) launches: Vec<(usize, ChosenLaunch)>,
     /// All shared memory with the new memory in it, when that has been checked.
     pub(crate) shared: Option<SharedResources>,
+    /// The nodes whose work or memory changes, when that is known; sorted, each once.
+    pub(crate) nodes: Vec<usize>,
 }
 
 impl Batch {
@@ -133,6 +148,7 @@ impl Batch {
 
     /// Adds the changes of another batch, which count as later ones.
     pub(crate) fn append(&mut self, other: Self) {
+        self.values.extend(other.values);
         self.work.extend(other.work);
         other
             .enabled
@@ -153,6 +169,7 @@ impl fmt::Debug for Batch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let memory: Vec<usize> = self.memory.iter().map(|(resource, _)| *resource).collect();
         f.debug_struct("Batch")
+            .field("values", &self.values)
             .field("work", &self.work)
             .field("memory", &memory)
             .field("enabled", &self.enabled)
@@ -161,12 +178,24 @@ impl fmt::Debug for Batch {
     }
 }
 
-/// An edit whose closure is running: the changes that it has requested so far.
-#[derive(Debug, Default)]
-pub(crate) struct OpenEdit {
-    pub(crate) batch: Batch,
-    /// The params that were set, by their number.
-    pub(crate) params: Vec<usize>,
-    /// The first change that was refused. Then none is made, also if the closure goes on.
-    pub(crate) refused: Option<Error>,
+impl Batch {
+    /// Forgets all changes, and keeps the room for others.
+    pub(crate) fn clear(&mut self) {
+        let Self {
+            values,
+            work,
+            memory,
+            enabled,
+            launches,
+            shared,
+            nodes,
+        } = self;
+        values.clear();
+        work.clear();
+        memory.clear();
+        enabled.clear();
+        launches.clear();
+        nodes.clear();
+        *shared = None;
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::graph::batch::{Batch, Change, ChosenLaunch, launch_of};
+use crate::graph::batch::{Batch, Change, ChangedValue, ChosenLaunch, launch_of};
 use crate::graph::edit::Edit;
 use crate::graph::{enable, rebind};
 use crate::kernel::check_dimensions;
@@ -17,43 +17,55 @@ use crate::program::{Argument, KernelOp, Op};
 ///
 /// # Errors
 /// The errors of the checks and of the device.
-pub(super) fn commit(graph: &mut Graph, what: &'static str, mut batch: Batch) -> Result<()> {
-    batch.sort();
-    batch.settle(graph)?;
-    if !batch.memory.is_empty() {
-        batch.shared = Some(rebind::check_together(graph, &batch.memory)?);
-    }
-    if !batch.enabled.is_empty() {
-        enable::check_together(graph, &batch.enabled)?;
-    }
-    if graph.half_edited.is_empty() {
-        batch.work.retain(|change| !change.is_made(&graph.program));
-    }
-    let nodes = batch.nodes(graph);
-    graph.begin(Edit::Update(what));
-    batch.swap(graph);
-    let applied = apply(graph, &nodes, &batch.enabled);
-    if applied.is_err() {
-        batch.swap(graph);
-        if apply(graph, &nodes, &batch.enabled).is_err() {
-            graph.unrestored = nodes;
-            graph.unrestored.extend(batch.enabled.iter().map(|(node, _)| *node));
-            return applied;
+pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Result<()> {
+    // Other checks look at the program's values.
+    batch.swap_values(graph);
+    let only_values = batch.has_only_values() && graph.unrestored.is_empty();
+    if !only_values {
+        if let Err(error) = batch.check(graph) {
+            batch.return_values(graph);
+            return Err(error);
         }
+        batch.find_nodes(graph);
+    }
+    graph.begin(Edit::Update(what));
+    if !only_values {
+        batch.swap(graph);
+    }
+    if let Err(error) = apply(graph, batch, only_values) {
+        return Err(restore(graph, batch, only_values, error));
     }
     graph.unrestored.clear();
-    graph.half_edited.retain(|edit| !matches!(edit, Edit::Update(_)));
+    graph.finish_updates();
     for &(resource, _) in &batch.memory {
-        if applied.is_ok() {
-            graph.finish(Edit::Rebind(resource));
-        }
+        graph.finish(Edit::Rebind(resource));
     }
-    applied
+    Ok(())
 }
 
-/// Makes the device run these nodes as the program says, and run or skip those of `enabled` and of `unrestored`. Also
-/// without any nodes: if an earlier instantiation failed, no change may succeed before another one has.
-fn apply(graph: &mut Graph, nodes: &[usize], enabled: &[(usize, bool)]) -> Result<()> {
+/// Undoes the changes of a batch that the device has refused with this error.
+#[cold]
+fn restore(graph: &mut Graph, batch: &mut Batch, only_values: bool, error: Error) -> Error {
+    batch.swap(graph);
+    batch.return_values(graph);
+    match apply(graph, batch, only_values) {
+        Ok(()) => {
+            graph.unrestored.clear();
+            graph.finish_updates();
+        }
+        Err(_) => {
+            batch.find_nodes(graph);
+            graph.unrestored = std::mem::take(&mut batch.nodes);
+            graph.unrestored.extend(batch.enabled.iter().map(|(node, _)| *node));
+        }
+    }
+    error
+}
+
+/// Makes the device run the nodes of a batch as the program says, and run or skip those that it enables or disables,
+/// and those of `unrestored`. Also without any nodes: if an earlier instantiation failed, no change may succeed before
+/// another one has.
+fn apply(graph: &mut Graph, batch: &Batch, only_values: bool) -> Result<()> {
     let Graph {
         executable,
         draft,
@@ -61,14 +73,59 @@ fn apply(graph: &mut Graph, nodes: &[usize], enabled: &[(usize, bool)]) -> Resul
         unrestored,
         ..
     } = graph;
-    executable.apply_memory(draft, program, nodes)?;
-    for &node in enabled.iter().map(|(node, _)| node).chain(&*unrestored) {
+    if only_values {
+        return executable.apply_values(draft, program, batch.values.iter().map(|changed| changed.node));
+    }
+    executable.apply_memory(draft, program, &batch.nodes)?;
+    for &node in batch.enabled.iter().map(|(node, _)| node).chain(&*unrestored) {
         executable.set_enabled(draft, program, node, program.enabled[node])?;
     }
     Ok(())
 }
 
 impl Batch {
+    /// Whether there are no changes besides those of values.
+    #[inline]
+    fn has_only_values(&self) -> bool {
+        let Self {
+            work,
+            memory,
+            enabled,
+            launches,
+            ..
+        } = self;
+        work.is_empty() && memory.is_empty() && enabled.is_empty() && launches.is_empty()
+    }
+
+    /// Checks the changes together, and makes work of all of them. The program has the new values already.
+    fn check(&mut self, graph: &Graph) -> Result<()> {
+        self.sort();
+        self.settle(graph)?;
+        if !self.memory.is_empty() {
+            self.shared = Some(rebind::check_together(graph, &self.memory)?);
+        }
+        if !self.enabled.is_empty() {
+            enable::check_together(graph, &self.enabled)?;
+        }
+        if graph.half_edited.is_empty() {
+            self.work.retain(|change| !change.is_made(&graph.program));
+        }
+        Ok(())
+    }
+
+    /// Exchanges the values of the program and those in `self`, from the first to the last.
+    #[inline]
+    fn swap_values(&mut self, graph: &mut Graph) {
+        let arguments = &mut graph.program.arguments;
+        self.values.iter_mut().for_each(|changed| changed.swap(arguments));
+    }
+
+    /// Undoes [`Batch::swap_values`], also of an argument that is among the values twice.
+    fn return_values(&mut self, graph: &mut Graph) {
+        let arguments = &mut graph.program.arguments;
+        self.values.iter_mut().rev().for_each(|changed| changed.swap(arguments));
+    }
+
     /// Sorts the new work by node, with one change for each: the last.
     fn sort(&mut self) {
         self.work.sort_by_key(|change| change.node);
@@ -115,21 +172,23 @@ impl Batch {
         Ok(())
     }
 
-    /// The nodes whose work or memory changes, and those that an earlier change has left in an unknown state; sorted,
-    /// each once.
-    fn nodes(&self, graph: &Graph) -> Vec<usize> {
-        let mut nodes: Vec<usize> = self.work.iter().map(|change| change.node).collect();
+    /// Finds the nodes whose values, work or memory changes, and those that an earlier change has left in an unknown
+    /// state.
+    fn find_nodes(&mut self, graph: &Graph) {
+        let nodes = &mut self.nodes;
+        nodes.clear();
+        nodes.extend(self.values.iter().map(|changed| changed.node));
+        nodes.extend(self.work.iter().map(|change| change.node));
         if !self.memory.is_empty() {
             let changes = |resource: usize| self.memory.iter().any(|(changed, _)| *changed == resource);
             let accesses = graph.draft.accesses.iter().filter(|access| changes(access.resource));
             nodes.extend(accesses.map(|access| access.node));
         }
-        if nodes.len() > self.work.len() || !graph.unrestored.is_empty() {
-            nodes.extend(&graph.unrestored);
+        nodes.extend(&graph.unrestored);
+        if !nodes.is_sorted_by(|one, next| one < next) {
             nodes.sort_unstable();
             nodes.dedup();
         }
-        nodes
     }
 
     /// Exchanges the state of the graph and the state in `self`. The executable gets the memory, but not the nodes.
@@ -160,6 +219,19 @@ impl Batch {
         }
         for (node, enabled) in &mut self.enabled {
             std::mem::swap(&mut graph.program.enabled[*node], enabled);
+        }
+    }
+}
+
+impl ChangedValue {
+    /// Exchanges its value and the one among the program's arguments.
+    #[inline]
+    fn swap(&mut self, arguments: &mut [Argument]) {
+        if let Argument::Value(value) = &mut arguments[self.argument]
+            && let Some(word) = value.word()
+        {
+            value.set_word(self.word);
+            self.word = word;
         }
     }
 }

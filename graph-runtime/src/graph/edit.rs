@@ -23,6 +23,7 @@ pub(crate) enum Edit {
 
 impl Graph {
     /// Begins an edit: launches are refused until [`Graph::finish`].
+    #[inline]
     pub(crate) fn begin(&mut self, edit: Edit) {
         if !self.half_edited.contains(&edit) {
             self.half_edited.push(edit);
@@ -30,8 +31,21 @@ impl Graph {
     }
 
     /// Ends an edit that has succeeded.
+    #[inline]
     pub(crate) fn finish(&mut self, edit: Edit) {
-        self.half_edited.retain(|&other| other != edit);
+        match self.half_edited[..] {
+            [only] if only == edit => self.half_edited.clear(),
+            _ => self.half_edited.retain(|&other| other != edit),
+        }
+    }
+
+    /// Ends all updates, since all nodes are now as the program says.
+    #[inline]
+    pub(crate) fn finish_updates(&mut self) {
+        match self.half_edited[..] {
+            [Edit::Update(_)] => self.half_edited.clear(),
+            _ => self.half_edited.retain(|edit| !matches!(edit, Edit::Update(_))),
+        }
     }
 
     #[cold]

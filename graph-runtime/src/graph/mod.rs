@@ -10,6 +10,7 @@ mod reset;
 mod mapped;
 pub(crate) mod handle;
 pub(crate) mod parts;
+pub(crate) mod plain;
 pub(crate) mod update;
 mod commit;
 mod enable;
@@ -27,13 +28,12 @@ use crate::backend::shared::SharedResources;
 use crate::backend::storage::Storage;
 use crate::device::Device;
 use crate::error::{At, Error, Result, Site};
-use crate::graph::batch::OpenEdit;
 use crate::graph::edit::Edit;
 use crate::graph::future::LaunchFuture;
 use crate::graph::handle::{Missing, NodeHandle};
 use crate::graph::host_split::HostSplit;
 use crate::graph::node::NodeId;
-use crate::graph::open::EditResult;
+use crate::graph::open::{EditResult, OpenEdit};
 use crate::graph::rng::{BuiltRng, Rng, RngHandle};
 use crate::graph::update::Update;
 use crate::kernel::Launch;
@@ -99,7 +99,9 @@ pub struct Graph {
     /// some update is half-edited.
     pub(crate) unrestored: Vec<usize>,
     /// The edit whose closure is running.
-    pub(crate) open: Option<OpenEdit>,
+    pub(crate) open: Option<Box<OpenEdit>>,
+    /// The room for changes that the last edit has left for the next one.
+    room: Option<Box<OpenEdit>>,
     /// The launches by declaration of kernel nodes whose dimensions handles have chosen.
     pub(crate) chosen: BTreeMap<usize, Launch>,
     pub(crate) rngs: Vec<BuiltRng>,
@@ -178,6 +180,7 @@ impl Graph {
             half_edited: Vec::new(),
             unrestored: Vec::new(),
             open: None,
+            room: None,
             chosen: BTreeMap::new(),
             rngs,
             not_sync: PhantomData,

@@ -3,14 +3,13 @@
 use crate::backend::block::{Shareable, SharedMemory};
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
-use crate::graph::batch::{Batch, Change, ChosenLaunch, launch_of};
+use crate::graph::batch::{Batch, Change, ChangedValue, ChosenLaunch, launch_of};
 use crate::graph::commit::commit;
 use crate::graph::node::NodeId;
 use crate::graph::{enable, rebind};
 use crate::kernel::source::resolve;
-use crate::kernel::{ArgumentKind, CallArgument, Callee, Dimensions, KernelCall, KernelFacts, Launch, launch_mistake};
-use crate::program::{Argument, KernelOp, Op};
-use crate::shape::part::Part;
+use crate::kernel::{ArgumentKind, Callee, Dimensions, KernelCall, KernelFacts, Launch, launch_mistake};
+use crate::program::{Argument, Difference, KernelOp, Op};
 use crate::shape::place::Place;
 use graph_plan::{Code, Diagnostic, LaunchConfig, Subject};
 use std::cell::Cell;
@@ -19,7 +18,7 @@ use std::cell::Cell;
 #[derive(Debug)]
 pub struct Update<'g> {
     pub(crate) graph: &'g Graph,
-    pub(crate) batch: Batch,
+    pub(crate) batch: &'g mut Batch,
     /// In [`Update::each`], the current node and the numbers of its iterations.
     pub(crate) current: Option<(usize, &'g [usize])>,
     /// The node of the child to which indices of declarations refer; `None` for the graph itself.
@@ -40,20 +39,72 @@ impl Update<'_> {
     /// * [`Error::Unsupported`] for another kernel or other buffers, and for nodes of other kinds;
     /// * [`Error::UnknownNode`] if the graph has no such node, [`Error::ForeignNode`] if it is another graph's.
     pub fn kernel<const N: usize>(&mut self, node: NodeId, launch: Launch, call: KernelCall<N>) -> Result<()> {
-        self.launch(node, launch, call, false)
+        match self.change_values(node, &launch, &call) {
+            true => Ok(()),
+            false => self.launch(node, launch, call, false),
+        }
     }
 
     /// As [`Update::kernel`], for a launch by the node's declaration. If a handle has chosen other dimensions since the
     /// declaration had these, they stay.
+    #[inline]
     pub(crate) fn declared_kernel<const N: usize>(
         &mut self,
         node: NodeId,
         launch: Launch,
         call: KernelCall<N>,
     ) -> Result<()> {
-        self.launch(node, launch, call, true)
+        match self.change_values(node, &launch, &call) {
+            true => Ok(()),
+            false => self.launch(node, launch, call, true),
+        }
     }
 
+    /// Requests the values of a call, if these alone may differ from the node's, and need no check. Otherwise returns
+    /// false, and requests nothing.
+    ///
+    /// Nearly all changes by params are such. This is inlined into the node's function, where constant dimensions and
+    /// arguments that stay cost next to nothing.
+    #[inline]
+    fn change_values<const N: usize>(&mut self, node: NodeId, launch: &Launch, call: &KernelCall<N>) -> bool {
+        let graph = self.graph;
+        let index = node.index();
+        let Some(Op::Kernel(kernel)) = graph.program.ops.get(index) else {
+            return false;
+        };
+        let same_launch = launch.is_of(&kernel.config) && keeps_attributes(launch, kernel);
+        if !same_launch || node.is_foreign_to(graph.id) || !self.takes_values(index) {
+            return false;
+        }
+        let function = &graph.program.functions[kernel.function as usize];
+        let Some(changed) = function.free_changes(graph.id, graph.program.arguments(kernel), call) else {
+            return false;
+        };
+        for (param, argument) in call.arguments.iter().enumerate() {
+            if let ArgumentKind::Value(value) = &argument.0
+                && let Some(word) = value.word()
+                && changed >> param & 1 == 1
+            {
+                self.batch.values.push(ChangedValue {
+                    node: index,
+                    argument: kernel.arguments.start as usize + param,
+                    word,
+                });
+            }
+        }
+        true
+    }
+
+    /// Whether nothing but the launch with which a kernel node was built decides which of its values change.
+    #[inline]
+    fn takes_values(&self, node: usize) -> bool {
+        // A node with a handle's dimensions has others than its declaration. After a change that failed half-way,
+        // nodes are made anew, also with the values that they have.
+        let is_plain = self.graph.chosen.is_empty() && self.graph.half_edited.is_empty();
+        is_plain && self.batch.launches.is_empty() && self.batch.work.iter().all(|change| change.node != node)
+    }
+
+    #[inline(never)]
     fn launch<const N: usize>(
         &mut self,
         node: NodeId,
@@ -79,45 +130,35 @@ impl Update<'_> {
         if function != Some(built.function) {
             return Err(unsupported("an update cannot change which kernel a node launches"));
         }
-        let same = |(before, after): (&Argument, &CallArgument)| match (before, &after.0) {
-            (
-                &Argument::Buffer {
-                    resource, start, bytes, ..
-                },
-                ArgumentKind::Buffer(span, _),
-            ) => {
-                let part = Part { resource, start, bytes };
-                span.graph == graph.id && !span.outside && Part::of(*span) == part
-            }
-            (Argument::Value(before), ArgumentKind::Value(after)) => before.is_as_long_as(after),
-            (Argument::Value(_), ArgumentKind::Misfit(_)) => true, // the checks of the launch refuse it
-            (Argument::Buffer { .. }, ArgumentKind::Value(_) | ArgumentKind::Misfit(_))
-            | (Argument::Value(_), ArgumentKind::Buffer(..)) => false,
-        };
         let before = graph.program.arguments(built);
-        if before.len() != N || !before.iter().zip(&call.arguments).all(same) {
+        let mut differences = before
+            .iter()
+            .zip(&call.arguments)
+            .map(|(before, after)| before.difference(after, graph.id));
+        if before.len() != N || differences.clone().any(|difference| difference == Difference::Memory) {
             return Err(unsupported("an update cannot change which memory a node uses"));
         }
         // `build` has checked races for the accesses with which the node was built. Only calls of loaded functions,
         // which have no declaration, can ask for others.
-        if before.iter().zip(&call.arguments).any(changes_access) {
+        if differences.any(|difference| difference == Difference::Access) {
             return Err(unsupported("an update cannot change whether a node writes its memory"));
         }
-        let launch = same_attributes(launch, built).ok_or_else(|| {
-            unsupported("an update cannot change the clusters of a node, or whether it is cooperative")
-        })?;
+        if !keeps_attributes(&launch, built) {
+            return Err(unsupported(
+                "an update cannot change the clusters of a node, or whether it is cooperative",
+            ));
+        }
+        let launch = Launch {
+            cluster: built.cluster().map(|sides| sides.map(i128::from)),
+            cooperative: built.is_cooperative(),
+            ..launch
+        };
         let (launch, declared) = match declared {
             true => self.chosen(index, launch, built),
             false => (launch, None),
         };
-        let program_function = &graph.program.functions[built.function as usize];
-        program_function.note_facts(facts);
-        let same_launch = launch.has_dimensions_of(&launch_of(built));
-        let is_checked = same_launch && program_function.needs_no_check(before, &call.arguments);
-        let config = match is_checked {
-            true => built.config,
-            false => self.checked(index, facts, launch, &call)?,
-        };
+        graph.program.functions[built.function as usize].note_facts(facts);
+        let config = self.checked(index, facts, launch, &call)?;
         let op = Op::Kernel(KernelOp {
             config,
             ..built.clone()
@@ -126,11 +167,7 @@ impl Update<'_> {
         for argument in &mut call.arguments {
             Argument::put(argument, &mut arguments);
         }
-        match is_checked {
-            true => self.record(index, op, arguments, declared),
-            false => self.push(index, op, arguments, declared)?,
-        }
-        Ok(())
+        self.push(index, op, arguments, declared)
     }
 
     /// The dimensions of a launch, after the checks of limits and contracts.
@@ -237,11 +274,13 @@ impl Update<'_> {
     }
 
     /// In [`Update::each`], the current node; else the only node of the declaration.
+    #[inline]
     pub(crate) fn declared(&self, declared: usize) -> NodeId {
         self.reached.set(Some(declared));
         self.node_of(declared)
     }
 
+    #[inline]
     fn node_of(&self, declared: usize) -> NodeId {
         let current = self.current.map(|(node, _)| node);
         let node = current.or_else(|| self.graph.declared_nodes.find(self.child, declared, &[]));
@@ -250,10 +289,16 @@ impl Update<'_> {
 
     /// Fails unless the node of this declaration was asked for since the last call. An expression that is left by a
     /// hidden `return` ends the node's function before it gets there.
+    #[inline]
     pub(crate) fn check_reached(&self, declared: usize) -> Result<()> {
-        if self.reached.take() == Some(declared) {
-            return Ok(());
+        match self.reached.take() == Some(declared) {
+            true => Ok(()),
+            false => self.not_reached(declared),
         }
+    }
+
+    #[cold]
+    fn not_reached(&self, declared: usize) -> Result<()> {
         let draft = &self.graph.draft;
         let index = self.graph.check_node(self.node_of(declared))?;
         let text = format!("node `{}` is left out of the change", draft.nodes[index].name);
@@ -292,17 +337,13 @@ impl Update<'_> {
             ..
         } = self.graph;
         executable.check_change(draft, program, node, &op)?;
-        self.record(node, op, arguments, declared);
-        Ok(())
-    }
-
-    fn record(&mut self, node: usize, op: Op, arguments: Vec<Argument>, declared: Option<Launch>) {
         self.batch.work.push(Change {
             node,
             op,
             arguments,
             declared: declared.map(Box::new),
         });
+        Ok(())
     }
 }
 
@@ -324,23 +365,11 @@ pub(super) fn check_choice(graph: &Graph, node: usize) -> Result<()> {
     }
 }
 
-/// Whether a buffer was read only and is now passed to be written, or the other way round.
-fn changes_access((before, after): (&Argument, &CallArgument)) -> bool {
-    let (Argument::Buffer { mode: before, .. }, ArgumentKind::Buffer(_, after)) = (before, &after.0) else {
-        return false;
-    };
-    before != after
-}
-
-/// The launch with the attributes with which the node was built; `None` if it asks for others.
-fn same_attributes(launch: Launch, built: &KernelOp) -> Option<Launch> {
-    let (cluster, cooperative) = (built.cluster(), built.is_cooperative());
-    let same = launch.cluster.is_none() || launch.request().cluster_blocks() == cluster;
-    (same && launch.cooperative <= cooperative).then(|| Launch {
-        cluster: cluster.map(|sides| sides.map(i128::from)),
-        cooperative,
-        ..launch
-    })
+/// Whether a launch asks for no attributes but those with which the node was built.
+#[inline]
+fn keeps_attributes(launch: &Launch, built: &KernelOp) -> bool {
+    let same_cluster = launch.cluster.is_none() || launch.request().cluster_blocks() == built.cluster();
+    same_cluster && (!launch.cooperative || built.is_cooperative())
 }
 
 pub(super) fn unsupported(site: Site, message: &'static str) -> Error {
@@ -354,22 +383,26 @@ pub(crate) fn update(
     what: &'static str,
     f: impl FnOnce(&mut Update<'_>) -> Result<()>,
 ) -> Result<()> {
-    match collect(graph, Batch::default(), f) {
-        Ok(batch) if graph.open.is_none() => commit(graph, what, batch),
-        Ok(batch) => graph.request(|open| open.batch.append(batch)),
+    let mut batch = Batch::default();
+    match collect(graph, &mut batch, f) {
+        Ok(()) if graph.open.is_none() => commit(graph, what, &mut batch),
+        Ok(()) => graph.request(|open| open.batch.append(batch)),
         Err(error) => graph.refuse(error),
     }
 }
 
-/// The changes of a batch, and those that `f` requests.
-pub(super) fn collect(graph: &Graph, batch: Batch, f: impl FnOnce(&mut Update<'_>) -> Result<()>) -> Result<Batch> {
-    let mut update = Update {
+/// Adds the changes that `f` requests to a batch.
+#[inline]
+pub(super) fn collect<'g>(
+    graph: &'g Graph,
+    batch: &'g mut Batch,
+    f: impl FnOnce(&mut Update<'g>) -> Result<()>,
+) -> Result<()> {
+    f(&mut Update {
         graph,
         batch,
         current: None,
         child: None,
         reached: Cell::new(None),
-    };
-    f(&mut update)?;
-    Ok(update.batch)
+    })
 }

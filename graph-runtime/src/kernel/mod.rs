@@ -263,8 +263,9 @@ pub(crate) enum ArgumentKind {
 }
 
 /// The bytes of a by-value argument; small ones need no allocation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
+    /// Up to 16 bytes, with zeros after them, and their number.
     Small([u8; 16], u8),
     Large(Box<[u8]>),
 }
@@ -282,6 +283,26 @@ impl Value {
         }
     }
 
+    /// The bytes of a value of at most eight, with zeros after them; `None` for longer ones.
+    #[inline]
+    pub(crate) fn word(&self) -> Option<u64> {
+        match self {
+            Value::Small(bytes, 0..=8) => bytes.first_chunk().map(|word| u64::from_ne_bytes(*word)),
+            Value::Small(..) | Value::Large(_) => None,
+        }
+    }
+
+    /// Replaces the bytes of a value of at most eight by others, which have zeros after them, too.
+    #[inline]
+    pub(crate) fn set_word(&mut self, word: u64) {
+        if let Value::Small(bytes, 0..=8) = self
+            && let Some(first) = bytes.first_chunk_mut()
+        {
+            *first = word.to_ne_bytes();
+        }
+    }
+
+    #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Value::Small(bytes, len) => &bytes[..usize::from(*len)],
@@ -299,8 +320,13 @@ impl Value {
     }
 
     /// Whether the two values have the same length.
+    #[inline]
     pub(crate) fn is_as_long_as(&self, other: &Self) -> bool {
-        self.bytes().len() == other.bytes().len()
+        match (self, other) {
+            (Value::Small(_, len), Value::Small(_, other)) => len == other,
+            (Value::Large(bytes), Value::Large(other)) => bytes.len() == other.len(),
+            (Value::Small(..), Value::Large(_)) | (Value::Large(_), Value::Small(..)) => false,
+        }
     }
 }
 
@@ -451,6 +477,15 @@ impl Launch {
     /// Whether it has the same grid, blocks and shared memory.
     pub(crate) fn has_dimensions_of(&self, other: &Self) -> bool {
         (self.grid, self.block, self.shared) == (other.grid, other.block, other.shared)
+    }
+
+    /// Whether it has this grid, these blocks and this shared memory.
+    #[inline]
+    pub(crate) fn is_of(&self, config: &LaunchConfig) -> bool {
+        let same = |sides: &[i128; 3], known: &[u32; 3]| {
+            sides.iter().zip(known).all(|(&side, &known)| side == i128::from(known))
+        };
+        same(&self.grid, &config.grid) && same(&self.block, &config.block) && self.shared == i128::from(config.shared)
     }
 
     /// The dimensions in the form that `graph-plan` checks.

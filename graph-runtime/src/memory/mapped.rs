@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// It waits for nothing, calls nothing of CUDA, and can be cloned and used on any thread, also after the graph was
 /// dropped. Loads and stores are atomic, whatever kernels do meanwhile: see [`Mapped`](crate::Mapped). Elements are
 /// numbered from the first, whatever dimensions the memory has.
-pub struct MappedHost<T: Word> {
+pub struct MappedHost<T> {
     memory: Arc<MappedMemory>,
     /// The graph and the name of the memory.
     site: Site,
@@ -88,7 +88,7 @@ impl<T: Word> MappedHost<T> {
     }
 }
 
-impl<T: Word> Clone for MappedHost<T> {
+impl<T> Clone for MappedHost<T> {
     fn clone(&self) -> Self {
         Self {
             memory: self.memory.clone(),
@@ -98,7 +98,7 @@ impl<T: Word> Clone for MappedHost<T> {
     }
 }
 
-impl<T: Word> fmt::Debug for MappedHost<T> {
+impl<T> fmt::Debug for MappedHost<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "MappedHost({} elements)", self.len)
     }

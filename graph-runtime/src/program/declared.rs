@@ -43,6 +43,7 @@ pub(crate) struct AllDeclaredNodes {
 impl AllDeclaredNodes {
     /// The declarations of the graph itself or, given its node, of a child. `None` if each declaration is one node of
     /// the same index.
+    #[inline]
     pub(crate) fn of(&self, child: Option<usize>) -> Option<&DeclaredNodes> {
         match child {
             Some(child) => self.children.get(&child),
@@ -51,6 +52,7 @@ impl AllDeclaredNodes {
     }
 
     /// The node of a declaration, of the graph itself or of a child, in the iterations `values`.
+    #[inline]
     pub(crate) fn find(&self, child: Option<usize>, declared: usize, values: &[usize]) -> Option<usize> {
         match self.of(child) {
             Some(nodes) => nodes.find(declared, values),
@@ -162,8 +164,26 @@ impl DeclaredNodes {
         });
     }
 
+    /// The node of a declaration without loops around it; `None` if it has some.
+    #[inline]
+    pub(crate) fn only(&self, declared: usize) -> Option<usize> {
+        let NodesOfDeclaration { values, nodes, .. } = self.of.get(declared)?;
+        match nodes[..] {
+            [IterationNode { node, loops: 0 }] if values.is_empty() => Some(node),
+            _ => None,
+        }
+    }
+
     /// The node of a declaration in the iterations `values`, from the outermost loop inwards.
+    #[inline]
     pub(crate) fn find(&self, declared: usize, values: &[usize]) -> Option<usize> {
+        match self.only(declared) {
+            Some(node) if values.is_empty() => Some(node),
+            _ => self.find_iteration(declared, values),
+        }
+    }
+
+    fn find_iteration(&self, declared: usize, values: &[usize]) -> Option<usize> {
         let declared = self
             .of
             .get(declared)

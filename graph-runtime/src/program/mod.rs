@@ -11,7 +11,7 @@ pub(crate) mod host;
 pub(crate) mod tuples;
 
 use crate::kernel::source::Ptx;
-use crate::kernel::{ArgumentKind, CallArgument, KernelFacts, LOADED, Launch, Value};
+use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, LOADED, Launch, Value};
 use crate::program::capture::CaptureCall;
 use crate::program::event::Event;
 use crate::program::host::HostCall;
@@ -165,11 +165,48 @@ impl Argument {
         }
     }
 
+    /// The bytes of a value of at most eight, with zeros after them.
+    #[inline]
+    pub(crate) fn word(&self) -> Option<u64> {
+        match self {
+            Argument::Value(value) => value.word(),
+            Argument::Buffer { .. } => None,
+        }
+    }
+
     /// The resource that is passed, if it is memory.
     pub(crate) fn memory(&self) -> Option<usize> {
         match self {
             Argument::Buffer { resource, .. } => Some(*resource as usize),
             Argument::Value(_) => None,
+        }
+    }
+
+    /// The difference to the argument of a later call for the same node, which is of the graph with this id.
+    #[inline]
+    pub(crate) fn difference(&self, later: &CallArgument, graph: u64) -> Difference {
+        match (self, &later.0) {
+            (
+                &Argument::Buffer {
+                    resource,
+                    mode,
+                    start,
+                    bytes,
+                },
+                ArgumentKind::Buffer(span, later_mode),
+            ) => {
+                let same_part = Part::of(*span) == Part { resource, start, bytes };
+                match span.graph == graph && !span.outside && same_part {
+                    true if mode == *later_mode => Difference::None,
+                    true => Difference::Access,
+                    false => Difference::Memory,
+                }
+            }
+            (Argument::Value(value), ArgumentKind::Value(later)) if value == later => Difference::None,
+            (Argument::Value(value), ArgumentKind::Value(later)) if value.is_as_long_as(later) => Difference::Value,
+            (Argument::Value(_), ArgumentKind::Misfit(_)) => Difference::Misfit,
+            (Argument::Value(_), ArgumentKind::Value(_) | ArgumentKind::Buffer(..))
+            | (Argument::Buffer { .. }, ArgumentKind::Value(_) | ArgumentKind::Misfit(_)) => Difference::Memory,
         }
     }
 
@@ -183,6 +220,20 @@ impl Argument {
             | (Argument::Value(_), ArgumentKind::Buffer(..)) => false,
         }
     }
+}
+
+/// The difference between an argument of a node and that of a later call for the same node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Difference {
+    None,
+    /// Another value of the same size.
+    Value,
+    /// An integer that does not fit, which the checks of the launch refuse.
+    Misfit,
+    /// The same memory, which the kernel may now write, or not any more.
+    Access,
+    /// Other memory, or a value of another size.
+    Memory,
 }
 
 impl Argument {
@@ -271,6 +322,8 @@ pub(crate) struct Function {
     pub(crate) safe: bool,
     /// Whether all calls of it, also in updates, have had these very `facts`, and so these contracts.
     pub(crate) alike: Arc<AtomicBool>,
+    /// A bit for each of the first 64 parameters: whether no contract in `facts` mentions it.
+    free: u64,
     /// The resources of the module-scope variables that it touches.
     pub(crate) variables: Vec<(usize, Mode)>,
 }
@@ -305,15 +358,35 @@ impl Function {
         }
     }
 
-    /// Whether the launch of a node that runs already passes its checks with other arguments: all contracts were
-    /// checked for it, and none mentions an argument that differs.
-    pub(crate) fn needs_no_check(&self, before: &[Argument], after: &[CallArgument]) -> bool {
-        let harmless = |(param, (before, after)): (usize, (&Argument, &CallArgument))| {
-            let is_value = matches!(after.0, ArgumentKind::Value(_) | ArgumentKind::Buffer(..));
-            let mentioned = || self.facts.contracts.iter().any(|contract| contract.mentions(param));
-            is_value && (before.is_like(after) || !mentioned())
-        };
-        self.alike.load(Ordering::Relaxed) && before.iter().zip(after).enumerate().all(harmless)
+    /// Whether no call of it has a contract that mentions this parameter, so that its value needs no check.
+    #[inline]
+    pub(crate) fn is_free(&self, param: usize) -> bool {
+        param < 64 && self.free >> param & 1 == 1 && self.alike.load(Ordering::Relaxed)
+    }
+
+    /// The arguments of a call, a bit for each, that a node which runs already has otherwise, if these are values of at
+    /// most eight bytes that need no check: all contracts were checked for the node, and none mentions them. `None` if something else in the
+    /// call is, or may be, another than the node's. The node is of the graph with this id.
+    #[inline]
+    pub(crate) fn free_changes<const N: usize>(
+        &self,
+        graph: u64,
+        before: &[Argument],
+        call: &KernelCall<N>,
+    ) -> Option<u64> {
+        let before: &[Argument; N] = before.try_into().ok()?;
+        if !matches!(call.callee, Callee::Declared(facts, _) if ptr::eq(facts, self.facts)) {
+            return None;
+        }
+        let mut changed = 0;
+        for (param, (before, after)) in before.iter().zip(&call.arguments).enumerate() {
+            match before.difference(after, graph) {
+                Difference::None => {}
+                Difference::Value if self.is_free(param) && before.word().is_some() => changed |= 1 << param,
+                Difference::Value | Difference::Misfit | Difference::Access | Difference::Memory => return None,
+            }
+        }
+        Some(changed)
     }
 
     /// The index of its module in [`Program::modules`]; `None` if the user has loaded it.
@@ -388,6 +461,7 @@ impl Program {
                 code: Code::Loaded(function),
                 safe: false,
                 alike: Arc::new(AtomicBool::new(false)),
+                free: 0,
                 variables: Vec::new(),
             });
             (self.functions.len() - 1) as u32
@@ -435,6 +509,7 @@ impl Program {
                 code: Code::Module(module),
                 safe: true,
                 alike: Arc::new(AtomicBool::new(true)),
+                free: free(facts),
                 variables,
             });
             (self.functions.len() - 1) as u32
@@ -445,6 +520,15 @@ impl Program {
         }
         function
     }
+}
+
+/// A bit for each of the first 64 parameters of a kernel: whether no contract mentions it.
+fn free(facts: &KernelFacts) -> u64 {
+    let mentioned = |param: &usize| facts.contracts.iter().any(|contract| contract.mentions(*param));
+    let params = 0..facts.params.len().min(64);
+    params
+        .filter(|param| !mentioned(param))
+        .fold(0, |free, param| free | 1 << param)
 }
 
 #[cfg(test)]

@@ -810,6 +810,78 @@ pub(crate) fn edited(device: &Device) -> Result<()> {
 }
 
 cuda_graph! {
+    /// Params that are arguments as they are.
+    graph Plain {
+        device data: [u32; 8];
+        param  a: u32 = 1;
+        param  b: u32 = 2;
+        param  c: u32 = 3;
+
+        memset clear  = data <- 0;
+        kernel first  = add_to<<<1, 8>>>(&mut data, a) after clear;
+        kernel second = add_to<<<1, 8>>>(&mut data, b) after first;
+        kernel third  = add_to<<<1, 8>>>(&mut data, c) after second;
+    }
+}
+
+/// An edit of values makes one call for each node, and no other, from any thread. If the driver refuses one, the others
+/// are undone; if it refuses that, too, the graph does not launch until an edit succeeds.
+pub(crate) fn values(device: &Device, set: &'static str) -> Result<()> {
+    let mut graph = Plain::build(device)?;
+    let change = |graph: &mut Plain, a: u32| {
+        graph.edit(|e| {
+            e.set_a(a)?;
+            e.set_b(10 * a)?;
+            e.set_c(100 * a)
+        })
+    };
+    let sum = |graph: &mut Plain, sum: u32| -> Result<()> {
+        graph.launch()?;
+        check(*graph.data()?.read()?, [sum; 8]);
+        Ok(())
+    };
+    change(&mut graph, 2)?;
+    sum(&mut graph, 222)?;
+    for a in [3, 4] {
+        faults::start();
+        change(&mut graph, a)?;
+        let mut calls = faults::counts();
+        calls.remove("cuCtxGetCurrent"); // the runtime's calls need it
+        assert_eq!(calls.into_iter().collect::<Vec<_>>(), [(set, 3)]);
+    }
+    faults::start();
+    graph.set_b(40)?; // no other value than before
+    assert_eq!(faults::counts().get(set), None);
+    sum(&mut graph, 444)?;
+    std::thread::scope(|scope| scope.spawn(|| change(&mut graph, 5)).join().expect("no panic"))?;
+    sum(&mut graph, 555)?;
+    for number in 1..=3 {
+        faults::start();
+        faults::fail(set, number);
+        let error = change(&mut graph, 6).unwrap_err();
+        assert!(error.to_string().contains(set), "{error}");
+        assert_eq!((faults::pending(), graph.a(), graph.c()), (0, 5, 500));
+        sum(&mut graph, 555)?;
+    }
+    faults::start();
+    faults::fail(set, 2);
+    faults::fail(set, 3); // the first that is changed back
+    change(&mut graph, 6).unwrap_err();
+    let refused = graph.launch().unwrap_err().to_string();
+    assert!(refused.contains("an update of `edit` failed half-way"), "{refused}");
+    graph.set_a(7)?;
+    sum(&mut graph, 557)?;
+    graph.edit(|e| {
+        e.set_c(0)?;
+        e.first().set_block(4)
+    })?;
+    graph.set_b(60)?;
+    graph.launch()?;
+    check(*graph.data()?.read()?, [67, 67, 67, 67, 60, 60, 60, 60]);
+    Ok(())
+}
+
+cuda_graph! {
     /// Takes several milliseconds on a GPU, so that CUDA must wake whoever waits.
     graph Long {
         device flag:   [u32; 1];

@@ -518,6 +518,27 @@ fn edges_between_iterations_of_an_each_are_programmatic() -> Result<()> {
 }
 
 #[test]
+fn edges_between_iterations_are_programmatic_call_by_call() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "Chain");
+    let data = builder.device::<[[u32; 64]; 4]>("data");
+    let launch = || Launch::new(2, 32);
+    let seed = builder.kernel("seed", launch(), slow_write::call(&mut data.row(0), 7, steps()));
+    let next = builder.each(0..3, |builder, i| {
+        let node = builder.kernel("next", launch(), step::call(&data.row(i), &mut data.row(i + 1)));
+        builder.after_programmatic_iteration(node, node, &[-1]);
+        node
+    });
+    builder.after_programmatic(next[0], &[seed]);
+    let mut graph = builder.build()?;
+    let plan = graph.plan();
+    let early: Vec<&[usize]> = plan.nodes.iter().map(|node| &node.programmatic[..]).collect();
+    assert_eq!(early, [&[][..], &[0], &[1], &[2]]);
+    graph.launch()?;
+    assert_eq!(graph.device(&data)?.read()?[3], [10; 64]);
+    Ok(())
+}
+
+#[test]
 fn expressions_have_programmatic_edges() -> Result<()> {
     let mut graph = cuda_graph! { &device() =>
         device a: [u32; 64];

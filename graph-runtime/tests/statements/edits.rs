@@ -434,6 +434,89 @@ fn edits_reach_nodes_of_children() -> Result<()> {
 }
 
 cuda_graph! {
+    /// Params that are whole arguments: of the parameter's type and of others, in loops and bodies, of several nodes, and
+    /// where a contract mentions them.
+    graph Whole {
+        device data: [u32; 8];
+        device rows: [[u32; 4]; 3];
+        device turns: u32;
+        device x: [f32; 8];
+        param  a: u32 = 1;
+        param  wide: u64 = 2;
+        param  factor: f32 = 2.0;
+        param  n: u32 = 8;
+
+        memset clear  = data <- 0;
+        kernel first  = add_to<<<1, 8>>>(&mut data, a)    after clear;
+        kernel second = add_to<<<1, 4>>>(&mut data, wide) after first;
+        for i in 0..3 {
+            memset zero = rows[i] <- 0;
+            kernel row  = add_to<<<1, 4>>>(&mut rows[i], a) after zero;
+        }
+        memset begin = turns <- 1 after second;
+        if once = turns {
+            kernel inside = add_to<<<1, 2>>>(&mut data, a);
+        } after begin;
+        memset ones   = x <- 1.0;
+        kernel scaled = scale<<<1, 8>>>(&mut x, factor, n) after ones;
+    }
+}
+
+#[test]
+fn params_that_are_whole_arguments() -> Result<()> {
+    let mut graph = Whole::build(&device())?;
+    let check = |graph: &mut Whole, data: [u32; 3], row: u32, x: [f32; 2]| -> Result<()> {
+        graph.launch()?;
+        let read = graph.data()?.read()?;
+        assert_eq!([read[0], read[2], read[4]], data);
+        assert_eq!(*graph.rows()?.read()?, [[row; 4]; 3]);
+        let read = graph.x()?.read()?;
+        assert_eq!([read[0], read[7]], x);
+        Ok(())
+    };
+    check(&mut graph, [4, 3, 1], 1, [2.0, 2.0])?;
+    for a in [5, 6] {
+        graph.set_a(a)?;
+        check(&mut graph, [2 * a + 2, a + 2, a], a, [2.0, 2.0])?;
+    }
+    graph.edit(|e| {
+        e.set_factor(-0.5)?;
+        e.set_wide(10)?;
+        e.set_a(1)
+    })?;
+    check(&mut graph, [12, 11, 1], 1, [-0.5, -0.5])?;
+    let error = graph.edit(|e| {
+        e.set_a(9)?;
+        e.set_wide(1 << 32)
+    });
+    assert!(error.unwrap_err().to_string().contains("[contract]"));
+    let error = graph.edit(|e| {
+        e.set_factor(9.0)?;
+        e.set_n(9)
+    });
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("requires `n <= data.len()` [contract]")
+    );
+    assert_eq!((graph.a(), graph.wide(), graph.factor(), graph.n()), (1, 10, -0.5, 8));
+    check(&mut graph, [12, 11, 1], 1, [-0.5, -0.5])?;
+    graph.edit(|e| {
+        e.set_n(1)?;
+        e.set_factor(3.0)?;
+        e.inside().set_block(1)?;
+        e.set_a(2)
+    })?;
+    check(&mut graph, [14, 12, 2], 2, [3.0, 1.0])?;
+    graph.edit(|e| {
+        e.set_a(3)?;
+        e.edit(|e| e.set_a(4))
+    })?;
+    check(&mut graph, [18, 14, 4], 4, [3.0, 1.0])
+}
+
+cuda_graph! {
     graph Loop {
         device turns: u32;
 

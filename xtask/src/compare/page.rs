@@ -35,7 +35,7 @@ pub(crate) fn text(visit: &Visit) -> String {
 }
 
 /// The table in Markdown, after the facts about the visit.
-fn markdown(visit: &Visit) -> String {
+pub(crate) fn markdown(visit: &Visit) -> String {
     let mut out = String::new();
     let facts: Vec<String> = visit
         .about
@@ -70,24 +70,41 @@ fn markdown(visit: &Visit) -> String {
     out
 }
 
-/// Puts the table of a visit into a page, between its markers.
+/// The rows with a figure of PyTorch, each with the best of these, in Markdown.
+pub(crate) fn summary(visit: &Visit) -> String {
+    let mut out = "| program | here | best of PyTorch | ratio |\n| --- | ---: | ---: | ---: |\n".to_owned();
+    for row in visit.rows() {
+        if let (Some(ours), Some((best, way))) = (visit.times(row, Way::Ours), best_of_pytorch(visit, row)) {
+            let (ours, ratio) = (number(ours.median), ours.median / best);
+            let (best, way) = (number(best), way.word());
+            let _ = writeln!(out, "| `{row}` | {ours} us | {best} us, {way} | {ratio:.2} |");
+        }
+    }
+    out
+}
+
+/// Puts a text into a page, between its markers.
 ///
 /// # Errors
 /// If the page has no markers.
-pub(crate) fn replace(page: &str, visit: &Visit) -> Result<String> {
+pub(crate) fn replace(page: &str, text: &str) -> Result<String> {
     let parts = page
         .split_once(BEGIN)
         .and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
     let (before, after) = parts.ok_or_else(|| format!("the page has no `{BEGIN}` and `{END}`"))?;
-    Ok(format!("{before}{BEGIN}\n\n{}\n{END}{after}", markdown(visit)))
+    Ok(format!("{before}{BEGIN}\n\n{text}\n{END}{after}"))
 }
 
 /// Our time by the shortest of PyTorch's.
 fn ratio(visit: &Visit, row: &str) -> Option<f64> {
-    let theirs = [Way::Eager, Way::Replay, Way::Compiled];
-    let best = theirs.iter().filter_map(|&way| visit.times(row, way));
-    let best = best.map(|times| times.median).min_by(f64::total_cmp)?;
-    Some(visit.times(row, Way::Ours)?.median / best)
+    Some(visit.times(row, Way::Ours)?.median / best_of_pytorch(visit, row)?.0)
+}
+
+/// The shortest of PyTorch's times.
+fn best_of_pytorch(visit: &Visit, row: &str) -> Option<(f64, Way)> {
+    let theirs = [Way::Eager, Way::Replay, Way::Compiled].into_iter();
+    let theirs = theirs.filter_map(|way| Some((visit.times(row, way)?.median, way)));
+    theirs.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 /// Three digits, or all of those before the point.
@@ -143,7 +160,8 @@ mod tests {
 
     #[test]
     fn the_table_has_all_columns() {
-        let page = replace(&format!("# T\n\n{BEGIN}\nold\n{END}\n\nmore\n"), &visit()).expect("markers");
+        let table = markdown(&visit());
+        let page = replace(&format!("# T\n\n{BEGIN}\nold\n{END}\n\nmore\n"), &table).expect("markers");
         let expected = format!(
             "# T\n\n{BEGIN}\n\nGPU: NVIDIA H200; command: `x`.\n\n\
              | row | here | bare calls | PyTorch eager | replay | compile + replay | here / best of PyTorch | wanted |\n\
@@ -153,8 +171,15 @@ mod tests {
              ![The table as a drawing](performance.svg)\n\n{END}\n\nmore\n"
         );
         assert_eq!(page, expected);
-        assert_eq!(replace(&page, &visit()).expect("markers"), expected);
-        assert!(replace("no markers", &visit()).is_err());
+        assert_eq!(replace(&page, &table).expect("markers"), expected);
+        assert!(replace("no markers", &table).is_err());
+    }
+
+    #[test]
+    fn the_summary_has_what_is_compared() {
+        let lines = summary(&visit());
+        let expected = "| `infer` | 6.50 us | 13.0 us, replay | 0.50 |";
+        assert_eq!(lines.lines().skip(2).collect::<Vec<_>>(), [expected]);
     }
 
     #[test]

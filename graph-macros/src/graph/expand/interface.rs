@@ -9,10 +9,11 @@ use super::types::{
 };
 use super::visibility::visibility;
 use crate::graph::ast::{Node, Resource, ResourceKind};
+use crate::graph::check::mapped::is_unfit;
 use crate::graph::resolve::{Graph, Value};
 use graph_plan::Space;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{GenericParam, Lifetime, LifetimeParam};
 
@@ -414,7 +415,10 @@ fn mapped_handle(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> Toke
     let visibility = visibility(graph, &resource.attributes);
     let summary =
         format!(" A handle to `{name}`, by which the host accesses it while the graph runs. Waits for nothing.");
-    let (field, element) = (unseen(name), &resource.shape.element);
+    let (field, element) = match is_unfit(resource) {
+        true => (unseen(name), quote!(::core::primitive::u32)), // which was reported
+        false => (unseen(name), resource.shape.element.to_token_stream()),
+    };
     let promise = promise::mention(graph);
     let (ty, get) = match graph.is_expression() {
         true => {
@@ -426,7 +430,8 @@ fn mapped_handle(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> Toke
         }
         false => (
             quote!(__g::MappedHost<#element>),
-            quote!(__g::Graph::mapped(&self.__graph, &self.#field)),
+            // If the elements are no words, rustc says so at their type.
+            quote!(__g::Graph::mapped::<#element, _>(&self.__graph, &self.#field)),
         ),
     };
     let get = bodies.of(get);

@@ -7,10 +7,11 @@ use super::operands;
 use super::operands::handed;
 use super::operands::{function_of, operands, operands_of, resources_of};
 use super::types::cloned;
-use crate::graph::ast::{Node, Resource};
-use crate::graph::resolve::{Graph, Scalar, params, scalars};
-use proc_macro2::{Ident, TokenStream};
+use crate::graph::ast::{Action, Argument, Node, Param, Resource};
+use crate::graph::resolve::{Graph, Scalar, expressions, params, scalars};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
+use syn::{Expr, Type};
 
 /// The functions of nodes that mention params, and the setters that call them.
 pub(super) fn updates(graph: &Graph<'_>) -> TokenStream {
@@ -31,7 +32,7 @@ pub(super) fn updates(graph: &Graph<'_>) -> TokenStream {
         let function = change_of(param);
         change.is_some().then(|| quote!(Self::#function(graph, update)))
     });
-    let edited = edited(graph, calls);
+    let edited = edited(graph, calls, plain_params(graph, &used));
     let setters = (0..graph.params.len()).map(|param| setter(graph, param));
     quote!(#(#functions)* #(#changes)* #edited #(#setters)*)
 }
@@ -52,13 +53,89 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize) -> TokenStream {
     )
 }
 
+/// For each param that is [plain](plain_uses), its value and its uses.
+fn plain_params(graph: &Graph<'_>, used: &[Vec<Scalar>]) -> Vec<(usize, TokenStream)> {
+    let plain = |param: usize| {
+        let uses = plain_uses(graph, param, used)?;
+        let uses = uses.iter().map(|(node, argument)| quote!((#node, #argument)));
+        let name = &graph.params[param].name;
+        Some((param, quote!(__p::plain_param(&[#(#uses),*], &graph.#name))))
+    };
+    (0..graph.params.len()).filter_map(plain).collect()
+}
+
+/// The arguments that are this param, by the indices of the node and of the argument, if it is mentioned nowhere else.
+/// Then its value is changed without evaluating the expressions of its nodes.
+fn plain_uses(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> Option<Vec<(usize, usize)>> {
+    let Param { name, ty, .. } = graph.params[param];
+    let is_variable = |variable: &str| graph.loops.iter().any(|repeated| repeated.variable() == variable);
+    if !is_path(ty) || !graph.item.generics.params.is_empty() || is_variable(&name.to_string()) {
+        return None;
+    }
+    let is_param = |argument: &Argument| matches!(argument, Argument::Value(value) if is_name(value, name));
+    let mut uses = Vec::new();
+    for (index, node) in graph.nodes.iter().enumerate() {
+        if !used[index].contains(&Scalar::Param(param)) {
+            continue;
+        }
+        let Action::Kernel(launch) = &node.action else {
+            return None;
+        };
+        let arguments = launch.arguments.iter().enumerate();
+        let own = arguments.filter(|(_, argument)| is_param(argument));
+        let before = uses.len();
+        uses.extend(own.map(|(argument, _)| (index, argument)));
+        if uses.len() - before != count(expressions(node), name) {
+            return None;
+        }
+    }
+    (!uses.is_empty()).then_some(uses)
+}
+
+/// Whether a type is a path without generic arguments.
+fn is_path(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.qself.is_none() && path.path.segments.iter().all(|segment| segment.arguments.is_none())
+}
+
+/// Whether an expression is this name.
+fn is_name(expr: &Expr, name: &Ident) -> bool {
+    matches!(expr, Expr::Path(path) if path.path.is_ident(name))
+}
+
+/// The number of times that tokens have this name.
+fn count(tokens: TokenStream, name: &Ident) -> usize {
+    let count = |token| match token {
+        TokenTree::Ident(ident) => usize::from(ident == *name),
+        TokenTree::Group(group) => count(group.stream(), name),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => 0,
+    };
+    tokens.into_iter().map(count).sum()
+}
+
 /// The functions that edits of a graph with params use. `changes` are the changes of nodes for each param; `None` if no
-/// node mentions it.
-pub(super) fn edited(graph: &Graph<'_>, changes: impl Iterator<Item = Option<TokenStream>>) -> TokenStream {
+/// node mentions it. `plain` are the params that are changed without these.
+pub(super) fn edited(
+    graph: &Graph<'_>,
+    changes: impl Iterator<Item = Option<TokenStream>>,
+    plain: Vec<(usize, TokenStream)>,
+) -> TokenStream {
     let arms = changes.enumerate().filter_map(|(param, change)| {
         let change = change?;
         Some(quote!(#param => #change,))
     });
+    let plain = match plain.is_empty() {
+        true => quote!(|_, _| ::core::option::Option::None),
+        false => {
+            let arms = plain.into_iter().map(|(param, value)| quote!(#param => #value,));
+            quote! {
+                |graph, param| match param {
+                    #(#arms)*
+                    _ => ::core::option::Option::None,
+                }
+            }
+        }
+    };
     let condition = cloned(graph);
     quote! {
         fn __edited() -> __p::EditedGraph<Self> #condition {
@@ -69,6 +146,7 @@ pub(super) fn edited(graph: &Graph<'_>, changes: impl Iterator<Item = Option<Tok
                     #(#arms)*
                     _ => ::core::result::Result::Ok(()),
                 },
+                plain: #plain,
             }
         }
     }

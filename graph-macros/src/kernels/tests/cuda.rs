@@ -109,7 +109,10 @@ fn a_block_has_one_source() {
     for (attribute, message) in [
         ("", "expected the path of a PTX file, in quotes"),
         ("42", "expected the path of a PTX file, in quotes"),
-        ("path = \"x\"", "expected `cuda`, `options` or `crate`, found `path`"),
+        (
+            "path = \"x\"",
+            "expected `cuda`, `options`, `tuned` or `crate`, found `path`",
+        ),
         (
             "\"x.ptx\", cuda = \"x.cu\"",
             "a PTX file is the only source of its kernels, and has no options",
@@ -129,9 +132,14 @@ fn a_block_has_one_source() {
             "expected the path of `graph_runtime`, without quotes",
         ),
         ("cuda = \"x.cu\", crate = a, crate = b", "`crate` is given twice"),
+        ("\"x.ptx\", crate = a, crate = b", "`crate` is given twice"),
         (
-            "\"x.ptx\", crate = a, crate = b",
+            "\"x.ptx\", tuned = [\"y.ptx\"], options = []",
             "a PTX file is the only source of its kernels, and has no options",
+        ),
+        (
+            "cuda = \"x.cu\", tuned = []",
+            "`tuned` files are for a PTX file, which comes first",
         ),
         ("crate = a, cuda = \"x.cu\", crate = b", "`crate` is given twice"),
         ("crate = a", "expected the path of a PTX file, in quotes"),

@@ -8,7 +8,7 @@ use crate::backend::device::cuda::Cuda;
 use crate::backend::storage::Storage;
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelHandle, KernelNodeParams};
 use crate::error::CudaError;
-use crate::kernel::texture;
+use crate::kernel::texture::{self, Texture};
 use crate::program::{Argument, KernelOp, Op, Program};
 use crate::shape::part::Part;
 use graph_plan::LaunchConfig;
@@ -182,13 +182,8 @@ impl Adder {
         node: usize,
     ) -> Result<(), CudaError> {
         match &program.ops[node] {
-            Op::Kernel(kernel) => {
-                // SAFETY: by the caller's promise.
-                let params = unsafe { self.kernel(program, kernels, kernel, node) }?;
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
-                // over.
-                unsafe { self.cuda.api().set_kernel_node(exec, handle, &params) }
-            }
+            // SAFETY: by the caller's promise.
+            Op::Kernel(kernel) => unsafe { self.set_kernel(exec, handle, program, kernels, node, kernel) },
             op @ Op::Memset { to, .. } => {
                 let fill = Fill::of_node(program, node, op).unwrap_or(Fill::Nothing);
                 // SAFETY: by the caller's promise.
@@ -213,9 +208,37 @@ impl Adder {
         }
     }
 
+    /// As [`Adder::apply`], for a kernel.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Adder::apply`].
+    #[inline]
+    pub(super) unsafe fn set_kernel(
+        &mut self,
+        exec: CUgraphExec,
+        handle: CUgraphNode,
+        program: &Program,
+        kernels: &Kernels,
+        node: usize,
+        kernel: &KernelOp,
+    ) -> Result<(), CudaError> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.gather(program, kernel, node) }?;
+        let params = launch(kernels.handle(kernel.function), &kernel.config, &mut self.pointers);
+        // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+        unsafe { self.cuda.api().set_kernel_node(exec, handle, &params) }
+    }
+
     pub(super) fn device(&self, part: Part) -> u64 {
-        match self.resources[part.resource as usize] {
-            Address::Device(base) => base + part.start as u64,
+        self.address(part.resource, part.start)
+    }
+
+    /// The address of a byte of a resource in device memory.
+    #[inline]
+    pub(super) fn address(&self, resource: u32, start: usize) -> u64 {
+        match self.resources[resource as usize] {
+            Address::Device(base) => base + start as u64,
             Address::Host(_) | Address::Module => 0, // the plan has refused this
         }
     }
@@ -249,17 +272,53 @@ impl Adder {
         kernel: &KernelOp,
         node: usize,
     ) -> Result<KernelNodeParams, CudaError> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.gather(program, kernel, node) }?;
+        let handle = kernels.handle(kernel.function);
+        Ok(launch(handle, &kernel.config, &mut self.pointers))
+    }
+
+    /// Makes `pointers` point to the arguments of a kernel node, which are in `program` and, for memory, in `buffers`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Adder::add`].
+    #[inline]
+    unsafe fn gather(&mut self, program: &Program, kernel: &KernelOp, node: usize) -> Result<(), CudaError> {
         let arguments = program.arguments(kernel);
-        let resources = &self.resources;
-        self.buffers.clear();
-        self.buffers.extend(arguments.iter().map(|argument| match argument {
-            Argument::Buffer { resource, start, .. } => match resources[*resource as usize] {
-                Address::Device(base) => base + *start as u64,
-                Address::Host(_) | Address::Module => 0, // the plan has refused this
-            },
+        let mut buffers = std::mem::take(&mut self.buffers);
+        buffers.clear();
+        buffers.extend(arguments.iter().map(|argument| match argument {
+            Argument::Buffer { resource, start, .. } => self.address(*resource, *start),
             Argument::Value(_) => 0,
         }));
-        for form in program.functions[kernel.function as usize].facts.textures {
+        self.buffers = buffers;
+        let textures = program.functions[kernel.function as usize].facts.textures;
+        if !textures.is_empty() {
+            // SAFETY: by the caller's promise.
+            unsafe { self.put_textures(textures, arguments, node) }?;
+        }
+        self.pointers.clear();
+        let places = arguments.iter().zip(&self.buffers);
+        self.pointers.extend(places.map(|(argument, buffer)| match argument {
+            Argument::Buffer { .. } => ptr::from_ref(buffer).cast::<c_void>().cast_mut(),
+            Argument::Value(value) => value.bytes().as_ptr().cast::<c_void>().cast_mut(),
+        }));
+        Ok(())
+    }
+
+    /// Replaces the addresses in `buffers` that are read through textures by the handles of these.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Adder::add`].
+    unsafe fn put_textures(
+        &mut self,
+        textures: &[Texture],
+        arguments: &[Argument],
+        node: usize,
+    ) -> Result<(), CudaError> {
+        for form in textures {
             let (Some(Argument::Buffer { bytes, .. }), Some(buffer)) =
                 (arguments.get(form.param), self.buffers.get_mut(form.param))
             else {
@@ -270,14 +329,7 @@ impl Adder {
             // that is rebound does so too: fact 2 of `CudaExecutable`.)
             *buffer = unsafe { self.textures.handle(&self.cuda, argument, form, (*buffer, *bytes)) }?;
         }
-        self.pointers.clear();
-        let places = arguments.iter().zip(&self.buffers);
-        self.pointers.extend(places.map(|(argument, buffer)| match argument {
-            Argument::Buffer { .. } => ptr::from_ref(buffer).cast::<c_void>().cast_mut(),
-            Argument::Value(value) => value.bytes().as_ptr().cast::<c_void>().cast_mut(),
-        }));
-        let handle = kernels.handle(kernel.function);
-        Ok(launch(handle, &kernel.config, &mut self.pointers))
+        Ok(())
     }
 
     /// The parameters of the kernel that sets a condition: to the value of `flag` or, if `number` is given, to whether
@@ -313,6 +365,7 @@ pub(super) const ONE_THREAD: LaunchConfig = LaunchConfig {
 };
 
 /// The parameters of a kernel node. `pointers` point to its arguments; the result points to `pointers`.
+#[inline]
 pub(super) fn launch(kernel: KernelHandle, config: &LaunchConfig, pointers: &mut [*mut c_void]) -> KernelNodeParams {
     KernelNodeParams {
         func: kernel.function,

@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::fill::Fill;
 use super::kept::KeptObjects;
 use super::kernels::{self, Kernels};
+use super::ready::ReadyLaunches;
 use super::{CudaExecutable, attribute, delay, programmatic};
 use crate::backend::blueprint::{Blueprint, Programmatic};
 use crate::backend::device::Backend;
@@ -81,6 +82,7 @@ impl CudaExecutable {
             setters: Vec::new(),
             kernels: Kernels::new(cuda),
             adder: Adder::new(cuda, &storage),
+            ready: ReadyLaunches::default(),
             kept: ManuallyDrop::new(KeptObjects::new(blueprint, &storage)),
             storage: ManuallyDrop::new(storage),
             in_flight: Cell::new(0),

@@ -2,6 +2,7 @@
 
 use super::attribute;
 use super::fill::{Fill, is_skipped_memset};
+use super::ready::ReadyLaunch;
 use super::{CudaExecutable, EVENT, LOST, OWN};
 use crate::backend::calls::Calls;
 use crate::backend::device::cuda::twice;
@@ -33,6 +34,7 @@ impl CudaExecutable {
     }
 
     /// The node by which `exec` knows a node of the program.
+    #[inline]
     pub(super) fn handle(&self, node: usize) -> CUgraphNode {
         self.origin.as_ref().map_or(&self.nodes, |origin| &origin.nodes)[node]
     }
@@ -234,31 +236,21 @@ impl CudaExecutable {
             .map_or(Ok(()), |(new, built)| check_fill(&new, &built, site))
     }
 
-    /// Makes later launches run `node` as the program now says.
-    pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
+    /// Makes later launches run `node` as the program now says. The context is current.
+    pub(super) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
         if self.stale {
             return Ok(()); // instantiating the graph again will apply it
         }
-        if program.reach(node).is_some() {
-            return self.apply_part(draft, program, node, program.enabled[node]);
-        }
-        if is_skipped_memset(program, node) {
-            return Ok(()); // enabling the node will apply it
-        }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
-        self.cuda.bind().at(site)?;
-        if self.in_flight.get() == 0 {
-            // SAFETY: the context is current, and no launch is in flight (fact 3). A node that is to be given another
-            // texture gets it before the next launch: a rebinding that fails half-way must be repeated before.
-            unsafe { self.adder.textures.sweep() };
-        }
         match &program.ops[node] {
-            Op::Kernel(kernel) => {
-                self.check_textures(draft, program, node, kernel)?;
-                self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
-            }
+            Op::Kernel(kernel) => return self.apply_kernel(draft, program, node, kernel),
             Op::Conditional(_) => return self.apply_condition(node).at(site),
             Op::Call(_) => return self.apply_call(node).at(site),
+            Op::Memcpy { .. } | Op::Memset { .. } if program.reach(node).is_some() => {
+                return self.apply_part(draft, program, node, program.enabled[node]);
+            }
+            // Enabling the node will apply it.
+            Op::Memset { .. } if is_skipped_memset(program, node) => return Ok(()),
             Op::Memcpy { .. }
             | Op::Memset { .. }
             | Op::Join
@@ -271,6 +263,98 @@ impl CudaExecutable {
         let handle = self.handle(node);
         // SAFETY: facts 1, 2 and 5; `handle` is the program's node, whose kind `check_change` keeps.
         unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)
+    }
+
+    /// As [`CudaExecutable::apply`], for a kernel. Edits change their values much more often than anything else.
+    #[inline]
+    pub(super) fn apply_kernel(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        node: usize,
+        kernel: &KernelOp,
+    ) -> Result<()> {
+        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+        if !program.functions[kernel.function as usize].facts.textures.is_empty() {
+            self.check_textures(draft, program, node, kernel)?;
+        }
+        self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
+        let handle = self.handle(node);
+        // SAFETY: facts 1, 2 and 5; `handle` is the program's node, which is a kernel.
+        unsafe {
+            self.adder
+                .set_kernel(self.exec, handle, program, &self.kernels, node, kernel)
+        }
+        .at(site)
+    }
+
+    /// Makes later launches run kernels with the values that the program now has. Nothing else of these nodes has
+    /// changed since it was last applied.
+    ///
+    /// As in [`CudaExecutable::launch`], the context is not made current first.
+    pub(crate) fn apply_values(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        nodes: impl Iterator<Item = usize>,
+    ) -> Result<()> {
+        if self.stale {
+            return self.apply_memory(draft, program, &nodes.collect::<Vec<_>>());
+        }
+        let graph = || Site::graph(&draft.name);
+        refuse_in_host_function().at(graph)?;
+        let api = self.cuda.api();
+        if api.needs_context() {
+            self.cuda.bind().at(graph)?;
+        }
+        let mut last = None;
+        for node in nodes.filter(|&node| last.replace(node) != Some(node)) {
+            let Some(ready) = self.ready.get(node) else {
+                self.make_ready_for_values(draft, program, node)?;
+                continue;
+            };
+            // SAFETY: facts 1, 2 and 11.
+            if let Err(error) = unsafe { ready.set(api, self.exec, program) } {
+                self.set_bound(program, node, error)
+                    .at(|| graph().at_node(&draft.nodes[node].name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the values of a ready node again, with the context current, if it has failed since that was not.
+    #[cold]
+    fn set_bound(&self, program: &Program, node: usize, failed: CudaError) -> Result<(), CudaError> {
+        let Some(ready) = self.ready.get(node).filter(|_| wants_context(&failed)) else {
+            return Err(failed);
+        };
+        self.cuda.bind()?;
+        // SAFETY: facts 1, 2 and 11.
+        unsafe { ready.set(self.cuda.api(), self.exec, program) }
+    }
+
+    /// As [`CudaExecutable::apply`], for a kernel whose values have changed for the first time.
+    #[cold]
+    fn make_ready_for_values(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
+        self.cuda
+            .bind()
+            .at(|| Site::graph(&draft.name).at_node(&draft.nodes[node].name))?;
+        self.apply(draft, program, node)?;
+        if let Op::Kernel(kernel) = &program.ops[node] {
+            let ready = ReadyLaunch::of(program, kernel, self.handle(node), &self.kernels, &self.adder);
+            self.ready.put(node, ready);
+        }
+        Ok(())
+    }
+
+    /// Destroys the textures that nodes have no longer, if no launch is in flight. The context is current. A node that
+    /// is to be given another texture gets it before the next launch: a rebinding that fails half-way must be repeated
+    /// before.
+    pub(super) fn sweep_textures(&mut self) {
+        if self.in_flight.get() == 0 {
+            // SAFETY: the context is current, and no launch is in flight (fact 3).
+            unsafe { self.adder.textures.sweep() };
+        }
     }
 }
 

@@ -227,6 +227,7 @@ impl Kernels {
         self.delay.unwrap_or(KernelHandle::NULL)
     }
 
+    #[inline]
     pub(super) fn handle(&self, function: u32) -> KernelHandle {
         self.functions[function as usize].handle
     }
@@ -275,10 +276,12 @@ impl Kernels {
     }
 
     /// Sets the function up for `shared` bytes of dynamic shared memory. CUDA requires this above 48 KiB.
+    #[inline]
     pub(super) fn permit(&mut self, function: u32, shared: u32) -> Result<(), CudaError> {
-        self.allow(function, shared)?;
-        let allowed = &mut self.functions[function as usize].dynamic_shared;
-        *allowed = shared.max(*allowed);
+        if shared > self.functions[function as usize].dynamic_shared {
+            self.allow(function, shared)?;
+            self.functions[function as usize].dynamic_shared = shared;
+        }
         Ok(())
     }
 

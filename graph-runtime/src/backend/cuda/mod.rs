@@ -22,6 +22,7 @@ mod child;
 mod conditional;
 mod library;
 mod host;
+mod ready;
 mod delay;
 mod programmatic;
 mod memory_nodes;
@@ -38,6 +39,7 @@ use crate::backend::cuda::add::Adder;
 use crate::backend::cuda::conditional::Setter;
 use crate::backend::cuda::kept::KeptObjects;
 use crate::backend::cuda::kernels::Kernels;
+use crate::backend::cuda::ready::ReadyLaunches;
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::device::options::InstantiateOptions;
@@ -117,6 +119,10 @@ pub use take_over::Updated;
 ///     freed (fact 2), nor used by others (facts 2 to 4 of `Uses`), and `Graph` launches no more. In one case nothing
 ///     shows: a driver captures the launch, and the capture ends just between that and the recording. That this does
 ///     not happen is assumed of programs (P1).
+/// 11. *Ready launches are of the nodes as they are.* `ready` has copies of addresses, handles and dimensions, and no
+///     pointers into the program. Whatever changes one of these clears it: `rebind` of memory, `discard` of the origin
+///     whose nodes it names, and `apply_memory` of any change but that of values. An executable that takes over `exec`
+///     has an empty one. So each names the kernel, memory and dimensions that facts 2 and 5 are about.
 pub(crate) struct CudaExecutable {
     cuda: Arc<Cuda>,
     stream: CUstream,
@@ -141,6 +147,7 @@ pub(crate) struct CudaExecutable {
     setters: Vec<Setter>,
     kernels: Kernels,
     adder: Adder,
+    ready: ReadyLaunches,
     kept: ManuallyDrop<KeptObjects>,
     storage: ManuallyDrop<Vec<Storage>>,
     in_flight: Cell<u8>,

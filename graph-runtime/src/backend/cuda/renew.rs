@@ -23,6 +23,12 @@ impl CudaExecutable {
                 false => self.record_again(draft, program, 0, call),
             };
         }
+        let graph = || Site::graph(&draft.name);
+        if let Some(&first) = nodes.first() {
+            self.ready.clear(); // they know nothing but other values
+            self.cuda.bind().at(|| graph().at_node(&draft.nodes[first].name))?;
+            self.sweep_textures();
+        }
         for &node in nodes {
             if self.stale {
                 break;
@@ -33,8 +39,8 @@ impl CudaExecutable {
                     Err(error) if is_refusal(&error) => self.stale = true,
                     applied => applied?,
                 },
-                Op::Kernel(_)
-                | Op::Memset { .. }
+                Op::Kernel(kernel) => self.apply_kernel(draft, program, node, kernel)?,
+                Op::Memset { .. }
                 | Op::Join
                 | Op::Conditional(_)
                 | Op::Child(_)
@@ -63,6 +69,7 @@ impl CudaExecutable {
             unsafe { self.adder.move_node(self.nodes[node], program, node) }.at(site)?;
         }
         self.instantiate_again(draft, program)?;
+        self.sweep_textures();
         self.stale = false;
         let renewed = (0..program.ops.len()).try_for_each(|node| match &program.ops[node] {
             // `move_node` has changed these in the graph itself.
@@ -134,6 +141,7 @@ impl CudaExecutable {
     /// Destroys the executable graph, if there is one, when no launch is in flight. The context is current afterwards.
     fn discard(&mut self, draft: &Draft) -> Result<()> {
         let graph = || Site::graph(&draft.name);
+        self.ready.clear(); // they name nodes of the origin
         // Launches of the new graph would not wait for those of the old one. And CUDA allows only one executable graph
         // at a time of a graph with conditionals.
         self.wait().at(graph)?;

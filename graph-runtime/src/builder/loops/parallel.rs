@@ -12,6 +12,7 @@ pub(super) struct EdgeFromName {
     from: String,
     /// The node that runs after it.
     to: usize,
+    programmatic: bool,
 }
 
 impl Loops {
@@ -38,12 +39,22 @@ impl GraphBuilder {
     /// `build` fails with [`unknown-node`](graph_plan::Code::UnknownNode) if `before` is not a node of the current
     /// iteration of that many loops, or if a node is another graph's.
     pub fn after_iteration(&mut self, node: NodeId, before: NodeId, steps: &[isize]) {
+        self.add_after_iteration(node, before, steps, false);
+    }
+
+    /// As [`after_iteration`](Self::after_iteration), by a programmatic edge between two kernels: see
+    /// [`after_programmatic`](Self::after_programmatic).
+    pub fn after_programmatic_iteration(&mut self, node: NodeId, before: NodeId, steps: &[isize]) {
+        self.add_after_iteration(node, before, steps, true);
+    }
+
+    fn add_after_iteration(&mut self, node: NodeId, before: NodeId, steps: &[isize], programmatic: bool) {
         let Some((before, node)) = self.ends_of_edge(before, node) else {
             return;
         };
         let is_unknown = before >= self.draft.nodes.len(); // which `build` reports
         if is_unknown || steps.is_empty() && self.draft.name_and_numbers(before).1.is_empty() {
-            self.draft.edge(before, node);
+            self.add_edge_between(before, node, programmatic);
             return;
         }
         let current = self.position.loops.as_ref().and_then(|loops| {
@@ -55,7 +66,12 @@ impl GraphBuilder {
             return self.findings.mistake(mistake);
         };
         if let Some(from) = loops.name_in_iteration(name, steps) {
-            self.position.loops_mut().between.push(EdgeFromName { from, to: node });
+            let edge = EdgeFromName {
+                from,
+                to: node,
+                programmatic,
+            };
+            self.position.loops_mut().between.push(edge);
         }
     }
 
@@ -70,10 +86,17 @@ impl GraphBuilder {
             .zip(&self.draft.nodes)
             .map(|(index, node)| (&*node.name, index))
             .collect();
-        let found = |edge: &EdgeFromName| nodes.get(&*edge.from).map(|&from| (from, edge.to));
-        let found: Vec<(usize, usize)> = between.iter().filter_map(found).collect();
-        for (from, to) in found {
-            self.draft.edge(from, to);
+        let found = |edge: &EdgeFromName| nodes.get(&*edge.from).map(|&from| (from, edge.to, edge.programmatic));
+        let found: Vec<(usize, usize, bool)> = between.iter().filter_map(found).collect();
+        for (from, to, programmatic) in found {
+            self.add_edge_between(from, to, programmatic);
         }
+    }
+
+    fn add_edge_between(&mut self, from: usize, to: usize, programmatic: bool) {
+        match programmatic {
+            true => self.draft.programmatic_edge(from, to),
+            false => self.draft.edge(from, to),
+        };
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn definitions(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let setters = (0..graph.params.len()).filter(|_| bodies == Bodies::Real);
     let setters = setters.map(|param| setter(graph, param));
     let changes = (0..graph.params.len()).map(|param| change(graph, param));
-    let edited = (bodies == Bodies::Real && !graph.params.is_empty()).then(|| edited(graph, changes));
+    let edited = (bodies == Bodies::Real && !graph.params.is_empty()).then(|| edited(graph, changes, Vec::new()));
     let new = new(graph);
     let methods = implementation(
         graph,

@@ -1,0 +1,102 @@
+//! Launches of kernel nodes that are ready to be changed again: edits change the values of few nodes often.
+
+use super::add::{Adder, launch};
+use super::kernels::Kernels;
+use crate::driver::{CUgraphExec, CUgraphNode, GraphApi, KernelNodeParams};
+use crate::error::CudaError;
+use crate::kernel::Value;
+use crate::program::{Argument, KernelOp, Program};
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ops::Range;
+
+/// The launches of kernel nodes whose values were changed. They have copies of addresses and handles, so all of them are
+/// forgotten when a node is changed in any other way.
+#[derive(Default)]
+pub(super) struct ReadyLaunches {
+    /// By node; empty before the first change.
+    of: Vec<Option<Box<ReadyLaunch>>>,
+}
+
+/// The launch of one kernel node.
+pub(super) struct ReadyLaunch {
+    handle: CUgraphNode,
+    params: KernelNodeParams,
+    /// The range of [`Program::arguments`].
+    arguments: Range<usize>,
+    /// The bytes of each argument.
+    bytes: Vec<Cell<ArgumentBytes>>,
+    /// The addresses of `bytes`, one by one; `params` points to them. Both are on the heap, and stay there.
+    _pointers: Vec<*mut c_void>,
+}
+
+/// The bytes of a small value or of an address.
+type ArgumentBytes = [u64; 2];
+
+impl ReadyLaunches {
+    #[inline]
+    pub(super) fn get(&self, node: usize) -> Option<&ReadyLaunch> {
+        self.of.get(node)?.as_deref()
+    }
+
+    pub(super) fn put(&mut self, node: usize, ready: Option<Box<ReadyLaunch>>) {
+        if self.of.len() <= node {
+            self.of.resize_with(node + 1, || None);
+        }
+        self.of[node] = ready;
+    }
+
+    /// Forgets all launches.
+    pub(super) fn clear(&mut self) {
+        self.of.clear();
+    }
+}
+
+impl ReadyLaunch {
+    /// The launch of a kernel node as it is now; `None` if it has arguments other than addresses and small values.
+    pub(super) fn of(
+        program: &Program,
+        kernel: &KernelOp,
+        handle: CUgraphNode,
+        kernels: &Kernels,
+        adder: &Adder,
+    ) -> Option<Box<Self>> {
+        if !program.functions[kernel.function as usize].facts.textures.is_empty() {
+            return None;
+        }
+        let bytes = |argument: &Argument| match argument {
+            Argument::Buffer { resource, start, .. } => Some([adder.address(*resource, *start), 0]),
+            Argument::Value(Value::Small(bytes, _)) => Some(bytemuck::cast(*bytes)),
+            Argument::Value(Value::Large(_)) => None,
+        };
+        let bytes = program.arguments(kernel).iter().map(bytes);
+        let bytes: Vec<Cell<ArgumentBytes>> = bytes.map(|bytes| bytes.map(Cell::new)).collect::<Option<_>>()?;
+        let mut pointers: Vec<*mut c_void> = bytes.iter().map(|bytes| bytes.as_ptr().cast()).collect();
+        Some(Box::new(Self {
+            handle,
+            params: launch(kernels.handle(kernel.function), &kernel.config, &mut pointers),
+            arguments: kernel.arguments.start as usize..kernel.arguments.end as usize,
+            bytes,
+            _pointers: pointers,
+        }))
+    }
+
+    /// Makes later launches of `exec` run the node with the values that the program now has.
+    ///
+    /// # Safety
+    ///
+    /// `exec` lives, and was made of the graph in which `handle` is the node. Since `self` was made, nothing but values
+    /// of the node has changed: not its kernel, its dimensions or the addresses of its memory, and not `handle`.
+    #[inline]
+    pub(super) unsafe fn set(&self, api: GraphApi, exec: CUgraphExec, program: &Program) -> Result<(), CudaError> {
+        let arguments = &program.arguments[self.arguments.clone()];
+        for (bytes, argument) in self.bytes.iter().zip(arguments) {
+            // Longer values are never changed by themselves.
+            if let Some(word) = argument.word() {
+                bytes.set([word, 0]);
+            }
+        }
+        // SAFETY: by the caller's promise; `params` points into `self`.
+        unsafe { api.set_kernel_node(exec, self.handle, &self.params) }
+    }
+}

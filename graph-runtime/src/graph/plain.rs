@@ -1,0 +1,126 @@
+//! Params that are whole arguments of kernels: their values go to the nodes as they are.
+
+use crate::graph::Graph;
+use crate::graph::batch::ChangedValue;
+use crate::graph::update::Update;
+use crate::kernel::{ParamKind, Scalar};
+use crate::program::{Op, Program};
+use std::any::Any;
+
+/// A param that is a by-value argument of kernels wherever its graph mentions it, and its value.
+#[derive(Debug)]
+pub struct PlainParam {
+    /// The declarations of the nodes, and the index of the argument.
+    uses: &'static [(usize, usize)],
+    scalar: Scalar,
+    /// The value as in [`Value::word`](crate::kernel::Value::word).
+    word: u64,
+}
+
+/// A param with this value and these uses, by the indices of declarations and of arguments. `None` if its type is not a
+/// number of a type that kernels have, too.
+#[inline]
+pub fn plain_param<T: 'static>(uses: &'static [(usize, usize)], value: &T) -> Option<PlainParam> {
+    let value: &dyn Any = value;
+    macro_rules! scalars {
+        ($($ty:ty: $scalar:ident)*) => {$(
+            if let Some(value) = value.downcast_ref::<$ty>() {
+                let mut word = [0; 8];
+                word[..size_of::<$ty>()].copy_from_slice(&value.to_ne_bytes());
+                return Some(PlainParam { uses, scalar: Scalar::$scalar, word: u64::from_ne_bytes(word) });
+            }
+        )*};
+    }
+    scalars!(u8: U8 u16: U16 u32: U32 u64: U64 i8: I8 i16: I16 i32: I32 i64: I64 f32: F32 f64: F64);
+    None
+}
+
+/// The arguments that are plain params, by param, as far as edits have found them.
+#[derive(Debug, Default)]
+pub(crate) struct PlainUses {
+    of: Vec<Option<Box<[PlainUse]>>>,
+}
+
+/// An argument of a kernel node that is a plain param of the argument's own type.
+#[derive(Debug)]
+struct PlainUse {
+    node: usize,
+    /// The number of the parameter.
+    param: usize,
+    /// The index in [`Program::arguments`].
+    argument: usize,
+    /// The index in [`Program::functions`].
+    function: usize,
+}
+
+impl PlainUses {
+    /// Requests that all nodes that mention a param get its value. Returns false if some node needs its declaration for
+    /// that, since the kernel takes another type, which the value may not fit, or since a contract mentions it.
+    #[inline]
+    pub(super) fn put(&mut self, update: &mut Update<'_>, param: usize, plain: &PlainParam) -> bool {
+        let graph = update.graph;
+        let Some(Some(uses)) = self.of.get(param) else {
+            return self.find(graph, param, plain) && self.put(update, param, plain);
+        };
+        for &PlainUse {
+            node,
+            param,
+            argument,
+            function,
+        } in uses
+        {
+            if !graph.program.functions[function].is_free(param) {
+                return false;
+            }
+            if graph.program.arguments[argument].word() != Some(plain.word) {
+                update.batch.values.push(ChangedValue {
+                    node,
+                    argument,
+                    word: plain.word,
+                });
+            }
+        }
+        // After a change that failed half-way, nodes are made anew, also with the values that they have.
+        graph.half_edited.is_empty()
+    }
+
+    /// Finds the arguments that are a param. Returns false if some are of another type.
+    #[cold]
+    fn find(&mut self, graph: &Graph, param: usize, plain: &PlainParam) -> bool {
+        let mut found = Vec::new();
+        for &(declared, argument) in plain.uses {
+            match &graph.declared_nodes.own {
+                None => found.push((declared, argument)),
+                Some(nodes) => found.extend(nodes.each(declared).map(|(node, _)| (node, argument))),
+            }
+        }
+        let uses = found
+            .iter()
+            .map(|&(node, argument)| PlainUse::of(&graph.program, node, argument, plain.scalar));
+        let Some(uses) = uses.collect::<Option<_>>() else {
+            return false;
+        };
+        if self.of.len() <= param {
+            self.of.resize_with(param + 1, || None);
+        }
+        self.of[param] = Some(uses);
+        true
+    }
+}
+
+impl PlainUse {
+    /// The use of a param as an argument of a node; `None` if the kernel's parameter is of another type than `scalar`.
+    fn of(program: &Program, node: usize, param: usize, scalar: Scalar) -> Option<Self> {
+        let Op::Kernel(kernel) = program.ops.get(node)? else {
+            return None;
+        };
+        let function = kernel.function as usize;
+        let kind = program.functions[function].facts.params.get(param)?.kind;
+        (kind == ParamKind::Value(scalar)).then(|| Self {
+            node,
+            param,
+            argument: kernel.arguments.start as usize + param,
+            function,
+        })
+    }
+}

@@ -1,0 +1,11 @@
+//! The elements are words.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test {
+        #[allow(unused_resource)]
+        mapped news: [u8; 4];
+    }
+}
+
+fn main() {}
