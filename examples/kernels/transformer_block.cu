@@ -144,7 +144,10 @@ __device__ __forceinline__ void product(const T *x, const T *w, const float *bia
             if (chunk * BYTES + group >= bytes) break;
             uint4 low[MT], high[MT], bs[NT];
             #pragma unroll
-            for (int m = 0; m < MT; m++) low[m] = *(const uint4 *)(a + m * 16 * STRIDE + group), high[m] = *(const uint4 *)(a + (m * 16 + 8) * STRIDE + group);
+            for (int m = 0; m < MT; m++) {
+                low[m] = *(const uint4 *)(a + m * 16 * STRIDE + group);
+                high[m] = *(const uint4 *)(a + (m * 16 + 8) * STRIDE + group);
+            }
             #pragma unroll
             for (int n = 0; n < NT; n++) bs[n] = rounded(*(const uint4 *)(b + n * 8 * STRIDE + group), T());
             #pragma unroll
@@ -181,19 +184,11 @@ __device__ __forceinline__ float gelu(float x) {
     return x * 0.5f * (1 + erff(x * 0.70710678f));
 }
 
-/// The uses of the sums of `linear`: as they are, transposed, or in the MLP's nonlinear function.
-enum Finish { PLAIN, ACROSS, GELU };
-
-/// `out = x w^T + bias`, as `how` says
+/// `out = x w^T + bias`, and GELU of it, if `with_gelu` is not 0
 template <typename T, int M, int N, int WM, int WN, int WK, int STAGES, int BYTES>
-__device__ __forceinline__ void linear(const T *x, const T *w, const float *bias, T *out, int rows, int n, int k, int how) {
+__device__ __forceinline__ void linear(const T *x, const T *w, const float *bias, T *out, int rows, int n, int k, int with_gelu) {
     product<T, M, N, WM, WN, WK, STAGES, BYTES>(x, w, bias, rows, k, [=](int row, int column, float4 v) {
-        if (how == ACROSS) {
-            T *to = out + (long)column * rows + row;
-            store(to, v.x), store(to + rows, v.y), store(to + 2l * rows, v.z), store(to + 3l * rows, v.w);
-            return;
-        }
-        if (how == GELU) v = make_float4(gelu(v.x), gelu(v.y), gelu(v.z), gelu(v.w));
+        if (with_gelu) v = make_float4(gelu(v.x), gelu(v.y), gelu(v.z), gelu(v.w));
         store4(out + (long)row * n + column, v);
     });
 }
@@ -206,54 +201,68 @@ __device__ __forceinline__ void linear_parts(const T *x, const T *w, float *out,
     });
 }
 
-constexpr int WIDTH = 768; // at most, of a row that is normalised
-constexpr int FOURS = WIDTH / 128; // of a lane
+constexpr int PARTS = 4; // of long sums
 
-/// Four columns of each 128 of `width`, which a lane of the warp of a row has: `see(i, column)` for each
-template <typename F> __device__ __forceinline__ void each_four(int width, F see) {
-    #pragma unroll
-    for (int i = 0; i < FOURS; i++)
-        if ((threadIdx.x & 31) * 4 + i * 128 < width) see(i, (threadIdx.x & 31) * 4 + i * 128);
+/// The index of this thread, which has four columns of the row of its block.
+__device__ __forceinline__ long own() {
+    return (long)blockIdx.x * blockDim.x + threadIdx.x;
+}
+__device__ __forceinline__ float4 four(const float *of, long index) {
+    return ((const float4 *)of)[index];
 }
 
-/// `v`: the sums of a row of all `parts`, `bias` and `residual`
-__device__ __forceinline__ void sum(float4 (&v)[FOURS], const float *parts, const float *bias, const float *residual, int row, int rows, int width, int count) {
-    each_four(width, [&](int i, int column) { v[i] = *(const float4 *)(bias + column); });
+/// The numbers of this thread of a row with mean 0 and variance 1, times `gain` plus `shift`; `total` threads have it.
+__device__ __forceinline__ float4 normalized(float4 v, float4 gain, float4 shift, int total) {
+    __shared__ float2 warps[32];
+    float2 sum = make_float2(v.x + v.y + (v.z + v.w), v.x * v.x + v.y * v.y + (v.z * v.z + v.w * v.w));
+    #pragma unroll
+    for (int other = 16; other; other /= 2)
+        sum.x += __shfl_xor_sync(~0u, sum.x, other), sum.y += __shfl_xor_sync(~0u, sum.y, other);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = sum;
+    __syncthreads();
+    sum = make_float2(0, 0);
+    for (int warp = 0; warp < total / 32; warp++) sum.x += warps[warp].x, sum.y += warps[warp].y;
+    const float mean = sum.x / (total * 4), scale = rsqrtf(sum.y / (total * 4) - mean * mean + 1e-5f);
+    return make_float4((v.x - mean) * scale * gain.x + shift.x, (v.y - mean) * scale * gain.y + shift.y,
+        (v.z - mean) * scale * gain.z + shift.z, (v.w - mean) * scale * gain.w + shift.w);
+}
+
+/// The numbers of this thread of `parts[0] + parts[1] + .. + bias + residual`; a block has a row.
+__device__ __forceinline__ float4 sum(const float *parts, const float *bias, const float *residual) {
+    const long count = (long)gridDim.x * blockDim.x;
+    float4 v = four(bias, threadIdx.x), part[PARTS];
     wait_for_grid();
-    each_four(width, [&](int i, int column) { v[i] = plus(v[i], *(const float4 *)(residual + (long)row * width + column)); });
-    #pragma unroll 4
-    for (int part = 0; part < count; part++)
-        each_four(width, [&](int i, int column) { v[i] = plus(v[i], *(const float4 *)(parts + ((long)part * rows + row) * width + column)); });
-}
-
-/// `out`: the row `v` with mean 0 and variance 1, times `gain` plus `shift`
-template <typename T> __device__ __forceinline__ void norm(const float4 (&v)[FOURS], const float *gain, const float *shift, T *out, int width) {
-    float sum = 0, squares = 0;
-    each_four(width, [&](int i, int) {
-        sum += v[i].x + v[i].y + (v[i].z + v[i].w);
-        squares += v[i].x * v[i].x + v[i].y * v[i].y + (v[i].z * v[i].z + v[i].w * v[i].w);
-    });
     #pragma unroll
-    for (int other = 16; other; other /= 2) sum += __shfl_xor_sync(~0u, sum, other), squares += __shfl_xor_sync(~0u, squares, other);
-    const float mean = sum / width, scale = rsqrtf(squares / width - mean * mean + 1e-5f);
-    each_four(width, [&](int i, int column) {
-        const float4 b = *(const float4 *)(gain + column), d = *(const float4 *)(shift + column);
-        store4(out + column, make_float4((v[i].x - mean) * scale * b.x + d.x, (v[i].y - mean) * scale * b.y + d.y,
-            (v[i].z - mean) * scale * b.z + d.z, (v[i].w - mean) * scale * b.w + d.w));
-    });
+    for (int i = 0; i < PARTS; i++) part[i] = four(parts, i * count + own());
+    v = plus(v, four(residual, own()));
+    #pragma unroll
+    for (int i = 0; i < PARTS; i++) v = plus(v, part[i]);
+    return v;
 }
 
 constexpr int HEAD = 64; // columns of a head
 constexpr int TOKENS = 128; // at most
-
 constexpr int WARPS = HEAD / 8; // each has eight columns of the result
 
-/// Attention of 16 rows of a head to all rows: grid (rows / 16, heads), block 256. `v` is transposed.
+/// Keys that two `mma`s take: those of lanes `t` are t, t + 4, ..
+template <typename T> constexpr int KEYS = 64 / sizeof(T);
+/// The numbers of those keys in a column of `values`, whose rows are `stride` bytes apart
+__device__ __forceinline__ uint4 of_keys(const char *values, int stride, float) {
+    auto at = [=](int key) { return *(const unsigned *)(values + key * stride); };
+    return make_uint4(at(0), at(4), at(8), at(12));
+}
+__device__ __forceinline__ uint4 of_keys(const char *values, int stride, bf16) {
+    auto at = [=](int key) { return (unsigned)*(const unsigned short *)(values + key * stride); };
+    auto two = [=](int key) { return at(key) | at(key + 4) << 16; };
+    return make_uint4(two(0), two(8), two(16), two(24));
+}
+
+/// Attention of 16 rows of a head to all rows: grid (rows / 16, heads), block 256
 template <typename T> __device__ __forceinline__ void attention(const T *q, const T *k, const T *v, T *out, int rows, int width) {
-    constexpr int ROW = HEAD * sizeof(T), STRIDE = apart(ROW);
+    constexpr int ROW = HEAD * sizeof(T), STRIDE = apart(ROW), VALUES = ROW + 8 * sizeof(T);
     const int across = rows * (int)sizeof(T), stride = apart(across);
     extern __shared__ __align__(16) char shared[];
-    char *qs = shared, *ks = qs + 16 * STRIDE, *vs = ks + rows * STRIDE, *ps = vs + HEAD * stride;
+    char *qs = shared, *ks = qs + 16 * STRIDE, *vs = ks + rows * STRIDE, *ps = vs + rows * VALUES;
     __shared__ float most[WARPS][16], total[WARPS][16];
     const int tid = threadIdx.x, warp = tid / 32, lane = tid & 31, g = lane / 4, t = lane & 3;
     const int row0 = blockIdx.x * 16, column0 = blockIdx.y * HEAD;
@@ -266,8 +275,11 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
         copy16(qs + row * STRIDE + byte, (const char *)(from + column0) + byte);
     }
     commit();
-    for (int row = tid / 16; row < HEAD; row += WARPS * 2)
-        for (int byte = tid % 16 * 16; byte < across; byte += 256) copy16(vs + row * stride + byte, (const char *)(v + (long)(column0 + row) * rows) + byte);
+    #pragma unroll 1
+    for (int i = tid; i < rows * (ROW / 16); i += WARPS * 32) {
+        const int row = i / (ROW / 16), byte = i % (ROW / 16) * 16;
+        copy16(vs + row * VALUES + byte, (const char *)(v + (long)row * width + column0) + byte);
+    }
     commit();
     wait<1>();
     __syncthreads();
@@ -309,7 +321,8 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
         for (int h = 0; h < 2; h++) {
             const float x = exp2f((s[n][h * 2] - highest[h]) * SCALE), y = exp2f((s[n][h * 2 + 1] - highest[h]) * SCALE);
             sum[h] += x + y;
-            store2((T *)(ps + (h * 8 + g) * stride) + key + t * 2, x, y);
+            T *to = (T *)(ps + (h * 8 + g) * stride) + key / KEYS<T> * KEYS<T> + (key + t * 2) % KEYS<T> / 4;
+            store(to + t * 2 % 4 * (KEYS<T> / 4), x), store(to + (t * 2 % 4 + 1) * (KEYS<T> / 4), y);
         }
     }
     #pragma unroll
@@ -324,7 +337,7 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
     #pragma unroll 4
     for (int group = 0; group < across; group += 64) {
         const uint4 low = *(const uint4 *)(ps + g * stride + group + t * 16), high = *(const uint4 *)(ps + (g + 8) * stride + group + t * 16);
-        multiply<T>(o, low, high, *(const uint4 *)(vs + (warp * 8 + g) * stride + group + t * 16));
+        multiply<T>(o, low, high, of_keys(vs + (group / (int)sizeof(T) + t) * VALUES + (warp * 8 + g) * sizeof(T), VALUES, T()));
     }
     #pragma unroll
     for (int h = 0; h < 2; h++) {
@@ -336,52 +349,36 @@ template <typename T> __device__ __forceinline__ void attention(const T *q, cons
     }
 }
 
-
-/// The row of this warp.
-__device__ __forceinline__ int row_of_warp() {
-    return (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-}
-
-/// `y = parts[0] + parts[1] + .. + bias + residual`; a warp for each row
-extern "C" __global__ void add(const float *parts, const float *bias, const float *residual, float *y, int rows, int width, int count) {
-    const int row = row_of_warp();
-    float4 v[FOURS];
-    if (row >= rows) return wait_for_grid();
-    sum(v, parts, bias, residual, row, rows, width, count);
-    each_four(width, [&](int i, int column) { *(float4 *)(y + (long)row * width + column) = v[i]; });
+/// `y = parts[0] + parts[1] + .. + bias + residual`; a block for each row, a thread for each four columns
+extern "C" __global__ void add(const float *parts, const float *bias, const float *residual, float *y) {
+    const float4 v = sum(parts, bias, residual);
+    ((float4 *)y)[own()] = v;
 }
 
 typedef float f32;
 #define KERNELS(T) \
-    /* `out`: each row of `x`, normalised; a warp for each */ \
-    extern "C" __global__ void norm_##T(const float *x, const float *gain, const float *shift, T *out, int rows, \
-            int width) { \
-        const int row = row_of_warp(); \
-        float4 v[FOURS]; \
+    /* `out`: each row of `x`, normalised; blocks and threads as for `add` */ \
+    extern "C" __global__ void norm_##T(const float *x, const float *gain, const float *shift, T *out) { \
         launch_dependents(); \
+        const float4 b = four(gain, threadIdx.x), d = four(shift, threadIdx.x); \
         wait_for_grid(); \
-        if (row >= rows) return; \
-        each_four(width, [&](int i, int column) { v[i] = *(const float4 *)(x + (long)row * width + column); }); \
-        norm(v, gain, shift, out + (long)row * width, width); \
+        store4(out + own() * 4, normalized(four(x, own()), b, d, blockDim.x)); \
     } \
     /* As `add`, and `out`: each row of `y`, normalised */ \
     extern "C" __global__ void add_norm_##T(const float *parts, const float *bias, const float *residual, \
-            const float *gain, const float *shift, float *y, T *out, int rows, int width, int count) { \
-        const int row = row_of_warp(); \
-        float4 v[FOURS]; \
+            const float *gain, const float *shift, float *y, T *out) { \
         launch_dependents(); \
-        if (row >= rows) return wait_for_grid(); \
-        sum(v, parts, bias, residual, row, rows, width, count); \
-        each_four(width, [&](int i, int column) { *(float4 *)(y + (long)row * width + column) = v[i]; }); \
-        norm(v, gain, shift, out + (long)row * width, width); \
+        const float4 b = four(gain, threadIdx.x), d = four(shift, threadIdx.x), v = sum(parts, bias, residual); \
+        ((float4 *)y)[own()] = v; \
+        store4(out + own() * 4, normalized(v, b, d, blockDim.x)); \
     } \
     extern "C" __global__ void __launch_bounds__(256) linear_##T(const T *x, const T *w, const float *bias, T *out, \
-            int rows, int n, int k, int how) { \
-        linear<T, 64, 48, 2, 1, 4, 3, 512>(x, w, bias, out, rows, n, k, how); \
+            int rows, int n, int k, int with_gelu) { \
+        linear<T, 64, 48, 2, 1, 4, 2, 768>(x, w, bias, out, rows, n, k, with_gelu); \
     } \
     extern "C" __global__ void __launch_bounds__(256) linear_parts_##T(const T *x, const T *w, float *out, int rows, \
             int n, int k) { \
-        linear_parts<T, 64, 48, 2, 1, 4, 3, 512>(x, w, out, rows, n, k); \
+        linear_parts<T, 64, 48, 2, 1, 4, 2, 768>(x, w, out, rows, n, k); \
     } \
     extern "C" __global__ void __launch_bounds__(256) attention_##T(const T *q, const T *k, const T *v, T *out, \
             int rows, int width) { \

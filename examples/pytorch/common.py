@@ -22,6 +22,7 @@ rounds, and the quartiles. A row has the name that the Rust program prints, so t
 """
 
 import argparse
+import signal
 import statistics
 import sys
 import time
@@ -43,11 +44,13 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--rows", default=",".join(ROWS), help="of eager, replay, compiled")
 parser.add_argument("--modes", default="default,max-autotune", help=f"of {', '.join(MODES)}: the fastest counts")
 parser.add_argument("--rounds", type=int, default=25)
+parser.add_argument("--limit", type=float, default=600, help="seconds to compile in modes other than the first")
 parser.add_argument("--serve", action="store_true")
 arguments, _ = parser.parse_known_args()
 rows = arguments.rows.split(",")
+began = time.monotonic()
 
-cases, kept = [], []
+cases, kept, later = [], [], []
 
 
 class Case:
@@ -71,11 +74,10 @@ class Case:
         print(f"bench:   {self.name}: {median:.2f} us ({low:.2f} to {high:.2f})", flush=True)
 
 
-def bench(row, step, precision="highest", ways=ROWS, modes=None, calls=1, before=None):
+def bench(row, step, precision="highest", ways=ROWS, modes=None, before=None):
     """Prepares the three ways to run `step`. `precision` is that of `torch.set_float32_matmul_precision`: `highest` is
     f32, `high` is tf32. `ways` leaves some out where they make no sense, and `modes` are names in `MODES` to
-    try. `calls` is how many units of work one call of `step` does (tokens, batches): times are of one. `before` is
-    called before each `step` and is captured with it, but not compiled: copies from the host.
+    try. `before` is called before each `step` and is captured with it, but not compiled: copies from the host.
 
     `step` runs under `torch.no_grad` if the caller says so in it; training steps set gradients to None themselves.
     """
@@ -90,24 +92,27 @@ def bench(row, step, precision="highest", ways=ROWS, modes=None, calls=1, before
 
     ways = [way for way in ways if way in rows]
     if "eager" in ways:
-        cases.append(Case(f"{row} eager", [("", gpu_time(both(step), calls))], precision))
+        cases.append(Case(f"{row} eager", [("", gpu_time(both(step)))], precision))
     if "replay" in ways:
-        cases.append(Case(f"{row} replay", [("", gpu_time(capture(both(step)).replay, calls))], precision))
+        cases.append(Case(f"{row} replay", [("", gpu_time(capture(both(step)).replay))], precision))
     if "compiled" in ways:
-        candidates = []
-        for mode in modes or arguments.modes.split(","):
+        case = Case(f"{row} compiled", [], precision)
+        cases.append(case)
+
+        def compile(mode):
+            torch.set_float32_matmul_precision(precision)
+            torch.compiler.reset()
             try:
-                torch.compiler.reset()
                 compiled = torch.compile(step, **MODES[mode])
-                measure = gpu_time(capture(both(compiled)).replay, calls)
+                case.candidates.append((mode, gpu_time(capture(both(compiled)).replay)))
+                kept.append(compiled)  # the graph reads constants that it owns
             except Exception as error:  # a mode that fails is none; the others count
                 traceback.print_exc()
-                print(f"note:    {row} compiled, {mode}: {type(error).__name__}: {str(error)[:200]}", flush=True)
-                continue
-            kept.append(compiled)  # graphs read constants that it owns
-            candidates.append((mode, measure))
-        if candidates:
-            cases.append(Case(f"{row} compiled", candidates, precision))
+                print(f"note:    {case.name}, {mode}: {type(error).__name__}: {str(error)[:200]}", flush=True)
+
+        first, *others = modes or arguments.modes.split(",")
+        compile(first)
+        later.extend((compile, mode) for mode in others)
 
 
 def replay_cpu_time(row, step):
@@ -129,7 +134,17 @@ def replay_cpu_time(row, step):
 
 
 def finish():
-    """Measures everything that `bench` prepared: once, or with `--serve` once for each line of standard input."""
+    """Measures everything that `bench` prepared: once, or with `--serve` once for each line of standard input. Before
+    that, it compiles in the other modes, as long as there is time.
+    """
+    signal.signal(signal.SIGALRM, too_late)
+    for compile, mode in later:
+        left = arguments.limit - (time.monotonic() - began)
+        if left > 1:
+            signal.setitimer(signal.ITIMER_REAL, left)
+            compile(mode)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    cases[:] = [case for case in cases if case.candidates]
     print(f"device:  {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
     if not arguments.serve:
         for case in cases:
@@ -140,6 +155,10 @@ def finish():
         for case in cases:
             case.report()
         print("done", flush=True)
+
+
+def too_late(signal, frame):
+    raise TimeoutError("not compiled within the limit")
 
 
 def capture(step):
@@ -158,8 +177,8 @@ def capture(step):
     return graph
 
 
-def gpu_time(call, calls):
-    """A function that returns the microseconds of one of `calls` units of `call`, by events around about 20 ms."""
+def gpu_time(call):
+    """A function that returns the microseconds of one `call`, by events around about 20 ms of them."""
     for _ in range(3):
         call()
     torch.cuda.synchronize()
@@ -177,6 +196,6 @@ def gpu_time(call, calls):
             call()
         last.record()
         last.synchronize()
-        return first.elapsed_time(last) * 1e3 / count / calls
+        return first.elapsed_time(last) * 1e3 / count
 
     return measure

@@ -95,7 +95,7 @@ def main():
     def step():
         token.copy_(decoder(token, place, position).argmax(-1))
 
-    common.bench("generate bf16", step)
+    common.bench("generate bf16", step, modes=["default", "coordinate-descent"])
     common.finish()
 
 

@@ -260,8 +260,8 @@ cuda_graph! {
     }
 }
 
-/// The rates of a step of Adam, in plain Rust: the learning rate, and the factors of the mean and of the root of the mean
-/// of squares.
+/// The rates of a step of Adam, in plain Rust: the learning rate, and the factors of the mean and of the root of the
+/// mean of squares.
 pub fn scheduled(step: u32, peak: f32, warm_up: u32, total: u32) -> [f64; 3] {
     let [step, peak, warm_up, total] = [f64::from(step), f64::from(peak), f64::from(warm_up), f64::from(total)];
     let part = if step <= warm_up {

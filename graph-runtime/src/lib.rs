@@ -63,7 +63,8 @@
 //!
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
 //!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements and of
-//!   [`Mapped`] ones, each a [`Word`], in declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of kernels are in [`kernel`].
+//!   [`Mapped`] ones, each a [`Word`], in declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts
+//!   of kernels are in [`kernel`].
 //! * All graphs are [`AnyGraph`]; a launch is a [`LaunchFuture`], for those who do not want to block. A built
 //!   [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`], or [`OnMapped`]; a [`Rectangle`] of

@@ -1,7 +1,7 @@
 //! The training loop that everyone is shown: a linear layer, the sum of squared errors, gradient descent, and a new
 //! batch for each step. A step is one kernel, so that a graph of it is one node.
 //!
-//! `Epoch` takes its batches from page-locked memory: while a step runs, the batch of the next one is copied. The
+//! `Epoch` takes its batches from page-locked memory: while a step runs, batches of the next ones are copied. The
 //! losses are compared with PyTorch's, from the same weights on the same batches (`pytorch/train_linear.py`).
 //! `train_linear --bench` times `Step`, on a batch that lies on the device, and `Epoch`.
 //!
@@ -19,8 +19,8 @@ unsafe extern "C" {
     /// gradient. `w` has a row for each output. `losses` is space for a number of each block, and `count` is 0. The
     /// step is as accurate as 32-bit floats if `exact` is 1; else tensor cores, if there are some, cut fractions to 10
     /// bits (tf32).
-    #[requires(block.x == 288 && block == 288 && grid.z == 1 && inputs > 0 && outputs.is_multiple_of(8))]
-    #[requires(outputs >= 8 * grid.y && outputs <= 72 * grid.y && grid <= losses.len())]
+    #[requires(block.x == 288 && block == 288 && grid.y <= 1024 && grid.z == 1 && outputs.is_multiple_of(8))]
+    #[requires(0 < inputs && inputs <= 65_536 && 8 * grid.y <= outputs && outputs <= 72 * grid.y && grid <= losses.len())]
     #[requires(grid.x == 1 || grid.x == 8 && inputs == 1024 && shared >= 111_872)]
     #[requires(64 * inputs <= x.len() && 64 * outputs <= target.len() && inputs * outputs <= w.len() && outputs <= bias.len())]
     safe fn step(
@@ -52,7 +52,7 @@ cuda_graph! {
         );
     }
 
-    /// A step for each batch. Two buffers take turns: one is filled while a step uses the other.
+    /// A step for each batch. Four buffers take turns, so that copies are ahead of the steps.
     graph Epoch(
         s: Sizes,
         exact: bool,
@@ -60,26 +60,22 @@ cuda_graph! {
         w: mut device [f32; s.inputs * s.outputs],
         bias: mut device [f32; s.outputs],
     ) {
-        device  even:   [f32; s.batch()];
-        device  odd:    [f32; s.batch()];
+        device  ring:   [[f32; s.batch()]; 4];
         device  count:  u32;
-        device  sums:   [f32; s.batches];
-        host    loss:   [f32; s.batches];
+        device  sums:   [[f32; 4]; s.batches / 4];
+        host    loss:   [[f32; 4]; s.batches / 4];
         scratch losses: [f32; 128];
 
-        each i in 0..s.batches / 2 {
-            memcpy up_even = batches[2 * i] -> even      after first(i - 1);
-            kernel first   = step<<<s.grid, 288, s.shared>>>(
-                &even[..BATCH * s.inputs], &even[BATCH * s.inputs..], &mut w, &mut bias,
-                &mut losses, &count, &mut sums[2 * i], s.inputs, s.outputs, RATE, u32::from(exact),
-            ) after up_even, second(i - 1);
-            memcpy up_odd  = batches[2 * i + 1] -> odd   after second(i - 1);
-            kernel second  = step<<<s.grid, 288, s.shared>>>(
-                &odd[..BATCH * s.inputs], &odd[BATCH * s.inputs..], &mut w, &mut bias,
-                &mut losses, &count, &mut sums[2 * i + 1], s.inputs, s.outputs, RATE, u32::from(exact),
-            ) after up_odd, first;
+        each i in 0..s.batches / 4 {
+            each j in 0..4 {
+                memcpy up    = batches[4 * i + j] -> ring[j] after train(i - 1, j);
+                kernel train = step<<<s.grid, 288, s.shared>>>(
+                    &ring[j][..BATCH * s.inputs], &ring[j][BATCH * s.inputs..], &mut w, &mut bias,
+                    &mut losses, &count, &mut sums[i][j], s.inputs, s.outputs, RATE, u32::from(exact),
+                ) after up, train(i, j - 1), train(i - 1, j + 3);
+            }
         }
-        memcpy report = sums -> loss after second;
+        memcpy report = sums -> loss after train;
     }
 }
 
@@ -178,7 +174,7 @@ impl Layer {
         let s = self.s;
         let mut epoch = Epoch::build(device, s, exact, &self.batches, &self.w, &self.bias)?;
         epoch.launch()?;
-        let first = epoch.loss()?.to_vec();
+        let first = epoch.loss()?.as_flattened().to_vec();
         let off = |(loss, expected): (&f32, &f32)| (loss / expected - 1.0).abs();
         let off: Vec<f32> = first.iter().zip(expected).map(off).collect();
         if off.len() != s.batches || !off.iter().all(|off| *off <= tolerance) {
@@ -189,7 +185,10 @@ impl Layer {
         for _ in 1..epochs {
             epoch.launch()?;
         }
-        let (steps, last) = (epochs * s.batches, epoch.loss()?.last().copied().unwrap_or_default());
+        let (steps, last) = (
+            epochs * s.batches,
+            epoch.loss()?.as_flattened().last().copied().unwrap_or_default(),
+        );
         println!(
             "check:   {name}, {} x {}: {steps} steps, loss {:.1} to {last:.1e}; the first {} as the reference, within {worst:.1e}",
             s.inputs, s.outputs, first[0], s.batches

@@ -18,28 +18,27 @@ const REFERENCE: &[u8] = include_bytes!("../../data/transformer_block.safetensor
 const HEAD: usize = 64;
 /// Parts of the long sums, so that enough blocks compute them.
 const PARTS: usize = 4;
-/// The uses of what `linear` computes: as it is, transposed, or in GELU.
-const PLAIN: u32 = 0;
-const ACROSS: u32 = 1;
-const GELU: u32 = 2;
 
 #[cuda_kernels("kernels/transformer_block.ptx", tuned = ["kernels/transformer_block.sm_90.ptx"])]
 unsafe extern "C" {
-    /// Each row of `x` with mean 0 and variance 1, times `gain` plus `shift`; a warp for each row
+    /// Each row of `x` with mean 0 and variance 1, times `gain` plus `shift`; a block for each row, a thread for each
+    /// four columns
     #[for_each(T = f32 => "norm_f32", bf16 => "norm_bf16")]
-    #[requires(block == block.x && block.x.is_multiple_of(32) && width <= 768 && width.is_multiple_of(4))]
-    #[requires(rows * width <= x.len() && width <= gain.len() && width <= shift.len() && rows * width <= out.len())]
-    safe fn norm<T>(x: &[f32], gain: &[f32], shift: &[f32], out: &mut [T], rows: u32, width: u32);
-    /// `y = parts[0] + parts[1] + .. + bias + residual`; a warp for each row
-    #[requires(block == block.x && block.x.is_multiple_of(32) && width <= 768 && width.is_multiple_of(4))]
-    #[requires(count * rows * width <= parts.len() && width <= bias.len() && rows * width <= residual.len())]
-    #[requires(rows * width <= y.len())]
-    safe fn add(parts: &[f32], bias: &[f32], residual: &[f32], y: &mut [f32], rows: u32, width: u32, count: u32);
+    #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32))]
+    #[requires(4 * block.x <= gain.len() && 4 * block.x <= shift.len())]
+    #[requires(4 * threads <= x.len() && 4 * threads <= out.len())]
+    safe fn norm<T>(x: &[f32], gain: &[f32], shift: &[f32], out: &mut [T]);
+    /// `y = parts[0] + parts[1] + .. + bias + residual`; blocks and threads as for `norm`
+    #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32))]
+    #[requires(4 * threads * PARTS <= parts.len() && 4 * block.x <= bias.len())]
+    #[requires(4 * threads <= residual.len() && 4 * threads <= y.len())]
+    safe fn add(parts: &[f32], bias: &[f32], residual: &[f32], y: &mut [f32]);
     /// As `add`, and `out`: the `norm` of `y`
     #[for_each(T = f32 => "add_norm_f32", bf16 => "add_norm_bf16")]
-    #[requires(block == block.x && block.x.is_multiple_of(32) && width <= 768 && width.is_multiple_of(4))]
-    #[requires(count * rows * width <= parts.len() && width <= bias.len() && rows * width <= residual.len())]
-    #[requires(width <= gain.len() && width <= shift.len() && rows * width <= y.len() && rows * width <= out.len())]
+    #[requires(grid == grid.x && block == block.x && block.x.is_multiple_of(32))]
+    #[requires(4 * threads * PARTS <= parts.len() && 4 * block.x <= bias.len())]
+    #[requires(4 * block.x <= gain.len() && 4 * block.x <= shift.len())]
+    #[requires(4 * threads <= residual.len() && 4 * threads <= y.len() && 4 * threads <= out.len())]
     safe fn add_norm<T>(
         parts: &[f32],
         bias: &[f32],
@@ -48,23 +47,20 @@ unsafe extern "C" {
         shift: &[f32],
         y: &mut [f32],
         out: &mut [T],
-        rows: u32,
-        width: u32,
-        count: u32,
     );
-    /// `out = x w^T + bias`, and then what `how` says; a block for each 64 rows and 48 columns
+    /// `out = x w^T + bias`, and GELU of it, if `gelu` is not 0; a block for each 64 x 48 of it
     #[for_each(T = f32 => "linear_f32", bf16 => "linear_bf16")]
-    #[requires(block.x == 256 && block == 256 && shared >= LINEAR && grid.y * 48 <= n)]
-    #[requires(grid.z == 1 && k.is_multiple_of(32) && rows * k <= x.len() && n * k <= w.len())]
+    #[requires(block.x == 256 && block == 256 && shared >= LINEAR && grid.x <= rows.div_ceil(64))]
+    #[requires(grid.y * 48 <= n && grid.z == 1 && k.is_multiple_of(32) && rows * k <= x.len() && n * k <= w.len())]
     #[requires(n <= bias.len() && rows * n <= out.len())]
-    safe fn linear<T>(x: &[T], w: &[T], bias: &[f32], out: &mut [T], rows: u32, n: u32, k: u32, how: u32);
+    safe fn linear<T>(x: &[T], w: &[T], bias: &[f32], out: &mut [T], rows: u32, n: u32, k: u32, gelu: u32);
     /// `out[part] = x w^T` for a part of `k` each; blocks as for `linear`, for each part
     #[for_each(T = f32 => "linear_parts_f32", bf16 => "linear_parts_bf16")]
-    #[requires(block.x == 256 && block == 256 && shared >= LINEAR && grid.y * 48 <= n)]
-    #[requires(k.is_multiple_of(32 * grid.z) && rows * k <= x.len() && n * k <= w.len())]
+    #[requires(block.x == 256 && block == 256 && shared >= LINEAR && grid.x <= rows.div_ceil(64))]
+    #[requires(grid.y * 48 <= n && k.is_multiple_of(32 * grid.z) && rows * k <= x.len() && n * k <= w.len())]
     #[requires(grid.z * rows * n <= out.len())]
     safe fn linear_parts<T>(x: &[T], w: &[T], out: &mut [f32], rows: u32, n: u32, k: u32);
-    /// The attention of 16 rows to all, in a head of 64 columns, by each block; `v` is transposed
+    /// The attention of 16 rows to all, in a head of 64 columns, by each block
     #[for_each(T = f32 => "attention_f32", bf16 => "attention_bf16")]
     #[requires(grid.x * 16 <= rows && rows <= 128 && rows.is_multiple_of(32) && shared >= ATTENTION)]
     #[requires(grid.y * 64 <= width && width.is_multiple_of(8) && block.x == 256 && block == 256)]
@@ -72,10 +68,11 @@ unsafe extern "C" {
     #[requires(rows * width <= out.len())]
     safe fn attention<T>(q: &[T], k: &[T], v: &[T], out: &mut [T], rows: u32, width: u32);
 }
-/// Bytes of shared memory. Rows of `x` and `w` come in pieces of 512 bytes, three of them ahead; a piece takes 576, so
+
+/// Bytes of shared memory. Rows of `x` and `w` come in pieces of 768 bytes, two of them ahead; a piece takes 832, so
 /// that its neighbours are in other banks.
-const LINEAR: usize = 3 * (64 + 48) * 576;
-const ATTENTION: usize = (16 + 128) * 320 + (64 + 16) * 576;
+const LINEAR: usize = 2 * (64 + 48) * 832;
+const ATTENTION: usize = (16 + 128) * 320 + 128 * 288 + 16 * 576;
 
 cuda_graph! {
     graph Block<T: Element>(rows: usize, width: usize)
@@ -111,23 +108,22 @@ cuda_graph! {
         scratch hidden: [[T; 4 * width]; rows];
         scratch last:   [[[f32; width]; rows]; PARTS];
 
-        kernel norm1   = norm::<T><<<rows / 2, 64>>>(&x, &gain1, &shift1, &mut normed, rows, width);
+        kernel norm1   = norm::<T><<<rows, width / 4>>>(&x, &gain1, &shift1, &mut normed);
         each part in 0..3 {
             kernel branch = linear::<T><<<(rows.div_ceil(64), width / 48), 256, LINEAR>>>(
-                &normed, &w_qkv[part], &b_qkv[part], &mut qkv[part], rows, width, width, if part == 2 { ACROSS } else { PLAIN },
-            ) after programmatic(norm1);
+                &normed, &w_qkv[part], &b_qkv[part], &mut qkv[part], rows, width, width, 0) after programmatic(norm1);
         }
         kernel attend  = attention::<T><<<(rows / 16, width / HEAD), 256, ATTENTION>>>(
             &qkv[0], &qkv[1], &qkv[2], &mut heads, rows, width) after programmatic(branch);
         kernel project = linear_parts::<T><<<(rows.div_ceil(64), width / 48, PARTS), 256, LINEAR>>>(
             &heads, &w_out, &mut parts, rows, width, width) after programmatic(attend);
-        kernel norm2   = add_norm::<T><<<rows, 32>>>(
-            &parts, &b_out, &x, &gain2, &shift2, &mut middle, &mut again, rows, width, PARTS) after programmatic(project);
+        kernel norm2   = add_norm::<T><<<rows, width / 4>>>(
+            &parts, &b_out, &x, &gain2, &shift2, &mut middle, &mut again) after programmatic(project);
         kernel up      = linear::<T><<<(rows.div_ceil(64), 4 * width / 48), 256, LINEAR>>>(
-            &again, &w_up, &b_up, &mut hidden, rows, 4 * width, width, GELU) after programmatic(norm2);
+            &again, &w_up, &b_up, &mut hidden, rows, 4 * width, width, 1) after programmatic(norm2);
         kernel down    = linear_parts::<T><<<(rows.div_ceil(64), width / 48, PARTS), 256, LINEAR>>>(
             &hidden, &w_down, &mut last, rows, width, 4 * width) after programmatic(up);
-        kernel result  = add<<<rows, 32>>>(&last, &b_down, &middle, &mut y, rows, width, PARTS) after programmatic(down);
+        kernel result  = add<<<rows, width / 4>>>(&last, &b_down, &middle, &mut y) after programmatic(down);
     }
 }
 

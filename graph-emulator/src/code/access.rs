@@ -21,6 +21,8 @@ pub(crate) const PARAM_WINDOW: u64 = 3 << 32;
 /// The number of lower bits of an address of shared memory that are an offset in a block's memory. The bits above are 0
 /// for the memory of the block itself, else the rank of a block of the cluster, plus 1.
 const OFFSET_BITS: u32 = 24;
+/// The first address of shared memory that is none of the block itself.
+pub(crate) const OWN_SHARED_END: u64 = 1 << OFFSET_BITS;
 /// The most blocks of a cluster (CUDA programming guide, "thread block clusters").
 pub(crate) const MAX_CLUSTER: u64 = 16;
 

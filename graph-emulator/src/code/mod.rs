@@ -18,8 +18,8 @@ use std::sync::Arc;
 use crate::fault::LoadError;
 
 pub(crate) use access::{
-    Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Base, LOCAL_WINDOW, MAX_CLUSTER, PARAM_WINDOW, SHARED_WINDOW,
-    Space, Transfer, block_of, in_block, window,
+    Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Base, LOCAL_WINDOW, MAX_CLUSTER, OWN_SHARED_END, PARAM_WINDOW,
+    SHARED_WINDOW, Space, Transfer, block_of, in_block, window,
 };
 pub(crate) use call::{Builtin, Call, Callee, FUNCTION_BASE, Passed};
 pub(crate) use data::{

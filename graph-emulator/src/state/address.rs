@@ -3,7 +3,7 @@
 use super::lanes::each;
 use super::mask::{LANES, first, lanes};
 use super::registers::Registers;
-use crate::code::{Address, AsyncCopy, Base, DISCARD, Space, Tile, block_of, window};
+use crate::code::{Address, AsyncCopy, Base, DISCARD, OWN_SHARED_END, Space, Tile, block_of, window};
 
 /// The address in each lane.
 #[inline(always)]
@@ -62,7 +62,8 @@ pub(crate) fn each_block<E>(
     mask: u32,
     mut access: impl FnMut(Option<usize>, &[u64; LANES], u32) -> Result<(), E>,
 ) -> Result<(), E> {
-    if lanes(mask).all(|lane| block_of(at[lane]).0.is_none()) {
+    let together = at.iter().fold(0, |all, address| all | address);
+    if together < OWN_SHARED_END || lanes(mask).all(|lane| block_of(at[lane]).0.is_none()) {
         return access(None, at, mask);
     }
     let mut left = mask;

@@ -20,8 +20,8 @@ pub struct Options {
     /// Whether all blocks run at the same time, because they may wait for each other: they take turns. Only such a
     /// launch has the workspace that `grid_group::sync` of CUDA's cooperative groups needs.
     pub cooperative: bool,
-    /// The number of blocks of a cluster in x, y and z; if `None`, that which the kernel requires, or else 1. The blocks
-    /// of a cluster run at the same time, and take turns.
+    /// The number of blocks of a cluster in x, y and z; if `None`, the one that the kernel requires, or else 1. The
+    /// blocks of a cluster run at the same time: they take turns.
     pub cluster: Option<[u32; 3]>,
     /// Whether it is a fault to read shared memory that no thread of the block has written, or memory whose contents
     /// were [forgotten](crate::Allocation::forget_contents) and not written since.

@@ -5,6 +5,7 @@ mod common;
 
 mod barriers;
 mod checks;
+mod clusters;
 mod cooperative;
 mod faults;
 mod kernels;

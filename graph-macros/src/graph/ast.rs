@@ -162,8 +162,8 @@ impl Statement {
     }
 }
 
-/// `host x: shape;`, `device x: shape;`, `scratch x: shape;`, `mapped x: shape;`, `constant x: shape = "name";` or `rng x = seed, draws
-/// n;`, or memory that comes from outside.
+/// `host x: shape;`, `device x: shape;`, `scratch x: shape;`, `mapped x: shape;`, `constant x: shape = "name";` or
+/// `rng x = seed, draws n;`, or memory that comes from outside.
 #[derive(Debug)]
 pub(crate) struct Resource {
     pub(crate) attributes: Attributes,

@@ -28,11 +28,16 @@ pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -
         }
         batch.find_nodes(graph);
     }
-    graph.begin(Edit::Update(what));
-    if !only_values {
-        batch.swap(graph);
+    match only_values {
+        true => graph.begin(Edit::Values),
+        false => {
+            graph.begin(Edit::Update(what));
+            batch.swap(graph);
+        }
     }
     if let Err(error) = apply(graph, batch, only_values) {
+        graph.finish(Edit::Values);
+        graph.begin(Edit::Update(what));
         return Err(restore(graph, batch, only_values, error));
     }
     graph.unrestored.clear();

@@ -9,6 +9,8 @@ use crate::graph::Graph;
 pub(crate) enum Edit {
     /// A [`Graph::update`] of this name.
     Update(&'static str),
+    /// An update of nothing but values, which is being made.
+    Values,
     /// A recording of a captured graph again.
     Recording,
     /// A [`Graph::edit`] whose closure is running.
@@ -43,8 +45,10 @@ impl Graph {
     #[inline]
     pub(crate) fn finish_updates(&mut self) {
         match self.half_edited[..] {
-            [Edit::Update(_)] => self.half_edited.clear(),
-            _ => self.half_edited.retain(|edit| !matches!(edit, Edit::Update(_))),
+            [Edit::Update(_) | Edit::Values] => self.half_edited.clear(),
+            _ => self
+                .half_edited
+                .retain(|edit| !matches!(edit, Edit::Update(_) | Edit::Values)),
         }
     }
 
@@ -54,6 +58,11 @@ impl Graph {
             Edit::Update(what) => Error::HalfUpdated {
                 site: self.site(),
                 what,
+            },
+            // The driver's refusal is undone, or named; this is after a panic.
+            Edit::Values => Error::HalfUpdated {
+                site: self.site(),
+                what: "values",
             },
             Edit::Recording => Error::HalfUpdated {
                 site: self.site(),

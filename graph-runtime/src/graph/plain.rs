@@ -6,6 +6,8 @@ use crate::graph::update::Update;
 use crate::kernel::{ParamKind, Scalar};
 use crate::program::{Op, Program};
 use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A param that is a by-value argument of kernels wherever its graph mentions it, and its value.
 #[derive(Debug)]
@@ -35,9 +37,12 @@ pub fn plain_param<T: 'static>(uses: &'static [(usize, usize)], value: &T) -> Op
     None
 }
 
-/// The arguments that are plain params, by param, as far as edits have found them.
+/// The arguments that are plain params, by param, as far as edits have found them. That no contract mentions them was
+/// checked for the nodes of one graph, so they are never used with another.
 #[derive(Debug, Default)]
 pub(crate) struct PlainUses {
+    /// The id of that graph.
+    graph: u64,
     of: Vec<Option<Box<[PlainUse]>>>,
 }
 
@@ -45,12 +50,10 @@ pub(crate) struct PlainUses {
 #[derive(Debug)]
 struct PlainUse {
     node: usize,
-    /// The number of the parameter.
-    param: usize,
     /// The index in [`Program::arguments`].
     argument: usize,
-    /// The index in [`Program::functions`].
-    function: usize,
+    /// Whether contracts are as they were when the use was found: see [`Function::alike`](crate::program::Function).
+    alike: Arc<AtomicBool>,
 }
 
 impl PlainUses {
@@ -59,32 +62,33 @@ impl PlainUses {
     #[inline]
     pub(super) fn put(&mut self, update: &mut Update<'_>, param: usize, plain: &PlainParam) -> bool {
         let graph = update.graph;
-        let Some(Some(uses)) = self.of.get(param) else {
-            return self.find(graph, param, plain) && self.put(update, param, plain);
-        };
-        for &PlainUse {
-            node,
-            param,
-            argument,
-            function,
-        } in uses
-        {
-            if !graph.program.functions[function].is_free(param) {
+        // After a change that failed half-way, nodes are made anew, also with the values that they have.
+        if !graph.half_edited.is_empty() || !self.has(graph, param) && !self.find(graph, param, plain) {
+            return false;
+        }
+        let uses = self.of[param].iter().flatten();
+        for known in uses {
+            if !known.alike.load(Ordering::Relaxed) {
                 return false;
             }
-            if graph.program.arguments[argument].word() != Some(plain.word) {
+            if graph.program.arguments[known.argument].word() != Some(plain.word) {
                 update.batch.values.push(ChangedValue {
-                    node,
-                    argument,
+                    node: known.node,
+                    argument: known.argument,
                     word: plain.word,
                 });
             }
         }
-        // After a change that failed half-way, nodes are made anew, also with the values that they have.
-        graph.half_edited.is_empty()
+        true
     }
 
-    /// Finds the arguments that are a param. Returns false if some are of another type.
+    /// Whether the uses of a param of this graph are known.
+    #[inline]
+    fn has(&self, graph: &Graph, param: usize) -> bool {
+        self.graph == graph.id && matches!(self.of.get(param), Some(Some(_)))
+    }
+
+    /// Finds the arguments that are a param. Returns false if some are of another type, or mentioned by a contract.
     #[cold]
     fn find(&mut self, graph: &Graph, param: usize, plain: &PlainParam) -> bool {
         let mut found = Vec::new();
@@ -100,6 +104,10 @@ impl PlainUses {
         let Some(uses) = uses.collect::<Option<_>>() else {
             return false;
         };
+        if self.graph != graph.id {
+            self.of.clear();
+            self.graph = graph.id;
+        }
         if self.of.len() <= param {
             self.of.resize_with(param + 1, || None);
         }
@@ -109,18 +117,18 @@ impl PlainUses {
 }
 
 impl PlainUse {
-    /// The use of a param as an argument of a node; `None` if the kernel's parameter is of another type than `scalar`.
+    /// The use of a param as an argument of a node; `None` if the kernel's parameter is of another type than `scalar`,
+    /// or if a contract mentions it.
     fn of(program: &Program, node: usize, param: usize, scalar: Scalar) -> Option<Self> {
         let Op::Kernel(kernel) = program.ops.get(node)? else {
             return None;
         };
-        let function = kernel.function as usize;
-        let kind = program.functions[function].facts.params.get(param)?.kind;
-        (kind == ParamKind::Value(scalar)).then(|| Self {
+        let function = &program.functions[kernel.function as usize];
+        let kind = function.facts.params.get(param)?.kind;
+        (function.is_free(param) && kind == ParamKind::Value(scalar)).then(|| Self {
             node,
-            param,
             argument: kernel.arguments.start as usize + param,
-            function,
+            alike: function.alike.clone(),
         })
     }
 }

@@ -85,12 +85,14 @@ fn blocks_of_a_cluster_use_each_other() -> Result<()> {
 cuda_graph! {
     graph Early {
         device out: [u32; 4];
+        // SAFETY: it is launched on the emulator alone, which refuses what it does.
         #[cluster(2)]
         kernel k = unsafe too_early<<<4, 32>>>(&mut out);
     }
 
     graph Late {
         device out: [u32; 4];
+        // SAFETY: it is launched on the emulator alone, which refuses what it does.
         #[cluster(2)]
         kernel k = unsafe too_late<<<4, 32>>>(&mut out);
     }

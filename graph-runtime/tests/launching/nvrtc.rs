@@ -58,6 +58,39 @@ unsafe extern "C" {
     safe fn broken(out: &mut [f32]);
 }
 
+/// Kernels that read through textures, of the source whose PTX the tests of textures use, and declarations of them that
+/// are wrong.
+mod textures {
+    use super::cuda_kernels;
+    use graph_runtime::Texel;
+
+    #[cuda_kernels(cuda = "tests/kernels/textures.cu")]
+    unsafe extern "C" {
+        #[requires(threads <= index.len() && threads <= out.len())]
+        pub(super) safe fn gather_texels(table: &[Texel<f32>], index: &[i32], out: &mut [f32]);
+        #[requires(threads <= at.len() && threads <= out.len())]
+        pub(super) safe fn sample(image: &[[Texel<f32>; 8]], at: &[[f32; 2]], out: &mut [f32]);
+        #[link_name = "gather_texels"]
+        pub(super) safe fn plain(table: &[f32], index: &[i32], out: &mut [f32]);
+        #[link_name = "gather_texels"]
+        pub(super) safe fn image(table: &[[Texel<f32>; 8]], index: &[i32], out: &mut [f32]);
+    }
+}
+
+cuda_graph! {
+    graph Textured {
+        device table:    [f32; 64];
+        device image:    [[f32; 8]; 4];
+        device index:    [i32; 4];
+        device at:       [[f32; 2]; 4];
+        device gathered: [f32; 4];
+        device sampled:  [f32; 4];
+
+        kernel gather = textures::gather_texels<<<1, 4>>>(&table, &index, &mut gathered);
+        kernel sample = textures::sample<<<1, 4>>>(&image, &at, &mut sampled);
+    }
+}
+
 /// Kernels that write past the end of `out`, and declarations that do not say that they write.
 mod lines {
     use super::cuda_kernels;
@@ -572,5 +605,59 @@ fn what_the_ptx_says_counts_at_build() {
     assert!(
         race[0].starts_with("nodes `one` and `two` can run at the same time and both access `launches` [race]"),
         "{race:?}"
+    );
+}
+
+#[test]
+fn compiled_kernels_read_through_textures() {
+    const NAME: &str = "compiled_kernels_read_through_textures";
+    if !is_child(NAME) {
+        if let Some(compiler) = compiler(NAME) {
+            again(NAME, &Cache::new().0, Some(&compiler));
+        }
+        return;
+    }
+    let textured = || -> Result<()> {
+        let mut graph = Textured::build(&device())?;
+        graph
+            .table_mut()?
+            .copy_from(&std::array::from_fn(|i| 100.0 + i as f32))?;
+        graph.index_mut()?.copy_from(&[0, 63, 7, -1])?;
+        graph.image_mut()?.copy_from(&std::array::from_fn(|row| {
+            std::array::from_fn(|x| (8 * row + x) as f32)
+        }))?;
+        graph
+            .at_mut()?
+            .copy_from(&[[0.5, 0.5], [3.9, 0.1], [7.5, 3.5], [-5.0, 1.5]])?;
+        graph.launch()?;
+        assert_eq!(*graph.gathered()?.read()?, [100.0, 163.0, 107.0, 0.0]);
+        assert_eq!(*graph.sampled()?.read()?, [0.0, 3.0, 31.0, 8.0]);
+        Ok(())
+    };
+    textured().unwrap();
+    let own = mistakes(|builder| {
+        let (table, index) = (
+            builder.device::<[f32; 64]>("table"),
+            builder.device::<[i32; 4]>("index"),
+        );
+        let mut out = builder.device::<[f32; 4]>("out");
+        let call = textures::plain::call(&table, &index, &mut out);
+        builder.kernel("plain", Launch::new(1, 4), call);
+    });
+    let text =
+        "node `plain`: the kernel `plain` reads `table` through a texture, but it is declared `&[f32]` [access]\n";
+    assert!(own.len() == 1 && own[0].starts_with(text), "{own:?}");
+    let own = mistakes(|builder| {
+        let (table, index) = (
+            builder.device::<[[f32; 8]; 8]>("table"),
+            builder.device::<[i32; 4]>("index"),
+        );
+        let mut out = builder.device::<[f32; 4]>("out");
+        let call = textures::image::call(&table, &index, &mut out);
+        builder.kernel("image", Launch::new(1, 4), call);
+    });
+    assert!(
+        own.len() == 1 && own[0].starts_with("node `image`: ") && own[0].contains("[access]"),
+        "{own:?}"
     );
 }

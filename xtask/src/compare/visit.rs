@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const ROUNDS: usize = 5;
 /// The time until all scripts must be ready: a script that is not is left out.
 const PREPARATION: Duration = Duration::from_secs(200);
+/// The time in which a script may compile in other modes than the default one.
+const COMPILING: Duration = Duration::from_secs(150);
 /// The time after which no other round begins.
 const LAST_ROUND: Duration = Duration::from_secs(280);
 /// The time that one program or script may take to measure.
@@ -94,6 +96,10 @@ pub(crate) fn measure(here: &Path, only: &[&str]) -> Result<(Visit, Vec<String>)
                     }
                 }
             }
+            lines
+                .iter()
+                .filter(|line| line.starts_with("note:"))
+                .for_each(|line| println!("{line}"));
             for (row, way, times) in lines.iter().filter_map(|line| parse(line)) {
                 visit.add(&row, way, times);
             }
@@ -143,7 +149,7 @@ impl Script {
     fn start(here: &Path, name: &'static str) -> Result<Self> {
         let mut child = Command::new("python3")
             .arg(format!("{name}.py"))
-            .arg("--serve")
+            .args(["--serve", "--limit", &COMPILING.as_secs().to_string()])
             .current_dir(here.join("data/examples/pytorch"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

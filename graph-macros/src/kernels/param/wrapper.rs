@@ -1,5 +1,5 @@
-//! `Atomic<T>`, `Mapped<T>`, `MaybeUninit<T>` and `Texel<T>`: types around the elements of memory, which say how a kernel accesses
-//! them.
+//! `Atomic<T>`, `Mapped<T>`, `MaybeUninit<T>` and `Texel<T>`: types around the elements of memory, which say how a
+//! kernel accesses them.
 
 use super::ty::{Unfit, bare, scalar, signature};
 use crate::text::text;

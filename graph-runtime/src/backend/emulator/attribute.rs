@@ -1,5 +1,5 @@
-//! Attributes of kernel nodes on the emulator. The blocks of a cluster take turns, and so do all blocks of a cooperative
-//! launch.
+//! Attributes of kernel nodes on the emulator. The blocks of a cluster take turns, and so do all blocks of a
+//! cooperative launch.
 
 use crate::backend::blueprint::Blueprint;
 use crate::error::{Error, Result, Site};

@@ -7,7 +7,6 @@ use graph_runtime::cuda_kernels;
         "../../../kernels/tuned.ptx",
         "../../../kernels/tuned.sm_90.ptx",
         "../../../kernels/tuned.sm_90.ptx",
-        "../../../kernels/missing.sm_90.ptx",
     ]
 )]
 unsafe extern "C" {
