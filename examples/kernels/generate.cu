@@ -214,13 +214,13 @@ __device__ static void attend(const float *q, const bf16 *keys, const bf16 *valu
 // for the tag. The weights of the next layer come into shared memory meanwhile. Products are made by tensor cores: the
 // rows of weights are the rows of `a`, and the vector is a column of `b`.
 namespace fast {
-constexpr u32 WIDTH = 768, BLOCKS = 128, THREADS = 384, WARPS = 12, HEADS = 12, SPLITS = 4, MAX_CONTEXT = 1024;
-// Copies of what blocks pass to each other, and rows of logits that each warp asks for ahead in a layer
-constexpr u32 REPLICAS = 4, PREFETCH = 0;
+constexpr u32 WIDTH = 768, BLOCKS = 128, THREADS = 416, WARPS = 12, HEADS = 12, SPLITS = 4, MAX_CONTEXT = 1024;
+// Copies of what blocks pass to each other: fewer of them look at the same one
+constexpr u32 REPLICAS = 4;
 // Rows of a block in each matrix
 constexpr u32 QKV = 18, OWN = 6, UP = 24;
 // Bytes of a row in shared memory: no two rows of eight begin in the same banks
-constexpr u32 ROW = WIDTH * 2 + 16, LONG_ROW = WIDTH * 8 + 64;
+constexpr u32 ROW = WIDTH * 2 + 32, LONG_ROW = WIDTH * 8 + 64;
 // Shared memory, in bytes: the weights of each phase, norms, keys and values, sums of warps, barriers
 constexpr u32 CHUNK = MAX_CONTEXT / SPLITS, S_QKV = 0, S_NORM1 = S_QKV + QKV * ROW, S_HEADS = S_NORM1 + 4 * WIDTH, S_UP = S_HEADS + OWN * ROW,
               S_NORM2 = S_UP + UP * ROW, S_DOWN = S_NORM2 + 4 * WIDTH, S_KEYS = S_DOWN + OWN * LONG_ROW, S_VALUES = S_KEYS + CHUNK * 128,
@@ -257,6 +257,20 @@ __device__ static inline void wait(u32 bar, u32 parity)
     while (!done);
 }
 
+// The warps that compute wait for each other
+__device__ static inline void together()
+{
+    asm volatile("bar.sync 1, 384;" ::: "memory");
+}
+
+// The warp has read what it needs of a phase's weights
+__device__ static inline void release(u32 bar, u32 lane)
+{
+    __syncwarp();
+    if (lane == 0)
+        asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(bar) : "memory");
+}
+
 __device__ static inline void put(void *to, u32 pair, u32 tag)
 {
     asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(to), "l"((u64)tag << 32 | pair) : "memory");
@@ -279,15 +293,15 @@ __device__ static inline uint4 look(const void *from)
     return v;
 }
 
-// 2 n pairs from `from` on, when all have come
-template <u32 n> __device__ static inline void take(u32 (&pairs)[2 * n], const unsigned char *from, u32 tag)
+// 2 n pairs, two from each `stride` bytes on, when all have come
+template <u32 n> __device__ static inline void take(u32 (&pairs)[2 * n], const unsigned char *from, u32 stride, u32 tag)
 {
     bool all;
     do {
         all = true;
 #pragma unroll
         for (u32 i = 0; i < n; i++) {
-            uint4 v = look(from + 16 * i);
+            uint4 v = look(from + stride * i);
             pairs[2 * i] = v.x, pairs[2 * i + 1] = v.z;
             all = all && v.y == tag && v.w == tag;
         }
@@ -342,14 +356,24 @@ __device__ static inline void load(u32 (&to)[8], const unsigned char *from)
     to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w, to[4] = b.x, to[5] = b.y, to[6] = b.z, to[7] = b.w;
 }
 
+// The same of four times four columns, of which each thread of a group has its own
+__device__ static inline void load_apart(u32 (&to)[8], const unsigned char *from)
+{
+#pragma unroll
+    for (u32 i = 0; i < 4; i++) {
+        uint2 v = *(const uint2 *)(from + 32 * i);
+        to[2 * i] = v.x, to[2 * i + 1] = v.y;
+    }
+}
+
 __device__ static inline float over_warps(const float *sums)
 {
     float4 a = *(const float4 *)sums, b = *(const float4 *)(sums + 4), c = *(const float4 *)(sums + 8);
     return ((a.x + a.y) + (a.z + a.w)) + ((b.x + b.y) + (b.z + b.w)) + ((c.x + c.y) + (c.z + c.w));
 }
 
-// The part of a thread in a product: its rows are `group` and `group` + 8, its columns the 16 from 16 `part` on, of 64
-// of the warp
+// The part of a thread in a product: its rows are `group` and `group` + 8, its columns of the warp's 64 are four from
+// 4 `part` on in each 16
 struct Thread {
     u32 warp, lane, group, part;
 };
@@ -364,10 +388,10 @@ struct Norm {
     {
 #pragma unroll
         for (u32 i = 0; i < 4; i++)
-            load(a[i], weights + (t.group + 8 * i) * ROW + t.warp * 128 + t.part * 32);
+            load_apart(a[i], weights + (t.group + 8 * i) * ROW + t.warp * 128 + t.part * 8);
         u32 gain[8], bias[8];
-        load(gain, norm + t.warp * 128 + t.part * 32);
-        load(bias, norm + WIDTH * 2 + t.warp * 128 + t.part * 32);
+        load_apart(gain, norm + t.warp * 128 + t.part * 8);
+        load_apart(bias, norm + WIDTH * 2 + t.warp * 128 + t.part * 8);
 #pragma unroll
         for (u32 i = 0; i < 8; i++) {
             factor[i] = t.group == 0 ? gain[i] : t.group == 4 ? 0x3f803f80u : 0;
@@ -416,19 +440,18 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
     const bool attends = block < HEADS * SPLITS;
     const u32 head = block / SPLITS, split = block % SPLITS, chunk = (position + SPLITS - 1) / SPLITS, first = min(position, split * chunk),
               count = min(position, first + chunk) - first;
-    const bool asks = t.warp == WARPS - 1;
+    // The last warp asks for weights: `what` for the phases in turn, 4 for keys and values
     auto ask = [&](u32 layer, u32 what) {
         const bf16 *matrix = matrices + (u64)layer * 12 * WIDTH * WIDTH, *vector = vectors + layer * 13 * WIDTH;
         const u32 bar = bars + what * 8;
-        // Rows of a matrix, by a lane each, and the norm's gain and bias
         auto rows = [&](u32 to, u32 stride, const bf16 *from, u32 rows, u32 columns, u32 norm, const bf16 *gain) {
-            if (t.lane == 0)
-                expect(bar, rows * columns * 2 + (norm ? 4 * WIDTH : 0));
-            __syncwarp();
-            if (t.lane < rows)
-                copy(here + to + t.lane * stride, from + (block * rows + t.lane) * columns, columns * 2, bar);
-            if (norm && t.lane >= 30)
-                copy(here + norm + (t.lane - 30) * 2 * WIDTH, gain + (t.lane - 30) * 2 * WIDTH, 2 * WIDTH, bar);
+            expect(bar, rows * columns * 2 + (norm ? 4 * WIDTH : 0));
+            for (u32 i = 0; i < rows; i++)
+                copy(here + to + i * stride, from + (block * rows + i) * columns, columns * 2, bar);
+            if (norm) {
+                copy(here + norm, gain, 2 * WIDTH, bar);
+                copy(here + norm + 2 * WIDTH, gain + 2 * WIDTH, 2 * WIDTH, bar);
+            }
         };
         if (what == 0)
             rows(S_QKV, ROW, matrix, QKV, WIDTH, S_NORM1, vector);
@@ -438,24 +461,31 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
             rows(S_UP, ROW, matrix + 4 * WIDTH * WIDTH, UP, WIDTH, S_NORM2, vector + WIDTH);
         else if (what == 3)
             rows(S_DOWN, LONG_ROW, matrix + 8 * WIDTH * WIDTH, OWN, 4 * WIDTH, 0, vector);
-        else if (count && t.lane == 0) {
+        else if (count) {
             const bf16 *keys = cache + (u64)layer * 2 * context * WIDTH + (head * context + first) * 64;
             expect(bar, count * 256);
             copy(here + S_KEYS, keys, count * 128, bar);
             copy(here + S_VALUES, keys + context * WIDTH, count * 128, bar);
         }
     };
-    if (asks) {
-        if (t.lane == 0) {
-            for (u32 i = 0; i < 5 + WARPS * STAGES; i++)
-                asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(bars + i * 8));
-            asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
-        }
-        __syncwarp();
-        ask(0, 0);
-        if (attends)
-            ask(0, 4);
-        ask(0, 1), ask(0, 2), ask(0, 3);
+    if (tid == 0) {
+        for (u32 i = 0; i < 10 + WARPS * STAGES; i++)
+            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(bars + i * 8), "r"(i / 5 == 1 ? WARPS : 1));
+        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+    }
+    __syncthreads();
+    if (t.warp == WARPS) {
+        if (t.lane == 0)
+            for (u32 layer = 0; layer < layers; layer++)
+                for (u32 i = 0; i < 5; i++) {
+                    const u32 what = i == 0 ? 0 : i == 1 ? 4 : i - 1;
+                    if (what == 4 && !attends)
+                        continue;
+                    if (layer)
+                        wait(bars + 40 + what * 8, layer - 1 & 1);
+                    ask(layer, what);
+                }
+        return;
     }
     float(*sums)[3][32][WARPS] = (float(*)[3][32][WARPS])(shared + S_SUMS);
     float(*mix)[72] = (float(*)[72])(shared + S_MIX);
@@ -464,8 +494,8 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
     // The columns of the thread; of warp 0, also the row that its lane owns
     {
         u32 word[8], place[8];
-        load(word, (const unsigned char *)(tokens + (u64)token * WIDTH) + t.warp * 128 + t.part * 32);
-        load(place, (const unsigned char *)(places + position * WIDTH) + t.warp * 128 + t.part * 32);
+        load_apart(word, (const unsigned char *)(tokens + (u64)token * WIDTH) + t.warp * 128 + t.part * 8);
+        load_apart(place, (const unsigned char *)(places + position * WIDTH) + t.warp * 128 + t.part * 8);
 #pragma unroll
         for (u32 i = 0; i < 8; i++)
             x[i] = pack(low(word[i]) + low(place[i]), high(word[i]) + high(place[i]));
@@ -473,50 +503,71 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
     float mine = number(tokens[(u64)token * WIDTH + row]) + number(places[position * WIDTH + row]);
     float bias_qkv = number(vectors[4 * WIDTH + block * QKV + min(t.lane, QKV - 1)]), bias_own = number(vectors[7 * WIDTH + row]),
           bias_up = number(vectors[8 * WIDTH + block * UP + min(t.lane, UP - 1)]), bias_down = number(vectors[12 * WIDTH + row]);
-    __syncthreads();
     const float scale = 0.125f * 1.44269504f;
-    // Pairs of rows, from the even lanes of warp 0, for all replicas
-    auto put_pairs = [&](unsigned char *to, u32 stride, float value, u32 rows) {
-        u32 pair = pack(value, __shfl_down_sync(~0u, value, 1));
-        if (t.lane < rows && t.lane % 2 == 0)
-            for (u32 i = 0; i < REPLICAS; i++)
-                put(to + i * stride + t.lane * 4, pair, tag);
+    // Pairs of rows of the lanes of warp 0, for all replicas
+    auto put_pairs = [&](unsigned char *to, u32 stride, u32 replicas, float value, u32 rows) {
+        const u32 pair = pack(value, __shfl_down_sync(~0u, value, 1)), pairs = rows / 2;
+#pragma unroll
+        for (u32 i = 0; i < pairs * replicas; i += 32) {
+            const u32 which = (i + t.lane) % pairs, copy = (i + t.lane) / pairs, found = __shfl_sync(~0u, pair, 2 * which);
+            if (copy < replicas)
+                put(to + copy * stride + which * 8, found, tag);
+        }
     };
     for (u32 layer = 0; layer < layers; layer++) {
         const u32 parity = layer & 1, next = min(layer + 1, layers - 1);
-        const bool more = layer + 1 < layers;
         const bf16 *vector = vectors + next * 13 * WIDTH;
         unsigned char *passed = space + layer * P_LAYER;
         { // q, k and v
             Norm norm;
             wait(bars, parity);
             norm.prepare(shared + S_QKV, shared + S_NORM1, t);
+            release(bars + 40, t.lane);
             if (layer)
-                take<4>(x, passed - P_LAYER + P_OUT + replica * WIDTH * 4 + t.warp * 256 + t.part * 64, tag);
+                take<4>(x, passed - P_LAYER + P_OUT + replica * WIDTH * 4 + t.warp * 256 + t.part * 16, 64, tag);
             norm.finish(x, sums[turn], t);
-            __syncthreads();
+            together();
             if (t.warp == 0) {
                 float y = Norm::sum(sums[turn], t.lane) + bias_qkv;
-                put_pairs(passed + P_QKV + block * QKV * 4, 0, y, QKV);
+                put_pairs(passed + P_QKV + block * QKV * 4, 0, 1, y, QKV);
                 u32 index = block * QKV + t.lane, part = index / WIDTH, column = index % WIDTH;
                 if (t.lane < QKV && part)
                     cache[(u64)(layer * 2 + part - 1) * context * WIDTH + (column / 64 * context + position) * 64 + column % 64] = rounded(y);
                 bias_qkv = number(vector[4 * WIDTH + block * QKV + min(t.lane, QKV - 1)]);
             }
             turn ^= 1;
-            if (asks && more)
-                ask(layer + 1, 0);
         }
         if (attends) {
-            u32 q[8];
+            u32 q[8], k[2][8], v[2][8];
             float most = -1e30f, share = 0, mixed[16] = {};
             if (count)
                 wait(bars + 32, parity);
-            take<4>(q, passed + P_QKV + head * 256 + t.part * 64, tag);
-            if (split == SPLITS - 1 && t.warp == WARPS - 1) { // this position, whose keys and values come with q
+            // 16 positions of a warp, two of a thread
+            auto load_past = [&](u32 p0) {
+#pragma unroll
+                for (u32 i = 0; i < 2; i++) {
+                    const u32 p = min(p0 + t.group + 8 * i, max(count, 1u) - 1) * 128 + t.part * 32;
+                    load(k[i], shared + S_KEYS + p);
+                    load(v[i], shared + S_VALUES + p);
+                }
+            };
+            load_past(t.warp * 16);
+            const unsigned char *from = passed + P_QKV + head * 256 + t.part * 64;
+            const bool newest = split == SPLITS - 1 && t.warp == WARPS - 1;
+            if (!newest)
+                take<4>(q, from, 16, tag);
+            if (newest) { // this position, whose keys and values come with q
                 u32 k[8], v[8];
-                take<4>(k, passed + P_QKV + WIDTH * 4 + head * 256 + t.part * 64, tag);
-                take<4>(v, passed + P_QKV + WIDTH * 8 + head * 256 + t.part * 64, tag);
+                bool all;
+                do {
+                    all = true;
+#pragma unroll
+                    for (u32 i = 0; i < 4; i++) {
+                        const uint4 a = look(from + 16 * i), b = look(from + WIDTH * 4 + 16 * i), c = look(from + WIDTH * 8 + 16 * i);
+                        q[2 * i] = a.x, q[2 * i + 1] = a.z, k[2 * i] = b.x, k[2 * i + 1] = b.z, v[2 * i] = c.x, v[2 * i + 1] = c.z;
+                        all = all && a.y == tag && a.w == tag && b.y == tag && b.w == tag && c.y == tag && c.w == tag;
+                    }
+                } while (!all);
                 most = 0;
 #pragma unroll
                 for (u32 i = 0; i < 8; i++)
@@ -530,16 +581,11 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
                         mixed[2 * i] = low(v[i]), mixed[2 * i + 1] = high(v[i]);
                 }
             }
-            // 16 positions of a warp, two of a thread; all columns of `b` are q
+            // All columns of `b` are q.
             for (u32 p0 = t.warp * 16; p0 < count; p0 += WARPS * 16) {
-                u32 k[2][8], v[2][8];
                 float c[4] = {};
-#pragma unroll
-                for (u32 i = 0; i < 2; i++) {
-                    u32 p = min(p0 + t.group + 8 * i, count - 1) * 128 + t.part * 32;
-                    load(k[i], shared + S_KEYS + p);
-                    load(v[i], shared + S_VALUES + p);
-                }
+                if (p0 >= WARPS * 16)
+                    load_past(p0);
 #pragma unroll
                 for (u32 i = 0; i < 8; i += 2)
                     multiply(c, k[0][i], k[1][i], k[0][i + 1], k[1][i + 1], q[i], q[i + 1]);
@@ -558,6 +604,7 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
                     mixed[2 * i + 1] = mixed[2 * i + 1] * keep + p_0 * high(v[0][i]) + p_1 * high(v[1][i]);
                 }
             }
+            release(bars + 72, t.lane);
             // Over the groups: two columns remain in each thread
 #pragma unroll
             for (u32 lanes = 16, n = 8; lanes >= 4; lanes /= 2, n /= 2) {
@@ -574,7 +621,7 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
             *(float2 *)&mix[t.warp][column] = make_float2(mixed[0], mixed[1]);
             if (t.lane == 0)
                 mix[t.warp][64] = most, mix[t.warp][65] = share;
-            __syncthreads();
+            together();
             if (tid < 16 * REPLICAS) {
                 const u32 four = tid % 16;
                 float4 y = {};
@@ -592,34 +639,36 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
                 put(passed + P_MIXED + tid / 16 * HEADS * SPLITS * 256 + (block * 16 + four) * 16, pack_halves(y.x * inverse, y.y * inverse),
                     pack_halves(y.z * inverse, y.w * inverse), __float_as_uint(share > 0 ? most + __log2f(share) : -1e30f), tag);
             }
-            if (asks && more)
-                ask(layer + 1, 4);
         }
         { // The heads together: a warp has a head; the columns of `b` are its splits
-            u32 a[8] = {}, b[8] = {};
-            uint4 v[4];
+            u32 a[8] = {}, b[8];
+            uint4 v[2];
             wait(bars + 8, parity);
             if (t.group < OWN)
-                load(a, shared + S_HEADS + t.group * ROW + t.warp * 128 + t.part * 32);
-            const unsigned char *from = passed + P_MIXED + replica * HEADS * SPLITS * 256 + ((t.warp * SPLITS + t.group % SPLITS) * 16 + t.part * 4) * 16;
+                load_apart(a, shared + S_HEADS + t.group * ROW + t.warp * 128 + t.part * 8);
+            release(bars + 48, t.lane);
+            // Threads of the groups 4 .. look for those of the groups 0 .., so that a warp looks at whole lines.
+            const unsigned char *from = passed + P_MIXED + replica * HEADS * SPLITS * 256 + ((t.warp * SPLITS + t.group % 4) * 16 + t.group / 4 * 4 + t.part) * 16;
             bool all;
             do {
-                all = true;
-#pragma unroll
-                for (u32 i = 0; i < 4; i++)
-                    v[i] = look(from + 16 * i), all = all && v[i].w == tag;
+                v[0] = look(from), v[1] = look(from + 128);
+                all = v[0].w == tag && v[1].w == tag;
             } while (!all);
             float most = __uint_as_float(v[0].z), own = most;
             most = fmaxf(most, __shfl_xor_sync(~0u, most, 4));
             most = fmaxf(most, __shfl_xor_sync(~0u, most, 8));
             float f = exp2(own - most), all_f = f + __shfl_xor_sync(~0u, f, 4);
             all_f += __shfl_xor_sync(~0u, all_f, 8);
-            f = t.group < SPLITS ? f / all_f : 0;
+            f /= all_f;
 #pragma unroll
-            for (u32 i = 0; i < 4; i++) {
+            for (u32 i = 0; i < 2; i++) {
                 float2 y = halves(v[i].x), z = halves(v[i].y);
-                b[2 * i] = pack(y.x * f, y.y * f), b[2 * i + 1] = pack(z.x * f, z.y * f);
+                b[4 * i] = pack(y.x * f, y.y * f), b[4 * i + 1] = pack(z.x * f, z.y * f);
+                b[4 * i + 2] = __shfl_down_sync(~0u, b[4 * i], 16), b[4 * i + 3] = __shfl_down_sync(~0u, b[4 * i + 1], 16);
             }
+#pragma unroll
+            for (u32 i = 0; i < 8; i++)
+                b[i] = t.group < SPLITS ? b[i] : 0;
             float c[4] = {};
 #pragma unroll
             for (u32 i = 0; i < 8; i += 2)
@@ -628,32 +677,29 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
             c[0] += __shfl_xor_sync(~0u, c[0], 1);
             if (t.part == 0)
                 sums[turn][0][t.group][t.warp] = c[0];
-            __syncthreads();
+            together();
             if (t.warp == 0) {
                 mine += over_warps(sums[turn][0][min(t.lane, 7)]) + bias_own;
-                put_pairs(passed + P_MIDDLE + block * OWN * 4, WIDTH * 4, mine, OWN);
+                put_pairs(passed + P_MIDDLE + block * OWN * 4, WIDTH * 4, REPLICAS, mine, OWN);
                 bias_own = number(vector[7 * WIDTH + row]);
             }
             turn ^= 1;
-            if (asks && more)
-                ask(layer + 1, 1);
         }
         { // Up
             Norm norm;
             wait(bars + 16, parity);
             norm.prepare(shared + S_UP, shared + S_NORM2, t);
-            take<4>(x, passed + P_MIDDLE + replica * WIDTH * 4 + t.warp * 256 + t.part * 64, tag);
+            release(bars + 56, t.lane);
+            take<4>(x, passed + P_MIDDLE + replica * WIDTH * 4 + t.warp * 256 + t.part * 16, 64, tag);
             norm.finish(x, sums[turn], t);
-            __syncthreads();
+            together();
             if (t.warp == 0) {
                 float y = Norm::sum(sums[turn], t.lane) + bias_up;
                 y *= 1 - 1 / (exp2(2.88539008f * 0.79788456f * (y + 0.044715f * y * y * y)) + 1);
-                put_pairs(passed + P_HIDDEN + block * UP * 4, WIDTH * 16, y, UP);
+                put_pairs(passed + P_HIDDEN + block * UP * 4, WIDTH * 16, REPLICAS, y, UP);
                 bias_up = number(vector[8 * WIDTH + block * UP + min(t.lane, UP - 1)]);
             }
             turn ^= 1;
-            if (asks && more)
-                ask(layer + 1, 2);
         }
         { // Down: a warp has 256 columns; a thread looks at 8 of them, and the warp shares them
             u32 a[32] = {}, pairs[4];
@@ -664,9 +710,11 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
                     uint4 v = *(const uint4 *)(shared + S_DOWN + t.group * LONG_ROW + t.warp * 512 + (t.part + 4 * i) * 16);
                     a[4 * i] = v.x, a[4 * i + 1] = v.y, a[4 * i + 2] = v.z, a[4 * i + 3] = v.w;
                 }
-            take<2>(pairs, passed + P_HIDDEN + replica * WIDTH * 16 + t.warp * 1024 + t.lane * 32, tag);
+            release(bars + 64, t.lane);
+            take<2>(pairs, passed + P_HIDDEN + replica * WIDTH * 16 + t.warp * 1024 + t.lane * 16, 512, tag);
             unsigned char *hidden = shared + S_HIDDEN + t.warp * 512;
-            *(uint4 *)(hidden + t.lane * 16) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+            *(uint2 *)(hidden + t.lane * 8) = make_uint2(pairs[0], pairs[1]);
+            *(uint2 *)(hidden + 256 + t.lane * 8) = make_uint2(pairs[2], pairs[3]);
             __syncwarp();
             float c[4][4] = {};
 #pragma unroll
@@ -677,22 +725,13 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
             }
             if (t.part == 0)
                 sums[turn][0][t.group][t.warp] = (c[0][0] + c[1][0]) + (c[2][0] + c[3][0]);
-            __syncthreads();
+            together();
             if (t.warp == 0) {
                 mine += over_warps(sums[turn][0][min(t.lane, 7)]) + bias_down;
-                put_pairs(passed + P_OUT + block * OWN * 4, WIDTH * 4, mine, OWN);
+                put_pairs(passed + P_OUT + block * OWN * 4, WIDTH * 4, REPLICAS, mine, OWN);
                 bias_down = number(vector[12 * WIDTH + row]);
             }
             turn ^= 1;
-            if (asks && more)
-                ask(layer + 1, 3);
-        }
-        // The first rows of each warp come into L2 while the last layers run
-        if (asks && PREFETCH && layer + 6 >= layers) {
-            const u32 share = (vocabulary + BLOCKS - 1) / BLOCKS, of_warp = (share + WARPS - 1) / WARPS;
-            const u32 r = block * share + min(t.lane, WARPS - 1) * of_warp + 2 * STAGES + (layer + 6 - layers) * PREFETCH;
-            if (t.lane < WARPS && r + PREFETCH <= vocabulary)
-                asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(tokens + (u64)r * WIDTH), "r"(PREFETCH * WIDTH * 2) : "memory");
         }
     }
     // The logits: a warp has some rows, two on the way together
@@ -700,8 +739,8 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
               row0 = min(end, block * share + t.warp * of_warp), rows = min(end, row0 + of_warp) - row0, stages = (rows + 1) / 2;
     auto ask_rows = [&](u32 stage) {
         const u32 bytes = min(2u, rows - 2 * stage) * WIDTH * 2, slot = t.warp * STAGES + stage % STAGES;
-        expect(bars + 40 + slot * 8, bytes);
-        copy(here + slot * STAGE, tokens + (u64)(row0 + 2 * stage) * WIDTH, bytes, bars + 40 + slot * 8);
+        expect(bars + 80 + slot * 8, bytes);
+        copy(here + slot * STAGE, tokens + (u64)(row0 + 2 * stage) * WIDTH, bytes, bars + 80 + slot * 8);
     };
     if (t.lane == 0)
         for (u32 i = 0; i < min(STAGES, stages); i++)
@@ -720,13 +759,13 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
 #pragma unroll
         for (u32 lanes = 16; lanes; lanes /= 2)
             sum += __shfl_xor_sync(~0u, sum, lanes), squares += __shfl_xor_sync(~0u, squares, lanes);
-        __syncthreads();
+        together();
         if (t.lane == 0)
             both[t.warp] = sum, both[WARPS + t.warp] = squares;
-        __syncthreads();
+        together();
         const float mean = over_warps(both) / WIDTH, inverse = rsqrtf(over_warps(both + WARPS) / WIDTH - mean * mean + 1e-5f);
         *(float2 *)(all + tid * 2) = make_float2((x0 - mean) * inverse * low(gain) + low(bias), (x1 - mean) * inverse * high(gain) + high(bias));
-        __syncthreads();
+        together();
 #pragma unroll
         for (u32 i = 0; i < 24; i += 4)
             *(float4 *)&y[i] = *(const float4 *)(all + i / 8 * 256 + t.lane * 8 + i % 8);
@@ -735,7 +774,7 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
     for (u32 stage = 0; stage < stages; stage++) {
         const u32 slot = t.warp * STAGES + stage % STAGES;
         float sum[2] = {};
-        wait(bars + 40 + slot * 8, stage / STAGES & 1);
+        wait(bars + 80 + slot * 8, stage / STAGES & 1);
 #pragma unroll
         for (u32 i = 0; i < 6; i++) {
             const uint4 w = *(const uint4 *)(shared + slot * STAGE + i * 512 + t.lane * 16);
@@ -760,7 +799,7 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
     u64 *bests = (u64 *)(shared + S_SUMS) + 64;
     if (t.lane == 0)
         bests[t.warp] = best;
-    __syncthreads();
+    together();
     if (tid == 0) {
         for (u32 i = 1; i < WARPS; i++)
             best = max(best, bests[i]);
@@ -772,7 +811,7 @@ __device__ static void decode(const bf16 *tokens, const bf16 *places, const bf16
 
 // The token after the one at the state's position, if there is more to write: its logits, and the choice by them.
 // `space` has the numbers that blocks pass to each other. The cache has [layer][key or value][head][position][64].
-extern "C" __global__ void __launch_bounds__(384, 1) decode(const bf16 *tokens, const bf16 *places, const bf16 *matrices, const bf16 *vectors,
+extern "C" __global__ void __launch_bounds__(416, 1) decode(const bf16 *tokens, const bf16 *places, const bf16 *matrices, const bf16 *vectors,
     const bf16 *last_norm, bf16 *cache, float *space, float *logits, u32 *text, volatile u32 *stream, State *state,
     const Philox *rng, u32 layers, u32 width,
     u32 vocabulary, u32 context)

@@ -74,11 +74,10 @@ class Case:
         print(f"bench:   {self.name}: {median:.2f} us ({low:.2f} to {high:.2f})", flush=True)
 
 
-def bench(row, step, precision="highest", ways=ROWS, modes=None, calls=1, before=None):
+def bench(row, step, precision="highest", ways=ROWS, modes=None, before=None):
     """Prepares the three ways to run `step`. `precision` is that of `torch.set_float32_matmul_precision`: `highest` is
     f32, `high` is tf32. `ways` leaves some out where they make no sense, and `modes` are names in `MODES` to
-    try. `calls` is how many units of work one call of `step` does (tokens, batches): times are of one. `before` is
-    called before each `step` and is captured with it, but not compiled: copies from the host.
+    try. `before` is called before each `step` and is captured with it, but not compiled: copies from the host.
 
     `step` runs under `torch.no_grad` if the caller says so in it; training steps set gradients to None themselves.
     """
@@ -93,9 +92,9 @@ def bench(row, step, precision="highest", ways=ROWS, modes=None, calls=1, before
 
     ways = [way for way in ways if way in rows]
     if "eager" in ways:
-        cases.append(Case(f"{row} eager", [("", gpu_time(both(step), calls))], precision))
+        cases.append(Case(f"{row} eager", [("", gpu_time(both(step)))], precision))
     if "replay" in ways:
-        cases.append(Case(f"{row} replay", [("", gpu_time(capture(both(step)).replay, calls))], precision))
+        cases.append(Case(f"{row} replay", [("", gpu_time(capture(both(step)).replay))], precision))
     if "compiled" in ways:
         case = Case(f"{row} compiled", [], precision)
         cases.append(case)
@@ -105,7 +104,7 @@ def bench(row, step, precision="highest", ways=ROWS, modes=None, calls=1, before
             torch.compiler.reset()
             try:
                 compiled = torch.compile(step, **MODES[mode])
-                case.candidates.append((mode, gpu_time(capture(both(compiled)).replay, calls)))
+                case.candidates.append((mode, gpu_time(capture(both(compiled)).replay)))
                 kept.append(compiled)  # the graph reads constants that it owns
             except Exception as error:  # a mode that fails is none; the others count
                 traceback.print_exc()
@@ -178,8 +177,8 @@ def capture(step):
     return graph
 
 
-def gpu_time(call, calls):
-    """A function that returns the microseconds of one of `calls` units of `call`, by events around about 20 ms."""
+def gpu_time(call):
+    """A function that returns the microseconds of one `call`, by events around about 20 ms of them."""
     for _ in range(3):
         call()
     torch.cuda.synchronize()
@@ -197,6 +196,6 @@ def gpu_time(call, calls):
             call()
         last.record()
         last.synchronize()
-        return first.elapsed_time(last) * 1e3 / count / calls
+        return first.elapsed_time(last) * 1e3 / count
 
     return measure

@@ -19,8 +19,8 @@ pub fn is_present() -> bool {
 /// A convolution of images by filters of 3x3, with a border of zeros, in f32. (By default, cuDNN would round to TF32.)
 ///
 /// Images are `[batch][channels][side][side]`, filters `[outputs][inputs][3][3]`. Each function below is the work of
-/// one `capture` node, on the node's stream; the memory is that of the node. They fail if memory has another size, and
-/// if cuDNN refuses.
+/// one `capture` node, on the node's stream; the memory is that of the node. They fail if memory has another size or is
+/// given twice, and if cuDNN refuses.
 #[derive(Clone, Copy, Debug)]
 pub struct Convolution {
     /// The number of images.
@@ -74,18 +74,21 @@ impl Convolution {
         W: ?Sized + ArrayOf<f32>,
         Y: ?Sized + ArrayOf<f32>,
     {
-        self.check([x.count(), w.count(), y.count()])?;
+        self.check(
+            [x.count(), w.count(), y.count()],
+            [x.address(), w.address(), y.address()],
+        )?;
         let Prepared {
             convolution,
-            x: dx,
-            w: dw,
-            y: dy,
+            x: of_x,
+            w: of_w,
+            y: of_y,
         } = &*self.prepare(stream)?;
         let forward = ConvForward {
             conv: convolution,
-            x: dx,
-            w: dw,
-            y: dy,
+            x: of_x,
+            w: of_w,
+            y: of_y,
         };
         let algorithm = forward.pick_algorithm()?;
         let workspace = stream.scratch(forward.get_workspace_size(algorithm)?)?;
@@ -112,7 +115,10 @@ impl Convolution {
         W: ?Sized + ArrayOf<f32>,
         Y: ?Sized + ArrayOf<f32>,
     {
-        self.check([dx.count(), w.count(), dy.count()])?;
+        self.check(
+            [dx.count(), w.count(), dy.count()],
+            [dx.address(), w.address(), dy.address()],
+        )?;
         let Prepared {
             convolution,
             x: of_dx,
@@ -150,7 +156,10 @@ impl Convolution {
         W: ?Sized + ArrayOf<f32>,
         Y: ?Sized + ArrayOf<f32>,
     {
-        self.check([x.count(), dw.count(), dy.count()])?;
+        self.check(
+            [x.count(), dw.count(), dy.count()],
+            [x.address(), dw.address(), dy.address()],
+        )?;
         let Prepared {
             convolution,
             x: of_x,
@@ -172,8 +181,11 @@ impl Convolution {
         Ok(())
     }
 
-    /// Fails unless `x`, `w` and `y` have these numbers of elements.
-    fn check(&self, counts: [usize; 3]) -> Result<(), BoxError> {
+    /// Fails unless `x`, `w` and `y` have these numbers of elements, and are three.
+    fn check(&self, counts: [usize; 3], [x, w, y]: [u64; 3]) -> Result<(), BoxError> {
+        if x == w || w == y || y == x {
+            return Err("x, w and y are not three".into());
+        }
         let Self {
             batch,
             inputs,

@@ -2,7 +2,7 @@
 //!
 //! The same graph computes in tf32 and in bf16, since its kernels are generic. Queries, keys and values are three
 //! branches of an `each`, and all that lies between the input and the result is `scratch`. From compute capability 9.0
-//! on, the edges are programmatic: each kernel loads its weights while the one before still runs. It runs on the first
+//! on, the edges are programmatic: a kernel may load its weights while the one before still runs. It runs on the first
 //! CUDA device, or, with fewer tokens and columns, on the CPU emulator. PyTorch has computed what comes out of the same
 //! weights (`pytorch/transformer_block.py`).
 

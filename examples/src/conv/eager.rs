@@ -78,6 +78,15 @@ impl Eager {
     ) -> Result<Self, DriverError> {
         let stream = context.new_stream()?;
         context.bind_to_thread()?;
+        let n = data.labels.len() as u32;
+        let (images, labels) = (Memory::of(&data.images)?, Memory::of(&data.labels)?);
+        stages.end("data ready", images.bytes + labels.bytes);
+        let first = Weights::first();
+        let [w1, b1, w2, b2, w3, b3] = first.parts().map(Memory::of);
+        let weights = [w1?, b1?, w2?, b2?, w3?, b3?];
+        stages.end("model ready", weights.iter().map(|part| part.bytes).sum());
+        let (x, y) = (Memory::zeroed(BATCH * PIXELS * 4)?, Memory::zeroed(BATCH * 4)?);
+        stages.end("static inputs", x.bytes + y.bytes);
         let module = context.load_module(Ptx::from_src(include_str!("../../kernels/train_conv.ptx")))?;
         let kernel = |name| module.load_function(name);
         let kernels = [
@@ -91,15 +100,6 @@ impl Eager {
             kernel("filters_descend")?,
             kernel("conv1_descend")?,
         ];
-        let n = data.labels.len() as u32;
-        let (images, labels) = (Memory::of(&data.images)?, Memory::of(&data.labels)?);
-        stages.end("data ready", images.bytes + labels.bytes);
-        let first = Weights::first();
-        let [w1, b1, w2, b2, w3, b3] = first.parts().map(Memory::of);
-        let weights = [w1?, b1?, w2?, b2?, w3?, b3?];
-        stages.end("model ready", weights.iter().map(|part| part.bytes).sum());
-        let (x, y) = (Memory::zeroed(BATCH * PIXELS * 4)?, Memory::zeroed(BATCH * 4)?);
-        stages.end("static inputs", x.bytes + y.bytes);
         let values = [
             Memory::zeroed(BATCH * C1 * CELLS1 * 4)?,
             Memory::zeroed(BATCH * FEATURES * 4)?,

@@ -48,6 +48,11 @@ impl Programmatic {
         self.0.is_empty()
     }
 
+    /// The nodes at both ends of the edges, in no order, some of them several times.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().flat_map(|edge| [edge.from, edge.to])
+    }
+
     /// Whether the edge between the two is programmatic.
     pub(crate) fn contains(&self, from: u32, to: usize) -> bool {
         !self.0.is_empty()

@@ -173,9 +173,9 @@ const EDIT: &str = "edit";
 
 /// Runs `change` in an edit, and makes its changes by `make`.
 ///
-/// This and its callers are inlined into the program, so that calls of functions in [`EditedGraph`] are direct ones. Here
-/// and in all that follows, a `Result` that is `Ok` is never moved: with room for an [`Error`] it is large, and an edit
-/// should cost no more than CUDA's calls.
+/// This and its callers are inlined into the program, so that calls of functions in [`EditedGraph`] are direct ones. A
+/// `Result` that is `Ok` is not moved here: it has room for an [`Error`], and an edit should cost no more than CUDA's
+/// calls.
 #[inline]
 fn run<G, R: EditResult>(
     graph: &mut G,
@@ -232,7 +232,7 @@ pub fn set_param<G, T>(
     exchange(graph, &mut value);
     if (parts.graph)(graph).open.is_some() {
         return (parts.graph_mut)(graph).request(|open| {
-            if !open.params.iter().any(|&known| known == param) {
+            if !open.params.contains(&param) {
                 open.params.push(param);
             }
         });

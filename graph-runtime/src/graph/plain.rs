@@ -37,9 +37,12 @@ pub fn plain_param<T: 'static>(uses: &'static [(usize, usize)], value: &T) -> Op
     None
 }
 
-/// The arguments that are plain params, by param, as far as edits have found them.
+/// The arguments that are plain params, by param, as far as edits have found them. That no contract mentions them was
+/// checked for the nodes of one graph, so they are never used with another.
 #[derive(Debug, Default)]
 pub(crate) struct PlainUses {
+    /// The id of that graph.
+    graph: u64,
     of: Vec<Option<Box<[PlainUse]>>>,
 }
 
@@ -59,9 +62,11 @@ impl PlainUses {
     #[inline]
     pub(super) fn put(&mut self, update: &mut Update<'_>, param: usize, plain: &PlainParam) -> bool {
         let graph = update.graph;
-        let Some(Some(uses)) = self.of.get(param) else {
-            return self.find(graph, param, plain) && self.put(update, param, plain);
-        };
+        // After a change that failed half-way, nodes are made anew, also with the values that they have.
+        if !graph.half_edited.is_empty() || !self.has(graph, param) && !self.find(graph, param, plain) {
+            return false;
+        }
+        let uses = self.of[param].iter().flatten();
         for known in uses {
             if !known.alike.load(Ordering::Relaxed) {
                 return false;
@@ -74,8 +79,13 @@ impl PlainUses {
                 });
             }
         }
-        // After a change that failed half-way, nodes are made anew, also with the values that they have.
-        graph.half_edited.is_empty()
+        true
+    }
+
+    /// Whether the uses of a param of this graph are known.
+    #[inline]
+    fn has(&self, graph: &Graph, param: usize) -> bool {
+        self.graph == graph.id && matches!(self.of.get(param), Some(Some(_)))
     }
 
     /// Finds the arguments that are a param. Returns false if some are of another type, or mentioned by a contract.
@@ -94,6 +104,10 @@ impl PlainUses {
         let Some(uses) = uses.collect::<Option<_>>() else {
             return false;
         };
+        if self.graph != graph.id {
+            self.of.clear();
+            self.graph = graph.id;
+        }
         if self.of.len() <= param {
             self.of.resize_with(param + 1, || None);
         }
@@ -103,8 +117,8 @@ impl PlainUses {
 }
 
 impl PlainUse {
-    /// The use of a param as an argument of a node; `None` if the kernel's parameter is of another type than `scalar`, or
-    /// if a contract mentions it.
+    /// The use of a param as an argument of a node; `None` if the kernel's parameter is of another type than `scalar`,
+    /// or if a contract mentions it.
     fn of(program: &Program, node: usize, param: usize, scalar: Scalar) -> Option<Self> {
         let Op::Kernel(kernel) = program.ops.get(node)? else {
             return None;

@@ -365,8 +365,8 @@ impl Function {
     }
 
     /// The arguments of a call, a bit for each, that a node which runs already has otherwise, if these are values of at
-    /// most eight bytes that need no check: all contracts were checked for the node, and none mentions them. `None` if something else in the
-    /// call is, or may be, another than the node's. The node is of the graph with this id.
+    /// most eight bytes that need no check: all contracts were checked for the node, and none mentions them. `None` if
+    /// something else in the call is, or may be, another than the node's. The node is of the graph with this id.
     #[inline]
     pub(crate) fn free_changes<const N: usize>(
         &self,

@@ -434,8 +434,8 @@ fn edits_reach_nodes_of_children() -> Result<()> {
 }
 
 cuda_graph! {
-    /// Params that are whole arguments: of the parameter's type and of others, in loops and bodies, of several nodes, and
-    /// where a contract mentions them.
+    /// Params that are whole arguments: of the parameter's type and of others, in loops and bodies, of several nodes,
+    /// and where a contract mentions them.
     graph Whole {
         device data: [u32; 8];
         device rows: [[u32; 4]; 3];

@@ -96,6 +96,10 @@ pub(crate) fn measure(here: &Path, only: &[&str]) -> Result<(Visit, Vec<String>)
                     }
                 }
             }
+            lines
+                .iter()
+                .filter(|line| line.starts_with("note:"))
+                .for_each(|line| println!("{line}"));
             for (row, way, times) in lines.iter().filter_map(|line| parse(line)) {
                 visit.add(&row, way, times);
             }

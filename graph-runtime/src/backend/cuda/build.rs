@@ -37,6 +37,7 @@ impl CudaExecutable {
             programmatic: programmatic::edges(cuda, blueprint, &plain)?,
             ..*blueprint
         };
+        programmatic::divide_alike(&prepared.kernels, blueprint)?;
         match blueprint.program.whole_capture() {
             Some(_) => prepared.adopt(0),
             None => prepared.add_nodes(blueprint)?,

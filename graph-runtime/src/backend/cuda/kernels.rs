@@ -297,6 +297,27 @@ impl Kernels {
         unsafe { driver::module::set_function_attribute(function.handle.function, attribute, shared as i32) }
     }
 
+    /// The bytes of shared memory of a block, static and dynamic, of a function that this graph has loaded. `None` for
+    /// a user's function, which others launch as well.
+    pub(super) fn own_shared(&self, function: u32, config: &LaunchConfig) -> Option<u64> {
+        let function = &self.functions[function as usize];
+        function
+            .owner
+            .is_none()
+            .then(|| function.static_shared + u64::from(config.shared))
+    }
+
+    /// Asks that an SM that runs the function has as much shared memory, and as little cache, as it can.
+    pub(super) fn prefer_shared(&self, function: u32) -> Result<(), CudaError> {
+        /// All of it, in percent.
+        const MAX_SHARED: i32 = 100;
+        announce!(self.cuda, trace, carveout = MAX_SHARED, "cuFuncSetAttribute")?;
+        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+        let function = &self.functions[function as usize];
+        // SAFETY: the function's module is loaded until `unload`.
+        unsafe { driver::module::set_function_attribute(function.handle.function, attribute, MAX_SHARED) }
+    }
+
     /// Unloads all modules.
     ///
     /// # Safety

@@ -10,8 +10,8 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ops::Range;
 
-/// The launches of kernel nodes whose values were changed. They have copies of addresses and handles, so all of them are
-/// forgotten when a node is changed in any other way.
+/// The launches of kernel nodes whose values were changed. They have copies of addresses and handles, so all of them
+/// are forgotten when a node is changed in any other way.
 #[derive(Default)]
 pub(super) struct ReadyLaunches {
     /// By node; empty before the first change.
