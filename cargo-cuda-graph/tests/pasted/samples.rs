@@ -33,6 +33,14 @@ unsafe extern "C" {
 
     fn add_loss(loss: &[Atomic<f32>], output: &[f32], target: &[f32]);
 
+    fn next_token(
+        tokens: &mut [u32],
+        len: u32,
+        stop: &[u32],
+        position: &mut [u32],
+        more: &mut [u32],
+    );
+
     fn softmax(x: &[f32], exps: &mut [f32], y: &mut [f32]);
 
     fn shrink(
