@@ -155,7 +155,7 @@ __device__ __forceinline__ void run(const float *__restrict__ x, const float *__
 
     {   // partial sums of y: a warp has 16 samples, and half of the outputs
         constexpr int NEAR = (TILES + 1) / 2;
-        const int m = warp % 4 * 16, n = warp / 4 * NEAR;
+        const int m = warp % 4 * 16, n = warp / 4 * (TILES - NEAR); // both halves compute the tile in the middle
         float c[NEAR][4] = {}, d[NEAR][4] = {};
         #pragma unroll
         for (int half = 0; half < 2; half++) {
@@ -172,8 +172,6 @@ __device__ __forceinline__ void run(const float *__restrict__ x, const float *__
                 split(a0.x, ab[0], as[0]), split(a1.x, ab[1], as[1]), split(a0.y, ab[2], as[2]), split(a1.y, ab[3], as[3]);
                 #pragma unroll
                 for (int i = 0; i < NEAR; i++) {
-                    if (n + i >= TILES)
-                        break;
                     const float2 b = *(float2 *)(ws + ((n + i) * 8 + g) * STRIDE + k);
                     split(b.x, bb[0], bs[0]), split(b.y, bb[1], bs[1]);
                     if (exact)
@@ -185,7 +183,7 @@ __device__ __forceinline__ void run(const float *__restrict__ x, const float *__
         asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); // the other blocks have their barriers
         #pragma unroll
         for (int i = 0; i < NEAR; i++)
-            if (n + i < tiles)
+            if (n + i < tiles && (i > 0 || n == 0))
                 #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     const int row = m + h * 8 + g, column = (n + i) * 8 + t * 2;
