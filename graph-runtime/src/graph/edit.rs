@@ -42,7 +42,9 @@ impl HalfEdited {
     /// The edit to report, if there is one.
     pub(crate) fn first(&self) -> Option<Edit> {
         let others = self.others.first().copied();
-        others.or(self.values.then_some(Edit::Values)).or(self.open.then_some(Edit::Open))
+        others
+            .or(self.values.then_some(Edit::Values))
+            .or(self.open.then_some(Edit::Open))
     }
 
     /// Whether another thread's capture has taken a launch.
