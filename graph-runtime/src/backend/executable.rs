@@ -316,16 +316,17 @@ impl Executable {
         }
     }
 
-    /// As [`Executable::apply_memory`], for kernels of which nothing but values has changed.
+    /// As [`Executable::apply_memory`], for kernels of which nothing but values has changed: each with its node, and
+    /// with its index in [`Program::arguments`].
     #[inline]
     pub(crate) fn apply_values(
         &mut self,
         draft: &Draft,
         program: &Program,
-        nodes: impl Iterator<Item = usize>,
+        values: impl Iterator<Item = (usize, usize)> + Clone,
     ) -> Result<()> {
         match self {
-            Executable::Cuda(exec) => exec.apply_values(draft, program, nodes),
+            Executable::Cuda(exec) => exec.apply_values(draft, program, values),
             // These look at the program's values when they run a node.
             Executable::Debug(_) | Executable::Emulator(_) => Ok(()),
         }

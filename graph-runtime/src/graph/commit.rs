@@ -20,25 +20,25 @@ use crate::program::{Argument, KernelOp, Op};
 pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Result<()> {
     // Other checks look at the program's values.
     batch.swap_values(graph);
-    let only_values = batch.has_only_values() && graph.unrestored.is_empty();
-    if !only_values {
-        if let Err(error) = batch.check(graph) {
-            batch.return_values(graph);
-            return Err(error);
-        }
-        batch.find_nodes(graph);
-    }
-    match only_values {
-        true => graph.begin(Edit::Values),
-        false => {
+    if batch.has_only_values() && graph.unrestored.is_empty() {
+        graph.begin(Edit::Values);
+        if let Err(error) = apply(graph, batch, true) {
+            graph.finish(Edit::Values);
             graph.begin(Edit::Update(what));
-            batch.swap(graph);
+            return Err(restore(graph, batch, true, error));
         }
+        graph.finish_updates();
+        return Ok(());
     }
-    if let Err(error) = apply(graph, batch, only_values) {
-        graph.finish(Edit::Values);
-        graph.begin(Edit::Update(what));
-        return Err(restore(graph, batch, only_values, error));
+    if let Err(error) = batch.check(graph) {
+        batch.return_values(graph);
+        return Err(error);
+    }
+    batch.find_nodes(graph);
+    graph.begin(Edit::Update(what));
+    batch.swap(graph);
+    if let Err(error) = apply(graph, batch, false) {
+        return Err(restore(graph, batch, false, error));
     }
     graph.unrestored.clear();
     graph.finish_updates();
@@ -79,7 +79,8 @@ fn apply(graph: &mut Graph, batch: &Batch, only_values: bool) -> Result<()> {
         ..
     } = graph;
     if only_values {
-        return executable.apply_values(draft, program, batch.values.iter().map(|changed| changed.node));
+        let values = batch.values.iter().map(|changed| (changed.node, changed.argument));
+        return executable.apply_values(draft, program, values);
     }
     executable.apply_memory(draft, program, &batch.nodes)?;
     for &node in batch.enabled.iter().map(|(node, _)| node).chain(&*unrestored) {

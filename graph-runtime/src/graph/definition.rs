@@ -296,7 +296,7 @@ impl<G> Definition<G> {
     /// Makes a graph that takes over the executable graph of `old`: see [`Graph::update_from`]. After an error, `old`
     /// is as it was.
     pub(crate) fn take_over(mut self, old: &mut Graph) -> Result<(G, Updated)> {
-        if old.half_edited.contains(&Edit::Captured) {
+        if old.half_edited.is_captured() {
             return Err(old.refusal());
         }
         // After a change that failed half-way, nobody knows which nodes CUDA skips.

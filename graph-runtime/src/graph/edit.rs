@@ -23,38 +23,79 @@ pub(crate) enum Edit {
     Captured,
 }
 
+/// The edits that have begun and not ended.
+#[derive(Debug, Default)]
+pub(crate) struct HalfEdited {
+    /// Whether [`Edit::Open`] is among them. It and [`Edit::Values`] begin and end with every edit, so this is cheap.
+    open: bool,
+    /// Whether [`Edit::Values`] is among them.
+    values: bool,
+    others: Vec<Edit>,
+}
+
+impl HalfEdited {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.open && !self.values && self.others.is_empty()
+    }
+
+    /// The edit to report, if there is one.
+    pub(crate) fn first(&self) -> Option<Edit> {
+        let others = self.others.first().copied();
+        others
+            .or(self.values.then_some(Edit::Values))
+            .or(self.open.then_some(Edit::Open))
+    }
+
+    /// Whether another thread's capture has taken a launch.
+    pub(crate) fn is_captured(&self) -> bool {
+        self.others.contains(&Edit::Captured)
+    }
+}
+
 impl Graph {
     /// Begins an edit: launches are refused until [`Graph::finish`].
     #[inline]
     pub(crate) fn begin(&mut self, edit: Edit) {
-        if !self.half_edited.contains(&edit) {
-            self.half_edited.push(edit);
+        let half_edited = &mut self.half_edited;
+        match edit {
+            Edit::Open => half_edited.open = true,
+            Edit::Values => half_edited.values = true,
+            Edit::Update(_) | Edit::Recording | Edit::Rebind(_) | Edit::Replace | Edit::Captured => {
+                if !half_edited.others.contains(&edit) {
+                    half_edited.others.push(edit);
+                }
+            }
         }
     }
 
     /// Ends an edit that has succeeded.
     #[inline]
     pub(crate) fn finish(&mut self, edit: Edit) {
-        match self.half_edited[..] {
-            [only] if only == edit => self.half_edited.clear(),
-            _ => self.half_edited.retain(|&other| other != edit),
+        let half_edited = &mut self.half_edited;
+        match edit {
+            Edit::Open => half_edited.open = false,
+            Edit::Values => half_edited.values = false,
+            Edit::Update(_) | Edit::Recording | Edit::Rebind(_) | Edit::Replace | Edit::Captured => {
+                half_edited.others.retain(|&other| other != edit);
+            }
         }
     }
 
     /// Ends all updates, since all nodes are now as the program says.
     #[inline]
     pub(crate) fn finish_updates(&mut self) {
-        match self.half_edited[..] {
-            [Edit::Update(_) | Edit::Values] => self.half_edited.clear(),
-            _ => self
-                .half_edited
-                .retain(|edit| !matches!(edit, Edit::Update(_) | Edit::Values)),
+        self.finish(Edit::Values);
+        let others = &mut self.half_edited.others;
+        if !others.is_empty() {
+            others.retain(|edit| !matches!(edit, Edit::Update(_)));
         }
     }
 
     #[cold]
     pub(crate) fn refusal(&self) -> Error {
-        match self.half_edited[0] {
+        // Without a half-made edit, nobody asks.
+        match self.half_edited.first().unwrap_or(Edit::Values) {
             Edit::Update(what) => Error::HalfUpdated {
                 site: self.site(),
                 what,

@@ -28,7 +28,7 @@ use crate::backend::shared::SharedResources;
 use crate::backend::storage::Storage;
 use crate::device::Device;
 use crate::error::{At, Error, Result, Site};
-use crate::graph::edit::Edit;
+use crate::graph::edit::{Edit, HalfEdited};
 use crate::graph::future::LaunchFuture;
 use crate::graph::handle::{Missing, NodeHandle};
 use crate::graph::host_split::HostSplit;
@@ -94,7 +94,7 @@ pub struct Graph {
     pub(crate) executable: Executable,
     pub(crate) declared_nodes: AllDeclaredNodes,
     /// The changes that failed half-way; almost always none.
-    pub(crate) half_edited: Vec<Edit>,
+    pub(crate) half_edited: HalfEdited,
     /// The nodes that the device may run otherwise than the program says, since changing them back has failed. Then
     /// some update is half-edited.
     pub(crate) unrestored: Vec<usize>,
@@ -177,7 +177,7 @@ impl Graph {
             program,
             executable,
             declared_nodes,
-            half_edited: Vec::new(),
+            half_edited: HalfEdited::default(),
             unrestored: Vec::new(),
             open: None,
             room: None,

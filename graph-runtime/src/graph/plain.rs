@@ -63,10 +63,13 @@ impl PlainUses {
     pub(super) fn put(&mut self, update: &mut Update<'_>, param: usize, plain: &PlainParam) -> bool {
         let graph = update.graph;
         // After a change that failed half-way, nodes are made anew, also with the values that they have.
-        if !graph.half_edited.is_empty() || !self.has(graph, param) && !self.find(graph, param, plain) {
+        if !graph.half_edited.is_empty() {
             return false;
         }
-        let uses = self.of[param].iter().flatten();
+        let uses = match self.of.get(param) {
+            Some(Some(uses)) if self.graph == graph.id => uses,
+            _ => return self.find(graph, param, plain) && self.put(update, param, plain),
+        };
         for known in uses {
             if !known.alike.load(Ordering::Relaxed) {
                 return false;
@@ -80,12 +83,6 @@ impl PlainUses {
             }
         }
         true
-    }
-
-    /// Whether the uses of a param of this graph are known.
-    #[inline]
-    fn has(&self, graph: &Graph, param: usize) -> bool {
-        self.graph == graph.id && matches!(self.of.get(param), Some(Some(_)))
     }
 
     /// Finds the arguments that are a param. Returns false if some are of another type, or mentioned by a contract.

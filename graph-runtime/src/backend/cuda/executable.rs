@@ -288,18 +288,20 @@ impl CudaExecutable {
         .at(site)
     }
 
-    /// Makes later launches run kernels with the values that the program now has. Nothing else of these nodes has
-    /// changed since it was last applied.
+    /// Makes later launches run kernels with values that the program now has: each with its node, and with its index in
+    /// [`Program::arguments`]. Nothing else of these nodes has changed since it was last applied. If this fails, it must
+    /// be repeated for the same values, or [`CudaExecutable::apply_memory`] for the same nodes.
     ///
     /// As in [`CudaExecutable::launch`], the context is not made current first.
     pub(crate) fn apply_values(
         &mut self,
         draft: &Draft,
         program: &Program,
-        nodes: impl Iterator<Item = usize>,
+        mut values: impl Iterator<Item = (usize, usize)> + Clone,
     ) -> Result<()> {
         if self.stale {
-            return self.apply_memory(draft, program, &nodes.collect::<Vec<_>>());
+            let nodes: Vec<usize> = values.map(|(node, _)| node).collect();
+            return self.apply_memory(draft, program, &nodes);
         }
         let graph = || Site::graph(&draft.name);
         refuse_in_host_function().at(graph)?;
@@ -307,15 +309,18 @@ impl CudaExecutable {
         if api.needs_context() {
             self.cuda.bind().at(graph)?;
         }
-        let mut last = None;
-        for node in nodes.filter(|&node| last.replace(node) != Some(node)) {
+        while let Some((node, argument)) = values.next() {
             let Some(ready) = self.ready.get(node) else {
                 self.make_ready_for_values(draft, program, node)?;
                 continue;
             };
+            ready.take(program, argument);
+            if values.clone().next().is_some_and(|(next, _)| next == node) {
+                continue;
+            }
             // SAFETY: facts 1, 2 and 11.
-            if let Err(error) = unsafe { ready.set(api, self.exec, program) } {
-                self.set_bound(program, node, error)
+            if let Err(error) = unsafe { ready.set(api, self.exec) } {
+                self.set_bound(node, error)
                     .at(|| graph().at_node(&draft.nodes[node].name))?;
             }
         }
@@ -324,13 +329,13 @@ impl CudaExecutable {
 
     /// Sets the values of a ready node again, with the context current, if it has failed since that was not.
     #[cold]
-    fn set_bound(&self, program: &Program, node: usize, failed: CudaError) -> Result<(), CudaError> {
+    fn set_bound(&self, node: usize, failed: CudaError) -> Result<(), CudaError> {
         let Some(ready) = self.ready.get(node).filter(|_| wants_context(&failed)) else {
             return Err(failed);
         };
         self.cuda.bind()?;
         // SAFETY: facts 1, 2 and 11.
-        unsafe { ready.set(self.cuda.api(), self.exec, program) }
+        unsafe { ready.set(self.cuda.api(), self.exec) }
     }
 
     /// As [`CudaExecutable::apply`], for a kernel whose values have changed for the first time.

@@ -8,7 +8,6 @@ use crate::kernel::Value;
 use crate::program::{Argument, KernelOp, Program};
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::ops::Range;
 
 /// The launches of kernel nodes whose values were changed. They have copies of addresses and handles, so all of them
 /// are forgotten when a node is changed in any other way.
@@ -22,8 +21,8 @@ pub(super) struct ReadyLaunches {
 pub(super) struct ReadyLaunch {
     handle: CUgraphNode,
     params: KernelNodeParams,
-    /// The range of [`Program::arguments`].
-    arguments: Range<usize>,
+    /// The index of the first argument in [`Program::arguments`].
+    first: usize,
     /// The bytes of each argument.
     bytes: Vec<Cell<ArgumentBytes>>,
     /// The addresses of `bytes`, one by one; `params` points to them. Both are on the heap, and stay there.
@@ -75,27 +74,31 @@ impl ReadyLaunch {
         Some(Box::new(Self {
             handle,
             params: launch(kernels.handle(kernel.function), &kernel.config, &mut pointers),
-            arguments: kernel.arguments.start as usize..kernel.arguments.end as usize,
+            first: kernel.arguments.start as usize,
             bytes,
             _pointers: pointers,
         }))
     }
 
-    /// Makes later launches of `exec` run the node with the values that the program now has.
+    /// Takes over the value that an argument, by its index in [`Program::arguments`], has in the program now.
+    #[inline]
+    pub(super) fn take(&self, program: &Program, argument: usize) {
+        // Longer values are never changed by themselves.
+        if let Some(bytes) = self.bytes.get(argument.wrapping_sub(self.first))
+            && let Some(word) = program.arguments[argument].word()
+        {
+            bytes.set([word, 0]);
+        }
+    }
+
+    /// Makes later launches of `exec` run the node with the values that were taken over.
     ///
     /// # Safety
     ///
     /// `exec` lives, and was made of the graph in which `handle` is the node. Since `self` was made, nothing but values
     /// of the node has changed: not its kernel, its dimensions or the addresses of its memory, and not `handle`.
     #[inline]
-    pub(super) unsafe fn set(&self, api: GraphApi, exec: CUgraphExec, program: &Program) -> Result<(), CudaError> {
-        let arguments = &program.arguments[self.arguments.clone()];
-        for (bytes, argument) in self.bytes.iter().zip(arguments) {
-            // Longer values are never changed by themselves.
-            if let Some(word) = argument.word() {
-                bytes.set([word, 0]);
-            }
-        }
+    pub(super) unsafe fn set(&self, api: GraphApi, exec: CUgraphExec) -> Result<(), CudaError> {
         // SAFETY: by the caller's promise; `params` points into `self`.
         unsafe { api.set_kernel_node(exec, self.handle, &self.params) }
     }
