@@ -292,7 +292,8 @@ impl CudaExecutable {
     /// [`Program::arguments`]. Nothing else of these nodes has changed since it was last applied. If this fails, it must
     /// be repeated for the same values, or [`CudaExecutable::apply_memory`] for the same nodes.
     ///
-    /// As in [`CudaExecutable::launch`], the context is not made current first.
+    /// The context is made current first: driver 580 dies of `cuGraphExecKernelNodeSetParams_v2` on a thread that has
+    /// made no other call of it.
     pub(crate) fn apply_values(
         &mut self,
         draft: &Draft,
@@ -304,11 +305,8 @@ impl CudaExecutable {
             return self.apply_memory(draft, program, &nodes);
         }
         let graph = || Site::graph(&draft.name);
-        refuse_in_host_function().at(graph)?;
+        self.cuda.bind().at(graph)?;
         let api = self.cuda.api();
-        if api.needs_context() {
-            self.cuda.bind().at(graph)?;
-        }
         while let Some((node, argument)) = values.next() {
             let Some(ready) = self.ready.get(node) else {
                 self.make_ready_for_values(draft, program, node)?;
@@ -319,23 +317,9 @@ impl CudaExecutable {
                 continue;
             }
             // SAFETY: facts 1, 2 and 11.
-            if let Err(error) = unsafe { ready.set(api, self.exec) } {
-                self.set_bound(node, error)
-                    .at(|| graph().at_node(&draft.nodes[node].name))?;
-            }
+            unsafe { ready.set(api, self.exec) }.at(|| graph().at_node(&draft.nodes[node].name))?;
         }
         Ok(())
-    }
-
-    /// Sets the values of a ready node again, with the context current, if it has failed since that was not.
-    #[cold]
-    fn set_bound(&self, node: usize, failed: CudaError) -> Result<(), CudaError> {
-        let Some(ready) = self.ready.get(node).filter(|_| wants_context(&failed)) else {
-            return Err(failed);
-        };
-        self.cuda.bind()?;
-        // SAFETY: facts 1, 2 and 11.
-        unsafe { ready.set(self.cuda.api(), self.exec) }
     }
 
     /// As [`CudaExecutable::apply`], for a kernel whose values have changed for the first time.
