@@ -288,9 +288,9 @@ impl CudaExecutable {
         .at(site)
     }
 
-    /// Makes later launches run kernels with values that the program now has: each with its node, and with its index in
-    /// [`Program::arguments`]. Nothing else of these nodes has changed since it was last applied. If this fails, it must
-    /// be repeated for the same values, or [`CudaExecutable::apply_memory`] for the same nodes.
+    /// Makes later launches run kernels with values that the program now has: each with its node, and with its index
+    /// in [`Program::arguments`]. Nothing else of these nodes has changed since it was last applied. If this fails, it
+    /// must be repeated for the same values, or [`CudaExecutable::apply_memory`] for the same nodes.
     ///
     /// The context is made current first: driver 580 dies of `cuGraphExecKernelNodeSetParams_v2` on a thread that has
     /// made no other call of it.
