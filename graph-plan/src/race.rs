@@ -21,6 +21,11 @@ pub struct Race {
 /// All races: one for each pair of nodes and resource, sorted by resource, then by node. Nodes that differ only in
 /// their iteration numbers count as one node here, since mending one race of theirs means to mend all.
 pub fn races(draft: &Draft, order: &Order) -> Vec<Race> {
+    races_that(draft, order, |_| true)
+}
+
+/// As [`races`], of those for which `counts` holds: a pair of nodes may have one that does not, and one that does.
+pub(crate) fn races_that(draft: &Draft, order: &Order, counts: impl Fn(&Race) -> bool) -> Vec<Race> {
     if race_free(draft, order) {
         return Vec::new();
     }
@@ -41,19 +46,22 @@ pub fn races(draft: &Draft, order: &Order) -> Vec<Race> {
             for &first in &accesses[..index] {
                 let from = &draft.accesses[first];
                 if conflict(from, to) && !order.ordered(from.node, to.node) {
+                    let race = match from.node < to.node {
+                        true => Race { first, second },
+                        false => Race {
+                            first: second,
+                            second: first,
+                        },
+                    };
+                    if !counts(&race) {
+                        continue;
+                    }
                     if let Some(of) = &declarations
                         && !known.insert((of[from.node].min(of[to.node]), of[from.node].max(of[to.node])))
                     {
                         continue;
                     }
-                    found.push(if from.node < to.node {
-                        Race { first, second }
-                    } else {
-                        Race {
-                            first: second,
-                            second: first,
-                        }
-                    });
+                    found.push(race);
                 }
             }
         }

@@ -120,16 +120,13 @@ fn of_body(
     draft: &Draft,
     is_race: impl Fn(usize, usize) -> bool,
 ) -> Vec<Mend> {
-    let all = crate::races(local, order);
-    if all.is_empty() {
+    let owner = |access: usize| local.accesses[access].node;
+    let certain = race::races_that(local, order, |race| {
+        !uncertain[owner(race.first)] && !uncertain[owner(race.second)] && is_race(race.first, race.second)
+    });
+    if certain.is_empty() {
         return Vec::new();
     }
-    let owner = |access: usize| local.accesses[access].node;
-    let certain: Vec<_> = all
-        .into_iter()
-        .filter(|race| !uncertain[owner(race.first)] && !uncertain[owner(race.second)])
-        .filter(|race| is_race(race.first, race.second))
-        .collect();
     let loops = loops(local, node, draft);
     let may_join = |from: usize, to: usize| {
         // Iterations of one declaration count as one node, so that edges of all of them would be needed.

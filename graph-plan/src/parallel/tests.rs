@@ -311,9 +311,7 @@ proptest! {
                 prop_assert_eq!(found(&sketch, &parallel, first, second), expected, "{:?} {:?}", first, second);
             }
             let told = outcome.errors.iter().any(|error| error.code == Code::Race);
-            // Races of a node that is wrong in another way are told when that is mended.
-            let is_wrong = outcome.errors.iter().any(|error| error.code != Code::Race);
-            prop_assert!(told == any || is_wrong && any, "{:?}", outcome.errors);
+            prop_assert_eq!(told, any, "{:?}", outcome.errors);
         }
     }
 
