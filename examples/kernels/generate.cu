@@ -356,7 +356,7 @@ __device__ static inline void load(u32 (&to)[8], const unsigned char *from)
     to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w, to[4] = b.x, to[5] = b.y, to[6] = b.z, to[7] = b.w;
 }
 
-// The same of four times four columns, of which each thread of a group has its own
+// Loads four times four columns; each thread of a group has its own four
 __device__ static inline void load_apart(u32 (&to)[8], const unsigned char *from)
 {
 #pragma unroll

@@ -303,7 +303,7 @@ extern "C" __global__ void __launch_bounds__(512) conv1_descend(
     }
 }
 
-// The same of the last layer, and the next step; a thread for each weight
+// One step down the gradients of the last layer, and the next number of the step; a thread for each weight
 extern "C" __global__ void __launch_bounds__(128) linear_descend(
     const float (*h)[512], const float (*d)[10], float (*w)[512], float *bias, float rate, unsigned *step)
 {

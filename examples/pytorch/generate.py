@@ -53,7 +53,7 @@ class Decoder:
         self.cache = torch.zeros(LAYERS, 2, HEADS, CONTEXT, 64, device="cuda", dtype=torch.bfloat16)
 
     def __call__(self, token, place, position):
-        """The logits after `token`, a tensor of one; `place` is its position as such a tensor, `position` as a number."""
+        """The logits after `token`. It and `place`, its position, are tensors of one; `position` is the number."""
         x = self.tokens[token] + self.places[place]
         for layer, cache in zip(self.layers, self.cache):
             n = F.layer_norm(x, (WIDTH,), *layer["norm1"])

@@ -39,14 +39,10 @@ pub fn time<T: ?Sized, E>(
     rounds: usize,
     batch: usize,
     subject: &mut T,
-    mut launch: impl FnMut(&mut T) -> Result<(), E>,
+    launch: impl FnMut(&mut T) -> Result<(), E>,
     mut wait: impl FnMut(&mut T) -> Result<(), E>,
 ) -> Result<Times, E> {
-    measure(row, rounds, batch, || {
-        let start = Instant::now();
-        for _ in 0..batch {
-            launch(subject)?;
-        }
+    measure(row, rounds, batch, subject, launch, |subject, start| {
         wait(subject)?;
         Ok(start.elapsed())
     })
@@ -62,30 +58,33 @@ pub fn cpu_time<T: ?Sized, E>(
     rounds: usize,
     batch: usize,
     subject: &mut T,
-    mut launch: impl FnMut(&mut T) -> Result<(), E>,
+    launch: impl FnMut(&mut T) -> Result<(), E>,
     mut wait: impl FnMut(&mut T) -> Result<(), E>,
 ) -> Result<Times, E> {
-    measure(row, rounds, batch, || {
-        let start = Instant::now();
-        for _ in 0..batch {
-            launch(subject)?;
-        }
+    measure(row, rounds, batch, subject, launch, |subject, start| {
         let time = start.elapsed();
         wait(subject)?;
         Ok(time)
     })
 }
 
-/// Runs `round` some times unmeasured, then `rounds` times (at least once), and divides the times by `batch`.
-fn measure<E>(
+/// Makes some rounds unmeasured, then `rounds` (at least one), each of `batch` launches. `end` ends a round that began
+/// at an instant, and returns its time, which is divided by `batch`.
+fn measure<T: ?Sized, E>(
     row: &str,
     rounds: usize,
     batch: usize,
-    mut round: impl FnMut() -> Result<Duration, E>,
+    subject: &mut T,
+    mut launch: impl FnMut(&mut T) -> Result<(), E>,
+    mut end: impl FnMut(&mut T, Instant) -> Result<Duration, E>,
 ) -> Result<Times, E> {
     let mut times = Vec::new();
     for number in 0..WARM_UP + rounds.max(1) {
-        let time = round()?.as_secs_f64() * 1e6 / batch.max(1) as f64;
+        let start = Instant::now();
+        for _ in 0..batch {
+            launch(subject)?;
+        }
+        let time = end(subject, start)?.as_secs_f64() * 1e6 / batch.max(1) as f64;
         if number >= WARM_UP {
             times.push(time);
         }

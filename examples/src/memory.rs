@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Clone, Debug)]
 pub struct Stages {
     device: Device,
-    /// What the device had free before the first stage.
+    /// The bytes that were free on the device before the first stage.
     free: Option<usize>,
     allocated: usize,
     rows: Vec<Stage>,

@@ -69,7 +69,7 @@ impl Eager {
     /// Allocates everything, and copies data and first weights.
     ///
     /// # Errors
-    /// Those of the driver.
+    /// Any error of the driver.
     pub(super) fn new(
         context: &Arc<CudaContext>,
         data: &Data,
@@ -130,7 +130,7 @@ impl Eager {
     /// Queues one step.
     ///
     /// # Errors
-    /// Those of the driver.
+    /// Any error of the driver.
     pub(super) fn launch(&mut self, rate: f32) -> Result<(), DriverError> {
         let [images, labels, x, y] = self.data.each_ref().map(|memory| memory.address);
         let [w1, b1, w2, b2, w3, b3] = self.weights.each_ref().map(|memory| memory.address);
@@ -172,7 +172,7 @@ impl Eager {
     /// Waits for all steps.
     ///
     /// # Errors
-    /// Those of the driver.
+    /// Any error of the driver.
     pub(super) fn wait(&self) -> Result<(), DriverError> {
         self.stream.synchronize()
     }
@@ -180,7 +180,7 @@ impl Eager {
     /// Copies the weights to the host; waits for all steps.
     ///
     /// # Errors
-    /// Those of the driver.
+    /// Any error of the driver.
     pub(super) fn weights(&self) -> Result<Weights, DriverError> {
         self.wait()?;
         let [w1, b1, w2, b2, w3, b3] = self.weights.each_ref().map(Memory::read);

@@ -57,7 +57,7 @@ unsafe extern "C" {
         h: &mut [[[f32; 64]; 16]; 32],
         which: &mut [[[u8; 64]; 16]; 32],
     );
-    /// The same of the second layer; a block for each image and 8 channels
+    /// Does for the second layer as `conv1` for the first; a block for each image and 8 channels
     #[requires(grid.x == 32 && grid.y == 4 && grid.z == 1 && block == 256)]
     pub safe fn conv2(
         h1: &[[[f32; 64]; 16]; 32],
@@ -122,7 +122,7 @@ unsafe extern "C" {
         bias: &mut [f32; 16],
         rate: f32,
     );
-    /// The same of the last layer, and `step += 1`; a thread for each weight
+    /// A step down the gradients of the last layer, and `step += 1`; a thread for each weight
     #[requires(grid == 40 && block == 128)]
     pub safe fn linear_descend(
         h: &[[[f32; 16]; 32]; 32],

@@ -76,7 +76,7 @@ impl Trained {
 /// of all steps.
 ///
 /// # Errors
-/// Those of `build` and of launches.
+/// Any error of `build` and of launches.
 pub fn train<G: AnyGraph>(
     device: &Device,
     data: &Data,
@@ -118,7 +118,7 @@ pub fn train<G: AnyGraph>(
 /// Trains with the same kernels, launched one by one. Returns the memory and the weights.
 ///
 /// # Errors
-/// Those of the driver.
+/// Any error of the driver.
 pub fn train_without_graph(
     device: &Device,
     context: &Arc<CudaContext>,

@@ -39,10 +39,7 @@ impl Update<'_> {
     /// * [`Error::Unsupported`] for another kernel or other buffers, and for nodes of other kinds;
     /// * [`Error::UnknownNode`] if the graph has no such node, [`Error::ForeignNode`] if it is another graph's.
     pub fn kernel<const N: usize>(&mut self, node: NodeId, launch: Launch, call: KernelCall<N>) -> Result<()> {
-        match self.change_values(node, &launch, &call) {
-            true => Ok(()),
-            false => self.launch(node, launch, call, false),
-        }
+        self.values_or_launch(node, launch, call, false)
     }
 
     /// As [`Update::kernel`], for a launch by the node's declaration. If a handle has chosen other dimensions since the
@@ -54,9 +51,21 @@ impl Update<'_> {
         launch: Launch,
         call: KernelCall<N>,
     ) -> Result<()> {
+        self.values_or_launch(node, launch, call, true)
+    }
+
+    /// Requests the new values of a call or, if more than these may change, all of it after its checks.
+    #[inline]
+    fn values_or_launch<const N: usize>(
+        &mut self,
+        node: NodeId,
+        launch: Launch,
+        call: KernelCall<N>,
+        declared: bool,
+    ) -> Result<()> {
         match self.change_values(node, &launch, &call) {
             true => Ok(()),
-            false => self.launch(node, launch, call, true),
+            false => self.launch(node, launch, call, declared),
         }
     }
 

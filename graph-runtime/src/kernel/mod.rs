@@ -112,6 +112,18 @@ impl KernelFacts {
         true
     }
 
+    /// Whether, in one of the files, it lets the kernels after it start before it has ended.
+    pub(crate) const fn triggers(&self) -> bool {
+        let mut variant = 0;
+        while variant < self.variants() {
+            if self.variant(variant).dependency.triggers.is_some() {
+                return true;
+            }
+            variant += 1;
+        }
+        false
+    }
+
     /// The form of a parameter that is a texture.
     pub(crate) fn texture(&self, param: usize) -> Option<&'static Texture> {
         self.textures.iter().find(|texture| texture.param == param)

@@ -15,7 +15,7 @@ pub struct ProgrammaticEdge<'a> {
 impl ProgrammaticEdge<'_> {
     /// A message that says why the edge does not order its nodes; `None` if it does.
     ///
-    /// Of a kernel with tuned files, each counts that a device with programmatic launches may get.
+    /// Every file of the kernel counts that a device with programmatic launches may get.
     ///
     /// `kernel` is the kernel of the downstream node, and `memory` has the memory that its parameters point to. `all`
     /// are the kernels of all nodes, since one of them may write variables of the same module.
@@ -60,14 +60,10 @@ impl ProgrammaticEdge<'_> {
 
     /// A warning that the edge gains nothing, since the upstream kernel never lets the next one start early.
     pub const fn never_triggers(&self, upstream: &KernelFacts) -> Option<Text> {
-        let mut variant = 1;
-        while variant < upstream.variants() {
-            if upstream.variant(variant).dependency.triggers.is_some() {
-                return None;
-            }
-            variant += 1;
+        match upstream.triggers() {
+            true => None,
+            false => self.rule().never_triggers(&upstream.code()),
         }
-        self.rule().never_triggers(&upstream.code())
     }
 
     const fn rule(&self) -> graph_plan::ProgrammaticEdge<'_> {
@@ -95,12 +91,5 @@ pub const fn reads_uninitialized(node: &str, memory: &str, kernel: &KernelFacts,
 /// Whether the kernel may let the kernels after it start before it has ended. (Always true of a CUDA source, whose PTX
 /// is not known yet.)
 pub const fn triggers<K: Kernel>() -> bool {
-    let mut variant = 0;
-    while variant < K::FACTS.variants() {
-        if K::FACTS.variant(variant).dependency.triggers.is_some() {
-            return true;
-        }
-        variant += 1;
-    }
-    K::FACTS.source.is_cuda()
+    K::FACTS.source.is_cuda() || K::FACTS.triggers()
 }

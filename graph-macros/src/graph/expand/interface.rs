@@ -415,9 +415,10 @@ fn mapped_handle(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> Toke
     let visibility = visibility(graph, &resource.attributes);
     let summary =
         format!(" A handle to `{name}`, by which the host accesses it while the graph runs. Waits for nothing.");
-    let (field, element) = match is_unfit(resource) {
-        true => (unseen(name), quote!(::core::primitive::u32)), // which was reported
-        false => (unseen(name), resource.shape.element.to_token_stream()),
+    let field = unseen(name);
+    let element = match is_unfit(resource) {
+        true => quote!(::core::primitive::u32), // its own were reported
+        false => resource.shape.element.to_token_stream(),
     };
     let promise = promise::mention(graph);
     let (ty, get) = match graph.is_expression() {

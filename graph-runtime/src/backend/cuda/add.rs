@@ -182,8 +182,13 @@ impl Adder {
         node: usize,
     ) -> Result<(), CudaError> {
         match &program.ops[node] {
-            // SAFETY: by the caller's promise.
-            Op::Kernel(kernel) => unsafe { self.set_kernel(exec, handle, program, kernels, node, kernel) },
+            Op::Kernel(kernel) => {
+                // SAFETY: by the caller's promise.
+                let params = unsafe { self.kernel(program, kernels, kernel, node) }?;
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
+                // over.
+                unsafe { self.cuda.api().set_kernel_node(exec, handle, &params) }
+            }
             op @ Op::Memset { to, .. } => {
                 let fill = Fill::of_node(program, node, op).unwrap_or(Fill::Nothing);
                 // SAFETY: by the caller's promise.
@@ -206,28 +211,6 @@ impl Adder {
             | Op::Capture(_)
             | Op::Raw(_) => Ok(()),
         }
-    }
-
-    /// As [`Adder::apply`], for a kernel.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Adder::apply`].
-    #[inline]
-    pub(super) unsafe fn set_kernel(
-        &mut self,
-        exec: CUgraphExec,
-        handle: CUgraphNode,
-        program: &Program,
-        kernels: &Kernels,
-        node: usize,
-        kernel: &KernelOp,
-    ) -> Result<(), CudaError> {
-        // SAFETY: by the caller's promise.
-        unsafe { self.gather(program, kernel, node) }?;
-        let params = launch(kernels.handle(kernel.function), &kernel.config, &mut self.pointers);
-        // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-        unsafe { self.cuda.api().set_kernel_node(exec, handle, &params) }
     }
 
     pub(super) fn device(&self, part: Part) -> u64 {
@@ -272,27 +255,14 @@ impl Adder {
         kernel: &KernelOp,
         node: usize,
     ) -> Result<KernelNodeParams, CudaError> {
-        // SAFETY: by the caller's promise.
-        unsafe { self.gather(program, kernel, node) }?;
-        let handle = kernels.handle(kernel.function);
-        Ok(launch(handle, &kernel.config, &mut self.pointers))
-    }
-
-    /// Makes `pointers` point to the arguments of a kernel node, which are in `program` and, for memory, in `buffers`.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Adder::add`].
-    #[inline]
-    unsafe fn gather(&mut self, program: &Program, kernel: &KernelOp, node: usize) -> Result<(), CudaError> {
         let arguments = program.arguments(kernel);
-        let mut buffers = std::mem::take(&mut self.buffers);
-        buffers.clear();
-        buffers.extend(arguments.iter().map(|argument| match argument {
-            Argument::Buffer { resource, start, .. } => self.address(*resource, *start),
-            Argument::Value(_) => 0,
-        }));
-        self.buffers = buffers;
+        self.buffers.clear();
+        for argument in arguments {
+            self.buffers.push(match argument {
+                Argument::Buffer { resource, start, .. } => self.address(*resource, *start),
+                Argument::Value(_) => 0,
+            });
+        }
         let textures = program.functions[kernel.function as usize].facts.textures;
         if !textures.is_empty() {
             // SAFETY: by the caller's promise.
@@ -304,7 +274,8 @@ impl Adder {
             Argument::Buffer { .. } => ptr::from_ref(buffer).cast::<c_void>().cast_mut(),
             Argument::Value(value) => value.bytes().as_ptr().cast::<c_void>().cast_mut(),
         }));
-        Ok(())
+        let handle = kernels.handle(kernel.function);
+        Ok(launch(handle, &kernel.config, &mut self.pointers))
     }
 
     /// Replaces the addresses in `buffers` that are read through textures by the handles of these.

@@ -243,7 +243,10 @@ impl CudaExecutable {
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         match &program.ops[node] {
-            Op::Kernel(kernel) => return self.apply_kernel(draft, program, node, kernel),
+            Op::Kernel(kernel) => {
+                self.check_textures(draft, program, node, kernel)?;
+                self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
+            }
             Op::Conditional(_) => return self.apply_condition(node).at(site),
             Op::Call(_) => return self.apply_call(node).at(site),
             Op::Memcpy { .. } | Op::Memset { .. } if program.reach(node).is_some() => {
@@ -263,29 +266,6 @@ impl CudaExecutable {
         let handle = self.handle(node);
         // SAFETY: facts 1, 2 and 5; `handle` is the program's node, whose kind `check_change` keeps.
         unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)
-    }
-
-    /// As [`CudaExecutable::apply`], for a kernel. Edits change their values much more often than anything else.
-    #[inline]
-    pub(super) fn apply_kernel(
-        &mut self,
-        draft: &Draft,
-        program: &Program,
-        node: usize,
-        kernel: &KernelOp,
-    ) -> Result<()> {
-        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
-        if !program.functions[kernel.function as usize].facts.textures.is_empty() {
-            self.check_textures(draft, program, node, kernel)?;
-        }
-        self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
-        let handle = self.handle(node);
-        // SAFETY: facts 1, 2 and 5; `handle` is the program's node, which is a kernel.
-        unsafe {
-            self.adder
-                .set_kernel(self.exec, handle, program, &self.kernels, node, kernel)
-        }
-        .at(site)
     }
 
     /// Makes later launches run kernels with values that the program now has: each with its node, and with its index

@@ -3,7 +3,6 @@ use graph_runtime::cuda_graph;
 
 cuda_graph! {
     graph Test {
-        #[allow(unused_resource)]
         mapped news: [u8; 4];
     }
 }
