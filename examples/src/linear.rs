@@ -1,18 +1,49 @@
-//! The data of `train_linear`, the same as in `pytorch/train_linear.py`, and its losses in plain Rust.
+//! The kernel of `train_linear`, its data, the same as in `pytorch/train_linear.py`, and the losses to expect.
+
+use graph_runtime::{Atomic, BoxError, Device, cuda_kernels};
+use std::mem::MaybeUninit;
+
+#[cuda_kernels("kernels/train_linear.ptx", tuned = ["kernels/train_linear.sm_90.ptx"])]
+unsafe extern "C" {
+    /// A whole step: `loss` is the sum of `(x w^T + bias - target)^2`, and `w` and `bias` descend by `rate` times its
+    /// gradient. `w` has a row for each output. `losses` is space for a number of each block, and `count` is 0. The
+    /// step is as accurate as 32-bit floats if `exact` is 1; else tensor cores, if there are some, cut fractions to 10
+    /// bits (tf32).
+    #[requires(block.x == 288 && block == 288 && grid.y <= 1024 && grid.z == 1 && outputs.is_multiple_of(8))]
+    #[requires(0 < inputs && inputs <= 65_536 && 8 * grid.y <= outputs && outputs <= 72 * grid.y && grid <= losses.len())]
+    #[requires(grid.x == 1 || grid.x == 8 && inputs == 1024 && shared >= 111_872)]
+    #[requires(64 * inputs <= x.len() && 64 * outputs <= target.len() && inputs * outputs <= w.len() && outputs <= bias.len())]
+    pub safe fn step(
+        x: &[f32],
+        target: &[f32],
+        w: &mut [f32],
+        bias: &mut [f32],
+        losses: &mut [MaybeUninit<f32>],
+        count: &Atomic<u32>,
+        loss: &mut f32,
+        inputs: u32,
+        outputs: u32,
+        rate: f32,
+        exact: u32,
+    );
+}
+
+/// The losses of the first steps in PyTorch, one a line.
+const PYTORCH: &str = include_str!("../pytorch/train_linear.losses");
 
 /// Samples of a batch.
 pub const BATCH: usize = 64;
 /// The rate of the descent.
 pub const RATE: f32 = 1e-3;
 
-/// The sizes of the layer, and of the launch.
+/// The sizes of the layer, of the data, and of the launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     /// Numbers of a sample.
     pub inputs: usize,
     /// Numbers that the layer makes of a sample.
     pub outputs: usize,
-    /// Batches of an epoch.
+    /// The number of batches, after which the first one comes again.
     pub batches: usize,
     /// Blocks of the grid, x and y.
     pub grid: (u32, u32),
@@ -21,6 +52,27 @@ pub struct Sizes {
 }
 
 impl Sizes {
+    /// The sizes for a device. Where the kernel has clusters and tensor cores, 15 clusters of 8 blocks fill an H200.
+    /// Elsewhere the work of a cluster is one block's.
+    ///
+    /// # Errors
+    /// If CUDA does not say what the device is.
+    pub fn of(device: &Device) -> Result<Self, BoxError> {
+        let (size, batches, grid, shared) = match device.context().map(|it| it.compute_capability()).transpose()? {
+            Some((9.., _)) => (1024, 100, (8, 15), 111_872),
+            Some(_) => (1024, 100, (1, 128), 0),
+            None => (128, 20, (1, 2), 0),
+        };
+        let outputs = if device.is_emulator() { 32 } else { size };
+        Ok(Self {
+            inputs: size,
+            outputs,
+            batches,
+            grid,
+            shared,
+        })
+    }
+
     /// Numbers of a batch: inputs, and then targets.
     pub fn batch(self) -> usize {
         BATCH * (self.inputs + self.outputs)
@@ -58,8 +110,18 @@ fn numbers(stream: u32, len: usize) -> impl Iterator<Item = f32> {
     })
 }
 
-/// The losses of the first epoch.
-pub fn losses(s: Sizes) -> Vec<f32> {
+/// The losses of a step on each batch: those of PyTorch, or of a smaller layer those of plain Rust.
+///
+/// # Errors
+/// If the file of PyTorch's has a line that is no number.
+pub fn expected(device: &Device, s: Sizes) -> Result<Vec<f32>, BoxError> {
+    match device.is_emulator() {
+        true => Ok(losses(s)),
+        false => Ok(PYTORCH.lines().map(str::parse).collect::<Result<_, _>>()?),
+    }
+}
+
+fn losses(s: Sizes) -> Vec<f32> {
     let (mut w, mut bias) = weights(s);
     let step = |number| {
         let batch = batch(s, number);

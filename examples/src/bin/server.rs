@@ -3,9 +3,10 @@
 //! There is one graph for each batch of 1, 2, 4 and so on. All of them share the weights, and a pool with their scratch
 //! memory. It runs on the first CUDA device, or on the CPU emulator, with fewer requests, if there is none.
 
-use examples::log;
-use graph_runtime::{AnyGraph, Device, DeviceBuffer, cuda_graph, cuda_kernels};
-use std::error::Error;
+use examples::bench::percentiles;
+use examples::mlp::{Layer, linear, perceptron};
+use examples::program::{close, random, start};
+use graph_runtime::{AnyGraph, BoxError, cuda_graph};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
@@ -17,14 +18,6 @@ const OUTPUTS: usize = 16;
 
 type Input = [[f32; INPUTS]; ROWS];
 type Output = [[f32; OUTPUTS]; ROWS];
-
-#[cuda_kernels("kernels/mlp.ptx")]
-unsafe extern "C" {
-    /// `y[r][c] = x[r] . w[c] + b[c]`, not below 0 where `relu`; a block for each row, a thread for each column
-    #[requires(grid.x * inputs <= x.len() && outputs * inputs <= w.len() && outputs <= b.len() && grid.x * outputs <= y.len())]
-    #[requires(outputs <= block.x)]
-    safe fn linear(x: &[f32], w: &[f32], b: &[f32], y: &mut [f32], inputs: u32, outputs: u32, relu: u32);
-}
 
 cuda_graph! {
     /// Inference of a batch of requests.
@@ -90,44 +83,39 @@ async fn client(
         sent.map_err(|_| "the server has ended")?;
         let output = answer.await.map_err(|_| "the server has not answered")?;
         latencies.push(start.elapsed());
-        let pairs = output.as_flattened().iter().zip(expected.as_flattened());
-        if let Some((found, expected)) = pairs
-            .clone()
-            .find(|(found, expected)| (*found - *expected).abs() > 1e-3)
-        {
-            return Err(format!("a reply has {found}, expected {expected}"));
-        }
+        close("reply", output.as_flattened(), expected.as_flattened(), 1e-3)?;
     }
     Ok(latencies)
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    log();
-    let device = Device::any()?;
-    println!("device:  {}", device.name());
-    let (largest, clients, count) = if device.is_emulator() {
+async fn main() -> Result<(), BoxError> {
+    let device = start(&[Infer::PLAN])?;
+    let (largest, clients, count): (usize, _, _) = if device.is_emulator() {
         (8, 12, 2)
     } else {
         (256, 300, 20)
     };
 
-    let mut random = random();
-    let weights = Weights::new(&device, &mut random)?;
-    let Weights { w1, b1, w2, b2 } = &weights;
+    let mut random = random(1);
+    let first = Layer::new(&device, &mut random, 1.0 / 8.0)?;
+    let second = Layer::new(&device, &mut random, 1.0 / 16.0)?;
     let pool = device.pool();
     let pooled = device.with_pool(&pool);
-    let mut buckets = Vec::new();
-    for bucket in (0..=usize::ilog2(largest)).rev() {
-        buckets.push(Infer::build(&pooled, 1 << bucket, w1, b1, w2, b2)?);
-    }
-    buckets.reverse();
+    let build = |bucket| Infer::build(&pooled, 1_usize << bucket, &first.w, &first.b, &second.w, &second.b);
+    let mut buckets = (0..=largest.ilog2())
+        .rev()
+        .map(build)
+        .collect::<graph_runtime::Result<Vec<_>>>()?;
+    buckets.reverse(); // the largest was built first: the pool has room for all of them
     println!("{}", pool.memory_report());
 
-    let samples = (0..8)
-        .map(|_| weights.sample(&mut random))
-        .collect::<graph_runtime::Result<Vec<_>>>()?;
-    let samples = Vec::leak(samples);
+    let plain = perceptron(&first, &second)?;
+    let samples = (0..8).map(|_| {
+        let input: Input = [(); ROWS].map(|()| [(); INPUTS].map(|()| random()));
+        (input, input.map(|row| plain(&row)))
+    });
+    let samples = Vec::leak(samples.collect());
     let (sender, receiver) = mpsc::channel(largest);
     let server = tokio::spawn(serve(buckets, receiver));
     let clients = (0..clients).map(|number| tokio::spawn(client(sender.clone(), samples, count, number)));
@@ -137,62 +125,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for client in clients {
         latencies.extend(client.await??);
     }
-    let runs = server.await??;
-
-    latencies.sort_unstable();
-    let percentile = |percent: usize| latencies[(latencies.len() - 1) * percent / 100].as_secs_f64() * 1e6;
-    for (bucket, runs) in runs.iter().enumerate() {
+    for (bucket, runs) in server.await??.iter().enumerate() {
         println!("batch {:>3}: {runs} launches", 1 << bucket);
     }
-    println!("latency: p50 {:.0} us, p99 {:.0} us", percentile(50), percentile(99));
+    let [median, p99] = percentiles(&mut latencies, [50, 99]);
+    println!("latency: p50 {median:.0} us, p99 {p99:.0} us");
     println!("check:   {} replies, all as on the CPU", latencies.len());
     Ok(())
-}
-
-/// The weights, which all graphs hold.
-struct Weights {
-    w1: DeviceBuffer<[[f32; INPUTS]; HIDDEN]>,
-    b1: DeviceBuffer<[f32; HIDDEN]>,
-    w2: DeviceBuffer<[[f32; HIDDEN]; OUTPUTS]>,
-    b2: DeviceBuffer<[f32; OUTPUTS]>,
-}
-
-impl Weights {
-    /// Random weights, no biases.
-    fn new(device: &Device, random: &mut impl FnMut() -> f32) -> graph_runtime::Result<Self> {
-        let weights = Self {
-            w1: device.alloc()?,
-            b1: device.alloc()?,
-            w2: device.alloc()?,
-            b2: device.alloc()?,
-        };
-        weights
-            .w1
-            .copy_from(&[(); HIDDEN].map(|()| [(); INPUTS].map(|()| random() / 8.0)))?;
-        weights
-            .w2
-            .copy_from(&[(); OUTPUTS].map(|()| [(); HIDDEN].map(|()| random() / 16.0)))?;
-        Ok(weights)
-    }
-
-    /// A random request, and the reply that the CPU computes.
-    fn sample(&self, random: &mut impl FnMut() -> f32) -> graph_runtime::Result<(Input, Output)> {
-        let (w1, b1, w2, b2) = (self.w1.read()?, self.b1.read()?, self.w2.read()?, self.b2.read()?);
-        let dot = |x: &[f32], w: &[f32], b: f32| x.iter().zip(w).map(|(x, w)| x * w).sum::<f32>() + b;
-        let input: Input = [(); ROWS].map(|()| [(); INPUTS].map(|()| random()));
-        let output = input.map(|row| {
-            let hidden: [f32; HIDDEN] = std::array::from_fn(|c| dot(&row, &w1[c], b1[c]).max(0.0));
-            std::array::from_fn(|c| dot(&hidden, &w2[c], b2[c]))
-        });
-        Ok((input, output))
-    }
-}
-
-/// Numbers between -1 and 1, the same in every run.
-fn random() -> impl FnMut() -> f32 {
-    let mut state = 1_u32;
-    move || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-    }
 }

@@ -4,32 +4,21 @@
 //! loss curve and the confusion matrix as SVG. It runs on the first CUDA device, or on the CPU emulator, for fewer
 //! epochs, if there is none.
 //!
-//! # The trap
+//! **The trap.** A recorded step repeats the arguments that its kernels were recorded with: an optimizer that computes
+//! its rate and the number of the step on the host stays at step 1 and the first rate, silently. Here a value is either
+//! a `param`, which `set_x` changes in the graph, or memory. The number of the step is memory, which the graph counts
+//! up, and the schedule is a kernel that reads it. The program compares both with plain Rust after each epoch.
 //!
-//! A recorded step repeats the arguments that its kernels were recorded with. An optimizer that computes its learning
-//! rate and the number of the step on the host is "at step 1", at the first rate, in every replay. Nothing fails: the
-//! schedule stands still, Adam corrects its moments wrongly for ever, and the model is merely worse. (PyTorch's Adam
-//! refuses to be captured unless it is `capturable`, and then counts on the device; but a rate that is a Python number
-//! is still captured as it is, whatever a scheduler says.) Here a value is either a `param`, which `set_x` changes in
-//! the graph, or memory. The number of the step is memory, which the graph itself counts up, and the schedule is a
-//! kernel that reads it. The program compares the rates on the device with the schedule in plain Rust, after the first
-//! step and after each epoch.
-//!
-//! # The last batch
-//!
-//! 1,437 images are 22 batches of 64 and a rest of 29. All kernels always compute 64 rows. Only the loss takes the
-//! `param` `rows`: it gives no gradient to the rows after it, so whatever these hold teaches nothing. `set_rows`
-//! changes one node, twice in an epoch. A second graph for the rest would have its own copy of all nodes, and share the
-//! weights, Adam's state and the step counter with the first; that pays where batches differ much (see `server`).
+//! **The last batch.** 1,437 images are 22 batches of 64 and a rest of 29. All kernels always compute 64 rows, but the
+//! loss takes the `param` `rows`: it gives no gradient to the rows after it. `set_rows` changes one node, twice in an
+//! epoch. A graph for each length would pay only where batches differ much (see `server`).
 
-use examples::digits::{CLASSES, Digit, HIDDEN, Layer1, Layer2, Layer3, Model, PIXELS, digits, random, scheduled};
-use examples::{argument, bench, charts, log};
-use graph_runtime::{Atomic, Device, Philox, cuda_graph, cuda_kernels};
-use indicatif::{ProgressBar, ProgressStyle};
-use std::error::Error;
+use examples::bench::{self, Figure};
+use examples::charts;
+use examples::digits::{CLASSES, Digit, HIDDEN, Layer1, Layer2, Layer3, Model, PIXELS, check_rates, digits, shuffle};
+use examples::program::{argument, progress, random, start};
+use graph_runtime::{Atomic, BoxError, Philox, cuda_graph, cuda_kernels};
 use std::path::PathBuf;
-
-type R<T> = Result<T, Box<dyn Error>>;
 
 /// Rows of a batch.
 const B: usize = 64;
@@ -127,67 +116,52 @@ cuda_graph! {
     }
 }
 
-fn main() -> R<()> {
-    log();
-    let device = Device::any()?;
-    println!("device:  {}", device.name());
-    let (epochs, wanted) = if device.is_emulator() { (2_u16, 0.7) } else { (60, 0.97) };
-    let epochs = usize::from(argument("--epochs").map_or(Ok(epochs), |text| text.parse())?.max(1));
+fn main() -> Result<(), BoxError> {
+    let device = start(&[Train::PLAN])?;
+    let (epochs, wanted) = if device.is_emulator() { (2, 0.7) } else { (60, 0.97) };
+    let epochs = argument("--epochs").map_or(Ok(epochs), |text| text.parse())?.max(1);
     let out = argument("--out").map_or(PathBuf::from("target/train_digits"), PathBuf::from);
     let weights = argument("--weights").map_or(out.join("digits.safetensors"), PathBuf::from);
 
     let (images, tests) = digits()?;
     let model = Model::new(&device, &mut random(1))?;
-    let Model { layer1, layer2, layer3 } = &model;
-    let mut train = Train::build(&device, 7, layer1, layer2, layer3)?;
-    let steps = (epochs * images.len().div_ceil(B)) as u32;
+    let mut train = Train::build(&device, 7, &model.layer1, &model.layer2, &model.layer3)?;
+    let steps = epochs * images.len().div_ceil(B) as u32;
     train.edit(|train| {
         train.set_warm_up(steps.div_ceil(10))?;
         train.set_total(steps)
     })?;
-
     let losses = fit(&mut train, images, epochs)?;
-    println!(
-        "loss:    {:.4} in the first epoch, {:.4} in the last of {epochs}",
-        losses[0],
-        losses[epochs - 1]
-    );
     let confusion = model.confusion(&device, &tests)?;
     charts::training(&out, &losses, &confusion)?;
     model.save(&weights)?;
     println!("written: {}, and charts in {}", weights.display(), out.display());
 
-    let right: u32 = (0..CLASSES).map(|digit| confusion[digit][digit]).sum();
-    let all = tests.len();
-    if f64::from(right) < wanted * all as f64 {
+    let (right, all) = (
+        (0..CLASSES).map(|digit| confusion[digit][digit]).sum::<u32>(),
+        tests.len(),
+    );
+    let share = f64::from(right) / all as f64;
+    if share < wanted {
         return Err(format!("only {right} of {all} tests are right, at least {wanted} of them are wanted").into());
     }
-    let percent = f64::from(right) / all as f64 * 100.0;
     println!(
-        "check:   {right} of {all} tests right, {percent:.1}%; at least {:.0}% wanted",
+        "check:   {right} of {all} tests right, {:.1}%; at least {:.0}% wanted",
+        share * 100.0,
         wanted * 100.0
     );
-    if std::env::args().any(|argument| argument == "--bench") {
-        let times = bench::time("train_digits", 20, 200, &mut train, Train::launch, |train| {
-            train.synchronize()
-        })?;
-        println!("{times}");
+    if bench::is_wanted(&device) {
+        Figure::new("train_digits", 20, 200).graph(&mut train)?;
     }
     Ok(())
 }
 
 /// Trains for some epochs, and returns the mean loss of each.
-fn fit(train: &mut Train, mut images: Vec<Digit>, epochs: usize) -> R<Vec<f32>> {
-    let style = ProgressStyle::with_template("{bar:40} epoch {pos} of {len}, loss {msg}")?;
-    let bar = ProgressBar::new(epochs as u64).with_style(style); // draws nothing if there is no terminal
-    let mut random = random(2);
-    let mut means = Vec::new();
-    let mut rates = Vec::new();
-    let mut step = 0;
+fn fit(train: &mut Train, mut images: Vec<Digit>, epochs: u32) -> Result<Vec<f32>, BoxError> {
+    let bar = progress(epochs)?;
+    let (mut random, mut means, mut rates, mut step) = (random(2), Vec::new(), Vec::new(), 0);
     for _ in 0..epochs {
-        for left in (1..images.len()).rev() {
-            images.swap(left, (random() * (left + 1) as f32) as usize);
-        }
+        shuffle(&mut images, &mut random);
         train.losses_mut()?.copy_from(&0.0)?;
         for batch in images.chunks(B) {
             if train.rows() != batch.len() as u32 {
@@ -199,13 +173,20 @@ fn fit(train: &mut Train, mut images: Vec<Digit>, epochs: usize) -> R<Vec<f32>> 
             }
             train.launch()?;
             step += 1;
-            if step == 1 {
-                rates.push(check_rates(train, step)?);
+            if step == 1 || step % images.len().div_ceil(B) as u32 == 0 {
+                let (found, counted) = (*train.rates()?.read()?, *train.step()?.read()?);
+                rates.push(check_rates(
+                    found,
+                    counted,
+                    step,
+                    train.peak(),
+                    train.warm_up(),
+                    train.total(),
+                )?);
             }
         }
-        rates.push(check_rates(train, step)?);
         means.push(*train.losses()?.read()? / images.len() as f32);
-        bar.set_message(format!("{:.4}", means[means.len() - 1]));
+        bar.set_message(format!("loss {:.4}", means[means.len() - 1]));
         bar.inc(1);
     }
     bar.finish();
@@ -214,16 +195,10 @@ fn fit(train: &mut Train, mut images: Vec<Digit>, epochs: usize) -> R<Vec<f32>> 
         "rates:   {:.5} at first, up to {most:.5}, {last:.5} at last: as scheduled",
         rates[0]
     );
+    println!(
+        "loss:    {:.4} in the first epoch, {:.4} in the last of {epochs}",
+        means[0],
+        means[means.len() - 1]
+    );
     Ok(means)
-}
-
-/// Compares what the graph has computed for its last step with the schedule in plain Rust, and returns the rate.
-fn check_rates(train: &Train, step: u32) -> R<f64> {
-    let expected = scheduled(step, train.peak(), train.warm_up(), train.total());
-    let found = train.rates()?.read()?.map(f64::from);
-    let close = |(found, expected): (&f64, &f64)| (found - expected).abs() <= 1e-4 * expected + 1e-7;
-    if *train.step()?.read()? != step || !found.iter().zip(&expected).all(close) {
-        return Err(format!("the rates of step {step} are {found:?}, expected {expected:?}").into());
-    }
-    Ok(found[0])
 }

@@ -2,6 +2,7 @@
 //! without one.
 
 mod train;
+mod library;
 mod eager;
 mod reference;
 mod shared;
@@ -10,6 +11,7 @@ mod weights;
 
 pub use data::Data;
 use eager::Eager;
+pub use library::Library;
 pub use reference::step;
 pub use shared::Shared;
 pub use train::{Trained, train, train_without_graph};
@@ -33,6 +35,8 @@ pub const C2: usize = 32;
 pub const CELLS2: usize = 16;
 /// The parts of the batch whose gradients of the second filters are added up later.
 pub const PARTS: usize = 8;
+/// The size of the steps down the gradient.
+pub const RATE: f32 = 0.1;
 /// The inputs of the last layer.
 pub const FEATURES: usize = C2 * CELLS2;
 
