@@ -1,10 +1,20 @@
 //! The nodes of a graph once more, added, instantiated and launched by bare driver calls, to compare with.
 
-use graph_runtime::AnyGraph;
+use graph_runtime::cudarc::driver::sys::CUgraphNodeType::{
+    self, CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMCPY, CU_GRAPH_NODE_TYPE_MEMSET,
+};
 use graph_runtime::cudarc::driver::{DriverError, sys};
+use graph_runtime::{AnyGraph, RawGraph};
 use std::collections::HashMap;
 use std::mem::{MaybeUninit, zeroed};
 use std::ptr::{null, null_mut};
+
+/// The kinds of nodes that are added.
+const KINDS: [CUgraphNodeType; 3] = [
+    CU_GRAPH_NODE_TYPE_KERNEL,
+    CU_GRAPH_NODE_TYPE_MEMCPY,
+    CU_GRAPH_NODE_TYPE_MEMSET,
+];
 
 /// A graph of the same nodes and edges as another, whose memory and kernels it uses.
 #[derive(Debug)]
@@ -43,11 +53,12 @@ impl Bare {
             graph: null_mut(),
             exec: null_mut(),
         };
-        Ok(bare.build(raw.graph, context)?.then_some(bare))
+        Ok(bare.build(raw, context)?.then_some(bare))
     }
 
     /// Whether the graph could be built.
-    fn build(&mut self, other: sys::CUgraph, context: sys::CUcontext) -> Result<bool, DriverError> {
+    fn build(&mut self, other: RawGraph, context: sys::CUcontext) -> Result<bool, DriverError> {
+        let RawGraph { graph: other, exec, .. } = other;
         driver!(cuStreamCreate(&mut self.stream, 1))?;
         driver!(cuGraphCreate(&mut self.graph, 0))?;
         let mut count = 0;
@@ -56,7 +67,7 @@ impl Bare {
         driver!(cuGraphGetNodes(other, nodes.as_mut_ptr(), &mut count))?;
         let mut added = HashMap::new();
         for node in nodes {
-            let Some(new) = self.add(node, context)? else {
+            let Some(new) = self.add(node, exec, context)? else {
                 return Ok(false);
             };
             added.insert(node, new);
@@ -68,22 +79,24 @@ impl Bare {
             null_mut(),
             &mut count
         ))?;
-        // SAFETY: all of it is numbers.
-        let mut data = vec![unsafe { zeroed::<sys::CUgraphEdgeData>() }; count];
-        let (mut from, mut to) = (vec![null_mut(); count], vec![null_mut(); count]);
-        let (first, second) = (from.as_mut_ptr(), to.as_mut_ptr());
-        driver!(cuGraphGetEdges_v2(other, first, second, data.as_mut_ptr(), &mut count))?;
-        for node in from.iter_mut().chain(&mut to) {
-            *node = added[node];
+        if count > 0 {
+            // SAFETY: all of it is numbers.
+            let mut data = vec![unsafe { zeroed::<sys::CUgraphEdgeData>() }; count];
+            let (mut from, mut to) = (vec![null_mut(); count], vec![null_mut(); count]);
+            let (first, second) = (from.as_mut_ptr(), to.as_mut_ptr());
+            driver!(cuGraphGetEdges_v2(other, first, second, data.as_mut_ptr(), &mut count))?;
+            for node in from.iter_mut().chain(&mut to) {
+                *node = added[node];
+            }
+            let (first, second) = (from.as_ptr(), to.as_ptr());
+            driver!(cuGraphAddDependencies_v2(
+                self.graph,
+                first,
+                second,
+                data.as_ptr(),
+                count
+            ))?;
         }
-        let (first, second) = (from.as_ptr(), to.as_ptr());
-        driver!(cuGraphAddDependencies_v2(
-            self.graph,
-            first,
-            second,
-            data.as_ptr(),
-            count
-        ))?;
         // SAFETY: numbers, null pointers, and a result whose zero is a value.
         let mut params = unsafe { zeroed::<sys::CUDA_GRAPH_INSTANTIATE_PARAMS>() };
         driver!(cuGraphInstantiateWithParams(&mut self.exec, self.graph, &mut params))?;
@@ -92,19 +105,29 @@ impl Bare {
         Ok(true)
     }
 
-    /// Adds a node as `node` is, without edges; `None` if it is of another kind.
-    fn add(&self, node: sys::CUgraphNode, context: sys::CUcontext) -> Result<Option<sys::CUgraphNode>, DriverError> {
-        let (mut new, mut kind) = (null_mut(), sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL);
+    /// Adds a node as `node` is in `exec`, without edges; `None` if it is of another kind.
+    fn add(
+        &self,
+        node: sys::CUgraphNode,
+        exec: sys::CUgraphExec,
+        context: sys::CUcontext,
+    ) -> Result<Option<sys::CUgraphNode>, DriverError> {
+        let (mut new, mut kind, mut enabled) = (null_mut(), CU_GRAPH_NODE_TYPE_KERNEL, 1);
         driver!(cuGraphNodeGetType(node, &mut kind))?;
+        if !KINDS.contains(&kind) {
+            return Ok(None);
+        }
+        driver!(cuGraphNodeGetEnabled(exec, node, &mut enabled))?;
         match kind {
-            sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL => {
+            _ if enabled == 0 => driver!(cuGraphAddEmptyNode(&mut new, self.graph, null(), 0))?,
+            CU_GRAPH_NODE_TYPE_KERNEL => {
                 // SAFETY: numbers and pointers that may be null.
                 let mut params = unsafe { zeroed::<sys::CUDA_KERNEL_NODE_PARAMS>() };
                 driver!(cuGraphKernelNodeGetParams_v2(node, &mut params))?;
                 driver!(cuGraphAddKernelNode_v2(&mut new, self.graph, null(), 0, &params))?;
                 driver!(cuGraphKernelNodeCopyAttributes(new, node))?;
             }
-            sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_MEMCPY => {
+            CU_GRAPH_NODE_TYPE_MEMCPY => {
                 let mut params = MaybeUninit::<sys::CUDA_MEMCPY3D>::zeroed();
                 driver!(cuGraphMemcpyNodeGetParams(node, params.as_mut_ptr()))?;
                 driver!(cuGraphAddMemcpyNode(
@@ -116,13 +139,12 @@ impl Bare {
                     context
                 ))?;
             }
-            sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_MEMSET => {
+            _ => {
                 // SAFETY: numbers.
                 let mut params = unsafe { zeroed::<sys::CUDA_MEMSET_NODE_PARAMS>() };
                 driver!(cuGraphMemsetNodeGetParams(node, &mut params))?;
                 driver!(cuGraphAddMemsetNode(&mut new, self.graph, null(), 0, &params, context))?;
             }
-            _ => return Ok(None),
         }
         Ok(Some(new))
     }

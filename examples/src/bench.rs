@@ -152,8 +152,14 @@ impl fmt::Display for Times<'_> {
     }
 }
 
+/// Prints percentiles of the times from a question to its answer.
+pub fn print_latency(name: &str, times: &mut [Duration]) {
+    let [p50, p90, p99] = percentiles(times, [50, 90, 99]);
+    println!("latency: {name:<14} p50 {p50:.1} us, p90 {p90:.1} us, p99 {p99:.1} us");
+}
+
 /// Sorts times, and returns their percentiles in microseconds; NaN if there are none.
-pub fn percentiles<const N: usize>(times: &mut [Duration], percents: [usize; N]) -> [f64; N] {
+fn percentiles<const N: usize>(times: &mut [Duration], percents: [usize; N]) -> [f64; N] {
     times.sort_unstable();
     let at = |percent| times.get(times.len().saturating_sub(1) * percent / 100);
     percents.map(|percent| at(percent).map_or(f64::NAN, |time| time.as_secs_f64() * 1e6))

@@ -31,12 +31,17 @@ pub struct Sizes {
 
 impl Sizes {
     /// GPT-2 with 124 million weights; the vocabulary is rounded up, as usual.
-    pub const GPT2: Self = Self {
-        layers: 12,
-        width: 768,
-        vocabulary: 50_304,
-        context: 1024,
-    };
+    pub const GPT2: Self = Self::new(12, 768, 50_304, 1024);
+
+    /// The sizes of these layers, width, vocabulary and context.
+    pub const fn new(layers: usize, width: usize, vocabulary: usize, context: usize) -> Self {
+        Self {
+            layers,
+            width,
+            vocabulary,
+            context,
+        }
+    }
 
     /// The shape of each tensor: a row for each token, and one for each place; for each layer its matrices (q, k, v;
     /// projection; up; down; with a row for each output) and its vectors (both norms' gains, their biases; the biases
@@ -184,6 +189,18 @@ pub struct Task<'a> {
     pub stop: u32,
     /// 0 for the likeliest token each time, else the temperature of the softmax that tokens are drawn from.
     pub heat: f32,
+}
+
+impl<'a> Task<'a> {
+    /// Goes on with the likeliest tokens until there are `end`.
+    pub const fn likeliest(given: &'a [u32], end: usize) -> Self {
+        Self {
+            given,
+            end,
+            stop: u32::MAX,
+            heat: 0.0,
+        }
+    }
 }
 
 impl Decode {

@@ -4,6 +4,7 @@
 
 mod calls;
 mod schedule;
+mod train;
 
 use crate::tensors;
 use bytemuck::cast_slice;
@@ -12,6 +13,7 @@ use graph_runtime::{BoxError, Device, DeviceBuffer, Mapped, cuda_graph, cuda_ker
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 pub use schedule::check_rates;
 use std::path::Path;
+pub use train::{B, Train};
 
 /// Pixels of an image.
 pub const PIXELS: usize = 64;

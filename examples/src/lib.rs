@@ -7,6 +7,7 @@ pub mod trainer;
 pub mod decoder;
 pub mod block;
 pub mod digits;
+pub mod layers;
 pub mod mlp;
 pub mod linear;
 pub mod sample;

@@ -1,6 +1,7 @@
 //! The kernel of `train_linear`, its data, the same as in `pytorch/train_linear.py`, and the losses to expect.
 
-use graph_runtime::{Atomic, BoxError, Device, cuda_kernels};
+use crate::program::close;
+use graph_runtime::{Atomic, BoxError, Device, DeviceBuffer, Result, SharedHost, Table, cuda_kernels};
 use std::mem::MaybeUninit;
 
 #[cuda_kernels("kernels/train_linear.ptx", tuned = ["kernels/train_linear.sm_90.ptx"])]
@@ -79,14 +80,35 @@ impl Sizes {
     }
 }
 
-/// The weights, a row for each output, and the biases to begin with.
-pub fn weights(s: Sizes) -> (Vec<f32>, Vec<f32>) {
+/// Sets the weights, a row for each output, and the biases to what they are in the beginning.
+///
+/// # Errors
+/// If a graph that writes them has failed.
+pub fn begin(s: Sizes, w: &DeviceBuffer<[f32]>, bias: &DeviceBuffer<[f32]>) -> Result<()> {
+    let (first_w, first_bias) = weights(s);
+    w.copy_from(&first_w)?;
+    bias.copy_from(&first_bias)
+}
+
+fn weights(s: Sizes) -> (Vec<f32>, Vec<f32>) {
     let scaled = |stream, len| numbers(stream, len).map(|number| number / 32.0).collect();
     (scaled(0, s.inputs * s.outputs), scaled(1, s.outputs))
 }
 
+/// All batches, in page-locked memory.
+///
+/// # Errors
+/// If there is too little of it.
+pub fn batches(device: &Device, s: Sizes) -> Result<SharedHost<Table<f32, 2>>> {
+    let mut batches = device.alloc_host_table([s.batches, s.batch()])?;
+    for (number, row) in batches.view_mut().rows_mut().enumerate() {
+        row.copy_from_slice(&batch(s, number));
+    }
+    Ok(batches.share())
+}
+
 /// Inputs, and then targets: half the difference of two neighbours among the inputs.
-pub fn batch(s: Sizes, number: usize) -> Vec<f32> {
+fn batch(s: Sizes, number: usize) -> Vec<f32> {
     let mut batch: Vec<f32> = numbers(2 + number as u32, BATCH * s.inputs).collect();
     for sample in 0..BATCH {
         let input = |output: usize| batch[sample * s.inputs + output % s.inputs];
@@ -110,7 +132,7 @@ fn numbers(stream: u32, len: usize) -> impl Iterator<Item = f32> {
     })
 }
 
-/// The losses of a step on each batch: those of PyTorch, or of a smaller layer those of plain Rust.
+/// Returns the losses of a step on each batch: those of PyTorch, or of a smaller layer those of plain Rust.
 ///
 /// # Errors
 /// If the file of PyTorch's has a line that is no number.
@@ -119,6 +141,22 @@ pub fn expected(device: &Device, s: Sizes) -> Result<Vec<f32>, BoxError> {
         true => Ok(losses(s)),
         false => Ok(PYTORCH.lines().map(str::parse).collect::<Result<_, _>>()?),
     }
+}
+
+/// Compares the first losses with the expected ones, which may differ by `tolerance` of them.
+///
+/// # Errors
+/// If one differs more.
+pub fn check(name: &str, losses: &[f32], expected: &[f32], tolerance: f32) -> Result<(), String> {
+    let ratios: Vec<f32> = losses
+        .iter()
+        .zip(expected)
+        .map(|(loss, expected)| loss / expected)
+        .collect();
+    let worst = close(name, &ratios, &vec![1.0; expected.len()], tolerance)?;
+    let (first, last) = (ratios[0] * expected[0], losses[losses.len() - 1]);
+    println!("check:   {name}: loss {first:.1} to {last:.1e}, as the reference within {worst:.1e}");
+    Ok(())
 }
 
 fn losses(s: Sizes) -> Vec<f32> {

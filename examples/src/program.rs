@@ -15,12 +15,17 @@ pub fn start(plans: &[Plan]) -> Result<Device> {
         .with_writer(std::io::stderr)
         .init();
     if has_argument("--plan") {
-        plans.iter().for_each(|plan| println!("{}", plan.to_mermaid()));
+        plans.iter().for_each(|plan| print!("{}", plan.to_mermaid()));
         std::process::exit(0);
     }
     let device = Device::any()?;
     println!("device:  {}", device.name());
     Ok(device)
+}
+
+/// Chooses between a size for the emulator and one for a GPU.
+pub fn sized<T>(device: &Device, emulator: T, gpu: T) -> T {
+    if device.is_emulator() { emulator } else { gpu }
 }
 
 /// Whether the program has this argument.

@@ -18,8 +18,6 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Rows and columns.
 const N: usize = 256;
-/// Threads of a block.
-const BLOCK: u32 = 256;
 
 type Matrix = [[f32; N]; N];
 
@@ -41,15 +39,11 @@ fn step<'n, K>(
     })?;
     // SAFETY: the graph reads `a` and `b`, and writes `out`.
     unsafe { gemm(stream, a, b, out) }?;
-    let config = LaunchConfig {
-        grid_dim: ((N * N) as u32 / BLOCK, 1, 1),
-        block_dim: (BLOCK, 1, 1),
-        shared_mem_bytes: 0,
-    };
+    let config = LaunchConfig::for_num_elems((N * N) as u32);
     // SAFETY: the launches below write `out`.
     let queue = unsafe { stream.cudarc() };
     for _ in 0..times {
-        // SAFETY: the kernel takes one address, of at least one number for each thread.
+        // SAFETY: the kernel takes one address, of a number for each thread: they are whole blocks.
         unsafe { queue.launch_builder(&double).arg(&out.address()).launch(config) }?;
     }
     Ok(())

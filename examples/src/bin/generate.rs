@@ -7,7 +7,7 @@
 
 use examples::bench::{self, Figure};
 use examples::decoder::{Decode, Model, Sizes, Task, follow, plain_logits};
-use examples::program::{close, largest, start};
+use examples::program::{close, largest, sized, start};
 use examples::tensors;
 use graph_runtime::{BoxError, Device, Result};
 use safetensors::{Dtype, SafeTensors};
@@ -38,7 +38,7 @@ fn main() -> Result<(), BoxError> {
 fn write(device: &Device) -> Result<(), BoxError> {
     let model = Model::load(device, TRAINED)?;
     let mut decode = model.decode(device, 1)?;
-    let end = if device.is_emulator() { 32 } else { model.sizes.context };
+    let end = sized(device, 32, model.sizes.context);
     for (prompt, heat) in [("A graph ", 0.0), ("The ", 0.5)] {
         let given: Vec<u32> = prompt.bytes().map(u32::from).collect();
         decode.begin(Task {
@@ -74,12 +74,7 @@ fn check_large(decode: &mut Decode) -> Result<(), BoxError> {
     let file = SafeTensors::deserialize(REFERENCE)?;
     let text: Vec<u32> = tensors::numbers(&file, "text", Dtype::U32, None)?;
     let given = &text[..text.len() - 1];
-    decode.begin(Task {
-        given,
-        end: given.len(),
-        stop: u32::MAX,
-        heat: 0.0,
-    })?;
+    decode.begin(Task::likeliest(given, given.len()))?;
     decode.launch()?;
     let expected: Vec<f32> = tensors::numbers(&file, "logits", Dtype::F32, None)?;
     let found: Vec<f32> = decode.logits()?.read_vec()?.into_iter().step_by(16).collect();
@@ -105,12 +100,7 @@ fn compare(found: &[f32], expected: &[f32], whose: &str) -> Result<(), BoxError>
 fn measure(decode: &mut Decode) -> Result<()> {
     const TOKENS: usize = 128;
     let first = Sizes::GPT2.context / 2 - TOKENS / 2;
-    decode.begin(Task {
-        given: &vec![1; first + 1],
-        end: first,
-        stop: u32::MAX,
-        heat: 0.0,
-    })?;
+    decode.begin(Task::likeliest(&vec![1; first + 1], first))?;
     decode.launch()?; // fills the cache
     let all = Figure::new("generate bf16", 20, 1).steps(TOKENS);
     all.time(decode, Decode::launch, |decode| decode.seek(first, first + TOKENS))?;

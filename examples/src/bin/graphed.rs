@@ -16,89 +16,31 @@
 //!
 //! It runs on the first CUDA device, or on the CPU emulator if there is none.
 
-use examples::mlp::{Layer, descend, gradient, linear, squared_error};
+use examples::layers::{Backward, Forward, ROWS, Rows, first_layer, next_layer};
+use examples::mlp::{Layer, squared_error};
 use examples::program::{random, start};
-use graph_runtime::{BoxError, Device, DeviceBuffer, Graphed, GraphedMemory, Result, cuda_graph};
+use graph_runtime::{BoxError, cuda_graph};
 
-/// Rows of a batch.
-const B: usize = 16;
 const INPUTS: usize = 16;
 const HIDDEN: usize = 32;
 const OUTPUTS: usize = 8;
 const STEPS: usize = 300;
 const WARM_UP: usize = 3;
-const RATE: f32 = 0.3;
-
-type Rows<const N: usize> = DeviceBuffer<[[f32; N]; B]>;
 
 cuda_graph! {
-    /// A linear layer; its outputs are not below 0 if `relu` is 1.
-    graph Forward<const I: usize, const O: usize>(
-        relu: u32, x: device [[f32; I]; B], w: device [[f32; I]; O], b: device [f32; O], y: mut device [[f32; O]; B],
-    ) {
-        kernel layer = linear<<<B, O>>>(&x, &w, &b, &mut y, I as u32, O as u32, relu);
-    }
-
-    /// A step of gradient descent of a layer.
-    graph Learn<const I: usize, const O: usize>(
-        x: device [[f32; I]; B], dy: device [[f32; O]; B], w: mut device [[f32; I]; O], b: mut device [f32; O],
-    ) {
-        kernel learn = descend<<<O, I>>>(&dy, &x, &mut w, &mut b, RATE, B as u32, I as u32);
-    }
-
-    /// The same, and before it the gradient by `x`, the outputs of a layer with `relu`.
-    graph Backward<const I: usize, const O: usize>(
-        x: device [[f32; I]; B], dy: device [[f32; O]; B], w: mut device [[f32; I]; O], b: mut device [f32; O],
-        dx: mut device [[f32; I]; B],
-    ) {
-        kernel back  = gradient<<<B, I>>>(&dy, &w, &x, &mut dx, I as u32, O as u32);
-        kernel learn = descend<<<O, I>>>(&dy, &x, &mut w, &mut b, RATE, B as u32, I as u32) after back;
-    }
-
     /// The mean squared error, and its gradient.
-    graph Loss(y: device [[f32; OUTPUTS]; B], dy: mut device [[f32; OUTPUTS]; B]) {
-        host    target: [[f32; OUTPUTS]; B];
+    graph Loss(y: device [[f32; OUTPUTS]; ROWS], dy: mut device [[f32; OUTPUTS]; ROWS]) {
+        host    target: [[f32; OUTPUTS]; ROWS];
         host    loss:   f32;
-        scratch t:      [[f32; OUTPUTS]; B];
+        scratch t:      [[f32; OUTPUTS]; ROWS];
         scratch sum:    f32;
 
         memcpy wanted = target -> t;
         memset clear  = sum <- 0.0;
-        kernel error  = squared_error<<<1, B * OUTPUTS>>>(&y, &t, &mut dy, &mut sum, (B * OUTPUTS) as u32)
+        kernel error  = squared_error<<<1, ROWS * OUTPUTS>>>(&y, &t, &mut dy, &mut sum, (ROWS * OUTPUTS) as u32)
                         after wanted, clear;
         memcpy report = sum -> loss after error;
     }
-}
-
-/// The first module: a layer with `relu`, whose inputs need no gradients.
-fn first(device: &Device, random: &mut impl FnMut() -> f32) -> Result<Graphed<Rows<INPUTS>, Rows<HIDDEN>, ()>> {
-    let Layer { w, b } = Layer::new(device, random, 0.5)?;
-    let (inputs, outputs, grad_outputs) = (device.alloc()?, device.alloc()?, device.alloc()?);
-    let forward = Forward::<INPUTS, HIDDEN>::build(device, 1, &inputs, &w, &b, &outputs)?;
-    let backward = Learn::<INPUTS, HIDDEN>::build(device, &inputs, &grad_outputs, w, b)?;
-    let memory = GraphedMemory {
-        inputs,
-        outputs,
-        grad_outputs,
-        grad_inputs: (),
-    };
-    Ok(Graphed::new(device, memory, forward, backward))
-}
-
-/// The second or the third module.
-fn head(device: &Device, random: &mut impl FnMut() -> f32) -> Result<Graphed<Rows<HIDDEN>, Rows<OUTPUTS>>> {
-    let Layer { w, b } = Layer::new(device, random, 0.25)?;
-    let (inputs, outputs, grad_outputs) = (device.alloc()?, device.alloc()?, device.alloc()?);
-    let grad_inputs = device.alloc()?;
-    let forward = Forward::<HIDDEN, OUTPUTS>::build(device, 0, &inputs, &w, &b, &outputs)?;
-    let backward = Backward::<HIDDEN, OUTPUTS>::build(device, &inputs, &grad_outputs, w, b, &grad_inputs)?;
-    let memory = GraphedMemory {
-        inputs,
-        outputs,
-        grad_outputs,
-        grad_inputs,
-    };
-    Ok(Graphed::new(device, memory, forward, backward))
 }
 
 fn main() -> Result<(), BoxError> {
@@ -108,8 +50,9 @@ fn main() -> Result<(), BoxError> {
         Loss::PLAN,
     ])?;
     let mut random = random(1);
-    let mut module1 = first(&device, &mut random)?;
-    let mut heads = [head(&device, &mut random)?, head(&device, &mut random)?];
+    let mut module1 = first_layer::<INPUTS, HIDDEN>(&device, Layer::new(&device, &mut random, 0.5)?)?;
+    let mut head = || next_layer::<HIDDEN, OUTPUTS>(&device, Layer::new(&device, &mut random, 0.25)?);
+    let mut heads = [head()?, head()?];
     // All gradients are 0 yet, so that nothing is learnt from it.
     module1.warm_up(WARM_UP)?;
     heads.iter_mut().try_for_each(|head| head.warm_up(WARM_UP))?;
@@ -120,7 +63,7 @@ fn main() -> Result<(), BoxError> {
     for _ in 0..STEPS {
         // The batch of each step is about one thing or the other: sums or differences of inputs.
         let sign = if random() > 0.0 { 1.0 } else { -1.0 };
-        let batch = Box::new([(); B].map(|()| [(); INPUTS].map(|()| (random() + sign) / 2.0)));
+        let batch = Box::new([(); ROWS].map(|()| [(); INPUTS].map(|()| (random() + sign) / 2.0)));
         data.copy_from(&batch)?;
         for (target, row) in loss.target_mut()?.iter_mut().zip(batch.iter()) {
             *target = std::array::from_fn(|output| row[output] + sign * row[output + OUTPUTS]);
@@ -149,7 +92,7 @@ fn main() -> Result<(), BoxError> {
 }
 
 /// The module for these hidden numbers: they depend on data, and so does this.
-fn choose(hidden: &[[f32; HIDDEN]; B]) -> usize {
+fn choose(hidden: &[[f32; HIDDEN]; ROWS]) -> usize {
     let half = |columns: std::ops::Range<usize>| hidden.iter().flat_map(|row| &row[columns.clone()]).sum::<f32>();
     usize::from(half(0..HIDDEN / 2) < half(HIDDEN / 2..HIDDEN))
 }

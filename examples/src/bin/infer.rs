@@ -8,9 +8,9 @@
 //! a microsecond or more, and a copy several. So all layers are one kernel of one block, which requests all weights
 //! before it computes anything (`kernels/infer.cu`), and the shortest way to it and back has no copies.
 
-use examples::bench::{self, Figure, percentiles};
+use examples::bench::{self, Figure, print_latency};
 use examples::digits::{self, CLASSES, Digit, Infer, Layer1, Layer2, Layer3, Model, PIXELS, answer};
-use examples::program::{close, file_argument, start};
+use examples::program::{close, file_argument, sized, start};
 use graph_runtime::{BoxError, MappedHost, Result, cuda_graph};
 use std::time::Instant;
 
@@ -61,7 +61,7 @@ fn main() -> Result<(), BoxError> {
     let (right, all) = (found.iter().zip(&tests).filter(is_right).count(), tests.len());
 
     // One image at a time.
-    let rounds = if device.is_emulator() { 20 } else { 10_000 };
+    let rounds = sized(&device, 20, 10_000);
     let latency = |name: &str, ask: &mut dyn FnMut(&Image) -> Result<Logits, BoxError>| -> Result<(), BoxError> {
         let mut times = Vec::new();
         for (image, expected) in images.iter().zip(&expected).cycle().take(rounds) {
@@ -70,17 +70,14 @@ fn main() -> Result<(), BoxError> {
             times.push(start.elapsed());
             close(name, &logits, expected, 1e-3)?;
         }
-        let [p50, p90, p99] = percentiles(&mut times, [50, 90, 99]);
-        println!("latency: {name:<14} p50 {p50:.1} us, p90 {p90:.1} us, p99 {p99:.1} us");
+        print_latency(name, &mut times);
         Ok(())
     };
     let mut mapped = Mapped::build(&device, layer1, layer2, layer3)?;
     let (image, logits) = (mapped.image()?, mapped.logits()?);
     latency("graph, mapped", &mut |pixels| {
-        pixels
-            .iter()
-            .enumerate()
-            .try_for_each(|(index, pixel)| image.store(index, *pixel))?;
+        let mut pixels = pixels.iter().enumerate();
+        pixels.try_for_each(|(index, pixel)| image.store(index, *pixel))?;
         (0..CLASSES).try_for_each(|index| logits.store(index, f32::NAN))?; // not there yet
         mapped.launch()?;
         poll(&mapped, &logits)
@@ -106,17 +103,15 @@ fn main() -> Result<(), BoxError> {
 
 /// Waits for the logits themselves, which takes 2 us less than waiting for the launch to end and reading them then.
 fn poll(graph: &Mapped, logits: &MappedHost<f32>) -> Result<Logits, BoxError> {
-    let mut found = [f32::NAN; CLASSES];
-    for (index, logit) in found.iter_mut().enumerate() {
-        let mut left = 1 << 20;
-        while logit.is_nan() && left > 0 {
+    for _ in 0..1 << 20 {
+        let mut found = [0.0; CLASSES];
+        for (index, logit) in found.iter_mut().enumerate() {
             *logit = logits.load(index)?;
-            left -= 1;
         }
-        if logit.is_nan() {
-            graph.synchronize()?; // says why there is none
-            return Err("a logit is no number".into());
+        if !found.iter().any(|logit| logit.is_nan()) {
+            return Ok(found);
         }
     }
-    Ok(found)
+    graph.synchronize()?; // says why there is none
+    Err("a logit is no number".into())
 }

@@ -18,10 +18,8 @@ const OUTPUTS: usize = 8;
 cuda_graph! {
     /// One step of gradient descent.
     graph Train(
-        w1: mut device [[f32; INPUTS]; HIDDEN],
-        b1: mut device [f32; HIDDEN],
-        w2: mut device [[f32; HIDDEN]; OUTPUTS],
-        b2: mut device [f32; OUTPUTS],
+        w1: mut device [[f32; INPUTS]; HIDDEN], b1: mut device [f32; HIDDEN],
+        w2: mut device [[f32; HIDDEN]; OUTPUTS], b2: mut device [f32; OUTPUTS],
     ) {
         host    input:  [[f32; INPUTS]; B];
         host    target: [[f32; OUTPUTS]; B];
@@ -52,10 +50,8 @@ cuda_graph! {
 
     /// Inference with the weights, over several batches, one after the other.
     graph Infer(
-        w1: device [[f32; INPUTS]; HIDDEN],
-        b1: device [f32; HIDDEN],
-        w2: device [[f32; HIDDEN]; OUTPUTS],
-        b2: device [f32; OUTPUTS],
+        w1: device [[f32; INPUTS]; HIDDEN], b1: device [f32; HIDDEN],
+        w2: device [[f32; HIDDEN]; OUTPUTS], b2: device [f32; OUTPUTS],
     ) {
         host    inputs:  [[[f32; INPUTS]; B]; BATCHES];
         host    outputs: [[[f32; OUTPUTS]; B]; BATCHES];

@@ -5,10 +5,11 @@
 //! where nothing can be captured, it trains for fewer steps. `train_conv --bench` measures a step on a GPU.
 
 use examples::bench;
+use examples::conv::kernels::*;
 use examples::conv::*;
 use examples::cudnn;
 use examples::memory::Table;
-use examples::program::start;
+use examples::program::{sized, start};
 use graph_runtime::{BoxError, cuda_graph};
 
 cuda_graph! {
@@ -54,7 +55,7 @@ cuda_graph! {
 
 fn main() -> Result<(), BoxError> {
     let device = start(&[Own::PLAN, Library::PLAN])?;
-    let steps = if device.is_emulator() { 6 } else { 300 };
+    let steps = sized(&device, 6, 300);
     let row = |name| bench::is_wanted(&device).then_some(name);
     let data = Data::read()?;
     let n = data.labels.len();

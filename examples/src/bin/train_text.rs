@@ -6,7 +6,7 @@
 //! a tiny decoder, on the CPU emulator if there is none.
 
 use examples::decoder::{Model, Sizes, Task, plain_logits};
-use examples::program::{file_argument, progress, start};
+use examples::program::{file_argument, progress, sized, start};
 use examples::trainer::{Train, check_gradients, first_weights};
 use graph_runtime::{AnyGraph, BoxError};
 use std::path::Path;
@@ -23,21 +23,12 @@ const PAGES: [&str; 7] = [
 ];
 
 /// The sizes, the texts of a batch, the steps and the rate: for a GPU, and for the emulator.
-const LARGE: (Sizes, usize, u32, f32) = (sizes(2, 128, 128), 32, 4000, 2e-3);
-const TINY: (Sizes, usize, u32, f32) = (sizes(1, 64, 8), 2, 24, 5e-3);
-
-const fn sizes(layers: usize, width: usize, context: usize) -> Sizes {
-    Sizes {
-        layers,
-        width,
-        vocabulary: 128,
-        context,
-    }
-}
+const LARGE: (Sizes, usize, u32, f32) = (Sizes::new(2, 128, 128, 128), 32, 4000, 2e-3);
+const TINY: (Sizes, usize, u32, f32) = (Sizes::new(1, 64, 128, 8), 2, 24, 5e-3);
 
 fn main() -> Result<(), BoxError> {
     let device = start(&[Train::PLAN])?;
-    let (sizes, batch, steps, rate) = if device.is_emulator() { TINY } else { LARGE };
+    let (sizes, batch, steps, rate) = sized(&device, TINY, LARGE);
     let characters = paragraphs(&PAGES);
     let text = device.alloc_slice(characters.len())?;
     text.copy_from(&characters)?;

@@ -8,7 +8,7 @@
 
 use examples::bench::{self, Figure};
 use examples::block::{check, numbers};
-use examples::program::start;
+use examples::program::{sized, start};
 use graph_runtime::{BoxError, Device, Element, Kernel, cuda_graph, cuda_kernels};
 use half::bf16;
 
@@ -78,7 +78,6 @@ cuda_graph! {
     {
         device  x:      [[f32; width]; rows];
         device  y:      [[f32; width]; rows];
-
         device  gain1:  [f32; width];
         device  shift1: [f32; width];
         device  w_qkv:  [[[T; width]; width]; 3];
@@ -135,11 +134,7 @@ where
     linear_parts<T>: Kernel,
     attention<T>: Kernel,
 {
-    let (rows, width, size) = if device.is_emulator() {
-        (32, 384, "reduced")
-    } else {
-        (128, 768, "full")
-    };
+    let (rows, width, size) = sized(device, (32, 384, "reduced"), (128, 768, "full"));
     let mut graph = Block::<T>::build(device, rows, width)?;
     let weights = |seed, count, scale| -> Vec<T> { numbers(seed, count, scale, 0.0).into_iter().map(round).collect() };
     let (inside, outside) = (1.0 / (width as f32).sqrt(), 0.5 / (width as f32).sqrt());

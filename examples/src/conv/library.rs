@@ -1,6 +1,7 @@
 //! The step of `train_conv` with convolutions of cuDNN.
 
-use super::*;
+use super::kernels::{filters_descend, head, linear_descend, pick, pool_2x2, unpool_2x2};
+use super::{BATCH, C1, C2, CELLS1, CELLS2, CLASSES, FEATURES, PIXELS, RATE};
 use crate::cudnn::Convolution;
 use graph_runtime::cuda_graph;
 

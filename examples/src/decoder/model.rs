@@ -75,12 +75,7 @@ impl Model {
         let (&[vocabulary, width], &[context, _], &[layers, ..]) = (&*tokens, &*places, &*vectors) else {
             return Err("the tensors have other numbers of dimensions".into());
         };
-        let sizes = Sizes {
-            layers,
-            width,
-            vocabulary,
-            context,
-        };
+        let sizes = Sizes::new(layers, width, vocabulary, context);
         let model = Self::new(device, sizes)?;
         for ((name, shape), tensor) in NAMES.into_iter().zip(sizes.shapes()).zip(&model.tensors) {
             tensor.copy_from(&tensors::numbers::<bf16>(&file, name, Dtype::BF16, Some(&shape))?)?;
