@@ -9,7 +9,7 @@ use super::source::Source;
 use crate::report::error;
 use crate::text::text;
 use graph_plan::{Code, Diagnostic, Mode, Scalar, nearest};
-use graph_ptx::KernelSummary;
+use graph_ptx::{Geometry, KernelSummary};
 use graph_ptx::declaration::{self as rules, BufferAccess, Findings, Mistake, Place, Rule};
 use syn::Type;
 
@@ -164,8 +164,11 @@ fn described(declaration: &Declaration) -> rules::Declaration {
 /// The accesses that a parameter allows.
 fn access(buffer: &Buffer) -> BufferAccess {
     if let Some(wrapper) = buffer.texel() {
-        let plane = wrapper.row(&buffer.unit).is_some();
-        return BufferAccess::Texture { plane };
+        let geometry = match wrapper.row(&buffer.unit) {
+            Some(_) => Geometry::Plane,
+            None => Geometry::Linear,
+        };
+        return BufferAccess::Texture { geometry };
     }
     match buffer.mode() {
         Mode::Read => BufferAccess::Read,

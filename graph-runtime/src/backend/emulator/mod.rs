@@ -319,6 +319,7 @@ impl EmulatorExecutable {
             arguments: &bytes,
             buffers: &buffers,
             textures: &textures,
+            surfaces: &[],
             options: &self.launch_options(draft, others, kernel),
         };
         let module = function.module().ok_or("the kernel has no PTX")?;

@@ -1,10 +1,11 @@
 //! Textures of kernels as the emulator describes them.
 
+use graph_emulator::Extent;
+
 use crate::kernel::texture::{Addressing, Channel, Filter, Texture};
 
 /// The texture of this form, of `bytes` bytes at an address.
 pub(super) fn of(form: &Texture, address: u64, bytes: usize) -> graph_emulator::Texture {
-    let (width, height) = form.extent(bytes);
     graph_emulator::Texture {
         address,
         channel: match form.channel {
@@ -17,8 +18,14 @@ pub(super) fn of(form: &Texture, address: u64, bytes: usize) -> graph_emulator::
             Channel::F32 => graph_emulator::Channel::F32,
         },
         channels: form.channels,
-        width,
-        height,
+        extent: match form.extent(bytes) {
+            (texels, None) => Extent::Linear { texels },
+            (width, Some(height)) => Extent::Plane {
+                width,
+                height,
+                layers: None,
+            },
+        },
         filter: match form.filter {
             Filter::Nearest => graph_emulator::Filter::Nearest,
             Filter::Linear => graph_emulator::Filter::Linear,

@@ -8,7 +8,7 @@ use crate::kernel::KernelFacts;
 use graph_plan::{GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar, Touched, best_target, nearest};
 use graph_ptx::ast::{Cluster, Module};
 use graph_ptx::declaration::{self as rules, BufferAccess, Mistake, Rule};
-use graph_ptx::{Access, KernelSummary, VariableAccess, location};
+use graph_ptx::{Access, Geometry, KernelSummary, VariableAccess, location};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
@@ -203,7 +203,10 @@ fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declarati
     let kind = |index: usize, param: &Param, size: usize, align: usize| match param.kind {
         ParamKind::Buffer { mode, .. } => rules::Kind::Buffer(match facts.texture(index) {
             Some(texture) => BufferAccess::Texture {
-                plane: texture.row.is_some(),
+                geometry: match texture.row {
+                    Some(_) => Geometry::Plane,
+                    None => Geometry::Linear,
+                },
             },
             None => access(mode, size),
         }),
