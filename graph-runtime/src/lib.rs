@@ -311,7 +311,9 @@ pub use kernel::atomic::Atomic;
 pub use kernel::integer::Integer;
 pub use kernel::mapped::{Mapped, Word};
 pub use kernel::source::{CudaSource, Ptx};
-pub use kernel::texture::{Addressing, Filter, PointSampler, Sampler, Texel, TexelFormat};
+pub use kernel::surface::Surfel;
+pub use kernel::texels::{Layered, TexelFormat};
+pub use kernel::texture::{Addressing, Filter, PointSampler, Sampler, Texel};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
 pub use memory::{
@@ -326,7 +328,7 @@ pub use program::host::{HostArgument, HostArguments};
 pub use program::pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};
 pub use program::raw::RawNode;
 pub use shape::iterations::Iterations;
-pub use shape::place::{Memory, OnDevice, OnHost, OnMapped, Place};
+pub use shape::place::{Copied, Memory, OnArray, OnDevice, OnHost, OnMapped, Place};
 pub use shape::rectangle::Rectangle;
 pub use shape::rows::{Rows, Tabular};
 pub use shape::same::SameShape;
@@ -349,13 +351,16 @@ pub mod private {
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
-        Declare, Owner, child, device, device_slice, device_table, host, host_slice, host_table, iteration_handle,
-        mapped, mapped_slice, mapped_table, node_handle, random_state,
+        Declare, Owner, array, array_slice, array_table, child, device, device_slice, device_table, host, host_slice,
+        host_table, iteration_handle, mapped, mapped_slice, mapped_table, node_handle, random_state,
     };
     pub use crate::expansion::expression::{
         AnyTarget, HostSlot, MappedSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
     };
-    pub use crate::expansion::launch::{Lent, LentMapped, LentMut, SafeKernel, by_value, launch, literal, loaded_call};
+    pub use crate::expansion::launch::{
+        Lent, LentMapped, LentMut, LentSurface, LentSurfaceMut, LentTexels, SafeKernel, by_value, launch, literal,
+        loaded_call,
+    };
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
     pub use crate::expansion::passed::{Passed, passed};
     pub use crate::expansion::plan::{
@@ -370,6 +375,7 @@ pub mod private {
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};
     pub use crate::shape::Condition;
+    pub use crate::shape::place::TexelMemory;
     pub use graph_plan as plan;
     pub use graph_plan::SharedParam as Sharing;
     pub use graph_plan::{

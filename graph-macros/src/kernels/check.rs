@@ -4,7 +4,7 @@
 use super::contract::{self, Contract};
 use super::declaration::{Declaration, InstanceOf};
 use super::layout::{self, Layout};
-use super::param::{Buffer, Kind, Param, Wrapper, bare, push, scalar};
+use super::param::{Buffer, Kind, Param, Wrapper, Wrapping, bare, push, scalar};
 use super::source::Source;
 use crate::report::error;
 use crate::text::text;
@@ -163,8 +163,8 @@ fn described(declaration: &Declaration) -> rules::Declaration {
 
 /// The accesses that a parameter allows.
 fn access(buffer: &Buffer) -> BufferAccess {
-    if let Some(wrapper) = buffer.texel() {
-        let plane = wrapper.row(&buffer.unit).is_some();
+    if let Some(wrapper) = buffer.wrapper_of(Wrapping::Texel) {
+        let plane = !wrapper.lengths(&buffer.unit).is_empty();
         return BufferAccess::Texture { plane };
     }
     match buffer.mode() {

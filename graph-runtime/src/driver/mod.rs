@@ -25,6 +25,7 @@ pub(crate) mod memory;
 pub(crate) mod virtual_memory;
 pub(crate) mod module;
 pub(crate) mod texture;
+pub(crate) mod array;
 pub(crate) mod context;
 pub(crate) mod mode;
 pub(crate) mod nvrtc;

@@ -1,13 +1,15 @@
 //! Textures of kernels as the emulator describes them.
 
-use crate::kernel::texture::{Addressing, Channel, Filter, Texture};
+use crate::kernel::texels::{Channel, Geometry};
+use crate::kernel::texture::{Addressing, Filter, Texture};
 
 /// The texture of this form, of `bytes` bytes at an address.
 pub(super) fn of(form: &Texture, address: u64, bytes: usize) -> graph_emulator::Texture {
-    let (width, height) = form.extent(bytes);
+    let extent = form.texels.extent(bytes);
+    let (width, height) = (extent.width, (form.texels.geometry != Geometry::Linear).then_some(extent.height));
     graph_emulator::Texture {
         address,
-        channel: match form.channel {
+        channel: match form.texels.channel {
             Channel::U8 => graph_emulator::Channel::U8,
             Channel::I8 => graph_emulator::Channel::I8,
             Channel::U16 => graph_emulator::Channel::U16,
@@ -16,7 +18,7 @@ pub(super) fn of(form: &Texture, address: u64, bytes: usize) -> graph_emulator::
             Channel::I32 => graph_emulator::Channel::I32,
             Channel::F32 => graph_emulator::Channel::F32,
         },
-        channels: form.channels,
+        channels: form.texels.channels,
         width,
         height,
         filter: match form.filter {

@@ -4,7 +4,7 @@ use super::{Architecture, CudaSource, Declaration, Ptx, Source, cache, compile};
 use crate::driver;
 use crate::error::mistakes;
 use crate::error::{CudaError, Error, Site};
-use crate::kernel::KernelFacts;
+use crate::kernel::{Geometry, KernelFacts};
 use graph_plan::{GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar, Touched, best_target, nearest};
 use graph_ptx::ast::{Cluster, Module};
 use graph_ptx::declaration::{self as rules, BufferAccess, Mistake, Rule};
@@ -203,7 +203,7 @@ fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declarati
     let kind = |index: usize, param: &Param, size: usize, align: usize| match param.kind {
         ParamKind::Buffer { mode, .. } => rules::Kind::Buffer(match facts.texture(index) {
             Some(texture) => BufferAccess::Texture {
-                plane: texture.row.is_some(),
+                plane: texture.texels.geometry != Geometry::Linear,
             },
             None => access(mode, size),
         }),
