@@ -37,7 +37,7 @@ pub(crate) use mbarrier::{
     Arrive, BulkCopy, ClusterAddress, ClusterAddressOp, ClusterBarrier, Mbarrier, MbarrierOp, Phase,
 };
 pub(crate) use operands::Operands;
-pub(crate) use texture::{Coordinates, TexelType, TextureFetch, TextureQuery};
+pub(crate) use texture::{Outside, Place, Side, SurfaceAccess, TexelType, TextureFetch, TextureQuery};
 pub(crate) use video::{Part, Source, Then, Video, VideoOp};
 pub(crate) use warp::{Barrier, BarrierOp, Collective, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
 
@@ -306,6 +306,7 @@ pub(crate) enum Op {
     BulkCopy(Box<BulkCopy>),
     TextureFetch(Box<TextureFetch>),
     TextureQuery(TextureQuery),
+    Surface(Box<SurfaceAccess>),
     Cluster(ClusterBarrier),
     ClusterAddress(ClusterAddress),
     Collective(Collective),
@@ -355,6 +356,7 @@ impl Op {
             | Op::BulkCopy(_)
             | Op::TextureFetch(_)
             | Op::TextureQuery(_)
+            | Op::Surface(_)
             | Op::Cluster(_)
             | Op::ClusterAddress(_)
             | Op::Collective(_)
@@ -401,6 +403,7 @@ impl Op {
             | Op::BulkCopy(_)
             | Op::TextureFetch(_)
             | Op::TextureQuery(_)
+            | Op::Surface(_)
             | Op::Cluster(_)
             | Op::ClusterAddress(_)
             | Op::Collective(_)

@@ -1,6 +1,6 @@
 //! Launches of arbitrary kernels, which may fault but must not crash or hang.
 
-use graph_emulator::{Access, Addressing, Buffer, Channel, Filter, Launch, Memory, Module, Options, Texture};
+use graph_emulator::{Access, Addressing, Buffer, Channel, Extent, Filter, Launch, Memory, Module, Options, Texture};
 
 /// Loads a module and launches those of its kernels that have one of these names, each with arguments that point to a
 /// buffer. The length of the text decides which checks are on. Returns whether the module could be loaded.
@@ -22,16 +22,18 @@ pub(crate) fn launch_all<'a>(text: &str, names: impl IntoIterator<Item = &'a str
         address: data.address(),
         channel: Channel::I16,
         channels: 2,
-        width: 1024,
-        height: None,
+        extent: Extent::Linear { texels: 1024 },
         filter: Filter::Nearest,
         addressing: Addressing::Clamp,
         normalized_coordinates: false,
         normalized_values: false,
     };
     let square = Texture {
-        width: 32,
-        height: Some(32),
+        extent: Extent::Plane {
+            width: 32,
+            height: 32,
+            layers: None,
+        },
         ..texels
     };
     let smooth = Texture {
@@ -67,6 +69,7 @@ pub(crate) fn launch_all<'a>(text: &str, names: impl IntoIterator<Item = &'a str
             arguments: &arguments,
             buffers: &buffers,
             textures: &[texels, smooth, square],
+            surfaces: &[],
             options: &options,
         };
         if let Err(fault) = module.launch(name, &launch) {

@@ -2,8 +2,8 @@
 
 use crate::common::{Gpu, download};
 use graph_emulator::{
-    Access, Addressing, Allocation, Buffer, Channel, FaultKind, Filter, Launch, Memory, Module, Operation, Options,
-    Texture, Unordered,
+    Access, Addressing, Allocation, Buffer, Channel, Extent, FaultKind, Filter, Launch, Memory, Module, Operation,
+    Options, Texture, Unordered,
 };
 use std::sync::Arc;
 
@@ -21,14 +21,22 @@ fn kernel(body: &str) -> Gpu {
     ))
 }
 
+/// Four rows of texels.
+fn plane(width: usize) -> Extent {
+    Extent::Plane {
+        width,
+        height: 4,
+        layers: None,
+    }
+}
+
 /// Four rows of four `f32`s: 0 to 15.
 fn square(memory: &Allocation) -> Texture {
     Texture {
         address: memory.address(),
         channel: Channel::F32,
         channels: 1,
-        width: 4,
-        height: Some(4),
+        extent: plane(4),
         filter: Filter::Nearest,
         addressing: Addressing::Clamp,
         normalized_coordinates: false,
@@ -62,6 +70,7 @@ fn run(
         arguments: &[&handle.to_le_bytes(), &out.address().to_le_bytes()],
         buffers: &buffers,
         textures: &[texture],
+        surfaces: &[],
         options,
     };
     gpu.module.launch("k", &launch).map_err(|fault| fault.kind)?;
@@ -111,8 +120,7 @@ fn channels_of_integers_are_extended() {
     let texture = Texture {
         channel: Channel::I8,
         channels: 2,
-        width: 2,
-        height: None,
+        extent: Extent::Linear { texels: 2 },
         ..square(&memory)
     };
     let found = run(&gpu, &memory, texture, Texture::handle(0), &Options::default()).unwrap();
@@ -138,12 +146,18 @@ fn wrong_uses_of_textures_are_faults() {
     let integers = PLANE.replacen("f32", "u32", 1).replace("%f", "%r");
     assert!(mistake(&integers, same, Texture::handle(0)).contains("read as numbers with fractions, but integers are"));
     let linear = "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {0}];";
-    assert!(mistake(linear, same, Texture::handle(0)).contains("it has rows"));
+    assert!(
+        mistake(linear, same, Texture::handle(0))
+            .contains("it has rows of texels, but is accessed as memory without rows")
+    );
     // The handle is no address.
     let load = mistake("ld.global.f32 %f1, [%rd1];", same, Texture::handle(0));
     assert!(load.contains("where nothing is"), "{load}");
     // Reads outside of the memory are found, as those of loads are.
-    let larger = |texture| Texture { width: 8, ..texture };
+    let larger = |texture| Texture {
+        extent: plane(8),
+        ..texture
+    };
     let beyond = "tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {0, 3}];";
     let found = mistake(beyond, larger, Texture::handle(0));
     assert!(
@@ -170,11 +184,15 @@ fn the_kernels_that_are_mutated_run() {
 #[test]
 fn other_textures_are_refused() {
     for instruction in [
-        "tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1, %f1, %f1}];",
-        "tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1}];",
-        "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1}];",
+        "tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1, %f1, %f1}];",
+        "tex.3d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r1, %r1, %r1}];",
+        "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1}], {%r1, %r1};",
+        "tld4.r.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1, %f1, %f1}];",
         "tex.level.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1}], %f1;",
-        "suld.b.1d.b32.trap {%r3}, [%rd1, {%r2}];",
+        "suld.b.1d.v4.b64.trap {%rd1, %rd1, %rd1, %rd1}, [%rd1, {%r2}];",
+        "suld.b.1d.b32.trap {%r3, %r4}, [%rd1, {%r2}];",
+        "sust.p.1d.b32.trap [%rd1, {%r2}], {%r3};",
+        "sured.b.add.1d.u32.trap [%rd1, {%r2}], %r3;",
     ] {
         let text = format!(
             ".version 7.0 .target sm_70 .address_size 64 .visible .entry k(.param .u64 t) {{
@@ -219,16 +237,7 @@ fn reads_through_textures_are_checked_as_loads_are() {
         filter: Filter::Nearest,
         ..linear
     };
-    assert!(
-        run(
-            &gpu,
-            &memory,
-            Texture { width: 4, ..nearest },
-            Texture::handle(0),
-            &options
-        )
-        .is_err()
-    );
+    assert!(run(&gpu, &memory, nearest, Texture::handle(0), &options).is_err());
     let mut theirs = graph_emulator::Footprint::new();
     theirs.write(memory.address(), 20);
     let options = Options {

@@ -74,9 +74,10 @@ impl GraphBuilder {
 
 /// The reason that memory cannot be read through a texture, if there is one.
 fn misfit(texture: &Texture, span: Span, is_array: bool) -> Option<String> {
-    match (texture.mistake(), is_array) {
-        (Some((mistake, _)), _) => Some(format!("has no such texture: {mistake}")),
-        (None, true) => texture.texels.misfit(span.bytes, false),
-        (None, false) => texture.misfit(span.start, span.bytes),
+    match (texture.mistake(), texture.array, is_array) {
+        (Some((mistake, _)), ..) => Some(format!("has no such texture: {mistake}")),
+        (None, Some(false), true) => Some("is an `array`, which `tex1Dfetch` cannot read: `tex1D` can".to_owned()),
+        (None, Some(true) | None, true) => texture.texels.misfit(span.bytes, false),
+        (None, _, false) => texture.misfit(span.start, span.bytes),
     }
 }

@@ -1,6 +1,6 @@
 //! Surfaces: CUDA arrays that kernels load and store by texels.
 
-use crate::kernel::texels::{Geometry, TexelFormat, Texels};
+use crate::kernel::texels::{TexelFormat, Texels};
 use std::marker::PhantomData;
 
 /// An element of a CUDA [array](crate::GraphBuilder::array) that a kernel loads, or also stores, through a surface, in
@@ -29,14 +29,9 @@ pub struct Surface {
 impl Surface {
     /// The surface of a parameter whose elements are `Surfel<T>`. The other arguments are those of [`Texels::of`].
     pub const fn of<T: TexelFormat>(param: usize, layered: bool, lengths: &[usize]) -> Self {
-        let texels = Texels::of::<T>(layered, lengths);
-        let geometry = match texels.geometry {
-            Geometry::Linear => Geometry::Line, // a surface has no addresses
-            other => other,
-        };
         Self {
             param,
-            texels: Texels { geometry, ..texels },
+            texels: Texels::of::<T>(layered, lengths),
         }
     }
 }

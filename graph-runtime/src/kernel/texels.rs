@@ -91,8 +91,6 @@ pub struct Texels {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "lengths in texels, which the variants explain")]
 pub enum Geometry {
-    /// One after the other, in memory with addresses: texels are read by their number.
-    Linear,
     /// One after the other.
     Line,
     /// Rows of `width` texels.
@@ -127,7 +125,7 @@ impl TexelExtent {
     fn is_empty(&self, geometry: Geometry) -> bool {
         self.width == 0
             || match geometry {
-                Geometry::Linear | Geometry::Line => false,
+                Geometry::Line => false,
                 Geometry::Plane { .. } => self.height == 0,
                 Geometry::Lines { .. } => self.depth == 0,
                 Geometry::Volume { .. } | Geometry::Planes { .. } => self.height == 0 || self.depth == 0,
@@ -140,7 +138,7 @@ impl Texels {
     /// and `lengths` are those of the dimensions in the outermost one, from the outer to the inner.
     pub const fn of<T: TexelFormat>(layered: bool, lengths: &[usize]) -> Self {
         let geometry = match (lengths, layered) {
-            ([], _) => Geometry::Linear,
+            ([], _) => Geometry::Line,
             (&[width], false) => Geometry::Plane { width },
             (&[width], true) => Geometry::Lines { width },
             (&[height, width, ..], false) => Geometry::Volume { width, height },
@@ -150,6 +148,17 @@ impl Texels {
             channel: T::CHANNEL,
             channels: T::CHANNELS,
             geometry,
+        }
+    }
+
+    /// The same dimensions, as PTX tells them.
+    pub(crate) const fn in_ptx(&self) -> graph_ptx::Geometry {
+        match self.geometry {
+            Geometry::Line => graph_ptx::Geometry::Line,
+            Geometry::Plane { .. } => graph_ptx::Geometry::Plane,
+            Geometry::Volume { .. } => graph_ptx::Geometry::Volume,
+            Geometry::Lines { .. } => graph_ptx::Geometry::LayeredLine,
+            Geometry::Planes { .. } => graph_ptx::Geometry::LayeredPlane,
         }
     }
 
@@ -163,7 +172,7 @@ impl Texels {
         let texels = bytes / self.bytes();
         let times = |inner: usize| texels.checked_div(inner).unwrap_or(0);
         let (width, height, depth) = match self.geometry {
-            Geometry::Linear | Geometry::Line => (texels, 0, 0),
+            Geometry::Line => (texels, 0, 0),
             Geometry::Plane { width } => (width, times(width), 0),
             Geometry::Lines { width } => (width, 0, times(width)),
             Geometry::Volume { width, height } | Geometry::Planes { width, height } => {
@@ -187,7 +196,6 @@ impl Texels {
             return Some("is empty".to_owned());
         }
         let [width, height, depth] = match (self.geometry, stored) {
-            (Geometry::Linear, _) => return Some("is read by addresses".to_owned()),
             (Geometry::Line, false) => [65_536, 0, 0],
             (Geometry::Line, true) => [16_384, 0, 0],
             (Geometry::Plane { .. }, false) => [65_536, 65_536, 0],
@@ -240,6 +248,6 @@ mod tests {
         assert_eq!(wide.misfit(20_000, false), None);
         let found = wide.misfit(20_000, true);
         assert_eq!(found.unwrap(), "has 20000 texels in a row: the most are 16384");
-        assert!(Texels::of::<u8>(false, &[]).misfit(16, false).is_some());
+        assert_eq!(Texels::of::<u8>(false, &[]).misfit(16, false), None);
     }
 }

@@ -111,6 +111,9 @@ pub struct Texture {
     pub param: usize,
     /// Its texels.
     pub texels: Texels,
+    /// Whether the memory must be an [array](crate::GraphBuilder::array): `tex1Dfetch` reads memory with addresses
+    /// alone, `tex2D` reads both, and all else reads arrays.
+    pub array: Option<bool>,
     /// As [`Sampler::FILTER`].
     pub filter: Filter,
     /// As [`Sampler::ADDRESSING`].
@@ -137,14 +140,38 @@ const MAX_ROW_BYTES: usize = 2_097_120;
 impl Texture {
     /// The texture of a parameter whose elements are `Texel<T, S>`. The other arguments are those of [`Texels::of`].
     pub const fn of<T: TexelFormat, S: Sampler>(param: usize, layered: bool, lengths: &[usize]) -> Self {
-        Self {
+        let texels = Texels::of::<T>(layered, lengths);
+        let mut texture = Self {
             param,
-            texels: Texels::of::<T>(layered, lengths),
+            texels,
+            array: None,
             filter: S::FILTER,
             addressing: S::ADDRESSING,
             normalized_coordinates: S::NORMALIZED_COORDINATES,
             normalized_values: S::NORMALIZED_VALUES,
+        };
+        texture.array = match texels.geometry {
+            Geometry::Line => Some(texture.has_filter()),
+            Geometry::Plane { .. } => None,
+            Geometry::Volume { .. } | Geometry::Lines { .. } | Geometry::Planes { .. } => Some(true),
+        };
+        texture
+    }
+
+    /// The same, with what the PTX tells about [`Texture::array`]. Without PTX, one dimension is read by `tex1Dfetch` if
+    /// the sampler permits that.
+    pub const fn array(self, array: bool) -> Self {
+        Self {
+            array: Some(array),
+            ..self
         }
+    }
+
+    /// Whether it does more than to read texels by their number.
+    const fn has_filter(&self) -> bool {
+        matches!(self.filter, Filter::Linear)
+            || self.normalized_coordinates
+            || matches!(self.addressing, Addressing::Wrap | Addressing::Mirror)
     }
 
     /// The reason that CUDA has no such texture, and what to do, if it has none.
@@ -158,14 +185,15 @@ impl Texture {
                 "set `NORMALIZED_VALUES` to `false`",
             ));
         }
-        if matches!(self.texels.geometry, Geometry::Linear) {
-            if matches!(self.filter, Filter::Linear) || self.normalized_coordinates || repeats {
-                return Some((
-                    "memory without rows is read by the number of a texel, without a filter",
-                    "let the kernel read an `array` by `tex1D`, or rows, `&[[Texel<T, S>; N]]`, by `tex2D`, or use `PointSampler`",
-                ));
-            }
-            return None;
+        if let (Geometry::Line, Some(false)) = (self.texels.geometry, self.array) {
+            return match self.has_filter() {
+                true => Some((
+                    "`tex1Dfetch` reads memory by the number of a texel, without a filter",
+                    "use `PointSampler`, or read an `array` by `tex1D`, or declare it as rows, `&[[Texel<T, S>; N]]`, which \
+                     `tex2D` reads",
+                )),
+                false => None,
+            };
         }
         if matches!(self.filter, Filter::Linear) && !is_float && !self.normalized_values {
             return Some((
@@ -184,14 +212,11 @@ impl Texture {
 
     /// The reason that memory with addresses, of `bytes` bytes from `start` in its buffer, cannot be read through it.
     pub(crate) fn misfit(&self, start: usize, bytes: usize) -> Option<String> {
+        if self.array == Some(true) {
+            return Some("is no `array`".to_owned());
+        }
         let TexelExtent { width, height, .. } = self.texels.extent(bytes);
-        let rows = match self.texels.geometry {
-            Geometry::Linear => None,
-            Geometry::Plane { .. } => Some(height),
-            Geometry::Line | Geometry::Volume { .. } | Geometry::Lines { .. } | Geometry::Planes { .. } => {
-                return Some("is no `array`".to_owned());
-            }
-        };
+        let rows = (self.texels.geometry != Geometry::Line).then_some(height);
         let row_bytes = width.saturating_mul(self.texels.bytes());
         if width == 0 || rows == Some(0) {
             return Some("is empty".to_owned());
@@ -260,14 +285,14 @@ mod tests {
             ..texture
         };
         assert!(wraps.mistake().unwrap().0.contains("wrap"));
-        let of = |geometry| Texture {
+        let line = Texture {
             texels: Texels {
-                geometry,
+                geometry: Geometry::Line,
                 ..values.texels
             },
             ..values
         };
-        assert!(of(Geometry::Linear).mistake().unwrap().0.contains("without rows"));
-        assert_eq!(of(Geometry::Line).mistake(), None);
+        assert!(line.array(false).mistake().unwrap().0.contains("number of a texel"));
+        assert_eq!(line.array(true).mistake(), None);
     }
 }

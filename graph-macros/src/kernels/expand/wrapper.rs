@@ -8,7 +8,7 @@ use crate::kernels::source::Source;
 use crate::span::ends;
 use crate::text::text;
 use graph_plan::Scalar;
-use graph_ptx::KernelSummary;
+use graph_ptx::{Access, KernelSummary};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
@@ -122,7 +122,7 @@ pub(super) fn surfaces(params: &[Param]) -> Vec<TokenStream> {
 }
 
 /// The textures among the parameters of a kernel, for its facts.
-pub(super) fn textures(params: &[Param]) -> Vec<TokenStream> {
+pub(super) fn textures(params: &[Param], summary: Option<&KernelSummary>) -> Vec<TokenStream> {
     let texture = |(index, param): (usize, &Param)| {
         let Kind::Buffer(buffer) = &param.kind else { return None };
         let wrapper = buffer.wrapper_of(Wrapping::Texel)?;
@@ -131,8 +131,10 @@ pub(super) fn textures(params: &[Param]) -> Vec<TokenStream> {
             .sampler
             .as_ref()
             .map_or_else(|| quote!(::graph_runtime::PointSampler), ToTokens::to_token_stream);
+        let access = summary.and_then(|summary| summary.params.get(index)).map(|param| &param.access);
+        let array = access.and_then(Access::array).map(|array| quote!(.array(#array)));
         Some(quote_spanned! {ends(&wrapper.ty).0=>
-            ::graph_runtime::kernel::Texture::of::<#inner, #sampler>(#index, #dimensions)
+            ::graph_runtime::kernel::Texture::of::<#inner, #sampler>(#index, #dimensions) #array
         })
     };
     params.iter().enumerate().filter_map(texture).collect()

@@ -131,6 +131,11 @@ pub(super) fn by_value(ty: &Type) -> Result<(), Diagnostic> {
 
 
 impl Wrapper {
+    /// Whether the elements are texels.
+    pub(in crate::kernels) fn is_texels(&self) -> bool {
+        matches!(self.kind, Wrapping::Texel | Wrapping::Surfel)
+    }
+
     /// The lengths of the arrays of texels that `unit` is, from the outermost.
     pub(in crate::kernels) fn lengths<'t>(&self, unit: &'t Type) -> Vec<&'t syn::Expr> {
         let (mut lengths, mut unit) = (Vec::new(), bare(unit));

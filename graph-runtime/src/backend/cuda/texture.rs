@@ -122,7 +122,7 @@ fn described(form: &Texture, memory: Described) -> TexelMemory {
                 format: format(form.texels.channel),
                 channels: form.texels.channels.into(),
                 width: extent.width,
-                rows: (form.texels.geometry != Geometry::Linear).then_some(extent.height),
+                rows: (form.texels.geometry != Geometry::Line).then_some(extent.height),
                 texel_bytes: form.texels.bytes(),
             }
         }
