@@ -116,11 +116,6 @@ pub(crate) struct TexelExtent {
 }
 
 impl TexelExtent {
-    /// The number of rows in all planes or layers.
-    pub(crate) fn rows(&self) -> usize {
-        self.height.max(1).saturating_mul(self.depth.max(1))
-    }
-
     /// Whether it has no texels.
     fn is_empty(&self, geometry: Geometry) -> bool {
         self.width == 0
