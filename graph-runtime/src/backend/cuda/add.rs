@@ -9,7 +9,7 @@ use crate::backend::array::ArrayMemory;
 use crate::backend::storage::Storage;
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelHandle, KernelNodeParams};
 use crate::error::CudaError;
-use crate::driver::array::CUarray;
+use crate::backend::device::cuda_array::ArrayHandle;
 use crate::kernel::{KernelFacts, texture};
 use crate::program::{Argument, KernelOp, Op, Program};
 use crate::shape::part::{ByteRectangle, Part};
@@ -37,15 +37,14 @@ pub(super) struct Adder {
 pub(super) enum Address {
     Host(*mut u8),
     Device(u64),
-    /// An array, with the bytes of a row, the rows of a plane or a layer, and the planes or layers.
-    Array(CUarray, [usize; 3]),
+    Array(ArrayHandle),
     Module,
 }
 
 impl Address {
     fn of(storage: &Storage) -> Self {
         if let Storage::Array(ArrayMemory::Cuda(array)) = storage {
-            return Address::Array(array.handle(), array.sides());
+            return Address::Array(array.handle());
         }
         if let Some(first) = storage.host() {
             return Address::Host(first.as_ptr());
@@ -310,7 +309,7 @@ impl Adder {
                 continue;
             };
             let memory = match self.resources[resource as usize] {
-                Address::Array(array, _) => Described::Array(array),
+                Address::Array(array) => Described::Array(array.handle),
                 Address::Host(_) | Address::Device(_) | Address::Module => Described::Bytes(self.buffers[param], bytes),
             };
             // SAFETY: the context is current and the memory outlives every launch, by the caller's promise. (Memory

@@ -3,8 +3,8 @@
 use super::add::{Adder, Address, launch};
 use super::fill::Fill;
 use super::kernels::Kernels;
-use crate::driver::array::{CopySide, copy_params};
-use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
+use crate::driver::copy::{Copy3d, CopySide};
+use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemsetNodeParams};
 use crate::error::CudaError;
 use crate::program::{Op, Program};
 use crate::shape::part::ByteRectangle;
@@ -186,25 +186,30 @@ impl Adder {
         }
     }
 
-    /// The parameters of a copy of rows, or of an array.
-    pub(super) fn memcpy(&self, from: &ByteRectangle, to: &ByteRectangle) -> MemcpyNodeParams {
+    /// A copy of rows, or of an array.
+    pub(super) fn memcpy(&self, from: &ByteRectangle, to: &ByteRectangle) -> Copy3d {
         let address = |side: &ByteRectangle| self.resources[side.part().resource as usize];
         // Memory in one piece is copied as one row: CUDA cannot change other copies in place. Between memory in one
         // piece and an array, the rows are those of the array.
-        let (sides, apart) = match (address(from), address(to)) {
-            (Address::Array(_, sides), _) | (_, Address::Array(_, sides)) => (sides, false),
-            (Address::Host(_) | Address::Device(_) | Address::Module, _) => ([to.width(), to.rows(), 1], true),
-        };
+        let array = [from, to].into_iter().find_map(|side| match address(side) {
+            Address::Array(array) => Some(array),
+            Address::Host(_) | Address::Device(_) | Address::Module => None,
+        });
         let side = |rectangle: &ByteRectangle| {
             let start = rectangle.part().start;
-            let side = match address(rectangle) {
-                Address::Host(base) => CopySide::Host(base.wrapping_add(start).cast::<c_void>()),
-                Address::Device(base) => CopySide::Device(base + start as u64),
-                Address::Array(array, _) => CopySide::Array(array),
-                Address::Module => CopySide::Device(0), // the plan has refused this
-            };
-            (side, if apart { rectangle.pitch() } else { sides[0] })
+            let pitch = array.map_or(rectangle.pitch(), |array| array.sides[0]);
+            match address(rectangle) {
+                Address::Host(base) => CopySide::Host(base.wrapping_add(start).cast::<c_void>(), pitch),
+                Address::Device(base) => CopySide::Device(base + start as u64, pitch),
+                Address::Array(array) => CopySide::Array(array.handle),
+                Address::Module => CopySide::Device(0, pitch), // the plan has refused this
+            }
         };
-        copy_params(side(from), side(to), sides)
+        Copy3d {
+            from: side(from),
+            to: side(to),
+            sides: array.map_or([to.width(), to.rows(), 1], |array| array.sides),
+            texel: array.map_or(1, |array| array.texel),
+        }
     }
 }

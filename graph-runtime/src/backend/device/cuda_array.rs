@@ -1,7 +1,8 @@
 //! CUDA arrays in a context.
 
 use crate::backend::device::cuda::Cuda;
-use crate::driver::array::{ArrayDescriptor, CUarray, CopySide, copy_params};
+use crate::driver::array::{ArrayDescriptor, CUarray};
+use crate::driver::copy::{Copy3d, CopySide};
 use crate::driver::texture::TexelFormat;
 use crate::driver::{self, RelaxedCapture};
 use crate::error::CudaError;
@@ -18,9 +19,17 @@ use std::sync::Arc;
 /// that (fact 2 of `CudaExecutable`).
 pub(crate) struct CudaArray {
     cuda: Arc<Cuda>,
-    handle: CUarray,
+    handle: ArrayHandle,
+}
+
+/// The handle of an array, and its dimensions.
+#[derive(Clone, Copy)]
+pub(crate) struct ArrayHandle {
+    pub(crate) handle: CUarray,
     /// The bytes of a row, the rows of a plane or a layer, and the planes or layers. None is 0.
-    sides: [usize; 3],
+    pub(crate) sides: [usize; 3],
+    /// The bytes of a texel.
+    pub(crate) texel: usize,
 }
 
 // SAFETY: driver handles are not bound to threads (D2).
@@ -38,8 +47,11 @@ impl CudaArray {
         let handle = unsafe { driver::array::create(&descriptor) }?;
         let array = Self {
             cuda: cuda.clone(),
-            handle,
-            sides,
+            handle: ArrayHandle {
+                handle,
+                sides,
+                texel: form.texels.bytes(),
+            },
         };
         array.clear()?;
         Ok(array)
@@ -47,30 +59,31 @@ impl CudaArray {
 
     /// Zeroes all texels, and waits for that. The caller has checked that nothing touches them.
     pub(crate) fn clear(&self) -> Result<(), CudaError> {
-        let [width, rows, planes] = self.sides;
+        let ArrayHandle { handle, sides, texel } = self.handle;
+        let [width, rows, planes] = sides;
         // One plane at a time, since the zeros are in memory of the host.
         let mut zeros = vec![0_u8; width.saturating_mul(rows)];
-        let from = CopySide::Host(zeros.as_mut_ptr().cast());
-        (0..planes).try_for_each(|plane| {
-            let mut params = copy_params((from, width), (CopySide::Array(self.handle), 0), [width, rows, 1]);
-            params.dstZ = plane;
+        let plane = Copy3d {
+            from: CopySide::Host(zeros.as_mut_ptr().cast(), width),
+            to: CopySide::Array(handle),
+            sides: [width, rows, 1],
+            texel,
+        };
+        (0..planes).try_for_each(|index| {
+            let mut params = plane.of_driver();
+            params.dstZ = index;
             // SAFETY: the array has these sides, and `zeros` as many bytes as a plane; both live until `copy` has
             // waited for the stream.
             self.cuda.copy(|stream| unsafe { driver::array::copy(&params, stream) })
         })
     }
 
-    pub(crate) fn handle(&self) -> CUarray {
+    pub(crate) fn handle(&self) -> ArrayHandle {
         self.handle
-    }
-
-    /// The bytes of a row, the rows of a plane or a layer, and the planes or layers. None is 0.
-    pub(crate) fn sides(&self) -> [usize; 3] {
-        self.sides
     }
 }
 
-/// CUDA's description of an array, and its [`CudaArray::sides`].
+/// CUDA's description of an array, and the sides of its [`ArrayHandle`].
 fn described(form: &ArrayForm, bytes: usize) -> (ArrayDescriptor, [usize; 3]) {
     const LAYERED: u32 = 1; // `CUDA_ARRAY3D_LAYERED`
     const SURFACE: u32 = 2; // `CUDA_ARRAY3D_SURFACE_LDST`
@@ -122,7 +135,7 @@ impl Drop for CudaArray {
     fn drop(&mut self) {
         let _relaxed = RelaxedCapture::enter();
         // SAFETY: nothing uses the array any more: whoever has it drops it only then.
-        let destroy = |()| unsafe { driver::array::destroy(self.handle) };
+        let destroy = |()| unsafe { driver::array::destroy(self.handle.handle) };
         if let Err(error) = self.cuda.bind_to_free().and_then(destroy) {
             tracing::warn!(target: "graph_runtime", %error, "a CUDA array was not freed");
         }
