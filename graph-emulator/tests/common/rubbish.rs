@@ -13,6 +13,8 @@ pub(crate) fn launch_all<'a>(text: &str, names: impl IntoIterator<Item = &'a str
     let options = Options {
         step_limit: Some(step_limit),
         threads: Some(1),
+        cooperative: text.len().is_multiple_of(7),
+        cluster: text.len().is_multiple_of(11).then_some([2, 1, 1]),
         check_uninitialized: text.len().is_multiple_of(2),
         check_shared_races: text.len().is_multiple_of(3),
         record_footprint: text.len().is_multiple_of(5),

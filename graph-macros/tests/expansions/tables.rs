@@ -318,7 +318,13 @@ const _: () = {
                 __p::launch::<__kernel_scale>(1, 4),
                 __kernel_scale::__launch(
                     &__g::Place::row(&__place_w, 2),
-                    &__g::Place::rows(&__g::Place::row(&__place_half, 1), (0)..(d)),
+                    &__g::Place::rows(
+                        &__g::Place::row(&__place_half, 1),
+                        ::core::ops::Range::<::core::primitive::usize> {
+                            start: 0,
+                            end: d,
+                        },
+                    ),
                     4,
                 ),
             );
@@ -378,7 +384,13 @@ const _: () = {
                 target,
                 1usize,
                 "clear",
-                &mut __g::Place::rows(&__g::Place::row(&__place_cube, n - 1), (1)..(d)),
+                &mut __g::Place::rows(
+                    &__g::Place::row(&__place_cube, n - 1),
+                    ::core::ops::Range::<::core::primitive::usize> {
+                        start: 1,
+                        end: d,
+                    },
+                ),
                 factor,
             )
         }

@@ -1,6 +1,6 @@
 //! The rules of bodies: the nodes that CUDA allows in them, edges between them, and whether a `while` can end.
 
-use crate::{Code, Diagnostic, Draft, Role, Subject};
+use crate::{Code, Diagnostic, Draft, NodeKind, Role, Subject};
 
 /// The mistake that `to` runs after `from`, which is in another body. The help names nodes that can be ordered: the
 /// two, or the nodes around them that are in one body.
@@ -113,10 +113,14 @@ fn forbidden(draft: &Draft, node: usize, message: impl FnOnce(&str) -> String) -
         Diagnostic::new(Code::ConditionalBody, Subject::Node(node), message(innermost))
             .note("CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in conditional bodies, and nothing else")
             .help(format!(
-                "move `{name}` out of the body, before or after `{outermost}`: it then runs whatever the condition is{}",
+                "move `{name}` out of the body, before or after `{outermost}`: it then runs whatever the condition is{}{}",
                 match is_alone(draft, node) {
                     true => format!("; remove `{innermost}`, which then runs nothing"),
                     false => String::new(),
+                },
+                match draft.nodes[node].kind == NodeKind::Call {
+                    true => "; or let a kernel of the body store to `mapped` memory, which the host loads meanwhile",
+                    false => "",
                 }
             )),
     )

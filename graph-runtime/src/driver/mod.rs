@@ -51,6 +51,7 @@ pub(crate) use library::MISSING;
 pub(crate) use loaded::{KernelHandle, LoadedModule};
 pub(crate) use mode::{CaptureRules, RelaxedCapture};
 pub(crate) use nvrtc::{NvrtcError, NvrtcProgram};
+pub(crate) use search::cache_folder;
 pub(crate) use stream::CaptureStatus;
 
 /// The names of all functions of the driver that this crate calls.

@@ -4,6 +4,7 @@
 use crate::definitions;
 use crate::fake::{device, device_with, is_fake};
 use crate::graphs::{self, Run};
+use crate::lending::lending;
 use crate::memory::{free_on, heap_bytes, objects};
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{Device, Error, Result};
@@ -23,7 +24,7 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 12] = [
     ("pooling", graphs::pooling),
     ("definitions", definitions::definitions),
     ("outside", graphs::outside),
-    ("lending", graphs::lending),
+    ("lending", lending),
     ("debug", graphs::debug),
     ("futures", graphs::futures),
 ];
