@@ -57,8 +57,8 @@ mod code;
 mod lists;
 mod text;
 
-pub use array::misused_array;
 pub use arena::{ARENA_ALIGNMENT, Arena, is_packing, pack};
+pub use array::misused_array;
 pub use check::{
     Outcome, check, check_errors, clash, condition_accesses, condition_writers, forbidden_capture, mixed_reads,
     other_body, siblings, warnings,

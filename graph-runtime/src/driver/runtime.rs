@@ -14,9 +14,7 @@ use super::attribute::NodeAttribute;
 use super::conditional::{ConditionalHandle, ConditionalType, NodeParams};
 use super::copy::{Copy3d, CopySide};
 use super::edge::programmatic;
-use super::graph::{
-    InstantiateError, InstantiateParams, KernelNodeParams, MemsetNodeParams, UpdateError, UpdateInfo,
-};
+use super::graph::{InstantiateError, InstantiateParams, KernelNodeParams, MemsetNodeParams, UpdateError, UpdateInfo};
 use super::{CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUkernel, CUstream, graph};
 use crate::error::CudaError;
 use std::ffi::{CStr, c_void};
@@ -95,13 +93,13 @@ impl CopyNode {
         };
         let (from_array, from, from_pitch, from_host) = parts(copy.from);
         let (to_array, to, to_pitch, to_host) = parts(copy.to);
+        let width = if has_array { width / copy.texel } else { width };
         let side = |pointer, pitch| PitchedPointer {
             pointer,
             pitch,
             width,
             height,
         };
-        let unit = if has_array { copy.texel } else { 1 };
         Self {
             from_array,
             from_position: [0; 3],
@@ -109,7 +107,7 @@ impl CopyNode {
             to_array,
             to_position: [0; 3],
             to: side(to, to_pitch),
-            extent: [width / unit, height, depth],
+            extent: [width, height, depth],
             // 0: host to host, 1: host to device, 2: device to host, 3: device to device.
             kind: 3 - 2 * from_host - to_host,
         }

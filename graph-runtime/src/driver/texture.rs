@@ -8,8 +8,8 @@ use cudarc::driver::sys;
 use std::ptr;
 
 pub(crate) use sys::{
-    CUaddress_mode as AddressMode, CUarray_format as TexelFormat, CUfilter_mode as FilterMode,
-    CUsurfObject, CUtexObject,
+    CUaddress_mode as AddressMode, CUarray_format as TexelFormat, CUfilter_mode as FilterMode, CUsurfObject,
+    CUtexObject,
 };
 
 /// The memory of a texture or a surface.

@@ -35,7 +35,9 @@ pub(crate) fn texels(node: usize, name: &str, memory: &str, misfit: &str) -> Dia
 pub(crate) fn other_texels(resource: usize, memory: &str, [one, other]: [&str; 2]) -> Diagnostic {
     let message = format!("nodes `{one}` and `{other}` take the array `{memory}` as different texels");
     Diagnostic::new(Code::WrongMemory, Subject::Resource(resource), message)
-        .note("the parameters of the kernels say the type of an array's texels, the lengths of its rows, and its layers")
+        .note(
+            "the parameters of the kernels say the type of an array's texels, the lengths of its rows, and its layers",
+        )
         .help("declare both parameters with the same type of texels in the same dimensions")
 }
 
@@ -44,7 +46,9 @@ pub(crate) fn other_texels(resource: usize, memory: &str, [one, other]: [&str; 2
 pub(crate) fn no_texels(resource: usize, memory: &str) -> Diagnostic {
     let message = format!("no kernel takes the array `{memory}`");
     Diagnostic::new(Code::WrongMemory, Subject::Resource(resource), message)
-        .note("the parameters of the kernels say the type of an array's texels, the lengths of its rows, and its layers")
+        .note(
+            "the parameters of the kernels say the type of an array's texels, the lengths of its rows, and its layers",
+        )
         .help(format!("declare it as memory with addresses: `device {memory}: ..;`"))
 }
 

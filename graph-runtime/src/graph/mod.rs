@@ -640,7 +640,9 @@ impl Graph {
                 Ok((piece, site))
             }
             Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) => Err(Error::ForeignPlace { site }),
-            Storage::Mapped(_) | Storage::Array(_) | Storage::Scratch(_) | Storage::Module => Err(Error::ForeignPlace { site }),
+            Storage::Mapped(_) | Storage::Array(_) | Storage::Scratch(_) | Storage::Module => {
+                Err(Error::ForeignPlace { site })
+            }
             Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) => Err(Error::Unsupported {
                 site,
                 message: "only all of shared host memory is lent by a guard",

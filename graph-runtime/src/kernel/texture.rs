@@ -1,6 +1,6 @@
 //! Textures: memory that kernels read by texels.
 
-use crate::kernel::texels::{Channel, TexelExtent, Geometry, TexelFormat, Texels};
+use crate::kernel::texels::{Channel, Geometry, TexelExtent, TexelFormat, Texels};
 use std::marker::PhantomData;
 
 /// An element of memory that a kernel reads through a texture, in the declaration of a kernel: `&[Texel<T>]`, or

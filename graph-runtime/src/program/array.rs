@@ -47,5 +47,8 @@ pub(crate) fn forms(draft: &Draft, program: &Program) -> (Vec<Option<ArrayForm>>
             mistaken.push(mistakes::no_texels(resource, &declared.name));
         }
     }
-    (found.into_iter().map(|found| found.map(|(form, _)| form)).collect(), mistaken)
+    (
+        found.into_iter().map(|found| found.map(|(form, _)| form)).collect(),
+        mistaken,
+    )
 }

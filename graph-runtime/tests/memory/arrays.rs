@@ -2,8 +2,8 @@
 
 use crate::common::device;
 use graph_runtime::{
-    Addressing, AnyGraph, Code, DeviceBuffer, Error, Filter, GraphBuilder, Launch, Layered, Result, Sampler, Surfel, Texel,
-    cuda_graph, cuda_kernels,
+    Addressing, AnyGraph, Code, DeviceBuffer, Error, Filter, GraphBuilder, Launch, Layered, Result, Sampler, Surfel,
+    Texel, cuda_graph, cuda_kernels,
 };
 
 /// Between the texels, their mean; outside, the nearest one.
@@ -103,10 +103,15 @@ fn textures_have_one_to_three_dimensions_and_layers() -> Result<()> {
         std::array::from_fn(|z| std::array::from_fn(|y| std::array::from_fn(|x| (x + 10 * y + 100 * z) as f32)));
     *graph.lines_in_mut()? = std::array::from_fn(|layer| std::array::from_fn(|x| (x + 10 * layer) as f32));
     graph.at_mut()?.copy_from(&[0.5, 1.0, 4.25, 99.0])?;
-    graph.at2_mut()?.copy_from(&[[0.5, 0.5], [3.0, 1.0], [6.5, 4.5], [1.75, 2.0]])?;
     graph
-        .at4_mut()?
-        .copy_from(&[[0.5, 0.5, 0.5, 0.0], [1.5, 1.5, 1.0, 0.0], [3.5, 2.5, 1.5, 0.0], [2.0, 0.5, 9.0, 0.0]])?;
+        .at2_mut()?
+        .copy_from(&[[0.5, 0.5], [3.0, 1.0], [6.5, 4.5], [1.75, 2.0]])?;
+    graph.at4_mut()?.copy_from(&[
+        [0.5, 0.5, 0.5, 0.0],
+        [1.5, 1.5, 1.0, 0.0],
+        [3.5, 2.5, 1.5, 0.0],
+        [2.0, 0.5, 9.0, 0.0],
+    ])?;
     graph.launch()?;
     assert_eq!(*graph.line_out()?.read()?, [0.0, 0.5, 3.75, 7.0]);
     assert_eq!(*graph.tiles_out()?.read()?, [3.5, 3.5, 1.5, 3.5]);
@@ -260,14 +265,14 @@ cuda_graph! {
         array one: [[f32; 8]; 4];
         array two: [[f32; 8]; 4];
         device again: u32;
-        device result: [[f32; 8]; 4];
+        device result: [f32; 32];
 
         memcpy load = picture -> one;
         memset yes = again <- 1;
         while more = again {
             graph there = Blur(from: &one, to: &mut two);
             graph back = Blur(from: &two, to: &mut one) after there;
-            memcpy peek = two -> result after there;
+            kernel peek = read_plane<<<4, 8>>>(&two, &mut result) after there;
             memset no = again <- 0;
         } after load, yes;
         memcpy save = one -> picture after more;
@@ -293,7 +298,10 @@ fn arrays_are_in_bodies_and_children_and_beside_memory_that_is_rebound() -> Resu
     let mut graph = Blurs::build(&device, &first)?;
     graph.launch()?;
     assert_eq!(graph.picture()?.read()?[2], blurred);
-    assert_eq!(graph.result()?.read()?[2], [0.0, 0.0, 0.0, 8.0, 0.0, 8.0, 0.0, 0.0]);
+    assert_eq!(
+        graph.result()?.read()?[16..24],
+        [0.0, 0.0, 0.0, 8.0, 0.0, 8.0, 0.0, 0.0]
+    );
     graph.rebind_picture(&second)?;
     graph.launch()?;
     assert_eq!(graph.picture()?.read()?[2], blurred);
@@ -358,7 +366,10 @@ fn arrays_that_kernels_cannot_take_are_refused() {
         let host = builder.host::<[[f32; 8]; 4]>("host");
         builder.memcpy("fill", &host, &mut plane);
     });
-    assert_eq!(found, [(Code::WrongMemory, "no kernel takes the array `plane`".to_owned())]);
+    assert_eq!(
+        found,
+        [(Code::WrongMemory, "no kernel takes the array `plane`".to_owned())]
+    );
 
     let found = mistakes(|builder| {
         let bytes = builder.array::<[[[f32; 8]; 7]; 4]>("bytes");
@@ -376,18 +387,43 @@ fn arrays_that_kernels_cannot_take_are_refused() {
         builder.kernel("sample", Launch::new(1, 4), sample_line::call(&line, &at, &mut out));
     });
     assert_eq!(found[0].0, Code::Contract);
-    assert!(found[0].1.ends_with("takes `line` as texels, but that memory is no `array`"), "{found:?}");
+    assert!(
+        found[0]
+            .1
+            .ends_with("takes `line` as texels, but that memory is no `array`"),
+        "{found:?}"
+    );
 
     let found = mistakes(|builder| {
         let mut line = builder.array_slice::<f32>("line", 100_000);
         builder.kernel("number", Launch::new(1, 8), number_line::call(&mut line));
     });
-    assert!(found[0].1.contains("100000 texels in a row: the most are 16384"), "{found:?}");
+    assert!(
+        found[0].1.contains("100000 texels in a row: the most are 16384"),
+        "{found:?}"
+    );
     let found = mistakes(|builder| {
         let mut line = builder.array_slice::<f32>("line", 0);
         builder.kernel("number", Launch::new(1, 8), number_line::call(&mut line));
     });
     assert!(found[0].1.ends_with("that memory is empty"), "{found:?}");
+}
+
+#[test]
+fn no_array_is_copied_in_a_conditional_body() {
+    let found = mistakes(|builder| {
+        let mut plane = builder.array::<[[f32; 8]; 4]>("plane");
+        let (flag, host) = (builder.device::<u32>("flag"), builder.host::<[[f32; 8]; 4]>("host"));
+        let double = builder.kernel("double", Launch::new(4, 8), double_plane::call(&mut plane));
+        let body = builder.if_then("maybe", &flag, |builder| {
+            builder.child("inner", |builder| {
+                builder.memcpy("fill", &host, &mut plane);
+            });
+        });
+        builder.after(double, &[body]);
+    });
+    let message = "memcpy node `inner.fill`, which copies the array `plane`, cannot be in the body of `maybe`";
+    assert_eq!(found, [(Code::ConditionalBody, message.to_owned())]);
 }
 
 mod of_bytes {

@@ -146,12 +146,10 @@ impl<'t> Statement<'t> {
             | Keyword::Scratch
             | Keyword::Constant
             | Keyword::Mapped
-            | Keyword::Array => {
-                self.place().map_or_else(TokenStream::new, |(ty, memory)| {
-                    let lengths = lengths(memory.shape);
-                    quote!(#lengths let mut #name: #ty;)
-                })
-            }
+            | Keyword::Array => self.place().map_or_else(TokenStream::new, |(ty, memory)| {
+                let lengths = lengths(memory.shape);
+                quote!(#lengths let mut #name: #ty;)
+            }),
             Keyword::Rng => quote!(let mut #name;),
             Keyword::Param => quote!(let mut #name: #rest;),
             Keyword::Kernel

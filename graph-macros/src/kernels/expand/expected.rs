@@ -204,7 +204,10 @@ pub(super) fn implementations(declaration: &Declaration) -> TokenStream {
     let implementation = |(param, buffer): (&Param, &Buffer)| {
         let (ident, ident_of_shape) = (name(declaration, param), name_of_shape(declaration, param));
         let (any, memory) = match buffer.takes() {
-            Takes::Texels => (quote!(, __Memory: ::graph_runtime::private::TexelMemory), quote!(__Memory)),
+            Takes::Texels => (
+                quote!(, __Memory: ::graph_runtime::private::TexelMemory),
+                quote!(__Memory),
+            ),
             takes @ (Takes::Device | Takes::Mapped | Takes::Array) => (TokenStream::new(), takes.place()),
         };
         let reference = |mutability: TokenStream| {

@@ -131,7 +131,9 @@ pub(super) fn textures(params: &[Param], summary: Option<&KernelSummary>) -> Vec
             .sampler
             .as_ref()
             .map_or_else(|| quote!(::graph_runtime::PointSampler), ToTokens::to_token_stream);
-        let access = summary.and_then(|summary| summary.params.get(index)).map(|param| &param.access);
+        let access = summary
+            .and_then(|summary| summary.params.get(index))
+            .map(|param| &param.access);
         let array = access.and_then(Access::array).map(|array| quote!(.array(#array)));
         Some(quote_spanned! {ends(&wrapper.ty).0=>
             ::graph_runtime::kernel::Texture::of::<#inner, #sampler>(#index, #dimensions) #array

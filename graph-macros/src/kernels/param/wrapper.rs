@@ -129,7 +129,6 @@ pub(super) fn by_value(ty: &Type) -> Result<(), Diagnostic> {
     )))
 }
 
-
 impl Wrapper {
     /// Whether the elements are texels.
     pub(in crate::kernels) fn is_texels(&self) -> bool {
