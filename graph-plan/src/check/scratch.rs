@@ -105,7 +105,7 @@ impl Memory<'_> {
             .collect()
     }
 
-    /// Whether the only mistake is that nothing orders the access with another node's write, which is reported as a race.
+    /// Whether the only mistake is that nothing orders the access and another node's write. That is reported as a race.
     fn is_race(&self, index: usize) -> bool {
         let access = &self.draft.accesses[index];
         self.writers.iter().any(|writer| {
