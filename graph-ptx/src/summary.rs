@@ -157,8 +157,8 @@ pub struct Access {
     /// A load through caches that do not see what other kernels write meanwhile (`ld.global.nc`, `ldu`, textures,
     /// surfaces, tensor maps).
     pub noncoherent: Option<u32>,
-    /// The accesses through handles of textures and surfaces: a line for each [`Way`] and [`Geometry`], and the last for
-    /// all accesses of other forms. They count as loads or stores, but not as plain accesses.
+    /// The accesses through handles of textures and surfaces: a line for each [`Way`] and [`Geometry`], and the last
+    /// for all accesses of other forms. They count as loads or stores, but not as plain accesses.
     through: [Option<u32>; WAYS * GEOMETRIES + 1],
     /// The type of the elements.
     pub elements: Elements,
