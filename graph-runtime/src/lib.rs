@@ -344,8 +344,8 @@ pub mod private {
         check_variables, constant, distance, integer, is_atomic, is_programmatic, overwrites, usage, variables,
     };
     pub use crate::expansion::child::{
-        BindTo, Bound, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
-        check_unconditional, is_graph, unconditional, updates,
+        BindTo, Bound, ChildNodes, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
+        check_unconditional, graph_type, inner_handle, unconditional, updates,
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{

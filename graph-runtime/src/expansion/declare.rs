@@ -381,5 +381,5 @@ pub fn iteration_handle<'g>(
     name: &'static str,
     iterations: &[usize],
 ) -> NodeHandle<'g> {
-    graph.declared(declared, name, iterations)
+    NodeHandle::declared(graph, None, (declared, name), iterations)
 }

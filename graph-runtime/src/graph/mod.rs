@@ -30,7 +30,7 @@ use crate::device::Device;
 use crate::error::{At, Error, Result, Site};
 use crate::graph::edit::{Edit, HalfEdited};
 use crate::graph::future::LaunchFuture;
-use crate::graph::handle::{Missing, NodeHandle};
+use crate::graph::handle::NodeHandle;
 use crate::graph::host_split::HostSplit;
 use crate::graph::node::NodeId;
 use crate::graph::open::{EditResult, OpenEdit};
@@ -523,18 +523,6 @@ impl Graph {
             graph: self,
             node,
             missing: None,
-        }
-    }
-
-    /// The node of the declaration with this index and name, in the iterations of these numbers.
-    pub(crate) fn declared(&mut self, declared: usize, name: &'static str, values: &[usize]) -> NodeHandle<'_> {
-        match self.declared_nodes.find(None, declared, values) {
-            Some(index) => self.node(NodeId::new(index)),
-            None => NodeHandle {
-                graph: self,
-                node: NodeId::new(usize::MAX),
-                missing: Some(Missing::new(declared, name, values)),
-            },
         }
     }
 

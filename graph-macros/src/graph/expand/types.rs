@@ -18,7 +18,7 @@ pub(super) fn generics(graph: &Graph<'_>) -> Generics {
     graph.item.generics.clone()
 }
 
-/// The generics of the type of an expression: a parameter for each resource and param, and one for the closure.
+/// The generics of the type of an expression: a parameter for each resource, param and child, and one for the closure.
 pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
     let mut generics = Generics::default();
     for resource in &graph.resources {
@@ -41,10 +41,19 @@ pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
         let name = expression_param(param);
         generics.params.push(parse_quote!(#name));
     }
+    for child in children(graph) {
+        let name = expression_child(child);
+        generics.params.push(parse_quote!(#name));
+    }
     if changes(graph) {
         generics.params.push(nodes_parameter(graph));
     }
     generics
+}
+
+/// The nodes that are child graphs, by index.
+pub(super) fn children(graph: &Graph<'_>) -> impl Iterator<Item = usize> {
+    (0..graph.nodes.len()).filter(|&node| graph.nodes[node].action.child().is_some())
 }
 
 /// The type parameter of the closure with the nodes that mention params.
@@ -74,6 +83,11 @@ pub(super) fn param_type(graph: &Graph<'_>, param: usize) -> TokenStream {
 /// The type parameter for the type of a param.
 pub(super) fn expression_param(param: usize) -> Ident {
     format_ident!("P{param}")
+}
+
+/// The type parameter for the graph of a child, by the index of its node.
+pub(super) fn expression_child(node: usize) -> Ident {
+    format_ident!("C{node}")
 }
 
 /// The bounds of the accessors of params. (If a type is not `Clone`, rustc reports that in the block; here, only the
