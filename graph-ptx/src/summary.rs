@@ -243,6 +243,12 @@ impl Access {
         })
     }
 
+    /// Whether the memory must be a CUDA array, if it is accessed as texels and not every kind of memory will do.
+    pub fn array(&self) -> Option<bool> {
+        let numbered = self.any_through(|form| form.geometry == Some(Geometry::Linear));
+        self.needs_array().map(|_| true).or(numbered.map(|_| false))
+    }
+
     /// The place of the line of the first access of this form.
     fn place(&mut self, form: Through) -> &mut Option<u32> {
         &mut self.through[form.index()]

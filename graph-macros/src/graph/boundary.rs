@@ -29,6 +29,7 @@ pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> b
         | Keyword::Scratch
         | Keyword::Constant
         | Keyword::Mapped
+        | Keyword::Array
         | Keyword::Param
         | Keyword::Rng
         | Keyword::Kernel

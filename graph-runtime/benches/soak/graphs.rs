@@ -4,7 +4,7 @@ use crate::common::*;
 use graph_runtime::cudarc::driver::{result, sys};
 use graph_runtime::{
     CudaStream, Device, DeviceBuffer, Event, Generator, GraphBuilder, HostBuffer, Launch, Mapped, Result, SharedHost,
-    Texel, cuda_graph, cuda_kernels,
+    Surfel, Texel, cuda_graph, cuda_kernels,
 };
 use std::ptr;
 use std::sync::Arc;
@@ -27,6 +27,12 @@ unsafe extern "C" {
     /// `values[i] = first + i`
     #[requires(threads <= values.len())]
     safe fn fill(values: &[Mapped<u64>], first: u64);
+}
+
+#[cuda_kernels("tests/kernels/arrays.ptx")]
+unsafe extern "C" {
+    /// `plane[y][x] *= 2`
+    safe fn double_plane(plane: &mut [[Surfel<f32>; 8]]);
 }
 
 #[cuda_kernels("tests/kernels/textures.ptx")]
@@ -158,6 +164,7 @@ cuda_graph! {
 
     graph Handles(table: device [f32; 64], generator: &Generator) {
         mapped told:  [u64; 64];
+        array  plane: [[f32; 8]; 8];
         rng    noise = generator, draws 2;
         device drawn: [u32; 16];
         device index: [i32; 64];
@@ -167,6 +174,7 @@ cuda_graph! {
         kernel draw   = draw_numbers<<<1, 8>>>(&noise, &mut drawn, 2);
         kernel gather = gather_texels<<<1, 64>>>(&table, &index, &mut out);
         kernel tell   = fill<<<1, 64>>>(&told, first);
+        kernel double = double_plane<<<8, 8>>>(&mut plane);
     }
 
     graph Library {

@@ -447,9 +447,8 @@ impl Graph {
                 site,
                 message: "scratch memory keeps nothing after a launch; what is to be looked at then must be declared as `device`",
             }),
-            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Mapped(_) | Storage::Module => {
-                Err(Error::ForeignPlace { site })
-            }
+            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) => Err(Error::ForeignPlace { site }),
+            Storage::Mapped(_) | Storage::Array(_) | Storage::Module => Err(Error::ForeignPlace { site }),
         }
     }
 
@@ -629,7 +628,9 @@ impl Graph {
                 Ok((piece, site))
             }
             Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) => Err(Error::ForeignPlace { site }),
-            Storage::Mapped(_) | Storage::Scratch(_) | Storage::Module => Err(Error::ForeignPlace { site }),
+            Storage::Mapped(_) | Storage::Array(_) | Storage::Scratch(_) | Storage::Module => {
+                Err(Error::ForeignPlace { site })
+            }
             Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) => Err(Error::Unsupported {
                 site,
                 message: "only all of shared host memory is lent by a guard",

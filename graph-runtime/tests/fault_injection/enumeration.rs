@@ -44,6 +44,7 @@ pub(crate) fn runs(device: &Device) -> Vec<(String, Device, Scenario)> {
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
 const QUIET: &[&str] = &[
+    "cuArrayDestroy",
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -68,6 +69,7 @@ const QUIET: &[&str] = &[
     "cuModuleUnload",
     "cuStreamDestroy_v2",
     "cuStreamSynchronize",
+    "cuSurfObjectDestroy",
     "cuTexObjectDestroy",
     "cuThreadExchangeStreamCaptureMode",
     "cudaGraphDestroy",
@@ -96,7 +98,7 @@ const MAX_REPEATS: usize = 4;
 
 /// Whether errors of a call name a node.
 fn is_of_a_node(call: &str) -> bool {
-    if call == "cuTexObjectCreate" {
+    if matches!(call, "cuTexObjectCreate" | "cuSurfObjectCreate") {
         return true;
     }
     let Some((_, what)) = call.split_once("Graph") else {

@@ -9,7 +9,7 @@ use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{
     AnyGraph, BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, GraphBuilder,
-    HostBuffer, Launch, Mapped, OnDevice, Pointer, PointerMut, RawGraph, Result, SharedHost, Texel, cuda_graph,
+    HostBuffer, Launch, Mapped, OnDevice, Pointer, PointerMut, RawGraph, Result, SharedHost, Surfel, Texel, cuda_graph,
     cuda_kernels,
 };
 use std::fmt::Debug;
@@ -30,6 +30,12 @@ unsafe extern "C" {
     safe fn sample(image: &[[Texel<f32>; 8]], at: &[[f32; 2]], out: &mut [f32]);
     #[requires(threads <= index.len() && threads <= out.len())]
     safe fn gather_texels(table: &[Texel<f32>], index: &[i32], out: &mut [f32]);
+}
+
+#[cuda_kernels("tests/kernels/arrays.ptx")]
+unsafe extern "C" {
+    /// A step of a blur.
+    safe fn blur(from: &[[Texel<f32>; 8]], to: &mut [[Surfel<f32>; 8]]);
 }
 
 #[cuda_kernels("tests/kernels/mapped.ptx")]
@@ -122,6 +128,10 @@ cuda_graph! {
         scratch sum:     [u32; 8];
         constant table:  [f32; 4] = "table";
         mapped  told:    [u64; 8];
+        host    picture: [[f32; 8]; 4];
+        device  blurred: [[f32; 8]; 4];
+        array   plane:   [[f32; 8]; 4];
+        array   softer:  [[f32; 8]; 4];
         rng     noise = 7, draws 4;
         param   by:    u32 = 3;
         param   count: u32 = 8;
@@ -154,6 +164,9 @@ cuda_graph! {
         kernel drawn   = draw_numbers<<<1, 16>>>(&noise, &mut numbers, 4);
         kernel turned  = reverse_shared<<<1, 64, 60_000>>>(&zeros, &mut reversed);
         kernel tell    = fill<<<1, 8>>>(&told, long);
+        memcpy draw    = picture -> plane;
+        kernel smooth  = blur<<<4, 8>>>(&plane, &mut softer)       after draw;
+        memcpy drew    = softer -> blurred                         after smooth;
     }
 }
 

@@ -135,6 +135,7 @@ fn resources(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
         | ResourceKind::Scratch
         | ResourceKind::Constant
         | ResourceKind::Mapped
+        | ResourceKind::Array
         | ResourceKind::Rng
         | ResourceKind::Shared { .. } => resource::declare(graph, resource, builder, None),
     };
@@ -209,6 +210,7 @@ fn construct(graph: &Graph<'_>, built: &TokenStream) -> TokenStream {
         | ResourceKind::Scratch
         | ResourceKind::Constant
         | ResourceKind::Mapped
+        | ResourceKind::Array
         | ResourceKind::Rng
         | ResourceKind::Shared { .. } => local(&resource.name).to_token_stream(),
     });

@@ -59,7 +59,7 @@ pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let resources = graph
         .resources
         .iter()
-        .filter(|resource| resource.kind != ResourceKind::Scratch)
+        .filter(|resource| !matches!(resource.kind, ResourceKind::Scratch | ResourceKind::Array))
         .map(|resource| resource_methods(graph, resource, bodies));
     let methods = implementation(graph, quote!(#common #memory #(#resources)*));
     let (debug, any_graph) = (debug(graph, bodies), any_graph(graph, bodies));

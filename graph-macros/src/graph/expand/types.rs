@@ -31,6 +31,10 @@ pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
             },
             ResourceKind::Mapped => quote!(__p::MappedSlot),
             ResourceKind::Rng => quote!(::core::borrow::Borrow<__g::Rng>),
+            ResourceKind::Array => {
+                generics.params.push(parse_quote!(#name));
+                continue;
+            }
             ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Constant | ResourceKind::Shared { .. } => {
                 quote!(__p::Slot)
             }
@@ -113,13 +117,13 @@ pub(super) fn place_type_at(graph: &Graph<'_>, resource: &Resource, runtime: &To
         return quote!(#runtime::Rng);
     }
     let shape = Shape::of(graph, resource).at(runtime);
-    if resource.kind == ResourceKind::Mapped {
-        return quote!(#runtime::Place<#shape, #runtime::OnMapped>);
-    }
-    match resource.space() {
-        Space::Host => quote!(#runtime::Place<#shape, #runtime::OnHost>),
-        Space::Device => quote!(#runtime::Place<#shape, #runtime::OnDevice>),
-    }
+    let memory = match (resource.kind, resource.space()) {
+        (ResourceKind::Mapped, _) => quote!(OnMapped),
+        (ResourceKind::Array, _) => quote!(OnArray),
+        (_, Space::Host) => quote!(OnHost),
+        (_, Space::Device) => quote!(OnDevice),
+    };
+    quote!(#runtime::Place<#shape, #runtime::#memory>)
 }
 
 /// The type parameter for the type of a resource: a place, or a moved local.
