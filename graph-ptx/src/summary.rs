@@ -157,8 +157,8 @@ pub struct Access {
     /// A load through caches that do not see what other kernels write meanwhile (`ld.global.nc`, `ldu`, textures,
     /// surfaces, tensor maps).
     pub noncoherent: Option<u32>,
-    /// The accesses through handles of textures and surfaces: a line for each [`Way`] and [`Geometry`], and the last for
-    /// all accesses of other forms. They count as loads or stores, but not as plain accesses.
+    /// The accesses through handles of textures and surfaces: a line for each [`Way`] and [`Geometry`], and the last
+    /// for all accesses of other forms. They count as loads or stores, but not as plain accesses.
     through: [Option<u32>; WAYS * GEOMETRIES + 1],
     /// The type of the elements.
     pub elements: Elements,
@@ -241,6 +241,12 @@ impl Access {
             let is_linear = matches!(form.geometry, Some(Geometry::Linear | Geometry::Plane));
             form.way != Way::Fetch || !is_linear
         })
+    }
+
+    /// Whether the memory must be a CUDA array, if it is accessed as texels and not every kind of memory will do.
+    pub fn array(&self) -> Option<bool> {
+        let numbered = self.any_through(|form| form.geometry == Some(Geometry::Linear));
+        self.needs_array().map(|_| true).or(numbered.map(|_| false))
     }
 
     /// The place of the line of the first access of this form.

@@ -84,7 +84,10 @@ fn accesses(access: &Access, lines: &Lines<'_>) -> Option<String> {
     let parts = [
         ("reads", access.loaded.filter(|_| !has_handle)),
         ("reads through a texture", access.any_through(|form| !form.is_surface())),
-        ("accesses through a surface", access.any_through(graph_ptx::Through::is_surface)),
+        (
+            "accesses through a surface",
+            access.any_through(graph_ptx::Through::is_surface),
+        ),
         ("writes", plain),
         ("updates atomically", access.atomic),
         ("updates atomically for its own block alone", access.narrow),

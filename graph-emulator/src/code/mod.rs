@@ -316,6 +316,9 @@ pub(crate) enum Op {
     },
 }
 
+// Larger operations make every kernel slower: rare ones are boxed.
+const _: () = assert!(size_of::<Op>() <= 32);
+
 impl Op {
     /// The instructions that it may branch to, none if it ends the thread; `None` if the next instruction always
     /// follows.

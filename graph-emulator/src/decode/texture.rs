@@ -146,7 +146,7 @@ pub(super) fn query(
     }))
 }
 
-/// The handle and the place in `[handle, {layer, x, y, z}]`. The coordinates may be followed by one that has no meaning.
+/// The handle and the place in `[handle, {layer, x, y, z}]`. One more coordinate, without a meaning, may follow.
 fn place(operand: &Operand, geometry: Geometry, ty: Type, scope: &mut Scope<'_>) -> Result<(Slot, Place)> {
     let Operand::Vector(parts) = operand else {
         return Err(UNKNOWN_FORM.to_owned());

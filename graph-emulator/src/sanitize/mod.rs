@@ -284,7 +284,8 @@ fn surface(context: &Context<'_>, warp: &Warp, mask: u32, access: &SurfaceAccess
         let Ok((_, Some(first))) = surfel(&warp.registers, context.surfaces, access, lane) else {
             continue;
         };
-        let elements = (0..u64::from(access.count)).map(|element| first + element * u64::from(access.bytes));
+        let elements =
+            (0..u64::from(access.count)).map(|element| first.wrapping_add(element * u64::from(access.bytes)));
         let bytes = access.bytes.into();
         touches.extend(elements.map(|address| one(lane, Space::Global, address, bytes, access.operation())));
     }

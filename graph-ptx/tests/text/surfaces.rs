@@ -1,5 +1,5 @@
-//! Textures and surfaces whose handle is a parameter are memory of that parameter. All other handles name memory that no
-//! graph knows.
+//! Textures and surfaces whose handle is a parameter are memory of that parameter. All other handles name memory that
+//! no graph knows.
 
 use graph_ptx::Geometry;
 use graph_ptx::declaration::{BufferAccess, Declaration, Kind, Param, check, propose};

@@ -13,6 +13,7 @@ mod fake;
 mod futures;
 mod graphs;
 mod late;
+mod lending;
 mod memory;
 mod pools;
 mod races;

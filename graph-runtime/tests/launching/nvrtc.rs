@@ -265,6 +265,11 @@ fn the_compiler_is_found_under_its_versions_name() {
         ("CUDA_PATH", "lib"),
         ("VIRTUAL_ENV", packages),
         ("HOME", &format!(".local/{packages}")),
+        // Where `cargo cuda-graph fetch` puts it.
+        (
+            "CUDA_GRAPH_CACHE_DIR",
+            "wheels/nvidia-cuda-nvrtc-cu12-12.4.127/nvidia/cuda_nvrtc/lib",
+        ),
     ] {
         let folder = place.0.join(variable);
         renamed(&compiler, &folder.join(inside));
@@ -296,6 +301,7 @@ fn without_a_compiler_the_error_says_what_to_do() {
         &env::var("CUDA_GRAPH_CACHE_DIR").unwrap(),
         "note: the loader, which looks in `LD_LIBRARY_PATH`, finds none of `libnvrtc.so`, `libnvrtc.so.13`, `libnvrtc.so.12`",
         "note: there is none in `/nowhere/lib64`, `/nowhere/lib`, `/usr/local/cuda/lib64`",
+        "`cargo cuda-graph fetch` fetches it",
         "cargo cuda-graph ptx",
         "#[cuda_kernels(\"x.ptx\")]",
     ] {
