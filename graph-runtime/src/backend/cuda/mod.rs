@@ -79,19 +79,22 @@ pub use take_over::Updated;
 ///    while launches are in flight: fact 4 of `backend::uses::Uses` keeps it for those. Scratch memory of a pool is
 ///    counted, too, and launches of its graphs follow each other: facts 1 and 2 of `backend::pool::PoolMemory`.
 /// 3. *All launches are waited for.* Before a launch is put in flight, it is noted in `in_flight`: a launch on `stream`
-///    as [`OWN`]; a launch with shared memory or on a user's stream as [`LOST`] and, once `event` is recorded after it,
-///    as [`EVENT`]. Launches of one `exec` run in the order in which they were made, on whatever streams (D1), so the
-///    last event stands for all. A launch that fails is not in flight (D3), but is waited for all the same.
+///    as [`OWN`]; a launch on a user's stream as [`LOST`] and, once `event` is recorded after it, as [`EVENT`]; a launch
+///    with shared memory on `stream` as [`LOST`] and, once `event` is deferred after it, as [`OWN`]. Only then does an
+///    event name `stream`: `change_event` records `event` before it takes another, and `wait`, which comes before
+///    `stream` is destroyed, makes `event` forget it. Launches of one `exec` run in the order in which they were made,
+///    on whatever streams (D1), so the last event stands for all. A launch that fails is not in flight (D3), but is
+///    waited for all the same.
 /// 4. *No Rust reference meets the GPU.* References into host memory are lent by `Graph`, after a wait, for as long as
 ///    it is borrowed; starting a launch takes the graph by `&mut`. `Graph` is not `Sync`, so no thread launches while
 ///    another waits. Shared host memory is lent by guards instead: facts 1 to 3 of `backend::uses::Uses`.
 /// 5. *Nodes stay within memory and within their access.* `build` lowers what passed the plan's checks: typed places
 ///    that are byte ranges of this graph's resources, and kernels whose [`Kernel`](crate::Kernel) implementation
 ///    vouches for theirs. An update changes the part of a copy or memset only to one within the memory that passed
-///    those checks (`Update::push_part`). A kernel does what is known of it (D6, U1, U2, U4). Where it takes a texture or a
-///    surface, it gets the handle of one that reaches the memory of its argument alone (D10, D13): `adder` has the
-///    objects, which are destroyed after `exec` and `graph`, or when nodes have others and no launch is in flight. For captured work, the
-///    `unsafe` of the calls vouches; for a raw node, the `unsafe` of `GraphBuilder::raw` (U2, U3).
+///    those checks (`Update::push_part`). A kernel does what is known of it (D6, U1, U2, U4). Where it takes a texture
+///    or a surface, it gets the handle of one that reaches the memory of its argument alone (D10, D13): `adder` has the
+///    objects, which are destroyed after `exec` and `graph`, or when nodes have others and no launch is in flight. For
+///    captured work, the `unsafe` of the calls vouches; for a raw node, the `unsafe` of `GraphBuilder::raw` (U2, U3).
 /// 6. *Argument values are copied* by CUDA (D1) when a node is added or changed; scratch memory need only live for the
 ///    call.
 /// 7. *Conditions are numbers in memory that nodes read.* Conditional handles and body graphs belong to the CUDA graph
@@ -128,7 +131,8 @@ pub(crate) struct CudaExecutable {
     stream: CUstream,
     /// The stream's number: see [`CudaExecutable::launch_shared`].
     stream_id: Option<u64>,
-    /// The event that is recorded after each launch with shared memory, or on a user's stream.
+    /// The event that is recorded after each launch on a user's stream and, when somebody waits for them, after launches
+    /// with shared memory on the graph's own.
     event: Arc<LaunchEvent>,
     /// The events of launches before the last rebinding, and before earlier ones.
     events: VecDeque<Arc<LaunchEvent>>,
