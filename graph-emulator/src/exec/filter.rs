@@ -21,7 +21,7 @@ pub(super) fn number(channel: Channel, bits: u32) -> f32 {
     }
 }
 
-/// The mean of the channels of two, four or eight texels, each with its weight in 256ths. Integers have a mean of 16 bits.
+/// The mean of the channels of two, four or eight texels, each with its weight in 256ths. That of integers has 16 bits.
 pub(super) fn mean(channel: Channel, texels: &[(u32, u32)]) -> f32 {
     let products = texels
         .iter()
