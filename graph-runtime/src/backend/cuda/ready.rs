@@ -38,11 +38,11 @@ impl ReadyLaunches {
         self.of.get(node)?.as_deref()
     }
 
-    pub(super) fn put(&mut self, node: usize, ready: Option<Box<ReadyLaunch>>) {
+    pub(super) fn put(&mut self, node: usize, ready: Box<ReadyLaunch>) -> &ReadyLaunch {
         if self.of.len() <= node {
             self.of.resize_with(node + 1, || None);
         }
-        self.of[node] = ready;
+        self.of[node].insert(ready)
     }
 
     /// Forgets all launches.
@@ -80,13 +80,10 @@ impl ReadyLaunch {
         }))
     }
 
-    /// Takes over the value that an argument, by its index in [`Program::arguments`], has in the program now.
+    /// Gives an argument, by its index in [`Program::arguments`], another value of at most eight bytes.
     #[inline]
-    pub(super) fn take(&self, program: &Program, argument: usize) {
-        // Longer values are never changed by themselves.
-        if let Some(bytes) = self.bytes.get(argument.wrapping_sub(self.first))
-            && let Some(word) = program.arguments[argument].word()
-        {
+    pub(super) fn take(&self, argument: usize, word: u64) {
+        if let Some(bytes) = self.bytes.get(argument.wrapping_sub(self.first)) {
             bytes.set([word, 0]);
         }
     }
