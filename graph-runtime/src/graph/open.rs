@@ -60,6 +60,14 @@ pub(crate) struct OpenEdit {
     pub(crate) plain_uses: PlainUses,
 }
 
+impl OpenEdit {
+    /// Returns the error of the change that was refused.
+    #[cold]
+    fn refusal(&mut self) -> Result<()> {
+        self.refused.take().map_or(Ok(()), |error| Err(*error))
+    }
+}
+
 /// A set of params, by their number.
 #[derive(Debug, Default)]
 struct ParamSet {
@@ -232,10 +240,8 @@ fn run<G, R: EditResult>(
         }),
     };
     let result = change(undo.graph);
-    if !result.is_ok()
-        && let Some(error) = result.error()
-    {
-        return inner()(undo.graph).refuse(error);
+    if !result.is_ok() {
+        return refuse(inner()(undo.graph), result);
     }
     if is_part {
         return Ok(());
@@ -247,13 +253,19 @@ fn run<G, R: EditResult>(
         });
     }
     let mut open = inner()(undo.graph).close();
-    if let Some(error) = open.refused.take() {
-        return Err(*error);
+    if open.refused.is_some() {
+        return open.refusal();
     }
     make(undo.graph, &mut open)?;
     inner()(undo.graph).edit = Some(open);
     undo.leave();
     Ok(())
+}
+
+/// Returns the error of the closure of an edit.
+#[cold]
+fn refuse(graph: &mut Graph, result: impl EditResult) -> Result<()> {
+    result.error().map_or(Ok(()), |error| graph.refuse(error))
 }
 
 /// Gives a param, which has this number and name, another value, and changes the nodes that mention it; in an edit,
@@ -274,14 +286,15 @@ pub fn set_param<G, T>(
         (parts().graph_mut)(graph).request_param(param);
         return Ok(());
     }
-    set_param_now(graph, parts, (param, name), value, exchange)
+    set_param_now(graph, parts, param, name, value, exchange)
 }
 
-/// As [`set_param`], outside of an edit. The value was exchanged already.
+/// As [`set_param`], outside of an edit. The values were exchanged already.
 fn set_param_now<G, T>(
     graph: &mut G,
     parts: impl Fn() -> EditedGraph<G> + Copy,
-    (param, name): (usize, &'static str),
+    param: usize,
+    name: &'static str,
     mut value: T,
     exchange: impl Fn(&mut G, &mut T),
 ) -> Result<()> {
@@ -311,11 +324,26 @@ fn make<G>(graph: &mut G, parts: impl Fn() -> EditedGraph<G>, what: &'static str
     // After a change that failed half-way, nodes are made anew, also with the values that they have.
     let is_whole = inner.half_edited.is_empty();
     params.take_each(|param| {
-        let plain = (parts.plain)(graph, param).filter(|_| is_whole);
-        match plain.is_some_and(|plain| plain_uses.put(inner, &mut batch.values, param, plain)) {
-            true => Ok(()),
-            false => collect(inner, batch, |update| (parts.change)(graph, update, param)),
+        if is_whole
+            && let Some(plain) = (parts.plain)(graph, param)
+            && plain_uses.put(inner, &mut batch.values, param, plain)
+        {
+            return Ok(());
         }
+        declare(graph, inner, parts.change, param, batch)
     })?;
     commit((parts.graph_mut)(graph), what, batch)
+}
+
+/// Requests the changes of the nodes that mention a param, as they are declared. This is apart from the loop over
+/// params, which is short without it.
+#[inline(never)]
+fn declare<G>(
+    graph: &G,
+    inner: &Graph,
+    change: fn(&G, &mut Update<'_>, usize) -> Result<()>,
+    param: usize,
+    batch: &mut Batch,
+) -> Result<()> {
+    collect(inner, batch, |update| change(graph, update, param))
 }
