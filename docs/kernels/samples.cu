@@ -133,3 +133,18 @@ extern "C" __global__ void shrink(cudaTextureObject_t image, float *shrunk)
     unsigned x = threadIdx.x, y = blockIdx.x;
     shrunk[index_in_launch()] = tex2D<float>(image, 2 * x + 1, 2 * y + 1);
 }
+
+// to[y][x] is the mean of the texels left and right of from[y][x]; a row in each block.
+extern "C" __global__ void soften(cudaTextureObject_t from, cudaSurfaceObject_t to)
+{
+    unsigned x = threadIdx.x, y = blockIdx.x;
+    float mean = (tex2D<float>(from, x - 0.5f, y + 0.5f) + tex2D<float>(from, x + 1.5f, y + 0.5f)) / 2;
+    surf2Dwrite(mean, to, x * sizeof(float), y); // the x coordinate of a surface is in bytes
+}
+
+// seen[i] is the density at a place of a volume, between its texels.
+extern "C" __global__ void look(cudaTextureObject_t volume, const float4 *at, float *seen)
+{
+    unsigned i = index_in_launch();
+    seen[i] = tex3D<float>(volume, at[i].x, at[i].y, at[i].z);
+}

@@ -77,6 +77,7 @@ fn saxpy(memory: &Memory, module: &Module, threads: &[usize]) {
             arguments: &[&a, &px, &py, &count],
             buffers: &buffers,
             textures: &[],
+            surfaces: &[],
             options: &options,
         };
         let emulated = best(|| module.launch("saxpy", &launch).expect("the kernel is right"));
@@ -125,6 +126,7 @@ fn matmul(memory: &Memory, module: &Module, threads: &[usize]) {
                 arguments: &[&addresses[0], &addresses[1], &addresses[2], &count],
                 buffers: &buffers,
                 textures: &[],
+                surfaces: &[],
                 options: &options,
             };
             let emulated = best(|| module.launch(kernel, &launch).expect("the kernel is right"));

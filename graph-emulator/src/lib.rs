@@ -29,12 +29,12 @@
 //! and a limit of steps.
 //!
 //! A kernel is [refused](Kernel::refused) if it, or a function that it may call, has an instruction that the emulator
-//! does not have: surfaces and textures of arrays, `wgmma`, sparse and one-bit matrices, copies by tensor maps, copies
+//! does not have: cubes and mipmaps, `wgmma`, sparse and one-bit matrices, copies by tensor maps, copies
 //! to several blocks of a cluster at once. The other kernels of its module run. The blocks of a cluster take turns on
 //! one host thread, and access each other's shared memory; the checks take their threads for those of one block.
 //!
-//! A [`Texture`] is memory that a kernel reads by `tex.1d`, with an integer coordinate, or by `tex.2d`. Linear filters
-//! round weights to 1/256, as the CUDA programming guide says.
+//! A [`Texture`] is memory that a kernel reads by `tex` and `tld4`, and a [`Surface`] is memory that it accesses by
+//! `suld` and `sust`. A CUDA array is linear memory here, with an [`Extent`].
 //!
 //! ```
 //! use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
@@ -66,6 +66,7 @@
 //!     arguments: &[&data.address().to_le_bytes()],
 //!     buffers: &[Buffer { name: "data", address: data.address(), len: 16, access: Access::ReadWrite }],
 //!     textures: &[],
+//!     surfaces: &[],
 //!     options: &Options::default(),
 //! })?;
 //! let mut bytes = [0; 8];
@@ -89,7 +90,7 @@ mod softfloat;
 
 pub use fault::{Fault, FaultKind, LoadError, Operation};
 pub use memory::footprint::{Conflict, Footprint};
-pub use memory::texture::{Addressing, Channel, Filter, Texture};
+pub use memory::texture::{Addressing, Channel, Extent, Filter, Surface, Texture};
 pub use memory::view::{Access, Buffer};
 pub use memory::{Allocation, Memory, MemoryError};
 pub use run::launch::{Launch, MAX_TOGETHER, Report};

@@ -155,6 +155,8 @@ pub struct Resource {
     /// Whether it is host memory that kernels and the host access while the graph runs. Its space is that of device
     /// memory, since kernels take it.
     pub mapped: bool,
+    /// Whether it is a CUDA array: device memory that has no address, of which only the GPU knows how it lies.
+    pub array: bool,
 }
 
 /// A node.
@@ -368,6 +370,7 @@ impl Draft {
             constant: false,
             scratch: false,
             mapped: false,
+            array: false,
         });
         self.resources.len() - 1
     }

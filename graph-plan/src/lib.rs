@@ -34,6 +34,7 @@ mod race;
 mod live;
 mod constant;
 mod mapped;
+mod array;
 mod variables;
 mod parallel;
 mod programmatic;
@@ -57,6 +58,7 @@ mod lists;
 mod text;
 
 pub use arena::{ARENA_ALIGNMENT, Arena, is_packing, pack};
+pub use array::misused_array;
 pub use check::{
     Outcome, check, check_errors, clash, condition_accesses, condition_writers, forbidden_capture, mixed_reads,
     other_body, siblings, warnings,

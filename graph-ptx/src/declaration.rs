@@ -12,9 +12,9 @@ mod text;
 
 use self::text::File;
 use crate::ast::Module;
-use crate::{KernelSummary, summarize};
+use crate::{Geometry, KernelSummary, summarize};
 
-pub use proposal::{Memory, Proposal, propose};
+pub use proposal::{Handle, Memory, Proposal, propose};
 pub use signature::whereabouts;
 pub use text::bytes;
 
@@ -81,8 +81,16 @@ pub enum BufferAccess {
     Overwrite,
     /// Reads through a texture alone: `&[Texel<T>]` and, of rows, `&[[Texel<T>; N]]`.
     Texture {
-        /// Whether the memory is rows of texels.
-        plane: bool,
+        /// The geometry of the texels. A [line](Geometry::Line) may also be read as [linear](Geometry::Linear) memory,
+        /// if it is read so alone.
+        geometry: Geometry,
+    },
+    /// Accesses through a surface alone: `&[Surfel<T>]`, `&mut [[Surfel<T>; N]]` and so on.
+    Surface {
+        /// The geometry of the texels.
+        geometry: Geometry,
+        /// Whether it may store: `&mut`.
+        stores: bool,
     },
     /// `atom` and `red` alone: `&[Atomic<T>]`.
     Atomic {

@@ -39,12 +39,14 @@ mod location;
 mod parser;
 mod lexer;
 mod error;
+mod geometry;
 pub mod ast;
 
 pub use error::ParseError;
+pub use geometry::Geometry;
 pub use location::{Location, location};
 pub use parser::parse;
 pub use summary::{
-    Access, Elements, Fetch, KernelSummary, ParamSummary, Store, Touched, VariableAccess, infer_pointers,
+    Access, Elements, KernelSummary, ParamSummary, Store, Through, Touched, VariableAccess, Way, infer_pointers,
     kernel_summaries, summarize,
 };

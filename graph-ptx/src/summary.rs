@@ -25,8 +25,8 @@
 //!   stored there, and what is stored at addresses that are not known; every other load finds everything.
 //! * **The workspace of a cooperative launch**, which `%envreg1` and `%envreg2` name, is memory that no graph knows:
 //!   accesses of it count for nothing.
-//! * **Textures** whose handle is a parameter (a number, as `cudaTextureObject_t` is) are the memory of that parameter,
-//!   which is read through them. All other textures, and all surfaces, are memory that no graph knows.
+//! * **Textures and surfaces** whose handle is a parameter (a number, as `cudaTextureObject_t` is) are the memory of
+//!   that parameter, which is accessed through them. All others are memory that no graph knows.
 //! * **Calls** are followed with their arguments; a call through a register may reach every function of the module
 //!   whose address is taken and that has as many parameters. External functions may do anything with their arguments,
 //!   except for a few that are known (`vprintf`, `malloc`).
@@ -57,6 +57,7 @@ mod value;
 mod sets;
 mod source;
 
+use crate::Geometry;
 use crate::ast::{Cluster, Function, Module, PointerAttribute, Space, Type, Variable};
 use flow::Flow;
 use program::Program;
@@ -139,7 +140,8 @@ pub struct Access {
     pub stored: Option<u32>,
     /// An atomic operation or reduction, which reads too.
     pub atomic: Option<u32>,
-    /// An access that is no `atom`, `red` or `tex`: a load, a store, a copy, or one that is not known.
+    /// An access that is no `atom` or `red`, and goes through no handle: a load, a store, a copy, or one that is not
+    /// known.
     pub plain: Option<u32>,
     /// An `atom` or `red` of a narrower scope than the GPU (`.cta`, `.cluster`), which is not atomic for other kernels.
     pub narrow: Option<u32>,
@@ -153,34 +155,103 @@ pub struct Access {
     /// An access of any kind that can come before `griddepcontrol.wait`, or without it.
     pub early: Option<u32>,
     /// A load through caches that do not see what other kernels write meanwhile (`ld.global.nc`, `ldu`, textures,
-    /// tensor maps).
+    /// surfaces, tensor maps).
     pub noncoherent: Option<u32>,
-    /// The reads through a texture, by [`Fetch`]. They count as loads, but not as plain accesses.
-    pub fetched: [Option<u32>; 3],
+    /// The accesses through handles of textures and surfaces: a line for each [`Way`] and [`Geometry`], and the last
+    /// for all accesses of other forms. They count as loads or stores, but not as plain accesses.
+    through: [Option<u32>; WAYS * GEOMETRIES + 1],
     /// The type of the elements.
     pub elements: Elements,
 }
 
-/// The forms of reads through a texture whose handle is a number.
+/// The ways to access memory through the handle of a texture or a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fetch {
-    /// `tex.1d` with an integer coordinate, as memory that is no array takes it (`tex1Dfetch`).
-    Linear,
-    /// `tex.2d` (`tex2D`).
-    Plane,
-    /// Any other.
-    Other,
+pub enum Way {
+    /// `tex`
+    Fetch,
+    /// `tld4`: one channel of each of the four texels that a linear filter reads (`tex2Dgather`).
+    Gather,
+    /// `suld`
+    Load,
+    /// `sust`
+    Store,
+}
+
+/// The form of an access through the handle of a texture or a surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Through {
+    /// The way.
+    pub way: Way,
+    /// The geometry; `None` if graphs do not have this form: cubes, levels of detail, offsets.
+    pub geometry: Option<Geometry>,
+}
+
+const WAYS: usize = 4;
+const GEOMETRIES: usize = Geometry::ALL.len();
+
+impl Through {
+    /// All forms that graphs have.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let ways = [Way::Fetch, Way::Gather, Way::Load, Way::Store].into_iter();
+        ways.flat_map(|way| {
+            Geometry::ALL.map(|geometry| Self {
+                way,
+                geometry: Some(geometry),
+            })
+        })
+    }
+
+    /// Whether the handle is one of a surface.
+    pub const fn is_surface(self) -> bool {
+        match self.way {
+            Way::Fetch | Way::Gather => false,
+            Way::Load | Way::Store => true,
+        }
+    }
+
+    fn index(self) -> usize {
+        match self.geometry {
+            Some(geometry) => self.way as usize * GEOMETRIES + geometry as usize,
+            None => WAYS * GEOMETRIES,
+        }
+    }
 }
 
 impl Access {
-    /// The line of the first read through a texture in one of these forms.
-    pub fn fetch(&self, forms: &[Fetch]) -> Option<u32> {
-        forms.iter().filter_map(|form| self.fetched[*form as usize]).min()
+    /// The forms of accesses through handles, each with the line of the first. An unknown form may be one of any way.
+    pub fn through(&self) -> impl Iterator<Item = (Through, u32)> {
+        let other = Through {
+            way: Way::Fetch,
+            geometry: None,
+        };
+        let forms = Through::all().chain([other]);
+        forms.filter_map(|form| Some((form, self.through[form.index()]?)))
     }
 
-    /// The line of the first read through a texture.
-    pub fn any_fetch(&self) -> Option<u32> {
-        self.fetch(&[Fetch::Linear, Fetch::Plane, Fetch::Other])
+    /// The line of the first access through a handle in one of these forms.
+    pub fn any_through(&self, wanted: impl Fn(Through) -> bool) -> Option<u32> {
+        let wanted = self.through().filter(|(form, _)| wanted(*form));
+        wanted.map(|(_, line)| line).min()
+    }
+
+    /// The line of the first access that memory in a CUDA array alone permits: all through handles but `tex1Dfetch` and
+    /// `tex2D`.
+    pub fn needs_array(&self) -> Option<u32> {
+        self.any_through(|form| {
+            let is_linear = matches!(form.geometry, Some(Geometry::Linear | Geometry::Plane));
+            form.way != Way::Fetch || !is_linear
+        })
+    }
+
+    /// Whether the memory must be a CUDA array, if it is accessed as texels and not every kind of memory will do.
+    pub fn array(&self) -> Option<bool> {
+        let numbered = self.any_through(|form| form.geometry == Some(Geometry::Linear));
+        self.needs_array().map(|_| true).or(numbered.map(|_| false))
+    }
+
+    /// The place of the line of the first access of this form.
+    fn place(&mut self, form: Through) -> &mut Option<u32> {
+        &mut self.through[form.index()]
     }
 }
 

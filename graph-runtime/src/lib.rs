@@ -63,11 +63,11 @@
 //!
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
 //!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements and of
-//!   [`Mapped`] ones, each a [`Word`], in declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts
+//!   [`Mapped`] ones, each a [`Word`], of [`Texel`]s and [`Surfel`]s, in declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts
 //!   of kernels are in [`kernel`].
 //! * All graphs are [`AnyGraph`]; a launch is a [`LaunchFuture`], for those who do not want to block. A built
 //!   [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
-//! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`], or [`OnMapped`]; a [`Rectangle`] of
+//! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`], [`OnMapped`] or [`OnArray`]; a [`Rectangle`] of
 //!   one; the views that lend it, [`DeviceRef`] and [`DeviceMut`]; and a [`MappedHost`], to use while the graph runs.
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
 //!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`]; and a [`Scope`] that can
@@ -154,6 +154,7 @@ pub mod fault_injection {
 ///           | "device" NAME ":" shape ";"             device memory, zeroed at build, kept between launches
 ///           | "scratch" NAME ":" shape ";"            device memory whose contents last one launch at most
 ///           | "mapped" NAME ":" shape ";"             host memory that kernels and the host access while the graph runs
+///           | "array" NAME ":" shape ";"              a CUDA array, which kernels take as texels
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
 ///           | "constant" NAME ":" shape "=" TEXT ";"    a variable of the kernels' module, by its name in the PTX
 ///           | "rng" NAME "=" seed "," "draws" number ";"   random numbers: a [`Seed`]; draws for each thread and use
@@ -264,6 +265,7 @@ pub use graph_macros::cuda_graph;
 /// that shape. `T` is passed by value; an integer `T` takes an integer of any type if its value fits. `&[Atomic<T>]` is
 /// memory that the kernel accesses only by atomic operations, so that unordered nodes may update it: see [`Atomic`].
 /// `&[Texel<T>]` and `&[[Texel<T, S>; N]]` are memory that the kernel reads through a texture: see [`Texel`].
+/// `&[[Surfel<T>; N]]` and `&mut [[Surfel<T>; N]]` are an array that it accesses through a surface: see [`Surfel`].
 /// `&mut [MaybeUninit<T>]` is memory that the kernel initialises: if an element is read later, the kernel writes it
 /// before it reads it. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`, the scalar
 /// arguments and the `.len()` of the others. It is checked at compile time if all of it is constant, else at build and
@@ -311,7 +313,9 @@ pub use kernel::atomic::Atomic;
 pub use kernel::integer::Integer;
 pub use kernel::mapped::{Mapped, Word};
 pub use kernel::source::{CudaSource, Ptx};
-pub use kernel::texture::{Addressing, Filter, PointSampler, Sampler, Texel, TexelFormat};
+pub use kernel::surface::Surfel;
+pub use kernel::texels::{Layered, TexelFormat};
+pub use kernel::texture::{Addressing, Filter, PointSampler, Sampler, Texel};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
 pub use memory::{
@@ -326,7 +330,7 @@ pub use program::host::{HostArgument, HostArguments};
 pub use program::pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};
 pub use program::raw::RawNode;
 pub use shape::iterations::Iterations;
-pub use shape::place::{Memory, OnDevice, OnHost, OnMapped, Place};
+pub use shape::place::{Copied, Memory, OnArray, OnDevice, OnHost, OnMapped, Place};
 pub use shape::rectangle::Rectangle;
 pub use shape::rows::{Rows, Tabular};
 pub use shape::same::SameShape;
@@ -344,18 +348,21 @@ pub mod private {
         check_variables, constant, distance, integer, is_atomic, is_programmatic, overwrites, usage, variables,
     };
     pub use crate::expansion::child::{
-        BindTo, Bound, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
-        check_unconditional, is_graph, unconditional, updates,
+        BindTo, Bound, ChildNodes, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
+        check_unconditional, graph_type, inner_handle, unconditional, updates,
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
-        Declare, Owner, child, device, device_slice, device_table, host, host_slice, host_table, iteration_handle,
-        mapped, mapped_slice, mapped_table, node_handle, random_state,
+        Declare, Owner, array, array_slice, array_table, child, device, device_slice, device_table, host, host_slice,
+        host_table, iteration_handle, mapped, mapped_slice, mapped_table, node_handle, random_state,
     };
     pub use crate::expansion::expression::{
         AnyTarget, HostSlot, MappedSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
     };
-    pub use crate::expansion::launch::{Lent, LentMapped, LentMut, SafeKernel, by_value, launch, literal, loaded_call};
+    pub use crate::expansion::launch::{
+        Lent, LentMapped, LentMut, LentSurface, LentSurfaceMut, LentTexels, SafeKernel, by_value, launch, literal,
+        loaded_call,
+    };
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
     pub use crate::expansion::passed::{Passed, passed};
     pub use crate::expansion::plan::{
@@ -370,6 +377,7 @@ pub mod private {
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};
     pub use crate::shape::Condition;
+    pub use crate::shape::place::TexelMemory;
     pub use graph_plan as plan;
     pub use graph_plan::SharedParam as Sharing;
     pub use graph_plan::{

@@ -107,7 +107,7 @@ fn param(
                 let unused = Accessed {
                     mutable: false,
                     atomic: false,
-                    texture: None,
+                    handle: None,
                     elements: graph_ptx::Elements::Unknown,
                 };
                 let (ty, decide) = memory_type(&unused, candidates);
@@ -156,7 +156,7 @@ fn memory_type(memory: &Accessed, candidates: &[Option<&Cpp>]) -> (String, Optio
     });
     let guess = memory.element();
     let ty = memory.of_elements(guess.unwrap_or("u8"));
-    if memory.texture.is_some() {
+    if memory.handle.is_some() {
         // The PTX does not tell the number of texels in a row: what is pasted has 1, so that it compiles.
         let one = ty.replace("; N]", "; 1]");
         let rows = if one == ty { "" } else { "for 1, the texels of a row; " };

@@ -11,12 +11,14 @@ const MAX_WIDTH: usize = 100;
 pub(super) fn text(path: &str, kernels: &[Kernel]) -> String {
     let declared = kernels.iter().filter(|kernel| kernel.is_declarable());
     let types = declared.flat_map(|kernel| kernel.params.iter().filter_map(|param| param.ty.as_deref()));
-    let uses = |wrapper: &str| types.clone().any(|ty| ty.contains(wrapper));
-    let imports = match (uses("Atomic<"), uses("Texel<")) {
-        (true, true) => "{Atomic, Texel, cuda_kernels}",
-        (true, false) => "{Atomic, cuda_kernels}",
-        (false, true) => "{Texel, cuda_kernels}",
-        (false, false) => "cuda_kernels",
+    let uses = |wrapper: &&str| types.clone().any(|ty| ty.contains(&format!("{wrapper}<")));
+    let wrappers: Vec<&str> = ["Atomic", "Layered", "Surfel", "Texel"]
+        .into_iter()
+        .filter(uses)
+        .collect();
+    let imports = match wrappers.is_empty() {
+        true => "cuda_kernels".to_owned(),
+        false => format!("{{{}, cuda_kernels}}", wrappers.join(", ")),
     };
     let mut text = format!("use graph_runtime::{imports};\n\n#[cuda_kernels({path:?})]\nunsafe extern \"C\" {{\n");
     text.push_str(

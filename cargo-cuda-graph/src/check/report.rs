@@ -77,12 +77,17 @@ fn rows(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Row> {
 
 /// `reads (line 3), writes (line 4)`; `None` if there is no access.
 fn accesses(access: &Access, lines: &Lines<'_>) -> Option<String> {
+    let has_handle = access.any_through(|_| true).is_some();
     let plain = access
         .stored
-        .filter(|_| access.plain.is_some() || access.atomic.is_none());
+        .filter(|_| !has_handle && (access.plain.is_some() || access.atomic.is_none()));
     let parts = [
-        ("reads", access.loaded.filter(|_| access.any_fetch().is_none())),
-        ("reads through a texture", access.any_fetch()),
+        ("reads", access.loaded.filter(|_| !has_handle)),
+        ("reads through a texture", access.any_through(|form| !form.is_surface())),
+        (
+            "accesses through a surface",
+            access.any_through(graph_ptx::Through::is_surface),
+        ),
         ("writes", plain),
         ("updates atomically", access.atomic),
         ("updates atomically for its own block alone", access.narrow),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use graph_ptx::Geometry;
 use graph_ptx::declaration::{BufferAccess, Declaration, Kind, Param, check};
 
 use super::kernel::{self, Kernel};
@@ -43,7 +44,36 @@ fn layout(ty: &str) -> (u64, u64) {
     (bits / 8, bits / 8)
 }
 
+/// The memory of a type of texels, if it is one: `&Layered<[[Texel<f32>; 1]]>`.
+fn texels(ty: &str) -> Option<BufferAccess> {
+    let (stores, memory) = match ty.strip_prefix("&mut ") {
+        Some(memory) => (true, memory),
+        None => (false, ty.strip_prefix('&')?),
+    };
+    let (is_layered, memory) = match memory.strip_prefix("Layered<") {
+        Some(layer) => (true, layer),
+        None => (false, memory),
+    };
+    let texel = memory.trim_start_matches('[');
+    let geometry = match (memory.len() - texel.len(), is_layered) {
+        (1, false) => Geometry::Line,
+        (1, true) => Geometry::LayeredLine,
+        (2, false) => Geometry::Plane,
+        (2, true) => Geometry::LayeredPlane,
+        (3, false) => Geometry::Volume,
+        _ => return None,
+    };
+    match texel.split_once('<')?.0 {
+        "Texel" => Some(BufferAccess::Texture { geometry }),
+        "Surfel" => Some(BufferAccess::Surface { geometry, stores }),
+        _ => None,
+    }
+}
+
 fn kind(ty: &str) -> Kind {
+    if let Some(access) = texels(ty) {
+        return Kind::Buffer(access);
+    }
     if let Some(element) = ty.strip_prefix("&[Atomic<") {
         let size = Some(layout(element.trim_end_matches(">]")).0);
         return Kind::Buffer(BufferAccess::Atomic { size });

@@ -37,7 +37,7 @@ pub(crate) use mbarrier::{
     Arrive, BulkCopy, ClusterAddress, ClusterAddressOp, ClusterBarrier, Mbarrier, MbarrierOp, Phase,
 };
 pub(crate) use operands::Operands;
-pub(crate) use texture::{Coordinates, TexelType, TextureFetch, TextureQuery};
+pub(crate) use texture::{Outside, Place, Side, SurfaceAccess, TexelType, TextureFetch, TextureQuery};
 pub(crate) use video::{Part, Source, Then, Video, VideoOp};
 pub(crate) use warp::{Barrier, BarrierOp, Collective, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
 
@@ -306,6 +306,7 @@ pub(crate) enum Op {
     BulkCopy(Box<BulkCopy>),
     TextureFetch(Box<TextureFetch>),
     TextureQuery(TextureQuery),
+    Surface(Box<SurfaceAccess>),
     Cluster(ClusterBarrier),
     ClusterAddress(ClusterAddress),
     Collective(Collective),
@@ -314,6 +315,9 @@ pub(crate) enum Op {
         d: Slot,
     },
 }
+
+// Larger operations make every kernel slower: rare ones are boxed.
+const _: () = assert!(size_of::<Op>() <= 32);
 
 impl Op {
     /// The instructions that it may branch to, none if it ends the thread; `None` if the next instruction always
@@ -355,6 +359,7 @@ impl Op {
             | Op::BulkCopy(_)
             | Op::TextureFetch(_)
             | Op::TextureQuery(_)
+            | Op::Surface(_)
             | Op::Cluster(_)
             | Op::ClusterAddress(_)
             | Op::Collective(_)
@@ -401,6 +406,7 @@ impl Op {
             | Op::BulkCopy(_)
             | Op::TextureFetch(_)
             | Op::TextureQuery(_)
+            | Op::Surface(_)
             | Op::Cluster(_)
             | Op::ClusterAddress(_)
             | Op::Collective(_)

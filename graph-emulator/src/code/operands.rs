@@ -231,6 +231,7 @@ impl Op {
             Op::Mbarrier(op) => rare::mbarrier(op, each),
             Op::BulkCopy(op) => rare::bulk_copy(op, each),
             Op::TextureFetch(op) => rare::texture_fetch(op, each),
+            Op::Surface(op) => rare::surface(op, each),
             Op::TextureQuery(op) => {
                 each(R32, To, &mut op.d);
                 each(R64, Source, &mut op.handle);

@@ -7,6 +7,7 @@ pub(crate) mod frame;
 pub(crate) mod matrix;
 pub(crate) mod cell;
 pub(crate) mod mbarrier;
+pub(crate) mod surface;
 pub(crate) mod texture;
 pub(crate) mod memory;
 pub(crate) mod words;
@@ -149,6 +150,7 @@ impl Warp {
             Op::BulkCopy(op) => mbarrier::bulk_copy(registers, env, mask, op)?,
             Op::TextureFetch(op) => texture::fetch(registers, env, mask, op)?,
             Op::TextureQuery(op) => texture::query(registers, env, mask, op)?,
+            Op::Surface(op) => surface::access(registers, env, mask, op)?,
             &Op::Cluster(op) => return self.cluster_barrier(op, mask, pc, env),
             Op::ClusterAddress(op) => cluster::address(registers, env, mask, op),
             Op::Matrix(op) => return self.matrix(op, mask, pc, env),

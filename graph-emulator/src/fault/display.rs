@@ -195,7 +195,19 @@ impl fmt::Display for FaultKind {
             FaultKind::Deadlock(who) => write!(f, "deadlock: {who}"),
             FaultKind::DivergentBarrier(who) => write!(f, "divergent barrier: {who}"),
             FaultKind::InvalidBarrier(what) => write!(f, "wrong use of a barrier: {what}"),
-            FaultKind::InvalidTexture(what) => write!(f, "wrong use of a texture: {what}"),
+            FaultKind::InvalidTexture(what) => write!(f, "wrong use of a texture or surface: {what}"),
+            FaultKind::OutsideSurface {
+                operation,
+                buffer,
+                bytes,
+                at: [x, y, z],
+                sides: [width, height, slices],
+            } => write!(
+                f,
+                "{operation} of {} at ({x}, {y}, {z}) of the surface of {buffer}, which has {width} bytes, {height} rows \
+                 and {slices} layers or slices",
+                count(u64::from(*bytes))
+            ),
             FaultKind::StepLimit(limit) => write!(
                 f,
                 "the block executed more than {limit} warp instructions; does it wait for a block that has not started?"

@@ -229,8 +229,21 @@ pub enum FaultKind {
     DivergentBarrier(Box<str>),
     /// A wrong use of an `mbarrier`, or of the barrier of a cluster.
     InvalidBarrier(Box<str>),
-    /// A wrong use of a texture: a handle of none, or a read in a form that it does not have.
+    /// A wrong use of a texture or a surface: a handle of none, or an access in a form that it does not have.
     InvalidTexture(Box<str>),
+    /// An access outside of a surface (`.trap`).
+    OutsideSurface {
+        /// The access that was tried.
+        operation: Operation,
+        /// The buffer that it is a surface of.
+        buffer: Box<str>,
+        /// The number of bytes accessed.
+        bytes: u32,
+        /// The byte of a row, the row, and the layer or slice.
+        at: [i64; 3],
+        /// The bytes of a row, the rows, and the layers or slices.
+        sides: [usize; 3],
+    },
     /// The block executed more warp instructions than [`Options::step_limit`](crate::Options::step_limit).
     StepLimit(u64),
     /// A device-side `assert` failed.

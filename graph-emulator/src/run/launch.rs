@@ -8,7 +8,7 @@ use crate::code::{MAX_CLUSTER, MAX_SHARED};
 use crate::fault::{Fault, FaultKind};
 use crate::memory::footprint::Footprint;
 use crate::memory::heap::Heap;
-use crate::memory::texture::Texture;
+use crate::memory::texture::{Surface, Texture};
 use crate::memory::view::{Access, Buffer, PassedRange, View};
 use crate::memory::{Allocation, MemoryError};
 use crate::sanitize::global::GlobalSanitizer;
@@ -30,6 +30,8 @@ pub struct Launch<'a> {
     pub buffers: &'a [Buffer<'a>],
     /// The textures through which the kernel may read these. It gets a [handle](Texture::handle) of each.
     pub textures: &'a [Texture],
+    /// The surfaces through which the kernel may load and store these. It gets a [handle](Surface::handle) of each.
+    pub surfaces: &'a [Surface],
     /// Limits and checks.
     pub options: &'a Options,
 }
@@ -97,7 +99,7 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
     }
     let invalid = |message| invalid(kernel.name(), message);
     check_dimensions(kernel, launch).map_err(invalid)?;
-    check_textures(launch.textures).map_err(invalid)?;
+    check_handles(launch).map_err(invalid)?;
     let parameters = parameters(kernel, launch.arguments).map_err(invalid)?;
     let mut ranges = ranges(module, launch).map_err(invalid)?;
     let workspace = workspace(module, launch).map_err(invalid)?;
@@ -118,6 +120,7 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
         code: module.code(),
         view: &view,
         textures: launch.textures,
+        surfaces: launch.surfaces,
         parameters: &parameters,
         kernel: kernel.function(),
         grid: launch.grid,
@@ -223,16 +226,19 @@ fn check_cluster(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), String>
     Ok(())
 }
 
-/// Checks the descriptions of textures.
-fn check_textures(textures: &[Texture]) -> Result<(), String> {
-    let mistaken = textures
-        .iter()
-        .enumerate()
-        .find_map(|(index, texture)| Some((index, texture.mistake()?)));
-    match mistaken {
-        Some((index, mistake)) => Err(format!("there is no such texture as number {index}: {mistake}")),
-        None => Ok(()),
-    }
+/// Checks the descriptions of textures and surfaces.
+fn check_handles(launch: &Launch<'_>) -> Result<(), String> {
+    let first = |kind: &str, mut mistakes: Box<dyn Iterator<Item = Option<&'static str>> + '_>| {
+        let found = mistakes
+            .by_ref()
+            .enumerate()
+            .find_map(|(index, mistake)| Some((index, mistake?)));
+        found.map_or(Ok(()), |(index, mistake)| {
+            Err(format!("there is no such {kind} as number {index}: {mistake}"))
+        })
+    };
+    first("texture", Box::new(launch.textures.iter().map(Texture::mistake)))?;
+    first("surface", Box::new(launch.surfaces.iter().map(Surface::mistake)))
 }
 
 /// Lays out the arguments as the PTX says.

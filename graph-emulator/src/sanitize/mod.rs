@@ -6,11 +6,12 @@ pub(crate) mod shared;
 mod clocks;
 
 use crate::code::{
-    AsyncCopy, BarrierOp, BulkCopy, Collective, DISCARD, MAX_SHARED, MatrixOp, MbarrierOp, Op, Space, TextureFetch,
-    Transfer,
+    AsyncCopy, BarrierOp, BulkCopy, Collective, DISCARD, MAX_SHARED, MatrixOp, MbarrierOp, Op, Space, SurfaceAccess,
+    TextureFetch, Transfer,
 };
 use crate::fault::{FaultKind, LaneFault, Operation};
 use crate::state::address::addresses;
+use crate::state::texels::surfel;
 use crate::state::{Context, LANES, Texels, Warp, lanes};
 use global::GlobalSanitizer;
 use shared::SharedSanitizer;
@@ -121,6 +122,7 @@ fn touches(context: &Context<'_>, warp: &Warp, mask: u32, op: &Op) -> Vec<Touch>
         }
         Op::BulkCopy(copy) => bulk(warp, mask, copy),
         Op::TextureFetch(fetch) => fetched(context, warp, mask, fetch),
+        Op::Surface(access) => surface(context, warp, mask, access),
         Op::Matrix(matrix) => match &matrix.op {
             MatrixOp::Rows(rows) => {
                 let at = addresses(&warp.registers, &rows.address);
@@ -271,6 +273,21 @@ fn fetched(context: &Context<'_>, warp: &Warp, mask: u32, fetch: &TextureFetch) 
             });
             touches.extend(channels.map(|address| one(lane, Space::Global, address, bytes as u32, Operation::Load)));
         }
+    }
+    touches
+}
+
+/// The elements that `suld` and `sust` access. A lane whose access will fault has none.
+fn surface(context: &Context<'_>, warp: &Warp, mask: u32, access: &SurfaceAccess) -> Vec<Touch> {
+    let mut touches = Vec::new();
+    for lane in lanes(mask) {
+        let Ok((_, Some(first))) = surfel(&warp.registers, context.surfaces, access, lane) else {
+            continue;
+        };
+        let elements =
+            (0..u64::from(access.count)).map(|element| first.wrapping_add(element * u64::from(access.bytes)));
+        let bytes = access.bytes.into();
+        touches.extend(elements.map(|address| one(lane, Space::Global, address, bytes, access.operation())));
     }
     touches
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::code::{Code, Function};
 use crate::memory::footprint::Footprint;
 use crate::memory::heap::Heap;
-use crate::memory::texture::Texture;
+use crate::memory::texture::{Surface, Texture};
 use crate::memory::view::View;
 
 /// Limits and checks of a launch.
@@ -88,6 +88,7 @@ pub(crate) struct Context<'a> {
     pub(crate) code: &'a Code,
     pub(crate) view: &'a View,
     pub(crate) textures: &'a [Texture],
+    pub(crate) surfaces: &'a [Surface],
     /// The bytes of the kernel's parameters, laid out as the PTX says.
     pub(crate) parameters: &'a [u8],
     /// The index of the kernel among the functions.

@@ -1,19 +1,21 @@
-//! The texels that a read through a texture needs, and their weights.
+//! The texels that an access through a texture or a surface needs, and their weights.
+
+use graph_ptx::Geometry;
 
 use super::registers::Registers;
-use crate::code::{Coordinates, TextureFetch};
-use crate::memory::texture::{Addressing, Filter, Texture};
+use crate::code::{Outside, Place, SurfaceAccess, TextureFetch};
+use crate::memory::texture::{Addressing, Extent, Filter, Surface, Texture};
 
 /// The texels that one lane reads: their addresses, and the weight of each. Outside of the texture, there is no
 /// address: such a texel is zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Texels {
-    pub(crate) all: [(Option<u64>, f64); 4],
-    /// The number of them that count: 1 or 4.
-    pub(crate) count: usize,
+    all: [(Option<u64>, f64); 8],
+    /// The number of them that count: 1, 2, 4 or 8.
+    count: usize,
 }
 
-/// The texels of a row or a column: two, and the weight of the second.
+/// The texels along one side: two, and the weight of the second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
     texels: [Option<usize>; 2],
@@ -29,46 +31,122 @@ impl Texels {
         lane: usize,
     ) -> Result<(Texture, Texels), String> {
         let texture = Texture::find(textures, registers.get64(op.handle)[lane])?;
-        let word = |slot| registers.get32(slot)[lane];
-        let (columns, rows) = match (op.at, texture.height) {
-            (Coordinates::Index(index), None) => {
-                let index = usize::try_from(word(index) as i32).ok();
-                (one(index.filter(|&index| index < texture.width)), one(Some(0)))
-            }
-            (Coordinates::Integers(_), Some(_)) if texture.normalized_coordinates => {
-                return Err("its coordinates are normalised, but an integer is given".to_owned());
-            }
-            (Coordinates::Integers([x, y]), Some(height)) => {
-                let texel = |slot, len| one(inside(texture.addressing, i64::from(word(slot) as i32), len));
-                (texel(x, texture.width), texel(y, height))
-            }
-            (Coordinates::Floats([x, y]), Some(height)) => {
-                let pair = |slot, len| pair(texture, f32::from_bits(word(slot)), len);
-                (pair(x, texture.width), pair(y, height))
-            }
-            (Coordinates::Index(_), Some(_)) => return Err("it has rows, but is read by `tex.1d`".to_owned()),
-            (_, None) => return Err("it has no rows, but is read by `tex.2d`".to_owned()),
+        check_geometry(&texture.extent, op.at.geometry)?;
+        if !op.floats && texture.normalized_coordinates {
+            return Err("its coordinates are normalised, but an integer is given".to_owned());
+        }
+        let filter = match op.gather {
+            Some(_) => Filter::Linear,
+            None => texture.filter,
         };
-        let texel = |column: usize, row: usize| {
-            let address = columns.texels[column].zip(rows.texels[row]);
-            let weight = |pair: &Pair, second| if second == 1 { pair.weight } else { 1.0 - pair.weight };
-            (
-                address.map(|(column, row)| texture.texel(column, row)),
-                weight(&columns, column) * weight(&rows, row),
-            )
-        };
-        let all = [texel(0, 0), texel(1, 0), texel(0, 1), texel(1, 1)];
-        let count = match (op.at, texture.filter) {
-            (Coordinates::Floats(_), Filter::Linear) => 4,
-            (Coordinates::Index(_) | Coordinates::Integers(_), _) | (Coordinates::Floats(_), Filter::Nearest) => 1,
-        };
-        Ok((*texture, Texels { all, count }))
+        let sides = texture.extent.sides();
+        let mut pairs = [one(Some(0)); 3];
+        for ((pair, &slot), len) in pairs.iter_mut().zip(op.at.coordinates()).zip(sides) {
+            let word = registers.get32(slot)[lane];
+            *pair = match op.floats {
+                true => self::pair(&texture, filter, f32::from_bits(word), len),
+                false => one(numbered(&texture, i64::from(word as i32), len)),
+            };
+        }
+        pairs[2].texels = pairs[2]
+            .texels
+            .map(|slice| layer(registers, &op.at, sides, lane).or(slice));
+        let blends = op.floats && filter == Filter::Linear;
+        let count = if blends { 1 << op.at.coordinates().len() } else { 1 };
+        let mut all = [(None, 0.0); 8];
+        for (index, texel) in all[..count].iter_mut().enumerate() {
+            // Which of the two along each side.
+            let side = |axis: usize| index >> axis & 1;
+            let texels = [0, 1, 2].map(|axis| pairs[axis].texels[side(axis)]);
+            let weights = [0, 1, 2].map(|axis| match side(axis) {
+                0 => 1.0 - pairs[axis].weight,
+                _ => pairs[axis].weight,
+            });
+            let address = match texels {
+                [Some(column), Some(row), Some(slice)] => {
+                    let place = [column, row, slice];
+                    Some(texture.extent.texel(texture.address, texture.texel_bytes(), place))
+                }
+                _ => None,
+            };
+            *texel = (address, weights.iter().product());
+        }
+        Ok((texture, Texels { all, count }))
     }
 
-    /// The texels that count.
+    /// The texels that count. Those along the first side are next to each other.
     pub(crate) fn used(&self) -> &[(Option<u64>, f64)] {
         &self.all[..self.count]
     }
+}
+
+/// Fails if memory with these texels is accessed as if it had others.
+fn check_geometry(extent: &Extent, geometry: Geometry) -> Result<(), String> {
+    let name = |geometry| match geometry {
+        Geometry::Linear => "memory without rows",
+        Geometry::Line => "an array of one row",
+        Geometry::LayeredLine => "layers of one row",
+        Geometry::Plane => "rows of texels",
+        Geometry::LayeredPlane => "layers of rows",
+        Geometry::Volume => "slices of rows",
+    };
+    let own = extent.geometry();
+    if own == geometry {
+        return Ok(());
+    }
+    Err(format!("it has {}, but is accessed as {}", name(own), name(geometry)))
+}
+
+/// The layer that a lane names, if there are layers: the nearest that there is.
+fn layer(registers: &Registers, at: &Place, [_, _, layers]: [usize; 3], lane: usize) -> Option<usize> {
+    let layer = registers.get32(at.layer?)[lane] as usize;
+    Some(layer.min(layers.saturating_sub(1)))
+}
+
+/// The address of the first byte that a lane accesses through a surface, and its place in words. There is no address
+/// outside of the surface.
+pub(crate) fn surfel(
+    registers: &Registers,
+    surfaces: &[Surface],
+    op: &SurfaceAccess,
+    lane: usize,
+) -> Result<(Surface, Option<u64>), String> {
+    let surface = Surface::find(surfaces, registers.get64(op.handle)[lane])?;
+    check_geometry(&surface.extent, op.at.geometry)?;
+    let sides = surface.extent.sides();
+    let [width, ..] = sides;
+    let row_bytes = width.saturating_mul(surface.texel_bytes() as usize);
+    let bytes = usize::from(op.bytes) * usize::from(op.count);
+    let mut place = [0; 3];
+    let mut is_inside = true;
+    for (axis, &slot) in op.at.coordinates().iter().enumerate() {
+        let coordinate = i64::from(registers.get32(slot)[lane] as i32);
+        let len = if axis == 0 {
+            row_bytes.saturating_sub(bytes - 1)
+        } else {
+            sides[axis]
+        };
+        let last = i64::try_from(len).unwrap_or(i64::MAX) - 1;
+        is_inside &= (0..=last).contains(&coordinate);
+        let unit = if axis == 0 { bytes as i64 } else { 1 };
+        if axis == 0 && coordinate % unit != 0 {
+            return Err(format!(
+                "byte {coordinate} is no multiple of the {bytes} bytes that are accessed"
+            ));
+        }
+        place[axis] = usize::try_from(coordinate.clamp(0, last.max(0))).unwrap_or(0);
+    }
+    if let Some(layer) = op.at.layer {
+        let layer = registers.get32(layer)[lane] as usize;
+        is_inside &= layer < sides[2];
+        place[2] = layer.min(sides[2].saturating_sub(1));
+    }
+    if !is_inside && op.outside != Outside::Clamp {
+        return Ok((surface, None));
+    }
+    let first = [0, place[1], place[2]];
+    let row = surface.extent.texel(surface.address, surface.texel_bytes(), first);
+    Ok((surface, Some(row.wrapping_add(place[0] as u64))))
 }
 
 /// A single texel.
@@ -79,7 +157,16 @@ fn one(texel: Option<usize>) -> Pair {
     }
 }
 
-/// The texel with this number, of `len` in a row or a column.
+/// The texel that an integer coordinate names, of `len` along a side.
+fn numbered(texture: &Texture, index: i64, len: usize) -> Option<usize> {
+    match texture.extent {
+        // Outside of memory without rows, all is zero.
+        Extent::Linear { .. } => inside(Addressing::Border, index, len),
+        Extent::Line { .. } | Extent::Plane { .. } | Extent::Volume { .. } => inside(texture.addressing, index, len),
+    }
+}
+
+/// The texel with this number, of `len` along a side.
 fn inside(addressing: Addressing, index: i64, len: usize) -> Option<usize> {
     let last = i64::try_from(len).ok()?.checked_sub(1).filter(|&last| last >= 0)?;
     let index = match addressing {
@@ -91,8 +178,8 @@ fn inside(addressing: Addressing, index: i64, len: usize) -> Option<usize> {
     usize::try_from(index).ok().filter(|&index| index < len)
 }
 
-/// The texels that a coordinate is between, of `len` in a row or a column.
-fn pair(texture: &Texture, coordinate: f32, len: usize) -> Pair {
+/// The texels that a coordinate is between, of `len` along a side.
+fn pair(texture: &Texture, filter: Filter, coordinate: f32, len: usize) -> Pair {
     let coordinate = if coordinate.is_nan() {
         0.0
     } else {
@@ -111,7 +198,7 @@ fn pair(texture: &Texture, coordinate: f32, len: usize) -> Pair {
         true => within * len as f64,
         false => within,
     };
-    match texture.filter {
+    match filter {
         Filter::Nearest => one(inside(texture.addressing, scaled.floor() as i64, len)),
         Filter::Linear => {
             let from = (scaled - 0.5).floor();
@@ -136,8 +223,11 @@ mod tests {
             address: 0,
             channel: Channel::F32,
             channels: 1,
-            width: 4,
-            height: Some(4),
+            extent: Extent::Plane {
+                width: 4,
+                height: 4,
+                layers: None,
+            },
             filter,
             addressing,
             normalized_coordinates: normalized,
@@ -147,7 +237,10 @@ mod tests {
 
     fn nearest(addressing: Addressing, normalized: bool, coordinates: &[f32]) -> Vec<Option<usize>> {
         let texture = texture(Filter::Nearest, addressing, normalized);
-        coordinates.iter().map(|&at| pair(&texture, at, 4).texels[0]).collect()
+        coordinates
+            .iter()
+            .map(|&at| pair(&texture, Filter::Nearest, at, 4).texels[0])
+            .collect()
     }
 
     #[test]
@@ -172,12 +265,12 @@ mod tests {
     #[test]
     fn weights_are_multiples_of_a_256th() {
         let linear = texture(Filter::Linear, Addressing::Clamp, false);
-        let found = pair(&linear, 1.75, 4);
+        let found = pair(&linear, Filter::Linear, 1.75, 4);
         assert_eq!((found.texels, found.weight), ([Some(1), Some(2)], 0.25));
-        assert_eq!(pair(&linear, 0.25, 4).texels, [Some(0), Some(0)]);
-        assert_eq!(pair(&linear, 1.501, 4).weight, 0.0);
-        assert_eq!(pair(&linear, 1.503, 4).weight, 1.0 / 256.0);
+        assert_eq!(pair(&linear, Filter::Linear, 0.25, 4).texels, [Some(0), Some(0)]);
+        assert_eq!(pair(&linear, Filter::Linear, 1.501, 4).weight, 0.0);
+        assert_eq!(pair(&linear, Filter::Linear, 1.503, 4).weight, 1.0 / 256.0);
         let border = texture(Filter::Linear, Addressing::Border, false);
-        assert_eq!(pair(&border, 4.0, 4).texels, [Some(3), None]);
+        assert_eq!(pair(&border, Filter::Linear, 4.0, 4).texels, [Some(3), None]);
     }
 }

@@ -105,6 +105,7 @@ impl Gpu {
             arguments: &arguments,
             buffers: &buffers,
             textures: &[],
+            surfaces: &[],
             options,
         };
         self.module.launch(kernel, &launch)

@@ -1,6 +1,8 @@
 //! Launches of arbitrary kernels, which may fault but must not crash or hang.
 
-use graph_emulator::{Access, Addressing, Buffer, Channel, Filter, Launch, Memory, Module, Options, Texture};
+use graph_emulator::{
+    Access, Addressing, Buffer, Channel, Extent, Filter, Launch, Memory, Module, Options, Surface, Texture,
+};
 
 /// Loads a module and launches those of its kernels that have one of these names, each with arguments that point to a
 /// buffer. The length of the text decides which checks are on. Returns whether the module could be loaded.
@@ -13,6 +15,8 @@ pub(crate) fn launch_all<'a>(text: &str, names: impl IntoIterator<Item = &'a str
     let options = Options {
         step_limit: Some(step_limit),
         threads: Some(1),
+        cooperative: text.len().is_multiple_of(7),
+        cluster: text.len().is_multiple_of(11).then_some([2, 1, 1]),
         check_uninitialized: text.len().is_multiple_of(2),
         check_shared_races: text.len().is_multiple_of(3),
         record_footprint: text.len().is_multiple_of(5),
@@ -22,16 +26,18 @@ pub(crate) fn launch_all<'a>(text: &str, names: impl IntoIterator<Item = &'a str
         address: data.address(),
         channel: Channel::I16,
         channels: 2,
-        width: 1024,
-        height: None,
+        extent: Extent::Linear { texels: 1024 },
         filter: Filter::Nearest,
         addressing: Addressing::Clamp,
         normalized_coordinates: false,
         normalized_values: false,
     };
     let square = Texture {
-        width: 32,
-        height: Some(32),
+        extent: Extent::Plane {
+            width: 32,
+            height: 32,
+            layers: None,
+        },
         ..texels
     };
     let smooth = Texture {
@@ -39,6 +45,49 @@ pub(crate) fn launch_all<'a>(text: &str, names: impl IntoIterator<Item = &'a str
         addressing: Addressing::Border,
         normalized_values: true,
         ..square
+    };
+    let unit = |extent| Texture {
+        extent,
+        normalized_coordinates: true,
+        addressing: Addressing::Wrap,
+        ..smooth
+    };
+    let line = unit(Extent::Line {
+        width: 40,
+        layers: None,
+    });
+    let layers = unit(Extent::Plane {
+        width: 16,
+        height: 8,
+        layers: Some(5),
+    });
+    let volume = Extent::Volume {
+        width: 16,
+        height: 5,
+        depth: 4,
+    };
+    let plane = Surface {
+        address: data.address(),
+        channel: Channel::U8,
+        channels: 4,
+        extent: Extent::Plane {
+            width: 40,
+            height: 16,
+            layers: None,
+        },
+    };
+    let lines = Surface {
+        extent: Extent::Line {
+            width: 16,
+            layers: Some(7),
+        },
+        ..plane
+    };
+    let slices = Surface {
+        channel: Channel::F32,
+        extent: volume,
+        channels: 2,
+        ..plane
     };
     for name in names {
         let Some(kernel) = module.kernel(name) else {
@@ -66,7 +115,8 @@ pub(crate) fn launch_all<'a>(text: &str, names: impl IntoIterator<Item = &'a str
             shared_bytes: 64,
             arguments: &arguments,
             buffers: &buffers,
-            textures: &[texels, smooth, square],
+            textures: &[texels, smooth, square, line, layers, unit(volume)],
+            surfaces: &[plane, lines, slices],
             options: &options,
         };
         if let Err(fault) = module.launch(name, &launch) {

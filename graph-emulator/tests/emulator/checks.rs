@@ -247,6 +247,7 @@ fn footprints_are_exact_and_keep_others_out() {
             arguments: &[&input.address().to_le_bytes(), &kernel_out.to_le_bytes()],
             buffers: &buffers,
             textures: &[],
+            surfaces: &[],
             options,
         };
         gpu.module.run("copy", &launch)
@@ -365,6 +366,7 @@ fn kernels_allocate_and_free() {
         arguments: &arguments,
         buffers: &buffers,
         textures: &[],
+        surfaces: &[],
         options: &Options {
             record_footprint: true,
             ..Options::default()
@@ -392,6 +394,7 @@ fn conditionals_are_reported_in_the_order_of_blocks() {
         arguments: &[&40u64.to_le_bytes()],
         buffers: &[],
         textures: &[],
+        surfaces: &[],
         options: &Options::default(),
     };
     let expected = [0, 1, 2].map(|block| Conditional {

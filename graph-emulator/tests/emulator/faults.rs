@@ -122,6 +122,7 @@ fn ranges_of_one_allocation_have_their_own_access() {
             arguments: &arguments,
             buffers: &buffers,
             textures: &[],
+            surfaces: &[],
             options: &options,
         };
         gpu.module.launch("load", &launch)
@@ -244,6 +245,7 @@ fn wrong_clusters_are_refused() {
             arguments: &[],
             buffers: &[],
             textures: &[],
+            surfaces: &[],
             options: &options,
         };
         let launched = load(directives).launch("k", &launch);

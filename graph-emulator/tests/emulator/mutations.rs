@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::common::random::Random;
 use crate::common::rubbish::launch_all;
 
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 13] = [
     include_str!("../kernels/basic.ptx"),
     include_str!("../kernels/types.ptx"),
     include_str!("../kernels/faults.ptx"),
@@ -17,7 +17,10 @@ const SOURCES: [&str; 10] = [
     include_str!("../kernels/probes.ptx"),
     include_str!("../kernels/conditional.ptx"),
     include_str!("../kernels/textures.ptx"),
+    include_str!("../../../graph-runtime/tests/kernels/barriers.ptx"),
+    include_str!("../../../graph-runtime/tests/kernels/clusters.ptx"),
     include_str!("../../../graph-runtime/tests/kernels/forms.ptx"),
+    include_str!("../../../graph-runtime/tests/kernels/grid.ptx"),
     include_str!("../../../graph-ptx/tests/data/features_debug.sm_70.ptx"),
     include_str!("../../../graph-ptx/tests/data/hopper.sm_90.ptx"),
 ];

@@ -1,9 +1,9 @@
-//! `tex` and `txq` of memory.
+//! Accesses of memory through textures and surfaces.
 
 use crate::common::{Gpu, download};
 use graph_emulator::{
-    Access, Addressing, Allocation, Buffer, Channel, FaultKind, Filter, Launch, Memory, Module, Operation, Options,
-    Texture, Unordered,
+    Access, Addressing, Allocation, Buffer, Channel, Extent, FaultKind, Filter, Footprint, Launch, Memory, Module,
+    Operation, Options, Surface, Texture, Unordered,
 };
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ fn kernel(body: &str) -> Gpu {
     Gpu::new(&format!(
         ".version 7.0 .target sm_70 .address_size 64
         .visible .entry k(.param .u64 texture, .param .u64 out) {{
-            .reg .b64 %rd<4>; .reg .b32 %r<9>; .reg .f32 %f<9>;
+            .reg .b64 %rd<4>; .reg .b32 %r<9>; .reg .b16 %rs<2>; .reg .f32 %f<9>;
             ld.param.u64 %rd1, [texture];
             ld.param.u64 %rd2, [out];
             {body}
@@ -21,14 +21,22 @@ fn kernel(body: &str) -> Gpu {
     ))
 }
 
+/// Four rows of texels.
+fn plane(width: usize) -> Extent {
+    Extent::Plane {
+        width,
+        height: 4,
+        layers: None,
+    }
+}
+
 /// Four rows of four `f32`s: 0 to 15.
 fn square(memory: &Allocation) -> Texture {
     Texture {
         address: memory.address(),
         channel: Channel::F32,
         channels: 1,
-        width: 4,
-        height: Some(4),
+        extent: plane(4),
         filter: Filter::Nearest,
         addressing: Addressing::Clamp,
         normalized_coordinates: false,
@@ -44,6 +52,18 @@ fn run(
     handle: u64,
     options: &Options,
 ) -> Result<[u32; 4], FaultKind> {
+    let found = launch(gpu, (memory, Access::Read), handle, (&[texture], &[]), options);
+    found.map(|(words, _)| words)
+}
+
+/// Runs a kernel with textures and surfaces of `memory`, and returns its four results and what it touched.
+fn launch(
+    gpu: &Gpu,
+    (memory, access): (&Allocation, Access),
+    handle: u64,
+    (textures, surfaces): (&[Texture], &[Surface]),
+    options: &Options,
+) -> Result<([u32; 4], Footprint), FaultKind> {
     let out = gpu.upload("out", &[7_u32; 4]);
     let buffer = |name, allocation: &Allocation, access| Buffer {
         name,
@@ -51,21 +71,19 @@ fn run(
         len: allocation.len(),
         access,
     };
-    let buffers = [
-        buffer("image", memory, Access::Read),
-        buffer("out", &out, Access::ReadWrite),
-    ];
+    let buffers = [buffer("image", memory, access), buffer("out", &out, Access::ReadWrite)];
     let launch = Launch {
         grid: [1, 1, 1],
         block: [1, 1, 1],
         shared_bytes: 0,
         arguments: &[&handle.to_le_bytes(), &out.address().to_le_bytes()],
         buffers: &buffers,
-        textures: &[texture],
+        textures,
+        surfaces,
         options,
     };
-    gpu.module.launch("k", &launch).map_err(|fault| fault.kind)?;
-    Ok(download(&out).try_into().unwrap())
+    let report = gpu.module.run("k", &launch).map_err(|fault| fault.kind)?;
+    Ok((download(&out).try_into().unwrap(), report.footprint))
 }
 
 fn numbers(gpu: &Gpu) -> Allocation {
@@ -111,8 +129,7 @@ fn channels_of_integers_are_extended() {
     let texture = Texture {
         channel: Channel::I8,
         channels: 2,
-        width: 2,
-        height: None,
+        extent: Extent::Linear { texels: 2 },
         ..square(&memory)
     };
     let found = run(&gpu, &memory, texture, Texture::handle(0), &Options::default()).unwrap();
@@ -138,12 +155,18 @@ fn wrong_uses_of_textures_are_faults() {
     let integers = PLANE.replacen("f32", "u32", 1).replace("%f", "%r");
     assert!(mistake(&integers, same, Texture::handle(0)).contains("read as numbers with fractions, but integers are"));
     let linear = "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {0}];";
-    assert!(mistake(linear, same, Texture::handle(0)).contains("it has rows"));
+    assert!(
+        mistake(linear, same, Texture::handle(0))
+            .contains("it has rows of texels, but is accessed as memory without rows")
+    );
     // The handle is no address.
     let load = mistake("ld.global.f32 %f1, [%rd1];", same, Texture::handle(0));
     assert!(load.contains("where nothing is"), "{load}");
     // Reads outside of the memory are found, as those of loads are.
-    let larger = |texture| Texture { width: 8, ..texture };
+    let larger = |texture| Texture {
+        extent: plane(8),
+        ..texture
+    };
     let beyond = "tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {0, 3}];";
     let found = mistake(beyond, larger, Texture::handle(0));
     assert!(
@@ -160,8 +183,9 @@ fn wrong_uses_of_textures_are_faults() {
 #[test]
 fn the_kernels_that_are_mutated_run() {
     let text = include_str!("../kernels/textures.ptx");
-    assert!(crate::common::rubbish::launch_all(text, ["fetch", "sample"], 1000));
-    for kernel in ["fetch", "sample"] {
+    let kernels = ["fetch", "sample", "shapes", "surfaces"];
+    assert!(crate::common::rubbish::launch_all(text, kernels, 1000));
+    for kernel in kernels {
         let module = Module::load(&Memory::new(), text).unwrap();
         assert_eq!(module.kernel(kernel).unwrap().refused(), None);
     }
@@ -170,11 +194,15 @@ fn the_kernels_that_are_mutated_run() {
 #[test]
 fn other_textures_are_refused() {
     for instruction in [
-        "tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1, %f1, %f1}];",
-        "tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1}];",
-        "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1}];",
+        "tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1, %f1, %f1}];",
+        "tex.3d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r1, %r1, %r1}];",
+        "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1}], {%r1, %r1};",
+        "tld4.r.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1, %f1, %f1}];",
         "tex.level.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f1}], %f1;",
-        "suld.b.1d.b32.trap {%r3}, [%rd1, {%r2}];",
+        "suld.b.1d.v4.b64.trap {%rd1, %rd1, %rd1, %rd1}, [%rd1, {%r2}];",
+        "suld.b.1d.b32.trap {%r3, %r4}, [%rd1, {%r2}];",
+        "sust.p.1d.b32.trap [%rd1, {%r2}], {%r3};",
+        "sured.b.add.1d.u32.trap [%rd1, {%r2}], %r3;",
     ] {
         let text = format!(
             ".version 7.0 .target sm_70 .address_size 64 .visible .entry k(.param .u64 t) {{
@@ -194,7 +222,7 @@ fn reads_through_textures_are_checked_as_loads_are() {
         ..square(&memory)
     };
     // The footprint has the four texels around the coordinates: 0, 1, 4 and 5.
-    let mut theirs = graph_emulator::Footprint::new();
+    let mut theirs = Footprint::new();
     theirs.write(memory.address() + 20, 4);
     let options = Options {
         unordered: vec![Unordered {
@@ -219,17 +247,8 @@ fn reads_through_textures_are_checked_as_loads_are() {
         filter: Filter::Nearest,
         ..linear
     };
-    assert!(
-        run(
-            &gpu,
-            &memory,
-            Texture { width: 4, ..nearest },
-            Texture::handle(0),
-            &options
-        )
-        .is_err()
-    );
-    let mut theirs = graph_emulator::Footprint::new();
+    assert!(run(&gpu, &memory, nearest, Texture::handle(0), &options).is_err());
+    let mut theirs = Footprint::new();
     theirs.write(memory.address(), 20);
     let options = Options {
         unordered: vec![Unordered {
@@ -247,4 +266,138 @@ fn reads_through_textures_are_checked_as_loads_are() {
     };
     let found = run(&gpu, &memory, nearest, Texture::handle(0), &options).unwrap_err();
     assert!(matches!(found, FaultKind::Uninitialized { .. }), "{found}");
+}
+
+/// Four rows of four `u32`s, or what `extent` says.
+fn surface(memory: &Allocation, extent: Extent) -> Surface {
+    Surface {
+        address: memory.address(),
+        channel: Channel::U32,
+        channels: 1,
+        extent,
+    }
+}
+
+/// Runs a kernel with a surface of sixteen `u32`s, which are 0 to 15 before, and returns its results and the `u32`s.
+fn run_surface(body: &str, extent: Extent, access: Access) -> Result<([u32; 4], Vec<u32>), FaultKind> {
+    let gpu = kernel(body);
+    let memory = gpu.upload("image", &std::array::from_fn::<u32, 16, _>(|index| index as u32));
+    let surfaces = [surface(&memory, extent)];
+    let options = Options::default();
+    let (found, _) = launch(&gpu, (&memory, access), Surface::handle(0), (&[], &surfaces), &options)?;
+    Ok((found, download(&memory)))
+}
+
+#[test]
+fn surfaces_are_loaded_and_stored() {
+    let (found, memory) = run_surface(
+        "suld.b.2d.v2.b32.trap {%r1, %r2}, [%rd1, {8, 1}]; mov.u32 %r3, 70; mov.u32 %r4, 71;
+        sust.b.2d.b32.trap [%rd1, {4, 2}], {%r3}; suq.width.b32 %r4, [%rd1];
+        st.global.v4.u32 [%rd2], {%r1, %r2, %r3, %r4};",
+        plane(4),
+        Access::ReadWrite,
+    )
+    .unwrap();
+    assert_eq!(found, [6, 7, 70, 4]);
+    assert_eq!((memory[8], memory[9], memory[10]), (8, 70, 10));
+    // Layers and slices follow each other.
+    let layers = Extent::Line {
+        width: 4,
+        layers: Some(4),
+    };
+    let body = "suld.b.a1d.b32.trap {%r1}, [%rd1, {2, 4}]; st.global.u32 [%rd2], %r1;";
+    assert_eq!(run_surface(body, layers, Access::Read).unwrap().0[0], 9);
+    let volume = Extent::Volume {
+        width: 4,
+        height: 2,
+        depth: 2,
+    };
+    let body = "suld.b.3d.b32.trap {%r1}, [%rd1, {4, 1, 1, 0}]; st.global.u32 [%rd2], %r1;";
+    assert_eq!(run_surface(body, volume, Access::Read).unwrap().0[0], 13);
+}
+
+#[test]
+fn accesses_outside_of_surfaces_are_faults_or_clamped_or_ignored() {
+    let load = |mode: &str, at: &str| {
+        let body = format!("suld.b.2d.b32.{mode} {{%r1}}, [%rd1, {{{at}}}]; st.global.u32 [%rd2], %r1;");
+        run_surface(&body, plane(4), Access::Read).map(|(found, _)| found[0])
+    };
+    let store = |mode: &str, at: &str| {
+        let body = format!("mov.u32 %r1, 99; sust.b.2d.b32.{mode} [%rd1, {{{at}}}], {{%r1}};");
+        run_surface(&body, plane(4), Access::ReadWrite).map(|(_, memory)| memory.iter().position(|&word| word == 99))
+    };
+    for at in ["16, 3", "12, 4", "16, -1"] {
+        let found = load("trap", at).unwrap_err().to_string();
+        let place = format!("load of 4 bytes at ({at}, 0) of the surface of `image`");
+        assert_eq!(
+            found,
+            format!("{place}, which has 16 bytes, 4 rows and 1 layers or slices")
+        );
+        assert!(matches!(
+            store("trap", at).unwrap_err(),
+            FaultKind::OutsideSurface {
+                operation: Operation::Store,
+                ..
+            }
+        ));
+        assert_eq!((load("zero", at), store("zero", at)), (Ok(0), Ok(None)));
+    }
+    assert_eq!(load("clamp", "16, 3"), Ok(15));
+    assert_eq!(
+        (load("clamp", "-4, 9"), store("clamp", "-4, 9")),
+        (Ok(12), Ok(Some(12)))
+    );
+    let misaligned = load("trap", "2, 0").unwrap_err().to_string();
+    assert!(
+        misaligned.contains("byte 2 is no multiple of the 4 bytes"),
+        "{misaligned}"
+    );
+}
+
+#[test]
+fn wrong_uses_of_surfaces_are_faults() {
+    let fault = |body: &str, access| run_surface(body, plane(4), access).unwrap_err().to_string();
+    let store = "mov.u32 %r1, 1; sust.b.2d.b32.trap [%rd1, {4, 1}], {%r1};";
+    let read_only = fault(store, Access::Read);
+    assert!(
+        read_only.contains("store of 4 bytes at offset 20 of `image`, which was passed for reading only"),
+        "{read_only}"
+    );
+    let line = fault("suld.b.1d.b32.trap {%r1}, [%rd1, {0}];", Access::Read);
+    assert!(
+        line.contains("it has rows of texels, but is accessed as an array of one row"),
+        "{line}"
+    );
+    let texture = fault(PLANE, Access::Read);
+    assert!(
+        texture.contains("is no handle of a texture of this launch"),
+        "{texture}"
+    );
+    let linear = run_surface(store, Extent::Linear { texels: 16 }, Access::Read).unwrap_err();
+    assert!(
+        linear
+            .to_string()
+            .contains("memory that is no CUDA array has no surface"),
+        "{linear}"
+    );
+}
+
+#[test]
+fn accesses_through_surfaces_are_recorded() {
+    let gpu = kernel(
+        "suld.b.2d.v2.b32.trap {%r1, _}, [%rd1, {8, 0}]; sust.b.2d.b16.zero [%rd1, {2, 1}], {%rs1};
+        sust.b.2d.b16.zero [%rd1, {2, 7}], {%rs1};",
+    );
+    let memory = numbers(&gpu);
+    let options = Options {
+        record_footprint: true,
+        ..Options::default()
+    };
+    let surfaces = [surface(&memory, plane(4))];
+    let image = (&memory, Access::ReadWrite);
+    let (_, touched) = launch(&gpu, image, Surface::handle(0), (&[], &surfaces), &options).unwrap();
+    let mut expected = Footprint::new();
+    expected.read(memory.address() + 8, 8);
+    expected.write(memory.address() + 18, 2);
+    assert_eq!(touched, expected);
 }

@@ -310,6 +310,7 @@ fn huge_numbers_are_refused_or_fault() {
                 arguments: &[],
                 buffers: &[],
                 textures: &[],
+                surfaces: &[],
                 options: &Options {
                     check_uninitialized: true,
                     check_shared_races: true,

@@ -162,7 +162,7 @@ impl Statement {
     }
 }
 
-/// `host x: shape;`, `device x: shape;`, `scratch x: shape;`, `mapped x: shape;`, `constant x: shape = "name";` or
+/// `host x: shape;`, `device`, `scratch`, `mapped` or `array x: shape;`, `constant x: shape = "name";` or
 /// `rng x = seed, draws n;`, or memory that comes from outside.
 #[derive(Debug)]
 pub(crate) struct Resource {
@@ -197,6 +197,8 @@ pub(crate) enum ResourceKind {
     Constant,
     /// Host memory that kernels and the host access while the graph runs.
     Mapped,
+    /// A CUDA array.
+    Array,
     /// Random numbers: the states of a generator in device memory.
     Rng,
     /// A build argument.
@@ -230,7 +232,7 @@ impl Resource {
             ResourceKind::Host => Space::Host,
             ResourceKind::Shared { space, .. } | ResourceKind::Moved(space) => space,
             ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Constant => Space::Device,
-            ResourceKind::Mapped | ResourceKind::Rng => Space::Device,
+            ResourceKind::Mapped | ResourceKind::Array | ResourceKind::Rng => Space::Device,
         }
     }
 }

@@ -29,6 +29,7 @@ pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> b
         | Keyword::Scratch
         | Keyword::Constant
         | Keyword::Mapped
+        | Keyword::Array
         | Keyword::Param
         | Keyword::Rng
         | Keyword::Kernel
@@ -130,6 +131,36 @@ mod tests {
             "pub(crate) if c = flag {}",
         ] {
             assert!(starts(text), "{text}");
+        }
+    }
+
+    /// The keywords of the statements in calls of `cuda_graph!`. `inside` says whether the tokens are in one.
+    fn keywords(tokens: TokenStream, inside: bool, found: &mut Vec<Keyword>) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        for (index, token) in tokens.iter().enumerate() {
+            match token {
+                TokenTree::Ident(word) if inside && starts_statement(tokens[index..].iter().cloned()) => {
+                    found.extend(Keyword::of(word));
+                }
+                TokenTree::Group(group) => {
+                    let called = index > 1 && tokens[index - 2].to_string() == "cuda_graph";
+                    keywords(group.stream(), inside || called, found);
+                }
+                TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+
+    /// It is said of these graphs, which show that no memory is lost, that they have every statement.
+    #[test]
+    fn graphs_that_must_not_leak_have_every_statement() {
+        for file in ["benches/soak/graphs.rs", "tests/fault_injection/graphs.rs"] {
+            let path = format!("{}/../graph-runtime/{file}", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(path).unwrap();
+            let mut found = Vec::new();
+            keywords(text.parse().unwrap(), false, &mut found);
+            let missing: Vec<&Keyword> = Keyword::ALL.iter().filter(|keyword| !found.contains(keyword)).collect();
+            assert!(missing.is_empty(), "{file}: {missing:?}");
         }
     }
 

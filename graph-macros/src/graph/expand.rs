@@ -24,6 +24,7 @@ mod rectangle;
 mod attribute;
 mod atomic;
 mod extent;
+mod handle;
 mod alias;
 mod part;
 mod rng;
@@ -89,30 +90,43 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
     let (build, groups) = (build::build(graph, outcome, &generic), step::group_functions(graph));
     let (updates, offered) = (update::updates(graph), offered::offered(graph, Bodies::Real, &generic));
     let implementation = interface::implementation(graph, quote!(#params #plan #build #offered #groups #updates));
-    let (bound, declared, aliases) = (offered::bound(graph), offered::declared(graph), alias::aliases(graph));
+    let (bound, kernels) = (offered::bound(graph), alias::kernels_aliased(graph));
     let edges = programmatic::assertions(graph, outcome);
     let warnings = atomic::warnings(graph, outcome);
     Expansion {
         seen: stub_methods(graph),
-        compiled: quote!(#aliases #bound #implementation #declared #assertions #edges #warnings),
-        methods: interface::methods(graph, Bodies::Real),
-        types: interface::types(graph),
+        compiled: quote!(#kernels #bound #implementation #assertions #edges #warnings),
+        methods: methods(graph, Bodies::Real),
+        types: types(graph),
     }
 }
 
 /// Expands a graph with mistakes: to the same types and signatures, so that uses of it elsewhere give no further
 /// errors.
 pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
-    let (methods, stubs) = (interface::methods(graph, Bodies::Stub), stub_methods(graph));
-    let (aliases, statements) = (alias::aliases(graph), intact::functions(graph, report));
+    let (methods, stubs) = (methods(graph, Bodies::Stub), stub_methods(graph));
+    let (kernels, statements) = (alias::kernels_aliased(graph), intact::functions(graph, report));
     let offered = interface::implementation(graph, offered::offered(graph, Bodies::Stub, &TokenStream::new()));
-    let (bound, declared) = (offered::bound(graph), offered::declared(graph));
+    let bound = offered::bound(graph);
     Expansion {
         seen: TokenStream::new(),
-        compiled: quote!(#aliases #statements #bound #offered #declared),
+        compiled: quote!(#kernels #statements #bound #offered),
         methods: quote!(#methods #stubs),
-        types: interface::types(graph),
+        types: types(graph),
     }
+}
+
+/// The methods that are the same for editors and for rustc, and the names of children in their signatures.
+fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
+    let (children, methods) = (alias::children_aliased(graph), interface::methods(graph, bodies));
+    let handles = handle::handles(graph, bodies);
+    quote!(#children #methods #handles)
+}
+
+/// The types beside which all else is.
+fn types(graph: &Graph<'_>) -> TokenStream {
+    let (types, nodes) = (interface::types(graph), handle::nodes_type(graph));
+    quote!(#types #nodes)
 }
 
 /// The methods that differ for editors and for rustc, without their bodies.

@@ -41,6 +41,7 @@ keywords! {
     Scratch = "scratch",
     Constant = "constant",
     Mapped = "mapped",
+    Array = "array",
     Param = "param",
     Rng = "rng",
     Kernel = "kernel",

@@ -4,13 +4,13 @@
 use super::contract::{self, Contract};
 use super::declaration::{Declaration, InstanceOf};
 use super::layout::{self, Layout};
-use super::param::{Buffer, Kind, Param, Wrapper, bare, push, scalar};
+use super::param::{Buffer, Kind, Param, Wrapper, Wrapping, bare, push, scalar};
 use super::source::Source;
 use crate::report::error;
 use crate::text::text;
 use graph_plan::{Code, Diagnostic, Mode, Scalar, nearest};
-use graph_ptx::KernelSummary;
 use graph_ptx::declaration::{self as rules, BufferAccess, Findings, Mistake, Place, Rule};
+use graph_ptx::{Geometry, KernelSummary};
 use syn::Type;
 
 /// A declaration and the facts from its PTX.
@@ -163,9 +163,12 @@ fn described(declaration: &Declaration) -> rules::Declaration {
 
 /// The accesses that a parameter allows.
 fn access(buffer: &Buffer) -> BufferAccess {
-    if let Some(wrapper) = buffer.texel() {
-        let plane = wrapper.row(&buffer.unit).is_some();
-        return BufferAccess::Texture { plane };
+    if let Some(geometry) = geometry(buffer) {
+        let stores = buffer.mutability.is_some();
+        return match buffer.wrapper_of(Wrapping::Surfel) {
+            Some(_) => BufferAccess::Surface { geometry, stores },
+            None => BufferAccess::Texture { geometry },
+        };
     }
     match buffer.mode() {
         Mode::Read => BufferAccess::Read,
@@ -179,6 +182,18 @@ fn access(buffer: &Buffer) -> BufferAccess {
             size: buffer.wrapper.as_ref().and_then(known_size).unwrap_or(0),
         },
     }
+}
+
+/// The geometry of texels.
+fn geometry(buffer: &Buffer) -> Option<Geometry> {
+    let texels = buffer.wrapper.as_ref().filter(|wrapper| wrapper.is_texels())?;
+    Some(match (buffer.layered.is_some(), texels.lengths(&buffer.unit).len()) {
+        (_, 0) => Geometry::Line,
+        (false, 1) => Geometry::Plane,
+        (false, _) => Geometry::Volume,
+        (true, 1) => Geometry::LayeredLine,
+        (true, _) => Geometry::LayeredPlane,
+    })
 }
 
 /// The size of the elements, if their type is a scalar; rustc checks other types.

@@ -10,8 +10,8 @@ use crate::report::Report;
 use crate::span::ends;
 use crate::text::text;
 use graph_plan::{Diagnostic, Mode, Scalar};
-use proc_macro2::Ident;
-use quote::format_ident;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
 use syn::{FnArg, Pat, PatIdent, PointerMutability, Token, Type, TypeReference};
 use ty::Unfit;
 
@@ -46,45 +46,79 @@ pub(super) struct Buffer {
     /// The type around its innermost elements that says how the kernel accesses them, if there is one. The shapes above
     /// are without it.
     pub(super) wrapper: Option<Wrapper>,
+    /// The type behind the reference as it is written, and the one in it, if it is `Layered<..>`.
+    pub(super) layered: Option<(Type, Type)>,
+}
+
+/// The memory that a parameter takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// Device memory.
+    Device,
+    /// Mapped host memory.
+    Mapped,
+    /// A CUDA array.
+    Array,
+    /// Device memory or a CUDA array, as texels.
+    Texels,
+}
+
+impl Takes {
+    /// The kind of its places in an argument's type.
+    pub(super) fn place(self) -> TokenStream {
+        match self {
+            Takes::Device => quote!(::graph_runtime::OnDevice),
+            Takes::Mapped => quote!(::graph_runtime::OnMapped),
+            Takes::Array => quote!(::graph_runtime::OnArray),
+            Takes::Texels => quote!(impl ::graph_runtime::private::TexelMemory),
+        }
+    }
 }
 
 impl Buffer {
-    /// The type around its elements, if they are texels, which the kernel reads through a texture.
-    pub(super) fn texel(&self) -> Option<&Wrapper> {
-        self.wrapper.as_ref().filter(|wrapper| wrapper.kind == Wrapping::Texel)
+    /// The type around its elements, if it is of this kind.
+    pub(super) fn wrapper_of(&self, kind: Wrapping) -> Option<&Wrapper> {
+        self.wrapper.as_ref().filter(|wrapper| wrapper.kind == kind)
     }
 
-    /// The kind of the places that it takes: a name of the runtime.
-    pub(super) fn memory(&self) -> Ident {
-        match self.mode() {
-            Mode::Read | Mode::Write | Mode::ReadWrite | Mode::Atomic => format_ident!("OnDevice"),
-            Mode::Mapped => format_ident!("OnMapped"),
+    /// The memory that it takes.
+    pub(super) fn takes(&self) -> Takes {
+        match self.wrapper.as_ref().map(|wrapper| (wrapper.kind, wrapper)) {
+            None | Some((Wrapping::Atomic | Wrapping::Uninit, _)) => Takes::Device,
+            Some((Wrapping::Mapped, _)) => Takes::Mapped,
+            Some((Wrapping::Surfel, _)) => Takes::Array,
+            // Memory with addresses has one dimension, or rows.
+            Some((Wrapping::Texel, texel)) if self.layered.is_some() || texel.lengths(&self.unit).len() > 1 => {
+                Takes::Array
+            }
+            Some((Wrapping::Texel, _)) => Takes::Texels,
         }
     }
 
     /// The trait of the references that it takes, and the function that makes an argument of one.
     pub(super) fn lending(&self) -> (Ident, Ident) {
-        let (lent, passed) = match self.mode() {
-            Mode::Read => ("Lent", "read"),
-            Mode::Atomic => ("Lent", "atomic"),
-            Mode::Mapped => ("LentMapped", "mapped"),
-            Mode::ReadWrite => ("LentMut", "write"),
-            Mode::Write => ("LentMut", "uninit"),
+        let kind = self.wrapper.as_ref().map(|wrapper| wrapper.kind);
+        let (lent, passed) = match (kind, self.mutability) {
+            (None, None) => ("Lent", "read"),
+            (None, Some(_)) => ("LentMut", "write"),
+            (Some(Wrapping::Atomic), _) => ("Lent", "atomic"),
+            (Some(Wrapping::Mapped), _) => ("LentMapped", "mapped"),
+            (Some(Wrapping::Uninit), _) => ("LentMut", "uninit"),
+            (Some(Wrapping::Texel), _) => ("LentTexels", "texture"),
+            (Some(Wrapping::Surfel), None) => ("LentSurface", "surface"),
+            (Some(Wrapping::Surfel), Some(_)) => ("LentSurfaceMut", "surface_mut"),
         };
         (format_ident!("{lent}"), format_ident!("{passed}"))
     }
 
     /// The kernel's accesses to it.
     pub(super) fn mode(&self) -> Mode {
-        match (&self.wrapper, self.mutability) {
-            (None, None) => Mode::Read,
-            (None, Some(_)) => Mode::ReadWrite,
-            (Some(wrapper), _) => match wrapper.kind {
-                Wrapping::Atomic => Mode::Atomic,
-                Wrapping::Mapped => Mode::Mapped,
-                Wrapping::Uninit => Mode::Write,
-                Wrapping::Texel => Mode::Read,
-            },
+        match (self.wrapper.as_ref().map(|wrapper| wrapper.kind), self.mutability) {
+            (None | Some(Wrapping::Surfel), None) | (Some(Wrapping::Texel), _) => Mode::Read,
+            (None | Some(Wrapping::Surfel), Some(_)) => Mode::ReadWrite,
+            (Some(Wrapping::Atomic), _) => Mode::Atomic,
+            (Some(Wrapping::Mapped), _) => Mode::Mapped,
+            (Some(Wrapping::Uninit), _) => Mode::Write,
         }
     }
 }
@@ -213,10 +247,22 @@ fn buffer(ty: &Type, reference: &TypeReference, report: &mut Report) -> Result<B
             .help("the graph keeps alive what it uses: leave it out");
         push(lifetime, &fault, report);
     }
-    let mut target = bare(&reference.elem).clone();
+    let layers = wrapper::layers(&reference.elem);
+    let mut target = bare(layers.unwrap_or(&reference.elem)).clone();
+    let layered = layers.map(|inner| (bare(&reference.elem).clone(), inner.clone()));
     let wrapper = wrapper::take(&mut target);
-    if let Some(wrapper) = &wrapper {
-        wrapper.check(reference.mutability.is_some(), &target, &reference.elem)?;
+    match &wrapper {
+        Some(wrapper) => wrapper.check(
+            reference.mutability.is_some(),
+            layered.is_some(),
+            &target,
+            layers.unwrap_or(&reference.elem),
+        )?,
+        None if layered.is_some() => {
+            let message = format!("`{}` has layers, but no texels", text(ty));
+            return Err(signature(message).help("use `&Layered<[[Texel<T>; W]]>`, or leave out `Layered`"));
+        }
+        None => {}
     }
     let (exact, unit) = match &target {
         Type::Slice(slice) => (None, &*slice.elem),
@@ -230,6 +276,7 @@ fn buffer(ty: &Type, reference: &TypeReference, report: &mut Report) -> Result<B
         exact: exact.cloned(),
         unit: unit.clone(),
         wrapper,
+        layered,
     })
 }
 

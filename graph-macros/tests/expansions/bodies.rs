@@ -301,8 +301,6 @@ const _: () = {
         }
     }
     #[cfg(not(rust_analyzer))]
-    impl __p::DeclaredGraph for Loop {}
-    #[cfg(not(rust_analyzer))]
     const NODE_scale: () = __p::check_launch::<
         __kernel_scale,
     >(
@@ -347,6 +345,21 @@ const _: () = {
         pub fn data_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [f32; 4]>> {
             __g::Graph::device_mut(&mut self.__graph, &self.data)
         }
+    }
+    impl ::core::fmt::Debug for Loop {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
+        }
+    }
+    impl __g::AnyGraph for Loop {
+        fn __graph(&self) -> __p::LentGraph<'_> {
+            ::core::convert::From::from(&self.__graph)
+        }
+        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
+            ::core::convert::From::from(&mut self.__graph)
+        }
+    }
+    impl Loop {
         /// The node `repeat`.
         pub fn repeat(&mut self) -> __g::NodeHandle<'_> {
             __p::node_handle(&mut self.__graph, 0)
@@ -364,17 +377,37 @@ const _: () = {
             __p::node_handle(&mut self.__graph, 3)
         }
     }
-    impl ::core::fmt::Debug for Loop {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, f)
+    impl<'nodes> LoopNodes<'nodes> {
+        /// The node `repeat`.
+        pub fn repeat(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 0, "repeat", &[])
+        }
+        /// The node `scale`.
+        pub fn scale(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 1, "scale", &[])
+        }
+        /// The node `choice`.
+        pub fn choice(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 2, "choice", &[])
+        }
+        /// The node `stop`.
+        pub fn stop(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 3, "stop", &[])
         }
     }
-    impl __g::AnyGraph for Loop {
-        fn __graph(&self) -> __p::LentGraph<'_> {
-            ::core::convert::From::from(&self.__graph)
+    impl<'nodes> ::core::ops::Deref for LoopNodes<'nodes> {
+        type Target = __g::NodeHandle<'nodes>;
+        fn deref(&self) -> &Self::Target {
+            &self.__node
         }
-        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
-            ::core::convert::From::from(&mut self.__graph)
+    }
+    impl __p::DeclaredGraph for Loop {
+        type Nodes<'nodes> = LoopNodes<'nodes>;
+        fn __nodes<'nodes>(node: __g::NodeHandle<'nodes>) -> Self::Nodes<'nodes> {
+            LoopNodes {
+                __node: node,
+                __marker: ::core::marker::PhantomData,
+            }
         }
     }
 };
@@ -385,5 +418,11 @@ struct Loop {
     more: ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
     data: ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
     factor: f32,
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}
+/// The nodes of a [`Loop`] that is a node of another graph, and the handle of that node.
+#[allow(dead_code, non_snake_case)]
+struct LoopNodes<'nodes> {
+    __node: ::graph_runtime::NodeHandle<'nodes>,
     __marker: ::core::marker::PhantomData<fn() -> ()>,
 }

@@ -98,14 +98,6 @@ fn main() {
                     ) -> __g::Result<<R1 as __p::Slot>::Mut<'_>> {
                         __p::Slot::lend_mut(&mut self.output, &mut self.__graph)
                     }
-                    /// The node `set`.
-                    pub fn set(&mut self) -> __g::NodeHandle<'_> {
-                        __p::node_handle(&mut self.__graph, 0)
-                    }
-                    /// The node `down`.
-                    pub fn down(&mut self) -> __g::NodeHandle<'_> {
-                        __p::node_handle(&mut self.__graph, 1)
-                    }
                 }
                 impl<
                     R0: __p::MovedSlot,
@@ -131,6 +123,21 @@ fn main() {
                     }
                     fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
                         ::core::convert::From::from(&mut self.__graph)
+                    }
+                }
+                impl<
+                    R0: __p::MovedSlot,
+                    R1: __p::HostSlot,
+                    P0,
+                    F: __p::Nodes<(P0,)>,
+                > Expression<R0, R1, P0, F> {
+                    /// The node `set`.
+                    pub fn set(&mut self) -> __g::NodeHandle<'_> {
+                        __p::node_handle(&mut self.__graph, 0)
+                    }
+                    /// The node `down`.
+                    pub fn down(&mut self) -> __g::NodeHandle<'_> {
+                        __p::node_handle(&mut self.__graph, 1)
                     }
                 }
                 impl<

@@ -327,8 +327,6 @@ const _: () = {
             )
         }
     }
-    #[cfg(not(rust_analyzer))]
-    impl __p::DeclaredGraph for Loaded {}
     impl Loaded {
         /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
         #[inline]
@@ -357,6 +355,21 @@ const _: () = {
         pub fn data_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [f32; 64]>> {
             __g::Graph::device_mut(&mut self.__graph, &self.data)
         }
+    }
+    impl ::core::fmt::Debug for Loaded {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
+        }
+    }
+    impl __g::AnyGraph for Loaded {
+        fn __graph(&self) -> __p::LentGraph<'_> {
+            ::core::convert::From::from(&self.__graph)
+        }
+        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
+            ::core::convert::From::from(&mut self.__graph)
+        }
+    }
+    impl Loaded {
         /// The node `first`.
         ///
         /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
@@ -370,17 +383,33 @@ const _: () = {
             __p::node_handle(&mut self.__graph, 1)
         }
     }
-    impl ::core::fmt::Debug for Loaded {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, f)
+    impl<'nodes> LoadedNodes<'nodes> {
+        /// The node `first`.
+        ///
+        /// The promise of the [unsafe nodes](Loaded#unsafe-nodes) covers whatever this changes.
+        pub fn first(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 0, "first", &[])
+        }
+        /// The node `second`.
+        ///
+        /// The promise of the [unsafe nodes](Loaded#unsafe-nodes) covers whatever this changes.
+        pub fn second(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 1, "second", &[])
         }
     }
-    impl __g::AnyGraph for Loaded {
-        fn __graph(&self) -> __p::LentGraph<'_> {
-            ::core::convert::From::from(&self.__graph)
+    impl<'nodes> ::core::ops::Deref for LoadedNodes<'nodes> {
+        type Target = __g::NodeHandle<'nodes>;
+        fn deref(&self) -> &Self::Target {
+            &self.__node
         }
-        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
-            ::core::convert::From::from(&mut self.__graph)
+    }
+    impl __p::DeclaredGraph for Loaded {
+        type Nodes<'nodes> = LoadedNodes<'nodes>;
+        fn __nodes<'nodes>(node: __g::NodeHandle<'nodes>) -> Self::Nodes<'nodes> {
+            LoadedNodes {
+                __node: node,
+                __marker: ::core::marker::PhantomData,
+            }
         }
     }
 };
@@ -403,5 +432,13 @@ struct Loaded {
     __graph: ::graph_runtime::Graph,
     data: ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
     factor: f32,
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}
+/// The nodes of a [`Loaded`] that is a node of another graph, and the handle of that node.
+///
+/// The promise of the [unsafe nodes](Loaded#unsafe-nodes) covers whatever this changes.
+#[allow(dead_code, non_snake_case)]
+struct LoadedNodes<'nodes> {
+    __node: ::graph_runtime::NodeHandle<'nodes>,
     __marker: ::core::marker::PhantomData<fn() -> ()>,
 }

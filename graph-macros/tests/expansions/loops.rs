@@ -426,8 +426,6 @@ const _: () = {
         }
     }
     #[cfg(not(rust_analyzer))]
-    impl __p::DeclaredGraph for Layers {}
-    #[cfg(not(rust_analyzer))]
     const NODE_scale: () = __p::check_launch::<
         __kernel_scale,
     >(
@@ -484,6 +482,21 @@ const _: () = {
         pub fn flags_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [u32; 4]>> {
             __g::Graph::device_mut(&mut self.__graph, &self.flags)
         }
+    }
+    impl ::core::fmt::Debug for Layers {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
+        }
+    }
+    impl __g::AnyGraph for Layers {
+        fn __graph(&self) -> __p::LentGraph<'_> {
+            ::core::convert::From::from(&self.__graph)
+        }
+        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
+            ::core::convert::From::from(&mut self.__graph)
+        }
+    }
+    impl Layers {
         /// The node `scale`.
         pub fn scale(&mut self, layer: ::core::primitive::usize) -> __g::NodeHandle<'_> {
             __p::iteration_handle(&mut self.__graph, 0, "scale", &[layer])
@@ -509,17 +522,45 @@ const _: () = {
             __p::iteration_handle(&mut self.__graph, 3, "last", &[])
         }
     }
-    impl ::core::fmt::Debug for Layers {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, f)
+    impl<'nodes> LayersNodes<'nodes> {
+        /// The node `scale`.
+        pub fn scale(&mut self, layer: ::core::primitive::usize) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 0, "scale", &[layer])
+        }
+        /// The node `choice`.
+        pub fn choice(
+            &mut self,
+            layer: ::core::primitive::usize,
+            i: ::core::primitive::usize,
+        ) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 1, "choice", &[layer, i])
+        }
+        /// The node `one`.
+        pub fn one(
+            &mut self,
+            layer: ::core::primitive::usize,
+            i: ::core::primitive::usize,
+        ) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 2, "one", &[layer, i])
+        }
+        /// The node `last`.
+        pub fn last(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 3, "last", &[])
         }
     }
-    impl __g::AnyGraph for Layers {
-        fn __graph(&self) -> __p::LentGraph<'_> {
-            ::core::convert::From::from(&self.__graph)
+    impl<'nodes> ::core::ops::Deref for LayersNodes<'nodes> {
+        type Target = __g::NodeHandle<'nodes>;
+        fn deref(&self) -> &Self::Target {
+            &self.__node
         }
-        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
-            ::core::convert::From::from(&mut self.__graph)
+    }
+    impl __p::DeclaredGraph for Layers {
+        type Nodes<'nodes> = LayersNodes<'nodes>;
+        fn __nodes<'nodes>(node: __g::NodeHandle<'nodes>) -> Self::Nodes<'nodes> {
+            LayersNodes {
+                __node: node,
+                __marker: ::core::marker::PhantomData,
+            }
         }
     }
 };
@@ -531,5 +572,11 @@ struct Layers {
     data: ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
     flags: ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
     factor: f32,
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}
+/// The nodes of a [`Layers`] that is a node of another graph, and the handle of that node.
+#[allow(dead_code, non_snake_case)]
+struct LayersNodes<'nodes> {
+    __node: ::graph_runtime::NodeHandle<'nodes>,
     __marker: ::core::marker::PhantomData<fn() -> ()>,
 }

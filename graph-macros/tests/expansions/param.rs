@@ -272,8 +272,6 @@ const _: () = {
         }
     }
     #[cfg(not(rust_analyzer))]
-    impl __p::DeclaredGraph for Scale {}
-    #[cfg(not(rust_analyzer))]
     const NODE_clear: () = __p::check_range("data", HALF, 8, 8);
     #[cfg(not(rust_analyzer))]
     const NODE_scale: () = __p::check_range("data", 0, HALF, 8);
@@ -320,6 +318,21 @@ const _: () = {
         pub fn data_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [[f32; 4]; 8]>> {
             __g::Graph::device_mut(&mut self.__graph, &self.data)
         }
+    }
+    impl ::core::fmt::Debug for Scale {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
+        }
+    }
+    impl __g::AnyGraph for Scale {
+        fn __graph(&self) -> __p::LentGraph<'_> {
+            ::core::convert::From::from(&self.__graph)
+        }
+        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
+            ::core::convert::From::from(&mut self.__graph)
+        }
+    }
+    impl Scale {
         /// The node `clear`.
         ///
         /// The promise of the [unsafe nodes](#unsafe-nodes) covers whatever this changes.
@@ -333,17 +346,33 @@ const _: () = {
             __p::node_handle(&mut self.__graph, 1)
         }
     }
-    impl ::core::fmt::Debug for Scale {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, f)
+    impl<'nodes> ScaleNodes<'nodes> {
+        /// The node `clear`.
+        ///
+        /// The promise of the [unsafe nodes](Scale#unsafe-nodes) covers whatever this changes.
+        pub fn clear(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 0, "clear", &[])
+        }
+        /// The node `scale`.
+        ///
+        /// The promise of the [unsafe nodes](Scale#unsafe-nodes) covers whatever this changes.
+        pub fn scale(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 1, "scale", &[])
         }
     }
-    impl __g::AnyGraph for Scale {
-        fn __graph(&self) -> __p::LentGraph<'_> {
-            ::core::convert::From::from(&self.__graph)
+    impl<'nodes> ::core::ops::Deref for ScaleNodes<'nodes> {
+        type Target = __g::NodeHandle<'nodes>;
+        fn deref(&self) -> &Self::Target {
+            &self.__node
         }
-        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
-            ::core::convert::From::from(&mut self.__graph)
+    }
+    impl __p::DeclaredGraph for Scale {
+        type Nodes<'nodes> = ScaleNodes<'nodes>;
+        fn __nodes<'nodes>(node: __g::NodeHandle<'nodes>) -> Self::Nodes<'nodes> {
+            ScaleNodes {
+                __node: node,
+                __marker: ::core::marker::PhantomData,
+            }
         }
     }
 };
@@ -366,5 +395,13 @@ pub(crate) struct Scale {
     __graph: ::graph_runtime::Graph,
     data: ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
     factor: f32,
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}
+/// The nodes of a [`Scale`] that is a node of another graph, and the handle of that node.
+///
+/// The promise of the [unsafe nodes](Scale#unsafe-nodes) covers whatever this changes.
+#[allow(dead_code, non_snake_case)]
+pub(crate) struct ScaleNodes<'nodes> {
+    __node: ::graph_runtime::NodeHandle<'nodes>,
     __marker: ::core::marker::PhantomData<fn() -> ()>,
 }

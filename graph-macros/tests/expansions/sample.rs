@@ -270,8 +270,6 @@ const _: () = {
             )
         }
     }
-    #[cfg(not(rust_analyzer))]
-    impl<const N: usize> __p::DeclaredGraph for Sample<N> {}
     impl<const N: usize> Sample<N> {
         /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
         #[inline]
@@ -323,6 +321,21 @@ const _: () = {
         pub fn output_mut(&mut self) -> __g::Result<&mut [f32; N]> {
             __g::Graph::host_mut(&mut self.__graph, &self.output)
         }
+    }
+    impl<const N: usize> ::core::fmt::Debug for Sample<N> {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
+        }
+    }
+    impl<const N: usize> __g::AnyGraph for Sample<N> {
+        fn __graph(&self) -> __p::LentGraph<'_> {
+            ::core::convert::From::from(&self.__graph)
+        }
+        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
+            ::core::convert::From::from(&mut self.__graph)
+        }
+    }
+    impl<const N: usize> Sample<N> {
         /// The node `upload`.
         pub fn upload(&mut self) -> __g::NodeHandle<'_> {
             __p::node_handle(&mut self.__graph, 0)
@@ -340,17 +353,37 @@ const _: () = {
             __p::node_handle(&mut self.__graph, 3)
         }
     }
-    impl<const N: usize> ::core::fmt::Debug for Sample<N> {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, f)
+    impl<'nodes, const N: usize> SampleNodes<'nodes, N> {
+        /// The node `upload`.
+        pub fn upload(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 0, "upload", &[])
+        }
+        /// The node `forward`.
+        pub fn forward(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 1, "forward", &[])
+        }
+        /// The node `backward`.
+        pub fn backward(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 2, "backward", &[])
+        }
+        /// The node `download`.
+        pub fn download(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 3, "download", &[])
         }
     }
-    impl<const N: usize> __g::AnyGraph for Sample<N> {
-        fn __graph(&self) -> __p::LentGraph<'_> {
-            ::core::convert::From::from(&self.__graph)
+    impl<'nodes, const N: usize> ::core::ops::Deref for SampleNodes<'nodes, N> {
+        type Target = __g::NodeHandle<'nodes>;
+        fn deref(&self) -> &Self::Target {
+            &self.__node
         }
-        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
-            ::core::convert::From::from(&mut self.__graph)
+    }
+    impl<const N: usize> __p::DeclaredGraph for Sample<N> {
+        type Nodes<'nodes> = SampleNodes<'nodes, N>;
+        fn __nodes<'nodes>(node: __g::NodeHandle<'nodes>) -> Self::Nodes<'nodes> {
+            SampleNodes {
+                __node: node,
+                __marker: ::core::marker::PhantomData,
+            }
         }
     }
 };
@@ -370,5 +403,11 @@ pub struct SampleMemory<'memory, const N: usize> {
     pub input: &'memory mut [f32; N],
     /// The host resource `output`.
     pub output: &'memory mut [f32; N],
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}
+/// The nodes of a [`Sample`] that is a node of another graph, and the handle of that node.
+#[allow(dead_code, non_snake_case)]
+pub struct SampleNodes<'nodes, const N: usize> {
+    __node: ::graph_runtime::NodeHandle<'nodes>,
     __marker: ::core::marker::PhantomData<fn() -> ()>,
 }

@@ -267,8 +267,6 @@ const _: () = {
         }
     }
     #[cfg(not(rust_analyzer))]
-    impl<const N: usize> __p::DeclaredGraph for Layer<N> {}
-    #[cfg(not(rust_analyzer))]
     const NODE_ask: () = __p::check_initializes::<__kernel_ask>("ask", "query", 1usize);
     #[cfg(not(rust_analyzer))]
     const NODE_answer: () = __p::check_initializes::<
@@ -300,18 +298,6 @@ const _: () = {
         pub fn x_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [f32; N]>> {
             __g::Graph::device_mut(&mut self.__graph, &self.x)
         }
-        /// The node `ask`.
-        pub fn ask(&mut self) -> __g::NodeHandle<'_> {
-            __p::node_handle(&mut self.__graph, 0)
-        }
-        /// The node `answer`.
-        pub fn answer(&mut self) -> __g::NodeHandle<'_> {
-            __p::node_handle(&mut self.__graph, 1)
-        }
-        /// The node `back`.
-        pub fn back(&mut self) -> __g::NodeHandle<'_> {
-            __p::node_handle(&mut self.__graph, 2)
-        }
     }
     impl<const N: usize> ::core::fmt::Debug for Layer<N> {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -326,6 +312,49 @@ const _: () = {
             ::core::convert::From::from(&mut self.__graph)
         }
     }
+    impl<const N: usize> Layer<N> {
+        /// The node `ask`.
+        pub fn ask(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 0)
+        }
+        /// The node `answer`.
+        pub fn answer(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 1)
+        }
+        /// The node `back`.
+        pub fn back(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 2)
+        }
+    }
+    impl<'nodes, const N: usize> LayerNodes<'nodes, N> {
+        /// The node `ask`.
+        pub fn ask(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 0, "ask", &[])
+        }
+        /// The node `answer`.
+        pub fn answer(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 1, "answer", &[])
+        }
+        /// The node `back`.
+        pub fn back(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 2, "back", &[])
+        }
+    }
+    impl<'nodes, const N: usize> ::core::ops::Deref for LayerNodes<'nodes, N> {
+        type Target = __g::NodeHandle<'nodes>;
+        fn deref(&self) -> &Self::Target {
+            &self.__node
+        }
+    }
+    impl<const N: usize> __p::DeclaredGraph for Layer<N> {
+        type Nodes<'nodes> = LayerNodes<'nodes, N>;
+        fn __nodes<'nodes>(node: __g::NodeHandle<'nodes>) -> Self::Nodes<'nodes> {
+            LayerNodes {
+                __node: node,
+                __marker: ::core::marker::PhantomData,
+            }
+        }
+    }
 };
 /// The graph `Layer`, declared with `cuda_graph!`.
 #[allow(dead_code, non_snake_case)]
@@ -334,5 +363,11 @@ struct Layer<const N: usize> {
     x: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
     hidden: ::graph_runtime::Place<[[f32; N]; 4], ::graph_runtime::OnDevice>,
     query: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}
+/// The nodes of a [`Layer`] that is a node of another graph, and the handle of that node.
+#[allow(dead_code, non_snake_case)]
+struct LayerNodes<'nodes, const N: usize> {
+    __node: ::graph_runtime::NodeHandle<'nodes>,
     __marker: ::core::marker::PhantomData<fn() -> ()>,
 }

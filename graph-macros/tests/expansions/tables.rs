@@ -318,7 +318,13 @@ const _: () = {
                 __p::launch::<__kernel_scale>(1, 4),
                 __kernel_scale::__launch(
                     &__g::Place::row(&__place_w, 2),
-                    &__g::Place::rows(&__g::Place::row(&__place_half, 1), (0)..(d)),
+                    &__g::Place::rows(
+                        &__g::Place::row(&__place_half, 1),
+                        ::core::ops::Range::<::core::primitive::usize> {
+                            start: 0,
+                            end: d,
+                        },
+                    ),
                     4,
                 ),
             );
@@ -378,7 +384,13 @@ const _: () = {
                 target,
                 1usize,
                 "clear",
-                &mut __g::Place::rows(&__g::Place::row(&__place_cube, n - 1), (1)..(d)),
+                &mut __g::Place::rows(
+                    &__g::Place::row(&__place_cube, n - 1),
+                    ::core::ops::Range::<::core::primitive::usize> {
+                        start: 1,
+                        end: d,
+                    },
+                ),
                 factor,
             )
         }
@@ -419,8 +431,6 @@ const _: () = {
             )
         }
     }
-    #[cfg(not(rust_analyzer))]
-    impl __p::DeclaredGraph for Rows {}
     #[cfg(not(rust_analyzer))]
     const NODE_scale: () = __p::check_launch::<
         __kernel_scale,
@@ -499,6 +509,21 @@ const _: () = {
         ) -> __g::Result<__g::DeviceMut<'_, __g::Table<[f32; 16], 2>>> {
             __g::Graph::device_mut(&mut self.__graph, &self.cube)
         }
+    }
+    impl ::core::fmt::Debug for Rows {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
+        }
+    }
+    impl __g::AnyGraph for Rows {
+        fn __graph(&self) -> __p::LentGraph<'_> {
+            ::core::convert::From::from(&self.__graph)
+        }
+        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
+            ::core::convert::From::from(&mut self.__graph)
+        }
+    }
+    impl Rows {
         /// The node `up`.
         pub fn up(&mut self) -> __g::NodeHandle<'_> {
             __p::node_handle(&mut self.__graph, 0)
@@ -516,17 +541,37 @@ const _: () = {
             __p::node_handle(&mut self.__graph, 3)
         }
     }
-    impl ::core::fmt::Debug for Rows {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, f)
+    impl<'nodes> RowsNodes<'nodes> {
+        /// The node `up`.
+        pub fn up(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 0, "up", &[])
+        }
+        /// The node `clear`.
+        pub fn clear(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 1, "clear", &[])
+        }
+        /// The node `scale`.
+        pub fn scale(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 2, "scale", &[])
+        }
+        /// The node `look`.
+        pub fn look(&mut self) -> __g::NodeHandle<'_> {
+            __p::inner_handle(&mut self.__node, 3, "look", &[])
         }
     }
-    impl __g::AnyGraph for Rows {
-        fn __graph(&self) -> __p::LentGraph<'_> {
-            ::core::convert::From::from(&self.__graph)
+    impl<'nodes> ::core::ops::Deref for RowsNodes<'nodes> {
+        type Target = __g::NodeHandle<'nodes>;
+        fn deref(&self) -> &Self::Target {
+            &self.__node
         }
-        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
-            ::core::convert::From::from(&mut self.__graph)
+    }
+    impl __p::DeclaredGraph for Rows {
+        type Nodes<'nodes> = RowsNodes<'nodes>;
+        fn __nodes<'nodes>(node: __g::NodeHandle<'nodes>) -> Self::Nodes<'nodes> {
+            RowsNodes {
+                __node: node,
+                __marker: ::core::marker::PhantomData,
+            }
         }
     }
 };
@@ -557,5 +602,11 @@ struct Rows {
 struct RowsMemory<'memory> {
     /// The host resource `input`.
     pub input: ::graph_runtime::TableMut<'memory, f32, 2>,
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}
+/// The nodes of a [`Rows`] that is a node of another graph, and the handle of that node.
+#[allow(dead_code, non_snake_case)]
+struct RowsNodes<'nodes> {
+    __node: ::graph_runtime::NodeHandle<'nodes>,
     __marker: ::core::marker::PhantomData<fn() -> ()>,
 }

@@ -1,6 +1,6 @@
 //! The rules of bodies: the nodes that CUDA allows in them, edges between them, and whether a `while` can end.
 
-use crate::{Code, Diagnostic, Draft, Role, Subject};
+use crate::{Access, Code, Diagnostic, Draft, NodeKind, Role, Subject};
 
 /// The mistake that `to` runs after `from`, which is in another body. The help names nodes that can be ordered: the
 /// two, or the nodes around them that are in one body.
@@ -85,24 +85,44 @@ pub(super) fn forbidden_nodes(draft: &Draft, errors: &mut Vec<Diagnostic>) {
             continue;
         }
         let (keyword, name) = (node.kind.keyword(), &node.name);
-        errors.extend(forbidden(draft, index, |innermost| {
+        errors.extend(forbidden(draft, index, ONLY, |innermost| {
             format!("{keyword} node `{name}` cannot be in the body of `{innermost}`")
         }));
     }
+    let of_array =
+        |access: &&Access| draft.resources[access.resource].array && draft.nodes[access.node].kind == NodeKind::Memcpy;
+    let mut copies: Vec<&Access> = draft.accesses.iter().filter(of_array).collect();
+    copies.dedup_by_key(|access| access.node);
+    for Access { node, resource, .. } in copies {
+        let (name, array) = (&draft.nodes[*node].name, &draft.resources[*resource].name);
+        errors.extend(forbidden(draft, *node, NO_ARRAYS, |innermost| {
+            format!("memcpy node `{name}`, which copies the array `{array}`, cannot be in the body of `{innermost}`")
+        }));
+    }
 }
+
+const ONLY: &str = "CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in conditional \
+                    bodies, and nothing else";
+const NO_ARRAYS: &str = "CUDA copies no arrays in conditional bodies; kernels there may access them as `Texel`s and \
+                         `Surfel`s";
 
 /// Returns the mistake of a `capture` that is in a conditional body, however deep, and captured `what`, which CUDA runs
 /// in none. Returns `None` for a `capture` in no such body.
 pub fn forbidden_capture(draft: &Draft, capture: usize, what: &str) -> Option<Diagnostic> {
     let name = &draft.nodes[capture].name;
-    forbidden(draft, capture, |innermost| {
+    forbidden(draft, capture, ONLY, |innermost| {
         format!("capture node `{name}` captured {what}, which cannot be in the body of `{innermost}`")
     })
 }
 
 /// Returns the mistake of a node that CUDA does not run in the conditional bodies around it, if there are any.
-/// `message` gets the name of the innermost conditional.
-fn forbidden(draft: &Draft, node: usize, message: impl FnOnce(&str) -> String) -> Option<Diagnostic> {
+/// `message` gets the name of the innermost conditional, and `note` says what CUDA runs.
+fn forbidden(
+    draft: &Draft,
+    node: usize,
+    note: &'static str,
+    message: impl FnOnce(&str) -> String,
+) -> Option<Diagnostic> {
     let owner = |body: usize| draft.bodies[body].node.map_or("", |owner| &draft.nodes[owner].name);
     let conditional = |&body: &usize| draft.bodies[body].role.is_conditional();
     let mut conditional = draft.bodies_around(node).filter(conditional).map(owner);
@@ -111,12 +131,16 @@ fn forbidden(draft: &Draft, node: usize, message: impl FnOnce(&str) -> String) -
     let name = &draft.nodes[node].name;
     Some(
         Diagnostic::new(Code::ConditionalBody, Subject::Node(node), message(innermost))
-            .note("CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in conditional bodies, and nothing else")
+            .note(note)
             .help(format!(
-                "move `{name}` out of the body, before or after `{outermost}`: it then runs whatever the condition is{}",
+                "move `{name}` out of the body, before or after `{outermost}`: it then runs whatever the condition is{}{}",
                 match is_alone(draft, node) {
                     true => format!("; remove `{innermost}`, which then runs nothing"),
                     false => String::new(),
+                },
+                match draft.nodes[node].kind == NodeKind::Call {
+                    true => "; or let a kernel of the body store to `mapped` memory, which the host loads meanwhile",
+                    false => "",
                 }
             )),
     )

@@ -42,7 +42,8 @@ pub(super) fn uninitialized(draft: &Draft, order: &Nest, broken: &[bool]) -> Scr
         let (reads, writes): (Vec<usize>, Vec<usize>) = unwritten
             .filter(|&index| draft.accesses[index].reads())
             .partition(|&index| !initializes(draft.accesses[index].mode));
-        found.first_writes.extend(writes);
+        let alone = writes.into_iter().filter(|&index| !memory.is_race(index));
+        found.first_writes.extend(alone);
         found.errors.extend(memory.errors(&reads));
     }
     found.first_writes.sort_unstable();
@@ -104,11 +105,12 @@ impl Memory<'_> {
             .collect()
     }
 
-    /// Whether the only mistake is that nothing orders the read with a write. That is reported as a race.
+    /// Whether the only mistake is that nothing orders the access and another node's write. That is reported as a race.
     fn is_race(&self, index: usize) -> bool {
         let access = &self.draft.accesses[index];
         self.writers.iter().any(|writer| {
-            writer.region.overlaps(&access.region)
+            writer.node != access.node
+                && writer.region.overlaps(&access.region)
                 && !self.order.ordered(writer.node, access.node)
                 && self.condition(writer.node, access.node).is_none()
         })
@@ -286,6 +288,9 @@ mod tests {
         let mut draft = row(&[("fill", Mode::Write), ("use", Mode::Read)]);
         draft.edges.clear();
         assert_eq!(found(&draft), [(Code::Race, Subject::Access(1))]);
+        draft.accesses[1].mode = Mode::ReadWrite;
+        assert_eq!(found(&draft), [(Code::Race, Subject::Access(1))]);
+        assert_eq!(check(&draft).first_writes, []);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::proposal::{Memory, Proposal, proposals};
 use super::text::{File, bytes, list};
 use super::{BufferAccess, Declaration, Kind, Mistake, Param, Place, Rule};
-use crate::{Fetch, KernelSummary, Store};
+use crate::{Geometry, KernelSummary, Store, Through, Way};
 
 pub(super) fn check(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, mistakes: &mut Vec<Mistake>) {
     if declaration.safe {
@@ -11,7 +11,7 @@ pub(super) fn check(declaration: &Declaration, summary: &KernelSummary, file: &F
         unknown(declaration, summary, file, mistakes);
         atomics(declaration, summary, file, mistakes);
         mapped(declaration, summary, file, mistakes);
-        textures(declaration, summary, file, mistakes);
+        handles(declaration, summary, file, mistakes);
     }
     shared_stores(declaration, summary, file, mistakes);
     needless_mut(declaration, summary, mistakes);
@@ -69,7 +69,9 @@ fn shared_stores(declaration: &Declaration, summary: &KernelSummary, file: &File
         let kind = declaration.params.get(index).map(|param| param.kind);
         matches!(
             kind,
-            Some(Kind::Buffer(BufferAccess::Read | BufferAccess::Texture { .. }))
+            Some(Kind::Buffer(
+                BufferAccess::Read | BufferAccess::Texture { .. } | BufferAccess::Surface { stores: false, .. }
+            ))
         )
     };
     let mut reported = Vec::new();
@@ -108,7 +110,7 @@ fn shared_store(
     let mutable = format!("`{name}: {}`", ty.replacen('&', "&mut ", 1));
     let access = summary.params[index].access;
     fault.help(
-        match element(ty).filter(|_| access.plain.is_none() && access.narrow.is_none()) {
+        match element(ty).filter(|_| access.atomic.is_some() && access.plain.is_none() && access.narrow.is_none()) {
             Some(element) => format!("declare it `{name}: &[Atomic<{element}>]`, or {mutable}"),
             None => format!("declare it {mutable}"),
         },
@@ -196,57 +198,84 @@ fn mapped(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, m
     }
 }
 
-/// Reports memory that is read through a texture and not declared so, and the reverse: the kernel gets a handle for the
-/// one, and an address for the other.
-fn textures(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, mistakes: &mut Vec<Mistake>) {
+/// Reports memory that is accessed through a texture or a surface and not declared so, and the reverse: the kernel gets
+/// a handle for the one, and an address for the other.
+fn handles(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, mistakes: &mut Vec<Mistake>) {
     for (index, (param, facts)) in declaration.params.iter().zip(&summary.params).enumerate() {
         let Kind::Buffer(declared) = param.kind else { continue };
         let (Param { name, ty, .. }, kernel) = (param, &declaration.name);
         let access = &facts.access;
-        let (line, message, help) = match declared {
-            BufferAccess::Texture { plane } => {
-                let others = match plane {
-                    true => [Fetch::Linear, Fetch::Other],
-                    false => [Fetch::Plane, Fetch::Other],
-                };
-                let plain = unwrapped(ty, "Texel");
-                if let Some(line) = access.plain.or(access.atomic) {
-                    let message =
-                        format!("the kernel `{kernel}` uses `{name}` as an address, which is declared `{ty}`");
-                    (
-                        line,
-                        message,
-                        format!("read it by `tex` alone, or declare it `{name}: {plain}`"),
-                    )
-                } else if let Some(line) = access.fetch(&others) {
-                    let forms = match plane {
-                        true => "rows of texels are read by `tex.2d` (`tex2D`)",
-                        false => "texels in a row are read by `tex.1d` with an integer coordinate (`tex1Dfetch`)",
-                    };
-                    let message = format!(
-                        "the kernel `{kernel}` reads `{name}`, which is declared `{ty}`, in a way that this memory does \
-                         not have"
-                    );
-                    (line, message, forms.to_owned())
-                } else {
-                    continue;
-                }
-            }
+        let declared = match declared {
+            BufferAccess::Texture { geometry } => Some((geometry, false)),
+            BufferAccess::Surface { geometry, .. } => Some((geometry, true)),
             BufferAccess::Mapped { .. } => continue, // reported as any other access that is not strong
-            BufferAccess::Read | BufferAccess::Write | BufferAccess::Overwrite | BufferAccess::Atomic { .. } => {
-                let Some(line) = access.any_fetch() else { continue };
-                let message =
-                    format!("the kernel `{kernel}` reads `{name}` through a texture, but it is declared `{ty}`");
-                let help = match Memory::of(access).texture {
-                    Some(_) => format!("declare it `{name}: {}`", Proposal::Memory(Memory::of(access)).ty()),
-                    None => "make it a plain `fn`, pass the handle by value as a `u64`, and launch it with `unsafe`"
-                        .to_owned(),
-                };
-                (line, message, help)
+            BufferAccess::Read | BufferAccess::Write | BufferAccess::Overwrite | BufferAccess::Atomic { .. } => None,
+        };
+        let (line, message, help) = if let Some((geometry, is_surface)) = declared {
+            let (wrapper, verb, way) = match is_surface {
+                true => ("Surfel", "accesses", "access it by `suld` and `sust` alone"),
+                false => ("Texel", "reads", "read it by `tex` alone"),
+            };
+            let fits = |form: Through| form.is_surface() == is_surface && form.geometry == Some(geometry);
+            let is_linear = |form: Through| (form.way, form.geometry) == (Way::Fetch, Some(Geometry::Linear));
+            let all_linear =
+                !is_surface && geometry == Geometry::Line && access.any_through(|form| !is_linear(form)).is_none();
+            if let Some(line) = access.plain.or(access.atomic) {
+                let plain = unwrapped(ty, wrapper);
+                let message = format!("the kernel `{kernel}` uses `{name}` as an address, which is declared `{ty}`");
+                (line, message, format!("{way}, or declare it `{name}: {plain}`"))
+            } else if let Some(line) = access.any_through(|form| !fits(form)).filter(|_| !all_linear) {
+                let message = format!(
+                    "the kernel `{kernel}` {verb} `{name}`, which is declared `{ty}`, in a way that this memory does \
+                     not have"
+                );
+                (line, message, ways(geometry, is_surface).to_owned())
+            } else {
+                continue;
             }
+        } else {
+            let Some(line) = access.any_through(|_| true) else {
+                continue;
+            };
+            let (verb, handle) = match access.any_through(Through::is_surface) {
+                Some(_) => ("accesses", "surface"),
+                None => ("reads", "texture"),
+            };
+            let message =
+                format!("the kernel `{kernel}` {verb} `{name}` through a {handle}, but it is declared `{ty}`");
+            let help = match Memory::of(access).handle {
+                Some(_) => format!("declare it `{name}: {}`", Proposal::Memory(Memory::of(access)).ty()),
+                None => {
+                    "make it a plain `fn`, pass the handle by value as a `u64`, and launch it with `unsafe`".to_owned()
+                }
+            };
+            (line, message, help)
         };
         let mistake = Mistake::new(Rule::Access, Place::Param(index), message).note(at(line, file));
         mistakes.push(mistake.help(help));
+    }
+}
+
+/// The ways in which kernels access texels.
+fn ways(geometry: Geometry, is_surface: bool) -> &'static str {
+    match (geometry, is_surface) {
+        (Geometry::Linear, _) => "texels in a row are read by `tex.1d` with an integer coordinate (`tex1Dfetch`)",
+        (Geometry::Line, false) => "texels in a row are read by `tex.1d`: by `tex1D` alone, or by `tex1Dfetch` alone",
+        (Geometry::LayeredLine, false) => "layers of texels in a row are read by `tex.a1d` (`tex1DLayered`)",
+        (Geometry::Plane, false) => "rows of texels are read by `tex.2d` and `tld4.2d` (`tex2D`, `tex2Dgather`)",
+        (Geometry::LayeredPlane, false) => "layers of rows of texels are read by `tex.a2d` (`tex2DLayered`)",
+        (Geometry::Volume, false) => "slices of rows of texels are read by `tex.3d` (`tex3D`)",
+        (Geometry::Line, true) => "a row is accessed by `suld.b.1d` and `sust.b.1d` (`surf1Dread`, `surf1Dwrite`)",
+        (Geometry::LayeredLine, true) => {
+            "layers of a row are accessed by `suld.b.a1d` and `sust.b.a1d` (`surf1DLayeredread`)"
+        }
+        (Geometry::Plane, true) => "rows are accessed by `suld.b.2d` and `sust.b.2d` (`surf2Dread`, `surf2Dwrite`)",
+        (Geometry::LayeredPlane, true) => {
+            "layers of rows are accessed by `suld.b.a2d` and `sust.b.a2d` (`surf2DLayeredread`)"
+        }
+        (Geometry::Volume, true) => {
+            "slices of rows are accessed by `suld.b.3d` and `sust.b.3d` (`surf3Dread`, `surf3Dwrite`)"
+        }
     }
 }
 
@@ -285,6 +314,7 @@ fn needless_mut(declaration: &Declaration, summary: &KernelSummary, mistakes: &m
     for (index, (param, facts)) in params().enumerate() {
         let mutable = match param.kind {
             Kind::Buffer(BufferAccess::Write | BufferAccess::Overwrite) => true,
+            Kind::Buffer(BufferAccess::Surface { stores, .. }) => stores,
             Kind::Buffer(BufferAccess::Read | BufferAccess::Texture { .. }) => false,
             Kind::Buffer(BufferAccess::Atomic { .. } | BufferAccess::Mapped { .. }) => false,
             Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized | Kind::Host | Kind::Invalid => false,

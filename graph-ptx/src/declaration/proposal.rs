@@ -1,7 +1,7 @@
 //! The Rust declaration of a kernel, as far as its PTX tells.
 
 use crate::ast::{Module, Type};
-use crate::{Access, Elements, Fetch, KernelSummary, ParamSummary, infer_pointers, summarize};
+use crate::{Access, Elements, Geometry, KernelSummary, ParamSummary, infer_pointers, summarize};
 
 /// The type that a parameter could be declared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,10 +19,51 @@ pub struct Memory {
     pub mutable: bool,
     /// Whether it accesses the memory by atomic operations of the whole GPU alone, all of elements of one size.
     pub atomic: bool,
-    /// The way in which the kernel reads it through a texture, if it reads it so alone and in one way.
-    pub texture: Option<Fetch>,
+    /// The handle through which the kernel accesses it, if it accesses it so alone.
+    pub handle: Option<Handle>,
     /// The type of the elements.
     pub elements: Elements,
+}
+
+/// The handle that a kernel takes for memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handle {
+    /// A texture.
+    Texture(Geometry),
+    /// A surface.
+    Surface(Geometry),
+}
+
+impl Handle {
+    /// The handle through which memory is accessed so.
+    fn of(access: &Access) -> Option<Self> {
+        let mut handles = access.through().map(|(form, _)| {
+            let geometry = form.geometry?;
+            Some(if form.is_surface() {
+                Self::Surface(geometry)
+            } else {
+                Self::Texture(geometry)
+            })
+        });
+        let first = handles.next()??;
+        let is_only = handles.all(|other| other == Some(first)) && access.plain.or(access.atomic).is_none();
+        is_only.then_some(first)
+    }
+
+    /// The memory as Rust writes it, of texels `texel`: `[[Texel<f32>; N]]`.
+    fn memory(self, texel: &str) -> String {
+        let (texels, geometry) = match self {
+            Self::Texture(geometry) => (format!("Texel<{texel}>"), geometry),
+            Self::Surface(geometry) => (format!("Surfel<{texel}>"), geometry),
+        };
+        match geometry {
+            Geometry::Linear | Geometry::Line => format!("[{texels}]"),
+            Geometry::LayeredLine => format!("Layered<[{texels}]>"),
+            Geometry::Plane => format!("[[{texels}; N]]"),
+            Geometry::LayeredPlane => format!("Layered<[[{texels}; N]]>"),
+            Geometry::Volume => format!("[[[{texels}; N]; N]]"),
+        }
+    }
 }
 
 impl Memory {
@@ -32,11 +73,7 @@ impl Memory {
         Self {
             mutable: access.stored.is_some(),
             atomic: access.atomic.is_some() && access.plain.is_none() && access.narrow.is_none() && sizes == 1,
-            texture: match (access.plain.or(access.atomic), access.fetched) {
-                (None, [Some(_), None, None]) => Some(Fetch::Linear),
-                (None, [None, Some(_), None]) => Some(Fetch::Plane),
-                _ => None,
-            },
+            handle: Handle::of(access),
             elements: access.elements,
         }
     }
@@ -60,12 +97,11 @@ impl Memory {
 
     /// The type as Rust writes it, of elements `element`: `&mut [f32]`.
     pub fn of_elements(&self, element: &str) -> String {
-        match (self.atomic, self.mutable, self.texture) {
-            (true, ..) => format!("&[Atomic<{element}>]"),
-            (false, true, _) => format!("&mut [{element}]"),
-            (false, false, Some(Fetch::Linear)) => format!("&[Texel<{element}>]"),
-            (false, false, Some(Fetch::Plane)) => format!("&[[Texel<{element}>; N]]"),
-            (false, false, Some(Fetch::Other) | None) => format!("&[{element}]"),
+        let reference = if self.mutable { "&mut " } else { "&" };
+        match (self.handle, self.atomic) {
+            (Some(handle), _) => format!("{reference}{}", handle.memory(element)),
+            (None, true) => format!("&[Atomic<{element}>]"),
+            (None, false) => format!("{reference}[{element}]"),
         }
     }
 }

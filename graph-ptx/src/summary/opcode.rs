@@ -1,6 +1,7 @@
 //! The effect of each instruction on addresses.
 
-use super::Fetch;
+use super::{Through, Way};
+use crate::Geometry;
 use crate::ast::{Base, Instruction, Operand, Space, Type};
 
 /// The effect of an instruction.
@@ -132,8 +133,9 @@ pub(super) fn action(instruction: &Instruction) -> Action {
         | "pmevent" | "prefetch" | "prefetchu" | "applypriority" | "setmaxnreg" | "griddepcontrol" | "stackrestore" => {
             Action::Nothing
         }
-        "tex" | "tld4" if fetch(instruction).is_some() => Action::Load,
-        // Other textures, and surfaces: the handle names memory that no graph knows.
+        "tex" | "tld4" | "suld" if through(instruction).is_some() => Action::Load,
+        "sust" if through(instruction).is_some() => Action::Store,
+        // Others: the handle names memory that no graph knows.
         "tex" | "tld4" | "suld" | "sust" | "sured" => Action::Unknown,
         "stacksave" | "alloca" => Action::Unknown,
         "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vset" | "vshl" | "vshr" | "vmad" | "vadd2" | "vsub2"
@@ -143,22 +145,35 @@ pub(super) fn action(instruction: &Instruction) -> Action {
     }
 }
 
-/// The form of a read through a texture whose handle is in a register: `tex.2d.v4.f32.f32 {..}, [handle, {x, y}]`.
-pub(super) fn fetch(instruction: &Instruction) -> Option<Fetch> {
-    let Some(Operand::Vector(parts)) = instruction.operands.get(1) else {
+/// The form of an access through a handle in a register: `tex.2d.v4.f32.f32 {..}, [handle, {x, y}]`.
+pub(super) fn through(instruction: &Instruction) -> Option<Through> {
+    let (way, place) = match &*instruction.opcode {
+        "tex" => (Way::Fetch, 1),
+        "tld4" => (Way::Gather, 1),
+        "suld" => (Way::Load, 1),
+        "sust" => (Way::Store, 0),
+        _ => return None,
+    };
+    let Operand::Vector(parts) = instruction.operands.get(place)? else {
         return None;
     };
-    let ([Operand::Address(Base::Register(_), 0), _], "tex" | "tld4") = (&parts[..], &*instruction.opcode) else {
+    let [Operand::Address(Base::Register(_), 0), _] = &parts[..] else {
         return None;
     };
     let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
-    Some(
-        match (&*instruction.opcode, &modifiers[..], instruction.operands.len()) {
-            ("tex", ["1d", "v4", _, "s32"], 2) => Fetch::Linear,
-            ("tex", ["2d", "v4", _, "s32" | "f32"], 2) => Fetch::Plane,
-            _ => Fetch::Other,
-        },
-    )
+    let outside = |mode: &str| matches!(mode, "trap" | "clamp" | "zero");
+    let geometry = match (way, &modifiers[..]) {
+        (Way::Fetch, ["1d", "v4", _, "s32"]) => Some(Geometry::Linear),
+        (Way::Fetch, ["1d", "v4", _, "f32"]) => Some(Geometry::Line),
+        (Way::Fetch, ["2d", "v4", _, "s32" | "f32"]) => Some(Geometry::Plane),
+        (Way::Fetch, [name @ ("a1d" | "a2d" | "3d"), "v4", _, "f32"]) => Geometry::named(name),
+        (Way::Gather, ["r" | "g" | "b" | "a", name @ ("2d" | "a2d"), "v4", _, "f32"]) => Geometry::named(name),
+        (Way::Load | Way::Store, ["b", name, .., mode]) if outside(mode) => Geometry::named(name),
+        _ => None,
+    };
+    // An offset or a comparison is another operand.
+    let geometry = geometry.filter(|_| instruction.operands.len() == 2);
+    Some(Through { way, geometry })
 }
 
 /// Calls `visit` on each operand that is no vector or pair, and on each part of those that are.
@@ -249,7 +264,7 @@ pub(super) fn element_type(instruction: &Instruction) -> Option<Type> {
         .modifiers
         .iter()
         .filter_map(|modifier| Type::named(modifier));
-    match fetch(instruction) {
+    match through(instruction) {
         Some(_) => types.next(),
         None => types.next_back(),
     }

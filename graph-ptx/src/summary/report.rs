@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use super::call::call_of;
 use super::flow::{Cell, Flow};
-use super::opcode::{Action, address_of, atomic_element, each_leaf, element_type, fetch, spaces, system_word};
+use super::opcode::{Action, address_of, atomic_element, each_leaf, element_type, spaces, system_word, through};
 use super::source::Source;
 use super::value::Value;
 use super::wait::{Early, is_wait};
-use super::{Access, Fetch, KernelSummary, Store, VariableAccess};
+use super::{Access, KernelSummary, Store, Through, VariableAccess};
 use crate::ast::{Base, Instruction, Operand, Space, Type};
 
 /// The way in which memory is touched.
@@ -28,8 +28,8 @@ struct Touch {
     word: u32,
     /// Whether it goes through caches that do not see the writes of others.
     noncoherent: bool,
-    /// The form of the read, if it is one through a texture.
-    fetch: Option<Fetch>,
+    /// The form of the access, if it is one through a handle.
+    through: Option<Through>,
     /// Whether it can come before `griddepcontrol.wait`.
     early: bool,
 }
@@ -43,7 +43,7 @@ const LOAD: Touch = Touch {
     narrow: false,
     word: 0,
     noncoherent: false,
-    fetch: None,
+    through: None,
     early: false,
 };
 const STORE: Touch = Touch {
@@ -140,8 +140,8 @@ impl<'s> Report<'s> {
         let line = instruction.line;
         let has = |modifier: &str| instruction.modifiers.iter().any(|given| given == modifier);
         let touch = match action {
-            Action::Load if fetch(instruction).is_some() => Touch {
-                fetch: fetch(instruction),
+            Action::Load if through(instruction).is_some() => Touch {
+                through: through(instruction),
                 ..NONCOHERENT
             },
             Action::Load if has("nc") || instruction.opcode == "ldu" => NONCOHERENT,
@@ -150,6 +150,7 @@ impl<'s> Report<'s> {
                 ..LOAD
             },
             Action::Store => Touch {
+                through: through(instruction),
                 word: system_word(instruction),
                 ..STORE
             },
@@ -380,7 +381,7 @@ impl Access {
             (touch.load, &mut self.loaded),
             (touch.store, &mut self.stored),
             (touch.atomic, &mut self.atomic),
-            (touch.element == 0 && touch.fetch.is_none(), &mut self.plain),
+            (touch.element == 0 && touch.through.is_none(), &mut self.plain),
             (touch.narrow, &mut self.narrow),
             (touch.word == 0, &mut self.unmapped),
             (touch.word == 4, four_bytes),
@@ -395,8 +396,8 @@ impl Access {
         for (_, place) in parts.into_iter().filter(|(touched, _)| *touched) {
             first(place, line);
         }
-        if let Some(form) = touch.fetch {
-            first(&mut self.fetched[form as usize], line);
+        if let Some(through) = touch.through {
+            first(self.place(through), line);
         }
         if let Some(ty) = touch.ty {
             self.elements = self.elements.with(ty);

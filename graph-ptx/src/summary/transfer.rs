@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::flow::{Cell, Flow, Reach};
-use super::opcode::{Action, Computation, address_of, extent, fetch, spaces, width, written};
+use super::opcode::{Action, Computation, address_of, extent, spaces, through, width, written};
 use super::program::Symbol;
 use super::source::Source;
 use super::value::{Spot, Value};
@@ -48,8 +48,8 @@ impl Flow<'_, '_> {
         };
         match (action, &sources[..]) {
             (Action::Load, [address, ..]) => {
-                // Coordinates of a texture are no part of the address.
-                let handle = fetch(instruction).and_then(|_| address_of(&instruction.operands[1]));
+                // The coordinates in a texture or a surface are no part of the address.
+                let handle = through(instruction).and_then(|_| address_of(&instruction.operands[1]));
                 let address = handle.map_or(*address, |handle| self.operand(context, handle));
                 self.load(instruction, address)
             }

@@ -1,7 +1,8 @@
-//! Textures whose handle is a parameter are memory of that parameter. All other handles, and those of surfaces, name
-//! memory that no graph knows.
+//! Textures and surfaces whose handle is a parameter are memory of that parameter. All other handles name memory that
+//! no graph knows.
 
-use graph_ptx::declaration::{BufferAccess, Declaration, Kind, Param, check};
+use graph_ptx::Geometry;
+use graph_ptx::declaration::{BufferAccess, Declaration, Kind, Param, check, propose};
 
 /// A kernel of one instruction on the handle `%rd1`, which comes by value.
 fn kernel(instruction: &str) -> String {
@@ -16,6 +17,7 @@ fn kernel(instruction: &str) -> String {
 fn what_goes_through_a_handle_is_of_unknown_origin() {
     let stores = [
         "sust.b.1d.b32.trap [%rd1, {%r2}], {%r1};",
+        "sust.p.1d.b32.trap [%rd1, {%r2}], {%r1};",
         "sured.b.add.1d.u32.trap [%rd1, {%r2}], %r1;",
     ];
     let loads = [
@@ -33,18 +35,27 @@ fn what_goes_through_a_handle_is_of_unknown_origin() {
     }
 }
 
-/// The mistakes of a safe kernel that reads `texture`, declared as memory of this kind.
-fn mistakes(instruction: &str, kind: Kind) -> Vec<(String, Option<String>)> {
-    let text = format!(
+/// A kernel that accesses `texture` and stores to `out`.
+fn read(instruction: &str) -> String {
+    format!(
         ".version 7.0 .target sm_70 .address_size 64 .visible .entry read(.param .u64 texture, .param .u64 out) {{
             .reg .b64 %rd<4>; .reg .b32 %r<9>; .reg .f32 %f<9>;
             ld.param.u64 %rd1, [texture]; ld.param.u64 %rd2, [out]; mov.u32 %r2, 0;
             {instruction}
             st.global.f32 [%rd2], %f1; ret; }}"
-    );
+    )
+}
+
+/// The mistakes of a safe kernel that accesses `texture`, declared as memory of this kind.
+fn mistakes(instruction: &str, kind: Kind) -> Vec<(String, Option<String>)> {
+    let text = read(instruction);
     let ty = match kind {
-        Kind::Buffer(BufferAccess::Texture { plane: false }) => "&[Texel<f32>]",
-        Kind::Buffer(BufferAccess::Texture { plane: true }) => "&[[Texel<f32>; 8]]",
+        Kind::Buffer(BufferAccess::Texture {
+            geometry: Geometry::Plane,
+        }) => "&[[Texel<f32>; 8]]",
+        Kind::Buffer(BufferAccess::Texture { .. }) => "&[Texel<f32>]",
+        Kind::Buffer(BufferAccess::Surface { stores: true, .. }) => "&mut [Surfel<f32>]",
+        Kind::Buffer(BufferAccess::Surface { stores: false, .. }) => "&[Surfel<f32>]",
         Kind::Buffer(_) => "&[f32]",
         _ => "u64",
     };
@@ -74,36 +85,195 @@ fn mistakes(instruction: &str, kind: Kind) -> Vec<(String, Option<String>)> {
 const LINEAR: &str = "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2}];";
 const PLANE: &str = "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];";
 
+/// Each form of access, and the geometry that it needs; none for those that graphs do not have.
+const TEXTURES: [(&str, Option<Geometry>); 16] = [
+    (LINEAR, Some(Geometry::Linear)),
+    (
+        "tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5}];",
+        Some(Geometry::Line),
+    ),
+    (
+        "tex.a1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %f5}];",
+        Some(Geometry::LayeredLine),
+    ),
+    (PLANE, Some(Geometry::Plane)),
+    (
+        "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];",
+        Some(Geometry::Plane),
+    ),
+    (
+        "tex.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %f5, %f6, %f6}];",
+        Some(Geometry::LayeredPlane),
+    ),
+    (
+        "tld4.a.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %f5, %f6, %f6}];",
+        Some(Geometry::LayeredPlane),
+    ),
+    (
+        "tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6, %f6, %f6}];",
+        Some(Geometry::Volume),
+    ),
+    (
+        "tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6, %f6, %f6}];",
+        None,
+    ),
+    (
+        "tex.acube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %f5, %f6, %f6}];",
+        None,
+    ),
+    (
+        "tex.level.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}], %f6;",
+        None,
+    ),
+    (
+        "tex.grad.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}], {%f5, %f6}, {%f5, %f6};",
+        None,
+    ),
+    ("tex.base.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];", None),
+    (
+        "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}], {%r2, %r2};",
+        None,
+    ),
+    (
+        "tld4.r.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6, %f6, %f6}];",
+        None,
+    ),
+    ("tex.2d.v2.f16x2.f32 {%r1, %r3}, [%rd1, {%f5, %f6}];", None),
+];
+
+const SURFACES: [(&str, Option<Geometry>); 6] = [
+    ("b.1d.b32.trap", Some(Geometry::Line)),
+    ("b.a1d.v2.b8.clamp", Some(Geometry::LayeredLine)),
+    ("b.2d.v4.b16.zero", Some(Geometry::Plane)),
+    ("b.a2d.b64.trap", Some(Geometry::LayeredPlane)),
+    ("b.3d.v4.b32.trap", Some(Geometry::Volume)),
+    ("p.2d.v4.b32.trap", None),
+];
+
 #[test]
-fn textures_are_read_as_they_are_declared() {
-    let texture = |plane| Kind::Buffer(BufferAccess::Texture { plane });
-    assert_eq!(mistakes(LINEAR, texture(false)), []);
-    assert_eq!(mistakes(PLANE, texture(true)), []);
-    for (instruction, plane) in [
-        (PLANE, false),
-        (LINEAR, true),
-        ("tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5}];", false),
-        (
-            "tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6, %f6, %f6}];",
-            true,
-        ),
-        ("tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];", true),
-    ] {
-        let [(message, _)] = &mistakes(instruction, texture(plane))[..] else {
-            panic!("{instruction}: {:?}", mistakes(instruction, texture(plane)))
+fn texels_are_accessed_as_they_are_declared() {
+    let unlike = |found: Vec<(String, Option<String>)>, context: &str| {
+        let [(message, _)] = &found[..] else {
+            panic!("{context}: {found:?}")
         };
         assert!(message.contains("in a way that this memory does not have"), "{message}");
+    };
+    for geometry in Geometry::ALL {
+        let texture = Kind::Buffer(BufferAccess::Texture { geometry });
+        let surface = |stores| Kind::Buffer(BufferAccess::Surface { geometry, stores });
+        for (instruction, needed) in TEXTURES {
+            let found = mistakes(instruction, texture);
+            let is_linear = (geometry, needed) == (Geometry::Line, Some(Geometry::Linear));
+            match Some(geometry) == needed || is_linear {
+                true => assert_eq!(found, [], "{instruction}"),
+                false => unlike(found, instruction),
+            }
+            unlike(mistakes(instruction, surface(false)), instruction);
+        }
+        for (modifiers, needed) in SURFACES {
+            let load = format!("suld.{modifiers} {{%r3}}, [%rd1, {{%r2}}];");
+            let store = format!("sust.{modifiers} [%rd1, {{%r2}}], {{%r3}};");
+            for (text, stores) in [(&load, false), (&format!("{load} {store}"), true)] {
+                unlike(mistakes(&load, texture), &load);
+                match Some(geometry) == needed {
+                    true => assert_eq!(mistakes(text, surface(stores)), [], "{text}"),
+                    false => unlike(mistakes(text, surface(stores)), text),
+                }
+            }
+        }
     }
+    // Either form of reading a row, but not both: one needs memory that is an array, the other memory that is none.
+    let line = Kind::Buffer(BufferAccess::Texture {
+        geometry: Geometry::Line,
+    });
+    unlike(mistakes(&format!("{LINEAR} {}", TEXTURES[1].0), line), "both");
+}
+
+#[test]
+fn handles_are_no_addresses() {
     for plain in [
         "ld.global.f32 %f1, [%rd1];",
         "add.s64 %rd3, %rd1, 4; ld.global.f32 %f1, [%rd3];",
     ] {
-        let [(message, help)] = &mistakes(&format!("{PLANE} {plain}"), texture(true))[..] else {
-            panic!("{plain}: {:?}", mistakes(plain, texture(true)))
+        let plane = Kind::Buffer(BufferAccess::Texture {
+            geometry: Geometry::Plane,
+        });
+        let [(message, help)] = &mistakes(&format!("{PLANE} {plain}"), plane)[..] else {
+            panic!("{plain}: {:?}", mistakes(plain, plane))
         };
         assert!(message.contains("uses `image` as an address"), "{message}");
         let help = help.as_deref().unwrap();
         assert_eq!(help, "read it by `tex` alone, or declare it `image: &[[f32; 8]]`");
+        let surface = Kind::Buffer(BufferAccess::Surface {
+            geometry: Geometry::Line,
+            stores: false,
+        });
+        let load = format!("suld.b.1d.b32.trap {{%f1}}, [%rd1, {{%r2}}]; {plain}");
+        let [(message, help)] = &mistakes(&load, surface)[..] else {
+            panic!("{plain}: {:?}", mistakes(&load, surface))
+        };
+        assert!(message.contains("uses `image` as an address"), "{message}");
+        let help = help.as_deref().unwrap();
+        assert_eq!(
+            help,
+            "access it by `suld` and `sust` alone, or declare it `image: &[f32]`"
+        );
+    }
+}
+
+#[test]
+fn surfaces_are_stored_to_if_they_are_declared_mut() {
+    let surface = |stores| {
+        Kind::Buffer(BufferAccess::Surface {
+            geometry: Geometry::Line,
+            stores,
+        })
+    };
+    let (load, store) = (
+        "suld.b.1d.b32.trap {%f1}, [%rd1, {%r2}];",
+        "sust.b.1d.b32.trap [%rd1, {%r2}], {%f1};",
+    );
+    let [(message, help)] = &mistakes(store, surface(false))[..] else {
+        panic!("{:?}", mistakes(store, surface(false)))
+    };
+    assert!(
+        message.contains("writes to `image`, which is declared `&`"),
+        "{message}"
+    );
+    assert_eq!(help.as_deref(), Some("declare it `image: &mut [Surfel<f32>]`"));
+    let [(message, help)] = &mistakes(load, surface(true))[..] else {
+        panic!("{:?}", mistakes(load, surface(true)))
+    };
+    assert!(message.contains("never writes to `image`"), "{message}");
+    assert_eq!(help.as_deref(), Some("declare it `image: &[Surfel<f32>]`"));
+}
+
+#[test]
+fn the_declaration_follows_from_the_accesses() {
+    let proposed = |instruction: &str| {
+        let module = graph_ptx::parse(&read(instruction)).expect(instruction);
+        let (summary, proposals) = propose("read", &module).unwrap();
+        (proposals[0].ty(), summary.params[0].access.needs_array().is_some())
+    };
+    for (instruction, ty, needs_array) in [
+        (LINEAR, "&[Texel<f32>]", false),
+        (PLANE, "&[[Texel<f32>; N]]", false),
+        (TEXTURES[1].0, "&[Texel<f32>]", true),
+        (TEXTURES[4].0, "&[[Texel<f32>; N]]", true),
+        (TEXTURES[6].0, "&Layered<[[Texel<f32>; N]]>", true),
+        (TEXTURES[7].0, "&[[[Texel<f32>; N]; N]]", true),
+        (
+            "suld.b.2d.b32.trap {%r3}, [%rd1, {%r2, %r2}];",
+            "&[[Surfel<T>; N]]",
+            true,
+        ),
+        (
+            "sust.b.a1d.b32.trap [%rd1, {%r2, %r2}], {%r3};",
+            "&mut Layered<[Surfel<T>]>",
+            true,
+        ),
+    ] {
+        assert_eq!(proposed(instruction), (ty.to_owned(), needs_array), "{instruction}");
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::common::*;
 use graph_runtime::cudarc::driver::{result, sys};
 use graph_runtime::{
-    CudaStream, Device, DeviceBuffer, Event, GraphBuilder, HostBuffer, Launch, Result, SharedHost, cuda_graph,
-    cuda_kernels,
+    CudaStream, Device, DeviceBuffer, Event, Generator, GraphBuilder, HostBuffer, Launch, Mapped, Result, SharedHost,
+    Surfel, Texel, cuda_graph, cuda_kernels,
 };
 use std::ptr;
 use std::sync::Arc;
@@ -20,6 +20,26 @@ unsafe extern "C" {
     /// `out[i] = totals[i % 2]`
     #[requires(threads <= out.len())]
     safe fn read_totals(out: &mut [u32]);
+}
+
+#[cuda_kernels("tests/kernels/mapped.ptx")]
+unsafe extern "C" {
+    /// `values[i] = first + i`
+    #[requires(threads <= values.len())]
+    safe fn fill(values: &[Mapped<u64>], first: u64);
+}
+
+#[cuda_kernels("tests/kernels/arrays.ptx")]
+unsafe extern "C" {
+    /// `plane[y][x] *= 2`
+    safe fn double_plane(plane: &mut [[Surfel<f32>; 8]]);
+}
+
+#[cuda_kernels("tests/kernels/textures.ptx")]
+unsafe extern "C" {
+    /// `out[i]` is texel `index[i]`
+    #[requires(threads <= index.len() && threads <= out.len())]
+    safe fn gather_texels(table: &[Texel<f32>], index: &[i32], out: &mut [f32]);
 }
 
 cuda_graph! {
@@ -142,6 +162,21 @@ cuda_graph! {
         memset never  = c <- 7 after pairs;
     }
 
+    graph Handles(table: device [f32; 64], generator: &Generator) {
+        mapped told:  [u64; 64];
+        array  plane: [[f32; 8]; 8];
+        rng    noise = generator, draws 2;
+        device drawn: [u32; 16];
+        device index: [i32; 64];
+        device out:   [f32; 64];
+        param  first: u64 = 1;
+
+        kernel draw   = draw_numbers<<<1, 8>>>(&noise, &mut drawn, 2);
+        kernel gather = gather_texels<<<1, 64>>>(&table, &index, &mut out);
+        kernel tell   = fill<<<1, 64>>>(&told, first);
+        kernel double = double_plane<<<8, 8>>>(&mut plane);
+    }
+
     graph Library {
         device from: [f32; 4];
         device to:   [f32; 4];
@@ -185,6 +220,7 @@ pub(crate) struct World {
     pub(crate) device: Device,
     buffers: [DeviceBuffer<[f32; 64]>; 2],
     posted: [SharedHost<[f32; 64]>; 2],
+    generator: Generator,
     ready: Event,
     done: Event,
     calls: Arc<AtomicU32>,
@@ -198,6 +234,7 @@ impl World {
         Ok(Self {
             buffers: [device.alloc()?, device.alloc()?],
             posted: [posted()?, posted()?],
+            generator: device.generator(3)?,
             ready: device.event()?,
             done: device.event()?,
             calls: Arc::default(),
@@ -217,8 +254,9 @@ pub(crate) fn builders(device: &Device) -> Vec<(Build, usize)> {
         (memory, 100),
         (control, 60),
         (outside, 40),
-        (launches, 60),
-        (expression, 50),
+        (launches, 50),
+        (handles, 20),
+        (expression, 40),
         (by_calls, 40),
     ];
     if !device.is_emulator() {
@@ -313,6 +351,25 @@ fn launches(world: &World) -> Result<Soaked> {
         Request::Check => {
             let expected = if graph.never().is_enabled() { 7 } else { 1 };
             assert_eq!(graph.c()?.read()?[1], expected);
+            Ok(())
+        }
+    }))
+}
+
+fn handles(world: &World) -> Result<Soaked> {
+    let buffers = world.buffers.clone();
+    let mut graph = Handles::build(&world.device, &buffers[0], &world.generator)?;
+    Ok(Box::new(move |request| match request {
+        Request::Launch => graph.launch(),
+        Request::Update(number) => {
+            graph.rebind_table(&buffers[number % 2])?;
+            graph.set_first(number as u64)
+        }
+        Request::Check => {
+            graph.synchronize()?;
+            assert_eq!(graph.told()?.load(63)?, graph.first() + 63);
+            let drawn = graph.drawn()?.read()?;
+            assert!(drawn.iter().any(|number| *number != drawn[0]));
             Ok(())
         }
     }))

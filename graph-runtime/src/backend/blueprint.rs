@@ -2,6 +2,7 @@
 
 use crate::backend::device::options::DebugOptions;
 use crate::backend::shared::SharedResources;
+use crate::program::array::ArrayForm;
 use crate::program::scratch::Arena;
 use crate::program::{ModuleMemory, Program};
 use crate::shape::part::Layout;
@@ -31,6 +32,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) arena: &'a Arena,
     /// The resources that are variables of the kernels' modules.
     pub(crate) variables: &'a [ModuleMemory],
+    /// The form of each resource that is an array; empty if there are none.
+    pub(crate) arrays: &'a [Option<ArrayForm>],
     /// Whether the user has changed the CUDA graph.
     pub(crate) changed: bool,
 }

@@ -84,10 +84,11 @@ impl Executable {
             }
         }
         let mut ops = blueprint.program.ops.iter();
-        match ops.position(|op| !may_be_launched_by_kernels(op)) {
+        match ops.position(|op| !may_be_launched_by_kernels(blueprint.draft, op)) {
             Some(node) => unsupported(
                 graph().at_node(&blueprint.draft.nodes[node].name),
-                "a graph that kernels may launch has kernels, copies, memsets and child graphs only (CUDA's rule)",
+                "a graph that kernels may launch has kernels, copies, memsets and child graphs only, and no copies of arrays (CUDA's \
+                 rules)",
             ),
             None => Ok(()),
         }
@@ -364,9 +365,12 @@ impl Executable {
 }
 
 /// Whether a graph with such a node can be launched by a kernel. (The driver looks at captured and raw nodes itself.)
-fn may_be_launched_by_kernels(op: &Op) -> bool {
+fn may_be_launched_by_kernels(draft: &Draft, op: &Op) -> bool {
     match op {
-        Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Child(_) | Op::Capture(_) | Op::Raw(_) => true,
+        Op::Memcpy { from, to } => [from, to]
+            .iter()
+            .all(|side| !draft.resources[side.part().resource as usize].array),
+        Op::Kernel(_) | Op::Memset { .. } | Op::Child(_) | Op::Capture(_) | Op::Raw(_) => true,
         Op::Join | Op::Conditional(_) | Op::Call(_) | Op::Record(_) | Op::Wait(_) => false,
     }
 }

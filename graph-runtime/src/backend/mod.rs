@@ -16,6 +16,7 @@ pub(crate) mod shared;
 pub(crate) mod pool;
 pub(crate) mod block;
 pub(crate) mod mapped;
+pub(crate) mod array;
 pub(crate) mod memory;
 pub(crate) mod device;
 pub(crate) mod uses;

@@ -1,5 +1,6 @@
 //! The memory of a graph, resource by resource.
 
+use crate::backend::array::ArrayMemory;
 use crate::backend::block::SharedMemory;
 use crate::backend::blueprint::Blueprint;
 use crate::backend::device::Backend;
@@ -18,6 +19,8 @@ pub(crate) enum Storage {
     Shared(SharedMemory),
     /// Host memory that kernels and the host access at any time.
     Mapped(Arc<MappedMemory>),
+    /// A CUDA array.
+    Array(ArrayMemory),
     /// A part of the graph's arena, which may overlap other parts.
     Scratch(Scratch),
     /// A variable of a kernel's module, which the module owns.
@@ -25,13 +28,15 @@ pub(crate) enum Storage {
 }
 
 impl Storage {
-    /// Device memory, and the offset at which the resource starts in it.
+    /// Device memory, and the offset at which the resource starts in it. CUDA arrays are none: they have no address.
     pub(crate) fn device(&self) -> Option<(&DeviceMemory, usize)> {
         match self {
             Storage::Device(memory) => Some((memory, 0)),
             Storage::Shared(SharedMemory::Device(piece)) => Some((&piece.block, piece.start)),
             Storage::Scratch(scratch) => Some((&scratch.memory, scratch.start)),
             Storage::Mapped(memory) => Some((memory.as_device(), 0)),
+            Storage::Array(ArrayMemory::Emulator(memory)) => Some((memory, 0)),
+            Storage::Array(ArrayMemory::Cuda(_)) => None,
             Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Module => None,
         }
     }
@@ -43,11 +48,12 @@ impl Storage {
             // SAFETY: pieces lie within their block.
             Storage::Shared(SharedMemory::Host(piece)) => Some(unsafe { piece.block.pointer().add(piece.start) }),
             Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) => None,
-            Storage::Mapped(_) | Storage::Scratch(_) | Storage::Module => None,
+            Storage::Mapped(_) | Storage::Array(_) | Storage::Scratch(_) | Storage::Module => None,
         }
     }
 
-    /// The first byte. In device memory, this is an address without provenance; for a variable of a module it is null.
+    /// The first byte. In device memory, this is an address without provenance; for a variable of a module and for a CUDA
+    /// array it is null.
     pub(crate) fn first(&self) -> *mut u8 {
         match (self.host(), self.device()) {
             (Some(host), _) => host.as_ptr(),
@@ -56,7 +62,7 @@ impl Storage {
         }
     }
 
-    /// The size in bytes; 0 for a variable of a module.
+    /// The size in bytes; 0 for a variable of a module and for a CUDA array.
     #[cfg(feature = "emulator")]
     pub(crate) fn bytes(&self) -> usize {
         match self {
@@ -65,6 +71,8 @@ impl Storage {
             Storage::Shared(memory) => memory.bytes(),
             Storage::Scratch(scratch) => scratch.bytes,
             Storage::Mapped(memory) => memory.as_device().bytes(),
+            Storage::Array(ArrayMemory::Emulator(memory)) => memory.bytes(),
+            Storage::Array(ArrayMemory::Cuda(_)) => 0,
             Storage::Module => 0,
         }
     }
@@ -118,13 +126,21 @@ impl Scratch {
 /// Allocates every resource that is not shared.
 pub(crate) fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<Storage>> {
     let Blueprint {
-        draft, layouts, shared, ..
+        draft,
+        layouts,
+        shared,
+        arrays,
+        ..
     } = blueprint;
     let mut scratch = allocate_scratch(backend, blueprint)?.into_iter();
     let shared = shared.by_resource(layouts.len());
     let resources = draft.resources.iter().zip(*layouts).zip(shared);
-    let allocated = resources.map(|((resource, layout), shared)| {
+    let allocated = resources.enumerate().map(|(index, ((resource, layout), shared))| {
         let site = || Site::graph(&draft.name).at_memory(&resource.name);
+        if let (Some(Some(form)), Some(layout)) = (arrays.get(index), layout) {
+            let array = ArrayMemory::zeroed(backend, &resource.name, form, layout.bytes, site)?;
+            return Ok(Storage::Array(array));
+        }
         Ok(match (shared, layout, resource.space) {
             (Some(memory), ..) => Storage::Shared(memory),
             (None, None, _) => Storage::Module,

@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::graph::definition::{Checked, Definition, predecessors};
 use crate::graph::{Graph, GraphData};
+use crate::program::array;
 use crate::program::scratch::first_reads;
 
 /// The options of debug mode, if the device or the environment asks for it.
@@ -80,6 +81,8 @@ impl GraphBuilder {
         findings.mistakes(outcome.errors.iter().cloned());
         findings.mistakes(shared.overlaps(&draft, &device.backend));
         findings.mistakes(first_reads(&draft, &outcome, &program));
+        let (arrays, mistaken) = array::forms(&draft, &program);
+        findings.mistakes(mistaken);
         findings.check(&draft)?;
         if tracing::enabled!(target: "graph_runtime", tracing::Level::DEBUG) {
             for warning in graph_plan::warnings(&draft, &outcome) {
@@ -111,6 +114,7 @@ impl GraphBuilder {
             after,
             programmatic,
             variables,
+            arrays,
             debug,
             driver,
         }))

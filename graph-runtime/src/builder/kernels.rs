@@ -1,10 +1,10 @@
 //! Nodes that launch kernels.
 
 use super::GraphBuilder;
-use crate::error::{Error, mistakes};
+use crate::error::Error;
 use crate::graph::node::NodeId;
 use crate::kernel::source::{Ptx, Unresolved, resolve};
-use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, LOADED, Launch, launch_mistake};
+use crate::kernel::{ArgumentKind, Callee, KernelCall, KernelFacts, LOADED, Launch, launch_mistake};
 use crate::program::{Argument, KernelAttributes, KernelOp, Op};
 use graph_plan::{LaunchConfig, Mode, NodeKind, Region, Space};
 use std::borrow::Cow;
@@ -69,7 +69,7 @@ impl GraphBuilder {
         }
         let (function, facts) = self.function(node, &call.callee);
         if places {
-            self.check_textures(node, facts, &call.arguments);
+            self.check_texels(node, facts, &call.arguments);
         }
         // If a place is wrong, a mistake about its length would only repeat that.
         let config = if places {
@@ -94,20 +94,6 @@ impl GraphBuilder {
             arguments,
             attributes: KernelAttributes::of(&launch),
         }))
-    }
-
-    /// Reports memory among the arguments that cannot be read through the texture that the kernel takes.
-    fn check_textures(&mut self, node: usize, facts: &KernelFacts, arguments: &[CallArgument]) {
-        for texture in facts.textures {
-            let Some(CallArgument(ArgumentKind::Buffer(span, _))) = arguments.get(texture.param) else {
-                continue;
-            };
-            if let Some(misfit) = texture.misfit(span.start, span.bytes) {
-                let memory = &self.draft.resources[span.resource].name;
-                let mistake = mistakes::texture(node, &self.draft.nodes[node].name, memory, &misfit);
-                self.findings.mistake(mistake);
-            }
-        }
     }
 
     /// The checked dimensions of the newest node's launch. If they are wrong, reports the mistake and returns `None`.

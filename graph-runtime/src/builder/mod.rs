@@ -11,6 +11,7 @@ mod body;
 mod child;
 mod memory;
 mod constant;
+mod array;
 mod mapped;
 mod rng;
 mod scratch;
@@ -36,7 +37,7 @@ use crate::program::raw::{RawCall, RawNode};
 use crate::program::{Op, Program};
 use crate::shape::iterations::Iterations;
 use crate::shape::part::Part;
-use crate::shape::place::{Memory, OnDevice, Place};
+use crate::shape::place::{Copied, Memory, OnDevice, Place};
 use crate::shape::rectangle::{Rectangle, RectangleSpan};
 use crate::shape::same::{SameShape, difference};
 use crate::shape::{ArrayOf, Element};
@@ -175,8 +176,8 @@ impl GraphBuilder {
     where
         A: ?Sized + SameShape<B>,
         B: ?Sized,
-        M1: Memory,
-        M2: Memory,
+        M1: Copied,
+        M2: Copied,
     {
         let node = self.node(name, NodeKind::Memcpy);
         let read = self.touch(node, from.span, Mode::Read);

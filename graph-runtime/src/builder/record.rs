@@ -131,11 +131,18 @@ impl GraphBuilder {
             self.findings.mistake(mistake);
             return false;
         }
+        let region = region(bytes);
+        if bytes > 0
+            && let Some(mistake) = graph_plan::misused_array(&self.draft, node, span.resource, &region)
+        {
+            self.findings.mistake(mistake);
+            return false;
+        }
         if mode.writes() && self.memory.is_read_only(span.resource) {
             let memory = &self.draft.resources[span.resource].name;
             self.findings.mistake(mistakes::read_only(node, name, memory));
         }
-        self.draft.access(node, span.resource, region(bytes), mode);
+        self.draft.access(node, span.resource, region, mode);
         true
     }
 

@@ -6,7 +6,7 @@ use crate::graph::node::NodeId;
 use crate::kernel::Value;
 use crate::program::Op;
 use crate::program::reach::Reach;
-use crate::shape::place::{Memory, OnDevice, Place};
+use crate::shape::place::{Copied, Memory, OnDevice, Place};
 use crate::shape::rectangle::{Rectangle, RectangleSpan};
 use crate::shape::same::{SameShape, difference};
 use crate::shape::{ArrayOf, Element, Lengths};
@@ -56,8 +56,8 @@ impl GraphBuilder {
         B: ?Sized,
         R: ?Sized,
         W: ?Sized,
-        M1: Memory,
-        M2: Memory,
+        M1: Copied,
+        M2: Copied,
     {
         let lengths = difference::<A, B>((from.span.bytes, &from.lengths), (to.span.bytes, &to.lengths));
         let sides = [(from.span, within.0.span), (to.span, within.1.span)];

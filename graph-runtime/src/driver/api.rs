@@ -3,7 +3,8 @@
 
 use super::attribute::NodeAttribute;
 use super::conditional::{ConditionalHandle, ConditionalType};
-use super::graph::{InstantiateError, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams, UpdateError};
+use super::copy::Copy3d;
+use super::graph::{InstantiateError, KernelNodeParams, MemsetNodeParams, UpdateError};
 use super::loaded::{KernelHandle, LoadedModule};
 #[cfg(feature = "cudart")]
 use super::runtime;
@@ -66,7 +67,7 @@ calls! {
     destroy(graph: CUgraph) -> Result<(), CudaError>: graph::destroy, "cuGraphDestroy", "cudaGraphDestroy";
     add_kernel_node(graph: CUgraph, after: &[CUgraphNode], params: &KernelNodeParams) -> Result<CUgraphNode, CudaError>:
         graph::add_kernel_node, "cuGraphAddKernelNode_v2", "cudaGraphAddKernelNode";
-    add_memcpy_node(graph: CUgraph, after: &[CUgraphNode], params: &MemcpyNodeParams, context: CUcontext)
+    add_memcpy_node(graph: CUgraph, after: &[CUgraphNode], copy: &Copy3d, context: CUcontext)
         -> Result<CUgraphNode, CudaError>:
         graph::add_memcpy_node, "cuGraphAddMemcpyNode", "cudaGraphAddMemcpyNode";
     add_memset_node(graph: CUgraph, after: &[CUgraphNode], params: &MemsetNodeParams, context: CUcontext)
@@ -120,7 +121,7 @@ calls! {
     set_memset_node(exec: CUgraphExec, node: CUgraphNode, params: &MemsetNodeParams, context: CUcontext)
         -> Result<(), CudaError>:
         graph::set_memset_node, "cuGraphExecMemsetNodeSetParams", "cudaGraphExecMemsetNodeSetParams";
-    set_memcpy_node(exec: CUgraphExec, node: CUgraphNode, params: &MemcpyNodeParams, context: CUcontext)
+    set_memcpy_node(exec: CUgraphExec, node: CUgraphNode, copy: &Copy3d, context: CUcontext)
         -> Result<(), CudaError>:
         graph::set_memcpy_node, "cuGraphExecMemcpyNodeSetParams", "cudaGraphExecMemcpyNodeSetParams";
     set_host_node(
@@ -131,7 +132,7 @@ calls! {
     ) -> Result<(), CudaError>: host::set_node, "cuGraphExecHostNodeSetParams", "cudaGraphExecHostNodeSetParams";
     move_memset_node(node: CUgraphNode, params: &MemsetNodeParams) -> Result<(), CudaError>:
         graph::move_memset_node, "cuGraphMemsetNodeSetParams", "cudaGraphMemsetNodeSetParams";
-    move_memcpy_node(node: CUgraphNode, params: &MemcpyNodeParams) -> Result<(), CudaError>:
+    move_memcpy_node(node: CUgraphNode, copy: &Copy3d) -> Result<(), CudaError>:
         graph::move_memcpy_node, "cuGraphMemcpyNodeSetParams", "cudaGraphMemcpyNodeSetParams";
     set_node_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: bool) -> Result<(), CudaError>:
         graph::set_node_enabled, "cuGraphNodeSetEnabled", "cudaGraphNodeSetEnabled";

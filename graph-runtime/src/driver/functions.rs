@@ -16,6 +16,8 @@ functions! {
     #[cfg(any(test, feature = "fault-injection"))]
     NAMES;
     find: find, fail: error, error: CudaError, bindings: sys -> sys::CUresult;
+    fn cuArray3DCreate_v2(array: *mut sys::CUarray, descriptor: *const sys::CUDA_ARRAY3D_DESCRIPTOR);
+    fn cuArrayDestroy(array: sys::CUarray);
     fn cuCtxGetCurrent(context: *mut CUcontext);
     fn cuCtxGetStreamPriorityRange(least_priority: *mut c_int, greatest_priority: *mut c_int);
     fn cuCtxSetCurrent(context: CUcontext);
@@ -171,6 +173,7 @@ functions! {
         count: usize,
     );
     fn cuMemUnmap(address: CUdeviceptr, bytes: usize);
+    fn cuMemcpy3DAsync_v2(params: *const sys::CUDA_MEMCPY3D, stream: CUstream);
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize, stream: CUstream);
     fn cuMemcpyHtoDAsync_v2(to: CUdeviceptr, from: *const c_void, bytes: usize, stream: CUstream);
     fn cuMemsetD8Async(to: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
@@ -200,6 +203,8 @@ functions! {
     fn cuStreamQuery(stream: CUstream);
     fn cuStreamSynchronize(stream: CUstream);
     fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
+    fn cuSurfObjectCreate(surface: *mut sys::CUsurfObject, resource: *const sys::CUDA_RESOURCE_DESC);
+    fn cuSurfObjectDestroy(surface: sys::CUsurfObject);
     fn cuTexObjectCreate(
         texture: *mut sys::CUtexObject,
         resource: *const sys::CUDA_RESOURCE_DESC,

@@ -1,5 +1,6 @@
 //! Driver calls about graphs.
 
+use super::copy::Copy3d;
 use super::functions::call;
 use super::{CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use crate::error::CudaError;
@@ -7,10 +8,7 @@ use cudarc::driver::sys;
 use std::ffi::CStr;
 use std::ptr;
 
-pub(crate) use sys::{
-    CUDA_KERNEL_NODE_PARAMS as KernelNodeParams, CUDA_MEMCPY3D as MemcpyNodeParams,
-    CUDA_MEMSET_NODE_PARAMS as MemsetNodeParams,
-};
+pub(crate) use sys::{CUDA_KERNEL_NODE_PARAMS as KernelNodeParams, CUDA_MEMSET_NODE_PARAMS as MemsetNodeParams};
 
 /// `cuGraphCreate`
 pub(crate) unsafe fn create() -> Result<CUgraph, CudaError> {
@@ -45,7 +43,7 @@ pub(crate) unsafe fn add_kernel_node(
 pub(crate) unsafe fn add_memcpy_node(
     graph: CUgraph,
     after: &[CUgraphNode],
-    params: &MemcpyNodeParams,
+    copy: &Copy3d,
     context: CUcontext,
 ) -> Result<CUgraphNode, CudaError> {
     let mut node = ptr::null_mut();
@@ -54,7 +52,7 @@ pub(crate) unsafe fn add_memcpy_node(
         graph,
         after.as_ptr(),
         after.len(),
-        params,
+        &copy.of_driver(),
         context
     ))?;
     Ok(node)
@@ -251,10 +249,10 @@ pub(crate) unsafe fn set_memset_node(
 pub(crate) unsafe fn set_memcpy_node(
     exec: CUgraphExec,
     node: CUgraphNode,
-    params: &MemcpyNodeParams,
+    copy: &Copy3d,
     context: CUcontext,
 ) -> Result<(), CudaError> {
-    call!(cuGraphExecMemcpyNodeSetParams(exec, node, params, context))
+    call!(cuGraphExecMemcpyNodeSetParams(exec, node, &copy.of_driver(), context))
 }
 
 /// `cuGraphMemsetNodeSetParams`: changes the graph itself, not an executable one
@@ -263,8 +261,8 @@ pub(crate) unsafe fn move_memset_node(node: CUgraphNode, params: &MemsetNodePara
 }
 
 /// `cuGraphMemcpyNodeSetParams`: changes the graph itself, not an executable one
-pub(crate) unsafe fn move_memcpy_node(node: CUgraphNode, params: &MemcpyNodeParams) -> Result<(), CudaError> {
-    call!(cuGraphMemcpyNodeSetParams(node, params))
+pub(crate) unsafe fn move_memcpy_node(node: CUgraphNode, copy: &Copy3d) -> Result<(), CudaError> {
+    call!(cuGraphMemcpyNodeSetParams(node, &copy.of_driver()))
 }
 
 /// `cuGraphNodeSetEnabled`

@@ -25,6 +25,8 @@ pub(crate) mod memory;
 pub(crate) mod virtual_memory;
 pub(crate) mod module;
 pub(crate) mod texture;
+pub(crate) mod copy;
+pub(crate) mod array;
 pub(crate) mod context;
 pub(crate) mod mode;
 pub(crate) mod nvrtc;
@@ -44,11 +46,12 @@ pub(crate) use cudarc::driver::sys::{
     CUgraphExec, CUgraphNode, CUkernel, CUmodule, CUstream,
 };
 pub(crate) use functions::error;
-pub(crate) use graph::{KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
+pub(crate) use graph::{KernelNodeParams, MemsetNodeParams};
 pub(crate) use library::MISSING;
 pub(crate) use loaded::{KernelHandle, LoadedModule};
 pub(crate) use mode::{CaptureRules, RelaxedCapture};
 pub(crate) use nvrtc::{NvrtcError, NvrtcProgram};
+pub(crate) use search::cache_folder;
 pub(crate) use stream::CaptureStatus;
 
 /// The names of all functions of the driver that this crate calls.

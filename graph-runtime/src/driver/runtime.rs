@@ -12,13 +12,11 @@ mod functions;
 use self::functions::call;
 use super::attribute::NodeAttribute;
 use super::conditional::{ConditionalHandle, ConditionalType, NodeParams};
+use super::copy::{Copy3d, CopySide};
 use super::edge::programmatic;
-use super::graph::{
-    InstantiateError, InstantiateParams, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams, UpdateError, UpdateInfo,
-};
+use super::graph::{InstantiateError, InstantiateParams, KernelNodeParams, MemsetNodeParams, UpdateError, UpdateInfo};
 use super::{CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUkernel, CUstream, graph};
 use crate::error::CudaError;
-use cudarc::driver::sys::CUmemorytype;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
@@ -67,46 +65,51 @@ struct PitchedPointer {
 
 /// `struct cudaMemcpy3DParms`
 #[repr(C)]
-struct Copy3d {
+struct CopyNode {
     from_array: *mut c_void,
     from_position: [usize; 3],
     from: PitchedPointer,
     to_array: *mut c_void,
     to_position: [usize; 3],
     to: PitchedPointer,
-    /// Width in bytes, height, depth.
+    /// Width, height, depth. The width is in bytes or, if an array takes part, in its texels.
     extent: [usize; 3],
     /// `enum cudaMemcpyKind`
     kind: u32,
 }
 
-impl Copy3d {
-    /// `params` are of rows of host or device memory, and have no offsets: the backend makes them so.
-    fn new(params: &MemcpyNodeParams) -> Self {
-        let is_host = |memory| u32::from(memory == CUmemorytype::CU_MEMORYTYPE_HOST);
-        let pointer = |memory, host: *const c_void, device: u64| match is_host(memory) {
-            1 => host.cast_mut(),
-            _ => ptr::without_provenance_mut(device as usize),
+impl CopyNode {
+    fn new(copy: &Copy3d) -> Self {
+        let [width, height, depth] = copy.sides;
+        let (mut has_array, null) = (false, ptr::null_mut());
+        // The array, the pointer with its pitch, and whether that is the host's.
+        let mut parts = |side: CopySide| match side {
+            CopySide::Host(pointer, pitch) => (null, pointer, pitch, 1),
+            CopySide::Device(address, pitch) => (null, ptr::without_provenance_mut(address as usize), pitch, 0),
+            CopySide::Array(array) => {
+                has_array = true;
+                (array.cast(), null, 0, 0)
+            }
         };
+        let (from_array, from, from_pitch, from_host) = parts(copy.from);
+        let (to_array, to, to_pitch, to_host) = parts(copy.to);
+        let width = if has_array { width / copy.texel } else { width };
         let side = |pointer, pitch| PitchedPointer {
             pointer,
             pitch,
-            width: params.WidthInBytes,
-            height: params.Height,
+            width,
+            height,
         };
-        let from = pointer(params.srcMemoryType, params.srcHost, params.srcDevice);
-        let to = pointer(params.dstMemoryType, params.dstHost, params.dstDevice);
-        // 0: host to host, 1: host to device, 2: device to host, 3: device to device.
-        let kind = 3 - 2 * is_host(params.srcMemoryType) - is_host(params.dstMemoryType);
         Self {
-            from_array: ptr::null_mut(),
+            from_array,
             from_position: [0; 3],
-            from: side(from, params.srcPitch),
-            to_array: ptr::null_mut(),
+            from: side(from, from_pitch),
+            to_array,
             to_position: [0; 3],
-            to: side(to, params.dstPitch),
-            extent: [params.WidthInBytes, params.Height, params.Depth],
-            kind,
+            to: side(to, to_pitch),
+            extent: [width, height, depth],
+            // 0: host to host, 1: host to device, 2: device to host, 3: device to device.
+            kind: 3 - 2 * from_host - to_host,
         }
     }
 }
@@ -155,7 +158,7 @@ pub(crate) unsafe fn add_kernel_node(
 pub(crate) unsafe fn add_memcpy_node(
     graph: CUgraph,
     after: &[CUgraphNode],
-    params: &MemcpyNodeParams,
+    copy: &Copy3d,
     _context: CUcontext,
 ) -> Result<CUgraphNode, CudaError> {
     let mut node = ptr::null_mut();
@@ -164,7 +167,7 @@ pub(crate) unsafe fn add_memcpy_node(
         graph,
         after.as_ptr(),
         after.len(),
-        &Copy3d::new(params)
+        &CopyNode::new(copy)
     ))?;
     Ok(node)
 }
@@ -387,10 +390,10 @@ pub(crate) unsafe fn set_memset_node(
 pub(crate) unsafe fn set_memcpy_node(
     exec: CUgraphExec,
     node: CUgraphNode,
-    params: &MemcpyNodeParams,
+    copy: &Copy3d,
     _context: CUcontext,
 ) -> Result<(), CudaError> {
-    call!(cudaGraphExecMemcpyNodeSetParams(exec, node, &Copy3d::new(params)))
+    call!(cudaGraphExecMemcpyNodeSetParams(exec, node, &CopyNode::new(copy)))
 }
 
 /// `cudaGraphExecHostNodeSetParams`
@@ -409,8 +412,8 @@ pub(crate) unsafe fn move_memset_node(node: CUgraphNode, params: &MemsetNodePara
 }
 
 /// `cudaGraphMemcpyNodeSetParams`: changes the graph itself, not an executable one
-pub(crate) unsafe fn move_memcpy_node(node: CUgraphNode, params: &MemcpyNodeParams) -> Result<(), CudaError> {
-    call!(cudaGraphMemcpyNodeSetParams(node, &Copy3d::new(params)))
+pub(crate) unsafe fn move_memcpy_node(node: CUgraphNode, copy: &Copy3d) -> Result<(), CudaError> {
+    call!(cudaGraphMemcpyNodeSetParams(node, &CopyNode::new(copy)))
 }
 
 /// `cudaGraphNodeSetEnabled`
@@ -432,14 +435,14 @@ mod tests {
         assert_eq!(offset_of!(KernelNode, shared), 32);
         assert_eq!(offset_of!(KernelNode, arguments), 40);
         assert_eq!(offset_of!(KernelNode, extra), 48);
-        assert_eq!(size_of::<Copy3d>(), 160);
-        assert_eq!(offset_of!(Copy3d, from_position), 8);
-        assert_eq!(offset_of!(Copy3d, from), 32);
-        assert_eq!(offset_of!(Copy3d, to_array), 64);
-        assert_eq!(offset_of!(Copy3d, to_position), 72);
-        assert_eq!(offset_of!(Copy3d, to), 96);
-        assert_eq!(offset_of!(Copy3d, extent), 128);
-        assert_eq!(offset_of!(Copy3d, kind), 152);
+        assert_eq!(size_of::<CopyNode>(), 160);
+        assert_eq!(offset_of!(CopyNode, from_position), 8);
+        assert_eq!(offset_of!(CopyNode, from), 32);
+        assert_eq!(offset_of!(CopyNode, to_array), 64);
+        assert_eq!(offset_of!(CopyNode, to_position), 72);
+        assert_eq!(offset_of!(CopyNode, to), 96);
+        assert_eq!(offset_of!(CopyNode, extent), 128);
+        assert_eq!(offset_of!(CopyNode, kind), 152);
         assert_eq!(offset_of!(PitchedPointer, pitch), 8);
         assert_eq!(offset_of!(PitchedPointer, width), 16);
         assert_eq!(offset_of!(PitchedPointer, height), 24);

@@ -38,8 +38,9 @@ pub(super) fn search(wanted: &Wanted) -> Result<Library, Vec<String>> {
         "the loader, which looks in `LD_LIBRARY_PATH`, finds none of {}",
         names.join(", ")
     ));
+    let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     let mut empty = Vec::new();
-    for folder in folders(wanted.wheel, &|name| env::var_os(name)) {
+    for folder in folders(wanted.wheel, &variable) {
         let libraries = libraries(wanted, &folder);
         if libraries.is_empty() {
             empty.push(format!("`{}`", folder.display()));
@@ -106,9 +107,17 @@ fn version(wanted: &Wanted, name: &str) -> Option<Vec<u32>> {
     numbers.split(['.', '_']).map(|number| number.parse().ok()).collect()
 }
 
-/// The folders to look in: those of CUDA toolkits, and those of Python packages that exist.
+/// The folder of compiled sources and of fetched wheels that the environment names.
+pub(crate) fn cache_folder(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let own = variable("CUDA_GRAPH_CACHE_DIR").map(PathBuf::from);
+    let desktop = || Some(PathBuf::from(variable("XDG_CACHE_HOME")?).join("cuda-graph"));
+    let home = || Some(PathBuf::from(variable("HOME")?).join(".cache/cuda-graph"));
+    own.or_else(desktop).or_else(home)
+}
+
+/// The folders to look in: those of CUDA toolkits, and those of Python packages and fetched wheels that exist.
 fn folders(wheel: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
-    let named = |name: &&str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let named = |name: &&str| variable(name).map(PathBuf::from);
     let toolkits = ["CUDA_PATH", "CUDA_HOME", "CUDA_ROOT"].iter().filter_map(named);
     let inside: &[&str] = if cfg!(windows) {
         &["bin", "bin/x64"]
@@ -129,6 +138,14 @@ fn folders(wheel: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<Path
     {
         packages.extend(wheels(wheel, &python.join("lib")));
     }
+    let fetched = cache_folder(variable).and_then(|cache| fs::read_dir(cache.join("wheels")).ok());
+    packages.extend(
+        fetched
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path().join(wheel)),
+    );
     folders.extend(packages.into_iter().filter(|folder| folder.is_dir()));
     let mut unique: Vec<PathBuf> = Vec::with_capacity(folders.len());
     for folder in folders {
@@ -204,6 +221,30 @@ mod tests {
         fs::remove_dir_all(&folder).unwrap();
         let names: Vec<_> = found.iter().filter_map(|path| path.file_name()?.to_str()).collect();
         assert_eq!(names, ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.9"]);
+    }
+
+    #[test]
+    fn the_environment_names_the_cache() {
+        let with = |set: &[(&str, &str)]| {
+            let set: Vec<(String, OsString)> = set
+                .iter()
+                .map(|(name, value)| ((*name).into(), (*value).into()))
+                .collect();
+            cache_folder(&move |name: &str| {
+                set.iter()
+                    .find(|(known, _)| known == name)
+                    .map(|(_, value)| value.clone())
+            })
+        };
+        let (own, desktop, home) = (
+            ("CUDA_GRAPH_CACHE_DIR", "/own"),
+            ("XDG_CACHE_HOME", "/xdg"),
+            ("HOME", "/home/me"),
+        );
+        assert_eq!(with(&[home, desktop, own]), Some("/own".into()));
+        assert_eq!(with(&[home, desktop]), Some("/xdg/cuda-graph".into()));
+        assert_eq!(with(&[home]), Some("/home/me/.cache/cuda-graph".into()));
+        assert_eq!(with(&[]), None);
     }
 
     #[test]

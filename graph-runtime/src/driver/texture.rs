@@ -1,26 +1,88 @@
-//! Driver calls about texture objects.
+//! Driver calls about texture and surface objects.
 
 use super::CUdeviceptr;
+use super::array::CUarray;
 use super::functions::call;
 use crate::error::CudaError;
 use cudarc::driver::sys;
 use std::ptr;
 
 pub(crate) use sys::{
-    CUaddress_mode as AddressMode, CUarray_format as TexelFormat, CUfilter_mode as FilterMode, CUtexObject,
+    CUaddress_mode as AddressMode, CUarray_format as TexelFormat, CUfilter_mode as FilterMode, CUsurfObject,
+    CUtexObject,
 };
 
-/// The memory of a texture.
+/// The memory of a texture or a surface.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TextureMemory {
-    pub(crate) address: CUdeviceptr,
-    pub(crate) format: TexelFormat,
-    pub(crate) channels: u32,
-    /// The texels of a row; without rows, of all memory.
-    pub(crate) width: usize,
-    /// The number of rows, which follow each other, if there are rows.
-    pub(crate) rows: Option<usize>,
-    pub(crate) texel_bytes: usize,
+pub(crate) enum TexelMemory {
+    /// Memory with addresses.
+    Addressed {
+        address: CUdeviceptr,
+        format: TexelFormat,
+        channels: u32,
+        /// The texels of a row; without rows, of all memory.
+        width: usize,
+        /// The number of rows, which follow each other, if there are rows.
+        rows: Option<usize>,
+        texel_bytes: usize,
+    },
+    Array(CUarray),
+}
+
+impl TexelMemory {
+    fn description(&self) -> sys::CUDA_RESOURCE_DESC {
+        let (kind, res) = match *self {
+            TexelMemory::Array(array) => (
+                sys::CUresourcetype::CU_RESOURCE_TYPE_ARRAY,
+                sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1 {
+                    array: sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_1 { hArray: array },
+                },
+            ),
+            TexelMemory::Addressed {
+                address,
+                format,
+                channels,
+                width,
+                rows: None,
+                texel_bytes,
+            } => (
+                sys::CUresourcetype::CU_RESOURCE_TYPE_LINEAR,
+                sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1 {
+                    linear: sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_3 {
+                        devPtr: address,
+                        format,
+                        numChannels: channels,
+                        sizeInBytes: width * texel_bytes,
+                    },
+                },
+            ),
+            TexelMemory::Addressed {
+                address,
+                format,
+                channels,
+                width,
+                rows: Some(rows),
+                texel_bytes,
+            } => (
+                sys::CUresourcetype::CU_RESOURCE_TYPE_PITCH2D,
+                sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1 {
+                    pitch2D: sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_4 {
+                        devPtr: address,
+                        format,
+                        numChannels: channels,
+                        width,
+                        height: rows,
+                        pitchInBytes: width * texel_bytes,
+                    },
+                },
+            ),
+        };
+        sys::CUDA_RESOURCE_DESC {
+            resType: kind,
+            res,
+            flags: 0,
+        }
+    }
 }
 
 /// The way in which a texture is read.
@@ -33,40 +95,10 @@ pub(crate) struct TextureMode {
 }
 
 /// `cuTexObjectCreate`
-pub(crate) unsafe fn create(memory: &TextureMemory, mode: &TextureMode) -> Result<CUtexObject, CudaError> {
+pub(crate) unsafe fn create(memory: &TexelMemory, mode: &TextureMode) -> Result<CUtexObject, CudaError> {
     const READ_AS_INTEGER: u32 = 1; // `CU_TRSF_READ_AS_INTEGER`
     const NORMALIZED_COORDINATES: u32 = 2; // `CU_TRSF_NORMALIZED_COORDINATES`
-    let (kind, res) = match memory.rows {
-        None => (
-            sys::CUresourcetype::CU_RESOURCE_TYPE_LINEAR,
-            sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1 {
-                linear: sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_3 {
-                    devPtr: memory.address,
-                    format: memory.format,
-                    numChannels: memory.channels,
-                    sizeInBytes: memory.width * memory.texel_bytes,
-                },
-            },
-        ),
-        Some(rows) => (
-            sys::CUresourcetype::CU_RESOURCE_TYPE_PITCH2D,
-            sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1 {
-                pitch2D: sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_4 {
-                    devPtr: memory.address,
-                    format: memory.format,
-                    numChannels: memory.channels,
-                    width: memory.width,
-                    height: rows,
-                    pitchInBytes: memory.width * memory.texel_bytes,
-                },
-            },
-        ),
-    };
-    let resource = sys::CUDA_RESOURCE_DESC {
-        resType: kind,
-        res,
-        flags: 0,
-    };
+    let resource = memory.description();
     let mut flags = 0;
     if mode.integers {
         flags |= READ_AS_INTEGER;
@@ -94,4 +126,17 @@ pub(crate) unsafe fn create(memory: &TextureMemory, mode: &TextureMode) -> Resul
 /// `cuTexObjectDestroy`
 pub(crate) unsafe fn destroy(texture: CUtexObject) -> Result<(), CudaError> {
     call!(cuTexObjectDestroy(texture))
+}
+
+/// `cuSurfObjectCreate`; the array has `CUDA_ARRAY3D_SURFACE_LDST`
+pub(crate) unsafe fn create_surface(array: CUarray) -> Result<CUsurfObject, CudaError> {
+    let resource = TexelMemory::Array(array).description();
+    let mut surface = 0;
+    call!(cuSurfObjectCreate(&mut surface, &resource))?;
+    Ok(surface)
+}
+
+/// `cuSurfObjectDestroy`
+pub(crate) unsafe fn destroy_surface(surface: CUsurfObject) -> Result<(), CudaError> {
+    call!(cuSurfObjectDestroy(surface))
 }

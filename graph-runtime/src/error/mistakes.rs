@@ -21,12 +21,35 @@ pub(crate) fn declaration(node: usize, name: &str, mistake: &Mistake) -> Diagnos
     }
 }
 
-/// Memory that cannot be read through the texture that a kernel takes.
+/// Memory that cannot be the texture, the surface or the address that a kernel takes.
 #[cold]
-pub(crate) fn texture(node: usize, name: &str, memory: &str, misfit: &str) -> Diagnostic {
-    let message = format!("node `{name}` reads `{memory}` through a texture, but that memory {misfit}");
+pub(crate) fn texels(node: usize, name: &str, memory: &str, misfit: &str) -> Diagnostic {
+    let message = format!("node `{name}` takes `{memory}` as texels, but that memory {misfit}");
     Diagnostic::new(Code::Contract, Subject::Node(node), message)
         .note("CUDA's textures of memory begin at multiples of 512 bytes, and their rows have multiples of 32 bytes")
+        .note("an `array` has neither limit, and no address: kernels take it as `Texel`s or `Surfel`s")
+}
+
+/// Two kernels that take an array as different texels.
+#[cold]
+pub(crate) fn other_texels(resource: usize, memory: &str, [one, other]: [&str; 2]) -> Diagnostic {
+    let message = format!("nodes `{one}` and `{other}` take the array `{memory}` as different texels");
+    Diagnostic::new(Code::WrongMemory, Subject::Resource(resource), message)
+        .note(
+            "the parameters of the kernels say the type of an array's texels, the lengths of its rows, and its layers",
+        )
+        .help("declare both parameters with the same type of texels in the same dimensions")
+}
+
+/// An array that no kernel takes.
+#[cold]
+pub(crate) fn no_texels(resource: usize, memory: &str) -> Diagnostic {
+    let message = format!("no kernel takes the array `{memory}`");
+    Diagnostic::new(Code::WrongMemory, Subject::Resource(resource), message)
+        .note(
+            "the parameters of the kernels say the type of an array's texels, the lengths of its rows, and its layers",
+        )
+        .help(format!("declare it as memory with addresses: `device {memory}: ..;`"))
 }
 
 /// A place of another graph.

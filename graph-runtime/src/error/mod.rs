@@ -289,9 +289,10 @@ impl fmt::Display for Error {
                 write!(
                     f,
                     "\nnote: nor has it been compiled before: it is not in the cache, `{cache}`\n\
-                     help: install the CUDA toolkit, and set `CUDA_HOME` if it is not in `/usr/local/cuda`; or \
-                     `pip install nvidia-cuda-nvrtc`, and set `LD_LIBRARY_PATH` to its folder if it is not found; or compile the file \
-                     with `cargo cuda-graph ptx`, check that in, and name it: `#[cuda_kernels(\"x.ptx\")]`"
+                     help: `cargo cuda-graph fetch` fetches it; or install the CUDA toolkit, and set `CUDA_HOME` if it is not \
+                     in `/usr/local/cuda`; or `pip install nvidia-cuda-nvrtc`, and set `LD_LIBRARY_PATH` to its folder if it is \
+                     not found; or compile the file with `cargo cuda-graph ptx`, check that in, and name it: \
+                     `#[cuda_kernels(\"x.ptx\")]`"
                 )
             }
             Error::NoRuntime { site, tried } => {

@@ -2,10 +2,12 @@
 
 use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
+use crate::graph::handle::NodeHandle;
 use crate::graph::update::Update;
 use crate::shape::place::Place;
 use crate::shape::table::Table;
 use graph_plan::{Mode, Text, same};
+use std::marker::PhantomData;
 
 /// The names that a parent binds in a graph, and other facts that a parent needs.
 #[derive(Clone, Copy, Debug)]
@@ -32,12 +34,36 @@ pub struct Interface {
     label = "not declared by `cuda_graph!`",
     note = "a child is another graph, bound by name: `graph step = Step(data: &mut data);`"
 )]
-pub trait DeclaredGraph {}
+pub trait DeclaredGraph {
+    /// The handles of its nodes where it is a child.
+    type Nodes<'nodes>;
 
-/// Asserts that `G` is a graph.
-pub const fn is_graph<G: DeclaredGraph>() {}
+    /// The handles of the nodes of the child that `node` is.
+    #[doc(hidden)]
+    fn __nodes(node: NodeHandle<'_>) -> Self::Nodes<'_>;
+}
 
-/// A stand-in for the items of a graph, for types that [`is_graph`] refuses: so rustc reports only that refusal.
+/// The handles of the nodes of a child.
+pub type ChildNodes<'nodes, G> = <G as DeclaredGraph>::Nodes<'nodes>;
+
+/// Stands for the type of a graph.
+pub const fn graph_type<G: DeclaredGraph>() -> PhantomData<G> {
+    PhantomData
+}
+
+/// The handle of a node of the child that `child` is: of the declaration with this index and name, in these iterations
+/// of the loops around it.
+pub fn inner_handle<'g>(
+    child: &'g mut NodeHandle<'_>,
+    declared: usize,
+    name: &'static str,
+    iterations: &[usize],
+) -> NodeHandle<'g> {
+    child.inner(declared, name, iterations)
+}
+
+/// A stand-in for the items of a graph, for types that are none: so rustc reports only that [`DeclaredGraph`] is not
+/// implemented.
 pub trait NoGraph: Sized {
     /// An interface without names.
     #[doc(hidden)]

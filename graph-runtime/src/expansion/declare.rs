@@ -10,7 +10,7 @@ use crate::graph::rng::Rng;
 use crate::memory::Philox;
 use crate::program::ConditionalKind;
 use crate::shape::iterations::Iterations;
-use crate::shape::place::{OnDevice, OnHost, OnMapped, Place};
+use crate::shape::place::{OnArray, OnDevice, OnHost, OnMapped, Place};
 use crate::shape::rows::Tabular;
 use crate::shape::table::Table;
 use crate::shape::{Condition, Element};
@@ -236,85 +236,58 @@ pub fn child<B>(
     }
 }
 
-/// Host memory of a graph: the place that a parent has bound, or else memory of its own.
-pub fn host<S: Element>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<S, OnHost>>,
-) -> Place<S, OnHost> {
-    bound.unwrap_or_else(|| builder.host(name))
-}
+/// Declares the functions that declare memory of each kind: of a fixed shape, of a length, and of several lengths.
+macro_rules! memory {
+    ($($what:literal: $memory:ty, $fixed:ident, $slice:ident, $table:ident;)*) => {$(
+        #[doc = concat!($what, " of a graph: the place that a parent has bound, or else memory of its own.")]
+        pub fn $fixed<S: Element>(
+            builder: &mut GraphBuilder,
+            name: &'static str,
+            bound: Option<Place<S, $memory>>,
+        ) -> Place<S, $memory> {
+            bound.unwrap_or_else(|| builder.$fixed(name))
+        }
 
-/// Device memory of a graph: the place that a parent has bound, or else memory of its own.
-pub fn device<S: Element>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<S, OnDevice>>,
-) -> Place<S, OnDevice> {
-    bound.unwrap_or_else(|| builder.device(name))
-}
+        #[doc = concat!($what, " of `len` elements. `build` fails if a parent has bound memory of another length.")]
+        pub fn $slice<T: Element>(
+            builder: &mut GraphBuilder,
+            name: &'static str,
+            bound: Option<Place<[T], $memory>>,
+            len: usize,
+        ) -> Place<[T], $memory> {
+            match bound {
+                Some(place) => of_length(builder, place, len),
+                None => builder.$slice(name, len),
+            }
+        }
 
-/// Host memory of `len` elements, as [`host`]. `build` fails if a parent has bound memory of another length.
-pub fn host_slice<T: Element>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<[T], OnHost>>,
-    len: usize,
-) -> Place<[T], OnHost> {
-    match bound {
-        Some(place) => of_length(builder, place, len),
-        None => builder.host_slice(name, len),
-    }
+        #[doc = concat!($what, " of these lengths. `build` fails if a parent has bound memory of other lengths.")]
+        pub fn $table<T: Element, const D: usize>(
+            builder: &mut GraphBuilder,
+            name: &'static str,
+            bound: Option<Place<Table<T, D>, $memory>>,
+            lengths: [usize; D],
+        ) -> Place<Table<T, D>, $memory>
+        where
+            Table<T, D>: Tabular,
+        {
+            match bound {
+                Some(place) => of_lengths(builder, place, lengths),
+                None => builder.$table(name, lengths),
+            }
+        }
+    )*};
 }
-
-/// Device memory of `len` elements, as [`device`]. `build` fails if a parent has bound memory of another length.
-pub fn device_slice<T: Element>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<[T], OnDevice>>,
-    len: usize,
-) -> Place<[T], OnDevice> {
-    match bound {
-        Some(place) => of_length(builder, place, len),
-        None => builder.device_slice(name, len),
-    }
+memory! {
+    "Host memory": OnHost, host, host_slice, host_table;
+    "Device memory": OnDevice, device, device_slice, device_table;
+    "Mapped memory": OnMapped, mapped, mapped_slice, mapped_table;
+    "An array": OnArray, array, array_slice, array_table;
 }
 
 fn of_length<T, M>(builder: &mut GraphBuilder, place: Place<[T], M>, len: usize) -> Place<[T], M> {
     builder.require_bytes(&place, len.saturating_mul(size_of::<T>()));
     place
-}
-
-/// Host memory of these lengths, as [`host`]. `build` fails if a parent has bound memory of other lengths.
-pub fn host_table<T: Element, const D: usize>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<Table<T, D>, OnHost>>,
-    lengths: [usize; D],
-) -> Place<Table<T, D>, OnHost>
-where
-    Table<T, D>: Tabular,
-{
-    match bound {
-        Some(place) => of_lengths(builder, place, lengths),
-        None => builder.host_table(name, lengths),
-    }
-}
-
-/// Device memory of these lengths, as [`device`]. `build` fails if a parent has bound memory of other lengths.
-pub fn device_table<T: Element, const D: usize>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<Table<T, D>, OnDevice>>,
-    lengths: [usize; D],
-) -> Place<Table<T, D>, OnDevice>
-where
-    Table<T, D>: Tabular,
-{
-    match bound {
-        Some(place) => of_lengths(builder, place, lengths),
-        None => builder.device_table(name, lengths),
-    }
 }
 
 fn of_lengths<T, const D: usize, M>(
@@ -324,44 +297,6 @@ fn of_lengths<T, const D: usize, M>(
 ) -> Place<Table<T, D>, M> {
     builder.require_lengths(&place, lengths);
     place
-}
-
-/// Mapped memory of a graph: the place that a parent has bound, or else memory of its own.
-pub fn mapped<S: Element>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<S, OnMapped>>,
-) -> Place<S, OnMapped> {
-    bound.unwrap_or_else(|| builder.mapped(name))
-}
-
-/// Mapped memory of `len` elements, as [`mapped`]. `build` fails if a parent has bound memory of another length.
-pub fn mapped_slice<T: Element>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<[T], OnMapped>>,
-    len: usize,
-) -> Place<[T], OnMapped> {
-    match bound {
-        Some(place) => of_length(builder, place, len),
-        None => builder.mapped_slice(name, len),
-    }
-}
-
-/// Mapped memory of these lengths, as [`mapped`]. `build` fails if a parent has bound memory of other lengths.
-pub fn mapped_table<T: Element, const D: usize>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<Table<T, D>, OnMapped>>,
-    lengths: [usize; D],
-) -> Place<Table<T, D>, OnMapped>
-where
-    Table<T, D>: Tabular,
-{
-    match bound {
-        Some(place) => of_lengths(builder, place, lengths),
-        None => builder.mapped_table(name, lengths),
-    }
 }
 
 /// The state of the use `name` of random numbers: a new one if the name has none yet.
@@ -381,5 +316,5 @@ pub fn iteration_handle<'g>(
     name: &'static str,
     iterations: &[usize],
 ) -> NodeHandle<'g> {
-    graph.declared(declared, name, iterations)
+    NodeHandle::declared(graph, None, (declared, name), iterations)
 }

@@ -11,7 +11,7 @@ use crate::graph::update::Update;
 use crate::kernel::mapped::Word;
 use crate::kernel::{KernelCall, Launch};
 use crate::memory::{DeviceMut, DeviceRef, MappedHost};
-use crate::shape::place::{Memory, OnDevice, OnHost, OnMapped, Place};
+use crate::shape::place::{Copied, Memory, OnDevice, OnHost, OnMapped, Place};
 use crate::shape::rectangle::Rectangle;
 use crate::shape::same::SameShape;
 use crate::shape::table::{Table, TableMut, TableRef};
@@ -208,8 +208,8 @@ impl NodeTarget for AnyTarget<'_, '_> {
         B: ?Sized,
         R: ?Sized,
         W: ?Sized,
-        M1: Memory,
-        M2: Memory,
+        M1: Copied,
+        M2: Copied,
     {
         match self {
             AnyTarget::Builder(builder) => NodeTarget::memcpy(*builder, index, name, from, to, within),

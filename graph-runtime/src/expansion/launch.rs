@@ -3,7 +3,7 @@
 
 use crate::kernel::integer::Integer;
 use crate::kernel::{CallArgument, Callee, Dimensions, KernelCall, Launch};
-use crate::shape::place::{OnDevice, OnMapped, Place};
+use crate::shape::place::{OnArray, OnDevice, OnMapped, Place, TexelMemory};
 use cudarc::driver::CudaFunction;
 
 /// A kernel that is declared `safe`.
@@ -64,6 +64,54 @@ pub trait LentMapped {
 impl<S: ?Sized> LentMapped for &Place<S, OnMapped> {
     fn mapped(self) -> CallArgument {
         CallArgument::mapped(self)
+    }
+}
+
+/// Memory that is lent to a kernel as texels.
+pub trait LentTexels {
+    /// The argument for a parameter that is `&` of `Texel`.
+    fn texture(self) -> CallArgument;
+}
+
+impl<S: ?Sized, M: TexelMemory> LentTexels for &Place<S, M> {
+    fn texture(self) -> CallArgument {
+        CallArgument::texture(self)
+    }
+}
+
+impl<S: ?Sized, M: TexelMemory> LentTexels for &mut Place<S, M> {
+    fn texture(self) -> CallArgument {
+        CallArgument::texture(self)
+    }
+}
+
+/// An array that is lent to a kernel as a surface.
+pub trait LentSurface {
+    /// The argument for a parameter that is `&` of `Surfel`.
+    fn surface(self) -> CallArgument;
+}
+
+/// An array that is lent to a kernel as a surface to store to.
+pub trait LentSurfaceMut: LentSurface {
+    /// The argument for a parameter that is `&mut` of `Surfel`.
+    fn surface_mut(self) -> CallArgument;
+}
+
+impl<S: ?Sized> LentSurface for &Place<S, OnArray> {
+    fn surface(self) -> CallArgument {
+        CallArgument::surface(self)
+    }
+}
+
+impl<S: ?Sized> LentSurface for &mut Place<S, OnArray> {
+    fn surface(self) -> CallArgument {
+        CallArgument::surface(self)
+    }
+}
+
+impl<S: ?Sized> LentSurfaceMut for &mut Place<S, OnArray> {
+    fn surface_mut(self) -> CallArgument {
+        CallArgument::surface_mut(self)
     }
 }
 

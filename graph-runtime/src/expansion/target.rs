@@ -8,7 +8,7 @@ use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, mistakes};
 use crate::graph::update::Update;
 use crate::kernel::{KernelCall, Launch};
-use crate::shape::place::{Memory, OnDevice, Place};
+use crate::shape::place::{Copied, Memory, OnDevice, Place};
 use crate::shape::rectangle::Rectangle;
 use crate::shape::rows::{Rows, sealed};
 use crate::shape::same::SameShape;
@@ -57,8 +57,8 @@ pub trait NodeTarget {
         B: ?Sized,
         R: ?Sized,
         W: ?Sized,
-        M1: Memory,
-        M2: Memory;
+        M1: Copied,
+        M2: Copied;
 
     /// Adds or changes the copy of a rectangle that params choose, of the declaration with this index and name.
     fn memcpy_2d<A, B, R, W, M1, M2>(
@@ -166,8 +166,8 @@ impl NodeTarget for GraphBuilder {
         B: ?Sized,
         R: ?Sized,
         W: ?Sized,
-        M1: Memory,
-        M2: Memory,
+        M1: Copied,
+        M2: Copied,
     {
         GraphBuilder::memcpy_within(self, name, from, to, within);
         Ok(())
@@ -288,8 +288,8 @@ impl NodeTarget for Update<'_> {
         B: ?Sized,
         R: ?Sized,
         W: ?Sized,
-        M1: Memory,
-        M2: Memory,
+        M1: Copied,
+        M2: Copied,
     {
         Update::memcpy(self, self.declared(index), from, to)
     }

@@ -10,6 +10,7 @@ use crate::error::{Error, Result, Site};
 use crate::graph::dump::dump;
 use crate::graph::edit::Edit;
 use crate::graph::{Graph, GraphData};
+use crate::program::array::ArrayForm;
 use crate::program::capture::BoxError;
 use crate::program::{ModuleMemory, Op};
 use cudarc::driver::sys::CUgraph;
@@ -78,6 +79,8 @@ pub(crate) struct Checked {
     pub(crate) after: Lists<u32>,
     pub(crate) programmatic: Programmatic,
     pub(crate) variables: Vec<ModuleMemory>,
+    /// The form of each resource that is an array; empty if there are none.
+    pub(crate) arrays: Vec<Option<ArrayForm>>,
     pub(crate) debug: Option<DebugOptions>,
     /// The newest CUDA version of a driver to build for.
     pub(crate) driver: u32,
@@ -99,6 +102,7 @@ impl Checked {
             shared: &data.shared,
             arena: &data.arena,
             variables: &self.variables,
+            arrays: &self.arrays,
             changed,
         }
     }

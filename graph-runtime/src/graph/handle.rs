@@ -16,12 +16,14 @@ pub struct NodeHandle<'g> {
     pub(crate) graph: &'g mut Graph,
     pub(crate) node: NodeId,
     /// If the graph has no such iteration, the node that was asked for.
-    pub(crate) missing: Option<Missing>,
+    pub(super) missing: Option<Missing>,
 }
 
 /// A node of an iteration that does not exist.
-#[derive(Debug)]
-pub(crate) struct Missing {
+#[derive(Clone, Debug)]
+pub(super) struct Missing {
+    /// The node of the child to whose declarations it belongs; `None` for the graph itself.
+    child: Option<usize>,
     declared: usize,
     /// The name that it would have: `scale[3]`.
     name: Box<str>,
@@ -30,9 +32,10 @@ pub(crate) struct Missing {
 }
 
 impl Missing {
-    pub(crate) fn new(declared: usize, name: &str, values: &[usize]) -> Self {
+    fn new(child: Option<usize>, declared: usize, name: &str, values: &[usize]) -> Self {
         let numbers: String = values.iter().map(|value| format!("[{value}]")).collect();
         Self {
+            child,
             declared,
             name: format!("{name}{numbers}").into(),
             iteration: values.last().copied().unwrap_or_default(),
@@ -40,7 +43,39 @@ impl Missing {
     }
 }
 
+impl<'g> NodeHandle<'g> {
+    /// The handle of the node of a declaration, of the graph itself or of a child by its node, in the iterations of
+    /// these numbers.
+    pub(crate) fn declared(
+        graph: &'g mut Graph,
+        child: Option<usize>,
+        (declared, name): (usize, &str),
+        values: &[usize],
+    ) -> Self {
+        let found = graph.declared_nodes.find(child, declared, values);
+        let missing = found.is_none().then(|| {
+            let prefix = child.map_or(String::new(), |child| format!("{}.", graph.draft.nodes[child].name));
+            Missing::new(child, declared, &format!("{prefix}{name}"), values)
+        });
+        let node = NodeId::new(found.unwrap_or(usize::MAX));
+        Self { graph, node, missing }
+    }
+}
+
 impl NodeHandle<'_> {
+    /// The handle of a node of the child that this node is. If there is no such child, it has the errors of this
+    /// handle.
+    pub(crate) fn inner(&mut self, declared: usize, name: &str, values: &[usize]) -> NodeHandle<'_> {
+        match self.check() {
+            Ok(child) => NodeHandle::declared(self.graph, Some(child), (declared, name), values),
+            Err(_) => NodeHandle {
+                graph: self.graph,
+                node: self.node,
+                missing: self.missing.clone(),
+            },
+        }
+    }
+
     /// The node's name; empty if the graph has no such node.
     pub fn name(&self) -> &str {
         let node = self.graph.check_node(self.node);
@@ -177,7 +212,7 @@ impl NodeHandle<'_> {
         let Some(missing) = &self.missing else {
             return self.graph.check_node(self.node);
         };
-        let declared = self.graph.declared_nodes.own.as_ref();
+        let declared = self.graph.declared_nodes.of(missing.child);
         Err(Error::UnknownNode {
             site: Site::graph(&self.graph.draft.name).at_node(&missing.name),
             index: missing.iteration,

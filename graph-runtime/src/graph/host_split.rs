@@ -87,6 +87,8 @@ pub(crate) fn host_pointer(storage: &Storage, span: Span, site: Site) -> Result<
             message: "shared host memory is lent by guards: `SharedHost::read` and `SharedHost::write`",
         }),
         Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) => Err(Error::ForeignPlace { site }),
-        Storage::Mapped(_) | Storage::Scratch(_) | Storage::Module => Err(Error::ForeignPlace { site }),
+        Storage::Mapped(_) | Storage::Array(_) | Storage::Scratch(_) | Storage::Module => {
+            Err(Error::ForeignPlace { site })
+        }
     }
 }

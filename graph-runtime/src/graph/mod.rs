@@ -30,7 +30,7 @@ use crate::device::Device;
 use crate::error::{At, Error, Result, Site};
 use crate::graph::edit::{Edit, HalfEdited};
 use crate::graph::future::LaunchFuture;
-use crate::graph::handle::{Missing, NodeHandle};
+use crate::graph::handle::NodeHandle;
 use crate::graph::host_split::HostSplit;
 use crate::graph::node::NodeId;
 use crate::graph::open::{EditResult, OpenEdit};
@@ -444,9 +444,8 @@ impl Graph {
                 site,
                 message: "scratch memory keeps nothing after a launch; what is to be looked at then must be declared as `device`",
             }),
-            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Mapped(_) | Storage::Module => {
-                Err(Error::ForeignPlace { site })
-            }
+            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) => Err(Error::ForeignPlace { site }),
+            Storage::Mapped(_) | Storage::Array(_) | Storage::Module => Err(Error::ForeignPlace { site }),
         }
     }
 
@@ -520,18 +519,6 @@ impl Graph {
             graph: self,
             node,
             missing: None,
-        }
-    }
-
-    /// The node of the declaration with this index and name, in the iterations of these numbers.
-    pub(crate) fn declared(&mut self, declared: usize, name: &'static str, values: &[usize]) -> NodeHandle<'_> {
-        match self.declared_nodes.find(None, declared, values) {
-            Some(index) => self.node(NodeId::new(index)),
-            None => NodeHandle {
-                graph: self,
-                node: NodeId::new(usize::MAX),
-                missing: Some(Missing::new(declared, name, values)),
-            },
         }
     }
 
@@ -638,7 +625,9 @@ impl Graph {
                 Ok((piece, site))
             }
             Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) => Err(Error::ForeignPlace { site }),
-            Storage::Mapped(_) | Storage::Scratch(_) | Storage::Module => Err(Error::ForeignPlace { site }),
+            Storage::Mapped(_) | Storage::Array(_) | Storage::Scratch(_) | Storage::Module => {
+                Err(Error::ForeignPlace { site })
+            }
             Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) => Err(Error::Unsupported {
                 site,
                 message: "only all of shared host memory is lent by a guard",

@@ -5,7 +5,7 @@ use crate::graph::node::NodeId;
 use crate::graph::update::{Update, unsupported};
 use crate::kernel::Value;
 use crate::program::Op;
-use crate::shape::place::{Memory, OnDevice, Place, Span};
+use crate::shape::place::{Copied, Memory, OnDevice, Place, Span};
 use crate::shape::rectangle::{Rectangle, RectangleSpan};
 use crate::shape::same::{SameShape, difference};
 use crate::shape::{ArrayOf, Element, Lengths};
@@ -24,8 +24,8 @@ impl Update<'_> {
     where
         A: ?Sized + SameShape<B>,
         B: ?Sized,
-        M1: Memory,
-        M2: Memory,
+        M1: Copied,
+        M2: Copied,
     {
         let lengths = difference::<A, B>((from.span.bytes, &from.lengths), (to.span.bytes, &to.lengths));
         self.copy(node, [from.span.into(), to.span.into()], lengths, false)

@@ -6,8 +6,8 @@ use crate::graph::Graph;
 
 impl Graph {
     /// Waits for launches in flight, and makes the memory that the graph owns as it was when the graph was built:
-    /// `host`, `mapped` and `device` memory is zeroed, and random numbers start again at their seed or state. The error
-    /// of the last launch is forgotten, unless it is one that no later call of CUDA survives.
+    /// `host`, `mapped`, `array` and `device` memory is zeroed, and random numbers start again at their seed or state.
+    /// The error of the last launch is forgotten, unless it is one that no later call of CUDA survives.
     ///
     /// Shared memory and generators, variables of modules, params and disabled nodes stay as they are. (PyTorch's
     /// `reset` frees the graph: here, that is dropping it, and a [`Definition`](crate::Definition) makes another one.)
@@ -26,6 +26,7 @@ impl Graph {
                     memory.clear(|| self.site().at_memory(&declared.name))?;
                 }
                 Storage::Mapped(memory) => memory.clear(|| self.site().at_memory(&declared.name))?,
+                Storage::Array(array) => array.clear(|| self.site().at_memory(&declared.name))?,
                 Storage::Device(_) | Storage::Shared(_) | Storage::Scratch(_) | Storage::Module => {}
             }
         }

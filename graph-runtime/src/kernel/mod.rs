@@ -8,19 +8,23 @@ pub(crate) mod programmatic;
 pub(crate) mod atomic;
 pub(crate) mod mapped;
 pub(crate) mod texture;
+pub(crate) mod surface;
+pub(crate) mod texels;
 pub(crate) mod dimensions;
 pub(crate) mod integer;
 
 use crate::kernel::integer::Integer;
 use crate::shape::Element;
-use crate::shape::place::{OnDevice, OnMapped, Place, Span};
+use crate::shape::place::{OnArray, OnDevice, OnMapped, Place, Span, TexelMemory};
 use cudarc::driver::CudaFunction;
 use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject, Target};
 use std::sync::Arc;
 
 pub use crate::kernel::dimensions::Dimensions;
 pub use crate::kernel::source::{Declaration, ParamType, Source};
-pub use crate::kernel::texture::{Channel, Texture};
+pub use crate::kernel::surface::Surface;
+pub use crate::kernel::texels::{Channel, Geometry, Texels};
+pub use crate::kernel::texture::Texture;
 pub use graph_plan::{Contract, GridDependency, KernelLimits, ModuleVariable, Param, ParamKind, Scalar, Touched};
 
 /// The facts about a kernel that are known at compile time.
@@ -56,10 +60,12 @@ pub struct KernelFacts {
     pub places: &'static [(u32, &'static str)],
     /// The parameters that are textures. Each is `&` in `params`; the kernel gets a handle and no address.
     pub textures: &'static [Texture],
+    /// The parameters that are surfaces. Each is `&` or `&mut` in `params`; the kernel gets a handle and no address.
+    pub surfaces: &'static [Surface],
     /// The same kernel in files that are tuned for newer devices, each with a `target` above those before it. A device
     /// gets the kernel with the highest target that it runs, and the emulator gets this one. They differ from it in the
-    /// fields that PTX tells: `source`, `limits` and those after it but `contracts` and `textures`. They have no tuned
-    /// kernels of their own.
+    /// fields that PTX tells: `source`, `limits` and those after it but `contracts`, `textures` and `surfaces`. They
+    /// have no tuned kernels of their own.
     pub tuned: &'static [&'static KernelFacts],
 }
 
@@ -129,6 +135,22 @@ impl KernelFacts {
         self.textures.iter().find(|texture| texture.param == param)
     }
 
+    /// The form of a parameter that is a surface.
+    pub(crate) fn surface(&self, param: usize) -> Option<&'static Surface> {
+        self.surfaces.iter().find(|surface| surface.param == param)
+    }
+
+    /// Whether a parameter is a texture or a surface.
+    pub(crate) const fn takes_texels(&self) -> bool {
+        !self.textures.is_empty() || !self.surfaces.is_empty()
+    }
+
+    /// The texels of a parameter that is a texture or a surface.
+    pub(crate) fn texels(&self, param: usize) -> Option<&'static Texels> {
+        let texture = self.texture(param).map(|texture| &texture.texels);
+        texture.or_else(|| self.surface(param).map(|surface| &surface.texels))
+    }
+
     /// The facts that the rules of graphs need.
     pub(crate) const fn code(&self) -> KernelCode<'_> {
         KernelCode {
@@ -165,7 +187,8 @@ impl KernelFacts {
 /// * memory passed as `&` of [`Mapped`](crate::Mapped) is accessed only by `ld` and `st` of elements of this size that
 ///   are strong for the whole system;
 /// * memory passed as `&` of [`Texel`](crate::Texel), which `textures` lists, is read through the texture alone, by
-///   `tex.1d` with an integer or, if it has rows, by `tex.2d`;
+///   the `tex` or `tld4` of its [`Geometry`]; memory passed as `&` of [`Surfel`](crate::Surfel), which `surfaces` lists,
+///   is accessed by `suld` of its geometry alone, and as `&mut` also by `sust`;
 /// * in memory passed as `&mut` of `MaybeUninit`, each element that is read later is written before the kernel reads
 ///   it;
 /// * `loads` and `dependency` leave out nothing that they must list;
@@ -228,6 +251,7 @@ pub(crate) static LOADED: KernelFacts = KernelFacts {
     dependency: GridDependency::NONE,
     places: &[],
     textures: &[],
+    surfaces: &[],
     tuned: &[],
 };
 
@@ -403,6 +427,24 @@ impl CallArgument {
     /// first byte.
     pub fn mapped<S: ?Sized>(place: &Place<S, OnMapped>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::Mapped))
+    }
+
+    /// Device memory or an array that the kernel reads through a texture, as [`Texel`](crate::Texel) says. It gets the
+    /// texture's handle.
+    pub fn texture<S: ?Sized, M: TexelMemory>(place: &Place<S, M>) -> Self {
+        Self(ArgumentKind::Buffer(place.span, Mode::Read))
+    }
+
+    /// An array that the kernel loads through a surface, as [`Surfel`](crate::Surfel) says. It gets the surface's
+    /// handle.
+    pub fn surface<S: ?Sized>(place: &Place<S, OnArray>) -> Self {
+        Self(ArgumentKind::Buffer(place.span, Mode::Read))
+    }
+
+    /// An array that the kernel loads and stores through a surface, as [`Surfel`](crate::Surfel) says. It gets the
+    /// surface's handle.
+    pub fn surface_mut<S: ?Sized>(place: &mut Place<S, OnArray>) -> Self {
+        Self(ArgumentKind::Buffer(place.span, Mode::ReadWrite))
     }
 
     /// Device memory that the kernel initialises: if an element is read later, the kernel writes it, and does so before

@@ -1,6 +1,6 @@
 //! Textures: memory that kernels read by texels.
 
-use crate::shape::Element;
+use crate::kernel::texels::{Channel, Geometry, TexelExtent, TexelFormat, Texels};
 use std::marker::PhantomData;
 
 /// An element of memory that a kernel reads through a texture, in the declaration of a kernel: `&[Texel<T>]`, or
@@ -56,70 +56,6 @@ pub struct Texel<T, S = PointSampler> {
     sampler: PhantomData<S>,
 }
 
-mod sealed {
-    pub trait TexelFormat {}
-}
-
-/// Types of texels: `u8`, `i8`, `u16`, `i16`, `u32`, `i32` and `f32`, and arrays of 2 and 4 of them.
-#[diagnostic::on_unimplemented(
-    message = "a texel cannot be `{Self}`",
-    label = "no type of texels",
-    note = "texels are `u8`, `i8`, `u16`, `i16`, `u32`, `i32` or `f32`, or `[T; 2]` or `[T; 4]` of these"
-)]
-pub trait TexelFormat: Element + sealed::TexelFormat {
-    /// The type of its channels.
-    #[doc(hidden)]
-    const CHANNEL: Channel;
-    /// The number of its channels.
-    #[doc(hidden)]
-    const CHANNELS: u8;
-}
-
-/// The type of a channel of a texel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names of Rust's types")]
-pub enum Channel {
-    U8,
-    I8,
-    U16,
-    I16,
-    U32,
-    I32,
-    F32,
-}
-
-impl Channel {
-    /// The size in bytes.
-    const fn bytes(self) -> usize {
-        match self {
-            Channel::U8 | Channel::I8 => 1,
-            Channel::U16 | Channel::I16 => 2,
-            Channel::U32 | Channel::I32 | Channel::F32 => 4,
-        }
-    }
-}
-
-macro_rules! formats {
-    ($($ty:ty, $channel:ident;)*) => {$(formats! { @ $ty, $channel, 1; [$ty; 2], $channel, 2; [$ty; 4], $channel, 4; })*};
-    (@ $($ty:ty, $channel:ident, $channels:literal;)*) => {$(
-        impl sealed::TexelFormat for $ty {}
-        #[diagnostic::do_not_recommend]
-        impl TexelFormat for $ty {
-            const CHANNEL: Channel = Channel::$channel;
-            const CHANNELS: u8 = $channels;
-        }
-    )*};
-}
-formats! {
-    u8, U8;
-    i8, I8;
-    u16, U16;
-    i16, I16;
-    u32, U32;
-    i32, I32;
-    f32, F32;
-}
-
 /// The way in which kernels read a texture: what they get between texels and outside of them, and what coordinates and
 /// values mean. See [`Texel`].
 ///
@@ -173,12 +109,11 @@ pub enum Addressing {
 pub struct Texture {
     /// The index of the parameter.
     pub param: usize,
-    /// The type of the channels of a texel.
-    pub channel: Channel,
-    /// The number of channels of a texel: 1, 2 or 4.
-    pub channels: u8,
-    /// The texels of a row; `None` if the memory has no rows.
-    pub row: Option<usize>,
+    /// Its texels.
+    pub texels: Texels,
+    /// Whether the memory must be an [array](crate::GraphBuilder::array): `tex1Dfetch` reads memory with addresses
+    /// alone, `tex2D` reads both, and all else reads arrays.
+    pub array: Option<bool>,
     /// As [`Sampler::FILTER`].
     pub filter: Filter,
     /// As [`Sampler::ADDRESSING`].
@@ -203,52 +138,62 @@ const MAX_ROWS: usize = 65_000;
 const MAX_ROW_BYTES: usize = 2_097_120;
 
 impl Texture {
-    /// The texture of a parameter whose elements are `Texel<T, S>`, with rows of this many texels.
-    pub const fn of<T: TexelFormat, S: Sampler>(param: usize, row: Option<usize>) -> Self {
-        Self {
+    /// The texture of a parameter whose elements are `Texel<T, S>`. The other arguments are those of [`Texels::of`].
+    pub const fn of<T: TexelFormat, S: Sampler>(param: usize, layered: bool, lengths: &[usize]) -> Self {
+        let texels = Texels::of::<T>(layered, lengths);
+        let mut texture = Self {
             param,
-            channel: T::CHANNEL,
-            channels: T::CHANNELS,
-            row,
+            texels,
+            array: None,
             filter: S::FILTER,
             addressing: S::ADDRESSING,
             normalized_coordinates: S::NORMALIZED_COORDINATES,
             normalized_values: S::NORMALIZED_VALUES,
+        };
+        texture.array = match texels.geometry {
+            Geometry::Line => Some(texture.has_filter()),
+            Geometry::Plane { .. } => None,
+            Geometry::Volume { .. } | Geometry::Lines { .. } | Geometry::Planes { .. } => Some(true),
+        };
+        texture
+    }
+
+    /// The same, with what the PTX tells about [`Texture::array`]. Without PTX, one dimension is read by `tex1Dfetch` if
+    /// the sampler permits that.
+    pub const fn array(self, array: bool) -> Self {
+        Self {
+            array: Some(array),
+            ..self
         }
     }
 
-    /// The bytes of a texel.
-    pub(crate) const fn texel_bytes(&self) -> usize {
-        self.channels as usize * self.channel.bytes()
-    }
-
-    /// The texels of a row and the rows of memory of this many bytes; without rows, the texels.
-    pub(crate) fn extent(&self, bytes: usize) -> (usize, Option<usize>) {
-        let texels = bytes / self.texel_bytes();
-        match self.row {
-            Some(row) => (row, Some(texels.checked_div(row).unwrap_or(0))),
-            None => (texels, None),
-        }
+    /// Whether it does more than to read texels by their number.
+    const fn has_filter(&self) -> bool {
+        matches!(self.filter, Filter::Linear)
+            || self.normalized_coordinates
+            || matches!(self.addressing, Addressing::Wrap | Addressing::Mirror)
     }
 
     /// The reason that CUDA has no such texture, and what to do, if it has none.
     pub(crate) const fn mistake(&self) -> Option<(&'static str, &'static str)> {
-        let is_float = matches!(self.channel, Channel::F32);
+        let channel = self.texels.channel;
+        let is_float = matches!(channel, Channel::F32);
         let repeats = matches!(self.addressing, Addressing::Wrap | Addressing::Mirror);
-        if self.normalized_values && self.channel.bytes() == 4 {
+        if self.normalized_values && channel.bytes() == 4 {
             return Some((
                 "only integers of 8 and 16 bits are read as normalised values",
                 "set `NORMALIZED_VALUES` to `false`",
             ));
         }
-        if self.row.is_none() {
-            if matches!(self.filter, Filter::Linear) || self.normalized_coordinates || repeats {
-                return Some((
-                    "memory without rows is read by the number of a texel, without a filter",
-                    "declare it as rows, `&[[Texel<T, S>; N]]`, which `tex2D` reads, or use `PointSampler`",
-                ));
-            }
-            return None;
+        if let (Geometry::Line, Some(false)) = (self.texels.geometry, self.array) {
+            return match self.has_filter() {
+                true => Some((
+                    "`tex1Dfetch` reads memory by the number of a texel, without a filter",
+                    "use `PointSampler`, or read an `array` by `tex1D`, or declare it as rows, `&[[Texel<T, S>; N]]`, which \
+                     `tex2D` reads",
+                )),
+                false => None,
+            };
         }
         if matches!(self.filter, Filter::Linear) && !is_float && !self.normalized_values {
             return Some((
@@ -265,10 +210,14 @@ impl Texture {
         None
     }
 
-    /// The reason that memory of `bytes` bytes, from `start` in its buffer, cannot be read through it.
+    /// The reason that memory with addresses, of `bytes` bytes from `start` in its buffer, cannot be read through it.
     pub(crate) fn misfit(&self, start: usize, bytes: usize) -> Option<String> {
-        let (width, rows) = self.extent(bytes);
-        let row_bytes = width.saturating_mul(self.texel_bytes());
+        if self.array == Some(true) {
+            return Some("is no `array`".to_owned());
+        }
+        let TexelExtent { width, height, .. } = self.texels.extent(bytes);
+        let rows = (self.texels.geometry != Geometry::Line).then_some(height);
+        let row_bytes = width.saturating_mul(self.texels.bytes());
         if width == 0 || rows == Some(0) {
             return Some("is empty".to_owned());
         }
@@ -298,22 +247,23 @@ mod tests {
 
     #[test]
     fn memory_must_fit_the_texture() {
-        let rows = Texture::of::<[u8; 4], PointSampler>(0, Some(8));
+        let rows = Texture::of::<[u8; 4], PointSampler>(0, false, &[8]);
         assert_eq!(rows.misfit(512, 96), None);
-        assert_eq!(rows.extent(96), (8, Some(3)));
         assert_eq!(rows.misfit(0, 0).unwrap(), "is empty");
         assert!(rows.misfit(256, 96).unwrap().contains("no multiple of 512"));
         assert!(rows.misfit(0, 65_001 * 32).unwrap().contains("65001 rows of 8 texels"));
-        let narrow = Texture::of::<f32, PointSampler>(0, Some(7));
+        let narrow = Texture::of::<f32, PointSampler>(0, false, &[7]);
         assert!(narrow.misfit(0, 28).unwrap().contains("28 bytes"));
-        let linear = Texture::of::<f32, PointSampler>(0, None);
-        assert_eq!((linear.misfit(0, 12), linear.extent(12)), (None, (3, None)));
+        let linear = Texture::of::<f32, PointSampler>(0, false, &[]);
+        assert_eq!(linear.misfit(0, 12), None);
         assert!(linear.misfit(0, 4 * MAX_TEXELS + 4).is_some());
+        let layers = Texture::of::<f32, PointSampler>(0, true, &[8]);
+        assert_eq!(layers.misfit(0, 96).unwrap(), "is no `array`");
     }
 
     #[test]
     fn cuda_does_not_have_all_textures() {
-        let texture = Texture::of::<u8, PointSampler>(0, Some(32));
+        let texture = Texture::of::<u8, PointSampler>(0, false, &[32]);
         assert_eq!(texture.mistake(), None);
         let linear = Texture {
             filter: Filter::Linear,
@@ -326,8 +276,8 @@ mod tests {
         };
         assert_eq!(values.mistake(), None);
         let words = Texture {
-            channel: Channel::U32,
-            ..values
+            normalized_values: true,
+            ..Texture::of::<u32, PointSampler>(0, false, &[32])
         };
         assert!(words.mistake().unwrap().0.contains("8 and 16 bits"));
         let wraps = Texture {
@@ -335,12 +285,14 @@ mod tests {
             ..texture
         };
         assert!(wraps.mistake().unwrap().0.contains("wrap"));
-        assert!(
-            Texture { row: None, ..values }
-                .mistake()
-                .unwrap()
-                .0
-                .contains("without rows")
-        );
+        let line = Texture {
+            texels: Texels {
+                geometry: Geometry::Line,
+                ..values.texels
+            },
+            ..values
+        };
+        assert!(line.array(false).mistake().unwrap().0.contains("number of a texel"));
+        assert_eq!(line.array(true).mistake(), None);
     }
 }

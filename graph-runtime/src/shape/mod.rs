@@ -32,6 +32,7 @@ mod sealed {
     label = "not plain data",
     note = "what memory holds is `Pod`, of which any bits are a value, and `Send` and `Sync`",
     note = "a struct: `cargo add bytemuck --features derive`, and `#[repr(C)] #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]` before it",
+    note = "numbers of the crate `half`: `cargo add half --features bytemuck`; flags: `u32`, not `bool`",
     note = "in generics, demand `Element`: `graph Name<T: graph_runtime::Element>`"
 )]
 pub trait Element: Pod + Send + Sync {}

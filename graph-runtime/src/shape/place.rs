@@ -11,13 +11,18 @@ use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 
 mod sealed {
-    pub trait Memory {
-        const SPACE: graph_plan::Space;
-    }
+    pub trait Copied {}
+    pub trait TexelMemory {}
 }
 
-/// The kind of memory of a place: [`OnHost`] or [`OnDevice`].
-pub trait Memory: sealed::Memory {}
+/// The kind of memory of a place that has addresses: [`OnHost`] or [`OnDevice`].
+pub trait Memory: Copied {}
+
+/// The kind of memory of a place that copies take: [`OnHost`], [`OnDevice`] or [`OnArray`].
+pub trait Copied: sealed::Copied {}
+
+/// The kind of memory of a place that kernels can read as texels: [`OnDevice`] or [`OnArray`].
+pub trait TexelMemory: sealed::TexelMemory {}
 
 /// The kind of a place in page-locked host memory.
 #[derive(Debug)]
@@ -31,16 +36,23 @@ pub enum OnDevice {}
 #[derive(Debug)]
 pub enum OnMapped {}
 
-impl sealed::Memory for OnHost {
-    const SPACE: graph_plan::Space = graph_plan::Space::Host;
-}
+/// The kind of a place in a CUDA [array](crate::GraphBuilder::array), which has no address: only kernels and copies take
+/// it.
+#[derive(Debug)]
+pub enum OnArray {}
 
-impl sealed::Memory for OnDevice {
-    const SPACE: graph_plan::Space = graph_plan::Space::Device;
-}
-
+impl sealed::Copied for OnHost {}
+impl sealed::Copied for OnDevice {}
+impl sealed::Copied for OnArray {}
+impl Copied for OnHost {}
+impl Copied for OnDevice {}
+impl Copied for OnArray {}
 impl Memory for OnHost {}
 impl Memory for OnDevice {}
+impl sealed::TexelMemory for OnDevice {}
+impl sealed::TexelMemory for OnArray {}
+impl TexelMemory for OnDevice {}
+impl TexelMemory for OnArray {}
 
 /// The untyped part of a [`Place`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,4 +12,6 @@ mod cuda;
 mod definition;
 mod graphs;
 mod pools;
+mod streams;
+mod region;
 mod turn;

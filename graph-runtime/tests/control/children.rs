@@ -2,7 +2,7 @@
 
 use crate::common::{accumulate, add_to, device};
 use graph_runtime::private::Declare as _;
-use graph_runtime::{Error, GraphBuilder, Launch, NodeKind, Result, cuda_graph};
+use graph_runtime::{GraphBuilder, Launch, NodeKind, Result, cuda_graph};
 
 /// Added to a number, takes one from it.
 const MINUS_ONE: u32 = u32::MAX;
@@ -39,8 +39,6 @@ fn bound_parts_and_params_are_used() -> Result<()> {
     graph.last().set_enabled(false)?;
     graph.launch()?;
     assert_eq!(*graph.output()?, [[1; 4], [33; 4]]);
-    let error = graph.second().set_enabled(false).unwrap_err();
-    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
     Ok(())
 }
 

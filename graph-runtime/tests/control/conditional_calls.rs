@@ -327,6 +327,6 @@ fn bodies_hold_what_cuda_runs_in_them() {
         "call node `print` cannot be in the body of `really` [conditional-body]\n\
          note: CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in conditional bodies, and nothing else\n\
          help: move `print` out of the body, before or after `maybe`: it then runs whatever the condition is; remove `really`, \
-         which then runs nothing"
+         which then runs nothing; or let a kernel of the body store to `mapped` memory, which the host loads meanwhile"
     );
 }

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod child_handles;
 mod children;
 mod children_memory;
 mod children_params;

@@ -4,6 +4,7 @@
 use crate::definitions;
 use crate::fake::{device, device_with, is_fake};
 use crate::graphs::{self, Run};
+use crate::lending::lending;
 use crate::memory::{free_on, heap_bytes, objects};
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{Device, Error, Result};
@@ -23,7 +24,7 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 12] = [
     ("pooling", graphs::pooling),
     ("definitions", definitions::definitions),
     ("outside", graphs::outside),
-    ("lending", graphs::lending),
+    ("lending", lending),
     ("debug", graphs::debug),
     ("futures", graphs::futures),
 ];
@@ -43,6 +44,7 @@ pub(crate) fn runs(device: &Device) -> Vec<(String, Device, Scenario)> {
 /// The calls whose failures nobody need hear of: they free something, they are made when something is dropped, they
 /// only improve a message, or something else is tried in their place.
 const QUIET: &[&str] = &[
+    "cuArrayDestroy",
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -67,6 +69,7 @@ const QUIET: &[&str] = &[
     "cuModuleUnload",
     "cuStreamDestroy_v2",
     "cuStreamSynchronize",
+    "cuSurfObjectDestroy",
     "cuTexObjectDestroy",
     "cuThreadExchangeStreamCaptureMode",
     "cudaGraphDestroy",
@@ -95,7 +98,7 @@ const MAX_REPEATS: usize = 4;
 
 /// Whether errors of a call name a node.
 fn is_of_a_node(call: &str) -> bool {
-    if call == "cuTexObjectCreate" {
+    if matches!(call, "cuTexObjectCreate" | "cuSurfObjectCreate") {
         return true;
     }
     let Some((_, what)) = call.split_once("Graph") else {

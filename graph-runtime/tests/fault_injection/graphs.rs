@@ -8,8 +8,8 @@ use graph_runtime::cudarc::driver::{CudaFunction, DriverError, result, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{
-    AnyGraph, BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, Generator,
-    GraphBuilder, HostBuffer, Launch, OnDevice, Pointer, PointerMut, RawGraph, Result, SharedHost, Texel, cuda_graph,
+    AnyGraph, BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, GraphBuilder,
+    HostBuffer, Launch, Mapped, OnDevice, Pointer, PointerMut, RawGraph, Result, SharedHost, Surfel, Texel, cuda_graph,
     cuda_kernels,
 };
 use std::fmt::Debug;
@@ -30,6 +30,19 @@ unsafe extern "C" {
     safe fn sample(image: &[[Texel<f32>; 8]], at: &[[f32; 2]], out: &mut [f32]);
     #[requires(threads <= index.len() && threads <= out.len())]
     safe fn gather_texels(table: &[Texel<f32>], index: &[i32], out: &mut [f32]);
+}
+
+#[cuda_kernels("tests/kernels/arrays.ptx")]
+unsafe extern "C" {
+    /// A step of a blur.
+    safe fn blur(from: &[[Texel<f32>; 8]], to: &mut [[Surfel<f32>; 8]]);
+}
+
+#[cuda_kernels("tests/kernels/mapped.ptx")]
+unsafe extern "C" {
+    /// `values[i] = first + i`
+    #[requires(threads <= values.len())]
+    safe fn fill(values: &[Mapped<u64>], first: u64);
 }
 
 /// One run of a scenario.
@@ -114,6 +127,11 @@ cuda_graph! {
         device  zeros:   [f32; 64];
         scratch sum:     [u32; 8];
         constant table:  [f32; 4] = "table";
+        mapped  told:    [u64; 8];
+        host    picture: [[f32; 8]; 4];
+        device  blurred: [[f32; 8]; 4];
+        array   plane:   [[f32; 8]; 4];
+        array   softer:  [[f32; 8]; 4];
         rng     noise = 7, draws 4;
         param   by:    u32 = 3;
         param   count: u32 = 8;
@@ -145,6 +163,10 @@ cuda_graph! {
         kernel weighed = weigh<<<1, 4>>>(&mut floats)              after load, ones;
         kernel drawn   = draw_numbers<<<1, 16>>>(&noise, &mut numbers, 4);
         kernel turned  = reverse_shared<<<1, 64, 60_000>>>(&zeros, &mut reversed);
+        kernel tell    = fill<<<1, 8>>>(&told, long);
+        memcpy draw    = picture -> plane;
+        kernel smooth  = blur<<<4, 8>>>(&plane, &mut softer)       after draw;
+        memcpy drew    = softer -> blurred                         after smooth;
     }
 }
 
@@ -191,6 +213,7 @@ pub(crate) fn statements(device: &Device, run: &mut Run) -> Result<()> {
     run.step(|| graph.launch())?;
     check(run.step(|| graph.output().copied())?, [22, 22, 22, 22, 11, 11, 11, 11]);
     check(run.step(|| Ok(*graph.wide()?.read()?))?, [8, 5, 8, 8]);
+    check(run.step(|| graph.told()?.load(7))?, 15);
     Ok(())
 }
 
@@ -646,62 +669,6 @@ pub(crate) fn outside(_device: &Device, run: &mut Run) -> Result<()> {
         Ok(_) => panic!("the file has an instruction that does not exist"),
     }
     Ok(())
-}
-
-cuda_graph! {
-    /// A graph over memory of others, with a generator of others.
-    graph Lending(
-        from: host [u32; 64],
-        numbers: mut device [u32; 64],
-        to: mut host [u32; 64],
-        generator: &Generator,
-    ) {
-        rng    noise = generator, draws 4;
-        kernel draw  = draw_numbers<<<1, 16>>>(&noise, &mut numbers, 4);
-        memcpy down  = numbers[32..] -> to[32..] after draw;
-        memcpy up    = from[..32] -> numbers[..32] after draw;
-        memcpy back  = numbers[..32] -> to[..32] after up;
-    }
-}
-
-/// Memory of others, borrowed for a scope, and a generator.
-pub(crate) fn lending(device: &Device, run: &mut Run) -> Result<()> {
-    let stream = device
-        .context()
-        .and_then(|context| context.new_stream().ok())
-        .expect("a new stream");
-    let generator = run.step(|| device.generator(5))?;
-    let (from, mut to) = (vec![3; 64], [0; 64]);
-    let mut slice = stream.clone_htod(&[0_u32; 64]).expect("cudarc copies");
-    let mut graph = run.step(|| {
-        device.scope(|scope| {
-            let (from, to) = (scope.lend(&from)?, scope.lend(&mut to)?);
-            let mut graph = Lending::build(device, from, scope.lend(&mut slice)?, to, &generator)?;
-            graph.launch()?;
-            graph.launch_on(&stream)?;
-            Ok(graph)
-        })
-    })?;
-    check(to[..32].to_vec(), vec![3; 32]);
-    check(
-        to[32..].to_vec(),
-        stream.clone_dtoh(&slice).expect("cudarc copies")[32..].to_vec(),
-    );
-    assert!(matches!(graph.launch(), Err(Error::LoanEnded { .. })));
-    let state = run.step(|| generator.state())?;
-    run.step(|| generator.set_state(state))?;
-    let data = run.step(|| device.alloc::<[u32; 64]>())?;
-    run.step(|| {
-        device.scope(|scope| {
-            graph.rebind_from(scope.lend(&from)?)?;
-            graph.rebind_to(scope.lend(&mut to)?)?;
-            graph.rebind_numbers(&data)?;
-            graph.launch()
-        })
-    })?;
-    check(to[..32].to_vec(), vec![3; 32]);
-    run.step(|| graph.noise().state())?;
-    run.step(|| graph.noise().reseed(1))
 }
 
 /// Rebinding instantiates the graph again, which fails. The calls' names begin with `prefix`. Updates and other

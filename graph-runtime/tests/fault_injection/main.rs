@@ -12,6 +12,7 @@ mod enumeration;
 mod fake;
 mod futures;
 mod graphs;
+mod lending;
 mod memory;
 mod pools;
 mod races;

@@ -6,12 +6,13 @@
 //! the entry that is checked in, which `CUDA_GRAPH_UPDATE_CACHE=1 cargo test -p graph-runtime --test launching kept`
 //! writes anew after a change to `scale.cu`.
 
+mod process;
+
 use crate::common::device;
 use graph_runtime::{Device, Error, GraphBuilder, Launch, Result, cuda_graph, cuda_kernels};
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use process::*;
+use std::path::Path;
+use std::process::Child;
 use std::{env, fs};
 
 #[derive(Clone, Copy, Debug)]
@@ -121,10 +122,6 @@ cuda_graph! {
     }
 }
 
-/// The cache's entry of `scale.cu`, compiled for the emulator, and the name of that file.
-const KEPT: &[u8] = include_bytes!("../sources/scale.entry");
-const KEPT_NAME: &str = include_str!("../sources/scale.name");
-
 /// Builds the graph, launches it, changes it, launches it again.
 fn run(device: &Device) -> Result<()> {
     let mut graph = Scaled::build(device)?;
@@ -139,126 +136,6 @@ fn run(device: &Device) -> Result<()> {
     second.launch()?;
     assert_eq!(second.output()?, &[13.0; 64]);
     Ok(())
-}
-
-/// Set for the processes that the tests start: the name of the test.
-const CHILD: &str = "CUDA_GRAPH_TEST_CHILD";
-
-/// Whether this is a process that the test `name` has started.
-fn is_child(name: &str) -> bool {
-    env::var_os(CHILD).is_some_and(|child| child == name)
-}
-
-/// The variables that lead to NVRTC, besides `LD_LIBRARY_PATH`.
-const PLACES: [&str; 6] = [
-    "CUDA_PATH",
-    "CUDA_HOME",
-    "CUDA_ROOT",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "HOME",
-];
-
-/// The test `name` in a process of its own.
-fn start(name: &str, cache: &Path, compiler: Option<&Path>) -> Child {
-    command(name, cache, compiler).spawn().unwrap()
-}
-
-fn command(name: &str, cache: &Path, compiler: Option<&Path>) -> Command {
-    let named = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let others = env::split_paths(&named).filter(|folder| !has_compiler(folder));
-    let libraries = env::join_paths(compiler.map(PathBuf::from).into_iter().chain(others)).unwrap();
-    let mut command = Command::new(env::current_exe().unwrap());
-    command
-        .args([&*format!("nvrtc::{name}"), "--exact", "--nocapture"])
-        .env(CHILD, name)
-        .env("CUDA_GRAPH_CACHE_DIR", cache)
-        .env("LD_LIBRARY_PATH", libraries)
-        .envs(PLACES.map(|place| (place, "/nowhere")))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command
-}
-
-fn finish(child: Child) {
-    let output = child.wait_with_output().unwrap();
-    let (out, err) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
-    assert!(output.status.success() && out.contains("1 passed"), "{out}\n{err}");
-}
-
-/// Runs the test `name` again, in a process with this cache and this compiler.
-fn again(name: &str, cache: &Path, compiler: Option<&Path>) {
-    finish(start(name, cache, compiler));
-}
-
-/// The folder of NVRTC, or `None`, said aloud, where there is none.
-fn compiler(test: &str) -> Option<PathBuf> {
-    let wheels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.wheels");
-    let wheels = fs::read_dir(wheels).into_iter().flatten().flatten();
-    let wheels = wheels.map(|wheel| wheel.path().join("nvidia/cuda_nvrtc/lib"));
-    let named = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let mut folders = wheels
-        .chain(env::split_paths(&named))
-        .chain(["/usr/local/cuda/lib64".into()]);
-    let found = folders.find(|folder| has_compiler(folder));
-    if found.is_none() {
-        eprintln!("{test}: skipped, since it needs NVRTC (`cargo xtask ptx` fetches it)");
-    }
-    found
-}
-
-fn has_compiler(folder: &Path) -> bool {
-    library(folder).is_some()
-}
-
-/// The library of NVRTC in a folder, whatever version it has in its name.
-fn library(folder: &Path) -> Option<PathBuf> {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files = files.filter(|file| {
-        file.file_name()
-            .to_str()
-            .is_some_and(|name| name.starts_with("libnvrtc.so"))
-    });
-    files.next().map(|file| file.path())
-}
-
-/// An empty folder that is there until the test ends.
-struct Cache(PathBuf);
-
-impl Cache {
-    fn new() -> Self {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("cuda-graph-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
-        let folder = env::temp_dir().join(name);
-        fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-
-    /// One with what is checked in.
-    fn prepared() -> Self {
-        let cache = Self::new();
-        fs::write(cache.0.join(KEPT_NAME), KEPT).unwrap();
-        cache
-    }
-}
-
-impl Drop for Cache {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// The files of a folder, by name.
-fn entries(folder: &Path) -> Vec<(OsString, Vec<u8>)> {
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let mut entries: Vec<_> = files
-        .map(|file| (file.file_name(), fs::read(file.path()).unwrap()))
-        .collect();
-    entries.sort();
-    entries
 }
 
 #[test]
@@ -388,6 +265,11 @@ fn the_compiler_is_found_under_its_versions_name() {
         ("CUDA_PATH", "lib"),
         ("VIRTUAL_ENV", packages),
         ("HOME", &format!(".local/{packages}")),
+        // Where `cargo cuda-graph fetch` puts it.
+        (
+            "CUDA_GRAPH_CACHE_DIR",
+            "wheels/nvidia-cuda-nvrtc-cu12-12.4.127/nvidia/cuda_nvrtc/lib",
+        ),
     ] {
         let folder = place.0.join(variable);
         renamed(&compiler, &folder.join(inside));
@@ -419,6 +301,7 @@ fn without_a_compiler_the_error_says_what_to_do() {
         &env::var("CUDA_GRAPH_CACHE_DIR").unwrap(),
         "note: the loader, which looks in `LD_LIBRARY_PATH`, finds none of `libnvrtc.so`, `libnvrtc.so.13`, `libnvrtc.so.12`",
         "note: there is none in `/nowhere/lib64`, `/nowhere/lib`, `/usr/local/cuda/lib64`",
+        "`cargo cuda-graph fetch` fetches it",
         "cargo cuda-graph ptx",
         "#[cuda_kernels(\"x.ptx\")]",
     ] {

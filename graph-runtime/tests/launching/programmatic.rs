@@ -166,6 +166,7 @@ fn variables_are_early_where_a_kernel_of_the_graph_writes_them() {
         dependency: variables::FACTS.dependency,
         places: variables::FACTS.places,
         textures: &[],
+        surfaces: &[],
         tuned: &[],
     };
     assert_eq!(fault(&READS, &[written(0, false)], &[&READS, right::FACTS]), None);

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod arrays;
 mod constants;
 mod guards;
 mod lending;

@@ -332,7 +332,7 @@ fn memory_that_no_texture_can_have_is_refused() {
     let message = found(builder);
     assert!(
         message.contains(
-            "node `sample` reads `images` through a texture, but that memory begins at byte 128 of its buffer, which is \
+            "node `sample` takes `images` as texels, but that memory begins at byte 128 of its buffer, which is \
              no multiple of 512"
         ),
         "{message}"

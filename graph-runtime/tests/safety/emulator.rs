@@ -7,6 +7,7 @@ use graph_runtime::{
     CallArgument, Device, EmulatorOptions, Error, Graph, GraphBuilder, Kernel, KernelCall, Launch, Place, Result,
     cuda_kernels,
 };
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 #[cuda_kernels("tests/kernels/emulator.ptx")]
@@ -375,6 +376,27 @@ fn endless_waits_end() {
     );
 }
 
+/// What the kernel [`say`] prints, sorted.
+const SAID: [&str; 4] = [
+    "thread 0 of block 0:  1.50%",
+    "thread 0 of block 1:  1.50%",
+    "thread 1 of block 0:  2.50%",
+    "thread 1 of block 1:  2.50%",
+];
+
+/// Launches a kernel that prints.
+fn print_on(device: &Device) -> Result<()> {
+    let mut builder = GraphBuilder::new(device, "Printing");
+    let mut out = builder.device::<[u32; 32]>("out");
+    // SAFETY: the kernel stores two elements.
+    let call = unsafe { say::call(&mut out) };
+    builder.kernel("say", Launch::new(2, 32), call);
+    let mut graph = builder.build()?;
+    graph.launch()?;
+    assert_eq!(graph.device(&out)?.read()?[..2], [3, 3]);
+    Ok(())
+}
+
 #[test]
 fn what_kernels_print_goes_to_the_receiver() -> Result<()> {
     let texts = Arc::new(Mutex::new(Vec::new()));
@@ -382,23 +404,32 @@ fn what_kernels_print_goes_to_the_receiver() -> Result<()> {
     let device = Device::emulator().with_printer(move |text| sink.lock().unwrap().push(text.to_owned()));
     // The receiver stays when the device gets other options.
     for device in [&device, &device.with_delays(5)] {
-        let mut builder = GraphBuilder::new(device, "Printing");
-        let mut out = builder.device::<[u32; 32]>("out");
-        // SAFETY: the kernel stores two elements.
-        let call = unsafe { say::call(&mut out) };
-        builder.kernel("say", Launch::new(2, 32), call);
-        let mut graph = builder.build()?;
-        graph.launch()?;
-        assert_eq!(graph.device(&out)?.read()?[..2], [3, 3]);
+        print_on(device)?;
         let mut texts = std::mem::take(&mut *texts.lock().unwrap());
         texts.sort();
-        let expected = [
-            "0 of block 0:  1.50",
-            "0 of block 1:  1.50",
-            "1 of block 0:  2.50",
-            "1 of block 1:  2.50",
-        ];
-        assert_eq!(texts, expected.map(|text| format!("thread {text}%\n")));
+        assert_eq!(texts, SAID.map(|text| format!("{text}\n")));
     }
+    Ok(())
+}
+
+/// Prints in a process of its own, whose output the test reads.
+#[test]
+fn what_kernels_print_goes_to_standard_output() -> Result<()> {
+    const CHILD: &str = "CUDA_GRAPH_TEST_PRINTS";
+    if std::env::var_os(CHILD).is_some() {
+        return print_on(&Device::emulator());
+    }
+    let program = std::env::current_exe().expect("this program has a path");
+    let mut again = Command::new(program);
+    again.args([
+        "--exact",
+        "emulator::what_kernels_print_goes_to_standard_output",
+        "--nocapture",
+    ]);
+    let output = again.env(CHILD, "1").output().expect("this program runs again");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut said: Vec<&str> = text.lines().filter(|line| line.starts_with("thread ")).collect();
+    said.sort_unstable();
+    assert_eq!(said, SAID, "{text}");
     Ok(())
 }

@@ -179,8 +179,8 @@ fn options_that_exclude_each_other_are_refused() -> Result<()> {
     let mut graph = definition.instantiate(LATER)?;
     let expected = match is_instantiated(&graph) {
         true => {
-            "graph `Chosen`, node `yes`: a graph that kernels may launch has kernels, copies, memsets and child graphs only \
-             (CUDA's rule)"
+            "graph `Chosen`, node `yes`: a graph that kernels may launch has kernels, copies, memsets and child graphs only, \
+             and no copies of arrays (CUDA's rules)"
         }
         false if device.is_emulator() => "graph `Chosen`: on the CPU emulator no kernel can launch a graph",
         false => "graph `Chosen`: in debug mode there is no executable graph that a kernel could launch",

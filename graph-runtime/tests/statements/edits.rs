@@ -500,6 +500,12 @@ fn params_that_are_whole_arguments() -> Result<()> {
             .to_string()
             .contains("requires `n <= data.len()` [contract]")
     );
+    // The value would do; dimensions, which are checked later, do not.
+    let error = graph.edit(|e| {
+        e.set_a(9)?;
+        e.second().set_block(9)
+    });
+    assert!(error.unwrap_err().to_string().contains("[contract]"));
     assert_eq!((graph.a(), graph.wide(), graph.factor(), graph.n()), (1, 10, -0.5, 8));
     check(&mut graph, [12, 11, 1], 1, [-0.5, -0.5])?;
     graph.edit(|e| {

@@ -2,7 +2,7 @@
 
 use crate::code::{
     Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Barrier, BarrierOp, Base, BulkCopy, Call, Callee, Collective,
-    Coordinates, File, Fragment, MatrixOp, Mbarrier, MbarrierOp, Passed, Phase, Role, Slot, TextureFetch, VoteOp,
+    File, Fragment, MatrixOp, Mbarrier, MbarrierOp, Passed, Phase, Role, Slot, SurfaceAccess, TextureFetch, VoteOp,
 };
 use File::{Predicate, R32, R64};
 use Role::{Source, Target as To};
@@ -103,12 +103,16 @@ pub(super) fn bulk_copy(op: &mut BulkCopy, mut each: impl FnMut(File, Role, &mut
 
 pub(super) fn texture_fetch(op: &mut TextureFetch, mut each: impl FnMut(File, Role, &mut Slot)) {
     each(R64, Source, &mut op.handle);
-    let coordinates: &mut [Slot] = match &mut op.at {
-        Coordinates::Index(slot) => std::slice::from_mut(slot),
-        Coordinates::Integers(slots) | Coordinates::Floats(slots) => slots,
-    };
-    coordinates.iter_mut().for_each(|slot| each(R32, Source, slot));
+    op.at.slots().for_each(|slot| each(R32, Source, slot));
     op.d.iter_mut().for_each(|slot| each(R32, To, slot));
+}
+
+pub(super) fn surface(op: &mut SurfaceAccess, mut each: impl FnMut(File, Role, &mut Slot)) {
+    each(R64, Source, &mut op.handle);
+    op.at.slots().for_each(|slot| each(R32, Source, slot));
+    let (file, role) = (width(op.bytes == 8), if op.store { Source } else { To });
+    let values = &mut op.values[..usize::from(op.count)];
+    values.iter_mut().for_each(|slot| each(file, role, slot));
 }
 
 pub(super) fn collective(op: &mut Collective, mut each: impl FnMut(File, Role, &mut Slot)) {

@@ -131,6 +131,7 @@ impl Warp {
             | Op::BulkCopy(_)
             | Op::TextureFetch(_)
             | Op::TextureQuery(_)
+            | Op::Surface(_)
             | Op::Cluster(_)
             | Op::ClusterAddress(_)
             | Op::ActiveMask { .. } => [0; LANES],

@@ -159,6 +159,14 @@ pub(crate) struct Child {
     pub(crate) bindings: Vec<Binding>,
 }
 
+impl Child {
+    /// The place of the graph's name.
+    pub(crate) fn span(&self) -> Span {
+        let first = self.path.segments.first();
+        first.map_or(self.parens, |segment| segment.ident.span())
+    }
+}
+
 /// `name: argument`, where `name` is a name of the child.
 #[derive(Debug)]
 pub(crate) struct Binding {

@@ -63,7 +63,7 @@ fn statements(tokens: TokenStream, around: &[Memory], order: &mut Order) -> Toke
     quote!(#(#visibilities const _: () = ();)* #declarations #uses)
 }
 
-/// `device`, `host`, `scratch`, `mapped` or `constant` memory as the type of a place, and the facts that a closure
+/// `device`, `host`, `scratch`, `mapped`, `array` or `constant` memory as the type of a place, and the facts that a closure
 /// needs.
 pub(super) fn place(space: &TokenTree, name: &TokenTree, shape: &[TokenTree]) -> Option<(TokenStream, Memory)> {
     let space = match space {
@@ -72,6 +72,7 @@ pub(super) fn place(space: &TokenTree, name: &TokenTree, shape: &[TokenTree]) ->
             quote!(::graph_runtime::OnDevice)
         }
         TokenTree::Ident(word) if word == "mapped" => quote!(::graph_runtime::OnMapped),
+        TokenTree::Ident(word) if word == "array" => quote!(::graph_runtime::OnArray),
         _ => return None,
     };
     let (name, shape) = (name.to_string(), stream(shape));
@@ -140,12 +141,15 @@ impl<'t> Statement<'t> {
     fn declaration(&self) -> TokenStream {
         let (name, rest) = (self.name, stream(self.rest));
         match self.keyword {
-            Keyword::Host | Keyword::Device | Keyword::Scratch | Keyword::Constant | Keyword::Mapped => {
-                self.place().map_or_else(TokenStream::new, |(ty, memory)| {
-                    let lengths = lengths(memory.shape);
-                    quote!(#lengths let mut #name: #ty;)
-                })
-            }
+            Keyword::Host
+            | Keyword::Device
+            | Keyword::Scratch
+            | Keyword::Constant
+            | Keyword::Mapped
+            | Keyword::Array => self.place().map_or_else(TokenStream::new, |(ty, memory)| {
+                let lengths = lengths(memory.shape);
+                quote!(#lengths let mut #name: #ty;)
+            }),
             Keyword::Rng => quote!(let mut #name;),
             Keyword::Param => quote!(let mut #name: #rest;),
             Keyword::Kernel
@@ -173,7 +177,7 @@ impl<'t> Statement<'t> {
             Keyword::Host | Keyword::Device | Keyword::Scratch | Keyword::Constant | Keyword::Mapped => {
                 return TokenStream::new();
             }
-            Keyword::Param => return TokenStream::new(),
+            Keyword::Array | Keyword::Param => return TokenStream::new(),
             Keyword::For | Keyword::Each => return self.iterations(action, memory, order),
             Keyword::Kernel => launch(action),
             Keyword::Memcpy => pair(action, "->"),

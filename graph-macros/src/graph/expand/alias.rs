@@ -51,17 +51,26 @@ pub(super) fn allowed(graph: &Graph<'_>) -> Option<TokenStream> {
     graph.is_expression().then(levels)
 }
 
-/// The declarations of all aliases.
-pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
+/// The declarations of the aliases of kernels.
+pub(super) fn kernels_aliased(graph: &Graph<'_>) -> TokenStream {
+    declared(graph, |node| {
+        Some((kernel_alias(node), own_kernel(graph, node.action.launch()?)?))
+    })
+}
+
+/// The declarations of the aliases of children.
+pub(super) fn children_aliased(graph: &Graph<'_>) -> TokenStream {
+    declared(graph, |node| {
+        let child = node.action.child()?;
+        Some((own_alias(graph, node, child)?, &child.path))
+    })
+}
+
+fn declared<'a>(graph: &'a Graph<'_>, alias: impl Fn(&'a Node) -> Option<(Ident, &'a Path)>) -> TokenStream {
     let allowed = allowed(graph);
-    let declare = |node: &&Node| {
-        let (alias, path) = match node.action.child() {
-            Some(child) => (own_alias(graph, node, child)?, &child.path),
-            None => (kernel_alias(node), own_kernel(graph, node.action.launch()?)?),
-        };
-        Some(quote!(#allowed type #alias = #path;))
-    };
-    graph.nodes.iter().filter_map(declare).collect()
+    let aliases = graph.nodes.iter().filter_map(|node| alias(node));
+    let declared = aliases.map(|(alias, path)| quote!(#allowed type #alias = #path;));
+    declared.collect()
 }
 
 /// The child's type. It is the alias, so that a wrong path is one error, unless the path mentions generics of the
@@ -74,12 +83,23 @@ pub(super) fn child_path(graph: &Graph<'_>, node: &Node, child: &Child) -> Token
     }
 }
 
-pub(super) fn child_alias(node: &Node) -> Ident {
+/// The child's type where a type is expected, at the place of its name.
+pub(super) fn child_type(graph: &Graph<'_>, node: &Node, child: &Child) -> TokenStream {
+    match own_alias(graph, node, child) {
+        None => child.path.to_token_stream(),
+        Some(mut alias) => {
+            alias.set_span(child.span());
+            alias.to_token_stream()
+        }
+    }
+}
+
+fn child_alias(node: &Node) -> Ident {
     Ident::new(&format!("__child_{}", node.name.unraw()), node.name.span())
 }
 
 /// The alias, if items beside the type can name the child's type.
-pub(super) fn own_alias(graph: &Graph<'_>, node: &Node, child: &Child) -> Option<Ident> {
+fn own_alias(graph: &Graph<'_>, node: &Node, child: &Child) -> Option<Ident> {
     (!generic(graph, child.path.to_token_stream())).then(|| child_alias(node))
 }
 

@@ -1,8 +1,8 @@
 //! Child graphs: the calls of their functions, and the assertions about their bindings.
 
-use super::alias::{child_alias, child_path};
+use super::alias::child_path;
 use super::names::hidden;
-use super::part::{borrow, generic, spanned_call};
+use super::part::{borrow, spanned_call};
 use crate::graph::ast::{Argument, Binding, Child, Node};
 use crate::graph::constant::mentions;
 use crate::graph::resolve::Graph;
@@ -103,11 +103,7 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
         (span, spanned_call(function, operands, end))
     });
     let names = child.bindings.iter().map(|binding| binding.name.unraw().to_string());
-    let span = child
-        .path
-        .segments
-        .first()
-        .map_or(child.parens, |segment| segment.ident.span());
+    let span = child.span();
     let function = quote_spanned!(span=> __p::check_bound);
     let all = spanned_call(function, quote!(#interface, #name, &[#(#names),*]), child.parens);
     let inside = conditional_around(graph, node).map(|owner| {
@@ -115,15 +111,7 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
         let call = spanned_call(function, quote!(#interface, #owner), child.parens);
         (span, call)
     });
-    let function = quote_spanned!(span=> __p::is_graph);
-    let mut named = child.path.to_token_stream();
-    if !generic(graph, named.clone()) {
-        let mut alias = child_alias(node);
-        alias.set_span(span);
-        named = alias.to_token_stream();
-    }
-    let graph = spanned_call(quote!(#function::<#named>), TokenStream::new(), child.parens);
-    bindings.chain([(span, graph), (span, all)]).chain(inside).collect()
+    bindings.chain([(span, all)]).chain(inside).collect()
 }
 
 /// Whether the constant is visible here that a child has for a name whose visibility is limited. The constants of the

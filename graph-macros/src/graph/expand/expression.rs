@@ -6,7 +6,7 @@
 
 mod definition;
 
-use super::alias::aliases;
+use super::alias::{child_type, children_aliased, kernels_aliased};
 use super::atomic;
 use super::intact;
 use super::interface::Bodies;
@@ -16,7 +16,7 @@ use super::programmatic;
 use super::resource;
 use super::resource::initial;
 use super::step;
-use super::types::changes;
+use super::types::{changes, children};
 use crate::graph::ast::{Form, Resource, ResourceKind};
 use crate::graph::editor;
 use crate::graph::resolve::{Graph, params};
@@ -30,7 +30,7 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
     let messages = report.tokens();
     let (builder, built) = (hidden("builder"), hidden("graph"));
     let definitions = definition::definitions(graph, Bodies::Real);
-    let aliases = aliases(graph);
+    let (kernels, child_graphs) = (kernels_aliased(graph), children_aliased(graph));
     let Assertions {
         items: assertions,
         generic,
@@ -49,7 +49,8 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
     quote! {{
         #paths
         #definitions
-        #aliases
+        #kernels
+        #child_graphs
         #assertions
         #orders
         #warnings
@@ -89,7 +90,7 @@ pub(crate) fn seen(graph: &Graph<'_>, report: &Report) -> TokenStream {
 /// An expression of the type of the graph, which is not built.
 fn value(graph: &Graph<'_>, builder: &Ident, messages: &TokenStream, nodes: &TokenStream) -> TokenStream {
     let definitions = definition::definitions(graph, Bodies::Stub);
-    let (device, aliases) = (device(graph), aliases(graph));
+    let (device, kernels, child_graphs) = (device(graph), kernels_aliased(graph), children_aliased(graph));
     let (resources, initial) = (resources(graph, &builder.to_token_stream()), initial(graph));
     let changing = changes(graph).then(|| {
         let (name, types) = (nodes_name(), types(graph));
@@ -103,7 +104,8 @@ fn value(graph: &Graph<'_>, builder: &Ident, messages: &TokenStream, nodes: &Tok
     quote! {{
         #paths
         #definitions
-        #aliases
+        #kernels
+        #child_graphs
         #messages
         #[allow(unreachable_code, unused_variables)]
         __p::stub(#device, move |#builder| {
@@ -133,6 +135,7 @@ fn resources(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
         | ResourceKind::Scratch
         | ResourceKind::Constant
         | ResourceKind::Mapped
+        | ResourceKind::Array
         | ResourceKind::Rng
         | ResourceKind::Shared { .. } => resource::declare(graph, resource, builder, None),
     };
@@ -207,11 +210,26 @@ fn construct(graph: &Graph<'_>, built: &TokenStream) -> TokenStream {
         | ResourceKind::Scratch
         | ResourceKind::Constant
         | ResourceKind::Mapped
+        | ResourceKind::Array
         | ResourceKind::Rng
         | ResourceKind::Shared { .. } => local(&resource.name).to_token_stream(),
     });
     let params = graph.params.iter().map(|param| &param.name);
+    let children = children(graph).filter_map(|index| {
+        let node = graph.nodes[index];
+        let child = node.action.child()?;
+        let ty = child_type(graph, node, child);
+        Some(quote_spanned!(child.span()=> __p::graph_type::<#ty>()))
+    });
     let nodes = changes(graph).then(nodes_name);
     let (module, name) = (definition::module(), &graph.item.name);
-    quote!(#module::#name::__new(#built, #(#resources,)* #(#params,)* #nodes))
+    quote! {
+        #module::#name::__new(
+            #built,
+            #(#resources,)*
+            #(#params,)*
+            #(#children,)*
+            #nodes
+        )
+    }
 }

@@ -1,4 +1,4 @@
-//! The interface of a graph: the type, the accessors of memory and params, the handles of nodes.
+//! The interface of a graph: the type, and the accessors of memory and params.
 
 use super::argument::{argument_type, kept};
 use super::names::{Source, copy, receiver, unseen, value_name};
@@ -8,11 +8,11 @@ use super::types::{
     Lent, arguments, cloned, generics, lent, marker, memory_lent, nodes_field, param_type, place_type_at, resource_type,
 };
 use super::visibility::visibility;
-use crate::graph::ast::{Node, Resource, ResourceKind};
+use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::check::mapped::is_unfit;
 use crate::graph::resolve::{Graph, Value};
 use graph_plan::Space;
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{GenericParam, Lifetime, LifetimeParam};
@@ -59,16 +59,9 @@ pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let resources = graph
         .resources
         .iter()
-        .filter(|resource| resource.kind != ResourceKind::Scratch)
+        .filter(|resource| !matches!(resource.kind, ResourceKind::Scratch | ResourceKind::Array))
         .map(|resource| resource_methods(graph, resource, bodies));
-    let translated = graph.is_translated();
-    let handles = graph
-        .nodes
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| !graph.nameless.contains(index))
-        .map(|(index, node)| handle(graph, index, node, translated, bodies));
-    let methods = implementation(graph, quote!(#common #memory #(#resources)* #(#handles)*));
+    let methods = implementation(graph, quote!(#common #memory #(#resources)*));
     let (debug, any_graph) = (debug(graph, bodies), any_graph(graph, bodies));
     quote!(#methods #debug #any_graph)
 }
@@ -180,7 +173,7 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
 /// The name of a type with the user's position, but not with the user's hygiene. Otherwise, if rustc cannot find
 /// another type, it suggests a type parameter after this name, and it reports the same mistake again without that
 /// suggestion.
-fn without_suggestions(mut name: Ident) -> Ident {
+pub(super) fn without_suggestions(mut name: Ident) -> Ident {
     name.set_span(name.span().resolved_at(Span::call_site()));
     name
 }
@@ -276,35 +269,6 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> Toke
         #(#docs)*
         #promise
         #visibility fn #set(&mut #this, #value: #ty) -> __g::Result<()> #condition { #body }
-    }
-}
-
-/// The method that returns the handle of a node. In `for`s, it takes the numbers of the iterations, from the outermost
-/// inwards.
-fn handle(graph: &Graph<'_>, index: usize, node: &Node, translated: bool, bodies: Bodies) -> TokenStream {
-    let (name, docs) = (&node.name, &node.attributes.docs);
-    let visibility = visibility(graph, &node.attributes);
-    let summary = format!(" The node `{name}`.");
-    let variables = graph.variables_up_to(graph.draft.loop_around(index));
-    let distinct = |(position, variable): (usize, &&Ident)| match variables[..position].contains(variable) {
-        true => format_ident!("__iteration_{position}"), // a mistake that was reported
-        false => (*variable).clone(),
-    };
-    let variables: Vec<Ident> = variables.iter().enumerate().map(distinct).collect();
-    let (number, text) = (Literal::usize_unsuffixed(index), name.to_string());
-    let get = match translated {
-        false => quote!(__p::node_handle(&mut self.__graph, #number)),
-        true => {
-            let values = variables.iter().map(unseen);
-            quote!(__p::iteration_handle(&mut self.__graph, #number, #text, &[#(#values),*]))
-        }
-    };
-    let (get, promise) = (bodies.of(get), promise::mention(graph));
-    quote! {
-        #[doc = #summary]
-        #(#docs)*
-        #promise
-        #visibility fn #name(&mut self #(, #variables: ::core::primitive::usize)*) -> __g::NodeHandle<'_> { #get }
     }
 }
 

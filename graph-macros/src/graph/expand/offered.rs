@@ -193,15 +193,6 @@ fn bound_type(graph: &Graph<'_>) -> TokenStream {
     quote!(__Bound<#(#arguments),*>)
 }
 
-/// The implementation of the trait of graphs that can be child graphs.
-pub(super) fn declared(graph: &Graph<'_>) -> TokenStream {
-    let (name, generics) = (&graph.item.name, generics(graph));
-    let (parameters, arguments, condition) = generics.split_for_impl();
-    quote! {
-        impl #parameters __p::DeclaredGraph for #name #arguments #condition {}
-    }
-}
-
 /// The constant that lists the names that can be bound.
 fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStream {
     let (mut memory, mut values) = (Vec::new(), Vec::new());

@@ -34,12 +34,12 @@ impl<'a> Range<'a> {
         }
     }
 
-    /// The range as a Rust expression.
+    /// The range as a Rust expression. It names its type, so that rustc refuses a bound of another type at the bound.
     pub(super) fn tokens(&self) -> TokenStream {
         let (start, end) = (self.start(), self.end());
         match end {
-            Some(end) => quote!((#start)..(#end)),
-            None => quote!((#start)..),
+            Some(end) => quote!(::core::ops::Range::<::core::primitive::usize> { start: #start, end: #end }),
+            None => quote!(::core::ops::RangeFrom::<::core::primitive::usize> { start: #start }),
         }
     }
 

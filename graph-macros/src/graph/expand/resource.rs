@@ -54,6 +54,7 @@ pub(super) fn declare(
             return quote!(let #place = __g::GraphBuilder::#function::<#element>(#builder, #name #length););
         }
         ResourceKind::Mapped => function("mapped"),
+        ResourceKind::Array => function("array"),
         ResourceKind::Host => function("host"),
         ResourceKind::Device => function("device"),
     };

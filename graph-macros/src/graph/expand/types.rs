@@ -18,7 +18,7 @@ pub(super) fn generics(graph: &Graph<'_>) -> Generics {
     graph.item.generics.clone()
 }
 
-/// The generics of the type of an expression: a parameter for each resource and param, and one for the closure.
+/// The generics of the type of an expression: a parameter for each resource, param and child, and one for the closure.
 pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
     let mut generics = Generics::default();
     for resource in &graph.resources {
@@ -31,6 +31,10 @@ pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
             },
             ResourceKind::Mapped => quote!(__p::MappedSlot),
             ResourceKind::Rng => quote!(::core::borrow::Borrow<__g::Rng>),
+            ResourceKind::Array => {
+                generics.params.push(parse_quote!(#name));
+                continue;
+            }
             ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Constant | ResourceKind::Shared { .. } => {
                 quote!(__p::Slot)
             }
@@ -41,10 +45,19 @@ pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
         let name = expression_param(param);
         generics.params.push(parse_quote!(#name));
     }
+    for child in children(graph) {
+        let name = expression_child(child);
+        generics.params.push(parse_quote!(#name));
+    }
     if changes(graph) {
         generics.params.push(nodes_parameter(graph));
     }
     generics
+}
+
+/// The nodes that are child graphs, by index.
+pub(super) fn children(graph: &Graph<'_>) -> impl Iterator<Item = usize> {
+    (0..graph.nodes.len()).filter(|&node| graph.nodes[node].action.child().is_some())
 }
 
 /// The type parameter of the closure with the nodes that mention params.
@@ -76,6 +89,11 @@ pub(super) fn expression_param(param: usize) -> Ident {
     format_ident!("P{param}")
 }
 
+/// The type parameter for the graph of a child, by the index of its node.
+pub(super) fn expression_child(node: usize) -> Ident {
+    format_ident!("C{node}")
+}
+
 /// The bounds of the accessors of params. (If a type is not `Clone`, rustc reports that in the block; here, only the
 /// accessors are missing then.)
 pub(super) fn cloned(graph: &Graph<'_>) -> Option<TokenStream> {
@@ -99,13 +117,13 @@ pub(super) fn place_type_at(graph: &Graph<'_>, resource: &Resource, runtime: &To
         return quote!(#runtime::Rng);
     }
     let shape = Shape::of(graph, resource).at(runtime);
-    if resource.kind == ResourceKind::Mapped {
-        return quote!(#runtime::Place<#shape, #runtime::OnMapped>);
-    }
-    match resource.space() {
-        Space::Host => quote!(#runtime::Place<#shape, #runtime::OnHost>),
-        Space::Device => quote!(#runtime::Place<#shape, #runtime::OnDevice>),
-    }
+    let memory = match (resource.kind, resource.space()) {
+        (ResourceKind::Mapped, _) => quote!(OnMapped),
+        (ResourceKind::Array, _) => quote!(OnArray),
+        (_, Space::Host) => quote!(OnHost),
+        (_, Space::Device) => quote!(OnDevice),
+    };
+    quote!(#runtime::Place<#shape, #runtime::#memory>)
 }
 
 /// The type parameter for the type of a resource: a place, or a moved local.

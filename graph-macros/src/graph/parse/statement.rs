@@ -125,6 +125,7 @@ impl Kind {
             Keyword::Device => Self::Memory(ResourceKind::Device),
             Keyword::Scratch => Self::Memory(ResourceKind::Scratch),
             Keyword::Mapped => Self::Memory(ResourceKind::Mapped),
+            Keyword::Array => Self::Memory(ResourceKind::Array),
             Keyword::Constant => Self::Constant,
             Keyword::Param => Self::Param,
             Keyword::Rng => Self::Rng,

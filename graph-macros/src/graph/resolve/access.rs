@@ -132,12 +132,14 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
             let misused = misused.or_else(|| graph_plan::misused_constant(&graph.draft, node, resource));
             let mode = mapped(graph, node, resource, mode);
             let misused = misused.or_else(|| graph_plan::misused_mapped(&graph.draft, node, resource, mode));
+            let region = region(graph, node, place);
+            let misused = misused.or_else(|| graph_plan::misused_array(&graph.draft, node, resource, &region));
             if let Some(mistake) = misused {
                 report.push_between(start, place.end, &mistake);
                 return;
             }
             fixed(graph, node, place, report);
-            let access = graph.draft.access(node, resource, region(graph, node, place), mode);
+            let access = graph.draft.access(node, resource, region, mode);
             graph.draft.accesses[access].line = line(name.span()).and_then(|line| u32::try_from(line).ok());
             graph.accesses.push((place, start));
             return;

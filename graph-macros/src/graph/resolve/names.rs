@@ -162,6 +162,7 @@ impl<'a> Graph<'a> {
         self.draft.resources[index].scratch = resource.kind == ResourceKind::Scratch;
         self.draft.resources[index].constant = resource.kind == ResourceKind::Constant;
         self.draft.resources[index].mapped = resource.kind == ResourceKind::Mapped;
+        self.draft.resources[index].array = resource.kind == ResourceKind::Array;
         Entity::Resource(index)
     }
 
@@ -200,7 +201,7 @@ fn kind(action: &Action) -> NodeKind {
 /// The names of the accessors of declared memory.
 fn memory_accessors(resource: &Resource) -> Vec<String> {
     match resource.kind {
-        ResourceKind::Scratch | ResourceKind::Mapped | ResourceKind::Rng => Vec::new(),
+        ResourceKind::Scratch | ResourceKind::Mapped | ResourceKind::Array | ResourceKind::Rng => Vec::new(),
         ResourceKind::Host
         | ResourceKind::Device
         | ResourceKind::Constant

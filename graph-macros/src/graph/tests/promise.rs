@@ -12,11 +12,11 @@ const MEMORY: &str = "
     param n: u32 = 4;
     memcpy up = input -> index;";
 
-/// The documentation of each method, struct and field.
+/// The documentation of each method, struct and field. Names of methods that parents of a child call begin with `child`.
 fn docs(statements: &str) -> BTreeMap<String, String> {
     let text = format!("pub graph Look(shared: mut device [f32; 4]) {{ {MEMORY} {statements} }}");
     let file = unfolded(syn::parse2(expand(text.parse().unwrap())).expect("the expansion is Rust"));
-    let (mut found, mut docs) = (BTreeMap::new(), String::new());
+    let (mut found, mut docs, mut owner) = (BTreeMap::new(), String::new(), "");
     for line in prettyplease::unparse(&file).lines().map(str::trim) {
         if let Some(doc) = line.strip_prefix("///") {
             docs += doc;
@@ -25,12 +25,15 @@ fn docs(statements: &str) -> BTreeMap<String, String> {
         if line.starts_with("#[") {
             continue;
         }
+        if line.starts_with("impl") {
+            owner = if line.contains("LookNodes") { "child " } else { "" };
+        }
         let docs = std::mem::take(&mut docs);
         let line = line.trim_start_matches("pub ");
         for item in ["fn ", "struct "] {
             if let Some(name) = line.strip_prefix(item) {
                 let name = name.split(['(', '<', ' ']).next().unwrap();
-                found.insert(format!("{item}{name}"), docs.clone());
+                found.insert(format!("{owner}{item}{name}"), docs.clone());
             }
         }
     }
@@ -77,7 +80,9 @@ fn whatever_can_change_what_an_unsafe_node_relies_on_says_so() {
                 "{method}: {docs:?}"
             );
         }
-        assert!(docs["struct LookMemory"].contains("(Look#unsafe-nodes)"), "{docs:?}");
+        for elsewhere in ["struct LookMemory", "child fn up", "child fn look"] {
+            assert!(docs[elsewhere].contains("(Look#unsafe-nodes)"), "{elsewhere}: {docs:?}");
+        }
     }
 }
 

@@ -167,8 +167,8 @@ fn input(index: usize, param: &Param) -> TokenStream {
         Kind::Buffer(buffer) => {
             let (span, mutability) = (ends(&buffer.ty).0, &buffer.mutability);
             let shape = buffer.exact.as_ref().map_or_else(|| quote!(#shape), |ty| quote!(#ty));
-            let memory = buffer.memory();
-            let place = quote_spanned!(span=> ::graph_runtime::Place<#shape, ::graph_runtime::#memory>);
+            let memory = buffer.takes().place();
+            let place = quote_spanned!(span=> ::graph_runtime::Place<#shape, #memory>);
             quote_spanned!(span=> #ident: &#mutability #place)
         }
         Kind::Value(value) if value.scalar.is_integer() => {

@@ -1,10 +1,9 @@
 //! Traits of the types that a kernel's parameters take. Their messages name the parameter, which rustc's own do not.
 
 use crate::kernels::declaration::Declaration;
-use crate::kernels::param::{Buffer, Kind, Param, Value};
+use crate::kernels::param::{Buffer, Kind, Param, Takes, Value};
 use crate::span::ends;
 use crate::text::text;
-use graph_plan::Mode;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -116,10 +115,12 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
             parameter(declaration, param, &escaped(&buffer.ty)),
         );
         let (lent, _) = buffer.lending();
-        let label = match (buffer.mode(), buffer.mutability) {
-            (Mode::Mapped, _) => "expected `mapped` memory, as `&x`",
-            (Mode::Read | Mode::Write | Mode::ReadWrite | Mode::Atomic, Some(_)) => "expected memory, as `&mut x`",
-            (Mode::Read | Mode::Write | Mode::ReadWrite | Mode::Atomic, None) => "expected memory, as `&x`",
+        let label = match (buffer.takes(), buffer.mutability) {
+            (Takes::Mapped, _) => "expected `mapped` memory, as `&x`",
+            (Takes::Array, None) => "expected an `array`, as `&x`",
+            (Takes::Array, Some(_)) => "expected an `array`, as `&mut x`",
+            (Takes::Device, Some(_)) => "expected memory, as `&mut x`",
+            (Takes::Device | Takes::Texels, _) => "expected memory, as `&x`",
         };
         quote! {
             #[diagnostic::on_unimplemented(message = #message, label = #label)]
@@ -202,12 +203,18 @@ pub(super) fn implementations(declaration: &Declaration) -> TokenStream {
     let leading = param.map(|param| quote!(#param,));
     let implementation = |(param, buffer): (&Param, &Buffer)| {
         let (ident, ident_of_shape) = (name(declaration, param), name_of_shape(declaration, param));
-        let memory = buffer.memory();
+        let (any, memory) = match buffer.takes() {
+            Takes::Texels => (
+                quote!(, __Memory: ::graph_runtime::private::TexelMemory),
+                quote!(__Memory),
+            ),
+            takes @ (Takes::Device | Takes::Mapped | Takes::Array) => (TokenStream::new(), takes.place()),
+        };
         let reference = |mutability: TokenStream| {
             quote! {
                 #[diagnostic::do_not_recommend]
-                unsafe impl<__Shape: ?::core::marker::Sized> #module::#ident
-                    for &#mutability ::graph_runtime::Place<__Shape, ::graph_runtime::#memory>
+                unsafe impl<__Shape: ?::core::marker::Sized #any> #module::#ident
+                    for &#mutability ::graph_runtime::Place<__Shape, #memory>
                 {
                     type Shape = __Shape;
                 }
@@ -215,7 +222,7 @@ pub(super) fn implementations(declaration: &Declaration) -> TokenStream {
         };
         let shared = buffer.mutability.is_none().then(|| reference(TokenStream::new()));
         let unit = &buffer.unit;
-        let mutable = (buffer.mode() != Mode::Mapped).then(|| reference(quote!(mut)));
+        let mutable = (buffer.takes() != Takes::Mapped).then(|| reference(quote!(mut)));
         let shape = match &buffer.exact {
             Some(exact) => quote! {
                 #[diagnostic::do_not_recommend]

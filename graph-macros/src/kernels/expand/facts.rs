@@ -41,7 +41,8 @@ fn of_file(source: Option<&Source>, kernel: &Checked, file: usize, tuned: &[Toke
     let (shared, target) = summary.map_or((0, ""), |summary| (summary.static_shared, &summary.target));
     let limits = limits(summary);
     let dependency = dependency(summary);
-    let textures = super::wrapper::textures(&declaration.params);
+    let textures = super::wrapper::textures(&declaration.params, summary);
+    let surfaces = super::wrapper::surfaces(&declaration.params);
     let variables = summary.into_iter().flat_map(|summary: &KernelSummary| {
         summary
             .variables
@@ -64,6 +65,7 @@ fn of_file(source: Option<&Source>, kernel: &Checked, file: usize, tuned: &[Toke
             dependency: #dependency,
             places: &[#(#places),*],
             textures: &[#(#textures),*],
+            surfaces: &[#(#surfaces),*],
             tuned: &[#(#tuned),*],
         }
     }

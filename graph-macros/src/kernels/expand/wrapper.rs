@@ -1,5 +1,5 @@
-//! The assertions about `Atomic<T>`, `Mapped<T>`, `MaybeUninit<T>` and `Texel<T, S>`: that they are the types of these
-//! names, that the kernel updates elements of the size of `T`, and that CUDA has such a texture. Only rustc knows
+//! The assertions about `Atomic<T>`, `Mapped<T>`, `MaybeUninit<T>`, `Texel<T, S>` and `Surfel<T>`: that they are the
+//! types of these names, that the kernel updates elements of the size of `T`, and that CUDA has such a texture. Only rustc knows
 //! these.
 
 use crate::kernels::check::Checked;
@@ -8,7 +8,7 @@ use crate::kernels::source::Source;
 use crate::span::ends;
 use crate::text::text;
 use graph_plan::Scalar;
-use graph_ptx::KernelSummary;
+use graph_ptx::{Access, KernelSummary};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
@@ -24,9 +24,18 @@ pub(super) fn assertions(source: Option<&Source>, kernel: &Checked, this: &Token
         let wrapper = buffer.wrapper.as_ref()?;
         Some(match wrapper.kind {
             Wrapping::Atomic => atomic(source, kernel, index, buffer, wrapper),
-            Wrapping::Mapped => mapped(wrapper),
-            Wrapping::Uninit => uninit(wrapper),
-            Wrapping::Texel => texel(kernel, this, index, buffer, wrapper),
+            Wrapping::Mapped => is(wrapper, quote!(::graph_runtime::Mapped)),
+            Wrapping::Uninit => is(wrapper, quote!(::core::mem::MaybeUninit)),
+            Wrapping::Texel => {
+                let layered = layered(buffer);
+                let texel = texel(kernel, this, index, buffer, wrapper);
+                quote!(#layered #texel)
+            }
+            Wrapping::Surfel => {
+                let layered = layered(buffer);
+                let surfel = is(wrapper, quote!(::graph_runtime::Surfel));
+                quote!(#layered #surfel)
+            }
         })
     };
     params.filter_map(assertion).collect()
@@ -63,18 +72,20 @@ fn atomic(source: Option<&Source>, kernel: &Checked, index: usize, buffer: &Buff
     }
 }
 
-fn mapped(wrapper: &Wrapper) -> TokenStream {
+/// The assertion that a type is the one of this path.
+fn is(wrapper: &Wrapper, path: TokenStream) -> TokenStream {
     let Wrapper { ty, inner, .. } = wrapper;
     quote_spanned! {ends(ty).0=>
-        const _: ::core::marker::PhantomData<::graph_runtime::Mapped<#inner>> = ::core::marker::PhantomData::<#ty>;
+        const _: ::core::marker::PhantomData<#path<#inner>> = ::core::marker::PhantomData::<#ty>;
     }
 }
 
-fn uninit(wrapper: &Wrapper) -> TokenStream {
-    let Wrapper { ty, inner, .. } = wrapper;
-    quote_spanned! {ends(ty).0=>
-        const _: ::core::marker::PhantomData<::core::mem::MaybeUninit<#inner>> = ::core::marker::PhantomData::<#ty>;
-    }
+/// The assertion that `Layered<..>` is the type of this name.
+fn layered(buffer: &Buffer) -> Option<TokenStream> {
+    let (ty, inner) = buffer.layered.as_ref()?;
+    Some(quote_spanned! {ends(ty).0=>
+        const _: ::core::marker::PhantomData<::graph_runtime::Layered<#inner>> = ::core::marker::PhantomData::<#ty>;
+    })
 }
 
 fn texel(kernel: &Checked, this: &TokenStream, index: usize, buffer: &Buffer, wrapper: &Wrapper) -> TokenStream {
@@ -91,26 +102,41 @@ fn texel(kernel: &Checked, this: &TokenStream, index: usize, buffer: &Buffer, wr
     }
 }
 
-/// The length of the rows of texels, as an `Option`.
-fn row(buffer: &Buffer, wrapper: &Wrapper) -> TokenStream {
-    match wrapper.row(&buffer.unit) {
-        Some(len) => quote!(::core::option::Option::Some(#len)),
-        None => quote!(::core::option::Option::None),
-    }
+/// Whether a parameter has layers, and the lengths of the dimensions in its outermost one.
+fn dimensions(buffer: &Buffer, wrapper: &Wrapper) -> TokenStream {
+    let (layered, lengths) = (buffer.layered.is_some(), wrapper.lengths(&buffer.unit));
+    quote!(#layered, &[#(#lengths),*])
+}
+
+/// The surfaces among the parameters of a kernel, for its facts.
+pub(super) fn surfaces(params: &[Param]) -> Vec<TokenStream> {
+    let surface = |(index, param): (usize, &Param)| {
+        let Kind::Buffer(buffer) = &param.kind else { return None };
+        let wrapper = buffer.wrapper_of(Wrapping::Surfel)?;
+        let (dimensions, inner) = (dimensions(buffer, wrapper), &wrapper.inner);
+        Some(quote_spanned! {ends(&wrapper.ty).0=>
+            ::graph_runtime::kernel::Surface::of::<#inner>(#index, #dimensions)
+        })
+    };
+    params.iter().enumerate().filter_map(surface).collect()
 }
 
 /// The textures among the parameters of a kernel, for its facts.
-pub(super) fn textures(params: &[Param]) -> Vec<TokenStream> {
+pub(super) fn textures(params: &[Param], summary: Option<&KernelSummary>) -> Vec<TokenStream> {
     let texture = |(index, param): (usize, &Param)| {
         let Kind::Buffer(buffer) = &param.kind else { return None };
-        let wrapper = buffer.texel()?;
-        let (row, inner) = (row(buffer, wrapper), &wrapper.inner);
+        let wrapper = buffer.wrapper_of(Wrapping::Texel)?;
+        let (dimensions, inner) = (dimensions(buffer, wrapper), &wrapper.inner);
         let sampler = wrapper
             .sampler
             .as_ref()
             .map_or_else(|| quote!(::graph_runtime::PointSampler), ToTokens::to_token_stream);
+        let access = summary
+            .and_then(|summary| summary.params.get(index))
+            .map(|param| &param.access);
+        let array = access.and_then(Access::array).map(|array| quote!(.array(#array)));
         Some(quote_spanned! {ends(&wrapper.ty).0=>
-            ::graph_runtime::kernel::Texture::of::<#inner, #sampler>(#index, #row)
+            ::graph_runtime::kernel::Texture::of::<#inner, #sampler>(#index, #dimensions) #array
         })
     };
     params.iter().enumerate().filter_map(texture).collect()

@@ -1,5 +1,5 @@
-//! `Atomic<T>`, `Mapped<T>`, `MaybeUninit<T>` and `Texel<T>`: types around the elements of memory, which say how a
-//! kernel accesses them.
+//! `Atomic<T>`, `Mapped<T>`, `MaybeUninit<T>`, `Texel<T>` and `Surfel<T>`: types around the elements of memory, which
+//! say how a kernel accesses them.
 
 use super::ty::{Unfit, bare, scalar, signature};
 use crate::text::text;
@@ -28,6 +28,8 @@ pub(in crate::kernels) enum Wrapping {
     Uninit,
     /// `Texel<T>`: the kernel reads the elements through a texture.
     Texel,
+    /// `Surfel<T>`: the kernel accesses the elements through a surface.
+    Surfel,
 }
 
 impl Wrapping {
@@ -37,6 +39,7 @@ impl Wrapping {
             "Mapped" => Some(Self::Mapped),
             "MaybeUninit" => Some(Self::Uninit),
             "Texel" => Some(Self::Texel),
+            "Surfel" => Some(Self::Surfel),
             _ => None,
         }
     }
@@ -47,6 +50,7 @@ impl Wrapping {
             Self::Mapped => "Mapped",
             Self::Uninit => "MaybeUninit",
             Self::Texel => "Texel",
+            Self::Surfel => "Surfel",
         }
     }
 }
@@ -95,6 +99,21 @@ fn wrapper(ty: &Type) -> Option<Wrapper> {
     })
 }
 
+/// The type in `Layered<..>`, if a type is written so.
+pub(super) fn layers(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = bare(ty) else { return None };
+    let segment = path.path.segments.last()?;
+    match &segment.arguments {
+        PathArguments::AngleBracketed(arguments) if segment.ident == "Layered" && arguments.args.len() == 1 => {
+            match arguments.args.first()? {
+                GenericArgument::Type(inner) => Some(inner),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
 /// Refuses a wrapper around a value: nothing is shared or uninitialised there.
 pub(super) fn by_value(ty: &Type) -> Result<(), Diagnostic> {
     let Some(Wrapper { kind, ty, inner, .. }) = wrapper(ty) else {
@@ -102,7 +121,7 @@ pub(super) fn by_value(ty: &Type) -> Result<(), Diagnostic> {
     };
     let (ty, inner) = (text(&ty), text(&inner));
     let mutability = match kind {
-        Wrapping::Atomic | Wrapping::Mapped | Wrapping::Texel => "",
+        Wrapping::Atomic | Wrapping::Mapped | Wrapping::Texel | Wrapping::Surfel => "",
         Wrapping::Uninit => "mut ",
     };
     Err(signature(format!("`{ty}` cannot be passed by value")).help(format!(
@@ -110,27 +129,28 @@ pub(super) fn by_value(ty: &Type) -> Result<(), Diagnostic> {
     )))
 }
 
-/// The number of arrays around the texels.
-fn depth(ty: &Type, texel: &Type) -> usize {
-    match bare(ty) {
-        ty if ty == texel => 0,
-        Type::Array(array) => 1 + depth(&array.elem, texel),
-        _ => 0,
-    }
-}
-
 impl Wrapper {
-    /// The length of the rows of texels, if the elements of the memory are rows.
-    pub(in crate::kernels) fn row<'t>(&self, unit: &'t Type) -> Option<&'t syn::Expr> {
-        match bare(unit) {
-            Type::Array(row) if bare(unit) != &self.inner => Some(&row.len),
-            _ => None,
+    /// Whether the elements are texels.
+    pub(in crate::kernels) fn is_texels(&self) -> bool {
+        matches!(self.kind, Wrapping::Texel | Wrapping::Surfel)
+    }
+
+    /// The lengths of the arrays of texels that `unit` is, from the outermost.
+    pub(in crate::kernels) fn lengths<'t>(&self, unit: &'t Type) -> Vec<&'t syn::Expr> {
+        let (mut lengths, mut unit) = (Vec::new(), bare(unit));
+        while let Type::Array(array) = unit
+            && *unit != self.inner
+        {
+            lengths.push(&array.len);
+            unit = bare(&array.elem);
         }
+        lengths
     }
 
     /// Refuses references that contradict the wrapper, and elements that it cannot have. `target` is the type behind
-    /// the reference, without the wrapper; `written` is the type with the wrapper.
-    pub(super) fn check(&self, mutable: bool, target: &Type, written: &Type) -> Result<(), Diagnostic> {
+    /// the reference, without the wrapper; `written` is the type with the wrapper, and `layered` whether its outermost
+    /// dimension counts layers.
+    pub(super) fn check(&self, mutable: bool, layered: bool, target: &Type, written: &Type) -> Result<(), Diagnostic> {
         let (written, plain) = (text(written), text(target));
         match (self.kind, mutable) {
             (Wrapping::Atomic, true) => {
@@ -167,6 +187,7 @@ impl Wrapper {
                 )));
             }
             (Wrapping::Atomic | Wrapping::Mapped | Wrapping::Texel, false) | (Wrapping::Uninit, true) => {}
+            (Wrapping::Surfel, _) => {}
         }
         if let Some(inner) = wrapper(&self.inner) {
             let (element, names) = (text(&inner.inner), [self.kind, inner.kind].map(Wrapping::name));
@@ -178,7 +199,7 @@ impl Wrapper {
                 let (element, length, name) = (text(&array.elem), text(&array.len), self.kind.name());
                 let (access, elements) = match self.kind {
                     Wrapping::Mapped => ("accessed", "elements"),
-                    Wrapping::Atomic | Wrapping::Uninit | Wrapping::Texel => ("updated", "atomics"),
+                    Wrapping::Atomic | Wrapping::Uninit | Wrapping::Texel | Wrapping::Surfel => ("updated", "atomics"),
                 };
                 Err(
                     signature(format!("`{}` is an array that is {access} as one", text(&self.ty)))
@@ -201,17 +222,27 @@ impl Wrapper {
                 Scalar::U16 | Scalar::I16 | Scalar::U32 | Scalar::I32 | Scalar::U64 | Scalar::I64 => Ok(()),
                 Scalar::F32 | Scalar::F64 | Scalar::Other => Ok(()),
             },
-            (Wrapping::Texel, _) => match target {
-                Type::Slice(rows) if depth(&rows.elem, &self.inner) <= 1 => Ok(()),
-                Type::Array(rows) if depth(&rows.elem, &self.inner) <= 1 => Ok(()),
-                _ => Err(signature(format!(
-                    "`&{written}` is neither texels one after the other nor rows of them"
-                ))
-                .help(format!(
-                    "use `&[{ty}]`, or `&[[{ty}; N]]` for rows of `N` texels",
-                    ty = text(&self.ty)
-                ))),
-            },
+            (Wrapping::Texel | Wrapping::Surfel, _) => {
+                let least = usize::from(layered);
+                let fits = |unit: &Type| (least..=2).contains(&self.lengths(unit).len());
+                match target {
+                    Type::Slice(rows) if fits(&rows.elem) => return Ok(()),
+                    Type::Array(rows) if target != &self.inner && fits(&rows.elem) => return Ok(()),
+                    _ => {}
+                }
+                let (ty, and) = (text(&self.ty), if mutable { "&mut " } else { "&" });
+                let (message, help) = match layered {
+                    false => (
+                        "has other dimensions than memory of texels: one, rows, or planes of rows",
+                        format!("use `{and}[{ty}]`, `{and}[[{ty}; W]]` or `{and}[[[{ty}; W]; H]]`"),
+                    ),
+                    true => (
+                        "has other dimensions than layers of texels: layers of rows, or of planes",
+                        format!("use `{and}Layered<[[{ty}; W]]>` or `{and}Layered<[[[{ty}; W]; H]]>`"),
+                    ),
+                };
+                Err(signature(format!("`{and}{written}` {message}")).help(help))
+            }
             (Wrapping::Uninit, _) => Ok(()),
         }
     }

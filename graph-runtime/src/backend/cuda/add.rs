@@ -3,14 +3,16 @@
 use super::attribute;
 use super::fill::{Fill, FillArguments};
 use super::kernels::Kernels;
-use super::texture::Textures;
+use super::texture::{Described, Textures};
+use crate::backend::array::ArrayMemory;
 use crate::backend::device::cuda::Cuda;
+use crate::backend::device::cuda_array::ArrayHandle;
 use crate::backend::storage::Storage;
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelHandle, KernelNodeParams};
 use crate::error::CudaError;
-use crate::kernel::texture::{self, Texture};
+use crate::kernel::{KernelFacts, texture};
 use crate::program::{Argument, KernelOp, Op, Program};
-use crate::shape::part::Part;
+use crate::shape::part::{ByteRectangle, Part};
 use graph_plan::LaunchConfig;
 use std::ffi::c_void;
 use std::ptr;
@@ -35,11 +37,15 @@ pub(super) struct Adder {
 pub(super) enum Address {
     Host(*mut u8),
     Device(u64),
+    Array(ArrayHandle),
     Module,
 }
 
 impl Address {
     fn of(storage: &Storage) -> Self {
+        if let Storage::Array(ArrayMemory::Cuda(array)) = storage {
+            return Address::Array(array.handle());
+        }
         if let Some(first) = storage.host() {
             return Address::Host(first.as_ptr());
         }
@@ -194,13 +200,13 @@ impl Adder {
                 // SAFETY: by the caller's promise.
                 unsafe { self.apply_fill(exec, handle, kernels, to, &fill) }
             }
-            Op::Memcpy { from, to } if !to.is_empty() && to.is_one_row() => {
+            Op::Memcpy { from, to } if !to.is_empty() && self.changes_in_place(from, to) => {
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
                 unsafe { self.cuda.api().set_memcpy_node(exec, handle, &params, self.cuda.raw()) }
             }
-            // Nothing in these changes in place. For copies of rows that lie apart, the whole graph is instantiated
-            // again (`renew`).
+            // Nothing in these changes in place. For copies of arrays and of rows that lie apart, the whole graph is
+            // instantiated again (`renew`).
             Op::Memcpy { .. }
             | Op::Join
             | Op::Conditional(_)
@@ -213,6 +219,15 @@ impl Adder {
         }
     }
 
+    /// Whether CUDA can change a copy between the two in an executable graph: not if one has rows that lie apart, or is
+    /// an array.
+    pub(super) fn changes_in_place(&self, from: &ByteRectangle, to: &ByteRectangle) -> bool {
+        [from, to].iter().all(|side| {
+            let address = self.resources[side.part().resource as usize];
+            side.is_one_row() && !matches!(address, Address::Array(..))
+        })
+    }
+
     pub(super) fn device(&self, part: Part) -> u64 {
         self.address(part.resource, part.start)
     }
@@ -222,12 +237,12 @@ impl Adder {
     pub(super) fn address(&self, resource: u32, start: usize) -> u64 {
         match self.resources[resource as usize] {
             Address::Device(base) => base + start as u64,
-            Address::Host(_) | Address::Module => 0, // the plan has refused this
+            Address::Host(_) | Address::Array(..) | Address::Module => 0, // the plan has refused this
         }
     }
 
     /// The first resource that a kernel reads through a texture, and that is not at an address where CUDA can have one.
-    /// (The plan knows only where a part of a resource begins, and not where the resource does.)
+    /// (The plan knows only where a part of a resource begins, and not where the resource does. Arrays are at 0 here.)
     pub(super) fn misaligned(&self, program: &Program, kernel: &KernelOp) -> Option<usize> {
         let textures = program.functions[kernel.function as usize].facts.textures;
         let arguments = program.arguments(kernel);
@@ -263,10 +278,10 @@ impl Adder {
                 Argument::Value(_) => 0,
             });
         }
-        let textures = program.functions[kernel.function as usize].facts.textures;
-        if !textures.is_empty() {
+        let facts = program.functions[kernel.function as usize].facts;
+        if facts.takes_texels() {
             // SAFETY: by the caller's promise.
-            unsafe { self.put_textures(textures, arguments, node) }?;
+            unsafe { self.put_textures(facts, arguments, node) }?;
         }
         self.pointers.clear();
         let places = arguments.iter().zip(&self.buffers);
@@ -278,27 +293,30 @@ impl Adder {
         Ok(launch(handle, &kernel.config, &mut self.pointers))
     }
 
-    /// Replaces the addresses in `buffers` that are read through textures by the handles of these.
+    /// Replaces the addresses in `buffers` that are read through textures or surfaces by the handles of these.
     ///
     /// # Safety
     ///
     /// As for [`Adder::add`].
     unsafe fn put_textures(
         &mut self,
-        textures: &[Texture],
+        facts: &KernelFacts,
         arguments: &[Argument],
         node: usize,
     ) -> Result<(), CudaError> {
-        for form in textures {
-            let (Some(Argument::Buffer { bytes, .. }), Some(buffer)) =
-                (arguments.get(form.param), self.buffers.get_mut(form.param))
-            else {
-                continue; // never: the macro says which parameters are memory
+        for (param, argument) in arguments.iter().enumerate() {
+            let &Argument::Buffer { resource, bytes, .. } = argument else {
+                continue;
             };
-            let argument = (node, form.param);
+            let memory = match self.resources[resource as usize] {
+                Address::Array(array) => Described::Array(array.handle),
+                Address::Host(_) | Address::Device(_) | Address::Module => Described::Bytes(self.buffers[param], bytes),
+            };
             // SAFETY: the context is current and the memory outlives every launch, by the caller's promise. (Memory
             // that is rebound does so too: fact 2 of `CudaExecutable`.)
-            *buffer = unsafe { self.textures.handle(&self.cuda, argument, form, (*buffer, *bytes)) }?;
+            if let Some(handle) = unsafe { self.textures.handle(&self.cuda, (node, param), facts, memory) }? {
+                self.buffers[param] = handle;
+            }
         }
         Ok(())
     }

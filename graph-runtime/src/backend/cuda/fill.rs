@@ -279,6 +279,7 @@ mod tests {
                 arguments: &arguments,
                 buffers: &[buffer],
                 textures: &[],
+                surfaces: &[],
                 options: &Options::default(),
             };
             module.run(kernel, &launch).unwrap();

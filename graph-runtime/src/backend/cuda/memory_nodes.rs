@@ -3,14 +3,13 @@
 use super::add::{Adder, Address, launch};
 use super::fill::Fill;
 use super::kernels::Kernels;
-use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
+use crate::driver::copy::{Copy3d, CopySide};
+use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemsetNodeParams};
 use crate::error::CudaError;
 use crate::program::{Op, Program};
-use crate::shape::part::{ByteRectangle, Part};
-use cudarc::driver::sys::CUmemorytype;
+use crate::shape::part::ByteRectangle;
 use graph_plan::LaunchConfig;
 use std::ffi::c_void;
-use std::ptr;
 
 /// The most blocks of a fill for one row. If there are more units, each thread sets several.
 const MAX_FILL_BLOCKS: u64 = 1 << 14;
@@ -187,50 +186,30 @@ impl Adder {
         }
     }
 
-    /// The parameters of a copy of rows.
-    pub(super) fn memcpy(&self, from: &ByteRectangle, to: &ByteRectangle) -> MemcpyNodeParams {
-        // Memory in one piece is copied as one row: CUDA cannot change other copies in place.
-        let side = |part: Part| match self.resources[part.resource as usize] {
-            Address::Host(base) => (
-                CUmemorytype::CU_MEMORYTYPE_HOST,
-                base.wrapping_add(part.start).cast::<c_void>(),
-                0,
-            ),
-            Address::Device(base) => (
-                CUmemorytype::CU_MEMORYTYPE_DEVICE,
-                ptr::null_mut(),
-                base + part.start as u64,
-            ),
-            Address::Module => (CUmemorytype::CU_MEMORYTYPE_DEVICE, ptr::null_mut(), 0), // the plan has refused this
+    /// A copy of rows, or of an array.
+    pub(super) fn memcpy(&self, from: &ByteRectangle, to: &ByteRectangle) -> Copy3d {
+        let address = |side: &ByteRectangle| self.resources[side.part().resource as usize];
+        // Memory in one piece is copied as one row: CUDA cannot change other copies in place. Between memory in one
+        // piece and an array, the rows are those of the array.
+        let array = [from, to].into_iter().find_map(|side| match address(side) {
+            Address::Array(array) => Some(array),
+            Address::Host(_) | Address::Device(_) | Address::Module => None,
+        });
+        let side = |rectangle: &ByteRectangle| {
+            let start = rectangle.part().start;
+            let pitch = array.map_or(rectangle.pitch(), |array| array.sides[0]);
+            match address(rectangle) {
+                Address::Host(base) => CopySide::Host(base.wrapping_add(start).cast::<c_void>(), pitch),
+                Address::Device(base) => CopySide::Device(base + start as u64, pitch),
+                Address::Array(array) => CopySide::Array(array.handle),
+                Address::Module => CopySide::Device(0, pitch), // the plan has refused this
+            }
         };
-        let ((source, source_host, source_device), (target, target_host, target_device)) =
-            (side(from.part()), side(to.part()));
-        MemcpyNodeParams {
-            srcXInBytes: 0,
-            srcY: 0,
-            srcZ: 0,
-            srcLOD: 0,
-            srcMemoryType: source,
-            srcHost: source_host,
-            srcDevice: source_device,
-            srcArray: ptr::null_mut(),
-            reserved0: ptr::null_mut(),
-            srcPitch: from.pitch(),
-            srcHeight: to.rows(),
-            dstXInBytes: 0,
-            dstY: 0,
-            dstZ: 0,
-            dstLOD: 0,
-            dstMemoryType: target,
-            dstHost: target_host,
-            dstDevice: target_device,
-            dstArray: ptr::null_mut(),
-            reserved1: ptr::null_mut(),
-            dstPitch: to.pitch(),
-            dstHeight: to.rows(),
-            WidthInBytes: to.width(),
-            Height: to.rows(),
-            Depth: 1,
+        Copy3d {
+            from: side(from),
+            to: side(to),
+            sides: array.map_or([to.width(), to.rows(), 1], |array| array.sides),
+            texel: array.map_or(1, |array| array.texel),
         }
     }
 }

@@ -61,7 +61,7 @@ impl ReadyLaunch {
         kernels: &Kernels,
         adder: &Adder,
     ) -> Option<Box<Self>> {
-        if !program.functions[kernel.function as usize].facts.textures.is_empty() {
+        if program.functions[kernel.function as usize].facts.takes_texels() {
             return None;
         }
         let bytes = |argument: &Argument| match argument {

@@ -34,7 +34,7 @@ impl CudaExecutable {
                 break;
             }
             match &program.ops[node] {
-                Op::Memcpy { from, to } if !(from.is_one_row() && to.is_one_row()) => self.stale = true,
+                Op::Memcpy { from, to } if !self.adder.changes_in_place(from, to) => self.stale = true,
                 Op::Memcpy { .. } => match self.apply(draft, program, node) {
                     Err(error) if is_refusal(&error) => self.stale = true,
                     applied => applied?,

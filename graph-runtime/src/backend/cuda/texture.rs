@@ -1,56 +1,84 @@
-//! The texture objects of a graph: one for each memory and form that a kernel node reads.
+//! The texture and surface objects of a graph: one for each argument of a kernel node that is one.
 
 use crate::backend::device::cuda::Cuda;
-use crate::driver::texture::{AddressMode, CUtexObject, FilterMode, TexelFormat, TextureMemory, TextureMode};
+use crate::backend::device::cuda_array::format;
+use crate::driver::array::CUarray;
+use crate::driver::texture::{AddressMode, CUsurfObject, CUtexObject, FilterMode, TexelMemory, TextureMode};
 use crate::driver::{self, CUdeviceptr};
 use crate::error::CudaError;
-use crate::kernel::texture::{Addressing, Channel, Filter, Texture};
+use crate::kernel::KernelFacts;
+use crate::kernel::texels::{Channel, Geometry};
+use crate::kernel::texture::{Addressing, Filter, Texture};
 use std::collections::HashMap;
 use std::mem;
 
-/// The texture objects of a graph, with the arguments that they are for: a node, and the index of its argument. Objects
-/// that no argument has any more are kept until no launch can use them. Dropping this destroys none.
+/// The texture and surface objects of a graph, with the arguments that they are for: a node, and the index of its
+/// argument. Objects that no argument has any more are kept until no launch can use them. Dropping this destroys none.
 #[derive(Default)]
 pub(super) struct Textures {
-    current: HashMap<(usize, usize), Object>,
-    retired: Vec<CUtexObject>,
+    current: HashMap<(usize, usize), (Handle, Described)>,
+    retired: Vec<Handle>,
 }
 
-/// A texture object. It describes addresses, and owns no memory.
-struct Object {
-    handle: CUtexObject,
-    address: CUdeviceptr,
-    bytes: usize,
+/// A texture or surface object. It describes memory, and owns none.
+#[derive(Clone, Copy)]
+enum Handle {
+    Texture(CUtexObject),
+    Surface(CUsurfObject),
+}
+
+impl Handle {
+    /// The argument of the kernel.
+    fn word(self) -> u64 {
+        match self {
+            Handle::Texture(texture) => texture,
+            Handle::Surface(surface) => surface,
+        }
+    }
+}
+
+/// The memory of a texture or a surface.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Described {
+    /// Memory of this many bytes at an address.
+    Bytes(CUdeviceptr, usize),
+    Array(CUarray),
 }
 
 impl Textures {
-    /// The handle of the texture for an argument of a node, of `bytes` bytes at an address. An argument has one form,
-    /// that of its kernel, so its object is made again only for another address.
+    /// The handle of the object for an argument of a node that is a texture or a surface of `memory`; `None` if it is
+    /// neither. An argument has one form, that of its kernel, so its object is made again only for other memory.
     ///
     /// # Safety
     ///
-    /// The context is current. The memory is there as long as a launch may use the texture.
+    /// The context is current. The memory is there as long as a launch may use the object.
     pub(super) unsafe fn handle(
         &mut self,
         cuda: &Cuda,
         argument: (usize, usize),
-        form: &Texture,
-        (address, bytes): (CUdeviceptr, usize),
-    ) -> Result<CUtexObject, CudaError> {
-        if let Some(known) = self
-            .current
-            .get(&argument)
-            .filter(|known| (known.address, known.bytes) == (address, bytes))
-        {
-            return Ok(known.handle);
+        facts: &KernelFacts,
+        memory: Described,
+    ) -> Result<Option<u64>, CudaError> {
+        if let Some((handle, _)) = self.current.get(&argument).filter(|known| known.1 == memory) {
+            return Ok(Some(handle.word()));
         }
-        announce!(cuda, trace, bytes, "cuTexObjectCreate")?;
-        // SAFETY: by the caller's promise.
-        let handle = unsafe { driver::texture::create(&memory(form, address, bytes), &mode(form)) }?;
-        let made = Object { handle, address, bytes };
-        let old = self.current.insert(argument, made);
-        self.retired.extend(old.map(|old| old.handle));
-        Ok(handle)
+        let handle = match (facts.texture(argument.1), facts.surface(argument.1), memory) {
+            (Some(form), _, memory) => {
+                announce!(cuda, trace, argument = argument.1, "cuTexObjectCreate")?;
+                // SAFETY: by the caller's promise.
+                let texture = unsafe { driver::texture::create(&described(form, memory), &mode(form)) };
+                Handle::Texture(texture?)
+            }
+            (None, Some(_), Described::Array(array)) => {
+                announce!(cuda, trace, argument = argument.1, "cuSurfObjectCreate")?;
+                // SAFETY: by the caller's promise; arrays that kernels take as surfaces were made for it.
+                Handle::Surface(unsafe { driver::texture::create_surface(array) }?)
+            }
+            (None, Some(_) | None, _) => return Ok(None), // the plan has refused surfaces of other memory
+        };
+        let old = self.current.insert(argument, (handle, memory));
+        self.retired.extend(old.map(|(old, _)| old));
+        Ok(Some(handle.word()))
     }
 
     /// Destroys the objects that no argument has any more.
@@ -61,9 +89,14 @@ impl Textures {
     /// will be before the next launch.
     pub(super) unsafe fn sweep(&mut self) {
         for handle in mem::take(&mut self.retired) {
-            // SAFETY: only `handle` makes objects, and each leaves the list once; nothing uses it, by the caller's
-            // promise. There is nobody to tell of an error.
-            let _ = unsafe { driver::texture::destroy(handle) };
+            // There is nobody to tell of an error.
+            let _ = match handle {
+                // SAFETY: only `handle` makes objects, and each leaves the list once; nothing uses it, by the caller's
+                // promise.
+                Handle::Texture(texture) => unsafe { driver::texture::destroy(texture) },
+                // SAFETY: as above.
+                Handle::Surface(surface) => unsafe { driver::texture::destroy_surface(surface) },
+            };
         }
     }
 
@@ -73,30 +106,26 @@ impl Textures {
     ///
     /// The context is current, and no graph that uses them exists any more.
     pub(super) unsafe fn destroy(&mut self) {
-        self.retired
-            .extend(self.current.drain().map(|(_, object)| object.handle));
+        self.retired.extend(self.current.drain().map(|(_, (handle, _))| handle));
         // SAFETY: by the caller's promise.
         unsafe { self.sweep() };
     }
 }
 
-fn memory(form: &Texture, address: CUdeviceptr, bytes: usize) -> TextureMemory {
-    let (width, rows) = form.extent(bytes);
-    TextureMemory {
-        address,
-        format: match form.channel {
-            Channel::U8 => TexelFormat::CU_AD_FORMAT_UNSIGNED_INT8,
-            Channel::I8 => TexelFormat::CU_AD_FORMAT_SIGNED_INT8,
-            Channel::U16 => TexelFormat::CU_AD_FORMAT_UNSIGNED_INT16,
-            Channel::I16 => TexelFormat::CU_AD_FORMAT_SIGNED_INT16,
-            Channel::U32 => TexelFormat::CU_AD_FORMAT_UNSIGNED_INT32,
-            Channel::I32 => TexelFormat::CU_AD_FORMAT_SIGNED_INT32,
-            Channel::F32 => TexelFormat::CU_AD_FORMAT_FLOAT,
-        },
-        channels: form.channels.into(),
-        width,
-        rows,
-        texel_bytes: form.texel_bytes(),
+fn described(form: &Texture, memory: Described) -> TexelMemory {
+    match memory {
+        Described::Array(array) => TexelMemory::Array(array),
+        Described::Bytes(address, bytes) => {
+            let extent = form.texels.extent(bytes);
+            TexelMemory::Addressed {
+                address,
+                format: format(form.texels.channel),
+                channels: form.texels.channels.into(),
+                width: extent.width,
+                rows: (form.texels.geometry != Geometry::Line).then_some(extent.height),
+                texel_bytes: form.texels.bytes(),
+            }
+        }
     }
 }
 
@@ -114,6 +143,6 @@ fn mode(form: &Texture) -> TextureMode {
         },
         normalized_coordinates: form.normalized_coordinates,
         // Without this flag, integers of 8 and 16 bits are normalised. For `f32`, it means nothing.
-        integers: form.channel != Channel::F32 && !form.normalized_values,
+        integers: form.texels.channel != Channel::F32 && !form.normalized_values,
     }
 }

@@ -4,6 +4,7 @@
 pub(crate) mod recording;
 pub(crate) mod growing;
 pub(crate) mod cuda_memory;
+pub(crate) mod cuda_array;
 pub(crate) mod page_lock;
 pub(crate) mod event;
 pub(crate) mod cuda;

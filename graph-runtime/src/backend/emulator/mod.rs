@@ -18,7 +18,7 @@ use crate::error::{Error, Result, Site};
 use crate::program::{Argument, KernelOp, Op, Program};
 use crate::shape::part::{ByteRectangle, Part};
 use graph_emulator::{
-    Access, Allocation, Buffer, Footprint, Launch, Memory, Module, Options, Printer, Texture, Unordered,
+    Access, Allocation, Buffer, Footprint, Launch, Memory, Module, Options, Printer, Surface, Texture, Unordered,
 };
 use graph_plan::{Draft, Mode};
 use std::sync::Arc;
@@ -268,7 +268,7 @@ impl EmulatorExecutable {
         let arguments = program.arguments(kernel);
         let mut buffers = Vec::with_capacity(arguments.len());
         let mut words = Vec::with_capacity(arguments.len());
-        let mut textures = Vec::new();
+        let (mut textures, mut surfaces) = (Vec::new(), Vec::new());
         for (index, argument) in arguments.iter().enumerate() {
             let (word, buffer) = match argument {
                 Argument::Value(_) => ([0; 8], None),
@@ -291,12 +291,17 @@ impl EmulatorExecutable {
                             Mode::Mapped => Access::Mapped,
                         },
                     };
-                    let word = match function.facts.texture(index) {
-                        Some(form) => {
-                            textures.push(texture::of(form, buffer.address, *bytes));
+                    let is_array = draft.resources[resource].array;
+                    let word = match (function.facts.texture(index), function.facts.surface(index)) {
+                        (Some(form), _) => {
+                            textures.push(texture::texture(form, buffer.address, *bytes, is_array));
                             Texture::handle(textures.len() - 1)
                         }
-                        None => buffer.address,
+                        (None, Some(form)) => {
+                            surfaces.push(texture::surface(form, buffer.address, *bytes));
+                            Surface::handle(surfaces.len() - 1)
+                        }
+                        (None, None) => buffer.address,
                     };
                     (word.to_le_bytes(), Some(buffer))
                 }
@@ -319,6 +324,7 @@ impl EmulatorExecutable {
             arguments: &bytes,
             buffers: &buffers,
             textures: &textures,
+            surfaces: &surfaces,
             options: &self.launch_options(draft, others, kernel),
         };
         let module = function.module().ok_or("the kernel has no PTX")?;

@@ -1,24 +1,17 @@
-//! Textures of kernels as the emulator describes them.
+//! Textures and surfaces of kernels as the emulator describes them.
 
-use crate::kernel::texture::{Addressing, Channel, Filter, Texture};
+use crate::kernel::surface::Surface;
+use crate::kernel::texels::{Channel, Geometry, TexelExtent, Texels};
+use crate::kernel::texture::{Addressing, Filter, Texture};
+use graph_emulator::Extent;
 
 /// The texture of this form, of `bytes` bytes at an address.
-pub(super) fn of(form: &Texture, address: u64, bytes: usize) -> graph_emulator::Texture {
-    let (width, height) = form.extent(bytes);
+pub(super) fn texture(form: &Texture, address: u64, bytes: usize, is_array: bool) -> graph_emulator::Texture {
     graph_emulator::Texture {
         address,
-        channel: match form.channel {
-            Channel::U8 => graph_emulator::Channel::U8,
-            Channel::I8 => graph_emulator::Channel::I8,
-            Channel::U16 => graph_emulator::Channel::U16,
-            Channel::I16 => graph_emulator::Channel::I16,
-            Channel::U32 => graph_emulator::Channel::U32,
-            Channel::I32 => graph_emulator::Channel::I32,
-            Channel::F32 => graph_emulator::Channel::F32,
-        },
-        channels: form.channels,
-        width,
-        height,
+        channel: channel(form.texels.channel),
+        channels: form.texels.channels,
+        extent: extent(&form.texels, bytes, is_array),
         filter: match form.filter {
             Filter::Nearest => graph_emulator::Filter::Nearest,
             Filter::Linear => graph_emulator::Filter::Linear,
@@ -31,5 +24,52 @@ pub(super) fn of(form: &Texture, address: u64, bytes: usize) -> graph_emulator::
         },
         normalized_coordinates: form.normalized_coordinates,
         normalized_values: form.normalized_values,
+    }
+}
+
+/// The surface of this form, of `bytes` bytes at an address.
+pub(super) fn surface(form: &Surface, address: u64, bytes: usize) -> graph_emulator::Surface {
+    graph_emulator::Surface {
+        address,
+        channel: channel(form.texels.channel),
+        channels: form.texels.channels,
+        extent: extent(&form.texels, bytes, true),
+    }
+}
+
+fn channel(channel: Channel) -> graph_emulator::Channel {
+    match channel {
+        Channel::U8 => graph_emulator::Channel::U8,
+        Channel::I8 => graph_emulator::Channel::I8,
+        Channel::U16 => graph_emulator::Channel::U16,
+        Channel::I16 => graph_emulator::Channel::I16,
+        Channel::U32 => graph_emulator::Channel::U32,
+        Channel::I32 => graph_emulator::Channel::I32,
+        Channel::F32 => graph_emulator::Channel::F32,
+    }
+}
+
+fn extent(texels: &Texels, bytes: usize, is_array: bool) -> Extent {
+    let TexelExtent {
+        width, height, depth, ..
+    } = texels.extent(bytes);
+    match texels.geometry {
+        Geometry::Line if !is_array => Extent::Linear { texels: width },
+        Geometry::Line => Extent::Line { width, layers: None },
+        Geometry::Lines { .. } => Extent::Line {
+            width,
+            layers: Some(depth),
+        },
+        Geometry::Plane { .. } => Extent::Plane {
+            width,
+            height,
+            layers: None,
+        },
+        Geometry::Planes { .. } => Extent::Plane {
+            width,
+            height,
+            layers: Some(depth),
+        },
+        Geometry::Volume { .. } => Extent::Volume { width, height, depth },
     }
 }

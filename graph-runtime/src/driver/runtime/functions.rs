@@ -3,7 +3,7 @@
 //!
 //! Two functions changed in CUDA 13 without a new name: see [`RENAMED`].
 
-use super::{Copy3d, HostNode, KernelNode};
+use super::{CopyNode, HostNode, KernelNode};
 use crate::driver::conditional::NodeParams;
 use crate::driver::edge::EdgeData;
 use crate::driver::graph::{InstantiateParams, MemsetNodeParams, UpdateInfo};
@@ -61,7 +61,7 @@ functions! {
         graph: CUgraph,
         dependencies: *const CUgraphNode,
         count: usize,
-        params: *const Copy3d,
+        params: *const CopyNode,
     );
     fn cudaGraphAddMemsetNode(
         node: *mut CUgraphNode,
@@ -77,7 +77,7 @@ functions! {
     fn cudaGraphExecDestroy(exec: CUgraphExec);
     fn cudaGraphExecHostNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const HostNode);
     fn cudaGraphExecKernelNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const KernelNode);
-    fn cudaGraphExecMemcpyNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const Copy3d);
+    fn cudaGraphExecMemcpyNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const CopyNode);
     fn cudaGraphExecMemsetNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const MemsetNodeParams);
     fn cudaGraphExecUpdate(exec: CUgraphExec, graph: CUgraph, info: *mut UpdateInfo);
     fn cudaGraphInstantiateWithParams(exec: *mut CUgraphExec, graph: CUgraph, params: *mut InstantiateParams);
@@ -87,7 +87,7 @@ functions! {
         value: *const sys::CUkernelNodeAttrValue,
     );
     fn cudaGraphLaunch(exec: CUgraphExec, stream: CUstream);
-    fn cudaGraphMemcpyNodeSetParams(node: CUgraphNode, params: *const Copy3d);
+    fn cudaGraphMemcpyNodeSetParams(node: CUgraphNode, params: *const CopyNode);
     fn cudaGraphMemsetNodeSetParams(node: CUgraphNode, params: *const MemsetNodeParams);
     fn cudaGraphNodeSetEnabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint);
     fn cudaGraphUpload(exec: CUgraphExec, stream: CUstream);

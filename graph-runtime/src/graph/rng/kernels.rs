@@ -55,6 +55,7 @@ macro_rules! kernels {
                 },
                 places: &[],
                 textures: &[],
+                surfaces: &[],
                 tuned: &[],
             };
         }

@@ -6,7 +6,7 @@
 //! compilation, and never gives a wrong kernel.
 
 use super::{Architecture, CudaSource};
-use std::ffi::OsString;
+use crate::driver::cache_folder;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::{env, fs, io, process};
@@ -137,15 +137,7 @@ fn hash(bytes: &[u8]) -> u128 {
 /// The cache's folder.
 fn folder() -> Option<PathBuf> {
     let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
-    chosen(&variable).or_else(|| private(env::temp_dir().join("cuda-graph")))
-}
-
-/// The folder that the environment names.
-fn chosen(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let own = variable("CUDA_GRAPH_CACHE_DIR").map(PathBuf::from);
-    let desktop = || Some(PathBuf::from(variable("XDG_CACHE_HOME")?).join("cuda-graph"));
-    let home = || Some(PathBuf::from(variable("HOME")?).join(".cache/cuda-graph"));
-    own.or_else(desktop).or_else(home)
+    cache_folder(&variable).or_else(|| private(env::temp_dir().join("cuda-graph")))
 }
 
 /// The folder, if nobody else could have put entries into it. (Everyone may write to the folder that it is in.)
@@ -238,30 +230,6 @@ mod tests {
         keys.sort();
         keys.dedup();
         assert_eq!(keys.len(), count);
-    }
-
-    #[test]
-    fn the_environment_says_where_it_is() {
-        let with = |set: &[(&str, &str)]| {
-            let set: Vec<(String, OsString)> = set
-                .iter()
-                .map(|(name, value)| ((*name).into(), (*value).into()))
-                .collect();
-            chosen(&move |name: &str| {
-                set.iter()
-                    .find(|(known, _)| known == name)
-                    .map(|(_, value)| value.clone())
-            })
-        };
-        let (own, desktop, home) = (
-            ("CUDA_GRAPH_CACHE_DIR", "/own"),
-            ("XDG_CACHE_HOME", "/xdg"),
-            ("HOME", "/home/me"),
-        );
-        assert_eq!(with(&[home, desktop, own]), Some("/own".into()));
-        assert_eq!(with(&[home, desktop]), Some("/xdg/cuda-graph".into()));
-        assert_eq!(with(&[home]), Some("/home/me/.cache/cuda-graph".into()));
-        assert_eq!(with(&[]), None);
     }
 
     #[test]

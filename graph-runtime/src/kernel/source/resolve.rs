@@ -4,7 +4,7 @@ use super::{Architecture, CudaSource, Declaration, Ptx, Source, cache, compile};
 use crate::driver;
 use crate::error::mistakes;
 use crate::error::{CudaError, Error, Site};
-use crate::kernel::KernelFacts;
+use crate::kernel::{KernelFacts, Texture};
 use graph_plan::{GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar, Touched, best_target, nearest};
 use graph_ptx::ast::{Cluster, Module};
 use graph_ptx::declaration::{self as rules, BufferAccess, Mistake, Rule};
@@ -201,11 +201,15 @@ impl Compiled {
 /// The declaration in the types of [`graph_ptx::declaration`].
 fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declaration {
     let kind = |index: usize, param: &Param, size: usize, align: usize| match param.kind {
-        ParamKind::Buffer { mode, .. } => rules::Kind::Buffer(match facts.texture(index) {
-            Some(texture) => BufferAccess::Texture {
-                plane: texture.row.is_some(),
+        ParamKind::Buffer { mode, .. } => rules::Kind::Buffer(match (facts.texture(index), facts.surface(index)) {
+            (Some(texture), _) => BufferAccess::Texture {
+                geometry: texture.texels.in_ptx(),
             },
-            None => access(mode, size),
+            (None, Some(surface)) => BufferAccess::Surface {
+                geometry: surface.texels.in_ptx(),
+                stores: mode.writes(),
+            },
+            (None, None) => access(mode, size),
         }),
         ParamKind::Value(Scalar::Other) => rules::Kind::Value {
             size: size as u64,
@@ -288,8 +292,18 @@ pub(crate) fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'
             early: touched(&summary.early()),
             noncoherent: touched(&summary.noncoherent()),
         },
+        textures: textures(facts, summary),
         ..*facts
     }
+}
+
+/// The textures among the parameters, with the memory that the PTX asks for.
+fn textures(facts: &KernelFacts, summary: &KernelSummary) -> &'static [Texture] {
+    let texture = |texture: &Texture| {
+        let array = summary.params.get(texture.param).and_then(|param| param.access.array());
+        array.map_or(*texture, |array| texture.array(array))
+    };
+    facts.textures.iter().map(texture).collect::<Vec<_>>().leak()
 }
 
 fn forever(text: &str) -> &'static str {

@@ -76,6 +76,9 @@ enum Object {
     /// Memory without addresses, of this length.
     Memory { bytes: usize },
     Texture,
+    /// A CUDA array, with the bytes of a texel and those of a plane or layer.
+    Array { texel: usize, plane: usize },
+    Surface,
 }
 
 #[derive(Default)]
@@ -241,6 +244,14 @@ impl State {
         let allocations = self.memory[0].iter().chain(&self.mapped).map(|(first, len)| (*first, *len));
         if !allocations.chain(variables.flatten()).any(holds) {
             mistake(call, &format!("{bytes} bytes from {address:#x} on are not allocated"));
+        }
+    }
+
+    /// The bytes of a texel of an array, and of a plane or layer.
+    fn array(&self, call: &str, handle: Handle) -> (usize, usize) {
+        match self.objects.get(&handle) {
+            Some(Object::Array { texel, plane }) => (*texel, *plane),
+            other => mistake(call, &format!("{handle:#x} is no array: {other:?}")),
         }
     }
 
@@ -483,6 +494,37 @@ api! {
         }
         0
     }
+    bound cuArray3DCreate_v2(out: *mut Handle, descriptor: *const usize) {
+        // The width, the height, the depth, the format and the number of channels, and the flags.
+        let [width, height, depth, texel, flags] = *descriptor.cast::<[usize; 5]>();
+        let channel = match texel as u32 {
+            1 | 8 => 1,
+            2 | 9 => 2,
+            3 | 10 | 32 => 4,
+            _ => return INVALID_VALUE,
+        };
+        let layered = flags & 1 == 1;
+        if width == 0 || !matches!(texel >> 32, 1 | 2 | 4) || depth != 0 && height == 0 && !layered || depth == 0 && layered {
+            return INVALID_VALUE;
+        }
+        let texel = channel * (texel >> 32);
+        put(out, state().add(Object::Array { texel, plane: texel * width * height.max(1) }))
+    }
+    bound cuArrayDestroy(array: Handle) {
+        match state().remove(CALL, array) {
+            Object::Array { .. } => 0,
+            other => mistake(CALL, &format!("{array:#x} is no array: {other:?}")),
+        }
+    }
+    bound cuMemcpy3DAsync_v2(params: *const usize, stream: Handle) {
+        let [to, width, height, depth] = [18, 22, 23, 24].map(|at| *params.add(at));
+        let mut state = state();
+        let (_, plane) = state.array(CALL, to);
+        if width * height > plane || depth != 1 {
+            mistake(CALL, "only a plane is copied");
+        }
+        state.queue(CALL, stream).err().unwrap_or(0)
+    }
     bound cuMemcpyHtoDAsync_v2(to: usize, from: *const u8, bytes: usize, stream: Handle) {
         let mut state = state();
         state.check(CALL, to, bytes);
@@ -697,12 +739,30 @@ api! {
             None => NOT_FOUND,
         }
     }
+    bound cuSurfObjectCreate(out: *mut u64, resource: *const usize) {
+        let mut state = state();
+        if *resource as u32 != 0 {
+            return INVALID_VALUE;
+        }
+        state.array(CALL, *resource.add(1));
+        put(out, state.add(Object::Surface) as u64)
+    }
+    bound cuSurfObjectDestroy(surface: u64) {
+        match state().remove(CALL, surface as Handle) {
+            Object::Surface => 0,
+            other => mistake(CALL, &format!("{surface:#x} is no surface: {other:?}")),
+        }
+    }
     bound cuTexObjectCreate(out: *mut u64, resource: *const usize, _mode: *const c_void, _view: *const c_void) {
         let mut state = state();
-        // The kind of memory, its address, its format and channels, and then its bytes, or the texels of a row, the
-        // rows and the bytes of a row.
+        // The kind of memory, its address or array, its format and channels, and then its bytes, or the texels of a
+        // row, the rows and the bytes of a row.
         let kind = *resource as u32;
         let address = *resource.add(1);
+        if kind == 0 {
+            state.array(CALL, address);
+            return put(out, state.add(Object::Texture) as u64);
+        }
         let bytes = match kind {
             2 => *resource.add(3),
             3 => *resource.add(4) * *resource.add(5),

@@ -48,9 +48,18 @@ unsafe fn of_kernel(call: &str, params: *const KernelNode) -> KernelNode {
 unsafe fn of_copy(call: &str, params: *const Copy3d) -> [usize; COPY / 8] {
     // SAFETY: the caller has them there.
     let Copy3d { sides, extent, kind } = unsafe { &*params };
+    // If an array takes part, widths are in its texels.
+    let arrays = sides.iter().map(|side| side[0]).filter(|array| *array != 0);
+    let texel = arrays.map(|array| state().array(call, array).0).next().unwrap_or(1);
     let is_host = |[array, x, y, z, pointer, pitch, width, height]: [usize; 8]| {
-        if [array, x, y, z] != [0; 4] || pitch < extent[0] || [width, height, 1] != *extent {
+        if [x, y, z] != [0; 3] || [width, height] != extent[..2] {
             mistake(call, "this is no copy of rows");
+        }
+        if array != 0 {
+            return false;
+        }
+        if pitch < extent[0] * texel {
+            mistake(call, "rows overlap");
         }
         let state = state();
         let allocated = state.memory[1].iter().filter(|(first, _)| !state.reserved.contains_key(first));
@@ -62,12 +71,13 @@ unsafe fn of_copy(call: &str, params: *const Copy3d) -> [usize; COPY / 8] {
         mistake(call, &format!("kind {kind} for host {from} to host {to}"));
     }
     let mut params = [0; COPY / 8];
-    for (first, is_host, [.., pointer, pitch, _, _]) in [(0, from, sides[0]), (11, to, sides[1])] {
-        params[first + 4] = if is_host { 1 } else { 2 };
+    for (first, is_host, [array, .., pointer, pitch, _, _]) in [(0, from, sides[0]), (11, to, sides[1])] {
+        params[first + 4] = if is_host { 1 } else if array != 0 { 3 } else { 2 };
         params[first + if is_host { 5 } else { 6 }] = pointer;
-        (params[first + 9], params[first + 10]) = (pitch, extent[1]);
+        (params[first + 7], params[first + 9], params[first + 10]) = (array, pitch, extent[1]);
     }
     params[22..].copy_from_slice(extent);
+    params[22] *= texel;
     params
 }
 

@@ -2,10 +2,11 @@
 
 use crate::graph::ast::Resource;
 use crate::graph::editor;
+use crate::graph::expand::handle::handles;
 use crate::graph::expand::interface;
 use crate::graph::expand::interface::{Bodies, implementation};
 use crate::graph::expand::names::{Source, copy};
-use crate::graph::expand::types::expression_param;
+use crate::graph::expand::types::{children, expression_child, expression_param};
 use crate::graph::expand::types::{nodes_field, place_type, resource_type};
 use crate::graph::expand::update::{edited, setter};
 use crate::graph::resolve::{Graph, params};
@@ -20,6 +21,7 @@ pub(super) fn module() -> Ident {
 /// The module with the type and all its methods.
 pub(super) fn definitions(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let (types, interface) = (interface::types(graph), interface::methods(graph, bodies));
+    let handles = handles(graph, bodies);
     let (paths, params) = (editor::paths(), implementation(graph, interface::params(graph, bodies)));
     let parts = parts(graph, bodies);
     let plan = bodies.of(quote!(__g::Graph::plan(&self.__graph)));
@@ -46,6 +48,7 @@ pub(super) fn definitions(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
             #paths
             #types
             #interface
+            #handles
             #params
             #methods
             #parts
@@ -63,6 +66,7 @@ fn new(graph: &Graph<'_>) -> TokenStream {
         let (name, ty) = (&param.name, expression_param(index));
         quote!(#name: #ty)
     });
+    let children = children(graph).map(expression_child);
     let fields = graph.resources.iter().map(|resource| &resource.name);
     let fields = fields.chain(graph.params.iter().map(|param| &param.name));
     let nodes = nodes_field(graph);
@@ -72,7 +76,13 @@ fn new(graph: &Graph<'_>) -> TokenStream {
     let nodes = nodes.map(|_| quote!(__nodes: F,));
     quote! {
         #[doc(hidden)]
-        pub fn __new(__graph: __g::Graph, #(#places,)* #(#params,)* #nodes) -> Self {
+        pub fn __new(
+            __graph: __g::Graph,
+            #(#places,)*
+            #(#params,)*
+            #(_: ::core::marker::PhantomData<#children>,)*
+            #nodes
+        ) -> Self {
             Self {
                 __graph,
                 #(#fields,)*

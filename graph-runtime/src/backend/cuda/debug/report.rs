@@ -148,7 +148,7 @@ fn note_arguments(message: &mut String, debug: &DebugExecutable, run: &Run<'_>, 
                 let name = &run.draft.resources[*resource as usize].name;
                 let first = match debug.parts.adder.resources[*resource as usize] {
                     Address::Device(base) => base + *start as u64,
-                    Address::Host(_) | Address::Module => 0,
+                    Address::Host(_) | Address::Array(..) | Address::Module => 0,
                 };
                 write!(message, "{bytes} bytes of `{name}`, at {first:#x}")
             }

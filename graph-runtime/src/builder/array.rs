@@ -1,0 +1,83 @@
+//! CUDA arrays: memory of texels, of which only the GPU knows how they lie.
+
+use super::GraphBuilder;
+use crate::error::mistakes;
+use crate::kernel::texture::Texture;
+use crate::kernel::{ArgumentKind, CallArgument, KernelFacts};
+use crate::shape::Element;
+use crate::shape::place::{OnArray, Place, Span};
+use crate::shape::rows::Tabular;
+use crate::shape::table::Table;
+use graph_plan::Space;
+use std::borrow::Cow;
+
+impl GraphBuilder {
+    /// Declares a CUDA array of shape `S`, which the graph owns. It is zeroed when the graph is built, and kept between
+    /// launches. It has no address: kernels take it as [`Texel`](crate::Texel)s or [`Surfel`](crate::Surfel)s, and
+    /// [`GraphBuilder::memcpy`] copies all of it from and to other memory. Nodes of other kinds cannot take it.
+    ///
+    /// The kernels that take it say the type of its texels and its dimensions. `build` fails if two of them differ, or
+    /// if there is none.
+    pub fn array<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnArray> {
+        let place = self.resource(name.into(), Space::Device, size_of::<S>(), align_of::<S>());
+        self.mark_array(place)
+    }
+
+    /// Declares a CUDA array of `len` elements. As [`GraphBuilder::array`], with a length that is known at run time.
+    pub fn array_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnArray> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        let place = self.resource(name.into(), Space::Device, bytes, align_of::<T>());
+        self.mark_array(place)
+    }
+
+    /// Declares a CUDA array of two to four dimensions. As [`GraphBuilder::array`]; `lengths` begin with the outermost
+    /// dimension and count elements: see [`Table`].
+    pub fn array_table<T: Element, const D: usize>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        lengths: [usize; D],
+    ) -> Place<Table<T, D>, OnArray>
+    where
+        Table<T, D>: Tabular,
+    {
+        let place = self.table(name.into(), Space::Device, lengths);
+        self.mark_array(place)
+    }
+
+    fn mark_array<S: ?Sized>(&mut self, place: Place<S, OnArray>) -> Place<S, OnArray> {
+        self.draft.resources[place.span.resource].array = true;
+        place
+    }
+
+    /// Reports memory among the arguments that cannot be what the kernel takes: a texture, a surface, or an address.
+    pub(super) fn check_texels(&mut self, node: usize, facts: &KernelFacts, arguments: &[CallArgument]) {
+        for (param, argument) in arguments.iter().enumerate() {
+            let CallArgument(ArgumentKind::Buffer(span, _)) = argument else {
+                continue;
+            };
+            let is_array = self.draft.resources[span.resource].array;
+            let misfit = match (facts.texture(param), facts.surface(param), is_array) {
+                (None, None, false) => continue,
+                (None, None, true) => Some("has no address".to_owned()),
+                (Some(texture), _, is_array) => misfit(texture, *span, is_array),
+                (None, Some(surface), true) => surface.texels.misfit(span.bytes, true),
+                (None, Some(_), false) => Some("is no `array`".to_owned()),
+            };
+            if let Some(misfit) = misfit {
+                let memory = &self.draft.resources[span.resource].name;
+                let mistake = mistakes::texels(node, &self.draft.nodes[node].name, memory, &misfit);
+                self.findings.mistake(mistake);
+            }
+        }
+    }
+}
+
+/// The reason that memory cannot be read through a texture, if there is one.
+fn misfit(texture: &Texture, span: Span, is_array: bool) -> Option<String> {
+    match (texture.mistake(), texture.array, is_array) {
+        (Some((mistake, _)), ..) => Some(format!("has no such texture: {mistake}")),
+        (None, Some(false), true) => Some("is an `array`, which `tex1Dfetch` cannot read: `tex1D` can".to_owned()),
+        (None, Some(true) | None, true) => texture.texels.misfit(span.bytes, false),
+        (None, _, false) => texture.misfit(span.start, span.bytes),
+    }
+}

@@ -1,0 +1,54 @@
+//! The arrays of a graph, as the kernels take them.
+
+use crate::error::mistakes;
+use crate::kernel::texels::Texels;
+use crate::program::{Argument, Op, Program};
+use graph_plan::{Diagnostic, Draft};
+
+/// A CUDA array of a graph.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ArrayForm {
+    pub(crate) texels: Texels,
+    /// Whether a kernel takes it as a surface.
+    pub(crate) stored: bool,
+}
+
+/// The form of each resource that is an array, and the mistakes of arrays that have none.
+pub(crate) fn forms(draft: &Draft, program: &Program) -> (Vec<Option<ArrayForm>>, Vec<Diagnostic>) {
+    let mut found: Vec<Option<(ArrayForm, usize)>> = vec![None; draft.resources.len()];
+    let mut mistaken = Vec::new();
+    if !draft.resources.iter().any(|resource| resource.array) {
+        return (Vec::new(), mistaken);
+    }
+    for (node, op) in program.ops.iter().enumerate() {
+        let Op::Kernel(kernel) = op else { continue };
+        let facts = program.functions[kernel.function as usize].facts;
+        for (param, argument) in program.arguments(kernel).iter().enumerate() {
+            let Argument::Buffer { resource, .. } = argument else {
+                continue;
+            };
+            let resource = *resource as usize;
+            let Some(&texels) = facts.texels(param).filter(|_| draft.resources[resource].array) else {
+                continue; // `build` has reported arrays that a kernel takes by address
+            };
+            let stored = facts.surface(param).is_some();
+            match &mut found[resource] {
+                Some((form, _)) if form.texels == texels => form.stored |= stored,
+                Some((_, first)) => {
+                    let names = [*first, node].map(|node| &*draft.nodes[node].name);
+                    mistaken.push(mistakes::other_texels(resource, &draft.resources[resource].name, names));
+                }
+                none => *none = Some((ArrayForm { texels, stored }, node)),
+            }
+        }
+    }
+    for (resource, declared) in draft.resources.iter().enumerate() {
+        if declared.array && found[resource].is_none() {
+            mistaken.push(mistakes::no_texels(resource, &declared.name));
+        }
+    }
+    (
+        found.into_iter().map(|found| found.map(|(form, _)| form)).collect(),
+        mistaken,
+    )
+}

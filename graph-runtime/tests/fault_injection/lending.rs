@@ -1,0 +1,59 @@
+//! A graph over memory that others own, borrowed for a scope, and over a generator of others.
+
+use crate::common::*;
+use crate::graphs::{Run, check};
+use graph_runtime::{Device, Error, Generator, Result, cuda_graph};
+
+cuda_graph! {
+    graph Lending(
+        from: host [u32; 64],
+        numbers: mut device [u32; 64],
+        to: mut host [u32; 64],
+        generator: &Generator,
+    ) {
+        rng    noise = generator, draws 4;
+        kernel draw  = draw_numbers<<<1, 16>>>(&noise, &mut numbers, 4);
+        memcpy down  = numbers[32..] -> to[32..] after draw;
+        memcpy up    = from[..32] -> numbers[..32] after draw;
+        memcpy back  = numbers[..32] -> to[..32] after up;
+    }
+}
+
+pub(crate) fn lending(device: &Device, run: &mut Run) -> Result<()> {
+    let stream = device
+        .context()
+        .and_then(|context| context.new_stream().ok())
+        .expect("a new stream");
+    let generator = run.step(|| device.generator(5))?;
+    let (from, mut to) = (vec![3; 64], [0; 64]);
+    let mut slice = stream.clone_htod(&[0_u32; 64]).expect("cudarc copies");
+    let mut graph = run.step(|| {
+        device.scope(|scope| {
+            let (from, to) = (scope.lend(&from)?, scope.lend(&mut to)?);
+            let mut graph = Lending::build(device, from, scope.lend(&mut slice)?, to, &generator)?;
+            graph.launch()?;
+            graph.launch_on(&stream)?;
+            Ok(graph)
+        })
+    })?;
+    check(to[..32].to_vec(), vec![3; 32]);
+    check(
+        to[32..].to_vec(),
+        stream.clone_dtoh(&slice).expect("cudarc copies")[32..].to_vec(),
+    );
+    assert!(matches!(graph.launch(), Err(Error::LoanEnded { .. })));
+    let state = run.step(|| generator.state())?;
+    run.step(|| generator.set_state(state))?;
+    let data = run.step(|| device.alloc::<[u32; 64]>())?;
+    run.step(|| {
+        device.scope(|scope| {
+            graph.rebind_from(scope.lend(&from)?)?;
+            graph.rebind_to(scope.lend(&mut to)?)?;
+            graph.rebind_numbers(&data)?;
+            graph.launch()
+        })
+    })?;
+    check(to[..32].to_vec(), vec![3; 32]);
+    run.step(|| graph.noise().state())?;
+    run.step(|| graph.noise().reseed(1))
+}
