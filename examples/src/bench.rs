@@ -2,101 +2,186 @@
 //!
 //! `cargo xtask compare` reads these lines. The scripts in `examples/pytorch` print the same ones.
 
+use crate::bare::Bare;
+use crate::program::has_argument;
+use graph_runtime::{AnyGraph, BoxError, Device};
 use std::fmt;
 use std::time::{Duration, Instant};
 
 /// The rounds before the measured ones: clocks rise, caches fill.
 const WARM_UP: usize = 10;
 
-/// The time of one launch, in microseconds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Times {
-    /// The name of the figure, as in the table of `docs/performance.md`.
-    pub row: String,
-    /// The median of all rounds.
-    pub median: f64,
-    /// The lower quartile.
-    pub low: f64,
-    /// The upper quartile.
-    pub high: f64,
+/// Whether the program has the argument `--bench`, and its device is a GPU.
+pub fn is_wanted(device: &Device) -> bool {
+    has_argument("--bench") && !device.is_emulator()
 }
 
-impl fmt::Display for Times {
+/// A figure to measure: the time of one step, in microseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Figure<'a> {
+    /// The name of the figure, as in the table of `docs/performance.md`.
+    row: &'a str,
+    rounds: usize,
+    launches: usize,
+    steps: usize,
+}
+
+impl<'a> Figure<'a> {
+    /// A figure of `rounds` (at least one), each of `launches` in a row and one wait. At most about 1,000 launches
+    /// should be in flight: CUDA's queue is no longer.
+    pub const fn new(row: &'a str, rounds: usize, launches: usize) -> Self {
+        Self {
+            row,
+            rounds,
+            launches,
+            steps: 1,
+        }
+    }
+
+    /// A launch has this number of steps: the figure is the time of one.
+    pub const fn steps(self, steps: usize) -> Self {
+        Self { steps, ..self }
+    }
+
+    /// Prints the time of a graph, from the first launch of a round to the end of the last one; and that of the same
+    /// nodes in a graph of bare driver calls, unless it has nodes that take part in control flow.
+    ///
+    /// # Errors
+    /// Any error of a launch.
+    pub fn graph<G: AnyGraph>(self, graph: &mut G) -> Result<(), BoxError> {
+        self.time(graph, G::launch, |graph| graph.synchronize())?;
+        self.beside(graph, |figure, bare| figure.time(bare, Bare::launch, Bare::synchronize))
+    }
+
+    /// Prints the CPU time of a launch, of a graph and of the same nodes in a graph of bare driver calls. There should
+    /// be few launches in a round, so that none waits for room in CUDA's queue.
+    ///
+    /// # Errors
+    /// Any error of a launch.
+    pub fn cpu<G: AnyGraph>(self, graph: &mut G) -> Result<(), BoxError> {
+        self.cpu_time(graph, G::launch, |graph| graph.synchronize())?;
+        self.beside(graph, |figure, bare| {
+            figure.cpu_time(bare, Bare::launch, Bare::synchronize)
+        })
+    }
+
+    fn beside<G: AnyGraph, E: Into<BoxError>>(
+        self,
+        graph: &mut G,
+        measure: impl FnOnce(Figure<'_>, &mut Bare) -> Result<(), E>,
+    ) -> Result<(), BoxError> {
+        let row = format!("{} bare", self.row);
+        // SAFETY: the graph is borrowed until the other one has run, and all of its launches have ended.
+        let bare = unsafe { Bare::of(graph) }?;
+        bare.map_or(Ok(()), |mut bare| measure(Figure { row: &row, ..self }, &mut bare))
+            .map_err(Into::into)
+    }
+
+    /// Prints the time from the first of the launches to the end of the last one. `subject` is what both closures need:
+    /// the graph, or a tuple of a graph and more. `launch` starts it, and `wait` waits for all launches.
+    ///
+    /// # Errors
+    /// The first error of `launch` or `wait`.
+    pub fn time<T: ?Sized, E>(
+        self,
+        subject: &mut T,
+        launch: impl FnMut(&mut T) -> Result<(), E>,
+        mut wait: impl FnMut(&mut T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let times = self.measure(subject, launch, |subject, start| {
+            wait(subject)?;
+            Ok(start.elapsed())
+        })?;
+        println!("{times}");
+        Ok(())
+    }
+
+    fn cpu_time<T, E>(
+        self,
+        subject: &mut T,
+        launch: impl FnMut(&mut T) -> Result<(), E>,
+        mut wait: impl FnMut(&mut T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let times = self.measure(subject, launch, |subject, start| {
+            let time = start.elapsed();
+            wait(subject)?;
+            Ok(time)
+        })?;
+        println!("{times}");
+        Ok(())
+    }
+
+    /// Makes some rounds unmeasured, then those of the figure. `end` ends a round that began at an instant, and returns
+    /// its time.
+    fn measure<T: ?Sized, E>(
+        self,
+        subject: &mut T,
+        mut launch: impl FnMut(&mut T) -> Result<(), E>,
+        mut end: impl FnMut(&mut T, Instant) -> Result<Duration, E>,
+    ) -> Result<Times<'a>, E> {
+        let mut times = Vec::new();
+        for number in 0..WARM_UP + self.rounds.max(1) {
+            let start = Instant::now();
+            for _ in 0..self.launches {
+                launch(subject)?;
+            }
+            let time = end(subject, start)?;
+            if number >= WARM_UP {
+                times.push(time / (self.launches * self.steps).max(1) as u32);
+            }
+        }
+        let quartiles = percentiles(&mut times, [25, 50, 75]);
+        Ok(Times {
+            row: self.row,
+            quartiles,
+        })
+    }
+}
+
+/// The microseconds of a step: of the rounds, the lower quartile, the median and the upper quartile.
+#[derive(Clone, Debug, PartialEq)]
+struct Times<'a> {
+    row: &'a str,
+    quartiles: [f64; 3],
+}
+
+impl fmt::Display for Times<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { row, median, low, high } = self;
+        let (row, [low, median, high]) = (self.row, self.quartiles);
         write!(f, "bench:   {row}: {median:.2} us ({low:.2} to {high:.2})")
     }
 }
 
-/// Measures the time from the first of `batch` launches to the end of the last one, divided by `batch`. `subject` is
-/// what both closures need: the graph, or a tuple of a graph and more. `launch` starts it, and `wait` waits for all
-/// launches. At most about 1,000 launches should be in flight: CUDA's queue is no longer.
-///
-/// # Errors
-/// The first error of `launch` or `wait`.
-pub fn time<T: ?Sized, E>(
-    row: &str,
-    rounds: usize,
-    batch: usize,
-    subject: &mut T,
-    launch: impl FnMut(&mut T) -> Result<(), E>,
-    mut wait: impl FnMut(&mut T) -> Result<(), E>,
-) -> Result<Times, E> {
-    measure(row, rounds, batch, subject, launch, |subject, start| {
-        wait(subject)?;
-        Ok(start.elapsed())
-    })
+/// Prints percentiles of the times from a question to its answer.
+pub fn print_latency(name: &str, times: &mut [Duration]) {
+    let [p50, p90, p99] = percentiles(times, [50, 90, 99]);
+    println!("latency: {name:<14} p50 {p50:.1} us, p90 {p90:.1} us, p99 {p99:.1} us");
 }
 
-/// Measures the CPU time of `launch` alone, as the mean over `batch` launches in a row; `wait` comes after, unmeasured.
-/// The batch should be small, so that no launch waits for room in CUDA's queue.
-///
-/// # Errors
-/// The first error of `launch` or `wait`.
-pub fn cpu_time<T: ?Sized, E>(
-    row: &str,
-    rounds: usize,
-    batch: usize,
-    subject: &mut T,
-    launch: impl FnMut(&mut T) -> Result<(), E>,
-    mut wait: impl FnMut(&mut T) -> Result<(), E>,
-) -> Result<Times, E> {
-    measure(row, rounds, batch, subject, launch, |subject, start| {
-        let time = start.elapsed();
-        wait(subject)?;
-        Ok(time)
-    })
+/// Sorts times, and returns their percentiles in microseconds; NaN if there are none.
+fn percentiles<const N: usize>(times: &mut [Duration], percents: [usize; N]) -> [f64; N] {
+    times.sort_unstable();
+    let at = |percent| times.get(times.len().saturating_sub(1) * percent / 100);
+    percents.map(|percent| at(percent).map_or(f64::NAN, |time| time.as_secs_f64() * 1e6))
 }
 
-/// Makes some rounds unmeasured, then `rounds` (at least one), each of `batch` launches. `end` ends a round that began
-/// at an instant, and returns its time, which is divided by `batch`.
-fn measure<T: ?Sized, E>(
-    row: &str,
-    rounds: usize,
-    batch: usize,
-    subject: &mut T,
-    mut launch: impl FnMut(&mut T) -> Result<(), E>,
-    mut end: impl FnMut(&mut T, Instant) -> Result<Duration, E>,
-) -> Result<Times, E> {
+/// Runs `run` a hundred times and prints the median time of a run.
+///
+/// # Errors
+/// If `run` fails, its error.
+pub fn runs<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<(), E> {
     let mut times = Vec::new();
-    for number in 0..WARM_UP + rounds.max(1) {
+    for _ in 0..100 {
         let start = Instant::now();
-        for _ in 0..batch {
-            launch(subject)?;
-        }
-        let time = end(subject, start)?.as_secs_f64() * 1e6 / batch.max(1) as f64;
-        if number >= WARM_UP {
-            times.push(time);
-        }
+        run()?;
+        times.push(start.elapsed());
     }
-    times.sort_unstable_by(f64::total_cmp);
-    let [low, median, high] = [1, 2, 3].map(|quarter| times[times.len() * quarter / 4]);
-    Ok(Times {
-        row: row.to_owned(),
-        median,
-        low,
-        high,
-    })
+    let [median] = percentiles(&mut times, [50]);
+    println!(
+        "time:    {median:.1} us a run, upload to download (median of {})",
+        times.len()
+    );
+    Ok(())
 }
 
 #[cfg(test)]
@@ -106,10 +191,8 @@ mod tests {
     #[test]
     fn a_figure_is_one_line() {
         let times = Times {
-            row: "overlap plain".to_owned(),
-            median: 28.304,
-            low: 28.0,
-            high: 29.5,
+            row: "overlap plain",
+            quartiles: [28.0, 28.304, 29.5],
         };
         assert_eq!(times.to_string(), "bench:   overlap plain: 28.30 us (28.00 to 29.50)");
     }
@@ -117,27 +200,32 @@ mod tests {
     #[test]
     fn each_round_waits_once() {
         let mut counts = [0; 2];
-        let times = time(
-            "row",
-            3,
-            4,
+        let times = Figure::new("row", 3, 4).measure(
             &mut counts,
             |counts| {
                 counts[0] += 1;
                 Ok::<(), String>(())
             },
-            |counts| {
+            |counts, start| {
                 counts[1] += 1;
-                Ok(())
+                Ok(start.elapsed())
             },
         );
-        assert!(times.is_ok_and(|times| times.low <= times.median && times.median <= times.high));
+        let [low, median, high] = times.unwrap().quartiles;
+        assert!(low <= median && median <= high);
         assert_eq!(counts, [(WARM_UP + 3) * 4, WARM_UP + 3]);
     }
 
     #[test]
+    fn a_figure_is_the_time_of_a_step() {
+        let figure = Figure::new("row", 1, 4).steps(5);
+        let times = figure.measure(&mut (), |()| Ok::<(), String>(()), |(), _| Ok(Duration::from_millis(1)));
+        assert_eq!(times.unwrap().quartiles, [50.0; 3]);
+    }
+
+    #[test]
     fn an_error_ends_the_measurement() {
-        let failing = cpu_time("row", 1, 1, &mut (), |()| Err("no"), |()| Ok(()));
+        let failing = Figure::new("row", 1, 1).time(&mut (), |()| Err("no"), |()| Ok(()));
         assert_eq!(failing, Err("no"));
     }
 }

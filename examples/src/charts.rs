@@ -1,14 +1,14 @@
 //! Charts as SVG files.
 
+use graph_runtime::BoxError;
 use plotters::prelude::*;
-use std::error::Error;
 use std::path::Path;
 
 /// Draws what a training has come to: `loss.svg`, the mean loss of each epoch, and `confusion.svg`.
 ///
 /// # Errors
 /// If the folder cannot be made, or a file in it cannot be written.
-pub fn training<const N: usize>(folder: &Path, losses: &[f32], counts: &[[u32; N]; N]) -> Result<(), Box<dyn Error>> {
+pub fn training<const N: usize>(folder: &Path, losses: &[f32], counts: &[[u32; N]; N]) -> Result<(), BoxError> {
     std::fs::create_dir_all(folder)?;
     curve(&folder.join("loss.svg"), "Training loss", losses)?;
     confusion(&folder.join("confusion.svg"), counts)
@@ -18,7 +18,7 @@ pub fn training<const N: usize>(folder: &Path, losses: &[f32], counts: &[[u32; N
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn curve(path: &Path, title: &str, values: &[f32]) -> Result<(), Box<dyn Error>> {
+pub fn curve(path: &Path, title: &str, values: &[f32]) -> Result<(), BoxError> {
     let root = SVGBackend::new(path, (720, 400)).into_drawing_area();
     root.fill(&WHITE)?;
     let top = values.iter().copied().fold(f32::MIN_POSITIVE, f32::max) * 1.05;
@@ -38,7 +38,7 @@ pub fn curve(path: &Path, title: &str, values: &[f32]) -> Result<(), Box<dyn Err
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn confusion<const N: usize>(path: &Path, counts: &[[u32; N]; N]) -> Result<(), Box<dyn Error>> {
+pub fn confusion<const N: usize>(path: &Path, counts: &[[u32; N]; N]) -> Result<(), BoxError> {
     const CELL: i32 = 40;
     let side = CELL * (N as i32 + 1);
     let root = SVGBackend::new(path, (side as u32, side as u32)).into_drawing_area();

@@ -2,11 +2,18 @@
 //!
 //! `train_digits` makes the weights, `infer` uses them.
 
-use bytemuck::{cast_slice, cast_slice_mut};
-use graph_runtime::{Device, DeviceBuffer, Mapped, cuda_graph, cuda_kernels};
+mod calls;
+mod schedule;
+mod train;
+
+use crate::tensors;
+use bytemuck::cast_slice;
+pub use calls::calls;
+use graph_runtime::{BoxError, Device, DeviceBuffer, Mapped, cuda_graph, cuda_kernels};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
-use std::error::Error;
+pub use schedule::check_rates;
 use std::path::Path;
+pub use train::{B, Train};
 
 /// Pixels of an image.
 pub const PIXELS: usize = 64;
@@ -51,6 +58,13 @@ pub fn digits() -> Result<(Vec<Digit>, Vec<Digit>), String> {
     Ok((train, tests))
 }
 
+/// Puts images into another order.
+pub fn shuffle(images: &mut [Digit], random: &mut impl FnMut() -> f32) {
+    for left in (1..images.len()).rev() {
+        images.swap(left, ((random() + 1.0) / 2.0 * (left + 1) as f32) as usize);
+    }
+}
+
 /// The image of a line.
 fn digit(line: &str) -> Option<Digit> {
     let (pixels, label) = line.split_once(' ')?;
@@ -85,7 +99,7 @@ impl Model {
         let mut host = Weights::zeroed();
         for (layer, inputs) in host.layers() {
             let most = (1.0 / inputs as f32).sqrt();
-            layer.fill_with(|| (random() * 2.0 - 1.0) * most);
+            layer.fill_with(|| random() * most);
         }
         host.upload(device)
     }
@@ -94,23 +108,16 @@ impl Model {
     ///
     /// # Errors
     /// If the bytes are no such file: the message names the tensor that is missing or has another shape.
-    pub fn load(device: &Device, file: &[u8]) -> Result<Self, Box<dyn Error>> {
+    pub fn load(device: &Device, file: &[u8]) -> Result<Self, BoxError> {
         let file = SafeTensors::deserialize(file)?;
         let mut host = Weights::zeroed();
         for ((layer, inputs), (name, outputs)) in host.layers().into_iter().zip(NAMES) {
+            let read = |what, shape: &[usize]| {
+                tensors::numbers::<f32>(&file, &format!("{name}.{what}"), Dtype::F32, Some(shape))
+            };
             let (weights, rest) = layer.split_at_mut(outputs * inputs);
-            for (what, to, shape) in [
-                ("weight", weights, vec![outputs, inputs]),
-                ("bias", &mut rest[..outputs], vec![outputs]),
-            ] {
-                let name = format!("{name}.{what}");
-                let tensor = file.tensor(&name)?;
-                if tensor.dtype() != Dtype::F32 || tensor.shape() != shape {
-                    let (dtype, found) = (tensor.dtype(), tensor.shape());
-                    return Err(format!("tensor `{name}` is {dtype:?} {found:?}, not F32 {shape:?}").into());
-                }
-                cast_slice_mut(to).copy_from_slice(tensor.data());
-            }
+            weights.copy_from_slice(&read("weight", &[outputs, inputs])?);
+            rest[..outputs].copy_from_slice(&read("bias", &[outputs])?);
         }
         Ok(host.upload(device)?)
     }
@@ -120,7 +127,7 @@ impl Model {
     ///
     /// # Errors
     /// If a graph that writes the weights has failed, or if the file cannot be written.
-    pub fn save(&self, path: &Path) -> Result<(), Box<dyn Error>> {
+    pub fn save(&self, path: &Path) -> Result<(), BoxError> {
         let mut host = self.read()?;
         let mut tensors = Vec::new();
         for ((layer, inputs), (name, outputs)) in host.layers().into_iter().zip(NAMES) {
@@ -260,33 +267,10 @@ cuda_graph! {
     }
 }
 
-/// The rates of a step of Adam, in plain Rust: the learning rate, and the factors of the mean and of the root of the
-/// mean of squares.
-pub fn scheduled(step: u32, peak: f32, warm_up: u32, total: u32) -> [f64; 3] {
-    let [step, peak, warm_up, total] = [f64::from(step), f64::from(peak), f64::from(warm_up), f64::from(total)];
-    let part = if step <= warm_up {
-        step / warm_up
-    } else if step < total {
-        0.5 + 0.5 * ((step - warm_up) / (total - warm_up) * std::f64::consts::PI).cos()
-    } else {
-        0.0
-    };
-    let (first, second) = (1.0 - 0.9_f64.powf(step), 1.0 - 0.999_f64.powf(step));
-    [peak * part, 1.0 / first, 1.0 / second.sqrt()]
-}
-
-/// Numbers from 0 to 1, without 1; the same in every run.
-pub fn random(seed: u32) -> impl FnMut() -> f32 {
-    let mut state = seed;
-    move || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 24) as f32
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::random;
 
     #[test]
     fn all_images_are_read() {

@@ -1,18 +1,50 @@
-//! The data of `train_linear`, the same as in `pytorch/train_linear.py`, and its losses in plain Rust.
+//! The kernel of `train_linear`, its data, the same as in `pytorch/train_linear.py`, and the losses to expect.
+
+use crate::program::close;
+use graph_runtime::{Atomic, BoxError, Device, DeviceBuffer, Result, SharedHost, Table, cuda_kernels};
+use std::mem::MaybeUninit;
+
+#[cuda_kernels("kernels/train_linear.ptx", tuned = ["kernels/train_linear.sm_90.ptx"])]
+unsafe extern "C" {
+    /// A whole step: `loss` is the sum of `(x w^T + bias - target)^2`, and `w` and `bias` descend by `rate` times its
+    /// gradient. `w` has a row for each output. `losses` is space for a number of each block, and `count` is 0. The
+    /// step is as accurate as 32-bit floats if `exact` is 1; else tensor cores, if there are some, cut fractions to 10
+    /// bits (tf32).
+    #[requires(block.x == 288 && block == 288 && grid.y <= 1024 && grid.z == 1 && outputs.is_multiple_of(8))]
+    #[requires(0 < inputs && inputs <= 65_536 && 8 * grid.y <= outputs && outputs <= 72 * grid.y && grid <= losses.len())]
+    #[requires(grid.x == 1 || grid.x == 8 && inputs == 1024 && shared >= 111_872)]
+    #[requires(64 * inputs <= x.len() && 64 * outputs <= target.len() && inputs * outputs <= w.len() && outputs <= bias.len())]
+    pub safe fn step(
+        x: &[f32],
+        target: &[f32],
+        w: &mut [f32],
+        bias: &mut [f32],
+        losses: &mut [MaybeUninit<f32>],
+        count: &Atomic<u32>,
+        loss: &mut f32,
+        inputs: u32,
+        outputs: u32,
+        rate: f32,
+        exact: u32,
+    );
+}
+
+/// The losses of the first steps in PyTorch, one a line.
+const PYTORCH: &str = include_str!("../pytorch/train_linear.losses");
 
 /// Samples of a batch.
 pub const BATCH: usize = 64;
 /// The rate of the descent.
 pub const RATE: f32 = 1e-3;
 
-/// The sizes of the layer, and of the launch.
+/// The sizes of the layer, of the data, and of the launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     /// Numbers of a sample.
     pub inputs: usize,
     /// Numbers that the layer makes of a sample.
     pub outputs: usize,
-    /// Batches of an epoch.
+    /// The number of batches, after which the first one comes again.
     pub batches: usize,
     /// Blocks of the grid, x and y.
     pub grid: (u32, u32),
@@ -21,20 +53,62 @@ pub struct Sizes {
 }
 
 impl Sizes {
+    /// The sizes for a device. Where the kernel has clusters and tensor cores, 15 clusters of 8 blocks fill an H200.
+    /// Elsewhere the work of a cluster is one block's.
+    ///
+    /// # Errors
+    /// If CUDA does not say what the device is.
+    pub fn of(device: &Device) -> Result<Self, BoxError> {
+        let (size, batches, grid, shared) = match device.context().map(|it| it.compute_capability()).transpose()? {
+            Some((9.., _)) => (1024, 100, (8, 15), 111_872),
+            Some(_) => (1024, 100, (1, 128), 0),
+            None => (128, 20, (1, 2), 0),
+        };
+        let outputs = if device.is_emulator() { 32 } else { size };
+        Ok(Self {
+            inputs: size,
+            outputs,
+            batches,
+            grid,
+            shared,
+        })
+    }
+
     /// Numbers of a batch: inputs, and then targets.
     pub fn batch(self) -> usize {
         BATCH * (self.inputs + self.outputs)
     }
 }
 
-/// The weights, a row for each output, and the biases to begin with.
-pub fn weights(s: Sizes) -> (Vec<f32>, Vec<f32>) {
+/// Sets the weights, a row for each output, and the biases to what they are in the beginning.
+///
+/// # Errors
+/// If a graph that writes them has failed.
+pub fn begin(s: Sizes, w: &DeviceBuffer<[f32]>, bias: &DeviceBuffer<[f32]>) -> Result<()> {
+    let (first_w, first_bias) = weights(s);
+    w.copy_from(&first_w)?;
+    bias.copy_from(&first_bias)
+}
+
+fn weights(s: Sizes) -> (Vec<f32>, Vec<f32>) {
     let scaled = |stream, len| numbers(stream, len).map(|number| number / 32.0).collect();
     (scaled(0, s.inputs * s.outputs), scaled(1, s.outputs))
 }
 
+/// All batches, in page-locked memory.
+///
+/// # Errors
+/// If there is too little of it.
+pub fn batches(device: &Device, s: Sizes) -> Result<SharedHost<Table<f32, 2>>> {
+    let mut batches = device.alloc_host_table([s.batches, s.batch()])?;
+    for (number, row) in batches.view_mut().rows_mut().enumerate() {
+        row.copy_from_slice(&batch(s, number));
+    }
+    Ok(batches.share())
+}
+
 /// Inputs, and then targets: half the difference of two neighbours among the inputs.
-pub fn batch(s: Sizes, number: usize) -> Vec<f32> {
+fn batch(s: Sizes, number: usize) -> Vec<f32> {
     let mut batch: Vec<f32> = numbers(2 + number as u32, BATCH * s.inputs).collect();
     for sample in 0..BATCH {
         let input = |output: usize| batch[sample * s.inputs + output % s.inputs];
@@ -58,8 +132,34 @@ fn numbers(stream: u32, len: usize) -> impl Iterator<Item = f32> {
     })
 }
 
-/// The losses of the first epoch.
-pub fn losses(s: Sizes) -> Vec<f32> {
+/// Returns the losses of a step on each batch: those of PyTorch, or of a smaller layer those of plain Rust.
+///
+/// # Errors
+/// If the file of PyTorch's has a line that is no number.
+pub fn expected(device: &Device, s: Sizes) -> Result<Vec<f32>, BoxError> {
+    match device.is_emulator() {
+        true => Ok(losses(s)),
+        false => Ok(PYTORCH.lines().map(str::parse).collect::<Result<_, _>>()?),
+    }
+}
+
+/// Compares the first losses with the expected ones, which may differ by `tolerance` of them.
+///
+/// # Errors
+/// If one differs more.
+pub fn check(name: &str, losses: &[f32], expected: &[f32], tolerance: f32) -> Result<(), String> {
+    let ratios: Vec<f32> = losses
+        .iter()
+        .zip(expected)
+        .map(|(loss, expected)| loss / expected)
+        .collect();
+    let worst = close(name, &ratios, &vec![1.0; expected.len()], tolerance)?;
+    let (first, last) = (ratios[0] * expected[0], losses[losses.len() - 1]);
+    println!("check:   {name}: loss {first:.1} to {last:.1e}, as the reference within {worst:.1e}");
+    Ok(())
+}
+
+fn losses(s: Sizes) -> Vec<f32> {
     let (mut w, mut bias) = weights(s);
     let step = |number| {
         let batch = batch(s, number);

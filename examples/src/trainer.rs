@@ -1,6 +1,9 @@
 //! The graph that trains a decoder on a text, in f32: forwards, backwards, and a step of Adam.
 
+mod check;
+
 use crate::decoder::{HEAD, Sizes};
+pub use check::{check_gradients, first_weights};
 use graph_runtime::{Atomic, Philox, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("kernels/train_text.ptx")]

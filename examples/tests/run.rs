@@ -47,6 +47,20 @@ fn examples_run_on_the_emulator() {
     }
 }
 
+/// A section of the README has all graphs of its program, as `--plan` prints them.
+#[test]
+fn drawings_are_those_of_the_programs() {
+    for section in include_str!("../README.md").split("\n### ").skip(1) {
+        let (name, text) = section.split_once('\n').unwrap();
+        let (_, executable) = EXAMPLES.iter().find(|example| example.0 == name).unwrap();
+        let output = Command::new(executable).arg("--plan").output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let drawings = text.split("```mermaid\n").skip(1);
+        let drawings = drawings.map(|drawing| drawing.split("```").next().unwrap());
+        assert_eq!(drawings.collect::<String>(), printed, "{name}:\n{printed}");
+    }
+}
+
 #[test]
 fn no_example_is_left_out() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin");

@@ -63,12 +63,13 @@
 //!
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
 //!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements and of
-//!   [`Mapped`] ones, each a [`Word`], of [`Texel`]s and [`Surfel`]s, in declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts
-//!   of kernels are in [`kernel`].
+//!   [`Mapped`] ones, each a [`Word`], and of [`Texel`]s and [`Surfel`]s, in declarations of kernels;
+//!   [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of kernels are in [`kernel`].
 //! * All graphs are [`AnyGraph`]; a launch is a [`LaunchFuture`], for those who do not want to block. A built
 //!   [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
-//! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`], [`OnMapped`] or [`OnArray`]; a [`Rectangle`] of
-//!   one; the views that lend it, [`DeviceRef`] and [`DeviceMut`]; and a [`MappedHost`], to use while the graph runs.
+//! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`], or [`OnMapped`] or [`OnArray`]; a
+//!   [`Rectangle`] of one; the views that lend it, [`DeviceRef`] and [`DeviceMut`]; and a [`MappedHost`], to use while
+//!   the graph runs.
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
 //!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`]; and a [`Scope`] that can
 //!   [`Lend`] memory of others.

@@ -4,7 +4,7 @@
 //! `tests/ui/pass/` show what is right. Nothing here is ever launched: compiling is the test.
 
 use graph_runtime::bytemuck::{Pod, Zeroable};
-use graph_runtime::{Atomic, Mapped, cuda_kernels};
+use graph_runtime::{Atomic, Mapped, Surfel, Texel, cuda_kernels};
 use std::mem::MaybeUninit;
 
 /// A struct that a kernel takes by value.
@@ -121,6 +121,14 @@ unsafe extern "C" {
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/diagnostics.md")]
 struct Diagnostics;
+
+#[cuda_kernels("kernels/arrays.ptx")]
+unsafe extern "C" {
+    /// A step of a blur.
+    pub safe fn soften(from: &[[Texel<f32>; 8]], to: &mut [[Surfel<f32>; 8]]);
+    /// Looks into a volume.
+    pub safe fn look_into(volume: &[[[Texel<f32>; 8]; 8]], out: &mut [f32]);
+}
 
 #[cuda_kernels("kernels/mapped.ptx")]
 unsafe extern "C" {

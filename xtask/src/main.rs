@@ -5,7 +5,7 @@
 //! * `ptxas` ([`ptx`]): assemble every `.ptx`, to know that a GPU will take it.
 //! * `house` ([`house`]): check the order of modules in every crate, and the width of comments and Markdown.
 //! * `cudart` ([`cudart`]): compare declarations of the CUDA runtime with its headers.
-//! * `asan`, `miri` ([`sanitize`]): run tests with AddressSanitizer, or under Miri.
+//! * `asan`, `tsan`, `miri` ([`sanitize`]): run tests with AddressSanitizer, with ThreadSanitizer, or under Miri.
 //! * `site` ([`site`]): build the documentation site.
 //! * `gpu` ([`gpu`]): build what a machine with a GPU, and without Rust, needs to run tests, examples and benchmarks.
 //! * `compare` ([`compare`]): build what such a machine needs to compare programs with PyTorch, and write the results
@@ -24,6 +24,7 @@ mod ptx;
 mod wheels;
 mod workspace;
 
+use sanitize::Sanitizer;
 use std::process::ExitCode;
 
 /// The result of every command. Errors here are only shown, so each is just a message.
@@ -41,8 +42,11 @@ usage: cargo xtask <command>
                      headers of CUDA 12 and 13, and compile the program in C++ of
                      docs/cudart.md, with c++
   asan [CRATE].. [-- TESTS]
-                     run tests with AddressSanitizer: those of the emulator, or of
-                     the named crates
+                     run tests with AddressSanitizer: those of crates with unsafe
+                     code, or of the named crates
+  tsan [CRATE].. [-- TESTS]
+                     run them with ThreadSanitizer, for which the toolchain must have
+                     rust-src
   miri [CRATE].. [-- TESTS]
                      run unit tests of crates with unsafe code under Miri, which
                      the nightly toolchain must have
@@ -82,7 +86,8 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["ptx", "--check"] => ptx::check(&root),
         ["house", crates @ ..] => house::check(&root, crates),
         ["cudart"] => cudart::check(&root),
-        ["asan", arguments @ ..] => sanitize::address(&root, arguments),
+        ["asan", arguments @ ..] => sanitize::sanitized(&root, Sanitizer::Address, arguments),
+        ["tsan", arguments @ ..] => sanitize::sanitized(&root, Sanitizer::Thread, arguments),
         ["miri", arguments @ ..] => sanitize::miri(&root, arguments),
         ["site"] => site::build(&root),
         ["ptxas"] => ptx::assemble(&root),

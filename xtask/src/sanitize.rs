@@ -1,4 +1,4 @@
-//! Tests with tools that see undefined behaviour: AddressSanitizer, and Miri.
+//! Tests with tools that see undefined behaviour: AddressSanitizer, ThreadSanitizer, and Miri.
 
 use crate::Result;
 use std::path::{Path, PathBuf};
@@ -17,26 +17,54 @@ const TIMED: &str = "a_module_of_500_kernels_loads_at_once";
 /// Options of Miri: tests read files and the clock, and rayon's threads run until the program ends.
 const MIRI: &str = "-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-permissive-provenance";
 
-/// Runs the tests of crates, by default those with `unsafe` code, with AddressSanitizer. What follows `--` is for the
-/// tests. Leaks are reported too, but for [`LEAKING`].
+/// A sanitizer of rustc: the compiler instruments accesses of memory.
+#[derive(Clone, Copy)]
+pub(crate) enum Sanitizer {
+    /// Memory that is not there: outside of allocations, or freed.
+    Address,
+    /// Races: accesses of two threads, neither of which knows that the other is done.
+    Thread,
+}
+
+impl Sanitizer {
+    /// The option's value, and the name of the runtime and of the target folder.
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Address => ("address", "asan"),
+            Self::Thread => ("thread", "tsan"),
+        }
+    }
+}
+
+/// Runs the tests of crates, by default those with `unsafe` code, with a sanitizer. What follows `--` is for the tests.
+/// `graph-runtime` runs on the emulator, and in `fault_injection` with a fake driver whose launches run later.
+/// AddressSanitizer reports leaks too, but for [`LEAKING`].
 ///
-/// The stable compiler has the sanitizer and its runtime; `RUSTC_BOOTSTRAP` lets it take the option. The standard
-/// library is not instrumented, but its calls of the allocator are seen.
+/// The stable compiler has the sanitizers and their runtimes; `RUSTC_BOOTSTRAP` lets it take the option. For
+/// AddressSanitizer the standard library is not instrumented, but its calls of the allocator are seen. ThreadSanitizer
+/// must see its locks, so that it is compiled, too, from its source.
 ///
 /// # Errors
-/// If the toolchain has no runtime for the sanitizer, if tests cannot be built, or if one fails.
-pub(crate) fn address(root: &Path, arguments: &[&str]) -> Result<()> {
+/// If the toolchain has no runtime for the sanitizer, or for ThreadSanitizer no source of the standard library; if
+/// tests cannot be built, or if one fails.
+pub(crate) fn sanitized(root: &Path, sanitizer: Sanitizer, arguments: &[&str]) -> Result<()> {
     let target = host()?;
+    let (name, short) = sanitizer.names();
     let runtime = libraries()?;
     let has_runtime = std::fs::read_dir(&runtime)?
         .flatten()
-        .any(|file| file.file_name().to_string_lossy().ends_with("_rt.asan.a"));
+        .any(|file| file.file_name().to_string_lossy().ends_with(&format!("_rt.{short}.a")));
     if !has_runtime {
-        return Err(format!("no runtime of AddressSanitizer in {}", runtime.display()).into());
+        return Err(format!("no runtime of the sanitizer in {}", runtime.display()).into());
+    }
+    let builds_std = matches!(sanitizer, Sanitizer::Thread);
+    let source = Path::new(rustc(&["--print", "sysroot"])?.trim()).join("lib/rustlib/src/rust/library/Cargo.lock");
+    if builds_std && !source.exists() {
+        return Err("no source of the standard library: `rustup component add rust-src`".into());
     }
     let (crates, tests) = split(arguments);
     let crates = if crates.is_empty() { &CRATES[..] } else { crates };
-    for name in crates {
+    for crate_name in crates {
         let mut command = Command::new(cargo());
         command
             .current_dir(root)
@@ -46,23 +74,26 @@ pub(crate) fn address(root: &Path, arguments: &[&str]) -> Result<()> {
                 "--no-fail-fast",
                 "--target",
                 &target,
-                "--target-dir",
-                "target/asan",
                 "-p",
-                name,
+                crate_name,
             ])
+            .arg(format!("--target-dir=target/{short}"))
+            .args(builds_std.then_some("-Zbuild-std"))
+            .args((*crate_name == LEAKING).then_some("--features=fault-injection"))
             .args(["--", "--skip", TIMED])
             .args(tests)
             .env("RUSTC_BOOTSTRAP", "1")
-            .env("RUSTFLAGS", "-Zsanitizer=address")
+            .env("RUSTFLAGS", format!("-Zsanitizer={name}"))
             .env("CARGO_INCREMENTAL", "0")
-            .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+            .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
+            .env("FAKE_CUDA_LATE", "1");
         // Tests allocate more than there is, on purpose. By default that is a report.
-        let leaks = u8::from(*name != LEAKING);
+        let leaks = u8::from(*crate_name != LEAKING);
         command.env(
             "ASAN_OPTIONS",
             format!("allocator_may_return_null=1:detect_leaks={leaks}"),
         );
+        command.env("TSAN_OPTIONS", "allocator_may_return_null=1");
         run(&mut command)?;
     }
     Ok(())

@@ -4,11 +4,13 @@
 //! Capturing needs a CUDA device and cuBLAS (`libcublas`, which cudarc loads when it is first used). On the CPU
 //! emulator, the program says so and ends.
 
-use examples::{check_cublas, gemm, log, time};
+use examples::bench::runs;
+use examples::cublas::{built, gemm, product, whole_numbers};
+use examples::program::{close, start};
 use graph_runtime::cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::{
-    BoxError, CaptureOptions, CaptureStream, CapturedGraph, Device, DeviceBuffer, Error, GraphBuilder, OnDevice, Place,
+    BoxError, CaptureOptions, CaptureStream, CapturedGraph, Device, DeviceBuffer, GraphBuilder, OnDevice, Place,
     Pointer, PointerMut,
 };
 use std::sync::Arc;
@@ -16,8 +18,6 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Rows and columns.
 const N: usize = 256;
-/// Threads of a block.
-const BLOCK: u32 = 256;
 
 type Matrix = [[f32; N]; N];
 
@@ -39,15 +39,11 @@ fn step<'n, K>(
     })?;
     // SAFETY: the graph reads `a` and `b`, and writes `out`.
     unsafe { gemm(stream, a, b, out) }?;
-    let config = LaunchConfig {
-        grid_dim: ((N * N) as u32 / BLOCK, 1, 1),
-        block_dim: (BLOCK, 1, 1),
-        shared_mem_bytes: 0,
-    };
+    let config = LaunchConfig::for_num_elems((N * N) as u32);
     // SAFETY: the launches below write `out`.
     let queue = unsafe { stream.cudarc() };
     for _ in 0..times {
-        // SAFETY: the kernel takes one address, of at least one number for each thread.
+        // SAFETY: the kernel takes one address, of a number for each thread: they are whole blocks.
         unsafe { queue.launch_builder(&double).arg(&out.address()).launch(config) }?;
     }
     Ok(())
@@ -74,74 +70,45 @@ fn record(
     Ok((graph, b))
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    log();
-    let device = Device::any()?;
-    println!("device:  {}", device.name());
-    check_cublas(&device)?;
+fn main() -> Result<(), BoxError> {
+    let device = start(&[])?;
     let matrices = [matrix(&device, 0)?, matrix(&device, 1)?, matrix(&device, 2)?];
     let [a, b, other] = &matrices;
-    let product = device.alloc::<Matrix>()?;
+    let out = device.alloc::<Matrix>()?;
     let times = Arc::new(AtomicU32::new(1));
-    let (mut graph, second) = match record(&device, [a, b, &product], &times) {
-        Err(error @ Error::Unsupported { .. }) if device.is_emulator() => {
-            println!("nothing was run: {error}");
-            return Ok(());
-        }
-        recorded => recorded?,
+    let Some((mut graph, second)) = built(&device, || record(&device, [a, b, &out], &times))? else {
+        return Ok(());
+    };
+    let check = |name, factor, b: &DeviceBuffer<Matrix>| -> Result<_, BoxError> {
+        let expected = product(factor, &*a.read()?, &*b.read()?);
+        Ok(close(name, out.read()?.as_flattened(), &expected, 0.0)?)
     };
 
-    product.copy_from(&[[0.0; N]; N])?; // the warm-up has written it
+    out.copy_from(&[[0.0; N]; N])?; // the warm-up has written it
     graph.launch()?;
-    check("a b, doubled", a, b, 2.0, &product)?;
+    check("a b, doubled", 2.0, b)?;
 
     times.store(3, Relaxed);
     graph.record_again()?; // other work: more kernels
     graph.launch()?;
-    check("a b, doubled three times", a, b, 8.0, &product)?;
+    check("a b, doubled three times", 8.0, b)?;
 
     graph.rebind(&second, other)?; // the same work with other memory: recorded again, and changed in place
     graph.launch()?;
-    check("a c, doubled three times", a, other, 8.0, &product)?;
+    check("a c, doubled three times", 8.0, other)?;
     println!("check:   three recordings of {N} x {N} matrices, all numbers as on the CPU");
-    time(|| {
+    runs(|| {
         graph.launch()?;
         graph.synchronize()
     })?;
     Ok(())
 }
 
-/// Small whole numbers: every sum of their products is exact, in any order, and also if a GPU multiplies TF32.
+/// A matrix of small whole numbers.
 fn matrix(device: &Device, seed: usize) -> graph_runtime::Result<DeviceBuffer<Matrix>> {
     let mut numbers = vec![[0.0; N]; N];
-    for (index, number) in numbers.as_flattened_mut().iter_mut().enumerate() {
-        *number = (index * (7 + seed) % 13) as f32 - 6.0;
-    }
+    whole_numbers(seed, numbers.as_flattened_mut());
     let buffer = device.alloc::<Matrix>()?;
     buffer.rows(..)?.copy_from(&numbers)?;
     Ok(buffer)
-}
-
-/// Compares `factor a b` with that of the CPU.
-fn check(
-    name: &str,
-    a: &DeviceBuffer<Matrix>,
-    b: &DeviceBuffer<Matrix>,
-    factor: f32,
-    product: &DeviceBuffer<Matrix>,
-) -> Result<(), Box<dyn std::error::Error>> {
-    let (a, b, product) = (a.read()?, b.read()?, product.read()?);
-    for (index, (row, results)) in a.iter().zip(product.iter()).enumerate() {
-        for (column, result) in results.iter().enumerate() {
-            let sum: f32 = row
-                .iter()
-                .zip(b.iter())
-                .map(|(number, others)| number * others[column])
-                .sum();
-            if *result != factor * sum {
-                return Err(format!("`{name}` at {index}, {column} is {result}, expected {}", factor * sum).into());
-            }
-        }
-    }
-    Ok(())
 }

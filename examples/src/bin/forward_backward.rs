@@ -3,9 +3,10 @@
 //! `forward_backward [FILE]` takes a file of numbers, one a line. It runs on the first CUDA device, or on the CPU
 //! emulator if there is none. `RUST_LOG=graph_runtime=trace` shows the graph being built call by call.
 
-use examples::{check, fill, kernel_backward, kernel_forward, log, time};
-use graph_runtime::{Device, cuda_graph};
-use std::error::Error;
+use examples::bench::runs;
+use examples::program::{file_argument, start};
+use examples::sample::{check, fill, kernel_backward, kernel_forward};
+use graph_runtime::{BoxError, cuda_graph};
 use std::path::PathBuf;
 
 cuda_graph! {
@@ -22,11 +23,9 @@ cuda_graph! {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    log();
-    let device = Device::any()?;
-    println!("device:  {}", device.name());
-    let file = std::env::args_os().nth(1).map(PathBuf::from);
+fn main() -> Result<(), BoxError> {
+    let device = start(&[ForwardBackward::<1024>::PLAN])?;
+    let file = file_argument().map(PathBuf::from);
 
     let mut graph = ForwardBackward::<1024>::build(&device)?;
     fill(graph.input_mut()?, file.as_deref())?;
@@ -34,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     graph.launch()?;
     check(graph.output()?, &expected)?;
 
-    time(|| {
+    runs(|| {
         graph.launch()?;
         graph.synchronize()
     })?;

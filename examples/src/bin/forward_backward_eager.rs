@@ -3,27 +3,23 @@
 //!
 //! `forward_backward_eager [FILE]` needs a CUDA device.
 
-use examples::{check, fill, log, time};
-use graph_runtime::Device;
+use examples::bench::runs;
+use examples::program::{file_argument, start};
+use examples::sample::{check, fill};
+use graph_runtime::BoxError;
 use graph_runtime::cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use graph_runtime::cudarc::nvrtc::Ptx;
-use std::error::Error;
 use std::path::PathBuf;
 
 const N: usize = 1024;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    log();
-    let device = Device::any()?;
+fn main() -> Result<(), BoxError> {
+    let device = start(&[])?;
     let Some(context) = device.context() else {
-        println!(
-            "device:  {}: nothing to compare, since stream launches need a CUDA device",
-            device.name()
-        );
+        println!("note:    nothing to compare, since stream launches need a CUDA device");
         return Ok(());
     };
-    println!("device:  {}", device.name());
-    let file = std::env::args_os().nth(1).map(PathBuf::from);
+    let file = file_argument().map(PathBuf::from);
 
     let mut input = vec![0.0_f32; N];
     fill(&mut input, file.as_deref())?;
@@ -42,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         shared_mem_bytes: 0,
     };
 
-    let mut run = || -> Result<(), Box<dyn Error>> {
+    let mut run = || -> Result<(), BoxError> {
         stream.memcpy_htod(&input, &mut data)?;
         stream.synchronize()?;
         for kernel in [&forward, &backward] {
@@ -55,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(())
     };
     run()?;
-    time(run)?;
+    runs(run)?;
     check(&output, &input)?;
     Ok(())
 }

@@ -5,10 +5,12 @@
 //! size of GPT-2 with weights by a formula, whose logits PyTorch has computed too; `--bench` times it. It runs on the
 //! first CUDA device, or on the CPU emulator if there is none.
 
+use examples::bench::{self, Figure};
 use examples::decoder::{Decode, Model, Sizes, Task, follow, plain_logits};
-use examples::{bench, log};
+use examples::program::{close, largest, sized, start};
+use examples::tensors;
 use graph_runtime::{BoxError, Device, Result};
-use safetensors::SafeTensors;
+use safetensors::{Dtype, SafeTensors};
 use std::io::{Write, stdout};
 use std::thread;
 
@@ -17,9 +19,7 @@ const TRAINED: &[u8] = include_bytes!("../../data/text.safetensors");
 const REFERENCE: &[u8] = include_bytes!("../../data/generate.safetensors");
 
 fn main() -> Result<(), BoxError> {
-    log();
-    let device = Device::any()?;
-    println!("device:  {}", device.name());
+    let device = start(&[Decode::PLAN])?;
     write(&device)?;
     if device.is_emulator() {
         println!("note:    the large decoder needs a GPU");
@@ -28,7 +28,7 @@ fn main() -> Result<(), BoxError> {
     let model = Model::from_formula(&device, Sizes::GPT2)?;
     let mut decode = model.decode(&device, 1)?;
     check_large(&mut decode)?;
-    if std::env::args().any(|argument| argument == "--bench") {
+    if bench::is_wanted(&device) {
         measure(&mut decode)?;
     }
     Ok(())
@@ -38,7 +38,7 @@ fn main() -> Result<(), BoxError> {
 fn write(device: &Device) -> Result<(), BoxError> {
     let model = Model::load(device, TRAINED)?;
     let mut decode = model.decode(device, 1)?;
-    let end = if device.is_emulator() { 32 } else { model.sizes.context };
+    let end = sized(device, 32, model.sizes.context);
     for (prompt, heat) in [("A graph ", 0.0), ("The ", 0.5)] {
         let given: Vec<u32> = prompt.bytes().map(u32::from).collect();
         decode.begin(Task {
@@ -72,24 +72,11 @@ fn write(device: &Device) -> Result<(), BoxError> {
 /// Compares a logit in 16 with PyTorch's, and the token that they choose.
 fn check_large(decode: &mut Decode) -> Result<(), BoxError> {
     let file = SafeTensors::deserialize(REFERENCE)?;
-    let words = |name: &str| {
-        let words = file
-            .tensor(name)?
-            .data()
-            .chunks_exact(4)
-            .map(|word| [word[0], word[1], word[2], word[3]]);
-        Ok::<_, BoxError>(words.map(u32::from_le_bytes).collect::<Vec<_>>())
-    };
-    let text = words("text")?;
+    let text: Vec<u32> = tensors::numbers(&file, "text", Dtype::U32, None)?;
     let given = &text[..text.len() - 1];
-    decode.begin(Task {
-        given,
-        end: given.len(),
-        stop: u32::MAX,
-        heat: 0.0,
-    })?;
+    decode.begin(Task::likeliest(given, given.len()))?;
     decode.launch()?;
-    let expected: Vec<f32> = words("logits")?.into_iter().map(f32::from_bits).collect();
+    let expected: Vec<f32> = tensors::numbers(&file, "logits", Dtype::F32, None)?;
     let found: Vec<f32> = decode.logits()?.read_vec()?.into_iter().step_by(16).collect();
     compare(&found, &expected, "PyTorch in f32")?;
     match decode.written()?.last() == text.last() {
@@ -98,17 +85,10 @@ fn check_large(decode: &mut Decode) -> Result<(), BoxError> {
     }
 }
 
+/// Compares logits. Activations may be rounded to bf16.
 fn compare(found: &[f32], expected: &[f32], whose: &str) -> Result<(), BoxError> {
-    let most = expected.iter().fold(0.0, |most: f32, logit| most.max(logit.abs()));
-    let differences = found
-        .iter()
-        .zip(expected)
-        .map(|(found, expected)| (found - expected).abs());
-    let worst = differences.fold(0.0, f32::max);
-    // Activations may be rounded to bf16.
-    if worst > 0.03 * most || worst.is_nan() || found.len() != expected.len() {
-        return Err(format!("a logit differs by {worst} from that of {whose}; the largest is {most}").into());
-    }
+    let most = largest(expected);
+    let worst = close(&format!("logits as by {whose}"), found, expected, 0.03 * most)?;
     println!(
         "check:   {} logits as by {whose}; the worst differs by {worst:.5} of {most:.2}",
         found.len()
@@ -120,21 +100,10 @@ fn compare(found: &[f32], expected: &[f32], whose: &str) -> Result<(), BoxError>
 fn measure(decode: &mut Decode) -> Result<()> {
     const TOKENS: usize = 128;
     let first = Sizes::GPT2.context / 2 - TOKENS / 2;
-    decode.begin(Task {
-        given: &vec![1; first + 1],
-        end: first,
-        stop: u32::MAX,
-        heat: 0.0,
-    })?;
+    decode.begin(Task::likeliest(&vec![1; first + 1], first))?;
     decode.launch()?; // fills the cache
-    for (row, launches) in [("generate bf16", 1), ("generate bf16, a launch each", TOKENS)] {
-        let end = if launches == 1 { first + TOKENS } else { 0 };
-        let launch = |decode: &mut Decode| (0..launches).try_for_each(|_| decode.launch());
-        let mut times = bench::time(row, 20, 1, decode, launch, |decode| decode.seek(first, end))?;
-        for time in [&mut times.low, &mut times.median, &mut times.high] {
-            *time /= TOKENS as f64;
-        }
-        println!("{times}");
-    }
-    Ok(())
+    let all = Figure::new("generate bf16", 20, 1).steps(TOKENS);
+    all.time(decode, Decode::launch, |decode| decode.seek(first, first + TOKENS))?;
+    let each = Figure::new("generate bf16, a launch each", 20, TOKENS);
+    each.time(decode, Decode::launch, |decode| decode.seek(first, 0))
 }

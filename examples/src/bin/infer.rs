@@ -8,16 +8,12 @@
 //! a microsecond or more, and a copy several. So all layers are one kernel of one block, which requests all weights
 //! before it computes anything (`kernels/infer.cu`), and the shortest way to it and back has no copies.
 
-use examples::digits::{self, CLASSES, Infer, Layer1, Layer2, Layer3, Model, PIXELS, answer};
-use examples::{bench, log};
-use graph_runtime::cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
-use graph_runtime::cudarc::nvrtc::Ptx;
-use graph_runtime::{Device, MappedHost, cuda_graph};
-use std::error::Error;
-use std::sync::Arc;
+use examples::bench::{self, Figure, print_latency};
+use examples::digits::{self, CLASSES, Digit, Infer, Layer1, Layer2, Layer3, Model, PIXELS, answer};
+use examples::program::{close, file_argument, sized, start};
+use graph_runtime::{BoxError, MappedHost, Result, cuda_graph};
 use std::time::Instant;
 
-type R<T> = Result<T, Box<dyn Error>>;
 type Image = [f32; PIXELS];
 type Logits = [f32; CLASSES];
 
@@ -43,66 +39,46 @@ cuda_graph! {
     }
 }
 
-fn main() -> R<()> {
-    log();
-    let device = Device::any()?;
-    println!("device:  {}", device.name());
-    let file = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
-    let model = match file {
+fn main() -> Result<(), BoxError> {
+    let device = start(&[Mapped::PLAN, Copied::PLAN])?;
+    let model = match file_argument() {
         Some(file) => Model::load(&device, &std::fs::read(file)?)?,
         None => Model::load(&device, include_bytes!("../../data/digits.safetensors"))?,
     };
     let Model { layer1, layer2, layer3 } = &model;
-
     let (_, tests) = digits::digits()?;
     let images: Vec<_> = tests.iter().map(|test| test.image).collect();
     let weights = model.read()?;
     let expected: Vec<_> = images.iter().map(|image| weights.logits(image)).collect();
-    let check = |what: &str, index: usize, found: &Logits| {
-        let expected = &expected[index];
-        let close = |(found, expected): (&f32, &f32)| (found - expected).abs() <= 1e-3;
-        if found.iter().zip(expected).all(close) {
-            return Ok(());
-        }
-        Err(format!(
-            "{what}: the logits of image {index} are {found:?}, expected {expected:?}"
-        ))
-    };
 
     // All images in one launch: a block for each.
     let mut batch = Infer::build(&device, images.len(), layer1, layer2, layer3)?;
     batch.x_mut()?.copy_from(&images)?;
     batch.launch()?;
-    let mut right = 0;
-    for (index, (logits, test)) in batch.logits()?.read_vec()?.iter().zip(&tests).enumerate() {
-        check("batch", index, logits)?;
-        right += usize::from(answer(logits) == test.label as usize);
-    }
+    let found = batch.logits()?.read_vec()?;
+    close("batch", found.as_flattened(), expected.as_flattened(), 1e-3)?;
+    let is_right = |(found, test): &(&Logits, &Digit)| answer(found) == test.label as usize;
+    let (right, all) = (found.iter().zip(&tests).filter(is_right).count(), tests.len());
 
     // One image at a time.
-    let rounds = if device.is_emulator() { 20 } else { 10_000 };
-    let latency = |what: &str, ask: &mut dyn FnMut(&Image) -> R<Logits>| -> R<()> {
+    let rounds = sized(&device, 20, 10_000);
+    let latency = |name: &str, ask: &mut dyn FnMut(&Image) -> Result<Logits, BoxError>| -> Result<(), BoxError> {
         let mut times = Vec::new();
-        for index in (0..images.len()).cycle().take(rounds) {
+        for (image, expected) in images.iter().zip(&expected).cycle().take(rounds) {
             let start = Instant::now();
-            let logits = ask(&images[index])?;
+            let logits = ask(image)?;
             times.push(start.elapsed());
-            check(what, index, &logits)?;
+            close(name, &logits, expected, 1e-3)?;
         }
-        times.sort_unstable();
-        let [p50, p90, p99] = [50, 90, 99].map(|percent| times[(times.len() - 1) * percent / 100].as_secs_f64() * 1e6);
-        println!("latency: {what:<14} p50 {p50:.1} us, p90 {p90:.1} us, p99 {p99:.1} us");
+        print_latency(name, &mut times);
         Ok(())
     };
     let mut mapped = Mapped::build(&device, layer1, layer2, layer3)?;
     let (image, logits) = (mapped.image()?, mapped.logits()?);
     latency("graph, mapped", &mut |pixels| {
-        for (index, pixel) in pixels.iter().enumerate() {
-            image.store(index, *pixel)?;
-        }
-        for index in 0..CLASSES {
-            logits.store(index, f32::NAN)?; // not there yet
-        }
+        let mut pixels = pixels.iter().enumerate();
+        pixels.try_for_each(|(index, pixel)| image.store(index, *pixel))?;
+        (0..CLASSES).try_for_each(|index| logits.store(index, f32::NAN))?; // not there yet
         mapped.launch()?;
         poll(&mapped, &logits)
     })?;
@@ -113,67 +89,29 @@ fn main() -> R<()> {
         Ok(copied.logits()?[0]) // waits
     })?;
     if let Some(context) = device.context() {
-        latency("separate calls", &mut calls(&device, context, &model)?)?;
+        latency("separate calls", &mut digits::calls(&device, context, &model)?)?;
     }
-    if right * 100 < tests.len() * 97 {
-        return Err(format!("only {right} of {} images are told right", tests.len()).into());
+    if right * 100 < all * 97 {
+        return Err(format!("only {right} of {all} images are told right").into());
     }
-    println!(
-        "check:   {right} of {} images told right, all logits as in plain Rust",
-        tests.len()
-    );
-
-    if std::env::args().any(|argument| argument == "--bench") {
-        let mut one = Infer::build(&device, 1, layer1, layer2, layer3)?;
-        println!(
-            "{}",
-            bench::time("infer", 40, 500, &mut one, |one| one.launch(), |one| one.synchronize())?
-        );
+    println!("check:   {right} of {all} images told right, all logits as in plain Rust");
+    if bench::is_wanted(&device) {
+        Figure::new("infer", 40, 500).graph(&mut Infer::build(&device, 1, layer1, layer2, layer3)?)?;
     }
     Ok(())
 }
 
 /// Waits for the logits themselves, which takes 2 us less than waiting for the launch to end and reading them then.
-fn poll(graph: &Mapped, logits: &MappedHost<f32>) -> R<Logits> {
-    let mut found = [f32::NAN; CLASSES];
-    for (index, logit) in found.iter_mut().enumerate() {
-        let mut left = 1 << 20;
-        while logit.is_nan() && left > 0 {
+fn poll(graph: &Mapped, logits: &MappedHost<f32>) -> Result<Logits, BoxError> {
+    for _ in 0..1 << 20 {
+        let mut found = [0.0; CLASSES];
+        for (index, logit) in found.iter_mut().enumerate() {
             *logit = logits.load(index)?;
-            left -= 1;
         }
-        if logit.is_nan() {
-            graph.synchronize()?; // says why there is none
-            return Err("a logit is no number".into());
+        if !found.iter().any(|logit| logit.is_nan()) {
+            return Ok(found);
         }
     }
-    Ok(found)
-}
-
-/// The work of [`Copied`], queued call by call.
-fn calls(device: &Device, context: &Arc<CudaContext>, model: &Model) -> R<impl FnMut(&Image) -> R<Logits> + use<>> {
-    let stream = CudaContext::new_stream(context)?;
-    let module = context.load_module(Ptx::from_src(include_str!("../../kernels/infer.ptx")))?;
-    let kernel = module.load_function("infer")?;
-    let [layer1, layer2, layer3] = model.read()?.layers().map(|(layer, _)| stream.clone_htod(&*layer));
-    let (layer1, layer2, layer3) = (layer1?, layer2?, layer3?);
-    let (mut x, mut y) = (stream.alloc_zeros::<f32>(PIXELS)?, stream.alloc_zeros::<f32>(CLASSES)?);
-    let (mut image, mut logits) = (device.alloc_host::<Image>()?, device.alloc_host::<Logits>()?);
-    let config = LaunchConfig {
-        grid_dim: (1, 1, 1),
-        block_dim: (1024, 1, 1),
-        shared_mem_bytes: 0,
-    };
-    Ok(move |pixels: &Image| {
-        *image = *pixels;
-        stream.memcpy_htod(image.as_slice(), &mut x)?;
-        let mut launch = stream.launch_builder(&kernel);
-        launch.arg(&x).arg(&layer1).arg(&layer2).arg(&layer3).arg(&mut y);
-        // SAFETY: one row of `x` and of `y`, three whole layers, and a block of 1,024 threads, as the kernel's contract
-        // says.
-        unsafe { launch.launch(config) }?;
-        stream.memcpy_dtoh(&y, logits.as_mut_slice())?;
-        stream.synchronize()?;
-        Ok(*logits)
-    })
+    graph.synchronize()?; // says why there is none
+    Err("a logit is no number".into())
 }

@@ -1,22 +1,17 @@
 //! Eight chains of sixteen small kernels: the chains run side by side, the kernels of each one after the other. Once
 //! with plain edges, and once with programmatic ones: each kernel is on the GPU already when the one before it ends.
 //!
-//! `overlap --bench` times both, the graph with plain edges as bare driver calls build it, and the CPU time of a
-//! launch. It runs on the first CUDA device, or on the CPU emulator if there is none.
+//! `overlap --bench` times both, and the CPU time of a launch. It runs on the first CUDA device, or on the CPU emulator
+//! if there is none.
 
-use examples::bare::BareChains;
-use examples::{bench, log};
-use graph_runtime::{AnyGraph, Device, cuda_graph, cuda_kernels};
-use std::error::Error;
+use examples::bench::{self, Figure};
+use examples::program::start;
+use graph_runtime::{BoxError, Device, cuda_graph, cuda_kernels};
 
 const CHAINS: usize = 8;
 const STEPS: usize = 16;
 /// Numbers of a chain.
 const NUMBERS: usize = 128;
-/// Rounds of measuring.
-const ROUNDS: usize = 200;
-/// Launches between two waits.
-const BATCH: usize = 32;
 
 #[cuda_kernels("kernels/overlap.ptx")]
 unsafe extern "C" {
@@ -60,10 +55,8 @@ cuda_graph! {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    log();
-    let device = Device::any()?;
-    println!("device:  {}", device.name());
+fn main() -> Result<(), BoxError> {
+    let device = start(&[Plain::PLAN, Programmatic::PLAN])?;
     let seeds: [[u32; NUMBERS]; CHAINS] =
         std::array::from_fn(|chain| std::array::from_fn(|index| (chain * NUMBERS + index) as u32));
     let expected = seeds.map(|chain| chain.map(|number| (0..STEPS as u32).fold(number, next_on_the_cpu)));
@@ -86,44 +79,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let edges = ["plain edges", "plain and with programmatic edges"][usize::from(programmatic.is_some())];
     println!("check:   {CHAINS} chains of {STEPS} kernels, with {edges}: all numbers as on the CPU");
 
-    if std::env::args().any(|argument| argument == "--bench") && !device.is_emulator() {
-        time("overlap plain", &mut plain)?;
+    if bench::is_wanted(&device) {
+        Figure::new("overlap plain", 200, 32).graph(&mut plain)?;
         if let Some(graph) = &mut programmatic {
-            time("overlap programmatic", graph)?;
+            Figure::new("overlap programmatic", 200, 32).graph(graph)?;
         }
-        time_launches(&device)?;
+        // The CPU time depends on the width of a graph; this is one chain.
+        Figure::new("launch", 200, 32).cpu(&mut Plain::build(&device, 1)?)?;
     }
-    Ok(())
-}
-
-/// Prints the CPU time of a launch, and times of the same graphs by bare driver calls.
-fn time_launches(device: &Device) -> Result<(), Box<dyn Error>> {
-    // The CPU time depends on the width of a graph; this is one chain.
-    let mut chain = Plain::build(device, 1)?;
-    let (launch, wait) = (Plain::launch, |graph: &mut Plain| graph.synchronize());
-    let times = bench::cpu_time("launch", ROUNDS, BATCH, &mut chain, launch, wait)?;
-    println!("{times}");
-    let ptx = include_str!("../../kernels/overlap.ptx");
-    let bare = |chains| BareChains::new(device, ptx, chains, STEPS, NUMBERS);
-    if let (Some(mut chain), Some(mut all)) = (bare(1)?, bare(CHAINS)?) {
-        let (launch, wait) = (BareChains::launch, BareChains::synchronize);
-        let times = bench::cpu_time("launch bare", ROUNDS, BATCH, &mut chain, launch, wait)?;
-        println!("{times}");
-        let times = bench::time("overlap plain bare", ROUNDS, BATCH, &mut all, launch, wait)?;
-        println!("{times}");
-    }
-    Ok(())
-}
-
-/// Prints the time of a launch in a row of them.
-fn time<G: AnyGraph>(row: &str, graph: &mut G) -> graph_runtime::Result<()> {
-    let times = bench::time(row, ROUNDS, BATCH, graph, G::launch, |graph| graph.synchronize())?;
-    println!("{times}");
     Ok(())
 }
 
 /// Whether the device runs the PTX of `advance_early`.
-fn has_programmatic_edges(device: &Device) -> Result<bool, Box<dyn Error>> {
+fn has_programmatic_edges(device: &Device) -> Result<bool, BoxError> {
     match device.context() {
         Some(context) => Ok(context.compute_capability()? >= (9, 0)),
         None => Ok(true),

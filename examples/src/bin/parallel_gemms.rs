@@ -3,13 +3,13 @@
 //! Capturing needs a CUDA device and cuBLAS (`libcublas`, which cudarc loads when it is first used). On the CPU
 //! emulator the program shows the graph's structure, says what is missing, and ends.
 
-use examples::{check_cublas, gemm, log, time};
-use graph_runtime::{Device, Error, cuda_graph};
+use examples::bench::runs;
+use examples::cublas::{built, gemm, product, whole_numbers};
+use examples::program::{close, start};
+use graph_runtime::{BoxError, cuda_graph};
 
 /// Rows and columns.
 const N: usize = 256;
-
-type Matrix = [[f32; N]; N];
 
 cuda_graph! {
     /// `left = a b` and `right = a c`, each with a stream, a handle and a workspace of its own.
@@ -38,23 +38,19 @@ cuda_graph! {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    log();
-    let device = Device::any()?;
-    println!("device:  {}", device.name());
+fn main() -> Result<(), BoxError> {
+    let device = start(&[ParallelGemms::PLAN])?;
     show_levels();
-    check_cublas(&device)?;
-    let mut graph = match ParallelGemms::build(&device) {
-        Err(error @ Error::Unsupported { .. }) if device.is_emulator() => {
-            println!("nothing was run: {error}");
-            return Ok(());
-        }
-        graph => graph?,
+    let Some(mut graph) = built(&device, || ParallelGemms::build(&device))? else {
+        return Ok(());
     };
-    fill(graph.input_mut()?);
+    whole_numbers(0, graph.input_mut()?.as_flattened_mut().as_flattened_mut());
     graph.launch()?;
-    check(&graph)?;
-    time(|| {
+    let ([a, b, c], [left, right]) = (graph.input()?, graph.outputs()?);
+    close("a b", left.as_flattened(), &product(1.0, a, b), 0.0)?;
+    close("a c", right.as_flattened(), &product(1.0, a, c), 0.0)?;
+    println!("check:   two products of {N} x {N} matrices, all numbers as on the CPU");
+    runs(|| {
         graph.launch()?;
         graph.synchronize()
     })?;
@@ -69,32 +65,4 @@ fn show_levels() {
         let names: Vec<&str> = nodes.map(|node| &*node.name).collect();
         println!("level {level}: {}", names.join(", "));
     }
-}
-
-/// Small whole numbers: every sum of their products is exact, in any order, and also if a GPU multiplies TF32.
-fn fill(input: &mut [Matrix; 3]) {
-    for (index, number) in input.as_flattened_mut().as_flattened_mut().iter_mut().enumerate() {
-        *number = (index * 7 % 13) as f32 - 6.0;
-    }
-}
-
-/// Compares both products with those of the CPU.
-fn check(graph: &ParallelGemms) -> Result<(), Box<dyn std::error::Error>> {
-    let ([a, b, c], outputs) = (graph.input()?, graph.outputs()?);
-    for (name, other, output) in [("a b", b, &outputs[0]), ("a c", c, &outputs[1])] {
-        for (index, (row, results)) in a.iter().zip(output).enumerate() {
-            for (column, result) in results.iter().enumerate() {
-                let expected: f32 = row
-                    .iter()
-                    .zip(other)
-                    .map(|(number, others)| number * others[column])
-                    .sum();
-                if *result != expected {
-                    return Err(format!("`{name}` at {index}, {column} is {result}, expected {expected}").into());
-                }
-            }
-        }
-    }
-    println!("check:   two products of {N} x {N} matrices, all numbers as on the CPU");
-    Ok(())
 }

@@ -3,9 +3,8 @@
 //! A kernel sets the condition of the `while`; at the end, a `call` tells the host that the loop has ended. It runs on
 //! the first CUDA device, or on the CPU emulator if there is none; conditional nodes need a driver of CUDA 12.3.
 
-use examples::log;
-use graph_runtime::{Device, cuda_graph, cuda_kernels};
-use std::error::Error;
+use examples::program::start;
+use graph_runtime::{BoxError, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("kernels/roots.ptx")]
 unsafe extern "C" {
@@ -37,10 +36,8 @@ cuda_graph! {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    log();
-    let device = Device::any()?;
-    println!("device:  {}", device.name());
+fn main() -> Result<(), BoxError> {
+    let device = start(&[Roots::<1000>::PLAN])?;
     let mut graph = Roots::<1000>::build(&device)?;
     for (index, number) in graph.input_mut()?.iter_mut().enumerate() {
         *number = index as f32 + 1.0;

@@ -5,11 +5,10 @@
 //! weights: `examples/data/text.safetensors` is made so, on a GPU. It runs on the first CUDA device, or, a few steps of
 //! a tiny decoder, on the CPU emulator if there is none.
 
-use examples::decoder::{Model, Sizes, Task, paragraphs, plain_logits};
-use examples::log;
-use examples::trainer::Train;
-use graph_runtime::{AnyGraph, BoxError, Device, DeviceBuffer};
-use indicatif::{ProgressBar, ProgressStyle};
+use examples::decoder::{Model, Sizes, Task, plain_logits};
+use examples::program::{file_argument, progress, sized, start};
+use examples::trainer::{Train, check_gradients, first_weights};
+use graph_runtime::{AnyGraph, BoxError};
 use std::path::Path;
 
 /// The text to learn.
@@ -24,23 +23,12 @@ const PAGES: [&str; 7] = [
 ];
 
 /// The sizes, the texts of a batch, the steps and the rate: for a GPU, and for the emulator.
-const LARGE: (Sizes, usize, u32, f32) = (sizes(2, 128, 128), 32, 4000, 2e-3);
-const TINY: (Sizes, usize, u32, f32) = (sizes(1, 64, 8), 2, 24, 5e-3);
-
-const fn sizes(layers: usize, width: usize, context: usize) -> Sizes {
-    Sizes {
-        layers,
-        width,
-        vocabulary: 128,
-        context,
-    }
-}
+const LARGE: (Sizes, usize, u32, f32) = (Sizes::new(2, 128, 128, 128), 32, 4000, 2e-3);
+const TINY: (Sizes, usize, u32, f32) = (Sizes::new(1, 64, 128, 8), 2, 24, 5e-3);
 
 fn main() -> Result<(), BoxError> {
-    log();
-    let device = Device::any()?;
-    println!("device:  {}", device.name());
-    let (sizes, batch, steps, rate) = if device.is_emulator() { TINY } else { LARGE };
+    let device = start(&[Train::PLAN])?;
+    let (sizes, batch, steps, rate) = sized(&device, TINY, LARGE);
     let characters = paragraphs(&PAGES);
     let text = device.alloc_slice(characters.len())?;
     text.copy_from(&characters)?;
@@ -57,7 +45,7 @@ fn main() -> Result<(), BoxError> {
     check_gradients(&mut train, &weights, sizes)?;
     train.reset()?;
     train.set_rate(rate)?;
-    let bar = ProgressBar::new(steps.into()).with_style(ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}")?);
+    let bar = progress(steps)?;
     let mut losses = Vec::new();
     for step in 0..steps {
         train.launch()?;
@@ -75,7 +63,7 @@ fn main() -> Result<(), BoxError> {
     if last > 0.9 * losses[0] || last.is_nan() {
         return Err("it has learnt too little".into());
     }
-    if let Some(file) = std::env::args().nth(1).filter(|argument| !argument.starts_with('-')) {
+    if let Some(file) = file_argument() {
         model.save(Path::new(&file))?;
     }
     let mut decode = model.decode(&device, 1)?;
@@ -88,62 +76,6 @@ fn main() -> Result<(), BoxError> {
     decode.launch()?;
     let written: String = decode.written()?.into_iter().filter_map(char::from_u32).collect();
     println!("text:    {written:?}");
-    Ok(())
-}
-
-/// Small random weights; gains are 1, biases 0.
-fn first_weights(sizes: Sizes) -> Vec<f32> {
-    let mut state = 1_u32;
-    let mut weights = Vec::new();
-    weights.resize_with(sizes.matrix(sizes.layers, 0), || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        ((state >> 8) as f32 / (1 << 23) as f32 - 1.0) * 0.04
-    });
-    for _ in 0..sizes.layers {
-        weights.resize(weights.len() + 2 * sizes.width, 1.0);
-        weights.resize(weights.len() + 11 * sizes.width, 0.0);
-    }
-    weights.resize(weights.len() + sizes.width, 1.0);
-    weights.resize(weights.len() + sizes.width, 0.0);
-    weights
-}
-
-/// Compares gradients with differences of the loss, along the gradient of each tensor.
-fn check_gradients(train: &mut Train, weights: &DeviceBuffer<[f32]>, sizes: Sizes) -> Result<(), BoxError> {
-    let mut loss = |values: &[f32]| {
-        weights.copy_from(values)?;
-        train.luck().reseed(1)?; // the windows of before
-        train.launch()?;
-        let gradients = train.gradients()?.read_vec()?;
-        Ok::<_, BoxError>((f64::from(*train.loss()?), gradients))
-    };
-    let values = weights.read_vec()?;
-    let (_, gradients) = loss(&values)?;
-    let mut worst = 0.0_f64;
-    let mut first = 0;
-    for length in sizes.lengths() {
-        let part = first..first + length;
-        let square: f64 = gradients[part.clone()].iter().map(|g| f64::from(*g).powi(2)).sum();
-        let step = 0.02 / square;
-        let moved = |sign: f64| {
-            let mut values = values.clone();
-            for (value, gradient) in values[part.clone()].iter_mut().zip(&gradients[part.clone()]) {
-                *value += (sign * step * f64::from(*gradient)) as f32;
-            }
-            values
-        };
-        let slope = (loss(&moved(1.0))?.0 - loss(&moved(-1.0))?.0) / 0.04;
-        worst = worst.max((slope - 1.0).abs());
-        first += length;
-    }
-    weights.copy_from(&values)?;
-    if worst > 0.03 || worst.is_nan() {
-        return Err(format!("a gradient is wrong by {worst} of it").into());
-    }
-    println!(
-        "check:   gradients of {} tensors as differences of the loss say, to {worst:.4} of them",
-        sizes.lengths().len()
-    );
     Ok(())
 }
 
@@ -163,4 +95,19 @@ fn check_loss(train: &mut Train, model: &Model) -> Result<(), BoxError> {
     }
     println!("check:   the loss of a character is {found:.4}, in plain Rust and bf16 {expected:.4}");
     Ok(())
+}
+
+/// Returns the paragraphs of Markdown pages, without code and tables, as ASCII; a 0 ends each.
+fn paragraphs(pages: &[&str]) -> Vec<u8> {
+    let mut characters = Vec::new();
+    // Code lies between fences.
+    let prose = pages.iter().flat_map(|page| page.split("```").step_by(2));
+    for paragraph in prose.flat_map(|prose| prose.split("\n\n")).map(str::trim) {
+        if paragraph.len() > 40 && !paragraph.starts_with(['|', '#', '[', '<', '+']) {
+            let words: Vec<&str> = paragraph.split_whitespace().collect();
+            characters.extend(words.join(" ").bytes().filter(u8::is_ascii));
+            characters.push(0);
+        }
+    }
+    characters
 }

@@ -6,14 +6,12 @@
 //! CUDA device, or, with fewer tokens and columns, on the CPU emulator. PyTorch has computed what comes out of the same
 //! weights (`pytorch/transformer_block.py`).
 
-use examples::{bench, log};
-use graph_runtime::{Device, Element, Kernel, cuda_graph, cuda_kernels};
+use examples::bench::{self, Figure};
+use examples::block::{check, numbers};
+use examples::program::{sized, start};
+use graph_runtime::{BoxError, Device, Element, Kernel, cuda_graph, cuda_kernels};
 use half::bf16;
-use safetensors::SafeTensors;
-use std::error::Error;
 
-/// Results of PyTorch: some rows, in f64.
-const REFERENCE: &[u8] = include_bytes!("../../data/transformer_block.safetensors");
 /// Columns of a head.
 const HEAD: usize = 64;
 /// Parts of the long sums, so that enough blocks compute them.
@@ -76,16 +74,10 @@ const ATTENTION: usize = (16 + 128) * 320 + 128 * 288 + 16 * 576;
 
 cuda_graph! {
     graph Block<T: Element>(rows: usize, width: usize)
-    where
-        norm<T>: Kernel,
-        add_norm<T>: Kernel,
-        linear<T>: Kernel,
-        linear_parts<T>: Kernel,
-        attention<T>: Kernel,
+    where norm<T>: Kernel, add_norm<T>: Kernel, linear<T>: Kernel, linear_parts<T>: Kernel, attention<T>: Kernel
     {
         device  x:      [[f32; width]; rows];
         device  y:      [[f32; width]; rows];
-
         device  gain1:  [f32; width];
         device  shift1: [f32; width];
         device  w_qkv:  [[[T; width]; width]; 3];
@@ -127,16 +119,14 @@ cuda_graph! {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    log();
-    let device = Device::any()?;
-    println!("device:  {}", device.name());
+fn main() -> Result<(), BoxError> {
+    let device = start(&[Block::<f32>::PLAN])?;
     // The largest differences allowed are those of one rounding, 2^-11 or 2^-8 of the largest result.
     run::<f32>(&device, "tf32", 1e-3, |x| x)?;
     run::<bf16>(&device, "bf16", 8e-3, bf16::from_f32)
 }
 
-fn run<T: Element>(device: &Device, name: &str, tolerance: f32, round: fn(f32) -> T) -> Result<(), Box<dyn Error>>
+fn run<T: Element>(device: &Device, name: &str, tolerance: f32, round: fn(f32) -> T) -> Result<(), BoxError>
 where
     norm<T>: Kernel,
     add_norm<T>: Kernel,
@@ -144,11 +134,7 @@ where
     linear_parts<T>: Kernel,
     attention<T>: Kernel,
 {
-    let (rows, width, size) = if device.is_emulator() {
-        (32, 384, "reduced")
-    } else {
-        (128, 768, "full")
-    };
+    let (rows, width, size) = sized(device, (32, 384, "reduced"), (128, 768, "full"));
     let mut graph = Block::<T>::build(device, rows, width)?;
     let weights = |seed, count, scale| -> Vec<T> { numbers(seed, count, scale, 0.0).into_iter().map(round).collect() };
     let (inside, outside) = (1.0 / (width as f32).sqrt(), 0.5 / (width as f32).sqrt());
@@ -169,50 +155,9 @@ where
     graph.b_down_mut()?.copy_from(&numbers(13, width, outside, 0.0))?;
 
     graph.launch()?;
-    let results = graph.y()?.read_vec()?;
-    let file = SafeTensors::deserialize(REFERENCE)?;
-    let kept = file.tensor(size)?;
-    let apart = rows / kept.shape()[0];
-    let expected: Vec<f32> = kept
-        .data()
-        .chunks_exact(4)
-        .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-        .collect();
-    let largest = expected.iter().fold(0_f32, |largest, value| largest.max(value.abs()));
-    let found = results.chunks_exact(width).step_by(apart).flatten();
-    let differences: Vec<f32> = found
-        .zip(&expected)
-        .map(|(found, expected)| (found - expected).abs())
-        .collect();
-    let worst = differences
-        .iter()
-        .fold(0_f32, |worst, difference| worst.max(*difference));
-    if !differences.iter().all(|difference| *difference <= tolerance * largest) {
-        return Err(format!("{name}: a result differs by {worst} from PyTorch's, of at most {largest}").into());
-    }
-    println!(
-        "check:   {name}: {rows} x {width}, differs by at most {worst:.1e} from PyTorch's f64, of at most {largest:.1}"
-    );
-    if std::env::args().any(|argument| argument == "--bench") {
-        let launch = |graph: &mut Block<T>| graph.launch();
-        let row = format!("transformer_block {name}");
-        println!(
-            "{}",
-            bench::time(&row, 50, 200, &mut graph, launch, |graph| graph.synchronize())?
-        );
+    check(name, size, rows, &graph.y()?.read_vec()?, tolerance)?;
+    if bench::is_wanted(device) {
+        Figure::new(&format!("transformer_block {name}"), 50, 200).graph(&mut graph)?;
     }
     Ok(())
-}
-
-/// Numbers within `scale` of `offset`, by a formula that `pytorch/transformer_block.py` computes too.
-fn numbers(seed: u32, count: usize, scale: f32, offset: f32) -> Vec<f32> {
-    let number = |index: usize| {
-        let mut mixed = (index as u32)
-            .wrapping_mul(2_654_435_761)
-            .wrapping_add(seed.wrapping_mul(2_246_822_519));
-        mixed = (mixed ^ mixed >> 16).wrapping_mul(0x85eb_ca6b);
-        mixed = (mixed ^ mixed >> 13).wrapping_mul(0xc2b2_ae35);
-        ((mixed ^ mixed >> 16) >> 8) as f32 / (1 << 23) as f32 - 1.0
-    };
-    (0..count).map(|index| number(index) * scale + offset).collect()
 }

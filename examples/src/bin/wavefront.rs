@@ -3,9 +3,8 @@
 //! A block needs the blocks above it and to its left. `each` in `each` says only that, so all blocks of a diagonal can
 //! run at the same time. It runs on the first CUDA device, or on the CPU emulator if there is none.
 
-use examples::log;
-use graph_runtime::{Device, cuda_graph, cuda_kernels};
-use std::error::Error;
+use examples::program::{random, start};
+use graph_runtime::{BoxError, cuda_graph, cuda_kernels};
 
 /// Letters of each text in a block.
 const SIDE: usize = 16;
@@ -58,10 +57,8 @@ cuda_graph! {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    log();
-    let device = Device::any()?;
-    println!("device:  {}", device.name());
+fn main() -> Result<(), BoxError> {
+    let device = start(&[Wavefront::PLAN])?;
     let mut graph = Wavefront::build(&device)?;
     let [a, b] = [7, 11].map(text);
     graph.text_a_mut()?.as_flattened_mut().copy_from_slice(&a);
@@ -104,12 +101,8 @@ fn before(block: usize, index: usize) -> u32 {
 
 /// A text of four letters.
 fn text(seed: u32) -> Vec<u8> {
-    let mut state = seed;
-    let mut letter = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        b"ACGT"[(state >> 30) as usize]
-    };
-    (0..LETTERS).map(|_| letter()).collect()
+    let mut random = random(seed);
+    (0..LETTERS).map(|_| b"ACGT"[(2.0 * random() + 2.0) as usize]).collect()
 }
 
 /// The table, row by row, in plain Rust.

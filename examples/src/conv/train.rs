@@ -1,10 +1,11 @@
 //! Training, with a graph and without one.
 
-use super::{BATCH, Data, Eager, Shared, Weights, step};
-use crate::bench;
+use super::{BATCH, Data, Eager, RATE, Shared, Weights, step};
+use crate::bench::Figure;
 use crate::memory::Stages;
+use crate::program::close;
 use graph_runtime::cudarc::driver::{CudaContext, DriverError};
-use graph_runtime::{AnyGraph, Device, Result};
+use graph_runtime::{AnyGraph, BoxError, Device, Result};
 use std::sync::Arc;
 
 /// The number of stages that the steps are divided into.
@@ -30,25 +31,15 @@ impl Trained {
     ///
     /// # Errors
     /// If one of these is not so: the message has the numbers.
-    pub fn check(&self, data: &Data, rate: f32) -> Result<(), String> {
+    pub fn check(&self, data: &Data) -> Result<(), String> {
         let mut weights = Weights::first();
-        let loss = step(&mut weights, &data.images[..BATCH], &data.labels[..BATCH], rate);
+        let loss = step(&mut weights, &data.images[..BATCH], &data.labels[..BATCH], RATE);
         let (difference, found) = (self.first.difference(&weights), self.losses[0]);
         if difference > 1e-5 || (found - loss).abs() > 1e-5 {
             let losses = format!("the loss is {found}, expected {loss}");
             return Err(format!("the first step: weights differ by {difference}; {losses}"));
         }
-        if self
-            .losses
-            .iter()
-            .zip(PYTORCH)
-            .any(|(loss, expected)| (loss - expected).abs() > 1e-4)
-        {
-            return Err(format!(
-                "the losses are {:?}.., expected {PYTORCH:?}",
-                &self.losses[..PYTORCH.len()]
-            ));
-        }
+        close("losses", &self.losses[..PYTORCH.len()], &PYTORCH, 1e-4)?;
         match self.means() {
             [start, end] if end > start => Err(format!("it does not learn: the loss goes from {start} to {end}")),
             _ => Ok(()),
@@ -84,7 +75,7 @@ pub fn train<G: AnyGraph>(
     row: Option<&str>,
     build: impl FnOnce(&Shared) -> Result<G>,
     losses: impl FnOnce(&G) -> Result<Vec<f32>>,
-) -> Result<Trained> {
+) -> Result<Trained, BoxError> {
     let mut memory = Stages::new(device);
     let shared = Shared::new(device, data, &mut memory)?;
     let mut graph = build(&shared)?;
@@ -102,10 +93,7 @@ pub fn train<G: AnyGraph>(
     }
     let (last, losses) = (shared.weights()?, losses(&graph)?);
     if let Some(row) = row {
-        println!(
-            "{}",
-            bench::time(row, 50, 100, &mut graph, G::launch, |graph| graph.synchronize())?
-        );
+        Figure::new(row, 50, 100).graph(&mut graph)?;
     }
     Ok(Trained {
         memory,
@@ -124,12 +112,11 @@ pub fn train_without_graph(
     context: &Arc<CudaContext>,
     data: &Data,
     steps: usize,
-    rate: f32,
 ) -> Result<(Stages, Weights), DriverError> {
     let mut memory = Stages::new(device);
     let mut eager = Eager::new(context, data, steps, &mut memory)?;
     for step in 1..=steps {
-        eager.launch(rate)?;
+        eager.launch(RATE)?;
         if step % (steps / STAGES).max(1) == 0 {
             eager.wait()?;
             memory.end(&format!("{step} steps"), 0);

@@ -1,6 +1,7 @@
 //! The weights of the net, on the host.
 
 use super::{C1, C2, CLASSES, FEATURES};
+use crate::program::random;
 
 /// The filters and biases of both convolutions and the last layer, row by row.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,16 +37,13 @@ impl Weights {
     /// `1 / inputs`, as PyTorch has them. `examples/pytorch/train_conv.py` has the same formula.
     pub fn first() -> Self {
         let mut weights = Self::zeroed();
-        let mut state = 1_u32;
+        let mut random = random(1);
         for (part, inputs) in [
             (&mut weights.w1, 9),
             (&mut weights.w2, C1 * 9),
             (&mut weights.w3, FEATURES),
         ] {
-            part.fill_with(|| {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                ((state >> 8) as f32 / (1 << 23) as f32 - 1.0) / (inputs as f32).sqrt()
-            });
+            part.fill_with(|| random() / (inputs as f32).sqrt());
         }
         weights
     }

@@ -256,7 +256,7 @@ fn buffer(ty: &Type, reference: &TypeReference, report: &mut Report) -> Result<B
             reference.mutability.is_some(),
             layered.is_some(),
             &target,
-            layers.unwrap_or(&reference.elem),
+            &reference.elem,
         )?,
         None if layered.is_some() => {
             let message = format!("`{}` has layers, but no texels", text(ty));

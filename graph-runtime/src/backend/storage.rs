@@ -52,8 +52,8 @@ impl Storage {
         }
     }
 
-    /// The first byte. In device memory, this is an address without provenance; for a variable of a module and for a CUDA
-    /// array it is null.
+    /// The first byte. In device memory, this is an address without provenance; for a variable of a module and for a
+    /// CUDA array it is null.
     pub(crate) fn first(&self) -> *mut u8 {
         match (self.host(), self.device()) {
             (Some(host), _) => host.as_ptr(),

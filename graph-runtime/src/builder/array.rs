@@ -2,6 +2,7 @@
 
 use super::GraphBuilder;
 use crate::error::mistakes;
+use crate::kernel::texels::ArrayUse;
 use crate::kernel::texture::Texture;
 use crate::kernel::{ArgumentKind, CallArgument, KernelFacts};
 use crate::shape::Element;
@@ -60,7 +61,7 @@ impl GraphBuilder {
                 (None, None, false) => continue,
                 (None, None, true) => Some("has no address".to_owned()),
                 (Some(texture), _, is_array) => misfit(texture, *span, is_array),
-                (None, Some(surface), true) => surface.texels.misfit(span.bytes, true),
+                (None, Some(surface), true) => surface.texels.misfit(span.bytes, ArrayUse::Surface),
                 (None, Some(_), false) => Some("is no `array`".to_owned()),
             };
             if let Some(misfit) = misfit {
@@ -77,7 +78,7 @@ fn misfit(texture: &Texture, span: Span, is_array: bool) -> Option<String> {
     match (texture.mistake(), texture.array, is_array) {
         (Some((mistake, _)), ..) => Some(format!("has no such texture: {mistake}")),
         (None, Some(false), true) => Some("is an `array`, which `tex1Dfetch` cannot read: `tex1D` can".to_owned()),
-        (None, Some(true) | None, true) => texture.texels.misfit(span.bytes, false),
+        (None, Some(true) | None, true) => texture.texels.misfit(span.bytes, texture.array_use()),
         (None, _, false) => texture.misfit(span.start, span.bytes),
     }
 }

@@ -186,9 +186,9 @@ impl KernelFacts {
 ///   GPU;
 /// * memory passed as `&` of [`Mapped`](crate::Mapped) is accessed only by `ld` and `st` of elements of this size that
 ///   are strong for the whole system;
-/// * memory passed as `&` of [`Texel`](crate::Texel), which `textures` lists, is read through the texture alone, by
-///   the `tex` or `tld4` of its [`Geometry`]; memory passed as `&` of [`Surfel`](crate::Surfel), which `surfaces` lists,
-///   is accessed by `suld` of its geometry alone, and as `&mut` also by `sust`;
+/// * memory passed as `&` of [`Texel`](crate::Texel), which `textures` lists, is read through the texture alone, by the
+///   `tex` or `tld4` of its [`Geometry`]; memory passed as `&` of [`Surfel`](crate::Surfel), which `surfaces` lists, is
+///   accessed by `suld` of its geometry alone, and as `&mut` also by `sust`;
 /// * in memory passed as `&mut` of `MaybeUninit`, each element that is read later is written before the kernel reads
 ///   it;
 /// * `loads` and `dependency` leave out nothing that they must list;

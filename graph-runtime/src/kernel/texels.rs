@@ -103,6 +103,17 @@ pub enum Geometry {
     Planes { width: usize, height: usize },
 }
 
+/// The use of an array by a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ArrayUse {
+    /// It is a texture.
+    Texture,
+    /// It is a texture, from which `tex2Dgather` may read.
+    Gather,
+    /// It is a surface.
+    Surface,
+}
+
 /// The dimensions of memory of texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TexelExtent {
@@ -182,19 +193,20 @@ impl Texels {
         }
     }
 
-    /// The reason that no array holds memory of `bytes` bytes as these texels, if there is one. `stored` says whether
-    /// it is a surface. The limits are those of all of CUDA's devices since compute capability 5.0 ("Technical
-    /// Specifications per Compute Capability" of the CUDA C++ Programming Guide).
-    pub(crate) fn misfit(&self, bytes: usize, stored: bool) -> Option<String> {
+    /// The reason that no array for this use holds memory of `bytes` bytes as these texels, if there is one. The limits
+    /// are those of all of CUDA's devices since compute capability 5.0 ("Technical Specifications per Compute
+    /// Capability" of the CUDA C++ Programming Guide).
+    pub(crate) fn misfit(&self, bytes: usize, array: ArrayUse) -> Option<String> {
         let extent = self.extent(bytes);
         if extent.is_empty(self.geometry) {
             return Some("is empty".to_owned());
         }
-        let [width, height, depth] = match (self.geometry, stored) {
-            (Geometry::Line, false) => [65_536, 0, 0],
-            (Geometry::Line, true) => [16_384, 0, 0],
-            (Geometry::Plane { .. }, false) => [65_536, 65_536, 0],
-            (Geometry::Plane { .. }, true) => [16_384, 65_536, 0],
+        let [width, height, depth] = match (self.geometry, array) {
+            (Geometry::Line, ArrayUse::Texture | ArrayUse::Gather) => [65_536, 0, 0],
+            (Geometry::Line, ArrayUse::Surface) => [16_384, 0, 0],
+            (Geometry::Plane { .. }, ArrayUse::Texture) => [65_536, 65_536, 0],
+            (Geometry::Plane { .. }, ArrayUse::Gather) => [16_384, 16_384, 0],
+            (Geometry::Plane { .. }, ArrayUse::Surface) => [16_384, 65_536, 0],
             (Geometry::Volume { .. }, _) => [4_096; 3],
             (Geometry::Lines { .. }, _) => [16_384, 0, 2_048],
             (Geometry::Planes { .. }, _) => [16_384, 16_384, 2_048],
@@ -235,14 +247,16 @@ mod tests {
     #[test]
     fn arrays_have_limits() {
         let planes = Texels::of::<f32>(true, &[2, 4]);
-        assert_eq!(planes.misfit(96, false), None);
-        assert_eq!(planes.misfit(0, false).unwrap(), "is empty");
-        let found = planes.misfit(32 * 2_049, false);
+        assert_eq!(planes.misfit(96, ArrayUse::Texture), None);
+        assert_eq!(planes.misfit(0, ArrayUse::Texture).unwrap(), "is empty");
+        let found = planes.misfit(32 * 2_049, ArrayUse::Texture);
         assert_eq!(found.unwrap(), "has 2049 layers: the most are 2048");
         let wide = Texels::of::<u8>(false, &[20_000]);
-        assert_eq!(wide.misfit(20_000, false), None);
-        let found = wide.misfit(20_000, true);
-        assert_eq!(found.unwrap(), "has 20000 texels in a row: the most are 16384");
-        assert_eq!(Texels::of::<u8>(false, &[]).misfit(16, false), None);
+        assert_eq!(wide.misfit(20_000, ArrayUse::Texture), None);
+        for narrow in [ArrayUse::Gather, ArrayUse::Surface] {
+            let found = wide.misfit(20_000, narrow);
+            assert_eq!(found.unwrap(), "has 20000 texels in a row: the most are 16384");
+        }
+        assert_eq!(Texels::of::<u8>(false, &[]).misfit(16, ArrayUse::Texture), None);
     }
 }

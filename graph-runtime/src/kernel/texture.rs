@@ -1,6 +1,6 @@
 //! Textures: memory that kernels read by texels.
 
-use crate::kernel::texels::{Channel, Geometry, TexelExtent, TexelFormat, Texels};
+use crate::kernel::texels::{ArrayUse, Channel, Geometry, TexelExtent, TexelFormat, Texels};
 use std::marker::PhantomData;
 
 /// An element of memory that a kernel reads through a texture, in the declaration of a kernel: `&[Texel<T>]`, or
@@ -158,12 +158,21 @@ impl Texture {
         texture
     }
 
-    /// The same, with what the PTX tells about [`Texture::array`]. Without PTX, one dimension is read by `tex1Dfetch` if
-    /// the sampler permits that.
+    /// The same, with what the PTX tells about [`Texture::array`]. Without PTX, one dimension is read by `tex1Dfetch`
+    /// if the sampler permits that.
     pub const fn array(self, array: bool) -> Self {
         Self {
             array: Some(array),
             ..self
+        }
+    }
+
+    /// The use of an array that is read through it. (Rows that memory with addresses does not have are those that
+    /// `tex2Dgather` reads.)
+    pub(crate) fn array_use(&self) -> ArrayUse {
+        match matches!(self.texels.geometry, Geometry::Plane { .. }) && self.array == Some(true) {
+            true => ArrayUse::Gather,
+            false => ArrayUse::Texture,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The arrays of a graph, as the kernels take them.
 
 use crate::error::mistakes;
-use crate::kernel::texels::Texels;
+use crate::kernel::texels::{ArrayUse, Texels};
 use crate::program::{Argument, Op, Program};
 use graph_plan::{Diagnostic, Draft};
 
@@ -10,7 +10,9 @@ use graph_plan::{Diagnostic, Draft};
 pub(crate) struct ArrayForm {
     pub(crate) texels: Texels,
     /// Whether a kernel takes it as a surface.
-    pub(crate) stored: bool,
+    pub(crate) surface: bool,
+    /// Whether `tex2Dgather` reads it.
+    pub(crate) gathered: bool,
 }
 
 /// The form of each resource that is an array, and the mistakes of arrays that have none.
@@ -31,14 +33,26 @@ pub(crate) fn forms(draft: &Draft, program: &Program) -> (Vec<Option<ArrayForm>>
             let Some(&texels) = facts.texels(param).filter(|_| draft.resources[resource].array) else {
                 continue; // `build` has reported arrays that a kernel takes by address
             };
-            let stored = facts.surface(param).is_some();
+            let surface = facts.surface(param).is_some();
+            let texture = facts.texture(param);
+            let gathered = texture.is_some_and(|texture| texture.array_use() == ArrayUse::Gather);
             match &mut found[resource] {
-                Some((form, _)) if form.texels == texels => form.stored |= stored,
+                Some((form, _)) if form.texels == texels => {
+                    form.surface |= surface;
+                    form.gathered |= gathered;
+                }
                 Some((_, first)) => {
                     let names = [*first, node].map(|node| &*draft.nodes[node].name);
                     mistaken.push(mistakes::other_texels(resource, &draft.resources[resource].name, names));
                 }
-                none => *none = Some((ArrayForm { texels, stored }, node)),
+                none => {
+                    let form = ArrayForm {
+                        texels,
+                        surface,
+                        gathered,
+                    };
+                    *none = Some((form, node));
+                }
             }
         }
     }

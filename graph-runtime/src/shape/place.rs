@@ -36,8 +36,8 @@ pub enum OnDevice {}
 #[derive(Debug)]
 pub enum OnMapped {}
 
-/// The kind of a place in a CUDA [array](crate::GraphBuilder::array), which has no address: only kernels and copies take
-/// it.
+/// The kind of a place in a CUDA [array](crate::GraphBuilder::array), which has no address: only kernels and copies
+/// take it.
 #[derive(Debug)]
 pub enum OnArray {}
 

@@ -22,6 +22,11 @@ pub(crate) fn is_fake() -> bool {
     env::var_os(FAKE).is_some()
 }
 
+/// Whether the fake driver copies, sets and calls host functions: see `fake/late.rs`.
+pub(crate) fn is_late() -> bool {
+    is_fake() && env::var_os("FAKE_CUDA_LATE").is_some()
+}
+
 /// The device, for as long as the guard lives: tests take turns, since calls of all of them count together. `None` if
 /// there is no GPU: then the test has run, and passed, in another process.
 pub(crate) fn device(test: &str) -> Option<(Device, MutexGuard<'static, ()>)> {

@@ -3,7 +3,7 @@
 
 use crate::common::describe::describe;
 use crate::common::*;
-use crate::fake::is_fake;
+use crate::fake::{is_fake, is_late};
 use graph_runtime::cudarc::driver::{CudaFunction, DriverError, result, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
@@ -622,9 +622,10 @@ fn textures(device: &Device, run: &mut Run) -> Result<()> {
     Ok(())
 }
 
-/// A graph that runs node by node.
+/// A graph that runs node by node. If copies are done but no kernels, none ends the loop of `control`.
 pub(crate) fn debug(device: &Device, run: &mut Run) -> Result<()> {
-    control(&device.with_debug(DebugOptions::default()), run)
+    let scenario = if is_late() { small } else { control };
+    scenario(&device.with_debug(DebugOptions::default()), run)
 }
 
 /// Devices, memory outside of graphs, memory that cudarc has, and a file that does not load.

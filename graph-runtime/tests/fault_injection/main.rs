@@ -12,6 +12,7 @@ mod enumeration;
 mod fake;
 mod futures;
 mod graphs;
+mod late;
 mod lending;
 mod memory;
 mod pools;

@@ -63,8 +63,8 @@ fn statements(tokens: TokenStream, around: &[Memory], order: &mut Order) -> Toke
     quote!(#(#visibilities const _: () = ();)* #declarations #uses)
 }
 
-/// `device`, `host`, `scratch`, `mapped`, `array` or `constant` memory as the type of a place, and the facts that a closure
-/// needs.
+/// `device`, `host`, `scratch`, `mapped`, `array` or `constant` memory as the type of a place, and the facts that a
+/// closure needs.
 pub(super) fn place(space: &TokenTree, name: &TokenTree, shape: &[TokenTree]) -> Option<(TokenStream, Memory)> {
     let space = match space {
         TokenTree::Ident(word) if word == "host" => quote!(::graph_runtime::OnHost),

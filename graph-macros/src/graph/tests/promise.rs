@@ -12,7 +12,8 @@ const MEMORY: &str = "
     param n: u32 = 4;
     memcpy up = input -> index;";
 
-/// The documentation of each method, struct and field. Names of methods that parents of a child call begin with `child`.
+/// The documentation of each method, struct and field. Names of methods that parents of a child call begin with
+/// `child`.
 fn docs(statements: &str) -> BTreeMap<String, String> {
     let text = format!("pub graph Look(shared: mut device [f32; 4]) {{ {MEMORY} {statements} }}");
     let file = unfolded(syn::parse2(expand(text.parse().unwrap())).expect("the expansion is Rust"));

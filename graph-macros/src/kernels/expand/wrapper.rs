@@ -1,6 +1,6 @@
 //! The assertions about `Atomic<T>`, `Mapped<T>`, `MaybeUninit<T>`, `Texel<T, S>` and `Surfel<T>`: that they are the
-//! types of these names, that the kernel updates elements of the size of `T`, and that CUDA has such a texture. Only rustc knows
-//! these.
+//! types of these names, that the kernel updates elements of the size of `T`, and that CUDA has such a texture. Only
+//! rustc knows these.
 
 use crate::kernels::check::Checked;
 use crate::kernels::param::{Buffer, Kind, Param, Wrapper, Wrapping, scalar};

@@ -74,6 +74,9 @@ pub(super) fn find(ty: &Type) -> Option<Type> {
         Type::Reference(reference) => (*reference.elem).clone(),
         other => other.clone(),
     };
+    if layers(&target).is_some() {
+        return Some(target);
+    }
     take(&mut target).map(|wrapper| wrapper.ty)
 }
 

@@ -6,7 +6,7 @@ use crate::driver::copy::{Copy3d, CopySide};
 use crate::driver::texture::TexelFormat;
 use crate::driver::{self, RelaxedCapture};
 use crate::error::CudaError;
-use crate::kernel::texels::{Channel, Geometry, TexelExtent};
+use crate::kernel::texels::{Channel, TexelExtent};
 use crate::program::array::ArrayForm;
 use std::sync::Arc;
 
@@ -88,23 +88,20 @@ fn described(form: &ArrayForm, bytes: usize) -> (ArrayDescriptor, [usize; 3]) {
     const LAYERED: u32 = 1; // `CUDA_ARRAY3D_LAYERED`
     const SURFACE: u32 = 2; // `CUDA_ARRAY3D_SURFACE_LDST`
     const GATHER: u32 = 8; // `CUDA_ARRAY3D_TEXTURE_GATHER`
-    /// The most texels and rows of an array with [`GATHER`].
-    const MAX_GATHER: usize = 16_384;
     let TexelExtent {
         width,
         height,
         depth,
         layered,
     } = form.texels.extent(bytes);
-    let is_plane = matches!(form.texels.geometry, Geometry::Plane { .. });
     let mut flags = 0;
     if layered {
         flags |= LAYERED;
     }
-    if form.stored {
+    if form.surface {
         flags |= SURFACE;
     }
-    if is_plane && width.max(height) <= MAX_GATHER {
+    if form.gathered {
         flags |= GATHER;
     }
     let descriptor = ArrayDescriptor {

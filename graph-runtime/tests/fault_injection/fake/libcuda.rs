@@ -8,8 +8,10 @@
 //! driver 580; `FAKE_CUDA_CAPTURES_LAUNCHES=1` makes such launches a part of the capture, as older drivers may.
 //! `FAKE_CUDA_BUSY=1` makes launches take their time, as far as `cuEventQuery` tells: an event comes only when a host
 //! function that waits for it is about to run; with `FAKE_CUDA_BUSY=forever`, none comes, and no host function runs.
+//! With `FAKE_CUDA_LATE=1`, launches do something, a moment later: see `late.rs`.
 #![allow(non_snake_case, unused_unsafe, reason = "the functions are CUDA's, and not all bodies have unsafe code")]
 
+mod late;
 mod libcudart;
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -32,10 +34,11 @@ const CAPTURE_INVALIDATED: u32 = 901;
 const CAPTURED_EVENT: u32 = 907;
 const UPDATE_FAILURE: u32 = 910;
 
-/// The sizes of `CUDA_KERNEL_NODE_PARAMS`, `CUDA_MEMCPY3D` and `CUDA_MEMSET_NODE_PARAMS`.
+/// The sizes of `CUDA_KERNEL_NODE_PARAMS`, `CUDA_MEMCPY3D`, `CUDA_MEMSET_NODE_PARAMS` and `CUDA_HOST_NODE_PARAMS`.
 const LAUNCH: usize = 72;
 const COPY: usize = 200;
 const SET: usize = 40;
+const FUNCTION: usize = 16;
 /// The steps in which memory is mapped.
 const GRANULARITY: usize = 2 << 20;
 
@@ -294,6 +297,25 @@ impl State {
         added
     }
 
+    /// Changes the parameters of a node.
+    unsafe fn change(&mut self, call: &str, node: Handle, from: *const c_void, bytes: usize) -> u32 {
+        self.node(call, node);
+        // SAFETY: by the caller's promise.
+        unsafe { self.note(0, &node, from, bytes) }
+    }
+
+    /// The nodes of a graph, in the order in which they were added.
+    fn copy_of(&self, call: &str, graph: Handle) -> Vec<(Handle, u32, Vec<u8>)> {
+        let Some(Object::Graph { nodes }) = self.objects.get(&graph) else {
+            mistake(call, &format!("{graph:#x} is no graph"));
+        };
+        let node = |handle: &Handle| match self.objects.get(handle) {
+            Some(Object::Node { kind, params, .. }) => (*handle, *kind, params.clone()),
+            other => mistake(call, &format!("{handle:#x} is no node: {other:?}")),
+        };
+        nodes.iter().map(node).collect()
+    }
+
     /// Tells the parameters of a node of a kind.
     unsafe fn params(&self, call: &str, node: Handle, kind: u32, out: *mut c_void) -> u32 {
         match self.objects.get(&node) {
@@ -381,7 +403,11 @@ api! {
     }
     bound cuCtxSynchronize() {
         let capturing = |object: &Object| matches!(object, Object::Stream { capture: 1 | 2, .. });
-        if state().objects.values().any(capturing) { CAPTURE_UNSUPPORTED } else { 0 }
+        if state().objects.values().any(capturing) {
+            return CAPTURE_UNSUPPORTED;
+        }
+        late::synchronize();
+        0
     }
     bound cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) { put(least, 0) | put(greatest, -5) }
     free cuThreadExchangeStreamCaptureMode(mode: *mut u32) { *mode = MODE.replace(*mode); 0 }
@@ -485,6 +511,7 @@ api! {
         0
     }
     bound cuMemsetD8Async(to: usize, value: u8, bytes: usize, stream: Handle) {
+        late::stream_has_ended(stream, true);
         let mut state = state();
         state.check(CALL, to, bytes);
         match state.queue(CALL, stream) {
@@ -526,6 +553,7 @@ api! {
         state.queue(CALL, stream).err().unwrap_or(0)
     }
     bound cuMemcpyHtoDAsync_v2(to: usize, from: *const u8, bytes: usize, stream: Handle) {
+        late::stream_has_ended(stream, true);
         let mut state = state();
         state.check(CALL, to, bytes);
         match state.queue(CALL, stream) {
@@ -536,6 +564,7 @@ api! {
         0
     }
     bound cuMemcpyDtoHAsync_v2(to: *mut u8, from: usize, bytes: usize, stream: Handle) {
+        late::stream_has_ended(stream, true);
         let mut state = state();
         state.check(CALL, from, bytes);
         match state.queue(CALL, stream) {
@@ -546,6 +575,7 @@ api! {
         0
     }
     bound cuMemcpyDtoDAsync_v2(to: usize, from: usize, bytes: usize, stream: Handle) {
+        late::stream_has_ended(stream, true);
         let mut state = state();
         state.check(CALL, from, bytes);
         state.check(CALL, to, bytes);
@@ -572,17 +602,22 @@ api! {
         let mut state = state();
         let (capture, _) = state.stream(CALL, stream);
         if *capture == 0 {
+            drop(state);
+            late::stream_has_ended(stream, true);
             return 0;
         }
         *capture = 2;
         CAPTURE_UNSUPPORTED
     }
-    bound cuStreamQuery(stream: Handle) { cuStreamSynchronize(stream) }
+    bound cuStreamQuery(stream: Handle) {
+        if late::stream_has_ended(stream, false) { cuStreamSynchronize(stream) } else { NOT_READY }
+    }
     bound cuLogsRegisterCallback(_callback: *const c_void, _data: *mut c_void, _handle: *mut *mut c_void) { 0 }
     bound cuStreamWaitEvent(stream: Handle, event: Handle, _flags: u32) {
         let mut state = state();
         state.event(CALL, event);
         state.waits.insert(stream, event);
+        late::wait_event(stream, event);
         state.queue(CALL, stream).err().unwrap_or(0)
     }
     bound cuLaunchHostFunc(stream: Handle, function: unsafe extern "C" fn(*mut c_void), data: usize) {
@@ -592,8 +627,7 @@ api! {
             return code;
         }
         if BUSY.as_deref() != Some("forever") {
-            std::thread::spawn(move || {
-                std::thread::sleep(Duration::from_micros(100));
+            late::call(stream, move || {
                 if let Some(event) = waits {
                     self::state().set_busy(event, false);
                 }
@@ -652,6 +686,7 @@ api! {
             Ok(runs) => *state.event(CALL, event) = !runs,
             Err(code) => return code,
         }
+        late::record(event, stream);
         state.set_busy(event, BUSY.is_some());
         0
     }
@@ -660,10 +695,17 @@ api! {
         match (*state.event(CALL, event), &state.objects[&event]) {
             (true, _) => CAPTURED_EVENT,
             (false, Object::Event { busy: true, .. }) => NOT_READY,
-            (false, _) => 0,
+            (false, _) if late::event_has_come(event, false) => 0,
+            (false, _) => NOT_READY,
         }
     }
-    bound cuEventSynchronize(event: Handle) { if *state().event(CALL, event) { CAPTURED_EVENT } else { 0 } }
+    bound cuEventSynchronize(event: Handle) {
+        if *state().event(CALL, event) {
+            return CAPTURED_EVENT;
+        }
+        late::event_has_come(event, true);
+        0
+    }
 
     bound cuModuleLoadData(out: *mut Handle, image: *const c_char) {
         let text = CStr::from_ptr(image).to_string_lossy().into_owned();
@@ -855,8 +897,10 @@ api! {
         let added = state.add_node(CALL, out, graph, after, count, (MEMSET, 0));
         state.note(added, out, params, SET)
     }
-    bound cuGraphAddHostNode(out: *mut Handle, graph: Handle, after: *const Handle, count: usize, _params: *const c_void) {
-        state().add_node(CALL, out, graph, after, count, (HOST, 0))
+    bound cuGraphAddHostNode(out: *mut Handle, graph: Handle, after: *const Handle, count: usize, params: *const c_void) {
+        let mut state = state();
+        let added = state.add_node(CALL, out, graph, after, count, (HOST, 0));
+        state.note(added, out, params, FUNCTION)
     }
     bound cuGraphAddEmptyNode(out: *mut Handle, graph: Handle, after: *const Handle, count: usize) {
         state().add_node(CALL, out, graph, after, count, (EMPTY, 0))
@@ -942,18 +986,14 @@ api! {
         put(count, after.len())
     }
     bound cuGraphNodeGetType(node: Handle, out: *mut u32) { put(out, state().node(CALL, node).0) }
-    bound cuGraphMemcpyNodeSetParams(node: Handle, _params: *const c_void) {
-        state().node(CALL, node);
-        0
-    }
-    bound cuGraphMemsetNodeSetParams(node: Handle, _params: *const c_void) {
-        state().node(CALL, node);
-        0
-    }
+    bound cuGraphMemcpyNodeSetParams(node: Handle, params: *const c_void) { state().change(CALL, node, params, COPY) }
+    bound cuGraphMemsetNodeSetParams(node: Handle, params: *const c_void) { state().change(CALL, node, params, SET) }
     bound cuGraphInstantiateWithParams(out: *mut Handle, graph: Handle, _params: *mut c_void) {
         let mut state = state();
-        let nodes = state.nodes(CALL, graph).len();
-        put(out, state.add(Object::Exec { nodes }))
+        let nodes = state.copy_of(CALL, graph);
+        let exec = state.add(Object::Exec { nodes: nodes.len() });
+        late::instantiated(exec, nodes.into_iter());
+        put(out, exec)
     }
     bound cuGraphInstantiateWithFlags(out: *mut Handle, graph: Handle, _flags: u64) {
         cuGraphInstantiateWithParams(out, graph, ptr::null_mut())
@@ -965,9 +1005,13 @@ api! {
         0
     }
     bound cuGraphExecUpdate_v2(exec: Handle, graph: Handle, _info: *mut c_void) {
-        let mut state = state();
-        let nodes = state.nodes(CALL, graph).len();
-        if state.exec(CALL, exec) == nodes { 0 } else { UPDATE_FAILURE }
+        let state = state();
+        let nodes = state.copy_of(CALL, graph);
+        if state.exec(CALL, exec) != nodes.len() {
+            return UPDATE_FAILURE;
+        }
+        late::instantiated(exec, nodes.into_iter());
+        0
     }
     bound cuGraphDebugDotPrint(graph: Handle, _path: *const c_char, _flags: u32) {
         state().nodes(CALL, graph);
@@ -986,7 +1030,12 @@ api! {
             *capture = 2;
             return CAPTURE_UNSUPPORTED;
         }
-        state.queue(CALL, stream).err().unwrap_or(0)
+        match state.queue(CALL, stream) {
+            Ok(true) => late::launch(exec, stream),
+            Ok(false) => {}
+            Err(code) => return code,
+        }
+        0
     }
     bound cuGraphExecKernelNodeSetParams_v2(exec: Handle, node: Handle, _params: *const c_void) {
         let state = state();
@@ -994,16 +1043,20 @@ api! {
         state.node(CALL, node);
         0
     }
-    bound cuGraphExecMemsetNodeSetParams(exec: Handle, node: Handle, _params: *const c_void, _context: Handle) {
+    bound cuGraphExecMemsetNodeSetParams(exec: Handle, node: Handle, params: *const c_void, _context: Handle) {
+        late::set(exec, node, params, SET);
         cuGraphExecKernelNodeSetParams_v2(exec, node, ptr::null())
     }
-    bound cuGraphExecMemcpyNodeSetParams(exec: Handle, node: Handle, _params: *const c_void, _context: Handle) {
+    bound cuGraphExecMemcpyNodeSetParams(exec: Handle, node: Handle, params: *const c_void, _context: Handle) {
+        late::set(exec, node, params, COPY);
         cuGraphExecKernelNodeSetParams_v2(exec, node, ptr::null())
     }
-    bound cuGraphExecHostNodeSetParams(exec: Handle, node: Handle, _params: *const c_void) {
+    bound cuGraphExecHostNodeSetParams(exec: Handle, node: Handle, params: *const c_void) {
+        late::set(exec, node, params, FUNCTION);
         cuGraphExecKernelNodeSetParams_v2(exec, node, ptr::null())
     }
-    bound cuGraphNodeSetEnabled(exec: Handle, node: Handle, _enabled: u32) {
+    bound cuGraphNodeSetEnabled(exec: Handle, node: Handle, enabled: u32) {
+        late::enable(exec, node, enabled != 0);
         cuGraphExecKernelNodeSetParams_v2(exec, node, ptr::null())
     }
 }
