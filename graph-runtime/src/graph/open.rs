@@ -5,7 +5,7 @@ use crate::graph::Graph;
 use crate::graph::batch::Batch;
 use crate::graph::commit::commit;
 use crate::graph::edit::Edit;
-use crate::graph::plain::{PlainParam, PlainParams};
+use crate::graph::plain::{PlainParam, PlainUses};
 use crate::graph::update::{Update, collect};
 
 pub(crate) mod sealed {
@@ -52,25 +52,48 @@ impl EditResult for Result<()> {}
 #[derive(Debug, Default)]
 pub(crate) struct OpenEdit {
     pub(crate) batch: Batch,
-    /// The plain params that were set.
-    plain: PlainParams,
-    /// The other params that were set.
-    others: Vec<usize>,
+    /// The params that were set.
+    params: ParamSet,
     /// The first change that was refused. Then none is made, also if the closure goes on.
     pub(crate) refused: Option<Box<Error>>,
+    /// The uses of params that this edit and earlier ones have found.
+    pub(crate) plain_uses: PlainUses,
 }
 
 impl OpenEdit {
-    /// Requests the values of plain params. Returns whether all params that were set are such.
-    fn put_plain(&mut self, graph: &Graph) -> bool {
-        self.plain.put(graph, &mut self.batch.values, &mut self.others);
-        self.others.is_empty()
-    }
-
     /// Returns the error of the change that was refused.
     #[cold]
     fn refusal(&mut self) -> Result<()> {
         self.refused.take().map_or(Ok(()), |error| Err(*error))
+    }
+}
+
+/// A set of params, by their number.
+#[derive(Debug, Default)]
+struct ParamSet {
+    /// 64 params in each word, the first in the lowest bit.
+    words: Vec<u64>,
+}
+
+impl ParamSet {
+    fn insert(&mut self, param: usize) {
+        if param / 64 >= self.words.len() {
+            self.words.resize(param / 64 + 1, 0);
+        }
+        self.words[param / 64] |= 1 << (param % 64);
+    }
+
+    /// Takes all out. If `f` fails, nobody knows which are left.
+    #[inline]
+    fn take_each(&mut self, mut f: impl FnMut(usize) -> Result<()>) -> Result<()> {
+        for (word, params) in self.words.iter_mut().enumerate() {
+            let mut params = std::mem::take(params);
+            while params != 0 {
+                f(word * 64 + params.trailing_zeros() as usize)?;
+                params &= params - 1;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -97,25 +120,21 @@ impl Graph {
         Ok(())
     }
 
-    /// Requests that the nodes that mention a param get its value, which is `plain` if the param is.
+    /// Requests that the nodes that mention a param get its value.
     #[inline]
-    fn request_param(&mut self, param: usize, plain: Option<PlainParam>) {
-        let open = self.edit.as_deref_mut();
-        let is_plain = open.zip(plain.as_ref());
-        if !is_plain.is_some_and(|(open, plain)| open.plain.set(param, plain)) {
-            self.request_other(param, plain);
+    fn request_param(&mut self, param: usize) {
+        if let Some(open) = &mut self.edit
+            && let Some(word) = open.params.words.get_mut(param / 64)
+        {
+            *word |= 1 << (param % 64);
+        } else {
+            self.request_first(param);
         }
     }
 
-    /// As [`Graph::request_param`], of a param that was not found to be plain yet.
-    #[inline(never)]
-    fn request_other(&mut self, param: usize, plain: Option<PlainParam>) {
-        let mut open = self.edit.take().unwrap_or_default();
-        let is_plain = plain.is_some_and(|plain| open.plain.find(self, param, &plain) && open.plain.set(param, &plain));
-        if !is_plain && !open.others.contains(&param) {
-            open.others.push(param);
-        }
-        self.edit = Some(open);
+    #[cold]
+    fn request_first(&mut self, param: usize) {
+        self.edit.get_or_insert_default().params.insert(param);
     }
 
     /// Returns the error of a change. If an edit requested that, the edit will fail, too.
@@ -263,19 +282,18 @@ pub fn set_param<G, T>(
     exchange: impl Fn(&mut G, &mut T),
 ) -> Result<()> {
     exchange(graph, &mut value);
-    let plain = (parts().plain)(graph, param);
-    let inner = (parts().graph_mut)(graph);
-    inner.request_param(param, plain);
-    match inner.half_edited.is_open() {
-        true => Ok(()),
-        false => set_param_now(graph, parts, name, value, exchange),
+    if (parts().graph)(graph).half_edited.is_open() {
+        (parts().graph_mut)(graph).request_param(param);
+        return Ok(());
     }
+    set_param_now(graph, parts, param, name, value, exchange)
 }
 
-/// Makes the change of [`set_param`] outside of an edit.
+/// As [`set_param`], outside of an edit. The values were exchanged already.
 fn set_param_now<G, T>(
     graph: &mut G,
     parts: impl Fn() -> EditedGraph<G> + Copy,
+    param: usize,
     name: &'static str,
     mut value: T,
     exchange: impl Fn(&mut G, &mut T),
@@ -285,6 +303,7 @@ fn set_param_now<G, T>(
         undo: Some(|graph: &mut G| exchange(graph, &mut value)),
     };
     let mut open = (parts().graph_mut)(undo.graph).edit.take().unwrap_or_default();
+    open.params.insert(param);
     make(undo.graph, parts, name, &mut open)?;
     (parts().graph_mut)(undo.graph).edit = Some(open);
     undo.leave();
@@ -293,26 +312,38 @@ fn set_param_now<G, T>(
 
 /// Makes the changes of an edit, and those of the nodes that mention its params. `what` names them in messages.
 #[inline]
-fn make<G>(
-    graph: &mut G,
-    parts: impl Fn() -> EditedGraph<G> + Copy,
-    what: &'static str,
-    open: &mut OpenEdit,
-) -> Result<()> {
-    if !open.put_plain((parts().graph)(graph)) {
-        declare(graph, parts, open)?;
-    }
-    commit((parts().graph_mut)(graph), what, &mut open.batch)
+fn make<G>(graph: &mut G, parts: impl Fn() -> EditedGraph<G>, what: &'static str, open: &mut OpenEdit) -> Result<()> {
+    let parts = parts();
+    let OpenEdit {
+        batch,
+        params,
+        plain_uses,
+        ..
+    } = open;
+    let inner = (parts.graph)(graph);
+    // After a change that failed half-way, nodes are made anew, also with the values that they have.
+    let is_whole = inner.half_edited.is_empty();
+    params.take_each(|param| {
+        if is_whole
+            && let Some(plain) = (parts.plain)(graph, param)
+            && plain_uses.put(inner, &mut batch.values, param, plain)
+        {
+            return Ok(());
+        }
+        declare(graph, inner, parts.change, param, batch)
+    })?;
+    commit((parts.graph_mut)(graph), what, batch)
 }
 
-/// Requests the changes of the nodes that mention params that were set, as these nodes are declared.
+/// Requests the changes of the nodes that mention a param, as they are declared. This is apart from the loop over
+/// params, which is short without it.
 #[inline(never)]
-fn declare<G>(graph: &G, parts: impl Fn() -> EditedGraph<G>, open: &mut OpenEdit) -> Result<()> {
-    let EditedGraph {
-        graph: inner, change, ..
-    } = parts();
-    let OpenEdit { batch, others, .. } = open;
-    others
-        .drain(..)
-        .try_for_each(|param| collect(inner(graph), batch, |update| change(graph, update, param)))
+fn declare<G>(
+    graph: &G,
+    inner: &Graph,
+    change: fn(&G, &mut Update<'_>, usize) -> Result<()>,
+    param: usize,
+    batch: &mut Batch,
+) -> Result<()> {
+    collect(inner, batch, |update| change(graph, update, param))
 }

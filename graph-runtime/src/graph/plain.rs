@@ -35,19 +35,11 @@ pub fn plain_param<T: 'static>(uses: &'static [(usize, usize)], value: &T) -> Op
     None
 }
 
-/// The plain params of a graph. They stay in that graph, and no other one uses them.
+/// The arguments that are plain params, by param, as far as edits of a graph have found them. They stay in that graph,
+/// and no other one uses them.
 #[derive(Debug, Default)]
-pub(super) struct PlainParams {
-    /// By param, those that an edit has found.
-    known: Vec<Option<KnownParam>>,
-}
-
-/// A plain param whose uses are known.
-#[derive(Debug)]
-struct KnownParam {
-    uses: Box<[PlainUse]>,
-    /// The value that the current edit has set, as in [`Value::word`](crate::kernel::Value::word).
-    set: Option<u64>,
+pub(crate) struct PlainUses {
+    of: Vec<Option<Box<[PlainUse]>>>,
 }
 
 /// An argument of a kernel node that is a plain param of the argument's own type.
@@ -60,37 +52,29 @@ struct PlainUse {
     alike: Arc<AtomicBool>,
 }
 
-impl PlainParams {
-    /// Sets a param. Returns false if its uses are not known.
+impl PlainUses {
+    /// Requests that all nodes that mention a param get its value. Returns false if some node needs its declaration for
+    /// that, since the kernel takes another type, which the value may not fit, or since a contract mentions it.
     #[inline]
-    pub(super) fn set(&mut self, param: usize, plain: &PlainParam) -> bool {
-        let Some(Some(known)) = self.known.get_mut(param) else {
-            return false;
+    pub(super) fn put(
+        &mut self,
+        graph: &Graph,
+        values: &mut Vec<ChangedValue>,
+        param: usize,
+        PlainParam { uses, scalar, word }: PlainParam,
+    ) -> bool {
+        let uses = match self.of.get(param) {
+            Some(Some(uses)) => Some(&**uses),
+            Some(None) | None => self.find(graph, param, uses, scalar),
         };
-        known.set = Some(plain.word);
-        true
+        uses.is_some_and(|uses| uses.iter().all(|known| known.put(&graph.program, values, word)))
     }
 
-    /// Requests that all nodes that mention params that were set get their values. Adds to `others` the params of which
-    /// some node needs its declaration for that.
-    pub(super) fn put(&mut self, graph: &Graph, values: &mut Vec<ChangedValue>, others: &mut Vec<usize>) {
-        // After a change that failed half-way, nodes are made anew, also with the values that they have.
-        let is_whole = graph.half_edited.is_empty();
-        for (param, known) in self.known.iter_mut().enumerate() {
-            if let Some(KnownParam { uses, set }) = known
-                && let Some(word) = set.take()
-                && !(is_whole && uses.iter().all(|known| known.put(&graph.program, values, word)))
-            {
-                others.push(param);
-            }
-        }
-    }
-
-    /// Finds the arguments that are a param. Returns false if some are of another type, which the value may not fit, or
-    /// mentioned by a contract.
-    pub(super) fn find(&mut self, graph: &Graph, param: usize, plain: &PlainParam) -> bool {
+    /// Finds the arguments that are a param. Returns `None` if some are of another type, or mentioned by a contract.
+    #[cold]
+    fn find(&mut self, graph: &Graph, param: usize, uses: &[(usize, usize)], scalar: Scalar) -> Option<&[PlainUse]> {
         let mut found = Vec::new();
-        for &(declared, argument) in plain.uses {
+        for &(declared, argument) in uses {
             match &graph.declared_nodes.own {
                 None => found.push((declared, argument)),
                 Some(nodes) => found.extend(nodes.each(declared).map(|(node, _)| (node, argument))),
@@ -98,15 +82,12 @@ impl PlainParams {
         }
         let uses = found
             .iter()
-            .map(|&(node, argument)| PlainUse::of(&graph.program, node, argument, plain.scalar));
-        let Some(uses) = uses.collect::<Option<_>>() else {
-            return false;
-        };
-        if self.known.len() <= param {
-            self.known.resize_with(param + 1, || None);
+            .map(|&(node, argument)| PlainUse::of(&graph.program, node, argument, scalar));
+        let uses = uses.collect::<Option<_>>()?;
+        if self.of.len() <= param {
+            self.of.resize_with(param + 1, || None);
         }
-        self.known[param] = Some(KnownParam { uses, set: None });
-        true
+        Some(self.of[param].insert(uses))
     }
 }
 
