@@ -32,7 +32,8 @@ const PTX_HELP: &str = "\
 usage: cargo cuda-graph ptx [options] FILE.cu..
 
 Compiles each source to the .ptx beside it, for `#[cuda_kernels(\"x.ptx\")]`. Check the
-.ptx in: whoever builds the crate then needs no compiler for CUDA.
+.ptx in: whoever builds the crate then needs no compiler for CUDA. It names lines of
+the source, so that messages can.
 
   --check             write nothing, and fail if a .ptx is not what its .cu compiles to
 

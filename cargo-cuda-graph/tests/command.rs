@@ -187,7 +187,11 @@ fn sources_are_compiled_in_a_fresh_folder() {
         "{}",
         stderr(&written)
     );
-    assert!(fresh.read("kernels/scale.ptx").contains(".target sm_70"));
+    let made = fresh.read("kernels/scale.ptx");
+    assert!(
+        made.contains(".target sm_70") && made.contains(".file\t1 \"kernels/scale.cu\""),
+        "{made}"
+    );
     assert!(run("ptx --offline --check kernels/scale.cu").status.success());
     assert!(!run("ptx --offline --check --arch 80 kernels/scale.cu").status.success());
     fresh.write(

@@ -31,6 +31,8 @@ pub struct Compiler {
     fetches: bool,
     /// Whether CUDA's own headers are taken from wheels.
     has_headers: bool,
+    /// Whether the PTX names lines of the source.
+    has_lines: bool,
     /// The file to use as NVRTC.
     library: Option<PathBuf>,
     /// The folder that names in messages and line tables are relative to.
@@ -66,6 +68,7 @@ impl Compiler {
             wheels: folder.into(),
             fetches: false,
             has_headers: true,
+            has_lines: true,
             library: env::var_os(LIBRARY_VARIABLE).map(PathBuf::from),
             root: None,
             options: Vec::new(),
@@ -83,6 +86,13 @@ impl Compiler {
     /// Leaves out CUDA's own headers (`cuda_fp16.h`, `cooperative_groups.h`, `curand_kernel.h` and so on).
     pub fn without_headers(mut self) -> Self {
         self.has_headers = false;
+        self
+    }
+
+    /// Leaves out of the PTX to which line of the source each instruction belongs. Messages about kernels then name
+    /// lines of the PTX, and its text stays as it is if lines of the source only move.
+    pub fn without_lines(mut self) -> Self {
+        self.has_lines = false;
         self
     }
 
@@ -135,6 +145,9 @@ impl Compiler {
         let beside = source.parent().map(|folder| current.join(folder));
         loop {
             let mut options = text::options(text, target, &self.options);
+            if self.has_lines {
+                text::add_lines(&mut options, text::options_for(text, target));
+            }
             let folders = beside.iter().chain(&self.includes);
             options.extend(folders.map(|folder| format!("--include-path={}", folder.display())));
             let compiled = self.nvrtc()?.compile(&name, text, &options)?;

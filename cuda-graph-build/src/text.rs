@@ -72,6 +72,16 @@ pub(crate) fn options(source: &str, target: Option<&str>, given: &[String]) -> V
     options
 }
 
+/// Adds the option by which PTX names lines of the source, unless one of the options says so already, or debugs. Not if
+/// the source's own options ask for an older PTX version, which may not have all forms of these lines.
+pub(crate) fn add_lines(options: &mut Vec<String>, own: &str) {
+    const LINES: [&str; 4] = ["--generate-line-info", "-lineinfo", "--device-debug", "-G"];
+    let is_decided = options.iter().any(|option| LINES.contains(&option.as_str()));
+    if !is_decided && !own.contains(PTX_VERSION) {
+        options.push(LINES[0].to_owned());
+    }
+}
+
 /// The PTX as it is kept, given the options of the source's first lines. NVRTC names sources in line tables by absolute
 /// paths, which differ from machine to machine: the `folders` that they begin with are cut off.
 pub(crate) fn tidied(ptx: &str, options: &str, folders: &[String]) -> String {
@@ -168,6 +178,19 @@ mod tests {
             options("", None, &given(&["--gpu-architecture=compute_80", "-std=c++20"])),
             ["--gpu-architecture=compute_80", "-std=c++20"]
         );
+    }
+
+    #[test]
+    fn lines_are_named_unless_options_decide() {
+        let added = |own: &str| {
+            let mut options: Vec<String> = own.split_whitespace().map(str::to_owned).collect();
+            add_lines(&mut options, own);
+            options.join(" ")
+        };
+        assert_eq!(added("--use_fast_math"), "--use_fast_math --generate-line-info");
+        for own in ["-G", "-lineinfo --use_fast_math", "--ptx-version=6.0"] {
+            assert_eq!(added(own), own);
+        }
     }
 
     #[test]

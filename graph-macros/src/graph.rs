@@ -20,17 +20,24 @@ mod tests;
 use crate::report::Report;
 use ast::{Expression, Input, Item};
 use proc_macro2::TokenStream;
+use syn::ext::IdentExt;
 
 /// The whole macro.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut report = Report::of(&input);
     let (runtime, input) = head::runtime(input, &mut report);
-    let expansion = match parse::input(input.clone(), &mut report) {
-        Some(Input::Items(items)) => declared(items, editor::statements(input), &mut report),
-        Some(Input::Expression(graph)) => expression(*graph, editor::expression(input), &mut report),
-        None => report.tokens(),
+    let (expansion, owner) = match parse::input(input.clone(), &mut report) {
+        Some(Input::Items(items)) => {
+            let owner = items.first().map(|item| item.name.unraw().to_string());
+            (declared(items, editor::statements(input), &mut report), owner)
+        }
+        Some(Input::Expression(graph)) => {
+            let expansion = expression(*graph, editor::expression(input), &mut report);
+            (expansion, Some("expression".to_owned()))
+        }
+        None => (report.tokens(), None),
     };
-    runtime.apply(expansion)
+    runtime.apply(expansion, owner)
 }
 
 /// Graphs as items. A graph with mistakes still emits its type and every signature, so that one mistake gives one

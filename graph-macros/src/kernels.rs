@@ -22,6 +22,7 @@ mod tests;
 use crate::report::Report;
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::ext::IdentExt;
 
 /// The whole macro.
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
@@ -38,5 +39,8 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
         .collect();
     let expansion = expand::block(&block, source.as_ref(), &kernels);
     let messages = expand::messages(&report, &kernels);
-    block.runtime.apply(quote!(#expansion #messages))
+    let owner = kernels
+        .first()
+        .map(|kernel| kernel.declaration.ident.unraw().to_string());
+    block.runtime.apply(quote!(#expansion #messages), owner)
 }

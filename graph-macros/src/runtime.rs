@@ -6,9 +6,8 @@
 mod manifest;
 mod toml;
 
-use crate::span::is_call_site;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use std::env;
 use std::path::PathBuf;
 use syn::Path;
@@ -39,28 +38,51 @@ impl Runtime {
 
     /// The expansion with this path in the place of each `::graph_runtime`. A mention of the user's own is replaced,
     /// too: it means the same crate.
-    pub(crate) fn apply(&self, expansion: TokenStream) -> TokenStream {
-        match self {
-            Self::Usual => expansion,
-            Self::Renamed(_) | Self::Given(_) => self.replaced(expansion),
+    ///
+    /// The path that the user gave is imported once, and mentions are of that import: if the path is wrong, rustc
+    /// reports the import, and nothing that goes through it. `owner` is a name that the expansion has to itself, among
+    /// those of types in the module around.
+    pub(crate) fn apply(&self, expansion: TokenStream, owner: Option<String>) -> TokenStream {
+        let path = match self {
+            Self::Usual => return expansion,
+            Self::Renamed(_) => return self.replaced(expansion, None),
+            Self::Given(path) => path,
+        };
+        let alias = owner.filter(|_| is_imported(path)).map(|owner| {
+            let name = format!("__runtime_of_{owner}");
+            Ident::new(&name, Span::call_site())
+        });
+        let import = alias.as_ref().map(|alias| import(path, alias));
+        let replaced = self.replaced(expansion, alias.as_ref());
+        let mut tokens = replaced.clone().into_iter();
+        match (tokens.next(), tokens.next()) {
+            // The import is in the block of an expression.
+            (Some(TokenTree::Group(block)), None) if block.delimiter() == Delimiter::Brace => {
+                let content = block.stream();
+                quote!({ #import #content })
+            }
+            _ => quote!(#import #replaced),
         }
     }
 
-    fn replaced(&self, tokens: TokenStream) -> TokenStream {
+    fn replaced(&self, tokens: TokenStream, alias: Option<&Ident>) -> TokenStream {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut found = TokenStream::new();
         let mut index = 0;
         while index < tokens.len() {
             if let Some(span) = mention(&tokens, index) {
-                found.extend(self.tokens(span));
+                found.extend(match alias {
+                    Some(alias) => Ident::new(&alias.to_string(), alias.span().located_at(span)).to_token_stream(),
+                    None => self.tokens(span),
+                });
                 index += 3;
                 continue;
             }
             found.extend([match &tokens[index] {
                 TokenTree::Group(group) => {
                     let inside = match is_module(&tokens[..index]) && group.delimiter() == Delimiter::Brace {
-                        true => self.in_module(group.stream()),
-                        false => self.replaced(group.stream()),
+                        true => self.in_module(group.stream(), alias),
+                        false => self.replaced(group.stream(), alias),
                     };
                     let mut replaced = Group::new(group.delimiter(), inside);
                     replaced.set_span(group.span());
@@ -74,9 +96,9 @@ impl Runtime {
     }
 
     /// The content of a module that the expansion makes: relative paths begin one module further in.
-    fn in_module(&self, content: TokenStream) -> TokenStream {
+    fn in_module(&self, content: TokenStream, alias: Option<&Ident>) -> TokenStream {
         let Self::Given(path) = self else {
-            return self.replaced(content);
+            return self.replaced(content, alias);
         };
         let mut inner = path.clone();
         let first = path.segments[0].ident.to_string();
@@ -96,20 +118,35 @@ impl Runtime {
                 )
             }
         }
-        let content = Self::Given(inner).replaced(content);
-        quote!(#names #content)
+        let import = alias.map(|alias| import(&inner, alias));
+        let content = Self::Given(inner).replaced(content, alias);
+        quote!(#names #import #content)
     }
 
-    /// The path at these tokens of an expansion. A path that the user gave keeps its place where the expansion has none
-    /// of the user's tokens, so that rustc tells once that it is wrong.
+    /// The path at these tokens of an expansion.
     fn tokens(&self, span: Span) -> TokenStream {
         match self {
             Self::Usual => absolute(NAME, span),
             Self::Renamed(name) => absolute(name, span),
-            Self::Given(path) if is_call_site(span) => path.to_token_stream(),
             Self::Given(path) => located(path.to_token_stream(), span),
         }
     }
+}
+
+/// Whether `use` can import what the path names by another name.
+fn is_imported(path: &Path) -> bool {
+    let last = path.segments.last();
+    last.is_some_and(|last| ["self", "super", "crate"].iter().all(|word| last.ident != word))
+}
+
+fn import(path: &Path, alias: &Ident) -> TokenStream {
+    // All is at the place of the path, so that rustc underlines that.
+    let span = path
+        .segments
+        .first()
+        .map_or_else(Span::call_site, |first| first.ident.span());
+    let alias = Ident::new(&alias.to_string(), alias.span().located_at(span));
+    quote_spanned!(span=> #[allow(unused_imports)] use #path as #alias;)
 }
 
 /// `::name`
@@ -165,7 +202,7 @@ mod tests {
     use super::Runtime;
 
     fn applied(runtime: &Runtime, text: &str) -> String {
-        let tokens = runtime.apply(text.parse().unwrap());
+        let tokens = runtime.apply(text.parse().unwrap(), None);
         tokens.to_string().split_whitespace().collect()
     }
 
@@ -194,6 +231,31 @@ mod tests {
         assert_applied(&Runtime::Usual, text, text);
         assert_applied(&Runtime::Renamed("gpu".to_owned()), text, &expected("::gpu"));
         assert_applied(&given("facade::rt"), text, &expected("facade::rt"));
+    }
+
+    #[test]
+    fn a_path_of_the_users_is_imported_once() {
+        let applied = |path: &str, text: &str| {
+            let tokens = given(path).apply(text.parse().unwrap(), Some("G".to_owned()));
+            tokens.to_string().split_whitespace().collect::<String>()
+        };
+        let expected = |text: &str| text.split_whitespace().collect::<String>();
+        let import = |path: &str| format!("#[allow(unused_imports)] use {path} as __runtime_of_G;");
+        let (outer, inner) = (import("self::rt"), import("super::rt"));
+        assert_eq!(
+            applied(
+                "self::rt",
+                "struct G(::graph_runtime::A); mod __a { use ::graph_runtime::B; }"
+            ),
+            expected(&format!(
+                "{outer} struct G(__runtime_of_G::A); mod __a {{ {inner} use __runtime_of_G::B; }}"
+            ))
+        );
+        assert_eq!(
+            applied("rt", "{ ::graph_runtime::f() }"),
+            expected(&format!("{{ {} __runtime_of_G::f() }}", import("rt")))
+        );
+        assert_eq!(applied("super", "::graph_runtime::f()"), "super::f()");
     }
 
     #[test]

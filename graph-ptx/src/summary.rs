@@ -22,7 +22,8 @@
 //!   followed one by one.
 //! * **Local memory** is followed in steps of eight bytes, which is how compilers without optimisation keep pointers.
 //!   An address is known if it is a variable's, plus literals, within the variable. A load from there finds what is
-//!   stored there, and what is stored at addresses that are not known; every other load finds everything.
+//!   stored there, and what is stored at addresses that are not known; every other load finds everything. A load right
+//!   after a store to the same place finds that value alone.
 //! * **The workspace of a cooperative launch**, which `%envreg1` and `%envreg2` name, is memory that no graph knows:
 //!   accesses of it count for nothing.
 //! * **Textures and surfaces** whose handle is a parameter (a number, as `cudaTextureObject_t` is) are the memory of
@@ -50,6 +51,7 @@ mod transfer;
 mod workspace;
 mod flow;
 mod program;
+mod forward;
 mod webs;
 mod blocks;
 mod opcode;

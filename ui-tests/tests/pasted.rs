@@ -40,7 +40,8 @@ fn outcome(mut command: Command) -> (String, String, bool) {
     (text(&output.stdout), text(&output.stderr), output.status.success())
 }
 
-/// The kernels that the README shows are compiled in `examples/kernels`; a reader gets the same PTX of them.
+/// The kernels that the README shows are compiled in `examples/kernels`; a reader gets the same PTX of them, with lines
+/// of the source.
 #[test]
 fn the_sample_of_the_readme_runs() {
     let page = read("README.md");

@@ -35,7 +35,10 @@ pub(crate) fn check(root: &Path) -> Result<()> {
 }
 
 fn compiler(root: &Path) -> Compiler {
-    Compiler::in_folder(wheels::folder(root)).relative_to(root).fetch()
+    Compiler::in_folder(wheels::folder(root))
+        .without_lines()
+        .relative_to(root)
+        .fetch()
 }
 
 /// The sources of the workspace that have a `.ptx`, in the order of their paths.

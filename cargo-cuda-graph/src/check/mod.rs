@@ -40,8 +40,7 @@ struct Subject {
 /// Reports on each file. Returns whether nothing in them is refused.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     arguments.existing(&["cu", "ptx"])?;
-    // Lines of the source are of more use than lines of PTX.
-    let mut compiler = arguments.compiler()?.option("--generate-line-info");
+    let mut compiler = arguments.compiler()?;
     let mut is_accepted = true;
     for (index, file) in arguments.files.iter().enumerate() {
         if index > 0 {

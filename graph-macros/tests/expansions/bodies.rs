@@ -110,7 +110,7 @@ const _: () = {
             __p::plan_resource::<[f32; 4]>("data", __p::Space::Device),
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
-            use __p::Mode::*;
+            use __p::Mode::{Read, ReadWrite, Write};
             &__p::exact_accesses(
                 __p::plan_accesses([(0, Read), (1, ReadWrite), (0, Read), (0, Write)]),
                 &[<__kernel_scale as __g::Kernel>::FACTS],
@@ -118,7 +118,7 @@ const _: () = {
             )
         };
         const __NODES: &'static [__p::PlanNode] = {
-            use __p::NodeKind::*;
+            use __p::NodeKind::{If, Kernel, Memset, While};
             &__p::in_bodies(
                 __p::plan_nodes(
                     [

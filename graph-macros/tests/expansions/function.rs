@@ -111,11 +111,11 @@ const _: () = {
             __p::plan_resource::<[f32; 64]>("data", __p::Space::Device),
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
-            use __p::Mode::*;
+            use __p::Mode::{Read, ReadWrite};
             &__p::plan_accesses([(0, ReadWrite), (0, Read)])
         };
         const __NODES: &'static [__p::PlanNode] = {
-            use __p::NodeKind::*;
+            use __p::NodeKind::Kernel;
             &__p::plan_nodes(
                 [("first", Kernel, 1, 0, 0), ("second", Kernel, 1, 1, 1)],
                 Self::__ACCESSES,

@@ -131,7 +131,7 @@ const _: () = {
             __p::plan_resource::<[u32; 4]>("flags", __p::Space::Device),
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
-            use __p::Mode::*;
+            use __p::Mode::{Read, ReadWrite, Write};
             &__p::exact_accesses(
                 __p::plan_accesses([
                     (0, Read),
@@ -145,7 +145,7 @@ const _: () = {
             )
         };
         const __NODES: &'static [__p::PlanNode] = {
-            use __p::NodeKind::*;
+            use __p::NodeKind::{If, Kernel, Memset};
             &__p::in_loops(
                 __p::in_bodies(
                     __p::plan_nodes(

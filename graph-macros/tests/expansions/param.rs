@@ -102,7 +102,7 @@ const _: () = {
             __p::plan_resource::<[[f32; 4]; 8]>("data", __p::Space::Device),
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
-            use __p::Mode::*;
+            use __p::Mode::{ReadWrite, Write};
             &__p::exact_accesses(
                 __p::plan_accesses([(0, Write), (0, ReadWrite)]),
                 &[<__kernel_scale as __g::Kernel>::FACTS],
@@ -110,7 +110,7 @@ const _: () = {
             )
         };
         const __NODES: &'static [__p::PlanNode] = {
-            use __p::NodeKind::*;
+            use __p::NodeKind::{Kernel, Memset};
             &__p::plan_nodes(
                 [("clear", Memset, 1, 0, 0), ("scale", Kernel, 1, 0, 0)],
                 Self::__ACCESSES,

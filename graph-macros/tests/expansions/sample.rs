@@ -101,7 +101,7 @@ const _: () = {
             __p::plan_resource::<[f32; N]>("output", __p::Space::Host),
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
-            use __p::Mode::*;
+            use __p::Mode::{Read, ReadWrite, Write};
             &__p::exact_accesses(
                 __p::plan_accesses([
                     (0, Read),
@@ -119,7 +119,7 @@ const _: () = {
             )
         };
         const __NODES: &'static [__p::PlanNode] = {
-            use __p::NodeKind::*;
+            use __p::NodeKind::{Kernel, Memcpy};
             &__p::plan_nodes(
                 [
                     ("upload", Memcpy, 2, 0, 0),

@@ -118,7 +118,7 @@ const _: () = {
             ),
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
-            use __p::Mode::*;
+            use __p::Mode::{Read, ReadWrite, Write};
             &__p::exact_accesses(
                 __p::plan_accesses([
                     (0, Read),
@@ -133,7 +133,7 @@ const _: () = {
             )
         };
         const __NODES: &'static [__p::PlanNode] = {
-            use __p::NodeKind::*;
+            use __p::NodeKind::{Kernel, Memcpy};
             &__p::plan_nodes(
                 [
                     ("ask", Kernel, 2, 0, 0),

@@ -148,7 +148,7 @@ const _: () = {
             __p::PlanResource::new("half", __p::Space::Device, 0),
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
-            use __p::Mode::*;
+            use __p::Mode::{Read, Write};
             &__p::exact_accesses(
                 __p::plan_accesses([
                     (1, Read),
@@ -163,7 +163,7 @@ const _: () = {
             )
         };
         const __NODES: &'static [__p::PlanNode] = {
-            use __p::NodeKind::*;
+            use __p::NodeKind::{Call, Kernel, Memcpy, Memset};
             &__p::plan_nodes(
                 [
                     ("up", Memcpy, 2, 0, 0),

@@ -32,6 +32,8 @@ pub(super) struct Context<'m> {
     /// The analysis of the caller; `None` for a shared analysis. `chain` is the length of the chain of calls.
     parent: Option<usize>,
     chain: u32,
+    /// Whether it may run while it runs already, so that each of its local variables may be several.
+    recursive: bool,
     /// The call instructions that lead here.
     pub(super) callers: Vec<(usize, u32)>,
     queued: Vec<bool>,
@@ -59,8 +61,8 @@ struct Granule {
 struct Locals {
     /// The number of a variable, by context and index in the body.
     numbers: HashMap<(usize, u32), u32>,
-    /// By number: the size in bytes.
-    sizes: Vec<u64>,
+    /// By number: the size in bytes, and the context.
+    variables: Vec<(u64, usize)>,
     granules: HashMap<(u32, u64), Granule>,
     /// The values that were stored at unknown places.
     anywhere: Value,
@@ -106,7 +108,7 @@ impl<'p, 'm> Flow<'p, 'm> {
             cells: [Value::BOTTOM; 3],
             locals: Locals {
                 numbers: HashMap::new(),
-                sizes: Vec::new(),
+                variables: Vec::new(),
                 granules: HashMap::new(),
                 anywhere: Value::BOTTOM,
             },
@@ -149,6 +151,7 @@ impl<'p, 'm> Flow<'p, 'm> {
             first,
             parent,
             chain,
+            recursive: false,
             callers: Vec::new(),
             queued,
         });
@@ -163,12 +166,16 @@ impl<'p, 'm> Flow<'p, 'm> {
             return Some(callee);
         }
         let callee = match self.on_chain(context, function) {
-            Some(callee) => callee,
+            Some(callee) => {
+                self.note_recursion(context, callee);
+                callee
+            }
             None if self.must_share(context) => match self.merged.get(&function) {
                 Some(&callee) => callee,
                 None => {
                     let callee = self.new_context(function, None)?;
                     self.contexts[callee].chain = MAX_CHAIN;
+                    self.contexts[callee].recursive = true; // it may be
                     self.merged.insert(function, callee);
                     callee
                 }
@@ -183,6 +190,24 @@ impl<'p, 'm> Flow<'p, 'm> {
     /// The analysis of `function` as an instruction calls it, if the analysis has come to that call.
     pub(super) fn called(&self, context: usize, instruction: u32, function: usize) -> Option<usize> {
         self.calls.get(&(context, instruction, function)).copied()
+    }
+
+    /// Notes that a function calls one that the chain of calls has gone through.
+    fn note_recursion(&mut self, from: usize, to: usize) {
+        let mut next = Some(from);
+        while let Some(context) = next {
+            let known = std::mem::replace(&mut self.contexts[context].recursive, true);
+            if !known {
+                self.enqueue_memory(); // loads may find more
+            }
+            next = self.contexts[context].parent.filter(|_| context != to);
+        }
+    }
+
+    /// Whether a place is that of one variable, and not of several that a recursive function has at the same time.
+    pub(super) fn is_alone(&self, spot: Spot) -> bool {
+        let owner = self.locals.variables.get(spot.variable as usize);
+        owner.is_some_and(|&(_, context)| !self.contexts[context].recursive)
     }
 
     fn must_share(&self, context: usize) -> bool {
@@ -201,7 +226,7 @@ impl<'p, 'm> Flow<'p, 'm> {
         None
     }
 
-    fn enqueue(&mut self, context: usize, instruction: u32) {
+    pub(super) fn enqueue(&mut self, context: usize, instruction: u32) {
         let queued = &mut self.contexts[context].queued[instruction as usize];
         if !std::mem::replace(queued, true) {
             self.queue.push_back((context, instruction));
@@ -270,13 +295,13 @@ impl<'p, 'm> Flow<'p, 'm> {
 
     /// The place where a local variable of a context begins.
     pub(super) fn local(&mut self, context: usize, index: u32) -> Spot {
-        let fresh = u32::try_from(self.locals.sizes.len()).unwrap_or(u32::MAX);
+        let fresh = u32::try_from(self.locals.variables.len()).unwrap_or(u32::MAX);
         let variable = *self.locals.numbers.entry((context, index)).or_insert(fresh);
         if variable == fresh {
             let variables = &self.contexts[context].prepared.function.body;
             let variables = variables.as_ref().map_or(&[][..], |body| &body.variables);
             let size = variables.get(index as usize).map_or(0, |variable| variable.size);
-            self.locals.sizes.push(size);
+            self.locals.variables.push((size, context));
         }
         Spot { variable, offset: 0 }
     }
@@ -285,7 +310,7 @@ impl<'p, 'm> Flow<'p, 'm> {
     fn granules(&self, spot: Spot, bytes: u64) -> Option<(RangeInclusive<u64>, bool)> {
         let start = u64::try_from(spot.offset).ok()?;
         let end = start.checked_add(bytes)?;
-        let inside = bytes > 0 && end <= *self.locals.sizes.get(spot.variable as usize)?;
+        let inside = bytes > 0 && end <= self.locals.variables.get(spot.variable as usize)?.0;
         let whole = start.is_multiple_of(8) && bytes.is_multiple_of(8);
         inside.then(|| (start / 8..=(end - 1) / 8, whole))
     }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::blocks::{Exit, Labels};
+use super::forward::Forwards;
 use super::opcode::{Action, action, each_leaf, written};
 use super::webs::split_webs;
 use crate::ast::{Base, Body, Function, Module, Operand, Space, Variable};
@@ -31,6 +32,7 @@ pub(super) struct Prepared<'m> {
     pub(super) actions: Vec<Action>,
     /// The instructions that may follow each instruction.
     pub(super) exits: Vec<Exit>,
+    pub(super) forwards: Forwards,
     pub(super) symbols: HashMap<&'m str, Symbol>,
     /// The slots of parameters and of results.
     pub(super) params: Vec<u32>,
@@ -52,14 +54,14 @@ impl<'m> Prepared<'m> {
         let fixed: HashSet<&str> = fixed.iter().map(String::as_str).collect();
         let split = split_webs(body, &fixed);
         let labels = Labels::new(&split);
+        let actions: Vec<Action> = split.instructions.iter().map(action).collect();
+        let exits = split.instructions.iter().map(|instruction| labels.exit(instruction));
+        let exits: Vec<Exit> = exits.collect();
         let mut prepared = Prepared {
             function,
-            actions: split.instructions.iter().map(action).collect(),
-            exits: split
-                .instructions
-                .iter()
-                .map(|instruction| labels.exit(instruction))
-                .collect(),
+            forwards: Forwards::find(&split, &actions, &exits),
+            actions,
+            exits,
             symbols: HashMap::new(),
             params: Vec::new(),
             results: Vec::new(),

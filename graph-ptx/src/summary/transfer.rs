@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::flow::{Cell, Flow, Reach};
+use super::forward::{loaded, stored};
 use super::opcode::{Action, Computation, address_of, extent, spaces, through, width, written};
 use super::program::Symbol;
 use super::source::Source;
@@ -28,16 +29,37 @@ impl Flow<'_, '_> {
         match action {
             Action::Nothing => {}
             Action::Call => self.transfer_call(context, index, instruction),
-            Action::Store => self.transfer_store(context, instruction),
+            Action::Store => {
+                self.transfer_store(context, instruction);
+                for load in prepared.forwards.loads_after(index) {
+                    self.enqueue(context, load);
+                }
+            }
             Action::Move => self.transfer_move(context, instruction),
             Action::Unknown => self.transfer_unknown(context, instruction),
             Action::Load | Action::Atomic | Action::Compute(_) => {
-                let result = self.result(context, instruction, action);
+                let store = prepared.forwards.store_before(index);
+                let store = store.map(|store| &prepared.body.instructions[store as usize]);
+                let result = store
+                    .and_then(|store| self.forwarded(context, store, instruction))
+                    .unwrap_or_else(|| self.result(context, instruction, action));
                 for register in written(instruction, action) {
                     self.join_slot(context, register, result);
                 }
             }
         }
+    }
+
+    /// The value of a load right after a store, if both are of one place of one local variable.
+    fn forwarded(&mut self, context: usize, store: &Instruction, load: &Instruction) -> Option<Value> {
+        let ((to, value), from) = (stored(store)?, loaded(load)?);
+        let (to, from) = (self.operand(context, to), self.operand(context, from));
+        if to.is_bottom() && !self.settled {
+            return Some(Value::BOTTOM);
+        }
+        let place = self.spot(to)?;
+        let same = self.spot(from) == Some(place) && self.is_alone(place);
+        same.then(|| self.operand(context, value))
     }
 
     /// The value of the destination.

@@ -7,6 +7,7 @@ use crate::graph::resolve::Graph;
 use graph_plan::{Node, Outcome};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 /// `PLAN` of a graph without mistakes.
@@ -94,13 +95,18 @@ fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
             found = quote!(__p::#function(#found, &[#(#said),*]));
         }
     }
+    // If the path of the runtime is wrong, rustc knows names that were imported from it, but none of a glob.
+    let (modes, kinds) = (
+        distinct(graph.draft.accesses.iter().map(|access| access.mode)),
+        distinct(graph.draft.nodes.iter().map(|node| node.kind)),
+    );
     quote! {
         const __ACCESSES: &'static [__p::PlanAccess] = {
-            use __p::Mode::*;
+            use __p::Mode::{#(#modes),*};
             &#exact
         };
         const __NODES: &'static [__p::PlanNode] = {
-            use __p::NodeKind::*;
+            use __p::NodeKind::{#(#kinds),*};
             &#found
         };
     }
@@ -183,6 +189,11 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
         /// The graph as static data.
         pub const PLAN: __p::Plan = __p::Plan::new(#name, &[], &[]);
     }
+}
+
+/// The names of variants, each once.
+fn distinct(variants: impl Iterator<Item = impl Debug>) -> BTreeSet<Ident> {
+    variants.map(variant).collect()
 }
 
 /// The name of an enum's variant without fields, as `Debug` shows it.

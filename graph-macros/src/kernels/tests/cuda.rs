@@ -98,7 +98,8 @@ fn the_runtime_may_have_another_path() {
         "crate = a::rt, \"no/such.ptx\"",
     ] {
         let text = squeezed(&attributed(attribute, BLOCK));
-        assert!(text.contains("unsafeimpla::rt::Kernelforf"), "{text}");
+        assert!(text.contains("usea::rtas__runtime_of_f;"), "{text}");
+        assert!(text.contains("unsafeimpl__runtime_of_f::Kernelforf"), "{text}");
         assert!(!text.contains("graph_runtime::"), "{text}");
     }
 }

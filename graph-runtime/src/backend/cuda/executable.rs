@@ -106,12 +106,15 @@ impl CudaExecutable {
         Ok(stream)
     }
 
-    /// As [`CudaExecutable::launch_recorded`], on a stream from [`CudaExecutable::check_stream`]. Since then, another
+    /// Starts the graph on a stream from [`CudaExecutable::check_stream`], and records `event` after it. Since then, another
     /// thread may have begun to capture the stream, so that the launch has become a part of that capture instead of
     /// running. This is an error, and it leaves no graph that may use this graph's memory unknown to Rust (fact 10).
     pub(super) fn launch_on_checked(&mut self, draft: &Draft, stream: CUstream) -> Result<()> {
-        let launched = self.launch_recorded(stream);
         // SAFETY: the stream lives and is of this context, which is current.
+        let launched = self
+            .launch_noted(stream)
+            .and_then(|()| unsafe { self.record_launch(stream) });
+        // SAFETY: as above.
         let status = unsafe { driver::stream::capture_status(stream) };
         let graph = || Site::graph(&draft.name);
         let message = match status {
@@ -155,14 +158,21 @@ impl CudaExecutable {
         self.event.is_given_up()
     }
 
-    /// Starts the graph on a stream that lives, is of this context and is not being captured, and records `event`
-    /// after it. The context is current.
-    pub(super) fn launch_recorded(&mut self, stream: CUstream) -> Result<(), CudaError> {
+    /// Starts the graph on its own stream, after whose launches `event` is recorded when somebody waits for it. The
+    /// context is current.
+    pub(super) fn launch_deferred(&mut self) -> Result<(), CudaError> {
+        self.launch_noted(self.stream)?;
+        // SAFETY: fact 1: the event forgets the stream before that is destroyed.
+        unsafe { self.event.defer(self.stream) };
+        self.in_flight.set(self.in_flight.get() & !LOST | OWN);
+        Ok(())
+    }
+
+    /// Starts the graph on a stream that lives and is of this context, which is current.
+    fn launch_noted(&mut self, stream: CUstream) -> Result<(), CudaError> {
         self.note_launch();
         // SAFETY: facts 1 and 2; the stream lives and is of this context.
-        unsafe { self.cuda.api().launch(self.exec, stream) }?;
-        // SAFETY: the stream lives and is of this context, which is current.
-        unsafe { self.record_launch(stream) }
+        unsafe { self.cuda.api().launch(self.exec, stream) }
     }
 
     /// An event for the end of one launch.
@@ -208,6 +218,7 @@ impl CudaExecutable {
         if in_flight & OWN != 0 {
             // SAFETY: fact 1.
             unsafe { driver::stream::synchronize(self.stream) }?;
+            self.event.forget_deferred();
         }
         if in_flight & EVENT != 0 {
             self.event.wait()?;

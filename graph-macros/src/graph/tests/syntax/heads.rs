@@ -152,7 +152,8 @@ fn the_runtime_may_have_another_path() {
             "#![crate = {path}] graph A {{ rng r = 1, draws 1; device x: [f32; 4]; }}"
         ));
         assert!(
-            found.contains(&format!("use{path}::{{selfas__g,privateas__p}};")),
+            found.contains(&format!("use{path}as__runtime_of_A;"))
+                && found.contains("use__runtime_of_A::{selfas__g,privateas__p};"),
             "{found}"
         );
         assert!(!found.contains("::graph_runtime"), "{found}");
