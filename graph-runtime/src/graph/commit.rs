@@ -8,8 +8,8 @@ use crate::graph::{enable, rebind};
 use crate::kernel::check_dimensions;
 use crate::program::{Argument, KernelOp, Op};
 
-/// Checks changes together and makes them: first in the program, then on the device, each node once. Values alone, which
-/// need no check, go to launches that are ready, and then to the program.
+/// Checks changes together and makes them: first in the program, then on the device, each node once. Values alone need
+/// no check: they go to launches that are ready, and then to the program.
 ///
 /// After an error of the checks, nothing has changed. After one of the device, the program is as before, and the same
 /// nodes are made to run as it says. If the device refuses that, too, they are kept in `unrestored`, and the graph does

@@ -280,8 +280,8 @@ impl CudaExecutable {
     }
 
     /// Makes later launches run kernels with these values, which the program does not have yet. Returns false if
-    /// [`CudaExecutable::apply_memory`] must make all of these changes, when the program has the values. After an error,
-    /// it must give the same nodes the values that the program still has.
+    /// [`CudaExecutable::apply_memory`] must make all of these changes, when the program has the values. After an
+    /// error, it must give the same nodes the values that the program still has.
     #[inline]
     pub(crate) fn apply_values(
         &mut self,
