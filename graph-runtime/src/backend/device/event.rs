@@ -104,8 +104,8 @@ impl LaunchEvent {
     pub(crate) fn record_deferred(&self) -> Result<(), CudaError> {
         let mut deferred = self.deferred();
         if !deferred.is_null() {
-            // SAFETY: by the promise of `defer`, the stream lives while it is in `deferred`, and is of this context; the
-            // event is `self`'s.
+            // SAFETY: by the promise of `defer`, the stream lives while it is in `deferred`, and is of this context;
+            // the event is `self`'s.
             unsafe { driver::event::record(self.event, *deferred) }?;
             *deferred = null_mut();
         }
