@@ -21,24 +21,21 @@ pub(super) fn number(channel: Channel, bits: u32) -> f32 {
     }
 }
 
-/// The mean of the channels of two, four or eight texels, each with its weight in 256ths.
-///
-/// Integers become ones of 16 bits before, and so does their mean. (That of `i8`s may be 1/32767 beside the one of the
-/// hardware.)
+/// The mean of the channels of two, four or eight texels, each with its weight in 256ths. That of integers has 16 bits.
 pub(super) fn mean(channel: Channel, texels: &[(u32, u32)]) -> f32 {
-    let sum = |value: fn(i64) -> i64| -> i64 {
-        let products = texels
-            .iter()
-            .map(|&(bits, weight)| value(i64::from(bits as i32)) * i64::from(weight));
-        products.sum()
-    };
-    let rounded = |sum: i64| ((sum + 128) >> WEIGHT_BITS) as f64;
+    let products = texels
+        .iter()
+        .map(|&(bits, weight)| i64::from(bits as i32) * i64::from(weight));
+    let sum: i64 = products.sum();
+    let rounded = |sum: i64| (sum + 128) >> WEIGHT_BITS;
+    let signed = |mean: i64| (mean as f64 / 32767.0).max(-1.0);
     let number = match channel {
         Channel::F32 => return mean_of_floats(texels),
-        Channel::U8 => rounded(sum(|value| value * 257)) / 65535.0,
-        Channel::U16 => rounded(sum(|value| value)) / 65535.0,
-        Channel::I16 => rounded(sum(|value| value.max(-32767))) / 32767.0,
-        Channel::I8 => (sum(|value| value.max(-127)) as f64 / 256.0 * 32767.0 / 127.0).round() / 32767.0,
+        Channel::U8 => rounded(sum * 257) as f64 / 65535.0,
+        Channel::U16 => rounded(sum) as f64 / 65535.0,
+        // Nearly 32767 / 127: the hardware leaves out lower bits.
+        Channel::I8 => signed(rounded(sum * 258 + (sum >> 12) * 32)),
+        Channel::I16 => signed(rounded(sum)),
         // Never: `Texture::mistake` refuses them.
         Channel::U32 | Channel::I32 => 0.0,
     };
@@ -113,7 +110,12 @@ impl Sum {
     fn to_f32(self) -> f32 {
         let excess = (64 - self.units.unsigned_abs().leading_zeros()).saturating_sub(24);
         let power = self.exponent + excess as i32 - (24 + EXTRA_BITS + WEIGHT_BITS) as i32;
-        (shifted(self.units, excess) as f64 * f64::from(power).exp2()) as f32
+        let mean = (shifted(self.units, excess) as f64 * f64::from(power).exp2()) as f32;
+        if mean.is_subnormal() {
+            0.0_f32.copysign(mean)
+        } else {
+            mean
+        }
     }
 }
 

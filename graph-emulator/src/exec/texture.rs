@@ -37,11 +37,19 @@ pub(crate) fn query(
         let found = Texture::find(env.context.textures, registers.get64(op.handle)[lane]);
         let texture = found.map_err(|message| mistake(lane, &message))?;
         let [width, height, slices] = texture.extent.sides();
+        // The layers are the dimension that comes after those of a layer.
         let side = match (op.side, texture.extent) {
             (Side::Width, _) => width,
-            (Side::Height, _) => height,
-            (Side::Depth, Extent::Volume { .. }) => slices,
-            (Side::Depth, Extent::Linear { .. } | Extent::Line { .. } | Extent::Plane { .. }) => 0,
+            (Side::Height, Extent::Linear { .. }) => 0,
+            (
+                Side::Height,
+                Extent::Line {
+                    layers: Some(layers), ..
+                },
+            ) => layers,
+            (Side::Height, Extent::Line { layers: None, .. } | Extent::Plane { .. } | Extent::Volume { .. }) => height,
+            (Side::Depth, Extent::Plane { layers: Some(_), .. } | Extent::Volume { .. }) => slices,
+            (Side::Depth, Extent::Linear { .. } | Extent::Line { .. } | Extent::Plane { layers: None, .. }) => 0,
         };
         registers.get32_mut(op.d)[lane] = side as u32;
     }

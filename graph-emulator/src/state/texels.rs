@@ -6,8 +6,8 @@ use super::registers::Registers;
 use crate::code::{Outside, Place, SurfaceAccess, TextureFetch};
 use crate::memory::texture::{Addressing, Extent, Filter, Surface, Texture};
 
-/// The texels that one lane reads: their addresses, and the weight of each in 256ths. Outside of the texture, there is no
-/// address: such a texel is zero.
+/// The texels that one lane reads: their addresses, and the weight of each in 256ths. Outside of the texture, there is
+/// no address: such a texel is zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Texels {
     all: [(Option<u64>, u32); 8],

@@ -159,6 +159,15 @@ fn channel_bits(kind: &str, number: u32) -> u32 {
         "wild" => return (any & 0x807f_ffff) | (107 + mix(any) % 40) << 23,
         "denormal" => return any & 0x807f_ffff,
         "one" => f32::from(u8::from(number == 1)),
+        "edge" => {
+            return if any % 2 == 1 {
+                0x8000
+            } else if any % 3 != 0 {
+                0x80
+            } else {
+                any
+            };
+        }
         "inf" if number == 1 => f32::INFINITY,
         "nan" if number == 1 => return 0xffc1_2345,
         "inf" | "nan" => 1.0,

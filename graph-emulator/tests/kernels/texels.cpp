@@ -33,6 +33,7 @@ static uint32_t channel_bits(const std::string &kind, uint32_t number) {
     uint32_t any = mix(number + 1);
     float value = (float)number;
     if (kind == "bits") return any;
+    if (kind == "edge") return any % 2 ? 0x8000 : any % 3 ? 0x80 : any;
     if (kind == "wild") return (any & 0x807fffff) | (107 + mix(any) % 40) << 23;
     if (kind == "denormal") return any & 0x807fffff;
     if (kind == "one") value = number == 1 ? 1.0f : 0.0f;

@@ -12,6 +12,13 @@ impl Sampler for Smooth {
     const FILTER: Filter = Filter::Linear;
 }
 
+/// As [`Smooth`], and zero outside.
+enum Bordered {}
+impl Sampler for Bordered {
+    const FILTER: Filter = Filter::Linear;
+    const ADDRESSING: Addressing = Addressing::Border;
+}
+
 /// As [`Smooth`], from 0 to 1, and the texels again outside.
 enum Tiles {}
 impl Sampler for Tiles {
@@ -47,6 +54,18 @@ unsafe extern "C" {
     safe fn blur(from: &[[Texel<f32>; 8]], to: &mut [[Surfel<f32>; 8]]);
 }
 
+mod bordered {
+    use super::*;
+
+    #[cuda_kernels("tests/kernels/arrays.ptx")]
+    unsafe extern "C" {
+        #[requires(threads <= at.len() && threads <= out.len())]
+        pub(super) safe fn sample_line(line: &[Texel<f32, Bordered>], at: &[f32], out: &mut [f32]);
+        #[requires(threads <= at.len() && threads <= out.len())]
+        pub(super) safe fn sample_lines(lines: &Layered<[[Texel<f32, Bordered>; 5]]>, at: &[[f32; 2]], out: &mut [f32]);
+    }
+}
+
 mod tiles {
     use super::*;
 
@@ -74,6 +93,8 @@ cuda_graph! {
         device at4: [[f32; 4]; 4];
         device line_out: [f32; 4];
         device tiles_out: [f32; 4];
+        device border_out: [f32; 4];
+        device borders_out: [f32; 4];
         device plane_out: [f32; 4];
         device volume_out: [f32; 4];
         device lines_out: [f32; 4];
@@ -87,6 +108,8 @@ cuda_graph! {
 
         kernel on_line = sample_line<<<1, 4>>>(&line, &at, &mut line_out) after fill_line;
         kernel on_tiles = tiles::sample_line<<<1, 4>>>(&line, &at, &mut tiles_out) after fill_line;
+        kernel on_border = bordered::sample_line<<<1, 4>>>(&line, &at, &mut border_out) after fill_line;
+        kernel on_borders = bordered::sample_lines<<<1, 4>>>(&lines, &at2, &mut borders_out) after fill_lines;
         kernel on_plane = sample_plane<<<1, 4>>>(&plane, &at2, &mut plane_out) after fill_plane;
         kernel on_volume = sample_volume<<<1, 4>>>(&volume, &at4, &mut volume_out) after fill_volume;
         kernel on_lines = sample_lines<<<1, 4>>>(&lines, &at2, &mut lines_out) after fill_lines;
@@ -115,6 +138,8 @@ fn textures_have_one_to_three_dimensions_and_layers() -> Result<()> {
     graph.launch()?;
     assert_eq!(*graph.line_out()?.read()?, [0.0, 0.5, 3.75, 7.0]);
     assert_eq!(*graph.tiles_out()?.read()?, [3.5, 3.5, 1.5, 3.5]);
+    assert_eq!(*graph.border_out()?.read()?, [0.0, 0.5, 3.75, 0.0]);
+    assert_eq!(*graph.borders_out()?.read()?, [0.0, 12.5, 0.0, 21.25]);
     assert_eq!(*graph.plane_out()?.read()?, [0.0, 7.5, 46.0, 16.25]);
     assert_eq!(*graph.volume_out()?.read()?, [0.0, 61.0, 123.0, 101.5]);
     assert_eq!(*graph.lines_out()?.read()?, [0.0, 12.5, 24.0, 21.25]);

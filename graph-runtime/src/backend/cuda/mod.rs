@@ -124,8 +124,9 @@ pub use take_over::Updated;
 ///     not happen is assumed of programs (P1).
 /// 11. *Ready launches are of the nodes as they are.* `ready` has copies of addresses, handles and dimensions, and no
 ///     pointers into the program. Whatever changes one of these clears it: `rebind` of memory, `discard` of the origin
-///     whose nodes it names, and `apply_memory` of any change but that of values. An executable that takes over `exec`
-///     has an empty one. So each names the kernel, memory and dimensions that facts 2 and 5 are about.
+///     whose nodes it names, and `apply_memory`, by which all changes are made but those of values, and values are
+///     given back after a refusal. An executable that takes over `exec` has an empty one. So each names the kernel,
+///     memory and dimensions that facts 2 and 5 are about.
 pub(crate) struct CudaExecutable {
     cuda: Arc<Cuda>,
     stream: CUstream,
