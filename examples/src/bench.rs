@@ -165,6 +165,17 @@ fn percentiles<const N: usize>(times: &mut [Duration], percents: [usize; N]) -> 
     percents.map(|percent| at(percent).map_or(f64::NAN, |time| time.as_secs_f64() * 1e6))
 }
 
+/// Launches a graph as [`runs`] does, and waits for each launch.
+///
+/// # Errors
+/// Any error of a launch.
+pub fn launches(graph: &mut impl AnyGraph) -> graph_runtime::Result<()> {
+    runs(|| {
+        graph.launch()?;
+        graph.synchronize()
+    })
+}
+
 /// Runs `run` a hundred times and prints the median time of a run.
 ///
 /// # Errors

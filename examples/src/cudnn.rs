@@ -62,33 +62,21 @@ impl Convolution {
     ///
     /// # Errors
     /// As said above.
-    pub fn forward<'n, K, X, W, Y>(
+    pub fn forward<'n, K>(
         &self,
         stream: &CaptureStream<'n, K>,
-        x: &Pointer<'n, X, OnDevice>,
-        w: &Pointer<'n, W, OnDevice>,
-        y: &PointerMut<'n, Y, OnDevice>,
-    ) -> Result<(), BoxError>
-    where
-        X: ?Sized + ArrayOf<f32>,
-        W: ?Sized + ArrayOf<f32>,
-        Y: ?Sized + ArrayOf<f32>,
-    {
-        self.check(
-            [x.count(), w.count(), y.count()],
-            [x.address(), w.address(), y.address()],
-        )?;
-        let Prepared {
-            convolution,
-            x: of_x,
-            w: of_w,
-            y: of_y,
-        } = &*self.prepare(stream)?;
+        x: &Pointer<'n, impl ?Sized + ArrayOf<f32>, OnDevice>,
+        w: &Pointer<'n, impl ?Sized + ArrayOf<f32>, OnDevice>,
+        y: &PointerMut<'n, impl ?Sized + ArrayOf<f32>, OnDevice>,
+    ) -> Result<(), BoxError> {
+        let counts = [x.count(), w.count(), y.count()];
+        self.check(counts, [x.address(), w.address(), y.address()])?;
+        let prepared = self.prepare(stream)?;
         let forward = ConvForward {
-            conv: convolution,
-            x: of_x,
-            w: of_w,
-            y: of_y,
+            conv: &prepared.convolution,
+            x: &prepared.x,
+            w: &prepared.w,
+            y: &prepared.y,
         };
         let algorithm = forward.pick_algorithm()?;
         let workspace = stream.scratch(forward.get_workspace_size(algorithm)?)?;
@@ -103,33 +91,21 @@ impl Convolution {
     ///
     /// # Errors
     /// As said above.
-    pub fn backward_data<'n, K, X, W, Y>(
+    pub fn backward_data<'n, K>(
         &self,
         stream: &CaptureStream<'n, K>,
-        w: &Pointer<'n, W, OnDevice>,
-        dy: &Pointer<'n, Y, OnDevice>,
-        dx: &PointerMut<'n, X, OnDevice>,
-    ) -> Result<(), BoxError>
-    where
-        X: ?Sized + ArrayOf<f32>,
-        W: ?Sized + ArrayOf<f32>,
-        Y: ?Sized + ArrayOf<f32>,
-    {
-        self.check(
-            [dx.count(), w.count(), dy.count()],
-            [dx.address(), w.address(), dy.address()],
-        )?;
-        let Prepared {
-            convolution,
-            x: of_dx,
-            w: of_w,
-            y: of_dy,
-        } = &*self.prepare(stream)?;
+        w: &Pointer<'n, impl ?Sized + ArrayOf<f32>, OnDevice>,
+        dy: &Pointer<'n, impl ?Sized + ArrayOf<f32>, OnDevice>,
+        dx: &PointerMut<'n, impl ?Sized + ArrayOf<f32>, OnDevice>,
+    ) -> Result<(), BoxError> {
+        let counts = [dx.count(), w.count(), dy.count()];
+        self.check(counts, [dx.address(), w.address(), dy.address()])?;
+        let prepared = self.prepare(stream)?;
         let backward = ConvBackwardData {
-            conv: convolution,
-            dx: of_dx,
-            w: of_w,
-            dy: of_dy,
+            conv: &prepared.convolution,
+            dx: &prepared.x,
+            w: &prepared.w,
+            dy: &prepared.y,
         };
         let algorithm = backward.pick_algorithm()?;
         let workspace = stream.scratch(backward.get_workspace_size(algorithm)?)?;
@@ -144,33 +120,21 @@ impl Convolution {
     ///
     /// # Errors
     /// As said above.
-    pub fn backward_filters<'n, K, X, W, Y>(
+    pub fn backward_filters<'n, K>(
         &self,
         stream: &CaptureStream<'n, K>,
-        x: &Pointer<'n, X, OnDevice>,
-        dy: &Pointer<'n, Y, OnDevice>,
-        dw: &PointerMut<'n, W, OnDevice>,
-    ) -> Result<(), BoxError>
-    where
-        X: ?Sized + ArrayOf<f32>,
-        W: ?Sized + ArrayOf<f32>,
-        Y: ?Sized + ArrayOf<f32>,
-    {
-        self.check(
-            [x.count(), dw.count(), dy.count()],
-            [x.address(), dw.address(), dy.address()],
-        )?;
-        let Prepared {
-            convolution,
-            x: of_x,
-            w: of_dw,
-            y: of_dy,
-        } = &*self.prepare(stream)?;
+        x: &Pointer<'n, impl ?Sized + ArrayOf<f32>, OnDevice>,
+        dy: &Pointer<'n, impl ?Sized + ArrayOf<f32>, OnDevice>,
+        dw: &PointerMut<'n, impl ?Sized + ArrayOf<f32>, OnDevice>,
+    ) -> Result<(), BoxError> {
+        let counts = [x.count(), dw.count(), dy.count()];
+        self.check(counts, [x.address(), dw.address(), dy.address()])?;
+        let prepared = self.prepare(stream)?;
         let backward = ConvBackwardFilter {
-            conv: convolution,
-            x: of_x,
-            dw: of_dw,
-            dy: of_dy,
+            conv: &prepared.convolution,
+            x: &prepared.x,
+            dw: &prepared.w,
+            dy: &prepared.y,
         };
         let algorithm = backward.pick_algorithm()?;
         let workspace = stream.scratch(backward.get_workspace_size(algorithm)?)?;

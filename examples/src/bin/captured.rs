@@ -4,7 +4,7 @@
 //! Capturing needs a CUDA device and cuBLAS (`libcublas`, which cudarc loads when it is first used). On the CPU
 //! emulator, the program says so and ends.
 
-use examples::bench::runs;
+use examples::bench::launches;
 use examples::cublas::{built, gemm, product, whole_numbers};
 use examples::program::{close, start};
 use graph_runtime::cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
@@ -97,10 +97,7 @@ fn main() -> Result<(), BoxError> {
     graph.launch()?;
     check("a c, doubled three times", 8.0, other)?;
     println!("check:   three recordings of {N} x {N} matrices, all numbers as on the CPU");
-    runs(|| {
-        graph.launch()?;
-        graph.synchronize()
-    })?;
+    launches(&mut graph)?;
     Ok(())
 }
 

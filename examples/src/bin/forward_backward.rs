@@ -3,7 +3,7 @@
 //! `forward_backward [FILE]` takes a file of numbers, one a line. It runs on the first CUDA device, or on the CPU
 //! emulator if there is none. `RUST_LOG=graph_runtime=trace` shows the graph being built call by call.
 
-use examples::bench::runs;
+use examples::bench::launches;
 use examples::program::{file_argument, start};
 use examples::sample::{check, fill, kernel_backward, kernel_forward};
 use graph_runtime::{BoxError, cuda_graph};
@@ -33,9 +33,6 @@ fn main() -> Result<(), BoxError> {
     graph.launch()?;
     check(graph.output()?, &expected)?;
 
-    runs(|| {
-        graph.launch()?;
-        graph.synchronize()
-    })?;
+    launches(&mut graph)?;
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! Capturing needs a CUDA device and cuBLAS (`libcublas`, which cudarc loads when it is first used). On the CPU
 //! emulator the program says what is missing, and ends. Conditional nodes need a driver of CUDA 12.3.
 
-use examples::bench::runs;
+use examples::bench::launches;
 use examples::cublas::{built, gemm, whole_numbers};
 use examples::program::{close, start};
 use graph_runtime::{BoxError, Result, cuda_graph};
@@ -57,10 +57,7 @@ fn main() -> Result<(), BoxError> {
         check(&graph, rounds)?;
     }
     println!("check:   {N} x {N} matrix, up to {MAX_ROUNDS} products in a launch, all numbers as on the CPU");
-    runs(|| {
-        graph.launch()?;
-        graph.synchronize()
-    })?;
+    launches(&mut graph)?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! Capturing needs a CUDA device and cuBLAS (`libcublas`, which cudarc loads when it is first used). On the CPU
 //! emulator the program shows the graph's structure, says what is missing, and ends.
 
-use examples::bench::runs;
+use examples::bench::launches;
 use examples::cublas::{built, gemm, product, whole_numbers};
 use examples::program::{close, start};
 use graph_runtime::{BoxError, cuda_graph};
@@ -50,10 +50,7 @@ fn main() -> Result<(), BoxError> {
     close("a b", left.as_flattened(), &product(1.0, a, b), 0.0)?;
     close("a c", right.as_flattened(), &product(1.0, a, c), 0.0)?;
     println!("check:   two products of {N} x {N} matrices, all numbers as on the CPU");
-    runs(|| {
-        graph.launch()?;
-        graph.synchronize()
-    })?;
+    launches(&mut graph)?;
     Ok(())
 }
 

@@ -66,9 +66,12 @@ async fn serve(mut buckets: Vec<Infer>, mut requests: mpsc::Receiver<Request>) -
 }
 
 /// Sends requests one after the other, and compares the replies with those of the CPU. Returns the latency of each.
-async fn client(requests: mpsc::Sender<Request>, samples: Vec<(Input, Output)>) -> Result<Vec<Duration>, BoxError> {
+async fn client(
+    requests: mpsc::Sender<Request>,
+    samples: impl Iterator<Item = &'static (Input, Output)>,
+) -> Result<Vec<Duration>, BoxError> {
     let mut latencies = Vec::new();
-    for (input, expected) in samples {
+    for &(input, ref expected) in samples {
         let start = Instant::now();
         let (reply, answer) = oneshot::channel();
         let sent = requests.send(Request { input, reply }).await;
@@ -90,10 +93,11 @@ async fn main() -> Result<(), BoxError> {
     let second = Layer::new(&device, &mut random, 1.0 / 16.0)?;
     let pool = device.pool();
     let pooled = device.with_pool(&pool);
-    let build = |bucket| Infer::build(&pooled, 1_usize << bucket, &first.w, &first.b, &second.w, &second.b);
-    // From the largest on, so that the pool has room for the others.
-    let buckets = (0..=largest.ilog2()).rev().map(build);
-    let buckets = buckets.collect::<graph_runtime::Result<Vec<_>>>()?;
+    let mut buckets = Vec::new();
+    for bucket in (0..=largest.ilog2()).rev() {
+        let build = Infer::build(&pooled, 1_usize << bucket, &first.w, &first.b, &second.w, &second.b);
+        buckets.push(build?); // the largest first, so that the pool has room for the others
+    }
     println!("{}", pool.memory_report());
 
     let plain = perceptron(&first, &second)?;
@@ -101,17 +105,15 @@ async fn main() -> Result<(), BoxError> {
         let input: Input = [(); ROWS].map(|()| [(); INPUTS].map(|()| random()));
         (input, input.map(|row| plain(&row)))
     };
-    let samples: Vec<_> = (0..8).map(|_| sample()).collect();
+    let samples: &[_] = Vec::leak((0..8).map(|_| sample()).collect());
     let (sender, receiver) = mpsc::channel(largest);
     let server = tokio::spawn(serve(buckets, receiver));
-    let mut clients_running = Vec::new();
-    for number in 0..clients {
-        let samples = samples.iter().cycle().skip(number).take(count).copied().collect();
-        clients_running.push(tokio::spawn(client(sender.clone(), samples)));
-    }
+    let samples = |number| samples.iter().cycle().skip(number).take(count);
+    let clients = (0..clients).map(|number| tokio::spawn(client(sender.clone(), samples(number))));
+    let clients: Vec<_> = clients.collect();
     drop(sender);
     let mut latencies = Vec::new();
-    for client in clients_running {
+    for client in clients {
         latencies.extend(client.await??);
     }
     for (bucket, runs) in server.await??.iter().rev().enumerate() {

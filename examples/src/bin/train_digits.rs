@@ -5,9 +5,11 @@
 //! epochs, if there is none.
 //!
 //! **The trap.** A recorded step repeats the arguments that its kernels were recorded with: an optimizer that computes
-//! its rate and the number of the step on the host stays at step 1 and the first rate, silently. Here a value is either
-//! a `param`, which `set_x` changes in the graph, or memory. The number of the step is memory, which the graph counts
-//! up, and the schedule is a kernel that reads it. The program compares both with plain Rust after each epoch.
+//! its rate and the number of the step on the host stays at step 1 and the first rate, silently. (PyTorch's Adam counts
+//! on the device if it is `capturable`; but a rate that is a Python number is captured as it is, whatever a scheduler
+//! says.) Here a value is either a `param`, which `set_x` changes in the graph, or memory. The number of the step is
+//! memory, which the graph counts up, and the schedule is a kernel that reads it. The program compares both with plain
+//! Rust after each epoch.
 //!
 //! **The last batch.** 1,437 images are 22 batches of 64 and a rest of 29. All kernels always compute 64 rows, but the
 //! loss takes the `param` `rows`: it gives no gradient to the rows after it. `set_rows` changes one node, twice in an
@@ -55,6 +57,7 @@ fn main() -> Result<(), BoxError> {
         wanted * 100.0
     );
     if bench::is_wanted(&device) {
+        train.set_rows(B as u32)?; // a whole batch
         Figure::new("train_digits", 20, 200).graph(&mut train)?;
     }
     Ok(())

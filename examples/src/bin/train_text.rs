@@ -30,18 +30,14 @@ fn main() -> Result<(), BoxError> {
     let device = start(&[Train::PLAN])?;
     let (sizes, batch, steps, rate) = sized(&device, TINY, LARGE);
     let characters = paragraphs(&PAGES);
-    let text = device.alloc_slice(characters.len())?;
+    let (count, length) = (sizes.weights(), characters.len());
+    println!("model:   {count} weights, {length} characters of text");
+    let text = device.alloc_slice(length)?;
     text.copy_from(&characters)?;
-    let weights = device.alloc_slice(sizes.weights())?;
+    let weights = device.alloc_slice(count)?;
     weights.copy_from(&first_weights(sizes))?;
     let rows = batch * sizes.context;
-    let mut train = Train::build(&device, sizes, batch, rows, steps, 1, characters.len(), &text, &weights)?;
-    println!(
-        "model:   {} weights, {} characters of text",
-        sizes.weights(),
-        characters.len()
-    );
-
+    let mut train = Train::build(&device, sizes, batch, rows, steps, 1, length, &text, &weights)?;
     check_gradients(&mut train, &weights, sizes)?;
     train.reset()?;
     train.set_rate(rate)?;

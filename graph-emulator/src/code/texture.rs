@@ -1,5 +1,5 @@
-//! `tex`, `tld4` and `txq`, `suld`, `sust` and `suq`: accesses of memory through a texture or a surface, and questions
-//! about one. The handle is a number in a register.
+//! `tex`, `tld4` and `txq`, `suld` and `sust`: accesses of memory through a texture or a surface, and questions about a
+//! texture. The handle is a number in a register.
 
 use graph_ptx::Geometry;
 
@@ -99,12 +99,11 @@ pub(crate) enum Outside {
     Zero,
 }
 
-/// `txq` and `suq`
+/// `txq`
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextureQuery {
     pub(crate) handle: Slot,
     pub(crate) d: Slot,
-    pub(crate) surface: bool,
     pub(crate) side: Side,
 }
 
@@ -114,5 +113,4 @@ pub(crate) enum Side {
     Width,
     Height,
     Depth,
-    Layers,
 }

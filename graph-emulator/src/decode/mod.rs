@@ -192,7 +192,7 @@ fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scop
         "mbarrier" => mbarrier::mbarrier(modifiers, operands, scope),
         "tex" | "tld4" => texture::fetch(instruction.opcode == "tld4", modifiers, operands, scope),
         "suld" | "sust" => texture::surface(instruction.opcode == "sust", modifiers, operands, scope),
-        "txq" | "suq" => texture::query(instruction.opcode == "suq", modifiers, operands, scope),
+        "txq" => texture::query(modifiers, operands, scope),
         "mapa" => mbarrier::map_address(modifiers, operands, scope),
         "getctarank" => mbarrier::block_of_address(modifiers, operands, scope),
         "barrier" if modifiers.has("cluster") => mbarrier::cluster_barrier(modifiers, operands),

@@ -1,4 +1,4 @@
-//! `tex`, `tld4`, `txq`, `suld`, `sust` and `suq` of textures and surfaces whose handle is a number.
+//! `tex`, `tld4`, `txq`, `suld` and `sust` of textures and surfaces whose handle is a number.
 
 use graph_ptx::Geometry;
 use graph_ptx::ast::{Base, Operand, Type};
@@ -42,7 +42,7 @@ pub(super) fn fetch(
     let (geometry, floats) = match (geometry, coordinates, gather) {
         (Geometry::Line, Type::S32, None) => (Geometry::Linear, false),
         (Geometry::Plane, Type::S32, None) => (geometry, false),
-        (Geometry::Plane | Geometry::LayeredPlane, Type::F32, _) | (_, Type::F32, None) => (geometry, true),
+        (Geometry::Plane, Type::F32, _) | (_, Type::F32, None) => (geometry, true),
         _ => return Err("unknown form of the coordinates".to_owned()),
     };
     no_more(operands, 2)?;
@@ -120,30 +120,15 @@ pub(super) fn surface(
     })))
 }
 
-/// `txq.width.b32 d, [handle]`, `suq.array_size.b32 d, [handle]`
-pub(super) fn query(
-    surface: bool,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
-    let sides = [
-        ("width", Side::Width),
-        ("height", Side::Height),
-        ("depth", Side::Depth),
-        ("array_size", Side::Layers),
-    ];
+/// `txq.width.b32 d, [handle]`. (No driver loads `suq` of a handle, or runs `txq.array_size`.)
+pub(super) fn query(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    let sides = [("width", Side::Width), ("height", Side::Height), ("depth", Side::Depth)];
     let side = modifiers.take_any(&sides).ok_or("unknown question")?;
     modifiers.expect("b32")?;
     no_more(operands, 2)?;
     let d = scope.target(operand(operands, 0)?, Type::U32)?;
     let handle = self::handle(operand(operands, 1)?, scope)?;
-    Ok(Op::TextureQuery(TextureQuery {
-        handle,
-        d,
-        surface,
-        side,
-    }))
+    Ok(Op::TextureQuery(TextureQuery { handle, d, side }))
 }
 
 /// The handle and the place in `[handle, {layer, x, y, z}]`. One more coordinate, without a meaning, may follow.

@@ -9,6 +9,7 @@ pub(crate) mod cell;
 pub(crate) mod mbarrier;
 pub(crate) mod surface;
 pub(crate) mod texture;
+mod filter;
 pub(crate) mod memory;
 pub(crate) mod words;
 pub(crate) mod check;

@@ -85,18 +85,19 @@ fn outside(
 ) -> LaneFault {
     let mut at = [0; 3];
     for (place, &slot) in at.iter_mut().zip(op.at.coordinates()) {
-        *place = i64::from(registers.get32(slot)[lane] as i32);
+        *place = registers.get32(slot)[lane] as i32;
     }
     if let Some(layer) = op.at.layer {
-        at[2] = i64::from(registers.get32(layer)[lane]);
+        at[2] = (registers.get32(layer)[lane] & 0xffff) as i32;
     }
     let [width, height, slices] = surface.extent.sides();
+    let row_bytes = width.saturating_mul(surface.texel_bytes() as usize);
     let kind = FaultKind::OutsideSurface {
         operation: op.operation(),
         buffer: env.context.view.locate(surface.address).0,
         bytes: u32::from(op.bytes) * u32::from(op.count),
         at,
-        sides: [width.saturating_mul(surface.texel_bytes() as usize), height, slices],
+        sides: [row_bytes, height, slices].map(|side| u32::try_from(side).unwrap_or(u32::MAX)),
     };
     LaneFault::new(lane, kind)
 }

@@ -1,9 +1,11 @@
-//! `tex`, `tld4`, `txq` and `suq`.
+//! `tex`, `tld4` and `txq`.
 
-use super::Environment;
+use std::ops::Range;
+
+use super::{Environment, filter};
 use crate::code::{DISCARD, Side, TexelType, TextureFetch, TextureQuery};
 use crate::fault::{FaultKind, LaneFault, Operation};
-use crate::memory::texture::{Channel, Extent, Filter, Surface, Texture};
+use crate::memory::texture::{Channel, Extent, Texture};
 use crate::state::{Registers, Texels, lanes};
 
 /// `tex` and `tld4`
@@ -24,7 +26,7 @@ pub(crate) fn fetch(
     Ok(())
 }
 
-/// `txq` and `suq`
+/// `txq`
 pub(crate) fn query(
     registers: &mut Registers,
     env: &Environment<'_>,
@@ -32,27 +34,26 @@ pub(crate) fn query(
     op: &TextureQuery,
 ) -> Result<(), LaneFault> {
     for lane in lanes(mask) {
-        let handle = registers.get64(op.handle)[lane];
-        let extent = match op.surface {
-            true => Surface::find(env.context.surfaces, handle).map(|surface| surface.extent),
-            false => Texture::find(env.context.textures, handle).map(|texture| texture.extent),
+        let found = Texture::find(env.context.textures, registers.get64(op.handle)[lane]);
+        let texture = found.map_err(|message| mistake(lane, &message))?;
+        let [width, height, slices] = texture.extent.sides();
+        // The layers are the dimension that comes after those of a layer.
+        let side = match (op.side, texture.extent) {
+            (Side::Width, _) => width,
+            (Side::Height, Extent::Linear { .. }) => 0,
+            (
+                Side::Height,
+                Extent::Line {
+                    layers: Some(layers), ..
+                },
+            ) => layers,
+            (Side::Height, Extent::Line { layers: None, .. } | Extent::Plane { .. } | Extent::Volume { .. }) => height,
+            (Side::Depth, Extent::Plane { layers: Some(_), .. } | Extent::Volume { .. }) => slices,
+            (Side::Depth, Extent::Linear { .. } | Extent::Line { .. } | Extent::Plane { layers: None, .. }) => 0,
         };
-        let extent = extent.map_err(|message| mistake(lane, &message))?;
-        registers.get32_mut(op.d)[lane] = side(&extent, op.side) as u32;
+        registers.get32_mut(op.d)[lane] = side as u32;
     }
     Ok(())
-}
-
-/// A size of texels, zero if they have no such side.
-fn side(extent: &Extent, side: Side) -> usize {
-    let [width, height, slices] = extent.sides();
-    match (side, extent) {
-        (Side::Width, _) => width,
-        (Side::Height, Extent::Plane { .. } | Extent::Volume { .. }) => height,
-        (Side::Depth, Extent::Volume { .. }) => slices,
-        (Side::Layers, Extent::Line { layers, .. } | Extent::Plane { layers, .. }) => layers.unwrap_or(0),
-        (Side::Height | Side::Depth | Side::Layers, _) => 0,
-    }
 }
 
 #[cold]
@@ -60,7 +61,7 @@ pub(super) fn mistake(lane: usize, message: &str) -> LaneFault {
     LaneFault::new(lane, FaultKind::InvalidTexture(message.into()))
 }
 
-/// The four results of a read. Channels that texels do not have are 0, the last one is 1.
+/// The four results of a read. Channels that texels do not have are 0.
 fn read(
     env: &Environment<'_>,
     texture: &Texture,
@@ -79,39 +80,28 @@ fn read(
             &format!("its texels are read as {has}, but {asked} asked for"),
         ));
     }
-    let one = if is_number { 1.0_f32.to_bits() } else { 1 };
-    // The channel of a texel as a result.
-    let word = |address: Option<u64>, channel: u8| match (address, channel) {
-        (_, 3) if texture.channels < 4 => Ok(one),
-        (Some(address), _) if channel < texture.channels => {
-            let bits = load(env, texture, address, channel, lane)?;
-            Ok(if is_number {
-                number(texture.channel, bits).to_bits()
-            } else {
-                bits
-            })
-        }
-        _ => Ok(0),
-    };
     let texels = texels.used();
-    if let Some(channel) = op.gather {
-        let mut words = [0; 4];
-        for (place, texel) in words.iter_mut().zip(GATHERED) {
-            *place = word(texels[texel].0, channel)?;
+    // The result that one channel gives, from the texels in this range.
+    let result = |channel: u8, range: Range<usize>| {
+        if channel >= texture.channels {
+            return Ok(0);
         }
-        return Ok(words);
-    }
-    let mut words = [0, 0, 0, one];
-    for channel in 0..texture.channels {
-        words[usize::from(channel)] = match (texture.filter, texels) {
-            (Filter::Linear, [_, _, ..]) => {
-                let mut sum = 0.0;
-                for &(address, weight) in texels {
-                    sum += weight * f64::from(f32::from_bits(word(address, channel)?));
-                }
-                (sum as f32).to_bits()
-            }
-            (Filter::Nearest | Filter::Linear, _) => word(texels[0].0, channel)?,
+        let mut bits = [(0, 0); 8];
+        for (place, &(address, weight)) in bits.iter_mut().zip(&texels[range.clone()]) {
+            let loaded = address.map(|address| load(env, texture, address, channel, lane));
+            *place = (loaded.transpose()?.unwrap_or(0), weight);
+        }
+        Ok(match &bits[..range.len()] {
+            &[(only, _)] if is_number => filter::number(texture.channel, only).to_bits(),
+            &[(only, _)] => only,
+            several => filter::mean(texture.channel, several).to_bits(),
+        })
+    };
+    let mut words = [0; 4];
+    for (place, number) in words.iter_mut().zip(0..) {
+        *place = match op.gather {
+            Some(channel) => result(channel, GATHERED[number]..GATHERED[number] + 1)?,
+            None => result(number as u8, 0..texels.len())?,
         };
     }
     Ok(words)
@@ -136,18 +126,4 @@ fn load(env: &Environment<'_>, texture: &Texture, address: u64, channel: u8, lan
         Channel::I16 => i32::from(bits as i16) as u32,
         Channel::U8 | Channel::U16 | Channel::U32 | Channel::I32 | Channel::F32 => bits,
     })
-}
-
-/// A channel as a number: of integers, from 0 to 1 or from -1 to 1.
-fn number(channel: Channel, bits: u32) -> f32 {
-    let signed = |most: f32| ((bits as i32) as f32 / most).max(-1.0);
-    match channel {
-        Channel::F32 => f32::from_bits(bits),
-        Channel::U8 => bits as f32 / 255.0,
-        Channel::I8 => signed(127.0),
-        Channel::U16 => bits as f32 / 65535.0,
-        Channel::I16 => signed(32767.0),
-        // Never: `Texture::mistake` refuses them.
-        Channel::U32 | Channel::I32 => 0.0,
-    }
 }

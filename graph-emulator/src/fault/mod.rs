@@ -240,9 +240,9 @@ pub enum FaultKind {
         /// The number of bytes accessed.
         bytes: u32,
         /// The byte of a row, the row, and the layer or slice.
-        at: [i64; 3],
+        at: [i32; 3],
         /// The bytes of a row, the rows, and the layers or slices.
-        sides: [usize; 3],
+        sides: [u32; 3],
     },
     /// The block executed more warp instructions than [`Options::step_limit`](crate::Options::step_limit).
     StepLimit(u64),

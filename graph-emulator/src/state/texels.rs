@@ -6,20 +6,20 @@ use super::registers::Registers;
 use crate::code::{Outside, Place, SurfaceAccess, TextureFetch};
 use crate::memory::texture::{Addressing, Extent, Filter, Surface, Texture};
 
-/// The texels that one lane reads: their addresses, and the weight of each. Outside of the texture, there is no
-/// address: such a texel is zero.
+/// The texels that one lane reads: their addresses, and the weight of each in 256ths. Outside of the texture, there is
+/// no address: such a texel is zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Texels {
-    all: [(Option<u64>, f64); 8],
+    all: [(Option<u64>, u32); 8],
     /// The number of them that count: 1, 2, 4 or 8.
     count: usize,
 }
 
-/// The texels along one side: two, and the weight of the second.
+/// The texels along one side: two, and the weight of the second in 256ths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pair {
     texels: [Option<usize>; 2],
-    weight: f64,
+    weight: u32,
 }
 
 impl Texels {
@@ -35,49 +35,64 @@ impl Texels {
         if !op.floats && texture.normalized_coordinates {
             return Err("its coordinates are normalised, but an integer is given".to_owned());
         }
-        let filter = match op.gather {
-            Some(_) => Filter::Linear,
-            None => texture.filter,
+        let filter = match (op.floats, op.gather) {
+            (false, _) => Filter::Nearest,
+            (true, Some(_)) => Filter::Linear,
+            (true, None) => texture.filter,
         };
         let sides = texture.extent.sides();
         let mut pairs = [one(Some(0)); 3];
         for ((pair, &slot), len) in pairs.iter_mut().zip(op.at.coordinates()).zip(sides) {
             let word = registers.get32(slot)[lane];
             *pair = match op.floats {
-                true => self::pair(&texture, filter, f32::from_bits(word), len),
-                false => one(numbered(&texture, i64::from(word as i32), len)),
+                true => match filter {
+                    Filter::Nearest => nearest(&texture, f32::from_bits(word), len),
+                    Filter::Linear => linear(&texture, f32::from_bits(word), len, op.gather.is_none()),
+                },
+                // Outside of integer coordinates, all is zero.
+                false => one(inside(Addressing::Border, i64::from(word as i32), len)),
             };
         }
-        pairs[2].texels = pairs[2]
-            .texels
-            .map(|slice| layer(registers, &op.at, sides, lane).or(slice));
-        let blends = op.floats && filter == Filter::Linear;
-        let count = if blends { 1 << op.at.coordinates().len() } else { 1 };
-        let mut all = [(None, 0.0); 8];
-        for (index, texel) in all[..count].iter_mut().enumerate() {
-            // Which of the two along each side.
-            let side = |axis: usize| index >> axis & 1;
-            let texels = [0, 1, 2].map(|axis| pairs[axis].texels[side(axis)]);
-            let weights = [0, 1, 2].map(|axis| match side(axis) {
-                0 => 1.0 - pairs[axis].weight,
-                _ => pairs[axis].weight,
-            });
-            let address = match texels {
+        if let Some(layer) = layer(registers, &op.at, sides, lane) {
+            pairs[2] = one(Some(layer));
+        }
+        let count = match filter {
+            Filter::Nearest => 1,
+            Filter::Linear => 1 << op.at.geometry.dimensions(),
+        };
+        let mut all = [(None, 0); 8];
+        let weights = weights(pairs.map(|pair| pair.weight));
+        for (index, (texel, weight)) in all[..count].iter_mut().zip(weights).enumerate() {
+            let place = [0, 1, 2].map(|axis| pairs[axis].texels[index >> axis & 1]);
+            let address = match place {
                 [Some(column), Some(row), Some(slice)] => {
                     let place = [column, row, slice];
                     Some(texture.extent.texel(texture.address, texture.texel_bytes(), place))
                 }
                 _ => None,
             };
-            *texel = (address, weights.iter().product());
+            *texel = (address, weight);
         }
         Ok((texture, Texels { all, count }))
     }
 
     /// The texels that count. Those along the first side are next to each other.
-    pub(crate) fn used(&self) -> &[(Option<u64>, f64)] {
+    pub(crate) fn used(&self) -> &[(Option<u64>, u32)] {
         &self.all[..self.count]
     }
+}
+
+/// The weights of eight texels in 256ths, from those of the second ones along each side. Those of texels that do not
+/// count are zero. Hardware rounds them in this way, so that their sum is 256.
+fn weights([x, y, z]: [u32; 3]) -> [u32; 8] {
+    let mut weights = [0; 8];
+    for (four, slice) in weights.chunks_exact_mut(4).zip([256 - z, z]) {
+        let second = (slice * x + 128) >> 8;
+        let first = slice - second;
+        let (low_second, low_first) = ((second * y + 128) >> 8, (first * y + 127) >> 8);
+        four.copy_from_slice(&[first - low_first, second - low_second, low_first, low_second]);
+    }
+    weights
 }
 
 /// Fails if memory with these texels is accessed as if it had others.
@@ -121,23 +136,22 @@ pub(crate) fn surfel(
     let mut is_inside = true;
     for (axis, &slot) in op.at.coordinates().iter().enumerate() {
         let coordinate = i64::from(registers.get32(slot)[lane] as i32);
-        let len = if axis == 0 {
-            row_bytes.saturating_sub(bytes - 1)
-        } else {
-            sides[axis]
+        let (unit, elements) = match axis {
+            0 => (bytes, row_bytes / bytes),
+            _ => (1, sides[axis]),
         };
-        let last = i64::try_from(len).unwrap_or(i64::MAX) - 1;
-        is_inside &= (0..=last).contains(&coordinate);
-        let unit = if axis == 0 { bytes as i64 } else { 1 };
-        if axis == 0 && coordinate % unit != 0 {
+        if coordinate % (unit as i64) != 0 {
             return Err(format!(
                 "byte {coordinate} is no multiple of the {bytes} bytes that are accessed"
             ));
         }
+        let last = i64::try_from(elements.saturating_mul(unit)).unwrap_or(i64::MAX) - unit as i64;
+        is_inside &= (0..=last).contains(&coordinate);
         place[axis] = usize::try_from(coordinate.clamp(0, last.max(0))).unwrap_or(0);
     }
     if let Some(layer) = op.at.layer {
-        let layer = registers.get32(layer)[lane] as usize;
+        // The hardware looks at 16 bits.
+        let layer = registers.get32(layer)[lane] as usize & 0xffff;
         is_inside &= layer < sides[2];
         place[2] = layer.min(sides[2].saturating_sub(1));
     }
@@ -153,63 +167,62 @@ pub(crate) fn surfel(
 fn one(texel: Option<usize>) -> Pair {
     Pair {
         texels: [texel; 2],
-        weight: 0.0,
-    }
-}
-
-/// The texel that an integer coordinate names, of `len` along a side.
-fn numbered(texture: &Texture, index: i64, len: usize) -> Option<usize> {
-    match texture.extent {
-        // Outside of memory without rows, all is zero.
-        Extent::Linear { .. } => inside(Addressing::Border, index, len),
-        Extent::Line { .. } | Extent::Plane { .. } | Extent::Volume { .. } => inside(texture.addressing, index, len),
+        weight: 0,
     }
 }
 
 /// The texel with this number, of `len` along a side.
 fn inside(addressing: Addressing, index: i64, len: usize) -> Option<usize> {
-    let last = i64::try_from(len).ok()?.checked_sub(1).filter(|&last| last >= 0)?;
+    let len = i64::try_from(len).ok().filter(|&len| len > 0)?;
     let index = match addressing {
-        // Mirrored coordinates are within the texels, and only a neighbour can be outside.
-        Addressing::Clamp | Addressing::Mirror => index.clamp(0, last),
+        Addressing::Clamp => index.clamp(0, len - 1),
         Addressing::Border => index,
-        Addressing::Wrap => index.rem_euclid(last + 1),
+        Addressing::Wrap => index.rem_euclid(len),
+        Addressing::Mirror => match index.rem_euclid(2 * len) {
+            index if index < len => index,
+            index => 2 * len - 1 - index,
+        },
     };
-    usize::try_from(index).ok().filter(|&index| index < len)
+    usize::try_from(index).ok().filter(|_| index < len)
 }
 
-/// The texels that a coordinate is between, of `len` along a side.
-fn pair(texture: &Texture, filter: Filter, coordinate: f32, len: usize) -> Pair {
-    let coordinate = if coordinate.is_nan() {
-        0.0
-    } else {
-        f64::from(coordinate)
+/// The parts of a normalised coordinate that the hardware keeps.
+const COORDINATE_PARTS: f64 = 2_097_152.0;
+
+/// A coordinate in texels, of `len` along a side.
+fn place(texture: &Texture, coordinate: f32, len: usize) -> f64 {
+    let repeats = match texture.addressing {
+        Addressing::Wrap | Addressing::Mirror => true,
+        Addressing::Clamp | Addressing::Border => false,
     };
-    let whole = coordinate.floor();
-    let within = match texture.addressing {
-        Addressing::Wrap => coordinate - whole,
-        Addressing::Mirror if whole.rem_euclid(2.0) == 1.0 => 1.0 - (coordinate - whole),
-        Addressing::Mirror => coordinate - whole,
-        Addressing::Clamp | Addressing::Border => coordinate,
-    };
-    // Infinity has no part within a texel.
-    let within = if within.is_nan() { 0.0 } else { within };
-    let scaled = match texture.normalized_coordinates {
-        true => within * len as f64,
-        false => within,
-    };
-    match filter {
-        Filter::Nearest => one(inside(texture.addressing, scaled.floor() as i64, len)),
-        Filter::Linear => {
-            let from = (scaled - 0.5).floor();
-            // The hardware has 8 bits of fraction.
-            let weight = (((scaled - 0.5) - from) * 256.0).round() / 256.0;
-            let texels = [from as i64, (from as i64).saturating_add(1)];
-            Pair {
-                texels: texels.map(|index| inside(texture.addressing, index, len)),
-                weight: if weight.is_nan() { 0.0 } else { weight },
-            }
-        }
+    if coordinate.is_nan() || repeats && coordinate.is_infinite() {
+        return 0.0;
+    }
+    let coordinate = f64::from(coordinate);
+    match texture.normalized_coordinates {
+        true => (coordinate * COORDINATE_PARTS).floor() / COORDINATE_PARTS * len as f64,
+        false => coordinate,
+    }
+}
+
+/// The texel that a coordinate is in, of `len` along a side.
+fn nearest(texture: &Texture, coordinate: f32, len: usize) -> Pair {
+    let index = place(texture, coordinate, len).floor() as i64;
+    one(inside(texture.addressing, index, len))
+}
+
+/// The texels that a coordinate is between, of `len` along a side. Their mean is that of the last one alone at the
+/// borders, if coordinates are clamped.
+fn linear(texture: &Texture, coordinate: f32, len: usize, is_mean: bool) -> Pair {
+    // From the middle of the first texel, in 256ths of a texel, which are all that the hardware has.
+    let mut parts = ((place(texture, coordinate, len) - 0.5) * 256.0 + 0.5).floor() as i64;
+    if is_mean && texture.addressing == Addressing::Clamp {
+        parts = parts.clamp(0, (len.saturating_sub(1) as i64).saturating_mul(256));
+    }
+    let first = parts >> 8;
+    Pair {
+        texels: [first, first + 1].map(|index| inside(texture.addressing, index, len)),
+        weight: (parts & 255) as u32,
     }
 }
 
@@ -239,7 +252,7 @@ mod tests {
         let texture = texture(Filter::Nearest, addressing, normalized);
         coordinates
             .iter()
-            .map(|&at| pair(&texture, Filter::Nearest, at, 4).texels[0])
+            .map(|&at| super::nearest(&texture, at, 4).texels[0])
             .collect()
     }
 
@@ -265,12 +278,27 @@ mod tests {
     #[test]
     fn weights_are_multiples_of_a_256th() {
         let linear = texture(Filter::Linear, Addressing::Clamp, false);
-        let found = pair(&linear, Filter::Linear, 1.75, 4);
-        assert_eq!((found.texels, found.weight), ([Some(1), Some(2)], 0.25));
-        assert_eq!(pair(&linear, Filter::Linear, 0.25, 4).texels, [Some(0), Some(0)]);
-        assert_eq!(pair(&linear, Filter::Linear, 1.501, 4).weight, 0.0);
-        assert_eq!(pair(&linear, Filter::Linear, 1.503, 4).weight, 1.0 / 256.0);
+        let found = super::linear(&linear, 1.75, 4, true);
+        assert_eq!((found.texels, found.weight), ([Some(1), Some(2)], 64));
+        let found = super::linear(&linear, 0.25, 4, true);
+        assert_eq!((found.texels, found.weight), ([Some(0), Some(1)], 0));
+        assert_eq!(super::linear(&linear, 1.501, 4, true).weight, 0);
+        assert_eq!(super::linear(&linear, 1.503, 4, true).weight, 1);
         let border = texture(Filter::Linear, Addressing::Border, false);
-        assert_eq!(pair(&border, Filter::Linear, 4.0, 4).texels, [Some(3), None]);
+        assert_eq!(super::linear(&border, 4.0, 4, true).texels, [Some(3), None]);
+    }
+
+    #[test]
+    fn weights_add_up_to_one() {
+        assert_eq!(weights([0, 0, 0]), [256, 0, 0, 0, 0, 0, 0, 0]);
+        // As an H200 rounds them.
+        assert_eq!(weights([21, 30, 1]), [207, 19, 27, 2, 1, 0, 0, 0]);
+        assert_eq!(weights([192, 229, 46]), [5, 17, 47, 141, 1, 4, 10, 31]);
+        for parts in (0..256)
+            .step_by(5)
+            .flat_map(|x| (0..256).step_by(7).map(move |y| [x, y, (x * y) % 256]))
+        {
+            assert_eq!(weights(parts).iter().sum::<u32>(), 256, "{parts:?}");
+        }
     }
 }

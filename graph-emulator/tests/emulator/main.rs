@@ -12,6 +12,7 @@ mod kernels;
 mod mutations;
 mod probes;
 mod size;
+mod texels;
 mod textures;
 mod together;
 mod types;

@@ -100,7 +100,7 @@ const _: () = {
             let params = (::core::clone::Clone::clone(&self.factor),);
             __p::edit(
                 self,
-                Self::__edited(),
+                Self::__edited,
                 change,
                 move |graph| (graph.factor,) = params,
             )
@@ -293,7 +293,7 @@ const _: () = {
         pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
             __p::set_param(
                 self,
-                Self::__edited(),
+                Self::__edited,
                 (0usize, "factor"),
                 __value,
                 |graph, other| { ::core::mem::swap(&mut graph.factor, other) },

@@ -165,7 +165,7 @@ fn main() {
                         let params = (::core::clone::Clone::clone(&self.factor),);
                         __p::edit(
                             self,
-                            Self::__edited(),
+                            Self::__edited,
                             change,
                             move |graph| (graph.factor,) = params,
                         )
@@ -201,7 +201,7 @@ fn main() {
                     {
                         __p::set_param(
                             self,
-                            Self::__edited(),
+                            Self::__edited,
                             (0usize, "factor"),
                             __value,
                             |graph, other| {

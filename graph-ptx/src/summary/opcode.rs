@@ -167,7 +167,7 @@ pub(super) fn through(instruction: &Instruction) -> Option<Through> {
         (Way::Fetch, ["1d", "v4", _, "f32"]) => Some(Geometry::Line),
         (Way::Fetch, ["2d", "v4", _, "s32" | "f32"]) => Some(Geometry::Plane),
         (Way::Fetch, [name @ ("a1d" | "a2d" | "3d"), "v4", _, "f32"]) => Geometry::named(name),
-        (Way::Gather, ["r" | "g" | "b" | "a", name @ ("2d" | "a2d"), "v4", _, "f32"]) => Geometry::named(name),
+        (Way::Gather, ["r" | "g" | "b" | "a", "2d", "v4", _, "f32"]) => Some(Geometry::Plane),
         (Way::Load | Way::Store, ["b", name, .., mode]) if outside(mode) => Geometry::named(name),
         _ => None,
     };

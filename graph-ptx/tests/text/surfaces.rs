@@ -107,7 +107,7 @@ const TEXTURES: [(&str, Option<Geometry>); 16] = [
     ),
     (
         "tld4.a.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %f5, %f6, %f6}];",
-        Some(Geometry::LayeredPlane),
+        None,
     ),
     (
         "tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6, %f6, %f6}];",
@@ -260,7 +260,7 @@ fn the_declaration_follows_from_the_accesses() {
         (PLANE, "&[[Texel<f32>; N]]", false),
         (TEXTURES[1].0, "&[Texel<f32>]", true),
         (TEXTURES[4].0, "&[[Texel<f32>; N]]", true),
-        (TEXTURES[6].0, "&Layered<[[Texel<f32>; N]]>", true),
+        (TEXTURES[5].0, "&Layered<[[Texel<f32>; N]]>", true),
         (TEXTURES[7].0, "&[[[Texel<f32>; N]; N]]", true),
         (
             "suld.b.2d.b32.trap {%r3}, [%rd1, {%r2, %r2}];",

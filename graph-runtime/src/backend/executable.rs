@@ -14,7 +14,7 @@ use crate::backend::no_emulator::EmulatorExecutable;
 use crate::backend::storage::Storage;
 use crate::backend::uses::Claim;
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::program::{Op, Program};
+use crate::program::{ChangedValue, Op, Program};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::Draft;
 use std::ffi::CStr;
@@ -317,19 +317,14 @@ impl Executable {
         }
     }
 
-    /// As [`Executable::apply_memory`], for kernels of which nothing but values has changed: each with its node, and
-    /// with its index in [`Program::arguments`].
+    /// Makes later launches run kernels with these values, which the program does not have yet. Returns false if
+    /// [`Executable::apply_memory`] must do it, with values that the program has.
     #[inline]
-    pub(crate) fn apply_values(
-        &mut self,
-        draft: &Draft,
-        program: &Program,
-        values: impl Iterator<Item = (usize, usize)> + Clone,
-    ) -> Result<()> {
+    pub(crate) fn apply_values(&mut self, draft: &Draft, program: &Program, values: &[ChangedValue]) -> Result<bool> {
         match self {
             Executable::Cuda(exec) => exec.apply_values(draft, program, values),
             // These look at the program's values when they run a node.
-            Executable::Debug(_) | Executable::Emulator(_) => Ok(()),
+            Executable::Debug(_) | Executable::Emulator(_) => Ok(true),
         }
     }
 

@@ -226,6 +226,7 @@ pub(crate) unsafe fn launch(exec: CUgraphExec, stream: CUstream) -> Result<(), C
 }
 
 /// `cuGraphExecKernelNodeSetParams_v2`
+#[inline]
 pub(crate) unsafe fn set_kernel_node(
     exec: CUgraphExec,
     node: CUgraphNode,

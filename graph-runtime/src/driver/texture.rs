@@ -88,7 +88,8 @@ impl TexelMemory {
 /// The way in which a texture is read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextureMode {
-    pub(crate) address: AddressMode,
+    /// For x, y and z.
+    pub(crate) address: [AddressMode; 3],
     pub(crate) filter: FilterMode,
     pub(crate) normalized_coordinates: bool,
     pub(crate) integers: bool,
@@ -107,7 +108,7 @@ pub(crate) unsafe fn create(memory: &TexelMemory, mode: &TextureMode) -> Result<
         flags |= NORMALIZED_COORDINATES;
     }
     let description = sys::CUDA_TEXTURE_DESC {
-        addressMode: [mode.address; 3],
+        addressMode: mode.address,
         filterMode: mode.filter,
         flags,
         maxAnisotropy: 0,

@@ -3,7 +3,7 @@
 use crate::backend::block::SharedMemory;
 use crate::backend::shared::SharedResources;
 use crate::kernel::Launch;
-use crate::program::{Argument, KernelOp, Op, Program};
+use crate::program::{Argument, ChangedValue, KernelOp, Op, Program};
 use graph_plan::LaunchConfig;
 use std::fmt;
 
@@ -86,18 +86,6 @@ pub(crate) fn launch_of(kernel: &KernelOp) -> Launch {
     }
 }
 
-/// The new value of an argument of a kernel node, which has at most eight bytes and needs no check.
-///
-/// These are read soon after they were written. In words, the processor need not wait for the memory between.
-#[derive(Debug)]
-pub(crate) struct ChangedValue {
-    pub(crate) node: usize,
-    /// The index in [`Program::arguments`].
-    pub(crate) argument: usize,
-    /// The value as in [`Value::word`](crate::kernel::Value::word).
-    pub(crate) word: u64,
-}
-
 /// Changes that have been checked one by one, and not yet together.
 #[derive(Default)]
 pub(crate) struct Batch {
@@ -175,27 +163,5 @@ impl fmt::Debug for Batch {
             .field("enabled", &self.enabled)
             .field("launches", &self.launches)
             .finish_non_exhaustive()
-    }
-}
-
-impl Batch {
-    /// Forgets all changes, and keeps the room for others.
-    pub(crate) fn clear(&mut self) {
-        let Self {
-            values,
-            work,
-            memory,
-            enabled,
-            launches,
-            shared,
-            nodes,
-        } = self;
-        values.clear();
-        work.clear();
-        memory.clear();
-        enabled.clear();
-        launches.clear();
-        nodes.clear();
-        *shared = None;
     }
 }

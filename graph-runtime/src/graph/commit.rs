@@ -2,13 +2,14 @@
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::graph::batch::{Batch, Change, ChangedValue, ChosenLaunch, launch_of};
+use crate::graph::batch::{Batch, Change, ChosenLaunch, launch_of};
 use crate::graph::edit::Edit;
 use crate::graph::{enable, rebind};
 use crate::kernel::check_dimensions;
 use crate::program::{Argument, KernelOp, Op};
 
-/// Checks changes together and makes them: first in the program, then on the device, each node once.
+/// Checks changes together and makes them: first in the program, then on the device, each node once. Values alone need
+/// no check: they go to launches that are ready, and then to the program.
 ///
 /// After an error of the checks, nothing has changed. After one of the device, the program is as before, and the same
 /// nodes are made to run as it says. If the device refuses that, too, they are kept in `unrestored`, and the graph does
@@ -16,20 +17,38 @@ use crate::program::{Argument, KernelOp, Op};
 /// program, whose every state has passed these checks (fact 5 of `CudaExecutable`).
 ///
 /// # Errors
-/// The errors of the checks and of the device.
+/// The errors of the checks and of the device. If there is none, the batch is empty afterwards.
 pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Result<()> {
-    // Other checks look at the program's values.
-    batch.swap_values(graph);
     if batch.has_only_values() && graph.unrestored.is_empty() {
         graph.begin(Edit::Values);
-        if let Err(error) = apply(graph, batch, true) {
-            graph.finish(Edit::Values);
-            graph.begin(Edit::Update(what));
-            return Err(restore(graph, batch, true, error));
+        let Graph {
+            executable,
+            draft,
+            program,
+            ..
+        } = graph;
+        let applied = executable.apply_values(draft, program, &batch.values);
+        if let Ok(true) = applied {
+            batch.swap_values(graph);
+            batch.values.clear();
+            graph.finish_updates();
+            return Ok(());
         }
-        graph.finish_updates();
-        return Ok(());
+        if let Err(error) = applied {
+            graph.begin(Edit::Update(what));
+            restore(graph, batch);
+            return Err(error);
+        }
     }
+    let committed = commit_all(graph, what, batch);
+    *batch = Batch::default();
+    committed
+}
+
+/// Makes changes that are more than values of launches that are ready.
+fn commit_all(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Result<()> {
+    // Other checks look at the program's values.
+    batch.swap_values(graph);
     if let Err(error) = batch.check(graph) {
         batch.return_values(graph);
         return Err(error);
@@ -37,8 +56,11 @@ pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -
     batch.find_nodes(graph);
     graph.begin(Edit::Update(what));
     batch.swap(graph);
-    if let Err(error) = apply(graph, batch, false) {
-        return Err(restore(graph, batch, false, error));
+    if let Err(error) = apply(graph, batch) {
+        batch.swap(graph);
+        batch.return_values(graph);
+        restore(graph, batch);
+        return Err(error);
     }
     graph.unrestored.clear();
     graph.finish_updates();
@@ -48,29 +70,26 @@ pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -
     Ok(())
 }
 
-/// Undoes the changes of a batch that the device has refused with this error.
+/// Makes the device run the nodes of a batch as the program says again, after it has refused to change them.
 #[cold]
-fn restore(graph: &mut Graph, batch: &mut Batch, only_values: bool, error: Error) -> Error {
-    batch.swap(graph);
-    batch.return_values(graph);
-    match apply(graph, batch, only_values) {
+fn restore(graph: &mut Graph, batch: &mut Batch) {
+    batch.find_nodes(graph);
+    match apply(graph, batch) {
         Ok(()) => {
             graph.unrestored.clear();
             graph.finish_updates();
         }
         Err(_) => {
-            batch.find_nodes(graph);
             graph.unrestored = std::mem::take(&mut batch.nodes);
             graph.unrestored.extend(batch.enabled.iter().map(|(node, _)| *node));
         }
     }
-    error
 }
 
 /// Makes the device run the nodes of a batch as the program says, and run or skip those that it enables or disables,
 /// and those of `unrestored`. Also without any nodes: if an earlier instantiation failed, no change may succeed before
 /// another one has.
-fn apply(graph: &mut Graph, batch: &Batch, only_values: bool) -> Result<()> {
+fn apply(graph: &mut Graph, batch: &Batch) -> Result<()> {
     let Graph {
         executable,
         draft,
@@ -78,10 +97,6 @@ fn apply(graph: &mut Graph, batch: &Batch, only_values: bool) -> Result<()> {
         unrestored,
         ..
     } = graph;
-    if only_values {
-        let values = batch.values.iter().map(|changed| (changed.node, changed.argument));
-        return executable.apply_values(draft, program, values);
-    }
     executable.apply_memory(draft, program, &batch.nodes)?;
     for &node in batch.enabled.iter().map(|(node, _)| node).chain(&*unrestored) {
         executable.set_enabled(draft, program, node, program.enabled[node])?;
@@ -225,19 +240,6 @@ impl Batch {
         }
         for (node, enabled) in &mut self.enabled {
             std::mem::swap(&mut graph.program.enabled[*node], enabled);
-        }
-    }
-}
-
-impl ChangedValue {
-    /// Exchanges its value and the one among the program's arguments.
-    #[inline]
-    fn swap(&mut self, arguments: &mut [Argument]) {
-        if let Argument::Value(value) = &mut arguments[self.argument]
-            && let Some(word) = value.word()
-        {
-            value.set_word(self.word);
-            self.word = word;
         }
     }
 }

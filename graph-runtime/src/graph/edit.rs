@@ -39,6 +39,12 @@ impl HalfEdited {
         !self.open && !self.values && self.others.is_empty()
     }
 
+    /// Whether the closure of an edit is running.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.open
+    }
+
     /// The edit to report, if there is one.
     pub(crate) fn first(&self) -> Option<Edit> {
         let others = self.others.first().copied();

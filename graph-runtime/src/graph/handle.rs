@@ -224,7 +224,7 @@ impl NodeHandle<'_> {
 /// Makes later launches run a node, or skip it; in an edit, when that ends.
 fn enable(graph: &mut Graph, node: usize, enabled: bool) -> Result<()> {
     enable::check_kind(graph, node)?;
-    if graph.open.is_some() {
+    if graph.half_edited.is_open() {
         return graph.request(|open| open.batch.enable(node, enabled));
     }
     enable::check_together(graph, &[(node, enabled)])?;

@@ -98,10 +98,8 @@ pub struct Graph {
     /// The nodes that the device may run otherwise than the program says, since changing them back has failed. Then
     /// some update is half-edited.
     pub(crate) unrestored: Vec<usize>,
-    /// The edit whose closure is running.
-    pub(crate) open: Option<Box<OpenEdit>>,
-    /// The room for changes that the last edit has left for the next one.
-    room: Option<Box<OpenEdit>>,
+    /// The changes of the edit whose closure is running; else the room for those of the next one.
+    edit: Option<Box<OpenEdit>>,
     /// The launches by declaration of kernel nodes whose dimensions handles have chosen.
     pub(crate) chosen: BTreeMap<usize, Launch>,
     pub(crate) rngs: Vec<BuiltRng>,
@@ -179,8 +177,7 @@ impl Graph {
             declared_nodes,
             half_edited: HalfEdited::default(),
             unrestored: Vec::new(),
-            open: None,
-            room: None,
+            edit: None,
             chosen: BTreeMap::new(),
             rngs,
             not_sync: PhantomData,

@@ -10,7 +10,9 @@ use crate::graph::update::{Update, collect};
 
 pub(crate) mod sealed {
     pub trait EditResult {
-        fn into_result(self) -> crate::Result<()>;
+        fn error(self) -> Option<crate::Error>;
+        /// Whether there is no error. This looks at it where it is: a [`Result`](crate::Result) is not small.
+        fn is_ok(&self) -> bool;
     }
 }
 
@@ -23,25 +25,35 @@ pub(crate) mod sealed {
 pub trait EditResult: sealed::EditResult {}
 
 impl sealed::EditResult for () {
-    fn into_result(self) -> Result<()> {
-        Ok(())
+    fn error(self) -> Option<Error> {
+        None
+    }
+
+    fn is_ok(&self) -> bool {
+        true
     }
 }
 impl EditResult for () {}
 
 impl sealed::EditResult for Result<()> {
-    fn into_result(self) -> Result<()> {
-        self
+    fn error(self) -> Option<Error> {
+        self.err()
+    }
+
+    #[inline]
+    fn is_ok(&self) -> bool {
+        self.is_ok()
     }
 }
 impl EditResult for Result<()> {}
 
-/// An edit whose closure is running: the changes that it has requested so far.
+/// The changes that an edit whose closure is running has requested so far. After an edit, it is empty, and its room
+/// is for the next one, which then allocates nothing.
 #[derive(Debug, Default)]
 pub(crate) struct OpenEdit {
     pub(crate) batch: Batch,
-    /// The params that were set, by their number.
-    pub(crate) params: Vec<usize>,
+    /// The params that were set.
+    params: ParamSet,
     /// The first change that was refused. Then none is made, also if the closure goes on.
     pub(crate) refused: Option<Box<Error>>,
     /// The uses of params that this edit and earlier ones have found.
@@ -49,22 +61,46 @@ pub(crate) struct OpenEdit {
 }
 
 impl OpenEdit {
-    /// Forgets all changes, and keeps the room for others.
-    fn clear(&mut self) {
-        let Self {
-            batch,
-            params,
-            refused,
-            plain_uses: _,
-        } = self;
-        batch.clear();
-        params.clear();
-        *refused = None;
+    /// Returns the error of the change that was refused.
+    #[cold]
+    fn refusal(&mut self) -> Result<()> {
+        self.refused.take().map_or(Ok(()), |error| Err(*error))
+    }
+}
+
+/// A set of params, by their number.
+#[derive(Debug, Default)]
+struct ParamSet {
+    /// 64 params in each word, the first in the lowest bit.
+    words: Vec<u64>,
+}
+
+impl ParamSet {
+    fn insert(&mut self, param: usize) {
+        if param / 64 >= self.words.len() {
+            self.words.resize(param / 64 + 1, 0);
+        }
+        self.words[param / 64] |= 1 << (param % 64);
+    }
+
+    /// Takes all out. If `f` fails, nobody knows which are left.
+    #[inline]
+    fn take_each(&mut self, mut f: impl FnMut(usize) -> Result<()>) -> Result<()> {
+        for (word, params) in self.words.iter_mut().enumerate() {
+            let mut params = std::mem::take(params);
+            while params != 0 {
+                f(word * 64 + params.trailing_zeros() as usize)?;
+                params &= params - 1;
+            }
+        }
+        Ok(())
     }
 }
 
 /// The parts of a declared graph with params that an edit uses. Its expansion alone can name them: other code must not
 /// get the `Graph`, which has nodes that are private to the graph's module.
+///
+/// It is handed on as the function that returns it. That has no size, and the calls of these functions are direct ones.
 #[derive(Debug)]
 pub struct EditedGraph<G> {
     /// The runtime's graph.
@@ -80,41 +116,42 @@ pub struct EditedGraph<G> {
 impl Graph {
     /// Requests a change in the edit whose closure is running. Returns `Ok`: the change is made when that ends.
     pub(super) fn request(&mut self, change: impl FnOnce(&mut OpenEdit)) -> Result<()> {
-        if let Some(open) = &mut self.open {
-            change(open);
-        }
+        change(self.edit.get_or_insert_default());
         Ok(())
+    }
+
+    /// Requests that the nodes that mention a param get its value.
+    #[inline]
+    fn request_param(&mut self, param: usize) {
+        if let Some(open) = &mut self.edit
+            && let Some(word) = open.params.words.get_mut(param / 64)
+        {
+            *word |= 1 << (param % 64);
+        } else {
+            self.request_first(param);
+        }
+    }
+
+    #[cold]
+    fn request_first(&mut self, param: usize) {
+        self.edit.get_or_insert_default().params.insert(param);
     }
 
     /// Returns the error of a change. If an edit requested that, the edit will fail, too.
     pub(super) fn refuse(&mut self, error: Error) -> Result<()> {
-        if let Some(open) = &mut self.open {
+        if self.half_edited.is_open()
+            && let Some(open) = &mut self.edit
+        {
             open.refused.get_or_insert_with(|| error.clone().into());
         }
         Err(error)
     }
 
-    /// Begins an edit whose closure runs now.
-    fn open(&mut self) {
-        self.open = Some(self.room());
-        self.begin(Edit::Open);
-    }
-
-    /// Ends the edit whose closure was running, if there is one.
-    fn close(&mut self) -> Option<Box<OpenEdit>> {
+    /// Takes the changes out of an edit, for which no more can be requested then.
+    #[inline]
+    fn close(&mut self) -> Box<OpenEdit> {
         self.finish(Edit::Open);
-        self.open.take()
-    }
-
-    /// An edit without changes, with the room of an earlier one.
-    fn room(&mut self) -> Box<OpenEdit> {
-        self.room.take().unwrap_or_default()
-    }
-
-    /// Keeps the room of an edit that has ended for the next one, which then allocates nothing.
-    fn keep(&mut self, mut ended: Box<OpenEdit>) {
-        ended.clear();
-        self.room = Some(ended);
+        self.edit.take().unwrap_or_default()
     }
 }
 
@@ -122,6 +159,15 @@ impl Graph {
 struct Undo<'a, G, F: FnOnce(&mut G)> {
     graph: &'a mut G,
     undo: Option<F>,
+}
+
+impl<G, F: FnOnce(&mut G)> Undo<'_, G, F> {
+    /// Leaves the change as it is.
+    #[inline]
+    fn leave(mut self) {
+        self.undo = None;
+        std::mem::forget(self);
+    }
 }
 
 impl<G, F: FnOnce(&mut G)> Drop for Undo<'_, G, F> {
@@ -145,7 +191,7 @@ pub fn edit_nodes<G, R: EditResult>(
 ) -> Result<()> {
     run(
         graph,
-        inner,
+        || inner,
         change,
         |_| (),
         |graph, open| commit(inner(graph), EDIT, &mut open.batch),
@@ -159,13 +205,12 @@ pub fn edit_nodes<G, R: EditResult>(
 #[inline]
 pub fn edit<G, R: EditResult>(
     graph: &mut G,
-    parts: EditedGraph<G>,
+    parts: impl Fn() -> EditedGraph<G> + Copy,
     change: impl FnOnce(&mut G) -> R,
     undo: impl FnOnce(&mut G),
 ) -> Result<()> {
-    run(graph, parts.graph_mut, change, undo, |graph, open| {
-        make(graph, &parts, EDIT, open)
-    })
+    let inner = || parts().graph_mut;
+    run(graph, inner, change, undo, |graph, open| make(graph, parts, EDIT, open))
 }
 
 /// The name of edits in messages.
@@ -173,47 +218,54 @@ const EDIT: &str = "edit";
 
 /// Runs `change` in an edit, and makes its changes by `make`.
 ///
-/// This and its callers are inlined into the program, so that calls of functions in [`EditedGraph`] are direct ones. A
-/// `Result` that is `Ok` is not moved here: it has room for an [`Error`], and an edit should cost no more than CUDA's
+/// A `Result` that is `Ok` is not moved here: it has room for an [`Error`], and an edit should cost no more than CUDA's
 /// calls.
 #[inline]
 fn run<G, R: EditResult>(
     graph: &mut G,
-    inner: fn(&mut G) -> &mut Graph,
+    inner: impl Fn() -> fn(&mut G) -> &mut Graph,
     change: impl FnOnce(&mut G) -> R,
     undo: impl FnOnce(&mut G),
     make: impl FnOnce(&mut G, &mut OpenEdit) -> Result<()>,
 ) -> Result<()> {
-    let is_part = inner(graph).open.is_some(); // of an edit around this one, which makes the changes
+    let is_part = inner()(graph).half_edited.is_open(); // of an edit around this one, which makes the changes
     if !is_part {
-        inner(graph).open();
+        inner()(graph).begin(Edit::Open);
     }
-    let mut undo = Undo {
+    let undo = Undo {
         graph,
         undo: (!is_part).then_some(|graph: &mut G| {
-            inner(graph).close();
+            inner()(graph).close();
             undo(graph);
         }),
     };
-    if let Err(error) = change(undo.graph).into_result() {
-        return inner(undo.graph).refuse(error);
+    let result = change(undo.graph);
+    if !result.is_ok() {
+        return refuse(inner()(undo.graph), result);
     }
     if is_part {
         return Ok(());
     }
-    let Some(mut open) = inner(undo.graph).close() else {
+    if !inner()(undo.graph).half_edited.is_open() {
         return Err(Error::Unsupported {
-            site: inner(undo.graph).site(),
+            site: inner()(undo.graph).site(),
             message: "another graph took the place of this one while it was edited",
         });
-    };
-    if let Some(error) = open.refused.take() {
-        return Err(*error);
+    }
+    let mut open = inner()(undo.graph).close();
+    if open.refused.is_some() {
+        return open.refusal();
     }
     make(undo.graph, &mut open)?;
-    undo.undo = None;
-    inner(undo.graph).keep(open);
+    inner()(undo.graph).edit = Some(open);
+    undo.leave();
     Ok(())
+}
+
+/// Returns the error of the closure of an edit.
+#[cold]
+fn refuse(graph: &mut Graph, result: impl EditResult) -> Result<()> {
+    result.error().map_or(Ok(()), |error| graph.refuse(error))
 }
 
 /// Gives a param, which has this number and name, another value, and changes the nodes that mention it; in an edit,
@@ -224,45 +276,74 @@ fn run<G, R: EditResult>(
 #[inline]
 pub fn set_param<G, T>(
     graph: &mut G,
-    parts: EditedGraph<G>,
+    parts: impl Fn() -> EditedGraph<G> + Copy,
     (param, name): (usize, &'static str),
     mut value: T,
-    exchange: fn(&mut G, &mut T),
+    exchange: impl Fn(&mut G, &mut T),
 ) -> Result<()> {
     exchange(graph, &mut value);
-    if (parts.graph)(graph).open.is_some() {
-        return (parts.graph_mut)(graph).request(|open| {
-            if !open.params.contains(&param) {
-                open.params.push(param);
-            }
-        });
+    if (parts().graph)(graph).half_edited.is_open() {
+        (parts().graph_mut)(graph).request_param(param);
+        return Ok(());
     }
-    let mut undo = Undo {
+    set_param_now(graph, parts, param, name, value, exchange)
+}
+
+/// As [`set_param`], outside of an edit. The values were exchanged already.
+fn set_param_now<G, T>(
+    graph: &mut G,
+    parts: impl Fn() -> EditedGraph<G> + Copy,
+    param: usize,
+    name: &'static str,
+    mut value: T,
+    exchange: impl Fn(&mut G, &mut T),
+) -> Result<()> {
+    let undo = Undo {
         graph,
         undo: Some(|graph: &mut G| exchange(graph, &mut value)),
     };
-    let mut open = (parts.graph_mut)(undo.graph).room();
-    open.params.push(param);
-    make(undo.graph, &parts, name, &mut open)?;
-    undo.undo = None;
-    (parts.graph_mut)(undo.graph).keep(open);
+    let mut open = (parts().graph_mut)(undo.graph).edit.take().unwrap_or_default();
+    open.params.insert(param);
+    make(undo.graph, parts, name, &mut open)?;
+    (parts().graph_mut)(undo.graph).edit = Some(open);
+    undo.leave();
     Ok(())
 }
 
 /// Makes the changes of an edit, and those of the nodes that mention its params. `what` names them in messages.
 #[inline]
-fn make<G>(graph: &mut G, parts: &EditedGraph<G>, what: &'static str, open: &mut OpenEdit) -> Result<()> {
+fn make<G>(graph: &mut G, parts: impl Fn() -> EditedGraph<G>, what: &'static str, open: &mut OpenEdit) -> Result<()> {
+    let parts = parts();
     let OpenEdit {
         batch,
         params,
         plain_uses,
         ..
     } = open;
-    collect((parts.graph)(graph), batch, |update| {
-        params.iter().try_for_each(|&param| match (parts.plain)(graph, param) {
-            Some(plain) if plain_uses.put(update, param, &plain) => Ok(()),
-            _ => (parts.change)(graph, update, param),
-        })
+    let inner = (parts.graph)(graph);
+    // After a change that failed half-way, nodes are made anew, also with the values that they have.
+    let is_whole = inner.half_edited.is_empty();
+    params.take_each(|param| {
+        if is_whole
+            && let Some(plain) = (parts.plain)(graph, param)
+            && plain_uses.put(inner, &mut batch.values, param, plain)
+        {
+            return Ok(());
+        }
+        declare(graph, inner, parts.change, param, batch)
     })?;
     commit((parts.graph_mut)(graph), what, batch)
+}
+
+/// Requests the changes of the nodes that mention a param, as they are declared. This is apart from the loop over
+/// params, which is short without it.
+#[inline(never)]
+fn declare<G>(
+    graph: &G,
+    inner: &Graph,
+    change: fn(&G, &mut Update<'_>, usize) -> Result<()>,
+    param: usize,
+    batch: &mut Batch,
+) -> Result<()> {
+    collect(inner, batch, |update| change(graph, update, param))
 }

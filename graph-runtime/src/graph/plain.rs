@@ -1,10 +1,8 @@
 //! Params that are whole arguments of kernels: their values go to the nodes as they are.
 
 use crate::graph::Graph;
-use crate::graph::batch::ChangedValue;
-use crate::graph::update::Update;
 use crate::kernel::{ParamKind, Scalar};
-use crate::program::{Op, Program};
+use crate::program::{ChangedValue, Op, Program};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,12 +35,10 @@ pub fn plain_param<T: 'static>(uses: &'static [(usize, usize)], value: &T) -> Op
     None
 }
 
-/// The arguments that are plain params, by param, as far as edits have found them. That no contract mentions them was
-/// checked for the nodes of one graph, so they are never used with another.
+/// The arguments that are plain params, by param, as far as edits of a graph have found them. They stay in that graph,
+/// and no other one uses them.
 #[derive(Debug, Default)]
 pub(crate) struct PlainUses {
-    /// The id of that graph.
-    graph: u64,
     of: Vec<Option<Box<[PlainUse]>>>,
 }
 
@@ -60,36 +56,25 @@ impl PlainUses {
     /// Requests that all nodes that mention a param get its value. Returns false if some node needs its declaration for
     /// that, since the kernel takes another type, which the value may not fit, or since a contract mentions it.
     #[inline]
-    pub(super) fn put(&mut self, update: &mut Update<'_>, param: usize, plain: &PlainParam) -> bool {
-        let graph = update.graph;
-        // After a change that failed half-way, nodes are made anew, also with the values that they have.
-        if !graph.half_edited.is_empty() {
-            return false;
-        }
+    pub(super) fn put(
+        &mut self,
+        graph: &Graph,
+        values: &mut Vec<ChangedValue>,
+        param: usize,
+        PlainParam { uses, scalar, word }: PlainParam,
+    ) -> bool {
         let uses = match self.of.get(param) {
-            Some(Some(uses)) if self.graph == graph.id => uses,
-            _ => return self.find(graph, param, plain) && self.put(update, param, plain),
+            Some(Some(uses)) => Some(&**uses),
+            Some(None) | None => self.find(graph, param, uses, scalar),
         };
-        for known in uses {
-            if !known.alike.load(Ordering::Relaxed) {
-                return false;
-            }
-            if graph.program.arguments[known.argument].word() != Some(plain.word) {
-                update.batch.values.push(ChangedValue {
-                    node: known.node,
-                    argument: known.argument,
-                    word: plain.word,
-                });
-            }
-        }
-        true
+        uses.is_some_and(|uses| uses.iter().all(|known| known.put(&graph.program, values, word)))
     }
 
-    /// Finds the arguments that are a param. Returns false if some are of another type, or mentioned by a contract.
+    /// Finds the arguments that are a param. Returns `None` if some are of another type, or mentioned by a contract.
     #[cold]
-    fn find(&mut self, graph: &Graph, param: usize, plain: &PlainParam) -> bool {
+    fn find(&mut self, graph: &Graph, param: usize, uses: &[(usize, usize)], scalar: Scalar) -> Option<&[PlainUse]> {
         let mut found = Vec::new();
-        for &(declared, argument) in plain.uses {
+        for &(declared, argument) in uses {
             match &graph.declared_nodes.own {
                 None => found.push((declared, argument)),
                 Some(nodes) => found.extend(nodes.each(declared).map(|(node, _)| (node, argument))),
@@ -97,23 +82,29 @@ impl PlainUses {
         }
         let uses = found
             .iter()
-            .map(|&(node, argument)| PlainUse::of(&graph.program, node, argument, plain.scalar));
-        let Some(uses) = uses.collect::<Option<_>>() else {
-            return false;
-        };
-        if self.graph != graph.id {
-            self.of.clear();
-            self.graph = graph.id;
-        }
+            .map(|&(node, argument)| PlainUse::of(&graph.program, node, argument, scalar));
+        let uses = uses.collect::<Option<_>>()?;
         if self.of.len() <= param {
             self.of.resize_with(param + 1, || None);
         }
-        self.of[param] = Some(uses);
-        true
+        Some(self.of[param].insert(uses))
     }
 }
 
 impl PlainUse {
+    /// Requests that the argument gets this value. Returns false if it may need a check.
+    #[inline]
+    fn put(&self, program: &Program, values: &mut Vec<ChangedValue>, word: u64) -> bool {
+        let Self { node, argument, .. } = *self;
+        if !self.alike.load(Ordering::Relaxed) {
+            return false;
+        }
+        if program.arguments[argument].word() != Some(word) {
+            values.push(ChangedValue { node, argument, word });
+        }
+        true
+    }
+
     /// The use of a param as an argument of a node; `None` if the kernel's parameter is of another type than `scalar`,
     /// or if a contract mentions it.
     fn of(program: &Program, node: usize, param: usize, scalar: Scalar) -> Option<Self> {

@@ -61,7 +61,7 @@ impl Graph {
 fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory, lengths: (Lengths, Lengths)) -> Result<()> {
     check_alone(graph, span, &memory, lengths)?;
     let resource = span.resource;
-    if graph.open.is_some() {
+    if graph.half_edited.is_open() {
         return graph.request(|open| open.batch.rebind(resource, memory));
     }
     let shared = check_together(graph, &[(resource, memory.clone())])?;

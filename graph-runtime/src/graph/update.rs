@@ -3,13 +3,13 @@
 use crate::backend::block::{Shareable, SharedMemory};
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
-use crate::graph::batch::{Batch, Change, ChangedValue, ChosenLaunch, launch_of};
+use crate::graph::batch::{Batch, Change, ChosenLaunch, launch_of};
 use crate::graph::commit::commit;
 use crate::graph::node::NodeId;
 use crate::graph::{enable, rebind};
 use crate::kernel::source::resolve;
 use crate::kernel::{ArgumentKind, Callee, Dimensions, KernelCall, KernelFacts, Launch, launch_mistake};
-use crate::program::{Argument, Difference, KernelOp, Op};
+use crate::program::{Argument, ChangedValue, Difference, KernelOp, Op};
 use crate::shape::place::Place;
 use graph_plan::{Code, Diagnostic, LaunchConfig, Subject};
 use std::cell::Cell;
@@ -394,7 +394,7 @@ pub(crate) fn update(
 ) -> Result<()> {
     let mut batch = Batch::default();
     match collect(graph, &mut batch, f) {
-        Ok(()) if graph.open.is_none() => commit(graph, what, &mut batch),
+        Ok(()) if !graph.half_edited.is_open() => commit(graph, what, &mut batch),
         Ok(()) => graph.request(|open| open.batch.append(batch)),
         Err(error) => graph.refuse(error),
     }

@@ -223,6 +223,31 @@ impl Argument {
     }
 }
 
+/// The new value of an argument of a kernel node, which has at most eight bytes and needs no check.
+///
+/// These are read soon after they were written. In words, the processor need not wait for the memory between.
+#[derive(Debug)]
+pub(crate) struct ChangedValue {
+    pub(crate) node: usize,
+    /// The index in [`Program::arguments`].
+    pub(crate) argument: usize,
+    /// The value as in [`Value::word`].
+    pub(crate) word: u64,
+}
+
+impl ChangedValue {
+    /// Exchanges its value and the one among the program's arguments.
+    #[inline]
+    pub(crate) fn swap(&mut self, arguments: &mut [Argument]) {
+        if let Argument::Value(value) = &mut arguments[self.argument]
+            && let Some(word) = value.word()
+        {
+            value.set_word(self.word);
+            self.word = word;
+        }
+    }
+}
+
 /// The difference between an argument of a node and that of a later call for the same node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Difference {

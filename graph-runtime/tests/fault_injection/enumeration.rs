@@ -51,6 +51,7 @@ const QUIET: &[&str] = &[
     "cuDeviceGetName",
     "cuEventDestroy_v2",
     "cuEventQuery",
+    "cuEventRecord",
     "cuEventSynchronize",
     "cuFuncGetParamInfo",
     "cuGetErrorName",

@@ -79,6 +79,7 @@ pub(crate) fn run_again(test: &str, variables: &[(&str, &str)]) -> Output {
     if !wants_cuda() {
         command
             .env("LD_LIBRARY_PATH", library())
+            .env("CUDA_GRAPH_CACHE_DIR", library()) // without libraries that `cargo cuda-graph` has fetched
             .env("CUDA_GRAPH_TEST_DEVICE", "cuda")
             .env(FAKE, "1");
     }

@@ -6,6 +6,7 @@ use crate::common::block_on;
 use crate::enumeration::runs;
 use crate::fake::device_with;
 use crate::graphs::Run;
+use graph_runtime::fault_injection as faults;
 use graph_runtime::{AnyGraph, Device, Result, SharedHost, cuda_graph};
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -151,6 +152,52 @@ fn memory_of_others_is_lent_and_freed_after_launches() -> Result<()> {
         })?;
         assert_eq!(target, lent);
     }
+    Ok(())
+}
+
+#[test]
+fn an_event_is_recorded_when_somebody_waits() -> Result<()> {
+    let Some((device, _turn)) = late("late::an_event_is_recorded_when_somebody_waits") else {
+        return Ok(());
+    };
+    let numbers = || Ok(device.alloc_host::<u64>()?.share());
+    let memory: Vec<_> = (0..3).map(|value| filled(&device, value + 1)).collect::<Result<_>>()?;
+    let (first, second, sums) = (numbers()?, numbers()?, numbers()?);
+    let mut fills = Shared::build(&device, &memory[0], &memory[1], &first)?;
+    let mut reads = Shared::build(&device, &memory[1], &memory[2], &second)?;
+    let recorded = |launch: &mut dyn FnMut() -> Result<()>| -> Result<[usize; 2]> {
+        faults::start();
+        launch()?;
+        let calls = faults::counts();
+        Ok(["cuEventRecord", "cuStreamWaitEvent"].map(|call| calls.get(call).copied().unwrap_or_default()))
+    };
+    assert_eq!(recorded(&mut || (0..5).try_for_each(|_| fills.launch()))?, [0, 0]);
+    assert_eq!(
+        recorded(&mut || reads.launch())?,
+        [1, 1],
+        "the graph that waits records the event"
+    );
+    assert_eq!(
+        recorded(&mut || reads.launch())?,
+        [0, 1],
+        "which stands for all launches so far"
+    );
+    assert_eq!(recorded(&mut || fills.launch())?, [1, 1]);
+    // The host waits, too; a failure is an error, and the next one waits all the same.
+    faults::start();
+    faults::fail("cuEventRecord", 1);
+    let error = first.read().map(drop).unwrap_err();
+    assert!(error.to_string().contains("cuEventRecord"), "{error}");
+    assert_eq!((*first.read()?, *second.read()?), (N as u64, N as u64));
+    // Once a graph has waited itself, there is nothing to record.
+    fills.launch()?;
+    fills.synchronize()?;
+    assert_eq!(recorded(&mut || memory[1].read().map(drop))?[0], 0);
+    // Memory that is replaced is waited for by the launches before.
+    fills.launch()?;
+    fills.rebind_seen(&sums)?;
+    assert_eq!(recorded(&mut || fills.launch())?[0], 1);
+    assert_eq!((*first.read()?, *sums.read()?), (N as u64, N as u64));
     Ok(())
 }
 

@@ -2,14 +2,21 @@
 
 use crate::common::device;
 use graph_runtime::{
-    Addressing, AnyGraph, Code, DeviceBuffer, Error, Filter, GraphBuilder, Launch, Layered, Result, Sampler, Surfel,
-    Texel, cuda_graph, cuda_kernels,
+    Addressing, AnyGraph, CallArgument, Code, DeviceBuffer, Error, Filter, GraphBuilder, KernelCall, Launch, Layered,
+    Result, Sampler, Surfel, Texel, cuda_graph, cuda_kernels,
 };
 
 /// Between the texels, their mean; outside, the nearest one.
 enum Smooth {}
 impl Sampler for Smooth {
     const FILTER: Filter = Filter::Linear;
+}
+
+/// As [`Smooth`], and zero outside.
+enum Bordered {}
+impl Sampler for Bordered {
+    const FILTER: Filter = Filter::Linear;
+    const ADDRESSING: Addressing = Addressing::Border;
 }
 
 /// As [`Smooth`], from 0 to 1, and the texels again outside.
@@ -47,6 +54,18 @@ unsafe extern "C" {
     safe fn blur(from: &[[Texel<f32>; 8]], to: &mut [[Surfel<f32>; 8]]);
 }
 
+mod bordered {
+    use super::*;
+
+    #[cuda_kernels("tests/kernels/arrays.ptx")]
+    unsafe extern "C" {
+        #[requires(threads <= at.len() && threads <= out.len())]
+        pub(super) safe fn sample_line(line: &[Texel<f32, Bordered>], at: &[f32], out: &mut [f32]);
+        #[requires(threads <= at.len() && threads <= out.len())]
+        pub(super) safe fn sample_lines(lines: &Layered<[[Texel<f32, Bordered>; 5]]>, at: &[[f32; 2]], out: &mut [f32]);
+    }
+}
+
 mod tiles {
     use super::*;
 
@@ -74,6 +93,8 @@ cuda_graph! {
         device at4: [[f32; 4]; 4];
         device line_out: [f32; 4];
         device tiles_out: [f32; 4];
+        device border_out: [f32; 4];
+        device borders_out: [f32; 4];
         device plane_out: [f32; 4];
         device volume_out: [f32; 4];
         device lines_out: [f32; 4];
@@ -87,6 +108,8 @@ cuda_graph! {
 
         kernel on_line = sample_line<<<1, 4>>>(&line, &at, &mut line_out) after fill_line;
         kernel on_tiles = tiles::sample_line<<<1, 4>>>(&line, &at, &mut tiles_out) after fill_line;
+        kernel on_border = bordered::sample_line<<<1, 4>>>(&line, &at, &mut border_out) after fill_line;
+        kernel on_borders = bordered::sample_lines<<<1, 4>>>(&lines, &at2, &mut borders_out) after fill_lines;
         kernel on_plane = sample_plane<<<1, 4>>>(&plane, &at2, &mut plane_out) after fill_plane;
         kernel on_volume = sample_volume<<<1, 4>>>(&volume, &at4, &mut volume_out) after fill_volume;
         kernel on_lines = sample_lines<<<1, 4>>>(&lines, &at2, &mut lines_out) after fill_lines;
@@ -115,6 +138,8 @@ fn textures_have_one_to_three_dimensions_and_layers() -> Result<()> {
     graph.launch()?;
     assert_eq!(*graph.line_out()?.read()?, [0.0, 0.5, 3.75, 7.0]);
     assert_eq!(*graph.tiles_out()?.read()?, [3.5, 3.5, 1.5, 3.5]);
+    assert_eq!(*graph.border_out()?.read()?, [0.0, 0.5, 3.75, 0.0]);
+    assert_eq!(*graph.borders_out()?.read()?, [0.0, 12.5, 0.0, 21.25]);
     assert_eq!(*graph.plane_out()?.read()?, [0.0, 7.5, 46.0, 16.25]);
     assert_eq!(*graph.volume_out()?.read()?, [0.0, 61.0, 123.0, 101.5]);
     assert_eq!(*graph.lines_out()?.read()?, [0.0, 12.5, 24.0, 21.25]);
@@ -395,6 +420,18 @@ fn arrays_that_kernels_cannot_take_are_refused() {
     );
 
     let found = mistakes(|builder| {
+        let plane = builder.array::<[[f32; 8]; 4]>("plane");
+        let mut other = builder.array::<[[f32; 8]; 4]>("other");
+        let arguments = [CallArgument::surface(&plane), CallArgument::surface_mut(&mut other)];
+        // SAFETY: `build` fails, so nothing is launched.
+        builder.kernel("read", Launch::new(1, 8), unsafe {
+            KernelCall::new::<read_plane>(arguments)
+        });
+    });
+    let message = "node `read` takes the address of `other`, which is an array";
+    assert_eq!(found[0], (Code::WrongMemory, message.to_owned()));
+
+    let found = mistakes(|builder| {
         let mut line = builder.array_slice::<f32>("line", 100_000);
         builder.kernel("number", Launch::new(1, 8), number_line::call(&mut line));
     });
@@ -426,15 +463,24 @@ fn no_array_is_copied_in_a_conditional_body() {
     assert_eq!(found, [(Code::ConditionalBody, message.to_owned())]);
 }
 
-mod of_bytes {
-    use super::*;
+#[test]
+fn arrays_are_in_graphs_that_are_expressions() -> Result<()> {
+    let device = device();
+    let value = 3.0;
+    let mut graph = cuda_graph! { &device =>
+        host  input:  [[f32; 8]; 4];
+        array plane:  [[f32; 8]; 4];
+        array other:  [[f32; 8]; 4];
+        host  output: [[f32; 8]; 4];
 
-    #[cuda_kernels("tests/kernels/arrays.ptx")]
-    unsafe extern "C" {
-        pub(super) safe fn number_line(line: &mut [Surfel<[u8; 4]>]);
-        #[requires(threads <= at.len() && threads <= out.len())]
-        pub(super) safe fn sample_planes(planes: &Layered<[[[Texel<f32>; 6]; 2]]>, at: &[[f32; 4]], out: &mut [f32]);
-    }
+        memcpy fill  = input -> plane;
+        kernel soft  = blur<<<4, 8>>>(&plane, &mut other) after fill;
+        memcpy save  = other -> output after soft;
+    }?;
+    *graph.input_mut()? = [[value; 8]; 4];
+    graph.launch()?;
+    assert_eq!(graph.output()?[1][..7], [value; 7]);
+    Ok(())
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn edit(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         true => quote!(__p::edit_nodes(#this, |graph| &mut graph.__graph, change)),
         false => quote! {
             let params = (#(#values,)*);
-            __p::edit(#this, Self::__edited(), change, move |graph| (#(graph.#fields,)*) = params)
+            __p::edit(#this, Self::__edited, change, move |graph| (#(graph.#fields,)*) = params)
         },
     });
     quote! {

@@ -46,7 +46,7 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize) -> TokenStream {
         graph,
         param,
         quote! {
-            __p::set_param(#graph_name, Self::__edited(), (#param, #text), #value, |#owner, #other| {
+            __p::set_param(#graph_name, Self::__edited, (#param, #text), #value, |#owner, #other| {
                 ::core::mem::swap(&mut #owner.#name, #other)
             })
         },

@@ -12,7 +12,7 @@ use crate::backend::uses::Awaited;
 use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::host::refuse_in_host_function;
-use crate::program::{KernelOp, Op, Program};
+use crate::program::{ChangedValue, KernelOp, Op, Program};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 use std::ffi::CStr;
@@ -106,12 +106,16 @@ impl CudaExecutable {
         Ok(stream)
     }
 
-    /// As [`CudaExecutable::launch_recorded`], on a stream from [`CudaExecutable::check_stream`]. Since then, another
-    /// thread may have begun to capture the stream, so that the launch has become a part of that capture instead of
-    /// running. This is an error, and it leaves no graph that may use this graph's memory unknown to Rust (fact 10).
+    /// Starts the graph on a stream from [`CudaExecutable::check_stream`], and records `event` after it. Since then,
+    /// another thread may have begun to capture the stream, so that the launch has become a part of that capture
+    /// instead of running. This is an error, and it leaves no graph that may use this graph's memory unknown to Rust
+    /// (fact 10).
     pub(super) fn launch_on_checked(&mut self, draft: &Draft, stream: CUstream) -> Result<()> {
-        let launched = self.launch_recorded(stream);
         // SAFETY: the stream lives and is of this context, which is current.
+        let launched = self
+            .launch_noted(stream)
+            .and_then(|()| unsafe { self.record_launch(stream) });
+        // SAFETY: as above.
         let status = unsafe { driver::stream::capture_status(stream) };
         let graph = || Site::graph(&draft.name);
         let message = match status {
@@ -155,14 +159,21 @@ impl CudaExecutable {
         self.event.is_given_up()
     }
 
-    /// Starts the graph on a stream that lives, is of this context and is not being captured, and records `event`
-    /// after it. The context is current.
-    pub(super) fn launch_recorded(&mut self, stream: CUstream) -> Result<(), CudaError> {
+    /// Starts the graph on its own stream, after whose launches `event` is recorded when somebody waits for it. The
+    /// context is current.
+    pub(super) fn launch_deferred(&mut self) -> Result<(), CudaError> {
+        self.launch_noted(self.stream)?;
+        // SAFETY: fact 1: the event forgets the stream before that is destroyed.
+        unsafe { self.event.defer(self.stream) };
+        self.in_flight.set(self.in_flight.get() & !LOST | OWN);
+        Ok(())
+    }
+
+    /// Starts the graph on a stream that lives and is of this context, which is current.
+    fn launch_noted(&mut self, stream: CUstream) -> Result<(), CudaError> {
         self.note_launch();
         // SAFETY: facts 1 and 2; the stream lives and is of this context.
-        unsafe { self.cuda.api().launch(self.exec, stream) }?;
-        // SAFETY: the stream lives and is of this context, which is current.
-        unsafe { self.record_launch(stream) }
+        unsafe { self.cuda.api().launch(self.exec, stream) }
     }
 
     /// An event for the end of one launch.
@@ -208,6 +219,7 @@ impl CudaExecutable {
         if in_flight & OWN != 0 {
             // SAFETY: fact 1.
             unsafe { driver::stream::synchronize(self.stream) }?;
+            self.event.forget_deferred();
         }
         if in_flight & EVENT != 0 {
             self.event.wait()?;
@@ -268,52 +280,53 @@ impl CudaExecutable {
         unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)
     }
 
-    /// Makes later launches run kernels with values that the program now has: each with its node, and with its index
-    /// in [`Program::arguments`]. Nothing else of these nodes has changed since it was last applied. If this fails, it
-    /// must be repeated for the same values, or [`CudaExecutable::apply_memory`] for the same nodes.
-    ///
-    /// The context is made current first: driver 580 dies of `cuGraphExecKernelNodeSetParams_v2` on a thread that has
-    /// made no other call of it.
+    /// Makes later launches run kernels with these values, which the program does not have yet. Returns false if
+    /// [`CudaExecutable::apply_memory`] must make all of these changes, when the program has the values. After an
+    /// error, it must give the same nodes the values that the program still has.
+    #[inline]
     pub(crate) fn apply_values(
         &mut self,
         draft: &Draft,
         program: &Program,
-        mut values: impl Iterator<Item = (usize, usize)> + Clone,
-    ) -> Result<()> {
+        mut values: &[ChangedValue],
+    ) -> Result<bool> {
         if self.stale {
-            let nodes: Vec<usize> = values.map(|(node, _)| node).collect();
-            return self.apply_memory(draft, program, &nodes);
+            return Ok(false);
         }
         let graph = || Site::graph(&draft.name);
-        self.cuda.bind().at(graph)?;
-        let api = self.cuda.api();
-        while let Some((node, argument)) = values.next() {
-            let Some(ready) = self.ready.get(node) else {
-                self.make_ready_for_values(draft, program, node)?;
-                continue;
+        self.cuda.enter().at(graph)?;
+        let (api, exec) = (self.cuda.api(), self.exec);
+        while let [ChangedValue { node, argument, word }, rest @ ..] = values {
+            values = rest;
+            let (node, argument, word) = (*node, *argument, *word);
+            let ready = match self.ready.get(node) {
+                Some(ready) => ready,
+                None => match self.put_ready(program, node) {
+                    Some(ready) => ready,
+                    None => return Ok(false),
+                },
             };
-            ready.take(program, argument);
-            if values.clone().next().is_some_and(|(next, _)| next == node) {
+            ready.take(argument, word);
+            if rest.first().is_some_and(|next| next.node == node) {
                 continue;
             }
             // SAFETY: facts 1, 2 and 11.
-            unsafe { ready.set(api, self.exec) }.at(|| graph().at_node(&draft.nodes[node].name))?;
+            match unsafe { ready.set(api, exec) } {
+                Err(error) if wants_context(&error) => return Ok(false),
+                set => set.at(|| graph().at_node(&draft.nodes[node].name))?,
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// As [`CudaExecutable::apply`], for a kernel whose values have changed for the first time.
+    /// The launch of a kernel whose values are changed for the first time; `None` if it cannot be ready.
     #[cold]
-    fn make_ready_for_values(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
-        self.cuda
-            .bind()
-            .at(|| Site::graph(&draft.name).at_node(&draft.nodes[node].name))?;
-        self.apply(draft, program, node)?;
-        if let Op::Kernel(kernel) = &program.ops[node] {
-            let ready = ReadyLaunch::of(program, kernel, self.handle(node), &self.kernels, &self.adder);
-            self.ready.put(node, ready);
-        }
-        Ok(())
+    fn put_ready(&mut self, program: &Program, node: usize) -> Option<&ReadyLaunch> {
+        let Op::Kernel(kernel) = &program.ops[node] else {
+            return None;
+        };
+        let ready = ReadyLaunch::of(program, kernel, self.handle(node), &self.kernels, &self.adder)?;
+        Some(self.ready.put(node, ready))
     }
 
     /// Destroys the textures that nodes have no longer, if no launch is in flight. The context is current. A node that

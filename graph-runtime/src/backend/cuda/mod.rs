@@ -79,9 +79,12 @@ pub use take_over::Updated;
 ///    while launches are in flight: fact 4 of `backend::uses::Uses` keeps it for those. Scratch memory of a pool is
 ///    counted, too, and launches of its graphs follow each other: facts 1 and 2 of `backend::pool::PoolMemory`.
 /// 3. *All launches are waited for.* Before a launch is put in flight, it is noted in `in_flight`: a launch on `stream`
-///    as [`OWN`]; a launch with shared memory or on a user's stream as [`LOST`] and, once `event` is recorded after it,
-///    as [`EVENT`]. Launches of one `exec` run in the order in which they were made, on whatever streams (D1), so the
-///    last event stands for all. A launch that fails is not in flight (D3), but is waited for all the same.
+///    as [`OWN`]; a launch on a user's stream as [`LOST`] and, once `event` is recorded after it, as [`EVENT`]; one
+///    with shared memory on `stream` as [`LOST`] and, once `event` is deferred after it, as [`OWN`]. Only then does an
+///    event name `stream`: `change_event` records `event` before it takes another, and `wait`, which comes before
+///    `stream` is destroyed, makes `event` forget it. Launches of one `exec` run in the order in which they were made,
+///    on whatever streams (D1), so the last event stands for all. A launch that fails is not in flight (D3), but is
+///    waited for all the same.
 /// 4. *No Rust reference meets the GPU.* References into host memory are lent by `Graph`, after a wait, for as long as
 ///    it is borrowed; starting a launch takes the graph by `&mut`. `Graph` is not `Sync`, so no thread launches while
 ///    another waits. Shared host memory is lent by guards instead: facts 1 to 3 of `backend::uses::Uses`.
@@ -121,14 +124,16 @@ pub use take_over::Updated;
 ///     not happen is assumed of programs (P1).
 /// 11. *Ready launches are of the nodes as they are.* `ready` has copies of addresses, handles and dimensions, and no
 ///     pointers into the program. Whatever changes one of these clears it: `rebind` of memory, `discard` of the origin
-///     whose nodes it names, and `apply_memory` of any change but that of values. An executable that takes over `exec`
-///     has an empty one. So each names the kernel, memory and dimensions that facts 2 and 5 are about.
+///     whose nodes it names, and `apply_memory`, by which all changes are made but those of values, and values are
+///     given back after a refusal. An executable that takes over `exec` has an empty one. So each names the kernel,
+///     memory and dimensions that facts 2 and 5 are about.
 pub(crate) struct CudaExecutable {
     cuda: Arc<Cuda>,
     stream: CUstream,
     /// The stream's number: see [`CudaExecutable::launch_shared`].
     stream_id: Option<u64>,
-    /// The event that is recorded after each launch with shared memory, or on a user's stream.
+    /// The event that is recorded after each launch on a user's stream and, when somebody waits for them, after
+    /// launches with shared memory on the graph's own.
     event: Arc<LaunchEvent>,
     /// The events of launches before the last rebinding, and before earlier ones.
     events: VecDeque<Arc<LaunchEvent>>,

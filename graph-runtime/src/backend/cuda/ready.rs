@@ -8,6 +8,7 @@ use crate::kernel::Value;
 use crate::program::{Argument, KernelOp, Program};
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::ptr;
 
 /// The launches of kernel nodes whose values were changed. They have copies of addresses and handles, so all of them
 /// are forgotten when a node is changed in any other way.
@@ -24,13 +25,13 @@ pub(super) struct ReadyLaunch {
     /// The index of the first argument in [`Program::arguments`].
     first: usize,
     /// The bytes of each argument.
-    bytes: Vec<Cell<ArgumentBytes>>,
+    bytes: Vec<ArgumentBytes>,
     /// The addresses of `bytes`, one by one; `params` points to them. Both are on the heap, and stay there.
     _pointers: Vec<*mut c_void>,
 }
 
-/// The bytes of a small value or of an address.
-type ArgumentBytes = [u64; 2];
+/// The bytes of a small value or of an address, with zeros after them.
+type ArgumentBytes = [Cell<u64>; 2];
 
 impl ReadyLaunches {
     #[inline]
@@ -38,11 +39,11 @@ impl ReadyLaunches {
         self.of.get(node)?.as_deref()
     }
 
-    pub(super) fn put(&mut self, node: usize, ready: Option<Box<ReadyLaunch>>) {
+    pub(super) fn put(&mut self, node: usize, ready: Box<ReadyLaunch>) -> &ReadyLaunch {
         if self.of.len() <= node {
             self.of.resize_with(node + 1, || None);
         }
-        self.of[node] = ready;
+        self.of[node].insert(ready)
     }
 
     /// Forgets all launches.
@@ -64,13 +65,16 @@ impl ReadyLaunch {
             return None;
         }
         let bytes = |argument: &Argument| match argument {
-            Argument::Buffer { resource, start, .. } => Some([adder.address(*resource, *start), 0]),
-            Argument::Value(Value::Small(bytes, _)) => Some(bytemuck::cast(*bytes)),
+            Argument::Buffer { resource, start, .. } => Some([adder.address(*resource, *start), 0].map(Cell::new)),
+            Argument::Value(Value::Small(bytes, _)) => Some(bytemuck::cast::<_, [u64; 2]>(*bytes).map(Cell::new)),
             Argument::Value(Value::Large(_)) => None,
         };
         let bytes = program.arguments(kernel).iter().map(bytes);
-        let bytes: Vec<Cell<ArgumentBytes>> = bytes.map(|bytes| bytes.map(Cell::new)).collect::<Option<_>>()?;
-        let mut pointers: Vec<*mut c_void> = bytes.iter().map(|bytes| bytes.as_ptr().cast()).collect();
+        let bytes: Vec<ArgumentBytes> = bytes.collect::<Option<_>>()?;
+        let mut pointers: Vec<*mut c_void> = bytes
+            .iter()
+            .map(|bytes| ptr::from_ref(bytes).cast_mut().cast())
+            .collect();
         Some(Box::new(Self {
             handle,
             params: launch(kernels.handle(kernel.function), &kernel.config, &mut pointers),
@@ -80,14 +84,11 @@ impl ReadyLaunch {
         }))
     }
 
-    /// Takes over the value that an argument, by its index in [`Program::arguments`], has in the program now.
+    /// Gives an argument, by its index in [`Program::arguments`], another value of at most eight bytes.
     #[inline]
-    pub(super) fn take(&self, program: &Program, argument: usize) {
-        // Longer values are never changed by themselves.
-        if let Some(bytes) = self.bytes.get(argument.wrapping_sub(self.first))
-            && let Some(word) = program.arguments[argument].word()
-        {
-            bytes.set([word, 0]);
+    pub(super) fn take(&self, argument: usize, word: u64) {
+        if let Some([bytes, _]) = self.bytes.get(argument.wrapping_sub(self.first)) {
+            bytes.set(word);
         }
     }
 

@@ -27,7 +27,7 @@ impl CudaExecutable {
         let of_user = stream.is_some();
         let stream = self.await_others(draft, claims, stream)?;
         if !of_user {
-            return self.launch_recorded(stream).at(|| Site::graph(&draft.name));
+            return self.launch_deferred().at(|| Site::graph(&draft.name));
         }
         let launched = self.launch_on_checked(draft, stream);
         if self.is_captured() {
@@ -82,6 +82,7 @@ impl CudaExecutable {
     /// Takes another event for launches from now on. Those who use memory that was replaced then need not wait for
     /// these launches. A launch must follow at once, since waiting looks at the newest event only.
     fn change_event(&mut self) -> Result<(), CudaError> {
+        self.event.record_deferred()?;
         let event = match self.events.len() {
             MAX_EVENTS => self.events.pop_front(),
             _ => None,

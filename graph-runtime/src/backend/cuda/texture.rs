@@ -130,12 +130,19 @@ fn described(form: &Texture, memory: Described) -> TexelMemory {
 }
 
 fn mode(form: &Texture) -> TextureMode {
+    let address = match form.addressing {
+        Addressing::Clamp => AddressMode::CU_TR_ADDRESS_MODE_CLAMP,
+        Addressing::Border => AddressMode::CU_TR_ADDRESS_MODE_BORDER,
+        Addressing::Wrap => AddressMode::CU_TR_ADDRESS_MODE_WRAP,
+        Addressing::Mirror => AddressMode::CU_TR_ADDRESS_MODE_MIRROR,
+    };
+    // Measured on the H200: a line is read as rows of which there is one, and a filter mixes it with what is above.
+    let none = AddressMode::CU_TR_ADDRESS_MODE_CLAMP;
     TextureMode {
-        address: match form.addressing {
-            Addressing::Clamp => AddressMode::CU_TR_ADDRESS_MODE_CLAMP,
-            Addressing::Border => AddressMode::CU_TR_ADDRESS_MODE_BORDER,
-            Addressing::Wrap => AddressMode::CU_TR_ADDRESS_MODE_WRAP,
-            Addressing::Mirror => AddressMode::CU_TR_ADDRESS_MODE_MIRROR,
+        address: match form.texels.geometry {
+            Geometry::Line | Geometry::Lines { .. } => [address, none, none],
+            Geometry::Plane { .. } | Geometry::Planes { .. } => [address, address, none],
+            Geometry::Volume { .. } => [address; 3],
         },
         filter: match form.filter {
             Filter::Nearest => FilterMode::CU_TR_FILTER_MODE_POINT,

@@ -3,8 +3,9 @@
 use crate::backend::device::alarm::Alarms;
 use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, CaptureStatus, GraphApi, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::program::host::refuse_in_host_function;
+use crate::program::host::{self, refuse_in_host_function};
 use cudarc::driver::{CudaContext, CudaStream};
+use std::cell::Cell;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -130,6 +131,23 @@ impl Cuda {
         if unsafe { driver::context::current() }? != self.raw() {
             // SAFETY: `self.context` keeps the context alive.
             unsafe { driver::context::set_current(self.raw()) }?;
+        }
+        Ok(())
+    }
+
+    /// Prepares this thread for a call whose handles determine the context, so that another one may be current. Asking
+    /// which one is current would cost more than what an edit adds to the calls that it makes.
+    ///
+    /// The first time on a thread, this makes the context current: driver 580 dies of
+    /// `cuGraphExecKernelNodeSetParams_v2` on a thread that has made no other call of it.
+    #[inline]
+    pub(crate) fn enter(&self) -> Result<(), CudaError> {
+        thread_local! {
+            static ENTERED: Cell<bool> = const { Cell::new(false) };
+        }
+        if host::is_running() || !ENTERED.get() || ANY_GIVEN_UP.load(Ordering::Relaxed) || self.api.needs_context() {
+            self.bind()?;
+            ENTERED.set(true);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Launches that run later, with `FAKE_CUDA_LATE=1`: their copies, memsets and host functions, in the order in which
 //! the nodes were added, on a thread of their own and a moment after the launch. So the program meets them as it meets
-//! a GPU. Kernels, child graphs and bodies still do nothing.
+//! a GPU. Memsets and copies of page-locked memory on streams are late, too. Kernels, child graphs and bodies still do
+//! nothing.
 //!
 //! A launch comes after the work before it on its stream, after the events that the stream waits for, and after the
 //! last launch of its executable graph; after nothing else. One end is one semaphore, which is posted by the launch and
@@ -145,15 +146,25 @@ pub(super) fn launch(exec: Handle, stream: Handle) {
     let before = late.streams.entry(stream).or_default();
     let (after, steps) = ([&before[..], last].concat(), steps.clone());
     // SAFETY: whoever launches keeps the memory of the nodes until it has waited.
-    let end = start(after, move || steps.iter().filter(|step| step.enabled).for_each(|step| unsafe { run(step) }));
+    let end = start(after, move || steps.iter().filter(|step| step.enabled).for_each(|step| unsafe { do_step(step) }));
     (*before, *last) = (vec![end], vec![end]);
 }
 
-/// Queues a host function on a stream.
+/// Queues a function on a stream.
 pub(super) fn call(stream: Handle, function: impl FnOnce() + Send + 'static) {
     let mut late = late();
     let before = late.streams.entry(stream).or_default();
     *before = vec![start(std::mem::take(before), function)];
+}
+
+/// Does something in the order of a stream: later, or at once. (CUDA's copies from and to memory that is not
+/// page-locked are done when they return.)
+pub(super) fn run(stream: Handle, is_late: bool, work: impl FnOnce() + Send + 'static) {
+    if *IS_ON && is_late {
+        return call(stream, work);
+    }
+    stream_has_ended(stream, true);
+    work();
 }
 
 /// Records an event on a stream.
@@ -189,7 +200,7 @@ pub(super) fn synchronize() {
 }
 
 /// Does what a node says.
-unsafe fn run(step: &Step) {
+unsafe fn do_step(step: &Step) {
     let word = |index: usize| -> usize {
         let bytes = step.params[8 * index..].first_chunk().expect("the node has so many parameters");
         usize::from_ne_bytes(*bytes)

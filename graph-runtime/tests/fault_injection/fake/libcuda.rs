@@ -258,6 +258,13 @@ impl State {
         }
     }
 
+    /// Whether there is page-locked memory of the host.
+    fn is_page_locked(&self, address: usize) -> bool {
+        let allocated = self.memory[1].iter().filter(|(first, _)| !self.reserved.contains_key(first));
+        let mut locked = allocated.chain(&self.registered);
+        locked.any(|(first, len)| (*first..first + len).contains(&address))
+    }
+
     /// Adds a node to a graph.
     unsafe fn add_node(
         &mut self,
@@ -511,11 +518,13 @@ api! {
         0
     }
     bound cuMemsetD8Async(to: usize, value: u8, bytes: usize, stream: Handle) {
-        late::stream_has_ended(stream, true);
         let mut state = state();
         state.check(CALL, to, bytes);
         match state.queue(CALL, stream) {
-            Ok(true) => ptr::write_bytes(to as *mut u8, value, bytes),
+            Ok(true) => {
+                drop(state);
+                late::run(stream, true, move || ptr::write_bytes(to as *mut u8, value, bytes));
+            }
             Ok(false) => {}
             Err(code) => return code,
         }
@@ -553,34 +562,42 @@ api! {
         state.queue(CALL, stream).err().unwrap_or(0)
     }
     bound cuMemcpyHtoDAsync_v2(to: usize, from: *const u8, bytes: usize, stream: Handle) {
-        late::stream_has_ended(stream, true);
         let mut state = state();
         state.check(CALL, to, bytes);
         match state.queue(CALL, stream) {
-            Ok(true) => ptr::copy(from, to as *mut u8, bytes),
+            Ok(true) => {
+                let (is_late, from) = (state.is_page_locked(from as usize), from as usize);
+                drop(state);
+                late::run(stream, is_late, move || ptr::copy(from as *const u8, to as *mut u8, bytes));
+            }
             Ok(false) => {}
             Err(code) => return code,
         }
         0
     }
     bound cuMemcpyDtoHAsync_v2(to: *mut u8, from: usize, bytes: usize, stream: Handle) {
-        late::stream_has_ended(stream, true);
         let mut state = state();
         state.check(CALL, from, bytes);
         match state.queue(CALL, stream) {
-            Ok(true) => ptr::copy(from as *const u8, to, bytes),
+            Ok(true) => {
+                let (is_late, to) = (state.is_page_locked(to as usize), to as usize);
+                drop(state);
+                late::run(stream, is_late, move || ptr::copy(from as *const u8, to as *mut u8, bytes));
+            }
             Ok(false) => {}
             Err(code) => return code,
         }
         0
     }
     bound cuMemcpyDtoDAsync_v2(to: usize, from: usize, bytes: usize, stream: Handle) {
-        late::stream_has_ended(stream, true);
         let mut state = state();
         state.check(CALL, from, bytes);
         state.check(CALL, to, bytes);
         match state.queue(CALL, stream) {
-            Ok(true) => ptr::copy(from as *const u8, to as *mut u8, bytes),
+            Ok(true) => {
+                drop(state);
+                late::run(stream, true, move || ptr::copy(from as *const u8, to as *mut u8, bytes));
+            }
             Ok(false) => {}
             Err(code) => return code,
         }

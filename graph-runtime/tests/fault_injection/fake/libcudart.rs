@@ -61,10 +61,7 @@ unsafe fn of_copy(call: &str, params: *const Copy3d) -> [usize; COPY / 8] {
         if pitch < extent[0] * texel {
             mistake(call, "rows overlap");
         }
-        let state = state();
-        let allocated = state.memory[1].iter().filter(|(first, _)| !state.reserved.contains_key(first));
-        let mut host = allocated.chain(&state.registered);
-        host.any(|(first, len)| (*first..first + len).contains(&pointer))
+        state().is_page_locked(pointer)
     };
     let [from, to] = sides.map(is_host);
     if *kind != 3 - 2 * u32::from(from) - u32::from(to) {
