@@ -1,6 +1,6 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
-use super::alias::{allowed, has_generic_kernels, kernel, kernel_at};
+use super::alias::{allowed, has_generic_kernels, kernel, kernel_at, own_kernel};
 use super::atomic;
 use super::attribute;
 use super::child;
@@ -163,7 +163,8 @@ fn call(graph: &Graph<'_>, node: &Node, launch: &Launch, function: Option<TokenS
         Some(function) => call_of_value(launch, function, arguments),
         None => {
             let kernel = kernel_at(graph, node, launch.function.span());
-            call_of_path(launch, &kernel, quote!(#(#arguments),*))
+            let instance = !launch.generics().is_empty() && own_kernel(graph, launch).is_some();
+            call_of_path(launch, &kernel, quote!(#(#arguments),*), instance)
         }
     }
 }
@@ -203,14 +204,14 @@ fn call_of_value(launch: &Launch, function: TokenStream, arguments: impl Iterato
     quote!({ let #name = #function; #call })
 }
 
-/// `kernel::__launch(arguments)`
-fn call_of_path(launch: &Launch, kernel: &TokenStream, arguments: TokenStream) -> TokenStream {
+/// `kernel::__launch(arguments)`; `instance` says whether the kernel is an alias of an instance of a generic one.
+fn call_of_path(launch: &Launch, kernel: &TokenStream, arguments: TokenStream, instance: bool) -> TokenStream {
     let mut arguments = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, arguments);
     // The callee's span reaches from the path to `>>>`, so that rustc suggests to replace only the arguments. The whole
     // call of an instance is at the place of the path: see `alias::kernels_aliased`.
-    let (closing, parens) = match launch.generics().is_empty() {
-        true => (launch.closing, launch.parens),
-        false => (launch.function.span(), launch.function.span()),
+    let (closing, parens) = match instance {
+        true => (launch.function.span(), launch.function.span()),
+        false => (launch.closing, launch.parens),
     };
     arguments.set_span(parens);
     let function = Ident::new("__launch", closing);
@@ -219,7 +220,7 @@ fn call_of_path(launch: &Launch, kernel: &TokenStream, arguments: TokenStream) -
         Some(unsafety) => quote_spanned!(unsafety.span=> #unsafety { #callee #arguments }),
         None => quote!(#callee #arguments),
     };
-    if launch.generics().is_empty() {
+    if !instance {
         return call;
     }
     // If there is no such instance, which the alias reports, a function of a trait replaces the one that is missing.
