@@ -361,8 +361,8 @@ pub mod private {
         AnyTarget, HostSlot, MappedSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
     };
     pub use crate::expansion::launch::{
-        Lent, LentMapped, LentMut, LentSurface, LentSurfaceMut, LentTexels, SafeKernel, by_value, launch, literal,
-        loaded_call,
+        Instance, Lent, LentMapped, LentMut, LentSurface, LentSurfaceMut, LentTexels, SafeKernel, by_value, launch,
+        literal, loaded_call,
     };
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
     pub use crate::expansion::passed::{Passed, passed};

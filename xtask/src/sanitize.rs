@@ -14,7 +14,7 @@ const LEAKING: &str = "graph-runtime";
 /// The test that measures time, which instrumented code takes more of.
 const TIMED: &str = "a_module_of_500_kernels_loads_at_once";
 
-/// The test whose threads call the fake driver at the same time: ThreadSanitizer does not see the locks of that library.
+/// The test whose threads call the fake driver at the same time: ThreadSanitizer does not see that library's locks.
 const LOCKED: &str = "captures_at_any_time_break_nothing";
 
 /// Options of Miri: tests read files and the clock, and rayon's threads run until the program ends.

@@ -57,6 +57,7 @@ fn main() -> Result<(), BoxError> {
         wanted * 100.0
     );
     if bench::is_wanted(&device) {
+        train.set_rows(B as u32)?; // a whole batch
         Figure::new("train_digits", 20, 200).graph(&mut train)?;
     }
     Ok(())

@@ -218,7 +218,12 @@ fn instance_of(
         }
     });
     let implementation = implementation_of_kernel(source, instance, ident, Some(ty));
-    quote!(#(#conditions)* const _: () = { #primitive #implementation };)
+    let exists = quote! {
+        impl ::graph_runtime::private::Instance for #ident<#ty> {
+            type Kernel = Self;
+        }
+    };
+    quote!(#(#conditions)* const _: () = { #primitive #exists #implementation };)
 }
 
 /// The facts of one kernel, and what rustc must check of it.

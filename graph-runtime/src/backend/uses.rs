@@ -138,9 +138,9 @@ pub(crate) trait Awaited: Sized {
 ///    lives (for ever, if it is forgotten); a launch on CUDA until it is queued; a launch on the emulator until it has
 ///    run.
 /// 2. *Launches are remembered before they are queued* ([`Claim::launched`]), with the event that is recorded after
-///    them, at the latest when somebody waits for it. A launch is forgotten only if it is known to be done (somebody waited for it, or its event is gone, which
-///    graphs destroy only after waiting), or if a later launch replaces it that was queued after it and conflicts with
-///    all that it conflicts with.
+///    them, at the latest when somebody waits for it. A launch is forgotten only if it is known to be done (somebody
+///    waited for it, or its event is gone, which graphs destroy only after waiting), or if a later launch replaces
+///    it that was queued after it and conflicts with all that it conflicts with.
 /// 3. *Later uses come after conflicting launches*: the host waits for them on the CPU ([`Claim::wait`]); a launch
 ///    waits on the GPU, for their events or because it is on their stream ([`Claim::launches_elsewhere`]).
 /// 4. *Memory outlives its uses.* A graph holds a counted handle to each block that its nodes refer to. The last

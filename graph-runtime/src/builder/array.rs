@@ -56,17 +56,26 @@ impl GraphBuilder {
             let CallArgument(ArgumentKind::Buffer(span, _)) = argument else {
                 continue;
             };
-            let is_array = self.draft.resources[span.resource].array;
-            let misfit = match (facts.texture(param), facts.surface(param), is_array) {
+            let (memory, node_name) = (&self.draft.resources[span.resource], &self.draft.nodes[node].name);
+            let texture = facts.texture(param);
+            let misfit = match (texture, facts.surface(param), memory.array) {
                 (None, None, false) => continue,
-                (None, None, true) => Some("has no address".to_owned()),
+                (None, None, true) => {
+                    let mistake = mistakes::no_address(node, node_name, &memory.name);
+                    self.findings.mistake(mistake);
+                    continue;
+                }
                 (Some(texture), _, is_array) => misfit(texture, *span, is_array),
                 (None, Some(surface), true) => surface.texels.misfit(span.bytes, ArrayUse::Surface),
                 (None, Some(_), false) => Some("is no `array`".to_owned()),
             };
             if let Some(misfit) = misfit {
-                let memory = &self.draft.resources[span.resource].name;
-                let mistake = mistakes::texels(node, &self.draft.nodes[node].name, memory, &misfit);
+                let addressed = texture.is_some_and(|texture| texture.array != Some(true));
+                let note = (!memory.array).then_some(match addressed {
+                    true => "CUDA's textures of memory begin at multiples of 512 bytes, and their rows have multiples of 32 bytes",
+                    false => "only `tex1Dfetch` and `tex2D` read memory that is no `array`",
+                });
+                let mistake = mistakes::texels(node, node_name, &memory.name, &misfit, note);
                 self.findings.mistake(mistake);
             }
         }

@@ -21,13 +21,21 @@ pub(crate) fn declaration(node: usize, name: &str, mistake: &Mistake) -> Diagnos
     }
 }
 
-/// Memory that cannot be the texture, the surface or the address that a kernel takes.
+/// Memory that cannot be the texture or the surface that a kernel takes.
 #[cold]
-pub(crate) fn texels(node: usize, name: &str, memory: &str, misfit: &str) -> Diagnostic {
+pub(crate) fn texels(node: usize, name: &str, memory: &str, misfit: &str, note: Option<&'static str>) -> Diagnostic {
     let message = format!("node `{name}` takes `{memory}` as texels, but that memory {misfit}");
-    Diagnostic::new(Code::Contract, Subject::Node(node), message)
-        .note("CUDA's textures of memory begin at multiples of 512 bytes, and their rows have multiples of 32 bytes")
-        .note("an `array` has neither limit, and no address: kernels take it as `Texel`s or `Surfel`s")
+    let mistake = Diagnostic::new(Code::Contract, Subject::Node(node), message);
+    note.into_iter().fold(mistake, Diagnostic::note)
+}
+
+/// An array whose address a kernel takes.
+#[cold]
+pub(crate) fn no_address(node: usize, name: &str, memory: &str) -> Diagnostic {
+    let message = format!("node `{name}` takes the address of `{memory}`, which is an array");
+    Diagnostic::new(Code::WrongMemory, Subject::Node(node), message)
+        .note("an array has no address: kernels take it as `Texel`s and `Surfel`s")
+        .help(format!("copy `{memory}` to `device` memory, and pass that"))
 }
 
 /// Two kernels that take an array as different texels.

@@ -2,7 +2,7 @@
 //! wrong.
 
 use crate::kernel::integer::Integer;
-use crate::kernel::{CallArgument, Callee, Dimensions, KernelCall, Launch};
+use crate::kernel::{CallArgument, Callee, Dimensions, Kernel, KernelCall, Launch};
 use crate::shape::place::{OnArray, OnDevice, OnMapped, Place, TexelMemory};
 use cudarc::driver::CudaFunction;
 
@@ -13,6 +13,18 @@ use cudarc::driver::CudaFunction;
     note = "write `unsafe {Self}<<<..>>>(..)` if this launch does no harm, or declare it `safe fn` if no launch can"
 )]
 pub trait SafeKernel {}
+
+/// An instance that a generic kernel has, by its type. Unlike a bound, the associated type is no type at all where this
+/// is not implemented, so that rustc reports nothing about what uses it.
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel `{Self}`",
+    label = "no kernel",
+    note = "`#[for_each(..)]` lists the types that a generic kernel exists for"
+)]
+pub trait Instance {
+    /// The same type.
+    type Kernel: Kernel;
+}
 
 /// The dimensions of a launch without `unsafe`, whose kernel must be declared `safe`.
 pub fn launch<K: SafeKernel>(grid: impl Dimensions, block: impl Dimensions) -> Launch {

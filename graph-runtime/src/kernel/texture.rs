@@ -3,17 +3,19 @@
 use crate::kernel::texels::{ArrayUse, Channel, Geometry, TexelExtent, TexelFormat, Texels};
 use std::marker::PhantomData;
 
-/// An element of memory that a kernel reads through a texture, in the declaration of a kernel: `&[Texel<T>]`, or
-/// `&[[Texel<T, S>; N]]` for rows of `N` texels. `S` is a [`Sampler`], which says how the kernel reads it.
+/// An element of memory that a kernel reads through a texture, in the declaration of a kernel: `&[Texel<T>]`,
+/// `&[[Texel<T, S>; W]]` for rows of `W` texels, `&[[[Texel<T, S>; W]; H]]` for planes of `H` rows, or layers in
+/// [`Layered`](crate::Layered). `S` is a [`Sampler`], which says how the kernel reads it.
 ///
-/// The kernel takes a `cudaTextureObject_t`. It reads memory without rows by `tex1Dfetch`, and rows by `tex2D`, and
-/// passes the type of the texels (see [`TexelFormat`]): `float`, `int4`, `unsigned char` and so on. In PTX, that is a
-/// parameter of 64 bits and `tex.1d` or `tex.2d`. If the kernel is declared `safe`, PTX that uses the parameter in any
-/// other way is refused.
+/// The kernel takes a `cudaTextureObject_t`. It reads one dimension by `tex1Dfetch` or `tex1D`, rows by `tex2D` and
+/// `tex2Dgather`, planes by `tex3D`, and passes the type of the texels (see [`TexelFormat`]): `float`, `int4`,
+/// `unsigned char` and so on. In PTX, that is a parameter of 64 bits and `tex` or `tld4`. If the kernel is declared
+/// `safe`, PTX that uses the parameter in any other way is refused.
 ///
 /// The graph's memory has elements `T`, and a node passes `&image`: that reads the memory, as `&[T]` does. The graph
-/// makes the texture. Memory of rows begins at a multiple of 512 bytes in its buffer, and a row has a multiple of
-/// 32 bytes; [`build`](crate::GraphBuilder::build) says so if not.
+/// makes the texture. `tex1Dfetch` and `tex2D` read device memory; `tex2D` and all others read an
+/// [array](crate::GraphBuilder::array). Device memory of rows begins at a multiple of 512 bytes in its buffer, and a
+/// row has a multiple of 32 bytes; [`build`](crate::GraphBuilder::build) says so if not.
 ///
 /// ```
 /// use graph_runtime::{Device, Filter, Sampler, Texel, cuda_graph, cuda_kernels};
@@ -59,9 +61,9 @@ pub struct Texel<T, S = PointSampler> {
 /// The way in which kernels read a texture: what they get between texels and outside of them, and what coordinates and
 /// values mean. See [`Texel`].
 ///
-/// Combinations that CUDA does not have are errors where a kernel is declared with them. Memory without rows is read by
-/// the number of a texel, and is 0 outside of them: only [`NORMALIZED_VALUES`](Sampler::NORMALIZED_VALUES) may differ
-/// from [`PointSampler`] there.
+/// Combinations that CUDA does not have are errors where a kernel is declared with them. `tex1Dfetch` reads memory by
+/// the number of a texel, and 0 outside of them: only [`NORMALIZED_VALUES`](Sampler::NORMALIZED_VALUES) may differ from
+/// [`PointSampler`] there.
 pub trait Sampler: 'static {
     /// The result of reading between texels. [`Filter::Linear`] needs `f32`s, or normalised values.
     const FILTER: Filter = Filter::Nearest;
@@ -87,7 +89,7 @@ impl Sampler for PointSampler {}
 pub enum Filter {
     /// The texel that the coordinates are in.
     Nearest,
-    /// The mean of the four nearest texels, by their distance. Weights are multiples of 1/256.
+    /// The mean of the nearest texels, two in each dimension, by their distance. Weights are multiples of 1/256.
     Linear,
 }
 

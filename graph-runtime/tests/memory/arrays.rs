@@ -2,8 +2,8 @@
 
 use crate::common::device;
 use graph_runtime::{
-    Addressing, AnyGraph, Code, DeviceBuffer, Error, Filter, GraphBuilder, Launch, Layered, Result, Sampler, Surfel,
-    Texel, cuda_graph, cuda_kernels,
+    Addressing, AnyGraph, CallArgument, Code, DeviceBuffer, Error, Filter, GraphBuilder, KernelCall, Launch, Layered,
+    Result, Sampler, Surfel, Texel, cuda_graph, cuda_kernels,
 };
 
 /// Between the texels, their mean; outside, the nearest one.
@@ -420,6 +420,18 @@ fn arrays_that_kernels_cannot_take_are_refused() {
     );
 
     let found = mistakes(|builder| {
+        let plane = builder.array::<[[f32; 8]; 4]>("plane");
+        let mut other = builder.array::<[[f32; 8]; 4]>("other");
+        let arguments = [CallArgument::surface(&plane), CallArgument::surface_mut(&mut other)];
+        // SAFETY: `build` fails, so nothing is launched.
+        builder.kernel("read", Launch::new(1, 8), unsafe {
+            KernelCall::new::<read_plane>(arguments)
+        });
+    });
+    let message = "node `read` takes the address of `other`, which is an array";
+    assert_eq!(found[0], (Code::WrongMemory, message.to_owned()));
+
+    let found = mistakes(|builder| {
         let mut line = builder.array_slice::<f32>("line", 100_000);
         builder.kernel("number", Launch::new(1, 8), number_line::call(&mut line));
     });
@@ -451,15 +463,24 @@ fn no_array_is_copied_in_a_conditional_body() {
     assert_eq!(found, [(Code::ConditionalBody, message.to_owned())]);
 }
 
-mod of_bytes {
-    use super::*;
+#[test]
+fn arrays_are_in_graphs_that_are_expressions() -> Result<()> {
+    let device = device();
+    let value = 3.0;
+    let mut graph = cuda_graph! { &device =>
+        host  input:  [[f32; 8]; 4];
+        array plane:  [[f32; 8]; 4];
+        array other:  [[f32; 8]; 4];
+        host  output: [[f32; 8]; 4];
 
-    #[cuda_kernels("tests/kernels/arrays.ptx")]
-    unsafe extern "C" {
-        pub(super) safe fn number_line(line: &mut [Surfel<[u8; 4]>]);
-        #[requires(threads <= at.len() && threads <= out.len())]
-        pub(super) safe fn sample_planes(planes: &Layered<[[[Texel<f32>; 6]; 2]]>, at: &[[f32; 4]], out: &mut [f32]);
-    }
+        memcpy fill  = input -> plane;
+        kernel soft  = blur<<<4, 8>>>(&plane, &mut other) after fill;
+        memcpy save  = other -> output after soft;
+    }?;
+    *graph.input_mut()? = [[value; 8]; 4];
+    graph.launch()?;
+    assert_eq!(graph.output()?[1][..7], [value; 7]);
+    Ok(())
 }
 
 #[test]

@@ -4,10 +4,11 @@ use super::part::generic;
 use crate::graph::ast::{Child, Launch, Node};
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashMap;
 use syn::Path;
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 
 /// The type of a node's kernel: by an alias, so that a wrong path is one error, unless it mentions generics of the
 /// graph, which items beside the type cannot name.
@@ -17,13 +18,15 @@ pub(super) fn kernel(graph: &Graph<'_>, node: &Node) -> TokenStream {
 
 /// The same type, with the alias at another place.
 pub(super) fn kernel_at(graph: &Graph<'_>, node: &Node, span: Span) -> TokenStream {
-    if let Some(launch) = node.action.launch()
+    let launch = node.action.launch();
+    if let Some(launch) = launch
         && own_kernel(graph, launch).is_none()
     {
         return launch.path().to_token_stream();
     }
     let mut alias = kernel_alias(node);
-    alias.set_span(span);
+    let generic = launch.filter(|launch| !launch.generics().is_empty());
+    alias.set_span(generic.map_or(span, |launch| launch.function.span()));
     alias.to_token_stream()
 }
 
@@ -54,7 +57,15 @@ pub(super) fn allowed(graph: &Graph<'_>) -> Option<TokenStream> {
 /// The declarations of the aliases of kernels.
 pub(super) fn kernels_aliased(graph: &Graph<'_>) -> TokenStream {
     declared(graph, |node| {
-        Some((kernel_alias(node), own_kernel(graph, node.action.launch()?)?))
+        let launch = node.action.launch()?;
+        let path = own_kernel(graph, launch)?;
+        let ty = match launch.generics().is_empty() {
+            true => path.to_token_stream(),
+            // If there is no such instance, rustc says so wherever the alias is mentioned: in the same words, about the
+            // same place, so that it prints them once.
+            false => quote_spanned!(launch.function.span()=> <#path as __p::Instance>::Kernel),
+        };
+        Some((kernel_alias(node), ty))
     })
 }
 
@@ -62,14 +73,14 @@ pub(super) fn kernels_aliased(graph: &Graph<'_>) -> TokenStream {
 pub(super) fn children_aliased(graph: &Graph<'_>) -> TokenStream {
     declared(graph, |node| {
         let child = node.action.child()?;
-        Some((own_alias(graph, node, child)?, &child.path))
+        Some((own_alias(graph, node, child)?, child.path.to_token_stream()))
     })
 }
 
-fn declared<'a>(graph: &'a Graph<'_>, alias: impl Fn(&'a Node) -> Option<(Ident, &'a Path)>) -> TokenStream {
+fn declared(graph: &Graph<'_>, alias: impl Fn(&Node) -> Option<(Ident, TokenStream)>) -> TokenStream {
     let allowed = allowed(graph);
     let aliases = graph.nodes.iter().filter_map(|node| alias(node));
-    let declared = aliases.map(|(alias, path)| quote!(#allowed type #alias = #path;));
+    let declared = aliases.map(|(alias, ty)| quote!(#allowed type #alias = #ty;));
     declared.collect()
 }
 

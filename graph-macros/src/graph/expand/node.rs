@@ -7,6 +7,7 @@ use super::child;
 use super::chosen::{Chosen, is_chosen};
 use super::closure;
 use super::extent;
+use super::interface::Bodies;
 use super::library;
 use super::names::{loaded_name, local};
 use super::part::{borrow, borrow_on_device, bounds_assertions, buffer, generic, inner, on_device, spanned_call};
@@ -205,14 +206,33 @@ fn call_of_value(launch: &Launch, function: TokenStream, arguments: impl Iterato
 /// `kernel::__launch(arguments)`
 fn call_of_path(launch: &Launch, kernel: &TokenStream, arguments: TokenStream) -> TokenStream {
     let mut arguments = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, arguments);
-    arguments.set_span(launch.parens);
-    // The callee's span reaches from the path to `>>>`, so that rustc suggests to replace only the arguments.
-    let function = Ident::new("__launch", launch.closing);
+    // The callee's span reaches from the path to `>>>`, so that rustc suggests to replace only the arguments. The whole
+    // call of an instance is at the place of the path: see `alias::kernels_aliased`.
+    let (closing, parens) = match launch.generics().is_empty() {
+        true => (launch.closing, launch.parens),
+        false => (launch.function.span(), launch.function.span()),
+    };
+    arguments.set_span(parens);
+    let function = Ident::new("__launch", closing);
     let callee = quote_spanned!(launch.function.span()=> #kernel::#function);
-    match launch.unsafety {
+    let call = match launch.unsafety {
         Some(unsafety) => quote_spanned!(unsafety.span=> #unsafety { #callee #arguments }),
         None => quote!(#callee #arguments),
+    };
+    if launch.generics().is_empty() {
+        return call;
     }
+    // If there is no such instance, which the alias reports, a function of a trait replaces the one that is missing.
+    let types: Vec<Ident> = (0..launch.arguments.len())
+        .map(|index| format_ident!("A{index}"))
+        .collect();
+    let missing = Bodies::Stub.of(TokenStream::new());
+    quote! {{
+        #[allow(dead_code)]
+        trait __Missing { fn #function<#(#types),*>(#(_: #types),*) -> __g::KernelCall<0> { #missing } }
+        impl<T: ?::core::marker::Sized> __Missing for T {}
+        #call
+    }}
 }
 
 /// The value that a memset sets.

@@ -106,9 +106,10 @@ impl CudaExecutable {
         Ok(stream)
     }
 
-    /// Starts the graph on a stream from [`CudaExecutable::check_stream`], and records `event` after it. Since then, another
-    /// thread may have begun to capture the stream, so that the launch has become a part of that capture instead of
-    /// running. This is an error, and it leaves no graph that may use this graph's memory unknown to Rust (fact 10).
+    /// Starts the graph on a stream from [`CudaExecutable::check_stream`], and records `event` after it. Since then,
+    /// another thread may have begun to capture the stream, so that the launch has become a part of that capture
+    /// instead of running. This is an error, and it leaves no graph that may use this graph's memory unknown to Rust
+    /// (fact 10).
     pub(super) fn launch_on_checked(&mut self, draft: &Draft, stream: CUstream) -> Result<()> {
         // SAFETY: the stream lives and is of this context, which is current.
         let launched = self

@@ -79,7 +79,7 @@ pub use take_over::Updated;
 ///    while launches are in flight: fact 4 of `backend::uses::Uses` keeps it for those. Scratch memory of a pool is
 ///    counted, too, and launches of its graphs follow each other: facts 1 and 2 of `backend::pool::PoolMemory`.
 /// 3. *All launches are waited for.* Before a launch is put in flight, it is noted in `in_flight`: a launch on `stream`
-///    as [`OWN`]; a launch on a user's stream as [`LOST`] and, once `event` is recorded after it, as [`EVENT`]; a launch
+///    as [`OWN`]; a launch on a user's stream as [`LOST`] and, once `event` is recorded after it, as [`EVENT`]; one
 ///    with shared memory on `stream` as [`LOST`] and, once `event` is deferred after it, as [`OWN`]. Only then does an
 ///    event name `stream`: `change_event` records `event` before it takes another, and `wait`, which comes before
 ///    `stream` is destroyed, makes `event` forget it. Launches of one `exec` run in the order in which they were made,
@@ -132,8 +132,8 @@ pub(crate) struct CudaExecutable {
     stream: CUstream,
     /// The stream's number: see [`CudaExecutable::launch_shared`].
     stream_id: Option<u64>,
-    /// The event that is recorded after each launch on a user's stream and, when somebody waits for them, after launches
-    /// with shared memory on the graph's own.
+    /// The event that is recorded after each launch on a user's stream and, when somebody waits for them, after
+    /// launches with shared memory on the graph's own.
     event: Arc<LaunchEvent>,
     /// The events of launches before the last rebinding, and before earlier ones.
     events: VecDeque<Arc<LaunchEvent>>,

@@ -22,8 +22,8 @@ const NOT_READY: u32 = 600;
 /// The code of calls that wait for an event whose last recording was captured.
 const CAPTURED_EVENT: u32 = 907;
 
-/// An event that is recorded after the launches of a graph. Users of memory that the graph shares wait for it. It stands
-/// for all launches of the graph so far, since those run one after the other, on whatever streams.
+/// An event that is recorded after the launches of a graph. Users of memory that the graph shares wait for it. It
+/// stands for all launches of the graph so far, since those run one after the other, on whatever streams.
 ///
 /// After launches on the graph's own stream, whoever wants to wait records it ([`LaunchEvent::defer`]). Recording it
 /// after each launch would keep the GPU from the next one for 2 us (measured on an H200).
@@ -104,8 +104,8 @@ impl LaunchEvent {
     pub(crate) fn record_deferred(&self) -> Result<(), CudaError> {
         let mut deferred = self.deferred();
         if !deferred.is_null() {
-            // SAFETY: the stream lives while it is in `deferred`, and is of this context, by the promise of `defer`; the
-            // event is `self`'s.
+            // SAFETY: by the promise of `defer`, the stream lives while it is in `deferred`, and is of this context;
+            // the event is `self`'s.
             unsafe { driver::event::record(self.event, *deferred) }?;
             *deferred = null_mut();
         }

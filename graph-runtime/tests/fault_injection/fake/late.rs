@@ -157,8 +157,8 @@ pub(super) fn call(stream: Handle, function: impl FnOnce() + Send + 'static) {
     *before = vec![start(std::mem::take(before), function)];
 }
 
-/// Does something in the order of a stream: later, or at once. (CUDA's copies from and to memory that is not page-locked
-/// are done when they return.)
+/// Does something in the order of a stream: later, or at once. (CUDA's copies from and to memory that is not
+/// page-locked are done when they return.)
 pub(super) fn run(stream: Handle, is_late: bool, work: impl FnOnce() + Send + 'static) {
     if *IS_ON && is_late {
         return call(stream, work);
