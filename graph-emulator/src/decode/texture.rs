@@ -10,13 +10,6 @@ use super::scope::Scope;
 use crate::code::{DISCARD, Op, Outside, Place, Side, Slot, SurfaceAccess, TexelType, TextureFetch, TextureQuery};
 
 const UNKNOWN_FORM: &str = "unknown form of the instruction";
-const GEOMETRIES: [(&str, Geometry); 5] = [
-    ("1d", Geometry::Line),
-    ("a1d", Geometry::LayeredLine),
-    ("2d", Geometry::Plane),
-    ("a2d", Geometry::LayeredPlane),
-    ("3d", Geometry::Volume),
-];
 
 /// `tex.1d.v4.f32.s32 {r, g, b, a}, [handle, {x}]`, `tex.a2d.v4.f32.f32 {r, g, b, a}, [handle, {layer, x, y, y}]`,
 /// `tld4.r.2d.v4.f32.f32 {a, b, c, d}, [handle, {x, y}]`
@@ -31,7 +24,9 @@ pub(super) fn fetch(
         true => Some(modifiers.take_any(&channels).ok_or("the channel is missing")?),
         false => None,
     };
-    let geometry = modifiers.take_any(&GEOMETRIES).ok_or("the geometry is missing")?;
+    let geometry = modifiers
+        .take_parsed(Geometry::named)
+        .ok_or("the geometry is missing")?;
     modifiers.expect("v4")?;
     let (result, ty) = match modifiers.ty()? {
         Type::F32 => (TexelType::F32, Type::F32),
@@ -74,7 +69,9 @@ pub(super) fn surface(
 ) -> Result<Op> {
     modifiers.expect("b")?;
     modifiers.ignore(&["ca", "cg", "cs", "cv", "wb", "wt"]);
-    let geometry = modifiers.take_any(&GEOMETRIES).ok_or("the geometry is missing")?;
+    let geometry = modifiers
+        .take_parsed(Geometry::named)
+        .ok_or("the geometry is missing")?;
     let count = modifiers.take_any(&[("v2", 2), ("v4", 4)]).unwrap_or(1);
     let ty = modifiers.ty()?;
     let bytes = match ty {

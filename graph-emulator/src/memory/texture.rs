@@ -161,6 +161,9 @@ const FIRST_TEXTURE: u64 = 0x7e57 << 48;
 /// The handle of the first surface of a launch: no address of memory.
 const FIRST_SURFACE: u64 = 0x50f5 << 48;
 
+/// The most texels along a side.
+const MAX_SIDE: usize = 1 << 31;
+
 /// The item that a handle stands for.
 fn find<T: Copy>(all: &[T], first: u64, handle: u64) -> Option<T> {
     let index = usize::try_from(handle.checked_sub(first)?).ok()?;
@@ -173,11 +176,13 @@ fn texel_bytes(channel: Channel, channels: u8) -> u32 {
 }
 
 /// The reason that there cannot be such texels, if there is one.
-fn mistake(address: u64, channel: Channel, channels: u8) -> Option<&'static str> {
+fn mistake(address: u64, channel: Channel, channels: u8, extent: &Extent) -> Option<&'static str> {
     if !matches!(channels, 1 | 2 | 4) {
         Some("a texel has 1, 2 or 4 channels")
     } else if !address.is_multiple_of(channel.bytes().into()) {
         Some("its address is no multiple of a channel's size")
+    } else if extent.sides().into_iter().any(|side| side > MAX_SIDE) {
+        Some("a side has at most 2^31 texels")
     } else {
         None
     }
@@ -200,7 +205,7 @@ impl Surface {
         match self.extent {
             Extent::Linear { .. } => Some("memory that is no CUDA array has no surface"),
             Extent::Line { .. } | Extent::Plane { .. } | Extent::Volume { .. } => {
-                mistake(self.address, self.channel, self.channels)
+                mistake(self.address, self.channel, self.channels, &self.extent)
             }
         }
     }
@@ -227,7 +232,7 @@ impl Texture {
     pub(crate) fn mistake(&self) -> Option<&'static str> {
         let is_integer = self.channel != Channel::F32;
         let is_linear = matches!(self.extent, Extent::Linear { .. });
-        if let Some(mistake) = mistake(self.address, self.channel, self.channels) {
+        if let Some(mistake) = mistake(self.address, self.channel, self.channels, &self.extent) {
             Some(mistake)
         } else if self.normalized_values && (!is_integer || self.channel.bytes() == 4) {
             Some("only integers of 8 and 16 bits are read as normalised numbers")

@@ -228,17 +228,15 @@ fn check_cluster(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), String>
 
 /// Checks the descriptions of textures and surfaces.
 fn check_handles(launch: &Launch<'_>) -> Result<(), String> {
-    let first = |kind: &str, mut mistakes: Box<dyn Iterator<Item = Option<&'static str>> + '_>| {
-        let found = mistakes
-            .by_ref()
-            .enumerate()
-            .find_map(|(index, mistake)| Some((index, mistake?)));
-        found.map_or(Ok(()), |(index, mistake)| {
-            Err(format!("there is no such {kind} as number {index}: {mistake}"))
-        })
-    };
-    first("texture", Box::new(launch.textures.iter().map(Texture::mistake)))?;
-    first("surface", Box::new(launch.surfaces.iter().map(Surface::mistake)))
+    let textures = launch.textures.iter().map(Texture::mistake).enumerate();
+    let surfaces = launch.surfaces.iter().map(Surface::mistake).enumerate();
+    let mut all = textures
+        .map(|found| ("texture", found))
+        .chain(surfaces.map(|found| ("surface", found)));
+    match all.find_map(|(kind, (index, mistake))| Some((kind, index, mistake?))) {
+        Some((kind, index, mistake)) => Err(format!("there is no such {kind} as number {index}: {mistake}")),
+        None => Ok(()),
+    }
 }
 
 /// Lays out the arguments as the PTX says.

@@ -49,7 +49,7 @@ impl Texels {
                     Filter::Nearest => nearest(&texture, f32::from_bits(word), len),
                     Filter::Linear => linear(&texture, f32::from_bits(word), len, op.gather.is_none()),
                 },
-                // Outside of integer coordinates, all is zero.
+                // In every mode, texels outside are zero.
                 false => one(inside(Addressing::Border, i64::from(word as i32), len)),
             };
         }
@@ -118,8 +118,7 @@ fn layer(registers: &Registers, at: &Place, [_, _, layers]: [usize; 3], lane: us
     Some(layer.min(layers.saturating_sub(1)))
 }
 
-/// The address of the first byte that a lane accesses through a surface, and its place in words. There is no address
-/// outside of the surface.
+/// The surface that a lane accesses, and the address of the first byte there. Outside of the surface, there is none.
 pub(crate) fn surfel(
     registers: &Registers,
     surfaces: &[Surface],
@@ -146,8 +145,11 @@ pub(crate) fn surfel(
             ));
         }
         let last = i64::try_from(elements.saturating_mul(unit)).unwrap_or(i64::MAX) - unit as i64;
+        if last < 0 {
+            return Ok((surface, None));
+        }
         is_inside &= (0..=last).contains(&coordinate);
-        place[axis] = usize::try_from(coordinate.clamp(0, last.max(0))).unwrap_or(0);
+        place[axis] = usize::try_from(coordinate.clamp(0, last)).unwrap_or(0);
     }
     if let Some(layer) = op.at.layer {
         // The hardware looks at 16 bits.

@@ -160,12 +160,10 @@ fn channel_bits(kind: &str, number: u32) -> u32 {
         "denormal" => return any & 0x807f_ffff,
         "one" => f32::from(u8::from(number == 1)),
         "edge" => {
-            return if any % 2 == 1 {
-                0x8000
-            } else if any % 3 != 0 {
-                0x80
-            } else {
-                any
+            return match (any % 2, any % 3) {
+                (1, _) => 0x8000,
+                (_, 0) => any,
+                _ => 0x80,
             };
         }
         "inf" if number == 1 => f32::INFINITY,

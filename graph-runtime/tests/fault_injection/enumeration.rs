@@ -69,6 +69,7 @@ const QUIET: &[&str] = &[
     "cuModuleLoadData",
     "cuModuleUnload",
     "cuStreamDestroy_v2",
+    "cuStreamQuery",
     "cuStreamSynchronize",
     "cuSurfObjectDestroy",
     "cuTexObjectDestroy",
