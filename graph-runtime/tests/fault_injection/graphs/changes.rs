@@ -1,0 +1,180 @@
+//! Changes of built graphs, which CUDA refuses, or which must make no other calls than these.
+
+use super::*;
+
+/// Rebinding instantiates the graph again, which fails. The calls' names begin with `prefix`. Updates and other
+/// rebindings come before the repetition.
+pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
+    let mut run = Run::new();
+    let weights = [weights(device, &mut run, 1)?, weights(device, &mut run, 2)?];
+    let flag = device.alloc::<u32>()?;
+    flag.copy_from(&1)?;
+    let sums = [device.alloc::<[u32; 4]>()?, device.alloc()?];
+    let written: Text = device.alloc_host::<[u32; 5]>()?.share();
+    let mut graph = Sharing::build(device, &weights[0], &flag, &sums[0], &written)?;
+    for call in [
+        "GraphInstantiateWithParams",
+        "GraphMemcpyNodeSetParams",
+        "GraphUpload",
+        "GraphExecDestroy",
+    ] {
+        let call = &format!("{prefix}{call}");
+        graph.rebind_weights(&weights[0])?;
+        graph.launch()?;
+        faults::start();
+        faults::fail(call, 1);
+        let error = graph.rebind_weights(&weights[1]).unwrap_err();
+        assert!(error.to_string().contains(call), "{error}");
+        let refused = |error: Error| assert!(matches!(error, Error::HalfRebound { .. }), "{error}");
+        refused(graph.launch().unwrap_err());
+        graph.set_by(3)?;
+        refused(graph.launch().unwrap_err());
+        graph.show().set_enabled(false)?;
+        graph.show().set_enabled(true)?;
+        graph.rebind_sum(&sums[1])?;
+        refused(graph.launch().unwrap_err());
+        graph.rebind_weights(&weights[1])?;
+        graph.launch()?;
+        check(*written.read()?, text(2, 3));
+        check(*graph.seen()?, [[2; 2]; 2]);
+        graph.set_by(4)?;
+        graph.rebind_sum(&sums[0])?;
+        graph.launch()?;
+        check(*written.read()?, text(2, 4));
+    }
+    faults::start();
+    Ok(())
+}
+
+/// An edit that the driver refuses half-way leaves the graph as it was. If the driver refuses that, too, the graph does
+/// not launch until an edit succeeds.
+pub(crate) fn edited(device: &Device) -> Result<()> {
+    const SET: &str = "cuGraphExecKernelNodeSetParams_v2";
+    let mut run = Run::new();
+    let weights = [weights(device, &mut run, 1)?, weights(device, &mut run, 2)?];
+    let flag = device.alloc::<u32>()?;
+    flag.copy_from(&1)?;
+    let sums = [device.alloc::<[u32; 4]>()?, device.alloc()?];
+    let written: Text = device.alloc_host::<[u32; 5]>()?.share();
+    let mut graph = Sharing::build(device, &weights[0], &flag, &sums[0], &written)?;
+    let change = |graph: &mut Sharing| {
+        graph.edit(|e| {
+            e.set_by(7)?;
+            e.rebind_weights(&weights[1])?;
+            e.rebind_sum(&sums[1])
+        })
+    };
+    let old = graph.by();
+    faults::start();
+    change(&mut graph)?;
+    let calls = faults::counts();
+    graph.edit(|e| {
+        e.set_by(old)?;
+        e.rebind_weights(&weights[0])?;
+        e.rebind_sum(&sums[0])
+    })?;
+    let updates = calls.iter().filter(|(name, _)| name.contains("SetParams"));
+    let updates: Vec<(&str, usize)> = updates.map(|(name, count)| (*name, *count)).collect();
+    assert!(
+        updates.iter().any(|(name, count)| *name == SET && *count > 1),
+        "{updates:?}"
+    );
+    for (call, number) in updates
+        .into_iter()
+        .flat_map(|(call, count)| (1..=count).map(move |number| (call, number)))
+    {
+        faults::start();
+        faults::fail(call, number);
+        let error = change(&mut graph).unwrap_err();
+        assert!(error.to_string().contains(call), "{error}");
+        assert_eq!((faults::pending(), graph.by()), (0, old));
+        graph.launch()?;
+        check(*written.read()?, text(1, old));
+    }
+    faults::start();
+    faults::fail(SET, 2);
+    faults::fail(SET, 3); // the first that is changed back
+    let error = change(&mut graph).unwrap_err();
+    assert!(error.to_string().contains(SET), "{error}");
+    let refused = graph.launch().unwrap_err().to_string();
+    assert!(refused.contains("an update of `edit` failed half-way"), "{refused}");
+    graph.edit(|_| ())?;
+    graph.launch()?;
+    check(*written.read()?, text(1, old));
+    change(&mut graph)?;
+    graph.launch()?;
+    check(*written.read()?, text(2, 7));
+    Ok(())
+}
+
+cuda_graph! {
+    /// Params that are arguments as they are.
+    graph Plain {
+        device data: [u32; 8];
+        param  a: u32 = 1;
+        param  b: u32 = 2;
+        param  c: u32 = 3;
+
+        memset clear  = data <- 0;
+        kernel first  = add_to<<<1, 8>>>(&mut data, a) after clear;
+        kernel second = add_to<<<1, 8>>>(&mut data, b) after first;
+        kernel third  = add_to<<<1, 8>>>(&mut data, c) after second;
+    }
+}
+
+/// An edit of values makes one call for each node, and no other, from any thread. If the driver refuses one, the others
+/// are undone; if it refuses that, too, the graph does not launch until an edit succeeds.
+pub(crate) fn values(device: &Device, set: &'static str) -> Result<()> {
+    let mut graph = Plain::build(device)?;
+    let change = |graph: &mut Plain, a: u32| {
+        graph.edit(|e| {
+            e.set_a(a)?;
+            e.set_b(10 * a)?;
+            e.set_c(100 * a)
+        })
+    };
+    let sum = |graph: &mut Plain, sum: u32| -> Result<()> {
+        graph.launch()?;
+        check(*graph.data()?.read()?, [sum; 8]);
+        Ok(())
+    };
+    change(&mut graph, 2)?;
+    sum(&mut graph, 222)?;
+    for a in [3, 4] {
+        faults::start();
+        change(&mut graph, a)?;
+        let mut calls = faults::counts();
+        calls.remove("cuCtxGetCurrent"); // the runtime's calls need it
+        assert_eq!(calls.into_iter().collect::<Vec<_>>(), [(set, 3)]);
+    }
+    faults::start();
+    graph.set_b(40)?; // no other value than before
+    assert_eq!(faults::counts().get(set), None);
+    sum(&mut graph, 444)?;
+    std::thread::scope(|scope| scope.spawn(|| change(&mut graph, 5)).join().expect("no panic"))?;
+    sum(&mut graph, 555)?;
+    for number in 1..=3 {
+        faults::start();
+        faults::fail(set, number);
+        let error = change(&mut graph, 6).unwrap_err();
+        assert!(error.to_string().contains(set), "{error}");
+        assert_eq!((faults::pending(), graph.a(), graph.c()), (0, 5, 500));
+        sum(&mut graph, 555)?;
+    }
+    faults::start();
+    faults::fail(set, 2);
+    faults::fail(set, 3); // the first that is changed back
+    change(&mut graph, 6).unwrap_err();
+    let refused = graph.launch().unwrap_err().to_string();
+    assert!(refused.contains("an update of `edit` failed half-way"), "{refused}");
+    graph.set_a(7)?;
+    sum(&mut graph, 557)?;
+    graph.edit(|e| {
+        e.set_c(0)?;
+        e.first().set_block(4)
+    })?;
+    graph.set_b(60)?;
+    graph.launch()?;
+    check(*graph.data()?.read()?, [67, 67, 67, 67, 60, 60, 60, 60]);
+    Ok(())
+}
