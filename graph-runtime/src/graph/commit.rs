@@ -12,8 +12,8 @@ use crate::program::{Argument, KernelOp, Op};
 /// no check: they go to launches that are ready, and then to the program.
 ///
 /// After an error of the checks, nothing has changed. After one of the device, the program is as before, and the same
-/// nodes are made to run as it says. If the device refuses that, too, they are kept in `unrestored`, and the graph does
-/// not launch until a later commit has made them so. So whenever a graph launches, its device's nodes are those of its
+/// nodes are made to run as it says. If the device refuses that, too, or if code of the user panics meanwhile, they stay
+/// in `unrestored`, and the graph does not launch until a later commit has made them so. So whenever a graph launches, its device's nodes are those of its
 /// program, whose every state has passed these checks (fact 5 of `CudaExecutable`).
 ///
 /// # Errors
@@ -36,7 +36,9 @@ pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -
         }
         if let Err(error) = applied {
             graph.begin(Edit::Update(what));
-            restore(graph, batch);
+            batch.find_nodes(graph);
+            let before = batch.mark(graph);
+            restore(graph, batch, &before);
             return Err(error);
         }
     }
@@ -55,11 +57,12 @@ fn commit_all(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Resul
     }
     batch.find_nodes(graph);
     graph.begin(Edit::Update(what));
+    let before = batch.mark(graph);
     batch.swap(graph);
-    if let Err(error) = apply(graph, batch) {
+    if let Err(error) = apply(graph, batch, &before) {
         batch.swap(graph);
         batch.return_values(graph);
-        restore(graph, batch);
+        restore(graph, batch, &before);
         return Err(error);
     }
     graph.unrestored.clear();
@@ -70,35 +73,28 @@ fn commit_all(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Resul
     Ok(())
 }
 
-/// Makes the device run the nodes of a batch as the program says again, after it has refused to change them.
+/// Makes the device run the nodes of a batch as the program says again, after it has refused to change them. If it
+/// refuses that, too, they stay in `unrestored`.
 #[cold]
-fn restore(graph: &mut Graph, batch: &mut Batch) {
-    batch.find_nodes(graph);
-    match apply(graph, batch) {
-        Ok(()) => {
-            graph.unrestored.clear();
-            graph.finish_updates();
-        }
-        Err(_) => {
-            graph.unrestored = std::mem::take(&mut batch.nodes);
-            graph.unrestored.extend(batch.enabled.iter().map(|(node, _)| *node));
-        }
+fn restore(graph: &mut Graph, batch: &Batch, before: &[usize]) {
+    if let Ok(()) = apply(graph, batch, before) {
+        graph.unrestored.clear();
+        graph.finish_updates();
     }
 }
 
 /// Makes the device run the nodes of a batch as the program says, and run or skip those that it enables or disables,
-/// and those of `unrestored`. Also without any nodes: if an earlier instantiation failed, no change may succeed before
-/// another one has.
-fn apply(graph: &mut Graph, batch: &Batch) -> Result<()> {
+/// and those that were in `unrestored` before. Also without any nodes: if an earlier instantiation failed, no change may
+/// succeed before another one has.
+fn apply(graph: &mut Graph, batch: &Batch, before: &[usize]) -> Result<()> {
     let Graph {
         executable,
         draft,
         program,
-        unrestored,
         ..
     } = graph;
     executable.apply_memory(draft, program, &batch.nodes)?;
-    for &node in batch.enabled.iter().map(|(node, _)| node).chain(&*unrestored) {
+    for &node in batch.enabled.iter().map(|(node, _)| node).chain(before) {
         executable.set_enabled(draft, program, node, program.enabled[node])?;
     }
     Ok(())
@@ -210,6 +206,14 @@ impl Batch {
             nodes.sort_unstable();
             nodes.dedup();
         }
+    }
+
+    /// Puts the nodes into `unrestored` until the device has taken their changes: code of the user runs in between, the
+    /// closures of capture nodes and subscribers of `tracing`, and may panic. Returns the nodes that were there before.
+    fn mark(&self, graph: &mut Graph) -> Vec<usize> {
+        let enabled = self.enabled.iter().map(|(node, _)| *node);
+        let nodes = self.nodes.iter().copied().chain(enabled).collect();
+        std::mem::replace(&mut graph.unrestored, nodes)
     }
 
     /// Exchanges the state of the graph and the state in `self`. The executable gets the memory, but not the nodes.

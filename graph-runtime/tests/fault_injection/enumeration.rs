@@ -344,6 +344,15 @@ fn an_update_after_a_failed_instantiation() -> Result<()> {
 }
 
 #[test]
+fn an_update_whose_closure_panics() -> Result<()> {
+    let Some((device, _turn)) = device("enumeration::an_update_whose_closure_panics") else {
+        return Ok(());
+    };
+    graphs::panicked(&device)?;
+    graphs::panicked(&device.with_runtime_api())
+}
+
+#[test]
 fn an_edit_that_the_driver_refuses() -> Result<()> {
     let Some((device, _turn)) = device("enumeration::an_edit_that_the_driver_refuses") else {
         return Ok(());

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-pub(crate) use changes::{edited, renewed, values};
+pub(crate) use changes::{edited, panicked, renewed, values};
 pub(crate) use library::{captured, library};
 
 #[cuda_kernels("tests/kernels/constants.ptx")]

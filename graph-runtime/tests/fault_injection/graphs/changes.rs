@@ -1,6 +1,7 @@
 //! Changes of built graphs, which CUDA refuses, or which must make no other calls than these.
 
 use super::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Rebinding instantiates the graph again, which fails. The calls' names begin with `prefix`. Updates and other
 /// rebindings come before the repetition.
@@ -176,5 +177,45 @@ pub(crate) fn values(device: &Device, set: &'static str) -> Result<()> {
     graph.set_b(60)?;
     graph.launch()?;
     check(*graph.data()?.read()?, [67, 67, 67, 67, 60, 60, 60, 60]);
+    Ok(())
+}
+
+/// A rebinding whose capture closure panics: the nodes are recorded before the graph launches again, also if the next
+/// change is of nothing.
+pub(crate) fn panicked(device: &Device) -> Result<()> {
+    let buffers = [device.alloc::<[u8; 64]>()?, device.alloc::<[u8; 64]>()?];
+    let panics = Arc::new(AtomicUsize::new(0));
+    let options = CaptureOptions {
+        mode: CaptureMode::ThreadLocal,
+        warm_up: 0,
+    };
+    let mut builder = GraphBuilder::new(device, "Panics");
+    let mut place = builder.shared("data", &buffers[0], true);
+    let told = panics.clone();
+    let mut graph = builder.build_captured(options, (&mut place,), move |stream| {
+        assert_eq!(told.load(Relaxed), 0, "the closure panics");
+        let (data,) = stream.memory();
+        // SAFETY: it has this number of bytes, and the graph says that it writes it.
+        unsafe { result::memset_d8_async(data.address(), 7, 64, stream.cu_stream()) }?;
+        Ok(())
+    })?;
+    let [first, second] = buffers;
+    panics.store(1, Relaxed);
+    let rebound = catch_unwind(AssertUnwindSafe(|| {
+        graph.update("move", |update| update.rebind(&place, &second))
+    }));
+    assert!(rebound.is_err(), "it panics");
+    drop(first); // no node may use it from now on
+    assert!(matches!(graph.launch(), Err(Error::HalfUpdated { what: "move", .. })));
+    panics.store(0, Relaxed);
+    faults::start();
+    graph.update("nothing", |_| Ok(()))?;
+    assert_eq!(
+        faults::counts().get("cuStreamBeginCapture_v2"),
+        Some(&1),
+        "it is recorded"
+    );
+    graph.launch()?;
+    check(*second.read()?, [7; 64]);
     Ok(())
 }
