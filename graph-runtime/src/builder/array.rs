@@ -3,10 +3,9 @@
 use super::GraphBuilder;
 use crate::error::mistakes;
 use crate::kernel::texels::ArrayUse;
-use crate::kernel::texture::Texture;
 use crate::kernel::{ArgumentKind, CallArgument, KernelFacts};
 use crate::shape::Element;
-use crate::shape::place::{OnArray, Place, Span};
+use crate::shape::place::{OnArray, Place};
 use crate::shape::rows::Tabular;
 use crate::shape::table::Table;
 use graph_plan::Space;
@@ -57,37 +56,44 @@ impl GraphBuilder {
                 continue;
             };
             let (memory, node_name) = (&self.draft.resources[span.resource], &self.draft.nodes[node].name);
-            let texture = facts.texture(param);
-            let misfit = match (texture, facts.surface(param), memory.array) {
-                (None, None, false) => continue,
-                (None, None, true) => {
-                    let mistake = mistakes::no_address(node, node_name, &memory.name);
-                    self.findings.mistake(mistake);
-                    continue;
-                }
-                (Some(texture), _, is_array) => misfit(texture, *span, is_array),
-                (None, Some(surface), true) => surface.texels.misfit(span.bytes, ArrayUse::Surface),
-                (None, Some(_), false) => Some("is no `array`".to_owned()),
+            let mistake = |misfit: &str| mistakes::texels(node, node_name, &memory.name, misfit);
+            let no_array = || {
+                mistake("is no `array`")
+                    .note("only `tex1Dfetch` and `tex2D` read memory that is no `array`")
+                    .help(format!("declare it `array {}: ..;`", memory.name))
             };
-            if let Some(misfit) = misfit {
-                let addressed = texture.is_some_and(|texture| texture.array != Some(true));
-                let note = (!memory.array).then_some(match addressed {
-                    true => "CUDA's textures of memory begin at multiples of 512 bytes, and their rows have multiples of 32 bytes",
-                    false => "only `tex1Dfetch` and `tex2D` read memory that is no `array`",
-                });
-                let mistake = mistakes::texels(node, node_name, &memory.name, &misfit, note);
+            let found = match (facts.texture(param), facts.surface(param), memory.array) {
+                (None, None, false) => None,
+                (None, None, true) => Some(mistakes::no_address(node, node_name, &memory.name)),
+                (Some(texture), _, is_array) => match (texture.mistake(), texture.array, is_array) {
+                    (Some((reason, help)), ..) => Some(mistake(&format!("has no such texture: {reason}")).help(help)),
+                    (None, Some(false), true) => {
+                        let help = format!("read it by `tex1D`, or declare it `device {}: ..;`", memory.name);
+                        Some(mistake("is an `array`, which `tex1Dfetch` cannot read").help(help))
+                    }
+                    (None, Some(true) | None, true) => {
+                        let misfit = texture.texels.misfit(span.bytes, texture.array_use());
+                        misfit.map(|misfit| mistake(&misfit))
+                    }
+                    (None, Some(true), false) => Some(no_array()),
+                    (None, Some(false) | None, false) => {
+                        let misfit = texture.misfit(span.start, span.bytes);
+                        misfit.map(|misfit| mistake(&misfit).note(ALIGNED))
+                    }
+                },
+                (None, Some(surface), true) => {
+                    let misfit = surface.texels.misfit(span.bytes, ArrayUse::Surface);
+                    misfit.map(|misfit| mistake(&misfit))
+                }
+                (None, Some(_), false) => Some(no_array()),
+            };
+            if let Some(mistake) = found {
                 self.findings.mistake(mistake);
             }
         }
     }
 }
 
-/// The reason that memory cannot be read through a texture, if there is one.
-fn misfit(texture: &Texture, span: Span, is_array: bool) -> Option<String> {
-    match (texture.mistake(), texture.array, is_array) {
-        (Some((mistake, _)), ..) => Some(format!("has no such texture: {mistake}")),
-        (None, Some(false), true) => Some("is an `array`, which `tex1Dfetch` cannot read: `tex1D` can".to_owned()),
-        (None, Some(true) | None, true) => texture.texels.misfit(span.bytes, texture.array_use()),
-        (None, _, false) => texture.misfit(span.start, span.bytes),
-    }
-}
+/// The rule about memory that is read through a texture and is no array.
+const ALIGNED: &str =
+    "CUDA's textures of memory begin at multiples of 512 bytes, and their rows have multiples of 32 bytes";

@@ -23,10 +23,9 @@ pub(crate) fn declaration(node: usize, name: &str, mistake: &Mistake) -> Diagnos
 
 /// Memory that cannot be the texture or the surface that a kernel takes.
 #[cold]
-pub(crate) fn texels(node: usize, name: &str, memory: &str, misfit: &str, note: Option<&'static str>) -> Diagnostic {
+pub(crate) fn texels(node: usize, name: &str, memory: &str, misfit: &str) -> Diagnostic {
     let message = format!("node `{name}` takes `{memory}` as texels, but that memory {misfit}");
-    let mistake = Diagnostic::new(Code::Contract, Subject::Node(node), message);
-    note.into_iter().fold(mistake, Diagnostic::note)
+    Diagnostic::new(Code::Contract, Subject::Node(node), message)
 }
 
 /// An array whose address a kernel takes.
@@ -38,15 +37,26 @@ pub(crate) fn no_address(node: usize, name: &str, memory: &str) -> Diagnostic {
         .help(format!("copy `{memory}` to `device` memory, and pass that"))
 }
 
+/// The reason why mistakes of arrays are about kernels.
+const TEXELS: &str =
+    "the parameters of the kernels say the type of an array's texels, the lengths of its rows, and its layers";
+
 /// Two kernels that take an array as different texels.
 #[cold]
 pub(crate) fn other_texels(resource: usize, memory: &str, [one, other]: [&str; 2]) -> Diagnostic {
     let message = format!("nodes `{one}` and `{other}` take the array `{memory}` as different texels");
     Diagnostic::new(Code::WrongMemory, Subject::Resource(resource), message)
-        .note(
-            "the parameters of the kernels say the type of an array's texels, the lengths of its rows, and its layers",
-        )
+        .note(TEXELS)
         .help("declare both parameters with the same type of texels in the same dimensions")
+}
+
+/// A copy between two arrays that kernels take as different texels.
+#[cold]
+pub(crate) fn copied_texels(node: usize, name: &str, [from, to]: [&str; 2]) -> Diagnostic {
+    let message = format!("node `{name}` copies the array `{from}` to `{to}`, whose texels are others");
+    Diagnostic::new(Code::WrongMemory, Subject::Node(node), message)
+        .note(TEXELS)
+        .help("declare both parameters with the same type of texels in the same dimensions, or copy to `device` memory first")
 }
 
 /// An array that no kernel takes.
@@ -54,9 +64,7 @@ pub(crate) fn other_texels(resource: usize, memory: &str, [one, other]: [&str; 2
 pub(crate) fn no_texels(resource: usize, memory: &str) -> Diagnostic {
     let message = format!("no kernel takes the array `{memory}`");
     Diagnostic::new(Code::WrongMemory, Subject::Resource(resource), message)
-        .note(
-            "the parameters of the kernels say the type of an array's texels, the lengths of its rows, and its layers",
-        )
+        .note(TEXELS)
         .help(format!("declare it as memory with addresses: `device {memory}: ..;`"))
 }
 

@@ -223,9 +223,6 @@ impl Texture {
 
     /// The reason that memory with addresses, of `bytes` bytes from `start` in its buffer, cannot be read through it.
     pub(crate) fn misfit(&self, start: usize, bytes: usize) -> Option<String> {
-        if self.array == Some(true) {
-            return Some("is no `array`".to_owned());
-        }
         let TexelExtent { width, height, .. } = self.texels.extent(bytes);
         let rows = (self.texels.geometry != Geometry::Line).then_some(height);
         let row_bytes = width.saturating_mul(self.texels.bytes());
@@ -268,8 +265,6 @@ mod tests {
         let linear = Texture::of::<f32, PointSampler>(0, false, &[]);
         assert_eq!(linear.misfit(0, 12), None);
         assert!(linear.misfit(0, 4 * MAX_TEXELS + 4).is_some());
-        let layers = Texture::of::<f32, PointSampler>(0, true, &[8]);
-        assert_eq!(layers.misfit(0, 96).unwrap(), "is no `array`");
     }
 
     #[test]

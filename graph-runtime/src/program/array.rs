@@ -61,6 +61,16 @@ pub(crate) fn forms(draft: &Draft, program: &Program) -> (Vec<Option<ArrayForm>>
             mistaken.push(mistakes::no_texels(resource, &declared.name));
         }
     }
+    for (node, op) in program.ops.iter().enumerate() {
+        let Op::Memcpy { from, to } = op else { continue };
+        let sides = [from, to].map(|side| side.part().resource as usize);
+        if let [Some((one, _)), Some((other, _))] = sides.map(|side| &found[side])
+            && one.texels != other.texels
+        {
+            let names = sides.map(|side| &*draft.resources[side].name);
+            mistaken.push(mistakes::copied_texels(node, &draft.nodes[node].name, names));
+        }
+    }
     (
         found.into_iter().map(|found| found.map(|(form, _)| form)).collect(),
         mistaken,

@@ -447,6 +447,22 @@ fn arrays_that_kernels_cannot_take_are_refused() {
 }
 
 #[test]
+fn arrays_are_copied_to_arrays_of_the_same_texels() {
+    let found = mistakes(|builder| {
+        let volume = builder.array::<[[[f32; 4]; 3]; 5]>("volume");
+        let mut planes = builder.array::<[[[f32; 4]; 3]; 5]>("planes");
+        let (at, mut out) = (builder.device::<[[f32; 4]; 4]>("at"), builder.device::<[f32; 4]>("out"));
+        let one = builder.kernel("one", Launch::new(1, 4), sample_volume::call(&volume, &at, &mut out));
+        let other = builder.kernel("other", Launch::new(1, 4), sample_planes::call(&planes, &at, &mut out));
+        let copy = builder.memcpy("copy", &volume, &mut planes);
+        builder.after(other, &[one]);
+        builder.after(copy, &[other]);
+    });
+    let message = "node `copy` copies the array `volume` to `planes`, whose texels are others";
+    assert_eq!(found, [(Code::WrongMemory, message.to_owned())]);
+}
+
+#[test]
 fn no_array_is_copied_in_a_conditional_body() {
     let found = mistakes(|builder| {
         let mut plane = builder.array::<[[f32; 8]; 4]>("plane");
