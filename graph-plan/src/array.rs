@@ -12,9 +12,13 @@ pub fn misused_array(draft: &Draft, node: usize, resource: usize, region: &Regio
     let cannot = format!("`{name}` is an array, which node `{user}` cannot take");
     let (message, help) = match node.kind {
         NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Graph if matches!(region, Region::Whole) => return None,
-        NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Graph => (
+        NodeKind::Kernel | NodeKind::Graph => (
             format!("node `{user}` takes a part of `{name}`, which is an array"),
             format!("take all of `{name}`, or copy it to `device` memory and take a part of that"),
+        ),
+        NodeKind::Memcpy => (
+            format!("node `{user}` copies a part of `{name}`, which is an array, or a part that a param chooses"),
+            format!("copy between all of `{name}` and `device` memory, and copy the part from or to that"),
         ),
         NodeKind::Memset => (cannot, format!("copy `device` memory to `{name}` that holds the value")),
         NodeKind::If | NodeKind::While | NodeKind::Switch => (
@@ -55,7 +59,7 @@ mod tests {
         for kind in [NodeKind::Kernel, NodeKind::Memcpy, NodeKind::Graph] {
             assert_eq!(found(kind, image, Region::Whole), None);
             let mistake = found(kind, image, Region::span(0, 4)).expect("a mistake");
-            assert!(mistake.contains("takes a part of `image`"), "{mistake}");
+            assert!(mistake.contains(" a part of `image`, which is an array"), "{mistake}");
         }
         for (kind, help) in [
             (NodeKind::Memset, "copy `device` memory to `image`"),
