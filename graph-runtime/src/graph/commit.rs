@@ -12,9 +12,10 @@ use crate::program::{Argument, KernelOp, Op};
 /// no check: they go to launches that are ready, and then to the program.
 ///
 /// After an error of the checks, nothing has changed. After one of the device, the program is as before, and the same
-/// nodes are made to run as it says. If the device refuses that, too, or if code of the user panics meanwhile, they stay
-/// in `unrestored`, and the graph does not launch until a later commit has made them so. So whenever a graph launches, its device's nodes are those of its
-/// program, whose every state has passed these checks (fact 5 of `CudaExecutable`).
+/// nodes are made to run as it says. If the device refuses that, too, or if code of the user panics meanwhile, they
+/// stay in `unrestored`, and the graph does not launch until a later commit has made them so. So whenever a graph
+/// launches, its device's nodes are those of its program, whose every state has passed these checks (fact 5 of
+/// `CudaExecutable`).
 ///
 /// # Errors
 /// The errors of the checks and of the device. If there is none, the batch is empty afterwards.
@@ -84,8 +85,8 @@ fn restore(graph: &mut Graph, batch: &Batch, before: &[usize]) {
 }
 
 /// Makes the device run the nodes of a batch as the program says, and run or skip those that it enables or disables,
-/// and those that were in `unrestored` before. Also without any nodes: if an earlier instantiation failed, no change may
-/// succeed before another one has.
+/// and those that were in `unrestored` before. Also without any nodes: if an earlier instantiation failed, no change
+/// may succeed before another one has.
 fn apply(graph: &mut Graph, batch: &Batch, before: &[usize]) -> Result<()> {
     let Graph {
         executable,
