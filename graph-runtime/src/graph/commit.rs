@@ -59,19 +59,46 @@ fn commit_all(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Resul
     batch.find_nodes(graph);
     graph.begin(Edit::Update(what));
     let before = batch.mark(graph);
-    batch.swap(graph);
-    if let Err(error) = apply(graph, batch, &before) {
-        batch.swap(graph);
-        batch.return_values(graph);
+    let attempt = Attempt::begin(graph, batch);
+    if let Err(error) = apply(attempt.graph, attempt.batch, &before) {
+        drop(attempt);
         restore(graph, batch, &before);
         return Err(error);
     }
+    attempt.keep();
     graph.unrestored.clear();
     graph.finish_updates();
     for &(resource, _) in &batch.memory {
         graph.finish(Edit::Rebind(resource));
     }
     Ok(())
+}
+
+/// A batch whose changes are in the program, while the device takes them. If it does not, or if code of the user panics
+/// meanwhile, the program gets back what it had.
+struct Attempt<'a> {
+    graph: &'a mut Graph,
+    batch: &'a mut Batch,
+}
+
+impl<'a> Attempt<'a> {
+    /// The program has the new values already.
+    fn begin(graph: &'a mut Graph, batch: &'a mut Batch) -> Self {
+        batch.swap(graph);
+        Self { graph, batch }
+    }
+
+    /// Leaves the changes in the program.
+    fn keep(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        self.batch.swap(self.graph);
+        self.batch.return_values(self.graph);
+    }
 }
 
 /// Makes the device run the nodes of a batch as the program says again, after it has refused to change them. If it

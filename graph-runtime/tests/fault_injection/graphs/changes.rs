@@ -180,8 +180,8 @@ pub(crate) fn values(device: &Device, set: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// A rebinding whose capture closure panics: the nodes are recorded before the graph launches again, also if the next
-/// change is of nothing.
+/// A rebinding whose capture closure panics: the graph has its old memory again, and is recorded before it launches,
+/// also if the next change is of nothing.
 pub(crate) fn panicked(device: &Device) -> Result<()> {
     let buffers = [device.alloc::<[u8; 64]>()?, device.alloc::<[u8; 64]>()?];
     let panics = Arc::new(AtomicUsize::new(0));
@@ -199,13 +199,11 @@ pub(crate) fn panicked(device: &Device) -> Result<()> {
         unsafe { result::memset_d8_async(data.address(), 7, 64, stream.cu_stream()) }?;
         Ok(())
     })?;
-    let [first, second] = buffers;
     panics.store(1, Relaxed);
     let rebound = catch_unwind(AssertUnwindSafe(|| {
-        graph.update("move", |update| update.rebind(&place, &second))
+        graph.update("move", |update| update.rebind(&place, &buffers[1]))
     }));
     assert!(rebound.is_err(), "it panics");
-    drop(first); // no node may use it from now on
     assert!(matches!(graph.launch(), Err(Error::HalfUpdated { what: "move", .. })));
     panics.store(0, Relaxed);
     faults::start();
@@ -216,6 +214,9 @@ pub(crate) fn panicked(device: &Device) -> Result<()> {
         "it is recorded"
     );
     graph.launch()?;
-    check(*second.read()?, [7; 64]);
+    check(*buffers[0].read()?, [7; 64]);
+    graph.rebind(&place, &buffers[1])?;
+    graph.launch()?;
+    check(*buffers[1].read()?, [7; 64]);
     Ok(())
 }
