@@ -1,4 +1,4 @@
-use graph_runtime::{Atomic, Texel, cuda_kernels};
+use graph_runtime::{Atomic, Surfel, Texel, cuda_kernels};
 
 #[cuda_kernels("../docs/kernels/samples.ptx")]
 unsafe extern "C" {
@@ -46,5 +46,16 @@ unsafe extern "C" {
     fn shrink(
         image: &[[Texel<f32>; 1]], // decide: for 1, the texels of a row; texels have 1, 2 or 4 numbers
         shrunk: &mut [f32],
+    );
+
+    fn soften(
+        from: &[[Texel<f32>; 1]], // decide: for 1, the texels of a row; texels have 1, 2 or 4 numbers
+        to: &mut [[Surfel<u32>; 1]], // decide: for 1, the texels of a row; texels have 1, 2 or 4 numbers
+    );
+
+    fn look(
+        volume: &[[[Texel<f32>; 1]; 1]], // decide: for 1, the texels of a row; texels have 1, 2 or 4 numbers
+        at: &[[f32; 4]],
+        seen: &mut [f32],
     );
 }
