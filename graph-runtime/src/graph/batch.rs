@@ -89,7 +89,7 @@ pub(crate) fn launch_of(kernel: &KernelOp) -> Launch {
 /// Changes that have been checked one by one, and not yet together.
 #[derive(Default)]
 pub(crate) struct Batch {
-    /// New values of nodes that have no new work before them. The last of an argument counts.
+    /// New values of arguments, of which the last one counts. A node with new work has the same values in that.
     pub(crate) values: Vec<ChangedValue>,
     /// New work. The last of a node counts.
     pub(crate) work: Vec<Change>,

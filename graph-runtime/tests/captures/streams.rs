@@ -218,7 +218,7 @@ fn a_stream_of_the_users_is_recorded() -> Result<()> {
         }
         graph.launch()?;
     }
-    // What ends without a graph leaves the stream usable.
+    // A capture that ends without a graph leaves the stream usable.
     drop(begin(CaptureMode::ThreadLocal)?);
     assert!(!is_capturing(&stream)?);
     let error = begin(CaptureMode::ThreadLocal)?.0.end().unwrap_err();

@@ -376,7 +376,7 @@ fn endless_waits_end() {
     );
 }
 
-/// What the kernel [`say`] prints, sorted.
+/// The lines that the kernel [`say`] prints, sorted.
 const SAID: [&str; 4] = [
     "thread 0 of block 0:  1.50%",
     "thread 0 of block 1:  1.50%",

@@ -131,7 +131,7 @@ fn handle(graph: &Graph<'_>, index: usize, node: &Node, owner: Owner, bodies: Bo
                 true => expression_child(index).to_token_stream(),
                 false => child_type(graph, node, child),
             };
-            // That of an item is no parameter, so rustc checks it where it is mentioned.
+            // The type of a child of an item is no parameter: rustc checks it where it is mentioned.
             let condition = graph.is_expression().then(|| quote!(where #ty: __p::DeclaredGraph));
             // All has one span, so that rustc says only once that a type is no graph.
             let span = child.span();

@@ -3,16 +3,41 @@
 use super::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// A graph whose body runs, and memory for it and for rebinding it.
+struct Shared {
+    graph: Sharing,
+    weights: [DeviceBuffer<[[u32; 4]; 4]>; 2],
+    sums: [DeviceBuffer<[u32; 4]>; 2],
+    written: Text,
+}
+
+impl Shared {
+    fn new(device: &Device) -> Result<Self> {
+        let mut run = Run::new();
+        let weights = [weights(device, &mut run, 1)?, weights(device, &mut run, 2)?];
+        let flag = device.alloc::<u32>()?;
+        flag.copy_from(&1)?;
+        let sums = [device.alloc::<[u32; 4]>()?, device.alloc()?];
+        let written: Text = device.alloc_host::<[u32; 5]>()?.share();
+        let graph = Sharing::build(device, &weights[0], &flag, &sums[0], &written)?;
+        Ok(Self {
+            graph,
+            weights,
+            sums,
+            written,
+        })
+    }
+}
+
 /// Rebinding instantiates the graph again, which fails. The calls' names begin with `prefix`. Updates and other
 /// rebindings come before the repetition.
 pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
-    let mut run = Run::new();
-    let weights = [weights(device, &mut run, 1)?, weights(device, &mut run, 2)?];
-    let flag = device.alloc::<u32>()?;
-    flag.copy_from(&1)?;
-    let sums = [device.alloc::<[u32; 4]>()?, device.alloc()?];
-    let written: Text = device.alloc_host::<[u32; 5]>()?.share();
-    let mut graph = Sharing::build(device, &weights[0], &flag, &sums[0], &written)?;
+    let Shared {
+        mut graph,
+        weights,
+        sums,
+        written,
+    } = Shared::new(device)?;
     for call in [
         "GraphInstantiateWithParams",
         "GraphMemcpyNodeSetParams",
@@ -51,13 +76,12 @@ pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
 /// not launch until an edit succeeds.
 pub(crate) fn edited(device: &Device) -> Result<()> {
     const SET: &str = "cuGraphExecKernelNodeSetParams_v2";
-    let mut run = Run::new();
-    let weights = [weights(device, &mut run, 1)?, weights(device, &mut run, 2)?];
-    let flag = device.alloc::<u32>()?;
-    flag.copy_from(&1)?;
-    let sums = [device.alloc::<[u32; 4]>()?, device.alloc()?];
-    let written: Text = device.alloc_host::<[u32; 5]>()?.share();
-    let mut graph = Sharing::build(device, &weights[0], &flag, &sums[0], &written)?;
+    let Shared {
+        mut graph,
+        weights,
+        sums,
+        written,
+    } = Shared::new(device)?;
     let change = |graph: &mut Sharing| {
         graph.edit(|e| {
             e.set_by(7)?;
