@@ -3,17 +3,19 @@
 # delayed at random, tests in debug mode, tests by the runtime library, examples, tests and examples under
 # compute-sanitizer's tools, and benchmarks. Prints a table at the end; the exit code is 0 only if everything passed.
 #
-#   bash .gpu/run.sh [--only tests|delays|debug|runtime|examples|sanitizer|bench] [part of a name]
+#   bash .gpu/run.sh [--only tests|delays|debug|runtime|examples|sanitizer|bench] [--jobs N] [part of a name]
 #
+# --jobs: the number of programs that run at the same time (1). Benchmarks always run alone.
 # GPU_TIMEOUT: seconds that one program may take (240). GPU_LOGS: the folder for each program's whole output.
 set -uo pipefail
 export LC_ALL=C
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-only='' name_part=''
+only='' name_part='' jobs=1
 while (($#)); do
     case $1 in
         --only) only=${2:?--only needs tests, delays, debug, runtime, examples, sanitizer or bench}; shift 2 ;;
+        --jobs) jobs=${2:?--jobs needs a number}; shift 2 ;;
         -*) echo "unknown option $1" >&2; exit 2 ;;
         *) name_part=$1; shift ;;
     esac
@@ -127,13 +129,9 @@ show() { # kind verdict log
     esac
 }
 
-table=() failed=0
-while IFS=$'\t' read -r kind name package file tool module <&3; do
-    [[ $tool == - ]] || name+=" ($tool)"
-    [[ -z $only || $kind == "$only" ]] || continue
-    [[ $name == *"$name_part"* ]] || continue
-    [[ $tool.$module != racecheck.barriers ]] || continue # see `left_out`: it would be left with no test
-    echo "=== $kind $name"
+# Runs one line of the manifest, prints what `show` chooses of its output, and writes its row of the table to a file.
+run() { # number kind name package file tool module
+    local number=$1 kind=$2 name=$3 package=$4 file=$5 tool=$6 module=$7 log began status attempt milliseconds verdict=pass
     log=$logs/$kind.$tool.$file.$module.log
     set_command_line "$kind" "$file" "$tool" "$module"
     began=${EPOCHREALTIME/./}
@@ -147,10 +145,9 @@ while IFS=$'\t' read -r kind name package file tool module <&3; do
         ) >"$log" 2>&1
         status=$?
         tool_failed "$tool" "$log" || break
-        echo "the tool failed in attempt $attempt"
+        echo "the tool failed in attempt $attempt of $name"
     done
     milliseconds=$(((${EPOCHREALTIME/./} - began) / 1000))
-    verdict=pass
     if ((status == 124 || status == 137)); then
         echo "did not end within $limit s" >>"$log"
     fi
@@ -158,16 +155,38 @@ while IFS=$'\t' read -r kind name package file tool module <&3; do
         echo "exit status $status" >>"$log"
         verdict=fail
     fi
-    show "$kind" "$verdict" "$log"
-    [[ $verdict == pass ]] || failed=$((failed + 1))
-    table+=("$(printf '%-10s %-48s %-4s %6d.%03d s' "$kind" "$name" "$verdict" $((milliseconds / 1000)) $((milliseconds % 1000)))")
-done 3<"$here/manifest"
+    printf '=== %s %s\n%s\n' "$kind" "$name" "$(show "$kind" "$verdict" "$log")"
+    printf '%-10s %-48s %-4s %6d.%03d s\n' "$kind" "$name" "$verdict" $((milliseconds / 1000)) $((milliseconds % 1000)) \
+        >"$binaries/rows/$number"
+}
 
-if ((${#table[@]} == 0)); then
+# Benchmarks run alone, after everything else; other programs run as many at a time as `--jobs` says.
+mkdir "$binaries/rows"
+for turn in others bench; do
+    number=10000
+    while IFS=$'\t' read -r kind name package file tool module <&3; do
+        number=$((number + 1))
+        [[ $tool == - ]] || name+=" ($tool)"
+        [[ -z $only || $kind == "$only" ]] || continue
+        [[ $name == *"$name_part"* ]] || continue
+        [[ $tool.$module != racecheck.barriers ]] || continue # see `left_out`: it would be left with no test
+        if [[ $kind == bench ]]; then
+            [[ $turn == others ]] || run "$number" "$kind" "$name" "$package" "$file" "$tool" "$module"
+        elif [[ $turn == others ]]; then
+            while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
+            run "$number" "$kind" "$name" "$package" "$file" "$tool" "$module" &
+        fi
+    done 3<"$here/manifest"
+    wait
+done
+
+rows=$(cat "$binaries"/rows/* 2>/dev/null)
+if [[ -z $rows ]]; then
     echo "nothing to run: $here/manifest has no such kind or name" >&2
     exit 2
 fi
+failed=$(grep -cE ' fail +[0-9.]+ s$' <<<"$rows")
 echo
-printf '%s\n' "${table[@]}"
-echo "$((${#table[@]} - failed)) passed, $failed failed; whole output in $logs"
+echo "$rows"
+echo "$(($(wc -l <<<"$rows") - failed)) passed, $failed failed; whole output in $logs"
 ((failed == 0))
