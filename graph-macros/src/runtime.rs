@@ -1,15 +1,11 @@
 //! The path of the crate `graph_runtime` in the crate that is being compiled.
 //!
 //! All expansions mention `::graph_runtime`. Where the runtime has another path, because the dependency is renamed or
-//! because another crate re-exports it, [`Runtime::apply`] puts that path in the place of each mention.
+//! because another crate re-exports it, the user gives that path, and [`Runtime::apply`] puts it in the place of each
+//! mention.
 
-mod manifest;
-mod toml;
-
-use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use std::env;
-use std::path::PathBuf;
 use syn::Path;
 
 /// The name of the runtime, unless its users rename it.
@@ -20,22 +16,11 @@ const NAME: &str = "graph_runtime";
 pub(crate) enum Runtime {
     /// `::graph_runtime`
     Usual,
-    /// Another name of the dependency.
-    Renamed(String),
     /// The path that the user gave, as it is written in the module around the macro.
     Given(Path),
 }
 
 impl Runtime {
-    /// The runtime by its name in the manifest of the crate that is being compiled.
-    pub(crate) fn found() -> Self {
-        let folder = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-        match folder.and_then(|folder| manifest::name(&folder)) {
-            Some(name) if name != NAME && syn::parse_str::<Ident>(&name).is_ok() => Self::Renamed(name),
-            _ => Self::Usual,
-        }
-    }
-
     /// The expansion with this path in the place of each `::graph_runtime`. A mention of the user's own is replaced,
     /// too: it means the same crate.
     ///
@@ -43,17 +28,15 @@ impl Runtime {
     /// reports the import, and nothing that goes through it. `owner` is a name that the expansion has to itself, among
     /// those of types in the module around.
     pub(crate) fn apply(&self, expansion: TokenStream, owner: Option<String>) -> TokenStream {
-        let path = match self {
-            Self::Usual => return expansion,
-            Self::Renamed(_) => return self.replaced(expansion, None),
-            Self::Given(path) => path,
+        let Self::Given(path) = self else {
+            return expansion;
         };
         let alias = owner.filter(|_| is_imported(path)).map(|owner| {
             let name = format!("__runtime_of_{owner}");
             Ident::new(&name, Span::call_site())
         });
         let import = alias.as_ref().map(|alias| import(path, alias));
-        let replaced = self.replaced(expansion, alias.as_ref());
+        let replaced = replaced(path, expansion, alias.as_ref());
         let mut tokens = replaced.clone().into_iter();
         match (tokens.next(), tokens.next()) {
             // The import is in the block of an expression.
@@ -64,73 +47,63 @@ impl Runtime {
             _ => quote!(#import #replaced),
         }
     }
+}
 
-    fn replaced(&self, tokens: TokenStream, alias: Option<&Ident>) -> TokenStream {
-        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-        let mut found = TokenStream::new();
-        let mut index = 0;
-        while index < tokens.len() {
-            if let Some(span) = mention(&tokens, index) {
-                found.extend(match alias {
-                    Some(alias) => Ident::new(&alias.to_string(), alias.span().located_at(span)).to_token_stream(),
-                    None => self.tokens(span),
-                });
-                index += 3;
-                continue;
+/// The tokens with `path`, or its import, in the place of each mention.
+fn replaced(path: &Path, tokens: TokenStream, alias: Option<&Ident>) -> TokenStream {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut found = TokenStream::new();
+    let mut index = 0;
+    while index < tokens.len() {
+        if let Some(span) = mention(&tokens, index) {
+            found.extend(match alias {
+                Some(alias) => Ident::new(&alias.to_string(), alias.span().located_at(span)).to_token_stream(),
+                None => located(path.to_token_stream(), span),
+            });
+            index += 3;
+            continue;
+        }
+        found.extend([match &tokens[index] {
+            TokenTree::Group(group) => {
+                let inside = if is_module(&tokens[..index]) && group.delimiter() == Delimiter::Brace {
+                    in_module(path, group.stream(), alias)
+                } else {
+                    replaced(path, group.stream(), alias)
+                };
+                let mut changed = Group::new(group.delimiter(), inside);
+                changed.set_span(group.span());
+                changed.into()
             }
-            found.extend([match &tokens[index] {
-                TokenTree::Group(group) => {
-                    let inside = match is_module(&tokens[..index]) && group.delimiter() == Delimiter::Brace {
-                        true => self.in_module(group.stream(), alias),
-                        false => self.replaced(group.stream(), alias),
-                    };
-                    let mut replaced = Group::new(group.delimiter(), inside);
-                    replaced.set_span(group.span());
-                    replaced.into()
-                }
-                other => other.clone(),
-            }]);
-            index += 1;
-        }
-        found
+            other => other.clone(),
+        }]);
+        index += 1;
     }
+    found
+}
 
-    /// The content of a module that the expansion makes: relative paths begin one module further in.
-    fn in_module(&self, content: TokenStream, alias: Option<&Ident>) -> TokenStream {
-        let Self::Given(path) = self else {
-            return self.replaced(content, alias);
-        };
-        let mut inner = path.clone();
-        let first = path.segments[0].ident.to_string();
-        let mut outer = path.segments[0].clone();
-        outer.ident = Ident::new("super", outer.ident.span());
-        let mut names = TokenStream::new();
-        match first.as_str() {
-            _ if path.leading_colon.is_some() => {}
-            "crate" | "$crate" => {}
-            "self" => inner.segments[0] = outer,
-            "super" => inner.segments.insert(0, outer),
-            // The name of a crate, or of something in the module around.
-            _ => {
-                names = quote!(
-                    #[allow(unused_imports, clippy::wildcard_imports)]
-                    use super::*;
-                )
-            }
-        }
-        let import = alias.map(|alias| import(&inner, alias));
-        let content = Self::Given(inner).replaced(content, alias);
-        quote!(#names #import #content)
-    }
-
-    /// The path at these tokens of an expansion.
-    fn tokens(&self, span: Span) -> TokenStream {
-        match self {
-            Self::Usual => absolute(NAME, span),
-            Self::Renamed(name) => absolute(name, span),
-            Self::Given(path) => located(path.to_token_stream(), span),
+/// The content of a module that the expansion makes: relative paths begin one module further in.
+fn in_module(path: &Path, content: TokenStream, alias: Option<&Ident>) -> TokenStream {
+    let mut inner = path.clone();
+    let first = path.segments[0].ident.to_string();
+    let mut outer = path.segments[0].clone();
+    outer.ident = Ident::new("super", outer.ident.span());
+    let mut names = TokenStream::new();
+    match first.as_str() {
+        _ if path.leading_colon.is_some() => {}
+        "crate" | "$crate" => {}
+        "self" => inner.segments[0] = outer,
+        "super" => inner.segments.insert(0, outer),
+        // The name of a crate, or of something in the module around.
+        _ => {
+            names = quote!(
+                #[allow(unused_imports, clippy::wildcard_imports)]
+                use super::*;
+            )
         }
     }
+    let import = alias.map(|alias| import(&inner, alias));
+    let content = replaced(&inner, content, alias);
+    quote!(#names #import #content)
 }
 
 /// Whether `use` can import what the path names by another name.
@@ -147,19 +120,6 @@ fn import(path: &Path, alias: &Ident) -> TokenStream {
         .map_or_else(Span::call_site, |first| first.ident.span());
     let alias = Ident::new(&alias.to_string(), alias.span().located_at(span));
     quote_spanned!(span=> #[allow(unused_imports)] use #path as #alias;)
-}
-
-/// `::name`
-fn absolute(name: &str, span: Span) -> TokenStream {
-    let colon = |spacing| {
-        let mut colon = Punct::new(':', spacing);
-        colon.set_span(span);
-        TokenTree::Punct(colon)
-    };
-    let name = Ident::new(name, span);
-    [colon(Spacing::Joint), colon(Spacing::Alone), name.into()]
-        .into_iter()
-        .collect()
 }
 
 /// The tokens at another place, with the same meaning.
@@ -229,7 +189,7 @@ mod tests {
                 .replace("SELF", "self::graph_runtime")
         };
         assert_applied(&Runtime::Usual, text, text);
-        assert_applied(&Runtime::Renamed("gpu".to_owned()), text, &expected("::gpu"));
+        assert_applied(&given("::gpu"), text, &expected("::gpu"));
         assert_applied(&given("facade::rt"), text, &expected("facade::rt"));
     }
 

@@ -5,8 +5,8 @@ mod package;
 use package::Package;
 use std::path::Path;
 
-/// Kernels, a graph as an item, and a graph as an expression. `FIRST` and `ARGUMENT` give the path of the runtime where
-/// the manifest does not, and `RUNTIME` is the path that Rust code has for it.
+/// Kernels, a graph as an item, and a graph as an expression. `FIRST` and `ARGUMENT` give the path of the runtime if it
+/// has another than `graph_runtime`, and `RUNTIME` is the path that Rust code has for it.
 const PROGRAM: &str = r#"
 #[RUNTIME::cuda_kernels("WORKSPACE/ui-tests/kernels/ui.ptx"ARGUMENT)]
 unsafe extern "C" {
@@ -97,20 +97,15 @@ fn assert_compiles(package: &Package, source: &str) {
 }
 
 #[test]
-fn a_renamed_dependency_is_found() {
-    for (name, dependencies) in [
-        (
-            "renamed",
-            "my-gpu = { package = 'graph-runtime', path = 'WORKSPACE/graph-runtime' }",
-        ),
-        (
-            "renamed-in-the-workspace",
-            "my-gpu.workspace = true\n[workspace.dependencies.my-gpu]\npath = 'WORKSPACE/graph-runtime'\npackage = 'graph-runtime'",
-        ),
-    ] {
-        let package = Package::new(name, Some(dependencies)).expect("a package in the target folder");
-        assert_compiles(&package, &program("my_gpu", None));
-    }
+fn a_dependency_may_be_renamed() {
+    let dependency = "my-gpu = { package = 'graph-runtime', path = 'WORKSPACE/graph-runtime' }";
+    let package = Package::new("renamed", Some(dependency)).expect("a package in the target folder");
+    let in_the_root = format!(
+        "extern crate my_gpu as graph_runtime;\n{}",
+        program("graph_runtime", None)
+    );
+    let given = format!("pub mod given {{ {} }}\n", program("my_gpu", Some("my_gpu")));
+    assert_compiles(&package, &(in_the_root + &given));
 }
 
 #[test]

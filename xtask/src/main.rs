@@ -51,7 +51,7 @@ usage: cargo xtask <command>
                      run unit tests of crates with unsafe code under Miri, which
                      the nightly toolchain must have
   site               build the documentation into target/site/: README.md, docs/,
-                     and rustdoc
+                     and rustdoc; `cargo install mdbook` installs the tool for it
   gpu [--only KIND]  build what a machine with a GPU needs into .gpu/;
                      KIND is tests, delays, debug, runtime, examples, sanitizer
                      or bench

@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::{LitStr, Path, Token};
 
-/// The path of the runtime, and the input without the line that gives it. Without that line the manifest tells.
+/// The path of the runtime, and the input without the line that gives it. Without that line it is `::graph_runtime`.
 pub(super) fn runtime(input: TokenStream, report: &mut Report) -> (Runtime, TokenStream) {
     let mut tokens = input.clone().into_iter();
     let first = [tokens.next(), tokens.next(), tokens.next()];
@@ -17,10 +17,10 @@ pub(super) fn runtime(input: TokenStream, report: &mut Report) -> (Runtime, Toke
         Some(TokenTree::Group(attribute)),
     ] = first
     else {
-        return (Runtime::found(), input);
+        return (Runtime::Usual, input);
     };
     if hash.as_char() != '#' || mark.as_char() != '!' || !names_crate(&attribute) {
-        return (Runtime::found(), input);
+        return (Runtime::Usual, input);
     }
     let found = match path.parse2(attribute.stream()) {
         Ok(path) => Runtime::Given(path),
@@ -29,7 +29,7 @@ pub(super) fn runtime(input: TokenStream, report: &mut Report) -> (Runtime, Toke
                 "expected `#![crate = path]`, with the path of `graph_runtime` or of a module that has its items";
             let help = "write it as in Rust code, without quotes: `#![crate = facade::graph_runtime]`";
             report.push(mistake.span(), &error(Code::Syntax, message).help(help));
-            Runtime::found()
+            Runtime::Usual
         }
     };
     (found, tokens.collect())

@@ -50,7 +50,7 @@ pub(super) fn block(attribute: TokenStream, item: TokenStream, report: &mut Repo
         block.file = Some(file);
         runtime
     });
-    block.runtime = given.map_or_else(Runtime::found, Runtime::Given);
+    block.runtime = given.map_or(Runtime::Usual, Runtime::Given);
     drop_repetitions(&mut block, report);
     Some(block)
 }
