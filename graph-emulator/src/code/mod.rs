@@ -1,6 +1,7 @@
 //! Decoded code: one flat array of instructions for a module. Every operand is a slot, every modifier a number.
 
 mod operands;
+mod successors;
 mod call;
 mod matrix;
 mod mbarrier;
@@ -37,6 +38,7 @@ pub(crate) use mbarrier::{
     Arrive, BulkCopy, ClusterAddress, ClusterAddressOp, ClusterBarrier, Mbarrier, MbarrierOp, Phase,
 };
 pub(crate) use operands::Operands;
+pub(crate) use successors::Successors;
 pub(crate) use texture::{Outside, Place, Side, SurfaceAccess, TexelType, TextureFetch, TextureQuery};
 pub(crate) use video::{Part, Source, Then, Video, VideoOp};
 pub(crate) use warp::{Barrier, BarrierOp, Collective, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
@@ -318,100 +320,3 @@ pub(crate) enum Op {
 
 // Larger operations make every kernel slower: rare ones are boxed.
 const _: () = assert!(size_of::<Op>() <= 32);
-
-impl Op {
-    /// The instructions that it may branch to, none if it ends the thread; `None` if the next instruction always
-    /// follows.
-    pub(crate) fn targets(&self) -> Option<&[u32]> {
-        match self {
-            Op::Branch(target) => Some(std::slice::from_ref(target)),
-            Op::BranchIndexed { targets, .. } => Some(targets),
-            Op::Return | Op::Exit | Op::Trap => Some(&[]),
-            Op::Nop
-            | Op::Integer(_)
-            | Op::Multiply(_)
-            | Op::Shift(_)
-            | Op::Bits(_)
-            | Op::Carry(_)
-            | Op::Video(_)
-            | Op::Float(_)
-            | Op::Math(_)
-            | Op::Compare(_)
-            | Op::Test(_)
-            | Op::Select(_)
-            | Op::Move(_)
-            | Op::Predicate(_)
-            | Op::Convert(_)
-            | Op::Narrow(_)
-            | Op::Load(_)
-            | Op::Store(_)
-            | Op::Atomic(_)
-            | Op::Sequence(_)
-            | Op::AsyncCopy(_)
-            | Op::LocalAddress { .. }
-            | Op::IsSpace { .. }
-            | Op::Fence
-            | Op::Clock { .. }
-            | Op::Call(_)
-            | Op::NanoSleep
-            | Op::Barrier(_)
-            | Op::Mbarrier(_)
-            | Op::BulkCopy(_)
-            | Op::TextureFetch(_)
-            | Op::TextureQuery(_)
-            | Op::Surface(_)
-            | Op::Cluster(_)
-            | Op::ClusterAddress(_)
-            | Op::Collective(_)
-            | Op::Matrix(_)
-            | Op::ActiveMask { .. } => None,
-        }
-    }
-
-    /// Changes the instructions that it may branch to: all of its [`targets`](Op::targets).
-    pub(crate) fn retarget(&mut self, to: impl Fn(u32) -> u32) {
-        match self {
-            Op::Branch(target) => *target = to(*target),
-            Op::BranchIndexed { targets, .. } => *targets = targets.iter().map(|&target| to(target)).collect(),
-            Op::Return | Op::Exit | Op::Trap => {}
-            Op::Nop
-            | Op::Integer(_)
-            | Op::Multiply(_)
-            | Op::Shift(_)
-            | Op::Bits(_)
-            | Op::Carry(_)
-            | Op::Video(_)
-            | Op::Float(_)
-            | Op::Math(_)
-            | Op::Compare(_)
-            | Op::Test(_)
-            | Op::Select(_)
-            | Op::Move(_)
-            | Op::Predicate(_)
-            | Op::Convert(_)
-            | Op::Narrow(_)
-            | Op::Load(_)
-            | Op::Store(_)
-            | Op::Atomic(_)
-            | Op::Sequence(_)
-            | Op::AsyncCopy(_)
-            | Op::LocalAddress { .. }
-            | Op::IsSpace { .. }
-            | Op::Fence
-            | Op::Clock { .. }
-            | Op::Call(_)
-            | Op::NanoSleep
-            | Op::Barrier(_)
-            | Op::Mbarrier(_)
-            | Op::BulkCopy(_)
-            | Op::TextureFetch(_)
-            | Op::TextureQuery(_)
-            | Op::Surface(_)
-            | Op::Cluster(_)
-            | Op::ClusterAddress(_)
-            | Op::Collective(_)
-            | Op::Matrix(_)
-            | Op::ActiveMask { .. } => {}
-        }
-    }
-}

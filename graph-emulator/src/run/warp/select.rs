@@ -1,6 +1,6 @@
 //! Selection of the lanes of a warp that run next.
 
-use crate::code::{Code, Collective, Op};
+use crate::code::{Code, Collective, Op, Successors};
 use crate::state::{LANES, Warp, first, lanes};
 
 /// Lanes that run together.
@@ -94,47 +94,9 @@ impl Warp {
     /// The member masks of a waiting lane's operation.
     fn members(&mut self, lane: usize, op: &Op) -> [u32; LANES] {
         self.registers.frame = self.activations[self.frames[lane] as usize].frame;
-        match op {
-            Op::Collective(op) => *self.registers.get32(op.members()),
-            // Only these two families wait for other lanes.
-            Op::Matrix(op) => *self.registers.get32(op.mask),
-            Op::Branch(_) | Op::BranchIndexed { .. } | Op::Return | Op::Exit | Op::Trap => [0; LANES],
-            Op::Nop
-            | Op::Integer(_)
-            | Op::Multiply(_)
-            | Op::Shift(_)
-            | Op::Bits(_)
-            | Op::Carry(_)
-            | Op::Video(_)
-            | Op::Float(_)
-            | Op::Math(_)
-            | Op::Compare(_)
-            | Op::Test(_)
-            | Op::Select(_)
-            | Op::Move(_)
-            | Op::Predicate(_)
-            | Op::Convert(_)
-            | Op::Narrow(_)
-            | Op::Load(_)
-            | Op::Store(_)
-            | Op::Atomic(_)
-            | Op::Sequence(_)
-            | Op::AsyncCopy(_)
-            | Op::LocalAddress { .. }
-            | Op::IsSpace { .. }
-            | Op::Fence
-            | Op::Clock { .. }
-            | Op::Call(_)
-            | Op::NanoSleep
-            | Op::Barrier(_)
-            | Op::Mbarrier(_)
-            | Op::BulkCopy(_)
-            | Op::TextureFetch(_)
-            | Op::TextureQuery(_)
-            | Op::Surface(_)
-            | Op::Cluster(_)
-            | Op::ClusterAddress(_)
-            | Op::ActiveMask { .. } => [0; LANES],
+        match op.successors() {
+            Successors::Together(members) => *self.registers.get32(members),
+            Successors::Next | Successors::Branch(_) | Successors::End => [0; LANES],
         }
     }
 
