@@ -4,7 +4,7 @@ pub(crate) mod graphed;
 
 use crate::backend::executable::Updated;
 use crate::error::Result;
-use crate::graph::captured::CapturedGraph;
+use crate::graph::captured_graph::CapturedGraph;
 use crate::graph::definition::Definition;
 use crate::graph::future::LaunchFuture;
 use crate::graph::{Graph, RawGraph};

@@ -123,15 +123,15 @@ pub use cudarc::driver::CudaStream;
 pub use device::Device;
 pub use error::{CudaError, Error, Result, Site};
 pub use expansion::argument::{DeviceShare, HostShare};
-pub use graph::captured::{CapturedGraph, is_capturing};
+pub use graph::captured_graph::{CapturedGraph, is_capturing};
+pub use graph::change::edit::EditResult;
+pub use graph::change::update::Update;
 pub use graph::definition::Definition;
 pub use graph::future::LaunchFuture;
 pub use graph::handle::NodeHandle;
 pub use graph::host_split::HostSplit;
 pub use graph::node::NodeId;
-pub use graph::open::EditResult;
 pub use graph::rng::{Rng, RngHandle};
-pub use graph::update::Update;
 pub use graph::{Graph, RawGraph};
 
 #[cfg(feature = "fault-injection")]
@@ -372,8 +372,8 @@ pub mod private {
     };
     pub use crate::expansion::target::{NodeTarget, after, check_part, chosen, inner_length, length};
     pub use crate::expansion::update::{check_reached, each, own, own_rng, own_slice, own_table};
-    pub use crate::graph::open::{EditedGraph, edit, edit_nodes, set_param};
-    pub use crate::graph::plain::{PlainParam, plain_param};
+    pub use crate::graph::change::direct_param::{PlainParam, plain_param};
+    pub use crate::graph::change::edit::{EditedGraph, edit, edit_nodes, set_param};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};

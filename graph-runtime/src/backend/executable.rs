@@ -94,8 +94,8 @@ impl Executable {
         }
     }
 
-    /// Makes this executable, which is only prepared, with what `old` has: see [`CudaExecutable::take_over`].
-    pub(crate) fn take_over(
+    /// Makes this executable, which is only prepared, with what `old` has: see [`CudaExecutable::update_from`].
+    pub(crate) fn update_from(
         &mut self,
         blueprint: &Blueprint<'_>,
         old: &mut Self,
@@ -103,7 +103,7 @@ impl Executable {
         like: bool,
     ) -> Result<Updated> {
         match (self, old) {
-            (Executable::Cuda(new), Executable::Cuda(old)) => new.take_over(blueprint, old, (draft, program), like),
+            (Executable::Cuda(new), Executable::Cuda(old)) => new.update_from(blueprint, old, (draft, program), like),
             (new, old) => {
                 old.wait(draft).or_else(|error| match old {
                     Executable::Cuda(_) => Err(error),
@@ -119,7 +119,7 @@ impl Executable {
         }
     }
 
-    /// Makes the graph launchable again after a failed [`Executable::take_over`] by another one.
+    /// Makes the graph launchable again after a failed [`Executable::update_from`] by another one.
     pub(crate) fn restore(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.restore(draft, program),

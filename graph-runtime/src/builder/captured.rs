@@ -5,7 +5,7 @@ use crate::backend::device::Backend;
 use crate::backend::device::recording::Recording;
 use crate::backend::storage::Storage;
 use crate::error::{At, Error, Result, Site};
-use crate::graph::captured::CapturedGraph;
+use crate::graph::captured_graph::CapturedGraph;
 use crate::program::Op;
 use crate::program::capture::{BoxError, CaptureCall, CaptureMode, CaptureOptions, CaptureStream};
 use crate::program::pointer::{Addresses, Kept, NodeArguments};

@@ -2,8 +2,8 @@
 
 use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
+use crate::graph::change::update::Update;
 use crate::graph::handle::NodeHandle;
-use crate::graph::update::Update;
 use crate::shape::place::Place;
 use crate::shape::table::Table;
 use graph_plan::{Mode, Text, same};

@@ -6,7 +6,7 @@
 use super::declare;
 use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, mistakes};
-use crate::graph::update::Update;
+use crate::graph::change::update::Update;
 use crate::kernel::{KernelCall, Launch};
 use crate::shape::place::{Copied, Memory, OnDevice, Place};
 use crate::shape::rectangle::Rectangle;

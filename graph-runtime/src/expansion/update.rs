@@ -1,8 +1,8 @@
 //! Changes nodes of graphs and child graphs that `cuda_graph!` has declared.
 
 use crate::error::{Error, Result, Site};
+use crate::graph::change::update::Update;
 use crate::graph::rng::Rng;
-use crate::graph::update::Update;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use crate::shape::table::{Table, bytes_of, padded};

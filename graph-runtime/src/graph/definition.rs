@@ -7,8 +7,8 @@ use crate::backend::blueprint::{Blueprint, Programmatic};
 use crate::backend::device::options::{DebugOptions, InstantiateOptions};
 use crate::backend::executable::{Executable, Updated};
 use crate::error::{Error, Result, Site};
+use crate::graph::change::state::Edit;
 use crate::graph::dump::dump;
-use crate::graph::edit::Edit;
 use crate::graph::{Graph, GraphData};
 use crate::program::array::ArrayForm;
 use crate::program::capture::BoxError;
@@ -313,7 +313,7 @@ impl<G> Definition<G> {
             executable: old_executable,
             ..
         } = old;
-        let taken = executable.take_over(&blueprint, old_executable, (draft, program), like);
+        let taken = executable.update_from(&blueprint, old_executable, (draft, program), like);
         let updated = match taken {
             Ok(updated) => updated,
             Err(error) => {

@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
-use crate::graph::batch::ChosenLaunch;
-use crate::graph::enable;
+use crate::graph::change::batch::ChosenLaunch;
+use crate::graph::change::enable;
+use crate::graph::change::update::update;
 use crate::graph::node::NodeId;
-use crate::graph::update::update;
 use crate::kernel::Dimensions;
 use crate::program::{KernelOp, Op};
 

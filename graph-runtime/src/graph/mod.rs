@@ -1,22 +1,14 @@
 //! A built graph: launching it, waiting for it, and its memory.
 
 pub(crate) mod definition;
-pub(crate) mod open;
-pub(crate) mod captured;
+pub(crate) mod captured_graph;
 mod report;
 pub(crate) mod rng;
 pub(crate) mod dump;
 mod reset;
 mod mapped;
 pub(crate) mod handle;
-pub(crate) mod parts;
-pub(crate) mod plain;
-pub(crate) mod update;
-mod commit;
-mod enable;
-pub(crate) mod rebind;
-pub(crate) mod batch;
-pub(crate) mod edit;
+pub(crate) mod change;
 pub(crate) mod node;
 pub(crate) mod host_split;
 pub(crate) mod future;
@@ -28,14 +20,14 @@ use crate::backend::shared::SharedResources;
 use crate::backend::storage::Storage;
 use crate::device::Device;
 use crate::error::{At, Error, Result, Site};
-use crate::graph::edit::{Edit, HalfEdited};
+use crate::graph::change::edit::{EditResult, OpenEdit};
+use crate::graph::change::state::{Edit, HalfEdited};
+use crate::graph::change::update::Update;
 use crate::graph::future::LaunchFuture;
 use crate::graph::handle::NodeHandle;
 use crate::graph::host_split::HostSplit;
 use crate::graph::node::NodeId;
-use crate::graph::open::{EditResult, OpenEdit};
 use crate::graph::rng::{BuiltRng, Rng, RngHandle};
-use crate::graph::update::Update;
 use crate::kernel::Launch;
 use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef};
 use crate::program::declared::AllDeclaredNodes;
@@ -469,7 +461,7 @@ impl Graph {
     /// * [`Error::Cuda`] if the driver refuses a change. If it then also refuses to change the nodes back,
     ///   [`Graph::launch`] fails until an update has succeeded.
     pub fn update(&mut self, what: &'static str, f: impl FnOnce(&mut Update<'_>) -> Result<()>) -> Result<()> {
-        update::update(self, what, f)
+        change::update::update(self, what, f)
     }
 
     /// Makes several changes at once, all or none: `change` gets the graph, and requests them as it would make them
@@ -509,7 +501,7 @@ impl Graph {
     /// * [`Error::Cuda`] if the driver refuses a change. If it then also refuses to change the nodes back,
     ///   [`Graph::launch`] fails until an edit has succeeded.
     pub fn edit<R: EditResult>(&mut self, change: impl FnOnce(&mut Self) -> R) -> Result<()> {
-        open::edit_nodes(self, |graph| graph, change)
+        change::edit::edit_nodes(self, |graph| graph, change)
     }
 
     /// Returns a handle to a node. If the graph has no such node, the handle has no name, and its methods that change

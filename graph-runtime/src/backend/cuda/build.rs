@@ -1,12 +1,12 @@
 //! Making an executable graph: memory, modules, nodes, instantiation, upload.
 
 use super::add::Adder;
+use super::change::prepared_launch::PreparedLaunches;
 use super::conditional::{self, Turn};
 use super::failure::Failure;
 use super::fill::Fill;
-use super::kept::KeptObjects;
 use super::kernels::{self, Kernels};
-use super::ready::ReadyLaunches;
+use super::user_objects::UserObjects;
 use super::{CudaExecutable, attribute, delay, programmatic};
 use crate::backend::blueprint::{Blueprint, Programmatic};
 use crate::backend::device::Backend;
@@ -83,8 +83,8 @@ impl CudaExecutable {
             setters: Vec::new(),
             kernels: Kernels::new(cuda),
             adder: Adder::new(cuda, &storage),
-            ready: ReadyLaunches::default(),
-            kept: ManuallyDrop::new(KeptObjects::new(blueprint, &storage)),
+            prepared: PreparedLaunches::default(),
+            user_objects: ManuallyDrop::new(UserObjects::new(blueprint, &storage)),
             storage: ManuallyDrop::new(storage),
             in_flight: Cell::new(0),
         };

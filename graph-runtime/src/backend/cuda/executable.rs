@@ -1,8 +1,8 @@
 //! A graph in a CUDA context: launching it, waiting for it, changing it and freeing it.
 
 use super::attribute;
+use super::change::prepared_launch::PreparedLaunch;
 use super::fill::{Fill, is_skipped_memset};
-use super::ready::ReadyLaunch;
 use super::{CudaExecutable, EVENT, LOST, OWN};
 use crate::backend::calls::Calls;
 use crate::backend::device::cuda::twice;
@@ -25,12 +25,12 @@ impl CudaExecutable {
 
     /// The bytes of device memory besides that of resources.
     pub(crate) fn workspaces(&self) -> usize {
-        self.kept.bytes()
+        self.user_objects.bytes()
     }
 
     /// The host functions.
     pub(crate) fn calls(&self) -> &Calls {
-        &self.kept.calls
+        &self.user_objects.calls
     }
 
     /// The node by which `exec` knows a node of the program.
@@ -299,9 +299,9 @@ impl CudaExecutable {
         while let [ChangedValue { node, argument, word }, rest @ ..] = values {
             values = rest;
             let (node, argument, word) = (*node, *argument, *word);
-            let ready = match self.ready.get(node) {
+            let ready = match self.prepared.get(node) {
                 Some(ready) => ready,
-                None => match self.put_ready(program, node) {
+                None => match self.prepare_launch_of(program, node) {
                     Some(ready) => ready,
                     None => return Ok(false),
                 },
@@ -321,12 +321,12 @@ impl CudaExecutable {
 
     /// The launch of a kernel whose values are changed for the first time; `None` if it cannot be ready.
     #[cold]
-    fn put_ready(&mut self, program: &Program, node: usize) -> Option<&ReadyLaunch> {
+    fn prepare_launch_of(&mut self, program: &Program, node: usize) -> Option<&PreparedLaunch> {
         let Op::Kernel(kernel) = &program.ops[node] else {
             return None;
         };
-        let ready = ReadyLaunch::of(program, kernel, self.handle(node), &self.kernels, &self.adder)?;
-        Some(self.ready.put(node, ready))
+        let ready = PreparedLaunch::of(program, kernel, self.handle(node), &self.kernels, &self.adder)?;
+        Some(self.prepared.put(node, ready))
     }
 
     /// Destroys the textures that nodes have no longer, if no launch is in flight. The context is current. A node that
@@ -440,7 +440,7 @@ impl Drop for CudaExecutable {
             let _ = unsafe { driver::stream::destroy(self.stream) };
         }
         // SAFETY: the graph is gone (fact 8), and `self` is not used again.
-        unsafe { ManuallyDrop::drop(&mut self.kept) };
+        unsafe { ManuallyDrop::drop(&mut self.user_objects) };
         // SAFETY: nothing uses the memory any more (fact 3), and `self` is not used again.
         unsafe { ManuallyDrop::drop(&mut self.storage) };
     }

@@ -115,7 +115,7 @@ impl Fill {
     }
 
     /// The way to set rows that lie apart: the kernel, since a CUDA memset of rows can neither be disabled (see
-    /// [`super::skip`]) nor be made smaller.
+    /// [`super::change::enabled`]) nor be made smaller.
     fn rows(value: &[u8], to: &ByteRectangle, will_update: bool) -> Self {
         let (start, width, pitch) = (to.part().start, to.width(), to.pitch());
         let aligned = [start, width, pitch].iter().all(|number| number.is_multiple_of(4));

@@ -38,8 +38,8 @@ impl CudaExecutable {
             "{}",
             self.cuda.api().names().add_host_node
         )?;
-        let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
-        // SAFETY: by the caller's promise; `run` takes this address, and `self.kept` has a call for each such node of
+        let call = self.user_objects.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
+        // SAFETY: by the caller's promise; `run` takes this address, and `self.user_objects` has a call for each such node of
         // the program.
         unsafe { self.cuda.api().add_host_node(graph, after, run, call.cast_mut().cast()) }
     }
@@ -47,7 +47,7 @@ impl CudaExecutable {
     /// Makes later launches call the function of `node` with its memory where that is now.
     pub(super) fn apply_call(&mut self, node: usize) -> Result<(), CudaError> {
         self.renew_call(node)?;
-        let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
+        let call = self.user_objects.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
         // SAFETY: fact 1 of `CudaExecutable`; the node is a host node; `run` takes this address (fact 8).
         unsafe {
             self.cuda
@@ -60,13 +60,13 @@ impl CudaExecutable {
     pub(super) fn renew_call(&mut self, node: usize) -> Result<(), CudaError> {
         /// The most retired functions that are kept for launches in flight. The next change waits for these launches.
         const MAX_RETIRED: usize = 64;
-        if self.kept.calls.retired() >= MAX_RETIRED {
+        if self.user_objects.calls.retired() >= MAX_RETIRED {
             self.wait()?;
         }
         if self.in_flight.get() == 0 {
-            self.kept.calls.forget_retired();
+            self.user_objects.calls.forget_retired();
         }
-        self.kept.calls.renew(node, &self.storage);
+        self.user_objects.calls.renew(node, &self.storage);
         self.cuda.bind() // destructors of retired functions, which are code of the user, may have run
     }
 
@@ -94,7 +94,7 @@ impl CudaExecutable {
                 "{}",
                 self.cuda.api().names().add_wait_node
             )?;
-            // SAFETY: by the caller's promise; the event lives as long as `self.kept` (fact 8 of `CudaExecutable`).
+            // SAFETY: by the caller's promise; the event lives as long as `self.user_objects` (fact 8 of `CudaExecutable`).
             unsafe { self.cuda.api().add_wait_node(graph, after, event) }
         } else {
             announce!(

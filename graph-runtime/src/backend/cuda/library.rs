@@ -20,18 +20,18 @@ impl CudaExecutable {
         let draft = blueprint.draft;
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         let failed = |message| Error::Node { site: site(), message };
-        let (addresses, pool) = (&self.kept.addresses, blueprint.shared.pool());
+        let (addresses, pool) = (&self.user_objects.addresses, blueprint.shared.pool());
         let captured = match call.take_recorded() {
             Some(graph) => Ok(Captured::recorded(&self.cuda, graph)),
             None => Captured::new(&self.cuda, addresses, pool, call.options().mode),
         };
         let captured = captured.map_err(|error| failed(error.to_string()))?;
         // From now on it is leaked if nobody can wait for its work.
-        self.kept.captured.insert(node, captured);
+        self.user_objects.captured.insert(node, captured);
         if call.options().warm_up > 0 {
             self.warm_up(blueprint, node, call)?;
         }
-        let Some(captured) = self.kept.captured.get_mut(&node) else {
+        let Some(captured) = self.user_objects.captured.get_mut(&node) else {
             return Ok(()); // it was just inserted
         };
         let allocations = match blueprint.program.whole_capture() {
@@ -61,7 +61,7 @@ impl CudaExecutable {
         self.note_launch();
         // SAFETY: fact 1 of `CudaExecutable`. Afterwards, no launch that conflicts with the claims is in flight.
         unsafe { driver::stream::synchronize(stream) }.at(site)?;
-        if let Some(session) = self.kept.captured.get_mut(&node).and_then(Captured::session) {
+        if let Some(session) = self.user_objects.captured.get_mut(&node).and_then(Captured::session) {
             for _ in 0..call.options().warm_up {
                 let ran = session.run_eagerly(call);
                 ran.map_err(|message| Error::Node { site: site(), message })?;
@@ -73,16 +73,16 @@ impl CudaExecutable {
         self.wait().at(site)
     }
 
-    /// The graph that was captured for a node, which `self.kept` keeps.
+    /// The graph that was captured for a node, which `self.user_objects` keeps.
     pub(super) fn captured(&self, node: usize) -> CUgraph {
-        let captured = self.kept.captured.get(&node);
+        let captured = self.user_objects.captured.get(&node);
         captured.map_or(std::ptr::null_mut(), Captured::graph)
     }
 
     /// Makes all of the graph of what the closure has captured, instead of adding nodes to an empty one.
     pub(super) fn adopt(&mut self, node: usize) {
         self.graph = self
-            .kept
+            .user_objects
             .captured
             .get_mut(&node)
             .map_or(std::ptr::null_mut(), Captured::take);
@@ -94,8 +94,8 @@ impl CudaExecutable {
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
         let addresses = Arc::new(Addresses::new(self.storage.iter().map(Storage::first)));
-        self.kept.addresses = addresses.clone();
-        let Some(captured) = self.kept.captured.get_mut(&node) else {
+        self.user_objects.addresses = addresses.clone();
+        let Some(captured) = self.user_objects.captured.get_mut(&node) else {
             return Ok(()); // `build` captured it
         };
         if let Some(session) = captured.session() {
@@ -107,12 +107,12 @@ impl CudaExecutable {
 
     /// Drops values and workspaces that the closure has replaced, when no launch uses them any more.
     pub(super) fn clear_retired(&mut self, node: usize) -> Result<(), CudaError> {
-        let mut session = self.kept.captured.get_mut(&node).and_then(Captured::session);
+        let mut session = self.user_objects.captured.get_mut(&node).and_then(Captured::session);
         if !session.is_some_and(|session| session.has_retired()) {
             return Ok(());
         }
         self.wait()?;
-        session = self.kept.captured.get_mut(&node).and_then(Captured::session);
+        session = self.user_objects.captured.get_mut(&node).and_then(Captured::session);
         session.into_iter().for_each(Capturing::clear_retired);
         self.cuda.bind() // the destructors are code of the user
     }
@@ -137,7 +137,7 @@ impl CudaExecutable {
             "{}",
             self.cuda.api().names().add_child_node
         )?;
-        // SAFETY: by the caller's promise; `prepare` has captured a graph for each such node, which `self.kept` keeps.
+        // SAFETY: by the caller's promise; `prepare` has captured a graph for each such node, which `self.user_objects` keeps.
         unsafe { self.cuda.api().add_child_node(graph, after, self.captured(node)) }
     }
 
@@ -166,7 +166,7 @@ impl CudaExecutable {
         let site = RawSite {
             graph,
             context: self.cuda.context(),
-            addresses: &self.kept.addresses,
+            addresses: &self.user_objects.addresses,
         };
         let added = call.add(&site, after);
         self.cuda.bind().map_err(|error| (node, error))?;

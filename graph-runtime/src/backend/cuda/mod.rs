@@ -12,17 +12,14 @@ macro_rules! announce {
 }
 
 mod debug;
-mod take_over;
 mod build;
-mod renew;
+mod change;
 mod shared;
-mod skip;
 mod executable;
 mod child;
 mod conditional;
 mod library;
 mod host;
-mod ready;
 mod delay;
 mod programmatic;
 mod memory_nodes;
@@ -30,16 +27,16 @@ mod add;
 mod attribute;
 mod texture;
 mod kernels;
-mod kept;
+mod user_objects;
 mod capture;
 mod fill;
 mod failure;
 
 use crate::backend::cuda::add::Adder;
+use crate::backend::cuda::change::prepared_launch::PreparedLaunches;
 use crate::backend::cuda::conditional::Setter;
-use crate::backend::cuda::kept::KeptObjects;
 use crate::backend::cuda::kernels::Kernels;
-use crate::backend::cuda::ready::ReadyLaunches;
+use crate::backend::cuda::user_objects::UserObjects;
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::device::options::InstantiateOptions;
@@ -50,9 +47,9 @@ use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
+pub use change::update_from::Updated;
 pub(crate) use debug::DebugExecutable;
 pub(crate) use executable::{CAPTURED, launch_error};
-pub use take_over::Updated;
 
 /// An instantiated graph with everything that its launches use.
 ///
@@ -65,7 +62,7 @@ pub use take_over::Updated;
 ///    `with_nodes` and `instantiate` in the context of `cuda`, are given to nobody who could destroy them without
 ///    `unsafe`, and are destroyed in `drop` only (events, which are counted, after it). Only `exec` may be replaced
 ///    before, when no launch is in flight: by a new one (`renew`), or by that of another `CudaExecutable`, which has
-///    none afterwards (`take_over`). Where there is none, it is null, and nothing is launched. And a captured graph,
+///    none afterwards (`update_from`). Where there is none, it is null, and nothing is launched. And a captured graph,
 ///    whose `graph` was captured by `with_nodes`, gets another one when it is recorded again (`record_again`): `exec`
 ///    needs it no longer (D1). `exec` was instantiated from `graph` or, if there is an `origin`, from that one's graph,
 ///    which lives as long as `exec`; [`CudaExecutable::handle`] is a node of it. `cuda` keeps the context alive (C1).
@@ -152,8 +149,8 @@ pub(crate) struct CudaExecutable {
     setters: Vec<Setter>,
     kernels: Kernels,
     adder: Adder,
-    ready: ReadyLaunches,
-    kept: ManuallyDrop<KeptObjects>,
+    prepared: PreparedLaunches,
+    user_objects: ManuallyDrop<UserObjects>,
     storage: ManuallyDrop<Vec<Storage>>,
     in_flight: Cell<u8>,
 }

@@ -95,7 +95,7 @@ impl CudaExecutable {
 
     /// Replaces the memory of a resource. The caller must apply the nodes that use it again.
     pub(crate) fn rebind(&mut self, resource: usize, storage: Storage) {
-        self.ready.clear(); // they have addresses
+        self.prepared.clear(); // they have addresses
         self.adder.rebind(resource, &storage);
         self.storage[resource] = storage;
         self.rebound = true;

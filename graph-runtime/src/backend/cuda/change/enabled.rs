@@ -5,8 +5,8 @@
 //! (`xtask/faults.cpp` shows it). So a skipped memset sets a few bytes that nothing reads. (Rows that lie apart are set
 //! by a kernel: [`Fill::of`].)
 
-use super::CudaExecutable;
-use super::fill::Fill;
+use crate::backend::cuda::CudaExecutable;
+use crate::backend::cuda::fill::Fill;
 use crate::backend::device::cuda_memory::CudaMemory;
 use crate::driver::MemsetNodeParams;
 use crate::error::{At, CudaError, Result, Site};
@@ -58,7 +58,13 @@ impl CudaExecutable {
 
     /// For a node whose part updates choose: makes later launches run it as `program` now says, or skip it if it is not
     /// `enabled` or has nothing to do.
-    pub(super) fn apply_part(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
+    pub(in crate::backend::cuda) fn apply_part(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        node: usize,
+        enabled: bool,
+    ) -> Result<()> {
         if self.stale || program.reach(node).is_none_or(Reach::is_empty) {
             // Either making the graph anew applies this, or the node is an empty one, since no update can give it work.
             return Ok(());
@@ -86,7 +92,7 @@ impl CudaExecutable {
     }
 
     /// Enables every node that CUDA skips, whatever the program says.
-    pub(super) fn enable_all(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+    pub(in crate::backend::cuda) fn enable_all(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         for (node, op) in program.ops.iter().enumerate() {
             let skipped = match op {
                 Op::Kernel(_) => !program.enabled[node],
@@ -118,7 +124,7 @@ impl CudaExecutable {
 
     /// Makes a memset node set one element that nothing reads. Several nodes may set it at the same time.
     fn set_nothing(&mut self, node: usize, size: u32, value: u32) -> Result<(), CudaError> {
-        let nowhere = match &mut self.kept.nowhere {
+        let nowhere = match &mut self.user_objects.nowhere {
             Some(memory) => memory,
             none => none.insert(CudaMemory::zeroed(&self.cuda, ELEMENT)?),
         };

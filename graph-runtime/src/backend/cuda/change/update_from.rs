@@ -1,8 +1,8 @@
 //! Whole-graph update: the executable graph of one graph is given to another graph of the same shape, whose memory,
 //! kernels and values it has from then on.
 
-use super::{CudaExecutable, Origin, attribute};
 use crate::backend::blueprint::Blueprint;
+use crate::backend::cuda::{CudaExecutable, Origin, attribute};
 use crate::driver::RelaxedCapture;
 use crate::error::{At, Result, Site};
 use crate::program::{Op, Program};
@@ -26,7 +26,7 @@ impl CudaExecutable {
     /// as their indices do. Waits for the launches of `old` first.
     ///
     /// After an error, `self` must be dropped, and `old` be [restored](CudaExecutable::restore).
-    pub(crate) fn take_over(
+    pub(crate) fn update_from(
         &mut self,
         blueprint: &Blueprint<'_>,
         old: &mut Self,
@@ -89,7 +89,7 @@ impl CudaExecutable {
         ready.map(|()| true)
     }
 
-    /// Makes the executable graph anew if a failed [`CudaExecutable::take_over`] may have changed it.
+    /// Makes the executable graph anew if a failed [`CudaExecutable::update_from`] may have changed it.
     pub(crate) fn restore(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         match self.stale {
             true => self.renew(draft, program),

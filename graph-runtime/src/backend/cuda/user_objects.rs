@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The objects of the user, and their streams and memory. They are dropped only when no launch is in flight and the
 /// graph is destroyed; if that is not sure, they are leaked. Closures are dropped before the streams to which they may
 /// hold handles.
-pub(super) struct KeptObjects {
+pub(super) struct UserObjects {
     pub(super) calls: Calls,
     /// The closures of `capture` and `raw` nodes.
     _closures: Vec<Arc<dyn Any + Send + Sync>>,
@@ -29,7 +29,7 @@ pub(super) struct KeptObjects {
     pub(super) nowhere: Option<CudaMemory>,
 }
 
-impl KeptObjects {
+impl UserObjects {
     pub(super) fn new(blueprint: &Blueprint<'_>, storage: &[Storage]) -> Self {
         let event = |(_, op): (usize, &Op)| match op {
             Op::Record(event) | Op::Wait(event) => Some(event.clone()),

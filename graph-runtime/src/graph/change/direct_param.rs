@@ -56,7 +56,7 @@ impl PlainUses {
     /// Requests that all nodes that mention a param get its value. Returns false if some node needs its declaration for
     /// that, since the kernel takes another type, which the value may not fit, or since a contract mentions it.
     #[inline]
-    pub(super) fn put(
+    pub(in crate::graph) fn put(
         &mut self,
         graph: &Graph,
         values: &mut Vec<ChangedValue>,

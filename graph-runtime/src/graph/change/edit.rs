@@ -2,11 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::graph::batch::Batch;
-use crate::graph::commit::commit;
-use crate::graph::edit::Edit;
-use crate::graph::plain::{PlainParam, PlainUses};
-use crate::graph::update::{Update, collect};
+use crate::graph::change::batch::Batch;
+use crate::graph::change::commit::commit;
+use crate::graph::change::direct_param::{PlainParam, PlainUses};
+use crate::graph::change::state::Edit;
+use crate::graph::change::update::{Update, collect};
 
 pub(crate) mod sealed {
     pub trait EditResult {
@@ -115,7 +115,7 @@ pub struct EditedGraph<G> {
 
 impl Graph {
     /// Requests a change in the edit whose closure is running. Returns `Ok`: the change is made when that ends.
-    pub(super) fn request(&mut self, change: impl FnOnce(&mut OpenEdit)) -> Result<()> {
+    pub(in crate::graph) fn request(&mut self, change: impl FnOnce(&mut OpenEdit)) -> Result<()> {
         change(self.edit.get_or_insert_default());
         Ok(())
     }
@@ -138,7 +138,7 @@ impl Graph {
     }
 
     /// Returns the error of a change. If an edit requested that, the edit will fail, too.
-    pub(super) fn refuse(&mut self, error: Error) -> Result<()> {
+    pub(in crate::graph) fn refuse(&mut self, error: Error) -> Result<()> {
         if self.half_edited.is_open()
             && let Some(open) = &mut self.edit
         {

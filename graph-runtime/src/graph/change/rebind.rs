@@ -5,7 +5,7 @@ use crate::backend::shared::SharedResources;
 use crate::error::mistakes;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::graph::edit::Edit;
+use crate::graph::change::state::Edit;
 use crate::program::Op;
 use crate::shape::Lengths;
 use crate::shape::place::{Place, Span};
@@ -85,7 +85,7 @@ fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory, lengths: (Lengths
 }
 
 /// Checks a rebinding by itself.
-pub(super) fn check_alone(
+pub(in crate::graph) fn check_alone(
     graph: &Graph,
     span: Span,
     memory: &SharedMemory,
@@ -124,7 +124,7 @@ pub(super) fn check_alone(
 
 /// Checks rebindings that are made together, of one resource each, and returns the memory that the graph will share
 /// after them.
-pub(super) fn check_together(graph: &Graph, memory: &[(usize, SharedMemory)]) -> Result<SharedResources> {
+pub(in crate::graph) fn check_together(graph: &Graph, memory: &[(usize, SharedMemory)]) -> Result<SharedResources> {
     let shared = graph.shared.with(memory);
     let overlaps = shared.overlaps(&graph.draft, &graph.device_used().backend);
     if !overlaps.is_empty() {

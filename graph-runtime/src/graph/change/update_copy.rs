@@ -1,8 +1,8 @@
 //! Changes copies and memsets of a built graph: their values, and which parts of memory they copy or set.
 
 use crate::error::{Error, Result, mistakes};
+use crate::graph::change::update::{Update, unsupported};
 use crate::graph::node::NodeId;
-use crate::graph::update::{Update, unsupported};
 use crate::kernel::Value;
 use crate::program::Op;
 use crate::shape::place::{Copied, Memory, OnDevice, Place, Span};

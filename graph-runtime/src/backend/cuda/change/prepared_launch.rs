@@ -1,7 +1,7 @@
 //! Launches of kernel nodes that are ready to be changed again: edits change the values of few nodes often.
 
-use super::add::{Adder, launch};
-use super::kernels::Kernels;
+use crate::backend::cuda::add::{Adder, launch};
+use crate::backend::cuda::kernels::Kernels;
 use crate::driver::{CUgraphExec, CUgraphNode, GraphApi, KernelNodeParams};
 use crate::error::CudaError;
 use crate::kernel::Value;
@@ -13,13 +13,13 @@ use std::ptr;
 /// The launches of kernel nodes whose values were changed. They have copies of addresses and handles, so all of them
 /// are forgotten when a node is changed in any other way.
 #[derive(Default)]
-pub(super) struct ReadyLaunches {
+pub(in crate::backend::cuda) struct PreparedLaunches {
     /// By node; empty before the first change.
-    of: Vec<Option<Box<ReadyLaunch>>>,
+    of: Vec<Option<Box<PreparedLaunch>>>,
 }
 
 /// The launch of one kernel node.
-pub(super) struct ReadyLaunch {
+pub(in crate::backend::cuda) struct PreparedLaunch {
     handle: CUgraphNode,
     params: KernelNodeParams,
     /// The index of the first argument in [`Program::arguments`].
@@ -33,13 +33,13 @@ pub(super) struct ReadyLaunch {
 /// The bytes of a small value or of an address, with zeros after them.
 type ArgumentBytes = [Cell<u64>; 2];
 
-impl ReadyLaunches {
+impl PreparedLaunches {
     #[inline]
-    pub(super) fn get(&self, node: usize) -> Option<&ReadyLaunch> {
+    pub(in crate::backend::cuda) fn get(&self, node: usize) -> Option<&PreparedLaunch> {
         self.of.get(node)?.as_deref()
     }
 
-    pub(super) fn put(&mut self, node: usize, ready: Box<ReadyLaunch>) -> &ReadyLaunch {
+    pub(in crate::backend::cuda) fn put(&mut self, node: usize, ready: Box<PreparedLaunch>) -> &PreparedLaunch {
         if self.of.len() <= node {
             self.of.resize_with(node + 1, || None);
         }
@@ -47,14 +47,14 @@ impl ReadyLaunches {
     }
 
     /// Forgets all launches.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::backend::cuda) fn clear(&mut self) {
         self.of.clear();
     }
 }
 
-impl ReadyLaunch {
+impl PreparedLaunch {
     /// The launch of a kernel node as it is now; `None` if it has arguments other than addresses and small values.
-    pub(super) fn of(
+    pub(in crate::backend::cuda) fn of(
         program: &Program,
         kernel: &KernelOp,
         handle: CUgraphNode,
@@ -86,7 +86,7 @@ impl ReadyLaunch {
 
     /// Gives an argument, by its index in [`Program::arguments`], another value of at most eight bytes.
     #[inline]
-    pub(super) fn take(&self, argument: usize, word: u64) {
+    pub(in crate::backend::cuda) fn take(&self, argument: usize, word: u64) {
         if let Some([bytes, _]) = self.bytes.get(argument.wrapping_sub(self.first)) {
             bytes.set(word);
         }
@@ -99,7 +99,7 @@ impl ReadyLaunch {
     /// `exec` lives, and was made of the graph in which `handle` is the node. Since `self` was made, nothing but values
     /// of the node has changed: not its kernel, its dimensions or the addresses of its memory, and not `handle`.
     #[inline]
-    pub(super) unsafe fn set(&self, api: GraphApi, exec: CUgraphExec) -> Result<(), CudaError> {
+    pub(in crate::backend::cuda) unsafe fn set(&self, api: GraphApi, exec: CUgraphExec) -> Result<(), CudaError> {
         // SAFETY: by the caller's promise; `params` points into `self`.
         unsafe { api.set_kernel_node(exec, self.handle, &self.params) }
     }

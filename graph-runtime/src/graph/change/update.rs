@@ -3,10 +3,10 @@
 use crate::backend::block::{Shareable, SharedMemory};
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
-use crate::graph::batch::{Batch, Change, ChosenLaunch, launch_of};
-use crate::graph::commit::commit;
+use crate::graph::change::batch::{Batch, Change, ChosenLaunch, launch_of};
+use crate::graph::change::commit::commit;
+use crate::graph::change::{enable, rebind};
 use crate::graph::node::NodeId;
-use crate::graph::{enable, rebind};
 use crate::kernel::source::resolve;
 use crate::kernel::{ArgumentKind, Callee, Dimensions, KernelCall, KernelFacts, Launch, launch_mistake};
 use crate::program::{Argument, ChangedValue, Difference, KernelOp, Op};
@@ -236,7 +236,7 @@ impl Update<'_> {
     }
 
     /// Requests launch dimensions for a node.
-    pub(super) fn choose(&mut self, node: usize, chosen: ChosenLaunch) -> Result<()> {
+    pub(in crate::graph) fn choose(&mut self, node: usize, chosen: ChosenLaunch) -> Result<()> {
         check_choice(self.graph, node)?;
         self.batch.launch(node, chosen);
         Ok(())
@@ -327,12 +327,12 @@ impl Update<'_> {
     }
 
     /// The site of errors about a node.
-    pub(super) fn site(&self, node: usize) -> Site {
+    pub(in crate::graph) fn site(&self, node: usize) -> Site {
         let draft = &self.graph.draft;
         Site::graph(&draft.name).at_node(&draft.nodes[node].name)
     }
 
-    pub(super) fn push(
+    pub(in crate::graph) fn push(
         &mut self,
         node: usize,
         op: Op,
@@ -357,7 +357,7 @@ impl Update<'_> {
 }
 
 /// Refuses nodes whose launch dimensions no handle may choose.
-pub(super) fn check_choice(graph: &Graph, node: usize) -> Result<()> {
+pub(in crate::graph) fn check_choice(graph: &Graph, node: usize) -> Result<()> {
     let site = || graph.site().at_node(&graph.draft.nodes[node].name);
     let Op::Kernel(kernel) = &graph.program.ops[node] else {
         return Err(unsupported(site(), "the node launches no kernel"));
@@ -381,7 +381,7 @@ fn keeps_attributes(launch: &Launch, built: &KernelOp) -> bool {
     same_cluster && (!launch.cooperative || built.is_cooperative())
 }
 
-pub(super) fn unsupported(site: Site, message: &'static str) -> Error {
+pub(in crate::graph) fn unsupported(site: Site, message: &'static str) -> Error {
     Error::Unsupported { site, message }
 }
 
@@ -402,7 +402,7 @@ pub(crate) fn update(
 
 /// Adds the changes that `f` requests to a batch.
 #[inline]
-pub(super) fn collect<'g>(
+pub(in crate::graph) fn collect<'g>(
     graph: &'g Graph,
     batch: &'g mut Batch,
     f: impl FnOnce(&mut Update<'g>) -> Result<()>,

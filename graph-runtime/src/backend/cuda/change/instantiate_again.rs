@@ -1,9 +1,9 @@
 //! Makes the executable graph anew after a change that CUDA does not make in place: to a copy of rows that lie apart,
 //! to a copy that now uses memory of another kind (of a pool, or of `cuMemAlloc`), or to all of a captured graph.
 
-use super::CudaExecutable;
-use super::OWN;
-use super::attribute;
+use crate::backend::cuda::CudaExecutable;
+use crate::backend::cuda::OWN;
+use crate::backend::cuda::attribute;
 use crate::driver::{CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::program::capture::CaptureCall;
@@ -25,7 +25,7 @@ impl CudaExecutable {
         }
         let graph = || Site::graph(&draft.name);
         if let Some(&first) = nodes.first() {
-            self.ready.clear(); // they know nothing but other values
+            self.prepared.clear(); // they know nothing but other values
             self.cuda.bind().at(|| graph().at_node(&draft.nodes[first].name))?;
             self.sweep_textures();
         }
@@ -59,7 +59,7 @@ impl CudaExecutable {
 
     /// Instantiates the graph again, from the current program and memory. After an error, this must succeed before the
     /// next launch.
-    pub(super) fn renew(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+    pub(in crate::backend::cuda) fn renew(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let _relaxed = RelaxedCapture::enter();
         self.discard(draft)?;
@@ -122,7 +122,7 @@ impl CudaExecutable {
 
     /// Makes later launches run the nodes of `new`, whose nodes of the program are `nodes`. Returns false if CUDA does
     /// not change the executable graph into that. Launches in flight do not change (D1).
-    pub(super) fn update(&self, draft: &Draft, new: CUgraph, nodes: &[CUgraphNode]) -> Result<bool> {
+    pub(in crate::backend::cuda) fn update(&self, draft: &Draft, new: CUgraph, nodes: &[CUgraphNode]) -> Result<bool> {
         let graph = || Site::graph(&draft.name);
         announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().update).at(graph)?;
         // SAFETY: fact 1 of `CudaExecutable`; `new` was captured in this context, and lives.
@@ -141,7 +141,7 @@ impl CudaExecutable {
     /// Destroys the executable graph, if there is one, when no launch is in flight. The context is current afterwards.
     fn discard(&mut self, draft: &Draft) -> Result<()> {
         let graph = || Site::graph(&draft.name);
-        self.ready.clear(); // they name nodes of the origin
+        self.prepared.clear(); // they name nodes of the origin
         // Launches of the new graph would not wait for those of the old one. And CUDA allows only one executable graph
         // at a time of a graph with conditionals.
         self.wait().at(graph)?;
@@ -177,7 +177,7 @@ impl CudaExecutable {
 
     /// Disables the nodes that are disabled and, if the options ask for it, uploads the graph, so that the first launch
     /// costs as much as others.
-    pub(super) fn make_ready(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+    pub(in crate::backend::cuda) fn make_ready(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let disabled = program.enabled.iter().enumerate().filter(|(_, enabled)| !**enabled);
         for node in disabled.map(|(node, _)| node).chain(program.idle()) {

@@ -3,7 +3,7 @@
 use crate::backend::device::cuda::Cuda;
 use crate::error::{At, Error, Result, Site};
 use crate::graph::Graph;
-use crate::graph::edit::Edit;
+use crate::graph::change::state::Edit;
 use cudarc::driver::CudaStream;
 use std::fmt;
 use std::ops::{Deref, DerefMut};

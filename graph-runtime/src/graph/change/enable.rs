@@ -5,7 +5,7 @@ use crate::graph::Graph;
 use graph_plan::{NodeKind, Role};
 
 /// Refuses nodes of kinds that CUDA can neither enable nor disable.
-pub(super) fn check_kind(graph: &Graph, node: usize) -> Result<()> {
+pub(in crate::graph) fn check_kind(graph: &Graph, node: usize) -> Result<()> {
     match graph.draft.nodes[node].kind {
         NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset => Ok(()),
         NodeKind::Join
@@ -23,7 +23,7 @@ pub(super) fn check_kind(graph: &Graph, node: usize) -> Result<()> {
 
 /// Refuses changes that leave a `while` without end, or scratch memory without contents. Each is a node with whether it
 /// is to run; all are made together.
-pub(super) fn check_together(graph: &Graph, changes: &[(usize, bool)]) -> Result<()> {
+pub(in crate::graph) fn check_together(graph: &Graph, changes: &[(usize, bool)]) -> Result<()> {
     let runs = |node: usize| {
         let changed = changes.iter().find(|(changed, _)| *changed == node);
         changed.map_or(graph.program.enabled[node], |(_, enabled)| *enabled)

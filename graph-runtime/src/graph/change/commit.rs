@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::graph::batch::{Batch, Change, ChosenLaunch, launch_of};
-use crate::graph::edit::Edit;
-use crate::graph::{enable, rebind};
+use crate::graph::change::batch::{Batch, Change, ChosenLaunch, launch_of};
+use crate::graph::change::state::Edit;
+use crate::graph::change::{enable, rebind};
 use crate::kernel::check_dimensions;
 use crate::program::{Argument, KernelOp, Op};
 
@@ -19,7 +19,7 @@ use crate::program::{Argument, KernelOp, Op};
 ///
 /// # Errors
 /// The errors of the checks and of the device. If there is none, the batch is empty afterwards.
-pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Result<()> {
+pub(in crate::graph) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Result<()> {
     if batch.has_only_values() && graph.unrestored.is_empty() {
         graph.begin(Edit::Values);
         let Graph {

@@ -1,0 +1,11 @@
+//! Changes of a built graph in place: what may be asked, and how it is made, all or none.
+
+pub(crate) mod edit;
+mod update_copy;
+pub(crate) mod direct_param;
+pub(crate) mod update;
+mod commit;
+pub(crate) mod enable;
+mod rebind;
+pub(crate) mod batch;
+pub(crate) mod state;
