@@ -1,12 +1,13 @@
 //! Devices: a CUDA device, or the emulator in place of one.
 
-use crate::backend::device::cuda::Cuda;
-use crate::backend::device::options::{DebugOptions, EmulatorOptions};
-use crate::backend::device::{Backend, Emulated};
-use crate::backend::end::MAX_SPIN;
-use crate::backend::memory::{DeviceMemory, HostMemory};
+use crate::backend::launch_end::MAX_SPIN;
+use crate::devices::cuda::Cuda;
+use crate::devices::options::{DebugOptions, EmulatorOptions};
+use crate::devices::{Backend, Emulated};
 use crate::error::{Error, Result, Site};
 use crate::memory::{DeviceBuffer, Generator, HostBuffer, Philox, Pool, Scope};
+use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::host_memory::HostMemory;
 use crate::program::event::Event;
 use crate::shape::Element;
 use crate::shape::part::Layout;

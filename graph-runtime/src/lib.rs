@@ -93,8 +93,8 @@
 //!
 //! The modules are listed from the top; each uses only modules below it. `driver` has the CUDA calls, one `unsafe fn`
 //! for each. `backend` makes graphs of them, or runs the nodes on the emulator. The safety argument is on
-//! `backend::cuda::CudaExecutable` and, for memory that graphs share, on `backend::uses::Uses`. What it assumes of the
-//! driver, of cudarc and of authors of `unsafe` is numbered in the repository's `docs/safety.md`.
+//! `backend::cuda::CudaExecutable` and, for memory that graphs share, on `in_flight::uses::Uses`. The assumptions about
+//! the driver, about cudarc and about authors of `unsafe` are numbered in the repository's `docs/safety.md`.
 
 mod expansion;
 mod any_graph;
@@ -103,6 +103,9 @@ mod graph;
 mod device;
 mod memory;
 mod backend;
+mod ownership;
+mod devices;
+mod in_flight;
 mod program;
 pub mod kernel;
 mod driver;
@@ -111,9 +114,6 @@ mod error;
 
 pub use any_graph::AnyGraph;
 pub use any_graph::graphed::{Graphed, GraphedBuffers, GraphedMemory};
-pub use backend::block::Shareable;
-pub use backend::device::cuda_memory::CudarcSlice;
-pub use backend::device::options::{DebugOptions, EmulatorOptions, InstantiateOptions};
 pub use backend::executable::Updated;
 pub use builder::GraphBuilder;
 pub use builder::captured::StreamCapture;
@@ -121,6 +121,8 @@ pub use bytemuck;
 pub use cudarc;
 pub use cudarc::driver::CudaStream;
 pub use device::Device;
+pub use devices::cuda_memory::CudarcSlice;
+pub use devices::options::{DebugOptions, EmulatorOptions, InstantiateOptions};
 pub use error::{CudaError, Error, Result, Site};
 pub use expansion::argument::{DeviceShare, HostShare};
 pub use graph::captured_graph::{CapturedGraph, is_capturing};
@@ -133,6 +135,7 @@ pub use graph::host_split::HostSplit;
 pub use graph::node::NodeId;
 pub use graph::rng::{Rng, RngHandle};
 pub use graph::{Graph, RawGraph};
+pub use ownership::block::Shareable;
 
 #[cfg(feature = "fault-injection")]
 #[doc(hidden)]

@@ -78,7 +78,10 @@ impl Op {
         match self {
             Op::Branch(target) => *target = to(*target),
             Op::BranchIndexed { targets, .. } => *targets = targets.iter().map(|&target| to(target)).collect(),
-            other => debug_assert!(!matches!(other.successors(), Successors::Branch(_)), "its targets stay as they are"),
+            other => debug_assert!(
+                !matches!(other.successors(), Successors::Branch(_)),
+                "its targets stay as they are"
+            ),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! A forward and a backward graph that are used as functions.
 
 use crate::any_graph::AnyGraph;
-use crate::backend::block::SharedMemory;
 use crate::builder::GraphBuilder;
 use crate::device::Device;
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::memory::DeviceBuffer;
+use crate::ownership::block::SharedMemory;
 use crate::program::tuples::each_tuple;
 use crate::shape::place::{OnDevice, Place};
 use std::fmt;

@@ -1,19 +1,19 @@
 //! A graph on either kind of device.
 
-use crate::backend::block::SharedMemory;
-use crate::backend::blueprint::Blueprint;
 use crate::backend::cuda::{CudaExecutable, DebugExecutable, launch_error};
-use crate::backend::device::Backend;
-use crate::backend::device::event::LaunchEvent;
-use crate::backend::device::options::InstantiateOptions;
 #[cfg(feature = "emulator")]
 use crate::backend::emulator::EmulatorExecutable;
-use crate::backend::end::LaunchEnd;
+use crate::backend::launch_end::LaunchEnd;
 #[cfg(not(feature = "emulator"))]
 use crate::backend::no_emulator::EmulatorExecutable;
-use crate::backend::storage::Storage;
-use crate::backend::uses::Claim;
+use crate::devices::Backend;
+use crate::devices::launch_event::LaunchEvent;
+use crate::devices::options::InstantiateOptions;
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::in_flight::uses::Claim;
+use crate::ownership::block::SharedMemory;
+use crate::ownership::blueprint::Blueprint;
+use crate::ownership::storage::Storage;
 use crate::program::{ChangedValue, Op, Program};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::Draft;

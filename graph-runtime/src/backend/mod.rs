@@ -1,5 +1,5 @@
-//! The two kinds of device: their memory, and the graphs that run on them. Without the feature `emulator`, stand-ins of
-//! which no value exists take the place of the emulator's types.
+//! Graphs on the two kinds of device. Without the feature `emulator`, stand-ins of which no value exists take the place
+//! of the emulator's types.
 
 pub(crate) mod executable;
 pub(crate) mod cuda;
@@ -7,18 +7,7 @@ pub(crate) mod cuda;
 pub(crate) mod emulator;
 #[cfg(not(feature = "emulator"))]
 pub(crate) mod no_emulator;
-pub(crate) mod end;
-mod watch;
-pub(crate) mod calls;
-pub(crate) mod storage;
-pub(crate) mod blueprint;
-pub(crate) mod shared;
-pub(crate) mod pool;
-pub(crate) mod block;
-pub(crate) mod mapped;
-pub(crate) mod array;
-pub(crate) mod memory;
-pub(crate) mod device;
-pub(crate) mod uses;
-pub(crate) mod launches;
+pub(crate) mod launch_end;
+mod watched_launch;
+pub(crate) mod host_calls;
 mod random;

@@ -1,10 +1,10 @@
 //! The stand-in for graphs on the emulator, in builds without the feature `emulator`. No value of it exists.
 
-use crate::backend::blueprint::Blueprint;
-use crate::backend::calls::Calls;
-use crate::backend::device::Emulated;
-use crate::backend::storage::Storage;
+use crate::backend::host_calls::HostCalls;
+use crate::devices::Emulated;
 use crate::error::{Error, Result};
+use crate::ownership::blueprint::Blueprint;
+use crate::ownership::storage::Storage;
 use crate::program::{Op, Program};
 use graph_plan::Draft;
 use std::convert::Infallible;
@@ -34,7 +34,7 @@ impl EmulatorExecutable {
         match self.0 {}
     }
 
-    pub(crate) fn calls(&self) -> &Calls {
+    pub(crate) fn calls(&self) -> &HostCalls {
         match self.0 {}
     }
 

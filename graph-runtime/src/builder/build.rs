@@ -2,13 +2,13 @@
 
 use super::GraphBuilder;
 use super::memory::DeclaredMemory;
-use crate::backend::blueprint::Programmatic;
-use crate::backend::device::options::DebugOptions;
-use crate::backend::shared::SharedResources;
 use crate::device::Device;
+use crate::devices::options::DebugOptions;
 use crate::error::Result;
 use crate::graph::definition::{Checked, Definition, predecessors};
 use crate::graph::{Graph, GraphData};
+use crate::ownership::blueprint::Programmatic;
+use crate::ownership::shared_resources::SharedResources;
 use crate::program::array;
 use crate::program::scratch::first_reads;
 

@@ -1,11 +1,11 @@
 //! Builds graphs of work that is recorded from a stream.
 
 use super::GraphBuilder;
-use crate::backend::device::Backend;
-use crate::backend::device::recording::Recording;
-use crate::backend::storage::Storage;
+use crate::devices::Backend;
+use crate::devices::recording::Recording;
 use crate::error::{At, Error, Result, Site};
 use crate::graph::captured_graph::CapturedGraph;
+use crate::ownership::storage::Storage;
 use crate::program::Op;
 use crate::program::capture::{BoxError, CaptureCall, CaptureMode, CaptureOptions, CaptureStream};
 use crate::program::pointer::{Addresses, Kept, NodeArguments};

@@ -23,12 +23,12 @@ mod position;
 mod loops;
 mod findings;
 
-use crate::backend::block::{Shareable, SharedMemory};
 use crate::device::Device;
 use crate::graph::node::NodeId;
 use crate::graph::rng::Rng;
 use crate::kernel::Value;
 use crate::memory::Seed;
+use crate::ownership::block::{Shareable, SharedMemory};
 use crate::program::capture::{BoxError, CaptureCall, CaptureStream};
 use crate::program::event::Event;
 use crate::program::host::{HostArguments, HostCall};

@@ -1,8 +1,8 @@
 //! Declares memory that the graph uses but does not own.
 
 use super::GraphBuilder;
-use crate::backend::block::SharedMemory;
 use crate::error::mistakes;
+use crate::ownership::block::SharedMemory;
 use crate::shape::Lengths;
 use crate::shape::place::{Place, Span};
 use crate::shape::table::{Table, padded, text};

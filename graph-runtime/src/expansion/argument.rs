@@ -1,10 +1,10 @@
 //! Memory arguments of declared graphs: `build` and `rebind_x` take them for `x: device S` and `x: host S`.
 
-use crate::backend::block::SharedMemory;
 use crate::builder::GraphBuilder;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::memory::{DeviceBuffer, HostBuffer, SharedHost};
+use crate::ownership::block::SharedMemory;
 use crate::shape::place::{OnDevice, OnHost, Place};
 use crate::shape::same::{SameShape, difference};
 use crate::shape::{Extent, Lengths};

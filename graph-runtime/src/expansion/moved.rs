@@ -1,12 +1,12 @@
 //! Locals that are moved into a graph that is an expression. The graph owns the handles, lends the memory as if it were
 //! its own, and gives the handles back.
 
-use crate::backend::block::SharedMemory;
 use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
 use crate::expansion::expression::Slot;
 use crate::graph::Graph;
 use crate::memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, SharedHost};
+use crate::ownership::block::SharedMemory;
 use crate::shape::place::{OnDevice, OnHost, Place};
 use std::fmt;
 use std::ops::Deref;

@@ -1,6 +1,6 @@
 //! Captured graphs: work that was recorded from a stream.
 
-use crate::backend::device::cuda::Cuda;
+use crate::devices::cuda::Cuda;
 use crate::error::{At, Error, Result, Site};
 use crate::graph::Graph;
 use crate::graph::change::state::Edit;

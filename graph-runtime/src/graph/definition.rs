@@ -3,13 +3,13 @@
 
 mod shape;
 
-use crate::backend::blueprint::{Blueprint, Programmatic};
-use crate::backend::device::options::{DebugOptions, InstantiateOptions};
 use crate::backend::executable::{Executable, Updated};
+use crate::devices::options::{DebugOptions, InstantiateOptions};
 use crate::error::{Error, Result, Site};
 use crate::graph::change::state::Edit;
 use crate::graph::dump::dump;
 use crate::graph::{Graph, GraphData};
+use crate::ownership::blueprint::{Blueprint, Programmatic};
 use crate::program::array::ArrayForm;
 use crate::program::capture::BoxError;
 use crate::program::{ModuleMemory, Op};

@@ -1,6 +1,6 @@
 //! A launch as a future.
 
-use crate::backend::end::LaunchEnd;
+use crate::backend::launch_end::LaunchEnd;
 use crate::error::Result;
 use std::fmt;
 use std::future::Future;

@@ -1,9 +1,9 @@
 //! Borrows several pieces of a graph's host memory at the same time.
 
-use crate::backend::block::SharedMemory;
-use crate::backend::storage::Storage;
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
+use crate::ownership::block::SharedMemory;
+use crate::ownership::storage::Storage;
 use crate::shape::Element;
 use crate::shape::place::{OnHost, Place, Span};
 use crate::shape::table::{Table, TableMut};

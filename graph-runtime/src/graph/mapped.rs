@@ -1,10 +1,10 @@
 //! Mapped memory of a built graph.
 
 use super::Graph;
-use crate::backend::storage::Storage;
 use crate::error::{Error, Result};
 use crate::kernel::mapped::Word;
 use crate::memory::MappedHost;
+use crate::ownership::storage::Storage;
 use crate::shape::ArrayOf;
 use crate::shape::place::{OnMapped, Place};
 

@@ -1,8 +1,8 @@
 //! Resetting and uploading a built graph.
 
-use crate::backend::storage::Storage;
 use crate::error::Result;
 use crate::graph::Graph;
+use crate::ownership::storage::Storage;
 
 impl Graph {
     /// Waits for launches in flight, and makes the memory that the graph owns as it was when the graph was built:

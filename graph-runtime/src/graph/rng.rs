@@ -15,11 +15,11 @@
 
 pub(crate) mod kernels;
 
-use crate::backend::storage::Storage;
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::graph::rng::kernels::States;
 use crate::memory::{Beginning, Generator, Philox};
+use crate::ownership::storage::Storage;
 use crate::shape::NO_LENGTHS;
 use crate::shape::place::{OnDevice, Place, Span};
 use bytemuck::{Pod, Zeroable};

@@ -1,11 +1,11 @@
 //! Device memory outside graphs.
 
 use super::view::DeviceRef;
-use crate::backend::block::{Piece, Shareable, SharedMemory, sealed};
-use crate::backend::device::cuda_memory::CudarcSlice;
-use crate::backend::memory::DeviceMemory;
-use crate::backend::uses::ClaimKind;
+use crate::devices::cuda_memory::CudarcSlice;
 use crate::error::{Result, Site};
+use crate::in_flight::uses::ClaimKind;
+use crate::ownership::block::{Piece, Shareable, SharedMemory, sealed};
+use crate::ownership::device_memory::DeviceMemory;
 use crate::shape::place::{OnDevice, Place, select};
 use crate::shape::rows::Rows;
 use crate::shape::table::{Table, unpadded};

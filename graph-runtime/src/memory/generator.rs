@@ -1,9 +1,9 @@
 //! Random number generators: their states, and one whose state several graphs share.
 
-use crate::backend::block::{Piece, SharedMemory};
-use crate::backend::memory::DeviceMemory;
-use crate::backend::uses::ClaimKind;
 use crate::error::{Result, Site};
+use crate::in_flight::uses::ClaimKind;
+use crate::ownership::block::{Piece, SharedMemory};
+use crate::ownership::device_memory::DeviceMemory;
 use crate::shape::NO_LENGTHS;
 use bytemuck::{Pod, Zeroable};
 use std::fmt;

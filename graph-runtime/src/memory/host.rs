@@ -1,7 +1,7 @@
 //! Host memory outside graphs.
 
-use crate::backend::block::Piece;
-use crate::backend::memory::HostMemory;
+use crate::ownership::block::Piece;
+use crate::ownership::host_memory::HostMemory;
 use crate::shape::table::{Table, TableMut, TableRef, bytes_of, padded, unpadded};
 use crate::shape::{Element, Extent, Lengths, NO_LENGTHS};
 use std::fmt;

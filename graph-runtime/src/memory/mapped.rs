@@ -1,8 +1,8 @@
 //! Handles to mapped memory: memory of the host that graphs access while they run.
 
-use crate::backend::mapped::MappedMemory;
 use crate::error::{Result, Site};
 use crate::kernel::mapped::Word;
+use crate::ownership::mapped_memory::MappedMemory;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;

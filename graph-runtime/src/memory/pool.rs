@@ -1,10 +1,10 @@
 //! Pools of scratch memory.
 
 use super::report::{PoolReport, PoolUser};
-use crate::backend::block::Block;
-use crate::backend::device::Backend;
-use crate::backend::pool::{PoolMemory, PoolShare};
+use crate::devices::Backend;
 use crate::error::Result;
+use crate::ownership::block::Block;
+use crate::ownership::pool_memory::{PoolMemory, PoolShare};
 use std::fmt;
 use std::sync::Arc;
 

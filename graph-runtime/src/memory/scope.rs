@@ -1,13 +1,14 @@
 //! Memory of others, lent to graphs for a time.
 
-use crate::backend::block::{Piece, SharedMemory};
-use crate::backend::device::Backend;
-use crate::backend::device::cuda::twice;
-use crate::backend::device::page_lock::PageLock;
-use crate::backend::memory::{DeviceMemory, HostMemory};
-use crate::backend::uses::Patience;
+use crate::devices::Backend;
+use crate::devices::cuda::twice;
+use crate::devices::page_lock::PageLock;
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::in_flight::uses::Patience;
 use crate::memory::{DeviceBuffer, SharedHost};
+use crate::ownership::block::{Piece, SharedMemory};
+use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::host_memory::HostMemory;
 use crate::shape::{Element, NO_LENGTHS};
 use cudarc::driver::{CudaSlice, CudaView, CudaViewMut, DevicePtr};
 use std::cell::RefCell;

@@ -1,11 +1,11 @@
 //! Host memory that graphs share, and the guards that lend it.
 
 use super::host::HostBuffer;
-use crate::backend::block::{Piece, Shareable, SharedMemory, sealed};
-use crate::backend::device::event::LaunchEvent;
-use crate::backend::memory::HostMemory;
-use crate::backend::uses::{Claim, ClaimKind};
+use crate::devices::launch_event::LaunchEvent;
 use crate::error::{Result, Site};
+use crate::in_flight::uses::{Claim, ClaimKind};
+use crate::ownership::block::{Piece, Shareable, SharedMemory, sealed};
+use crate::ownership::host_memory::HostMemory;
 use crate::shape::place::{OnHost, Place, select};
 use crate::shape::rows::Rows;
 use crate::shape::table::{Table, TableMut, TableRef, unpadded};

@@ -1,11 +1,11 @@
 //! Views of a graph's device memory, its own or shared.
 
-use crate::backend::block::Piece;
-use crate::backend::device::event::LaunchEvent;
-use crate::backend::launches::Access;
-use crate::backend::memory::DeviceMemory;
-use crate::backend::uses::{Claim, ClaimKind, Uses};
+use crate::devices::launch_event::LaunchEvent;
 use crate::error::{Error, Result, Site};
+use crate::in_flight::launches::Access;
+use crate::in_flight::uses::{Claim, ClaimKind, Uses};
+use crate::ownership::block::Piece;
+use crate::ownership::device_memory::DeviceMemory;
 use crate::shape::place::{OnDevice, Place, Selected, select};
 use crate::shape::rows::Rows;
 use crate::shape::table::{Table, unpadded};

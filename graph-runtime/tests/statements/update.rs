@@ -176,7 +176,8 @@ fn long_values_that_change() -> Result<()> {
     Ok(())
 }
 
-/// Without the fix of `backend/cuda/change/enabled.rs`, launches with disabled memsets were taken for done before they were.
+/// Without the fix of `backend/cuda/change/enabled.rs`, launches with disabled memsets were taken for done before they
+/// were.
 #[test]
 fn what_comes_before_a_disabled_node_is_done_before_what_comes_behind() -> Result<()> {
     for kind in [

@@ -1,8 +1,8 @@
 //! Attributes of kernel nodes: whether the device allows them, and setting them.
 
 use super::kernels::Kernels;
-use crate::backend::device::cuda::Cuda;
-use crate::backend::device::options::InstantiateOptions;
+use crate::devices::cuda::Cuda;
+use crate::devices::options::InstantiateOptions;
 use crate::driver::{
     self, CUdevice_attribute as DeviceAttribute, CUfunction_attribute as FunctionAttribute, CUgraphNode, NodeAttribute,
 };

@@ -3,10 +3,10 @@
 mod session;
 
 pub(super) use self::session::Capturing;
-use crate::backend::device::cuda::Cuda;
-use crate::backend::pool::PoolShare;
+use crate::devices::cuda::Cuda;
 use crate::driver::{self, CUgraph};
 use crate::error::CudaError;
+use crate::ownership::pool_memory::PoolShare;
 use crate::program::capture::{CaptureCall, CaptureMode};
 use crate::program::pointer::Addresses;
 use std::cell::Cell;

@@ -3,8 +3,8 @@
 use super::CudaExecutable;
 use super::conditional::{Turn, sinks};
 use super::failure::Failure;
-use crate::backend::blueprint::Blueprint;
 use crate::driver::{CUgraph, CUgraphNode};
+use crate::ownership::blueprint::Blueprint;
 use crate::program::Op;
 
 impl CudaExecutable {

@@ -8,9 +8,9 @@
 
 use super::CudaExecutable;
 use super::failure::Failure;
-use crate::backend::blueprint::Blueprint;
 use crate::driver::{self, CUgraph, CUgraphNode, ConditionalHandle, ConditionalType};
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::ownership::blueprint::Blueprint;
 use crate::program::{Conditional, ConditionalKind};
 use crate::shape::part::Part;
 use std::collections::HashSet;

@@ -11,15 +11,15 @@ use self::report::Around;
 use self::wait::wait;
 use super::failure::Failure;
 use super::{CudaExecutable, OWN};
-use crate::backend::blueprint::Blueprint;
-use crate::backend::calls::Calls;
-use crate::backend::device::cuda::{Cuda, twice};
-use crate::backend::device::event::LaunchEvent;
-use crate::backend::device::options::DebugOptions;
-use crate::backend::storage::Storage;
-use crate::backend::uses::Claim;
+use crate::backend::host_calls::HostCalls;
+use crate::devices::cuda::{Cuda, twice};
+use crate::devices::launch_event::LaunchEvent;
+use crate::devices::options::DebugOptions;
 use crate::driver::{self, CUgraph, CUgraphExec, CUstream, GraphApi, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::in_flight::uses::Claim;
+use crate::ownership::blueprint::Blueprint;
+use crate::ownership::storage::Storage;
 use crate::program::capture::CaptureCall;
 use crate::program::{Conditional, ConditionalKind, Op, Program};
 use cudarc::driver::CudaStream;
@@ -117,7 +117,7 @@ impl DebugExecutable {
     }
 
     /// The host functions.
-    pub(crate) fn calls(&self) -> &Calls {
+    pub(crate) fn calls(&self) -> &HostCalls {
         self.parts.calls()
     }
 

@@ -3,8 +3,8 @@
 
 use super::add::{ONE_THREAD, launch};
 use super::kernels::Kernels;
-use crate::backend::device::cuda::Cuda;
 use crate::backend::random::Random;
+use crate::devices::cuda::Cuda;
 use crate::driver::{CUgraph, CUgraphNode};
 use crate::error::CudaError;
 use std::ffi::c_void;

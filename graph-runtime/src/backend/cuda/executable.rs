@@ -4,13 +4,13 @@ use super::attribute;
 use super::change::prepared_launch::PreparedLaunch;
 use super::fill::{Fill, is_skipped_memset};
 use super::{CudaExecutable, EVENT, LOST, OWN};
-use crate::backend::calls::Calls;
-use crate::backend::device::cuda::twice;
-use crate::backend::device::event::LaunchEvent;
-use crate::backend::storage::Storage;
-use crate::backend::uses::Awaited;
+use crate::backend::host_calls::HostCalls;
+use crate::devices::cuda::twice;
+use crate::devices::launch_event::LaunchEvent;
 use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::in_flight::uses::Awaited;
+use crate::ownership::storage::Storage;
 use crate::program::host::refuse_in_host_function;
 use crate::program::{ChangedValue, KernelOp, Op, Program};
 use cudarc::driver::CudaStream;
@@ -29,7 +29,7 @@ impl CudaExecutable {
     }
 
     /// The host functions.
-    pub(crate) fn calls(&self) -> &Calls {
+    pub(crate) fn calls(&self) -> &HostCalls {
         &self.user_objects.calls
     }
 

@@ -1,7 +1,7 @@
 //! `call`, `record` and `wait` as CUDA nodes.
 
 use super::CudaExecutable;
-use crate::backend::calls::BoundCall;
+use crate::backend::host_calls::BoundCall;
 use crate::driver::{CUgraph, CUgraphNode};
 use crate::error::CudaError;
 use crate::program::event::Event;
@@ -39,8 +39,8 @@ impl CudaExecutable {
             self.cuda.api().names().add_host_node
         )?;
         let call = self.user_objects.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
-        // SAFETY: by the caller's promise; `run` takes this address, and `self.user_objects` has a call for each such node of
-        // the program.
+        // SAFETY: by the caller's promise; `run` takes this address, and `self.user_objects` has a call for each such
+        // node of the program.
         unsafe { self.cuda.api().add_host_node(graph, after, run, call.cast_mut().cast()) }
     }
 
@@ -94,7 +94,8 @@ impl CudaExecutable {
                 "{}",
                 self.cuda.api().names().add_wait_node
             )?;
-            // SAFETY: by the caller's promise; the event lives as long as `self.user_objects` (fact 8 of `CudaExecutable`).
+            // SAFETY: by the caller's promise; the event lives as long as `self.user_objects` (fact 8 of
+            // `CudaExecutable`).
             unsafe { self.cuda.api().add_wait_node(graph, after, event) }
         } else {
             announce!(

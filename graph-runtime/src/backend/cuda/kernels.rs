@@ -1,6 +1,6 @@
 //! The modules that a graph loads, the kernels in them, and the limits that the device sets for each.
 
-use crate::backend::device::cuda::Cuda;
+use crate::devices::cuda::Cuda;
 use crate::driver::{
     self, CUdevice_attribute as DeviceAttribute, CUdeviceptr, CUfunction_attribute as FunctionAttribute, KernelHandle,
     LoadedModule,

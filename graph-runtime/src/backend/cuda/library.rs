@@ -3,10 +3,10 @@
 use super::CudaExecutable;
 use super::capture::{Allocations, Captured, Capturing};
 use super::failure::Failure;
-use crate::backend::blueprint::Blueprint;
-use crate::backend::storage::Storage;
 use crate::driver::{self, CUgraph, CUgraphNode};
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::ownership::blueprint::Blueprint;
+use crate::ownership::storage::Storage;
 use crate::program::capture::CaptureCall;
 use crate::program::pointer::Addresses;
 use crate::program::raw::{RawCall, RawSite};
@@ -137,7 +137,8 @@ impl CudaExecutable {
             "{}",
             self.cuda.api().names().add_child_node
         )?;
-        // SAFETY: by the caller's promise; `prepare` has captured a graph for each such node, which `self.user_objects` keeps.
+        // SAFETY: by the caller's promise; `prepare` has captured a graph for each such node, which
+        // `self.user_objects` keeps.
         unsafe { self.cuda.api().add_child_node(graph, after, self.captured(node)) }
     }
 

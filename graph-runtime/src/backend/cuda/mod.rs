@@ -13,9 +13,9 @@ macro_rules! announce {
 
 mod debug;
 mod build;
-mod change;
 mod shared;
 mod executable;
+mod change;
 mod child;
 mod conditional;
 mod library;
@@ -37,11 +37,11 @@ use crate::backend::cuda::change::prepared_launch::PreparedLaunches;
 use crate::backend::cuda::conditional::Setter;
 use crate::backend::cuda::kernels::Kernels;
 use crate::backend::cuda::user_objects::UserObjects;
-use crate::backend::device::cuda::Cuda;
-use crate::backend::device::event::LaunchEvent;
-use crate::backend::device::options::InstantiateOptions;
-use crate::backend::storage::Storage;
+use crate::devices::cuda::Cuda;
+use crate::devices::launch_event::LaunchEvent;
+use crate::devices::options::InstantiateOptions;
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
+use crate::ownership::storage::Storage;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
@@ -73,8 +73,8 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///    after `wait` has returned `Ok`, which it does only when no launch is in flight. If it fails they are leaked, and
 ///    the events with them. A graph that is forgotten frees nothing. Variables of modules in `storage` belong to
 ///    modules that `build` loaded for this graph alone. Shared memory in `storage` is counted, and may also be replaced
-///    while launches are in flight: fact 4 of `backend::uses::Uses` keeps it for those. Scratch memory of a pool is
-///    counted, too, and launches of its graphs follow each other: facts 1 and 2 of `backend::pool::PoolMemory`.
+///    while launches are in flight: fact 4 of `in_flight::uses::Uses` keeps it for those. Scratch memory of a pool is
+///    counted, too, and launches of its graphs follow each other: facts 1 and 2 of `ownership::pool_memory::PoolMemory`.
 /// 3. *All launches are waited for.* Before a launch is put in flight, it is noted in `in_flight`: a launch on `stream`
 ///    as [`OWN`]; a launch on a user's stream as [`LOST`] and, once `event` is recorded after it, as [`EVENT`]; one
 ///    with shared memory on `stream` as [`LOST`] and, once `event` is deferred after it, as [`OWN`]. Only then does an
@@ -84,7 +84,7 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///    waited for all the same.
 /// 4. *No Rust reference meets the GPU.* References into host memory are lent by `Graph`, after a wait, for as long as
 ///    it is borrowed; starting a launch takes the graph by `&mut`. `Graph` is not `Sync`, so no thread launches while
-///    another waits. Shared host memory is lent by guards instead: facts 1 to 3 of `backend::uses::Uses`.
+///    another waits. Shared host memory is lent by guards instead: facts 1 to 3 of `in_flight::uses::Uses`.
 /// 5. *Nodes stay within memory and within their access.* `build` lowers what passed the plan's checks: typed places
 ///    that are byte ranges of this graph's resources, and kernels whose [`Kernel`](crate::Kernel) implementation
 ///    vouches for theirs. An update changes the part of a copy or memset only to one within the memory that passed

@@ -1,11 +1,11 @@
 //! Programmatic edges, if driver and device support them.
 
 use super::kernels::Kernels;
-use crate::backend::blueprint::{Blueprint, Programmatic};
-use crate::backend::device::cuda::Cuda;
+use crate::devices::cuda::Cuda;
 use crate::driver;
 use crate::error::{At, Result, Site};
 use crate::kernel::PROGRAMMATIC_FROM;
+use crate::ownership::blueprint::{Blueprint, Programmatic};
 use crate::program::Op;
 use std::collections::BTreeMap;
 

@@ -2,11 +2,11 @@
 
 use super::CudaExecutable;
 use super::LOST;
-use crate::backend::device::event::LaunchEvent;
-use crate::backend::storage::Storage;
-use crate::backend::uses::Claim;
+use crate::devices::launch_event::LaunchEvent;
 use crate::driver::{self, CUstream};
 use crate::error::{At, CudaError, Result, Site};
+use crate::in_flight::uses::Claim;
+use crate::ownership::storage::Storage;
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The texture and surface objects of a graph: one for each argument of a kernel node that is one.
 
-use crate::backend::device::cuda::Cuda;
-use crate::backend::device::cuda_array::format;
+use crate::devices::cuda::Cuda;
+use crate::devices::cuda_array::format;
 use crate::driver::array::CUarray;
 use crate::driver::texture::{AddressMode, CUsurfObject, CUtexObject, FilterMode, TexelMemory, TextureMode};
 use crate::driver::{self, CUdeviceptr};

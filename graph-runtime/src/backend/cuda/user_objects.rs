@@ -1,10 +1,10 @@
 //! The objects of the user that a graph keeps as long as it lives.
 
 use super::capture::Captured;
-use crate::backend::blueprint::Blueprint;
-use crate::backend::calls::Calls;
-use crate::backend::device::cuda_memory::CudaMemory;
-use crate::backend::storage::Storage;
+use crate::backend::host_calls::HostCalls;
+use crate::devices::cuda_memory::CudaMemory;
+use crate::ownership::blueprint::Blueprint;
+use crate::ownership::storage::Storage;
 use crate::program::Op;
 use crate::program::event::Event;
 use crate::program::pointer::Addresses;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// graph is destroyed; if that is not sure, they are leaked. Closures are dropped before the streams to which they may
 /// hold handles.
 pub(super) struct UserObjects {
-    pub(super) calls: Calls,
+    pub(super) calls: HostCalls,
     /// The closures of `capture` and `raw` nodes.
     _closures: Vec<Arc<dyn Any + Send + Sync>>,
     /// The events of `record` and `wait` nodes.
@@ -60,7 +60,7 @@ impl UserObjects {
         };
         let program = blueprint.program;
         Self {
-            calls: Calls::new(blueprint, storage),
+            calls: HostCalls::new(blueprint, storage),
             _closures: program.others().filter_map(closure).collect(),
             _events: program.others().filter_map(event).collect(),
             captured: HashMap::new(),

@@ -1,8 +1,8 @@
 //! Attributes of kernel nodes on the emulator. The blocks of a cluster take turns, and so do all blocks of a
 //! cooperative launch.
 
-use crate::backend::blueprint::Blueprint;
 use crate::error::{Error, Result, Site};
+use crate::ownership::blueprint::Blueprint;
 use crate::program::{KernelOp, Op, Program};
 use graph_emulator::MAX_TOGETHER;
 use graph_plan::Draft;

@@ -1,8 +1,8 @@
 //! Copies and memsets on the emulator.
 
 use super::EmulatorExecutable;
-use crate::backend::memory::DeviceMemory;
 use crate::kernel::Value;
+use crate::ownership::device_memory::DeviceMemory;
 use crate::shape::part::Part;
 use graph_emulator::Allocation;
 use std::ptr::NonNull;

@@ -7,14 +7,14 @@ mod sequence;
 mod slow;
 mod texture;
 
-use crate::backend::blueprint::Blueprint;
-use crate::backend::calls::Calls;
-use crate::backend::device::options::EmulatorOptions;
-use crate::backend::device::{Backend, Emulated};
 use crate::backend::emulator::sequence::Sequence;
-use crate::backend::memory::DeviceMemory;
-use crate::backend::storage::{Storage, allocate};
+use crate::backend::host_calls::HostCalls;
+use crate::devices::options::EmulatorOptions;
+use crate::devices::{Backend, Emulated};
 use crate::error::{Error, Result, Site};
+use crate::ownership::blueprint::Blueprint;
+use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::storage::{Storage, allocate};
 use crate::program::{Argument, KernelOp, Op, Program};
 use crate::shape::part::{ByteRectangle, Part};
 use graph_emulator::{
@@ -33,7 +33,7 @@ pub(crate) struct EmulatorExecutable {
     fault: Option<Fault>,
     options: EmulatorOptions,
     printer: Option<Printer>,
-    calls: Calls,
+    calls: HostCalls,
 }
 
 /// The state of a launch while it runs.
@@ -65,7 +65,7 @@ impl EmulatorExecutable {
         let mut storage = allocate(&backend, blueprint)?;
         put_variables(&device.memory, blueprint, &modules, &mut storage)?;
         forget(blueprint.draft, &options, &storage)?;
-        let calls = Calls::new(blueprint, &storage);
+        let calls = HostCalls::new(blueprint, &storage);
         Ok(Self {
             storage,
             modules,
@@ -82,7 +82,7 @@ impl EmulatorExecutable {
     }
 
     /// The host functions.
-    pub(crate) fn calls(&self) -> &Calls {
+    pub(crate) fn calls(&self) -> &HostCalls {
         &self.calls
     }
 

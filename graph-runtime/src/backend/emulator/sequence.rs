@@ -1,7 +1,7 @@
 //! The order in which the emulator runs nodes.
 
-use crate::backend::blueprint::Blueprint;
 use crate::backend::random::Random;
+use crate::ownership::blueprint::Blueprint;
 use graph_plan::Nest;
 use std::collections::HashMap;
 

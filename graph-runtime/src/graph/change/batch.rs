@@ -1,8 +1,8 @@
 //! Changes that are made together: requested, but not made yet.
 
-use crate::backend::block::SharedMemory;
-use crate::backend::shared::SharedResources;
 use crate::kernel::Launch;
+use crate::ownership::block::SharedMemory;
+use crate::ownership::shared_resources::SharedResources;
 use crate::program::{Argument, ChangedValue, KernelOp, Op, Program};
 use graph_plan::LaunchConfig;
 use std::fmt;

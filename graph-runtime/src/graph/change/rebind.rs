@@ -1,11 +1,11 @@
 //! Replaces memory that a graph shares.
 
-use crate::backend::block::{Shareable, SharedMemory};
-use crate::backend::shared::SharedResources;
 use crate::error::mistakes;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::change::state::Edit;
+use crate::ownership::block::{Shareable, SharedMemory};
+use crate::ownership::shared_resources::SharedResources;
 use crate::program::Op;
 use crate::shape::Lengths;
 use crate::shape::place::{Place, Span};

@@ -1,6 +1,5 @@
 //! Changes nodes of a built graph in place.
 
-use crate::backend::block::{Shareable, SharedMemory};
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::graph::change::batch::{Batch, Change, ChosenLaunch, launch_of};
@@ -9,6 +8,7 @@ use crate::graph::change::{enable, rebind};
 use crate::graph::node::NodeId;
 use crate::kernel::source::resolve;
 use crate::kernel::{ArgumentKind, Callee, Dimensions, KernelCall, KernelFacts, Launch, launch_mistake};
+use crate::ownership::block::{Shareable, SharedMemory};
 use crate::program::{Argument, ChangedValue, Difference, KernelOp, Op};
 use crate::shape::place::Place;
 use graph_plan::{Code, Diagnostic, LaunchConfig, Subject};

@@ -1,6 +1,6 @@
 //! The first difference between the shapes of two graphs: their nodes, bodies and edges.
 
-use crate::backend::blueprint::Programmatic;
+use crate::ownership::blueprint::Programmatic;
 use graph_plan::{Draft, Lists, Nest};
 use std::collections::BTreeSet;
 

@@ -1,12 +1,12 @@
 //! The stream on which the closure of a capture queues its work, and the objects that the graph keeps for it.
 
-use crate::backend::device::cuda::Cuda;
-use crate::backend::device::cuda_memory::CudaMemory;
-use crate::backend::device::recording::{NOT_ALLOWED, explained};
-use crate::backend::memory::DeviceMemory;
-use crate::backend::pool::PoolShare;
+use crate::devices::cuda::Cuda;
+use crate::devices::cuda_memory::CudaMemory;
+use crate::devices::recording::{NOT_ALLOWED, explained};
 use crate::driver::{self, CUgraph, CUstream, CaptureRules, CaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Result, Site};
+use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::pool_memory::PoolShare;
 use crate::program::capture::{BoxError, CaptureCall, CaptureMode, Session};
 use crate::program::pointer::Addresses;
 use cudarc::driver::{CudaContext, CudaStream};

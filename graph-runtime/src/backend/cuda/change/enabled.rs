@@ -7,7 +7,7 @@
 
 use crate::backend::cuda::CudaExecutable;
 use crate::backend::cuda::fill::Fill;
-use crate::backend::device::cuda_memory::CudaMemory;
+use crate::devices::cuda_memory::CudaMemory;
 use crate::driver::MemsetNodeParams;
 use crate::error::{At, CudaError, Result, Site};
 use crate::program::reach::Reach;

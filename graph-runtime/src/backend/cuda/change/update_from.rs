@@ -1,10 +1,10 @@
 //! Whole-graph update: the executable graph of one graph is given to another graph of the same shape, whose memory,
 //! kernels and values it has from then on.
 
-use crate::backend::blueprint::Blueprint;
 use crate::backend::cuda::{CudaExecutable, Origin, attribute};
 use crate::driver::RelaxedCapture;
 use crate::error::{At, Result, Site};
+use crate::ownership::blueprint::Blueprint;
 use crate::program::{Op, Program};
 use graph_plan::Draft;
 use std::mem;

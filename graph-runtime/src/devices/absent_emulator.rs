@@ -1,6 +1,6 @@
 //! The stand-ins for the emulator as a device, in builds without the feature `emulator`.
 
-use crate::backend::device::options::EmulatorOptions;
+use crate::devices::options::EmulatorOptions;
 use crate::error::{Error, Result, Site};
 use std::convert::Infallible;
 

@@ -1,9 +1,9 @@
 //! CUDA arrays of graphs: memory of texels.
 
-use crate::backend::device::Backend;
-use crate::backend::device::cuda_array::CudaArray;
-use crate::backend::memory::DeviceMemory;
+use crate::devices::Backend;
+use crate::devices::cuda_array::CudaArray;
 use crate::error::{At, Result, Site};
+use crate::ownership::device_memory::DeviceMemory;
 use crate::program::array::ArrayForm;
 
 /// Zeroed memory of texels.

@@ -1,7 +1,7 @@
 //! The checked graph that the backends make an executable graph from.
 
-use crate::backend::device::options::DebugOptions;
-use crate::backend::shared::SharedResources;
+use crate::devices::options::DebugOptions;
+use crate::ownership::shared_resources::SharedResources;
 use crate::program::array::ArrayForm;
 use crate::program::scratch::Arena;
 use crate::program::{ModuleMemory, Program};

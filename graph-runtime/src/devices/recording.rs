@@ -1,6 +1,6 @@
 //! A capture of a user's stream, from its beginning to its end, and the graph that it gives.
 
-use crate::backend::device::cuda::Cuda;
+use crate::devices::cuda::Cuda;
 use crate::driver::{self, CUgraph, RelaxedCapture};
 use crate::error::CudaError;
 use crate::program::capture::{CaptureMode, Recorded};

@@ -1,14 +1,15 @@
 //! Pools: scratch memory that several graphs share, which never run at the same time.
 
-use crate::backend::block::Block;
-use crate::backend::device::Backend;
-use crate::backend::device::cuda_memory::CudaMemory;
-use crate::backend::device::event::LaunchEvent;
-use crate::backend::device::growing::GrowingMemory;
-use crate::backend::launches::Access;
-use crate::backend::memory::DeviceMemory;
-use crate::backend::uses::{Claim, ClaimKind, Patience, Refused};
+use crate::devices::Backend;
+use crate::devices::cuda_memory::CudaMemory;
+use crate::devices::growing_memory::GrowingMemory;
+use crate::devices::launch_event::LaunchEvent;
 use crate::error::{At, Error, Result, Site};
+use crate::in_flight::launches::Access;
+use crate::in_flight::refused::Refused;
+use crate::in_flight::uses::{Claim, ClaimKind, Patience};
+use crate::ownership::block::Block;
+use crate::ownership::device_memory::DeviceMemory;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The alignment in bytes of the parts of a pool, as `cuMemAlloc` aligns memory.
@@ -22,7 +23,7 @@ const ALIGNMENT: usize = 256;
 ///
 /// 1. *Launches follow each other.* Each launch of a graph that has a share of the pool claims all of the pool, to
 ///    write ([`PoolShare::claim`]). So launches of two of its graphs never run at the same time, whatever threads and
-///    streams they are on (facts 1 to 3 of [`Uses`](crate::backend::uses::Uses)). Nothing else touches the memory: no
+///    streams they are on (facts 1 to 3 of [`Uses`](crate::in_flight::uses::Uses)). Nothing else touches the memory: no
 ///    accessor lends scratch memory.
 /// 2. *Memory outlives its use.* A graph has counted handles to all that it took, with its storage: they are dropped,
 ///    or leaked, with that. Of memory that grows, each part keeps its share, and so the pool; [`PoolMemory::trim`]

@@ -1,6 +1,6 @@
 //! Host memory of others, page-locked while it is lent.
 
-use crate::backend::device::cuda::{Cuda, twice};
+use crate::devices::cuda::{Cuda, twice};
 use crate::driver::{self, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use std::ops::Range;

@@ -1,7 +1,8 @@
 //! The current uses of memory that graphs share: claims of the host, and launches in flight.
 
-use crate::backend::launches::{Access, Launches};
-use crate::error::{CudaError, Error, Site};
+use crate::error::CudaError;
+use crate::in_flight::launches::{Access, Launches};
+use crate::in_flight::refused::Refused;
 use crate::program::host;
 use std::cell::Cell;
 use std::fmt;
@@ -69,52 +70,6 @@ impl Terms {
     }
 }
 
-/// The reason why memory cannot be used now.
-#[derive(Debug)]
-pub(crate) enum Refused {
-    /// It is lent to a scope, to be read only.
-    ReadOnly,
-    /// It is lent to a scope, and no guard lends it on.
-    Borrowed,
-    /// It was lent to a scope that has ended.
-    Returned,
-    /// A guard is alive.
-    Lent,
-    /// The call would wait for its own caller: a host function of a running graph uses the graph's memory.
-    Nested,
-    /// The call comes from a launch, and would wait for another thread, which may be waiting for that launch.
-    Busy,
-    /// Waiting for launches failed.
-    Cuda(CudaError),
-}
-
-impl Refused {
-    /// Makes an error about the memory `site` of it.
-    #[cold]
-    pub(crate) fn at(self, site: Site) -> Error {
-        let message = match self {
-            Refused::Returned => return Error::LoanEnded { site },
-            Refused::ReadOnly => {
-                return Error::Unsupported {
-                    site,
-                    message: "is lent to be read only: lend it as `&mut` if a graph writes it",
-                };
-            }
-            Refused::Borrowed => {
-                "is lent to a scope, and is lent on to graphs only: look at it when the scope has ended"
-            }
-            Refused::Lent => "is lent by a guard that is alive: drop the guard first",
-            Refused::Nested => "is in use by the launch that this is called from",
-            Refused::Busy => {
-                "is in use by another thread, for which code that a launch calls does not wait: that thread may be waiting \
-                 for the launch"
-            }
-            Refused::Cuda(source) => return Error::Cuda { site, source },
-        };
-        Error::InUse { site, message }
-    }
-}
-
 /// An event that is recorded after launches. Waiting for it is waiting for them.
 pub(crate) trait Awaited: Sized {
     /// Waits for the launches that it was recorded after.
@@ -151,12 +106,12 @@ pub(crate) trait Awaited: Sized {
 ///    are refused ([`Patience`]). So a thread that waits for a claim holds only claims of the launch that it claims
 ///    for, and whoever holds a claim without waiting for one gets done: launches that it waits for contain nothing that
 ///    waits for a claim. Circles of launches that wait for each other's claims do not exist, since a launch claims in
-///    the order of addresses, that of [`SharedResources`](crate::backend::shared::SharedResources) (a pool, of which a
-///    launch claims at most one, counts as an address before all memory): let a launch hold `h` and wait for `w`, which
-///    conflicts with the claim `k` of another launch. If `h` and `w` do not overlap, `h` ends before `w` begins, and
-///    therefore before `k` ends. If they overlap, both only read, so `k` writes. Then it does not overlap `h`, which is
-///    held at the same time; it reaches `w`, which does not begin before `h`; so it begins after `h` ends. In both
-///    cases `k` ends after `h`: around a circle, the ends would grow for ever.
+///    the order of addresses, that of [`SharedResources`](crate::ownership::shared_resources::SharedResources) (a pool,
+///    of which a launch claims at most one, counts as an address before all memory): let a launch hold `h` and wait for
+///    `w`, which conflicts with the claim `k` of another launch. If `h` and `w` do not overlap, `h` ends before `w`
+///    begins, and therefore before `k` ends. If they overlap, both only read, so `k` writes. Then it does not overlap
+///    `h`, which is held at the same time; it reaches `w`, which does not begin before `h`; so it begins after `h`
+///    ends. In both cases `k` ends after `h`: around a circle, the ends would grow for ever.
 /// 6. *Lent memory is returned unused.* A [`Scope`](crate::Scope) borrows memory from its owner while it runs, to be
 ///    read only or also to be written ([`Terms`]). At its end, [`Uses::end`] refuses all later claims, waits until
 ///    there are none, and waits for the remembered launches. After that, nothing uses the memory, whatever handles and

@@ -1,12 +1,14 @@
 //! Blocks of memory that several owners share, by counted handles.
 
-use crate::backend::device::Backend;
-use crate::backend::device::cuda::twice;
-use crate::backend::device::event::LaunchEvent;
-use crate::backend::launches::Access;
-use crate::backend::memory::{DeviceMemory, HostMemory};
-use crate::backend::uses::{Claim, ClaimKind, Patience, Refused, Terms, Uses};
+use crate::devices::Backend;
+use crate::devices::cuda::twice;
+use crate::devices::launch_event::LaunchEvent;
 use crate::error::{Error, Result, Site};
+use crate::in_flight::launches::Access;
+use crate::in_flight::refused::Refused;
+use crate::in_flight::uses::{Claim, ClaimKind, Patience, Terms, Uses};
+use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::host_memory::HostMemory;
 use crate::shape::Lengths;
 use crate::shape::place::Selected;
 use std::mem::ManuallyDrop;

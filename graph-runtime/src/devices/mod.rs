@@ -2,20 +2,20 @@
 //! launches.
 
 pub(crate) mod recording;
-pub(crate) mod growing;
+pub(crate) mod growing_memory;
 pub(crate) mod cuda_memory;
 pub(crate) mod cuda_array;
 pub(crate) mod page_lock;
-pub(crate) mod event;
+pub(crate) mod launch_event;
 pub(crate) mod cuda;
-pub(crate) mod alarm;
+pub(crate) mod event_alarm;
 #[cfg(feature = "emulator")]
 mod emulated;
 #[cfg(not(feature = "emulator"))]
-mod absent;
+mod absent_emulator;
 pub(crate) mod options;
 
-use crate::backend::device::cuda::Cuda;
+use crate::devices::cuda::Cuda;
 use crate::driver::{self, CUcontext, RelaxedCapture};
 use crate::error::{At, CudaError, Result, Site};
 use crate::kernel::source::Architecture;
@@ -24,7 +24,7 @@ use crate::program::host::refuse_in_host_function;
 use std::sync::Arc;
 
 #[cfg(not(feature = "emulator"))]
-pub(crate) use absent::{Allocation, Emulated};
+pub(crate) use absent_emulator::{Allocation, Emulated};
 #[cfg(feature = "emulator")]
 pub(crate) use emulated::{Allocation, Emulated};
 

@@ -1,10 +1,10 @@
 //! Device memory in a CUDA context, taken over from and lent as cudarc's type.
 
-use crate::backend::device::cuda::{Cuda, twice};
-use crate::backend::device::event::LaunchEvent;
-use crate::backend::uses::Claim;
+use crate::devices::cuda::{Cuda, twice};
+use crate::devices::launch_event::LaunchEvent;
 use crate::driver::{self, CUcontext, CUdeviceptr, RelaxedCapture};
 use crate::error::CudaError;
+use crate::in_flight::uses::Claim;
 use cudarc::driver::{CudaSlice, DevicePtr};
 use std::any::Any;
 use std::ffi::c_void;

@@ -1,8 +1,8 @@
 //! The end of one launch, for a future.
 
-use crate::backend::calls::{Calls, Panic};
-use crate::backend::device::event::LaunchEvent;
-use crate::backend::watch::WatchedLaunch;
+use crate::backend::host_calls::{HostCalls, Panic};
+use crate::backend::watched_launch::WatchedLaunch;
+use crate::devices::launch_event::LaunchEvent;
 use crate::error::{At, Result, Site};
 use graph_plan::Draft;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ enum LaunchState {
 
 impl LaunchEnd {
     /// The end of a launch that had ended before it returned.
-    pub(super) fn known(result: Result<()>, calls: &Calls) -> Self {
+    pub(super) fn known(result: Result<()>, calls: &HostCalls) -> Self {
         Self {
             state: LaunchState::Ended(result),
             panic: calls.panic().clone(),
@@ -39,7 +39,7 @@ impl LaunchEnd {
     }
 
     /// The end of a launch after which `event` was recorded.
-    pub(super) fn watched(draft: &Draft, event: LaunchEvent, max_spin: Duration, calls: &Calls) -> Self {
+    pub(super) fn watched(draft: &Draft, event: LaunchEvent, max_spin: Duration, calls: &HostCalls) -> Self {
         let launch = WatchedLaunch::new(event, max_spin);
         let graph = Site::graph(&draft.name);
         Self {

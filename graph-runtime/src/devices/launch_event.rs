@@ -1,10 +1,10 @@
 //! The event that is recorded after a graph's launches.
 
-use crate::backend::device::alarm::Alarm;
-use crate::backend::device::cuda::Cuda;
-use crate::backend::uses::Awaited;
+use crate::devices::cuda::Cuda;
+use crate::devices::event_alarm::Alarm;
 use crate::driver::{self, CUevent, CUstream, RelaxedCapture};
 use crate::error::CudaError;
+use crate::in_flight::uses::Awaited;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};

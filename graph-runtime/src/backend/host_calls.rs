@@ -1,8 +1,8 @@
 //! The host functions of a built graph: the addresses of their memory, and a panic that the next wait reports.
 
-use crate::backend::blueprint::Blueprint;
-use crate::backend::storage::Storage;
 use crate::error::{Error, Result, Site};
+use crate::ownership::blueprint::Blueprint;
+use crate::ownership::storage::Storage;
 use crate::program::Op;
 use crate::program::host::HostCall;
 use crate::shape::part::Part;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The host functions of a graph, by node.
-pub(crate) struct Calls {
+pub(crate) struct HostCalls {
     bound: HashMap<usize, Arc<BoundCall>>,
     /// Functions that launches in flight may still call.
     retired: Vec<Arc<BoundCall>>,
@@ -42,7 +42,7 @@ pub(crate) struct Panic {
     first: Mutex<Option<(Site, String)>>,
 }
 
-impl Calls {
+impl HostCalls {
     pub(crate) fn new(blueprint: &Blueprint<'_>, storage: &[Storage]) -> Self {
         let panic = Arc::<Panic>::default();
         let bind = |(node, op): (usize, &Op)| {
@@ -63,7 +63,7 @@ impl Calls {
     }
 
     /// Binds the function of a node to its memory where that is now, for later launches. Launches in flight keep the
-    /// old addresses: the old [`BoundCall`] is retired, and stays until [`Calls::forget_retired`].
+    /// old addresses: the old [`BoundCall`] is retired, and stays until [`HostCalls::forget_retired`].
     pub(crate) fn renew(&mut self, node: usize, storage: &[Storage]) {
         if let Some(bound) = self.bound.get_mut(&node) {
             let renewed = BoundCall {
@@ -81,7 +81,7 @@ impl Calls {
         self.retired.len()
     }
 
-    /// Drops the retired functions. No launch from before the last [`Calls::renew`] is in flight any more.
+    /// Drops the retired functions. No launch from before the last [`HostCalls::renew`] is in flight any more.
     pub(crate) fn forget_retired(&mut self) {
         self.retired.clear();
     }

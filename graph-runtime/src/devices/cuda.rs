@@ -1,6 +1,6 @@
 //! A CUDA context.
 
-use crate::backend::device::alarm::Alarms;
+use crate::devices::event_alarm::Alarms;
 use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, CaptureStatus, GraphApi, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::host::{self, refuse_in_host_function};

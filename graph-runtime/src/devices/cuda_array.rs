@@ -1,6 +1,6 @@
 //! CUDA arrays in a context.
 
-use crate::backend::device::cuda::Cuda;
+use crate::devices::cuda::Cuda;
 use crate::driver::array::{ArrayDescriptor, CUarray};
 use crate::driver::copy::{Copy3d, CopySide};
 use crate::driver::texture::TexelFormat;

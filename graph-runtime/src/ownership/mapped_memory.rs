@@ -1,8 +1,9 @@
 //! Memory of the host that kernels and the host access at any time.
 
-use crate::backend::device::Backend;
-use crate::backend::memory::{DeviceMemory, HostMemory};
+use crate::devices::Backend;
 use crate::error::{Error, Result, Site};
+use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::host_memory::HostMemory;
 use crate::shape::part::Layout;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

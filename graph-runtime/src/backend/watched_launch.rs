@@ -10,10 +10,10 @@
 //! Wakers run on this thread, outside of its locks, and never in a host function: an executor that polls in its waker
 //! may launch graphs there.
 
-use crate::backend::device::alarm::Alarm;
-use crate::backend::device::event::LaunchEvent;
-use crate::backend::uses::Awaited;
+use crate::devices::event_alarm::Alarm;
+use crate::devices::launch_event::LaunchEvent;
 use crate::error::CudaError;
+use crate::in_flight::uses::Awaited;
 use crate::program::host::refuse_in_host_function;
 use std::ffi::c_void;
 use std::io;

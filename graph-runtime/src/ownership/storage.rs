@@ -1,12 +1,13 @@
 //! The memory of a graph, resource by resource.
 
-use crate::backend::array::ArrayMemory;
-use crate::backend::block::SharedMemory;
-use crate::backend::blueprint::Blueprint;
-use crate::backend::device::Backend;
-use crate::backend::mapped::MappedMemory;
-use crate::backend::memory::{DeviceMemory, HostMemory};
+use crate::devices::Backend;
 use crate::error::{Error, Result, Site};
+use crate::ownership::array_memory::ArrayMemory;
+use crate::ownership::block::SharedMemory;
+use crate::ownership::blueprint::Blueprint;
+use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::host_memory::HostMemory;
+use crate::ownership::mapped_memory::MappedMemory;
 use graph_plan::Space;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;

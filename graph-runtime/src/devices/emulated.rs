@@ -1,6 +1,6 @@
 //! The emulator as a device.
 
-use crate::backend::device::options::EmulatorOptions;
+use crate::devices::options::EmulatorOptions;
 use crate::error::{Error, Result, Site};
 use crate::program::host::Running;
 use graph_emulator::{Memory, Printer};
@@ -59,7 +59,7 @@ impl Emulated {
     }
 
     /// The same device with a receiver of what kernels print. It is called in launches, as host functions are: it waits
-    /// for no other use of memory (fact 5 of [`Uses`](crate::backend::uses::Uses)).
+    /// for no other use of memory (fact 5 of [`Uses`](crate::in_flight::uses::Uses)).
     pub(crate) fn with_printer(&self, receive: impl Fn(&str) + Send + Sync + 'static) -> Self {
         let receive = move |text: &str| {
             let _running = Running::enter();

@@ -1,11 +1,11 @@
 //! The shared memory of a graph: the graph uses it, but does not own it.
 
-use crate::backend::block::SharedMemory;
-use crate::backend::device::Backend;
-use crate::backend::device::event::LaunchEvent;
-use crate::backend::pool::PoolShare;
-use crate::backend::uses::{Claim, Patience};
+use crate::devices::Backend;
+use crate::devices::launch_event::LaunchEvent;
 use crate::error::{Result, Site};
+use crate::in_flight::uses::{Claim, Patience};
+use crate::ownership::block::SharedMemory;
+use crate::ownership::pool_memory::PoolShare;
 use graph_plan::{Code, Diagnostic, Draft, Subject};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) struct SharedResource {
 }
 
 /// The memory that a graph shares with others. Every graph claims its pool, if it has one, and then its resources, in
-/// order of their addresses (fact 5 of [`Uses`](crate::backend::uses::Uses)).
+/// order of their addresses (fact 5 of [`Uses`](crate::in_flight::uses::Uses)).
 #[derive(Clone, Default)]
 pub(crate) struct SharedResources {
     /// The pool with its scratch memory.

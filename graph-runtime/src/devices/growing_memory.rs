@@ -1,7 +1,7 @@
 //! Device memory in a CUDA context that grows and shrinks in place: addresses for all of the device's memory are
 //! reserved, and only the first of them have memory.
 
-use crate::backend::device::cuda::Cuda;
+use crate::devices::cuda::Cuda;
 use crate::driver::{self, CUdevice_attribute, CUdeviceptr, RelaxedCapture};
 use crate::error::CudaError;
 use std::sync::Arc;
