@@ -14,7 +14,7 @@ use crate::in_flight::uses::Claim;
 use crate::ownership::block::SharedMemory;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::storage::Storage;
-use crate::program::{ChangedValue, Op, Program};
+use crate::program::{ChangedValue, External, MemcpyOp, Op, Program, Structure, Work};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::Draft;
 use std::ffi::CStr;
@@ -297,11 +297,11 @@ impl Executable {
     }
 
     /// Refuses a change that [`Executable::apply_memory`] would refuse.
-    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<(), Error> {
+    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, work: &Work) -> Result<(), Error> {
         match self {
-            Executable::Cuda(exec) => exec.check_change(draft, program, node, op),
-            Executable::Debug(exec) => exec.check_change(draft, program, node, op),
-            Executable::Emulator(exec) => exec.check_change(draft, program, node, op),
+            Executable::Cuda(exec) => exec.check_change(draft, program, node, work),
+            Executable::Debug(exec) => exec.check_change(draft, program, node, work),
+            Executable::Emulator(exec) => exec.check_change(draft, program, node, work),
         }
     }
 
@@ -367,11 +367,15 @@ impl Executable {
 /// Whether a graph with such a node can be launched by a kernel. (The driver looks at captured and raw nodes itself.)
 fn may_be_launched_by_kernels(draft: &Draft, op: &Op) -> bool {
     match op {
-        Op::Memcpy { from, to } => [from, to]
+        Op::Work(Work::Memcpy(MemcpyOp { from, to })) => [from, to]
             .iter()
             .all(|side| !draft.resources[side.part().resource as usize].array),
-        Op::Kernel(_) | Op::Memset { .. } | Op::Child(_) | Op::Capture(_) | Op::Raw(_) => true,
-        Op::Join | Op::Conditional(_) | Op::Call(_) | Op::Record(_) | Op::Wait(_) => false,
+        Op::Work(Work::Kernel(_) | Work::Memset(_)) => true,
+        Op::Work(Work::Join) => false,
+        Op::Structure(Structure::Child(_)) => true,
+        Op::Structure(Structure::Conditional(_)) => false,
+        Op::External(External::Capture(_) | External::Raw(_)) => true,
+        Op::External(External::Call(_) | External::Record(_) | External::Wait(_)) => false,
     }
 }
 
@@ -389,19 +393,13 @@ fn check(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<()> {
 
 fn misfit(backend: &Backend, op: &Op) -> Option<&'static str> {
     let has_driver = matches!(backend, Backend::Cuda(_));
-    match op {
-        Op::Record(event) | Op::Wait(event) => event.misfit(backend.context()),
-        Op::Capture(_) => (!has_driver)
+    match op.external()? {
+        External::Record(event) | External::Wait(event) => event.misfit(backend.context()),
+        External::Capture(_) => (!has_driver)
             .then_some("library calls are captured from a stream of a CUDA device, and the CPU emulator has none"),
-        Op::Raw(_) => {
+        External::Raw(_) => {
             (!has_driver).then_some("a `raw` node is made by calls of the CUDA driver, and needs a CUDA device")
         }
-        Op::Kernel(_)
-        | Op::Memcpy { .. }
-        | Op::Memset { .. }
-        | Op::Join
-        | Op::Conditional(_)
-        | Op::Child(_)
-        | Op::Call(_) => None,
+        External::Call(_) => None,
     }
 }

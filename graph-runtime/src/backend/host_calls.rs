@@ -3,8 +3,8 @@
 use crate::error::{Error, Result, Site};
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::storage::Storage;
-use crate::program::Op;
 use crate::program::host::HostCall;
+use crate::program::{External, Op};
 use crate::shape::part::Part;
 use std::collections::HashMap;
 use std::ptr::NonNull;
@@ -46,7 +46,9 @@ impl HostCalls {
     pub(crate) fn new(blueprint: &Blueprint<'_>, storage: &[Storage]) -> Self {
         let panic = Arc::<Panic>::default();
         let bind = |(node, op): (usize, &Op)| {
-            let Op::Call(call) = op else { return None };
+            let External::Call(call) = op.external()? else {
+                return None;
+            };
             let bound = BoundCall {
                 call: call.clone(),
                 memory: locate_all(storage, call),

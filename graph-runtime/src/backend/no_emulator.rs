@@ -5,7 +5,7 @@ use crate::devices::Emulated;
 use crate::error::{Error, Result};
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::storage::Storage;
-use crate::program::{Op, Program};
+use crate::program::{Program, Work};
 use graph_plan::Draft;
 use std::convert::Infallible;
 
@@ -38,7 +38,7 @@ impl EmulatorExecutable {
         match self.0 {}
     }
 
-    pub(crate) fn check_change(&self, _: &Draft, _: &Program, _: usize, _: &Op) -> Result<()> {
+    pub(crate) fn check_change(&self, _: &Draft, _: &Program, _: usize, _: &Work) -> Result<()> {
         match self.0 {}
     }
 

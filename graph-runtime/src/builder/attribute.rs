@@ -3,7 +3,7 @@
 use super::GraphBuilder;
 use crate::error::{Error, Site};
 use crate::graph::node::NodeId;
-use crate::program::Op;
+use crate::program::{Op, Work};
 
 /// An attribute of a node.
 #[derive(Clone, Copy, Debug)]
@@ -62,32 +62,20 @@ impl GraphBuilder {
         };
         match attribute {
             Attribute::Priority(priority) => match op {
-                Op::Kernel(kernel) => kernel.attributes.get_or_insert_default().priority = Some(priority),
-                Op::Memcpy { .. }
-                | Op::Memset { .. }
-                | Op::Join
-                | Op::Conditional(_)
-                | Op::Child(_)
-                | Op::Call(_)
-                | Op::Record(_)
-                | Op::Wait(_)
-                | Op::Capture(_)
-                | Op::Raw(_) => self.fail(node, "only kernel nodes have a priority"),
+                Op::Work(Work::Kernel(kernel)) => kernel.attributes.get_or_insert_default().priority = Some(priority),
+                Op::Work(_) | Op::Structure(_) | Op::External(_) => {
+                    self.fail(node, "only kernel nodes have a priority")
+                }
             },
             Attribute::Disabled => match op {
-                Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } => self.draft.nodes[node].disabled = true,
-                Op::Join
-                | Op::Conditional(_)
-                | Op::Child(_)
-                | Op::Call(_)
-                | Op::Record(_)
-                | Op::Wait(_)
-                | Op::Capture(_)
-                | Op::Raw(_) => self.fail(node, "only kernel, memcpy and memset nodes can be disabled"),
+                Op::Work(Work::Kernel(_) | Work::Memcpy(_) | Work::Memset(_)) => self.draft.nodes[node].disabled = true,
+                Op::Work(Work::Join) | Op::Structure(_) | Op::External(_) => {
+                    self.fail(node, "only kernel, memcpy and memset nodes can be disabled");
+                }
             },
             Attribute::WillUpdate => {
-                if let Op::Memset { will_update, .. } = op {
-                    *will_update = true;
+                if let Op::Work(Work::Memset(set)) = op {
+                    set.will_update = true;
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
-use crate::program::{Conditional, ConditionalKind, Op};
+use crate::program::{Conditional, ConditionalKind, Op, Structure};
 use crate::shape::place::{OnDevice, Place, Span};
 use graph_plan::{Mode, Role};
 use std::borrow::Cow;
@@ -116,19 +116,18 @@ impl GraphBuilder {
     pub(crate) fn conditional(&mut self, name: Cow<'static, str>, kind: ConditionalKind, condition: Span) -> NodeId {
         let node = self.node(name, kind.node());
         self.touch(node, condition, Mode::Read);
-        self.push(Op::Conditional(Conditional::new(kind, condition)))
+        self.push(Structure::Conditional(Conditional::new(kind, condition)))
     }
 
     /// Begins the next body of the newest conditional in the current body: nodes are added to it from now on. If the
     /// conditional can have no further body, this does nothing.
     pub(crate) fn open_body(&mut self) {
         let (draft, ops) = (&mut self.draft, &mut self.program.ops);
-        let beside =
-            |&node: &usize| draft.nodes[node].body == self.position.body && matches!(ops[node], Op::Conditional(_));
+        let beside = |&node: &usize| draft.nodes[node].body == self.position.body && ops[node].conditional().is_some();
         let Some(node) = (0..ops.len()).rev().find(beside) else {
             return;
         };
-        let Op::Conditional(conditional) = &mut ops[node] else {
+        let Op::Structure(Structure::Conditional(conditional)) = &mut ops[node] else {
             return;
         };
         let role = match conditional.kind {

@@ -6,7 +6,7 @@ use crate::devices::recording::Recording;
 use crate::error::{At, Error, Result, Site};
 use crate::graph::captured_graph::CapturedGraph;
 use crate::ownership::storage::Storage;
-use crate::program::Op;
+use crate::program::External;
 use crate::program::capture::{BoxError, CaptureCall, CaptureMode, CaptureOptions, CaptureStream};
 use crate::program::pointer::{Addresses, Kept, NodeArguments};
 use crate::shape::place::DeclaredAccess;
@@ -86,7 +86,7 @@ impl GraphBuilder {
         let (declared, kept) = arguments.keep();
         self.foreign_node(NODE.into(), NodeKind::Capture, declared);
         let call = CaptureCall::new(kept, calls).of_graph(options);
-        self.push(Op::Capture(Arc::new(call)));
+        self.push(External::Capture(Arc::new(call)));
         self.build().map(CapturedGraph::new)
     }
 
@@ -225,7 +225,7 @@ impl<K> StreamCapture<K> {
             message,
         })?;
         builder.foreign_node(NODE.into(), NodeKind::Capture, declared);
-        builder.push(Op::Capture(Arc::new(CaptureCall::recorded(graph))));
+        builder.push(External::Capture(Arc::new(CaptureCall::recorded(graph))));
         builder.build().map(CapturedGraph::new)
     }
 }

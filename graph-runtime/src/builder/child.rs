@@ -5,7 +5,7 @@ use super::GraphBuilder;
 use super::loops::Loops;
 use crate::error::Result;
 use crate::graph::node::NodeId;
-use crate::program::Op;
+use crate::program::Structure;
 use graph_plan::{NodeKind, Role};
 use std::borrow::Cow;
 
@@ -72,6 +72,6 @@ impl GraphBuilder {
         let body = self.draft.body(node, Role::Child);
         let prefix = format!("{}.", self.draft.nodes[node].name);
         self.position.open_child(node, body, prefix, loops);
-        self.push(Op::Child(body))
+        self.push(Structure::Child(body))
     }
 }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::graph::node::NodeId;
 use crate::kernel::source::{Ptx, Unresolved, resolve};
 use crate::kernel::{ArgumentKind, Callee, KernelCall, KernelFacts, LOADED, Launch, launch_mistake};
-use crate::program::{Argument, KernelAttributes, KernelOp, Op};
+use crate::program::{Argument, KernelAttributes, KernelOp, Work};
 use graph_plan::{LaunchConfig, Mode, NodeKind, Region, Space};
 use std::borrow::Cow;
 use std::ptr;
@@ -88,7 +88,7 @@ impl GraphBuilder {
         for argument in &mut call.arguments {
             Argument::put(argument, &mut self.program.arguments);
         }
-        self.push(Op::Kernel(KernelOp {
+        self.push(Work::Kernel(KernelOp {
             function,
             config,
             arguments,

@@ -34,7 +34,7 @@ use crate::program::event::Event;
 use crate::program::host::{HostArguments, HostCall};
 use crate::program::pointer::NodeArguments;
 use crate::program::raw::{RawCall, RawNode};
-use crate::program::{Op, Program};
+use crate::program::{External, MemcpyOp, MemsetOp, Program, Work};
 use crate::shape::iterations::Iterations;
 use crate::shape::part::Part;
 use crate::shape::place::{Copied, Memory, OnDevice, Place};
@@ -152,7 +152,7 @@ impl GraphBuilder {
     /// Adds a node that only joins edges: nodes after it run after all nodes before it.
     pub fn join(&mut self, name: impl Into<Cow<'static, str>>) -> NodeId {
         self.node(name, NodeKind::Join);
-        self.push(Op::Join)
+        self.push(Work::Join)
     }
 
     /// Makes `node` start after all nodes in `before` have ended. `build` fails if this makes a cycle (`cycle`), if a
@@ -187,10 +187,10 @@ impl GraphBuilder {
             let differs = difference::<A, B>(sides.0, sides.1);
             self.compare(node, (from.span, to.span), differs);
         }
-        self.push(Op::Memcpy {
+        self.push(Work::Memcpy(MemcpyOp {
             from: Part::of(from.span).into(),
             to: Part::of(to.span).into(),
-        })
+        }))
     }
 
     /// Adds a node that sets every element of `to` to `value`.
@@ -202,11 +202,11 @@ impl GraphBuilder {
     ) -> NodeId {
         let node = self.node(name, NodeKind::Memset);
         self.touch(node, to.span, Mode::Write);
-        self.push(Op::Memset {
+        self.push(Work::Memset(MemsetOp {
             to: Part::of(to.span).into(),
             value: Value::new(&value),
             will_update: false,
-        })
+        }))
     }
 
     /// Adds a node that copies one rectangle to another of the same shape. `build` compares numbers of rows and columns
@@ -237,7 +237,7 @@ impl GraphBuilder {
             self.findings.mistakes(mistake);
         }
         let (from, to) = RectangleSpan::sides([from, to]);
-        self.push(Op::Memcpy { from, to })
+        self.push(Work::Memcpy(MemcpyOp { from, to }))
     }
 
     /// Declares random numbers of a Philox generator. Each call of [`Rng::draw`] returns the state for one node. Each
@@ -264,11 +264,11 @@ impl GraphBuilder {
     ) -> NodeId {
         let node = self.node(name, NodeKind::Memset);
         self.touch_rectangle(node, to.span, Mode::Write);
-        self.push(Op::Memset {
+        self.push(Work::Memset(MemsetOp {
             to: to.span.bytes(),
             value: Value::new(&value),
             will_update: false,
-        })
+        }))
     }
 
     /// Adds a node that calls a function on the host. Its argument is a tuple of references into host memory: `&S` for
@@ -310,7 +310,7 @@ impl GraphBuilder {
         for declared in arguments.declared() {
             self.touch(node, declared.span, declared.mode);
         }
-        self.push(Op::Call(Arc::new(HostCall::new(&arguments, function))))
+        self.push(External::Call(Arc::new(HostCall::new(&arguments, function))))
     }
 
     /// Adds a node that records an event when the nodes before it have ended. Other streams, and other graphs, can wait
@@ -318,7 +318,7 @@ impl GraphBuilder {
     pub fn record(&mut self, name: impl Into<Cow<'static, str>>, event: impl Into<Event>) -> NodeId {
         let event = event.into(); // the caller's code, which may panic
         self.node(name, NodeKind::Record);
-        self.push(Op::Record(event))
+        self.push(External::Record(event))
     }
 
     /// Adds a node that waits for an event: nodes after it start when the work has ended that the event has recorded
@@ -326,7 +326,7 @@ impl GraphBuilder {
     pub fn wait(&mut self, name: impl Into<Cow<'static, str>>, event: impl Into<Event>) -> NodeId {
         let event = event.into(); // as in `record`
         self.node(name, NodeKind::Wait);
-        self.push(Op::Wait(event))
+        self.push(External::Wait(event))
     }
 
     /// Adds a node that runs library calls: cuBLAS, cuDNN, cuFFT, NCCL, or any other library that takes a stream.
@@ -373,7 +373,7 @@ impl GraphBuilder {
     {
         let (declared, kept) = arguments.keep();
         self.foreign_node(name.into(), NodeKind::Capture, declared);
-        self.push(Op::Capture(Arc::new(CaptureCall::new(kept, calls))))
+        self.push(External::Capture(Arc::new(CaptureCall::new(kept, calls))))
     }
 
     /// Adds a node by calls of the driver: for external semaphores, batch memory operations, and other features that
@@ -399,7 +399,7 @@ impl GraphBuilder {
     {
         let (declared, kept) = arguments.keep();
         self.foreign_node(name.into(), NodeKind::Raw, declared);
-        self.push(Op::Raw(Arc::new(RawCall::new(kept, add))))
+        self.push(External::Raw(Arc::new(RawCall::new(kept, add))))
     }
 
     /// Adds a loop: for each number of the range, `iteration` adds the nodes of one iteration. The first nodes of each

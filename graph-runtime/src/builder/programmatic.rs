@@ -4,7 +4,7 @@ use super::GraphBuilder;
 use crate::graph::node::NodeId;
 use crate::kernel::programmatic::ProgrammaticEdge;
 use crate::kernel::source::Source;
-use crate::program::{Argument, Function, KernelOp, Op, Program};
+use crate::program::{Argument, Function, KernelOp, Program};
 use graph_plan::{Access, Diagnostic, Draft, Edge, Nest, SharedParam, Writers};
 
 impl GraphBuilder {
@@ -58,9 +58,7 @@ fn mistakes(draft: &Draft, program: &Program, order: &Nest) -> Vec<Diagnostic> {
 
 /// The kernel of a kernel node.
 fn kernel(program: &Program, node: usize) -> Option<(&KernelOp, &Function)> {
-    let Op::Kernel(kernel) = &program.ops[node] else {
-        return None;
-    };
+    let kernel = program.ops[node].kernel()?;
     Some((kernel, program.functions.get(kernel.function as usize)?))
 }
 

@@ -67,8 +67,8 @@ impl GraphBuilder {
     }
 
     /// Adds the work of the newest node.
-    pub(super) fn push(&mut self, op: Op) -> NodeId {
-        NodeId::of(self.id, self.program.push(op))
+    pub(super) fn push(&mut self, op: impl Into<Op>) -> NodeId {
+        NodeId::of(self.id, self.program.push(op.into()))
     }
 
     /// The indices of two nodes, one of which is to run after the other. If one is of another graph, reports that.

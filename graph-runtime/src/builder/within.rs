@@ -4,8 +4,8 @@ use super::GraphBuilder;
 use crate::error::mistakes;
 use crate::graph::node::NodeId;
 use crate::kernel::Value;
-use crate::program::Op;
 use crate::program::reach::Reach;
+use crate::program::{MemcpyOp, MemsetOp, Work};
 use crate::shape::place::{Copied, Memory, OnDevice, Place};
 use crate::shape::rectangle::{Rectangle, RectangleSpan};
 use crate::shape::same::{SameShape, difference};
@@ -143,32 +143,32 @@ impl GraphBuilder {
             self.findings.mistakes(mistake);
         }
         let (source, destination) = RectangleSpan::sides([from.part, to.part]);
-        let op = Op::Memcpy {
+        let work = Work::Memcpy(MemcpyOp {
             from: source,
             to: destination,
-        };
+        });
         let reach = Reach {
             from: Some(from.all.bytes()),
             to: to.all.bytes(),
             rows,
         };
-        self.push_within(node, op, reach)
+        self.push_within(node, work, reach)
     }
 
     fn set_within(&mut self, name: Cow<'static, str>, to: Chosen, value: Value, rows: bool) -> NodeId {
         let node = self.node(name, NodeKind::Memset);
         self.touch_within(node, to, Mode::Write);
-        let op = Op::Memset {
+        let work = Work::Memset(MemsetOp {
             to: to.part.bytes(),
             value,
             will_update: true,
-        };
+        });
         let reach = Reach {
             from: None,
             to: to.all.bytes(),
             rows,
         };
-        self.push_within(node, op, reach)
+        self.push_within(node, work, reach)
     }
 
     /// Records that the newest node touches all of the memory in which its part is chosen. If it cannot touch that,
@@ -196,16 +196,16 @@ impl GraphBuilder {
     }
 
     /// Adds the work of the newest node, and reports work that is not in its reach.
-    fn push_within(&mut self, node: usize, op: Op, reach: Reach) -> NodeId {
+    fn push_within(&mut self, node: usize, work: Work, reach: Reach) -> NodeId {
         self.draft.nodes[node].partial = true;
         let left = reach
-            .left_by(&op)
+            .left_by(&work)
             .and_then(|resource| self.draft.resources.get(resource));
         if let Some(memory) = left {
             let mistake = mistakes::beyond(node, &self.draft.nodes[node].name, &memory.name);
             self.findings.mistake(mistake);
         }
-        let added = self.push(op);
+        let added = self.push(work);
         self.program.reaches.insert(added.index(), reach);
         added
     }

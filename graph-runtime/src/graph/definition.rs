@@ -12,7 +12,7 @@ use crate::graph::{Graph, GraphData};
 use crate::ownership::blueprint::{Blueprint, Programmatic};
 use crate::program::array::ArrayForm;
 use crate::program::capture::BoxError;
-use crate::program::{ModuleMemory, Op};
+use crate::program::{External, ModuleMemory, Op};
 use cudarc::driver::sys::CUgraph;
 use graph_plan::{Lists, Nest, Outcome, Plan};
 use std::fmt;
@@ -253,7 +253,10 @@ impl<G> Definition<G> {
         }
         let data = &self.checked.data;
         if self.count > 0
-            && let Some((node, _)) = data.program.others().find(|(_, op)| matches!(op, Op::Raw(_)))
+            && let Some((node, _)) = data
+                .program
+                .others()
+                .find(|(_, op)| matches!(op, Op::External(External::Raw(_))))
         {
             return Err(Error::Unsupported {
                 site: self.checked.site().at_node(&data.draft.nodes[node].name),

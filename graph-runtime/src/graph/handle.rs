@@ -7,7 +7,7 @@ use crate::graph::change::enable;
 use crate::graph::change::update::update;
 use crate::graph::node::NodeId;
 use crate::kernel::Dimensions;
-use crate::program::{KernelOp, Op};
+use crate::program::KernelOp;
 
 /// A node of a [`Graph`], which it borrows: [`Graph::node`] returns it, and so do the methods of declared graphs that
 /// are named like their nodes.
@@ -185,19 +185,7 @@ impl NodeHandle<'_> {
     }
 
     fn kernel(&self) -> Option<&KernelOp> {
-        match &self.graph.program.ops[self.check().ok()?] {
-            Op::Kernel(kernel) => Some(kernel),
-            Op::Memcpy { .. }
-            | Op::Memset { .. }
-            | Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => None,
-        }
+        self.graph.program.ops[self.check().ok()?].kernel()
     }
 
     fn choose(&mut self, chosen: ChosenLaunch) -> Result<()> {

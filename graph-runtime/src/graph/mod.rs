@@ -32,7 +32,7 @@ use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::Storage;
 use crate::program::declared::AllDeclaredNodes;
 use crate::program::scratch::Arena;
-use crate::program::{Op, Program};
+use crate::program::{External, Op, Program};
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
 use crate::shape::table::{Table, TableMut, TableRef};
@@ -153,7 +153,11 @@ impl Graph {
             rngs,
         } = data;
         // Closures of captures may run again, and take more.
-        let takes_more = || program.others().any(|(_, op)| matches!(op, Op::Capture(_)));
+        let takes_more = || {
+            program
+                .others()
+                .any(|(_, op)| matches!(op, Op::External(External::Capture(_))))
+        };
         if shared.pool().is_some_and(|share| share.bytes() == 0 && !takes_more()) {
             shared.set_pool(None); // launches need not claim it
         }

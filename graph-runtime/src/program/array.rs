@@ -2,7 +2,7 @@
 
 use crate::error::mistakes;
 use crate::kernel::texels::{ArrayUse, Texels};
-use crate::program::{Argument, Op, Program};
+use crate::program::{Argument, MemcpyOp, Program, Work};
 use graph_plan::{Diagnostic, Draft};
 
 /// A CUDA array of a graph.
@@ -23,7 +23,7 @@ pub(crate) fn forms(draft: &Draft, program: &Program) -> (Vec<Option<ArrayForm>>
         return (Vec::new(), mistaken);
     }
     for (node, op) in program.ops.iter().enumerate() {
-        let Op::Kernel(kernel) = op else { continue };
+        let Some(kernel) = op.kernel() else { continue };
         let facts = program.functions[kernel.function as usize].facts;
         for (param, argument) in program.arguments(kernel).iter().enumerate() {
             let Argument::Buffer { resource, .. } = argument else {
@@ -62,7 +62,9 @@ pub(crate) fn forms(draft: &Draft, program: &Program) -> (Vec<Option<ArrayForm>>
         }
     }
     for (node, op) in program.ops.iter().enumerate() {
-        let Op::Memcpy { from, to } = op else { continue };
+        let Some(Work::Memcpy(MemcpyOp { from, to })) = op.work() else {
+            continue;
+        };
         let sides = [from, to].map(|side| side.part().resource as usize);
         if let [Some((one, _)), Some((other, _))] = sides.map(|side| &found[side])
             && one.texels != other.texels

@@ -4,6 +4,7 @@ pub(crate) mod array;
 pub(crate) mod reach;
 pub(crate) mod scratch;
 pub(crate) mod declared;
+mod op;
 pub(crate) mod raw;
 pub(crate) mod capture;
 pub(crate) mod pointer;
@@ -12,129 +13,20 @@ pub(crate) mod host;
 pub(crate) mod tuples;
 
 use crate::kernel::source::Ptx;
-use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, LOADED, Launch, Value};
+use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, LOADED, Value};
 use crate::program::capture::CaptureCall;
-use crate::program::event::Event;
-use crate::program::host::HostCall;
-use crate::program::raw::RawCall;
 use crate::program::reach::Reach;
-use crate::shape::part::{ByteRectangle, Part};
-use crate::shape::place::Span;
+use crate::shape::part::Part;
 use cudarc::driver::CudaFunction;
-use graph_plan::{LaunchConfig, Mode, NodeKind};
+use graph_plan::Mode;
+pub(crate) use op::{
+    Conditional, ConditionalKind, External, KernelAttributes, KernelOp, MemcpyOp, MemsetOp, Op, Structure, Work,
+};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// The work of a node.
-#[derive(Clone, Debug)]
-pub(crate) enum Op {
-    Kernel(KernelOp),
-    /// Both rectangles have the same number of rows and the same width.
-    Memcpy {
-        from: ByteRectangle,
-        to: ByteRectangle,
-    },
-    /// The value repeats a whole number of times in each row.
-    Memset {
-        to: ByteRectangle,
-        value: Value,
-        /// Whether updates may replace the value. If so, the node is lowered in a way that fits every value.
-        will_update: bool,
-    },
-    Join,
-    Conditional(Conditional),
-    /// Runs the nodes of this body once.
-    Child(usize),
-    Call(Arc<HostCall>),
-    Record(Event),
-    Wait(Event),
-    Capture(Arc<CaptureCall>),
-    Raw(Arc<RawCall>),
-}
-
-impl Op {
-    fn is_other(&self) -> bool {
-        match self {
-            Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Join => false,
-            Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => true,
-        }
-    }
-}
-
-/// A node with bodies, whose condition decides which of them run.
-#[derive(Clone, Debug)]
-pub(crate) struct Conditional {
-    pub(crate) kind: ConditionalKind,
-    /// The resource of the condition, which is one `u32` in device memory.
-    resource: u32,
-    /// The offset of the condition in the resource, in bytes.
-    start: usize,
-    /// The bodies, as indices into the draft's.
-    pub(crate) bodies: Vec<usize>,
-}
-
-/// The kinds of conditionals, which differ in their bodies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConditionalKind {
-    /// If the condition is not 0, the first body runs; if it is 0, the second body runs, if there is one.
-    If,
-    /// The body runs while the condition is not 0.
-    While,
-    /// The body whose number the condition is runs, if there is one. Bodies are counted from 0.
-    Switch,
-}
-
-impl ConditionalKind {
-    /// The kind of the node in the plan.
-    pub(crate) fn node(self) -> NodeKind {
-        match self {
-            Self::If => NodeKind::If,
-            Self::While => NodeKind::While,
-            Self::Switch => NodeKind::Switch,
-        }
-    }
-}
-
-impl Conditional {
-    /// A conditional without bodies.
-    pub(crate) fn new(kind: ConditionalKind, condition: Span) -> Self {
-        Self {
-            kind,
-            resource: condition.resource as u32,
-            start: condition.start,
-            bodies: Vec::new(),
-        }
-    }
-
-    /// The body that runs while the condition has this value, if any.
-    pub(crate) fn chosen(&self, value: u32) -> Option<usize> {
-        // A `while` has body 0 only, so 1 ends it.
-        let index = match self.kind {
-            ConditionalKind::If | ConditionalKind::While => usize::from(value == 0),
-            ConditionalKind::Switch => value as usize,
-        };
-        self.bodies.get(index).copied()
-    }
-
-    /// The memory of the condition.
-    pub(crate) fn condition(&self) -> Part {
-        Part {
-            resource: self.resource,
-            start: self.start,
-            bytes: size_of::<u32>(),
-        }
-    }
-}
 
 /// One argument of a kernel node: a [`CallArgument`] in half the space, since graphs have many.
 #[derive(Clone, Debug)]
@@ -285,60 +177,6 @@ impl Argument {
     }
 }
 
-/// A kernel launch.
-#[derive(Clone, Debug)]
-pub(crate) struct KernelOp {
-    /// The index into [`Program::functions`].
-    pub(crate) function: u32,
-    pub(crate) config: LaunchConfig,
-    /// The range of [`Program::arguments`].
-    pub(crate) arguments: Range<u32>,
-    /// The attributes, if any. Boxed, since few nodes have them.
-    pub(crate) attributes: Option<Box<KernelAttributes>>,
-}
-
-/// Attributes of a kernel node's launch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct KernelAttributes {
-    /// The number of blocks of a cluster in each dimension.
-    pub(crate) cluster: Option<[u32; 3]>,
-    /// Whether all blocks run at the same time.
-    pub(crate) cooperative: bool,
-    /// The priority as CUDA counts: smaller numbers run sooner.
-    pub(crate) priority: Option<i32>,
-}
-
-impl KernelAttributes {
-    /// The attributes of a launch, if it has any.
-    pub(crate) fn of(launch: &Launch) -> Option<Box<Self>> {
-        let attributes = Self {
-            cluster: launch.request().cluster_blocks(),
-            cooperative: launch.cooperative,
-            priority: None,
-        };
-        (attributes != Self::default()).then(|| attributes.into())
-    }
-}
-
-impl KernelOp {
-    /// Whether a device that accepts one of the launches accepts the other.
-    pub(crate) fn is_launched_like(&self, other: &Self) -> bool {
-        self.function == other.function && self.config == other.config && self.attributes == other.attributes
-    }
-
-    /// Whether all blocks must run at the same time.
-    pub(crate) fn is_cooperative(&self) -> bool {
-        self.attributes
-            .as_ref()
-            .is_some_and(|attributes| attributes.cooperative)
-    }
-
-    /// The cluster that the node asks for.
-    pub(crate) fn cluster(&self) -> Option<[u32; 3]> {
-        self.attributes.as_ref().and_then(|attributes| attributes.cluster)
-    }
-}
-
 /// A kernel that the graph launches.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
@@ -428,7 +266,7 @@ impl Function {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) ops: Vec<Op>,
-    /// The nodes that are neither kernels nor work on memory: see [`Program::others`].
+    /// The nodes whose work is no [`Work`]: see [`Program::others`].
     others: Vec<usize>,
     /// The arguments of all kernel nodes, one after the other.
     pub(crate) arguments: Vec<Argument>,
@@ -448,7 +286,7 @@ impl Program {
     /// The closure whose recorded work is all of the graph, if there is one.
     pub(crate) fn whole_capture(&self) -> Option<&Arc<CaptureCall>> {
         match &self.ops[..] {
-            [Op::Capture(call)] if call.is_whole() => Some(call),
+            [Op::External(External::Capture(call))] if call.is_whole() => Some(call),
             _ => None,
         }
     }
@@ -456,7 +294,7 @@ impl Program {
     /// Adds the next node, and returns its index.
     pub(crate) fn push(&mut self, op: Op) -> usize {
         let node = self.ops.len();
-        if op.is_other() {
+        if op.work().is_none() {
             self.others.push(node);
         }
         self.ops.push(op);

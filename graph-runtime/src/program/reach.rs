@@ -1,7 +1,7 @@
 //! Copies and memsets of a part of memory that updates choose.
 
 use crate::kernel::Value;
-use crate::program::{Op, Program};
+use crate::program::{MemcpyOp, MemsetOp, Program, Work};
 use crate::shape::part::{ByteRectangle, Part};
 use std::borrow::Cow;
 
@@ -18,18 +18,18 @@ pub(crate) struct Reach {
 
 impl Reach {
     /// Whether the work touches rows that lie apart, though all parts are in one piece.
-    pub(crate) fn is_split_by(&self, op: &Op) -> bool {
+    pub(crate) fn is_split_by(&self, work: &Work) -> bool {
         let apart = |part: &ByteRectangle| !part.is_one_row();
-        !self.rows && (op.read().is_some_and(apart) || op.written().is_some_and(apart))
+        !self.rows && (work.read().is_some_and(apart) || work.written().is_some_and(apart))
     }
 
     /// The first resource in which the work touches more than updates may choose.
-    pub(crate) fn left_by(&self, op: &Op) -> Option<usize> {
+    pub(crate) fn left_by(&self, work: &Work) -> Option<usize> {
         let outside =
             |all: &ByteRectangle, part: &ByteRectangle| (!all.contains(part)).then_some(part.part().resource as usize);
-        let source = self.from.as_ref().zip(op.read());
+        let source = self.from.as_ref().zip(work.read());
         let source = source.and_then(|(all, part)| outside(all, part));
-        source.or_else(|| outside(&self.to, op.written()?))
+        source.or_else(|| outside(&self.to, work.written()?))
     }
 
     /// Whether there is nothing to choose from, so that the node never does anything.
@@ -43,63 +43,18 @@ impl Reach {
     }
 
     /// The smallest copy, or the smallest memset of this value, in memory that is not empty.
-    fn least(&self, value: Option<&Value>) -> Op {
+    fn least(&self, value: Option<&Value>) -> Work {
         match (&self.from, value) {
-            (None, Some(value)) => Op::Memset {
+            (None, Some(value)) => Work::Memset(MemsetOp {
                 to: Self::first(&self.to, value.bytes().len()),
                 value: value.clone(),
                 will_update: true,
-            },
-            (from, _) => Op::Memcpy {
+            }),
+            (from, _) => Work::Memcpy(MemcpyOp {
                 from: Self::first(from.as_ref().unwrap_or(&self.to), 1),
                 to: Self::first(&self.to, 1),
-            },
+            }),
         }
-    }
-}
-
-impl Op {
-    /// The memory that a copy or a memset writes.
-    fn written(&self) -> Option<&ByteRectangle> {
-        match self {
-            Op::Memcpy { to, .. } | Op::Memset { to, .. } => Some(to),
-            Op::Kernel(_)
-            | Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => None,
-        }
-    }
-
-    /// The memory that a copy reads.
-    fn read(&self) -> Option<&ByteRectangle> {
-        match self {
-            Op::Memcpy { from, .. } => Some(from),
-            Op::Memset { .. }
-            | Op::Kernel(_)
-            | Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => None,
-        }
-    }
-
-    /// Whether both copy the same memory, or both set the same memory.
-    pub(crate) fn touches_like(&self, other: &Self) -> bool {
-        self.written().is_some() && self.written() == other.written() && self.read() == other.read()
-    }
-
-    /// Whether it copies or sets nothing.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.written().is_some_and(ByteRectangle::is_empty)
     }
 }
 
@@ -109,31 +64,22 @@ impl Program {
         self.reaches.get(&node)
     }
 
-    /// The work that a node of CUDA is made for. CUDA has no node for a copy of nothing that a later update could
-    /// change: such a node is made for the least work, and skipped.
-    pub(crate) fn lowered(&self, node: usize) -> Cow<'_, Op> {
-        let op = &self.ops[node];
-        let Some(reach) = self.reach(node).filter(|reach| op.is_idle() && !reach.is_empty()) else {
-            return Cow::Borrowed(op);
+    /// The work that a node of CUDA is made for, given the node's own. CUDA has no node for a copy of nothing that a
+    /// later update could change: such a node is made for the least work, and skipped.
+    pub(crate) fn lowered<'w>(&self, node: usize, work: &'w Work) -> Cow<'w, Work> {
+        let Some(reach) = self.reach(node).filter(|reach| work.is_idle() && !reach.is_empty()) else {
+            return Cow::Borrowed(work);
         };
-        Cow::Owned(reach.least(match op {
-            Op::Memset { value, .. } => Some(value),
-            Op::Memcpy { .. }
-            | Op::Kernel(_)
-            | Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => None,
+        Cow::Owned(reach.least(match work {
+            Work::Memset(set) => Some(&set.value),
+            Work::Memcpy(_) | Work::Kernel(_) | Work::Join => None,
         }))
     }
 
     /// The nodes that do nothing until an update chooses a part for them.
     pub(crate) fn idle(&self) -> impl Iterator<Item = usize> {
-        self.reaches.keys().copied().filter(|&node| self.ops[node].is_idle())
+        let is_idle = |&node: &usize| self.ops[node].work().is_some_and(Work::is_idle);
+        self.reaches.keys().copied().filter(is_idle)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Scratch memory: one allocation for all scratch resources of a graph. Resources that are never used at the same time
 //! may overlap in it.
 
-use crate::program::{Argument, Op, Program};
+use crate::program::{Argument, Program};
 use crate::shape::part::Layout;
 use graph_plan::{Code, Diagnostic, Draft, Outcome, Sharing, Subject, is_packing, pack};
 
@@ -82,9 +82,7 @@ fn sizes(layouts: &[Option<Layout>], sharing: &Sharing) -> Vec<usize> {
 pub(crate) fn first_reads(draft: &Draft, outcome: &Outcome, program: &Program) -> Vec<Diagnostic> {
     let first_read = |&index: &usize| {
         let access = &draft.accesses[index];
-        let Op::Kernel(kernel) = program.ops.get(access.node)? else {
-            return None;
-        };
+        let kernel = program.ops.get(access.node)?.kernel()?;
         let facts = program.functions.get(kernel.function as usize)?.facts;
         // A node's first accesses are its buffers.
         let earlier = draft.accesses[..index].iter().rev();

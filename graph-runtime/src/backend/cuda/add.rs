@@ -11,7 +11,7 @@ use crate::error::CudaError;
 use crate::kernel::{KernelFacts, texture};
 use crate::ownership::array_memory::ArrayMemory;
 use crate::ownership::storage::Storage;
-use crate::program::{Argument, KernelOp, Op, Program};
+use crate::program::{Argument, KernelOp, MemcpyOp, Program, Work};
 use crate::shape::part::{ByteRectangle, Part};
 use graph_plan::LaunchConfig;
 use std::ffi::c_void;
@@ -82,7 +82,7 @@ impl Adder {
         self.resources[resource] = Address::of(storage);
     }
 
-    /// Adds a node to `graph`.
+    /// Adds a node with this work to `graph`.
     ///
     /// # Safety
     ///
@@ -95,10 +95,11 @@ impl Adder {
         program: &Program,
         kernels: &Kernels,
         node: usize,
+        work: &Work,
         name: &str,
     ) -> Result<CUgraphNode, CudaError> {
-        match &*program.lowered(node) {
-            Op::Kernel(kernel) => {
+        match &*program.lowered(node, work) {
+            Work::Kernel(kernel) => {
                 let entry = program.functions[kernel.function as usize].facts.entry;
                 let api = kernels.handle(kernel.function).api(self.cuda.api());
                 announce!(
@@ -129,8 +130,8 @@ impl Adder {
                 }
                 Ok(added)
             }
-            Op::Memcpy { from, to } if !to.is_empty() => {
-                let (bytes, rows) = (to.part().bytes, to.rows());
+            Work::Memcpy(copy) if !copy.to.is_empty() => {
+                let (bytes, rows) = (copy.to.part().bytes, copy.to.rows());
                 announce!(
                     self.cuda,
                     trace,
@@ -141,25 +142,17 @@ impl Adder {
                     "{}",
                     self.cuda.api().names().add_memcpy_node
                 )?;
-                let params = self.memcpy(from, to);
+                let params = self.memcpy(copy);
                 // SAFETY: by the caller's promise.
                 unsafe { self.cuda.api().add_memcpy_node(graph, after, &params, self.cuda.raw()) }
             }
-            op @ Op::Memset { to, .. } => {
-                let fill = Fill::of_node(program, node, op).unwrap_or(Fill::Nothing);
+            Work::Memset(set) => {
+                let fill = Fill::of_node(program, node, set);
                 // SAFETY: by the caller's promise.
-                unsafe { self.add_fill(graph, after, kernels, to, &fill, name) }
+                unsafe { self.add_fill(graph, after, kernels, &set.to, &fill, name) }
             }
-            // A join and a copy of nothing become an empty node. `CudaExecutable::add_prefix` adds the others itself.
-            Op::Join
-            | Op::Memcpy { .. }
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => {
+            // A join and a copy of nothing become an empty node.
+            Work::Join | Work::Memcpy(_) => {
                 announce!(
                     self.cuda,
                     trace,
@@ -174,7 +167,7 @@ impl Adder {
         }
     }
 
-    /// Changes `handle` in `exec`, so that later launches run it as the program now describes `node`.
+    /// Changes `handle` in `exec`, so that later launches do this work, which the program now has for `node`.
     ///
     /// # Safety
     ///
@@ -186,43 +179,35 @@ impl Adder {
         program: &Program,
         kernels: &Kernels,
         node: usize,
+        work: &Work,
     ) -> Result<(), CudaError> {
-        match &program.ops[node] {
-            Op::Kernel(kernel) => {
+        match work {
+            Work::Kernel(kernel) => {
                 // SAFETY: by the caller's promise.
                 let params = unsafe { self.kernel(program, kernels, kernel, node) }?;
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 unsafe { self.cuda.api().set_kernel_node(exec, handle, &params) }
             }
-            op @ Op::Memset { to, .. } => {
-                let fill = Fill::of_node(program, node, op).unwrap_or(Fill::Nothing);
+            Work::Memset(set) => {
+                let fill = Fill::of_node(program, node, set);
                 // SAFETY: by the caller's promise.
-                unsafe { self.apply_fill(exec, handle, kernels, to, &fill) }
+                unsafe { self.apply_fill(exec, handle, kernels, &set.to, &fill) }
             }
-            Op::Memcpy { from, to } if !to.is_empty() && self.changes_in_place(from, to) => {
-                let params = self.memcpy(from, to);
+            Work::Memcpy(copy) if !copy.to.is_empty() && self.changes_in_place(copy) => {
+                let params = self.memcpy(copy);
                 // SAFETY: by the caller's promise.
                 unsafe { self.cuda.api().set_memcpy_node(exec, handle, &params, self.cuda.raw()) }
             }
             // Nothing in these changes in place. For copies of arrays and of rows that lie apart, the whole graph is
             // instantiated again (`renew`).
-            Op::Memcpy { .. }
-            | Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => Ok(()),
+            Work::Memcpy(_) | Work::Join => Ok(()),
         }
     }
 
-    /// Whether CUDA can change a copy between the two in an executable graph: not if one has rows that lie apart, or is
-    /// an array.
-    pub(super) fn changes_in_place(&self, from: &ByteRectangle, to: &ByteRectangle) -> bool {
-        [from, to].iter().all(|side| {
+    /// Whether CUDA can change a copy in an executable graph: not if one side has rows that lie apart, or is an array.
+    pub(super) fn changes_in_place(&self, copy: &MemcpyOp) -> bool {
+        [&copy.from, &copy.to].iter().all(|side| {
             let address = self.resources[side.part().resource as usize];
             side.is_one_row() && !matches!(address, Address::Array(..))
         })

@@ -8,7 +8,7 @@ use crate::driver::{
 };
 use crate::error::CudaError;
 use crate::kernel::KernelFacts;
-use crate::program::{KernelAttributes, KernelOp, Op, Program};
+use crate::program::{KernelAttributes, KernelOp, Program};
 
 /// The first compute capability with clusters.
 const CLUSTERS: (i32, i32) = (9, 0);
@@ -40,23 +40,8 @@ pub(super) fn flags(program: &Program, options: InstantiateOptions) -> u64 {
 
 /// Whether any node has a priority. CUDA ignores priorities unless a flag asks for them.
 fn has_priorities(program: &Program) -> bool {
-    let has_priority = |op: &Op| match op {
-        Op::Kernel(kernel) => kernel
-            .attributes
-            .as_ref()
-            .is_some_and(|attributes| attributes.priority.is_some()),
-        Op::Memcpy { .. }
-        | Op::Memset { .. }
-        | Op::Join
-        | Op::Conditional(_)
-        | Op::Child(_)
-        | Op::Call(_)
-        | Op::Record(_)
-        | Op::Wait(_)
-        | Op::Capture(_)
-        | Op::Raw(_) => false,
-    };
-    program.ops.iter().any(has_priority)
+    let mut attributes = program.ops.iter().filter_map(|op| op.kernel()?.attributes.as_ref());
+    attributes.any(|attributes| attributes.priority.is_some())
 }
 
 /// Allows a function the clusters in which a node launches it, if they are larger than portable.

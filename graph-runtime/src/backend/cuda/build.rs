@@ -19,13 +19,20 @@ use crate::error::{At, Error, Result, Site};
 use crate::ownership::blueprint::{Blueprint, Programmatic};
 use crate::ownership::device_memory::DeviceMemory;
 use crate::ownership::storage::{Storage, allocate};
-use crate::program::{KernelOp, Op, Program};
+use crate::program::{External, KernelOp, Op, Program, Structure, Work};
 use graph_plan::{Code, Diagnostic, Draft, Node, NodeKind, Subject};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
+
+/// The work of a node that has no bodies.
+#[derive(Clone, Copy)]
+pub(super) enum Single<'a> {
+    Work(&'a Work),
+    External(&'a External),
+}
 
 impl CudaExecutable {
     /// Makes all but the executable graph: memory, kernels, and the graph with its nodes.
@@ -111,7 +118,7 @@ impl CudaExecutable {
         for (node, op) in program.ops.iter().enumerate() {
             let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
             match op {
-                Op::Kernel(kernel) => {
+                Op::Work(Work::Kernel(kernel)) => {
                     // Neighbours are often launched alike: then one check is enough.
                     if !last.replace(kernel).is_some_and(|last| last.is_launched_like(kernel)) {
                         self.prepare_launch(program, kernel, site)?;
@@ -122,22 +129,17 @@ impl CudaExecutable {
                         return Err(mistaken_arguments(draft, node, &message));
                     }
                 }
-                Op::Memset { to, .. } => {
-                    let is_variable = draft.resources[to.part().resource as usize].constant;
-                    self.prepare_fill(draft, Fill::of_node(program, node, op), is_variable, site)?;
+                Op::Work(Work::Memset(set)) => {
+                    let is_variable = draft.resources[set.to.part().resource as usize].constant;
+                    self.prepare_fill(draft, &Fill::of_node(program, node, set), is_variable, site)?;
                 }
-                Op::Conditional(_) => {
+                Op::Structure(Structure::Conditional(_)) => {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_condition(draft)?;
                 }
-                Op::Capture(call) => self.capture(blueprint, node, call)?,
-                Op::Child(_)
-                | Op::Memcpy { .. }
-                | Op::Join
-                | Op::Call(_)
-                | Op::Record(_)
-                | Op::Wait(_)
-                | Op::Raw(_) => {}
+                Op::External(External::Capture(call)) => self.capture(blueprint, node, call)?,
+                Op::Work(Work::Memcpy(_) | Work::Join) | Op::Structure(Structure::Child(_)) => {}
+                Op::External(External::Call(_) | External::Record(_) | External::Wait(_) | External::Raw(_)) => {}
             }
         }
         Ok(())
@@ -179,26 +181,20 @@ impl CudaExecutable {
     }
 
     /// Loads the built-in kernel if a memset node needs it. Refuses a value that no memset can set.
-    fn prepare_fill(
-        &mut self,
-        draft: &Draft,
-        fill: Option<Fill>,
-        is_variable: bool,
-        site: impl Fn() -> Site,
-    ) -> Result<()> {
+    fn prepare_fill(&mut self, draft: &Draft, fill: &Fill, is_variable: bool, site: impl Fn() -> Site) -> Result<()> {
         match fill {
             // The address of a variable is for the host's calls: no kernel gets it.
-            Some(Fill::Kernel { .. }) if is_variable => Err(Error::Unsupported {
+            Fill::Kernel { .. } if is_variable => Err(Error::Unsupported {
                 site: site(),
                 message: "a memset of a module's variable takes a value that repeats every 1, 2 or 4 bytes, sets it in one piece, and \
                           cannot be updated; copy to the variable instead",
             }),
-            Some(Fill::Kernel { .. }) => self.kernels.load_fill(draft),
-            Some(Fill::TooLong) => Err(Error::Unsupported {
+            Fill::Kernel { .. } => self.kernels.load_fill(draft),
+            Fill::TooLong => Err(Error::Unsupported {
                 site: site(),
                 message: "a memset value that does not repeat has at most 256 bytes",
             }),
-            Some(Fill::Nothing | Fill::Memset { .. }) | None => Ok(()),
+            Fill::Nothing | Fill::Memset { .. } => Ok(()),
         }
     }
 
@@ -255,23 +251,23 @@ impl CudaExecutable {
                 after = vec![delay.map_err(|error| (node, error))?];
             }
             self.nodes[node] = match &blueprint.program.ops[node] {
-                Op::Conditional(conditional) => {
+                Op::Structure(Structure::Conditional(conditional)) => {
                     // SAFETY: the graph lives, and `after` are nodes of it since `sequence` is in order.
                     unsafe { self.add_conditional(blueprint, graph, &after, node, conditional, turn) }?
                 }
-                // SAFETY: as above.
-                Op::Child(body) => unsafe { self.add_child(blueprint, graph, &after, node, *body, turn) }?,
-                Op::Kernel(_)
-                | Op::Memcpy { .. }
-                | Op::Memset { .. }
-                | Op::Join
-                | Op::Call(_)
-                | Op::Record(_)
-                | Op::Wait(_)
-                | Op::Capture(_)
-                | Op::Raw(_) => {
+                Op::Structure(Structure::Child(body)) => {
+                    // SAFETY: as above.
+                    unsafe { self.add_child(blueprint, graph, &after, node, *body, turn) }?
+                }
+                Op::Work(work) => {
+                    let single = Single::Work(work);
                     // SAFETY: as above; the context is current.
-                    unsafe { self.add_one(blueprint.draft, blueprint.program, graph, &after, node) }?
+                    unsafe { self.add_one(blueprint.draft, blueprint.program, graph, &after, node, single) }?
+                }
+                Op::External(external) => {
+                    let single = Single::External(external);
+                    // SAFETY: as above; the context is current.
+                    unsafe { self.add_one(blueprint.draft, blueprint.program, graph, &after, node, single) }?
                 }
             };
             if !early.is_empty() {
@@ -300,24 +296,22 @@ impl CudaExecutable {
         graph: CUgraph,
         after: &[CUgraphNode],
         node: usize,
+        single: Single<'_>,
     ) -> Result<CUgraphNode, Failure> {
         let name = &draft.nodes[node].name;
-        let added = match &program.ops[node] {
+        let added = match single {
+            // SAFETY: by the caller's promise; `self` owns kernels and memory (facts 1 and 2 of `CudaExecutable`).
+            Single::Work(work) => unsafe { self.adder.add(graph, after, program, &self.kernels, node, work, name) },
             // SAFETY: by the caller's promise.
-            Op::Call(_) => unsafe { self.add_call(graph, after, node, name) },
+            Single::External(External::Call(_)) => unsafe { self.add_call(graph, after, node, name) },
             // SAFETY: as above.
-            Op::Record(event) => unsafe { self.add_event(graph, after, event, false, name) },
+            Single::External(External::Record(event)) => unsafe { self.add_event(graph, after, event, false, name) },
             // SAFETY: as above.
-            Op::Wait(event) => unsafe { self.add_event(graph, after, event, true, name) },
+            Single::External(External::Wait(event)) => unsafe { self.add_event(graph, after, event, true, name) },
             // SAFETY: as above.
-            Op::Capture(_) => unsafe { self.add_captured(graph, after, node, name) },
+            Single::External(External::Capture(_)) => unsafe { self.add_captured(graph, after, node, name) },
             // SAFETY: as above.
-            Op::Raw(call) => return unsafe { self.add_raw(graph, after, node, call, name) },
-            // SAFETY: as above; `self` owns kernels and memory (facts 1 and 2 of `CudaExecutable`). `add_prefix` adds
-            // the two with bodies.
-            Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Join | Op::Conditional(_) | Op::Child(_) => unsafe {
-                self.adder.add(graph, after, program, &self.kernels, node, name)
-            },
+            Single::External(External::Raw(call)) => return unsafe { self.add_raw(graph, after, node, call, name) },
         };
         Ok(added.map_err(|error| (node, error))?)
     }

@@ -5,7 +5,7 @@ use super::conditional::{Turn, sinks};
 use super::failure::Failure;
 use crate::driver::{CUgraph, CUgraphNode};
 use crate::ownership::blueprint::Blueprint;
-use crate::program::Op;
+use crate::program::{Op, Structure};
 
 impl CudaExecutable {
     /// Adds a child graph as a CUDA node. CUDA takes no conditionals in one: if it holds any, its nodes are added to
@@ -57,16 +57,8 @@ impl CudaExecutable {
 fn holds_conditionals(blueprint: &Blueprint<'_>, body: usize) -> bool {
     let mut nodes = blueprint.order.sequence(body);
     nodes.any(|node| match &blueprint.program.ops[node] {
-        Op::Conditional(_) => true,
-        Op::Child(inner) => holds_conditionals(blueprint, *inner),
-        Op::Kernel(_)
-        | Op::Memcpy { .. }
-        | Op::Memset { .. }
-        | Op::Join
-        | Op::Call(_)
-        | Op::Record(_)
-        | Op::Wait(_)
-        | Op::Capture(_)
-        | Op::Raw(_) => false,
+        Op::Structure(Structure::Conditional(_)) => true,
+        Op::Structure(Structure::Child(inner)) => holds_conditionals(blueprint, *inner),
+        Op::Work(_) | Op::External(_) => false,
     })
 }

@@ -9,6 +9,7 @@ mod wait;
 
 use self::report::Around;
 use self::wait::wait;
+use super::build::Single;
 use super::failure::Failure;
 use super::{CudaExecutable, OWN};
 use crate::backend::host_calls::HostCalls;
@@ -21,7 +22,7 @@ use crate::in_flight::uses::Claim;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::storage::Storage;
 use crate::program::capture::CaptureCall;
-use crate::program::{Conditional, ConditionalKind, Op, Program};
+use crate::program::{Conditional, ConditionalKind, External, Op, Program, Structure, Work};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 use std::collections::HashMap;
@@ -97,8 +98,8 @@ impl DebugExecutable {
         };
         let Blueprint { draft, program, .. } = blueprint;
         for (node, op) in program.others() {
-            if matches!(op, Op::Raw(_)) {
-                let piece = built.piece(draft, program, node)?;
+            if let Op::External(raw @ External::Raw(_)) = op {
+                let piece = built.piece(draft, program, node, Single::External(raw))?;
                 built.raw.insert(node, piece);
             }
         }
@@ -209,22 +210,15 @@ impl DebugExecutable {
                 continue;
             }
             match &program.ops[node] {
-                Op::Conditional(conditional) => self.conditional(node, conditional, run)?,
-                Op::Child(body) => {
+                Op::Structure(Structure::Conditional(conditional)) => self.conditional(node, conditional, run)?,
+                Op::Structure(Structure::Child(body)) => {
                     run.around.push(Around { node, iteration: None });
                     self.body(*body, run)?;
                     run.around.pop();
                 }
-                op @ (Op::Memcpy { .. } | Op::Memset { .. }) if op.is_idle() => {}
-                Op::Join => {}
-                Op::Kernel(_)
-                | Op::Memcpy { .. }
-                | Op::Memset { .. }
-                | Op::Call(_)
-                | Op::Record(_)
-                | Op::Wait(_)
-                | Op::Capture(_)
-                | Op::Raw(_) => self.step(node, run)?,
+                Op::Work(work) if work.is_idle() => {}
+                Op::Work(work) => self.step(node, Single::Work(work), run)?,
+                Op::External(external) => self.step(node, Single::External(external), run)?,
             }
         }
         Ok(())
@@ -268,10 +262,10 @@ impl DebugExecutable {
     }
 
     /// Runs a node that has no bodies, and waits for it.
-    fn step(&mut self, node: usize, run: &Run<'_>) -> Result<()> {
+    fn step(&mut self, node: usize, work: Single<'_>, run: &Run<'_>) -> Result<()> {
         let made = match self.raw.contains_key(&node) {
             true => None,
-            false => Some(self.piece(run.draft, run.program, node)?),
+            false => Some(self.piece(run.draft, run.program, node, work)?),
         };
         let Some(piece) = made.as_ref().or_else(|| self.raw.get(&node)) else {
             return Ok(()); // it is one of the two
@@ -306,12 +300,12 @@ impl DebugExecutable {
     }
 
     /// Makes the piece of a node that has no bodies. The context is current.
-    fn piece(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<Piece> {
-        let made = self.try_piece(draft, program, node);
+    fn piece(&mut self, draft: &Draft, program: &Program, node: usize, work: Single<'_>) -> Result<Piece> {
+        let made = self.try_piece(draft, program, node, work);
         made.map_err(|failure| failure.error(draft))
     }
 
-    fn try_piece(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<Piece, Failure> {
+    fn try_piece(&mut self, draft: &Draft, program: &Program, node: usize, work: Single<'_>) -> Result<Piece, Failure> {
         let at_node = |error: CudaError| (node, error);
         // A closure of the node before may have made another context current.
         self.parts.cuda.bind().map_err(at_node)?;
@@ -328,7 +322,7 @@ impl DebugExecutable {
                 // SAFETY: the driver is initialised.
                 piece.graph = unsafe { api.create() }.map_err(at_node)?;
                 // SAFETY: the graph was just made in the context of `parts`; fact 2.
-                unsafe { self.parts.add_one(draft, program, piece.graph, &[], node) }?;
+                unsafe { self.parts.add_one(draft, program, piece.graph, &[], node, work) }?;
                 piece.graph
             }
         };
@@ -354,8 +348,8 @@ impl DebugExecutable {
     }
 
     /// Refuses a change that the device, or CUDA's rules for changing nodes in place, would refuse.
-    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<()> {
-        self.parts.check_change(draft, program, node, op)
+    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, work: &Work) -> Result<()> {
+        self.parts.check_change(draft, program, node, work)
     }
 
     /// Makes later launches run `node` as the program now says. They make it anew; only what a piece does not have is
@@ -363,21 +357,15 @@ impl DebugExecutable {
     pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         match &program.ops[node] {
-            Op::Kernel(kernel) => {
+            Op::Work(Work::Kernel(kernel)) => {
                 self.parts.cuda.bind().at(site)?;
                 let kernels = &mut self.parts.kernels;
                 kernels.permit(kernel.function, kernel.config.shared).at(site)
             }
-            Op::Call(_) => self.parts.renew_call(node).at(site),
-            Op::Capture(call) => self.record_again(draft, node, call),
-            Op::Memcpy { .. }
-            | Op::Memset { .. }
-            | Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Raw(_) => Ok(()),
+            Op::External(External::Call(_)) => self.parts.renew_call(node).at(site),
+            Op::External(External::Capture(call)) => self.record_again(draft, node, call),
+            Op::Work(Work::Memcpy(_) | Work::Memset(_) | Work::Join) | Op::Structure(_) => Ok(()),
+            Op::External(External::Record(_) | External::Wait(_) | External::Raw(_)) => Ok(()),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::error::{At, CudaError, Error, Result, Site};
 use crate::in_flight::uses::Awaited;
 use crate::ownership::storage::Storage;
 use crate::program::host::refuse_in_host_function;
-use crate::program::{ChangedValue, KernelOp, Op, Program};
+use crate::program::{ChangedValue, External, KernelOp, Op, Program, Structure, Work};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 use std::ffi::CStr;
@@ -232,9 +232,9 @@ impl CudaExecutable {
     }
 
     /// Refuses a change that the device, or CUDA's rules for changing nodes in place, would refuse.
-    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<()> {
+    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, work: &Work) -> Result<()> {
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
-        if let Op::Kernel(kernel) = op {
+        if let Some(kernel) = work.kernel() {
             let checked = self.kernels.check(kernel.function, &kernel.config);
             let checked = checked.and_then(|()| attribute::check_change(&self.cuda, &self.kernels, kernel));
             return checked.map_err(|message| Error::Kernel {
@@ -243,9 +243,13 @@ impl CudaExecutable {
                 message,
             });
         }
-        Fill::of_node(program, node, op)
-            .zip(Fill::of_node(program, node, &program.ops[node]))
-            .map_or(Ok(()), |(new, built)| check_fill(&new, &built, site))
+        match (work, &program.ops[node]) {
+            (Work::Memset(new), Op::Work(Work::Memset(built))) => {
+                let [new, built] = [new, built].map(|set| Fill::of_node(program, node, set));
+                check_fill(&new, &built, site)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Makes later launches run `node` as the program now says. The context is current.
@@ -254,30 +258,31 @@ impl CudaExecutable {
             return Ok(()); // instantiating the graph again will apply it
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
-        match &program.ops[node] {
-            Op::Kernel(kernel) => {
+        let work = match &program.ops[node] {
+            Op::Work(work) => work,
+            Op::Structure(Structure::Conditional(_)) => return self.apply_condition(node).at(site),
+            Op::External(External::Call(_)) => return self.apply_call(node).at(site),
+            // Nothing in these changes in place.
+            Op::Structure(Structure::Child(_)) => return Ok(()),
+            Op::External(External::Record(_) | External::Wait(_) | External::Capture(_) | External::Raw(_)) => {
+                return Ok(());
+            }
+        };
+        match work {
+            Work::Kernel(kernel) => {
                 self.check_textures(draft, program, node, kernel)?;
                 self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
             }
-            Op::Conditional(_) => return self.apply_condition(node).at(site),
-            Op::Call(_) => return self.apply_call(node).at(site),
-            Op::Memcpy { .. } | Op::Memset { .. } if program.reach(node).is_some() => {
+            Work::Memcpy(_) | Work::Memset(_) if program.reach(node).is_some() => {
                 return self.apply_part(draft, program, node, program.enabled[node]);
             }
             // Enabling the node will apply it.
-            Op::Memset { .. } if is_skipped_memset(program, node) => return Ok(()),
-            Op::Memcpy { .. }
-            | Op::Memset { .. }
-            | Op::Join
-            | Op::Child(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => {}
+            Work::Memset(set) if is_skipped_memset(program, node, set) => return Ok(()),
+            Work::Memcpy(_) | Work::Memset(_) | Work::Join => {}
         }
         let handle = self.handle(node);
         // SAFETY: facts 1, 2 and 5; `handle` is the program's node, whose kind `check_change` keeps.
-        unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)
+        unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node, work) }.at(site)
     }
 
     /// Makes later launches run kernels with these values, which the program does not have yet. Returns false if
@@ -322,9 +327,7 @@ impl CudaExecutable {
     /// The launch of a kernel whose values are changed for the first time; `None` if it cannot be ready.
     #[cold]
     fn prepare_launch_of(&mut self, program: &Program, node: usize) -> Option<&PreparedLaunch> {
-        let Op::Kernel(kernel) = &program.ops[node] else {
-            return None;
-        };
+        let kernel = program.ops[node].kernel()?;
         let ready = PreparedLaunch::of(program, kernel, self.handle(node), &self.kernels, &self.adder)?;
         Some(self.prepared.put(node, ready))
     }

@@ -1,7 +1,7 @@
 //! Lowers a memset node: to CUDA's own memset if the value repeats every 1, 2 or 4 bytes, else to a kernel.
 
 use crate::program::reach::Reach;
-use crate::program::{Op, Program};
+use crate::program::{MemsetOp, Program};
 use crate::shape::part::ByteRectangle;
 
 /// The most bytes that a value may have if CUDA's memset cannot write it: the size of the built-in kernel's parameter.
@@ -44,12 +44,11 @@ pub(super) enum Fill {
 }
 
 impl Fill {
-    /// The way in which a node of a program sets its memory; `None` for nodes other than memsets. `op` is the work of
-    /// the node, as it is or as it will be.
-    pub(super) fn of_node(program: &Program, node: usize, op: &Op) -> Option<Self> {
-        match (program.reach(node), op) {
-            (Some(reach), Op::Memset { value, .. }) => Some(Self::in_reach(value.bytes(), reach)),
-            _ => Self::of(op),
+    /// The way in which a node of a program sets its memory. `set` is the work of the node, as it is or as it will be.
+    pub(super) fn of_node(program: &Program, node: usize, set: &MemsetOp) -> Self {
+        match program.reach(node) {
+            Some(reach) => Self::in_reach(set.value.bytes(), reach),
+            None => Self::of(set),
         }
     }
 
@@ -70,15 +69,14 @@ impl Fill {
         }
     }
 
-    /// The way in which a memset node sets its memory; `None` for other nodes.
-    pub(super) fn of(op: &Op) -> Option<Self> {
-        let Op::Memset { to, value, will_update } = op else {
-            return None;
-        };
-        Some(match to.is_one_row() {
-            true => Self::row(value.bytes(), to.part().start, to.part().bytes, *will_update),
-            false => Self::rows(value.bytes(), to, *will_update),
-        })
+    /// The way in which a memset node sets its memory, if updates choose no part of it.
+    fn of(set: &MemsetOp) -> Self {
+        let MemsetOp { to, value, will_update } = set;
+        if to.is_one_row() {
+            Self::row(value.bytes(), to.part().start, to.part().bytes, *will_update)
+        } else {
+            Self::rows(value.bytes(), to, *will_update)
+        }
     }
 
     /// The way to set `bytes` bytes from `start` on to `value`, over and over. `will_update` says that updates may
@@ -139,9 +137,8 @@ impl Fill {
 }
 
 /// Whether the node is a CUDA memset that launches skip.
-pub(super) fn is_skipped_memset(program: &Program, node: usize) -> bool {
-    let fill = || Fill::of_node(program, node, &program.ops[node]);
-    !program.enabled[node] && matches!(fill(), Some(Fill::Memset { .. }))
+pub(super) fn is_skipped_memset(program: &Program, node: usize, set: &MemsetOp) -> bool {
+    !program.enabled[node] && matches!(Fill::of_node(program, node, set), Fill::Memset { .. })
 }
 
 /// Whether the value is its first `period` bytes, over and over.
@@ -302,12 +299,11 @@ mod tests {
                 start: 0,
                 bytes: 3 * width,
             };
-            let fill = Fill::of(&Op::Memset {
+            Fill::of(&MemsetOp {
                 to: ByteRectangle::of_rows(part, width, pitch),
                 value: crate::kernel::Value::new(&<[u8; 8]>::try_from(value).unwrap()),
                 will_update: false,
-            });
-            fill.expect("it is a memset")
+            })
         };
         let value = [1, 2, 3, 4, 5, 6, 7, 8];
         assert!(matches!(rows(&value, 16, 32), Fill::Kernel { words: true, .. }));

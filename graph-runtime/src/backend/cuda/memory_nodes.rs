@@ -6,7 +6,7 @@ use super::kernels::Kernels;
 use crate::driver::copy::{Copy3d, CopySide};
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemsetNodeParams};
 use crate::error::CudaError;
-use crate::program::{Op, Program};
+use crate::program::{MemcpyOp, Program, Work};
 use crate::shape::part::ByteRectangle;
 use graph_plan::LaunchConfig;
 use std::ffi::c_void;
@@ -120,30 +120,24 @@ impl Adder {
         program: &Program,
         node: usize,
     ) -> Result<(), CudaError> {
-        match &*program.lowered(node) {
-            Op::Memcpy { from, to } if !to.is_empty() => {
-                let params = self.memcpy(from, to);
+        let Some(work) = program.ops[node].work() else {
+            return Ok(());
+        };
+        match &*program.lowered(node, work) {
+            Work::Memcpy(copy) if !copy.to.is_empty() => {
+                let params = self.memcpy(copy);
                 // SAFETY: by the caller's promise.
                 unsafe { self.cuda.api().move_memcpy_node(handle, &params) }
             }
-            op @ Op::Memset { to, .. } => match Fill::of_node(program, node, op) {
-                Some(Fill::Memset { size, value }) => {
-                    let params = self.memset(to, size, value);
+            Work::Memset(set) => match Fill::of_node(program, node, set) {
+                Fill::Memset { size, value } => {
+                    let params = self.memset(&set.to, size, value);
                     // SAFETY: by the caller's promise.
                     unsafe { self.cuda.api().move_memset_node(handle, &params) }
                 }
-                Some(Fill::Kernel { .. } | Fill::Nothing | Fill::TooLong) | None => Ok(()),
+                Fill::Kernel { .. } | Fill::Nothing | Fill::TooLong => Ok(()),
             },
-            Op::Kernel(_)
-            | Op::Memcpy { .. }
-            | Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => Ok(()),
+            Work::Kernel(_) | Work::Memcpy(_) | Work::Join => Ok(()),
         }
     }
 
@@ -187,7 +181,8 @@ impl Adder {
     }
 
     /// A copy of rows, or of an array.
-    pub(super) fn memcpy(&self, from: &ByteRectangle, to: &ByteRectangle) -> Copy3d {
+    pub(super) fn memcpy(&self, copy: &MemcpyOp) -> Copy3d {
+        let MemcpyOp { from, to } = copy;
         let address = |side: &ByteRectangle| self.resources[side.part().resource as usize];
         // Memory in one piece is copied as one row: CUDA cannot change other copies in place. Between memory in one
         // piece and an array, the rows are those of the array.

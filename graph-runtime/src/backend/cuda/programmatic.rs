@@ -6,7 +6,6 @@ use crate::driver;
 use crate::error::{At, Result, Site};
 use crate::kernel::PROGRAMMATIC_FROM;
 use crate::ownership::blueprint::{Blueprint, Programmatic};
-use crate::program::Op;
 use std::collections::BTreeMap;
 
 /// The first CUDA version whose graphs have edges with data.
@@ -37,7 +36,7 @@ pub(super) fn edges<'a>(cuda: &Cuda, blueprint: &Blueprint<'a>, none: &'a Progra
 pub(super) fn divide_alike(kernels: &Kernels, blueprint: &Blueprint<'_>) -> Result<()> {
     let mut functions = BTreeMap::new();
     for node in blueprint.programmatic.nodes() {
-        if let Op::Kernel(kernel) = &blueprint.program.ops[node]
+        if let Some(kernel) = blueprint.program.ops[node].kernel()
             && let Some(shared) = kernels.own_shared(kernel.function, &kernel.config)
         {
             let most = functions.entry(kernel.function).or_insert(0);

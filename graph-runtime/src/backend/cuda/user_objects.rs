@@ -5,7 +5,7 @@ use crate::backend::host_calls::HostCalls;
 use crate::devices::cuda_memory::CudaMemory;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::storage::Storage;
-use crate::program::Op;
+use crate::program::External;
 use crate::program::event::Event;
 use crate::program::pointer::Addresses;
 use std::any::Any;
@@ -31,38 +31,19 @@ pub(super) struct UserObjects {
 
 impl UserObjects {
     pub(super) fn new(blueprint: &Blueprint<'_>, storage: &[Storage]) -> Self {
-        let event = |(_, op): (usize, &Op)| match op {
-            Op::Record(event) | Op::Wait(event) => Some(event.clone()),
-            Op::Kernel(_)
-            | Op::Memcpy { .. }
-            | Op::Memset { .. }
-            | Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => None,
-        };
-        let closure = |(_, op): (usize, &Op)| -> Option<Arc<dyn Any + Send + Sync>> {
-            match op {
-                Op::Capture(call) => Some(call.clone()),
-                Op::Raw(call) => Some(call.clone()),
-                Op::Kernel(_)
-                | Op::Memcpy { .. }
-                | Op::Memset { .. }
-                | Op::Join
-                | Op::Conditional(_)
-                | Op::Child(_)
-                | Op::Call(_)
-                | Op::Record(_)
-                | Op::Wait(_) => None,
+        let (mut closures, mut events) = (Vec::<Arc<dyn Any + Send + Sync>>::new(), Vec::new());
+        for external in blueprint.program.others().filter_map(|(_, op)| op.external()) {
+            match external {
+                External::Record(event) | External::Wait(event) => events.push(event.clone()),
+                External::Capture(call) => closures.push(call.clone()),
+                External::Raw(call) => closures.push(call.clone()),
+                External::Call(_) => {} // `calls` keeps these
             }
-        };
-        let program = blueprint.program;
+        }
         Self {
             calls: HostCalls::new(blueprint, storage),
-            _closures: program.others().filter_map(closure).collect(),
-            _events: program.others().filter_map(event).collect(),
+            _closures: closures,
+            _events: events,
             captured: HashMap::new(),
             addresses: Arc::new(Addresses::new(storage.iter().map(Storage::first))),
             nowhere: None,

@@ -3,17 +3,14 @@
 
 use crate::error::{Error, Result, Site};
 use crate::ownership::blueprint::Blueprint;
-use crate::program::{KernelOp, Op, Program};
+use crate::program::{KernelOp, Program};
 use graph_emulator::MAX_TOGETHER;
 use graph_plan::Draft;
 
 /// Refuses nodes that the emulator cannot launch with their attributes.
 pub(super) fn check(blueprint: &Blueprint<'_>) -> Result<()> {
     let ops = blueprint.program.ops.iter().enumerate();
-    let mut kernels = ops.filter_map(|(node, op)| {
-        let Op::Kernel(kernel) = op else { return None };
-        Some((node, kernel))
-    });
+    let mut kernels = ops.filter_map(|(node, op)| Some((node, op.kernel()?)));
     kernels.try_for_each(|(node, kernel)| check_node(blueprint.draft, blueprint.program, node, kernel))
 }
 

@@ -15,7 +15,7 @@ use crate::error::{Error, Result, Site};
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::device_memory::DeviceMemory;
 use crate::ownership::storage::{Storage, allocate};
-use crate::program::{Argument, KernelOp, Op, Program};
+use crate::program::{Argument, External, KernelOp, MemcpyOp, MemsetOp, Op, Program, Structure, Work};
 use crate::shape::part::{ByteRectangle, Part};
 use graph_emulator::{
     Access, Allocation, Buffer, Footprint, Launch, Memory, Module, Options, Printer, Surface, Texture, Unordered,
@@ -87,19 +87,10 @@ impl EmulatorExecutable {
     }
 
     /// Refuses a change that the emulator would refuse.
-    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<()> {
-        match op {
-            Op::Kernel(kernel) => attribute::check_node(draft, program, node, kernel),
-            Op::Memcpy { .. }
-            | Op::Memset { .. }
-            | Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => Ok(()),
+    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, work: &Work) -> Result<()> {
+        match work.kernel() {
+            Some(kernel) => attribute::check_node(draft, program, node, kernel),
+            None => Ok(()),
         }
     }
 
@@ -117,20 +108,20 @@ impl EmulatorExecutable {
             if !program.enabled[node] {
                 continue;
             }
+            let at_node = |message| (node, message);
             let touch = match &program.ops[node] {
-                Op::Conditional(conditional) => self.conditional(draft, program, node, conditional, run)?,
-                Op::Child(body) => self.child(draft, program, *body, run)?,
-                Op::Kernel(_)
-                | Op::Memcpy { .. }
-                | Op::Memset { .. }
-                | Op::Join
-                | Op::Call(_)
-                | Op::Record(_)
-                | Op::Wait(_)
-                | Op::Capture(_)
-                | Op::Raw(_) => self
-                    .run(draft, program, node, &self.others(node, run))
-                    .map_err(|message| (node, message))?,
+                Op::Structure(Structure::Conditional(conditional)) => {
+                    self.conditional(draft, program, node, conditional, run)?
+                }
+                Op::Structure(Structure::Child(body)) => self.child(draft, program, *body, run)?,
+                Op::Work(work) => {
+                    let others = self.others(node, run);
+                    self.work(draft, program, work, &others).map_err(at_node)?
+                }
+                Op::External(external) => {
+                    let others = self.others(node, run);
+                    self.external(draft, node, external, &others).map_err(at_node)?
+                }
             };
             if self.options.check_unordered {
                 run.touched.push((node, touch));
@@ -163,30 +154,43 @@ impl EmulatorExecutable {
         self.fault = None;
     }
 
-    /// Runs a node, and returns the memory that it touched if unordered nodes are compared.
-    fn run(&self, draft: &Draft, program: &Program, node: usize, others: &[(usize, &Touch)]) -> Result<Touch, String> {
-        match &program.ops[node] {
-            Op::Kernel(kernel) => self.kernel(draft, program, kernel, others),
-            Op::Memcpy { from, to } => {
+    /// Does the work of a node, and returns the memory that it touched if unordered nodes are compared.
+    fn work(&self, draft: &Draft, program: &Program, work: &Work, others: &[(usize, &Touch)]) -> Result<Touch, String> {
+        match work {
+            Work::Kernel(kernel) => self.kernel(draft, program, kernel, others),
+            Work::Memcpy(MemcpyOp { from, to }) => {
                 let touch = self.touch_rows(&[(from, Mode::Read), (to, Mode::Write)]);
                 self.compare(draft, &touch, others)?;
                 let mut rows = from.parts().zip(to.parts());
                 rows.try_for_each(|(from, to)| self.copy(from, to)).map(|()| touch)
             }
-            Op::Memset { to, value, .. } => {
+            Work::Memset(MemsetOp { to, value, .. }) => {
                 let touch = self.touch_rows(&[(to, Mode::Write)]);
                 self.compare(draft, &touch, others)?;
                 to.parts().try_for_each(|row| self.set(row, value)).map(|()| touch)
             }
-            Op::Call(call) => {
+            Work::Join => Ok(Touch::default()),
+        }
+    }
+
+    /// Does the work that objects of the user describe, as [`EmulatorExecutable::work`] does other work.
+    fn external(
+        &self,
+        draft: &Draft,
+        node: usize,
+        external: &External,
+        others: &[(usize, &Touch)],
+    ) -> Result<Touch, String> {
+        match external {
+            External::Call(call) => {
                 let touch = self.touch(&call.declared);
                 self.compare(draft, &touch, others)?;
                 self.call(node);
                 Ok(touch)
             }
             // Events need nothing here but the order of nodes.
-            Op::Join | Op::Record(_) | Op::Wait(_) | Op::Conditional(_) | Op::Child(_) => Ok(Touch::default()),
-            Op::Capture(_) | Op::Raw(_) => Err("needs a CUDA device".to_owned()), // `support` has refused them
+            External::Record(_) | External::Wait(_) => Ok(Touch::default()),
+            External::Capture(_) | External::Raw(_) => Err("needs a CUDA device".to_owned()), // `support` has refused them
         }
     }
 

@@ -6,7 +6,7 @@ mod parallel;
 
 use super::GraphBuilder;
 use crate::error::{Error, Site};
-use crate::program::Op;
+use crate::program::Work;
 use crate::program::declared::DeclaredNodes;
 use crate::shape::iterations::{Iterations, NONE, count};
 use graph_plan::NodeKind;
@@ -343,7 +343,7 @@ impl GraphBuilder {
                 return;
             };
             self.draft.node_in(self.position.body, name, NodeKind::Join);
-            self.push(Op::Join);
+            self.push(Work::Join);
         }
         self.position.loops_mut().complete();
     }

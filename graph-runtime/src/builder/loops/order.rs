@@ -2,8 +2,8 @@
 
 use super::EndedLoop;
 use crate::builder::GraphBuilder;
-use crate::program::Op;
 use crate::program::declared::DeclaredNodes;
+use crate::program::{Op, Work};
 use graph_plan::{Draft, Edge, Lists, NodeKind};
 use std::ops::Range;
 
@@ -68,7 +68,7 @@ impl GraphBuilder {
             self.join_between(body, name, before, after);
             return;
         }
-        let is_join = |ops: &[Op], node: usize| matches!(ops.get(node), Some(Op::Join));
+        let is_join = |ops: &[Op], node: usize| ops.get(node).is_some_and(Op::is_join);
         for &from in before {
             for &to in after {
                 let ops = &self.program.ops;
@@ -84,7 +84,7 @@ impl GraphBuilder {
     /// Adds a join that runs after all of `before` and before all of `after`.
     fn join_between(&mut self, body: usize, name: String, before: &[usize], after: &[usize]) {
         let join = self.draft.node_in(body, name, NodeKind::Join);
-        self.push(Op::Join);
+        self.push(Work::Join);
         let before = before.iter().map(|&from| Edge { from, to: join });
         let after = after.iter().map(|&to| Edge { from: join, to });
         self.draft.edges.extend(before.chain(after));

@@ -3,7 +3,7 @@
 use crate::kernel::Launch;
 use crate::ownership::block::SharedMemory;
 use crate::ownership::shared_resources::SharedResources;
-use crate::program::{Argument, ChangedValue, KernelOp, Op, Program};
+use crate::program::{Argument, ChangedValue, KernelOp, Op, Program, Work};
 use graph_plan::LaunchConfig;
 use std::fmt;
 
@@ -11,7 +11,7 @@ use std::fmt;
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) node: usize,
-    pub(crate) op: Op,
+    pub(crate) work: Work,
     /// The new arguments of a kernel node.
     pub(crate) arguments: Vec<Argument>,
     /// If a handle has chosen the launch dimensions of the kernel, those of its declaration.
@@ -22,25 +22,16 @@ impl Change {
     /// Whether the node has this work already.
     pub(crate) fn is_made(&self, program: &Program) -> bool {
         let old = &program.ops[self.node];
-        match &self.op {
-            Op::Kernel(new) => matches!(old, Op::Kernel(old) if {
+        match &self.work {
+            Work::Kernel(new) => old.kernel().is_some_and(|old| {
                 let mut arguments = program.arguments(old).iter().zip(&self.arguments);
                 new.config == old.config && arguments.all(|(old, new)| old.value() == new.value())
             }),
-            Op::Memset { to, value, .. } => {
-                matches!(old, Op::Memset { to: old_to, value: old, .. } if to == old_to && value.bytes() == old.bytes())
-            }
-            Op::Memcpy { from, to } => {
-                matches!(old, Op::Memcpy { from: old_from, to: old_to } if from == old_from && to == old_to)
-            }
-            Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => false,
+            Work::Memset(new) => matches!(old, Op::Work(Work::Memset(old)) if {
+                new.to == old.to && new.value.bytes() == old.value.bytes()
+            }),
+            Work::Memcpy(new) => matches!(old, Op::Work(Work::Memcpy(old)) if new == old),
+            Work::Join => false,
         }
     }
 }

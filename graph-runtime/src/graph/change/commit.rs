@@ -6,7 +6,7 @@ use crate::graph::change::batch::{Batch, Change, ChosenLaunch, launch_of};
 use crate::graph::change::state::Edit;
 use crate::graph::change::{enable, rebind};
 use crate::kernel::check_dimensions;
-use crate::program::{Argument, KernelOp, Op};
+use crate::program::{Argument, KernelOp, Op, Work};
 
 /// Checks changes together and makes them: first in the program, then on the device, each node once. Values alone need
 /// no check: they go to launches that are ready, and then to the program.
@@ -190,19 +190,19 @@ impl Batch {
             match self.work.binary_search_by_key(&node, |change| change.node) {
                 Ok(found) => {
                     let change = &mut self.work[found];
-                    if let Op::Kernel(kernel) = &change.op {
+                    if let Some(kernel) = change.work.kernel() {
                         let declared = change.declared.take().unwrap_or_else(|| launch_of(kernel).into());
-                        change.op = relaunched(graph, node, kernel, &change.arguments, chosen)?;
+                        change.work = relaunched(graph, node, kernel, &change.arguments, chosen)?;
                         change.declared = Some(declared);
                     }
                 }
                 Err(_) => {
-                    if let Op::Kernel(kernel) = &graph.program.ops[node] {
+                    if let Some(kernel) = graph.program.ops[node].kernel() {
                         let arguments = graph.program.arguments(kernel);
                         let declared = graph.chosen.get(&node).copied();
                         new.push(Change {
                             node,
-                            op: relaunched(graph, node, kernel, arguments, chosen)?,
+                            work: relaunched(graph, node, kernel, arguments, chosen)?,
                             arguments: arguments.to_vec(),
                             declared: Some(declared.unwrap_or_else(|| launch_of(kernel)).into()),
                         });
@@ -247,12 +247,14 @@ impl Batch {
     /// Exchanges the state of the graph and the state in `self`. The executable gets the memory, but not the nodes.
     fn swap(&mut self, graph: &mut Graph) {
         for change in &mut self.work {
-            if let Op::Kernel(kernel) = &change.op {
+            if let Some(kernel) = change.work.kernel() {
                 let range = kernel.arguments.start as usize..kernel.arguments.end as usize;
                 let arguments = graph.program.arguments[range].iter_mut().zip(&mut change.arguments);
                 arguments.for_each(|(one, other)| std::mem::swap(one, other));
             }
-            std::mem::swap(&mut graph.program.ops[change.node], &mut change.op);
+            if let Op::Work(work) = &mut graph.program.ops[change.node] {
+                std::mem::swap(work, &mut change.work);
+            }
             if change.declared.is_some() || !graph.chosen.is_empty() {
                 let before = match change.declared.take() {
                     Some(declared) => graph.chosen.insert(change.node, *declared),
@@ -283,7 +285,7 @@ fn relaunched(
     kernel: &KernelOp,
     arguments: &[Argument],
     chosen: ChosenLaunch,
-) -> Result<Op> {
+) -> Result<Work> {
     let Graph { draft, program, .. } = graph;
     let facts = program.functions[kernel.function as usize].facts;
     let given: Vec<graph_plan::Argument> = arguments.iter().map(Argument::of_contract).collect();
@@ -293,10 +295,10 @@ fn relaunched(
         graph: draft.name.as_ref().into(),
         diagnostics: vec![mistake],
     })?;
-    let op = Op::Kernel(KernelOp {
+    let work = Work::Kernel(KernelOp {
         config,
         ..kernel.clone()
     });
-    graph.executable.check_change(draft, program, node, &op)?;
-    Ok(op)
+    graph.executable.check_change(draft, program, node, &work)?;
+    Ok(work)
 }

@@ -2,7 +2,7 @@
 
 use crate::graph::Graph;
 use crate::kernel::{ParamKind, Scalar};
-use crate::program::{ChangedValue, Op, Program};
+use crate::program::{ChangedValue, Program};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -108,9 +108,7 @@ impl PlainUse {
     /// The use of a param as an argument of a node; `None` if the kernel's parameter is of another type than `scalar`,
     /// or if a contract mentions it.
     fn of(program: &Program, node: usize, param: usize, scalar: Scalar) -> Option<Self> {
-        let Op::Kernel(kernel) = program.ops.get(node)? else {
-            return None;
-        };
+        let kernel = program.ops.get(node)?.kernel()?;
         let function = &program.functions[kernel.function as usize];
         let kind = function.facts.params.get(param)?.kind;
         (function.is_free(param) && kind == ParamKind::Value(scalar)).then(|| Self {

@@ -6,7 +6,7 @@ use crate::graph::Graph;
 use crate::graph::change::state::Edit;
 use crate::ownership::block::{Shareable, SharedMemory};
 use crate::ownership::shared_resources::SharedResources;
-use crate::program::Op;
+use crate::program::External;
 use crate::shape::Lengths;
 use crate::shape::place::{Place, Span};
 use crate::shape::table::text;
@@ -135,21 +135,13 @@ pub(in crate::graph) fn check_together(graph: &Graph, memory: &[(usize, SharedMe
 
 /// Refuses nodes whose memory cannot be replaced.
 fn check_node(graph: &Graph, node: usize) -> Result<()> {
-    match &graph.program.ops[node] {
-        Op::Capture(call) if graph.program.whole_capture().is_some() && call.is_repeatable() => Ok(()),
-        Op::Capture(_) | Op::Raw(_) => Err(Error::Unsupported {
+    match graph.program.ops[node].external() {
+        Some(External::Capture(call)) if graph.program.whole_capture().is_some() && call.is_repeatable() => Ok(()),
+        Some(External::Capture(_) | External::Raw(_)) => Err(Error::Unsupported {
             site: graph.site().at_node(&graph.draft.nodes[node].name),
             message: "the memory of a `capture` or `raw` node cannot be rebound: its closure had the old address",
         }),
-        Op::Kernel(_)
-        | Op::Memcpy { .. }
-        | Op::Memset { .. }
-        | Op::Join
-        | Op::Conditional(_)
-        | Op::Child(_)
-        | Op::Call(_)
-        | Op::Record(_)
-        | Op::Wait(_) => Ok(()),
+        Some(External::Call(_) | External::Record(_) | External::Wait(_)) | None => Ok(()),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::graph::node::NodeId;
 use crate::kernel::source::resolve;
 use crate::kernel::{ArgumentKind, Callee, Dimensions, KernelCall, KernelFacts, Launch, launch_mistake};
 use crate::ownership::block::{Shareable, SharedMemory};
-use crate::program::{Argument, ChangedValue, Difference, KernelOp, Op};
+use crate::program::{Argument, ChangedValue, Difference, KernelOp, Op, Work};
 use crate::shape::place::Place;
 use graph_plan::{Code, Diagnostic, LaunchConfig, Subject};
 use std::cell::Cell;
@@ -78,7 +78,7 @@ impl Update<'_> {
     fn change_values<const N: usize>(&mut self, node: NodeId, launch: &Launch, call: &KernelCall<N>) -> bool {
         let graph = self.graph;
         let index = node.index();
-        let Some(Op::Kernel(kernel)) = graph.program.ops.get(index) else {
+        let Some(kernel) = graph.program.ops.get(index).and_then(Op::kernel) else {
             return false;
         };
         let same_launch = launch.is_of(&kernel.config) && keeps_attributes(launch, kernel);
@@ -124,7 +124,7 @@ impl Update<'_> {
         let index = self.graph.check_node(node)?;
         let graph = self.graph;
         let unsupported = |message| unsupported(self.site(index), message);
-        let Op::Kernel(built) = &graph.program.ops[index] else {
+        let Some(built) = graph.program.ops[index].kernel() else {
             return Err(unsupported("the node launches no kernel"));
         };
         let built_facts = graph.program.functions[built.function as usize].facts;
@@ -168,7 +168,7 @@ impl Update<'_> {
         };
         graph.program.functions[built.function as usize].note_facts(facts);
         let config = self.checked(index, facts, launch, &call)?;
-        let op = Op::Kernel(KernelOp {
+        let work = Work::Kernel(KernelOp {
             config,
             ..built.clone()
         });
@@ -176,7 +176,7 @@ impl Update<'_> {
         for argument in &mut call.arguments {
             Argument::put(argument, &mut arguments);
         }
-        self.push(index, op, arguments, declared)
+        self.push(index, work, arguments, declared)
     }
 
     /// The dimensions of a launch, after the checks of limits and contracts.
@@ -335,7 +335,7 @@ impl Update<'_> {
     pub(in crate::graph) fn push(
         &mut self,
         node: usize,
-        op: Op,
+        work: Work,
         arguments: Vec<Argument>,
         declared: Option<Launch>,
     ) -> Result<()> {
@@ -345,10 +345,10 @@ impl Update<'_> {
             executable,
             ..
         } = self.graph;
-        executable.check_change(draft, program, node, &op)?;
+        executable.check_change(draft, program, node, &work)?;
         self.batch.work.push(Change {
             node,
-            op,
+            work,
             arguments,
             declared: declared.map(Box::new),
         });
@@ -359,7 +359,7 @@ impl Update<'_> {
 /// Refuses nodes whose launch dimensions no handle may choose.
 pub(in crate::graph) fn check_choice(graph: &Graph, node: usize) -> Result<()> {
     let site = || graph.site().at_node(&graph.draft.nodes[node].name);
-    let Op::Kernel(kernel) = &graph.program.ops[node] else {
+    let Some(kernel) = graph.program.ops[node].kernel() else {
         return Err(unsupported(site(), "the node launches no kernel"));
     };
     // A `safe fn` is sound for all dimensions that satisfy its contracts (U1 of `docs/safety.md`). The author of an

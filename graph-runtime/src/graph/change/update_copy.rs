@@ -4,7 +4,7 @@ use crate::error::{Error, Result, mistakes};
 use crate::graph::change::update::{Update, unsupported};
 use crate::graph::node::NodeId;
 use crate::kernel::Value;
-use crate::program::Op;
+use crate::program::{MemcpyOp, MemsetOp, Op, Work};
 use crate::shape::place::{Copied, Memory, OnDevice, Place, Span};
 use crate::shape::rectangle::{Rectangle, RectangleSpan};
 use crate::shape::same::{SameShape, difference};
@@ -95,7 +95,7 @@ impl Update<'_> {
         rows: bool,
     ) -> Result<()> {
         let index = self.graph.check_node(node)?;
-        if !matches!(self.graph.program.ops[index], Op::Memcpy { .. }) {
+        if !matches!(self.graph.program.ops[index], Op::Work(Work::Memcpy(_))) {
             return Err(unsupported(self.site(index), "the node copies no memory"));
         }
         for side in sides {
@@ -106,33 +106,28 @@ impl Update<'_> {
             return Err(self.invalid(mistake));
         }
         let (from, to) = RectangleSpan::sides(sides);
-        self.push_part(index, Op::Memcpy { from, to })
+        self.push_part(index, Work::Memcpy(MemcpyOp { from, to }))
     }
 
     /// Changes the value and the part of a memset.
     fn set(&mut self, node: NodeId, part: RectangleSpan, value: Value) -> Result<()> {
         let index = self.graph.check_node(node)?;
-        let Op::Memset {
-            value: before,
-            will_update,
-            ..
-        } = &self.graph.program.ops[index]
-        else {
+        let Op::Work(Work::Memset(before)) = &self.graph.program.ops[index] else {
             return Err(unsupported(self.site(index), "the node sets no memory"));
         };
         self.check_part(index, part.all)?;
-        if !before.is_as_long_as(&value) {
+        if !before.value.is_as_long_as(&value) {
             return Err(unsupported(
                 self.site(index),
                 "an update cannot change which memory a node uses",
             ));
         }
-        let op = Op::Memset {
+        let set = MemsetOp {
             to: part.bytes(),
             value,
-            will_update: *will_update,
+            will_update: before.will_update,
         };
-        self.push_part(index, op)
+        self.push_part(index, Work::Memset(set))
     }
 
     /// Refuses memory of another graph, and places that reach outside their memory.
@@ -150,30 +145,32 @@ impl Update<'_> {
     }
 
     /// Records the new work of a node whose places have been checked: its memory is as before, or in its reach.
-    fn push_part(&mut self, node: usize, op: Op) -> Result<()> {
+    fn push_part(&mut self, node: usize, work: Work) -> Result<()> {
         let graph = self.graph;
         match graph.program.reach(node) {
-            None if graph.program.ops[node].touches_like(&op) => {}
+            None if graph.program.ops[node]
+                .work()
+                .is_some_and(|old| old.touches_like(&work)) => {}
             None => {
                 return Err(unsupported(
                     self.site(node),
                     "an update cannot change which memory a node uses",
                 ));
             }
-            Some(reach) if reach.is_split_by(&op) => {
+            Some(reach) if reach.is_split_by(&work) => {
                 return Err(unsupported(
                     self.site(node),
                     "only a node that was added by `memcpy_2d_within` or `memset_2d_within` takes rows that lie apart",
                 ));
             }
             Some(reach) => {
-                if let Some(resource) = reach.left_by(&op) {
+                if let Some(resource) = reach.left_by(&work) {
                     let (name, memory) = (&graph.draft.nodes[node].name, &graph.draft.resources[resource].name);
                     return Err(self.invalid(mistakes::beyond(node, name, memory)));
                 }
             }
         }
-        self.push(node, op, Vec::new(), None)
+        self.push(node, work, Vec::new(), None)
     }
 
     fn invalid(&self, mistake: Diagnostic) -> Error {

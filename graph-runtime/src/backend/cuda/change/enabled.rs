@@ -11,7 +11,7 @@ use crate::devices::cuda_memory::CudaMemory;
 use crate::driver::MemsetNodeParams;
 use crate::error::{At, CudaError, Result, Site};
 use crate::program::reach::Reach;
-use crate::program::{Op, Program};
+use crate::program::{Program, Work};
 use graph_plan::Draft;
 
 /// The size of the largest element of a memset, in bytes.
@@ -23,29 +23,17 @@ impl CudaExecutable {
         if program.reach(node).is_some() {
             return self.apply_part(draft, program, node, enabled);
         }
-        let empty = match &program.ops[node] {
-            Op::Kernel(_) => false,
-            Op::Memcpy { to, .. } | Op::Memset { to, .. } => to.is_empty(),
-            Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => true,
-        };
-        if empty || self.stale {
+        let Some(work) = program.ops[node].work().filter(|work| !work.is_idle() && !self.stale) else {
             // An empty node does nothing either way; and if the graph is stale, making it anew applies this.
             return Ok(());
-        }
+        };
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
         let handle = self.handle(node);
-        match Fill::of(&program.ops[node]) {
+        match fill_of(program, node, work) {
             // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; `handle` is the program's node.
             Some(Fill::Memset { .. }) if enabled => unsafe {
-                self.adder.apply(self.exec, handle, program, &self.kernels, node)
+                self.adder.apply(self.exec, handle, program, &self.kernels, node, work)
             },
             Some(Fill::Memset { size, value }) => self.set_nothing(node, size, value),
             // SAFETY: fact 1; CUDA allows this for kernel and memcpy nodes, which this is.
@@ -71,18 +59,21 @@ impl CudaExecutable {
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
-        let (op, handle) = (&program.ops[node], self.handle(node));
-        let runs = enabled && !op.is_idle();
-        let fill = Fill::of_node(program, node, op);
+        let Some(work) = program.ops[node].work() else {
+            return Ok(());
+        };
+        let handle = self.handle(node);
+        let runs = enabled && !work.is_idle();
+        let fill = fill_of(program, node, work);
         match fill {
             Some(Fill::Memset { size, value }) if !runs => return self.set_nothing(node, size, value).at(site),
             Some(Fill::Nothing | Fill::TooLong) => return Ok(()),
             Some(Fill::Memset { .. } | Fill::Kernel { .. }) | None => {}
         }
-        if !op.is_idle() {
+        if !work.is_idle() {
             // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; `handle` is the program's node, which was made for work of
             // this kind (`Program::lowered`).
-            unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)?;
+            unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node, work) }.at(site)?;
         }
         if matches!(fill, Some(Fill::Memset { .. })) {
             return Ok(()); // a memset is never disabled
@@ -94,22 +85,12 @@ impl CudaExecutable {
     /// Enables every node that CUDA skips, whatever the program says.
     pub(in crate::backend::cuda) fn enable_all(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         for (node, op) in program.ops.iter().enumerate() {
-            let skipped = match op {
-                Op::Kernel(_) => !program.enabled[node],
-                Op::Memcpy { to, .. } | Op::Memset { to, .. } => match program.reach(node) {
-                    Some(reach) => !reach.is_empty() && (!program.enabled[node] || op.is_idle()),
-                    None => !to.is_empty() && !program.enabled[node],
-                },
-                Op::Join
-                | Op::Conditional(_)
-                | Op::Child(_)
-                | Op::Call(_)
-                | Op::Record(_)
-                | Op::Wait(_)
-                | Op::Capture(_)
-                | Op::Raw(_) => false,
+            let Some(work) = op.work() else { continue };
+            let skipped = match program.reach(node) {
+                Some(reach) => !reach.is_empty() && (!program.enabled[node] || work.is_idle()),
+                None => !work.is_idle() && !program.enabled[node],
             };
-            match Fill::of_node(program, node, op) {
+            match fill_of(program, node, work) {
                 Some(Fill::Memset { .. } | Fill::Nothing | Fill::TooLong) => {} // CUDA never skips these
                 Some(Fill::Kernel { .. }) | None if !skipped => {}
                 Some(Fill::Kernel { .. }) | None => {
@@ -142,5 +123,13 @@ impl CudaExecutable {
                 .api()
                 .set_memset_node(self.exec, self.handle(node), &params, self.cuda.raw())
         }
+    }
+}
+
+/// The way in which a memset node sets its memory; `None` for other nodes.
+fn fill_of(program: &Program, node: usize, work: &Work) -> Option<Fill> {
+    match work {
+        Work::Memset(set) => Some(Fill::of_node(program, node, set)),
+        Work::Kernel(_) | Work::Memcpy(_) | Work::Join => None,
     }
 }

@@ -8,7 +8,7 @@ use crate::driver::{CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::program::capture::CaptureCall;
 use crate::program::host::refuse_in_host_function;
-use crate::program::{Op, Program};
+use crate::program::{Op, Program, Work};
 use graph_plan::Draft;
 use std::ptr;
 
@@ -34,21 +34,12 @@ impl CudaExecutable {
                 break;
             }
             match &program.ops[node] {
-                Op::Memcpy { from, to } if !self.adder.changes_in_place(from, to) => self.stale = true,
-                Op::Memcpy { .. } => match self.apply(draft, program, node) {
+                Op::Work(Work::Memcpy(copy)) if !self.adder.changes_in_place(copy) => self.stale = true,
+                Op::Work(Work::Memcpy(_)) => match self.apply(draft, program, node) {
                     Err(error) if is_refusal(&error) => self.stale = true,
                     applied => applied?,
                 },
-                Op::Kernel(_)
-                | Op::Memset { .. }
-                | Op::Join
-                | Op::Conditional(_)
-                | Op::Child(_)
-                | Op::Call(_)
-                | Op::Record(_)
-                | Op::Wait(_)
-                | Op::Capture(_)
-                | Op::Raw(_) => self.apply(draft, program, node)?,
+                Op::Work(_) | Op::Structure(_) | Op::External(_) => self.apply(draft, program, node)?,
             }
         }
         if self.stale {
@@ -73,17 +64,8 @@ impl CudaExecutable {
         self.stale = false;
         let renewed = (0..program.ops.len()).try_for_each(|node| match &program.ops[node] {
             // `move_node` has changed these in the graph itself.
-            Op::Memcpy { .. } => Ok(()),
-            Op::Kernel(_)
-            | Op::Memset { .. }
-            | Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => self.apply(draft, program, node),
+            Op::Work(Work::Memcpy(_)) => Ok(()),
+            Op::Work(_) | Op::Structure(_) | Op::External(_) => self.apply(draft, program, node),
         });
         let ready = renewed.and_then(|()| self.make_ready(draft, program));
         self.stale = ready.is_err();

@@ -100,14 +100,14 @@ impl CudaExecutable {
 
 /// Whether the kernels of two graphs of one shape are launched with the same attributes. CUDA changes few of them.
 fn have_same_attributes(one: &Program, other: &Program) -> bool {
-    one.ops.iter().zip(&other.ops).all(|both| match both {
-        (Op::Kernel(one), Op::Kernel(other)) => one.attributes == other.attributes,
-        _ => true,
-    })
+    let kernels = one.ops.iter().map(Op::kernel).zip(other.ops.iter().map(Op::kernel));
+    kernels
+        .filter_map(|(one, other)| one.zip(other))
+        .all(|(one, other)| one.attributes == other.attributes)
 }
 
 /// Whether the graph has conditional nodes. Their handles belong to one graph, and CUDA changes no parameters of such
 /// nodes.
 fn has_conditionals(program: &Program) -> bool {
-    program.others().any(|(_, op)| matches!(op, Op::Conditional(_)))
+    program.others().any(|(_, op)| op.conditional().is_some())
 }

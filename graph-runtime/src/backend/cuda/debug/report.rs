@@ -4,7 +4,7 @@ use super::{DebugExecutable, Run};
 use crate::backend::cuda::add::Address;
 use crate::driver;
 use crate::error::{CudaError, Error, Site};
-use crate::program::{Argument, KernelOp, Op};
+use crate::program::{Argument, KernelOp};
 use graph_plan::NodeKind;
 use std::fmt::Write;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(super) fn failed(debug: &DebugExecutable, run: &Run<'_>, node: usize, error:
     if debug.over {
         message.push_str("\nnote: after such an error, every later call of CUDA in this process fails");
     }
-    if matches!(run.program.ops[node], Op::Kernel(_)) {
+    if run.program.ops[node].kernel().is_some() {
         message.push_str(
             "\nhelp: build the graph on `Device::emulator()`: its error also names block, thread, line and memory",
         );
@@ -72,21 +72,12 @@ pub(super) fn endless(run: &Run<'_>, node: usize, limit: u64) -> Error {
 
 /// ``kernel `scale` `` or `the memcpy`.
 fn subject(run: &Run<'_>, node: usize) -> String {
-    match &run.program.ops[node] {
-        Op::Kernel(kernel) => {
+    match run.program.ops[node].kernel() {
+        Some(kernel) => {
             let facts = run.program.functions[kernel.function as usize].facts;
             format!("kernel `{}`", facts.name)
         }
-        Op::Memcpy { .. }
-        | Op::Memset { .. }
-        | Op::Join
-        | Op::Conditional(_)
-        | Op::Child(_)
-        | Op::Call(_)
-        | Op::Record(_)
-        | Op::Wait(_)
-        | Op::Capture(_)
-        | Op::Raw(_) => format!("the {}", run.draft.nodes[node].kind.keyword()),
+        None => format!("the {}", run.draft.nodes[node].kind.keyword()),
     }
 }
 
@@ -107,7 +98,7 @@ fn meaning(code: u32) -> Option<&'static str> {
 
 /// Adds notes about launch, arguments and loops, and CUDA's own lines.
 fn explain(message: &mut String, debug: &DebugExecutable, run: &Run<'_>, node: usize) {
-    if let Op::Kernel(kernel) = &run.program.ops[node] {
+    if let Some(kernel) = run.program.ops[node].kernel() {
         let ([gx, gy, gz], [bx, by, bz]) = (kernel.config.grid, kernel.config.block);
         let _ = write!(
             message,
