@@ -190,7 +190,8 @@ impl EmulatorExecutable {
             }
             // Events need nothing here but the order of nodes.
             External::Record(_) | External::Wait(_) => Ok(Touch::default()),
-            External::Capture(_) | External::Raw(_) => Err("needs a CUDA device".to_owned()), // `support` has refused them
+            // `Executable::build` has refused these.
+            External::Capture(_) | External::Raw(_) => Err("needs a CUDA device".to_owned()),
         }
     }
 
