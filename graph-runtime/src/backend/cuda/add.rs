@@ -12,7 +12,7 @@ use crate::kernel::{KernelFacts, texture};
 use crate::ownership::array_memory::ArrayMemory;
 use crate::ownership::storage::Storage;
 use crate::program::{Argument, KernelOp, MemcpyOp, Program, Work};
-use crate::shape::part::{ByteRectangle, Part};
+use crate::shape::part::Part;
 use graph_plan::LaunchConfig;
 use std::ffi::c_void;
 use std::ptr;
