@@ -7,11 +7,11 @@ use crate::arguments::Arguments;
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     arguments.existing(&["cu"])?;
     let mut compiler = arguments.compiler()?;
-    match arguments.compares {
-        true => cuda_graph_build::check(&mut compiler, &arguments.files, "cargo cuda-graph ptx")?,
-        false => cuda_graph_build::update(&mut compiler, &arguments.files)?,
+    if arguments.compares {
+        Ok(cuda_graph_build::check(&mut compiler, &arguments.files)?)
+    } else {
+        Ok(cuda_graph_build::update(&mut compiler, &arguments.files)?)
     }
-    Ok(())
 }
 
 /// Puts the compiler into the cache.

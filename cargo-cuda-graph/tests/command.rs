@@ -192,7 +192,20 @@ fn sources_are_compiled_in_a_fresh_folder() {
         made.contains(".target sm_70") && made.contains(".file\t1 \"kernels/scale.cu\""),
         "{made}"
     );
+    assert!(
+        made.ends_with("// cuda-graph: made again by cargo cuda-graph ptx\n")
+            && made.contains("made by NVRTC 12.4 with"),
+        "{made}"
+    );
     assert!(run("ptx --offline --check kernels/scale.cu").status.success());
+    assert!(run("check --offline kernels/scale.ptx").status.success());
+    fresh.write("kernels/scale.cu", &format!("{SCALE}// more\n"));
+    let stale = run("check --offline kernels/scale.ptx");
+    assert_eq!(stale.status.code(), Some(1));
+    let message = "kernels/scale.cu has changed since kernels/scale.ptx was made of it [stale-ptx]\n\
+                   help: `cargo cuda-graph ptx kernels/scale.cu` makes it again\n";
+    assert!(stdout(&stale).ends_with(message), "{}", stdout(&stale));
+    fresh.write("kernels/scale.cu", SCALE);
     assert!(!run("ptx --offline --check --arch 80 kernels/scale.cu").status.success());
     fresh.write(
         "kernels/scale.cu",
@@ -211,8 +224,13 @@ fn sources_are_compiled_in_a_fresh_folder() {
     assert!(text.contains("fn scale(data: &mut [f32], by: f32, n: i32);"), "{text}");
 
     fresh.write("kernels/wrong.cu", "__global__ void wrong(float *x) { x[0] = y; }\n");
-    let wrong = run("ptx --offline kernels/wrong.cu");
+    let wrong = run("ptx --offline kernels/wrong.cu kernels/scale.cu");
     assert_eq!(wrong.status.code(), Some(1));
+    assert_eq!(
+        stdout(&wrong),
+        "unchanged kernels/scale.ptx\n",
+        "the others are made nevertheless"
+    );
     assert!(
         stderr(&wrong).contains("kernels/wrong.cu(1): error: identifier \"y\" is undefined"),
         "{}",

@@ -4,8 +4,11 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use graph_ptx::origin::Origin;
+
 use crate::error::{Error, Result};
 use crate::headers::{self, Headers};
+use crate::includes;
 use crate::installed;
 use crate::nvrtc::Nvrtc;
 use crate::text;
@@ -37,6 +40,8 @@ pub struct Compiler {
     library: Option<PathBuf>,
     /// The folder that names in messages and line tables are relative to.
     root: Option<PathBuf>,
+    /// The command that makes PTX again, without the path of the source, if it is not `cargo cuda-graph ptx`.
+    again: Option<String>,
     options: Vec<String>,
     /// The folders of CUDA's headers that sources have needed.
     includes: Vec<PathBuf>,
@@ -50,6 +55,15 @@ pub struct Compiled {
     pub ptx: String,
     /// The compiler's warnings; empty if there are none.
     pub warnings: String,
+    /// What the PTX was made of.
+    origin: Origin,
+}
+
+impl Compiled {
+    /// The PTX with the lines that say what it was made of.
+    pub(crate) fn with_origin(&self) -> String {
+        format!("{}{}", self.ptx, self.origin)
+    }
 }
 
 impl Compiler {
@@ -71,6 +85,7 @@ impl Compiler {
             has_lines: true,
             library: env::var_os(LIBRARY_VARIABLE).map(PathBuf::from),
             root: None,
+            again: None,
             options: Vec::new(),
             includes: Vec::new(),
             nvrtc: None,
@@ -105,6 +120,13 @@ impl Compiler {
     /// Names files in messages and line tables relative to `folder`, rather than to the current folder.
     pub fn relative_to(mut self, folder: impl Into<PathBuf>) -> Self {
         self.root = Some(folder.into());
+        self
+    }
+
+    /// Names the command that makes the PTX again, without the path of the source. Messages about PTX whose source has
+    /// changed since name it.
+    pub fn again(mut self, command: impl Into<String>) -> Self {
+        self.again = Some(command.into());
         self
     }
 
@@ -148,6 +170,8 @@ impl Compiler {
             if self.has_lines {
                 text::add_lines(&mut options, text::options_for(text, target));
             }
+            let by = self.made_by(&options)?;
+            let files = includes::files(source, text, &options);
             let folders = beside.iter().chain(&self.includes);
             options.extend(folders.map(|folder| format!("--include-path={}", folder.display())));
             let compiled = self.nvrtc()?.compile(&name, text, &options)?;
@@ -164,8 +188,34 @@ impl Compiler {
             return Ok(Compiled {
                 ptx: text::tidied(&ptx, text::options_for(text, target), &folders),
                 warnings: log,
+                origin: Origin {
+                    files,
+                    by,
+                    again: self.command(),
+                },
             });
         }
+    }
+
+    /// The compiler with its version and its options.
+    fn made_by(&mut self, options: &[String]) -> Result<String> {
+        let version = self.nvrtc()?.version()?;
+        Ok(format!("NVRTC {version} with {}", options.join(" ")))
+    }
+
+    /// Returns the command that makes PTX as this compiler does, without the path of the source.
+    pub fn command(&self) -> String {
+        let own = || {
+            let mut words = vec!["cargo cuda-graph ptx".to_owned()];
+            words.extend(self.has_headers.then(|| "--with-headers".to_owned()));
+            words.extend(
+                self.options
+                    .iter()
+                    .map(|option| text::quoted(&format!("--option={option}"))),
+            );
+            words.join(" ")
+        };
+        self.again.clone().unwrap_or_else(own)
     }
 
     /// Puts the compiler, and all headers, into the folder of wheels, unless they are there already. Later compilations

@@ -1,6 +1,5 @@
 //! The `.ptx` files beside CUDA sources: writing them, and checking that they are what their sources compile to.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,70 +13,93 @@ const DIFF_LINES: usize = 8;
 /// files it has written.
 ///
 /// # Errors
-/// If a source does not compile, or a file cannot be written; the message is about all sources that failed. If one does
-/// not compile, none is written.
+/// If a source does not compile, or a file cannot be written. All others are written nevertheless, and the message is
+/// about all that failed.
 pub fn update(compiler: &mut Compiler, sources: &[PathBuf]) -> Result<()> {
-    for (path, ptx) in compile_all(compiler, sources)? {
-        let unchanged = fs::read(&path).is_ok_and(|old| old == ptx.as_bytes());
-        if !unchanged {
-            fs::write(&path, ptx).map_err(|error| Error::new(format!("cannot write {}: {error}", path.display())))?;
-        }
-        let done = if unchanged { "unchanged" } else { "written" };
-        println!("{done:<9} {}", compiler.name_of(&path));
+    let mut failures = Vec::new();
+    for source in sources {
+        let written = compile(compiler, source).and_then(|files| {
+            files
+                .iter()
+                .try_for_each(|(path, ptx)| write(path, ptx, &compiler.name_of(path)))
+        });
+        failures.extend(written.err());
     }
+    outcome(&failures)
+}
+
+fn write(path: &Path, ptx: &str, name: &str) -> Result<()> {
+    let unchanged = fs::read(path).is_ok_and(|old| old == ptx.as_bytes());
+    if !unchanged {
+        fs::write(path, ptx).map_err(|error| Error::new(format!("cannot write {}: {error}", path.display())))?;
+    }
+    let done = if unchanged { "unchanged" } else { "written" };
+    println!("{done:<9} {name}");
     Ok(())
 }
 
-/// Checks that the `.ptx` beside each source is what the source compiles to, and writes nothing. `again` is the command
-/// that writes them.
+/// Checks that the `.ptx` beside each source is what the source compiles to, and writes nothing.
 ///
 /// # Errors
 /// If a source does not compile, or a `.ptx` is missing or differs; the message is about all of them.
-pub fn check(compiler: &mut Compiler, sources: &[PathBuf], again: &str) -> Result<()> {
-    let compiled = compile_all(compiler, sources)?;
-    let mut stale = String::new();
-    for (path, ptx) in &compiled {
-        let name = compiler.name_of(path);
-        let problem = match fs::read_to_string(path) {
-            Ok(old) if old == *ptx => continue,
-            Ok(old) => format!("{name} differs from its .cu:\n{}", diff(&old, ptx)),
-            Err(error) => format!("{name}: {error}"),
+pub fn check(compiler: &mut Compiler, sources: &[PathBuf]) -> Result<()> {
+    let mut failures = Vec::new();
+    let mut stale = Vec::new();
+    let mut count = 0;
+    for source in sources {
+        let files = match compile(compiler, source) {
+            Ok(files) => files,
+            Err(error) => {
+                failures.push(error);
+                continue;
+            }
         };
-        stale.push_str(&problem);
-        stale.push('\n');
+        count += files.len();
+        let problems = files
+            .iter()
+            .filter_map(|(path, ptx)| problem(path, ptx, &compiler.name_of(path)));
+        let before = failures.len();
+        failures.extend(problems);
+        if failures.len() > before {
+            stale.push(compiler.name_of(source));
+        }
     }
     if !stale.is_empty() {
-        return Err(Error::new(format!("{stale}help: `{again}` writes them anew")));
+        let help = format!("help: `{} {}` writes them anew", compiler.command(), stale.join(" "));
+        failures.push(Error::new(help));
     }
-    println!("{} .ptx files agree with their .cu", compiled.len());
+    outcome(&failures)?;
+    println!("{count} .ptx files agree with their .cu");
     Ok(())
 }
 
-/// Compiles all sources. Returns the path and the text of each `.ptx`.
-fn compile_all(compiler: &mut Compiler, sources: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
-    let (mut compiled, mut failures) = (Vec::new(), String::new());
-    for source in sources {
-        match compile(compiler, source) {
-            Ok(files) => compiled.extend(files),
-            Err(error) => {
-                // Writing to a string cannot fail.
-                let _ = writeln!(failures, "{error}");
-            }
-        }
-    }
-    match failures.is_empty() {
-        true => Ok(compiled),
-        false => Err(Error::new(failures.trim_end())),
-    }
+/// The difference between a file and the PTX that it should be.
+fn problem(path: &Path, ptx: &str, name: &str) -> Option<Error> {
+    let problem = match fs::read_to_string(path) {
+        Ok(old) if old == ptx => return None,
+        Ok(old) => format!("{name} differs from its .cu:\n{}", diff(&old, ptx)),
+        Err(error) => format!("{name}: {error}"),
+    };
+    Some(Error::new(problem))
 }
 
+/// One error of all failures.
+fn outcome(failures: &[Error]) -> Result<()> {
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let messages: Vec<String> = failures.iter().map(Error::to_string).collect();
+    Err(Error::new(messages.join("\n")))
+}
+
+/// Compiles a source. Returns the path and the text of each `.ptx`.
 fn compile(compiler: &mut Compiler, source: &Path) -> Result<Vec<(PathBuf, String)>> {
     let compiled = compiler.compile_all(source)?.into_iter();
     let files = compiled.map(|(extension, compiled)| {
         if !compiled.warnings.is_empty() {
             eprintln!("{}", compiled.warnings);
         }
-        (source.with_extension(extension), compiled.ptx)
+        (source.with_extension(extension), compiled.with_origin())
     });
     Ok(files.collect())
 }

@@ -30,6 +30,7 @@
 mod script;
 mod files;
 mod compiler;
+mod includes;
 mod headers;
 mod text;
 mod installed;

@@ -27,6 +27,7 @@ type CompileProgram =
 type DestroyProgram = unsafe extern "C" fn(program: *mut RawProgram) -> Code;
 type GetSize = unsafe extern "C" fn(program: RawProgram, size: *mut usize) -> Code;
 type GetText = unsafe extern "C" fn(program: RawProgram, text: *mut c_char) -> Code;
+type Version = unsafe extern "C" fn(major: *mut c_int, minor: *mut c_int) -> Code;
 type GetErrorString = unsafe extern "C" fn(code: Code) -> *const c_char;
 
 /// The loaded compiler.
@@ -47,6 +48,7 @@ pub(crate) struct Nvrtc {
     log_size: GetSize,
     log: GetText,
     error_string: GetErrorString,
+    version: Version,
     _library: Library,
 }
 
@@ -75,6 +77,8 @@ impl Nvrtc {
         let log = *unsafe { library.get::<GetText>(c"nvrtcGetProgramLog") }.map_err(absent)?;
         // SAFETY: as above.
         let error_string = *unsafe { library.get::<GetErrorString>(c"nvrtcGetErrorString") }.map_err(absent)?;
+        // SAFETY: as above.
+        let version = *unsafe { library.get::<Version>(c"nvrtcVersion") }.map_err(absent)?;
         Ok(Self {
             create_program,
             compile_program,
@@ -84,8 +88,19 @@ impl Nvrtc {
             log_size,
             log,
             error_string,
+            version,
             _library: library,
         })
+    }
+
+    /// The version, as `12.4`.
+    pub(crate) fn version(&self) -> Result<String> {
+        let mut major = 0;
+        let mut minor = 0;
+        // SAFETY: point 1 of `Nvrtc`; both numbers live until the call returns.
+        let code = unsafe { (self.version)(&raw mut major, &raw mut minor) };
+        self.outcome("nvrtcVersion", code)?;
+        Ok(format!("{major}.{minor}"))
     }
 
     /// Compiles `source` to PTX. Messages use `name` as the file's name. Returns the PTX and warnings, or else the

@@ -61,6 +61,8 @@ codes! {
     Access = "access",
     /// The PTX file cannot be read or parsed.
     PtxFile = "ptx-file",
+    /// The CUDA source beside a PTX file has changed since the file was made.
+    StalePtx = "stale-ptx",
     /// A programmatic edge that the kernel's PTX does not make safe.
     ProgrammaticEdge = "programmatic-edge",
     /// A conditional body holds a node that CUDA does not allow there.

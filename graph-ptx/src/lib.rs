@@ -40,6 +40,7 @@ mod parser;
 mod lexer;
 mod error;
 mod geometry;
+pub mod origin;
 pub mod ast;
 
 pub use error::ParseError;

@@ -33,8 +33,8 @@ type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  ptx [--check]      compile every .cu to the .ptx beside it with NVRTC 12.4;
-                     with --check write nothing and fail where a .ptx differs
+  ptx [FILE.cu]..    compile every .cu, or these, to the .ptx beside it with NVRTC 12.4
+  ptx --check        write nothing, and fail where a .ptx is not what its .cu compiles to
   ptxas              assemble every .ptx with ptxas 12.4, for its own .target
   house [CRATE]...   say which modules use a module above them or each other in a
                      circle, and which comments run past column 120
@@ -82,8 +82,8 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
     }
     let root = workspace::root()?;
     match arguments {
-        ["ptx"] => ptx::regenerate(&root),
         ["ptx", "--check"] => ptx::check(&root),
+        ["ptx", sources @ ..] => ptx::regenerate(&root, sources),
         ["house", crates @ ..] => house::check(&root, crates),
         ["cudart"] => cudart::check(&root),
         ["asan", arguments @ ..] => sanitize::sanitized(&root, Sanitizer::Address, arguments),

@@ -23,21 +23,26 @@ const DIRECTIVE: &str = "// xtask:";
 /// PTX.
 const PTXAS_READS: (u32, u32) = (8, 4);
 
-/// Writes every `.ptx` again.
-pub(crate) fn regenerate(root: &Path) -> Result<()> {
-    Ok(cuda_graph_build::update(&mut compiler(root), &sources(root)?)?)
+/// Writes every `.ptx` again, or those of some sources.
+pub(crate) fn regenerate(root: &Path, only: &[&str]) -> Result<()> {
+    let sources = if only.is_empty() {
+        sources(root)?
+    } else {
+        only.iter().map(|path| root.join(path)).collect()
+    };
+    Ok(cuda_graph_build::update(&mut compiler(root), &sources)?)
 }
 
 /// Fails unless every `.ptx` is what its `.cu` compiles to, and names each that is not.
 pub(crate) fn check(root: &Path) -> Result<()> {
-    let again = "cargo xtask ptx";
-    Ok(cuda_graph_build::check(&mut compiler(root), &sources(root)?, again)?)
+    Ok(cuda_graph_build::check(&mut compiler(root), &sources(root)?)?)
 }
 
 fn compiler(root: &Path) -> Compiler {
     Compiler::in_folder(wheels::folder(root))
         .without_lines()
         .relative_to(root)
+        .again("cargo xtask ptx")
         .fetch()
 }
 
@@ -102,9 +107,10 @@ fn assemble_one(root: &Path, path: &Path) -> Result<Assembled> {
     let invalid = directive(&text) == Some("invalid");
     let version = word_after(&text, ".version").unwrap_or_default();
     let folder = wheels::folder(root);
-    let ptxas = match newer_than_pinned(version) && !invalid {
-        true => wheels::NVCC_13.file(&folder, "nvidia/cu13/bin/ptxas")?,
-        false => cuda_graph_build::NVCC.file(&folder, "nvidia/cuda_nvcc/bin/ptxas")?,
+    let ptxas = if newer_than_pinned(version) && !invalid {
+        wheels::NVCC_13.file(&folder, "nvidia/cu13/bin/ptxas")?
+    } else {
+        cuda_graph_build::NVCC.file(&folder, "nvidia/cuda_nvcc/bin/ptxas")?
     };
     make_executable(&ptxas)?;
     let target = word_after(&text, ".target").unwrap_or("sm_70");

@@ -17,6 +17,7 @@ use std::path::Path;
 
 use cuda_graph_build::Compiler;
 use graph_ptx::ast::Module;
+use graph_ptx::origin::Origin;
 
 use crate::Result;
 use crate::arguments::{Arguments, manifest_folder};
@@ -33,6 +34,10 @@ struct Subject {
     source: Option<String>,
     /// Whether the PTX is still to be written.
     is_compiled: bool,
+    /// The command that writes PTX, without the path of the source.
+    command: String,
+    /// The message that the PTX beside a source, or this PTX itself, is not of its source.
+    stale: Option<String>,
     ptx: String,
     module: Module,
 }
@@ -65,15 +70,32 @@ fn load(file: &Path, compiler: &mut Compiler) -> Result<Subject> {
         String::from_utf8(bytes).map_err(|_| format!("{shown} is not a text file: it is not UTF-8"))
     };
     let text = read()?;
-    let (source, ptx) = match is_source {
-        true => (Some(text), compiler.compile(file)?.ptx),
-        false => (fs::read_to_string(file.with_extension("cu")).ok(), text),
+    let (source, ptx) = if is_source {
+        (Some(text), compiler.compile(file)?.ptx)
+    } else {
+        (fs::read_to_string(file.with_extension("cu")).ok(), text)
     };
     let subject = Subject::new(shown, attribute(file), source, ptx)?;
     Ok(Subject {
         is_compiled: is_source,
+        command: compiler.command(),
+        stale: stale(&file.with_extension("ptx")),
         ..subject
     })
+}
+
+/// The message that a PTX file is not of its source, if so it is.
+fn stale(ptx: &Path) -> Option<String> {
+    let origin = Origin::of(&fs::read_to_string(ptx).ok()?)?;
+    let beside = |path: &str| ptx.with_file_name(path);
+    let changed = beside(origin.changed(|path| fs::read(beside(path)).ok())?);
+    Some(format!(
+        "{} has changed since {} was made of it [stale-ptx]\nhelp: `{} {}` makes it again",
+        changed.display(),
+        ptx.display(),
+        origin.again,
+        beside(origin.source()?).display()
+    ))
 }
 
 impl Subject {
@@ -87,6 +109,8 @@ impl Subject {
             attribute,
             source,
             is_compiled: false,
+            command: String::new(),
+            stale: None,
             ptx,
             module,
         })
@@ -111,8 +135,11 @@ fn report(subject: &Subject) -> bool {
     if !kernels.is_empty() {
         println!("\n{}", paste::text(&subject.attribute, &kernels));
     }
-    if subject.is_compiled && !kernels.is_empty() {
-        println!("\n`cargo cuda-graph ptx {}` writes the PTX.", subject.shown);
+    if let Some(stale) = &subject.stale {
+        println!("\n{stale}");
+    } else if subject.is_compiled && !kernels.is_empty() {
+        println!("\n`{} {}` writes the PTX.", subject.command, subject.shown);
     }
-    kernels.iter().all(Kernel::is_accepted)
+    let is_refused = subject.stale.is_some() && !subject.is_compiled;
+    !is_refused && kernels.iter().all(Kernel::is_accepted)
 }

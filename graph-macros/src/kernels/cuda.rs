@@ -5,6 +5,7 @@
 use super::file::{find, in_crate, shown};
 use crate::report::error;
 use graph_plan::{Code, Diagnostic};
+use graph_ptx::origin::included;
 use std::fs;
 use std::path::{Path, PathBuf};
 use syn::LitStr;
@@ -75,7 +76,7 @@ fn text(bytes: Vec<u8>, path: &str) -> Result<String, Diagnostic> {
 /// beside the file is left for the compiler to find or to miss. So is one that only seems to be included, in a comment
 /// or under an `#if`.
 fn include(text: &str, file: &Path, headers: &mut Vec<Header>) -> Result<(), Diagnostic> {
-    for name in text.lines().filter_map(included) {
+    for name in text.lines().filter_map(quoted) {
         let Some(absolute) = file.parent().map(|folder| folder.join(name)) else {
             continue;
         };
@@ -95,10 +96,9 @@ fn include(text: &str, file: &Path, headers: &mut Vec<Header>) -> Result<(), Dia
 }
 
 /// The name in `#include "name"`.
-fn included(line: &str) -> Option<&str> {
-    let directive = line.trim_start().strip_prefix('#')?.trim_start();
-    let name = directive.strip_prefix("include")?.trim_start().strip_prefix('"')?;
-    name.split_once('"').map(|(name, _)| name)
+fn quoted(line: &str) -> Option<&str> {
+    let (name, is_quoted) = included(line)?;
+    is_quoted.then_some(name)
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
@@ -116,7 +116,7 @@ fn ambiguous(name: &str, one: &Path, other: &Path) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
-    use super::{included, with_option};
+    use super::with_option;
     use proc_macro2::Span;
     use syn::LitStr;
 
@@ -154,14 +154,5 @@ mod tests {
             "--use_fast_math",
         ];
         assert_eq!(of(&absolute), absolute);
-    }
-
-    #[test]
-    fn headers_in_quotes_are_found() {
-        assert_eq!(included("#include \"a/b.h\" // why"), Some("a/b.h"));
-        assert_eq!(included("  #  include\"b.h\""), Some("b.h"));
-        assert_eq!(included("#include <b.h>"), None);
-        assert_eq!(included("#includes \"b.h"), None);
-        assert_eq!(included("// #include \"b.h\""), None);
     }
 }

@@ -2,10 +2,12 @@
 
 use super::attribute::File;
 use super::cuda::{self, Cuda};
-use super::file::find;
+use super::file::{find, shown};
 use crate::report::{Report, error};
 use graph_plan::{Code, Diagnostic, Target};
 use graph_ptx::ast::Module;
+use graph_ptx::origin::Origin;
+use std::fs;
 use std::path::Path;
 use syn::LitStr;
 
@@ -55,6 +57,8 @@ pub(super) struct Ptx {
     pub(super) path: String,
     /// For `include_str!`.
     pub(super) absolute: String,
+    /// The files that it was made of, for `include_bytes!`: when they change, it is looked at again.
+    pub(super) made_of: Vec<String>,
     pub(super) module: Module,
 }
 
@@ -133,20 +137,43 @@ fn read(path: &str, source_file: Option<&Path>) -> Result<Ptx, Diagnostic> {
         let message = format!("`{path}` is not a text file: it is not UTF-8");
         return Err(error(Code::PtxFile, message).help(HOW_TO_MAKE));
     };
+    let absolute = std::path::absolute(&found).unwrap_or(found);
+    let made_of = made_of(path, &text, &absolute)?;
     let module = graph_ptx::parse(&text).map_err(|fault| {
         let message = format!("`{path}` is not valid PTX: {fault}");
         let cuda = Path::new(path).extension().is_some_and(|extension| extension == "cu");
-        error(Code::PtxFile, message).help(match cuda {
-            true => format!("{HOW_TO_MAKE}, or write `cuda = \"{path}\"` to have it compiled when it is first used"),
-            false => HOW_TO_MAKE.to_owned(),
+        error(Code::PtxFile, message).help(if cuda {
+            format!("{HOW_TO_MAKE}, or write `cuda = \"{path}\"` to have it compiled when it is first used")
+        } else {
+            HOW_TO_MAKE.to_owned()
         })
     })?;
-    let absolute = std::path::absolute(&found).unwrap_or(found);
     Ok(Ptx {
         path: path.to_owned(),
         absolute: absolute.display().to_string(),
+        made_of,
         module,
     })
+}
+
+/// The files that the PTX at `absolute` says it was made of, as far as they are there.
+fn made_of(path: &str, ptx: &str, absolute: &Path) -> Result<Vec<String>, Diagnostic> {
+    let folder = absolute.parent().unwrap_or(absolute);
+    let Some(origin) = Origin::of(ptx) else {
+        return Ok(Vec::new());
+    };
+    let Some(changed) = origin.changed(|file| fs::read(folder.join(file)).ok()) else {
+        let files = origin.files.iter().map(|file| folder.join(&file.path));
+        return Ok(files
+            .filter(|file| file.is_file())
+            .map(|file| file.display().to_string())
+            .collect());
+    };
+    let source = folder.join(origin.source().unwrap_or_default());
+    let changed = Path::new(path).with_file_name(changed);
+    let message = format!("`{}` has changed since `{path}` was made of it", changed.display());
+    let help = format!("`{} {}` makes it again", origin.again, shown(&source).display());
+    Err(error(Code::StalePtx, message).help(help))
 }
 
 const HOW_TO_MAKE: &str = "compile the CUDA source with `cargo cuda-graph ptx`";

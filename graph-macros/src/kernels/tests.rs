@@ -5,6 +5,7 @@ mod cuda;
 mod declarations;
 mod facts;
 mod for_each;
+mod stale;
 
 use super::expand;
 use proc_macro2::{TokenStream, TokenTree};

@@ -13,7 +13,7 @@ const CRATES: &[(&str, &[&str])] = &[
         "graph-runtime",
         &["graph-plan", "graph-ptx", "graph-emulator", "graph-macros"],
     ),
-    ("cuda-graph-build", &[]),
+    ("cuda-graph-build", &["graph-ptx"]),
     ("cargo-cuda-graph", &["cuda-graph-build", "graph-ptx", "graph-emulator"]),
 ];
 

@@ -15,8 +15,11 @@ pub(super) fn code(source: Option<&Source>) -> TokenStream {
         None => ptx(0, "", &quote!("")),
         Some(Source::Ptx(files)) => {
             let file = |(index, file): (usize, &Ptx)| {
-                let absolute = &file.absolute;
-                ptx(index, &file.path, &quote!(::core::include_str!(#absolute)))
+                let Ptx { absolute, made_of, .. } = file;
+                let ptx = ptx(index, &file.path, &quote!(::core::include_str!(#absolute)));
+                // The compiler looks at the file again when one of these changes. No constant without a name is in a
+                // program.
+                quote!(#ptx #(const _: &[::core::primitive::u8] = ::core::include_bytes!(#made_of);)*)
             };
             files.all().enumerate().map(file).collect()
         }

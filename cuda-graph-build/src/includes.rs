@@ -1,0 +1,113 @@
+//! The author's own headers that a source includes: those beside it, and those in folders that options name.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use graph_ptx::origin::{OriginFile, included};
+
+/// Returns the source and the headers that it includes, with their paths relative to the folder of the source. A header
+/// that only seems to be included, in a comment or under an `#if`, is among them; CUDA's own headers are not, and those
+/// of folders that `options` name by absolute paths are not.
+pub(crate) fn files(source: &Path, text: &str, options: &[String]) -> Vec<OriginFile> {
+    let name = source.file_name().unwrap_or_default().to_string_lossy();
+    let mut files = vec![OriginFile::new(name, text.as_bytes())];
+    let folder = source
+        .parent()
+        .filter(|folder| *folder != Path::new(""))
+        .unwrap_or(Path::new("."));
+    if let Ok(folder) = fs::canonicalize(folder) {
+        let mut folders = vec![folder.clone()];
+        folders.extend(named(options).filter_map(|folder| fs::canonicalize(folder).ok()));
+        add(&mut files, text, &folder, &folders);
+    }
+    files
+}
+
+/// Adds the headers that a text in `folder` includes, and the headers that these include.
+fn add(files: &mut Vec<OriginFile>, text: &str, folder: &Path, folders: &[PathBuf]) {
+    for (name, is_quoted) in text.lines().filter_map(included) {
+        let beside = is_quoted.then_some(folder);
+        let mut candidates = beside.into_iter().chain(folders.iter().map(PathBuf::as_path));
+        let Some(path) = candidates.find_map(|folder| fs::canonicalize(folder.join(name)).ok()) else {
+            continue;
+        };
+        let relative = relative(&folders[0], &path);
+        let Ok(bytes) = fs::read(&path) else { continue };
+        if files.iter().any(|known| known.path == relative) {
+            continue;
+        }
+        files.push(OriginFile::new(relative, &bytes));
+        let inside = path.parent().unwrap_or(folder);
+        add(files, &String::from_utf8_lossy(&bytes), inside, folders);
+    }
+}
+
+/// The folders of headers that options name by relative paths.
+fn named(options: &[String]) -> impl Iterator<Item = &Path> {
+    const NAMES: [&str; 2] = ["--include-path", "-I"];
+    let before = [""].into_iter().chain(options.iter().map(String::as_str));
+    let folders = options.iter().zip(before).filter_map(|(option, before)| {
+        if NAMES.contains(&before) {
+            return Some(option.as_str());
+        }
+        let folder = NAMES.iter().find_map(|name| option.strip_prefix(name))?;
+        Some(folder.strip_prefix('=').unwrap_or(folder))
+    });
+    folders
+        .filter(|folder| !folder.is_empty())
+        .map(Path::new)
+        .filter(|folder| folder.is_relative())
+}
+
+/// The path of a file as it is named from a folder, with `/` between its parts. Both are canonical.
+fn relative(folder: &Path, file: &Path) -> String {
+    let common = folder
+        .components()
+        .zip(file.components())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let up = folder.components().skip(common).map(|_| "..".to_owned());
+    let down = file.components().skip(common);
+    let parts = up.chain(down.map(|part| part.as_os_str().to_string_lossy().into_owned()));
+    parts.collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_beside_and_in_named_folders_are_found() {
+        let root = std::env::temp_dir().join(format!("cuda-graph-includes-{}", std::process::id()));
+        let write = |path: &str, text: &str| {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("kernels/x.cu", "");
+        write("kernels/a/a.h", "#include \"b.h\"\n#include \"a.h\"\n");
+        write("kernels/a/b.h", "#include <c.h>\n#include <cuda_fp16.h>\n");
+        write("include/c.h", "");
+        let text = "#include \"a/a.h\"\n#include \"none.h\"\n";
+        let paths = |options: &[String]| -> Vec<String> {
+            let files = files(&root.join("kernels/x.cu"), text, options);
+            files.into_iter().map(|file| file.path).collect()
+        };
+        assert_eq!(paths(&[]), ["x.cu", "a/a.h", "a/b.h"]);
+        let folder = root.join("include").display().to_string();
+        assert_eq!(
+            paths(&[format!("-I{folder}")]),
+            ["x.cu", "a/a.h", "a/b.h"],
+            "an absolute path"
+        );
+        fs::remove_dir_all(&root).unwrap();
+        assert_eq!(
+            relative(Path::new("/r/kernels"), Path::new("/r/include/c.h")),
+            "../include/c.h"
+        );
+        let options = ["-I", "one", "--include-path=two", "-Ithree", "-I=four", "-I/abs", "-G"];
+        let found: Vec<String> = options.map(str::to_owned).into();
+        let found: Vec<&Path> = named(&found).collect();
+        assert_eq!(found, ["one", "two", "three", "four"].map(Path::new));
+    }
+}
