@@ -1,14 +1,14 @@
 //! All rules over a [`Draft`], in one pass. Each mistake is reported once; the order of the nodes is a by-product.
 
 mod warning;
-mod dead;
+mod dead_node;
 mod scratch;
-mod mixed;
+mod mixed_atomics;
 mod unordered;
-mod racing;
-mod crossing;
-mod repeat;
-mod shift;
+mod race_message;
+mod iteration_race;
+mod loop_cycle;
+mod iteration_cycle;
 mod programmatic;
 mod edge;
 mod body;
@@ -18,7 +18,7 @@ mod advice;
 use crate::{Diagnostic, Draft, Edge, Nest, Order};
 pub use body::{condition_accesses, condition_writers, forbidden_capture, other_body, siblings};
 use edge::{Edges, Members};
-pub use mixed::{clash, mixed_reads};
+pub use mixed_atomics::{clash, mixed_reads};
 use std::borrow::Cow;
 
 /// The result of checking a graph.
@@ -80,9 +80,9 @@ pub fn check_errors(draft: &Draft) -> Outcome {
     body::endless_whiles(draft, &mut errors);
     programmatic::other_nodes(draft, &usable, &mut errors);
     let (order, redundant) = order(draft, &usable, &mut errors, &mut broken);
-    repeat::cycles_of_loops(draft, &usable, &order, &mut errors, &mut broken);
+    loop_cycle::cycles_of_loops(draft, &usable, &order, &mut errors, &mut broken);
     if !draft.shifts.is_empty() {
-        shift::between_iterations(draft, &order, &mut errors, &mut broken);
+        iteration_cycle::between_iterations(draft, &order, &mut errors, &mut broken);
     }
     unordered::unordered(draft, &order, &broken, &mut errors);
     let scratch = scratch::uninitialized(draft, &order, &broken);

@@ -5,7 +5,7 @@ mod mend;
 
 pub(crate) use mend::{Mend, mends};
 
-use crate::live::Live;
+use crate::live_accesses::LiveAccesses;
 use crate::{Access, Draft, Lists, Mode, Order};
 use std::collections::{HashMap, HashSet};
 
@@ -118,7 +118,7 @@ const fn as_strict(mode: Mode, other: Mode) -> bool {
 /// that, since it would be ordered after the dropped one.
 fn race_free(draft: &Draft, order: &Order) -> bool {
     let ranges = draft.access_ranges();
-    let mut live: Vec<Live> = vec![Live::default(); draft.resources.len()];
+    let mut live: Vec<LiveAccesses> = vec![LiveAccesses::default(); draft.resources.len()];
     for &node in order.sequence() {
         for index in ranges[node].clone() {
             let access = &draft.accesses[index];

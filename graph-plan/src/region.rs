@@ -3,7 +3,7 @@
 mod meeting;
 mod rectangle;
 
-use crate::form::Form;
+use crate::affine::Affine;
 use crate::linear::Solution;
 pub(crate) use meeting::{Meeting, Met};
 pub use rectangle::Rectangle;
@@ -20,7 +20,7 @@ pub enum Bound {
     /// iteration. Boxed because it is rare, and graphs have very many bounds.
     Iteration(Box<(String, usize)>),
     /// A sum of variables of loops with literal coefficients. Boxed likewise.
-    Affine(Box<Form>),
+    Affine(Box<Affine>),
     /// An expression whose value the analysis does not follow.
     Unknown,
     /// The end of the resource.
@@ -97,7 +97,7 @@ impl Region {
             Region::Whole => (Bound::Known(0), Bound::End),
             Region::Index(Bound::Known(index)) => (Bound::Known(*index), Bound::Known(index.saturating_add(1))),
             Region::Index(Bound::Affine(index)) => {
-                let next = Form::literal(1).and_then(|one| one.plus(index));
+                let next = Affine::literal(1).and_then(|one| one.plus(index));
                 let next = next.map_or(Bound::Unknown, |next| Bound::Affine(Box::new(next)));
                 (Bound::Affine(index.clone()), next)
             }

@@ -1,7 +1,7 @@
 //! Races in each body, between its nodes. A node counts with all nodes in its bodies.
 
-use super::crossing::{self, Side};
-use super::racing::{Missing, missing_edge};
+use super::iteration_race::{self, Side};
+use super::race_message::{Missing, missing_edge};
 use crate::parallel::Parallel;
 use crate::race::{self, Mend, Race};
 use crate::{Access, Diagnostic, Draft, Nest, Order};
@@ -85,7 +85,7 @@ impl OneBody<'_> {
                 .collect();
             let certain = |&(access, _): &(usize, &Side)| !uncertain[self.local.accesses[access].node];
             let sides = sides.iter().enumerate().filter(certain).map(|(_, side)| *side);
-            errors.extend(crossing::of_body(draft, &parallel, sides, &told));
+            errors.extend(iteration_race::of_body(draft, &parallel, sides, &told));
         }
     }
 }
@@ -156,7 +156,7 @@ fn loops(local: &Draft, node: &impl Fn(usize) -> usize, draft: &Draft) -> Vec<Ve
 }
 
 /// Whether an edge leaves nothing outside a `for` that would run between its nodes: see
-/// [`cycles_of_loops`](super::repeat::cycles_of_loops).
+/// [`cycles_of_loops`](super::loop_cycle::cycles_of_loops).
 fn is_around(order: &Order, members: &[usize], from: usize, to: usize) -> bool {
     let reaches = |first: usize, second: usize| first == second || order.before(first, second);
     let is_inside = members.contains(&from) && members.contains(&to);

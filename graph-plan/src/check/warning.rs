@@ -1,7 +1,7 @@
 //! Warnings about a right graph.
 
 use super::advice::not_after;
-use super::dead;
+use super::dead_node;
 use crate::{Code, Diagnostic, Draft, Nest, Subject};
 
 /// Unused resources, redundant edges and dead nodes.
@@ -40,5 +40,5 @@ pub(super) fn warnings(draft: &Draft, order: &Nest, redundant: &[usize]) -> Vec<
             ))
             .help(not_after(draft, edge.from, edge.to))
     });
-    unused.chain(implied).chain(dead::dead_nodes(draft, order)).collect()
+    unused.chain(implied).chain(dead_node::dead_nodes(draft, order)).collect()
 }

@@ -389,7 +389,7 @@ impl Search<'_, '_> {
             let inner = loops.iter().zip(numbers).find(|(other, _)| **other == loop_of);
             inner.map(|(_, number)| *number).or_else(|| (self.outer)(loop_of))
         };
-        let end = |form: &Option<crate::Form>| {
+        let end = |form: &Option<crate::Affine>| {
             form.as_ref()
                 .map(|form| form.evaluate(|variable| of(variable.number).unwrap_or_default()))
         };

@@ -2,7 +2,7 @@
 
 use super::{Parallel, differences};
 use crate::order::tests::reachable;
-use crate::{Bound, Code, Draft, Edge, Form, Mode, NodeKind, Region, Space, check};
+use crate::{Bound, Code, Draft, Edge, Affine, Mode, NodeKind, Region, Space, check};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -114,10 +114,10 @@ impl Sketch {
             } else {
                 draft.repeat(name, parent)
             };
-            let literal = |value: i64| Form::literal(value.into()).unwrap();
+            let literal = |value: i64| Affine::literal(value.into()).unwrap();
             let outer = parent
                 .filter(|_| slanted && length > 0)
-                .map(|parent| Form::variable(&draft.loops[parent].variable));
+                .map(|parent| Affine::variable(&draft.loops[parent].variable));
             let end = |value: i64| match &outer {
                 Some(outer) => outer.clone().plus(&literal(value)),
                 None => Some(literal(value)),
@@ -137,9 +137,9 @@ impl Sketch {
                     None => Region::Whole,
                     Some((factors, constant, length)) => {
                         let terms = self.around(node).into_iter().zip(factors).map(|(around, factor)| {
-                            Form::variable(&draft.loops[around].variable).times(*factor).unwrap()
+                            Affine::variable(&draft.loops[around].variable).times(*factor).unwrap()
                         });
-                        let literal = |value: i64| Form::literal(value.into()).unwrap();
+                        let literal = |value: i64| Affine::literal(value.into()).unwrap();
                         let start = terms.fold(literal(*constant), |sum, term| sum.plus(&term).unwrap());
                         let end = start.clone().plus(&literal(*length as i64)).unwrap();
                         match length {
@@ -343,7 +343,7 @@ fn two_in_each(count: Option<i64>) -> Draft {
     let around = draft.each("i", None);
     if let Some(count) = count {
         let variable = Arc::make_mut(&mut draft.loops[around].variable);
-        (variable.first, variable.last) = (Form::literal(0), Form::literal(i128::from(count - 1)));
+        (variable.first, variable.last) = (Affine::literal(0), Affine::literal(i128::from(count - 1)));
     }
     for name in ["first", "second"] {
         let node = draft.node(name, NodeKind::Kernel);
@@ -379,11 +379,11 @@ fn a_thousand_iterations_are_checked_like_ten() {
             let node = draft.node(format!("n{index}"), NodeKind::Kernel);
             draft.nodes[node].repeated = Some(0);
         }
-        let i = Form::variable(&draft.loops[0].variable);
+        let i = Affine::variable(&draft.loops[0].variable);
         let end = i
             .clone()
             .times(4)
-            .and_then(|start| start.plus(&Form::literal(4)?))
+            .and_then(|start| start.plus(&Affine::literal(4)?))
             .unwrap();
         let start = i.times(4).unwrap();
         for node in 0..10 {

@@ -1,7 +1,7 @@
 //! Two regions in iterations of the loops around: the inequalities that hold where they meet.
 
 use super::{Bound, Region};
-use crate::form::{Form, Variable};
+use crate::affine::{Affine, Variable};
 use crate::linear::{MAX_VALUE, Solution, System};
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ impl Meeting {
 
     /// Adds that the number of a loop is in the loop's range.
     fn limit(&mut self, side: usize, variable: &Arc<Variable>) {
-        let number = self.linear(side, &Form::variable(variable));
+        let number = self.linear(side, &Affine::variable(variable));
         if let Some(first) = &variable.first {
             let first = self.linear(side, first);
             self.at_most(&first, &number, 0);
@@ -103,7 +103,7 @@ impl Meeting {
 
     /// The value of a form for one of the instances. Enters loops that the form mentions and the instance is not in
     /// yet.
-    fn linear(&mut self, side: usize, form: &Form) -> Linear {
+    fn linear(&mut self, side: usize, form: &Affine) -> Linear {
         let mut sum = Linear {
             terms: Vec::new(),
             constant: form.constant().into(),

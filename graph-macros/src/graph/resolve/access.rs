@@ -5,7 +5,7 @@ use crate::graph::ast::{Action, Argument, CallParameter, Child, Function, Launch
 use crate::graph::constant::mentions;
 use crate::report::{Report, error};
 use crate::span::line;
-use graph_plan::{Bound, Code, Form, Mode, NodeKind, Region};
+use graph_plan::{Bound, Code, Affine, Mode, NodeKind, Region};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::Expr;
@@ -276,7 +276,7 @@ fn selected(graph: &Graph<'_>, node: usize, part: &Part) -> Region {
             let end = match end.as_ref().map_or(Bound::End, |end| bound(end)) {
                 Bound::Known(last) if *inclusive => Bound::Known(last.saturating_add(1)),
                 Bound::Affine(last) if *inclusive => {
-                    let end = Form::literal(1).and_then(|one| one.plus(&last));
+                    let end = Affine::literal(1).and_then(|one| one.plus(&last));
                     end.map_or(Bound::Unknown, |end| Bound::Affine(Box::new(end)))
                 }
                 Bound::Symbol(_) | Bound::Iteration(..) if *inclusive => Bound::Unknown,

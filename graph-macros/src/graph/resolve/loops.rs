@@ -6,7 +6,7 @@ use crate::graph::ast::For;
 use crate::graph::constant::{bound, mentions, value};
 use crate::report::{Report, error};
 use crate::span::last_span;
-use graph_plan::{Bound, Code, Form};
+use graph_plan::{Bound, Code, Affine};
 use proc_macro2::Ident;
 use quote::ToTokens;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ fn count(graph: &mut Graph<'_>, index: usize, parent: Option<usize>, range: &Exp
     let [first, end] = ends;
     let last = match bare(range) {
         Expr::Range(range) if matches!(range.limits, RangeLimits::HalfOpen(_)) => {
-            end.and_then(|end| end.plus(&Form::literal(-1)?))
+            end.and_then(|end| end.plus(&Affine::literal(-1)?))
         }
         _ => end,
     };
@@ -155,7 +155,7 @@ impl<'a> Graph<'a> {
     }
 
     /// An expression of literals and the variables of this loop and those around it; `None` for any other expression.
-    pub(super) fn form(&self, innermost: Option<usize>, expr: &Expr) -> Option<Form> {
+    pub(super) fn form(&self, innermost: Option<usize>, expr: &Expr) -> Option<Affine> {
         let form = |expr: &Expr| self.form(innermost, expr);
         let factor = |expr: &Expr| i64::try_from(value(expr)?).ok();
         match expr {
@@ -165,7 +165,7 @@ impl<'a> Graph<'a> {
                 let name = path.path.get_ident()?;
                 let mut around = self.draft.loops_around(innermost);
                 let own = around.find(|&around| *self.loops[around].variable() == *name)?;
-                Some(Form::variable(&self.draft.loops[own].variable))
+                Some(Affine::variable(&self.draft.loops[own].variable))
             }
             Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => form(&unary.expr)?.times(-1),
             Expr::Binary(binary) => match binary.op {
@@ -176,9 +176,9 @@ impl<'a> Graph<'a> {
                     (Some(factor), None) => form(&binary.right)?.times(factor),
                     (None, None) => None,
                 },
-                _ => Form::literal(value(expr)?),
+                _ => Affine::literal(value(expr)?),
             },
-            _ => Form::literal(value(expr)?),
+            _ => Affine::literal(value(expr)?),
         }
     }
 

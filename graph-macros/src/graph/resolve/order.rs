@@ -5,7 +5,7 @@ use crate::graph::ast::{Dependency, Iteration, Node};
 use crate::report::{Report, error};
 use crate::span::line;
 use crate::text::plain;
-use graph_plan::{Code, Diagnostic, Form, Subject, nearest, other_body, siblings};
+use graph_plan::{Code, Diagnostic, Affine, Subject, nearest, other_body, siblings};
 use proc_macro2::{Ident, Span};
 use syn::Expr;
 
@@ -180,7 +180,7 @@ fn steps(
     }
     let mut steps = Vec::new();
     for ((expr, &around), variable) in iteration.numbers.iter().zip(&loops).zip(&variables) {
-        let own = Form::variable(&graph.draft.loops[around].variable).times(-1);
+        let own = Affine::variable(&graph.draft.loops[around].variable).times(-1);
         let step = graph
             .form(Some(around), expr)
             .zip(own)

@@ -1,9 +1,9 @@
 //! The messages about races: the two accesses, why they meet, and the edge that is missing.
 
 use super::advice::run_after;
-use super::crossing::{self, Side};
+use super::iteration_race::{self, Side};
 use crate::region::Overlap;
-use crate::variables::VARIABLE;
+use crate::variable_race::VARIABLE;
 use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, NodeKind, Region, Subject};
 
 /// Two nodes, the one that was declared first first.
@@ -155,7 +155,7 @@ fn described(draft: &Draft, first: &Side, second: &Side) -> (Diagnostic, Vec<Str
             resource.name
         ),
     };
-    let touch = |side: &Side, access: &Access, what: &str| crossing::touch(draft, side, access, what);
+    let touch = |side: &Side, access: &Access, what: &str| iteration_race::touch(draft, side, access, what);
     let what = format!("`{}{}`", resource.name, a.region);
     let again = match a.region == b.region {
         true => "it".to_owned(),
@@ -204,14 +204,14 @@ fn described(draft: &Draft, first: &Side, second: &Side) -> (Diagnostic, Vec<Str
                 helps.push("make the parts disjoint".to_owned());
             }
             Overlap::In(met) => {
-                let helped = match crossing::two_loops(draft, met) {
+                let helped = match iteration_race::two_loops(draft, met) {
                     Some(variable) => {
                         let note = format!("the two `{variable}` belong to different `for`s, so the parts may overlap");
                         diagnostic = diagnostic.note(note);
                         "split both at the same constant"
                     }
                     None => {
-                        diagnostic = diagnostic.note(format!("the parts overlap where {}", crossing::iterations(met)));
+                        diagnostic = diagnostic.note(format!("the parts overlap where {}", iteration_race::iterations(met)));
                         "make the parts disjoint"
                     }
                 };

@@ -15,9 +15,9 @@ pub struct Variable {
     /// Its name.
     pub name: Cow<'static, str>,
     /// The first iteration, if it is known. It may depend on the variables of loops around.
-    pub first: Option<Form>,
+    pub first: Option<Affine>,
     /// The last iteration, likewise; less than the first if there are no iterations.
-    pub last: Option<Form>,
+    pub last: Option<Affine>,
     /// Whether an end that is not known may differ between iterations of the loops around.
     pub ragged: bool,
 }
@@ -45,13 +45,13 @@ impl Variable {
 
 /// An affine form: a literal, and variables with literal coefficients, such as `4 * i + j + 1`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Form {
+pub struct Affine {
     constant: i64,
     /// Ascending by the number of the loop. No coefficient is 0.
     terms: Vec<(Arc<Variable>, i64)>,
 }
 
-impl Form {
+impl Affine {
     /// A literal; `None` if it is too large. All operations return `None` if a number of the result is too large.
     pub fn literal(value: i128) -> Option<Self> {
         let constant = i64::try_from(value).ok()?;
@@ -71,7 +71,7 @@ impl Form {
     }
 
     /// The sum of two forms.
-    pub fn plus(mut self, other: &Form) -> Option<Self> {
+    pub fn plus(mut self, other: &Affine) -> Option<Self> {
         self.constant = self.constant.checked_add(other.constant)?;
         for (variable, coefficient) in &other.terms {
             match self.terms.iter_mut().find(|(own, _)| own.number == variable.number) {
@@ -127,7 +127,7 @@ impl Form {
 }
 
 /// `4 * i + j - 1`
-impl fmt::Display for Form {
+impl fmt::Display for Affine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut begun = false;
         let mut sign = |f: &mut fmt::Formatter<'_>, number: i64| {
@@ -160,8 +160,8 @@ mod tests {
 
     #[test]
     fn forms_are_written_as_sums() {
-        let [i, j] = [(0, "i"), (1, "j")].map(|(number, name)| Form::variable(&Arc::new(Variable::new(number, name))));
-        let literal = |value| Form::literal(value).unwrap();
+        let [i, j] = [(0, "i"), (1, "j")].map(|(number, name)| Affine::variable(&Arc::new(Variable::new(number, name))));
+        let literal = |value| Affine::literal(value).unwrap();
         let sum = i
             .clone()
             .times(4)
@@ -180,7 +180,7 @@ mod tests {
             (literal(0).to_string(), i.times(0).unwrap().value()),
             ("0".into(), Some(0))
         );
-        assert_eq!(Form::literal(1 << 41), None);
+        assert_eq!(Affine::literal(1 << 41), None);
         assert_eq!(j.times(i64::MAX), None);
     }
 }

@@ -3,8 +3,8 @@
 
 use super::access::aliased;
 use super::body::siblings;
-use super::crossing::{self, Side};
-use super::racing::racing;
+use super::iteration_race::{self, Side};
+use super::race_message::racing;
 use super::unordered::races;
 use crate::parallel::Parallel;
 use crate::{Diagnostic, Draft, Lists, Mode, Nest};
@@ -141,7 +141,7 @@ pub fn clash(draft: &Draft, order: &Nest, pair: [(usize, Mode); 2]) -> Option<Di
         Clash::Unordered([one, other]) => Some(racing(&draft, order, &one, &other)),
         Clash::Crossing(body, sides) => {
             let parallel = Parallel::of(&draft, order, body)?;
-            crossing::of_body(&draft, &parallel, sides.into_iter(), &[])
+            iteration_race::of_body(&draft, &parallel, sides.into_iter(), &[])
                 .into_iter()
                 .next()
         }

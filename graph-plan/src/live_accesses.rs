@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 /// Accesses, by index. Those of known ranges that are far from a region are not looked at.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Live {
+pub(crate) struct LiveAccesses {
     /// The accesses of known ranges, by the number of binary digits of their lengths and by their starts. There are few
     /// different numbers of digits.
     ranges: Vec<(u32, BTreeMap<u64, Vec<usize>>)>,
     others: Vec<usize>,
 }
 
-impl Live {
+impl LiveAccesses {
     /// Calls `keep` with every access that may overlap `region`, and perhaps with others; those for which it returns
     /// false are removed.
     pub(crate) fn retain_near(&mut self, region: &Region, mut keep: impl FnMut(usize) -> bool) {
@@ -61,7 +61,7 @@ mod tests {
         #[test]
         fn everything_that_overlaps_is_near(ranges in prop::collection::vec((0_u64..200, 0_u64..70), 0..40), at: (u8, u8)) {
             let region = |start: u64, len: u64| Region::span(start, start + len);
-            let mut live = Live::default();
+            let mut live = LiveAccesses::default();
             for (index, &(start, len)) in ranges.iter().enumerate() {
                 live.insert(&region(start, len), index);
             }
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn ranges_far_away_are_not_near() {
-        let mut live = Live::default();
+        let mut live = LiveAccesses::default();
         (0..1000).for_each(|index| live.insert(&Region::span(4 * index, 4 * index + 4), index as usize));
         live.insert(&Region::Whole, 1000);
         let mut near = 0;
