@@ -7,6 +7,10 @@
 
 #[cfg(test)]
 mod mutations;
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod calls;
 mod graph;
 mod kernels;
 mod runtime;

@@ -1,7 +1,7 @@
 //! Compile-fail and compile-pass tests of `cuda_graph!` and `#[cuda_kernels]`, and the kernels that they share.
 //!
-//! Each file of `tests/ui/<family>/` shows one rule broken once, with the message beside it in a `.stderr`; those of
-//! `tests/ui/pass/` show what is right. Nothing here is ever launched: compiling is the test.
+//! Each case of `cases/` shows one rule broken once, with its messages; those with words of rustc are files of
+//! `tests/ui/`. The programs of `src/bin/right/` show what is right.
 
 use graph_runtime::bytemuck::{Pod, Zeroable};
 use graph_runtime::{Atomic, Mapped, Surfel, Texel, cuda_kernels};

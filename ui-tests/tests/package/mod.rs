@@ -37,7 +37,7 @@ impl Package {
 
     /// Writes a file of the package and returns the cargo command `name` for it; arguments may follow.
     pub(crate) fn cargo(&self, name: &str, file: &str, text: &str) -> io::Result<Command> {
-        self.write(file, text)?;
+        self.write(file, text.as_bytes())?;
         let mut command = Command::new(env!("CARGO"));
         command
             .args([name, "--quiet", "--offline"])
@@ -49,7 +49,7 @@ impl Package {
     }
 
     /// Writes a file of the package.
-    pub(crate) fn write(&self, file: &str, text: &str) -> io::Result<()> {
+    pub(crate) fn write(&self, file: &str, text: &[u8]) -> io::Result<()> {
         let file = self.folder.join(file);
         file.parent().map_or(Ok(()), fs::create_dir_all)?;
         fs::write(file, text)

@@ -1,9 +1,0 @@
-//! Kernels are declared as foreign functions are.
-use graph_runtime::cuda_kernels;
-
-#[cuda_kernels("../../../kernels/ui.ptx")]
-mod kernels {
-    pub fn write(_: &mut [f32]) {}
-}
-
-fn main() {}

@@ -1,8 +1,0 @@
-use graph_runtime::cuda_kernels;
-
-#[cuda_kernels(options = ["--use_fast_math"])]
-unsafe extern "C" {
-    safe fn fill(out: &mut [f32]);
-}
-
-fn main() {}

@@ -1,9 +1,0 @@
-use graph_runtime::cuda_kernels;
-
-#[cuda_kernels("../../../kernels/ui.ptx")]
-unsafe extern "C" {
-    #[for_each(T = f32 => "scale_f32", f64 => "scale_f64")]
-    safe fn scale<T: Copy>(data: &mut [T], factor: T);
-}
-
-fn main() {}

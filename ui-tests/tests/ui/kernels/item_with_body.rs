@@ -1,9 +1,0 @@
-//! The body of a kernel is in the PTX.
-use graph_runtime::cuda_kernels;
-
-#[cuda_kernels("../../../kernels/ui.ptx")]
-unsafe extern "C" {
-    safe fn write(out: &mut [f32]) {}
-}
-
-fn main() {}

@@ -1,9 +1,0 @@
-//! A kernel is declared under its name in the PTX.
-use graph_runtime::cuda_kernels;
-
-#[cuda_kernels("../../../kernels/ui.ptx")]
-unsafe extern "C" {
-    safe fn wriet(out: &mut [f32]);
-}
-
-fn main() {}

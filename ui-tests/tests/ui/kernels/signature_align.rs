@@ -1,9 +1,0 @@
-//! A parameter has the alignment that the kernel takes.
-use graph_runtime::cuda_kernels;
-
-#[cuda_kernels("../../../kernels/odd.ptx")]
-unsafe extern "C" {
-    safe fn with_pair(out: &mut [f32], pair: u64);
-}
-
-fn main() {}

@@ -1,9 +1,0 @@
-//! A reference stands for a pointer.
-use graph_runtime::cuda_kernels;
-
-#[cuda_kernels("../../../kernels/ui.ptx")]
-unsafe extern "C" {
-    safe fn scaled(data: &mut [f32], factor: f32, n: &[u32]);
-}
-
-fn main() {}

@@ -1,9 +1,0 @@
-//! Memory is passed by reference.
-use graph_runtime::cuda_kernels;
-
-#[cuda_kernels("../../../kernels/ui.ptx")]
-unsafe extern "C" {
-    safe fn write(out: [f32]);
-}
-
-fn main() {}

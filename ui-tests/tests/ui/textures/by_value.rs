@@ -1,9 +1,0 @@
-//! Texels are in memory.
-use graph_runtime::{Texel, cuda_kernels};
-
-#[cuda_kernels("../../../kernels/textures.ptx")]
-unsafe extern "C" {
-    safe fn fetch(table: Texel<f32>, out: &mut [f32]);
-}
-
-fn main() {}
