@@ -2,7 +2,7 @@
 
 use crate::common::random::Random;
 use graph_runtime::private::Declare as _;
-use graph_runtime::private::plan::{Bound, Draft, Form, Mode, NodeKind, Region, Space, check};
+use graph_runtime::private::plan::{Affine, Bound, Draft, Mode, NodeKind, Region, Space, check};
 use graph_runtime::{Device, GraphBuilder, OnDevice, Place};
 use std::sync::Arc;
 
@@ -49,17 +49,17 @@ fn declarations(random: &mut Random, depth: usize, fewest: usize) -> Vec<Declare
 
 /// One copy of all nodes, and the loops around each.
 fn draft(declared: &[Declared], around: &[usize], draft_of: &mut Draft, loops: &mut Vec<Vec<usize>>) {
-    let literal = |value: usize| Form::literal(value as i128).expect("a small number");
+    let literal = |value: usize| Affine::literal(value as i128).expect("a small number");
     for declared in declared {
         match declared {
             Declared::Touch(index, mode) => {
                 let node = draft_of.node(format!("n{}", loops.len()), NodeKind::Memset);
                 draft_of.nodes[node].repeated = around.last().copied();
                 let terms = around.iter().zip(index.factors).map(|(&around, factor)| {
-                    let variable = Form::variable(&draft_of.loops[around].variable);
+                    let variable = Affine::variable(&draft_of.loops[around].variable);
                     variable.times(factor as i64).expect("a small factor")
                 });
-                let sum = |sum: Form, term: Form| sum.plus(&term).expect("a small sum");
+                let sum = |sum: Affine, term: Affine| sum.plus(&term).expect("a small sum");
                 let form = terms.fold(literal(index.constant), sum);
                 let bound = match form.value() {
                     Some(value) => Bound::Known(value as u64),
@@ -76,7 +76,7 @@ fn draft(declared: &[Declared], around: &[usize], draft_of: &mut Draft, loops: &
                     false => draft_of.repeat(name, parent),
                 };
                 let variable = Arc::make_mut(&mut draft_of.loops[number].variable);
-                (variable.first, variable.last) = (Some(literal(0)), Form::literal(*count as i128 - 1));
+                (variable.first, variable.last) = (Some(literal(0)), Affine::literal(*count as i128 - 1));
                 draft(inner, &[around, &[number]].concat(), draft_of, loops);
             }
         }
