@@ -44,37 +44,42 @@ impl<'a> Figure<'a> {
     }
 
     /// Prints the time of a graph, from the first launch of a round to the end of the last one; and that of the same
-    /// nodes in a graph of bare driver calls, unless it has nodes that take part in control flow.
+    /// nodes in a graph of bare driver calls, unless it has nodes that take part in control flow. Rounds of both are in
+    /// turns.
     ///
     /// # Errors
     /// Any error of a launch.
     pub fn graph<G: AnyGraph>(self, graph: &mut G) -> Result<(), BoxError> {
-        self.time(graph, G::launch, |graph| graph.synchronize())?;
-        self.beside(graph, |figure, bare| figure.time(bare, Bare::launch, Bare::synchronize))
+        self.beside(graph, false)
     }
 
-    /// Prints the CPU time of a launch, of a graph and of the same nodes in a graph of bare driver calls. There should
-    /// be few launches in a round, so that none waits for room in CUDA's queue.
+    /// Prints the CPU time of a launch, of a graph and of the same nodes in a graph of bare driver calls, in turns.
+    /// There should be few launches in a round, so that none waits for room in CUDA's queue.
     ///
     /// # Errors
     /// Any error of a launch.
     pub fn cpu<G: AnyGraph>(self, graph: &mut G) -> Result<(), BoxError> {
-        self.cpu_time(graph, G::launch, |graph| graph.synchronize())?;
-        self.beside(graph, |figure, bare| {
-            figure.cpu_time(bare, Bare::launch, Bare::synchronize)
-        })
+        self.beside(graph, true)
     }
 
-    fn beside<G: AnyGraph, E: Into<BoxError>>(
-        self,
-        graph: &mut G,
-        measure: impl FnOnce(Figure<'_>, &mut Bare) -> Result<(), E>,
-    ) -> Result<(), BoxError> {
-        let row = format!("{} bare", self.row);
-        // SAFETY: the graph is borrowed until the other one has run, and all of its launches have ended.
-        let bare = unsafe { Bare::of(graph) }?;
-        bare.map_or(Ok(()), |mut bare| measure(Figure { row: &row, ..self }, &mut bare))
-            .map_err(Into::into)
+    /// Measures a graph and its bare twin, if it has one. The time of a round ends with its last launch if
+    /// `is_cpu_time`, else when all launches have ended.
+    fn beside<G: AnyGraph>(self, graph: &mut G, is_cpu_time: bool) -> Result<(), BoxError> {
+        // SAFETY: the graph is borrowed until the other one has run. Each round of either waits for its launches.
+        let mut bare = unsafe { Bare::of(graph) }?;
+        let mut own_times = Vec::new();
+        let mut bare_times = Vec::new();
+        for _ in 0..self.all_rounds() {
+            own_times.push(self.round(graph, G::launch, |graph| graph.synchronize(), is_cpu_time)?);
+            if let Some(bare) = &mut bare {
+                bare_times.push(self.round(bare, Bare::launch, |bare| bare.synchronize(), is_cpu_time)?);
+            }
+        }
+        println!("{}", self.times(self.row.to_owned(), own_times));
+        if bare.is_some() {
+            println!("{}", self.times(format!("{} bare", self.row), bare_times));
+        }
+        Ok(())
     }
 
     /// Prints the time from the first of the launches to the end of the last one. `subject` is what both closures need:
@@ -85,69 +90,57 @@ impl<'a> Figure<'a> {
     pub fn time<T: ?Sized, E>(
         self,
         subject: &mut T,
-        launch: impl FnMut(&mut T) -> Result<(), E>,
+        mut launch: impl FnMut(&mut T) -> Result<(), E>,
         mut wait: impl FnMut(&mut T) -> Result<(), E>,
     ) -> Result<(), E> {
-        let times = self.measure(subject, launch, |subject, start| {
-            wait(subject)?;
-            Ok(start.elapsed())
-        })?;
-        println!("{times}");
+        let rounds = (0..self.all_rounds()).map(|_| self.round(subject, &mut launch, &mut wait, false));
+        let times = rounds.collect::<Result<Vec<_>, E>>()?;
+        println!("{}", self.times(self.row.to_owned(), times));
         Ok(())
     }
 
-    fn cpu_time<T, E>(
-        self,
-        subject: &mut T,
-        launch: impl FnMut(&mut T) -> Result<(), E>,
-        mut wait: impl FnMut(&mut T) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let times = self.measure(subject, launch, |subject, start| {
-            let time = start.elapsed();
-            wait(subject)?;
-            Ok(time)
-        })?;
-        println!("{times}");
-        Ok(())
+    /// The number of rounds, with those that are not measured.
+    fn all_rounds(self) -> usize {
+        WARM_UP + self.rounds.max(1)
     }
 
-    /// Makes some rounds unmeasured, then those of the figure. `end` ends a round that began at an instant, and returns
-    /// its time.
-    fn measure<T: ?Sized, E>(
+    /// Makes a round, and returns its time.
+    fn round<T: ?Sized, E>(
         self,
         subject: &mut T,
         mut launch: impl FnMut(&mut T) -> Result<(), E>,
-        mut end: impl FnMut(&mut T, Instant) -> Result<Duration, E>,
-    ) -> Result<Times<'a>, E> {
-        let mut times = Vec::new();
-        for number in 0..WARM_UP + self.rounds.max(1) {
-            let start = Instant::now();
-            for _ in 0..self.launches {
-                launch(subject)?;
-            }
-            let time = end(subject, start)?;
-            if number >= WARM_UP {
-                times.push(time / (self.launches * self.steps).max(1) as u32);
-            }
+        mut wait: impl FnMut(&mut T) -> Result<(), E>,
+        is_cpu_time: bool,
+    ) -> Result<Duration, E> {
+        let start = Instant::now();
+        for _ in 0..self.launches {
+            launch(subject)?;
         }
+        let launched = start.elapsed();
+        wait(subject)?;
+        Ok(if is_cpu_time { launched } else { start.elapsed() })
+    }
+
+    /// The times of a step, of all rounds.
+    fn times(self, row: String, rounds: Vec<Duration>) -> Times {
+        let steps = (self.launches * self.steps).max(1) as u32;
+        let mut times: Vec<Duration> = rounds.into_iter().skip(WARM_UP).map(|time| time / steps).collect();
         let quartiles = percentiles(&mut times, [25, 50, 75]);
-        Ok(Times {
-            row: self.row,
-            quartiles,
-        })
+        Times { row, quartiles }
     }
 }
 
 /// The microseconds of a step: of the rounds, the lower quartile, the median and the upper quartile.
 #[derive(Clone, Debug, PartialEq)]
-struct Times<'a> {
-    row: &'a str,
+struct Times {
+    row: String,
     quartiles: [f64; 3],
 }
 
-impl fmt::Display for Times<'_> {
+impl fmt::Display for Times {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (row, [low, median, high]) = (self.row, self.quartiles);
+        let row = &self.row;
+        let [low, median, high] = self.quartiles;
         write!(f, "bench:   {row}: {median:.2} us ({low:.2} to {high:.2})")
     }
 }
@@ -202,7 +195,7 @@ mod tests {
     #[test]
     fn a_figure_is_one_line() {
         let times = Times {
-            row: "overlap plain",
+            row: "overlap plain".to_owned(),
             quartiles: [28.0, 28.304, 29.5],
         };
         assert_eq!(times.to_string(), "bench:   overlap plain: 28.30 us (28.00 to 29.50)");
@@ -211,27 +204,40 @@ mod tests {
     #[test]
     fn each_round_waits_once() {
         let mut counts = [0; 2];
-        let times = Figure::new("row", 3, 4).measure(
-            &mut counts,
-            |counts| {
-                counts[0] += 1;
-                Ok::<(), String>(())
-            },
-            |counts, start| {
-                counts[1] += 1;
-                Ok(start.elapsed())
-            },
-        );
-        let [low, median, high] = times.unwrap().quartiles;
-        assert!(low <= median && median <= high);
+        let launch = |counts: &mut [usize; 2]| {
+            counts[0] += 1;
+            Ok::<(), String>(())
+        };
+        let wait = |counts: &mut [usize; 2]| {
+            counts[1] += 1;
+            Ok(())
+        };
+        Figure::new("row", 3, 4).time(&mut counts, launch, wait).unwrap();
         assert_eq!(counts, [(WARM_UP + 3) * 4, WARM_UP + 3]);
     }
 
     #[test]
     fn a_figure_is_the_time_of_a_step() {
-        let figure = Figure::new("row", 1, 4).steps(5);
-        let times = figure.measure(&mut (), |()| Ok::<(), String>(()), |(), _| Ok(Duration::from_millis(1)));
-        assert_eq!(times.unwrap().quartiles, [50.0; 3]);
+        let rounds = [9; WARM_UP].into_iter().chain([1; 3]).map(Duration::from_millis);
+        let times = Figure::new("row", 3, 4)
+            .steps(5)
+            .times("row".to_owned(), rounds.collect());
+        assert_eq!(times.quartiles, [50.0; 3]);
+    }
+
+    #[test]
+    fn the_time_of_the_cpu_ends_with_the_last_launch() {
+        let wait = || std::thread::sleep(Duration::from_millis(2));
+        let figure = Figure::new("row", 1, 1);
+        let round = |is_cpu_time| {
+            let launch = |(): &mut ()| Ok::<(), String>(());
+            let end = |(): &mut ()| {
+                wait();
+                Ok(())
+            };
+            figure.round(&mut (), launch, end, is_cpu_time).unwrap()
+        };
+        assert!(round(true) < Duration::from_millis(2) && round(false) >= Duration::from_millis(2));
     }
 
     #[test]

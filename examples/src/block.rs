@@ -1,7 +1,7 @@
 //! The inputs and weights of `transformer_block`, by a formula that `pytorch/transformer_block.py` repeats, and the
 //! results that PyTorch has computed of them.
 
-use crate::program::{close, largest};
+use crate::compare::{close, largest};
 use crate::tensors;
 use graph_runtime::BoxError;
 use safetensors::{Dtype, SafeTensors};

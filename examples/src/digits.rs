@@ -13,7 +13,7 @@ use graph_runtime::{BoxError, Device, DeviceBuffer, Mapped, cuda_graph, cuda_ker
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 pub use schedule::check_rates;
 use std::path::Path;
-pub use train::{B, Train};
+pub use train::{B, Train, check_gradients};
 
 /// Pixels of an image.
 pub const PIXELS: usize = 64;
@@ -155,6 +155,23 @@ impl Model {
         Ok(counts)
     }
 
+    /// Copies weights to the device: all layers, one after the other.
+    ///
+    /// # Errors
+    /// If a graph that uses them has failed.
+    pub fn write(&self, weights: &[f32]) -> graph_runtime::Result<()> {
+        let mut host = Weights::zeroed();
+        let mut rest = weights;
+        for (layer, _) in host.layers() {
+            let (own, others) = rest.split_at(layer.len());
+            layer.copy_from_slice(own);
+            rest = others;
+        }
+        self.layer1.copy_from(&host.layer1)?;
+        self.layer2.copy_from(&host.layer2)?;
+        self.layer3.copy_from(&host.layer3)
+    }
+
     /// Copies the weights to the host.
     ///
     /// # Errors
@@ -187,15 +204,13 @@ impl Weights {
         }
     }
 
-    fn upload(&self, device: &Device) -> graph_runtime::Result<Model> {
+    fn upload(mut self, device: &Device) -> graph_runtime::Result<Model> {
         let model = Model {
             layer1: device.alloc()?,
             layer2: device.alloc()?,
             layer3: device.alloc()?,
         };
-        model.layer1.copy_from(&self.layer1)?;
-        model.layer2.copy_from(&self.layer2)?;
-        model.layer3.copy_from(&self.layer3)?;
+        model.write(&self.concat())?;
         Ok(model)
     }
 
@@ -206,6 +221,11 @@ impl Weights {
             (self.layer2.as_flattened_mut(), HIDDEN),
             (self.layer3.as_flattened_mut(), HIDDEN),
         ]
+    }
+
+    /// All layers, one after the other.
+    pub fn concat(&mut self) -> Vec<f32> {
+        self.layers().map(|(layer, _)| &*layer).concat()
     }
 
     /// The logits of an image, in plain Rust.

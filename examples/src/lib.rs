@@ -16,6 +16,8 @@ pub mod charts;
 pub mod bench;
 mod bare;
 pub mod tensors;
+pub mod gradients;
+pub mod compare;
 pub mod program;
 
 /// The README's sample compiles and runs as it is.

@@ -1,6 +1,6 @@
 //! The kernel of `train_linear`, its data, the same as in `pytorch/train_linear.py`, and the losses to expect.
 
-use crate::program::close;
+use crate::compare::close;
 use graph_runtime::{Atomic, BoxError, Device, DeviceBuffer, Result, SharedHost, Table, cuda_kernels};
 use std::mem::MaybeUninit;
 

@@ -1,4 +1,4 @@
-//! The beginning of each program, random numbers for it, and the comparison of its results.
+//! The beginning of each program, and random numbers for it.
 
 use graph_runtime::{Device, Plan, Result};
 use indicatif::{ProgressBar, ProgressStyle, style::TemplateError};
@@ -58,48 +58,5 @@ pub fn random(seed: u32) -> impl FnMut() -> f32 {
     move || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-    }
-}
-
-/// The largest absolute value.
-pub fn largest(numbers: &[f32]) -> f32 {
-    numbers.iter().fold(0.0, |largest, number| largest.max(number.abs()))
-}
-
-/// Compares results with the expected ones, and returns the largest difference.
-///
-/// # Errors
-/// If there are more or fewer, or if a difference is larger than `tolerance` or no number. The message begins with
-/// `name`, and has the first such result.
-pub fn close(name: &str, results: &[f32], expected: &[f32], tolerance: f32) -> Result<f32, String> {
-    if results.len() != expected.len() {
-        return Err(format!(
-            "{name}: {} results, expected {}",
-            results.len(),
-            expected.len()
-        ));
-    }
-    let mut worst = 0.0_f32;
-    for (index, (result, expected)) in results.iter().zip(expected).enumerate() {
-        let difference = (result - expected).abs();
-        if difference > tolerance || difference.is_nan() {
-            return Err(format!("{name}: result {index} is {result}, expected {expected}"));
-        }
-        worst = worst.max(difference);
-    }
-    Ok(worst)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wrong_result_is_named() {
-        let wrong = |results: &[f32]| close("x", results, &[1.0, 3.0], 0.5).unwrap_err();
-        assert_eq!(wrong(&[1.0, 2.0]), "x: result 1 is 2, expected 3");
-        assert_eq!(wrong(&[f32::NAN, 3.0]), "x: result 0 is NaN, expected 1");
-        assert_eq!(wrong(&[1.0]), "x: 1 results, expected 2");
-        assert_eq!(close("x", &[1.25, 3.5], &[1.0, 3.0], 0.5), Ok(0.5));
     }
 }

@@ -1,6 +1,6 @@
 //! The parts of the sample that `forward_backward` and `forward_backward_eager` share.
 
-use crate::program::close;
+use crate::compare::close;
 use graph_runtime::cuda_kernels;
 use std::path::Path;
 

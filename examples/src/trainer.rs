@@ -1,10 +1,9 @@
 //! The graph that trains a decoder on a text, in f32: forwards, backwards, and a step of Adam.
 
-mod check;
-
 use crate::decoder::{HEAD, Sizes};
-pub use check::{check_gradients, first_weights};
-use graph_runtime::{Atomic, Philox, cuda_graph, cuda_kernels};
+use crate::gradients;
+use crate::program::random;
+use graph_runtime::{Atomic, BoxError, DeviceBuffer, Philox, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("kernels/train_text.ptx")]
 unsafe extern "C" {
@@ -333,4 +332,43 @@ cuda_graph! {
             &mut weights, &gradients, &mut means, &mut squares, &step, rate, steps / 20, steps, s.weights()
         ) after embed_learn, widen_learn, project_learn, score_learn, next;
     }
+}
+
+/// Small random weights; gains are 1, biases 0.
+pub fn first_weights(sizes: Sizes) -> Vec<f32> {
+    let mut random = random(1);
+    let mut weights = Vec::new();
+    weights.resize_with(sizes.matrix(sizes.layers, 0), || random() * 0.04);
+    for _ in 0..sizes.layers {
+        weights.resize(weights.len() + 2 * sizes.width, 1.0);
+        weights.resize(weights.len() + 11 * sizes.width, 0.0);
+    }
+    weights.resize(weights.len() + sizes.width, 1.0);
+    weights.resize(weights.len() + sizes.width, 0.0);
+    weights
+}
+
+/// Compares the gradients of a new graph with differences of the loss. It leaves `weights` as they are.
+///
+/// # Errors
+/// If a gradient is wrong, or any error of a launch.
+pub fn check_gradients(train: &mut Train, weights: &DeviceBuffer<[f32]>, sizes: Sizes) -> Result<(), BoxError> {
+    let loss = |train: &mut Train, values: &[f32]| {
+        weights.copy_from(values)?;
+        train.luck().reseed(1)?; // the windows of before
+        train.launch()?;
+        // The mean that the graph computes is a sum in f32, in any order: too coarse for small differences.
+        let losses = train.losses()?.read_vec()?;
+        Ok(losses.iter().map(|loss| f64::from(*loss)).sum::<f64>() / losses.len() as f64)
+    };
+    let values = weights.read_vec()?;
+    loss(train, &values)?;
+    let gradients = train.gradients()?.read_vec()?;
+    let ends = sizes.lengths().into_iter().scan(0, |end, length| {
+        *end += length;
+        Some(*end - length..*end)
+    });
+    let tensors: Vec<_> = ends.collect();
+    gradients::check_gradients(&values, &gradients, &tensors, |values| loss(train, values))?;
+    Ok(weights.copy_from(&values)?)
 }

@@ -5,8 +5,9 @@
 //! emulator, the program says so and ends.
 
 use examples::bench::launches;
+use examples::compare::close;
 use examples::cublas::{built, gemm, product, whole_numbers};
-use examples::program::{close, start};
+use examples::program::start;
 use graph_runtime::cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::{

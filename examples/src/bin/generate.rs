@@ -6,8 +6,9 @@
 //! first CUDA device, or on the CPU emulator if there is none.
 
 use examples::bench::{self, Figure};
+use examples::compare::{close, largest};
 use examples::decoder::{Decode, Model, Sizes, Task, follow, plain_logits};
-use examples::program::{close, largest, sized, start};
+use examples::program::{sized, start};
 use examples::tensors;
 use graph_runtime::{BoxError, Device, Result};
 use safetensors::{Dtype, SafeTensors};

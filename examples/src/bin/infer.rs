@@ -9,8 +9,9 @@
 //! before it computes anything (`kernels/infer.cu`), and the shortest way to it and back has no copies.
 
 use examples::bench::{self, Figure, print_latency};
+use examples::compare::close;
 use examples::digits::{self, CLASSES, Digit, Infer, Layer1, Layer2, Layer3, Model, PIXELS, answer};
-use examples::program::{close, file_argument, sized, start};
+use examples::program::{file_argument, sized, start};
 use graph_runtime::{BoxError, MappedHost, Result, cuda_graph};
 use std::time::Instant;
 

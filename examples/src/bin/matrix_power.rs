@@ -5,8 +5,9 @@
 //! emulator the program says what is missing, and ends. Conditional nodes need a driver of CUDA 12.3.
 
 use examples::bench::launches;
+use examples::compare::close;
 use examples::cublas::{built, gemm, whole_numbers};
-use examples::program::{close, start};
+use examples::program::start;
 use graph_runtime::{BoxError, Result, cuda_graph};
 
 /// Rows and columns of the matrix.

@@ -4,8 +4,9 @@
 //! emulator the program shows the graph's structure, says what is missing, and ends.
 
 use examples::bench::launches;
+use examples::compare::close;
 use examples::cublas::{built, gemm, product, whole_numbers};
-use examples::program::{close, start};
+use examples::program::start;
 use graph_runtime::{BoxError, cuda_graph};
 
 /// Rows and columns.

@@ -4,8 +4,9 @@
 //! memory. It runs on the first CUDA device, or on the CPU emulator, with fewer requests, if there is none.
 
 use examples::bench::print_latency;
+use examples::compare::close;
 use examples::mlp::{Layer, linear, perceptron};
-use examples::program::{close, random, sized, start};
+use examples::program::{random, sized, start};
 use graph_runtime::{AnyGraph, BoxError, cuda_graph};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};

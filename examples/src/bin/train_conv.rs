@@ -72,9 +72,7 @@ fn main() -> Result<(), BoxError> {
 
     if let Some(context) = device.context() {
         let (memory, weights) = train_without_graph(&device, context, &data, steps)?;
-        if weights != own.last {
-            return Err(format!("without a graph, weights differ by {}", own.last.difference(&weights)).into());
-        }
+        weights.close("weights without a graph", &own.last, 0.0)?;
         tables.insert(0, ("without a graph", memory));
     }
 
@@ -88,11 +86,8 @@ fn main() -> Result<(), BoxError> {
         };
         let losses = |graph: &Library| graph.losses()?.read_vec();
         let library = train(&device, &data, steps, row("train_conv cudnn"), build, losses)?;
-        let difference = library.difference(&own);
+        let difference = library.close("losses with cuDNN", &own, 1e-2)?;
         println!("cudnn:   losses differ by {difference:.1e} at most in 100 steps");
-        if difference > 1e-2 {
-            return Err("the losses with cuDNN are others".into());
-        }
         tables.push(("with cuDNN, in a graph", library.memory));
     }
 

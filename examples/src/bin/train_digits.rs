@@ -17,7 +17,7 @@
 
 use examples::bench::{self, Figure};
 use examples::charts;
-use examples::digits::{B, CLASSES, Digit, Model, Train, check_rates, digits, shuffle};
+use examples::digits::{B, CLASSES, Digit, Model, Train, check_gradients, check_rates, digits, shuffle};
 use examples::program::{argument, progress, random, sized, start};
 use graph_runtime::BoxError;
 use std::path::PathBuf;
@@ -32,6 +32,7 @@ fn main() -> Result<(), BoxError> {
     let (images, tests) = digits()?;
     let model = Model::new(&device, &mut random(1))?;
     let mut train = Train::build(&device, 7, &model.layer1, &model.layer2, &model.layer3)?;
+    check_gradients(&mut train, &model, &images)?;
     let steps = epochs * images.len().div_ceil(B) as u32;
     train.edit(|train| {
         train.set_warm_up(steps.div_ceil(10))?;

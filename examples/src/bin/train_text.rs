@@ -5,6 +5,7 @@
 //! weights: `examples/data/text.safetensors` is made so, on a GPU. It runs on the first CUDA device, or, a few steps of
 //! a tiny decoder, on the CPU emulator if there is none.
 
+use examples::compare::{learnt, near};
 use examples::decoder::{Model, Sizes, Task, plain_logits};
 use examples::program::{file_argument, progress, sized, start};
 use examples::trainer::{Train, check_gradients, first_weights};
@@ -56,9 +57,7 @@ fn main() -> Result<(), BoxError> {
     let model = Model::from_list(&device, sizes, &weights.read_vec()?)?;
     check_loss(&mut train, &model)?;
     let last: f32 = losses.iter().rev().take(3).sum::<f32>() / 3.0;
-    if last > 0.9 * losses[0] || last.is_nan() {
-        return Err("it has learnt too little".into());
-    }
+    learnt(losses[0], last, 0.9)?;
     if let Some(file) = file_argument() {
         model.save(Path::new(&file))?;
     }
@@ -86,9 +85,7 @@ fn check_loss(train: &mut Train, model: &Model) -> Result<(), BoxError> {
     let most = logits.iter().copied().fold(f32::MIN, f32::max);
     let sum: f32 = logits.iter().map(|logit| (logit - most).exp()).sum();
     let expected = sum.ln() + most - logits[ids[context] as usize];
-    if (found - expected).abs() > 0.05 * (1.0 + expected) {
-        return Err(format!("the loss of a character is {found}, in plain Rust {expected}").into());
-    }
+    near("loss of a character", &[found], &[expected], |loss| 0.05 * (1.0 + loss))?;
     println!("check:   the loss of a character is {found:.4}, in plain Rust and bf16 {expected:.4}");
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use super::{BATCH, Data, Eager, RATE, Shared, Weights, step};
 use crate::bench::Figure;
+use crate::compare::{close, learnt, near};
 use crate::memory::Stages;
-use crate::program::close;
 use graph_runtime::cudarc::driver::{CudaContext, DriverError};
 use graph_runtime::{AnyGraph, BoxError, Device, Result};
 use std::sync::Arc;
@@ -34,16 +34,11 @@ impl Trained {
     pub fn check(&self, data: &Data) -> Result<(), String> {
         let mut weights = Weights::first();
         let loss = step(&mut weights, &data.images[..BATCH], &data.labels[..BATCH], RATE);
-        let (difference, found) = (self.first.difference(&weights), self.losses[0]);
-        if difference > 1e-5 || (found - loss).abs() > 1e-5 {
-            let losses = format!("the loss is {found}, expected {loss}");
-            return Err(format!("the first step: weights differ by {difference}; {losses}"));
-        }
+        self.first.close("weights after the first step", &weights, 1e-5)?;
+        close("loss of the first step", &self.losses[..1], &[loss], 1e-5)?;
         close("losses", &self.losses[..PYTORCH.len()], &PYTORCH, 1e-4)?;
-        match self.means() {
-            [start, end] if end > start => Err(format!("it does not learn: the loss goes from {start} to {end}")),
-            _ => Ok(()),
-        }
+        let [start, end] = self.means();
+        learnt(start, end, 1.0)
     }
 
     /// The mean losses of the first and of the last stage.
@@ -53,13 +48,15 @@ impl Trained {
         ends.map(|losses| losses.map_or(0.0, |losses| losses.iter().sum::<f32>() / losses.len() as f32))
     }
 
-    /// The largest difference of a loss to that of another training, relative to it, in the first 100 steps. (Later
-    /// losses are near zero, and roundings have added up.)
-    pub fn difference(&self, other: &Self) -> f32 {
-        let pairs = self.losses.iter().zip(&other.losses).take(100);
-        pairs
-            .map(|(one, other)| (one - other).abs() / other)
-            .fold(0.0, f32::max)
+    /// Compares the losses of the first 100 steps with those of another training, and returns the largest difference.
+    /// (Later losses are near zero, and roundings have added up.)
+    ///
+    /// # Errors
+    /// If a loss differs by more than `tolerance` of it.
+    pub fn close(&self, name: &str, expected: &Self, tolerance: f64) -> Result<f64, String> {
+        let count = self.losses.len().min(100);
+        let expected = &expected.losses[..expected.losses.len().min(100)];
+        near(name, &self.losses[..count], expected, |loss| tolerance * loss)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The weights of the net, on the host.
 
 use super::{C1, C2, CLASSES, FEATURES};
+use crate::compare::close;
 use crate::program::random;
 
 /// The filters and biases of both convolutions and the last layer, row by row.
@@ -65,13 +66,11 @@ impl Weights {
         ]
     }
 
-    /// The largest difference of two weights.
-    pub fn difference(&self, other: &Self) -> f32 {
-        let pairs = self
-            .parts()
-            .into_iter()
-            .flatten()
-            .zip(other.parts().into_iter().flatten());
-        pairs.map(|(one, other)| (one - other).abs()).fold(0.0, f32::max)
+    /// Compares with other weights, and returns the largest difference.
+    ///
+    /// # Errors
+    /// If a weight differs by more than `tolerance`. The message begins with `name`.
+    pub fn close(&self, name: &str, expected: &Self, tolerance: f32) -> Result<f32, String> {
+        close(name, &self.parts().concat(), &expected.parts().concat(), tolerance)
     }
 }

@@ -1,5 +1,7 @@
 //! The schedule of the learning rate, in plain Rust.
 
+use crate::compare::near;
+
 /// Compares the number of a step of Adam that was `counted`, and its rates, with the schedule: the learning rate, which
 /// rises to `peak` for `warm_up` steps and then falls as a cosine until `total`, and the factors of the mean and of the
 /// root of the mean of squares. Returns the learning rate.
@@ -16,12 +18,12 @@ pub fn check_rates(
 ) -> Result<f64, String> {
     let found = found.map(f64::from);
     let expected = scheduled(step, peak, warm_up, total);
-    let close = |(found, expected): (&f64, &f64)| (found - expected).abs() <= 1e-4 * expected + 1e-7;
-    if counted != step || !found.iter().zip(&expected).all(close) {
-        return Err(format!(
-            "the rates of step {step} are {found:?}, of step {counted}, expected {expected:?}"
-        ));
+    if counted != step {
+        return Err(format!("step {counted} was counted, expected {step}"));
     }
+    near(&format!("rates of step {step}"), &found, &expected, |rate| {
+        1e-4 * rate + 1e-7
+    })?;
     Ok(found[0])
 }
 

@@ -1,7 +1,9 @@
 //! The graph that trains the perceptron: forwards with dropout, backwards, and a step of Adam.
 
-use super::{CLASSES, HIDDEN, Layer1, Layer2, Layer3, PIXELS};
-use graph_runtime::{Atomic, Philox, cuda_graph, cuda_kernels};
+use super::{CLASSES, Digit, HIDDEN, Layer1, Layer2, Layer3, Model, PIXELS};
+use crate::gradients;
+use graph_runtime::{AnyGraph as _, Atomic, BoxError, Philox, cuda_graph, cuda_kernels};
+use std::ops::Range;
 
 /// Rows of a batch.
 pub const B: usize = 64;
@@ -13,6 +15,20 @@ const SIZES: [usize; 3] = [
     size_of::<Layer2>() / 4,
     size_of::<Layer3>() / 4,
 ];
+
+/// The weights and the biases of each layer, in the list of all layers. The last layer's other numbers are unused.
+const TENSORS: [Range<usize>; 6] = {
+    let [first, second, _] = SIZES;
+    let last = first + second;
+    [
+        0..HIDDEN * PIXELS,
+        HIDDEN * PIXELS..first,
+        first..first + HIDDEN * HIDDEN,
+        first + HIDDEN * HIDDEN..last,
+        last..last + CLASSES * HIDDEN,
+        last + CLASSES * HIDDEN..last + CLASSES * HIDDEN + CLASSES,
+    ]
+};
 
 #[cuda_kernels("kernels/train_digits.ptx")]
 unsafe extern "C" {
@@ -92,4 +108,37 @@ cuda_graph! {
         kernel learn2  = learn<<<(4, 4), 256>>>(&dh2, &h1, &rates, &mut layer2, &mut moments2, B, HIDDEN, HIDDEN, SIZES[1])  after back1, count;
         kernel learn1  = learn<<<(2, 4), 256>>>(&dh1, &x, &rates, &mut layer1, &mut moments1, B, PIXELS, HIDDEN, SIZES[0])   after back1, count;
     }
+}
+
+/// Compares the gradients of a new graph with differences of the loss, on the first batch. Adam's first moments are a
+/// tenth of the gradients after one step. It leaves the weights as they are, and the graph as it was.
+///
+/// # Errors
+/// If a gradient is wrong, or any error of a launch.
+pub fn check_gradients(train: &mut Train, model: &Model, images: &[Digit]) -> Result<(), BoxError> {
+    train.reset()?;
+    let memory = train.memory_mut()?;
+    for ((image, label), digit) in memory.images.iter_mut().zip(memory.labels).zip(images) {
+        (*image, *label) = (digit.image, digit.label);
+    }
+    let loss = |train: &mut Train, weights: &[f32]| {
+        model.write(weights)?;
+        train.dropout().reseed(7)?;
+        train.losses_mut()?.copy_from(&0.0)?;
+        train.launch()?;
+        Ok::<f64, BoxError>(f64::from(*train.losses()?.read()?) / B as f64)
+    };
+    let weights = model.read()?.concat();
+    loss(train, &weights)?;
+    let means = [
+        train.moments1()?.read()?[0].as_flattened(),
+        train.moments2()?.read()?[0].as_flattened(),
+        train.moments3()?.read()?[0].as_flattened(),
+    ]
+    .concat();
+    let gradients: Vec<f32> = means.iter().map(|mean| mean * 10.0).collect();
+    gradients::check_gradients(&weights, &gradients, &TENSORS, |weights| loss(train, weights))?;
+    model.write(&weights)?;
+    train.dropout().reseed(7)?;
+    Ok(train.reset()?)
 }
