@@ -160,7 +160,8 @@ mod tests {
 
     #[test]
     fn forms_are_written_as_sums() {
-        let [i, j] = [(0, "i"), (1, "j")].map(|(number, name)| Affine::variable(&Arc::new(Variable::new(number, name))));
+        let [i, j] =
+            [(0, "i"), (1, "j")].map(|(number, name)| Affine::variable(&Arc::new(Variable::new(number, name))));
         let literal = |value| Affine::literal(value).unwrap();
         let sum = i
             .clone()

@@ -57,6 +57,7 @@ mod code;
 mod lists;
 mod text;
 
+pub use affine::{Affine, Variable};
 pub use arena::{ARENA_ALIGNMENT, Arena, is_packing, pack};
 pub use array::misused_array;
 pub use check::{
@@ -70,7 +71,6 @@ pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};
 pub use cycle::{Cycle, cycles};
 pub use diagnostic::{Diagnostic, Subject};
 pub use draft::{Access, Body, Draft, Edge, Loop, Mode, Node, NodeKind, Resource, Role, Shift, Space};
-pub use affine::{Affine, Variable};
 pub use kernel::{GridDependency, KernelCode, LaunchRequest, Touched};
 pub use launch::{KernelLimits, LaunchConfig, LaunchFault};
 pub use lists::Lists;

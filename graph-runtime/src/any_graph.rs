@@ -186,9 +186,7 @@ pub trait AnyGraph: fmt::Debug {
     where
         Self: Sized,
     {
-        let (graph, updated) = definition.take_over(self.__graph_mut().0)?;
-        *self = graph;
-        Ok(updated)
+        definition.replace(self, |graph| graph.__graph_mut().0)
     }
 }
 

@@ -375,8 +375,8 @@ pub mod private {
     };
     pub use crate::expansion::target::{NodeTarget, after, check_part, chosen, inner_length, length};
     pub use crate::expansion::update::{check_reached, each, own, own_rng, own_slice, own_table};
-    pub use crate::graph::change::direct_param::{PlainParam, plain_param};
-    pub use crate::graph::change::edit::{EditedGraph, edit, edit_nodes, set_param};
+    pub use crate::graph::change::direct_param::{DirectParam, direct_param};
+    pub use crate::graph::change::edit::{Only, ParamGraph, edit, edit_nodes, set_param};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};

@@ -91,11 +91,12 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
     let (updates, offered) = (update::updates(graph), offered::offered(graph, Bodies::Real, &generic));
     let implementation = interface::implementation(graph, quote!(#params #plan #build #offered #groups #updates));
     let (bound, kernels) = (offered::bound(graph), alias::kernels_aliased(graph));
+    let param_graph = update::param_graph(graph);
     let edges = programmatic::assertions(graph, outcome);
     let warnings = atomic::warnings(graph, outcome);
     Expansion {
         seen: stub_methods(graph),
-        compiled: quote!(#kernels #bound #implementation #assertions #edges #warnings),
+        compiled: quote!(#kernels #bound #implementation #param_graph #assertions #edges #warnings),
         methods: methods(graph, Bodies::Real),
         types: types(graph),
     }

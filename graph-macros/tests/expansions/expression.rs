@@ -162,12 +162,13 @@ fn main() {
                     where
                         P0: ::core::clone::Clone,
                     {
-                        let params = (::core::clone::Clone::clone(&self.factor),);
                         __p::edit(
                             self,
-                            Self::__edited,
                             change,
-                            move |graph| (graph.factor,) = params,
+                            (::core::clone::Clone::clone(&self.factor),),
+                            |graph, params| {
+                                ::core::mem::swap(&mut graph.factor, &mut params.0);
+                            },
                         )
                     }
                 }
@@ -201,7 +202,6 @@ fn main() {
                     {
                         __p::set_param(
                             self,
-                            Self::__edited,
                             (0usize, "factor"),
                             __value,
                             |graph, other| {
@@ -209,38 +209,50 @@ fn main() {
                             },
                         )
                     }
-                    fn __edited() -> __p::EditedGraph<Self>
-                    where
-                        P0: ::core::clone::Clone,
-                    {
-                        __p::EditedGraph {
-                            graph: |graph| &graph.__graph,
-                            graph_mut: |graph| &mut graph.__graph,
-                            change: |graph, update, param| match param {
-                                0usize => {
-                                    let values = (::core::clone::Clone::clone(&graph.factor),);
-                                    let nodes = &mut *::core::cell::RefCell::borrow_mut(
-                                        &graph.__nodes,
-                                    );
-                                    {
-                                        nodes(
-                                            &mut __p::AnyTarget::Update(update),
-                                            0usize,
-                                            ::core::option::Option::None,
-                                            ::core::clone::Clone::clone(&values),
-                                        )?;
-                                        __p::check_reached(update, 0usize)
-                                    }?;
-                                    ::core::result::Result::Ok(())
-                                }
-                                _ => ::core::result::Result::Ok(()),
-                            },
-                            plain: |_, _| ::core::option::Option::None,
-                        }
-                    }
                     /// The graph as data: nodes, what they touch, the edges that are lowered, levels.
                     pub fn plan(&self) -> __g::Plan {
                         __g::Graph::plan(&self.__graph)
+                    }
+                }
+                impl<
+                    R0: __p::MovedSlot,
+                    R1: __p::HostSlot,
+                    P0,
+                    F: __p::Nodes<(P0,)>,
+                > __p::ParamGraph for Expression<R0, R1, P0, F>
+                where
+                    P0: ::core::clone::Clone,
+                {
+                    fn graph(&self, _: __p::Only<Self>) -> &__g::Graph {
+                        &self.__graph
+                    }
+                    fn graph_mut(&mut self, _: __p::Only<Self>) -> &mut __g::Graph {
+                        &mut self.__graph
+                    }
+                    fn change(
+                        &self,
+                        update: &mut __g::Update<'_>,
+                        param: usize,
+                    ) -> __g::Result<()> {
+                        match param {
+                            0usize => {
+                                let values = (::core::clone::Clone::clone(&self.factor),);
+                                let nodes = &mut *::core::cell::RefCell::borrow_mut(
+                                    &self.__nodes,
+                                );
+                                {
+                                    nodes(
+                                        &mut __p::AnyTarget::Update(update),
+                                        0usize,
+                                        ::core::option::Option::None,
+                                        ::core::clone::Clone::clone(&values),
+                                    )?;
+                                    __p::check_reached(update, 0usize)
+                                }?;
+                                ::core::result::Result::Ok(())
+                            }
+                            _ => ::core::result::Result::Ok(()),
+                        }
                     }
                 }
                 /// The locals that were moved into a graph, given back.

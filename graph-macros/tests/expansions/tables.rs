@@ -133,12 +133,13 @@ const _: () = {
             &mut self,
             change: impl ::core::ops::FnOnce(&mut Self) -> __R,
         ) -> __g::Result<()> {
-            let params = (::core::clone::Clone::clone(&self.factor),);
             __p::edit(
                 self,
-                Self::__edited,
                 change,
-                move |graph| (graph.factor,) = params,
+                (::core::clone::Clone::clone(&self.factor),),
+                |graph, params| {
+                    ::core::mem::swap(&mut graph.factor, &mut params.0);
+                },
             )
         }
         const __RESOURCES: &'static [__p::PlanResource] = &[
@@ -409,26 +410,29 @@ const _: () = {
             __p::check_reached(update, 1usize)?;
             ::core::result::Result::Ok(())
         }
-        fn __edited() -> __p::EditedGraph<Self> {
-            __p::EditedGraph {
-                graph: |graph| &graph.__graph,
-                graph_mut: |graph| &mut graph.__graph,
-                change: |graph, update, param| match param {
-                    0usize => Self::__change_0(graph, update),
-                    _ => ::core::result::Result::Ok(()),
-                },
-                plain: |_, _| ::core::option::Option::None,
-            }
-        }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
         pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
             __p::set_param(
                 self,
-                Self::__edited,
                 (0usize, "factor"),
                 __value,
                 |graph, other| { ::core::mem::swap(&mut graph.factor, other) },
             )
+        }
+    }
+    #[cfg(not(rust_analyzer))]
+    impl __p::ParamGraph for Rows {
+        fn graph(&self, _: __p::Only<Self>) -> &__g::Graph {
+            &self.__graph
+        }
+        fn graph_mut(&mut self, _: __p::Only<Self>) -> &mut __g::Graph {
+            &mut self.__graph
+        }
+        fn change(&self, update: &mut __g::Update<'_>, param: usize) -> __g::Result<()> {
+            match param {
+                0usize => Self::__change_0(self, update),
+                _ => ::core::result::Result::Ok(()),
+            }
         }
     }
     #[cfg(not(rust_analyzer))]

@@ -211,7 +211,8 @@ fn described(draft: &Draft, first: &Side, second: &Side) -> (Diagnostic, Vec<Str
                         "split both at the same constant"
                     }
                     None => {
-                        diagnostic = diagnostic.note(format!("the parts overlap where {}", iteration_race::iterations(met)));
+                        diagnostic =
+                            diagnostic.note(format!("the parts overlap where {}", iteration_race::iterations(met)));
                         "make the parts disjoint"
                     }
                 };

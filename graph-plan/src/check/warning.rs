@@ -40,5 +40,8 @@ pub(super) fn warnings(draft: &Draft, order: &Nest, redundant: &[usize]) -> Vec<
             ))
             .help(not_after(draft, edge.from, edge.to))
     });
-    unused.chain(implied).chain(dead_node::dead_nodes(draft, order)).collect()
+    unused
+        .chain(implied)
+        .chain(dead_node::dead_nodes(draft, order))
+        .collect()
 }

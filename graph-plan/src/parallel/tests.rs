@@ -2,7 +2,7 @@
 
 use super::{Parallel, differences};
 use crate::order::tests::reachable;
-use crate::{Bound, Code, Draft, Edge, Affine, Mode, NodeKind, Region, Space, check};
+use crate::{Affine, Bound, Code, Draft, Edge, Mode, NodeKind, Region, Space, check};
 use proptest::prelude::*;
 use std::sync::Arc;
 

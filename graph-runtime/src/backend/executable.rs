@@ -296,7 +296,7 @@ impl Executable {
         }
     }
 
-    /// Refuses a change that [`Executable::apply_memory`] would refuse.
+    /// Refuses a change that [`Executable::apply`] would refuse.
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, work: &Work) -> Result<(), Error> {
         match self {
             Executable::Cuda(exec) => exec.check_change(draft, program, node, work),
@@ -306,9 +306,9 @@ impl Executable {
     }
 
     /// Makes later launches run all `nodes` as `program` now says, and with their memory where that is now.
-    pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
+    pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
         match self {
-            Executable::Cuda(exec) => exec.apply_memory(draft, program, nodes),
+            Executable::Cuda(exec) => exec.apply(draft, program, nodes),
             Executable::Debug(exec) => nodes.iter().try_for_each(|&node| exec.apply(draft, program, node)),
             Executable::Emulator(exec) => {
                 nodes.iter().for_each(|&node| exec.apply(node));
@@ -318,7 +318,7 @@ impl Executable {
     }
 
     /// Makes later launches run kernels with these values, which the program does not have yet. Returns false if
-    /// [`Executable::apply_memory`] must do it, with values that the program has.
+    /// [`Executable::apply`] must do it, with values that the program has.
     #[inline]
     pub(crate) fn apply_values(&mut self, draft: &Draft, program: &Program, values: &[ChangedValue]) -> Result<bool> {
         match self {

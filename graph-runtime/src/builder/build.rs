@@ -75,6 +75,7 @@ impl GraphBuilder {
             rngs: _,
             constants: _,
             scratch,
+            unique,
         } = memory;
         let shared = shared.into_iter().map(|shared| (shared.resource, shared.memory));
         let shared = SharedResources::new(&draft, shared.collect());
@@ -115,6 +116,7 @@ impl GraphBuilder {
             programmatic,
             variables,
             arrays,
+            unique,
             debug,
             driver,
         }))

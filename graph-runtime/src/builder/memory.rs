@@ -23,6 +23,9 @@ pub(super) struct DeclaredMemory {
     pub(super) rngs: Vec<DeclaredRng>,
     pub(super) constants: Vec<DeclaredConstant>,
     pub(super) scratch: ScratchPlacement,
+    /// A resource whose memory the graph lends by references, since nobody else has it: so it may belong to one graph
+    /// only.
+    pub(super) unique: Option<usize>,
 }
 
 impl DeclaredMemory {

@@ -36,6 +36,11 @@ impl GraphBuilder {
         Place::with_lengths(place.span, lengths)
     }
 
+    /// Makes the definition one of a single graph, which lends this shared memory by references.
+    pub(crate) fn keep_unique(&mut self, span: Span) {
+        self.memory.unique = Some(span.resource);
+    }
+
     /// Makes `build` fail (`shape-mismatch`) unless this shared memory has `len` elements in its outermost dimension.
     pub fn require_len<T, M>(&mut self, place: &Place<[T], M>, len: usize) {
         let has = place.span.bytes.checked_div(size_of::<T>()).unwrap_or(len);

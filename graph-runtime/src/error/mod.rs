@@ -197,11 +197,12 @@ pub enum Error {
         /// The reason.
         message: &'static str,
     },
-    /// An earlier update failed half-way, so the graph does not launch until the same update succeeds.
+    /// An earlier change failed half-way, or a panic has ended it, so the graph does not launch until a change
+    /// succeeds.
     HalfUpdated {
         /// The graph.
         site: Site,
-        /// The name of the update.
+        /// The name of the change.
         what: &'static str,
     },
     /// A graph was to be updated from a definition of another shape.
@@ -219,11 +220,6 @@ pub enum Error {
         path: String,
         /// The operating system's reason.
         message: String,
-    },
-    /// Rebinding memory failed half-way, so the graph does not launch until it succeeds.
-    HalfRebound {
-        /// The memory.
-        site: Site,
     },
     /// The device, or this kind of graph, does not support what was asked for.
     Unsupported {
@@ -339,7 +335,6 @@ impl fmt::Display for Error {
             }
             Error::OtherShape { site, message } => write!(f, "{site}{message}"),
             Error::File { site, path, message } => write!(f, "{site}cannot write `{path}`: {message}"),
-            Error::HalfRebound { site } => write!(f, "{site}rebinding failed half-way; rebind again before launching"),
             Error::HalfUpdated { site, what } => write!(
                 f,
                 "{site}an update of `{what}` failed half-way; update `{what}` again before launching"
@@ -416,7 +411,7 @@ mod tests {
     /// `fn main() -> Result<()>` and `unwrap` show errors by `Debug`.
     #[test]
     fn debug_is_the_message() {
-        let error = Error::HalfRebound {
+        let error = Error::OutOfBounds {
             site: Site::graph("Train").at_memory("weights"),
         };
         assert_eq!(format!("{error:?}"), error.to_string());

@@ -284,8 +284,9 @@ impl<S: ?Sized> sealed::Movable for HostBuffer<S> {
         graph.synchronize()?;
         // SAFETY: the pointer is to an aligned, initialised `S` (`HostBuffer`), in memory that `kept` keeps alive.
         // Nobody else touches it. The handle was the only one when it was kept, and `Unique` gives none away. Only the
-        // graph to which `Moved` was declared has another, and that is this graph (`check_place`): it has just been
-        // waited for, and no launch starts while it is borrowed.
+        // graph to which `Moved` was declared has another, and that is this graph: its place has the id of the builder
+        // (`check_place`), whose definition makes one graph (`keep_unique`). It has just been waited for, and no launch
+        // starts while it is borrowed.
         Ok(unsafe { kept.0.pointer().as_ref() })
     }
 
@@ -301,6 +302,8 @@ impl<S: ?Sized> Movable for HostBuffer<S> {
     type Moved = Moved<Self>;
 
     fn moved(self, builder: &mut GraphBuilder, name: &'static str) -> Moved<Self> {
-        Moved::new(builder, name, self)
+        let moved = Moved::new(builder, name, self);
+        builder.keep_unique(moved.place.span);
+        moved
     }
 }

@@ -3,7 +3,6 @@
 use crate::devices::cuda::Cuda;
 use crate::error::{At, Error, Result, Site};
 use crate::graph::Graph;
-use crate::graph::change::state::Edit;
 use cudarc::driver::CudaStream;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -34,8 +33,12 @@ impl CapturedGraph {
     ///
     /// # Errors
     /// * [`Error::Node`] with the error of the closure, or of its work: the graph is then unchanged;
-    /// * [`Error::Cuda`] if the driver refuses the change: then [`Graph::launch`] fails until this has succeeded.
+    /// * [`Error::Cuda`] if the driver refuses the change: then [`Graph::launch`] fails until this or another change
+    ///   has succeeded;
+    /// * [`Error::Unsupported`] in an [edit](Graph::edit).
     pub fn record_again(&mut self) -> Result<()> {
+        self.graph.check_no_edit()?;
+        let before = self.graph.begin_change("record_again", vec![0]);
         let Graph {
             executable,
             draft,
@@ -43,11 +46,11 @@ impl CapturedGraph {
             ..
         } = &mut self.graph;
         let recorded = executable.record_again(draft, program);
-        let edit = Edit::Recording;
         match &recorded {
-            Ok(()) => self.graph.finish(edit),
-            Err(Error::Node { .. } | Error::Unsupported { .. }) => {} // nothing has changed
-            Err(_) => self.graph.begin(edit),
+            Ok(()) => self.graph.mend(),
+            // Nothing has changed.
+            Err(Error::Node { .. } | Error::Unsupported { .. }) => self.graph.state = before,
+            Err(_) => {}
         }
         recorded
     }

@@ -6,7 +6,6 @@ mod shape;
 use crate::backend::executable::{Executable, Updated};
 use crate::devices::options::{DebugOptions, InstantiateOptions};
 use crate::error::{Error, Result, Site};
-use crate::graph::change::state::Edit;
 use crate::graph::dump::dump;
 use crate::graph::{Graph, GraphData};
 use crate::ownership::blueprint::{Blueprint, Programmatic};
@@ -16,6 +15,7 @@ use crate::program::{External, ModuleMemory, Op};
 use cudarc::driver::sys::CUgraph;
 use graph_plan::{Lists, Nest, Outcome, Plan};
 use std::fmt;
+use std::mem;
 use std::path::Path;
 
 /// A graph that is checked, but not yet executable: the definition of one or several graphs of type `G`.
@@ -63,11 +63,18 @@ type Change = Box<dyn FnMut(CUgraph) -> Result<(), BoxError> + Send>;
 /// A function that makes a typed graph of a built one.
 trait Make<G>: Send {
     fn make(&self, graph: Graph) -> G;
+
+    /// Copies the values that the typed graph keeps, which is code of the user, and returns the function itself.
+    fn prepare<'a>(&'a self) -> Box<dyn FnOnce(Graph) -> G + 'a>;
 }
 
 impl<G, F: FnOnce(Graph) -> G + Clone + Send> Make<G> for F {
     fn make(&self, graph: Graph) -> G {
         self.clone()(graph)
+    }
+
+    fn prepare<'a>(&'a self) -> Box<dyn FnOnce(Graph) -> G + 'a> {
+        Box::new(self.clone())
     }
 }
 
@@ -81,6 +88,8 @@ pub(crate) struct Checked {
     pub(crate) variables: Vec<ModuleMemory>,
     /// The form of each resource that is an array; empty if there are none.
     pub(crate) arrays: Vec<Option<ArrayForm>>,
+    /// A resource whose memory may belong to one graph only.
+    pub(crate) unique: Option<usize>,
     pub(crate) debug: Option<DebugOptions>,
     /// The newest CUDA version of a driver to build for.
     pub(crate) driver: u32,
@@ -252,16 +261,8 @@ impl<G> Definition<G> {
             return Ok(prepared);
         }
         let data = &self.checked.data;
-        if self.count > 0
-            && let Some((node, _)) = data
-                .program
-                .others()
-                .find(|(_, op)| matches!(op, Op::External(External::Raw(_))))
-        {
-            return Err(Error::Unsupported {
-                site: self.checked.site().at_node(&data.draft.nodes[node].name),
-                message: "the closure of a `raw` node runs once, so its definition makes one graph",
-            });
+        if self.count > 0 {
+            self.refuse_another()?;
         }
         self.count += 1;
         let pool = data.device.pool.as_ref();
@@ -275,6 +276,24 @@ impl<G> Definition<G> {
             rng.begin(&data.draft, executable.storage())?;
         }
         Ok(executable)
+    }
+
+    /// Refuses a second executable of a definition that makes one.
+    fn refuse_another(&self) -> Result<()> {
+        let Checked { data, unique, .. } = &self.checked;
+        let mut others = data.program.others();
+        if let Some((node, _)) = others.find(|(_, op)| matches!(op, Op::External(External::Raw(_)))) {
+            return Err(Error::Unsupported {
+                site: self.checked.site().at_node(&data.draft.nodes[node].name),
+                message: "the closure of a `raw` node runs once, so its definition makes one graph",
+            });
+        }
+        unique.map_or(Ok(()), |resource| {
+            Err(Error::Unsupported {
+                site: self.checked.site().at_memory(&data.draft.resources[resource].name),
+                message: "the memory was moved into one graph, so its definition makes one",
+            })
+        })
     }
 
     /// The next executable, prepared, with the user's changes.
@@ -300,35 +319,38 @@ impl<G> Definition<G> {
         Ok(executable)
     }
 
-    /// Makes a graph that takes over the executable graph of `old`: see [`Graph::update_from`]. After an error, `old`
-    /// is as it was.
-    pub(crate) fn take_over(mut self, old: &mut Graph) -> Result<(G, Updated)> {
-        if old.half_edited.is_captured() {
-            return Err(old.refusal());
-        }
+    /// Makes a graph another one, which has its executable graph if CUDA can change that: see [`Graph::update_from`].
+    /// `inner` returns the runtime's graph.
+    pub(crate) fn replace<'g>(mut self, old: &'g mut G, inner: impl Fn(&mut G) -> &mut Graph) -> Result<Updated> {
+        let graph = inner(old);
+        graph.check_replaceable()?;
         // After a change that failed half-way, nobody knows which nodes CUDA skips.
-        let like = self.order_like(old)? && old.half_edited.is_empty();
+        let like = self.order_like(graph)? && graph.is_whole();
         let mut executable = self.changed()?;
+        let make = self.make.prepare();
         let blueprint = self.checked.blueprint(!self.changes.is_empty());
+        let before = graph.begin_change("the whole graph", Vec::new());
         let Graph {
             draft,
             program,
             executable: old_executable,
             ..
-        } = old;
-        let taken = executable.update_from(&blueprint, old_executable, (draft, program), like);
-        let updated = match taken {
-            Ok(updated) => updated,
-            Err(error) => {
-                drop(executable); // it may have taken the executable graph
-                old.begin(Edit::Replace);
-                if old.executable.restore(&old.draft, &old.program).is_ok() {
-                    old.finish(Edit::Replace);
-                }
-                return Err(error);
+        } = &mut *graph;
+        match executable.update_from(&blueprint, old_executable, (draft, program), like) {
+            Ok(updated) => {
+                let new = make(Graph::new(self.checked.data, executable));
+                // The destructors of the old graph are code of the user, too.
+                drop(mem::replace(old, new));
+                Ok(updated)
             }
-        };
-        Ok((self.make.make(Graph::new(self.checked.data, executable)), updated))
+            Err(error) => {
+                drop(executable);
+                if graph.executable.restore(&graph.draft, &graph.program).is_ok() {
+                    graph.state = before;
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Fails if `old` has another shape than the definition. Otherwise orders the nodes as those of `old` were, unless
@@ -402,12 +424,12 @@ impl Graph {
     ///   node that differs;
     /// * the errors of [`Definition::instantiate`].
     ///
+    /// * [`Error::Unsupported`] in an [edit](Graph::edit).
+    ///
     /// If CUDA has failed to change the graph, and then fails to instantiate either, [`Graph::launch`] returns
-    /// [`Error::HalfUpdated`] until an update from a definition succeeds.
+    /// [`Error::HalfUpdated`] until a change of the graph succeeds. So it does after a panic of code of the user.
     pub fn update_from(&mut self, definition: Definition) -> Result<Updated> {
-        let (graph, updated) = definition.take_over(self)?;
-        *self = graph;
-        Ok(updated)
+        definition.replace(self, |graph| graph)
     }
 }
 

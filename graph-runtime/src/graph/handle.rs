@@ -3,7 +3,6 @@
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::graph::change::batch::ChosenLaunch;
-use crate::graph::change::enable;
 use crate::graph::change::update::update;
 use crate::graph::node::NodeId;
 use crate::kernel::Dimensions;
@@ -102,8 +101,10 @@ impl NodeHandle<'_> {
     ///
     /// In [an edit](Graph::edit), the state after all its changes counts, and the edit returns the error.
     pub fn set_enabled(&mut self, enabled: bool) -> Result<()> {
-        let set = self.check().and_then(|node| enable(self.graph, node, enabled));
-        set.or_else(|error| self.graph.refuse(error))
+        match self.check() {
+            Ok(node) => update(self.graph, "enabled nodes", |update| update.enable(node, enabled)),
+            Err(error) => self.graph.refuse(error),
+        }
     }
 
     /// Makes later launches run this kernel node with `grid` blocks of `block` threads each. Both are an integer, or a
@@ -207,22 +208,4 @@ impl NodeHandle<'_> {
             nodes: declared.map_or(0, |declared| declared.each(missing.declared).count()),
         })
     }
-}
-
-/// Makes later launches run a node, or skip it; in an edit, when that ends.
-fn enable(graph: &mut Graph, node: usize, enabled: bool) -> Result<()> {
-    enable::check_kind(graph, node)?;
-    if graph.half_edited.is_open() {
-        return graph.request(|open| open.batch.enable(node, enabled));
-    }
-    enable::check_together(graph, &[(node, enabled)])?;
-    let Graph {
-        executable,
-        draft,
-        program,
-        ..
-    } = graph;
-    executable.set_enabled(draft, program, node, enabled)?;
-    program.enabled[node] = enabled;
-    Ok(())
 }

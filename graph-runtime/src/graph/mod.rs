@@ -16,8 +16,8 @@ pub(crate) mod future;
 use crate::backend::executable::Executable;
 use crate::device::Device;
 use crate::error::{At, Error, Result, Site};
-use crate::graph::change::edit::{EditResult, OpenEdit};
-use crate::graph::change::state::{Edit, HalfEdited};
+use crate::graph::change::edit::{EditResult, Requests};
+use crate::graph::change::state::{Instance, State};
 use crate::graph::change::update::Update;
 use crate::graph::future::LaunchFuture;
 use crate::graph::handle::NodeHandle;
@@ -85,13 +85,10 @@ pub struct Graph {
     pub(crate) program: Program,
     pub(crate) executable: Executable,
     pub(crate) declared_nodes: AllDeclaredNodes,
-    /// The changes that failed half-way; almost always none.
-    pub(crate) half_edited: HalfEdited,
-    /// The nodes that the device may run otherwise than the program says, since changing them back has failed. Then
-    /// some update is half-edited.
-    pub(crate) unrestored: Vec<usize>,
-    /// The changes of the edit whose closure is running; else the room for those of the next one.
-    edit: Option<Box<OpenEdit>>,
+    state: State,
+    instance: Instance,
+    /// The changes that the edit whose closure is running has requested; else the room for those of the next one.
+    requests: Option<Box<Requests>>,
     /// The launches by declaration of kernel nodes whose dimensions handles have chosen.
     pub(crate) chosen: BTreeMap<usize, Launch>,
     pub(crate) rngs: Vec<BuiltRng>,
@@ -171,9 +168,9 @@ impl Graph {
             program,
             executable,
             declared_nodes,
-            half_edited: HalfEdited::default(),
-            unrestored: Vec::new(),
-            edit: None,
+            state: State::Whole,
+            instance: Instance::next(),
+            requests: None,
             chosen: BTreeMap::new(),
             rngs,
             not_sync: PhantomData,
@@ -194,11 +191,11 @@ impl Graph {
     /// # Errors
     /// * [`Error::Cuda`] if the driver refuses; it may also report the error of an earlier launch;
     /// * [`Error::Fault`] in debug mode, if a node failed;
-    /// * [`Error::HalfUpdated`] and [`Error::HalfRebound`] after a change that failed half-way;
+    /// * [`Error::HalfUpdated`] after a change that failed half-way, or that a panic has ended;
     /// * [`Error::InUse`] while a guard lends memory that the graph shares.
     #[inline]
     pub fn launch(&mut self) -> Result<()> {
-        if !self.half_edited.is_empty() {
+        if !self.is_whole() {
             return Err(self.refusal());
         }
         if !self.shared.is_empty() {
@@ -218,7 +215,7 @@ impl Graph {
     /// * [`Error::Unsupported`] on the emulator;
     /// * as [`Graph::launch`].
     pub fn launch_on(&mut self, stream: &CudaStream) -> Result<()> {
-        if !self.half_edited.is_empty() {
+        if !self.is_whole() {
             return Err(self.refusal());
         }
         let launched = if self.shared.is_empty() || !self.executable.has_streams() {
@@ -227,7 +224,7 @@ impl Graph {
             self.launch_shared(Some(stream))
         };
         if launched.is_err() && self.executable.is_captured() {
-            self.begin(Edit::Captured);
+            self.state = State::Captured;
         }
         launched
     }
@@ -476,7 +473,8 @@ impl Graph {
     /// If a change is refused, none is made, also if `change` goes on after the error. `change` may return nothing, or
     /// a `Result`. While it runs, the graph does not launch, and methods that tell the state of nodes tell the old one.
     /// Changes of the contents of memory (`device_mut`, [`RngHandle::reseed`]) are made at once, and not undone. An
-    /// edit in an edit is a part of that.
+    /// edit in an edit is a part of that. While `change` runs, no other graph is changed on this thread: the edit could
+    /// not undo that.
     ///
     /// ```
     /// # use graph_runtime::{Device, GraphBuilder};

@@ -42,9 +42,9 @@ impl Graph {
     /// [`Error::Cuda`](crate::Error::Cuda) if the driver refuses; as [`Graph::launch`] after a change that failed
     /// half-way.
     pub fn upload(&mut self) -> Result<()> {
-        match self.half_edited.is_empty() {
-            true => self.executable.upload(&self.draft),
-            false => Err(self.refusal()),
+        if !self.is_whole() {
+            return Err(self.refusal());
         }
+        self.executable.upload(&self.draft)
     }
 }

@@ -17,6 +17,7 @@ pub(crate) mod kernels;
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
+use crate::graph::change::update::update;
 use crate::graph::rng::kernels::States;
 use crate::memory::{Beginning, Generator, Philox};
 use crate::ownership::storage::Storage;
@@ -311,9 +312,15 @@ impl RngHandle<'_> {
         if let Beginning::Shared(generator) = &self.graph.rngs[index].beginning {
             return generator.set_state(state);
         }
-        self.graph.rngs[index].beginning = Beginning::Own(state);
-        let Graph { draft, executable, .. } = &*self.graph;
-        self.graph.rngs[index].write(draft, executable.storage(), state)
+        let Graph {
+            draft,
+            executable,
+            rngs,
+            ..
+        } = &mut *self.graph;
+        rngs[index].write(draft, executable.storage(), state)?;
+        rngs[index].beginning = Beginning::Own(state);
+        Ok(())
     }
 
     /// Starts again with this seed: later launches draw the same numbers as those of a graph that is built with it.
@@ -325,7 +332,8 @@ impl RngHandle<'_> {
         self.set_state(Philox { seed, offset: 0 })
     }
 
-    /// Makes later launches draw from another generator. The graph must have been built with a shared one.
+    /// Makes later launches draw from another generator. The graph must have been built with a shared one. In [an
+    /// edit](Graph::edit), it is done when that ends.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the graph has a generator of its own, which [`RngHandle::set_state`] sets;
@@ -339,10 +347,11 @@ impl RngHandle<'_> {
                 message: "the graph has a generator of its own: build it with a `Generator` to give it another one later",
             });
         };
-        self.graph
-            .rebind_memory(place.span, generator.memory(), (NO_LENGTHS, NO_LENGTHS))?;
-        self.graph.rngs[index].beginning = Beginning::Shared(generator.clone());
-        Ok(())
+        update(self.graph, "generator", |update| {
+            update.rebind_memory(place.span, generator.memory(), (NO_LENGTHS, NO_LENGTHS))?;
+            update.batch.begin_random(index, Beginning::Shared(generator.clone()));
+            Ok(())
+        })
     }
 
     /// The generator that the graph shares, if it shares one.

@@ -256,6 +256,29 @@ fn memory_that_no_graph_needs_is_freed() -> Result<()> {
     Ok(())
 }
 
+/// Memory that the largest of several live graphs needs stays, whichever of them were built or dropped last.
+#[test]
+fn trimming_leaves_what_the_largest_live_graph_needs() -> Result<()> {
+    let device = device();
+    let pool = device.pool();
+    let pooled = device.with_pool(&pool);
+    let sizes = [STEP / 2, 64, STEP, 1024];
+    let mut graphs = buckets(&pooled, sizes)?;
+    for left in (1..=sizes.len()).rev() {
+        pool.trim()?;
+        let live = &sizes[..left];
+        let largest = scratch(live.iter().copied().max().unwrap_or_default());
+        let held = pool.memory_report().held;
+        assert!(held >= largest, "{held} of {largest} bytes, {left} graphs are left");
+        if !device.is_emulator() {
+            assert_eq!(held, largest.next_multiple_of(STEP), "{left} graphs are left");
+        }
+        take_turns(&mut graphs, 2, |_, graph| graph.launch())?;
+        graphs.pop();
+    }
+    Ok(())
+}
+
 #[test]
 fn pools_of_other_devices_are_refused() {
     let device = device();

@@ -4,6 +4,7 @@
 mod common;
 
 mod attacks;
+mod changes;
 mod emulator;
 mod extremes;
 mod mistakes;

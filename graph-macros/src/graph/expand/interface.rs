@@ -15,7 +15,7 @@ use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{GenericParam, Lifetime, LifetimeParam};
+use syn::{GenericParam, Index, Lifetime, LifetimeParam};
 
 /// Whether methods have their bodies, or stubs of the right type.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -81,18 +81,19 @@ pub(super) fn params(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 
 /// `edit`.
 fn edit(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let (fields, condition) = (graph.params.iter().map(|param| unseen(&param.name)), cloned(graph));
-    let fields: Vec<Ident> = fields.collect();
+    let condition = cloned(graph);
     let first = graph.params.first();
     let this = first.map_or_else(|| Ident::new("self", Span::call_site()), |param| receiver(&param.name));
     let source = Source::Field(this.clone());
     let values = graph.params.iter().map(|param| copy(&param.name, &source));
-    let body = bodies.of(match fields.is_empty() {
-        true => quote!(__p::edit_nodes(#this, |graph| &mut graph.__graph, change)),
-        false => quote! {
-            let params = (#(#values,)*);
-            __p::edit(#this, Self::__edited, change, move |graph| (#(graph.#fields,)*) = params)
-        },
+    let exchanges = graph.params.iter().enumerate().map(|(index, param)| {
+        let (field, index) = (unseen(&param.name), Index::from(index));
+        quote!(::core::mem::swap(&mut graph.#field, &mut params.#index);)
+    });
+    let body = bodies.of(if graph.params.is_empty() {
+        quote!(__p::edit_nodes(#this, |graph| &mut graph.__graph, change))
+    } else {
+        quote!(__p::edit(#this, change, (#(#values,)*), |graph, params| { #(#exchanges)* }))
     });
     quote! {
         /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params

@@ -6,7 +6,7 @@ use super::node::{apply, loaded};
 use super::operands;
 use super::operands::handed;
 use super::operands::{function_of, operands, operands_of, resources_of};
-use super::types::cloned;
+use super::types::{cloned, generics};
 use crate::graph::ast::{Action, Argument, Node, Param, Resource};
 use crate::graph::resolve::{Graph, Scalar, expressions, params, scalars};
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -25,16 +25,9 @@ pub(super) fn updates(graph: &Graph<'_>) -> TokenStream {
     if graph.params.is_empty() {
         return TokenStream::new();
     }
-    let changes: Vec<Option<TokenStream>> = (0..graph.params.len())
-        .map(|param| change(graph, param, &used))
-        .collect();
-    let calls = changes.iter().enumerate().map(|(param, change)| {
-        let function = change_of(param);
-        change.is_some().then(|| quote!(Self::#function(graph, update)))
-    });
-    let edited = edited(graph, calls, plain_params(graph, &used));
+    let changes = (0..graph.params.len()).map(|param| change(graph, param, &used));
     let setters = (0..graph.params.len()).map(|param| setter(graph, param));
-    quote!(#(#functions)* #(#changes)* #edited #(#setters)*)
+    quote!(#(#functions)* #(#changes)* #(#setters)*)
 }
 
 /// `set_x(value)`.
@@ -46,27 +39,27 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize) -> TokenStream {
         graph,
         param,
         quote! {
-            __p::set_param(#graph_name, Self::__edited, (#param, #text), #value, |#owner, #other| {
+            __p::set_param(#graph_name, (#param, #text), #value, |#owner, #other| {
                 ::core::mem::swap(&mut #owner.#name, #other)
             })
         },
     )
 }
 
-/// For each param that is [plain](plain_uses), its value and its uses.
-fn plain_params(graph: &Graph<'_>, used: &[Vec<Scalar>]) -> Vec<(usize, TokenStream)> {
-    let plain = |param: usize| {
-        let uses = plain_uses(graph, param, used)?;
+/// The value and the uses of each param that is a [whole argument](direct_uses) wherever it is mentioned.
+fn direct_params(graph: &Graph<'_>, used: &[Vec<Scalar>]) -> Vec<TokenStream> {
+    let direct = |param: usize| {
+        let uses = direct_uses(graph, param, used)?;
         let uses = uses.iter().map(|(node, argument)| quote!((#node, #argument)));
         let name = &graph.params[param].name;
-        Some((param, quote!(__p::plain_param(&[#(#uses),*], &graph.#name))))
+        Some(quote!(#param => __p::direct_param(&[#(#uses),*], &self.#name),))
     };
-    (0..graph.params.len()).filter_map(plain).collect()
+    (0..graph.params.len()).filter_map(direct).collect()
 }
 
 /// The arguments that are this param, by the indices of the node and of the argument, if it is mentioned nowhere else.
 /// Then its value is changed without evaluating the expressions of its nodes.
-fn plain_uses(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> Option<Vec<(usize, usize)>> {
+fn direct_uses(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> Option<Vec<(usize, usize)>> {
     let Param { name, ty, .. } = graph.params[param];
     let is_variable = |variable: &str| graph.loops.iter().any(|repeated| repeated.variable() == variable);
     if !is_path(ty) || !graph.item.generics.params.is_empty() || is_variable(&name.to_string()) {
@@ -113,41 +106,54 @@ fn count(tokens: TokenStream, name: &Ident) -> usize {
     tokens.into_iter().map(count).sum()
 }
 
-/// The functions that edits of a graph with params use. `changes` are the changes of nodes for each param; `None` if no
-/// node mentions it. `plain` are the params that are changed without these.
-pub(super) fn edited(
+/// The trait by which the runtime edits a graph with params.
+pub(super) fn param_graph(graph: &Graph<'_>) -> TokenStream {
+    let used: Vec<Vec<Scalar>> = graph.nodes.iter().map(|node| scalars(graph, node)).collect();
+    let changes = (0..graph.params.len()).map(|param| {
+        let function = change_of(param);
+        let is_mentioned = used.iter().any(|used| used.contains(&Scalar::Param(param)));
+        is_mentioned.then(|| quote!(Self::#function(self, update)))
+    });
+    param_graph_of(graph, changes, &direct_params(graph, &used))
+}
+
+/// As [`param_graph`]. `changes` are the changes of nodes for each param; `None` if no node mentions it. `direct` are
+/// the arms of the params that are changed without these.
+pub(super) fn param_graph_of(
     graph: &Graph<'_>,
     changes: impl Iterator<Item = Option<TokenStream>>,
-    plain: Vec<(usize, TokenStream)>,
+    direct: &[TokenStream],
 ) -> TokenStream {
-    let arms = changes.enumerate().filter_map(|(param, change)| {
+    if graph.params.is_empty() {
+        return TokenStream::new();
+    }
+    let changes = changes.enumerate().filter_map(|(param, change)| {
         let change = change?;
         Some(quote!(#param => #change,))
     });
-    let plain = match plain.is_empty() {
-        true => quote!(|_, _| ::core::option::Option::None),
-        false => {
-            let arms = plain.into_iter().map(|(param, value)| quote!(#param => #value,));
-            quote! {
-                |graph, param| match param {
-                    #(#arms)*
+    let direct = (!direct.is_empty()).then(|| {
+        quote! {
+            fn direct(&self, param: usize) -> ::core::option::Option<__p::DirectParam> {
+                match param {
+                    #(#direct)*
                     _ => ::core::option::Option::None,
                 }
             }
         }
-    };
-    let condition = cloned(graph);
+    });
+    let (name, generics, cloned) = (&graph.item.name, generics(graph), cloned(graph));
+    let (parameters, arguments, condition) = generics.split_for_impl();
     quote! {
-        fn __edited() -> __p::EditedGraph<Self> #condition {
-            __p::EditedGraph {
-                graph: |graph| &graph.__graph,
-                graph_mut: |graph| &mut graph.__graph,
-                change: |graph, update, param| match param {
-                    #(#arms)*
+        impl #parameters __p::ParamGraph for #name #arguments #condition #cloned {
+            fn graph(&self, _: __p::Only<Self>) -> &__g::Graph { &self.__graph }
+            fn graph_mut(&mut self, _: __p::Only<Self>) -> &mut __g::Graph { &mut self.__graph }
+            fn change(&self, update: &mut __g::Update<'_>, param: usize) -> __g::Result<()> {
+                match param {
+                    #(#changes)*
                     _ => ::core::result::Result::Ok(()),
-                },
-                plain: #plain,
+                }
             }
+            #direct
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::graph::ast::{Action, Argument, CallParameter, Child, Function, Launch
 use crate::graph::constant::mentions;
 use crate::report::{Report, error};
 use crate::span::line;
-use graph_plan::{Bound, Code, Affine, Mode, NodeKind, Region};
+use graph_plan::{Affine, Bound, Code, Mode, NodeKind, Region};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::Expr;

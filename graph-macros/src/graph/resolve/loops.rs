@@ -6,7 +6,7 @@ use crate::graph::ast::For;
 use crate::graph::constant::{bound, mentions, value};
 use crate::report::{Report, error};
 use crate::span::last_span;
-use graph_plan::{Bound, Code, Affine};
+use graph_plan::{Affine, Bound, Code};
 use proc_macro2::Ident;
 use quote::ToTokens;
 use std::sync::Arc;

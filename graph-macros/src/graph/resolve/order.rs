@@ -5,7 +5,7 @@ use crate::graph::ast::{Dependency, Iteration, Node};
 use crate::report::{Report, error};
 use crate::span::line;
 use crate::text::plain;
-use graph_plan::{Code, Diagnostic, Affine, Subject, nearest, other_body, siblings};
+use graph_plan::{Affine, Code, Diagnostic, Subject, nearest, other_body, siblings};
 use proc_macro2::{Ident, Span};
 use syn::Expr;
 

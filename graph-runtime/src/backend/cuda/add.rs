@@ -200,7 +200,7 @@ impl Adder {
                 unsafe { self.cuda.api().set_memcpy_node(exec, handle, &params, self.cuda.raw()) }
             }
             // Nothing in these changes in place. For copies of arrays and of rows that lie apart, the whole graph is
-            // instantiated again (`renew`).
+            // instantiated again (`instantiate_again`).
             Work::Memcpy(_) | Work::Join => Ok(()),
         }
     }

@@ -1,8 +1,5 @@
-//! A graph in a CUDA context: launching it, waiting for it, changing it and freeing it.
+//! A graph in a CUDA context: launching it, waiting for it and freeing it.
 
-use super::attribute;
-use super::change::prepared_launch::PreparedLaunch;
-use super::fill::{Fill, is_skipped_memset};
 use super::{CudaExecutable, EVENT, LOST, OWN};
 use crate::backend::host_calls::HostCalls;
 use crate::devices::cuda::twice;
@@ -12,7 +9,7 @@ use crate::error::{At, CudaError, Error, Result, Site};
 use crate::in_flight::uses::Awaited;
 use crate::ownership::storage::Storage;
 use crate::program::host::refuse_in_host_function;
-use crate::program::{ChangedValue, External, KernelOp, Op, Program, Structure, Work};
+use crate::program::{KernelOp, Program};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 use std::ffi::CStr;
@@ -231,107 +228,6 @@ impl CudaExecutable {
         Ok(())
     }
 
-    /// Refuses a change that the device, or CUDA's rules for changing nodes in place, would refuse.
-    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, work: &Work) -> Result<()> {
-        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
-        if let Some(kernel) = work.kernel() {
-            let checked = self.kernels.check(kernel.function, &kernel.config);
-            let checked = checked.and_then(|()| attribute::check_change(&self.cuda, &self.kernels, kernel));
-            return checked.map_err(|message| Error::Kernel {
-                site: site(),
-                kernel: program.functions[kernel.function as usize].facts.name,
-                message,
-            });
-        }
-        match (work, &program.ops[node]) {
-            (Work::Memset(new), Op::Work(Work::Memset(built))) => {
-                let [new, built] = [new, built].map(|set| Fill::of_node(program, node, set));
-                check_fill(&new, &built, site)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Makes later launches run `node` as the program now says. The context is current.
-    pub(super) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
-        if self.stale {
-            return Ok(()); // instantiating the graph again will apply it
-        }
-        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
-        let work = match &program.ops[node] {
-            Op::Work(work) => work,
-            Op::Structure(Structure::Conditional(_)) => return self.apply_condition(node).at(site),
-            Op::External(External::Call(_)) => return self.apply_call(node).at(site),
-            // Nothing in these changes in place.
-            Op::Structure(Structure::Child(_)) => return Ok(()),
-            Op::External(External::Record(_) | External::Wait(_) | External::Capture(_) | External::Raw(_)) => {
-                return Ok(());
-            }
-        };
-        match work {
-            Work::Kernel(kernel) => {
-                self.check_textures(draft, program, node, kernel)?;
-                self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
-            }
-            Work::Memcpy(_) | Work::Memset(_) if program.reach(node).is_some() => {
-                return self.apply_part(draft, program, node, program.enabled[node]);
-            }
-            // Enabling the node will apply it.
-            Work::Memset(set) if is_skipped_memset(program, node, set) => return Ok(()),
-            Work::Memcpy(_) | Work::Memset(_) | Work::Join => {}
-        }
-        let handle = self.handle(node);
-        // SAFETY: facts 1, 2 and 5; `handle` is the program's node, whose kind `check_change` keeps.
-        unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node, work) }.at(site)
-    }
-
-    /// Makes later launches run kernels with these values, which the program does not have yet. Returns false if
-    /// [`CudaExecutable::apply_memory`] must make all of these changes, when the program has the values. After an
-    /// error, it must give the same nodes the values that the program still has.
-    #[inline]
-    pub(crate) fn apply_values(
-        &mut self,
-        draft: &Draft,
-        program: &Program,
-        mut values: &[ChangedValue],
-    ) -> Result<bool> {
-        if self.stale {
-            return Ok(false);
-        }
-        let graph = || Site::graph(&draft.name);
-        self.cuda.enter().at(graph)?;
-        let (api, exec) = (self.cuda.api(), self.exec);
-        while let [ChangedValue { node, argument, word }, rest @ ..] = values {
-            values = rest;
-            let (node, argument, word) = (*node, *argument, *word);
-            let ready = match self.prepared.get(node) {
-                Some(ready) => ready,
-                None => match self.prepare_launch_of(program, node) {
-                    Some(ready) => ready,
-                    None => return Ok(false),
-                },
-            };
-            ready.take(argument, word);
-            if rest.first().is_some_and(|next| next.node == node) {
-                continue;
-            }
-            // SAFETY: facts 1, 2 and 11.
-            match unsafe { ready.set(api, exec) } {
-                Err(error) if wants_context(&error) => return Ok(false),
-                set => set.at(|| graph().at_node(&draft.nodes[node].name))?,
-            }
-        }
-        Ok(true)
-    }
-
-    /// The launch of a kernel whose values are changed for the first time; `None` if it cannot be ready.
-    #[cold]
-    fn prepare_launch_of(&mut self, program: &Program, node: usize) -> Option<&PreparedLaunch> {
-        let kernel = program.ops[node].kernel()?;
-        let ready = PreparedLaunch::of(program, kernel, self.handle(node), &self.kernels, &self.adder)?;
-        Some(self.prepared.put(node, ready))
-    }
-
     /// Destroys the textures that nodes have no longer, if no launch is in flight. The context is current. A node that
     /// is to be given another texture gets it before the next launch: a rebinding that fails half-way must be repeated
     /// before.
@@ -364,24 +260,6 @@ impl CudaExecutable {
     }
 }
 
-/// Refuses to change a memset node to a value that must be set in another way than before.
-fn check_fill(new: &Fill, built: &Fill, site: impl Fn() -> Site) -> Result<()> {
-    let same = match new {
-        Fill::TooLong => false,
-        Fill::Nothing => matches!(built, Fill::Nothing),
-        Fill::Memset { .. } => matches!(built, Fill::Memset { .. }),
-        Fill::Kernel { words: new, .. } => matches!(built, Fill::Kernel { words, .. } if words == new),
-    };
-    match same {
-        true => Ok(()),
-        false => Err(Error::Unsupported {
-            site: site(),
-            message: "CUDA cannot change this value in place, since the old and the new one are set in different ways; mark the \
-                      node with `GraphBuilder::will_update` when building",
-        }),
-    }
-}
-
 /// The message about a launch that is in a capture that will give no graph.
 const INVALIDATED: &str = "another thread began to capture the stream during the launch; that capture is invalid now, since a graph's \
                            own memory must not end up in another graph; launch again when it has been ended";
@@ -397,7 +275,7 @@ fn is_capture_error(error: &CudaError) -> bool {
 }
 
 /// Whether the error means that no context, or the wrong one, is current.
-fn wants_context(error: &CudaError) -> bool {
+pub(super) fn wants_context(error: &CudaError) -> bool {
     const INVALID_CONTEXT: u32 = 201;
     const INVALID_HANDLE: u32 = 400;
     matches!(error.code(), INVALID_CONTEXT | INVALID_HANDLE)

@@ -14,8 +14,8 @@ macro_rules! announce {
 mod debug;
 mod build;
 mod shared;
-mod executable;
 mod change;
+mod executable;
 mod child;
 mod conditional;
 mod library;
@@ -61,11 +61,12 @@ pub(crate) use executable::{CAPTURED, launch_error};
 /// 1. *Handles are ours and live.* `graph`, `exec`, `stream`, `event`, `events`, the modules and `nodes` were made by
 ///    `with_nodes` and `instantiate` in the context of `cuda`, are given to nobody who could destroy them without
 ///    `unsafe`, and are destroyed in `drop` only (events, which are counted, after it). Only `exec` may be replaced
-///    before, when no launch is in flight: by a new one (`renew`), or by that of another `CudaExecutable`, which has
-///    none afterwards (`update_from`). Where there is none, it is null, and nothing is launched. And a captured graph,
-///    whose `graph` was captured by `with_nodes`, gets another one when it is recorded again (`record_again`): `exec`
-///    needs it no longer (D1). `exec` was instantiated from `graph` or, if there is an `origin`, from that one's graph,
-///    which lives as long as `exec`; [`CudaExecutable::handle`] is a node of it. `cuda` keeps the context alive (C1).
+///    before, when no launch is in flight: by a new one (`instantiate_again`), or by that of another `CudaExecutable`,
+///    which has none afterwards (`update_from`), or gets it back to destroy it. Where there is none, it is null, and
+///    nothing is launched (fact 12). And a captured graph, whose `graph` was captured by `with_nodes`, gets another one
+///    when it is recorded again (`record_again`): `exec` needs it no longer (D1). `exec` was instantiated from `graph`
+///    or, if there is an `origin`, from that one's graph, which lives as long as `exec`; [`CudaExecutable::handle`] is
+///    a node of it. `cuda` keeps the context alive (C1).
 /// 2. *Memory outlives its use.* Nodes refer to `storage` and to the modules. (`storage` has heap allocations, nothing
 ///    inline: moving or swapping graphs moves nothing that the driver knows.) An `exec` that was taken over refers to
 ///    those of its new owner: `cuGraphExecUpdate` gave every node of it the parameters of the node of `graph` (D9),
@@ -74,7 +75,8 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///    the events with them. A graph that is forgotten frees nothing. Variables of modules in `storage` belong to
 ///    modules that `build` loaded for this graph alone. Shared memory in `storage` is counted, and may also be replaced
 ///    while launches are in flight: fact 4 of `in_flight::uses::Uses` keeps it for those. Scratch memory of a pool is
-///    counted, too, and launches of its graphs follow each other: facts 1 and 2 of `ownership::pool_memory::PoolMemory`.
+///    counted, too, and launches of its graphs follow each other: facts 1 and 2 of
+///    `ownership::pool_memory::PoolMemory`.
 /// 3. *All launches are waited for.* Before a launch is put in flight, it is noted in `in_flight`: a launch on `stream`
 ///    as [`OWN`]; a launch on a user's stream as [`LOST`] and, once `event` is recorded after it, as [`EVENT`]; one
 ///    with shared memory on `stream` as [`LOST`] and, once `event` is deferred after it, as [`OWN`]. Only then does an
@@ -100,13 +102,13 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///    passed the plan's checks; the driver takes any value. The nodes of a body are like others: in `nodes`, and under
 ///    facts 2 and 5.
 /// 8. *Host functions stay, and have their memory for themselves.* A host node of `exec` points into an `Arc` in
-///    `kept`. That is dropped, or leaked, with the memory of fact 2; or it is dropped when other memory has taken its
-///    place and no launch is in flight. (The node of `graph` may still point there: `renew` sets that of a new `exec`.)
-///    `kept` also has the events of event nodes, and the closures, streams and workspaces of captured and raw ones.
-///    While a function runs, the references that it gets are the only ones: other nodes that touch the same memory come
-///    before or after it (the plan's race rule), one launch ends before the next begins (fact 3), and the host has none
-///    (fact 4). A mutex around each function also keeps it from being entered twice at once; since launches follow each
-///    other, it never waits.
+///    `user_objects`. That is dropped, or leaked, with the memory of fact 2; or it is dropped when other memory has
+///    taken its place and no launch is in flight. (The node of `graph` may still point there: `instantiate_again` sets
+///    that of a new `exec`.) `user_objects` also has the events of event nodes, and the closures, streams and
+///    workspaces of captured and raw ones. While a function runs, the references that it gets are the only ones: other
+///    nodes that touch the same memory come before or after it (the plan's race rule), one launch ends before the next
+///    begins (fact 3), and the host has none (fact 4). A mutex around each function also keeps it from being entered
+///    twice at once; since launches follow each other, it never waits.
 /// 9. *Any thread may call.* Driver handles are not bound to threads (D2). Calls that need a current context get it by
 ///    [`Cuda::bind`]. No code of the user runs between that and those calls: subscribers of `tracing` run only in
 ///    `announce`, which binds again, and closures and destructors are followed by another `bind`.
@@ -119,11 +121,15 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///     freed (fact 2), nor used by others (facts 2 to 4 of `Uses`), and `Graph` launches no more. In one case nothing
 ///     shows: a driver captures the launch, and the capture ends just between that and the recording. That this does
 ///     not happen is assumed of programs (P1).
-/// 11. *Ready launches are of the nodes as they are.* `ready` has copies of addresses, handles and dimensions, and no
-///     pointers into the program. Whatever changes one of these clears it: `rebind` of memory, `discard` of the origin
-///     whose nodes it names, and `apply_memory`, by which all changes are made but those of values, and values are
+/// 11. *Prepared launches are of the nodes as they are.* `prepared` has copies of addresses, handles and dimensions,
+///     and no pointers into the program. Whatever changes one of these clears it: `rebind` of memory, `discard` of the
+///     origin whose nodes it names, and `apply`, by which all changes are made but those of values, and values are
 ///     given back after a refusal. An executable that takes over `exec` has an empty one. So each names the kernel,
 ///     memory and dimensions that facts 2 and 5 are about.
+/// 12. *Nothing is launched in the middle of a change.* `Graph` launches only a graph that is `State::Whole`. Whoever
+///     changes `exec` in several steps, or runs code of the user between them (closures, copies of values, subscribers
+///     of `tracing`), leaves that state before the first step, and returns to it after the last one. If that code
+///     panics, the graph stays in `State::Broken`; `stale` tells the next change to make `exec` anew.
 pub(crate) struct CudaExecutable {
     cuda: Arc<Cuda>,
     stream: CUstream,

@@ -1,6 +1,7 @@
 //! Changes that are made together: requested, but not made yet.
 
 use crate::kernel::Launch;
+use crate::memory::Beginning;
 use crate::ownership::block::SharedMemory;
 use crate::ownership::shared_resources::SharedResources;
 use crate::program::{Argument, ChangedValue, KernelOp, Op, Program, Work};
@@ -86,6 +87,8 @@ pub(crate) struct Batch {
     pub(crate) work: Vec<Change>,
     /// New memory of shared resources, at most one for each.
     pub(crate) memory: Vec<(usize, SharedMemory)>,
+    /// New generators of random numbers, whose memory is in `memory`; at most one for each.
+    pub(crate) generators: Vec<(usize, Beginning)>,
     /// Whether nodes are to run, at most once for each node.
     pub(crate) enabled: Vec<(usize, bool)>,
     /// Launch dimensions that handles choose, at most one choice for each node.
@@ -101,6 +104,12 @@ impl Batch {
     pub(crate) fn rebind(&mut self, resource: usize, memory: SharedMemory) {
         self.memory.retain(|(known, _)| *known != resource);
         self.memory.push((resource, memory));
+    }
+
+    /// Requests another generator for random numbers.
+    pub(crate) fn begin_random(&mut self, index: usize, beginning: Beginning) {
+        self.generators.retain(|(known, _)| *known != index);
+        self.generators.push((index, beginning));
     }
 
     /// Requests that a node runs, or does not.
@@ -129,18 +138,18 @@ impl Batch {
     pub(crate) fn append(&mut self, other: Self) {
         self.values.extend(other.values);
         self.work.extend(other.work);
-        other
-            .enabled
-            .into_iter()
-            .for_each(|(node, enabled)| self.enable(node, enabled));
-        other
-            .memory
-            .into_iter()
-            .for_each(|(resource, memory)| self.rebind(resource, memory));
-        other
-            .launches
-            .into_iter()
-            .for_each(|(node, chosen)| self.launch(node, chosen));
+        for (node, enabled) in other.enabled {
+            self.enable(node, enabled);
+        }
+        for (resource, memory) in other.memory {
+            self.rebind(resource, memory);
+        }
+        for (index, beginning) in other.generators {
+            self.begin_random(index, beginning);
+        }
+        for (node, chosen) in other.launches {
+            self.launch(node, chosen);
+        }
     }
 }
 

@@ -3,44 +3,44 @@
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::change::batch::{Batch, Change, ChosenLaunch, launch_of};
-use crate::graph::change::state::Edit;
-use crate::graph::change::{enable, rebind};
+use crate::graph::change::state::State;
+use crate::graph::change::{enable, rebind_checks};
 use crate::kernel::check_dimensions;
 use crate::program::{Argument, KernelOp, Op, Work};
 
 /// Checks changes together and makes them: first in the program, then on the device, each node once. Values alone need
-/// no check: they go to launches that are ready, and then to the program.
+/// no check: they go to launches that are prepared, and then to the program.
 ///
 /// After an error of the checks, nothing has changed. After one of the device, the program is as before, and the same
-/// nodes are made to run as it says. If the device refuses that, too, or if code of the user panics meanwhile, they
-/// stay in `unrestored`, and the graph does not launch until a later commit has made them so. So whenever a graph
-/// launches, its device's nodes are those of its program, whose every state has passed these checks (fact 5 of
+/// nodes are made to run as it says. If the device refuses that, too, or if code of the user panics meanwhile, the
+/// graph is [broken](State::Broken), and does not launch until a later commit has made these nodes so. So whenever a
+/// graph launches, its device's nodes are those of its program, whose every state has passed these checks (fact 5 of
 /// `CudaExecutable`).
 ///
 /// # Errors
 /// The errors of the checks and of the device. If there is none, the batch is empty afterwards.
-pub(in crate::graph) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Result<()> {
-    if batch.has_only_values() && graph.unrestored.is_empty() {
-        graph.begin(Edit::Values);
+pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Result<()> {
+    if batch.has_only_values() && graph.is_whole() {
         let Graph {
             executable,
             draft,
             program,
             ..
         } = graph;
-        let applied = executable.apply_values(draft, program, &batch.values);
-        if let Ok(true) = applied {
-            batch.swap_values(graph);
-            batch.values.clear();
-            graph.finish_updates();
-            return Ok(());
-        }
-        if let Err(error) = applied {
-            graph.begin(Edit::Update(what));
-            batch.find_nodes(graph);
-            let before = batch.mark(graph);
-            restore(graph, batch, &before);
-            return Err(error);
+        // No code of the user runs in here, so the graph stays whole.
+        match executable.apply_values(draft, program, &batch.values) {
+            Ok(true) => {
+                batch.swap_values(graph);
+                batch.values.clear();
+                return Ok(());
+            }
+            Ok(false) => {}
+            Err(error) => {
+                batch.find_nodes(graph);
+                let before = batch.begin(graph, what);
+                restore(graph, batch, before.broken_nodes());
+                return Err(error);
+            }
         }
     }
     let committed = commit_all(graph, what, batch);
@@ -48,44 +48,52 @@ pub(in crate::graph) fn commit(graph: &mut Graph, what: &'static str, batch: &mu
     committed
 }
 
-/// Makes changes that are more than values of launches that are ready.
+/// Makes changes that are more than values of launches that are prepared.
 fn commit_all(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Result<()> {
-    // Other checks look at the program's values.
-    batch.swap_values(graph);
-    if let Err(error) = batch.check(graph) {
-        batch.return_values(graph);
-        return Err(error);
-    }
-    batch.find_nodes(graph);
-    graph.begin(Edit::Update(what));
-    let before = batch.mark(graph);
-    let attempt = Attempt::begin(graph, batch);
-    if let Err(error) = apply(attempt.graph, attempt.batch, &before) {
+    let mut attempt = Attempt::begin(graph, batch);
+    attempt.batch.check(attempt.graph)?;
+    attempt.batch.find_nodes(attempt.graph);
+    let before = attempt.batch.begin(attempt.graph, what);
+    attempt.swap();
+    let applied = apply(attempt.graph, attempt.batch, before.broken_nodes());
+    if let Err(error) = applied {
         drop(attempt);
-        restore(graph, batch, &before);
+        if matches!(error, Error::Node { .. }) {
+            graph.state = before; // the closure of a captured graph has failed, so nothing was recorded
+        } else {
+            restore(graph, batch, before.broken_nodes());
+        }
         return Err(error);
     }
     attempt.keep();
-    graph.unrestored.clear();
-    graph.finish_updates();
-    for &(resource, _) in &batch.memory {
-        graph.finish(Edit::Rebind(resource));
-    }
+    graph.mend();
     Ok(())
 }
 
-/// A batch whose changes are in the program, while the device takes them. If it does not, or if code of the user panics
-/// meanwhile, the program gets back what it had.
+/// A batch whose changes are in the program, while they are checked, and while the device takes them. If it does not,
+/// or if code of the user panics meanwhile, the program gets back what it had.
 struct Attempt<'a> {
     graph: &'a mut Graph,
     batch: &'a mut Batch,
+    /// Whether the program has all changes, and not the values alone.
+    is_swapped: bool,
 }
 
 impl<'a> Attempt<'a> {
-    /// The program has the new values already.
+    /// Gives the program the new values, at which the checks of other changes look.
     fn begin(graph: &'a mut Graph, batch: &'a mut Batch) -> Self {
-        batch.swap(graph);
-        Self { graph, batch }
+        batch.swap_values(graph);
+        Self {
+            graph,
+            batch,
+            is_swapped: false,
+        }
+    }
+
+    /// Gives the program all changes.
+    fn swap(&mut self) {
+        self.batch.swap(self.graph);
+        self.is_swapped = true;
     }
 
     /// Leaves the changes in the program.
@@ -96,24 +104,25 @@ impl<'a> Attempt<'a> {
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        self.batch.swap(self.graph);
+        if self.is_swapped {
+            self.batch.swap(self.graph);
+        }
         self.batch.return_values(self.graph);
     }
 }
 
 /// Makes the device run the nodes of a batch as the program says again, after it has refused to change them. If it
-/// refuses that, too, they stay in `unrestored`.
+/// refuses that, too, the graph stays broken.
 #[cold]
 fn restore(graph: &mut Graph, batch: &Batch, before: &[usize]) {
     if let Ok(()) = apply(graph, batch, before) {
-        graph.unrestored.clear();
-        graph.finish_updates();
+        graph.mend();
     }
 }
 
 /// Makes the device run the nodes of a batch as the program says, and run or skip those that it enables or disables,
-/// and those that were in `unrestored` before. Also without any nodes: if an earlier instantiation failed, no change
-/// may succeed before another one has.
+/// and those that were broken before. Also without any nodes: if an earlier instantiation failed, no change may succeed
+/// before another one has.
 fn apply(graph: &mut Graph, batch: &Batch, before: &[usize]) -> Result<()> {
     let Graph {
         executable,
@@ -121,7 +130,7 @@ fn apply(graph: &mut Graph, batch: &Batch, before: &[usize]) -> Result<()> {
         program,
         ..
     } = graph;
-    executable.apply_memory(draft, program, &batch.nodes)?;
+    executable.apply(draft, program, &batch.nodes)?;
     for &node in batch.enabled.iter().map(|(node, _)| node).chain(before) {
         executable.set_enabled(draft, program, node, program.enabled[node])?;
     }
@@ -145,14 +154,14 @@ impl Batch {
     /// Checks the changes together, and makes work of all of them. The program has the new values already.
     fn check(&mut self, graph: &Graph) -> Result<()> {
         self.sort();
-        self.settle(graph)?;
+        self.materialize_launches(graph)?;
         if !self.memory.is_empty() {
-            self.shared = Some(rebind::check_together(graph, &self.memory)?);
+            self.shared = Some(rebind_checks::check_together(graph, &self.memory)?);
         }
         if !self.enabled.is_empty() {
             enable::check_together(graph, &self.enabled)?;
         }
-        if graph.half_edited.is_empty() {
+        if graph.is_whole() {
             self.work.retain(|change| !change.is_made(&graph.program));
         }
         Ok(())
@@ -184,7 +193,7 @@ impl Batch {
     }
 
     /// Makes new work of the launch dimensions that handles have chosen.
-    fn settle(&mut self, graph: &Graph) -> Result<()> {
+    fn materialize_launches(&mut self, graph: &Graph) -> Result<()> {
         let mut new = Vec::new();
         for &(node, chosen) in &self.launches {
             match self.work.binary_search_by_key(&node, |change| change.node) {
@@ -229,19 +238,19 @@ impl Batch {
             let accesses = graph.draft.accesses.iter().filter(|access| changes(access.resource));
             nodes.extend(accesses.map(|access| access.node));
         }
-        nodes.extend(&graph.unrestored);
+        nodes.extend(graph.state.broken_nodes());
         if !nodes.is_sorted_by(|one, next| one < next) {
             nodes.sort_unstable();
             nodes.dedup();
         }
     }
 
-    /// Puts the nodes into `unrestored` until the device has taken their changes: code of the user runs in between, the
-    /// closures of capture nodes and subscribers of `tracing`, and may panic. Returns the nodes that were there before.
-    fn mark(&self, graph: &mut Graph) -> Vec<usize> {
+    /// Notes that the device may run the nodes otherwise than the program says, until it has taken their changes: code
+    /// of the user runs in between, the closures of capture nodes and subscribers of `tracing`, and may panic. Returns
+    /// the state before.
+    fn begin(&self, graph: &mut Graph, what: &'static str) -> State {
         let enabled = self.enabled.iter().map(|(node, _)| *node);
-        let nodes = self.nodes.iter().copied().chain(enabled).collect();
-        std::mem::replace(&mut graph.unrestored, nodes)
+        graph.begin_change(what, self.nodes.iter().copied().chain(enabled).collect())
     }
 
     /// Exchanges the state of the graph and the state in `self`. The executable gets the memory, but not the nodes.
@@ -271,6 +280,9 @@ impl Batch {
         }
         if let Some(shared) = &mut self.shared {
             std::mem::swap(&mut graph.shared, shared);
+        }
+        for (index, beginning) in &mut self.generators {
+            std::mem::swap(&mut graph.rngs[*index].beginning, beginning);
         }
         for (node, enabled) in &mut self.enabled {
             std::mem::swap(&mut graph.program.enabled[*node], enabled);

@@ -1,4 +1,4 @@
-//! Params that are whole arguments of kernels: their values go to the nodes as they are.
+//! Params that are whole arguments of kernels: their values go to the nodes as they are, without their declarations.
 
 use crate::graph::Graph;
 use crate::kernel::{ParamKind, Scalar};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A param that is a by-value argument of kernels wherever its graph mentions it, and its value.
 #[derive(Debug)]
-pub struct PlainParam {
+pub struct DirectParam {
     /// The declarations of the nodes, and the index of the argument.
     uses: &'static [(usize, usize)],
     scalar: Scalar,
@@ -20,14 +20,14 @@ pub struct PlainParam {
 /// A param with this value and these uses, by the indices of declarations and of arguments. `None` if its type is not a
 /// number of a type that kernels have, too.
 #[inline]
-pub fn plain_param<T: 'static>(uses: &'static [(usize, usize)], value: &T) -> Option<PlainParam> {
+pub fn direct_param<T: 'static>(uses: &'static [(usize, usize)], value: &T) -> Option<DirectParam> {
     let value: &dyn Any = value;
     macro_rules! scalars {
         ($($ty:ty: $scalar:ident)*) => {$(
             if let Some(value) = value.downcast_ref::<$ty>() {
                 let mut word = [0; 8];
                 word[..size_of::<$ty>()].copy_from_slice(&value.to_ne_bytes());
-                return Some(PlainParam { uses, scalar: Scalar::$scalar, word: u64::from_ne_bytes(word) });
+                return Some(DirectParam { uses, scalar: Scalar::$scalar, word: u64::from_ne_bytes(word) });
             }
         )*};
     }
@@ -35,16 +35,16 @@ pub fn plain_param<T: 'static>(uses: &'static [(usize, usize)], value: &T) -> Op
     None
 }
 
-/// The arguments that are plain params, by param, as far as edits of a graph have found them. They stay in that graph,
+/// The arguments that are whole params, by param, as far as edits of a graph have found them. They stay in that graph,
 /// and no other one uses them.
 #[derive(Debug, Default)]
-pub(crate) struct PlainUses {
-    of: Vec<Option<Box<[PlainUse]>>>,
+pub(crate) struct DirectUses {
+    of: Vec<Option<Box<[DirectUse]>>>,
 }
 
-/// An argument of a kernel node that is a plain param of the argument's own type.
+/// An argument of a kernel node that is a param of the argument's own type.
 #[derive(Debug)]
-struct PlainUse {
+struct DirectUse {
     node: usize,
     /// The index in [`Program::arguments`].
     argument: usize,
@@ -52,7 +52,7 @@ struct PlainUse {
     alike: Arc<AtomicBool>,
 }
 
-impl PlainUses {
+impl DirectUses {
     /// Requests that all nodes that mention a param get its value. Returns false if some node needs its declaration for
     /// that, since the kernel takes another type, which the value may not fit, or since a contract mentions it.
     #[inline]
@@ -61,7 +61,7 @@ impl PlainUses {
         graph: &Graph,
         values: &mut Vec<ChangedValue>,
         param: usize,
-        PlainParam { uses, scalar, word }: PlainParam,
+        DirectParam { uses, scalar, word }: DirectParam,
     ) -> bool {
         let uses = match self.of.get(param) {
             Some(Some(uses)) => Some(&**uses),
@@ -72,7 +72,7 @@ impl PlainUses {
 
     /// Finds the arguments that are a param. Returns `None` if some are of another type, or mentioned by a contract.
     #[cold]
-    fn find(&mut self, graph: &Graph, param: usize, uses: &[(usize, usize)], scalar: Scalar) -> Option<&[PlainUse]> {
+    fn find(&mut self, graph: &Graph, param: usize, uses: &[(usize, usize)], scalar: Scalar) -> Option<&[DirectUse]> {
         let mut found = Vec::new();
         for &(declared, argument) in uses {
             match &graph.declared_nodes.own {
@@ -82,7 +82,7 @@ impl PlainUses {
         }
         let uses = found
             .iter()
-            .map(|&(node, argument)| PlainUse::of(&graph.program, node, argument, scalar));
+            .map(|&(node, argument)| DirectUse::of(&graph.program, node, argument, scalar));
         let uses = uses.collect::<Option<_>>()?;
         if self.of.len() <= param {
             self.of.resize_with(param + 1, || None);
@@ -91,7 +91,7 @@ impl PlainUses {
     }
 }
 
-impl PlainUse {
+impl DirectUse {
     /// Requests that the argument gets this value. Returns false if it may need a check.
     #[inline]
     fn put(&self, program: &Program, values: &mut Vec<ChangedValue>, word: u64) -> bool {

@@ -1,12 +1,13 @@
-//! Edits: several changes that are made together.
+//! Edits: several changes that are made together. Changes of params, alone and in edits.
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::change::batch::Batch;
 use crate::graph::change::commit::commit;
-use crate::graph::change::direct_param::{PlainParam, PlainUses};
-use crate::graph::change::state::Edit;
+use crate::graph::change::direct_param::{DirectParam, DirectUses};
+use crate::graph::change::state::{Instance, leave_edit};
 use crate::graph::change::update::{Update, collect};
+use std::marker::PhantomData;
 
 pub(crate) mod sealed {
     pub trait EditResult {
@@ -47,24 +48,31 @@ impl sealed::EditResult for Result<()> {
 }
 impl EditResult for Result<()> {}
 
-/// The changes that an edit whose closure is running has requested so far. After an edit, it is empty, and its room
-/// is for the next one, which then allocates nothing.
-#[derive(Debug, Default)]
-pub(crate) struct OpenEdit {
-    pub(crate) batch: Batch,
+/// The changes that an edit has requested so far. After an edit, there are none, and their room is for the next edit,
+/// which then allocates nothing.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    /// The graph that these are changes of.
+    instance: Instance,
+    batch: Batch,
     /// The params that were set.
     params: ParamSet,
     /// The first change that was refused. Then none is made, also if the closure goes on.
-    pub(crate) refused: Option<Box<Error>>,
+    refused: Option<Box<Error>>,
     /// The uses of params that this edit and earlier ones have found.
-    pub(crate) plain_uses: PlainUses,
+    direct_uses: DirectUses,
 }
 
-impl OpenEdit {
-    /// Returns the error of the change that was refused.
+impl Requests {
     #[cold]
-    fn refusal(&mut self) -> Result<()> {
-        self.refused.take().map_or(Ok(()), |error| Err(*error))
+    fn new(instance: Instance) -> Box<Self> {
+        Box::new(Self {
+            instance,
+            batch: Batch::default(),
+            params: ParamSet::default(),
+            refused: None,
+            direct_uses: DirectUses::default(),
+        })
     }
 }
 
@@ -97,34 +105,58 @@ impl ParamSet {
     }
 }
 
-/// The parts of a declared graph with params that an edit uses. Its expansion alone can name them: other code must not
-/// get the `Graph`, which has nodes that are private to the graph's module.
-///
-/// It is handed on as the function that returns it. That has no size, and the calls of these functions are direct ones.
-#[derive(Debug)]
-pub struct EditedGraph<G> {
-    /// The runtime's graph.
-    pub graph: fn(&G) -> &Graph,
-    /// The same, to change it.
-    pub graph_mut: fn(&mut G) -> &mut Graph,
+/// A declared graph with params, as edits see it. Its expansion implements this.
+pub trait ParamGraph: Sized {
+    /// Returns the runtime's graph.
+    fn graph(&self, only: Only<Self>) -> &Graph;
+
+    /// Returns the runtime's graph, to change it.
+    fn graph_mut(&mut self, only: Only<Self>) -> &mut Graph;
+
     /// Requests that the nodes that mention the param of this number are changed to the current values of the params.
-    pub change: fn(&G, &mut Update<'_>, usize) -> Result<()>,
-    /// The param of this number, if it is plain.
-    pub plain: fn(&G, usize) -> Option<PlainParam>,
+    ///
+    /// # Errors
+    /// As [`Graph::update`].
+    fn change(&self, update: &mut Update<'_>, param: usize) -> Result<()>;
+
+    /// Returns the value and the uses of the param of this number, if it is a whole argument wherever it is mentioned.
+    fn direct(&self, param: usize) -> Option<DirectParam> {
+        let _ = param;
+        None
+    }
 }
 
+/// The right to get the [`Graph`] in a `G`, which only the runtime has.
+///
+/// A declared graph may offer less of its `Graph` than all of it: its nodes may be private to its module. Code that has
+/// this right for a type of its own does not have it for another one, so it cannot pass the graph in another type off
+/// as its own.
+#[derive(Debug)]
+pub struct Only<G>(PhantomData<fn(G)>);
+
 impl Graph {
-    /// Requests a change in the edit whose closure is running. Returns `Ok`: the change is made when that ends.
-    pub(in crate::graph) fn request(&mut self, change: impl FnOnce(&mut OpenEdit)) -> Result<()> {
-        change(self.edit.get_or_insert_default());
-        Ok(())
+    /// The room for requests of changes.
+    #[inline]
+    fn requests(&mut self) -> &mut Requests {
+        self.requests.get_or_insert_with(|| Requests::new(self.instance))
+    }
+
+    /// Takes the requests out of the graph.
+    #[inline]
+    fn take_requests(&mut self) -> Box<Requests> {
+        self.requests.take().unwrap_or_else(|| Requests::new(self.instance))
+    }
+
+    /// Requests changes in the edit whose closure is running.
+    pub(super) fn request(&mut self, batch: Batch) {
+        self.requests().batch.append(batch);
     }
 
     /// Requests that the nodes that mention a param get its value.
     #[inline]
     fn request_param(&mut self, param: usize) {
-        if let Some(open) = &mut self.edit
-            && let Some(word) = open.params.words.get_mut(param / 64)
+        if let Some(requests) = &mut self.requests
+            && let Some(word) = requests.params.words.get_mut(param / 64)
         {
             *word |= 1 << (param % 64);
         } else {
@@ -134,46 +166,62 @@ impl Graph {
 
     #[cold]
     fn request_first(&mut self, param: usize) {
-        self.edit.get_or_insert_default().params.insert(param);
+        self.requests().params.insert(param);
     }
 
     /// Returns the error of a change. If an edit requested that, the edit will fail, too.
+    #[cold]
     pub(in crate::graph) fn refuse(&mut self, error: Error) -> Result<()> {
-        if self.half_edited.is_open()
-            && let Some(open) = &mut self.edit
-        {
-            open.refused.get_or_insert_with(|| error.clone().into());
+        if let Ok(true) = self.is_in_edit() {
+            self.requests().refused.get_or_insert_with(|| error.clone().into());
         }
         Err(error)
     }
-
-    /// Takes the changes out of an edit, for which no more can be requested then.
-    #[inline]
-    fn close(&mut self) -> Box<OpenEdit> {
-        self.finish(Edit::Open);
-        self.edit.take().unwrap_or_default()
-    }
 }
 
-/// Undoes a change that fails or panics: the params get their values back. Nothing unsafe relies on it.
-struct Undo<'a, G, F: FnOnce(&mut G)> {
+/// A change that runs code of the user and has not ended: if it fails or panics, `undo` gives the params their values
+/// back. It does so in the graph that it began with, and in no other one that took its place.
+struct Running<'a, G, I, U>
+where
+    I: Fn(&mut G) -> &mut Graph,
+    U: FnMut(&mut G),
+{
     graph: &'a mut G,
-    undo: Option<F>,
+    inner: I,
+    instance: Instance,
+    undo: U,
 }
 
-impl<G, F: FnOnce(&mut G)> Undo<'_, G, F> {
-    /// Leaves the change as it is.
+impl<G, I, U> Running<'_, G, I, U>
+where
+    I: Fn(&mut G) -> &mut Graph,
+    U: FnMut(&mut G),
+{
     #[inline]
-    fn leave(mut self) {
-        self.undo = None;
+    fn inner(&mut self) -> &mut Graph {
+        (self.inner)(self.graph)
+    }
+
+    /// Ends a change that has succeeded. The room for requests is left for the next one.
+    #[inline]
+    fn succeed(mut self, requests: Box<Requests>) {
+        self.inner().requests = Some(requests);
         std::mem::forget(self);
     }
 }
 
-impl<G, F: FnOnce(&mut G)> Drop for Undo<'_, G, F> {
+impl<G, I, U> Drop for Running<'_, G, I, U>
+where
+    I: Fn(&mut G) -> &mut Graph,
+    U: FnMut(&mut G),
+{
     fn drop(&mut self) {
-        if let Some(undo) = self.undo.take() {
-            undo(self.graph);
+        leave_edit();
+        let inner = (self.inner)(self.graph);
+        if inner.instance == self.instance {
+            inner.requests = None;
+            inner.close();
+            (self.undo)(self.graph);
         }
     }
 }
@@ -191,26 +239,32 @@ pub fn edit_nodes<G, R: EditResult>(
 ) -> Result<()> {
     run(
         graph,
-        || inner,
+        inner,
         change,
         |_| (),
-        |graph, open| commit(inner(graph), EDIT, &mut open.batch),
+        |graph, requests| commit_requests(inner(graph), EDIT, requests),
     )
 }
 
-/// As [`edit_nodes`], of a graph with params. `undo` gives all params the values that they have now.
+/// As [`edit_nodes`], of a graph with params. `params` are copies of their values, and `exchange` exchanges others and
+/// those of the graph, without running code of the user.
 ///
 /// # Errors
 /// As [`Graph::edit`].
 #[inline]
-pub fn edit<G, R: EditResult>(
+pub fn edit<G: ParamGraph, R: EditResult, P>(
     graph: &mut G,
-    parts: impl Fn() -> EditedGraph<G> + Copy,
     change: impl FnOnce(&mut G) -> R,
-    undo: impl FnOnce(&mut G),
+    mut params: P,
+    exchange: impl Fn(&mut G, &mut P),
 ) -> Result<()> {
-    let inner = || parts().graph_mut;
-    run(graph, inner, change, undo, |graph, open| make(graph, parts, EDIT, open))
+    run(
+        graph,
+        |graph| graph.graph_mut(Only(PhantomData)),
+        change,
+        |graph| exchange(graph, &mut params),
+        |graph, requests| make(graph, EDIT, requests),
+    )
 }
 
 /// The name of edits in messages.
@@ -223,42 +277,42 @@ const EDIT: &str = "edit";
 #[inline]
 fn run<G, R: EditResult>(
     graph: &mut G,
-    inner: impl Fn() -> fn(&mut G) -> &mut Graph,
+    inner: impl Fn(&mut G) -> &mut Graph,
     change: impl FnOnce(&mut G) -> R,
-    undo: impl FnOnce(&mut G),
-    make: impl FnOnce(&mut G, &mut OpenEdit) -> Result<()>,
+    undo: impl FnMut(&mut G),
+    make: impl FnOnce(&mut G, &mut Requests) -> Result<()>,
 ) -> Result<()> {
-    let is_part = inner()(graph).half_edited.is_open(); // of an edit around this one, which makes the changes
-    if !is_part {
-        inner()(graph).begin(Edit::Open);
+    if inner(graph).is_in_edit()? {
+        // It is a part of the edit around it, which makes the changes.
+        let result = change(graph);
+        return if result.is_ok() {
+            Ok(())
+        } else {
+            refuse(inner(graph), result)
+        };
     }
-    let undo = Undo {
+    let instance = inner(graph).open();
+    let mut edit = Running {
         graph,
-        undo: (!is_part).then_some(|graph: &mut G| {
-            inner()(graph).close();
-            undo(graph);
-        }),
+        inner,
+        instance,
+        undo,
     };
-    let result = change(undo.graph);
+    let result = change(edit.graph);
+    leave_edit();
+    if edit.inner().instance != instance {
+        return Err(swapped(edit.inner()));
+    }
     if !result.is_ok() {
-        return refuse(inner()(undo.graph), result);
+        return refuse(edit.inner(), result);
     }
-    if is_part {
-        return Ok(());
+    edit.inner().close();
+    let mut requests = edit.inner().take_requests();
+    if let Some(error) = requests.refused.take() {
+        return Err(*error);
     }
-    if !inner()(undo.graph).half_edited.is_open() {
-        return Err(Error::Unsupported {
-            site: inner()(undo.graph).site(),
-            message: "another graph took the place of this one while it was edited",
-        });
-    }
-    let mut open = inner()(undo.graph).close();
-    if open.refused.is_some() {
-        return open.refusal();
-    }
-    make(undo.graph, &mut open)?;
-    inner()(undo.graph).edit = Some(open);
-    undo.leave();
+    make(edit.graph, &mut requests)?;
+    edit.succeed(requests);
     Ok(())
 }
 
@@ -268,82 +322,98 @@ fn refuse(graph: &mut Graph, result: impl EditResult) -> Result<()> {
     result.error().map_or(Ok(()), |error| graph.refuse(error))
 }
 
+/// The error of changes of another graph than this one.
+#[cold]
+fn swapped(graph: &Graph) -> Error {
+    Error::Unsupported {
+        site: graph.site(),
+        message: "another graph took the place of this one while it was edited",
+    }
+}
+
 /// Gives a param, which has this number and name, another value, and changes the nodes that mention it; in an edit,
-/// when that ends. `exchange` exchanges the value in the graph and another one.
+/// when that ends. `exchange` exchanges the value in the graph and another one, without running code of the user.
 ///
 /// # Errors
 /// As [`Graph::update`].
 #[inline]
-pub fn set_param<G, T>(
+pub fn set_param<G: ParamGraph, T>(
     graph: &mut G,
-    parts: impl Fn() -> EditedGraph<G> + Copy,
     (param, name): (usize, &'static str),
     mut value: T,
     exchange: impl Fn(&mut G, &mut T),
 ) -> Result<()> {
-    exchange(graph, &mut value);
-    if (parts().graph)(graph).half_edited.is_open() {
-        (parts().graph_mut)(graph).request_param(param);
+    if graph.graph(Only(PhantomData)).is_in_edit()? {
+        exchange(graph, &mut value);
+        graph.graph_mut(Only(PhantomData)).request_param(param);
         return Ok(());
     }
-    set_param_now(graph, parts, param, name, value, exchange)
+    set_param_now(graph, param, name, value, exchange)
 }
 
-/// As [`set_param`], outside of an edit. The values were exchanged already.
-fn set_param_now<G, T>(
+/// As [`set_param`], outside of an edit.
+fn set_param_now<G: ParamGraph, T>(
     graph: &mut G,
-    parts: impl Fn() -> EditedGraph<G> + Copy,
     param: usize,
     name: &'static str,
     mut value: T,
     exchange: impl Fn(&mut G, &mut T),
 ) -> Result<()> {
-    let undo = Undo {
+    let instance = graph.graph(Only(PhantomData)).instance;
+    exchange(graph, &mut value);
+    let mut set = Running {
         graph,
-        undo: Some(|graph: &mut G| exchange(graph, &mut value)),
+        inner: |graph: &mut G| graph.graph_mut(Only(PhantomData)),
+        instance,
+        undo: |graph: &mut G| exchange(graph, &mut value),
     };
-    let mut open = (parts().graph_mut)(undo.graph).edit.take().unwrap_or_default();
-    open.params.insert(param);
-    make(undo.graph, parts, name, &mut open)?;
-    (parts().graph_mut)(undo.graph).edit = Some(open);
-    undo.leave();
+    let mut requests = set.inner().take_requests();
+    requests.params.insert(param);
+    make(set.graph, name, &mut requests)?;
+    set.succeed(requests);
     Ok(())
 }
 
 /// Makes the changes of an edit, and those of the nodes that mention its params. `what` names them in messages.
 #[inline]
-fn make<G>(graph: &mut G, parts: impl Fn() -> EditedGraph<G>, what: &'static str, open: &mut OpenEdit) -> Result<()> {
-    let parts = parts();
-    let OpenEdit {
+fn make<G: ParamGraph>(graph: &mut G, what: &'static str, requests: &mut Requests) -> Result<()> {
+    let inner = graph.graph(Only(PhantomData));
+    if inner.instance != requests.instance {
+        return Err(swapped(inner));
+    }
+    let Requests {
         batch,
         params,
-        plain_uses,
+        direct_uses,
         ..
-    } = open;
-    let inner = (parts.graph)(graph);
+    } = requests;
     // After a change that failed half-way, nodes are made anew, also with the values that they have.
-    let is_whole = inner.half_edited.is_empty();
+    let is_whole = inner.is_whole();
     params.take_each(|param| {
         if is_whole
-            && let Some(plain) = (parts.plain)(graph, param)
-            && plain_uses.put(inner, &mut batch.values, param, plain)
+            && let Some(direct) = graph.direct(param)
+            && direct_uses.put(inner, &mut batch.values, param, direct)
         {
             return Ok(());
         }
-        declare(graph, inner, parts.change, param, batch)
+        declare(graph, inner, param, batch)
     })?;
-    commit((parts.graph_mut)(graph), what, batch)
+    commit_requests(graph.graph_mut(Only(PhantomData)), what, requests)
 }
 
 /// Requests the changes of the nodes that mention a param, as they are declared. This is apart from the loop over
 /// params, which is short without it.
 #[inline(never)]
-fn declare<G>(
-    graph: &G,
-    inner: &Graph,
-    change: fn(&G, &mut Update<'_>, usize) -> Result<()>,
-    param: usize,
-    batch: &mut Batch,
-) -> Result<()> {
-    collect(inner, batch, |update| change(graph, update, param))
+fn declare<G: ParamGraph>(graph: &G, inner: &Graph, param: usize, batch: &mut Batch) -> Result<()> {
+    collect(inner, batch, |update| graph.change(update, param))
+}
+
+/// Makes the changes of a graph that were requested, all or none.
+#[inline]
+fn commit_requests(graph: &mut Graph, what: &'static str, requests: &mut Requests) -> Result<()> {
+    // Nothing else stops an implementation of `ParamGraph` from returning one graph first, and then another one.
+    if graph.instance != requests.instance {
+        return Err(swapped(graph));
+    }
+    commit(graph, what, &mut requests.batch)
 }

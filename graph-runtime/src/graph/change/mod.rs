@@ -2,10 +2,11 @@
 
 pub(crate) mod edit;
 mod update_copy;
+mod rebind;
 pub(crate) mod direct_param;
 pub(crate) mod update;
 mod commit;
-pub(crate) mod enable;
-mod rebind;
+mod enable;
+mod rebind_checks;
 pub(crate) mod batch;
 pub(crate) mod state;

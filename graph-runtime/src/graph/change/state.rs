@@ -1,135 +1,180 @@
-//! Changes of a built graph in place. After one that failed half-way, the graph does not launch.
+//! The state of a built graph between changes: whether its device runs what its program says.
 
 use crate::backend::executable::CAPTURED;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::graph::Graph;
+use std::cell::Cell;
+use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A change of nodes in place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Edit {
-    /// A [`Graph::update`] of this name.
-    Update(&'static str),
-    /// An update of nothing but values, which is being made.
-    Values,
-    /// A recording of a captured graph again.
-    Recording,
-    /// A [`Graph::edit`] whose closure is running.
-    Open,
-    /// A [`Graph::rebind`] of this resource.
-    Rebind(usize),
-    /// A [`Graph::update_from`] a definition.
-    Replace,
-    /// A capture that another thread made while the graph was launched: it took the launch. This never ends.
+/// Whether the device runs the nodes of a graph as its program says. Launches need [`State::Whole`].
+///
+/// A change leaves this state before it touches the device or runs code of the user in between, and returns to it when
+/// the device has taken all of it. So a panic of that code leaves a graph that does not launch.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// The device runs what the program says.
+    Whole,
+    /// The closure of an edit is running, or was when the graph was swapped out of it; with the state before the edit.
+    Open(Option<Broken>),
+    /// A change has begun and not ended. The next change that succeeds mends that.
+    Broken(Broken),
+    /// A capture that another thread made while the graph was launched took the launch. This never ends.
     Captured,
 }
 
-/// The edits that have begun and not ended.
-#[derive(Debug, Default)]
-pub(crate) struct HalfEdited {
-    /// Whether [`Edit::Open`] is among them. It and [`Edit::Values`] begin and end with every edit, so this is cheap.
-    open: bool,
-    /// Whether [`Edit::Values`] is among them.
-    values: bool,
-    others: Vec<Edit>,
+/// The change that has begun and not ended, or the first of several.
+#[derive(Debug)]
+pub(crate) struct Broken {
+    /// The name of the change.
+    pub(super) what: &'static str,
+    /// The nodes that the device may run otherwise than the program says. (All, if the executable graph is stale.)
+    pub(super) nodes: Vec<usize>,
 }
 
-impl HalfEdited {
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        !self.open && !self.values && self.others.is_empty()
+impl State {
+    /// The nodes that the device may run otherwise than the program says.
+    pub(super) fn broken_nodes(&self) -> &[usize] {
+        match self {
+            State::Broken(broken) => &broken.nodes,
+            State::Whole | State::Open(_) | State::Captured => &[],
+        }
     }
+}
 
-    /// Whether the closure of an edit is running.
-    #[inline]
-    pub(crate) fn is_open(&self) -> bool {
-        self.open
-    }
+/// The number of a built graph, which no other one has: not the one that takes its place by an update from a
+/// definition, nor one that is swapped with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Instance(u64);
 
-    /// The edit to report, if there is one.
-    pub(crate) fn first(&self) -> Option<Edit> {
-        let others = self.others.first().copied();
-        others
-            .or(self.values.then_some(Edit::Values))
-            .or(self.open.then_some(Edit::Open))
-    }
+impl Instance {
+    /// No graph has this number.
+    const NONE: Self = Self(0);
 
-    /// Whether another thread's capture has taken a launch.
-    pub(crate) fn is_captured(&self) -> bool {
-        self.others.contains(&Edit::Captured)
+    pub(crate) fn next() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self(LAST.fetch_add(1, Ordering::Relaxed) + 1)
     }
+}
+
+thread_local! {
+    /// The graph whose edit has its closure running on this thread. A graph that is open, but not this one, has been
+    /// swapped out of its edit.
+    static EDITED: Cell<Instance> = const { Cell::new(Instance::NONE) };
 }
 
 impl Graph {
-    /// Begins an edit: launches are refused until [`Graph::finish`].
+    /// Returns whether a change is a part of an edit, which makes it when its closure has returned.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the edit of another graph is running, which could not undo this change, or if this
+    /// graph was swapped out of its edit; [`Error::Stream`] if no change can mend the graph.
     #[inline]
-    pub(crate) fn begin(&mut self, edit: Edit) {
-        let half_edited = &mut self.half_edited;
-        match edit {
-            Edit::Open => half_edited.open = true,
-            Edit::Values => half_edited.values = true,
-            Edit::Update(_) | Edit::Recording | Edit::Rebind(_) | Edit::Replace | Edit::Captured => {
-                if !half_edited.others.contains(&edit) {
-                    half_edited.others.push(edit);
-                }
-            }
-        }
-    }
-
-    /// Ends an edit that has succeeded.
-    #[inline]
-    pub(crate) fn finish(&mut self, edit: Edit) {
-        let half_edited = &mut self.half_edited;
-        match edit {
-            Edit::Open => half_edited.open = false,
-            Edit::Values => half_edited.values = false,
-            Edit::Update(_) | Edit::Recording | Edit::Rebind(_) | Edit::Replace | Edit::Captured => {
-                half_edited.others.retain(|&other| other != edit);
-            }
-        }
-    }
-
-    /// Ends all updates, since all nodes are now as the program says.
-    #[inline]
-    pub(crate) fn finish_updates(&mut self) {
-        self.finish(Edit::Values);
-        let others = &mut self.half_edited.others;
-        if !others.is_empty() {
-            others.retain(|edit| !matches!(edit, Edit::Update(_)));
+    pub(in crate::graph) fn is_in_edit(&self) -> Result<bool> {
+        let edited = EDITED.get();
+        match self.state {
+            State::Whole if edited == Instance::NONE => Ok(false),
+            State::Open(_) if edited == self.instance => Ok(true),
+            State::Whole | State::Open(_) | State::Broken(_) | State::Captured => self.check_outside(edited),
         }
     }
 
     #[cold]
-    pub(crate) fn refusal(&self) -> Error {
-        // Without a half-made edit, nobody asks.
-        match self.half_edited.first().unwrap_or(Edit::Values) {
-            Edit::Update(what) => Error::HalfUpdated {
+    fn check_outside(&self, edited: Instance) -> Result<bool> {
+        match self.state {
+            State::Open(_) | State::Captured => Err(self.refusal()),
+            State::Whole | State::Broken(_) if edited == Instance::NONE => Ok(false),
+            State::Whole | State::Broken(_) => Err(Error::Unsupported {
                 site: self.site(),
-                what,
-            },
-            // The driver's refusal is undone, or named; this is after a panic.
-            Edit::Values => Error::HalfUpdated {
-                site: self.site(),
-                what: "values",
-            },
-            Edit::Recording => Error::HalfUpdated {
-                site: self.site(),
-                what: "record_again",
-            },
-            Edit::Open => Error::Unsupported {
-                site: self.site(),
-                message: "the graph is being edited, and can be launched when `edit` has returned",
-            },
-            Edit::Rebind(resource) => Error::HalfRebound {
-                site: self.site().at_memory(&self.draft.resources[resource].name),
-            },
-            Edit::Replace => Error::HalfUpdated {
-                site: self.site(),
-                what: "the whole graph",
-            },
-            Edit::Captured => Error::Stream {
-                site: self.site(),
-                message: CAPTURED,
-            },
+                message: "the edit of another graph is running on this thread, and it makes changes of that graph only",
+            }),
         }
     }
+
+    /// As [`Graph::is_in_edit`], for changes that are no part of an edit.
+    pub(in crate::graph) fn check_no_edit(&mut self) -> Result<()> {
+        if self.is_in_edit()? {
+            return self.refuse(self.refusal());
+        }
+        Ok(())
+    }
+
+    /// As [`Graph::check_no_edit`], for what makes another graph of this one. That mends a graph that was swapped out
+    /// of an edit, whose params are not those of its nodes.
+    pub(in crate::graph) fn check_replaceable(&mut self) -> Result<()> {
+        if matches!(self.state, State::Open(_)) && EDITED.get() == Instance::NONE {
+            return Ok(());
+        }
+        self.check_no_edit()
+    }
+
+    /// Begins an edit, whose closure runs next on this thread.
+    #[inline]
+    pub(super) fn open(&mut self) -> Instance {
+        if !self.is_whole() {
+            let State::Broken(broken) = mem::replace(&mut self.state, State::Whole) else {
+                return self.instance; // `is_in_edit` has refused the others
+            };
+            self.state = State::Open(Some(broken));
+        } else {
+            self.state = State::Open(None);
+        }
+        EDITED.set(self.instance);
+        self.instance
+    }
+
+    /// Ends the closure of an edit of this graph.
+    #[inline]
+    pub(super) fn close(&mut self) {
+        if let State::Open(before) = &mut self.state {
+            self.state = before.take().map_or(State::Whole, State::Broken);
+        }
+    }
+
+    /// Begins a change that the device takes in several steps. Until [`Graph::mend`], the graph does not launch.
+    /// Returns the state before.
+    pub(in crate::graph) fn begin_change(&mut self, what: &'static str, nodes: Vec<usize>) -> State {
+        let what = match &self.state {
+            State::Broken(before) => before.what,
+            State::Whole | State::Open(_) | State::Captured => what,
+        };
+        mem::replace(&mut self.state, State::Broken(Broken { what, nodes }))
+    }
+
+    /// Ends all changes that have begun: the device runs what the program says.
+    pub(in crate::graph) fn mend(&mut self) {
+        self.state = State::Whole;
+    }
+
+    #[inline]
+    pub(in crate::graph) fn is_whole(&self) -> bool {
+        matches!(self.state, State::Whole)
+    }
+
+    /// The reason why the graph does not launch.
+    #[cold]
+    pub(in crate::graph) fn refusal(&self) -> Error {
+        let site = self.site();
+        let message = match &self.state {
+            State::Broken(Broken { what, .. }) => return Error::HalfUpdated { site, what },
+            State::Captured => {
+                return Error::Stream {
+                    site,
+                    message: CAPTURED,
+                };
+            }
+            State::Open(_) if EDITED.get() != self.instance => {
+                "the graph was swapped with another one while it was edited; update it from a definition"
+            }
+            // Nobody asks for the reason of a whole graph.
+            State::Open(_) | State::Whole => "the graph is being edited, and can be launched when `edit` has returned",
+        };
+        Error::Unsupported { site, message }
+    }
+}
+
+/// Ends the closure of the edit that is running on this thread, if there is one.
+#[inline]
+pub(super) fn leave_edit() {
+    EDITED.set(Instance::NONE);
 }

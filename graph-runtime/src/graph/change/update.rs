@@ -4,13 +4,11 @@ use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::graph::change::batch::{Batch, Change, ChosenLaunch, launch_of};
 use crate::graph::change::commit::commit;
-use crate::graph::change::{enable, rebind};
+use crate::graph::change::enable;
 use crate::graph::node::NodeId;
 use crate::kernel::source::resolve;
 use crate::kernel::{ArgumentKind, Callee, Dimensions, KernelCall, KernelFacts, Launch, launch_mistake};
-use crate::ownership::block::{Shareable, SharedMemory};
 use crate::program::{Argument, ChangedValue, Difference, KernelOp, Op, Work};
-use crate::shape::place::Place;
 use graph_plan::{Code, Diagnostic, LaunchConfig, Subject};
 use std::cell::Cell;
 
@@ -109,7 +107,7 @@ impl Update<'_> {
     fn takes_values(&self, node: usize) -> bool {
         // A node with a handle's dimensions has others than its declaration. After a change that failed half-way,
         // nodes are made anew, also with the values that they have.
-        let is_plain = self.graph.chosen.is_empty() && self.graph.half_edited.is_empty();
+        let is_plain = self.graph.chosen.is_empty() && self.graph.is_whole();
         is_plain && self.batch.launches.is_empty() && self.batch.work.iter().all(|change| change.node != node)
     }
 
@@ -212,8 +210,13 @@ impl Update<'_> {
     /// The errors of [`NodeHandle::set_enabled`](crate::NodeHandle::set_enabled). The graph is then unchanged.
     pub fn set_enabled(&mut self, node: NodeId, enabled: bool) -> Result<()> {
         let index = self.graph.check_node(node)?;
-        enable::check_kind(self.graph, index)?;
-        self.batch.enable(index, enabled);
+        self.enable(index, enabled)
+    }
+
+    /// Requests that a node runs, or does not.
+    pub(in crate::graph) fn enable(&mut self, node: usize, enabled: bool) -> Result<()> {
+        enable::check_kind(self.graph, node)?;
+        self.batch.enable(node, enabled);
         Ok(())
     }
 
@@ -239,18 +242,6 @@ impl Update<'_> {
     pub(in crate::graph) fn choose(&mut self, node: usize, chosen: ChosenLaunch) -> Result<()> {
         check_choice(self.graph, node)?;
         self.batch.launch(node, chosen);
-        Ok(())
-    }
-
-    /// Replaces memory that the graph shares: see [`Graph::rebind`].
-    ///
-    /// # Errors
-    /// The errors of [`Graph::rebind`]. The graph is then unchanged.
-    pub fn rebind<B: Shareable>(&mut self, place: &Place<B::Shape, B::Memory>, buffer: &B) -> Result<()> {
-        let memory = SharedMemory::of(buffer);
-        let lengths = (*memory.lengths(), place.lengths);
-        rebind::check_alone(self.graph, place.span, &memory, lengths)?;
-        self.batch.rebind(place.span.resource, memory);
         Ok(())
     }
 
@@ -392,12 +383,14 @@ pub(crate) fn update(
     what: &'static str,
     f: impl FnOnce(&mut Update<'_>) -> Result<()>,
 ) -> Result<()> {
+    let is_part = graph.is_in_edit()?;
     let mut batch = Batch::default();
     match collect(graph, &mut batch, f) {
-        Ok(()) if !graph.half_edited.is_open() => commit(graph, what, &mut batch),
-        Ok(()) => graph.request(|open| open.batch.append(batch)),
-        Err(error) => graph.refuse(error),
+        Ok(()) if is_part => graph.request(batch),
+        Ok(()) => return commit(graph, what, &mut batch),
+        Err(error) => return graph.refuse(error),
     }
+    Ok(())
 }
 
 /// Adds the changes that `f` requests to a batch.

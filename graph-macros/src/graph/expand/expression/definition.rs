@@ -8,7 +8,7 @@ use crate::graph::expand::interface::{Bodies, implementation};
 use crate::graph::expand::names::{Source, copy};
 use crate::graph::expand::types::{children, expression_child, expression_param};
 use crate::graph::expand::types::{nodes_field, place_type, resource_type};
-use crate::graph::expand::update::{edited, setter};
+use crate::graph::expand::update::{param_graph_of, setter};
 use crate::graph::resolve::{Graph, params};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -28,14 +28,13 @@ pub(super) fn definitions(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let setters = (0..graph.params.len()).filter(|_| bodies == Bodies::Real);
     let setters = setters.map(|param| setter(graph, param));
     let changes = (0..graph.params.len()).map(|param| change(graph, param));
-    let edited = (bodies == Bodies::Real && !graph.params.is_empty()).then(|| edited(graph, changes, Vec::new()));
+    let param_graph = (bodies == Bodies::Real).then(|| param_graph_of(graph, changes, &[]));
     let new = new(graph);
     let methods = implementation(
         graph,
         quote! {
             #new
             #(#setters)*
-            #edited
 
             /// The graph as data: nodes, what they touch, the edges that are lowered, levels.
             pub fn plan(&self) -> __g::Plan { #plan }
@@ -51,6 +50,7 @@ pub(super) fn definitions(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
             #handles
             #params
             #methods
+            #param_graph
             #parts
         }
     }
@@ -97,7 +97,7 @@ fn new(graph: &Graph<'_>) -> TokenStream {
 fn change(graph: &Graph<'_>, param: usize) -> Option<TokenStream> {
     let affected = (0..graph.nodes.len()).filter(|&node| params(graph, graph.nodes[node]).contains(&param));
     let affected: Vec<usize> = affected.collect();
-    let this = Source::Field(Ident::new("graph", Span::call_site()));
+    let this = Source::Field(Ident::new("self", Span::call_site()));
     let values = graph.params.iter().map(|other| copy(&other.name, &this));
     let changes = affected.iter().map(|&node| {
         let change = quote! {
@@ -120,7 +120,7 @@ fn change(graph: &Graph<'_>, param: usize) -> Option<TokenStream> {
     (!affected.is_empty()).then(|| {
         quote! {{
             let values = (#(#values,)*);
-            let nodes = &mut *::core::cell::RefCell::borrow_mut(&graph.__nodes);
+            let nodes = &mut *::core::cell::RefCell::borrow_mut(&self.__nodes);
             #(#changes)*
             ::core::result::Result::Ok(())
         }}

@@ -1,11 +1,11 @@
-//! Makes the executable graph anew after a change that CUDA does not make in place: to a copy of rows that lie apart,
+//! Instantiates a graph again after a change that CUDA does not make in place: to a copy of rows that lie apart,
 //! to a copy that now uses memory of another kind (of a pool, or of `cuMemAlloc`), or to all of a captured graph.
 
 use crate::backend::cuda::CudaExecutable;
 use crate::backend::cuda::OWN;
 use crate::backend::cuda::attribute;
-use crate::driver::{CUgraph, CUgraphNode, RelaxedCapture};
-use crate::error::{At, Error, Result, Site};
+use crate::driver::RelaxedCapture;
+use crate::error::{At, Result, Site};
 use crate::program::capture::CaptureCall;
 use crate::program::host::refuse_in_host_function;
 use crate::program::{Op, Program, Work};
@@ -13,44 +13,9 @@ use graph_plan::Draft;
 use std::ptr;
 
 impl CudaExecutable {
-    /// Makes later launches run `nodes` with their memory where that is now. If CUDA refuses to change one in place,
-    /// waits for launches in flight and instantiates the graph again.
-    pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
-        if let Some(call) = program.whole_capture() {
-            // Its addresses are in the recorded work, so instantiating it again would not do.
-            return match nodes.is_empty() && !self.stale {
-                true => Ok(()),
-                false => self.record_again(draft, program, 0, call),
-            };
-        }
-        let graph = || Site::graph(&draft.name);
-        if let Some(&first) = nodes.first() {
-            self.prepared.clear(); // they know nothing but other values
-            self.cuda.bind().at(|| graph().at_node(&draft.nodes[first].name))?;
-            self.sweep_textures();
-        }
-        for &node in nodes {
-            if self.stale {
-                break;
-            }
-            match &program.ops[node] {
-                Op::Work(Work::Memcpy(copy)) if !self.adder.changes_in_place(copy) => self.stale = true,
-                Op::Work(Work::Memcpy(_)) => match self.apply(draft, program, node) {
-                    Err(error) if is_refusal(&error) => self.stale = true,
-                    applied => applied?,
-                },
-                Op::Work(_) | Op::Structure(_) | Op::External(_) => self.apply(draft, program, node)?,
-            }
-        }
-        if self.stale {
-            self.renew(draft, program)?;
-        }
-        Ok(())
-    }
-
     /// Instantiates the graph again, from the current program and memory. After an error, this must succeed before the
     /// next launch.
-    pub(in crate::backend::cuda) fn renew(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+    pub(in crate::backend::cuda) fn instantiate_again(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let _relaxed = RelaxedCapture::enter();
         self.discard(draft)?;
@@ -59,15 +24,14 @@ impl CudaExecutable {
             // SAFETY: facts 1, 2 and 5 of `CudaExecutable`: `nodes[node]` is the program's node, of the same kind.
             unsafe { self.adder.move_node(self.nodes[node], program, node) }.at(site)?;
         }
-        self.instantiate_again(draft, program)?;
+        self.instantiate_anew(draft, program)?;
         self.sweep_textures();
         self.stale = false;
-        let renewed = (0..program.ops.len()).try_for_each(|node| match &program.ops[node] {
-            // `move_node` has changed these in the graph itself.
-            Op::Work(Work::Memcpy(_)) => Ok(()),
-            Op::Work(_) | Op::Structure(_) | Op::External(_) => self.apply(draft, program, node),
-        });
-        let ready = renewed.and_then(|()| self.make_ready(draft, program));
+        // `move_node` has changed copies in the graph itself.
+        let is_copy = |node: usize| matches!(program.ops[node], Op::Work(Work::Memcpy(_)));
+        let mut others = (0..program.ops.len()).filter(|&node| !is_copy(node));
+        let applied = others.try_for_each(|node| self.apply_node(draft, program, node));
+        let ready = applied.and_then(|()| self.make_ready(draft, program));
         self.stale = ready.is_err();
         ready
     }
@@ -95,29 +59,11 @@ impl CudaExecutable {
         let _ = unsafe { self.cuda.api().destroy(old) };
         if !updated {
             self.discard(draft)?;
-            self.instantiate_again(draft, program)?;
+            self.instantiate_anew(draft, program)?;
             self.make_ready(draft, program)?;
         }
         self.stale = false;
         self.clear_retired(node).at(graph)
-    }
-
-    /// Makes later launches run the nodes of `new`, whose nodes of the program are `nodes`. Returns false if CUDA does
-    /// not change the executable graph into that. Launches in flight do not change (D1).
-    pub(in crate::backend::cuda) fn update(&self, draft: &Draft, new: CUgraph, nodes: &[CUgraphNode]) -> Result<bool> {
-        let graph = || Site::graph(&draft.name);
-        announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().update).at(graph)?;
-        // SAFETY: fact 1 of `CudaExecutable`; `new` was captured in this context, and lives.
-        match unsafe { self.cuda.api().update(self.exec, new) } {
-            Ok(()) => Ok(true),
-            Err(failed) if failed.is_refusal() => {
-                let found = nodes.iter().position(|&node| !node.is_null() && node == failed.node);
-                let (reason, node) = (failed.reason, found.map_or("", |node| &draft.nodes[node].name));
-                announce!(self.cuda, debug, graph = %draft.name, reason, node, "not updated in place").at(graph)?;
-                Ok(false)
-            }
-            Err(failed) => Err(failed.error).at(graph),
-        }
     }
 
     /// Destroys the executable graph, if there is one, when no launch is in flight. The context is current afterwards.
@@ -144,7 +90,7 @@ impl CudaExecutable {
     }
 
     /// Makes the executable graph after [`CudaExecutable::discard`].
-    fn instantiate_again(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+    fn instantiate_anew(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         announce!(self.cuda, trace, graph = %draft.name, "{}", self.cuda.api().names().instantiate).at(graph)?;
         // SAFETY: fact 1 of `CudaExecutable`.
@@ -183,10 +129,4 @@ impl CudaExecutable {
         // SAFETY: fact 1 of `CudaExecutable`.
         unsafe { self.cuda.api().upload(self.exec, self.stream) }.at(graph)
     }
-}
-
-/// Whether the error is the one by which CUDA refuses to change a node in place.
-fn is_refusal(error: &Error) -> bool {
-    const INVALID_VALUE: u32 = 1;
-    matches!(error, Error::Cuda { source, .. } if source.code() == INVALID_VALUE)
 }

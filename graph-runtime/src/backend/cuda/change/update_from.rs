@@ -70,30 +70,58 @@ impl CudaExecutable {
         if !old.update(draft, self.graph, &self.nodes)? {
             return Ok(false);
         }
-        let is_origin = old.origin.is_none();
-        self.exec = mem::replace(&mut old.exec, ptr::null_mut());
-        self.origin = old.origin.take().or_else(|| {
+        let handover = Handover::begin(self, old);
+        handover.new.make_ready(draft, blueprint.program)?;
+        handover.keep();
+        Ok(true)
+    }
+
+    /// Makes the executable graph anew if a failed [`CudaExecutable::update_from`] may have changed it.
+    pub(crate) fn restore(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        if !self.stale {
+            return Ok(());
+        }
+        self.instantiate_again(draft, program)
+    }
+}
+
+/// An executable graph that `new` has taken from `old`, with the graph that it was instantiated from. Unless `new`
+/// keeps it, `old` gets it back, also if code of the user panics, and instantiates its own graph again before it
+/// launches.
+struct Handover<'a> {
+    new: &'a mut CudaExecutable,
+    old: &'a mut CudaExecutable,
+    /// Whether the executable graph was instantiated from the graph of `old`.
+    is_from_old: bool,
+}
+
+impl<'a> Handover<'a> {
+    fn begin(new: &'a mut CudaExecutable, old: &'a mut CudaExecutable) -> Self {
+        let is_from_old = old.origin.is_none();
+        mem::swap(&mut new.exec, &mut old.exec);
+        new.origin = old.origin.take().or_else(|| {
             Some(Origin {
                 graph: mem::replace(&mut old.graph, ptr::null_mut()),
                 nodes: mem::take(&mut old.nodes),
             })
         });
-        let ready = self.make_ready(draft, blueprint.program);
-        if ready.is_err()
-            && is_origin
-            && let Some(origin) = self.origin.take()
-        {
-            // `exec` is destroyed with `self`, and the old graph is instantiated again.
-            (old.graph, old.nodes) = (origin.graph, origin.nodes);
-        }
-        ready.map(|()| true)
+        Self { new, old, is_from_old }
     }
 
-    /// Makes the executable graph anew if a failed [`CudaExecutable::update_from`] may have changed it.
-    pub(crate) fn restore(&mut self, draft: &Draft, program: &Program) -> Result<()> {
-        match self.stale {
-            true => self.renew(draft, program),
-            false => Ok(()),
+    fn keep(self) {
+        mem::forget(self);
+    }
+}
+
+impl Drop for Handover<'_> {
+    fn drop(&mut self) {
+        mem::swap(&mut self.new.exec, &mut self.old.exec);
+        self.old.origin = self.new.origin.take();
+        if self.is_from_old
+            && let Some(origin) = self.old.origin.take()
+        {
+            self.old.graph = origin.graph;
+            self.old.nodes = origin.nodes;
         }
     }
 }
