@@ -1,5 +1,6 @@
 //! The promise of `unsafe` nodes in the documentation of what a graph expands to.
 
+use super::expansions::unfolded;
 use super::*;
 use std::collections::BTreeMap;
 
