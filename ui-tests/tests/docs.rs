@@ -1,6 +1,9 @@
 //! The documents, held against the repository: the files that they name exist, their links lead somewhere, and every
 //! code has its entry.
 
+#[path = "../cases/table.rs"]
+mod table;
+
 use graph_runtime::Code;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +29,46 @@ fn every_code_has_its_entry() {
             "`{code}` is not among the codes"
         );
     }
+}
+
+/// An example of `docs/diagnostics.md` that is not compiled is a case of the code's table, and the text after it is what
+/// the table says about it.
+#[test]
+fn the_page_of_diagnostics_quotes_the_cases() {
+    let page = read("docs/diagnostics.md");
+    let mut quoted = 0;
+    for table in table::tables(&root().join("ui-tests/cases")).unwrap() {
+        let heading = format!("\n## {}\n", table.code());
+        let (_, entry) = page.split_once(&heading).expect("an entry for each code");
+        let entry = entry.split("\n## ").next().unwrap();
+        let blocks: Vec<&str> = entry.split("```").skip(1).step_by(2).collect();
+        for pair in blocks.windows(2) {
+            let Some(example) = pair[0].strip_prefix("rs\n") else {
+                continue;
+            };
+            let is_import = |line: &&str| line.starts_with("use graph_runtime::") || line.starts_with("use ui_tests::");
+            let lines: Vec<&str> = example.lines().filter(|line| !is_import(line)).collect();
+            let program = lines.join("\n").trim().to_owned() + "\n";
+            let case = table.cases.iter().find(|case| case.program == program);
+            let case = case.unwrap_or_else(|| panic!("no case of `{}` is\n{program}", table.code()));
+            let messages = case.messages.iter().map(|message| message.text.replace('\n', "\n    "));
+            let text: String = messages.map(|text| format!("error: {text}\n")).collect();
+            assert_eq!(
+                pair[1],
+                format!("text\n{text}"),
+                "{}:{}",
+                table.path.display(),
+                case.line
+            );
+            quoted += 1;
+        }
+    }
+    assert_eq!(
+        quoted,
+        page.matches("\n```rs\n").count(),
+        "each stands before its message"
+    );
+    assert!(quoted > 15, "{quoted} examples");
 }
 
 /// Files in the tour's first columns, below the folder in the table's head, and with their whole path in the text.
