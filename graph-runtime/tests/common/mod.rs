@@ -4,6 +4,7 @@
 pub(crate) mod describe;
 mod kernels;
 pub(crate) mod random;
+mod skipped;
 
 use graph_runtime::cudarc::driver::DeviceRepr;
 use graph_runtime::{CudaStream, Device, DeviceBuffer, Element, EmulatorOptions, Result};
@@ -44,12 +45,13 @@ pub(crate) fn delayed() -> bool {
     std::env::var_os("CUDA_GRAPH_TEST_DELAYS").is_some()
 }
 
-/// The CUDA device, or `None`, said aloud, where the emulator is tested.
+/// The CUDA device, or `None` where the emulator is tested: the test is skipped then, and counted.
 pub(crate) fn cuda_only(test: &str) -> Option<Device> {
     if wants_cuda() {
         return Some(device());
     }
     eprintln!("{test}: skipped, since it needs a CUDA device (CUDA_GRAPH_TEST_DEVICE=cuda)");
+    skipped::count();
     None
 }
 
