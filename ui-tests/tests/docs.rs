@@ -165,3 +165,113 @@ fn has_heading(page: &str, anchor: &str) -> bool {
     });
     anchors.into_iter().any(|found| found == anchor)
 }
+
+/// Each `cargo` command on a page or in a message: packages, tests, programs, features, subcommands and options that it
+/// names are there.
+#[test]
+fn commands_exist() {
+    let mut commands = Vec::new();
+    for file in pages().into_iter().chain(messages()) {
+        let text = fs::read_to_string(&file).unwrap();
+        for rest in text.split("cargo ").skip(1) {
+            let command = rest
+                .split(['`', '"', '#', '|', '\n', '(', ';', ':'])
+                .next()
+                .unwrap()
+                .trim();
+            commands.push((file.clone(), command.trim_end_matches(['.', ',', '-', '>', ' ']).to_owned()));
+        }
+    }
+    let mut found = 0;
+    for (file, command) in &commands {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let mistake = match words.first() {
+            Some(&"xtask") => missing_word(&words[1..], &read("xtask/src/main.rs")),
+            Some(&"cuda-graph") => missing_word(&words[1..], &read("cargo-cuda-graph/src/arguments.rs")),
+            Some(&("test" | "run" | "build" | "check")) => missing_target(&words[1..]),
+            _ => continue, // other tools, or a sentence
+        };
+        assert_eq!(mistake, None, "{}: cargo {command}", file.display());
+        found += 1;
+    }
+    assert!(found > 50, "{found} commands");
+}
+
+/// The pages of the repository and of its packages.
+fn pages() -> Vec<PathBuf> {
+    let folders = root().read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let folders = folders
+        .filter(|folder| folder.join("Cargo.toml").exists())
+        .chain([root()]);
+    let files = folders
+        .chain([root().join("docs")])
+        .flat_map(|folder| folder.read_dir().unwrap());
+    let mut pages: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
+    pages.retain(|file| file.extension().is_some_and(|extension| extension == "md"));
+    pages.sort();
+    pages.dedup();
+    pages
+}
+
+/// The files with what the macros say.
+fn messages() -> Vec<PathBuf> {
+    let folders = [root().join("ui-tests/cases")].into_iter().chain(
+        root()
+            .join("ui-tests/tests/ui")
+            .read_dir()
+            .unwrap()
+            .map(|entry| entry.unwrap().path()),
+    );
+    let files = folders.flat_map(|folder| folder.read_dir().unwrap());
+    let mut files: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| {
+        file.extension()
+            .is_some_and(|extension| extension == "txt" || extension == "stderr")
+    });
+    files
+}
+
+/// The subcommand or the option that the program's text about itself does not have.
+fn missing_word(words: &[&str], text: &str) -> Option<String> {
+    let (name, arguments) = words.split_first()?;
+    let own = arguments.iter().take_while(|&&word| word != "--");
+    let options = own.filter(|word| word.starts_with("--"));
+    let mut needed = options.map(|option| option.split('=').next().unwrap().to_owned());
+    let is_name = name.chars().all(|c| c.is_ascii_lowercase());
+    if is_name && !text.contains(&format!("\n  {name} ")) && !text.contains(&format!("cargo cuda-graph {name} ")) {
+        return Some((*name).to_owned());
+    }
+    needed.find(|option| option != "--help" && !text.contains(option.as_str()))
+}
+
+/// The package, test, program or feature that is not there.
+fn missing_target(words: &[&str]) -> Option<String> {
+    let after = |names: &[&str]| {
+        let position = words.iter().position(|word| names.contains(word))?;
+        words.get(position + 1).copied()
+    };
+    let package = after(&["-p", "--package"]);
+    let folder = root().join(package.unwrap_or_default());
+    let exists = |paths: [String; 2]| paths.iter().any(|path| folder.join(path).exists());
+    let mut missing = package.filter(|_| !folder.join("Cargo.toml").exists());
+    if let Some(test) = after(&["--test"]) {
+        missing = missing.or_else(|| {
+            let paths = [format!("tests/{test}.rs"), format!("tests/{test}/main.rs")];
+            (!exists(paths)).then_some(test)
+        });
+    }
+    if let Some(program) = after(&["--bin"]) {
+        missing = missing.or_else(|| {
+            let paths = [format!("src/bin/{program}.rs"), format!("src/bin/{program}/main.rs")];
+            (package.is_some() && !exists(paths)).then_some(program)
+        });
+    }
+    if let Some(feature) = after(&["--features"]) {
+        let (package, feature) = feature
+            .split_once('/')
+            .unwrap_or((package.unwrap_or_default(), feature));
+        let manifest = fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
+        missing = missing.or_else(|| (!manifest.contains(&format!("\n{feature} = ["))).then_some(feature));
+    }
+    missing.map(str::to_owned)
+}
