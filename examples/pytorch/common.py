@@ -12,6 +12,9 @@ times `step`, a function without arguments that works on static tensors, in thre
 * `replay`: captured in a `torch.cuda.CUDAGraph`, and replayed;
 * `compiled`: by `torch.compile`, then captured and replayed; of several modes the fastest.
 
+Where there are several ways to write `step`, or to bring its inputs from the host, all are measured, and the fastest
+counts. Lines that begin with `note:` name each of them with its time.
+
 A figure is the time of one call: CUDA events around many calls in a row, divided by their number; the median of the
 rounds, and the quartiles. A row has the name that the Rust program prints, so that `cargo xtask compare` finds both.
 
@@ -22,6 +25,7 @@ rounds, and the quartiles. A row has the name that the Rust program prints, so t
 """
 
 import argparse
+import itertools
 import signal
 import statistics
 import sys
@@ -74,45 +78,156 @@ class Case:
         print(f"bench:   {self.name}: {median:.2f} us ({low:.2f} to {high:.2f})", flush=True)
 
 
-def bench(row, step, precision="highest", ways=ROWS, modes=None, before=None):
-    """Prepares the three ways to run `step`. `precision` is that of `torch.set_float32_matmul_precision`: `highest` is
-    f32, `high` is tf32. `ways` leaves some out where they make no sense, and `modes` are names in `MODES` to
-    try. `before` is called before each `step` and is captured with it, but not compiled: copies from the host.
+def bench(row, step, precision="highest", ways=ROWS, modes=None):
+    """Prepares the three ways to run `step`, or of a dictionary of steps, each with its name, the fastest. `precision`
+    is that of `torch.set_float32_matmul_precision`: `highest` is f32, `high` is tf32. `ways` leaves some out where they
+    make no sense, and `modes` are names in `MODES` to try.
 
     `step` runs under `torch.no_grad` if the caller says so in it; training steps set gradients to None themselves.
     """
+    steps = step if isinstance(step, dict) else {"": step}
+    calls = {name: {"": (step, 1)} for name, step in steps.items()}
+    prepare(row, calls, lambda name, compiled: {"": (compiled, 1)}, steps, precision, ways, modes)
+
+
+def bench_from_host(row, step, buffers, batches, precision="highest", modes=None):
+    """Prepares the ways to run `step(*buffer)` on a new batch for each step. `batches` lie in page-locked memory, and
+    `buffers` are at least two tuples of static tensors on the GPU, which the batches are copied to:
+
+    * `copies before the step`: on one stream;
+    * `copies beside the step before`: on a stream of their own, to another buffer; a copy waits for the step that read
+      its buffer last. One graph has a step for each batch;
+    * the same `step by step`: a graph of the step for each buffer, and copies that are not in a graph.
+    """
+
+    def ways_of(step):
+        return {
+            "copies before the step": (serial(step, buffers, batches), 1),
+            "copies beside the step before": (epoch(step, buffers, batches), len(batches)),
+        }
+
+    def compiled_ways(name, compiled):
+        return ways_of(compiled)
+
+    prepare(row, {"": ways_of(step)}, compiled_ways, {"": step}, precision, ROWS, modes, (buffers, batches))
+
+
+def prepare(row, calls, compiled_calls, steps, precision, ways, modes, host=None):
+    """`calls` are the functions to measure for each name of `steps`: each with a name, and its number of steps."""
     torch.set_float32_matmul_precision(precision)
-
-    def both(step):
-        def call():
-            before()
-            step()
-
-        return call if before else step
-
     ways = [way for way in ways if way in rows]
+
+    def captured(title, step, calls):
+        """The candidates of one step, each captured and replayed. One that fails is none; the others count."""
+        makes = {name: lambda call=call, count=count: gpu_time(capture(call).replay, count)
+                 for name, (call, count) in calls.items()}
+        if host:
+            makes["copies beside the step before, step by step"] = lambda: gpu_time(by_steps(step, *host))
+        found = []
+        for name, make in makes.items():
+            try:
+                found.append((joined(title, name), make()))
+            except Exception as error:
+                failed(joined(row, title, name), error)
+        return found
+
     if "eager" in ways:
-        cases.append(Case(f"{row} eager", [("", gpu_time(both(step)))], precision))
+        # The host is busy all the time: the first way to bring inputs is as good as others.
+        first = [(title, *next(iter(of.items()))) for title, of in calls.items()]
+        candidates = [(joined(title, name), gpu_time(call, count)) for title, name, (call, count) in first]
+        cases.append(Case(f"{row} eager", candidates, precision))
     if "replay" in ways:
-        cases.append(Case(f"{row} replay", [("", gpu_time(capture(both(step)).replay))], precision))
+        candidates = [one for title, of in calls.items() for one in captured(title, steps[title], of)]
+        cases.append(Case(f"{row} replay", candidates, precision))
     if "compiled" in ways:
         case = Case(f"{row} compiled", [], precision)
         cases.append(case)
 
         def compile(mode):
             torch.set_float32_matmul_precision(precision)
-            torch.compiler.reset()
-            try:
-                compiled = torch.compile(step, **MODES[mode])
-                case.candidates.append((mode, gpu_time(capture(both(compiled)).replay)))
-                kept.append(compiled)  # the graph reads constants that it owns
-            except Exception as error:  # a mode that fails is none; the others count
-                traceback.print_exc()
-                print(f"note:    {case.name}, {mode}: {type(error).__name__}: {str(error)[:200]}", flush=True)
+            for title, step in steps.items():
+                torch.compiler.reset()
+                try:
+                    compiled = torch.compile(step, **MODES[mode])
+                    case.candidates.extend(captured(joined(mode, title), compiled, compiled_calls(title, compiled)))
+                    kept.append(compiled)  # the graph reads constants that it owns
+                except Exception as error:  # a mode that fails is none; the others count
+                    failed(f"{case.name}, {mode}", error)
 
         first, *others = modes or arguments.modes.split(",")
         compile(first)
         later.extend((compile, mode) for mode in others)
+
+
+def failed(name, error):
+    traceback.print_exc()
+    print(f"note:    {name}: {type(error).__name__}: {str(error)[:200]}", flush=True)
+
+
+def joined(*names):
+    return ", ".join(name for name in names if name)
+
+
+def upload(buffer, batch):
+    for static, new in zip(buffer, batch):
+        static.copy_(new, non_blocking=True)
+
+
+def serial(step, buffers, batches):
+    """A batch is copied, then the step runs."""
+    turn = itertools.count()
+
+    def call():
+        upload(buffers[0], batches[next(turn) % len(batches)])
+        step(*buffers[0])
+
+    return call
+
+
+def epoch(step, buffers, batches):
+    """A step for each batch; copies run on a stream of their own, as far ahead as there are buffers."""
+    copies = torch.cuda.Stream()
+
+    def call():
+        current = torch.cuda.current_stream()
+        copies.wait_stream(current)
+        read = [None] * len(buffers)
+        for number, batch in enumerate(batches):
+            place = number % len(buffers)
+            with torch.cuda.stream(copies):
+                if read[place]:
+                    copies.wait_event(read[place])
+                upload(buffers[place], batch)
+                written = copies.record_event()
+            current.wait_event(written)
+            step(*buffers[place])
+            read[place] = current.record_event()
+        current.wait_stream(copies)
+
+    return call
+
+
+def by_steps(step, buffers, batches):
+    """A graph of the step for each buffer, replayed in turns; meanwhile the next batch is copied to another buffer."""
+    copies, turn = torch.cuda.Stream(), itertools.count()
+    graphs = [capture(lambda buffer=buffer: step(*buffer)) for buffer in buffers]
+    read = [torch.cuda.Event() for _ in buffers]
+    written = [torch.cuda.Event() for _ in buffers]
+    upload(buffers[0], batches[0])
+    torch.cuda.synchronize()
+
+    def call():
+        current, number = torch.cuda.current_stream(), next(turn)
+        place, after = number % len(buffers), (number + 1) % len(buffers)
+        with torch.cuda.stream(copies):
+            copies.wait_event(read[after])
+            upload(buffers[after], batches[(number + 1) % len(batches)])
+            written[after].record(copies)
+        current.wait_event(written[place])
+        graphs[place].replay()
+        read[place].record(current)
+
+    return call
 
 
 def replay_cpu_time(row, step):
@@ -177,8 +292,8 @@ def capture(step):
     return graph
 
 
-def gpu_time(call):
-    """A function that returns the microseconds of one `call`, by events around about 20 ms of them."""
+def gpu_time(call, steps=1):
+    """A function that returns the microseconds of a step, by events around about 20 ms of calls of so many steps."""
     for _ in range(3):
         call()
     torch.cuda.synchronize()
@@ -186,7 +301,7 @@ def gpu_time(call):
     for _ in range(10):
         call()
     torch.cuda.synchronize()
-    count = max(10, min(500, int(ROUND_SECONDS / ((time.perf_counter() - start) / 10))))
+    count = max(4, min(500, int(ROUND_SECONDS / ((time.perf_counter() - start) / 10))))
     first, last = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
 
     def measure():
@@ -196,6 +311,6 @@ def gpu_time(call):
             call()
         last.record()
         last.synchronize()
-        return first.elapsed_time(last) * 1e3 / count
+        return first.elapsed_time(last) * 1e3 / count / steps
 
     return measure

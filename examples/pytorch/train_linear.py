@@ -35,10 +35,10 @@ def model():
     return layer
 
 
-def training_step(layer, x, target):
+def training_step(layer):
     optimizer = torch.optim.SGD(layer.parameters(), lr=RATE)
 
-    def step():
+    def step(x, target):
         optimizer.zero_grad(set_to_none=True)
         loss = torch.nn.functional.mse_loss(layer(x), target, reduction="sum")
         loss.backward()
@@ -51,25 +51,18 @@ def training_step(layer, x, target):
 x, target = (part.cuda() for part in batch(0))
 if "--losses" in sys.argv:
     torch.set_float32_matmul_precision("highest")
-    step = training_step(model(), x, target)
+    step = training_step(model())
     with open("train_linear.losses", "w") as file:
         for number in range(STEPS):
             for static, new in zip((x, target), batch(number)):
                 static.copy_(new)
-            print(f"{step().item():.9g}", file=file)
+            print(f"{step(x, target).item():.9g}", file=file)
     sys.exit()
 
-pinned = [tuple(part.pin_memory() for part in batch(number)) for number in range(8)]
+buffers = [(x, target)] + [(x.clone(), target.clone()) for _ in range(3)]
+pinned = [tuple(part.pin_memory() for part in batch(number)) for number in range(32)]
 for row, precision in ("train_linear f32", "highest"), ("train_linear tf32", "high"):
-    common.bench(row, training_step(model(), x, target), precision=precision)
-    torch.set_float32_matmul_precision(precision)
-    graph = common.capture(training_step(model(), x, target))
-    turn = iter(range(1 << 60))
-
-    def step_from_the_host():
-        for static, new in zip((x, target), pinned[next(turn) % len(pinned)]):
-            static.copy_(new, non_blocking=True)
-        graph.replay()
-
-    common.bench(f"{row}, inputs from the host", step_from_the_host, precision=precision, ways=["eager"])
+    step = training_step(model())
+    common.bench(row, lambda step=step: step(x, target), precision=precision)
+    common.bench_from_host(f"{row}, inputs from the host", training_step(model()), buffers, pinned, precision)
 common.finish()

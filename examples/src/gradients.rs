@@ -7,8 +7,8 @@ use std::ops::Range;
 /// The share of its length by which a gradient may differ, along itself and along a random direction. A loss in f32
 /// has few digits for the smaller steps along random directions.
 const TOLERANCES: [f64; 2] = [0.03, 0.2];
-/// The change of the loss that steps along these directions aim at. Random directions change many numbers a little: with
-/// larger steps, too many pass the bend of a ReLU.
+/// The change of the loss that steps along these directions aim at. Random directions change many numbers a little:
+/// with larger steps, too many pass the bend of a ReLU.
 const CHANGES: [f64; 2] = [0.004, 4e-5];
 /// The number of random directions. Some of them may be nearly at right angles to a mistake.
 const RANDOM: usize = 4;
