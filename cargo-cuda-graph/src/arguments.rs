@@ -40,6 +40,7 @@ the source, so that messages can.
 The first line of a source may have options of its own, which come first:
     // cuda-graph: --gpu-architecture=compute_90 --use_fast_math
     // cuda-graph: --ptx-version=6.0      (the lowest version that the .ptx asks for)
+    // cuda-graph: --with-headers         (as the option below)
 The next lines may ask for more files, tuned for newer targets, here x.sm_90.ptx:
     // cuda-graph sm_90: --use_fast_math";
 

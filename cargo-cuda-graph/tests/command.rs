@@ -247,6 +247,17 @@ fn sources_are_compiled_in_a_fresh_folder() {
         "{}",
         stderr(&half)
     );
+    fresh.write(
+        "kernels/asks.cu",
+        "// cuda-graph: --with-headers\n#include <cuda_fp16.h>\n__global__ void half_of(__half *x) { x[0] = 1; }\n",
+    );
+    let asks = run("ptx --offline kernels/asks.cu");
+    let text = stderr(&asks);
+    let is_absent = text.contains("`cargo cuda-graph fetch --with-headers` fetches");
+    assert!(
+        asks.status.success() || is_absent,
+        "the source asks for headers by itself: {text}"
+    );
     fresh.write("kernels/host.cu", "#include <stdio.h>\n__global__ void f() {}\n");
     let host = run("ptx --offline --with-headers kernels/host.cu");
     assert!(

@@ -165,6 +165,7 @@ impl Compiler {
         let name = self.name_of(source);
         let current = env::current_dir().unwrap_or_default();
         let beside = source.parent().map(|folder| current.join(folder));
+        let has_headers = self.has_headers || text::wants_headers(text);
         loop {
             let mut options = text::options(text, target, &self.options);
             if self.has_lines {
@@ -177,10 +178,8 @@ impl Compiler {
             let compiled = self.nvrtc()?.compile(&name, text, &options)?;
             let (ptx, log) = match compiled {
                 Ok(compiled) => compiled,
-                Err(log) => match self.add_header(&log)? {
-                    true => continue,
-                    false => return Err(self.explained(&log)),
-                },
+                Err(log) if self.add_header(&log, has_headers)? => continue,
+                Err(log) => return Err(self.explained(&log, has_headers)),
             };
             let root = self.root.as_ref().unwrap_or(&current);
             let folders = [&current, root].into_iter().chain(&self.includes);
@@ -241,16 +240,17 @@ impl Compiler {
     }
 
     /// Adds the folder of the header that a log says is missing. Returns whether there is hope in another compilation.
-    fn add_header(&mut self, log: &str) -> Result<bool> {
+    fn add_header(&mut self, log: &str, has_headers: bool) -> Result<bool> {
         let Some(headers) = headers::missing(log).and_then(Headers::with) else {
             return Ok(false);
         };
-        if !self.has_headers {
+        if !has_headers {
             return Ok(false);
         }
-        let folder = match self.fetches {
-            true => Some(headers.fetched(&self.wheels)?),
-            false => headers.present(&self.wheels),
+        let folder = if self.fetches {
+            Some(headers.fetched(&self.wheels)?)
+        } else {
+            headers.present(&self.wheels)
         };
         let new = folder.filter(|folder| !self.includes.contains(folder));
         let is_new = new.is_some();
@@ -259,18 +259,17 @@ impl Compiler {
     }
 
     /// The error of a source that does not compile.
-    fn explained(&self, log: &str) -> Error {
+    fn explained(&self, log: &str, has_headers: bool) -> Error {
         let log = log.trim_end();
         let Some(name) = headers::missing(log) else {
             return Error::new(log);
         };
         let help = match Headers::with(name) {
-            Some(headers) if !self.has_headers => {
-                format!(
-                    "`{name}` is one of CUDA's headers: `--with-headers` fetches {}",
-                    headers.project()
-                )
-            }
+            Some(headers) if !has_headers => format!(
+                "`{name}` is one of CUDA's headers: `--with-headers` fetches {}; so does the first line `// cuda-graph: \
+                 --with-headers` of the source",
+                headers.project()
+            ),
             Some(headers) if !self.fetches => format!(
                 "`{name}` is one of CUDA's headers: `cargo cuda-graph fetch --with-headers` fetches {}",
                 headers.project()
@@ -320,7 +319,8 @@ impl Compiler {
             Error::new(format!(
                 "there is no NVRTC, NVIDIA's compiler, on this machine\n\
                  note: `{LIBRARY_VARIABLE}` is not set, {} has no wheel of it, and it is not in {}\n\
-                 help: `cargo cuda-graph fetch` fetches it (25 MB; `cargo install cargo-cuda-graph` installs the command)",
+                 help: `cargo cuda-graph fetch` fetches it (25 MB; `cargo install --path cargo-cuda-graph`, in a clone of the \
+                 repository of graph-runtime, installs the command)",
                 self.wheels.display(),
                 folders.join(", ")
             ))

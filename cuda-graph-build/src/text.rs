@@ -6,12 +6,14 @@
 const DIRECTIVE: &str = "// cuda-graph";
 /// Our own option: the PTX version that the `.ptx` asks for.
 const PTX_VERSION: &str = "--ptx-version=";
+/// Our own option: CUDA's own headers are fetched if they are included.
+const WITH_HEADERS: &str = "--with-headers";
 /// The oldest GPUs supported (Volta); the driver translates for newer ones.
 const DEFAULT_ARCHITECTURE: &str = "--gpu-architecture=compute_70";
 
 /// Returns the options that a source asks for on its first line, `// cuda-graph: --gpu-architecture=compute_90`:
-/// options of NVRTC, and `--ptx-version=6.0`, which lowers the version that the PTX asks for, so that older drivers
-/// take it.
+/// options of NVRTC, `--ptx-version=6.0`, which lowers the version that the PTX asks for, so that older drivers take it,
+/// and `--with-headers`, which fetches CUDA's own headers when they are included.
 pub fn directive(source: &str) -> Option<&str> {
     let (_, options) = directives(source).find(|(target, _)| target.is_empty())?;
     Some(options)
@@ -38,12 +40,19 @@ pub(crate) fn options_for<'s>(source: &'s str, target: Option<&str>) -> &'s str 
     of_target.map_or("", |(_, options)| options)
 }
 
+/// Whether the source asks for CUDA's own headers on its first line.
+pub(crate) fn wants_headers(source: &str) -> bool {
+    options_for(source, None)
+        .split_whitespace()
+        .any(|word| word == WITH_HEADERS)
+}
+
 /// The options to compile `source` with, for `target` or for all devices: those of its first lines, then `given`, then
 /// defaults.
 pub(crate) fn options(source: &str, target: Option<&str>, given: &[String]) -> Vec<String> {
     let own = options_for(source, target).split_whitespace();
     let mut options: Vec<String> = own
-        .filter(|word| !word.starts_with(PTX_VERSION))
+        .filter(|word| !word.starts_with(PTX_VERSION) && *word != WITH_HEADERS)
         .map(str::to_owned)
         .collect();
     let names = |options: &[String], names: &[&str]| {
@@ -155,12 +164,13 @@ mod tests {
         let made = ".version 8.4\n.target sm_70\n";
         assert_eq!(lowered(made, "--ptx-version=6.0"), ".version 6.0\n.target sm_70\n");
         assert_eq!(lowered(made, "-G"), made);
-        let asks = "// cuda-graph: --ptx-version=6.0\n";
-        assert!(
-            !options(asks, None, &[])
-                .iter()
-                .any(|option| option.contains("ptx-version"))
+        let asks = "// cuda-graph: --ptx-version=6.0 --with-headers\n";
+        assert_eq!(
+            options(asks, None, &[]),
+            [DEFAULT_ARCHITECTURE, "--std=c++17"],
+            "they are ours, not NVRTC's"
         );
+        assert!(wants_headers(asks) && !wants_headers("// --with-headers"));
     }
 
     #[test]

@@ -127,6 +127,8 @@ def prepare(row, calls, compiled_calls, steps, precision, ways, modes, host=None
         for name, make in makes.items():
             try:
                 found.append((joined(title, name), make()))
+            except TimeoutError:
+                raise
             except Exception as error:
                 failed(joined(row, title, name), error)
         return found

@@ -1,6 +1,7 @@
 //! The kernels of a file, and the declaration of each: from its PTX, from its mangled name, and from its source.
 
 use graph_emulator::{LoadError, Memory, Module as Emulated};
+use graph_ptx::ast::Variable;
 use graph_ptx::declaration::{Memory as Accessed, Proposal, propose};
 use graph_ptx::{KernelSummary, ParamSummary};
 
@@ -8,6 +9,7 @@ use super::Subject;
 use super::cpp::{Cpp, Rust};
 use super::ident::unique;
 use super::mangled;
+use super::needs::Needs;
 use super::source::{self, Parameter, Signature};
 
 /// A kernel, as far as it is known.
@@ -16,6 +18,12 @@ pub(super) struct Kernel {
     pub(super) name: String,
     pub(super) summary: KernelSummary,
     pub(super) params: Vec<Param>,
+    /// The needs of its launches.
+    pub(super) needs: Needs,
+    /// The template that it is an instance of, and the type in Rust that it is an instance for.
+    pub(super) instance: Option<(String, &'static str)>,
+    /// The tables in constant memory that it reads and that have no values of their own, with their sizes.
+    pub(super) tables: Vec<(String, u64)>,
     /// The reason why the emulator refuses it.
     pub(super) refused: Option<String>,
 }
@@ -75,9 +83,19 @@ pub(super) fn all(subject: &Subject) -> Vec<Kernel> {
                 param(index, facts, proposal, declared, &candidates, &mut names)
             });
         let params = params.collect();
+        let instance = mangled.as_ref().and_then(|mangled| {
+            let rust = mangled.instance.as_ref()?.rust()?;
+            Some((plain.to_owned(), rust.name))
+        });
+        let has_no_values = |variable: &&Variable| variable.initial.is_empty() && variable.relocations.is_empty();
+        let tables = subject.module.variables().filter(has_no_values);
+        let tables = tables.filter(|variable| summary.constants.contains(&variable.name));
         kernels.push(Kernel {
             name: unique(plain, &mut taken),
             params,
+            needs: Needs::of(&entry.name, &subject.module),
+            instance,
+            tables: tables.map(|variable| (variable.name.clone(), variable.size)).collect(),
             refused: refusal(&loaded, &entry.name),
             summary,
         });

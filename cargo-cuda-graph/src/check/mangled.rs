@@ -17,6 +17,8 @@ pub(super) struct Mangled {
     pub(super) name: String,
     /// The types of its parameters; `None` if they are not understood.
     pub(super) params: Option<Vec<Cpp>>,
+    /// The type that it is an instance for, if it is one of a template with one type.
+    pub(super) instance: Option<Cpp>,
 }
 
 /// Reads a mangled name; `None` if it is not one.
@@ -31,8 +33,12 @@ pub(super) fn read(name: &str) -> Option<Mangled> {
         depth: 0,
     };
     let (name, is_template) = reader.function()?;
+    let instance = match &reader.arguments[..] {
+        [only] if is_template => Some(only.clone()),
+        _ => None,
+    };
     let params = reader.params(is_template);
-    Some(Mangled { name, params })
+    Some(Mangled { name, params, instance })
 }
 
 struct Reader<'n> {
@@ -272,7 +278,7 @@ mod tests {
                 Cpp::Pointer(to) => format!("{}*", ty(to)),
             }
         }
-        let Mangled { name, params } = read(mangled)?;
+        let Mangled { name, params, .. } = read(mangled)?;
         Some(match params {
             Some(params) => format!("{name}({})", params.iter().map(ty).collect::<Vec<_>>().join(", ")),
             None => format!("{name}(?)"),

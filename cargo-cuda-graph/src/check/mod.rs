@@ -3,6 +3,7 @@
 mod report;
 mod paste;
 mod kernel;
+mod needs;
 mod lines;
 mod source;
 mod mangled;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Param};
 
 /// The width to which a declaration may grow before each parameter gets a line.
 const MAX_WIDTH: usize = 100;
@@ -25,12 +25,56 @@ pub(super) fn text(path: &str, kernels: &[Kernel]) -> String {
         "    // Graphs launch these by `unsafe`. A `safe fn` needs none: write it if `#[requires(..)]`s, such as\n    \
          // `#[requires(threads <= data.len())]`, keep the kernel within its memory for all arguments.\n",
     );
-    for kernel in kernels {
+    for (index, kernel) in kernels.iter().enumerate() {
+        if kernels[..index].iter().any(|before| is_sibling(before, kernel)) {
+            continue;
+        }
+        let siblings: Vec<&Kernel> = kernels[index..]
+            .iter()
+            .filter(|other| is_sibling(kernel, other))
+            .collect();
+        let pasted = if siblings.len() < 2 {
+            declaration(kernel)
+        } else {
+            for_each(&siblings)
+        };
         // Writing to a string cannot fail.
-        let _ = write!(text, "\n{}", declaration(kernel));
+        let _ = write!(text, "\n{pasted}");
     }
     text.push('}');
     text
+}
+
+/// Whether two kernels are instances of one template, alike but for its type. A kernel is its own sibling only if it is
+/// an instance.
+fn is_sibling(one: &Kernel, other: &Kernel) -> bool {
+    let (Some((name, _)), Some((other_name, _))) = (&one.instance, &other.instance) else {
+        return false;
+    };
+    name == other_name && generic(one).is_some() && generic(one) == generic(other)
+}
+
+/// The parameters of an instance with `T` in place of its type; `None` if one is not known.
+fn generic(kernel: &Kernel) -> Option<Vec<String>> {
+    let (_, ty) = kernel.instance.as_ref()?;
+    let param = |param: &Param| Some(format!("{}: {}", param.name, param.ty.as_ref()?.replace(ty, "T")));
+    kernel.params.iter().map(param).collect()
+}
+
+/// The instances of a template as one declaration.
+fn for_each(instances: &[&Kernel]) -> String {
+    let types = instances.iter().filter_map(|kernel| {
+        let (_, ty) = kernel.instance.as_ref()?;
+        Some(format!("{ty} => {:?}", kernel.summary.name))
+    });
+    let types: Vec<String> = types.collect();
+    let params = generic(instances[0]).unwrap_or_default();
+    let name = &instances[0].name;
+    format!(
+        "    #[for_each(T = {})]\n    fn {name}<T>({});\n",
+        types.join(", "),
+        params.join(", ")
+    )
 }
 
 /// One kernel: on one line if it fits and leaves nothing to decide.
@@ -48,7 +92,7 @@ fn declaration(kernel: &Kernel) -> String {
     if kernel.name.trim_start_matches("r#") != kernel.summary.name {
         let _ = writeln!(text, "    #[link_name = {:?}]", kernel.summary.name);
     }
-    let param = |param: &super::kernel::Param| format!("{}: {}", param.name, param.ty.as_deref().unwrap_or_default());
+    let param = |param: &Param| format!("{}: {}", param.name, param.ty.as_deref().unwrap_or_default());
     let params: Vec<String> = kernel.params.iter().map(param).collect();
     let line = format!("    fn {}({});", kernel.name, params.join(", "));
     let decides = kernel.params.iter().any(|param| param.decide.is_some());

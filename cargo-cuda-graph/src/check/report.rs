@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use graph_ptx::{Access, KernelSummary};
+use graph_ptx::Access;
 
 use super::Subject;
 use super::kernel::{Kernel, Param};
@@ -66,8 +66,13 @@ fn rows(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Row> {
             rows.push((variable.name.clone(), "variable".to_owned(), facts));
         }
     }
+    for (name, size) in &kernel.tables {
+        let facts =
+            format!("reads; {size} bytes that the host sets, in a graph by `constant {name}: shape = \"{name}\";`");
+        rows.push((name.clone(), "constant".to_owned(), facts));
+    }
     let mut plain = |name: &str, facts: String| rows.push((name.to_owned(), String::new(), facts));
-    plain("launch", launch(summary));
+    plain("launch", launch(kernel));
     plain("safe fn", safety(kernel, lines));
     if let Some(reason) = &kernel.refused {
         plain("emulator", format!("REFUSED: {reason}"));
@@ -99,8 +104,9 @@ fn accesses(access: &Access, lines: &Lines<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The limits of a launch.
-fn launch(summary: &KernelSummary) -> String {
+/// The limits of a launch, and its needs.
+fn launch(kernel: &Kernel) -> String {
+    let summary = &kernel.summary;
     let triple = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
     let block = match (summary.required_block, summary.max_block) {
         (Some(block), _) => format!("blocks of exactly {} threads", triple(block)),
@@ -118,6 +124,12 @@ fn launch(summary: &KernelSummary) -> String {
     }
     if summary.static_shared > 0 {
         parts.push(format!("{} bytes of shared memory", summary.static_shared));
+    }
+    if kernel.needs.dynamic_shared {
+        parts.push("NEEDS dynamic shared memory: `<<<grid, block, bytes>>>`".to_owned());
+    }
+    if kernel.needs.cooperative {
+        parts.push("NEEDS a cooperative launch: `#[cooperative]` before its node".to_owned());
     }
     if summary.dependency_wait.is_some() {
         parts.push("waits for the kernel before it, so a programmatic edge may lead to it".to_owned());

@@ -172,3 +172,35 @@ fn only_kernels_with_unknown_instructions_are_refused() {
     let reason = "unknown instruction: `frobnicate.global.b32` in `future`, line 28 of the PTX";
     assert_eq!(refused, [None, Some(reason.to_owned())]);
 }
+
+/// Instances of a template are one declaration; what a launch needs, and tables that the host sets, are told.
+#[test]
+fn templates_needs_and_tables_are_told() {
+    let scale = |ty: &str, bits: &str| {
+        format!(
+            ".visible .entry _Z5scaleI{ty}EvPT_S0_(.param .u64 a, .param .{bits} b) {{\n.reg .b64 %rd<3>;\n.reg .{bits} %x<3>;\n\
+             ld.param.u64 %rd1, [a];\nld.param.{bits} %x1, [b];\nst.global.{bits} [%rd1], %x1;\nret;\n}}\n"
+        )
+    };
+    let ptx = format!(
+        ".version 7.0\n.target sm_70\n.address_size 64\n.extern .shared .align 4 .b8 cells[];\n\
+         .visible .const .align 4 .b8 weights[16];\n{}{}\
+         .visible .entry sums() {{\n.reg .b32 %r<4>;\nmov.u32 %r1, cells;\nmov.u32 %r3, %envreg2;\n\
+         ld.const.u32 %r2, [weights];\nst.shared.u32 [%r1], %r2;\nret;\n}}\n",
+        scale("f", "f32"),
+        scale("d", "f64")
+    );
+    let subject = Subject::new("x.ptx".to_owned(), "x.ptx".to_owned(), None, ptx).unwrap();
+    let kernels = kernel::all(&subject);
+    let pasted = super::paste::text("x.ptx", &kernels);
+    let declaration = "    #[for_each(T = f32 => \"_Z5scaleIfEvPT_S0_\", f64 => \"_Z5scaleIdEvPT_S0_\")]\n    \
+                       fn scale<T>(p0: &mut [T], p1: T);\n";
+    assert!(pasted.contains(declaration) && !pasted.contains("scale_2"), "{pasted}");
+    let report = super::report::text(&subject, &kernels, &super::Lines::new(&subject.module));
+    for expected in [
+        "NEEDS dynamic shared memory: `<<<grid, block, bytes>>>`, NEEDS a cooperative launch",
+        "weights  constant  reads; 16 bytes that the host sets, in a graph by `constant weights: shape = \"weights\";`",
+    ] {
+        assert!(report.contains(expected), "{report}");
+    }
+}
