@@ -1,4 +1,4 @@
-// Compares CUDA's headers with what `graph-runtime/src/driver/runtime.rs` and `runtime/functions.rs` declare: types of
+// Compares CUDA's headers with what `graph-runtime/src/driver/graph_api.rs` and `runtime.rs` declare: types of
 // functions, and the sizes and offsets of structs that `structs_are_those_of_the_header` there has as numbers.
 // `cargo xtask cudart` compiles this with the headers of CUDA 12 and 13, and links nothing.
 
@@ -53,7 +53,7 @@ FUNCTION(cudaGraphUpload, Exec, cudaStream_t);
 FUNCTION(cudaRuntimeGetVersion, int *);
 FUNCTION(cudaGetLastError, void);
 static_assert(std::is_same_v<decltype(&cudaGetErrorName), const char *(*)(cudaError_t)>);
-// `RENAMED` in `functions.rs`.
+// `RENAMED` in `runtime/library.rs`.
 #if CUDART_VERSION >= 13000
 FUNCTION(cudaGraphAddDependencies, Graph, Nodes, Nodes, Data, size_t);
 FUNCTION(cudaGraphAddNode, Node *, Graph, Nodes, Data, size_t, cudaGraphNodeParams *);

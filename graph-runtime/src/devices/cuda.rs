@@ -47,7 +47,7 @@ impl Cuda {
         // SAFETY: the library is loaded.
         unsafe { driver::context::init() }.at(Site::default)?;
         // SAFETY: the driver is initialised.
-        let devices = unsafe { driver::context::device_count() }.at(Site::default)?;
+        let devices = unsafe { driver::context::device_count() }.at(Site::default)? as usize;
         if ordinal >= devices {
             return Err(Error::NoDevice { ordinal, devices });
         }
@@ -277,7 +277,7 @@ impl Cuda {
         let _relaxed = RelaxedCapture::enter();
         self.bind()?;
         // SAFETY: the context is current.
-        let pointer = unsafe { driver::memory::host_alloc(bytes) }?.cast::<u8>();
+        let pointer = unsafe { driver::allocation::host_alloc(bytes) }?.cast::<u8>();
         let pointer = NonNull::new(pointer).expect("cuMemHostAlloc succeeded");
         // SAFETY: `bytes` bytes were just allocated there, and nobody else knows of them.
         unsafe { pointer.write_bytes(0, bytes) };
@@ -288,7 +288,7 @@ impl Cuda {
     pub(crate) fn host_free(&self, pointer: NonNull<u8>) {
         let _relaxed = RelaxedCapture::enter();
         // SAFETY: `HostMemory::drop`, the only caller, owns the allocation and gives it up.
-        let free = |()| unsafe { driver::memory::host_free(pointer.as_ptr().cast()) };
+        let free = |()| unsafe { driver::allocation::host_free(pointer.as_ptr().cast()) };
         if let Err(error) = self.bind_to_free().and_then(free) {
             tracing::warn!(target: "graph_runtime", %error, "host memory was not freed");
         }

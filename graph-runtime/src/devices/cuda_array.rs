@@ -1,9 +1,9 @@
 //! CUDA arrays in a context.
 
 use crate::devices::cuda::Cuda;
-use crate::driver::array::{ArrayDescriptor, CUarray};
 use crate::driver::copy::{Copy3d, CopySide};
-use crate::driver::texture::TexelFormat;
+use crate::driver::cuda_array::{ArrayDescriptor, CUarray};
+use crate::driver::texel_object::TexelFormat;
 use crate::driver::{self, RelaxedCapture};
 use crate::error::CudaError;
 use crate::kernel::texels::{Channel, TexelExtent};
@@ -44,7 +44,7 @@ impl CudaArray {
         let (descriptor, sides) = described(form, bytes);
         cuda.bind()?;
         // SAFETY: the context is current.
-        let handle = unsafe { driver::array::create(&descriptor) }?;
+        let handle = unsafe { driver::cuda_array::create(&descriptor) }?;
         let array = Self {
             cuda: cuda.clone(),
             handle: ArrayHandle {
@@ -74,7 +74,8 @@ impl CudaArray {
             params.dstZ = index;
             // SAFETY: the array has these sides, and `zeros` as many bytes as a plane; both live until `copy` has
             // waited for the stream.
-            self.cuda.copy(|stream| unsafe { driver::array::copy(&params, stream) })
+            self.cuda
+                .copy(|stream| unsafe { driver::cuda_array::copy(&params, stream) })
         })
     }
 
@@ -132,7 +133,7 @@ impl Drop for CudaArray {
     fn drop(&mut self) {
         let _relaxed = RelaxedCapture::enter();
         // SAFETY: nothing uses the array any more: whoever has it drops it only then.
-        let destroy = |()| unsafe { driver::array::destroy(self.handle.handle) };
+        let destroy = |()| unsafe { driver::cuda_array::destroy(self.handle.handle) };
         if let Err(error) = self.cuda.bind_to_free().and_then(destroy) {
             tracing::warn!(target: "graph_runtime", %error, "a CUDA array was not freed");
         }

@@ -67,7 +67,7 @@ impl CudaMemory {
         let _relaxed = RelaxedCapture::enter();
         cuda.bind()?;
         // SAFETY: the context is current.
-        let address = unsafe { driver::memory::alloc(bytes) }?;
+        let address = unsafe { driver::allocation::alloc(bytes) }?;
         let memory = Self {
             cuda: cuda.clone(),
             address,
@@ -84,7 +84,7 @@ impl CudaMemory {
         let (address, bytes) = (self.address, self.bytes);
         // SAFETY: the memory has `bytes` bytes and lives until `copy` has waited for the stream.
         self.cuda
-            .copy(|stream| unsafe { driver::memory::set(address, 0, bytes, stream) })
+            .copy(|stream| unsafe { driver::allocation::set(address, 0, bytes, stream) })
     }
 
     /// A variable of a loaded module.
@@ -260,7 +260,7 @@ impl CudaMemory {
         let (pointer, bytes) = (to.as_mut_ptr().cast::<c_void>(), to.len());
         let from = self.address + offset as u64;
         // SAFETY: callers read within the allocation, and `copy` returns only when the stream is done with both sides.
-        let queue = |stream| unsafe { driver::memory::copy_to_host(pointer, from, bytes, stream) };
+        let queue = |stream| unsafe { driver::allocation::copy_to_host(pointer, from, bytes, stream) };
         self.cuda.copy(queue)
     }
 
@@ -273,7 +273,7 @@ impl CudaMemory {
         let (pointer, bytes) = (from.as_ptr().cast::<c_void>(), from.len());
         let to = self.address + offset as u64;
         // SAFETY: callers write within the allocation, and `copy` returns only when the stream is done with both sides.
-        let queue = |stream| unsafe { driver::memory::copy_to_device(to, pointer, bytes, stream) };
+        let queue = |stream| unsafe { driver::allocation::copy_to_device(to, pointer, bytes, stream) };
         self.cuda.copy(queue)
     }
 }
@@ -329,7 +329,7 @@ impl Drop for CudaMemory {
         } else if let MemoryOwner::Us = owner {
             let _relaxed = RelaxedCapture::enter();
             // SAFETY: the allocation is ours, and whoever drops it has waited for what used it.
-            let free = |()| unsafe { driver::memory::free(self.address) };
+            let free = |()| unsafe { driver::allocation::free(self.address) };
             if let Err(error) = self.cuda.bind_to_free().and_then(free) {
                 tracing::warn!(target: "graph_runtime", %error, "device memory was not freed");
             }

@@ -38,7 +38,7 @@ impl Alarms {
         // SAFETY: by the caller's promise; the stream is the alarm's own.
         let waits = unsafe { driver::stream::wait_event(alarm.0, event) };
         // SAFETY: as above; the function takes no data.
-        let set = waits.and_then(|()| unsafe { driver::host::launch(alarm.0, ring, ptr::null_mut()) });
+        let set = waits.and_then(|()| unsafe { driver::host_function::launch(alarm.0, ring, ptr::null_mut()) });
         if let Err(error) = set {
             // SAFETY: by the caller's promise; nobody else has the stream.
             let _ = unsafe { driver::stream::destroy(alarm.0) };

@@ -88,7 +88,7 @@ impl GrowingMemory {
         let usable = unsafe { driver::virtual_memory::set_access(end, size, device) };
         let zero = |()| {
             // SAFETY: the memory was just mapped there, nobody else knows of it, and `copy` waits for the stream.
-            let set = |stream| unsafe { driver::memory::set(end, 0, size, stream) };
+            let set = |stream| unsafe { driver::allocation::set(end, 0, size, stream) };
             self.cuda.copy(set)
         };
         if let Err(error) = usable.and_then(zero) {

@@ -73,7 +73,7 @@ unsafe fn register(cuda: &Cuda, pointer: NonNull<u8>, bytes: usize, write: bool)
     let _relaxed = RelaxedCapture::enter();
     cuda.bind()?;
     // SAFETY: by the caller's promise; the context is current.
-    let register = |read_only| unsafe { driver::memory::host_register(pointer.as_ptr().cast(), bytes, read_only) };
+    let register = |read_only| unsafe { driver::allocation::host_register(pointer.as_ptr().cast(), bytes, read_only) };
     let registered = match register(false) {
         Err(error) if !write && READ_ONLY.contains(&error.code()) => register(true),
         registered => registered,
@@ -107,7 +107,7 @@ impl Drop for PageLock {
             self.cuda.bind_drained()?;
             // SAFETY: the memory was registered with this address, and is unregistered only here. No launch uses it any
             // more, or whoever lent it would not drop this.
-            unsafe { driver::memory::host_unregister(addresses.start) }
+            unsafe { driver::allocation::host_unregister(addresses.start) }
         };
         // Twice, since the driver would take other memory that comes to this address for this one.
         if let Err(error) = twice(unregister) {

@@ -57,7 +57,7 @@ impl Drop for Recording {
             && let Ok(graph) = self.end_capture()
         {
             // SAFETY: the graph was captured for nobody else.
-            let _ = unsafe { driver::graph::destroy(graph) };
+            let _ = unsafe { driver::GraphApi::Driver.destroy(graph) };
         }
     }
 }
@@ -81,7 +81,7 @@ impl Drop for RecordedGraph {
     fn drop(&mut self) {
         if !self.graph.is_null() && self.cuda.bind_to_free().is_ok() {
             // SAFETY: the graph is `self`'s alone, and the context is current.
-            let _ = unsafe { driver::graph::destroy(self.graph) };
+            let _ = unsafe { driver::GraphApi::Driver.destroy(self.graph) };
         }
     }
 }

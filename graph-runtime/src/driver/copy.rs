@@ -1,9 +1,10 @@
 //! Copies of rows of memory and of arrays.
 
-use super::array::CUarray;
-use cudarc::driver::sys;
+use cudarc::driver::sys::{self, CUarray};
 use std::ffi::c_void;
 use std::ptr;
+
+pub(crate) use sys::CUDA_MEMCPY3D as CopyParams;
 
 /// A copy. Each of the two libraries has a struct of its own for it.
 #[derive(Clone, Copy)]
@@ -43,11 +44,11 @@ impl CopySide {
 
 impl Copy3d {
     /// The driver's parameters.
-    pub(crate) fn of_driver(&self) -> sys::CUDA_MEMCPY3D {
+    pub(crate) fn of_driver(&self) -> CopyParams {
         let (source, source_host, source_device, source_array, source_pitch) = self.from.parts();
         let (target, target_host, target_device, target_array, target_pitch) = self.to.parts();
         let [width, height, depth] = self.sides;
-        sys::CUDA_MEMCPY3D {
+        CopyParams {
             srcXInBytes: 0,
             srcY: 0,
             srcZ: 0,

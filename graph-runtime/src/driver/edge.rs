@@ -1,9 +1,8 @@
 //! Edges with data, which came with CUDA 12.3. The driver, and cudarc's bindings, may be older. So the type is declared
 //! here.
 
-use super::functions::call;
+use super::error::driver_calls;
 use super::{CUgraph, CUgraphNode};
-use crate::error::CudaError;
 
 /// `CUgraphEdgeData`
 #[derive(Clone, Copy)]
@@ -29,18 +28,11 @@ pub(super) fn programmatic(before: &[CUgraphNode], node: CUgraphNode) -> (Vec<CU
     (vec![node; before.len()], vec![PROGRAMMATIC; before.len()])
 }
 
-/// `cuGraphAddDependencies_v2` of programmatic edges from each of `before` to `node`
-pub(crate) unsafe fn add_programmatic(
-    graph: CUgraph,
-    before: &[CUgraphNode],
-    node: CUgraphNode,
-) -> Result<(), CudaError> {
-    let (to, data) = programmatic(before, node);
-    call!(cuGraphAddDependencies_v2(
-        graph,
-        before.as_ptr(),
-        to.as_ptr(),
-        data.as_ptr().cast(),
-        before.len()
-    ))
+driver_calls! {
+    NAMES;
+    pub(super) fn add(graph: CUgraph, from: &[CUgraphNode], to: &[CUgraphNode], data: &[EdgeData])
+        = cuGraphAddDependencies_v2(
+            graph: CUgraph, from: *const CUgraphNode = from.as_ptr(), to: *const CUgraphNode = to.as_ptr(),
+            data: *const EdgeData = data.as_ptr(), count: usize = from.len(),
+        ), newer;
 }

@@ -1,87 +1,56 @@
-//! Driver calls about graphs.
+//! Driver calls about graphs, besides those that `graph_api` has rows for.
 
-use super::copy::Copy3d;
-use super::functions::call;
-use super::{CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUstream};
+use super::error::driver_calls;
+use super::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use crate::error::CudaError;
 use cudarc::driver::sys;
-use std::ffi::CStr;
 use std::ptr;
 
 pub(crate) use sys::{CUDA_KERNEL_NODE_PARAMS as KernelNodeParams, CUDA_MEMSET_NODE_PARAMS as MemsetNodeParams};
 
-/// `cuGraphCreate`
-pub(crate) unsafe fn create() -> Result<CUgraph, CudaError> {
-    let mut graph = ptr::null_mut();
-    call!(cuGraphCreate(&mut graph, 0))?;
-    Ok(graph)
+driver_calls! {
+    NAMES;
+    pub(super) fn add_kernel_node(graph: CUgraph, after: &[CUgraphNode], params: &KernelNodeParams) -> node: CUgraphNode
+        = cuGraphAddKernelNode_v2(
+            node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
+            count: usize = after.len(), params: *const KernelNodeParams,
+        );
+    pub(super) fn set_kernel_node(exec: CUgraphExec, node: CUgraphNode, params: &KernelNodeParams)
+        = cuGraphExecKernelNodeSetParams_v2(exec: CUgraphExec, node: CUgraphNode, params: *const KernelNodeParams);
+    pub(super) fn instantiate(graph: CUgraph, params: &mut InstantiateParams) -> exec: CUgraphExec
+        = cuGraphInstantiateWithParams(
+            exec: *mut CUgraphExec = &mut exec, graph: CUgraph,
+            params: *mut InstantiateParams as *mut sys::CUDA_GRAPH_INSTANTIATE_PARAMS,
+        );
+    pub(super) fn update(exec: CUgraphExec, graph: CUgraph, info: &mut UpdateInfo)
+        = cuGraphExecUpdate_v2(
+            exec: CUgraphExec, graph: CUgraph, info: *mut UpdateInfo as *mut sys::CUgraphExecUpdateResultInfo,
+        );
+    /// Writes at most `count` nodes, and the number of nodes.
+    fn get_nodes(graph: CUgraph, nodes: *mut CUgraphNode, count: &mut usize)
+        = cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize);
+    /// A number: a driver may know types that the bindings do not.
+    pub(crate) fn node_type(node: CUgraphNode) -> kind: u32
+        = cuGraphNodeGetType(node: CUgraphNode, kind: *mut u32 as *mut sys::CUgraphNodeType = &mut kind);
 }
 
-/// `cuGraphDestroy`
-pub(crate) unsafe fn destroy(graph: CUgraph) -> Result<(), CudaError> {
-    call!(cuGraphDestroy(graph))
-}
-
-/// `cuGraphAddKernelNode_v2`
-pub(crate) unsafe fn add_kernel_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    params: &KernelNodeParams,
-) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cuGraphAddKernelNode_v2(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        params
-    ))?;
-    Ok(node)
-}
-
-/// `cuGraphAddMemcpyNode`
-pub(crate) unsafe fn add_memcpy_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    copy: &Copy3d,
-    context: CUcontext,
-) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cuGraphAddMemcpyNode(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        &copy.of_driver(),
-        context
-    ))?;
-    Ok(node)
-}
-
-/// `cuGraphAddMemsetNode`
-pub(crate) unsafe fn add_memset_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    params: &MemsetNodeParams,
-    context: CUcontext,
-) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cuGraphAddMemsetNode(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        params,
-        context
-    ))?;
-    Ok(node)
-}
-
-/// `cuGraphAddEmptyNode`
-pub(crate) unsafe fn add_empty_node(graph: CUgraph, after: &[CUgraphNode]) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cuGraphAddEmptyNode(&mut node, graph, after.as_ptr(), after.len()))?;
-    Ok(node)
+/// Lists the nodes of a graph.
+///
+/// # Safety
+///
+/// The graph lives.
+pub(crate) unsafe fn nodes(graph: CUgraph) -> Result<Vec<CUgraphNode>, CudaError> {
+    let mut count = 0;
+    // SAFETY: by the caller's promise; without a list, the number alone is written.
+    unsafe { get_nodes(graph, ptr::null_mut(), &mut count) }?;
+    if count == 0 {
+        return Ok(Vec::new()); // CUDA refuses a list with room for no nodes
+    }
+    let mut nodes = vec![ptr::null_mut(); count];
+    // SAFETY: by the caller's promise; the list has room for `count` nodes.
+    unsafe { get_nodes(graph, nodes.as_mut_ptr(), &mut count) }?;
+    nodes.truncate(count);
+    Ok(nodes)
 }
 
 /// The failure of `cuGraphInstantiateWithParams`.
@@ -132,17 +101,6 @@ const _: () = {
     let node = offset_of!(sys::CUDA_GRAPH_INSTANTIATE_PARAMS, hErrNode_out);
     assert!(offset_of!(InstantiateParams, error_node) == node);
 };
-
-/// `cuGraphInstantiateWithParams`
-pub(crate) unsafe fn instantiate(graph: CUgraph, flags: u64) -> Result<CUgraphExec, InstantiateError> {
-    let mut exec = ptr::null_mut();
-    let mut params = InstantiateParams::new(flags);
-    let arguments = (&raw mut params).cast();
-    match call!(cuGraphInstantiateWithParams(&mut exec, graph, arguments)) {
-        Ok(()) => Ok(exec),
-        Err(error) => Err(params.failed(error)),
-    }
-}
 
 /// The error of updating a whole executable graph.
 pub(crate) struct UpdateError {
@@ -197,79 +155,6 @@ const _: () = {
     assert!(offset_of!(UpdateInfo, node) == node);
 };
 
-/// `cuGraphExecUpdate_v2`: later launches of `exec` run the nodes of `graph`, which has the same shape
-pub(crate) unsafe fn update(exec: CUgraphExec, graph: CUgraph) -> Result<(), UpdateError> {
-    let mut info = UpdateInfo::new();
-    let out = (&raw mut info).cast();
-    call!(cuGraphExecUpdate_v2(exec, graph, out)).map_err(|error| info.failed(error))
-}
-
-/// `cuGraphExecDestroy`
-pub(crate) unsafe fn destroy_executable(exec: CUgraphExec) -> Result<(), CudaError> {
-    call!(cuGraphExecDestroy(exec))
-}
-
-/// `cuGraphDebugDotPrint`
-pub(crate) unsafe fn print(graph: CUgraph, path: &CStr, flags: u32) -> Result<(), CudaError> {
-    call!(cuGraphDebugDotPrint(graph, path.as_ptr(), flags))
-}
-
-/// `cuGraphUpload`
-pub(crate) unsafe fn upload(exec: CUgraphExec, stream: CUstream) -> Result<(), CudaError> {
-    call!(cuGraphUpload(exec, stream))
-}
-
-/// `cuGraphLaunch`
-#[inline]
-pub(crate) unsafe fn launch(exec: CUgraphExec, stream: CUstream) -> Result<(), CudaError> {
-    call!(cuGraphLaunch(exec, stream))
-}
-
-/// `cuGraphExecKernelNodeSetParams_v2`
-#[inline]
-pub(crate) unsafe fn set_kernel_node(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    params: &KernelNodeParams,
-) -> Result<(), CudaError> {
-    call!(cuGraphExecKernelNodeSetParams_v2(exec, node, params))
-}
-
-/// `cuGraphExecMemsetNodeSetParams`
-pub(crate) unsafe fn set_memset_node(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    params: &MemsetNodeParams,
-    context: CUcontext,
-) -> Result<(), CudaError> {
-    call!(cuGraphExecMemsetNodeSetParams(exec, node, params, context))
-}
-
-/// `cuGraphExecMemcpyNodeSetParams`
-pub(crate) unsafe fn set_memcpy_node(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    copy: &Copy3d,
-    context: CUcontext,
-) -> Result<(), CudaError> {
-    call!(cuGraphExecMemcpyNodeSetParams(exec, node, &copy.of_driver(), context))
-}
-
-/// `cuGraphMemsetNodeSetParams`: changes the graph itself, not an executable one
-pub(crate) unsafe fn move_memset_node(node: CUgraphNode, params: &MemsetNodeParams) -> Result<(), CudaError> {
-    call!(cuGraphMemsetNodeSetParams(node, params))
-}
-
-/// `cuGraphMemcpyNodeSetParams`: changes the graph itself, not an executable one
-pub(crate) unsafe fn move_memcpy_node(node: CUgraphNode, copy: &Copy3d) -> Result<(), CudaError> {
-    call!(cuGraphMemcpyNodeSetParams(node, &copy.of_driver()))
-}
-
-/// `cuGraphNodeSetEnabled`
-pub(crate) unsafe fn set_node_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: bool) -> Result<(), CudaError> {
-    call!(cuGraphNodeSetEnabled(exec, node, u32::from(enabled)))
-}
-
 /// `CU_GRAPH_NODE_TYPE_KERNEL`
 pub(crate) const KERNEL: u32 = 0;
 /// `CU_GRAPH_NODE_TYPE_MEMCPY`
@@ -298,47 +183,3 @@ pub(crate) const MEMORY_FREE: u32 = 11;
 pub(crate) const BATCH_MEMORY_OPERATION: u32 = 12;
 /// `CU_GRAPH_NODE_TYPE_CONDITIONAL`
 pub(crate) const CONDITIONAL: u32 = 13;
-
-/// `cuGraphGetNodes`
-pub(crate) unsafe fn nodes(graph: CUgraph) -> Result<Vec<CUgraphNode>, CudaError> {
-    let mut count = 0;
-    call!(cuGraphGetNodes(graph, ptr::null_mut(), &mut count))?;
-    if count == 0 {
-        return Ok(Vec::new()); // CUDA refuses a list with room for no nodes
-    }
-    let mut nodes = vec![ptr::null_mut(); count];
-    call!(cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count))?;
-    nodes.truncate(count);
-    Ok(nodes)
-}
-
-/// `cuGraphNodeGetType`, as a number: a driver may know types that the bindings do not
-pub(crate) unsafe fn node_type(node: CUgraphNode) -> Result<u32, CudaError> {
-    let mut kind = 0_u32;
-    call!(cuGraphNodeGetType(node, &mut kind))?;
-    Ok(kind)
-}
-
-/// `cuGraphChildGraphNodeGetGraph`
-pub(crate) unsafe fn child(node: CUgraphNode) -> Result<CUgraph, CudaError> {
-    let mut graph = ptr::null_mut();
-    call!(cuGraphChildGraphNodeGetGraph(node, &mut graph))?;
-    Ok(graph)
-}
-
-/// `cuGraphAddChildGraphNode`: the node has a copy of `child`
-pub(crate) unsafe fn add_child_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    child: CUgraph,
-) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cuGraphAddChildGraphNode(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        child
-    ))?;
-    Ok(node)
-}

@@ -1,80 +1,76 @@
 //! Driver calls that only graphs of the runtime library need: libraries, whose kernels the runtime takes, and the
 //! primary context, in which it works.
-#![expect(clippy::too_many_arguments, reason = "`cuLibraryLoadData` has eight")]
 
-use super::functions::{error, find};
-use super::library::functions;
+use super::error::driver_calls;
 use super::{CUcontext, CUdevice, CUfunction, CUkernel, CUlibrary, CUmodule};
 use crate::error::CudaError;
 use cudarc::driver::sys;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 
-functions! {
-    #[cfg(feature = "fault-injection")]
+driver_calls! {
     NAMES;
-    find: find, fail: error, error: CudaError, bindings: sys -> sys::CUresult;
-    fn cuDevicePrimaryCtxGetState(device: CUdevice, flags: *mut c_uint, active: *mut c_int);
-    fn cuDevicePrimaryCtxRelease_v2(device: CUdevice);
-    fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice);
-    fn cuKernelGetFunction(function: *mut CUfunction, kernel: CUkernel);
-    fn cuLibraryGetKernel(kernel: *mut CUkernel, library: CUlibrary, name: *const c_char);
-    fn cuLibraryGetModule(module: *mut CUmodule, library: CUlibrary);
-    fn cuLibraryLoadData(
-        library: *mut CUlibrary,
-        code: *const c_void,
-        options: *mut u32 as *mut sys::CUjit_option,
-        values: *mut *mut c_void,
-        count: c_uint,
-        library_options: *mut u32 as *mut sys::CUlibraryOption,
-        library_values: *mut *mut c_void,
-        library_count: c_uint,
-    );
-    fn cuLibraryUnload(library: CUlibrary);
-    newer:
-}
-
-/// Makes one driver call. Its error has the call's name.
-macro_rules! call {
-    ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: this is used only in the `unsafe fn` for this one call, whose caller promised what CUDA asks of the
-        // arguments passed through; out-parameters point to locals.
-        unsafe { $function($($argument),*) }
-    };
+    /// Writes whether there is a primary context, as a number.
+    fn get_primary_state(device: CUdevice, active: &mut c_int)
+        = cuDevicePrimaryCtxGetState(device: CUdevice, flags: *mut c_uint = &mut 0, active: *mut c_int);
+    fn retain_primary(device: CUdevice) -> context: CUcontext
+        = cuDevicePrimaryCtxRetain(context: *mut CUcontext = &mut context, device: CUdevice);
+    fn release_primary(device: CUdevice) = cuDevicePrimaryCtxRelease_v2;
+    /// Without options.
+    fn load_library(image: &CStr) -> library: CUlibrary
+        = cuLibraryLoadData(
+            library: *mut CUlibrary = &mut library,
+            code: *const c_void = image.as_ptr().cast(),
+            options: *mut u32 as *mut sys::CUjit_option = ptr::null_mut(),
+            values: *mut *mut c_void = ptr::null_mut(),
+            count: c_uint = 0,
+            library_options: *mut u32 as *mut sys::CUlibraryOption = ptr::null_mut(),
+            library_values: *mut *mut c_void = ptr::null_mut(),
+            library_count: c_uint = 0,
+        );
+    fn get_module(library: CUlibrary) -> module: CUmodule
+        = cuLibraryGetModule(module: *mut CUmodule = &mut module, library: CUlibrary);
+    pub(crate) fn unload(library: CUlibrary) = cuLibraryUnload;
+    fn get_kernel(library: CUlibrary, name: &CStr) -> kernel: CUkernel
+        = cuLibraryGetKernel(
+            kernel: *mut CUkernel = &mut kernel, library: CUlibrary, name: *const c_char = name.as_ptr(),
+        );
+    fn get_function(kernel: CUkernel) -> function: CUfunction
+        = cuKernelGetFunction(function: *mut CUfunction = &mut function, kernel: CUkernel);
 }
 
 /// Whether the context is the primary one of the device: `cuDevicePrimaryCtxGetState`, and `cuDevicePrimaryCtxRetain`
-/// of one that there is
+/// of one that there is.
+///
+/// # Safety
+///
+/// There is such a device.
 pub(crate) unsafe fn is_primary(context: CUcontext, device: CUdevice) -> Result<bool, CudaError> {
-    let (mut flags, mut active) = (0, 0);
-    call!(cuDevicePrimaryCtxGetState(device, &mut flags, &mut active))?;
+    let mut active = 0;
+    // SAFETY: by the caller's promise.
+    unsafe { get_primary_state(device, &mut active) }?;
     if active == 0 {
         return Ok(false);
     }
-    let mut primary = ptr::null_mut();
-    call!(cuDevicePrimaryCtxRetain(&mut primary, device))?;
-    call!(cuDevicePrimaryCtxRelease_v2(device))?;
+    // SAFETY: by the caller's promise.
+    let primary = unsafe { retain_primary(device) }?;
+    // SAFETY: it was retained above.
+    unsafe { release_primary(device) }?;
     Ok(primary == context)
 }
 
 /// `cuLibraryLoadData`, and `cuLibraryGetModule`, which loads it into the current context at once, so that PTX that the
-/// driver does not take is an error here
+/// driver does not take is an error here.
+///
+/// # Safety
+///
+/// A context is current.
 pub(crate) unsafe fn load(image: &CStr) -> Result<(CUlibrary, CUmodule), CudaError> {
-    let mut library = ptr::null_mut();
-    let none = ptr::null_mut;
-    call!(cuLibraryLoadData(
-        &mut library,
-        image.as_ptr().cast(),
-        ptr::null_mut(),
-        none(),
-        0,
-        ptr::null_mut(),
-        none(),
-        0
-    ))?;
-    let mut module = ptr::null_mut();
-    match call!(cuLibraryGetModule(&mut module, library)) {
-        Ok(()) => Ok((library, module)),
+    // SAFETY: by the caller's promise; the image is a string that outlives the call.
+    let library = unsafe { load_library(image) }?;
+    // SAFETY: by the caller's promise; the library was loaded above.
+    match unsafe { get_module(library) } {
+        Ok(module) => Ok((library, module)),
         Err(error) => {
             // SAFETY: it was loaded above, and nobody else knows of it.
             let _ = unsafe { unload(library) };
@@ -83,15 +79,15 @@ pub(crate) unsafe fn load(image: &CStr) -> Result<(CUlibrary, CUmodule), CudaErr
     }
 }
 
-/// `cuLibraryUnload`
-pub(crate) unsafe fn unload(library: CUlibrary) -> Result<(), CudaError> {
-    call!(cuLibraryUnload(library))
-}
-
-/// `cuLibraryGetKernel`, and `cuKernelGetFunction` for the current context
+/// `cuLibraryGetKernel`, and `cuKernelGetFunction` for the current context.
+///
+/// # Safety
+///
+/// The library is loaded, and a context is current.
 pub(crate) unsafe fn kernel(library: CUlibrary, name: &CStr) -> Result<(CUkernel, CUfunction), CudaError> {
-    let (mut kernel, mut function) = (ptr::null_mut(), ptr::null_mut());
-    call!(cuLibraryGetKernel(&mut kernel, library, name.as_ptr()))?;
-    call!(cuKernelGetFunction(&mut function, kernel))?;
+    // SAFETY: by the caller's promise.
+    let kernel = unsafe { get_kernel(library, name) }?;
+    // SAFETY: by the caller's promise; the kernel is one of the library.
+    let function = unsafe { get_function(kernel) }?;
     Ok((kernel, function))
 }

@@ -1,64 +1,96 @@
-//! The CUDA driver: one `unsafe fn` for each call, returning [`CudaError`] instead of a code. Nothing else calls CUDA.
-//! `runtime` has those of CUDA's runtime library, and `api` chooses between the two.
+//! The CUDA driver: one `unsafe fn` for each call, returning [`CudaError`](crate::error::CudaError) instead of a code.
+//! Nothing else calls CUDA. A call is a row in a table: `calls`. The calls that CUDA's runtime library has, too, are
+//! rows of `graph_api`.
 //!
 //! Each function asks of its caller what CUDA asks (<https://docs.nvidia.com/cuda/cuda-driver-api/>): handles are live
 //! and of one context; pointers are valid for the call and, if work is queued, until that has run; a context is current
 //! if CUDA needs one. A library that is absent, or lacks a function, is an error.
 //!
-//! Codes and enums that the driver returns or writes are integers here: `library` says why.
+//! Codes and enums that the driver returns or writes are integers here: `calls` says why.
 
-pub(crate) mod api;
+pub(crate) mod graph_api;
 #[cfg(feature = "cudart")]
 pub(crate) mod runtime;
-pub(crate) mod loaded;
+pub(crate) mod loaded_module;
 #[cfg(feature = "cudart")]
 pub(crate) mod interop;
-pub(crate) mod attribute;
-pub(crate) mod edge;
-pub(crate) mod log;
-pub(crate) mod conditional;
+pub(crate) mod node_attribute;
+mod edge;
+pub(crate) mod driver_log;
+mod conditional_node;
 pub(crate) mod graph;
-pub(crate) mod host;
+pub(crate) mod host_function;
 pub(crate) mod event;
 pub(crate) mod stream;
-pub(crate) mod memory;
+pub(crate) mod allocation;
 pub(crate) mod virtual_memory;
 pub(crate) mod module;
-pub(crate) mod texture;
+pub(crate) mod texel_object;
+pub(crate) mod cuda_array;
 pub(crate) mod copy;
-pub(crate) mod array;
 pub(crate) mod context;
-pub(crate) mod mode;
+mod capture_mode;
 pub(crate) mod nvrtc;
-mod functions;
-mod search;
+mod error;
 mod library;
+mod search;
+mod calls;
 #[cfg(feature = "fault-injection")]
 pub(crate) mod faults;
 
-pub(crate) use api::GraphApi;
-pub(crate) use attribute::NodeAttribute;
-pub(crate) use conditional::{ConditionalHandle, ConditionalType};
+pub(crate) use calls::MISSING;
+pub(crate) use capture_mode::{CaptureRules, RelaxedCapture};
+pub(crate) use conditional_node::{ConditionalHandle, ConditionalType};
 #[cfg(feature = "cudart")]
 use cudarc::driver::sys::CUlibrary;
 pub(crate) use cudarc::driver::sys::{
     CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph,
     CUgraphExec, CUgraphNode, CUkernel, CUmodule, CUstream,
 };
-pub(crate) use functions::error;
+pub(crate) use error::error;
 pub(crate) use graph::{KernelNodeParams, MemsetNodeParams};
-pub(crate) use library::MISSING;
-pub(crate) use loaded::{KernelHandle, LoadedModule};
-pub(crate) use mode::{CaptureRules, RelaxedCapture};
+pub(crate) use graph_api::GraphApi;
+pub(crate) use loaded_module::{KernelHandle, LoadedModule};
+pub(crate) use node_attribute::NodeAttribute;
 pub(crate) use nvrtc::{NvrtcError, NvrtcProgram};
 pub(crate) use search::cache_folder;
 pub(crate) use stream::CaptureStatus;
 
-/// The names of all functions of the driver that this crate calls.
+/// The names of all functions of the driver and of the runtime that this crate calls.
 #[cfg(feature = "fault-injection")]
 pub fn names() -> Vec<&'static str> {
-    let mut names = functions::NAMES.to_vec();
-    names.push("cuGetErrorName");
-    names.extend([interop::NAMES, runtime::NAMES].concat());
-    names
+    let lists = [
+        graph_api::NAMES,
+        runtime::NAMES,
+        interop::NAMES,
+        node_attribute::NAMES,
+        edge::NAMES,
+        driver_log::NAMES,
+        conditional_node::NAMES,
+        graph::NAMES,
+        host_function::NAMES,
+        event::NAMES,
+        stream::NAMES,
+        allocation::NAMES,
+        virtual_memory::NAMES,
+        module::NAMES,
+        texel_object::NAMES,
+        cuda_array::NAMES,
+        context::NAMES,
+        capture_mode::NAMES,
+        &["cuGetErrorName"],
+    ];
+    lists.concat()
+}
+
+#[cfg(all(test, feature = "fault-injection"))]
+mod tests {
+    #[test]
+    fn every_function_is_declared_once() {
+        let mut names = super::names();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
 }

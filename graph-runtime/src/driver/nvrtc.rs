@@ -4,39 +4,15 @@
 //! Each asks of its caller what NVRTC asks (<https://docs.nvidia.com/cuda/nvrtc/>): programs are live, and
 //! strings are valid until the call returns.
 
-use super::library::functions;
+use super::calls::calls;
 use super::search::{Wanted, search};
 use cudarc::nvrtc::sys;
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
-use std::ptr;
 use std::sync::OnceLock;
 
 pub(crate) use sys::nvrtcProgram as NvrtcProgram;
-
-functions! {
-    NAMES;
-    find: find, fail: NvrtcError::new, error: NvrtcError, bindings: sys -> sys::nvrtcResult;
-    fn nvrtcVersion(major: *mut c_int, minor: *mut c_int);
-    fn nvrtcGetNumSupportedArchs(count: *mut c_int);
-    fn nvrtcGetSupportedArchs(architectures: *mut c_int);
-    fn nvrtcCreateProgram(
-        program: *mut NvrtcProgram,
-        source: *const c_char,
-        name: *const c_char,
-        count: c_int,
-        headers: *const *const c_char,
-        names: *const *const c_char,
-    );
-    fn nvrtcCompileProgram(program: NvrtcProgram, count: c_int, options: *const *const c_char);
-    fn nvrtcGetProgramLogSize(program: NvrtcProgram, size: *mut usize);
-    fn nvrtcGetProgramLog(program: NvrtcProgram, text: *mut c_char);
-    fn nvrtcGetPTXSize(program: NvrtcProgram, size: *mut usize);
-    fn nvrtcGetPTX(program: NvrtcProgram, text: *mut c_char);
-    fn nvrtcDestroyProgram(program: *mut NvrtcProgram);
-    newer:
-}
 
 /// A failed call of NVRTC.
 #[derive(Debug)]
@@ -74,15 +50,6 @@ impl fmt::Display for NvrtcError {
             None => write!(f, "{} failed: unknown error ({})", self.call, self.code),
         }
     }
-}
-
-/// Makes one call. Its error has the call's name.
-macro_rules! call {
-    ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: this is used only in the `unsafe fn` for this one call, whose caller promised what NVRTC asks of the
-        // arguments passed through; out-parameters point to locals.
-        unsafe { $function($($argument),*) }
-    };
 }
 
 /// Whether the library is on this machine. Loads it at the first call. A library that lacks one of the functions is too
@@ -132,76 +99,52 @@ unsafe fn find<F: Copy>(name: &str) -> Option<F> {
     found.ok().map(|symbol| *symbol)
 }
 
-/// `nvrtcVersion`: major and minor
-pub(crate) unsafe fn version() -> Result<(i32, i32), NvrtcError> {
-    let (mut major, mut minor) = (0, 0);
-    call!(nvrtcVersion(&mut major, &mut minor))?;
+calls! {
+    {find, NvrtcError::new, NvrtcError, nvrtc} NAMES;
+    /// Writes the minor version. The result is the major version.
+    fn get_version(minor: &mut c_int) -> major: c_int
+        = nvrtcVersion(major: *mut c_int = &mut major, minor: *mut c_int);
+    pub(crate) fn architecture_count() -> count: u32
+        = nvrtcGetNumSupportedArchs(count: *mut u32 as *mut c_int = &mut count);
+    /// Writes 70, 72, ..; `architectures` has room for [`architecture_count`] numbers.
+    pub(crate) fn architectures(architectures: &mut [c_int])
+        = nvrtcGetSupportedArchs(architectures: *mut c_int = architectures.as_mut_ptr());
+    /// `headers` are texts, `names` the names by which the source includes them.
+    pub(crate) fn create(source: &CStr, name: &CStr, headers: &[*const c_char], names: &[*const c_char])
+        -> program: NvrtcProgram
+        = nvrtcCreateProgram(
+            program: *mut NvrtcProgram = &mut program,
+            source: *const c_char = source.as_ptr(),
+            name: *const c_char = name.as_ptr(),
+            count: c_int = headers.len() as c_int,
+            headers: *const *const c_char = headers.as_ptr(),
+            names: *const *const c_char = names.as_ptr(),
+        );
+    pub(crate) fn compile(program: NvrtcProgram, options: &[*const c_char])
+        = nvrtcCompileProgram(
+            program: NvrtcProgram, count: c_int = options.len() as c_int,
+            options: *const *const c_char = options.as_ptr(),
+        );
+    pub(crate) fn log_size(program: NvrtcProgram) -> size: usize
+        = nvrtcGetProgramLogSize(program: NvrtcProgram, size: *mut usize = &mut size);
+    /// `text` has [`log_size`] bytes.
+    pub(crate) fn log(program: NvrtcProgram, text: &mut [u8])
+        = nvrtcGetProgramLog(program: NvrtcProgram, text: *mut c_char = text.as_mut_ptr().cast());
+    pub(crate) fn ptx_size(program: NvrtcProgram) -> size: usize
+        = nvrtcGetPTXSize(program: NvrtcProgram, size: *mut usize = &mut size);
+    /// `text` has [`ptx_size`] bytes.
+    pub(crate) fn ptx(program: NvrtcProgram, text: &mut [u8])
+        = nvrtcGetPTX(program: NvrtcProgram, text: *mut c_char = text.as_mut_ptr().cast());
+    pub(crate) fn destroy(program: NvrtcProgram)
+        = nvrtcDestroyProgram(program: *mut NvrtcProgram = &mut { program });
+}
+
+/// Returns the major and the minor version.
+pub(crate) fn version() -> Result<(c_int, c_int), NvrtcError> {
+    let mut minor = 0;
+    // SAFETY: the call asks nothing of its caller.
+    let major = unsafe { get_version(&mut minor) }?;
     Ok((major, minor))
-}
-
-/// `nvrtcGetNumSupportedArchs`
-pub(crate) unsafe fn architecture_count() -> Result<usize, NvrtcError> {
-    let mut count: c_int = 0;
-    call!(nvrtcGetNumSupportedArchs(&mut count))?;
-    Ok(usize::try_from(count).unwrap_or(0))
-}
-
-/// `nvrtcGetSupportedArchs`: 70, 72, ..; `architectures` has room for [`architecture_count`] numbers
-pub(crate) unsafe fn architectures(architectures: &mut [c_int]) -> Result<(), NvrtcError> {
-    call!(nvrtcGetSupportedArchs(architectures.as_mut_ptr()))
-}
-
-/// `nvrtcCreateProgram`; `headers` are texts, `names` the names by which the source includes them
-pub(crate) unsafe fn create(
-    source: &CStr,
-    name: &CStr,
-    headers: &[*const c_char],
-    names: &[*const c_char],
-) -> Result<NvrtcProgram, NvrtcError> {
-    let mut program = ptr::null_mut();
-    call!(nvrtcCreateProgram(
-        &mut program,
-        source.as_ptr(),
-        name.as_ptr(),
-        headers.len() as c_int,
-        headers.as_ptr(),
-        names.as_ptr(),
-    ))?;
-    Ok(program)
-}
-
-/// `nvrtcCompileProgram`
-pub(crate) unsafe fn compile(program: NvrtcProgram, options: &[*const c_char]) -> Result<(), NvrtcError> {
-    call!(nvrtcCompileProgram(program, options.len() as c_int, options.as_ptr()))
-}
-
-/// `nvrtcGetProgramLogSize`
-pub(crate) unsafe fn log_size(program: NvrtcProgram) -> Result<usize, NvrtcError> {
-    let mut size = 0;
-    call!(nvrtcGetProgramLogSize(program, &mut size))?;
-    Ok(size)
-}
-
-/// `nvrtcGetProgramLog`; `text` has [`log_size`] bytes
-pub(crate) unsafe fn log(program: NvrtcProgram, text: &mut [u8]) -> Result<(), NvrtcError> {
-    call!(nvrtcGetProgramLog(program, text.as_mut_ptr().cast()))
-}
-
-/// `nvrtcGetPTXSize`
-pub(crate) unsafe fn ptx_size(program: NvrtcProgram) -> Result<usize, NvrtcError> {
-    let mut size = 0;
-    call!(nvrtcGetPTXSize(program, &mut size))?;
-    Ok(size)
-}
-
-/// `nvrtcGetPTX`; `text` has [`ptx_size`] bytes
-pub(crate) unsafe fn ptx(program: NvrtcProgram, text: &mut [u8]) -> Result<(), NvrtcError> {
-    call!(nvrtcGetPTX(program, text.as_mut_ptr().cast()))
-}
-
-/// `nvrtcDestroyProgram`
-pub(crate) unsafe fn destroy(mut program: NvrtcProgram) -> Result<(), NvrtcError> {
-    call!(nvrtcDestroyProgram(&mut program))
 }
 
 #[cfg(test)]

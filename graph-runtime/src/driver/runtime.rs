@@ -1,32 +1,29 @@
-//! CUDA's runtime library, libcudart: one `unsafe fn` for each call that builds or launches a graph, with the name and
-//! the arguments of the driver's beside which it stands ([`GraphApi`](super::api::GraphApi) chooses).
+//! CUDA's runtime library, libcudart: the calls that build graphs and have no row in `graph_api`, and the structs of
+//! all of them.
 //!
 //! Handles of graphs, nodes, streams and events are the driver's: each library takes those of the other
 //! (<https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__DRIVER.html>). Kernels are not: the runtime takes a
 //! `CUkernel`, which [`interop`](super::interop) loads, and no `CUfunction`. Where the driver's calls are told a
-//! context, the runtime uses the current one, so each of these functions also asks its caller for that (D11 of
+//! context, the runtime uses the current one, so each of its calls also asks its caller for that (D11 of
 //! `docs/safety.md`).
 
-mod functions;
+pub(super) mod library;
 
-use self::functions::call;
-use super::attribute::NodeAttribute;
-use super::conditional::{ConditionalHandle, ConditionalType, NodeParams};
+use super::calls::calls;
+use super::conditional_node::{ConditionalHandle, NodeParams};
 use super::copy::{Copy3d, CopySide};
-use super::edge::programmatic;
-use super::graph::{InstantiateError, InstantiateParams, KernelNodeParams, MemsetNodeParams, UpdateError, UpdateInfo};
-use super::{CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUkernel, CUstream, graph};
+use super::edge::EdgeData;
+use super::graph::{InstantiateParams, KernelNodeParams, UpdateInfo};
+use super::{CUgraph, CUgraphExec, CUgraphNode, CUkernel};
 use crate::error::CudaError;
-use std::ffi::{CStr, c_void};
+use std::ffi::{c_uint, c_void};
 use std::ptr;
 
-#[cfg(feature = "fault-injection")]
-pub(super) use functions::NAMES;
-pub(crate) use functions::present;
+pub(crate) use library::present;
 
 /// `struct cudaKernelNodeParams`
 #[repr(C)]
-struct KernelNode {
+pub(super) struct KernelNode {
     kernel: CUkernel,
     grid: [u32; 3],
     block: [u32; 3],
@@ -36,22 +33,17 @@ struct KernelNode {
 }
 
 impl KernelNode {
-    /// `None` if the runtime does not take the kernel.
-    fn new(params: &KernelNodeParams) -> Option<Self> {
-        takes(params.kern).then_some(Self {
+    /// The parameters of a kernel that the runtime takes.
+    pub(super) fn new(params: &KernelNodeParams) -> Self {
+        Self {
             kernel: params.kern,
             grid: [params.gridDimX, params.gridDimY, params.gridDimZ],
             block: [params.blockDimX, params.blockDimY, params.blockDimZ],
             shared: params.sharedMemBytes,
             arguments: params.kernelParams,
             extra: params.extra,
-        })
+        }
     }
-}
-
-/// Whether the runtime takes a kernel, of which this is the handle for it: null for functions that others have loaded.
-pub(crate) fn takes(kernel: CUkernel) -> bool {
-    !kernel.is_null()
 }
 
 /// `struct cudaPitchedPtr`
@@ -65,7 +57,7 @@ struct PitchedPointer {
 
 /// `struct cudaMemcpy3DParms`
 #[repr(C)]
-struct CopyNode {
+pub(super) struct CopyNode {
     from_array: *mut c_void,
     from_position: [usize; 3],
     from: PitchedPointer,
@@ -79,7 +71,7 @@ struct CopyNode {
 }
 
 impl CopyNode {
-    fn new(copy: &Copy3d) -> Self {
+    pub(super) fn new(copy: &Copy3d) -> Self {
         let [width, height, depth] = copy.sides;
         let (mut has_array, null) = (false, ptr::null_mut());
         // The array, the pointer with its pitch, and whether that is the host's.
@@ -114,316 +106,45 @@ impl CopyNode {
     }
 }
 
-/// `struct cudaHostNodeParams`
-#[repr(C)]
-struct HostNode {
-    function: unsafe extern "C" fn(*mut c_void),
-    data: *mut c_void,
-}
-
-/// `cudaGraphCreate`
-pub(crate) unsafe fn create() -> Result<CUgraph, CudaError> {
-    let mut graph = ptr::null_mut();
-    call!(cudaGraphCreate(&mut graph, 0))?;
-    Ok(graph)
-}
-
-/// `cudaGraphDestroy`
-pub(crate) unsafe fn destroy(graph: CUgraph) -> Result<(), CudaError> {
-    call!(cudaGraphDestroy(graph))
-}
-
-/// `cudaGraphAddKernelNode`; the driver's call for a kernel that the runtime does not take
-pub(crate) unsafe fn add_kernel_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    params: &KernelNodeParams,
-) -> Result<CUgraphNode, CudaError> {
-    let Some(params) = KernelNode::new(params) else {
-        // SAFETY: by the caller's promise.
-        return unsafe { graph::add_kernel_node(graph, after, params) };
-    };
-    let mut node = ptr::null_mut();
-    call!(cudaGraphAddKernelNode(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        &params
-    ))?;
-    Ok(node)
-}
-
-/// `cudaGraphAddMemcpyNode`
-pub(crate) unsafe fn add_memcpy_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    copy: &Copy3d,
-    _context: CUcontext,
-) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cudaGraphAddMemcpyNode(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        &CopyNode::new(copy)
-    ))?;
-    Ok(node)
-}
-
-/// `cudaGraphAddMemsetNode`; `struct cudaMemsetParams` is the driver's
-pub(crate) unsafe fn add_memset_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    params: &MemsetNodeParams,
-    _context: CUcontext,
-) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cudaGraphAddMemsetNode(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        params
-    ))?;
-    Ok(node)
-}
-
-/// `cudaGraphAddEmptyNode`
-pub(crate) unsafe fn add_empty_node(graph: CUgraph, after: &[CUgraphNode]) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cudaGraphAddEmptyNode(&mut node, graph, after.as_ptr(), after.len()))?;
-    Ok(node)
-}
-
-/// `cudaGraphAddChildGraphNode`: the node has a copy of `child`
-pub(crate) unsafe fn add_child_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    child: CUgraph,
-) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cudaGraphAddChildGraphNode(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        child
-    ))?;
-    Ok(node)
-}
-
-/// `cudaGraphChildGraphNodeGetGraph`
-pub(crate) unsafe fn child(node: CUgraphNode) -> Result<CUgraph, CudaError> {
-    let mut graph = ptr::null_mut();
-    call!(cudaGraphChildGraphNodeGetGraph(node, &mut graph))?;
-    Ok(graph)
-}
-
-/// `cudaGraphAddHostNode`
-pub(crate) unsafe fn add_host_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    function: unsafe extern "C" fn(*mut c_void),
-    data: *mut c_void,
-) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cudaGraphAddHostNode(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        &HostNode { function, data }
-    ))?;
-    Ok(node)
-}
-
-/// `cudaGraphAddEventRecordNode`
-pub(crate) unsafe fn add_record_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    event: CUevent,
-) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cudaGraphAddEventRecordNode(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        event
-    ))?;
-    Ok(node)
-}
-
-/// `cudaGraphAddEventWaitNode`
-pub(crate) unsafe fn add_wait_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    event: CUevent,
-) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cudaGraphAddEventWaitNode(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        event
-    ))?;
-    Ok(node)
-}
-
-/// `cudaGraphConditionalHandleCreate`, without a default value
-pub(crate) unsafe fn create_handle(graph: CUgraph, _context: CUcontext) -> Result<ConditionalHandle, CudaError> {
-    let mut handle = 0;
-    call!(cudaGraphConditionalHandleCreate(&mut handle, graph, 0, 0))?;
-    Ok(handle)
-}
-
-/// `cudaGraphAddNode` of a conditional node with `size` bodies, which it returns. `struct cudaGraphNodeParams` is the
-/// driver's, but has no context
-pub(crate) unsafe fn add_conditional_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    handle: ConditionalHandle,
-    kind: ConditionalType,
-    size: usize,
-    _context: CUcontext,
-) -> Result<(CUgraphNode, Vec<CUgraph>), CudaError> {
-    let mut params = NodeParams::new(handle, kind, size, ptr::null_mut());
-    let mut node = ptr::null_mut();
-    call!(cudaGraphAddNode(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        ptr::null(), // no edge data: plain edges
-        after.len(),
-        &mut params
-    ))?;
-    // SAFETY: the call has succeeded.
-    Ok((node, unsafe { params.bodies() }))
-}
-
-/// `cudaGraphAddDependencies` of programmatic edges from each of `before` to `node`
-pub(crate) unsafe fn add_programmatic(
-    graph: CUgraph,
-    before: &[CUgraphNode],
-    node: CUgraphNode,
-) -> Result<(), CudaError> {
-    let (to, data) = programmatic(before, node);
-    call!(cudaGraphAddDependencies(
-        graph,
-        before.as_ptr(),
-        to.as_ptr(),
-        data.as_ptr(),
-        before.len()
-    ))
-}
-
-/// `cudaGraphKernelNodeSetAttribute`: the attributes and their values are the driver's
-pub(crate) unsafe fn set_attribute(node: CUgraphNode, attribute: NodeAttribute) -> Result<(), CudaError> {
-    let (attribute, value) = attribute.parts();
-    call!(cudaGraphKernelNodeSetAttribute(node, attribute, &value))
-}
-
-/// `cudaGraphInstantiateWithParams`
-pub(crate) unsafe fn instantiate(graph: CUgraph, flags: u64) -> Result<CUgraphExec, InstantiateError> {
-    let mut exec = ptr::null_mut();
-    let mut params = InstantiateParams::new(flags);
-    match call!(cudaGraphInstantiateWithParams(&mut exec, graph, &mut params)) {
-        Ok(()) => Ok(exec),
-        Err(error) => Err(params.failed(error)),
-    }
-}
-
-/// `cudaGraphExecUpdate`: later launches of `exec` run the nodes of `graph`, which has the same shape
-pub(crate) unsafe fn update(exec: CUgraphExec, graph: CUgraph) -> Result<(), UpdateError> {
-    let mut info = UpdateInfo::new();
-    call!(cudaGraphExecUpdate(exec, graph, &mut info)).map_err(|error| info.failed(error))
-}
-
-/// `cudaGraphExecDestroy`
-pub(crate) unsafe fn destroy_executable(exec: CUgraphExec) -> Result<(), CudaError> {
-    call!(cudaGraphExecDestroy(exec))
-}
-
-/// `cudaGraphDebugDotPrint`; the flags are the driver's
-pub(crate) unsafe fn print(graph: CUgraph, path: &CStr, flags: u32) -> Result<(), CudaError> {
-    call!(cudaGraphDebugDotPrint(graph, path.as_ptr(), flags))
-}
-
-/// `cudaGraphUpload`
-pub(crate) unsafe fn upload(exec: CUgraphExec, stream: CUstream) -> Result<(), CudaError> {
-    call!(cudaGraphUpload(exec, stream))
-}
-
-/// `cudaGraphLaunch`
-#[inline]
-pub(crate) unsafe fn launch(exec: CUgraphExec, stream: CUstream) -> Result<(), CudaError> {
-    call!(cudaGraphLaunch(exec, stream))
-}
-
-/// `cudaGraphExecKernelNodeSetParams`; the driver's call for a kernel that the runtime does not take
-pub(crate) unsafe fn set_kernel_node(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    params: &KernelNodeParams,
-) -> Result<(), CudaError> {
-    match KernelNode::new(params) {
-        Some(params) => call!(cudaGraphExecKernelNodeSetParams(exec, node, &params)),
-        // SAFETY: by the caller's promise.
-        None => unsafe { graph::set_kernel_node(exec, node, params) },
-    }
-}
-
-/// `cudaGraphExecMemsetNodeSetParams`
-pub(crate) unsafe fn set_memset_node(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    params: &MemsetNodeParams,
-    _context: CUcontext,
-) -> Result<(), CudaError> {
-    call!(cudaGraphExecMemsetNodeSetParams(exec, node, params))
-}
-
-/// `cudaGraphExecMemcpyNodeSetParams`
-pub(crate) unsafe fn set_memcpy_node(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    copy: &Copy3d,
-    _context: CUcontext,
-) -> Result<(), CudaError> {
-    call!(cudaGraphExecMemcpyNodeSetParams(exec, node, &CopyNode::new(copy)))
-}
-
-/// `cudaGraphExecHostNodeSetParams`
-pub(crate) unsafe fn set_host_node(
-    exec: CUgraphExec,
-    node: CUgraphNode,
-    function: unsafe extern "C" fn(*mut c_void),
-    data: *mut c_void,
-) -> Result<(), CudaError> {
-    call!(cudaGraphExecHostNodeSetParams(exec, node, &HostNode { function, data }))
-}
-
-/// `cudaGraphMemsetNodeSetParams`: changes the graph itself, not an executable one
-pub(crate) unsafe fn move_memset_node(node: CUgraphNode, params: &MemsetNodeParams) -> Result<(), CudaError> {
-    call!(cudaGraphMemsetNodeSetParams(node, params))
-}
-
-/// `cudaGraphMemcpyNodeSetParams`: changes the graph itself, not an executable one
-pub(crate) unsafe fn move_memcpy_node(node: CUgraphNode, copy: &Copy3d) -> Result<(), CudaError> {
-    call!(cudaGraphMemcpyNodeSetParams(node, &CopyNode::new(copy)))
-}
-
-/// `cudaGraphNodeSetEnabled`
-pub(crate) unsafe fn set_node_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: bool) -> Result<(), CudaError> {
-    call!(cudaGraphNodeSetEnabled(exec, node, u32::from(enabled)))
+calls! {
+    {library::find, library::error, CudaError, runtime} NAMES;
+    pub(super) fn add_kernel_node(graph: CUgraph, after: &[CUgraphNode], params: &KernelNode) -> node: CUgraphNode
+        = cudaGraphAddKernelNode(
+            node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
+            count: usize = after.len(), params: *const KernelNode,
+        );
+    pub(super) fn set_kernel_node(exec: CUgraphExec, node: CUgraphNode, params: &KernelNode)
+        = cudaGraphExecKernelNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const KernelNode);
+    pub(super) fn instantiate(graph: CUgraph, params: &mut InstantiateParams) -> exec: CUgraphExec
+        = cudaGraphInstantiateWithParams(
+            exec: *mut CUgraphExec = &mut exec, graph: CUgraph, params: *mut InstantiateParams,
+        );
+    pub(super) fn update(exec: CUgraphExec, graph: CUgraph, info: &mut UpdateInfo)
+        = cudaGraphExecUpdate(exec: CUgraphExec, graph: CUgraph, info: *mut UpdateInfo);
+    /// Without a default value.
+    pub(super) fn create_handle(graph: CUgraph) -> handle: ConditionalHandle
+        = cudaGraphConditionalHandleCreate(
+            handle: *mut u64 = &mut handle, graph: CUgraph, default: c_uint = 0, flags: c_uint = 0,
+        );
+    /// All edges are plain ones, without data.
+    pub(super) fn add_conditional_node(graph: CUgraph, after: &[CUgraphNode], params: &mut NodeParams)
+        -> node: CUgraphNode
+        = cudaGraphAddNode(
+            node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
+            data: *const EdgeData = ptr::null(), count: usize = after.len(), params: *mut NodeParams,
+        );
+    pub(super) fn add_edges(graph: CUgraph, from: &[CUgraphNode], to: &[CUgraphNode], data: &[EdgeData])
+        = cudaGraphAddDependencies(
+            graph: CUgraph, from: *const CUgraphNode = from.as_ptr(), to: *const CUgraphNode = to.as_ptr(),
+            data: *const EdgeData = data.as_ptr(), count: usize = from.len(),
+        );
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::graph::MemsetNodeParams;
+    use crate::driver::host_function::HostNode;
     use std::mem::{offset_of, size_of};
 
     /// `xtask/cudart.cpp` has the same numbers, and compares them with CUDA's headers.

@@ -1,48 +1,43 @@
 //! Driver calls about streams and their capture.
 
-use super::functions::call;
+use super::error::driver_calls;
 use super::{CUevent, CUgraph, CUstream};
 use crate::error::CudaError;
-use cudarc::driver::sys::{self, CUstreamCaptureMode, CUstreamCaptureStatus};
-use std::ptr;
-
-/// `cuStreamCreate`, non-blocking: the stream and the null stream do not wait for each other
-pub(crate) unsafe fn create() -> Result<CUstream, CudaError> {
-    let mut stream = ptr::null_mut();
-    let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
-    call!(cuStreamCreate(&mut stream, flags))?;
-    Ok(stream)
-}
-
-/// `cuStreamDestroy_v2`
-pub(crate) unsafe fn destroy(stream: CUstream) -> Result<(), CudaError> {
-    call!(cuStreamDestroy_v2(stream))
-}
-
-/// `cuStreamSynchronize`
-pub(crate) unsafe fn synchronize(stream: CUstream) -> Result<(), CudaError> {
-    call!(cuStreamSynchronize(stream))
-}
+use cudarc::driver::sys::{CUstream_flags, CUstreamCaptureMode, CUstreamCaptureStatus};
+use std::ffi::{c_uint, c_ulonglong};
 
 /// `cuStreamQuery`: whether all work of the stream is done
 pub(crate) unsafe fn is_done(stream: CUstream) -> Result<bool, CudaError> {
     const NOT_READY: u32 = 600;
-    match call!(cuStreamQuery(stream)) {
+    // SAFETY: by the caller's promise.
+    match unsafe { query(stream) } {
         Err(error) if error.code() == NOT_READY => Ok(false),
         done => done.map(|()| true),
     }
 }
 
-/// `cuStreamGetId`: a number that no other stream of the program ever has
-pub(crate) unsafe fn id(stream: CUstream) -> Result<u64, CudaError> {
-    let mut id = 0;
-    call!(cuStreamGetId(stream, &mut id))?;
-    Ok(id)
-}
+/// Streams and the null stream do not wait for each other.
+const FLAGS: c_uint = CUstream_flags::CU_STREAM_NON_BLOCKING as c_uint;
 
-/// `cuStreamWaitEvent`: work that is queued on the stream from now on waits for the latest recording of the event
-pub(crate) unsafe fn wait_event(stream: CUstream, event: CUevent) -> Result<(), CudaError> {
-    call!(cuStreamWaitEvent(stream, event, 0))
+driver_calls! {
+    NAMES;
+    /// Non-blocking: the stream and the null stream do not wait for each other.
+    pub(crate) fn create() -> stream: CUstream
+        = cuStreamCreate(stream: *mut CUstream = &mut stream, flags: c_uint = FLAGS);
+    pub(crate) fn destroy(stream: CUstream) = cuStreamDestroy_v2;
+    pub(crate) fn synchronize(stream: CUstream) = cuStreamSynchronize;
+    fn query(stream: CUstream) = cuStreamQuery;
+    /// A number that no other stream of the program ever has.
+    pub(crate) fn id(stream: CUstream) -> id: u64 = cuStreamGetId(stream: CUstream, id: *mut c_ulonglong = &mut id);
+    /// Work that is queued on the stream from now on waits for the latest recording of the event.
+    pub(crate) fn wait_event(stream: CUstream, event: CUevent)
+        = cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint = 0);
+    fn get_capture_status(stream: CUstream) -> status: u32
+        = cuStreamIsCapturing(stream: CUstream, status: *mut u32 as *mut CUstreamCaptureStatus = &mut status);
+    pub(crate) fn begin_capture(stream: CUstream, mode: CUstreamCaptureMode)
+        = cuStreamBeginCapture_v2(stream: CUstream, mode: u32 as CUstreamCaptureMode = mode as u32);
+    pub(crate) fn end_capture(stream: CUstream) -> graph: CUgraph
+        = cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph = &mut graph);
 }
 
 /// Whether a stream is being captured: `CUstreamCaptureStatus`.
@@ -60,23 +55,10 @@ pub(crate) enum CaptureStatus {
 pub(crate) unsafe fn capture_status(stream: CUstream) -> Result<CaptureStatus, CudaError> {
     const NONE: u32 = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE as u32;
     const INVALIDATED: u32 = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_INVALIDATED as u32;
-    let mut status = NONE;
-    call!(cuStreamIsCapturing(stream, &mut status))?;
-    Ok(match status {
+    // SAFETY: by the caller's promise.
+    Ok(match unsafe { get_capture_status(stream) }? {
         NONE => CaptureStatus::None,
         INVALIDATED => CaptureStatus::Invalidated,
         _ => CaptureStatus::Active,
     })
-}
-
-/// `cuStreamBeginCapture_v2`
-pub(crate) unsafe fn begin_capture(stream: CUstream, mode: CUstreamCaptureMode) -> Result<(), CudaError> {
-    call!(cuStreamBeginCapture_v2(stream, mode as u32))
-}
-
-/// `cuStreamEndCapture`
-pub(crate) unsafe fn end_capture(stream: CUstream) -> Result<CUgraph, CudaError> {
-    let mut graph = ptr::null_mut();
-    call!(cuStreamEndCapture(stream, &mut graph))?;
-    Ok(graph)
 }

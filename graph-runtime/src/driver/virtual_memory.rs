@@ -1,9 +1,9 @@
 //! Driver calls about device memory whose addresses are reserved apart from the memory itself.
 
-use super::functions::call;
+use super::error::driver_calls;
 use super::{CUdevice, CUdeviceptr};
-use crate::error::CudaError;
-use std::ffi::{c_int, c_uchar, c_ushort, c_void};
+use cudarc::driver::sys;
+use std::ffi::{c_int, c_uchar, c_ulonglong, c_ushort, c_void};
 use std::ptr;
 
 /// A handle to memory without addresses: `CUmemGenericAllocationHandle`.
@@ -54,6 +54,16 @@ impl Location {
     }
 }
 
+impl AccessDescription {
+    /// The device may read and write.
+    fn of(device: CUdevice) -> Self {
+        Self {
+            location: Location::device(device),
+            flags: READ_WRITE,
+        }
+    }
+}
+
 impl Properties {
     /// Memory of a device, for this process alone.
     fn device(device: CUdevice) -> Self {
@@ -70,53 +80,40 @@ impl Properties {
     }
 }
 
-/// `cuMemGetAllocationGranularity`: all sizes and addresses of a device's memory are multiples of it
-pub(crate) unsafe fn granularity(device: CUdevice) -> Result<usize, CudaError> {
-    let (mut granularity, properties) = (0, Properties::device(device));
-    let properties = (&raw const properties).cast();
-    call!(cuMemGetAllocationGranularity(&mut granularity, properties, MINIMUM))?;
-    Ok(granularity)
-}
-
-/// `cuMemAddressReserve`
-pub(crate) unsafe fn reserve(bytes: usize) -> Result<CUdeviceptr, CudaError> {
-    let mut address = 0;
-    call!(cuMemAddressReserve(&mut address, bytes, 0, 0, 0))?;
-    Ok(address)
-}
-
-/// `cuMemAddressFree`
-pub(crate) unsafe fn free_addresses(address: CUdeviceptr, bytes: usize) -> Result<(), CudaError> {
-    call!(cuMemAddressFree(address, bytes))
-}
-
-/// `cuMemCreate`
-pub(crate) unsafe fn create(device: CUdevice, bytes: usize) -> Result<MemoryHandle, CudaError> {
-    let (mut handle, properties) = (0, Properties::device(device));
-    call!(cuMemCreate(&mut handle, bytes, (&raw const properties).cast(), 0))?;
-    Ok(handle)
-}
-
-/// `cuMemRelease`: the memory is freed when it has no addresses any more
-pub(crate) unsafe fn release(handle: MemoryHandle) -> Result<(), CudaError> {
-    call!(cuMemRelease(handle))
-}
-
-/// `cuMemMap`: gives all of the memory addresses
-pub(crate) unsafe fn map(address: CUdeviceptr, bytes: usize, handle: MemoryHandle) -> Result<(), CudaError> {
-    call!(cuMemMap(address, bytes, 0, handle, 0))
-}
-
-/// `cuMemUnmap`
-pub(crate) unsafe fn unmap(address: CUdeviceptr, bytes: usize) -> Result<(), CudaError> {
-    call!(cuMemUnmap(address, bytes))
-}
-
-/// `cuMemSetAccess`: lets the device read and write
-pub(crate) unsafe fn set_access(address: CUdeviceptr, bytes: usize, device: CUdevice) -> Result<(), CudaError> {
-    let access = AccessDescription {
-        location: Location::device(device),
-        flags: READ_WRITE,
-    };
-    call!(cuMemSetAccess(address, bytes, (&raw const access).cast(), 1))
+driver_calls! {
+    NAMES;
+    /// All sizes and addresses of a device's memory are multiples of the result.
+    pub(crate) fn granularity(device: CUdevice) -> bytes: usize
+        = cuMemGetAllocationGranularity(
+            bytes: *mut usize = &mut bytes,
+            properties: *const Properties as *const sys::CUmemAllocationProp = &Properties::device(device),
+            option: u32 as sys::CUmemAllocationGranularity_flags = MINIMUM,
+        );
+    pub(crate) fn reserve(bytes: usize) -> address: CUdeviceptr
+        = cuMemAddressReserve(
+            address: *mut CUdeviceptr = &mut address, bytes: usize, alignment: usize = 0, wanted: CUdeviceptr = 0,
+            flags: c_ulonglong = 0,
+        );
+    pub(crate) fn free_addresses(address: CUdeviceptr, bytes: usize) = cuMemAddressFree;
+    pub(crate) fn create(device: CUdevice, bytes: usize) -> handle: MemoryHandle
+        = cuMemCreate(
+            handle: *mut MemoryHandle = &mut handle, bytes: usize,
+            properties: *const Properties as *const sys::CUmemAllocationProp = &Properties::device(device),
+            flags: c_ulonglong = 0,
+        );
+    /// The memory is freed when it has no addresses any more.
+    pub(crate) fn release(handle: MemoryHandle) = cuMemRelease;
+    /// Gives all of the memory addresses.
+    pub(crate) fn map(address: CUdeviceptr, bytes: usize, handle: MemoryHandle)
+        = cuMemMap(
+            address: CUdeviceptr, bytes: usize, offset: usize = 0, handle: MemoryHandle, flags: c_ulonglong = 0,
+        );
+    pub(crate) fn unmap(address: CUdeviceptr, bytes: usize) = cuMemUnmap;
+    /// Lets the device read and write.
+    pub(crate) fn set_access(address: CUdeviceptr, bytes: usize, device: CUdevice)
+        = cuMemSetAccess(
+            address: CUdeviceptr, bytes: usize,
+            access: *const AccessDescription as *const sys::CUmemAccessDesc = &AccessDescription::of(device),
+            count: usize = 1,
+        );
 }

@@ -77,7 +77,7 @@ pub(super) fn check(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result
         return Ok(());
     };
     // SAFETY: the context is current.
-    let (first, last) = unsafe { driver::attribute::priority_range() }.map_err(asked)?;
+    let (first, last) = unsafe { driver::node_attribute::priority_range() }.map_err(asked)?;
     if (first..=last).contains(&priority) {
         return Ok(());
     }
@@ -107,7 +107,8 @@ fn check_cooperative(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Resul
     let (handle, config) = (kernels.handle(kernel.function).function, &kernel.config);
     let threads = config.block_threads();
     // SAFETY: the function's module is loaded until `unload`; the context is current.
-    let each = unsafe { driver::attribute::active_blocks(handle, threads, config.shared) }.map_err(asked)?;
+    let each = unsafe { driver::node_attribute::active_blocks(handle, threads as i32, config.shared as usize) }
+        .map_err(asked)?;
     let processors = cuda.attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     let limit = u128::from(each) * processors.map_err(asked)? as u128;
     if config.blocks() <= limit {

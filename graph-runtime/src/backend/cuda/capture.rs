@@ -100,7 +100,7 @@ impl Captured {
     fn destroy(&mut self) {
         if !self.graph.is_null() {
             // SAFETY: it was captured for `self`, which has it still; child nodes have copies.
-            let _ = unsafe { driver::graph::destroy(self.take()) };
+            let _ = unsafe { driver::GraphApi::Driver.destroy(self.take()) };
         }
     }
 }
@@ -185,7 +185,7 @@ unsafe fn find<T>(graph: CUgraph, look: &impl Fn(u32) -> Option<T>) -> Result<Op
         let mut found = look(kind);
         if found.is_none() && kind == driver::graph::CHILD_GRAPH {
             // SAFETY: the node is a child graph's, and has it as long as it lives.
-            let child = unsafe { driver::graph::child(node) }?;
+            let child = unsafe { driver::GraphApi::Driver.child(node) }?;
             // SAFETY: as above.
             found = unsafe { find(child, look) }?;
         }

@@ -104,7 +104,7 @@ impl DebugExecutable {
             }
         }
         // SAFETY: the library is loaded, since there is a context.
-        unsafe { driver::log::start() };
+        unsafe { driver::driver_log::start() };
         Ok(built)
     }
 
@@ -195,7 +195,7 @@ impl DebugExecutable {
             None => Ok(()),
         });
         let ran = before.map_err(earlier);
-        driver::log::take(); // lines about other work
+        driver::driver_log::take(); // lines about other work
         let ran = ran.and_then(|()| self.body(0, &mut run));
         self.fault = ran.as_ref().err().cloned();
         ran

@@ -2,6 +2,7 @@
 
 use super::CudaExecutable;
 use crate::backend::host_calls::BoundCall;
+use crate::driver::host_function::HostNode;
 use crate::driver::{CUgraph, CUgraphNode};
 use crate::error::CudaError;
 use crate::program::event::Event;
@@ -15,6 +16,14 @@ unsafe extern "C" fn run(call: *mut c_void) {
     let call = unsafe { &*call.cast_const().cast::<BoundCall>() };
     // SAFETY: a launch runs the node, so the memory lives, and nobody else touches it now (facts 2, 4 and 8).
     unsafe { call.run() };
+}
+
+/// The parameters of a node that calls the function.
+fn host_node(call: *const BoundCall) -> HostNode {
+    HostNode {
+        function: run,
+        data: call.cast_mut().cast(),
+    }
 }
 
 impl CudaExecutable {
@@ -41,7 +50,7 @@ impl CudaExecutable {
         let call = self.user_objects.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
         // SAFETY: by the caller's promise; `run` takes this address, and `self.user_objects` has a call for each such
         // node of the program.
-        unsafe { self.cuda.api().add_host_node(graph, after, run, call.cast_mut().cast()) }
+        unsafe { self.cuda.api().add_host_node(graph, after, &host_node(call)) }
     }
 
     /// Makes later launches call the function of `node` with its memory where that is now.
@@ -52,7 +61,7 @@ impl CudaExecutable {
         unsafe {
             self.cuda
                 .api()
-                .set_host_node(self.exec, self.handle(node), run, call.cast_mut().cast())
+                .set_host_node(self.exec, self.handle(node), &host_node(call))
         }
     }
 

@@ -2,8 +2,8 @@
 
 use crate::devices::cuda::Cuda;
 use crate::devices::cuda_array::format;
-use crate::driver::array::CUarray;
-use crate::driver::texture::{AddressMode, CUsurfObject, CUtexObject, FilterMode, TexelMemory, TextureMode};
+use crate::driver::cuda_array::CUarray;
+use crate::driver::texel_object::{AddressMode, CUsurfObject, CUtexObject, FilterMode, TexelMemory, TextureMode};
 use crate::driver::{self, CUdeviceptr};
 use crate::error::CudaError;
 use crate::kernel::KernelFacts;
@@ -66,13 +66,13 @@ impl Textures {
             (Some(form), _, memory) => {
                 announce!(cuda, trace, argument = argument.1, "cuTexObjectCreate")?;
                 // SAFETY: by the caller's promise.
-                let texture = unsafe { driver::texture::create(&described(form, memory), &mode(form)) };
+                let texture = unsafe { driver::texel_object::create(&described(form, memory), &mode(form)) };
                 Handle::Texture(texture?)
             }
             (None, Some(_), Described::Array(array)) => {
                 announce!(cuda, trace, argument = argument.1, "cuSurfObjectCreate")?;
                 // SAFETY: by the caller's promise; arrays that kernels take as surfaces were made for it.
-                Handle::Surface(unsafe { driver::texture::create_surface(array) }?)
+                Handle::Surface(unsafe { driver::texel_object::create_surface(array) }?)
             }
             (None, Some(_) | None, _) => return Ok(None), // the plan has refused surfaces of other memory
         };
@@ -93,9 +93,9 @@ impl Textures {
             let _ = match handle {
                 // SAFETY: only `handle` makes objects, and each leaves the list once; nothing uses it, by the caller's
                 // promise.
-                Handle::Texture(texture) => unsafe { driver::texture::destroy(texture) },
+                Handle::Texture(texture) => unsafe { driver::texel_object::destroy(texture) },
                 // SAFETY: as above.
-                Handle::Surface(surface) => unsafe { driver::texture::destroy_surface(surface) },
+                Handle::Surface(surface) => unsafe { driver::texel_object::destroy_surface(surface) },
             };
         }
     }

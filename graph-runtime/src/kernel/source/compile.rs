@@ -51,8 +51,7 @@ pub(super) fn version() -> Option<String> {
     if !driver::nvrtc::is_present() {
         return None;
     }
-    // SAFETY: the library is loaded.
-    let version = unsafe { driver::nvrtc::version() };
+    let version = driver::nvrtc::version();
     version.ok().map(|(major, minor)| format!("{major}.{minor}"))
 }
 
@@ -120,7 +119,7 @@ fn options(own: &[&str], architecture: Architecture, known: &[u32], toolkit: Opt
 /// The virtual architectures that NVRTC knows: 70, 72, ..
 fn known() -> Vec<u32> {
     // SAFETY: the library is loaded: `compile` is called only then.
-    let count = unsafe { driver::nvrtc::architecture_count() }.unwrap_or(0);
+    let count = unsafe { driver::nvrtc::architecture_count() }.unwrap_or(0) as usize;
     let mut known = vec![0; count];
     // SAFETY: as above; there is room for `count`.
     match unsafe { driver::nvrtc::architectures(&mut known) } {

@@ -163,7 +163,7 @@ impl Capturing {
         // SAFETY: the graph was just captured, for nobody else.
         let nodes = unsafe { driver::graph::nodes(graph) };
         // SAFETY: as above.
-        let _ = unsafe { driver::graph::destroy(graph) };
+        let _ = unsafe { driver::GraphApi::Driver.destroy(graph) };
         match nodes {
             Ok(nodes) if nodes.is_empty() => Ok(()),
             Ok(_) => Err("`prepare` must come before anything is captured".to_owned()),
@@ -200,7 +200,7 @@ impl Capturing {
         // CUDA ends most captures that have become invalid at the first call; a second one is refused then.
         if let Ok(graph) = self.end().or_else(|_| self.end()) {
             // SAFETY: the graph was captured for nobody else.
-            let _ = unsafe { driver::graph::destroy(graph) };
+            let _ = unsafe { driver::GraphApi::Driver.destroy(graph) };
         }
     }
 

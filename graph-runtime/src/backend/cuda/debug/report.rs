@@ -111,7 +111,7 @@ fn explain(message: &mut String, debug: &DebugExecutable, run: &Run<'_>, node: u
         note_arguments(message, debug, run, kernel);
     }
     note_loops(message, run);
-    for line in driver::log::take() {
+    for line in driver::driver_log::take() {
         let _ = write!(message, "\nnote: CUDA's log: {line}");
     }
 }

@@ -1,9 +1,8 @@
 //! Driver calls about texture and surface objects.
 
 use super::CUdeviceptr;
-use super::array::CUarray;
-use super::functions::call;
-use crate::error::CudaError;
+use super::cuda_array::CUarray;
+use super::error::driver_calls;
 use cudarc::driver::sys;
 use std::ptr;
 
@@ -95,49 +94,47 @@ pub(crate) struct TextureMode {
     pub(crate) integers: bool,
 }
 
-/// `cuTexObjectCreate`
-pub(crate) unsafe fn create(memory: &TexelMemory, mode: &TextureMode) -> Result<CUtexObject, CudaError> {
-    const READ_AS_INTEGER: u32 = 1; // `CU_TRSF_READ_AS_INTEGER`
-    const NORMALIZED_COORDINATES: u32 = 2; // `CU_TRSF_NORMALIZED_COORDINATES`
-    let resource = memory.description();
-    let mut flags = 0;
-    if mode.integers {
-        flags |= READ_AS_INTEGER;
+impl TextureMode {
+    fn description(&self) -> sys::CUDA_TEXTURE_DESC {
+        const READ_AS_INTEGER: u32 = 1; // `CU_TRSF_READ_AS_INTEGER`
+        const NORMALIZED_COORDINATES: u32 = 2; // `CU_TRSF_NORMALIZED_COORDINATES`
+        let mut flags = 0;
+        if self.integers {
+            flags |= READ_AS_INTEGER;
+        }
+        if self.normalized_coordinates {
+            flags |= NORMALIZED_COORDINATES;
+        }
+        sys::CUDA_TEXTURE_DESC {
+            addressMode: self.address,
+            filterMode: self.filter,
+            flags,
+            maxAnisotropy: 0,
+            mipmapFilterMode: FilterMode::CU_TR_FILTER_MODE_POINT,
+            mipmapLevelBias: 0.0,
+            minMipmapLevelClamp: 0.0,
+            maxMipmapLevelClamp: 0.0,
+            borderColor: [0.0; 4],
+            reserved: [0; 12],
+        }
     }
-    if mode.normalized_coordinates {
-        flags |= NORMALIZED_COORDINATES;
-    }
-    let description = sys::CUDA_TEXTURE_DESC {
-        addressMode: mode.address,
-        filterMode: mode.filter,
-        flags,
-        maxAnisotropy: 0,
-        mipmapFilterMode: FilterMode::CU_TR_FILTER_MODE_POINT,
-        mipmapLevelBias: 0.0,
-        minMipmapLevelClamp: 0.0,
-        maxMipmapLevelClamp: 0.0,
-        borderColor: [0.0; 4],
-        reserved: [0; 12],
-    };
-    let mut texture = 0;
-    call!(cuTexObjectCreate(&mut texture, &resource, &description, ptr::null()))?;
-    Ok(texture)
 }
 
-/// `cuTexObjectDestroy`
-pub(crate) unsafe fn destroy(texture: CUtexObject) -> Result<(), CudaError> {
-    call!(cuTexObjectDestroy(texture))
-}
-
-/// `cuSurfObjectCreate`; the array has `CUDA_ARRAY3D_SURFACE_LDST`
-pub(crate) unsafe fn create_surface(array: CUarray) -> Result<CUsurfObject, CudaError> {
-    let resource = TexelMemory::Array(array).description();
-    let mut surface = 0;
-    call!(cuSurfObjectCreate(&mut surface, &resource))?;
-    Ok(surface)
-}
-
-/// `cuSurfObjectDestroy`
-pub(crate) unsafe fn destroy_surface(surface: CUsurfObject) -> Result<(), CudaError> {
-    call!(cuSurfObjectDestroy(surface))
+driver_calls! {
+    NAMES;
+    pub(crate) fn create(memory: &TexelMemory, mode: &TextureMode) -> texture: CUtexObject
+        = cuTexObjectCreate(
+            texture: *mut CUtexObject = &mut texture,
+            resource: *const sys::CUDA_RESOURCE_DESC = &memory.description(),
+            description: *const sys::CUDA_TEXTURE_DESC = &mode.description(),
+            view: *const sys::CUDA_RESOURCE_VIEW_DESC = ptr::null(),
+        );
+    pub(crate) fn destroy(texture: CUtexObject) = cuTexObjectDestroy;
+    /// The array has `CUDA_ARRAY3D_SURFACE_LDST`.
+    pub(crate) fn create_surface(array: CUarray) -> surface: CUsurfObject
+        = cuSurfObjectCreate(
+            surface: *mut CUsurfObject = &mut surface,
+            resource: *const sys::CUDA_RESOURCE_DESC = &TexelMemory::Array(array).description(),
+        );
+    pub(crate) fn destroy_surface(surface: CUsurfObject) = cuSurfObjectDestroy;
 }

@@ -1,14 +1,14 @@
 //! The mode that decides which calls this thread may make while a stream is being captured.
 
-use super::functions::call;
-use crate::error::CudaError;
+use super::error::driver_calls;
 use cudarc::driver::sys::CUstreamCaptureMode;
 use std::marker::PhantomData;
 
-/// `cuThreadExchangeStreamCaptureMode`: sets the calling thread's mode and returns the one it had
-unsafe fn exchange_capture_mode(mut mode: u32) -> Result<u32, CudaError> {
-    call!(cuThreadExchangeStreamCaptureMode(&mut mode))?;
-    Ok(mode)
+driver_calls! {
+    NAMES;
+    /// Sets the calling thread's mode, and writes the one that it had.
+    fn exchange_capture_mode(mode: &mut u32)
+        = cuThreadExchangeStreamCaptureMode(mode: *mut u32 as *mut CUstreamCaptureMode);
 }
 
 /// Relaxes CUDA's rules for this thread, as long as it lives: calls that CUDA forbids while any stream is being
@@ -46,17 +46,18 @@ impl CaptureRules {
 #[derive(Debug)]
 struct ThreadMode {
     before: Option<u32>,
-    /// Keeps it on the thread whose mode it is.
+    /// Not `Send`: the mode belongs to the thread that set it.
     not_send: PhantomData<*const ()>,
 }
 
 impl ThreadMode {
     fn enter(mode: CUstreamCaptureMode) -> Self {
+        let mut before = mode as u32;
         // SAFETY: the call takes any mode and needs no context; whoever gets here holds a CUDA object or has asked for
         // the library, so it is loaded.
-        let before = unsafe { exchange_capture_mode(mode as u32) }.ok();
+        let exchanged = unsafe { exchange_capture_mode(&mut before) };
         Self {
-            before,
+            before: exchanged.ok().map(|()| before),
             not_send: PhantomData,
         }
     }
@@ -64,9 +65,9 @@ impl ThreadMode {
 
 impl Drop for ThreadMode {
     fn drop(&mut self) {
-        if let Some(before) = self.before {
+        if let Some(mut before) = self.before {
             // SAFETY: as in `enter`.
-            let _ = unsafe { exchange_capture_mode(before) };
+            let _ = unsafe { exchange_capture_mode(&mut before) };
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Driver calls about conditional nodes, which came with CUDA 12.3. The driver, and cudarc's bindings, may be older.
 //! So the types are declared here.
 
-use super::functions::call;
+use super::error::driver_calls;
 use super::{CUcontext, CUgraph, CUgraphNode};
-use crate::error::CudaError;
+use std::ffi::{c_uint, c_void};
 use std::ptr;
 
 /// `CUgraphConditionalHandle`
@@ -49,6 +49,13 @@ impl NodeParams {
         }
     }
 
+    /// The parameters of the runtime: `struct cudaGraphNodeParams` has no context.
+    #[cfg(feature = "cudart")]
+    pub(super) fn without_context(&mut self) -> &mut Self {
+        self.conditional.context = ptr::null_mut();
+        self
+    }
+
     /// The bodies of the node that was added.
     ///
     /// # Safety
@@ -72,35 +79,18 @@ struct ConditionalNodeParams {
     context: CUcontext,
 }
 
-/// `cuGraphConditionalHandleCreate`, without a default value: a kernel must set it before its node runs
-pub(crate) unsafe fn create_handle(graph: CUgraph, context: CUcontext) -> Result<ConditionalHandle, CudaError> {
-    let mut handle = 0;
-    call!(cuGraphConditionalHandleCreate(&mut handle, graph, context, 0, 0))?;
-    Ok(handle)
-}
-
-/// `cuGraphAddNode_v2` of a conditional node with `size` bodies, which it returns: graphs that belong to the node
-pub(crate) unsafe fn add_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    handle: ConditionalHandle,
-    kind: ConditionalType,
-    size: usize,
-    context: CUcontext,
-) -> Result<(CUgraphNode, Vec<CUgraph>), CudaError> {
-    let mut params = NodeParams::new(handle, kind, size, context);
-    let mut node = ptr::null_mut();
-    let (dependencies, count) = (after.as_ptr(), after.len());
-    call!(cuGraphAddNode_v2(
-        &mut node,
-        graph,
-        dependencies,
-        ptr::null(), // no edge data: plain edges
-        count,
-        (&raw mut params).cast()
-    ))?;
-    // SAFETY: the call has succeeded.
-    Ok((node, unsafe { params.bodies() }))
+driver_calls! {
+    NAMES;
+    pub(super) fn create_handle(graph: CUgraph, context: CUcontext) -> handle: ConditionalHandle
+        = cuGraphConditionalHandleCreate(
+            handle: *mut u64 = &mut handle, graph: CUgraph, context: CUcontext, default: c_uint = 0, flags: c_uint = 0,
+        ), newer;
+    /// All edges are plain ones, without data.
+    pub(super) fn add(graph: CUgraph, after: &[CUgraphNode], params: &mut NodeParams) -> node: CUgraphNode
+        = cuGraphAddNode_v2(
+            node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
+            data: *const c_void = ptr::null(), count: usize = after.len(), params: *mut NodeParams,
+        ), newer;
 }
 
 #[cfg(test)]

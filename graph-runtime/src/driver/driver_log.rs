@@ -1,7 +1,7 @@
 //! The driver's own log, which came with CUDA 12.9: lines that say in plain English why a call or a kernel failed. The
 //! driver, and cudarc's bindings, may be older.
 
-use super::functions::call;
+use super::error::driver_calls;
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_void};
 use std::ptr;
@@ -13,12 +13,24 @@ const MAX_LINES: usize = 20;
 /// The newest lines, from any thread.
 static LINES: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
 
+/// A function that the driver calls with its data, a level, and a line of so many bytes.
+type Receive = unsafe extern "C" fn(*mut c_void, u32, *const c_char, usize);
+
+driver_calls! {
+    NAMES;
+    /// The function gets no data, and there is no place for a handle.
+    fn register(receive: Receive)
+        = cuLogsRegisterCallback(
+            receive: Receive, data: *mut c_void = ptr::null_mut(), handle: *mut *mut c_void = ptr::null_mut(),
+        ), newer;
+}
+
 /// `cuLogsRegisterCallback`: collects the driver's lines from now on. Does nothing with a driver that has no log.
 pub(crate) unsafe fn start() {
     static START: Once = Once::new();
     START.call_once(|| {
-        // `keep` may be called from any thread, for ever; it needs no data, and the place for a handle is optional.
-        let started = call!(cuLogsRegisterCallback(keep, ptr::null_mut(), ptr::null_mut()));
+        // SAFETY: `keep` may be called from any thread, for ever.
+        let started = unsafe { register(keep) };
         tracing::debug!(target: "graph_runtime", ?started, "cuLogsRegisterCallback");
     });
 }
