@@ -3,7 +3,8 @@
 //!
 //! * `ptx` ([`ptx`]): compile every `.cu` to the `.ptx` beside it, or check that they agree.
 //! * `ptxas` ([`ptx`]): assemble every `.ptx`, to know that a GPU will take it.
-//! * `house` ([`house`]): check the order of modules in every crate, and the width of comments and Markdown.
+//! * `house` ([`house`]): check the order of modules in every crate, the number of names that they
+//!   take from each other, and the columns of comments and Markdown.
 //! * `cudart` ([`cudart`]): compare declarations of the CUDA runtime with its headers.
 //! * `asan`, `tsan`, `miri` ([`sanitize`]): run tests with AddressSanitizer, with ThreadSanitizer, or under Miri.
 //! * `site` ([`site`]): build the documentation site.
@@ -37,7 +38,10 @@ usage: cargo xtask <command>
   ptx --check        write nothing, and fail where a .ptx is not what its .cu compiles to
   ptxas              assemble every .ptx with ptxas 12.4, for its own .target
   house [CRATE]...   say which modules use a module above them or each other in a
-                     circle, and which comments run past column 120
+                     circle, which take more names from another room than
+                     xtask/src/house/widths.txt has, and which comments run past
+                     column 120
+  house --write      write that table
   cudart             compare what graph-runtime declares of the CUDA runtime with the
                      headers of CUDA 12 and 13, and compile the program in C++ of
                      docs/cudart.md, with c++
@@ -84,6 +88,7 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
     match arguments {
         ["ptx", "--check"] => ptx::check(&root),
         ["ptx", sources @ ..] => ptx::regenerate(&root, sources),
+        ["house", "--write"] => house::write_widths(&root),
         ["house", crates @ ..] => house::check(&root, crates),
         ["cudart"] => cudart::check(&root),
         ["asan", arguments @ ..] => sanitize::sanitized(&root, Sanitizer::Address, arguments),

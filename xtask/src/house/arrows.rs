@@ -17,6 +17,8 @@ pub(super) struct Arrow {
     pub(super) to: ModuleId,
     /// The path as it is written.
     pub(super) name: String,
+    /// The path of the item that it names, from the crate's root; `None` for a module.
+    pub(super) item: Option<String>,
     pub(super) line: usize,
     kind: Option<Kind>,
     is_glob: bool,
@@ -40,9 +42,9 @@ pub(super) fn arrows(source: &Source) -> Vec<Arrow> {
         for used in &module.uses {
             for target in source.targets(id, used) {
                 let (from, to) = (module.owner, source.modules[target.module()].owner);
-                let kind = match target {
-                    Target::Module(_) => None,
-                    Target::Item(_, _, kind) => Some(kind),
+                let (kind, item) = match &target {
+                    Target::Module(_) => (None, None),
+                    Target::Item(module, name, kind) => (Some(*kind), Some(source.item_path(*module, name))),
                 };
                 let is_glob = used.form == Form::Glob && kind.is_none();
                 if from != to && seen.insert((from, target)) {
@@ -50,6 +52,7 @@ pub(super) fn arrows(source: &Source) -> Vec<Arrow> {
                         from,
                         to,
                         name: used.path.join("::"),
+                        item,
                         line: used.line,
                         kind,
                         is_glob,

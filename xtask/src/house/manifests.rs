@@ -21,7 +21,8 @@ pub(super) fn missing(root: &Path) -> Result<Vec<String>> {
     Ok(published.flat_map(of_package).collect())
 }
 
-fn of_package(package: &Value) -> Vec<String> {
+/// The messages about what is missing from the manifest of a crate, or beside it.
+pub(super) fn of_package(package: &Value) -> Vec<String> {
     let folder = text(&package["manifest_path"]);
     let folder = Path::new(&folder).parent().unwrap_or(Path::new(""));
     let keywords = array(&package["keywords"]);
@@ -63,7 +64,14 @@ pub(super) fn too_new(root: &Path) -> Result<Vec<String>> {
     // Only the crates for this machine are here without a network.
     let platform = format!("--filter-platform={}", host.ok_or("`cargo -vV` names no host")?);
     let metadata = metadata(root, &["--locked", &platform])?;
-    let packages = array(&metadata["packages"]);
+    newer(array(&metadata["packages"]))
+}
+
+/// The messages about packages that need a newer Rust than graph-runtime states.
+///
+/// # Errors
+/// If graph-runtime is not among them.
+pub(super) fn newer(packages: &[Value]) -> Result<Vec<String>> {
     let version = |package: &Value| {
         let text = text(&package["rust_version"]);
         let mut parts = text.split('.').map(|part| part.parse::<u32>().unwrap_or(0));

@@ -1,6 +1,7 @@
-//! The order of the house: the direction of arrows between modules, the width of comments and Markdown, and the other
-//! promises of `docs/architecture.md`. `cargo xtask house` prints what is amiss, and `cargo test` fails on it.
+//! The order of the house: the direction and the width of arrows between modules, the columns of comments and Markdown,
+//! and the other promises of `docs/architecture.md`. `cargo xtask house` prints what is amiss, and `cargo test` fails on it.
 
+mod widths;
 mod arrows;
 mod manifests;
 mod promises;
@@ -16,12 +17,14 @@ use crate::workspace::{self, Member};
 use source::Source;
 use std::collections::BTreeMap;
 use std::path::Path;
+use widths::Widths;
 
 /// The rule that a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rule {
     Rises,
     Circle,
+    Width,
     Promise,
     Wide,
 }
@@ -31,6 +34,8 @@ struct Report {
     name: String,
     /// For each rule, the messages, each with the group that it is printed in.
     findings: BTreeMap<Rule, Vec<(String, String)>>,
+    /// The names of the arrows between rooms.
+    widths: Widths,
     /// For each folder with arrows that run up, an order of its modules with fewer of them.
     orders: Vec<String>,
 }
@@ -40,6 +45,7 @@ impl Report {
         Self {
             name: name.to_owned(),
             findings: BTreeMap::new(),
+            widths: Widths::new(),
             orders: Vec::new(),
         }
     }
@@ -65,6 +71,7 @@ impl Report {
             let title = match rule {
                 Rule::Rises => "arrows that run up",
                 Rule::Circle => "circles",
+                Rule::Width => "arrows that have grown",
                 Rule::Promise => "broken promises of docs/architecture.md",
                 Rule::Wide => "comments and Markdown past column 120",
             };
@@ -102,16 +109,17 @@ pub(crate) fn check(root: &Path, crates: &[&str]) -> Result<()> {
     reports.retain(|report| crates.is_empty() || crates.contains(&report.name.as_str()));
     reports.iter().for_each(Report::print);
     println!(
-        "\n{:16}{:>8}{:>9}{:>10}{:>8}",
-        "", "rising", "circles", "promises", "wide"
+        "\n{:16}{:>8}{:>9}{:>8}{:>10}{:>8}",
+        "", "rising", "circles", "grown", "promises", "wide"
     );
     for report in &reports {
         let count = |rule| report.count(rule);
         println!(
-            "{:16}{:>8}{:>9}{:>10}{:>8}",
+            "{:16}{:>8}{:>9}{:>8}{:>10}{:>8}",
             report.name,
             count(Rule::Rises),
             count(Rule::Circle),
+            count(Rule::Width),
             count(Rule::Promise),
             count(Rule::Wide)
         );
@@ -122,12 +130,29 @@ pub(crate) fn check(root: &Path, crates: &[&str]) -> Result<()> {
     }
 }
 
+/// Writes the table of the widths of arrows as they are, and prints which have grown.
+///
+/// # Errors
+/// If a file cannot be read or written.
+pub(crate) fn write_widths(root: &Path) -> Result<()> {
+    let reports = reports(root)?;
+    for report in &reports {
+        let grown = report.findings.get(&Rule::Width).into_iter().flatten();
+        grown.for_each(|(_, message)| println!("{message}"));
+    }
+    let widths: Widths = reports.into_iter().flat_map(|report| report.widths).collect();
+    Ok(std::fs::write(root.join(widths::TABLE), widths::to_text(&widths))?)
+}
+
 /// A report for each crate of the workspace in `root`, and one for the files outside of them.
 fn reports(root: &Path) -> Result<Vec<Report>> {
     let members = workspace::members(root)?;
+    let table = widths::parse(&std::fs::read_to_string(root.join(widths::TABLE))?);
     let mut reports = Vec::new();
     for member in &members {
-        reports.push(report(root, member)?);
+        let mut report = report(root, member)?;
+        report.add(Rule::Width, widths::grown(&report.widths, &table));
+        reports.push(report);
     }
     let mut outside = Report::new("files");
     outside.add(Rule::Promise, manifests::missing(root)?);
@@ -155,6 +180,9 @@ fn report(root: &Path, member: &Member) -> Result<Report> {
         report.add(Rule::Circle, arrows::circles(&source, &arrows));
         report.add(Rule::Promise, promises::of_modules(&member.name, &source));
         report.add(Rule::Promise, promises::of_tour(&member.name, &source, &tour));
+        for (arrow, names) in widths::widths(&member.name, &source, &arrows) {
+            report.widths.entry(arrow).or_default().extend(names);
+        }
         report.orders.extend(arrows::orders(&source, &arrows));
     }
     report.add(Rule::Promise, promises::of_dependencies(member));

@@ -96,6 +96,12 @@ impl Source {
         }
     }
 
+    /// The path of an item of `module`, without the crate: `builder::build::build`.
+    pub(super) fn item_path(&self, module: ModuleId, name: &str) -> String {
+        let path = format!("{}::{name}", self.path(module));
+        path.strip_prefix("crate::").unwrap_or(&path).to_owned()
+    }
+
     /// `module` and its ancestors, from the root down.
     pub(super) fn line(&self, module: ModuleId) -> Vec<ModuleId> {
         let mut line: Vec<_> = std::iter::successors(Some(module), |&at| self.modules[at].parent).collect();

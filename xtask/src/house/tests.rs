@@ -1,7 +1,8 @@
 //! The rules over the whole workspace, and planted faults that each must find.
 
-use super::{Report, arrows, columns, promises, reports, source::Source};
+use super::{Report, arrows, columns, manifests, promises, reports, source::Source, widths};
 use crate::workspace::{self, Member};
+use serde_json::json;
 use std::path::Path;
 
 #[test]
@@ -347,4 +348,97 @@ fn the_tour_lists_modules_in_their_order() {
     assert_eq!(tour("| `top.rs` | one |\n| `bottom.rs` | another |"), None);
     assert!(tour("| `bottom.rs` | one |\n| `top.rs` | another |").is_some());
     assert!(tour("| `top.rs` | one |").is_some());
+}
+
+#[test]
+fn a_new_name_across_a_rooms_wall_is_found() {
+    let widths = |top: &str, private: &str| {
+        let source = planted(&[
+            (
+                "lib.rs",
+                &format!("mod top; mod bottom; pub mod private {{ pub use crate::top::{{{private}}}; }}"),
+            ),
+            ("top.rs", top),
+            ("bottom.rs", "pub mod inner;"),
+            ("bottom/inner.rs", "pub struct A; pub struct B; pub fn f() {}"),
+        ]);
+        widths::widths("a", &source, &arrows::arrows(&source))
+    };
+    let before = widths("use crate::bottom::inner::A; fn g(_: A) {}", "C");
+    let table = widths::parse(&widths::to_text(&before));
+    assert_eq!(table, before);
+    assert_eq!(widths::grown(&before, &table), [""; 0]);
+    // Another name in the place of one that is not used any more, and the same name twice.
+    let other = widths("use crate::bottom; fn g(_: bottom::inner::B) { bottom::inner::B }", "D");
+    assert_eq!(widths::grown(&other, &table), [""; 0]);
+    let wider = widths("use crate::bottom::inner::{self, A}; fn g(_: A) { inner::f() }", "C");
+    assert_eq!(
+        widths::grown(&wider, &table),
+        ["a: top -> bottom: 2 names, but 1 in xtask/src/house/widths.txt; new: bottom::inner::f"]
+    );
+    let protocol = widths("use crate::bottom::inner::A;", "C, D");
+    assert_eq!(
+        widths::grown(&protocol, &table),
+        ["a: macros -> private: 2 names, but 1 in xtask/src/house/widths.txt; new: D"]
+    );
+    let new = widths::grown(&before, &widths::Widths::new());
+    assert!(new[1].ends_with("new: bottom::inner::A"), "{new:?}");
+}
+
+#[test]
+fn an_incomplete_manifest_is_found() {
+    let manifest = workspace::root().expect("a workspace").join("graph-plan/Cargo.toml");
+    let package = json!({
+        "name": "a", "manifest_path": manifest, "description": "Text.", "license": "MIT", "rust_version": "1.88",
+        "keywords": ["cuda"], "categories": ["science"], "metadata": {"docs": {"rs": {}}}, "repository": null,
+    });
+    assert_eq!(manifests::of_package(&package), [""; 0]);
+    let faults = [
+        ("description", json!(""), "a description"),
+        ("license", json!(null), "a licence"),
+        ("rust_version", json!(null), "the oldest Rust that compiles it"),
+        ("keywords", json!([]), "one to five keywords"),
+        ("keywords", json!(["a", "b", "c", "d", "e", "f"]), "one to five keywords"),
+        ("keywords", json!(["a-keyword-of-21-chars"]), "one to five keywords"),
+        ("categories", json!([]), "categories"),
+        ("metadata", json!(null), "a table for docs.rs"),
+        (
+            "repository",
+            json!("https://example.com"),
+            "no `repository`, as long as there is no public one",
+        ),
+    ];
+    for (field, value, rule) in faults {
+        let mut package = package.clone();
+        package[field] = value;
+        assert_eq!(manifests::of_package(&package), [format!("a: needs {rule}")]);
+    }
+    let mut elsewhere = package;
+    elsewhere["manifest_path"] = json!("/nowhere/Cargo.toml");
+    assert_eq!(
+        manifests::of_package(&elsewhere),
+        ["a: needs a README.md", "a: needs the texts of its licences"]
+    );
+}
+
+#[test]
+fn a_dependency_that_needs_a_newer_rust_is_found() {
+    let package = |name: &str, rust: &str| json!({"name": name, "version": "1.2.3", "rust_version": rust});
+    let packages = [
+        package("graph-runtime", "1.88"),
+        package("old", "1.87.1"),
+        package("same", "1.88.0"),
+        json!({"name": "silent", "version": "1.0.0", "rust_version": null}),
+        package("newer", "1.88.1"),
+        package("newest", "1.100"),
+    ];
+    let newer = manifests::newer(&packages).expect("graph-runtime is there");
+    assert_eq!(
+        newer,
+        [
+            "newer 1.2.3 needs Rust 1.88.1, newer than `rust-version` states",
+            "newest 1.2.3 needs Rust 1.100, newer than `rust-version` states"
+        ]
+    );
+    assert!(manifests::newer(&packages[1..]).is_err());
 }
