@@ -49,9 +49,9 @@ macro_rules! choose {
     };
 }
 
-/// Declares the calls that both interfaces have: for each, a method of [`GraphApi`], the function of the driver, and the
-/// function of the runtime, each with its parameters as in [`calls`](super::calls::calls). The calls of `nodes` add a
-/// node to a graph. The calls of `parts` are made by methods that are written out below.
+/// Declares the calls that both interfaces have: for each, a method of [`GraphApi`], the function of the driver, and
+/// the function of the runtime, each with its parameters as in [`calls`](super::calls::calls). The calls of `nodes` add
+/// a node to a graph. The calls of `parts` are made by methods that are written out below.
 macro_rules! graph_calls {
     (
         nodes:
@@ -244,8 +244,8 @@ graph_calls! {
     add_programmatic: cuGraphAddDependencies_v2, cudaGraphAddDependencies;
 }
 
-/// Calls whose parameters, or whose errors, are not those of a row. As the calls above, each asks that the arguments are
-/// as CUDA asks and that, for the runtime, their context is current, and primary.
+/// Calls whose parameters, or whose errors, are not those of a row. As the calls above, each asks that the arguments
+/// are as CUDA asks and that, for the runtime, their context is current, and primary.
 impl GraphApi {
     /// The interface that takes a kernel, of which this is the handle for the runtime: null for functions that others
     /// have loaded, which only the driver takes.
@@ -293,8 +293,8 @@ impl GraphApi {
         made.map_err(|error| params.failed(error))
     }
 
-    /// `cuGraphExecUpdate_v2` or `cudaGraphExecUpdate`: later launches of `exec` run the nodes of `graph`, which has the
-    /// same shape
+    /// `cuGraphExecUpdate_v2` or `cudaGraphExecUpdate`: later launches of `exec` run the nodes of `graph`, which has
+    /// the same shape
     pub(crate) unsafe fn update(self, exec: CUgraphExec, graph: CUgraph) -> Result<(), UpdateError> {
         let mut info = UpdateInfo::new();
         let updated = choose!(
@@ -319,8 +319,8 @@ impl GraphApi {
         )
     }
 
-    /// `cuGraphAddNode_v2` or `cudaGraphAddNode` of a conditional node with `size` bodies, which it returns: graphs that
-    /// belong to the node
+    /// `cuGraphAddNode_v2` or `cudaGraphAddNode` of a conditional node with `size` bodies, which it returns: graphs
+    /// that belong to the node
     pub(crate) unsafe fn add_conditional_node(
         self,
         graph: CUgraph,

@@ -1,5 +1,6 @@
 //! The order of the house: the direction and the width of arrows between modules, the columns of comments and Markdown,
-//! and the other promises of `docs/architecture.md`. `cargo xtask house` prints what is amiss, and `cargo test` fails on it.
+//! and the other promises of `docs/architecture.md`. `cargo xtask house` prints what is amiss, and `cargo test` fails
+//! on it.
 
 mod widths;
 mod arrows;

@@ -1,5 +1,5 @@
-//! The library of CUDA's runtime, libcudart, and its functions by name. `xtask/cudart.cpp` compares their types with the
-//! headers of CUDA 12 and 13.
+//! The library of CUDA's runtime, libcudart, and its functions by name. `xtask/cudart.cpp` compares their types with
+//! the headers of CUDA 12 and 13.
 //!
 //! Two functions changed in CUDA 13 without a new name: see [`RENAMED`].
 
