@@ -398,7 +398,11 @@ fn an_incomplete_manifest_is_found() {
         ("license", json!(null), "a licence"),
         ("rust_version", json!(null), "the oldest Rust that compiles it"),
         ("keywords", json!([]), "one to five keywords"),
-        ("keywords", json!(["a", "b", "c", "d", "e", "f"]), "one to five keywords"),
+        (
+            "keywords",
+            json!(["a", "b", "c", "d", "e", "f"]),
+            "one to five keywords",
+        ),
         ("keywords", json!(["a-keyword-of-21-chars"]), "one to five keywords"),
         ("categories", json!([]), "categories"),
         ("metadata", json!(null), "a table for docs.rs"),

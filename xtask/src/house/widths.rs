@@ -36,7 +36,11 @@ pub(super) fn widths(name: &str, source: &Source, arrows: &[Arrow]) -> Widths {
         }
     }
     let root = &source.modules[ROOT];
-    if let Some(&protocol) = root.children.iter().find(|&&child| source.modules[child].name == PROTOCOL) {
+    if let Some(&protocol) = root
+        .children
+        .iter()
+        .find(|&&child| source.modules[child].name == PROTOCOL)
+    {
         widths.insert(format!("{name}: macros -> {PROTOCOL}"), imports(source, protocol));
     }
     widths
@@ -53,7 +57,9 @@ fn imports(source: &Source, module: ModuleId) -> BTreeSet<String> {
 /// A message for each arrow that has more names than in the table, with those that are new.
 pub(super) fn grown(now: &Widths, table: &Widths) -> Vec<String> {
     let none = BTreeSet::new();
-    let arrows = now.iter().map(|(arrow, names)| (arrow, names, table.get(arrow).unwrap_or(&none)));
+    let arrows = now
+        .iter()
+        .map(|(arrow, names)| (arrow, names, table.get(arrow).unwrap_or(&none)));
     let grown = arrows.filter(|(_, names, before)| names.len() > before.len());
     grown
         .map(|(arrow, names, before)| {
