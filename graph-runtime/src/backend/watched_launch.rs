@@ -88,10 +88,10 @@ impl WatchedLaunch {
         let is_watched = state.watched_since.is_some();
         state.watched_since.get_or_insert_with(Instant::now);
         drop(state);
-        drop(before);
         if !is_watched && watch(self.clone()).is_err() {
             return Poll::Ready(self.event.wait()); // the system has no more threads
         }
+        drop(before); // which may panic, so the launch is watched by now
         Poll::Pending
     }
 

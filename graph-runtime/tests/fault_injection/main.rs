@@ -15,6 +15,7 @@ mod graphs;
 mod late;
 mod lending;
 mod memory;
+mod panics;
 mod pools;
 mod races;
 mod runtime;
