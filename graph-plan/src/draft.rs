@@ -136,6 +136,30 @@ impl Mode {
             Mode::Mapped => "accesses",
         }
     }
+
+    /// The letter by which expansions of macros name the mode. A string of letters is one literal for rustc, where a
+    /// list of names is many expressions.
+    pub const fn letter(self) -> u8 {
+        match self {
+            Mode::Read => b'r',
+            Mode::Write => b'w',
+            Mode::ReadWrite => b'b',
+            Mode::Atomic => b'a',
+            Mode::Mapped => b'm',
+        }
+    }
+
+    /// The mode of a letter. Panics if no mode has this letter.
+    pub const fn of_letter(letter: u8) -> Self {
+        match letter {
+            b'r' => Mode::Read,
+            b'w' => Mode::Write,
+            b'b' => Mode::ReadWrite,
+            b'a' => Mode::Atomic,
+            b'm' => Mode::Mapped,
+            _ => panic!("no mode has this letter"),
+        }
+    }
 }
 
 /// A piece of memory that nodes touch.
@@ -559,5 +583,17 @@ impl Draft {
             range.end = index + 1;
         }
         ranges
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_mode_is_the_mode_of_its_letter() {
+        for mode in [Mode::Read, Mode::Write, Mode::ReadWrite, Mode::Atomic, Mode::Mapped] {
+            assert_eq!(Mode::of_letter(mode.letter()), mode);
+        }
     }
 }

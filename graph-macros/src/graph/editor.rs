@@ -8,7 +8,8 @@
 //!
 //! rustc never sees the view. Both parts go to one macro, which gives the view to rust-analyzer (`cfg(rust_analyzer)`)
 //! and the other part to rustc. The part that the macro does not give back is not even parsed. So one mistake stays one
-//! error, and rustc's messages name no hidden mention.
+//! error, and rustc's messages name no hidden mention. If the program that expands the macro is rustc or belongs to it,
+//! the statements of the view are not made at all, which takes less time.
 
 mod statement;
 mod form;
@@ -19,6 +20,7 @@ mod tests;
 use super::boundary::starts_graph;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
+use std::env;
 use syn::{Generics, WhereClause};
 use tokens::{angle_end, commas, is_group, single_punct, split_at_puncts, stream, without_words};
 
@@ -69,8 +71,18 @@ fn either(seen: TokenStream, compiled: TokenStream) -> TokenStream {
     }
 }
 
+/// Whether the program that expands the macro is known not to be an editor's.
+fn is_rustc() -> bool {
+    let program = env::current_exe().ok();
+    let name = program.as_ref().and_then(|program| program.file_stem()?.to_str());
+    name.is_some_and(|name| ["rustc", "rustdoc", "clippy-driver"].contains(&name))
+}
+
 /// The statements of graphs that are items.
 pub(super) fn statements(input: TokenStream) -> TokenStream {
+    if is_rustc() {
+        return TokenStream::new();
+    }
     let input: Vec<TokenTree> = input.into_iter().collect();
     let starts = (0..input.len()).filter(|&start| starts_graph(input[start..].iter().cloned()));
     starts.filter_map(|start| item(&input[start + 1..])).collect()
@@ -78,6 +90,9 @@ pub(super) fn statements(input: TokenStream) -> TokenStream {
 
 /// `device => statements` as a statement among the user's own.
 pub(super) fn expression(input: TokenStream) -> TokenStream {
+    if is_rustc() {
+        return TokenStream::new();
+    }
     let input: Vec<TokenTree> = input.into_iter().collect();
     let (device, statements) = split_at_puncts(&input, "=>");
     let (device, body) = (stream(device), statement::body(stream(statements), &[]));

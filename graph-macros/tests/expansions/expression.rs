@@ -304,9 +304,7 @@ fn main() {
                             target,
                             0usize,
                             "set",
-                            &mut __p::on_device(
-                                __g::Place::<_, _>::whole(&__place_data),
-                            ),
+                            &mut __p::on_device({ __place_data }),
                             __p::element_of(&__place_data, factor * step),
                         )
                     }
@@ -324,7 +322,7 @@ fn main() {
                 &mut builder,
                 "down",
                 &__place_data,
-                &mut __g::Place::<[f32], _>::whole(&__place_output),
+                &mut { __place_output },
             );
             __p::Declare::end_nodes(&mut builder, 2);
             __p::Declare::edges(&mut builder, &[[0, 1]]);

@@ -95,49 +95,43 @@ const _: () = {
         ) -> __g::Result<()> {
             __p::edit_nodes(self, |graph| &mut graph.__graph, change)
         }
-        const __RESOURCES: &'static [__p::PlanResource] = &[
-            __p::plan_resource::<[f32; N]>("input", __p::Space::Host),
-            __p::plan_resource::<[f32; N]>("data", __p::Space::Device),
-            __p::plan_resource::<[f32; N]>("output", __p::Space::Host),
-        ];
-        const __ACCESSES: &'static [__p::PlanAccess] = {
-            use __p::Mode::{Read, ReadWrite, Write};
-            &__p::exact_accesses(
-                __p::plan_accesses([
-                    (0, Read),
-                    (1, Write),
-                    (1, ReadWrite),
-                    (1, ReadWrite),
-                    (1, Read),
-                    (2, Write),
-                ]),
-                &[
-                    <__kernel_forward as __g::Kernel>::FACTS,
-                    <__kernel_backward as __g::Kernel>::FACTS,
-                ],
-                &[(2, 0), (3, 1)],
-            )
-        };
-        const __NODES: &'static [__p::PlanNode] = {
-            use __p::NodeKind::{Kernel, Memcpy};
-            &__p::plan_nodes(
-                [
-                    ("upload", Memcpy, 2, 0, 0),
-                    ("forward", Kernel, 1, 1, 1),
-                    ("backward", Kernel, 1, 1, 2),
-                    ("download", Memcpy, 2, 1, 3),
-                ],
-                Self::__ACCESSES,
-                &[0, 1, 2],
-            )
-        };
         /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
         /// lies.
-        pub const PLAN: __p::Plan = __p::Plan::new(
-            "Sample",
-            Self::__RESOURCES,
-            Self::__NODES,
-        );
+        pub const PLAN: __p::Plan = Self::__plan::<()>();
+        const fn __plan<Lazy>() -> __p::Plan {
+            __p::Plan::new(
+                "Sample",
+                const {
+                    &[
+                        __p::plan_resource::<[f32; N]>("input", __p::Space::Host),
+                        __p::plan_resource::<[f32; N]>("data", __p::Space::Device),
+                        __p::plan_resource::<[f32; N]>("output", __p::Space::Host),
+                    ]
+                },
+                const {
+                    use __p::NodeKind::{Kernel, Memcpy};
+                    &__p::plan_nodes(
+                        [
+                            ("upload", Memcpy, 2, 0, 0),
+                            ("forward", Kernel, 1, 1, 1),
+                            ("backward", Kernel, 1, 1, 2),
+                            ("download", Memcpy, 2, 1, 3),
+                        ],
+                        const {
+                            &__p::exact_accesses(
+                                __p::plan_accesses([0, 1, 1, 1, 1, 2], b"rwbbrw"),
+                                &[
+                                    <__kernel_forward as __g::Kernel>::FACTS,
+                                    <__kernel_backward as __g::Kernel>::FACTS,
+                                ],
+                                &[(2, 0), (3, 1)],
+                            )
+                        },
+                        &[0, 1, 2],
+                    )
+                },
+            )
+        }
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
             let () = Self::__ASSERTED;
@@ -232,29 +226,25 @@ const _: () = {
                 builder,
                 "upload",
                 &__place_input,
-                &mut __g::Place::<[f32; N], _>::whole(&__place_data),
+                &mut { __place_data },
             );
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "forward",
                 __p::launch::<__kernel_forward>(1, N),
-                __kernel_forward::__launch(
-                    &mut __g::Place::<[f32; N], _>::whole(&__place_data),
-                ),
+                __kernel_forward::__launch(&mut { __place_data }),
             );
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "backward",
                 __p::launch::<__kernel_backward>(1, N),
-                __kernel_backward::__launch(
-                    &mut __g::Place::<[f32; N], _>::whole(&__place_data),
-                ),
+                __kernel_backward::__launch(&mut { __place_data }),
             );
             let _ = __g::GraphBuilder::memcpy(
                 builder,
                 "download",
                 &__place_data,
-                &mut __g::Place::<[f32; N], _>::whole(&__place_output),
+                &mut { __place_output },
             );
             __p::Declare::end_nodes(builder, 4);
             __p::Declare::edges(builder, &[[0, 1], [1, 2], [2, 3]]);

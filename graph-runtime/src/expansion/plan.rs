@@ -10,12 +10,12 @@ pub const fn resource<S>(name: &'static str, space: Space) -> PlanResource {
     PlanResource::new(name, space, size_of::<S>())
 }
 
-/// The accesses of all nodes, in order: for each, the resource's index and the mode.
-pub const fn accesses<const N: usize>(accesses: [(usize, Mode); N]) -> [PlanAccess; N] {
+/// The accesses of all nodes, in order: the indices of the resources, and the [letters](Mode::letter) of the modes.
+pub const fn accesses<const N: usize>(resources: [usize; N], modes: &[u8; N]) -> [PlanAccess; N] {
     let mut found = [PlanAccess::new(0, Mode::Read); N];
     let mut index = 0;
     while index < N {
-        found[index] = PlanAccess::new(accesses[index].0, accesses[index].1);
+        found[index] = PlanAccess::new(resources[index], Mode::of_letter(modes[index]));
         index += 1;
     }
     found

@@ -95,15 +95,9 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenSt
         return rng::state(graph, place, &name);
     }
     if place.parts.is_empty() {
-        return match mutable {
-            true => {
-                // The shape is written, since rustc would otherwise expect the kernel's shape, and its message would
-                // not be about the argument.
-                let shape = Shape::of(graph, resource);
-                quote_spanned!(span=> __g::Place::<#shape, _>::whole(&#name))
-            }
-            false => name.to_token_stream(),
-        };
+        // A block copies the place. (`Place::whole` would do so, too, but rustc takes long for a generic call, and for
+        // each mention of an array type.)
+        return if mutable { quote_spanned!(span=> { #name }) } else { name.to_token_stream() };
     }
     let mut selected = name.to_token_stream();
     for (dimension, part) in place.parts.iter().enumerate() {

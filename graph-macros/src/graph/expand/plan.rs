@@ -10,8 +10,23 @@ use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-/// `PLAN` of a graph without mistakes.
+/// `PLAN` of a graph without mistakes. It is the result of a generic function, since rustc evaluates the constants in
+/// such a function only where `PLAN` is used: evaluating the plan of a large graph takes as long as checking it.
 pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
+    let arena = scratch::arena(graph, outcome);
+    let plan = called(graph, &resources(graph), &nodes(graph, outcome));
+    let least = scratch::of_children(graph).map(|bytes| quote!(.with_least_arena(#bytes)));
+    quote! {
+        #arena
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
+        pub const PLAN: __p::Plan = Self::__plan::<()>();
+        const fn __plan<Lazy>() -> __p::Plan { __p::Plan::#plan #least }
+    }
+}
+
+/// The resources, as a reference to an array.
+fn resources(graph: &Graph<'_>) -> TokenStream {
     let resources = graph.resources.iter().map(|resource| {
         let name = resource.name.to_string();
         let (shape, space) = (Shape::of(graph, resource), variant(resource.space()));
@@ -26,21 +41,11 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
             }
         }
     });
-    let (arena, nodes) = (scratch::arena(graph, outcome), nodes(graph, outcome));
-    let (bodies, plan) = bodies(graph);
-    let least = scratch::of_children(graph).map(|bytes| quote!(.with_least_arena(#bytes)));
-    quote! {
-        #arena
-        const __RESOURCES: &'static [__p::PlanResource] = &[#(#resources),*];
-        #nodes
-        #bodies
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
-        /// lies.
-        pub const PLAN: __p::Plan = __p::Plan::#plan #least;
-    }
+    quote!(const { &[#(#resources),*] })
 }
 
-/// The nodes: one flat array for all accesses and one for all edges, which rustc checks faster than arrays in arrays.
+/// The nodes, as a reference to an array. All accesses and all edges are one flat array each, which rustc checks faster
+/// than arrays in arrays, and the modes of the accesses are one literal.
 fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let mut after = vec![Vec::new(); graph.nodes.len()];
     let mut programmatic = vec![Vec::new(); graph.nodes.len()];
@@ -54,35 +59,28 @@ fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let mut touched = vec![0; graph.nodes.len()];
     let mut ordered: Vec<_> = graph.draft.accesses.iter().collect();
     ordered.sort_by_key(|access| access.node);
-    let accesses = ordered.into_iter().map(|access| {
+    for access in &ordered {
         touched[access.node] += 1;
-        let (resource, mode) = (number(access.resource), variant(access.mode));
-        quote!((#resource, #mode))
+    }
+    let modes: Vec<u8> = ordered.iter().map(|access| access.mode.letter()).collect();
+    let modes = Literal::byte_string(&modes);
+    let accessed = ordered.iter().map(|access| number(access.resource));
+    let accesses = exact(graph, &touched, quote!(__p::plan_accesses([#(#accessed),*], #modes)));
+    let nodes = graph.nodes.iter().enumerate().map(|(index, node)| {
+        let (name, kind) = (node.name.to_string(), variant(graph.draft.nodes[index].kind));
+        let [touched, after, level] =
+            [touched[index], after[index].len(), outcome.order.level(index)].map(Literal::usize_unsuffixed);
+        quote!((#name, #kind, #touched, #after, #level))
     });
-    let accesses: Vec<TokenStream> = accesses.collect();
-    let nodes: Vec<TokenStream> = graph
-        .nodes
-        .iter()
-        .enumerate()
-        .map(|(index, node)| {
-            let (name, kind) = (node.name.to_string(), variant(graph.draft.nodes[index].kind));
-            let [touched, after, level] =
-                [touched[index], after[index].len(), outcome.order.level(index)].map(Literal::usize_unsuffixed);
-            quote!((#name, #kind, #touched, #after, #level))
-        })
-        .collect();
-    let exact = exact(graph, &touched, quote!(__p::plan_accesses([#(#accesses),*])));
     let edges = after.iter().flatten();
-    let mut found = quote!(__p::plan_nodes([#(#nodes),*], Self::__ACCESSES, &[#(#edges),*]));
+    let mut found = quote!(__p::plan_nodes([#(#nodes),*], const { &#accesses }, &[#(#edges),*]));
     let pairs = |of: fn(&Node) -> Option<usize>| -> Vec<TokenStream> {
         let pairs = graph.draft.nodes.iter().enumerate();
         let pairs = pairs.filter_map(|(index, node)| Some((number(index), number(of(node)?))));
         pairs.map(|(node, around)| quote!((#node, #around))).collect()
     };
-    let (bodies, loops) = (
-        pairs(|node| (node.body != 0).then_some(node.body)),
-        pairs(|node| node.repeated),
-    );
+    let bodies = pairs(|node| (node.body != 0).then_some(node.body));
+    let loops = pairs(|node| node.repeated);
     let early = programmatic.iter().enumerate().filter(|(_, before)| !before.is_empty());
     let early = early.map(|(index, before)| {
         let index = number(index);
@@ -96,20 +94,11 @@ fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         }
     }
     // If the path of the runtime is wrong, rustc knows names that were imported from it, but none of a glob.
-    let (modes, kinds) = (
-        distinct(graph.draft.accesses.iter().map(|access| access.mode)),
-        distinct(graph.draft.nodes.iter().map(|node| node.kind)),
-    );
-    quote! {
-        const __ACCESSES: &'static [__p::PlanAccess] = {
-            use __p::Mode::{#(#modes),*};
-            &#exact
-        };
-        const __NODES: &'static [__p::PlanNode] = {
-            use __p::NodeKind::{#(#kinds),*};
-            &#found
-        };
-    }
+    let kinds: BTreeSet<Ident> = graph.draft.nodes.iter().map(|node| variant(node.kind)).collect();
+    quote!(const {
+        use __p::NodeKind::{#(#kinds),*};
+        &#found
+    })
 }
 
 /// The accesses with the modes that only constants of the kernels' types tell: atomic updates, and memory that is
@@ -133,41 +122,37 @@ fn exact(graph: &Graph<'_>, touched: &[usize], accesses: TokenStream) -> TokenSt
     }
 }
 
-/// The bodies and loops as static data, and the call that makes the plan with them; both are empty if there are none.
-fn bodies(graph: &Graph<'_>) -> (TokenStream, TokenStream) {
+/// The call that makes the plan of these resources and nodes, with bodies and loops if there are any.
+fn called(graph: &Graph<'_>, resources: &TokenStream, nodes: &TokenStream) -> TokenStream {
     let name = graph.item.name.to_string();
+    if graph.draft.bodies.len() == 1 && graph.draft.loops.is_empty() {
+        return quote!(new(#name, #resources, #nodes));
+    }
     let bodies = graph.draft.bodies.iter().filter_map(|body| {
         let (node, role) = (number(body.node?), variant(body.role));
         Some(quote!(__p::PlanBody::new(#node, __p::Role::#role)))
     });
     let loops = graph.draft.loops.iter().map(|repeated| {
         let (variable, parent) = (&*repeated.variable.name, optional(repeated.parent));
-        match repeated.parallel {
-            true => quote!(__p::PlanLoop::parallel(#variable, #parent)),
-            false => quote!(__p::PlanLoop::new(#variable, #parent)),
-        }
+        let constructor = if repeated.parallel { quote!(parallel) } else { quote!(new) };
+        quote!(__p::PlanLoop::#constructor(#variable, #parent))
     });
-    if graph.draft.bodies.len() == 1 && graph.draft.loops.is_empty() {
-        return (TokenStream::new(), quote!(new(#name, Self::__RESOURCES, Self::__NODES)));
-    }
-    let declared = quote! {
-        const __BODIES: &'static [__p::PlanBody] = &[__p::PlanBody::GRAPH, #(#bodies),*];
-        const __LOOPS: &'static [__p::PlanLoop] = &[#(#loops),*];
-    };
-    let call = quote!(nested(#name, Self::__RESOURCES, Self::__NODES, Self::__BODIES, Self::__LOOPS));
     let shifts = graph.draft.shifts.iter().map(|shift| {
         let ([from, to], steps) = ([shift.from, shift.to].map(number), &shift.steps);
         let steps = steps.iter().map(|&step| Literal::i64_unsuffixed(step));
-        match shift.programmatic {
-            true => quote!(__p::PlanShift::programmatic(#from, #to, &[#(#steps),*])),
-            false => quote!(__p::PlanShift::new(#from, #to, &[#(#steps),*])),
-        }
+        let constructor = if shift.programmatic { quote!(programmatic) } else { quote!(new) };
+        quote!(__p::PlanShift::#constructor(#from, #to, &[#(#steps),*]))
     });
-    if graph.draft.shifts.is_empty() {
-        return (declared, call);
+    let with_shifts = (!graph.draft.shifts.is_empty()).then(|| quote!(.with_shifts(const { &[#(#shifts),*] })));
+    quote! {
+        nested(
+            #name,
+            #resources,
+            #nodes,
+            const { &[__p::PlanBody::GRAPH, #(#bodies),*] },
+            const { &[#(#loops),*] },
+        ) #with_shifts
     }
-    let declared = quote!(#declared const __SHIFTS: &'static [__p::PlanShift] = &[#(#shifts),*];);
-    (declared, quote!(#call.with_shifts(Self::__SHIFTS)))
 }
 
 /// An `Option` as tokens.
@@ -189,11 +174,6 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
         /// The graph as static data.
         pub const PLAN: __p::Plan = __p::Plan::new(#name, &[], &[]);
     }
-}
-
-/// The names of variants, each once.
-fn distinct(variants: impl Iterator<Item = impl Debug>) -> BTreeSet<Ident> {
-    variants.map(variant).collect()
 }
 
 /// The name of an enum's variant without fields, as `Debug` shows it.
