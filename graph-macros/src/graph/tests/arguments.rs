@@ -51,17 +51,6 @@ fn arguments_share_the_namespace() {
 }
 
 #[test]
-fn values_are_no_memory_and_no_nodes() {
-    assert_messages(
-        "graph Test(n: usize) { device x: f32; memset a = n <- 0.0; memset b = x <- 0.0 after n; }",
-        &[
-            "`n` is a plain value, not a resource [unknown-resource]",
-            "`n` is no node, so `b` cannot run after it [unknown-node]",
-        ],
-    );
-}
-
-#[test]
 fn only_mutable_memory_is_written() {
     assert_messages(
         "graph Test(n: usize, w: device [f32; n], out: mut host [f32; n]) { memcpy m = w -> out; }",

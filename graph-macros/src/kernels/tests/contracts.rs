@@ -52,35 +52,6 @@ fn the_text_has_the_usual_spaces() {
 }
 
 #[test]
-fn parameters_are_used_for_what_they_are() {
-    let first = |contract: &str| faults(contract)[0].lines().next().unwrap_or_default().to_owned();
-    assert_eq!(first("from > 1"), "`from` is memory, not a number [contract]");
-    assert_eq!(
-        first("x.len() > 1"),
-        "`x` is passed by value and has no length [contract]"
-    );
-    assert_eq!(
-        first("p > 1"),
-        "`p` has type `Params`, which a contract cannot read [contract]"
-    );
-    assert_eq!(first("p.n > 1"), "a contract cannot read the fields of `p` [contract]");
-    assert_eq!(first("from[0] > 1"), "a contract cannot look into memory [contract]");
-    assert_eq!(
-        faults("form.len() > 1"),
-        ["`form` is not a parameter of this kernel [contract]\nhelp: did you mean `from`?"]
-    );
-    assert_eq!(
-        faults("treads > 1"),
-        ["`treads` is not a parameter of this kernel [contract]\nhelp: did you mean `threads`?"]
-    );
-    let both = messages(block("#[requires(grid > 1)] safe fn fill(out: &mut [u32], grid: u32);"));
-    assert_eq!(
-        both,
-        ["`grid` is both a parameter and a property of the launch [contract]\nhelp: give the parameter another name"]
-    );
-}
-
-#[test]
 fn only_what_can_be_evaluated_is_allowed() {
     let first = |contract: &str| faults(contract)[0].lines().next().unwrap_or_default().to_owned();
     assert_eq!(

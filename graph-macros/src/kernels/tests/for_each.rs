@@ -65,33 +65,6 @@ fn each_type_has_facts_of_its_own() {
 }
 
 #[test]
-fn each_instance_is_compared_with_its_own_kernel() {
-    let found = messages(scales(
-        "#[for_each(T = f32 => \"scale_f32\", f64 => \"scale_f32\", i32 => \"scale_i32\")] safe fn scale<T>(data: &mut [T], factor: T);",
-    ));
-    assert_eq!(
-        found,
-        [
-            "`PTX` has no kernel `scale_i32` [missing-kernel]\nnote: the kernel `scale_f32` is `fn scale_f32(p0: &mut [f32], p1: f32);`\n\
-             help: did you mean `scale_f32`?",
-            "`factor` is `f64`, of 8 bytes, but the kernel takes 4 bytes [signature]\nnote: it is `.f32 p1` of `scale_f32` in `PTX`\n\
-             note: this is so for `f64`, whose kernel is `scale_f32`\nhelp: list the kernel for this type: `f64 => \"..\"`",
-        ]
-    );
-    let found = messages(scales(
-        "#[for_each(T = f32 => \"scale_f32\", f64 => \"scale_f64\")] safe fn scale<T>(data: &[T], factor: T);",
-    ));
-    assert_eq!(
-        found,
-        [
-            "the kernel `scale<f32>` writes to `data`, which is declared `&` [access]\nnote: the access is on line 14 of `PTX`\n\
-             note: this is so for `f32`, whose kernel is `scale_f32`\nhelp: declare it `data: &mut [T]`",
-        ],
-        "once"
-    );
-}
-
-#[test]
 fn mistakes_of_the_declaration_are_told_once() {
     let first = |declaration: &str| firsts(scales(declaration)).join("\n");
     let both = "f32 => \"scale_f32\", f64 => \"scale_f64\"";
