@@ -45,9 +45,9 @@ The next lines may ask for more files, tuned for newer targets, here x.sm_90.ptx
     // cuda-graph sm_90: --use_fast_math";
 
 const FETCH_HELP: &str = "\
-usage: cargo cuda-graph fetch [--with-headers]
+usage: cargo cuda-graph fetch [--with-headers] [--nvrtc VERSION]
 
-Fetches the compiler, and with `--with-headers` all of CUDA's headers, into the cache.
+Fetches the compiler (12.4, or of `--nvrtc` 12 or 13), and with `--with-headers` all of CUDA's headers, into the cache.
 Build scripts that use the crate cuda-graph-build find them there.";
 
 const COMPILER_HELP: &str = "
@@ -55,6 +55,8 @@ const COMPILER_HELP: &str = "
                       (default: compute_70)
   --with-headers      fetch CUDA's own headers when a source includes them: fp16,
                       cooperative groups, libcu++ (1 to 3 MB), mma (20 MB), curand (56 MB)
+  --nvrtc VERSION     12.4 (the default), 12 (12.9) or 13 (13.5): newer ones know newer GPUs
+                      and C++, and write PTX that only newer drivers take
   -I FOLDER           look for headers there too
   --option OPTION     an option of NVRTC, such as --use_fast_math
   --offline           do not use the network
@@ -90,6 +92,8 @@ pub(crate) struct Arguments {
     pub(crate) compares: bool,
     has_headers: bool,
     is_offline: bool,
+    /// The version of NVRTC, if another than the usual one is wanted.
+    nvrtc: Option<String>,
     /// Options for NVRTC.
     options: Vec<String>,
 }
@@ -112,6 +116,7 @@ impl Arguments {
             compares: false,
             has_headers: false,
             is_offline: false,
+            nvrtc: None,
             options: Vec::new(),
         };
         let mut only_files = false;
@@ -158,6 +163,7 @@ impl Arguments {
                 }
                 self.options.push(format!("--gpu-architecture=compute_{digits}"));
             }
+            (_, "--nvrtc") => self.nvrtc = Some(value()?),
             (Command::Check | Command::Ptx, "-I") => self.options.push(format!("--include-path={}", value()?)),
             (Command::Check | Command::Ptx, "--option") => self.options.push(value()?),
             (Command::Check | Command::Ptx | Command::Fetch, _) => {
@@ -171,6 +177,9 @@ impl Arguments {
     /// nearest `Cargo.toml`, so that the same PTX is made wherever the command is started.
     pub(crate) fn compiler(&self) -> Result<Compiler> {
         let mut compiler = Compiler::new()?;
+        if let Some(version) = &self.nvrtc {
+            compiler = compiler.toolkit(version)?;
+        }
         if !self.is_offline {
             compiler = compiler.fetch();
         }
@@ -286,9 +295,9 @@ mod tests {
     fn cargo_and_people_call_it() {
         assert_eq!(parsed("cuda-graph ptx a.cu"), parsed("ptx a.cu"));
         let arguments =
-            parsed("ptx a.cu --arch sm_80 --check -Iinc -I more --option=--use_fast_math -- -b.cu").unwrap();
+            parsed("ptx a.cu --nvrtc 13 --arch sm_80 --check -Iinc -I more --option=--use_fast_math -- -b.cu").unwrap();
         assert_eq!(arguments.files, [PathBuf::from("a.cu"), PathBuf::from("-b.cu")]);
-        assert!(arguments.compares && !arguments.has_headers);
+        assert!(arguments.compares && !arguments.has_headers && arguments.nvrtc.as_deref() == Some("13"));
         assert_eq!(
             arguments.options,
             [

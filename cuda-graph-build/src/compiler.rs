@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use graph_ptx::origin::Origin;
 
 use crate::error::{Error, Result};
-use crate::headers::{self, Headers};
+use crate::headers::{self, TOOLKITS, Toolkit};
 use crate::includes;
 use crate::installed;
 use crate::nvrtc::Nvrtc;
 use crate::text;
-use crate::wheel::{self, NVRTC};
+use crate::wheel;
 
 /// The environment variable that names the library to use.
 pub(crate) const LIBRARY_VARIABLE: &str = "CUDA_GRAPH_NVRTC";
@@ -36,6 +36,8 @@ pub struct Compiler {
     has_headers: bool,
     /// Whether the PTX names lines of the source.
     has_lines: bool,
+    /// The compiler and the headers to fetch.
+    toolkit: &'static Toolkit,
     /// The file to use as NVRTC.
     library: Option<PathBuf>,
     /// The folder that names in messages and line tables are relative to.
@@ -83,6 +85,7 @@ impl Compiler {
             fetches: false,
             has_headers: true,
             has_lines: true,
+            toolkit: &TOOLKITS[0],
             library: env::var_os(LIBRARY_VARIABLE).map(PathBuf::from),
             root: None,
             again: None,
@@ -115,6 +118,23 @@ impl Compiler {
     pub fn option(mut self, option: impl Into<String>) -> Self {
         self.options.push(option.into());
         self
+    }
+
+    /// Chooses the version of NVRTC and of CUDA's headers that are fetched: `12.4`, which is used without this; `12`, the
+    /// last one of CUDA 12; or `13`, a newer one. Later versions write PTX that only later drivers take.
+    ///
+    /// # Errors
+    /// If it is none of these.
+    pub fn toolkit(mut self, version: &str) -> Result<Self> {
+        let known = TOOLKITS.iter().find(|toolkit| toolkit.name == version);
+        let names = TOOLKITS
+            .iter()
+            .map(|toolkit| toolkit.name)
+            .collect::<Vec<_>>()
+            .join(", ");
+        self.toolkit =
+            known.ok_or_else(|| Error::new(format!("there is no NVRTC `{version}`: choose one of {names}")))?;
+        Ok(self)
     }
 
     /// Names files in messages and line tables relative to `folder`, rather than to the current folder.
@@ -167,7 +187,7 @@ impl Compiler {
         let beside = source.parent().map(|folder| current.join(folder));
         let has_headers = self.has_headers || text::wants_headers(text);
         loop {
-            let mut options = text::options(text, target, &self.options);
+            let mut options = text::options(text, target, &self.options, self.toolkit.oldest);
             if self.has_lines {
                 text::add_lines(&mut options, text::options_for(text, target));
             }
@@ -206,6 +226,7 @@ impl Compiler {
     pub fn command(&self) -> String {
         let own = || {
             let mut words = vec!["cargo cuda-graph ptx".to_owned()];
+            words.extend((self.toolkit.name != TOOLKITS[0].name).then(|| format!("--nvrtc={}", self.toolkit.name)));
             words.extend(self.has_headers.then(|| "--with-headers".to_owned()));
             words.extend(
                 self.options
@@ -223,8 +244,9 @@ impl Compiler {
     /// # Errors
     /// If a wheel cannot be fetched.
     pub fn fetch_all(&mut self) -> Result<()> {
-        NVRTC.file(&self.wheels, NVRTC_FILE)?;
-        for headers in Headers::all().filter(|_| self.has_headers) {
+        let (wheel, file) = &self.toolkit.nvrtc;
+        wheel.file(&self.wheels, file)?;
+        for headers in self.toolkit.all_headers().filter(|_| self.has_headers) {
             headers.fetched(&self.wheels)?;
         }
         Ok(())
@@ -241,7 +263,7 @@ impl Compiler {
 
     /// Adds the folder of the header that a log says is missing. Returns whether there is hope in another compilation.
     fn add_header(&mut self, log: &str, has_headers: bool) -> Result<bool> {
-        let Some(headers) = headers::missing(log).and_then(Headers::with) else {
+        let Some(headers) = headers::missing(log).and_then(|name| self.toolkit.headers_with(name)) else {
             return Ok(false);
         };
         if !has_headers {
@@ -264,7 +286,7 @@ impl Compiler {
         let Some(name) = headers::missing(log) else {
             return Error::new(log);
         };
-        let help = match Headers::with(name) {
+        let help = match self.toolkit.headers_with(name) {
             Some(headers) if !has_headers => format!(
                 "`{name}` is one of CUDA's headers: `--with-headers` fetches {}; so does the first line `// cuda-graph: \
                  --with-headers` of the source",
@@ -296,13 +318,14 @@ impl Compiler {
         if let Some(library) = &self.library {
             return Ok(library.clone());
         }
-        if let Some(present) = NVRTC.present(&self.wheels, NVRTC_FILE) {
+        let (wheel, file) = &self.toolkit.nvrtc;
+        if let Some(present) = wheel.present(&self.wheels, file) {
             return Ok(present);
         }
         let folders = installed::folders();
         let installed = installed::nvrtc(&folders);
         if self.fetches {
-            return NVRTC.file(&self.wheels, NVRTC_FILE).map_err(|error| match installed {
+            return wheel.file(&self.wheels, file).map_err(|error| match installed {
                 Some(path) => {
                     let path = path.display();
                     Error::new(format!(
@@ -331,6 +354,3 @@ impl Compiler {
 fn read(source: &Path) -> Result<String> {
     fs::read_to_string(source).map_err(|error| Error::new(format!("cannot read {}: {error}", source.display())))
 }
-
-/// NVRTC in its wheel. Its `libnvrtc-builtins` is beside it.
-const NVRTC_FILE: &str = "nvidia/cuda_nvrtc/lib/libnvrtc.so.12";

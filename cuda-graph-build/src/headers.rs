@@ -3,17 +3,78 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
-use crate::wheel::{CCCL, CURAND, NVCC, RUNTIME, Wheel};
+use crate::wheel::{
+    CCCL, CCCL_13, CRT_13, CURAND, NVCC, NVCC_12, NVRTC, NVRTC_12, NVRTC_13, RUNTIME, RUNTIME_12, RUNTIME_13, Wheel,
+};
 
-/// The folder of headers in each wheel that has some.
-const FOLDERS: [(Wheel, &str); 4] = [
-    (RUNTIME, "nvidia/cuda_runtime/include"),
-    (CCCL, "nvidia/cuda_cccl/include"),
-    (NVCC, "nvidia/cuda_nvcc/include"),
-    (CURAND, "nvidia/curand/include"),
+/// A file or a folder in a wheel.
+type Place = (Wheel, &'static str);
+
+/// A compiler and the headers that belong to it.
+#[derive(Debug)]
+pub(crate) struct Toolkit {
+    /// The name by which people choose it.
+    pub(crate) name: &'static str,
+    /// NVRTC. Its `libnvrtc-builtins` is beside it.
+    pub(crate) nvrtc: Place,
+    /// The oldest GPUs that it compiles for, of those that are supported here.
+    pub(crate) oldest: &'static str,
+    /// The folders of headers: of the runtime, of the C++ libraries, `crt/`, and curand.
+    headers: [Place; 4],
+}
+
+/// The toolkits that can be fetched; the first one is used unless another is chosen.
+pub(crate) static TOOLKITS: [Toolkit; 3] = [
+    Toolkit {
+        name: "12.4",
+        nvrtc: (NVRTC, "nvidia/cuda_nvrtc/lib/libnvrtc.so.12"),
+        oldest: "compute_70",
+        headers: [
+            (RUNTIME, "nvidia/cuda_runtime/include"),
+            (CCCL, "nvidia/cuda_cccl/include"),
+            (NVCC, "nvidia/cuda_nvcc/include"),
+            (CURAND, "nvidia/curand/include"),
+        ],
+    },
+    Toolkit {
+        name: "12",
+        nvrtc: (NVRTC_12, "nvidia/cuda_nvrtc/lib/libnvrtc.so.12"),
+        oldest: "compute_70",
+        headers: [
+            (RUNTIME_12, "nvidia/cuda_runtime/include"),
+            (CCCL, "nvidia/cuda_cccl/include"),
+            (NVCC_12, "nvidia/cuda_nvcc/include"),
+            (CURAND, "nvidia/curand/include"),
+        ],
+    },
+    Toolkit {
+        name: "13",
+        nvrtc: (NVRTC_13, "nvidia/cu13/lib/libnvrtc.so.13"),
+        oldest: "compute_75",
+        headers: [
+            (RUNTIME_13, "nvidia/cu13/include"),
+            (CCCL_13, "nvidia/cu13/include/cccl"),
+            (CRT_13, "nvidia/cu13/include"),
+            (CURAND, "nvidia/curand/include"),
+        ],
+    },
 ];
 
-/// The beginnings of the names of CUDA's headers, and the wheel that each is in, as its place in [`FOLDERS`].
+impl Toolkit {
+    /// The headers that `name` is among; `None` if it is not CUDA's.
+    pub(crate) fn headers_with(&self, name: &str) -> Option<Headers> {
+        let found = NAMES.iter().find(|(beginning, _)| name.starts_with(beginning));
+        found.map(|&(_, wheel)| Headers(self.headers[wheel]))
+    }
+
+    /// All headers, for a machine that will have no network.
+    pub(crate) fn all_headers(&self) -> impl Iterator<Item = Headers> {
+        self.headers.into_iter().map(Headers)
+    }
+}
+
+/// The beginnings of the names of CUDA's headers, and the wheel that each is in, as its place in
+/// [`Toolkit::headers`].
 const NAMES: [(&str, usize); 18] = [
     ("curand", 3),
     ("crt/", 2),
@@ -41,37 +102,26 @@ pub(crate) fn missing(log: &str) -> Option<&str> {
     rest.split_once('"').map(|(name, _)| name)
 }
 
-/// Headers that CUDA has.
+/// Headers that CUDA has: the folder in their wheel.
 #[derive(Clone, Copy)]
-pub(crate) struct Headers(usize);
+pub(crate) struct Headers(Place);
 
 impl Headers {
-    /// The headers that `name` is among; `None` if it is not CUDA's.
-    pub(crate) fn with(name: &str) -> Option<Self> {
-        let found = NAMES.iter().find(|(beginning, _)| name.starts_with(beginning));
-        found.map(|&(_, wheel)| Self(wheel))
-    }
-
     /// The wheel's name, for messages.
     pub(crate) fn project(self) -> &'static str {
-        FOLDERS[self.0].0.project
+        self.0.0.project
     }
 
     /// Their folder below `wheels`, if it is there.
     pub(crate) fn present(self, wheels: &Path) -> Option<PathBuf> {
-        let (wheel, folder) = &FOLDERS[self.0];
+        let (wheel, folder) = &self.0;
         wheel.present(wheels, folder)
     }
 
     /// Their folder below `wheels`, fetched first if it is not there.
     pub(crate) fn fetched(self, wheels: &Path) -> Result<PathBuf> {
-        let (wheel, folder) = &FOLDERS[self.0];
+        let (wheel, folder) = &self.0;
         wheel.file(wheels, folder)
-    }
-
-    /// All headers, for a machine that will have no network.
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
-        (0..FOLDERS.len()).map(Self)
     }
 }
 
@@ -88,7 +138,7 @@ mod tests {
 
     #[test]
     fn headers_are_looked_for_in_the_right_wheel() {
-        let project = |name| Headers::with(name).map(Headers::project);
+        let project = |name| TOOLKITS[0].headers_with(name).map(Headers::project);
         for (name, expected) in [
             ("cuda_fp16.h", RUNTIME),
             ("cooperative_groups/reduce.h", RUNTIME),

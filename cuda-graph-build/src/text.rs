@@ -8,8 +8,6 @@ const DIRECTIVE: &str = "// cuda-graph";
 const PTX_VERSION: &str = "--ptx-version=";
 /// Our own option: CUDA's own headers are fetched if they are included.
 const WITH_HEADERS: &str = "--with-headers";
-/// The oldest GPUs supported (Volta); the driver translates for newer ones.
-const DEFAULT_ARCHITECTURE: &str = "--gpu-architecture=compute_70";
 
 /// Returns the options that a source asks for on its first line, `// cuda-graph: --gpu-architecture=compute_90`:
 /// options of NVRTC, `--ptx-version=6.0`, which lowers the version that the PTX asks for, so that older drivers take it,
@@ -48,8 +46,8 @@ pub(crate) fn wants_headers(source: &str) -> bool {
 }
 
 /// The options to compile `source` with, for `target` or for all devices: those of its first lines, then `given`, then
-/// defaults.
-pub(crate) fn options(source: &str, target: Option<&str>, given: &[String]) -> Vec<String> {
+/// defaults: among them the `oldest` GPUs, since the driver translates for newer ones.
+pub(crate) fn options(source: &str, target: Option<&str>, given: &[String], oldest: &str) -> Vec<String> {
     let own = options_for(source, target).split_whitespace();
     let mut options: Vec<String> = own
         .filter(|word| !word.starts_with(PTX_VERSION) && *word != WITH_HEADERS)
@@ -73,7 +71,7 @@ pub(crate) fn options(source: &str, target: Option<&str>, given: &[String]) -> V
             .cloned(),
     );
     if !names(&options, &ARCHITECTURE) {
-        options.push(DEFAULT_ARCHITECTURE.to_owned());
+        options.push(format!("--gpu-architecture={oldest}"));
     }
     if !names(&options, &["--std", "-std"]) {
         options.push("--std=c++17".to_owned());
@@ -158,6 +156,12 @@ pub(crate) fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const DEFAULT_ARCHITECTURE: &str = "--gpu-architecture=compute_70";
+
+    fn options(source: &str, target: Option<&str>, given: &[String]) -> Vec<String> {
+        super::options(source, target, given, "compute_70")
+    }
 
     #[test]
     fn a_source_may_lower_the_version() {

@@ -41,11 +41,12 @@ pub const NVCC: Wheel = Wheel {
     sha256: "e4c9a35435c3b0e36c6397c5696334c9ea6650e524736cbd1c5d345ea099bb04",
 };
 
-/// The headers of CUDA's C++ libraries: `cuda/std`, `cuda/barrier`, CUB. (12.4.127 without `.post1` was withdrawn.)
+/// The headers of CUDA's C++ libraries: `cuda/std`, `cuda/barrier`, CUB. Those of 12.4 include headers of the host, which
+/// NVRTC does not have.
 pub(crate) const CCCL: Wheel = Wheel {
     project: "nvidia-cuda-cccl-cu12",
-    version: "12.4.127.post1",
-    sha256: "2027fa5fc75fbee703bf24e8275a40a605cf94a3e8fef8a7187897d49b34facb",
+    version: "12.9.27",
+    sha256: "37869e17ce2e1ecec6eddf1927cca0f8c34e64fd848d40453df559091e2d7117",
 };
 
 /// `curand_kernel.h` and its kin. The wheel has 56 MB, since the library is in it too.
@@ -53,6 +54,55 @@ pub(crate) const CURAND: Wheel = Wheel {
     project: "nvidia-curand-cu12",
     version: "10.3.5.147",
     sha256: "a88f583d4e0bb643c49743469964103aa59f7f708d862c3ddb0fc07f851e3b8b",
+};
+
+/// The last compiler of CUDA 12.
+pub(crate) const NVRTC_12: Wheel = Wheel {
+    project: "nvidia-cuda-nvrtc-cu12",
+    version: "12.9.86",
+    sha256: "210cf05005a447e29214e9ce50851e83fc5f4358df8b453155d5e1918094dcb4",
+};
+
+/// As [`RUNTIME`], for [`NVRTC_12`].
+pub(crate) const RUNTIME_12: Wheel = Wheel {
+    project: "nvidia-cuda-runtime-cu12",
+    version: "12.9.79",
+    sha256: "25bba2dfb01d48a9b59ca474a1ac43c6ebf7011f1b0b8cc44f54eb6ac48a96c3",
+};
+
+/// As [`NVCC`], for [`NVRTC_12`].
+pub(crate) const NVCC_12: Wheel = Wheel {
+    project: "nvidia-cuda-nvcc-cu12",
+    version: "12.9.86",
+    sha256: "5d6a0d32fdc7ea39917c20065614ae93add6f577d840233237ff08e9a38f58f0",
+};
+
+/// A compiler of CUDA 13, which has no GPUs older than `compute_75`.
+pub(crate) const NVRTC_13: Wheel = Wheel {
+    project: "nvidia-cuda-nvrtc",
+    version: "13.5.37",
+    sha256: "86b4d68058807988b7d9af5b44917a0601e9c337f35ccd657bfb3c759ff8d8bc",
+};
+
+/// As [`RUNTIME`], for [`NVRTC_13`].
+pub(crate) const RUNTIME_13: Wheel = Wheel {
+    project: "nvidia-cuda-runtime",
+    version: "13.5.37",
+    sha256: "df2b79a8852f10d1fef8c848489c49eebb5754051bf870202a862831412b179d",
+};
+
+/// As [`CCCL`], for [`NVRTC_13`].
+pub(crate) const CCCL_13: Wheel = Wheel {
+    project: "nvidia-cuda-cccl",
+    version: "13.3.5.0.6",
+    sha256: "d5230098fa2df5021e1a00c0c4eee41797671a91119d31e892463e5ccf3ee326",
+};
+
+/// The headers in `crt/`, for [`NVRTC_13`].
+pub(crate) const CRT_13: Wheel = Wheel {
+    project: "nvidia-cuda-crt",
+    version: "13.5.37",
+    sha256: "e898b7f73d3035fa89915a3f7bf3b54a73e90249746111aed295822c4729bb29",
 };
 
 /// The names, for pip, of Linux on x86-64 with the C libraries that NVIDIA's files are built for.
@@ -204,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_requirement_pins_version_and_hash() {
-        for wheel in [NVRTC, RUNTIME, NVCC, CCCL, CURAND] {
+        for wheel in [NVRTC, RUNTIME, NVCC, CCCL, CURAND, NVRTC_12, NVRTC_13] {
             assert_eq!(wheel.sha256.len(), 64, "{}", wheel.project);
             assert!(
                 wheel

@@ -19,6 +19,7 @@ pub mod tensors;
 pub mod gradients;
 pub mod compare;
 pub mod program;
+mod help;
 
 /// The README's sample compiles and runs as it is.
 #[cfg(doctest)]

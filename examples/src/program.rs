@@ -1,11 +1,12 @@
 //! The beginning of each program, and random numbers for it.
 
+use crate::help;
 use graph_runtime::{Device, Plan, Result};
 use indicatif::{ProgressBar, ProgressStyle, style::TemplateError};
 
 /// Begins a program: prints its device, the first CUDA device or the CPU emulator if there is none, and returns it.
-/// With `--plan`, the program prints its graphs as drawings instead, and ends. `RUST_LOG=graph_runtime=trace` shows the
-/// driver calls of building on stderr.
+/// With `--plan`, the program prints its graphs as drawings instead, and ends; with `--help`, what it does.
+/// `RUST_LOG=graph_runtime=trace` shows the driver calls of building on stderr.
 ///
 /// # Errors
 /// If there is a GPU that CUDA cannot use.
@@ -14,6 +15,10 @@ pub fn start(plans: &[Plan]) -> Result<Device> {
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
         .with_writer(std::io::stderr)
         .init();
+    if has_argument("--help") {
+        println!("{}", help::text());
+        std::process::exit(0);
+    }
     if has_argument("--plan") {
         plans.iter().for_each(|plan| print!("{}", plan.to_mermaid()));
         std::process::exit(0);

@@ -57,6 +57,17 @@ fn examples_run_on_the_emulator() {
     }
 }
 
+#[test]
+fn every_example_has_help() {
+    for (name, executable) in EXAMPLES {
+        let output = Command::new(executable).arg("--help").output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{name}");
+        let (about, options) = text.split_once("\nOptions of all programs:\n").unwrap();
+        assert!(about.len() > 80 && options.contains("--plan"), "{name}: {text}");
+    }
+}
+
 /// A section of the README has all graphs of its program, as `--plan` prints them.
 #[test]
 fn drawings_are_those_of_the_programs() {

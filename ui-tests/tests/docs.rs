@@ -179,7 +179,10 @@ fn commands_exist() {
                 .next()
                 .unwrap()
                 .trim();
-            commands.push((file.clone(), command.trim_end_matches(['.', ',', '-', '>', ' ']).to_owned()));
+            commands.push((
+                file.clone(),
+                command.trim_end_matches(['.', ',', '-', '>', ' ']).to_owned(),
+            ));
         }
     }
     let mut found = 0;
