@@ -337,7 +337,7 @@ impl NodeTarget for Update<'_> {
 
     fn outside(&self, index: usize, name: &'static str, memory: &str, range: (usize, usize), len: usize) -> Error {
         let node = self.declared(index).index();
-        let name = self.graph.draft.nodes.get(node).map_or(name, |node| &node.name);
+        let name = self.graph.data.draft.nodes.get(node).map_or(name, |node| &node.name);
         Error::Invalid {
             graph: self.graph_name().into(),
             diagnostics: vec![mistakes::outside_range(node, name, memory, range, len)],

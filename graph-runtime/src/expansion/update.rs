@@ -20,19 +20,19 @@ impl Update<'_> {
     }
 
     pub(crate) fn graph_name(&self) -> &str {
-        &self.graph.draft.name
+        &self.graph.data.draft.name
     }
 
     fn own_memory(&self, name: &str, fits: impl FnOnce(usize) -> bool) -> Result<Span> {
         let own = |&resource: &usize| {
-            let declared = &self.graph.draft.resources[resource];
+            let declared = &self.graph.data.draft.resources[resource];
             declared.scratch || declared.constant
         };
         let resource = self.own_resource(name).filter(own);
-        let layout = resource.and_then(|resource| Some((resource, self.graph.layouts[resource]?)));
+        let layout = resource.and_then(|resource| Some((resource, self.graph.data.layouts[resource]?)));
         match layout {
             Some((resource, layout)) if fits(layout.bytes) => Ok(Span {
-                graph: self.graph.id,
+                graph: self.graph.data.id,
                 resource,
                 start: 0,
                 bytes: layout.bytes,
@@ -44,12 +44,12 @@ impl Update<'_> {
 
     /// The resource that the current child declared as `name`; the builder called it `child.name`.
     fn own_resource(&self, name: &str) -> Option<usize> {
-        let child = &self.graph.draft.nodes[self.child?].name;
+        let child = &self.graph.data.draft.nodes[self.child?].name;
         let own = |full: &str| {
             let rest = full.strip_prefix(&**child).and_then(|rest| rest.strip_prefix('.'));
             rest == Some(name)
         };
-        let mut resources = self.graph.draft.resources.iter();
+        let mut resources = self.graph.data.draft.resources.iter();
         resources.position(|resource| own(&resource.name))
     }
 
@@ -57,7 +57,7 @@ impl Update<'_> {
         let site = Site::graph(self.graph_name());
         Error::Node {
             site: match self.child {
-                Some(child) => site.at_node(&self.graph.draft.nodes[child].name),
+                Some(child) => site.at_node(&self.graph.data.draft.nodes[child].name),
                 None => site,
             },
             message: format!("the child has no memory named `{name}`"),
@@ -125,7 +125,7 @@ pub fn own_table<T: Element, const D: usize>(
 /// [`Error::Node`] if it has none of that name.
 pub fn own_rng(update: &Update<'_>, name: &str) -> Result<Rng> {
     let resource = update.own_resource(name);
-    let mut rngs = update.graph.rngs.iter();
+    let mut rngs = update.graph.data.rngs.iter();
     let rng = resource.and_then(|resource| rngs.find_map(|rng| rng.find(resource)));
     rng.cloned().ok_or_else(|| update.no_memory(name))
 }

@@ -39,13 +39,8 @@ impl CapturedGraph {
     pub fn record_again(&mut self) -> Result<()> {
         self.graph.check_no_edit()?;
         let before = self.graph.begin_change("record_again", vec![0]);
-        let Graph {
-            executable,
-            draft,
-            program,
-            ..
-        } = &mut self.graph;
-        let recorded = executable.record_again(draft, program);
+        let Graph { executable, data, .. } = &mut self.graph;
+        let recorded = executable.record_again(&data.draft, &data.program);
         match &recorded {
             Ok(()) => self.graph.mend(),
             // Nothing has changed.

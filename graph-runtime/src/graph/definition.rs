@@ -331,12 +331,11 @@ impl<G> Definition<G> {
         let blueprint = self.checked.blueprint(!self.changes.is_empty());
         let before = graph.begin_change("the whole graph", Vec::new());
         let Graph {
-            draft,
-            program,
+            data,
             executable: old_executable,
             ..
         } = &mut *graph;
-        match executable.update_from(&blueprint, old_executable, (draft, program), like) {
+        match executable.update_from(&blueprint, old_executable, (&data.draft, &data.program), like) {
             Ok(updated) => {
                 let new = make(Graph::new(self.checked.data, executable));
                 // The destructors of the old graph are code of the user, too.
@@ -345,7 +344,7 @@ impl<G> Definition<G> {
             }
             Err(error) => {
                 drop(executable);
-                if graph.executable.restore(&graph.draft, &graph.program).is_ok() {
+                if graph.executable.restore(&graph.data.draft, &graph.data.program).is_ok() {
                     graph.state = before;
                 }
                 Err(error)
@@ -363,14 +362,14 @@ impl<G> Definition<G> {
                 message: "the definition is for another device".to_owned(),
             });
         }
-        let outcome = graph_plan::check_errors(&old.draft);
-        let after = predecessors(&old.draft, &outcome);
+        let outcome = graph_plan::check_errors(&old.data.draft);
+        let after = predecessors(&old.data.draft, &outcome);
         let ours = (&checked.data.draft, &checked.after, &checked.programmatic);
-        let theirs = (&old.draft, &after, &Programmatic::of(&old.draft));
+        let theirs = (&old.data.draft, &after, &Programmatic::of(&old.data.draft));
         if let Some((node, message)) = shape::difference(theirs, ours) {
             let site = old.site();
             let site = match node {
-                Some(node) => site.at_node(&old.draft.nodes[node].name),
+                Some(node) => site.at_node(&old.data.draft.nodes[node].name),
                 None => site,
             };
             return Err(Error::OtherShape { site, message });

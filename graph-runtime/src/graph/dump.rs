@@ -3,7 +3,6 @@
 use crate::backend::executable::Executable;
 use crate::error::{Error, Result, Site};
 use crate::graph::{Graph, GraphData};
-use graph_plan::Plan;
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io;
@@ -17,16 +16,13 @@ impl Graph {
     /// # Errors
     /// [`Error::File`] if the file cannot be written; [`Error::Cuda`] from the driver.
     pub fn debug_dump(&self, path: impl AsRef<Path>) -> Result<()> {
-        write(&self.executable, self.site(), || self.plan(), path.as_ref())
+        dump(&self.executable, &self.data, path.as_ref())
     }
 }
 
 /// Writes the graph of an executable that may not be instantiated yet.
 pub(crate) fn dump(executable: &Executable, data: &GraphData, path: &Path) -> Result<()> {
-    write(executable, Site::graph(&data.draft.name), || data.plan(), path)
-}
-
-fn write(executable: &Executable, site: Site, plan: impl FnOnce() -> Plan, path: &Path) -> Result<()> {
+    let site = Site::graph(&data.draft.name);
     let failed = |error: io::Error| Error::File {
         site: site.clone(),
         path: path.display().to_string(),
@@ -35,8 +31,8 @@ fn write(executable: &Executable, site: Site, plan: impl FnOnce() -> Plan, path:
     // CUDA does not say why it cannot write a file, so the file is made here.
     let name = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|error| failed(error.into()))?;
     File::create(path).map_err(failed)?;
-    match executable.print(&site, &name)? {
-        true => Ok(()),
-        false => fs::write(path, plan().to_dot()).map_err(failed),
+    if executable.print(&site, &name)? {
+        return Ok(());
     }
+    fs::write(path, data.plan().to_dot()).map_err(failed)
 }

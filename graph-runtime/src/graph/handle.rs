@@ -51,9 +51,11 @@ impl<'g> NodeHandle<'g> {
         (declared, name): (usize, &str),
         values: &[usize],
     ) -> Self {
-        let found = graph.declared_nodes.find(child, declared, values);
+        let found = graph.data.declared_nodes.find(child, declared, values);
         let missing = found.is_none().then(|| {
-            let prefix = child.map_or(String::new(), |child| format!("{}.", graph.draft.nodes[child].name));
+            let prefix = child.map_or(String::new(), |child| {
+                format!("{}.", graph.data.draft.nodes[child].name)
+            });
             Missing::new(child, declared, &format!("{prefix}{name}"), values)
         });
         let node = NodeId::new(found.unwrap_or(usize::MAX));
@@ -78,14 +80,14 @@ impl NodeHandle<'_> {
     /// The node's name; empty if the graph has no such node.
     pub fn name(&self) -> &str {
         let node = self.graph.check_node(self.node);
-        node.map_or("", |node| &self.graph.draft.nodes[node].name)
+        node.map_or("", |node| &self.graph.data.draft.nodes[node].name)
     }
 
     /// Whether the node runs in later launches. It does unless it was built [disabled](crate::GraphBuilder::disable);
     /// [`NodeHandle::set_enabled`] changes that. False if the graph has no such node.
     pub fn is_enabled(&self) -> bool {
         let node = self.graph.check_node(self.node);
-        node.is_ok_and(|node| self.graph.program.enabled[node])
+        node.is_ok_and(|node| self.graph.data.program.enabled[node])
     }
 
     /// Makes later launches run this node, or skip it; its edges stay. Launches in flight do not change. A skipped node
@@ -186,7 +188,7 @@ impl NodeHandle<'_> {
     }
 
     fn kernel(&self) -> Option<&KernelOp> {
-        self.graph.program.ops[self.check().ok()?].kernel()
+        self.graph.data.program.ops[self.check().ok()?].kernel()
     }
 
     fn choose(&mut self, chosen: ChosenLaunch) -> Result<()> {
@@ -201,9 +203,9 @@ impl NodeHandle<'_> {
         let Some(missing) = &self.missing else {
             return self.graph.check_node(self.node);
         };
-        let declared = self.graph.declared_nodes.of(missing.child);
+        let declared = self.graph.data.declared_nodes.of(missing.child);
         Err(Error::UnknownNode {
-            site: Site::graph(&self.graph.draft.name).at_node(&missing.name),
+            site: Site::graph(&self.graph.data.draft.name).at_node(&missing.name),
             index: missing.iteration,
             nodes: declared.map_or(0, |declared| declared.each(missing.declared).count()),
         })

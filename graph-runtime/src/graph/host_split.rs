@@ -21,7 +21,7 @@ impl<'g> HostSplit<'g> {
     /// Makes a split of a graph without launches in flight: the caller has waited.
     pub(crate) fn new(graph: &'g mut Graph) -> Self {
         Self {
-            taken: vec![false; graph.draft.resources.len()],
+            taken: vec![false; graph.data.draft.resources.len()],
             graph,
         }
     }

@@ -75,23 +75,14 @@ use std::ptr::NonNull;
 /// Dropping a graph waits for launches in flight. Forgetting one (`mem::forget`) frees nothing, so that launches in
 /// flight still find their memory.
 pub struct Graph {
-    device: Device,
-    /// The builder's id. Every place carries it, so that a place of another graph is refused.
-    pub(crate) id: u64,
-    pub(crate) draft: Draft,
-    pub(crate) layouts: Vec<Option<Layout>>,
-    pub(crate) shared: SharedResources,
-    arena: Arena,
-    pub(crate) program: Program,
+    pub(crate) data: GraphData,
     pub(crate) executable: Executable,
-    pub(crate) declared_nodes: AllDeclaredNodes,
     state: State,
     instance: Instance,
     /// The changes that the edit whose closure is running has requested; else the room for those of the next one.
     requests: Option<Box<Requests>>,
     /// The launches by declaration of kernel nodes whose dimensions handles have chosen.
     pub(crate) chosen: BTreeMap<usize, Launch>,
-    pub(crate) rngs: Vec<BuiltRng>,
     /// Keeps `Graph` from being `Sync`: waiting through `&self` does not work for several threads at the same time.
     not_sync: PhantomData<Cell<()>>,
 }
@@ -100,7 +91,7 @@ pub struct Graph {
 #[derive(Clone)]
 pub(crate) struct GraphData {
     pub(crate) device: Device,
-    /// The builder's id.
+    /// The builder's id. Every place carries it, so that a place of another graph is refused.
     pub(crate) id: u64,
     pub(crate) draft: Draft,
     pub(crate) layouts: Vec<Option<Layout>>,
@@ -114,14 +105,10 @@ pub(crate) struct GraphData {
 impl GraphData {
     /// The graph with drawings of it.
     pub(crate) fn plan(&self) -> Plan {
-        plan(&self.draft, &self.layouts, &self.arena)
+        let outcome = graph_plan::check_errors(&self.draft);
+        let bytes = |resource: usize| self.layouts[resource].map_or(0, |layout| layout.bytes);
+        Plan::of(&self.draft, &outcome, bytes).with_arena(self.arena.offsets.iter().copied())
     }
-}
-
-fn plan(draft: &Draft, layouts: &[Option<Layout>], arena: &Arena) -> Plan {
-    let outcome = graph_plan::check_errors(draft);
-    let bytes = |resource: usize| layouts[resource].map_or(0, |layout| layout.bytes);
-    Plan::of(draft, &outcome, bytes).with_arena(arena.offsets.iter().copied())
 }
 
 /// The driver's own handles of a graph: see [`Graph::raw`].
@@ -137,49 +124,34 @@ pub struct RawGraph {
 
 impl Graph {
     /// The graph of an executable that was made of `data`, and whose random numbers have been started.
-    pub(crate) fn new(data: GraphData, executable: Executable) -> Self {
-        let GraphData {
-            device,
-            id,
-            draft,
-            layouts,
-            mut shared,
-            arena,
-            program,
-            declared_nodes,
-            rngs,
-        } = data;
+    pub(crate) fn new(mut data: GraphData, executable: Executable) -> Self {
         // Closures of captures may run again, and take more.
         let takes_more = || {
-            program
+            data.program
                 .others()
                 .any(|(_, op)| matches!(op, Op::External(External::Capture(_))))
         };
-        if shared.pool().is_some_and(|share| share.bytes() == 0 && !takes_more()) {
-            shared.set_pool(None); // launches need not claim it
+        if data
+            .shared
+            .pool()
+            .is_some_and(|share| share.bytes() == 0 && !takes_more())
+        {
+            data.shared.set_pool(None); // launches need not claim it
         }
         Self {
-            device,
-            id,
-            draft,
-            layouts,
-            shared,
-            arena,
-            program,
+            data,
             executable,
-            declared_nodes,
             state: State::Whole,
             instance: Instance::next(),
             requests: None,
             chosen: BTreeMap::new(),
-            rngs,
             not_sync: PhantomData,
         }
     }
 
     /// The graph's name.
     pub fn name(&self) -> &str {
-        &self.draft.name
+        &self.data.draft.name
     }
 
     /// Starts the graph and returns without waiting for it. It may be started again at once: launches run one after the
@@ -198,10 +170,10 @@ impl Graph {
         if !self.is_whole() {
             return Err(self.refusal());
         }
-        if !self.shared.is_empty() {
+        if !self.data.shared.is_empty() {
             return self.launch_shared(None);
         }
-        self.executable.launch(&self.draft, &self.program)
+        self.executable.launch(&self.data.draft, &self.data.program)
     }
 
     /// Starts the graph on a stream of the same context, after the work that is queued there, and returns without
@@ -218,8 +190,8 @@ impl Graph {
         if !self.is_whole() {
             return Err(self.refusal());
         }
-        let launched = if self.shared.is_empty() || !self.executable.has_streams() {
-            self.executable.launch_on(&self.draft, &self.program, stream)
+        let launched = if self.data.shared.is_empty() || !self.executable.has_streams() {
+            self.executable.launch_on(&self.data.draft, &self.data.program, stream)
         } else {
             self.launch_shared(Some(stream))
         };
@@ -292,17 +264,17 @@ impl Graph {
             Some(stream) => self.launch_on(stream),
             None => self.launch(),
         }?;
-        let max_spin = self.device.max_spin;
+        let max_spin = self.data.device.max_spin;
         self.executable
-            .end(&self.draft, event, stream, max_spin)
+            .end(&self.data.draft, event, stream, max_spin)
             .map(LaunchFuture)
     }
 
     /// Starts the graph on a user's stream or on its own, after conflicting uses of the memory that it shares.
     fn launch_shared(&mut self, stream: Option<&CudaStream>) -> Result<()> {
-        let claims = self.shared.claim(&self.draft)?;
-        let Self { draft, program, .. } = self;
-        self.executable.launch_shared(draft, program, &claims, stream)
+        let claims = self.data.shared.claim(&self.data.draft)?;
+        self.executable
+            .launch_shared(&self.data.draft, &self.data.program, &claims, stream)
     }
 
     /// Waits for all launches.
@@ -313,7 +285,7 @@ impl Graph {
     /// * [`Error::Fault`] if the last launch failed on the emulator, or in debug mode;
     /// * [`Error::Panicked`] if a host function panicked since the last wait.
     pub fn synchronize(&self) -> Result<()> {
-        self.executable.wait(&self.draft)
+        self.executable.wait(&self.data.draft)
     }
 
     /// Waits for all launches, and lends host memory to read.
@@ -519,8 +491,9 @@ impl Graph {
     /// Returns a handle to the random numbers that the builder declared as `rng`. If they are another graph's,
     /// [`RngHandle::reseed`] returns [`Error::ForeignPlace`].
     pub fn rng(&mut self, rng: &Rng) -> RngHandle<'_> {
-        let own = rng.graph() == self.id;
+        let own = rng.graph() == self.data.id;
         let index = self
+            .data
             .rngs
             .iter()
             .position(|known| own && known.find(rng.resource()).is_some());
@@ -530,31 +503,31 @@ impl Graph {
     /// The graph as data: its nodes, their order and memory, with drawings of it. Each iteration of a loop has nodes of
     /// its own here; the `PLAN` of a declared graph has them once.
     pub fn plan(&self) -> Plan {
-        plan(&self.draft, &self.layouts, &self.arena)
+        self.data.plan()
     }
 
     /// Whether a node uses scratch memory.
     pub(crate) fn touches_scratch(&self, node: usize) -> bool {
-        let touches = |access: &Access| access.node == node && self.draft.resources[access.resource].scratch;
-        self.draft.accesses.iter().any(touches)
+        let touches = |access: &Access| access.node == node && self.data.draft.resources[access.resource].scratch;
+        self.data.draft.accesses.iter().any(touches)
     }
 
     /// A message that says why nodes cannot be enabled or disabled so that those run for which `runs` is true, since
     /// scratch memory would be read uninitialized; `None` if they can.
     pub(crate) fn scratch_fault(&self, runs: impl Fn(usize) -> bool) -> Option<&'static str> {
-        let Self {
+        let GraphData {
             draft,
             layouts,
             program,
             arena,
             ..
-        } = self;
+        } = &self.data;
         arena.fault(draft, layouts, program, runs)
     }
 
     /// The device on which the graph runs.
     pub fn device_used(&self) -> &Device {
-        &self.device
+        &self.data.device
     }
 
     /// The driver's handles, for features of CUDA that this crate does not cover; `None` on the emulator, and in
@@ -572,10 +545,10 @@ impl Graph {
 
     /// The index of a node, if the graph has it.
     pub(crate) fn check_node(&self, node: NodeId) -> Result<usize> {
-        if node.is_foreign_to(self.id) {
+        if node.is_foreign_to(self.data.id) {
             return Err(Error::ForeignNode { site: self.site() });
         }
-        let (index, nodes) = (node.index(), self.draft.nodes.len());
+        let (index, nodes) = (node.index(), self.data.draft.nodes.len());
         if index < nodes {
             return Ok(index);
         }
@@ -587,15 +560,15 @@ impl Graph {
     }
 
     pub(crate) fn site(&self) -> Site {
-        Site::graph(&self.draft.name)
+        Site::graph(&self.data.draft.name)
     }
 
     /// Refuses places of other graphs, and places that reach outside.
     pub(crate) fn check_place(&self, span: Span) -> Result<Site> {
-        if span.graph != self.id {
+        if span.graph != self.data.id {
             return Err(Error::ForeignPlace { site: self.site() });
         }
-        let site = self.site().at_memory(&self.draft.resources[span.resource].name);
+        let site = self.site().at_memory(&self.data.draft.resources[span.resource].name);
         if span.outside {
             return Err(Error::OutOfBounds { site });
         }
@@ -638,7 +611,11 @@ impl Graph {
 
 impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nodes = self.draft.nodes.len();
-        write!(f, "Graph({}, {nodes} nodes, {:?})", self.draft.name, self.device)
+        let nodes = self.data.draft.nodes.len();
+        write!(
+            f,
+            "Graph({}, {nodes} nodes, {:?})",
+            self.data.draft.name, self.data.device
+        )
     }
 }

@@ -8,21 +8,25 @@ impl Graph {
     /// The memory that the graph uses, in bytes, by kind, and the pool that it is built on. Does not wait for launches.
     pub fn memory_report(&self) -> MemoryReport {
         let mut report = MemoryReport {
-            graph: self.draft.name.to_string(),
+            graph: self.data.draft.name.to_string(),
             device: 0,
-            scratch: self.shared.pool().map_or(self.arena.bytes, |share| share.bytes()),
+            scratch: self
+                .data
+                .shared
+                .pool()
+                .map_or(self.data.arena.bytes, |share| share.bytes()),
             workspaces: self.executable.workspaces(),
             variables: 0,
             host: 0,
             shared_device: 0,
             shared_host: 0,
-            pool: self.shared.pool().and(self.pool()).map(Pool::memory_report),
+            pool: self.data.shared.pool().and(self.pool()).map(Pool::memory_report),
         };
-        for (index, (resource, layout)) in self.draft.resources.iter().zip(&self.layouts).enumerate() {
+        for (index, (resource, layout)) in self.data.draft.resources.iter().zip(&self.data.layouts).enumerate() {
             if resource.scratch {
                 continue;
             }
-            let is_shared = self.shared.find(index).is_some();
+            let is_shared = self.data.shared.find(index).is_some();
             let sum = match resource.space {
                 Space::Device if resource.constant => &mut report.variables,
                 Space::Device if resource.mapped => &mut report.host,
@@ -39,6 +43,6 @@ impl Graph {
     /// The pool that the graph was built on, by [`Device::with_pool`](crate::Device::with_pool): graphs that return
     /// equal pools share scratch memory. `None` if its scratch memory is its own.
     pub fn pool(&self) -> Option<&Pool> {
-        self.device.pool.as_ref()
+        self.data.device.pool.as_ref()
     }
 }

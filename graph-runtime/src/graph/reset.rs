@@ -15,9 +15,9 @@ impl Graph {
     /// # Errors
     /// [`Error::Cuda`](crate::Error::Cuda) if a launch failed on CUDA, or the driver refuses.
     pub fn reset(&mut self) -> Result<()> {
-        self.executable.restart(&self.draft)?;
+        self.executable.restart(&self.data.draft)?;
         for (resource, storage) in self.executable.storage().iter().enumerate() {
-            let declared = &self.draft.resources[resource];
+            let declared = &self.data.draft.resources[resource];
             match storage {
                 // SAFETY: all launches were waited for and none starts while `self` is borrowed exclusively, so nobody
                 // has references into this memory (fact 4 of `CudaExecutable`; the emulator's launches have run).
@@ -31,7 +31,10 @@ impl Graph {
             }
         }
         let storage = self.executable.storage();
-        self.rngs.iter().try_for_each(|rng| rng.begin(&self.draft, storage))
+        self.data
+            .rngs
+            .iter()
+            .try_for_each(|rng| rng.begin(&self.data.draft, storage))
     }
 
     /// Uploads the executable graph to the device, and returns without waiting: a launch then need not. It is done
@@ -45,6 +48,6 @@ impl Graph {
         if !self.is_whole() {
             return Err(self.refusal());
         }
-        self.executable.upload(&self.draft)
+        self.executable.upload(&self.data.draft)
     }
 }

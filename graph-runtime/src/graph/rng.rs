@@ -240,7 +240,7 @@ impl BuiltRng {
 
     /// The state of the graph's own generator. No launch may be in flight.
     fn read(&self, graph: &Graph) -> Result<Philox> {
-        let site = || self.site(&graph.draft);
+        let site = || self.site(&graph.data.draft);
         let mut state = Philox::zeroed();
         match graph.executable.storage()[self.rngs[0].states].device() {
             Some((memory, start)) => memory.read(start, bytemuck::bytes_of_mut(&mut state), site)?,
@@ -272,16 +272,17 @@ pub struct RngHandle<'g> {
 
 impl RngHandle<'_> {
     fn index(&self) -> Result<usize> {
-        let site = || Site::graph(&self.graph.draft.name);
+        let site = || Site::graph(&self.graph.data.draft.name);
         self.index.ok_or_else(|| Error::ForeignPlace { site: site() })
     }
 
     /// The seed; 0 if the graph has no such random numbers.
     pub fn seed(&self) -> u64 {
-        self.index.map_or(0, |index| match &self.graph.rngs[index].beginning {
-            Beginning::Own(state) => state.seed,
-            Beginning::Shared(generator) => generator.seed(),
-        })
+        self.index
+            .map_or(0, |index| match &self.graph.data.rngs[index].beginning {
+                Beginning::Own(state) => state.seed,
+                Beginning::Shared(generator) => generator.seed(),
+            })
     }
 
     /// Waits for launches in flight (of all graphs that share the generator, if it is shared), and returns the state at
@@ -294,7 +295,7 @@ impl RngHandle<'_> {
     pub fn state(&self) -> Result<Philox> {
         let index = self.index()?;
         self.graph.synchronize()?;
-        let rng = &self.graph.rngs[index];
+        let rng = &self.graph.data.rngs[index];
         match &rng.beginning {
             Beginning::Own(_) => rng.read(self.graph),
             Beginning::Shared(generator) => generator.state(),
@@ -309,17 +310,12 @@ impl RngHandle<'_> {
     pub fn set_state(&mut self, state: Philox) -> Result<()> {
         let index = self.index()?;
         self.graph.synchronize()?;
-        if let Beginning::Shared(generator) = &self.graph.rngs[index].beginning {
+        if let Beginning::Shared(generator) = &self.graph.data.rngs[index].beginning {
             return generator.set_state(state);
         }
-        let Graph {
-            draft,
-            executable,
-            rngs,
-            ..
-        } = &mut *self.graph;
-        rngs[index].write(draft, executable.storage(), state)?;
-        rngs[index].beginning = Beginning::Own(state);
+        let Graph { data, executable, .. } = &mut *self.graph;
+        data.rngs[index].write(&data.draft, executable.storage(), state)?;
+        data.rngs[index].beginning = Beginning::Own(state);
         Ok(())
     }
 
@@ -340,10 +336,10 @@ impl RngHandle<'_> {
     /// [`Error::ForeignPlace`] for an `rng` of another graph; as [`Graph::rebind`].
     pub fn set_generator(&mut self, generator: &Generator) -> Result<()> {
         let index = self.index()?;
-        let rng = &self.graph.rngs[index];
+        let rng = &self.graph.data.rngs[index];
         let Some(place) = rng.generator else {
             return Err(Error::Unsupported {
-                site: rng.site(&self.graph.draft),
+                site: rng.site(&self.graph.data.draft),
                 message: "the graph has a generator of its own: build it with a `Generator` to give it another one later",
             });
         };
@@ -356,7 +352,7 @@ impl RngHandle<'_> {
 
     /// The generator that the graph shares, if it shares one.
     pub fn generator(&self) -> Option<&Generator> {
-        match &self.graph.rngs[self.index?].beginning {
+        match &self.graph.data.rngs[self.index?].beginning {
             Beginning::Own(_) => None,
             Beginning::Shared(generator) => Some(generator),
         }

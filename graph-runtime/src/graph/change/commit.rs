@@ -1,10 +1,10 @@
 //! Making changes that were requested together: all or none.
 
 use crate::error::{Error, Result};
-use crate::graph::Graph;
 use crate::graph::change::batch::{Batch, Change, ChosenLaunch, launch_of};
 use crate::graph::change::state::State;
 use crate::graph::change::{enable, rebind_checks};
+use crate::graph::{Graph, GraphData};
 use crate::kernel::check_dimensions;
 use crate::program::{Argument, KernelOp, Op, Work};
 
@@ -21,14 +21,9 @@ use crate::program::{Argument, KernelOp, Op, Work};
 /// The errors of the checks and of the device. If there is none, the batch is empty afterwards.
 pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Result<()> {
     if batch.has_only_values() && graph.is_whole() {
-        let Graph {
-            executable,
-            draft,
-            program,
-            ..
-        } = graph;
+        let Graph { executable, data, .. } = graph;
         // No code of the user runs in here, so the graph stays whole.
-        match executable.apply_values(draft, program, &batch.values) {
+        match executable.apply_values(&data.draft, &data.program, &batch.values) {
             Ok(true) => {
                 batch.swap_values(graph);
                 batch.values.clear();
@@ -124,15 +119,10 @@ fn restore(graph: &mut Graph, batch: &Batch, before: &[usize]) {
 /// and those that were broken before. Also without any nodes: if an earlier instantiation failed, no change may succeed
 /// before another one has.
 fn apply(graph: &mut Graph, batch: &Batch, before: &[usize]) -> Result<()> {
-    let Graph {
-        executable,
-        draft,
-        program,
-        ..
-    } = graph;
-    executable.apply(draft, program, &batch.nodes)?;
+    let Graph { executable, data, .. } = graph;
+    executable.apply(&data.draft, &data.program, &batch.nodes)?;
     for &node in batch.enabled.iter().map(|(node, _)| node).chain(before) {
-        executable.set_enabled(draft, program, node, program.enabled[node])?;
+        executable.set_enabled(&data.draft, &data.program, node, data.program.enabled[node])?;
     }
     Ok(())
 }
@@ -162,7 +152,7 @@ impl Batch {
             enable::check_together(graph, &self.enabled)?;
         }
         if graph.is_whole() {
-            self.work.retain(|change| !change.is_made(&graph.program));
+            self.work.retain(|change| !change.is_made(&graph.data.program));
         }
         Ok(())
     }
@@ -170,13 +160,13 @@ impl Batch {
     /// Exchanges the values of the program and those in `self`, from the first to the last.
     #[inline]
     fn swap_values(&mut self, graph: &mut Graph) {
-        let arguments = &mut graph.program.arguments;
+        let arguments = &mut graph.data.program.arguments;
         self.values.iter_mut().for_each(|changed| changed.swap(arguments));
     }
 
     /// Undoes [`Batch::swap_values`], also of an argument that is among the values twice.
     fn return_values(&mut self, graph: &mut Graph) {
-        let arguments = &mut graph.program.arguments;
+        let arguments = &mut graph.data.program.arguments;
         self.values.iter_mut().rev().for_each(|changed| changed.swap(arguments));
     }
 
@@ -206,8 +196,8 @@ impl Batch {
                     }
                 }
                 Err(_) => {
-                    if let Some(kernel) = graph.program.ops[node].kernel() {
-                        let arguments = graph.program.arguments(kernel);
+                    if let Some(kernel) = graph.data.program.ops[node].kernel() {
+                        let arguments = graph.data.program.arguments(kernel);
                         let declared = graph.chosen.get(&node).copied();
                         new.push(Change {
                             node,
@@ -235,7 +225,12 @@ impl Batch {
         nodes.extend(self.work.iter().map(|change| change.node));
         if !self.memory.is_empty() {
             let changes = |resource: usize| self.memory.iter().any(|(changed, _)| *changed == resource);
-            let accesses = graph.draft.accesses.iter().filter(|access| changes(access.resource));
+            let accesses = graph
+                .data
+                .draft
+                .accesses
+                .iter()
+                .filter(|access| changes(access.resource));
             nodes.extend(accesses.map(|access| access.node));
         }
         nodes.extend(graph.state.broken_nodes());
@@ -258,10 +253,12 @@ impl Batch {
         for change in &mut self.work {
             if let Some(kernel) = change.work.kernel() {
                 let range = kernel.arguments.start as usize..kernel.arguments.end as usize;
-                let arguments = graph.program.arguments[range].iter_mut().zip(&mut change.arguments);
+                let arguments = graph.data.program.arguments[range]
+                    .iter_mut()
+                    .zip(&mut change.arguments);
                 arguments.for_each(|(one, other)| std::mem::swap(one, other));
             }
-            if let Op::Work(work) = &mut graph.program.ops[change.node] {
+            if let Op::Work(work) = &mut graph.data.program.ops[change.node] {
                 std::mem::swap(work, &mut change.work);
             }
             if change.declared.is_some() || !graph.chosen.is_empty() {
@@ -273,19 +270,19 @@ impl Batch {
             }
         }
         for (resource, memory) in &mut self.memory {
-            if let Some(known) = graph.shared.find(*resource) {
+            if let Some(known) = graph.data.shared.find(*resource) {
                 let old = std::mem::replace(memory, known.memory.clone());
                 graph.executable.rebind(*resource, old);
             }
         }
         if let Some(shared) = &mut self.shared {
-            std::mem::swap(&mut graph.shared, shared);
+            std::mem::swap(&mut graph.data.shared, shared);
         }
         for (index, beginning) in &mut self.generators {
-            std::mem::swap(&mut graph.rngs[*index].beginning, beginning);
+            std::mem::swap(&mut graph.data.rngs[*index].beginning, beginning);
         }
         for (node, enabled) in &mut self.enabled {
-            std::mem::swap(&mut graph.program.enabled[*node], enabled);
+            std::mem::swap(&mut graph.data.program.enabled[*node], enabled);
         }
     }
 }
@@ -298,7 +295,7 @@ fn relaunched(
     arguments: &[Argument],
     chosen: ChosenLaunch,
 ) -> Result<Work> {
-    let Graph { draft, program, .. } = graph;
+    let GraphData { draft, program, .. } = &graph.data;
     let facts = program.functions[kernel.function as usize].facts;
     let given: Vec<graph_plan::Argument> = arguments.iter().map(Argument::of_contract).collect();
     let launch = chosen.over(launch_of(kernel));

@@ -67,7 +67,7 @@ impl DirectUses {
             Some(Some(uses)) => Some(&**uses),
             Some(None) | None => self.find(graph, param, uses, scalar),
         };
-        uses.is_some_and(|uses| uses.iter().all(|known| known.put(&graph.program, values, word)))
+        uses.is_some_and(|uses| uses.iter().all(|known| known.put(&graph.data.program, values, word)))
     }
 
     /// Finds the arguments that are a param. Returns `None` if some are of another type, or mentioned by a contract.
@@ -75,14 +75,14 @@ impl DirectUses {
     fn find(&mut self, graph: &Graph, param: usize, uses: &[(usize, usize)], scalar: Scalar) -> Option<&[DirectUse]> {
         let mut found = Vec::new();
         for &(declared, argument) in uses {
-            match &graph.declared_nodes.own {
+            match &graph.data.declared_nodes.own {
                 None => found.push((declared, argument)),
                 Some(nodes) => found.extend(nodes.each(declared).map(|(node, _)| (node, argument))),
             }
         }
         let uses = found
             .iter()
-            .map(|&(node, argument)| DirectUse::of(&graph.program, node, argument, scalar));
+            .map(|&(node, argument)| DirectUse::of(&graph.data.program, node, argument, scalar));
         let uses = uses.collect::<Option<_>>()?;
         if self.of.len() <= param {
             self.of.resize_with(param + 1, || None);

@@ -6,7 +6,7 @@ use graph_plan::{NodeKind, Role};
 
 /// Refuses nodes of kinds that CUDA can neither enable nor disable.
 pub(in crate::graph) fn check_kind(graph: &Graph, node: usize) -> Result<()> {
-    match graph.draft.nodes[node].kind {
+    match graph.data.draft.nodes[node].kind {
         NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset => Ok(()),
         NodeKind::Join
         | NodeKind::If
@@ -26,7 +26,7 @@ pub(in crate::graph) fn check_kind(graph: &Graph, node: usize) -> Result<()> {
 pub(in crate::graph) fn check_together(graph: &Graph, changes: &[(usize, bool)]) -> Result<()> {
     let runs = |node: usize| {
         let changed = changes.iter().find(|(changed, _)| *changed == node);
-        changed.map_or(graph.program.enabled[node], |(_, enabled)| *enabled)
+        changed.map_or(graph.data.program.enabled[node], |(_, enabled)| *enabled)
     };
     for &(node, _) in changes {
         if !runs(node) && ends_a_while_alone(graph, node, runs) {
@@ -48,13 +48,13 @@ pub(in crate::graph) fn check_together(graph: &Graph, changes: &[(usize, bool)])
 }
 
 fn refuse(graph: &Graph, node: usize, message: &'static str) -> Result<()> {
-    let site = Site::graph(&graph.draft.name).at_node(&graph.draft.nodes[node].name);
+    let site = Site::graph(&graph.data.draft.name).at_node(&graph.data.draft.nodes[node].name);
     Err(Error::Unsupported { site, message })
 }
 
 /// Whether the node is the only one that runs and writes the condition of some `while` around it.
 fn ends_a_while_alone(graph: &Graph, node: usize, runs: impl Fn(usize) -> bool) -> bool {
-    let draft = &graph.draft;
+    let draft = &graph.data.draft;
     let alone = |body: usize| {
         let writers: Vec<usize> = graph_plan::condition_writers(draft, body).collect();
         let others = writers.iter().filter(|&&writer| writer != node);

@@ -24,7 +24,7 @@ pub(in crate::graph) fn check_alone(
         message,
     };
     let resource = span.resource;
-    let Some(share) = graph.shared.find(resource) else {
+    let Some(share) = graph.data.shared.find(resource) else {
         return Err(unsupported("only memory that is shared can be rebound"));
     };
     let bytes = share.memory.bytes();
@@ -32,19 +32,19 @@ pub(in crate::graph) fn check_alone(
         return Err(unsupported("a part of shared memory cannot be rebound"));
     }
     if has != expected {
-        let name = &graph.draft.resources[resource].name;
+        let name = &graph.data.draft.resources[resource].name;
         let mistake = mistakes::wrong_lengths(resource, name, &text(&has), &text(&expected));
         return Err(invalid(graph, vec![mistake]));
     }
     if memory.bytes() != bytes {
-        let name = &graph.draft.resources[resource].name;
+        let name = &graph.data.draft.resources[resource].name;
         return Err(invalid(
             graph,
             vec![mistakes::wrong_length(resource, name, memory.bytes(), bytes, "bytes")],
         ));
     }
     memory.check(&graph.device_used().backend, share.write, || site.clone())?;
-    let accesses = graph.draft.accesses.iter();
+    let accesses = graph.data.draft.accesses.iter();
     let mut uses = accesses.filter(|access| access.resource == resource);
     uses.try_for_each(|access| check_node(graph, access.node))
 }
@@ -52,8 +52,8 @@ pub(in crate::graph) fn check_alone(
 /// Checks rebindings that are made together, of one resource each, and returns the memory that the graph will share
 /// after them.
 pub(in crate::graph) fn check_together(graph: &Graph, memory: &[(usize, SharedMemory)]) -> Result<SharedResources> {
-    let shared = graph.shared.with(memory);
-    let overlaps = shared.overlaps(&graph.draft, &graph.device_used().backend);
+    let shared = graph.data.shared.with(memory);
+    let overlaps = shared.overlaps(&graph.data.draft, &graph.device_used().backend);
     if !overlaps.is_empty() {
         return Err(invalid(graph, overlaps));
     }
@@ -62,10 +62,10 @@ pub(in crate::graph) fn check_together(graph: &Graph, memory: &[(usize, SharedMe
 
 /// Refuses nodes whose memory cannot be replaced.
 fn check_node(graph: &Graph, node: usize) -> Result<()> {
-    match graph.program.ops[node].external() {
-        Some(External::Capture(call)) if graph.program.whole_capture().is_some() && call.is_repeatable() => Ok(()),
+    match graph.data.program.ops[node].external() {
+        Some(External::Capture(call)) if graph.data.program.whole_capture().is_some() && call.is_repeatable() => Ok(()),
         Some(External::Capture(_) | External::Raw(_)) => Err(Error::Unsupported {
-            site: graph.site().at_node(&graph.draft.nodes[node].name),
+            site: graph.site().at_node(&graph.data.draft.nodes[node].name),
             message: "the memory of a `capture` or `raw` node cannot be rebound: its closure had the old address",
         }),
         Some(External::Call(_) | External::Record(_) | External::Wait(_)) | None => Ok(()),
@@ -74,7 +74,7 @@ fn check_node(graph: &Graph, node: usize) -> Result<()> {
 
 fn invalid(graph: &Graph, diagnostics: Vec<Diagnostic>) -> Error {
     Error::Invalid {
-        graph: graph.draft.name.as_ref().into(),
+        graph: graph.data.draft.name.as_ref().into(),
         diagnostics,
     }
 }

@@ -76,15 +76,15 @@ impl Update<'_> {
     fn change_values<const N: usize>(&mut self, node: NodeId, launch: &Launch, call: &KernelCall<N>) -> bool {
         let graph = self.graph;
         let index = node.index();
-        let Some(kernel) = graph.program.ops.get(index).and_then(Op::kernel) else {
+        let Some(kernel) = graph.data.program.ops.get(index).and_then(Op::kernel) else {
             return false;
         };
         let same_launch = launch.is_of(&kernel.config) && keeps_attributes(launch, kernel);
-        if !same_launch || node.is_foreign_to(graph.id) || !self.takes_values(index) {
+        if !same_launch || node.is_foreign_to(graph.data.id) || !self.takes_values(index) {
             return false;
         }
-        let function = &graph.program.functions[kernel.function as usize];
-        let Some(changed) = function.free_changes(graph.id, graph.program.arguments(kernel), call) else {
+        let function = &graph.data.program.functions[kernel.function as usize];
+        let Some(changed) = function.free_changes(graph.data.id, graph.data.program.arguments(kernel), call) else {
             return false;
         };
         for (param, argument) in call.arguments.iter().enumerate() {
@@ -122,26 +122,26 @@ impl Update<'_> {
         let index = self.graph.check_node(node)?;
         let graph = self.graph;
         let unsupported = |message| unsupported(self.site(index), message);
-        let Some(built) = graph.program.ops[index].kernel() else {
+        let Some(built) = graph.data.program.ops[index].kernel() else {
             return Err(unsupported("the node launches no kernel"));
         };
-        let built_facts = graph.program.functions[built.function as usize].facts;
+        let built_facts = graph.data.program.functions[built.function as usize].facts;
         let (function, facts) = match &call.callee {
             Callee::Unchanged => (Some(built.function), built_facts),
-            Callee::Loaded(function) => (graph.program.find_loaded(function), built_facts),
+            Callee::Loaded(function) => (graph.data.program.find_loaded(function), built_facts),
             Callee::Declared(facts, _) => {
                 let facts = self.resolve(index, facts)?;
-                (graph.program.find_function(facts), facts)
+                (graph.data.program.find_function(facts), facts)
             }
         };
         if function != Some(built.function) {
             return Err(unsupported("an update cannot change which kernel a node launches"));
         }
-        let before = graph.program.arguments(built);
+        let before = graph.data.program.arguments(built);
         let mut differences = before
             .iter()
             .zip(&call.arguments)
-            .map(|(before, after)| before.difference(after, graph.id));
+            .map(|(before, after)| before.difference(after, graph.data.id));
         if before.len() != N || differences.clone().any(|difference| difference == Difference::Memory) {
             return Err(unsupported("an update cannot change which memory a node uses"));
         }
@@ -164,7 +164,7 @@ impl Update<'_> {
             true => self.chosen(index, launch, built),
             false => (launch, None),
         };
-        graph.program.functions[built.function as usize].note_facts(facts);
+        graph.data.program.functions[built.function as usize].note_facts(facts);
         let config = self.checked(index, facts, launch, &call)?;
         let work = Work::Kernel(KernelOp {
             config,
@@ -185,7 +185,7 @@ impl Update<'_> {
         launch: Launch,
         call: &KernelCall<N>,
     ) -> Result<LaunchConfig> {
-        let draft = &self.graph.draft;
+        let draft = &self.graph.data.draft;
         launch_mistake(draft, node, facts, launch, call).map_err(|mistake| Error::Invalid {
             graph: draft.name.as_ref().into(),
             diagnostics: vec![mistake],
@@ -249,8 +249,8 @@ impl Update<'_> {
     fn resolve(&self, node: usize, facts: &'static KernelFacts) -> Result<&'static KernelFacts> {
         let graph = self.graph;
         resolve(facts, || graph.device_used().backend.architecture()).map_err(|unresolved| {
-            let name = &graph.draft.nodes[node].name;
-            unresolved.error(&graph.draft.name, node, name, facts.source.path())
+            let name = &graph.data.draft.nodes[node].name;
+            unresolved.error(&graph.data.draft.name, node, name, facts.source.path())
         })
     }
 
@@ -262,7 +262,7 @@ impl Update<'_> {
         mut change: impl FnMut(&mut Self, [usize; DEPTH]) -> Result<()>,
     ) -> Result<()> {
         let (graph, child) = (self.graph, self.child);
-        let nodes = graph.declared_nodes.of(child).into_iter();
+        let nodes = graph.data.declared_nodes.of(child).into_iter();
         for (node, values) in nodes.flat_map(|nodes| nodes.each(declared)) {
             self.current = Some((node, values));
             if let Ok(values) = values.try_into() {
@@ -283,7 +283,7 @@ impl Update<'_> {
     #[inline]
     fn node_of(&self, declared: usize) -> NodeId {
         let current = self.current.map(|(node, _)| node);
-        let node = current.or_else(|| self.graph.declared_nodes.find(self.child, declared, &[]));
+        let node = current.or_else(|| self.graph.data.declared_nodes.find(self.child, declared, &[]));
         NodeId::new(node.unwrap_or(usize::MAX))
     }
 
@@ -299,7 +299,7 @@ impl Update<'_> {
 
     #[cold]
     fn not_reached(&self, declared: usize) -> Result<()> {
-        let draft = &self.graph.draft;
+        let draft = &self.graph.data.draft;
         let index = self.graph.check_node(self.node_of(declared))?;
         let text = format!("node `{}` is left out of the change", draft.nodes[index].name);
         let diagnostic = Diagnostic::new(Code::Syntax, Subject::Node(index), text)
@@ -319,7 +319,7 @@ impl Update<'_> {
 
     /// The site of errors about a node.
     pub(in crate::graph) fn site(&self, node: usize) -> Site {
-        let draft = &self.graph.draft;
+        let draft = &self.graph.data.draft;
         Site::graph(&draft.name).at_node(&draft.nodes[node].name)
     }
 
@@ -330,13 +330,8 @@ impl Update<'_> {
         arguments: Vec<Argument>,
         declared: Option<Launch>,
     ) -> Result<()> {
-        let Graph {
-            draft,
-            program,
-            executable,
-            ..
-        } = self.graph;
-        executable.check_change(draft, program, node, &work)?;
+        let Graph { data, executable, .. } = self.graph;
+        executable.check_change(&data.draft, &data.program, node, &work)?;
         self.batch.work.push(Change {
             node,
             work,
@@ -349,13 +344,13 @@ impl Update<'_> {
 
 /// Refuses nodes whose launch dimensions no handle may choose.
 pub(in crate::graph) fn check_choice(graph: &Graph, node: usize) -> Result<()> {
-    let site = || graph.site().at_node(&graph.draft.nodes[node].name);
-    let Some(kernel) = graph.program.ops[node].kernel() else {
+    let site = || graph.site().at_node(&graph.data.draft.nodes[node].name);
+    let Some(kernel) = graph.data.program.ops[node].kernel() else {
         return Err(unsupported(site(), "the node launches no kernel"));
     };
     // A `safe fn` is sound for all dimensions that satisfy its contracts (U1 of `docs/safety.md`). The author of an
     // `unsafe` node has promised nothing about others than those of its declaration (U2).
-    match graph.program.functions[kernel.function as usize].safe {
+    match graph.data.program.functions[kernel.function as usize].safe {
         true => Ok(()),
         false => Err(unsupported(
             site(),

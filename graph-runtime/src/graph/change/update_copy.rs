@@ -95,14 +95,14 @@ impl Update<'_> {
         rows: bool,
     ) -> Result<()> {
         let index = self.graph.check_node(node)?;
-        if !matches!(self.graph.program.ops[index], Op::Work(Work::Memcpy(_))) {
+        if !matches!(self.graph.data.program.ops[index], Op::Work(Work::Memcpy(_))) {
             return Err(unsupported(self.site(index), "the node copies no memory"));
         }
         for side in sides {
             self.check_part(index, side.all)?;
         }
         let [from, to] = sides;
-        if let Some(mistake) = from.mistake(&self.graph.draft, index, to, lengths, rows) {
+        if let Some(mistake) = from.mistake(&self.graph.data.draft, index, to, lengths, rows) {
             return Err(self.invalid(mistake));
         }
         let (from, to) = RectangleSpan::sides(sides);
@@ -112,7 +112,7 @@ impl Update<'_> {
     /// Changes the value and the part of a memset.
     fn set(&mut self, node: NodeId, part: RectangleSpan, value: Value) -> Result<()> {
         let index = self.graph.check_node(node)?;
-        let Op::Work(Work::Memset(before)) = &self.graph.program.ops[index] else {
+        let Op::Work(Work::Memset(before)) = &self.graph.data.program.ops[index] else {
             return Err(unsupported(self.site(index), "the node sets no memory"));
         };
         self.check_part(index, part.all)?;
@@ -132,12 +132,12 @@ impl Update<'_> {
 
     /// Refuses memory of another graph, and places that reach outside their memory.
     fn check_part(&self, node: usize, span: Span) -> Result<()> {
-        if span.graph != self.graph.id {
+        if span.graph != self.graph.data.id {
             return Err(Error::ForeignPlace { site: self.site(node) });
         }
         if span.outside {
-            let draft = &self.graph.draft;
-            let bytes = self.graph.layouts[span.resource].map_or(0, |layout| layout.bytes);
+            let draft = &self.graph.data.draft;
+            let bytes = self.graph.data.layouts[span.resource].map_or(0, |layout| layout.bytes);
             let (name, memory) = (&draft.nodes[node].name, &draft.resources[span.resource].name);
             return Err(self.invalid(mistakes::outside(node, name, memory, bytes)));
         }
@@ -147,8 +147,8 @@ impl Update<'_> {
     /// Records the new work of a node whose places have been checked: its memory is as before, or in its reach.
     fn push_part(&mut self, node: usize, work: Work) -> Result<()> {
         let graph = self.graph;
-        match graph.program.reach(node) {
-            None if graph.program.ops[node]
+        match graph.data.program.reach(node) {
+            None if graph.data.program.ops[node]
                 .work()
                 .is_some_and(|old| old.touches_like(&work)) => {}
             None => {
@@ -165,7 +165,10 @@ impl Update<'_> {
             }
             Some(reach) => {
                 if let Some(resource) = reach.left_by(&work) {
-                    let (name, memory) = (&graph.draft.nodes[node].name, &graph.draft.resources[resource].name);
+                    let (name, memory) = (
+                        &graph.data.draft.nodes[node].name,
+                        &graph.data.draft.resources[resource].name,
+                    );
                     return Err(self.invalid(mistakes::beyond(node, name, memory)));
                 }
             }
@@ -175,7 +178,7 @@ impl Update<'_> {
 
     fn invalid(&self, mistake: Diagnostic) -> Error {
         Error::Invalid {
-            graph: self.graph.draft.name.as_ref().into(),
+            graph: self.graph.data.draft.name.as_ref().into(),
             diagnostics: vec![mistake],
         }
     }
