@@ -1,6 +1,8 @@
 //! PTX as data: what [`parse`](crate::parse) returns. Nothing here interprets an instruction: operands are resolved
 //! to registers, variables and labels of the function, opcodes and modifiers stay text.
 
+use crate::error::ParseError;
+
 /// A PTX translation unit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module {
@@ -199,10 +201,22 @@ pub struct Function {
     pub max_block: Option<[u32; 3]>,
     /// The demands on the thread block clusters that it is launched in.
     pub cluster: Cluster,
-    /// The code; `None` for a declaration.
-    pub body: Option<Body>,
+    /// The code, or the reason why it cannot be read; `None` for a declaration.
+    pub body: Option<Result<Body, ParseError>>,
     /// Line in the PTX text, from 1.
     pub line: u32,
+}
+
+impl Function {
+    /// The code, if there is some that can be read.
+    pub fn code(&self) -> Option<&Body> {
+        self.body.as_ref()?.as_ref().ok()
+    }
+
+    /// The reason why the code cannot be read: its own first mistake, or that of a function that it names.
+    pub fn fault(&self) -> Option<&ParseError> {
+        self.body.as_ref()?.as_ref().err()
+    }
 }
 
 /// The directives of an `.entry` about the clusters of blocks that it is launched in.
@@ -300,6 +314,20 @@ pub enum Operand {
     Label(String),
     /// `_`: the value is dropped.
     Discard,
+}
+
+/// Calls `visit` on each operand that is no vector or pair, and on each part of those that are.
+pub fn each_leaf<'o>(operands: &'o [Operand], visit: &mut impl FnMut(&'o Operand)) {
+    for operand in operands {
+        match operand {
+            Operand::Vector(parts) => each_leaf(parts, visit),
+            Operand::Pair(first, second) => {
+                each_leaf(std::slice::from_ref(&**first), visit);
+                each_leaf(std::slice::from_ref(&**second), visit);
+            }
+            leaf => visit(leaf),
+        }
+    }
 }
 
 /// The base that an address is relative to.

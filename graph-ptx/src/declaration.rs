@@ -242,7 +242,8 @@ mod tests {
                 })
                 .into(),
         };
-        let module = crate::parse(MODULE).unwrap();
+        let unreadable = "} .visible .entry unreadable() {\nmov.u32 %r1, 5; }";
+        let module = crate::parse(&(MODULE.trim_end_matches('}').to_owned() + unreadable)).unwrap();
         check(&declaration, &module, "k.ptx", |_, names| Some(names[0].to_owned())).mistakes
     }
 
@@ -279,6 +280,15 @@ mod tests {
         };
         assert_eq!((mistake.rule, mistake.place), (Rule::MissingKernel, Place::Kernel));
         assert_eq!(mistake.help.as_deref(), Some("did you mean `store`?"));
+
+        let [mistake] = &found("unreadable", [OUT, PAIR])[..] else {
+            panic!("one mistake")
+        };
+        assert_eq!((mistake.rule, mistake.place), (Rule::MissingKernel, Place::Kernel));
+        assert_eq!(
+            mistake.message,
+            "the kernel `unreadable` in `k.ptx` cannot be used: line 12: register `%r1` is not declared"
+        );
     }
 
     /// The mistakes of a safe kernel whose only parameter is `bins`, declared as memory of this type.

@@ -51,8 +51,8 @@ pub(crate) struct Token<'a> {
     pub(crate) start: usize,
 }
 
-/// Reads tokens off a text, one at a time.
-#[derive(Debug)]
+/// Reads tokens off a text, one at a time. After an error, it goes on after the place of the error.
+#[derive(Clone, Debug)]
 pub(crate) struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -68,6 +68,11 @@ impl<'a> Lexer<'a> {
             position: 0,
             line: 1,
         }
+    }
+
+    /// The text from a token on.
+    pub(crate) fn text_from(&self, token: Token<'a>) -> &'a str {
+        &self.text[token.start..]
     }
 
     /// An error at byte `start` of line `line`.
@@ -101,6 +106,7 @@ impl<'a> Lexer<'a> {
                 Kind::Word(self.take_word(start))
             }
             b'0'..=b'9' => Kind::Number(self.take_number(start)),
+            b'.' if self.at_fraction() => Kind::Number(self.take_number(start)),
             b'.' if self.peek(1).is_some_and(|byte| is_word(byte) || byte == b'%') => {
                 self.position += 1;
                 Kind::Dotted(self.take_dotted(start + 1))
@@ -113,6 +119,7 @@ impl<'a> Lexer<'a> {
             }
             _ => {
                 let found = self.text[start..].chars().next().unwrap_or('\u{fffd}');
+                self.position += found.len_utf8();
                 return Err(self.error_at(start, line, format!("unexpected character `{}`", found.escape_debug())));
             }
         };
@@ -200,7 +207,7 @@ impl<'a> Lexer<'a> {
         if radix_prefix {
             return &self.text[start..self.position];
         }
-        if self.peek(0) == Some(b'.') && self.peek(1).is_some_and(|byte| byte.is_ascii_digit()) {
+        if self.peek(0) == Some(b'.') && self.ends_integer() {
             self.position += 1;
             self.take_word(start);
         }
@@ -211,6 +218,30 @@ impl<'a> Lexer<'a> {
             self.take_word(start);
         }
         &self.text[start..self.position]
+    }
+
+    /// Whether the dot after an integer is a part of the number: in `1.5`, `1.e5` and `1.`, but not in `1.f`.
+    fn ends_integer(&self) -> bool {
+        match self.peek(1) {
+            Some(b'e' | b'E') => {
+                let sign = usize::from(matches!(self.peek(2), Some(b'+' | b'-')));
+                self.peek(2 + sign).is_some_and(|byte| byte.is_ascii_digit())
+            }
+            next => next.is_none_or(|byte| byte.is_ascii_digit() || !is_word(byte)),
+        }
+    }
+
+    /// Whether `.5` or `.5e-3` comes next, and not a modifier such as `.1d` or `.16x256b`.
+    fn at_fraction(&self) -> bool {
+        let rest = &self.bytes[self.position + 1..];
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let after = |index: usize| rest.get(digits + index).copied();
+        let exponent = match (after(0), after(1)) {
+            (Some(b'e' | b'E'), Some(b'+' | b'-')) => after(2),
+            (Some(b'e' | b'E'), digit) => digit,
+            _ => None,
+        };
+        digits > 0 && (after(0).is_none_or(|byte| !is_word(byte)) || exponent.is_some_and(|byte| byte.is_ascii_digit()))
     }
 
     fn take_text(&mut self, start: usize) -> Result<&'a str, ParseError> {
@@ -278,6 +309,25 @@ mod tests {
             kinds("@@DWARF .byte 1, 2\n# 1 \"x.cu\"\n@dwarf .byte 3\nret"),
             [Kind::Word("ret")]
         );
+    }
+
+    #[test]
+    fn dots_belong_to_numbers_or_begin_modifiers() {
+        use Kind::{Dotted, Number, Punct, Word};
+        let comma = Punct(b',');
+        let expected = [
+            Number("1."),
+            comma,
+            Number(".5"),
+            comma,
+            Number("1.e+5"),
+            comma,
+            Number(".5E-1"),
+            Punct(b';'),
+        ];
+        assert_eq!(kinds("1., .5, 1.e+5, .5E-1;"), expected);
+        assert_eq!(kinds("tex.1d .16x256b"), [Word("tex"), Dotted("1d"), Dotted("16x256b")]);
+        assert_eq!(kinds("1.f .1e"), [Number("1"), Dotted("f"), Dotted("1e")]);
     }
 
     #[test]

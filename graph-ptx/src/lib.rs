@@ -37,12 +37,14 @@ pub mod declaration;
 mod summary;
 mod location;
 mod parser;
+mod callers;
 mod lexer;
-mod error;
 mod geometry;
 pub mod origin;
 pub mod ast;
+mod error;
 
+pub use callers::callers;
 pub use error::ParseError;
 pub use geometry::Geometry;
 pub use location::{Location, location};

@@ -1,6 +1,6 @@
 //! The places in a source that PTX comes from, as its `.loc` directives tell.
 
-use crate::ast::Module;
+use crate::ast::{Function, Module};
 use std::fmt;
 
 /// A place in the source that PTX was compiled from.
@@ -27,7 +27,7 @@ impl fmt::Display for Location {
 
 /// The place in the source of the first instruction on a line of the PTX; `None` if no `.loc` tells it.
 pub fn location(module: &Module, line: u32) -> Option<Location> {
-    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    let bodies = module.functions.iter().filter_map(Function::code);
     let mut instructions = bodies.flat_map(|body| &body.instructions);
     let instruction = instructions.find(|instruction| instruction.line == line)?;
     let place = |(index, line): (u32, u32)| {

@@ -10,9 +10,11 @@ mod function;
 mod initializer;
 mod operand;
 mod scope;
+mod target;
 mod variable;
 
-use crate::ast::{Module, Space};
+use crate::ast::{Body, Module, Operand, Space};
+use crate::callers::callers;
 use crate::error::ParseError;
 use crate::lexer::{Kind, Lexer, Token};
 
@@ -25,11 +27,56 @@ const MAX_DEPTH: usize = 64;
 ///
 /// # Errors
 ///
-/// If the text is not PTX, or names a register that is not declared; the error gives the first such place.
+/// If the text is not PTX; the error gives the first such place. A mistake in the code of one function costs this
+/// function, and those that name it, and not the module: [`Function::fault`](crate::ast::Function::fault) gives it.
 pub fn parse(text: &str) -> Result<Module> {
     let mut parser = Parser::new(text)?;
     parser.parse_module()?;
-    Ok(parser.module)
+    let mut module = parser.module;
+    spread_faults(&mut module);
+    Ok(module)
+}
+
+/// Gives the fault of each function whose code cannot be read to all functions that may call it.
+fn spread_faults(module: &mut Module) {
+    let faults = module.functions.iter().enumerate();
+    let mut left: Vec<(usize, ParseError)> = faults
+        .filter_map(|(index, function)| Some((index, function.fault()?.clone())))
+        .collect();
+    if left.is_empty() {
+        return;
+    }
+    let mut callers = callers(module);
+    let functions = module.functions.iter().enumerate();
+    let indirect = functions.filter(|(_, function)| function.code().is_some_and(calls_through_register));
+    let indirect: Vec<usize> = indirect.map(|(index, _)| index).collect();
+    while let Some((called, fault)) = left.pop() {
+        let direct = callers.remove(&called).unwrap_or_default();
+        let indirect = if module.functions[called].entry {
+            &[][..]
+        } else {
+            &indirect
+        };
+        for caller in direct.into_iter().chain(indirect.iter().copied()) {
+            if module.functions[caller].code().is_some() {
+                module.functions[caller].body = Some(Err(fault.clone()));
+                left.push((caller, fault.clone()));
+            }
+        }
+    }
+}
+
+/// Whether code calls a function whose address is in a register.
+fn calls_through_register(body: &Body) -> bool {
+    let mut calls = body
+        .instructions
+        .iter()
+        .filter(|instruction| instruction.opcode == "call");
+    calls.any(|call| {
+        call.operands
+            .iter()
+            .any(|operand| matches!(operand, Operand::Register(_)))
+    })
 }
 
 /// The state of the parse.

@@ -383,7 +383,7 @@ pub fn infer_pointers(module: &Module, name: &str) -> Option<Vec<bool>> {
 fn kernel(program: &Program<'_>, name: &str) -> Option<usize> {
     let index = program.function(name)?;
     let function = &program.module.functions[index];
-    (function.entry && function.body.is_some()).then_some(index)
+    (function.entry && function.code().is_some()).then_some(index)
 }
 
 /// The parameters of a kernel that look like pointers.

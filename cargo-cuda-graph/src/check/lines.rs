@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use graph_ptx::ast::Module;
+use graph_ptx::ast::{Function, Module};
 
 /// The places in sources that lines of a PTX text come from.
 pub(super) struct Lines<'m> {
@@ -15,7 +15,7 @@ pub(super) struct Lines<'m> {
 
 impl<'m> Lines<'m> {
     pub(super) fn new(module: &'m Module) -> Self {
-        let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+        let bodies = module.functions.iter().filter_map(Function::code);
         let instructions = bodies.flat_map(|body| &body.instructions);
         let places: HashMap<u32, (u32, u32)> = instructions
             .filter_map(|instruction| Some((instruction.line, instruction.source?)))

@@ -141,6 +141,13 @@ fn report(subject: &Subject) -> bool {
     } else if subject.is_compiled && !kernels.is_empty() {
         println!("\n`{} {}` writes the PTX.", subject.command, subject.shown);
     }
+    let entries = subject.module.functions.iter().filter(|function| function.entry);
+    let unreadable: Vec<_> = entries
+        .filter_map(|entry| Some((&entry.name, entry.fault()?)))
+        .collect();
+    for (name, fault) in &unreadable {
+        println!("\nthe kernel `{name}` cannot be used: {fault}");
+    }
     let is_refused = subject.stale.is_some() && !subject.is_compiled;
-    !is_refused && kernels.iter().all(Kernel::is_accepted)
+    !is_refused && unreadable.is_empty() && kernels.iter().all(Kernel::is_accepted)
 }

@@ -103,7 +103,8 @@ impl Symbols {
             self.places.insert(function.name.clone(), Place::Function(index));
             index += 1;
             if !function.entry {
-                let shared = body.variables.iter().filter(|variable| variable.space == Space::Shared);
+                let variables = body.iter().flat_map(|body| &body.variables);
+                let shared = variables.filter(|variable| variable.space == Space::Shared);
                 let mut offsets = HashMap::new();
                 for variable in shared.filter(|variable| variable.size != 0) {
                     match place(&mut self.shared, variable, 4) {

@@ -63,8 +63,17 @@ fn refused(function: &ast::Function, error: LoadError) -> Function {
 }
 
 fn decode_function(function: &ast::Function, symbols: &Symbols, code: &mut Code) -> std::result::Result<(), LoadError> {
-    let Some(body) = &function.body else {
-        return Ok(());
+    let body = match &function.body {
+        None => return Ok(()),
+        Some(Ok(body)) => body,
+        Some(Err(fault)) => {
+            return Err(LoadError {
+                function: Some(function.name.clone()),
+                line: fault.line,
+                message: fault.message.clone(),
+                instruction: None,
+            });
+        }
     };
     let at = |line: u32, instruction: Option<String>| {
         let function = Some(function.name.clone());

@@ -257,7 +257,7 @@ fn cvta_symbol(d: Slot, name: &str, addend: i64, window: u64, scope: &mut Scope<
             wide: true,
             generic: true,
         }),
-        Place::Shared(offset) | Place::Local(offset) => {
+        Place::Shared(offset) | Place::Local(offset) | Place::Parameter(offset) => {
             let a = scope.constant64((window + u64::from(offset)).wrapping_add_signed(addend));
             Ok(Op::Move(Move::M64 { d, a }))
         }

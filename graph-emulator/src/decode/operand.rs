@@ -4,6 +4,7 @@ use graph_ptx::ast::{self, Operand, Reg, Type};
 
 use super::Result;
 use super::layout::Place;
+use super::modifiers::float_type;
 use super::scope::{Scope, in_register};
 use crate::code::{
     Address, Base, DISCARD, File, Half, LOCAL_WINDOW, PARAM_WINDOW, Passed, SHARED_WINDOW, Slot, Space, Special,
@@ -74,7 +75,7 @@ impl<'a> Scope<'a> {
     }
 
     pub(super) fn source32(&mut self, operand: &Operand) -> Result<Slot> {
-        self.source(operand, Type::U32)
+        self.source(operand, Type::B32)
     }
 
     fn special(&mut self, name: &str) -> Result<Slot> {
@@ -92,8 +93,9 @@ impl<'a> Scope<'a> {
     fn symbol(&mut self, name: &str, addend: i64, wide: bool) -> Result<Slot> {
         let value = match self.find(name)? {
             Place::Global(address) => address.wrapping_add_signed(addend),
-            Place::Shared(offset) | Place::Local(offset) => u64::from(offset).wrapping_add_signed(addend),
-            Place::Parameter(offset) => (PARAM_WINDOW + u64::from(offset)).wrapping_add_signed(addend),
+            Place::Shared(offset) | Place::Local(offset) | Place::Parameter(offset) => {
+                u64::from(offset).wrapping_add_signed(addend)
+            }
             Place::Function(_) => self.symbols.address(name).unwrap_or_default(),
             Place::DynamicShared if addend == 0 && !wide => return Ok(self.special_slot(Special::DynamicShared)),
             Place::DynamicShared | Place::Frame(_) | Place::Builtin(_) => {
@@ -243,11 +245,12 @@ impl<'a> Scope<'a> {
                     (File::R64, slot) => Base::R64(slot),
                     (File::Predicate, _) => return Err("a predicate is no address".to_owned()),
                 };
-                // The address of a parameter, as `mov` gives it, is a generic one.
-                Ok((
-                    Address { base, offset },
-                    if space == Space::Param { Space::Generic } else { space },
-                ))
+                // Only kernels have a space of parameters. Functions have theirs in local memory.
+                let space = match space {
+                    Space::Param if !self.function.entry => Space::Local,
+                    space => space,
+                };
+                Ok((Address { base, offset }, space))
             }
             ast::Base::Symbol(name) => Ok(match self.find(name)? {
                 Place::Global(address) => (absolute(address.wrapping_add_signed(offset)), Space::Global),
@@ -278,7 +281,8 @@ impl<'a> Scope<'a> {
         match space {
             "shared" | "shared::cta" | "shared::cluster" => Some(SHARED_WINDOW),
             "local" => Some(LOCAL_WINDOW),
-            "global" | "const" | "param" | "param::entry" => Some(0),
+            "param" | "param::entry" => Some(PARAM_WINDOW),
+            "global" | "const" => Some(0),
             _ => None,
         }
     }
@@ -298,16 +302,21 @@ pub(super) fn no_more(operands: &[Operand], count: usize) -> Result<()> {
     }
 }
 
-/// The bits of a literal as a value of a type.
+/// The bits of a literal as a value of a type. As for `ptxas`, integers go with integer types and with `.b16` to `.b64`,
+/// `0f3F800000` with types of 32 bits that are no integers, and with `.f64`, which it fills as it is.
 fn literal(operand: &Operand, ty: Type) -> Result<u64> {
+    let is_float = float_type(ty).is_some();
     match (operand, ty) {
-        (Operand::Integer(value), Type::F32) => Ok(u64::from((*value as f32).to_bits())),
-        (Operand::Integer(value), Type::F64) => Ok((*value as f64).to_bits()),
-        (Operand::Integer(value), _) => Ok(*value as u64),
-        (Operand::F32(bits), Type::F64) => Ok(f64::from(f32::from_bits(*bits)).to_bits()),
-        (Operand::F32(bits), _) => Ok(u64::from(*bits)),
+        (Operand::Integer(value), _) if !is_float => Ok(*value as u64),
+        (Operand::F32(bits), Type::F32 | Type::B32 | Type::F64) => Ok(u64::from(*bits)),
         (Operand::F64(bits), Type::F32) => Ok(u64::from((f64::from_bits(*bits) as f32).to_bits())),
-        (Operand::F64(bits), _) => Ok(*bits),
+        (Operand::F64(bits), Type::F64 | Type::B64) => Ok(*bits),
+        (Operand::Integer(_), Type::F32 | Type::F64) => {
+            Err("an integer literal is no floating-point operand: write `1.0` for `1`".to_owned())
+        }
+        (Operand::Integer(_) | Operand::F32(_) | Operand::F64(_), _) => {
+            Err("a literal is not of the instruction's type".to_owned())
+        }
         _ => Err("an operand has a form that the instruction does not take".to_owned()),
     }
 }

@@ -1,9 +1,8 @@
-//! The functions that a function may call, as far as the code and the initial values of variables say.
+//! The functions that may call a refused one.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use graph_ptx::ast::{self, Base, Operand};
+use graph_ptx::{ast, callers};
 
 use crate::code::Function;
 use crate::fault::LoadError;
@@ -18,13 +17,21 @@ pub(super) fn refused_calls(module: &ast::Module, functions: &[Function]) -> Vec
         return Vec::new();
     }
     let mut reasons: Vec<Option<Arc<LoadError>>> = functions.iter().map(|function| function.refused.clone()).collect();
-    let users = users(module);
+    let all = module.functions.iter().enumerate();
+    let defined: Vec<usize> = all
+        .filter(|(_, function)| function.body.is_some())
+        .map(|(index, _)| index)
+        .collect();
+    let callers = callers(module);
     let mut calls = Vec::new();
     while let Some(called) = left.pop() {
         let Some(reason) = reasons[called].clone() else {
             continue;
         };
-        for &caller in users.get(&called).into_iter().flatten() {
+        for caller in callers.get(&defined[called]).into_iter().flatten() {
+            let Ok(caller) = defined.binary_search(caller) else {
+                continue;
+            };
             if reasons[caller].is_none() {
                 reasons[caller] = Some(reason.clone());
                 calls.push((caller, reason.clone()));
@@ -33,65 +40,4 @@ pub(super) fn refused_calls(module: &ast::Module, functions: &[Function]) -> Vec
         }
     }
     calls
-}
-
-/// For each function that has a body, the functions that name it, themselves or by a variable that holds its address.
-fn users(module: &ast::Module) -> HashMap<usize, Vec<usize>> {
-    let defined = || module.functions.iter().filter(|function| function.body.is_some());
-    let indices: HashMap<&str, usize> = defined()
-        .enumerate()
-        .map(|(index, function)| (function.name.as_str(), index))
-        .collect();
-    let held: HashMap<&str, Vec<&str>> = module
-        .variables
-        .iter()
-        .filter(|variable| !variable.relocations.is_empty())
-        .map(|variable| {
-            let symbols = variable.relocations.iter().map(|(_, symbol, _)| symbol.as_str());
-            (variable.name.as_str(), symbols.collect())
-        })
-        .collect();
-    let mut users: HashMap<usize, Vec<usize>> = HashMap::new();
-    for (caller, body) in defined().filter_map(|function| function.body.as_ref()).enumerate() {
-        let mut named = Vec::new();
-        for instruction in &body.instructions {
-            instruction
-                .operands
-                .iter()
-                .for_each(|operand| names(operand, &mut named));
-        }
-        named.extend(body.target_lists.iter().flat_map(|(_, list)| list).map(String::as_str));
-        let mut seen = HashSet::new();
-        while let Some(name) = named.pop() {
-            if seen.insert(name) {
-                named.extend(held.get(name).into_iter().flatten());
-                if let Some(&called) = indices.get(name) {
-                    users.entry(called).or_default().push(caller);
-                }
-            }
-        }
-    }
-    users
-}
-
-/// The symbols of an operand.
-fn names<'a>(operand: &'a Operand, named: &mut Vec<&'a str>) {
-    match operand {
-        Operand::Symbol(name, _) | Operand::Address(Base::Symbol(name), _) => named.push(name),
-        Operand::Vector(parts) => parts.iter().for_each(|part| names(part, named)),
-        Operand::Pair(first, second) => {
-            names(first, named);
-            names(second, named);
-        }
-        Operand::Register(_)
-        | Operand::Part(..)
-        | Operand::NotPredicate(_)
-        | Operand::Special(_)
-        | Operand::Integer(_)
-        | Operand::F32(_)
-        | Operand::F64(_)
-        | Operand::Address(Base::Register(_) | Base::Absolute, _)
-        | Operand::Label(_)
-        | Operand::Discard => {}
-    }
 }

@@ -11,6 +11,7 @@ mod faults;
 mod kernels;
 mod mutations;
 mod probes;
+mod ptxas;
 mod size;
 mod texels;
 mod textures;

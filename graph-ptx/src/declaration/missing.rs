@@ -3,7 +3,7 @@
 use super::proposal::declaration;
 use super::text::list;
 use super::{Mistake, Place, Rule};
-use crate::ast::Module;
+use crate::ast::{Function, Module};
 
 pub(super) fn missing(
     entry: &str,
@@ -16,11 +16,13 @@ pub(super) fn missing(
         .filter(|function| function.entry)
         .map(|function| &*function.name)
         .collect();
-    let fault = Mistake::new(
-        Rule::MissingKernel,
-        Place::Kernel,
-        format!("`{path}` has no kernel `{entry}`"),
-    );
+    let mistake = |message: String| Mistake::new(Rule::MissingKernel, Place::Kernel, message);
+    let named = functions().find(|function| function.entry && function.name == entry);
+    if let Some(reason) = named.and_then(Function::fault) {
+        return mistake(format!("the kernel `{entry}` in `{path}` cannot be used: {reason}"))
+            .note("its PTX is read no further than that, so nothing is known of its accesses");
+    }
+    let fault = mistake(format!("`{path}` has no kernel `{entry}`"));
     if functions().any(|function| function.name == entry) {
         return fault
             .note(format!("`{entry}` is a function there, not a kernel"))
@@ -45,8 +47,9 @@ pub(super) fn missing(
             ))
             .help(format!("did you mean `{near}`?"));
     }
-    fault.note(match names.is_empty() {
-        true => "it has no kernels at all".to_owned(),
-        false => format!("it has {}", list(&names)),
+    fault.note(if names.is_empty() {
+        "it has no kernels at all".to_owned()
+    } else {
+        format!("it has {}", list(&names))
     })
 }

@@ -1,7 +1,7 @@
 //! The statements of a function body. Scopes are flattened as they are read; the nesting is a stack, not recursion.
 
 use super::scope::Names;
-use super::{Location, MAX_DEPTH, Parser, Result, variable};
+use super::{Location, MAX_DEPTH, Parser, Result, target, variable};
 use crate::ast::{Body, Function, Instruction, Reg, Space};
 use crate::lexer::{Kind, Token};
 
@@ -36,17 +36,17 @@ impl<'a> Parser<'a> {
                 Kind::Dotted("loc") => location = Some(self.parse_location()?),
                 Kind::Dotted(directive) => self.parse_local_directive(directive, function, &mut names)?,
                 Kind::Punct(b'@') => {
-                    let line = self.token.line;
+                    let at = self.token;
                     let guard = self.parse_guard(&mut names)?;
                     let opcode = self.expect_word("an instruction")?;
-                    self.parse_instruction(&mut names, Some(guard), opcode, line, location)?;
+                    self.parse_instruction(&mut names, Some(guard), at, opcode, location)?;
                 }
                 Kind::Word(word) => {
-                    let line = self.advance()?.line;
+                    let at = self.advance()?;
                     if self.accept(b':')? {
                         self.parse_label(&mut names, word)?;
                     } else {
-                        self.parse_instruction(&mut names, None, word, line, location)?;
+                        self.parse_instruction(&mut names, None, at, word, location)?;
                     }
                 }
                 _ => return self.expected("an instruction or `}`"),
@@ -70,16 +70,18 @@ impl<'a> Parser<'a> {
         &mut self,
         names: &mut Names<'a>,
         guard: Option<(Reg, bool)>,
+        at: Token<'a>,
         opcode: &str,
-        line: u32,
         location: Option<Location>,
     ) -> Result<()> {
+        let line = at.line;
         let mut modifiers = Vec::new();
         while let Kind::Dotted(modifier) = self.token.kind {
             modifiers.push(modifier.to_owned());
             self.advance()?;
         }
-        let operands = self.parse_operands(names)?;
+        let sums = names.body.instructions.len();
+        let operands = self.parse_operands(names, opcode == "call", line)?;
         self.expect(b';')?;
         names.body.instructions.push(Instruction {
             guard,
@@ -87,9 +89,16 @@ impl<'a> Parser<'a> {
             modifiers,
             operands,
             line,
-            source: location.map(|location| location.source),
-            inlined_at: location.and_then(|location| location.inlined_at),
+            source: None,
+            inlined_at: None,
         });
+        for instruction in &mut names.body.instructions[sums..] {
+            instruction.source = location.map(|location| location.source);
+            instruction.inlined_at = location.and_then(|location| location.inlined_at);
+            if let Some(message) = target::refusal(instruction, &self.module.target) {
+                return self.error_at(at, message);
+            }
+        }
         Ok(())
     }
 
@@ -175,9 +184,10 @@ impl<'a> Parser<'a> {
         // These keep their values between launches, so they belong to the module.
         let is_static = matches!(space, Space::Global | Space::Const);
         for mut variable in self.parse_variables(space, external)? {
-            let renamed = match is_static {
-                true => names.declare_static(function, &variable.name),
-                false => names.declare_variable(&variable.name),
+            let renamed = if is_static {
+                names.declare_static(function, &variable.name)
+            } else {
+                names.declare_variable(&variable.name)
             };
             let Some(renamed) = renamed else {
                 return self.error(format!("`{}` is declared twice", variable.name));
@@ -188,9 +198,10 @@ impl<'a> Parser<'a> {
                     names.variable_name(index).clone_into(symbol);
                 }
             }
-            let variables = match is_static {
-                true => &mut self.module.variables,
-                false => &mut names.body.variables,
+            let variables = if is_static {
+                &mut self.module.variables
+            } else {
+                &mut names.body.variables
             };
             variables.push(variable);
         }

@@ -2,7 +2,7 @@
 
 use super::scope::Names;
 use super::{Parser, Result, variable};
-use crate::ast::{Cluster, Function, Space};
+use crate::ast::{Body, Cluster, Function, Space};
 use crate::lexer::Kind;
 
 /// The limits on launches that the directives between a function's header and its body set.
@@ -19,13 +19,46 @@ impl<'a> Parser<'a> {
         self.advance()?;
         let mut function = self.parse_prototype(entry)?;
         if self.at(b'{') {
-            let names = self.open_function(&function)?;
-            function.body = Some(self.parse_body(&function.name, names)?);
+            function.body = Some(self.parse_code(&function)?);
         } else if !matches!(self.token.kind, Kind::Dotted(_) | Kind::End) {
             self.expect(b';')?;
         }
         self.module.functions.push(function);
         Ok(())
+    }
+
+    /// The code of a function, or the first mistake in it. The text after the function can be read in either case, unless
+    /// the braces do not match.
+    fn parse_code(&mut self, function: &Function) -> Result<Result<Body>> {
+        let start = (self.lexer.clone(), self.token);
+        let variables = self.module.variables.len();
+        let names = self.open_function(function)?;
+        let code = self.parse_body(&function.name, names);
+        if let Err(mistake) = &code {
+            self.module.variables.truncate(variables);
+            (self.lexer, self.token) = start;
+            self.skip_braces().map_err(|_| mistake.clone())?;
+        }
+        Ok(code)
+    }
+
+    /// Skips the text from `{` to the matching `}`. Between them, anything may be.
+    fn skip_braces(&mut self) -> Result<()> {
+        let mut depth = 0_usize;
+        loop {
+            match self.token.kind {
+                Kind::Punct(b'{') => depth += 1,
+                Kind::Punct(b'}') => depth -= 1,
+                Kind::End => return self.expected("`}`"),
+                _ => {}
+            }
+            if depth == 0 {
+                self.advance()?;
+                return Ok(());
+            }
+            // The lexer goes on after a character that no token has.
+            while self.advance().is_err() {}
+        }
     }
 
     /// Results, name, parameters and performance directives: `(.param .b32 r) f (.param .b64 a) .noreturn`.

@@ -2,31 +2,67 @@
 
 use super::scope::{Entity, Names};
 use super::{MAX_DEPTH, Parser, Result};
-use crate::ast::{Base, Operand, Reg, components};
+use crate::ast::{Base, Instruction, Operand, Reg, Type, components};
 use crate::lexer::Kind;
 
 impl<'a> Parser<'a> {
-    /// Parses the operands up to `;`.
-    pub(super) fn parse_operands(&mut self, names: &mut Names<'a>) -> Result<Vec<Operand>> {
+    /// Parses the operands up to `;`. Sums, `%r1+8`, become instructions of the body. Only in a call, `(a, b)` is a list.
+    pub(super) fn parse_operands(&mut self, names: &mut Names<'a>, call: bool, line: u32) -> Result<Vec<Operand>> {
         let mut operands = Vec::new();
-        if self.at(b';') {
-            return Ok(operands);
-        }
-        loop {
+        let mut labels = Vec::new();
+        let mut more = !self.at(b';');
+        while more {
             let at = self.token;
-            if let Kind::Word(name) = at.kind {
-                let operand = self.parse_pair(names, 0)?;
-                if matches!(operand, Operand::Symbol(_, 0)) {
-                    names.refer_operand(name, at, operands.len());
-                }
-                operands.push(operand);
-            } else {
-                operands.push(self.parse_pair(names, 0)?);
+            let operand = match at.kind {
+                Kind::Punct(b'(') if call => self.parse_vector(names, b')', 0)?,
+                _ => self.parse_pair(names, 0)?,
+            };
+            let operand = match operand {
+                Operand::Register(register) if self.at(b'+') => self.parse_sum(names, register, line)?,
+                operand => operand,
+            };
+            if let (Kind::Word(name), Operand::Symbol(_, 0)) = (at.kind, &operand) {
+                labels.push((name, at, operands.len()));
             }
-            if !self.accept(b',')? {
-                return Ok(operands);
-            }
+            operands.push(operand);
+            more = self.accept(b',')?;
         }
+        for (name, at, operand) in labels {
+            names.refer_operand(name, at, operand);
+        }
+        Ok(operands)
+    }
+
+    /// The rest of `%r1+8`: a register of its own, to which an instruction before this one assigns the sum.
+    fn parse_sum(&mut self, names: &mut Names<'a>, register: Reg, line: u32) -> Result<Operand> {
+        let at = self.token;
+        let ty = names.body.registers[register.0 as usize].ty;
+        let modifier = match (ty, ty.size()) {
+            (Type::F32 | Type::F64 | Type::Pred | Type::Opaque, _) => None,
+            (_, 2) => Some("u16"),
+            (_, 4) => Some("u32"),
+            (_, 8) => Some("u64"),
+            _ => None,
+        };
+        let Some(modifier) = modifier else {
+            return self.error_at(at, "an offset goes only with an integer register of 16, 32 or 64 bits");
+        };
+        let offset = self.parse_offset()?;
+        let sum = Operand::Register(names.declare_sum(register, ty));
+        names.body.instructions.push(Instruction {
+            guard: None,
+            opcode: "add".to_owned(),
+            modifiers: vec![modifier.to_owned()],
+            operands: vec![
+                sum.clone(),
+                Operand::Register(register),
+                Operand::Integer(offset.into()),
+            ],
+            line,
+            source: None,
+            inlined_at: None,
+        });
+        Ok(sum)
     }
 
     /// An operand, or two with `|` between them.
@@ -48,16 +84,11 @@ impl<'a> Parser<'a> {
                 self.advance()?;
                 Ok(Operand::Discard)
             }
-            Kind::Word("WARP_SZ") => {
-                self.advance()?;
-                Ok(Operand::Integer(32))
-            }
+            Kind::Word("WARP_SZ") | Kind::Number(_) | Kind::Punct(b'-' | b'+' | b'~' | b'(') => self.parse_constant(),
             Kind::Word(_) => self.parse_named(names),
             Kind::Punct(b'{') => self.parse_vector(names, b'}', depth),
-            Kind::Punct(b'(') => self.parse_vector(names, b')', depth),
             Kind::Punct(b'[') => self.parse_address(names, depth),
             Kind::Punct(b'!') => self.parse_negated(names),
-            Kind::Number(_) | Kind::Punct(b'-' | b'+' | b'~') => self.parse_constant(),
             _ => self.expected("an operand"),
         }
     }
@@ -118,17 +149,15 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `!%p1`, or a negated literal.
+    /// `!%p1`, or an expression that begins with `!`.
     fn parse_negated(&mut self, names: &mut Names<'a>) -> Result<Operand> {
+        let rest = self.lexer.text_from(self.token)[1..].trim_start();
+        if rest.starts_with(|first: char| first.is_ascii_digit() || "!(-+~.".contains(first)) {
+            return self.parse_constant();
+        }
+        self.advance()?;
         let at = self.token;
-        self.advance()?;
-        let Kind::Word(name) = self.token.kind else {
-            return match self.parse_signed()? {
-                Operand::Integer(value) => Ok(Operand::Integer(i128::from(value == 0))),
-                _ => self.error_at(at, "expected a predicate"),
-            };
-        };
-        self.advance()?;
+        let name = self.expect_word("a predicate")?;
         match names.look_up(name) {
             Some(Entity::Register(register)) => Ok(Operand::NotPredicate(register)),
             _ => self.error_at(at, format!("register `{name}` is not declared")),
@@ -160,7 +189,7 @@ impl<'a> Parser<'a> {
                     _ => return self.error_at(at, "expected an address"),
                 }
             }
-            Kind::Number(_) | Kind::Punct(b'+' | b'-' | b'~') => {
+            Kind::Number(_) | Kind::Punct(b'+' | b'-' | b'~' | b'(') => {
                 Operand::Address(Base::Absolute, self.parse_absolute()?)
             }
             _ => return self.expected("an address"),

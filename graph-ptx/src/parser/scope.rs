@@ -174,6 +174,14 @@ impl<'a> Names<'a> {
         self.innermost().ranges.insert(prefix.to_owned(), range).is_none()
     }
 
+    /// Declares the register of the sum of a register and an offset. No PTX name contains `@`.
+    pub(super) fn declare_sum(&mut self, register: Reg, ty: Type) -> Reg {
+        let name = format!("{}@sum", self.body.registers[register.0 as usize].name);
+        let sum = self.next_register();
+        self.body.registers.push(Register { name, ty });
+        sum
+    }
+
     fn next_register(&self) -> Reg {
         Reg(u32::try_from(self.body.registers.len()).unwrap_or(u32::MAX))
     }

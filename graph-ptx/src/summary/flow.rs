@@ -298,7 +298,7 @@ impl<'p, 'm> Flow<'p, 'm> {
         let fresh = u32::try_from(self.locals.variables.len()).unwrap_or(u32::MAX);
         let variable = *self.locals.numbers.entry((context, index)).or_insert(fresh);
         if variable == fresh {
-            let variables = &self.contexts[context].prepared.function.body;
+            let variables = self.contexts[context].prepared.function.code();
             let variables = variables.as_ref().map_or(&[][..], |body| &body.variables);
             let size = variables.get(index as usize).map_or(0, |variable| variable.size);
             self.locals.variables.push((size, context));

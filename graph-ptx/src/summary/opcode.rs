@@ -2,7 +2,7 @@
 
 use super::{Through, Way};
 use crate::Geometry;
-use crate::ast::{Base, Instruction, Operand, Space, Type};
+use crate::ast::{Base, Instruction, Operand, Space, Type, each_leaf};
 
 /// The effect of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,20 +174,6 @@ pub(super) fn through(instruction: &Instruction) -> Option<Through> {
     // An offset or a comparison is another operand.
     let geometry = geometry.filter(|_| instruction.operands.len() == 2);
     Some(Through { way, geometry })
-}
-
-/// Calls `visit` on each operand that is no vector or pair, and on each part of those that are.
-pub(super) fn each_leaf<'o>(operands: &'o [Operand], visit: &mut impl FnMut(&'o Operand)) {
-    for operand in operands {
-        match operand {
-            Operand::Vector(parts) => each_leaf(parts, visit),
-            Operand::Pair(first, second) => {
-                each_leaf(std::slice::from_ref(&**first), visit);
-                each_leaf(std::slice::from_ref(&**second), visit);
-            }
-            leaf => visit(leaf),
-        }
-    }
 }
 
 /// The registers that an instruction writes.

@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use super::blocks::{Exit, Labels};
 use super::forward::Forwards;
-use super::opcode::{Action, action, each_leaf, written};
+use super::opcode::{Action, action, written};
 use super::webs::split_webs;
-use crate::ast::{Base, Body, Function, Module, Operand, Space, Variable};
+use crate::ast::{Base, Body, Function, Module, Operand, Space, Variable, each_leaf};
 
 /// A symbol of a function.
 #[derive(Clone, Copy, Debug)]
@@ -241,7 +241,7 @@ impl<'m> Program<'m> {
             return Some(Rc::clone(prepared));
         }
         let definition = self.module.functions.get(function)?;
-        let prepared = Rc::new(Prepared::new(definition, definition.body.as_ref()?));
+        let prepared = Rc::new(Prepared::new(definition, definition.code()?));
         self.prepared.insert(function, Rc::clone(&prepared));
         Some(prepared)
     }
@@ -255,17 +255,12 @@ impl<'m> Program<'m> {
         for (_, name, _) in self.module.variables.iter().flat_map(|variable| &variable.relocations) {
             taken.extend(self.function(name));
         }
-        for body in self
-            .module
-            .functions
-            .iter()
-            .filter_map(|function| function.body.as_ref())
-        {
-            for instruction in body
+        for body in self.module.functions.iter().filter_map(Function::code) {
+            let others = body
                 .instructions
                 .iter()
-                .filter(|instruction| instruction.opcode != "call")
-            {
+                .filter(|instruction| instruction.opcode != "call");
+            for instruction in others {
                 each_leaf(&instruction.operands, &mut |leaf| {
                     if let Operand::Symbol(name, _) = leaf {
                         taken.extend(self.function(name));

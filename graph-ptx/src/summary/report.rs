@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use super::call::call_of;
 use super::flow::{Cell, Flow};
-use super::opcode::{Action, address_of, atomic_element, each_leaf, element_type, spaces, system_word, through};
+use super::opcode::{Action, address_of, atomic_element, element_type, spaces, system_word, through};
 use super::source::Source;
 use super::value::Value;
 use super::wait::{Early, is_wait};
 use super::{Access, KernelSummary, Store, Through, VariableAccess};
-use crate::ast::{Base, Instruction, Operand, Space, Type};
+use crate::ast::{Base, Instruction, Operand, Space, Type, each_leaf};
 
 /// The way in which memory is touched.
 #[derive(Clone, Copy, Debug, Default)]

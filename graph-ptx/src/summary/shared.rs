@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::flow::Flow;
-use super::opcode::each_leaf;
-use crate::ast::{Base, Operand, Space, Variable};
+use crate::ast::{Base, Operand, Space, Variable, each_leaf};
 
 /// The bytes of `.shared` variables with a size: those of the analysed functions, and the module's variables that they
 /// name.

@@ -274,7 +274,7 @@ mod tests {
                 add.u64 y, x, x;
             }";
         let module = crate::parse(text).unwrap();
-        let body = module.functions[0].body.as_ref().unwrap();
+        let body = module.functions[0].code().unwrap();
         let split = split_webs(body, &HashSet::new());
         let names = |instruction: usize| {
             let operand = |operand: &Operand| match operand {

@@ -8,4 +8,5 @@ mod programmatic;
 mod soundness;
 mod summaries;
 mod surfaces;
+mod targets;
 mod waits;

@@ -17,12 +17,13 @@ fn body(statements: &str) -> Body {
         .next()
         .and_then(|function| function.body)
         .unwrap()
+        .unwrap_or_else(|fault| panic!("{fault}"))
 }
 
 /// The error of a kernel body, without the lines of the header.
 fn error(statements: &str) -> String {
     let text = format!("{HEADER}.entry k() {{\n{statements}\n}}\n");
-    let error = parse(&text).unwrap_err();
+    let error = parse(&text).map_or_else(|error| error, |module| module.functions[0].fault().unwrap().clone());
     format!("{}: {}", error.line - 4, error.message)
 }
 
@@ -54,7 +55,7 @@ fn functions_have_parameters_and_bounds() {
     assert_eq!((pointer.space, pointer.align), (Some(Space::Global), 16));
     assert_eq!((kernel.params[1].size, kernel.params[1].align), (24, 8));
     assert!(external.body.is_none() && external.results.len() == 1);
-    let move_out = &old.body.as_ref().unwrap().instructions[0];
+    let move_out = &old.code().unwrap().instructions[0];
     assert_eq!(
         move_out.operands,
         [Operand::Register(Reg(0)), Operand::Register(Reg(1))]
@@ -214,7 +215,7 @@ fn debugging_information_is_skipped_and_lines_kept() {
          .section .debug_str { $L__info_string0: .b8 95, 0\n.b64 .debug_line + 4\n.b32 a-b }
          @@DWARF .byte 1, 2",
     );
-    let ret = &module.functions[0].body.as_ref().unwrap().instructions[0];
+    let ret = &module.functions[0].code().unwrap().instructions[0];
     assert_eq!((ret.line, ret.source), (6, Some((1, 20))));
 }
 
@@ -239,6 +240,48 @@ fn mistakes_are_named() {
         "1: the alignment is not a power of two"
     );
     assert_eq!(error(".bogus;"), "1: unknown directive `.bogus`");
+}
+
+#[test]
+fn a_mistake_costs_its_function_and_those_that_name_it() {
+    let module = module(
+        ".func bad() { .global .u32 state; .pragma \"}\"; { add.bogus é } %; }
+         .func middle() { call bad; ret; }
+         .global .u64 table[1] = { middle };
+         .entry by_table() { .reg .b64 %rd<2>; mov.u64 %rd1, table; ret; }
+         .entry by_register() { .reg .b64 %rd<2>; call %rd1, (), list; list: .calltargets middle; }
+         .entry alone() { .global .u32 state; ret; }
+         .entry typo() { .reg .b32 %r<2>; mov.u32 %r9, 1; }",
+    );
+    let fault = |name: &str| {
+        let function = module.functions.iter().find(|function| function.name == name).unwrap();
+        function.fault().map(|fault| (fault.line - 3, fault.message.as_str()))
+    };
+    for name in ["bad", "middle", "by_table", "by_register"] {
+        assert_eq!(fault(name), Some((1, "unexpected character `é`")), "{name}");
+    }
+    assert_eq!(fault("alone"), None);
+    assert_eq!(fault("typo"), Some((7, "register `%r9` is not declared")));
+    let variables: Vec<&str> = module.variables.iter().map(|variable| variable.name.as_str()).collect();
+    assert_eq!(variables, ["table", "alone@state"]);
+    assert_eq!(graph_ptx::summarize(&module, "typo", &[]), None);
+    // Without its brace, nobody knows where the function ends.
+    let open = format!("{HEADER}.entry k() {{ bogus! \n.entry l() {{ ret; }}");
+    assert_eq!(parse(&open).unwrap_err().line, 5);
+}
+
+#[test]
+fn sums_are_instructions_before_their_own() {
+    let body = body(".reg .b64 %rd<4>; A: st.u64 [%rd1], %rd2 + 1; bra A;");
+    assert_eq!(body.instructions[0].opcode, "add");
+    assert_eq!(body.instructions[0].modifiers, ["u64"]);
+    assert_eq!(body.instructions[1].operands[1], body.instructions[0].operands[0]);
+    assert_eq!(body.labels, [("A".to_owned(), 0)]);
+    assert_eq!(body.instructions[2].operands, [Operand::Label("A".to_owned())]);
+    assert_eq!(
+        error(".reg .f32 %f<3>; mov.f32 %f1, %f2+1;"),
+        "1: an offset goes only with an integer register of 16, 32 or 64 bits"
+    );
 }
 
 #[test]
@@ -271,5 +314,8 @@ fn hostile_text_is_refused_cheaply() {
         "-".repeat(100_000)
     ))
     .unwrap();
+    let nested = format!("mov.u32 %r1, {}1{};", "(".repeat(100_000), ")".repeat(100_000));
+    assert!(error(&format!(".reg .b32 %r1; {nested}")).ends_with("the expression is nested too deeply"));
+    assert!(error(&format!(".reg .b32 %r1; mov.u32 %r1, {}1;", "1?2:".repeat(100_000))).ends_with("nested too deeply"));
     parse(&format!("{HEADER}{}", ".section .s { } ".repeat(10_000))).unwrap();
 }
