@@ -77,7 +77,7 @@ impl Type {
     }
 
     /// The type of this name, without its dot: `f32`.
-    pub(crate) fn named(name: &str) -> Option<Type> {
+    pub fn named(name: &str) -> Option<Type> {
         Some(match name {
             "b8" => Type::B8,
             "b16" => Type::B16,

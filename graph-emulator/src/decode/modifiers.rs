@@ -86,14 +86,8 @@ impl<'a> Modifiers<'a> {
 
     /// Takes the first type.
     pub(super) fn ty(&mut self) -> Result<Type> {
-        let found = self
-            .left
-            .iter()
-            .enumerate()
-            .find_map(|(index, name)| Some((index, type_named(name)?)));
-        let (index, ty) = found.ok_or("the type is missing")?;
-        self.left.remove(index);
-        Ok(ty)
+        self.take_parsed(value_type)
+            .ok_or_else(|| "the type is missing".to_owned())
     }
 
     /// Takes a floating-point rounding mode, if one is there.
@@ -115,30 +109,9 @@ impl<'a> Modifiers<'a> {
     }
 }
 
-pub(super) fn type_named(name: &str) -> Option<Type> {
-    Some(match name {
-        "b8" => Type::B8,
-        "b16" => Type::B16,
-        "b32" => Type::B32,
-        "b64" => Type::B64,
-        "b128" => Type::B128,
-        "u8" => Type::U8,
-        "u16" => Type::U16,
-        "u32" => Type::U32,
-        "u64" => Type::U64,
-        "s8" => Type::S8,
-        "s16" => Type::S16,
-        "s32" => Type::S32,
-        "s64" => Type::S64,
-        "f16" => Type::F16,
-        "f16x2" => Type::F16x2,
-        "bf16" => Type::BF16,
-        "bf16x2" => Type::BF16x2,
-        "f32" => Type::F32,
-        "f64" => Type::F64,
-        "pred" => Type::Pred,
-        _ => return None,
-    })
+/// The type of a value that registers hold: handles of textures and surfaces are none.
+fn value_type(name: &str) -> Option<Type> {
+    Type::named(name).filter(|&ty| ty != Type::Opaque)
 }
 
 /// The integer type of an instruction; bits count as unsigned.

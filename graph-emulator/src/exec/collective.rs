@@ -2,24 +2,39 @@
 
 use super::Flow;
 use crate::code::{Collective, DISCARD, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
+use crate::fault::{FaultKind, LaneFault};
 use crate::state::{LANES, Registers, Warp, first, lanes};
 
 impl Warp {
     /// Executes an operation in the lanes whose partners have all arrived; the others wait.
-    pub(crate) fn collective(&mut self, op: &Collective, mask: u32, pc: u32) -> Flow {
+    pub(crate) fn collective(&mut self, op: &Collective, mask: u32, pc: u32) -> Result<Flow, LaneFault> {
         let members = *self.registers.get32(op.members());
+        let is_outside = |(lane, members): (usize, &u32)| u32::from(members >> lane & 1 == 0) << lane;
+        let outside = members
+            .iter()
+            .enumerate()
+            .map(is_outside)
+            .fold(0, |all, lane| all | lane)
+            & mask;
+        if outside != 0 {
+            let lane = first(outside);
+            let members = members[lane];
+            let message =
+                format!("lane {lane} takes part in an operation of the warp whose mask {members:#x} leaves it out");
+            return Err(LaneFault::new(lane, FaultKind::DivergentBarrier(message.into())));
+        }
         let ready = self.ready(&members, mask);
         for set in sets(&members, ready) {
             execute(&mut self.registers, op, set);
         }
         let blocked = mask & !ready;
         if blocked == 0 {
-            return Flow::Next;
+            return Ok(Flow::Next);
         }
         self.set_pcs(ready, pc + 1);
         self.set_pcs(blocked, pc);
         self.wait(blocked);
-        Flow::Split
+        Ok(Flow::Split)
     }
 
     /// The lanes of `mask` whose partners are all in `mask` too, or have exited.

@@ -156,7 +156,7 @@ impl Warp {
             Op::ClusterAddress(op) => cluster::address(registers, env, mask, op),
             Op::Matrix(op) => return self.matrix(op, mask, pc, env),
             &Op::ActiveMask { d } => registers.set(d, mask, [mask; LANES]),
-            Op::Collective(op) => return Ok(self.collective(op, mask, pc)),
+            Op::Collective(op) => return self.collective(op, mask, pc),
             Op::Nop => {}
             Op::Integer(_)
             | Op::Multiply(_)

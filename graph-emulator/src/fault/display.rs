@@ -157,8 +157,9 @@ impl fmt::Display for FaultKind {
                     "{operation} of {bytes} bytes at offset {offset} of {buffer}, which nothing has written"
                 )
             }
-            FaultKind::SharedRace {
+            FaultKind::Race {
                 operation,
+                buffer,
                 offset,
                 bytes,
                 other: [x, y, z],
@@ -168,7 +169,7 @@ impl fmt::Display for FaultKind {
             } => {
                 write!(
                     f,
-                    "{operation} of {bytes} bytes at offset {offset} of shared memory races with a {other_operation} by \
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer} races with a {other_operation} by \
                      thread ({x}, {y}, {z})"
                 )?;
                 if let Some(block) = other_block {
@@ -210,7 +211,8 @@ impl fmt::Display for FaultKind {
             ),
             FaultKind::StepLimit(limit) => write!(
                 f,
-                "the block executed more than {limit} warp instructions; does it wait for a block that has not started?"
+                "the block executed more than {limit} warp instructions, its limit: does a loop never end, or wait for a block \
+                 that has not started?"
             ),
             FaultKind::Assertion(what) => write!(f, "assertion failed: {what}"),
             FaultKind::Trap => f.write_str("the kernel executed `trap`"),

@@ -184,12 +184,15 @@ pub enum FaultKind {
         /// The number of bytes accessed.
         bytes: u32,
     },
-    /// Two threads of a block touch the same shared memory, one of them writes, and nothing orders them; see
-    /// [`Options::check_shared_races`](crate::Options::check_shared_races).
-    SharedRace {
+    /// Two threads of a block touch the same memory, one of them writes, and nothing orders them; see
+    /// [`Options::check_shared_races`](crate::Options::check_shared_races) and
+    /// [`Options::check_device_races`](crate::Options::check_device_races).
+    Race {
         /// The access that was tried.
         operation: Operation,
-        /// The offset of the access in the shared memory.
+        /// The buffer, or `shared memory`.
+        buffer: Box<str>,
+        /// The offset of the access in the buffer.
         offset: u64,
         /// The number of bytes accessed.
         bytes: u32,
@@ -225,7 +228,8 @@ pub enum FaultKind {
     Unsupported(Box<LoadError>),
     /// Threads wait for each other, and none can go on.
     Deadlock(Box<str>),
-    /// Threads of one warp met a barrier at different instructions.
+    /// Threads of one warp met a barrier at different instructions, or a thread takes part in an operation of its warp
+    /// whose mask leaves it out.
     DivergentBarrier(Box<str>),
     /// A wrong use of an `mbarrier`, or of the barrier of a cluster.
     InvalidBarrier(Box<str>),

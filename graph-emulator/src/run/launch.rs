@@ -218,7 +218,8 @@ fn check_cluster(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), String>
         return Err(format!("the grid {grid:?} is not made of whole clusters {cluster:?}"));
     }
     let threads = blocks.saturating_mul(product(block));
-    if options.check_shared_races && blocks > 1 && threads > MAX_COMPARED {
+    let compares = options.check_shared_races || options.check_device_races;
+    if compares && blocks > 1 && threads > MAX_COMPARED {
         return Err(format!(
             "a cluster of {threads} threads is too large to look for races of more than {MAX_COMPARED}"
         ));

@@ -134,6 +134,18 @@ impl Clocks {
         }
     }
 
+    /// Makes a thread learn all that any thread has done: whatever it has read may come from any of them.
+    pub(super) fn acquire_all(&mut self, thread: usize) {
+        for other in 0..self.threads {
+            let now = self.now(other);
+            let known = &mut self.row(thread)[other];
+            *known = (*known).max(now);
+            if other != thread {
+                self.row(other)[other] += 1;
+            }
+        }
+    }
+
     /// Makes a thread publish its knowledge at an address.
     pub(super) fn release(&mut self, thread: usize, address: u64) {
         let row = &self.known[thread * self.threads..][..self.threads];

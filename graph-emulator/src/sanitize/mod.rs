@@ -80,8 +80,15 @@ impl Sanitizer<'_> {
     fn touch(&mut self, context: &Context<'_>, thread: usize, pc: u32, touch: &Touch) -> Result<(), FaultKind> {
         match (touch.space, &mut self.shared, self.global) {
             (Space::Shared, Some(shared), _) => shared.touch(context, thread, pc, touch),
-            (Space::Global, _, Some(global)) => global.touch(context.view, touch.operation, touch.address, touch.bytes),
-            (Space::Shared | Space::Global, ..) => Ok(()),
+            (Space::Global, shared, global) => {
+                if let Some(shared) = shared {
+                    shared.touch_device(context, thread, pc, touch)?;
+                }
+                global.map_or(Ok(()), |global| {
+                    global.touch(context.view, touch.operation, touch.address, touch.bytes)
+                })
+            }
+            (Space::Shared, None, _) => Ok(()),
             // No other thread has access to these, and `touches` has resolved generic addresses.
             (Space::Local | Space::Param | Space::Generic, ..) => Ok(()),
         }

@@ -1,9 +1,12 @@
-//! Checks of shared memory: the threads that touched each byte last, and whether it was ever written.
+//! Checks of one block, or of all blocks of a cluster: the threads that touched each byte of shared memory last, and
+//! whether it was ever written; and the threads that touched bytes of device memory.
 //!
 //! Two accesses to a byte race if different threads make them, at least one writes, and neither comes before the other
 //! (see `clocks`). They do not race if both are atomic or `volatile`, if one is atomic and the other a load, or if both
 //! store the same value. Two readers since the last store are remembered: a race with a third may be missed, but no
 //! race is reported that is not there.
+
+use std::collections::HashMap;
 
 use super::Touch;
 use super::clocks::{BARRIERS, Clocks, Meeting};
@@ -19,8 +22,12 @@ pub(crate) struct SharedSanitizer {
     threads: usize,
     bytes: usize,
     uninitialized: bool,
+    /// Whether races on shared memory are faults.
+    races: bool,
     clocks: Option<Clocks>,
     cells: Vec<ByteState>,
+    /// The bytes of device memory that the block has touched, by address, if races there are faults.
+    device: Option<HashMap<u64, ByteState>>,
     /// The number of bytes that kernels must write before they read them. The others are zeroed for them.
     declared: usize,
 }
@@ -48,15 +55,19 @@ impl SharedSanitizer {
     /// The checks that the launch asks for, if any, for `bytes` bytes of shared memory of each block of a cluster, of
     /// which the kernel and the launch declare the first `declared`.
     pub(crate) fn new(context: &Context<'_>, declared: usize, bytes: usize) -> Option<SharedSanitizer> {
-        let (uninitialized, races) = (context.options.check_uninitialized, context.options.check_shared_races);
+        let uninitialized = context.options.check_uninitialized;
+        let races = context.options.check_shared_races;
+        let device = context.options.check_device_races;
         let threads = context.block.iter().product::<u32>() as usize;
         let blocks = context.cluster_blocks();
-        (uninitialized || races).then(|| SharedSanitizer {
+        (uninitialized || races || device).then(|| SharedSanitizer {
             rank: 0,
             threads,
             bytes,
             uninitialized,
-            clocks: races.then(|| Clocks::new(threads * blocks)),
+            races,
+            clocks: (races || device).then(|| Clocks::new(threads * blocks)),
+            device: device.then(HashMap::new),
             cells: vec![ByteState::default(); bytes * blocks],
             declared,
         })
@@ -78,6 +89,9 @@ impl SharedSanitizer {
             for cell in &mut block[self.declared..] {
                 cell.written = true;
             }
+        }
+        if let Some(device) = &mut self.device {
+            device.clear();
         }
         if let Some(clocks) = &mut self.clocks {
             clocks.reset();
@@ -146,19 +160,12 @@ impl SharedSanitizer {
                 });
             }
             cell.written |= touch.operation != Operation::Load;
-            let Some(clocks) = &self.clocks else {
+            let Some(clocks) = self.clocks.as_ref().filter(|_| self.races) else {
                 continue;
             };
-            let value = touch.value.map(|value| (value >> (8 * index)) as u8);
-            let mark = Mark {
-                thread: thread as u16,
-                strong: touch.strong,
-                operation: touch.operation,
-                tick: clocks.now(thread),
-                pc,
-            };
-            if let Some(other) = cell.meet(clocks, mark, value) {
-                return Err(race(context, touch, other, self.rank));
+            if let Some(other) = cell.meet(clocks, mark(clocks, thread, pc, touch), touch.byte(index)) {
+                let offset = block_of(touch.address).1;
+                return Err(race(context, touch, other, self.rank, ("shared memory".into(), offset)));
             }
         }
         if let Some(clocks) = &mut self.clocks
@@ -168,6 +175,57 @@ impl SharedSanitizer {
             clocks.release(thread, start);
         }
         Ok(())
+    }
+}
+
+impl SharedSanitizer {
+    /// Checks an access of device memory that the kernel may write. An atomic or `volatile` load may pass on what any
+    /// thread has done, perhaps through other blocks, so it orders all that came before.
+    pub(super) fn touch_device(
+        &mut self,
+        context: &Context<'_>,
+        thread: usize,
+        pc: u32,
+        touch: &Touch,
+    ) -> Result<(), FaultKind> {
+        let thread = self.in_cluster(thread);
+        let (Some(cells), Some(clocks)) = (&mut self.device, &mut self.clocks) else {
+            return Ok(());
+        };
+        let (address, bytes) = (touch.address, u64::from(touch.bytes));
+        let is_constant =
+            context.view.writable(address, bytes).is_none() && context.view.updatable(address, bytes).is_none();
+        if is_constant || context.heap.is_some_and(|heap| heap.addresses().contains(&address)) {
+            return Ok(());
+        }
+        clocks.catch_up(thread);
+        if touch.strong && touch.operation != Operation::Store {
+            clocks.acquire_all(thread);
+        }
+        for index in 0..touch.bytes as usize {
+            let cell = cells.entry(address + index as u64).or_default();
+            if let Some(other) = cell.meet(clocks, mark(clocks, thread, pc, touch), touch.byte(index)) {
+                return Err(race(context, touch, other, self.rank, context.view.locate(address)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn mark(clocks: &Clocks, thread: usize, pc: u32, touch: &Touch) -> Mark {
+    Mark {
+        thread: thread as u16,
+        strong: touch.strong,
+        operation: touch.operation,
+        tick: clocks.now(thread),
+        pc,
+    }
+}
+
+impl Touch {
+    /// A byte of the value that is stored.
+    fn byte(&self, index: usize) -> Option<u8> {
+        self.value.map(|value| (value >> (8 * index)) as u8)
     }
 }
 
@@ -211,15 +269,20 @@ impl ByteState {
 }
 
 #[cold]
-fn race(context: &Context<'_>, touch: &Touch, other: Mark, rank: usize) -> FaultKind {
+fn race(
+    context: &Context<'_>,
+    touch: &Touch,
+    other: Mark,
+    rank: usize,
+    (buffer, offset): (Box<str>, u64),
+) -> FaultKind {
     let [x, y, z] = context.block;
-    let (block, thread) = (
-        u32::from(other.thread) / (x * y * z),
-        u32::from(other.thread) % (x * y * z),
-    );
-    FaultKind::SharedRace {
+    let block = u32::from(other.thread) / (x * y * z);
+    let thread = u32::from(other.thread) % (x * y * z);
+    FaultKind::Race {
         operation: touch.operation,
-        offset: block_of(touch.address).1,
+        buffer,
+        offset,
         bytes: touch.bytes,
         other: [thread % x, thread / x % y, thread / x / y],
         other_block: (block as usize != rank).then_some(block),

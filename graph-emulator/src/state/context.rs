@@ -34,6 +34,10 @@ pub struct Options {
     /// and so do atomic and `volatile` accesses to shared memory, as locks use them. Stores of the same value do not
     /// race.
     pub check_shared_races: bool,
+    /// Whether it is a fault if two threads of a block race on device memory, as for
+    /// [`check_shared_races`](Self::check_shared_races). Atomic and `volatile` loads of device memory order all accesses
+    /// before them, so some races are missed. Memory of `malloc` is not checked.
+    pub check_device_races: bool,
     /// Whether the launch fills in [`Report::footprint`](crate::Report::footprint).
     pub record_footprint: bool,
     /// Work that may run at the same time: it is a fault to write what it touches, or to read what it writes.

@@ -151,7 +151,7 @@ fn races_on_shared_memory_name_both_threads() {
         gpu.launch_with("neighbour", ONE, [threads, 1, 1], 0, &arguments, &all_checks())
     };
     let fault = neighbour(0, 64).unwrap_err();
-    let FaultKind::SharedRace { other_line, .. } = fault.kind else {
+    let FaultKind::Race { other_line, .. } = fault.kind else {
         panic!("{fault}")
     };
     assert_eq!(
@@ -171,6 +171,57 @@ fn races_on_shared_memory_name_both_threads() {
     assert_eq!(download::<u32>(&out), expected);
 }
 
+/// Runs code of two warps on `[data]` and the address of the thread's word there, with the check of device memory.
+fn run_on_device_memory(code: &str) -> Result<(), Fault> {
+    let text = format!(
+        ".version 8.0
+         .target sm_80
+         .address_size 64
+         .visible .entry k(.param .u64 out) {{
+             .reg .pred p; .reg .b32 t, v; .reg .b64 data, own;
+             ld.param.u64 data, [out];
+             mov.u32 t, %tid.x;
+             mad.wide.u32 own, t, 4, data;
+             setp.eq.u32 p, t, 0;
+             {code}
+             ret;
+         }}"
+    );
+    let gpu = Gpu::new(&text);
+    let out = gpu.upload("out", &[0u32; 80]);
+    let options = Options {
+        check_device_races: true,
+        ..Options::default()
+    };
+    gpu.launch_with("k", ONE, [64, 1, 1], 0, &[Write(&out)], &options)
+}
+
+#[test]
+fn races_on_device_memory_name_both_threads() {
+    let fault = run_on_device_memory("st.global.u32 [own], t;\nld.global.u32 v, [own+4];").unwrap_err();
+    assert_eq!(fault.thread, [0, 0, 0]);
+    let message = "load of 4 bytes at offset 4 of `argument 0` races with a store by thread (1, 0, 0), PTX line 10: no \
+                   barrier is between them";
+    assert!(fault.to_string().ends_with(message), "{fault}");
+    for right in [
+        "st.global.u32 [own], t; bar.sync 0; ld.global.u32 v, [own+4];",
+        "red.global.add.u32 [data], 1;",
+        "st.global.u32 [data], 7;",
+        "@!p bra WAIT; st.global.u32 [data+4], 5; st.volatile.global.u32 [data], 1; bra DONE;
+         WAIT: ld.volatile.global.u32 v, [data]; setp.eq.u32 p, v, 0; @p bra WAIT; ld.global.u32 v, [data+4]; DONE:",
+    ] {
+        run_on_device_memory(right).unwrap_or_else(|fault| panic!("{right}: {fault}"));
+    }
+}
+
+#[test]
+fn a_thread_is_among_the_members_that_it_names() {
+    let fault = run_on_device_memory("shfl.sync.idx.b32 v, t, 0, 31, 0xFF;").unwrap_err();
+    let message = "divergent barrier: lane 8 takes part in an operation of the warp whose mask 0xff leaves it out";
+    assert!(fault.to_string().ends_with(message), "{fault}");
+    run_on_device_memory("setp.ge.u32 p, t, 8; @p bra OUT; shfl.sync.idx.b32 v, t, 0, 31, 0xFF; OUT:").unwrap();
+}
+
 #[test]
 fn one_barrier_a_round_is_too_few() {
     let gpu = gpu();
@@ -182,7 +233,7 @@ fn one_barrier_a_round_is_too_few() {
         };
         rounds(1).unwrap();
         let fault = rounds(0).unwrap_err();
-        assert!(matches!(fault.kind, FaultKind::SharedRace { .. }), "{fault}");
+        assert!(matches!(fault.kind, FaultKind::Race { .. }), "{fault}");
     }
 }
 
@@ -195,7 +246,7 @@ fn atomics_and_locks_do_not_race() {
             let arguments = [Write(&out), value(how)];
             gpu.launch_with("counter", ONE, [threads, 1, 1], 0, &arguments, &all_checks())
         };
-        assert!(matches!(counter(0).unwrap_err().kind, FaultKind::SharedRace { .. }));
+        assert!(matches!(counter(0).unwrap_err().kind, FaultKind::Race { .. }));
         for how in [1, 2, 3] {
             counter(how).unwrap();
             assert_eq!(download::<u32>(&out), [threads]);
@@ -306,7 +357,7 @@ fn waiting_for_a_block_that_never_starts_ends() {
     assert!(
         fault
             .to_string()
-            .ends_with("more than 100000 warp instructions; does it wait for a block that has not started?")
+            .ends_with("more than 100000 warp instructions, its limit: does a loop never end, or wait for a block that has not started?")
     );
 }
 

@@ -203,7 +203,7 @@ fn races_and_uninitialised_reads_between_blocks_are_found() {
     assert!(
         matches!(
             fault.kind,
-            FaultKind::SharedRace {
+            FaultKind::Race {
                 other_block: Some(_),
                 ..
             }

@@ -49,6 +49,26 @@ fn check(text: &str, name: &str, pointers: &str, expected: &str) -> KernelSummar
     summary
 }
 
+/// Triton writes this where a branch chooses between two pointers.
+#[test]
+fn a_branch_may_choose_the_parameter() {
+    let text = ".version 8.4 .target sm_90 .address_size 64
+        .visible .entry k(.param .u64 a, .param .u64 b, .param .u64 out, .param .u32 flag) {
+            .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<3>;
+            ld.param.u32 %r1, [flag];
+            setp.eq.s32 %p1, %r1, 0;
+            mov.b32 %r3, a;
+            @%p1 bra L;
+            mov.b32 %r3, b;
+        L:  ld.param.u64 %rd1, [%r3];
+            ld.global.u32 %r4, [%rd1];
+            ld.param.u64 %rd2, [out];
+            st.global.u32 [%rd2], %r4;
+            ret;
+        }";
+    check(text, "k", "***.", "r r w -");
+}
+
 #[test]
 fn every_access_is_put_down_to_its_parameter() {
     for text in POINTERS {

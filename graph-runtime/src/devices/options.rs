@@ -29,11 +29,12 @@ use std::time::Duration;
 pub struct EmulatorOptions {
     /// The most instructions that the warps of a block may execute, together; a launch that exceeds it ends with a
     /// fault. It ends a block that waits for a later block: blocks start in order, and only `threads` of them run at a
-    /// time. `None` is no limit. The default is 2^33, some minutes of one processor.
+    /// time. `None` is no limit. The default is 2^29, less than 10 seconds of one processor if the emulator is
+    /// compiled with optimization.
     pub step_limit: Option<u64>,
     /// The most iterations of all `while` nodes in one launch of a graph, together; a launch that exceeds it ends with
-    /// a fault. (On a GPU nothing ends a `while` whose condition stays set.) `None` is no limit. The default is 2^24,
-    /// some minutes if the bodies are small.
+    /// a fault. (On a GPU nothing ends a `while` whose condition stays set.) `None` is no limit. The default is 2^20,
+    /// some seconds if the bodies are small.
     pub iteration_limit: Option<u64>,
     /// The number of host threads that run the blocks of a kernel. `None`: the threads of rayon's current pool, by
     /// default one for each processor.
@@ -48,6 +49,9 @@ pub struct EmulatorOptions {
     /// there is no barrier in between. Two accesses do not race if both are atomic or `volatile`, if one is atomic and
     /// the other a load, or if both store the same value. Atomic accesses order others as locks do.
     pub check_shared_races: bool,
+    /// Whether to find races of two threads of a block in device memory, in the same way. Atomic and `volatile` loads of
+    /// device memory order all accesses before them. Races of threads of different blocks are not found.
+    pub check_device_races: bool,
     /// Whether to find races between nodes: two nodes touch the same bytes, one of them writes, and the graph does not
     /// order them. `build` rules this out for memory that nodes name; this also finds memory that kernels reach by
     /// pointers stored in memory.
@@ -57,12 +61,13 @@ pub struct EmulatorOptions {
 impl Default for EmulatorOptions {
     fn default() -> Self {
         Self {
-            step_limit: Some(1 << 33),
-            iteration_limit: Some(1 << 24),
+            step_limit: Some(1 << 29),
+            iteration_limit: Some(1 << 20),
             threads: None,
             seed: None,
             check_uninitialized: false,
             check_shared_races: false,
+            check_device_races: false,
             check_unordered: false,
         }
     }

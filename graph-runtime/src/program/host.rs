@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, TryLockError};
 use std::thread::{self, ThreadId};
 
 /// Seals the traits of borrowed memory: the references that a host function gets are sound only because these are the
@@ -191,7 +191,8 @@ type Function = Box<dyn FnMut(&[(NonNull<u8>, usize)]) + Send>;
 ///
 /// The mutex is contended only by graphs of one definition, which share the function: CUDA runs the launches of a graph
 /// one after the other, and each node once in a launch. With it, soundness does not depend on CUDA: the function is
-/// never entered twice at the same time.
+/// never entered twice at the same time. A thread that runs a host function does not wait for the mutex, so whoever holds
+/// it gets done: fact 5 of [`Uses`](crate::in_flight::uses::Uses).
 pub(crate) struct HostCall {
     /// The memory that it borrows, in order.
     pub(crate) declared: Vec<(Part, Mode)>,
@@ -236,7 +237,19 @@ impl HostCall {
                 "it was called while it was running, by a launch of another graph of its definition".to_owned(),
             );
         }
-        let mut function = self.function.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut function = match self.function.try_lock() {
+            Ok(function) => function,
+            Err(TryLockError::Poisoned(function)) => function.into_inner(),
+            // Two functions whose launches call each other's would wait for ever: fact 5 of `Uses`.
+            Err(TryLockError::WouldBlock) if is_running() => {
+                return Err(
+                    "it is running on another thread, in a launch of another graph of its definition, and a host function \
+                     does not wait for another one"
+                        .to_owned(),
+                );
+            }
+            Err(TryLockError::WouldBlock) => self.function.lock().unwrap_or_else(PoisonError::into_inner),
+        };
         let _running = Running::enter();
         // A panic can leave only the function's own state half-done, as in a thread that panics: plain data, and the
         // values that it captured.

@@ -370,7 +370,7 @@ fn endless_waits_end() {
     );
     assert!(
         message.ends_with(
-            "the block executed more than 50000 warp instructions; does it wait for a block that has not started?"
+            "the block executed more than 50000 warp instructions, its limit: does a loop never end, or wait for a block that has not started?"
         ),
         "{message}"
     );

@@ -8,7 +8,10 @@ use graph_runtime::{
 };
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread;
+use std::time::Duration;
 
 cuda_graph! {
     /// `output = by + factor` in each element, and the number of launches.
@@ -150,6 +153,63 @@ fn a_closure_is_not_entered_by_itself() -> Result<()> {
         "graph `Self`, node `call`: the host function panicked: it was called while it was running, by a launch of another \
          graph of its definition"
     );
+    Ok(())
+}
+
+/// On the emulator, a host function may launch graphs. Two functions that launch graphs with each other's function at
+/// the same time would wait for each other for ever.
+#[test]
+fn functions_that_launch_each_other_do_not_wait_in_a_circle() -> Result<()> {
+    type Inner = Arc<Mutex<Option<Graph>>>;
+    /// A graph whose function meets another one, and launches `inner`; and a second graph of its definition.
+    fn pair(device: &Device, meeting: &Arc<Barrier>, inner: &Inner) -> Result<(Graph, Graph)> {
+        let mut builder = GraphBuilder::new(device, "Circle");
+        let mut value = builder.host::<u32>("value");
+        let (meeting, inner) = (Arc::clone(meeting), Arc::clone(inner));
+        let mut has_met = false;
+        builder.call("call", (&mut value,), move |(value,)| {
+            *value += 1;
+            if let Ok(mut inner) = inner.try_lock()
+                && let Some(inner) = inner.as_mut().filter(|_| !has_met)
+            {
+                has_met = true;
+                meeting.wait();
+                let _ = inner.launch();
+            }
+        });
+        let mut definition = builder.define()?;
+        Ok((
+            definition.instantiate(InstantiateOptions::default())?,
+            definition.build()?,
+        ))
+    }
+    let device = Device::emulator();
+    let meeting = Arc::new(Barrier::new(2));
+    let (of_first, of_second) = (Inner::default(), Inner::default());
+    let (first, another_first) = pair(&device, &meeting, &of_first)?;
+    let (second, another_second) = pair(&device, &meeting, &of_second)?;
+    *of_first.lock().expect("nobody panics") = Some(another_second);
+    *of_second.lock().expect("nobody panics") = Some(another_first);
+    let (done, ended) = channel();
+    for mut graph in [first, second] {
+        let done = done.clone();
+        thread::spawn(move || done.send(graph.launch().and_then(|()| graph.synchronize())));
+    }
+    for _ in 0..2 {
+        ended
+            .recv_timeout(Duration::from_secs(20))
+            .expect("both launches end")?;
+    }
+    let inner = [of_first, of_second].map(|inner| inner.lock().expect("nobody panics").take().expect("it is there"));
+    let refused = inner.iter().filter_map(|graph| graph.synchronize().err());
+    let refused: Vec<String> = refused.map(|error| error.to_string()).collect();
+    assert!(!refused.is_empty());
+    for error in refused {
+        assert!(
+            error.contains("node `call`: the host function panicked: it is running on another thread"),
+            "{error}"
+        );
+    }
     Ok(())
 }
 

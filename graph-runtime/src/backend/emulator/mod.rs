@@ -363,6 +363,7 @@ impl EmulatorExecutable {
             cluster: kernel.cluster(),
             check_uninitialized: self.options.check_uninitialized,
             check_shared_races: self.options.check_shared_races,
+            check_device_races: self.options.check_device_races,
             record_footprint: self.options.check_unordered,
             unordered: unordered.collect(),
             printer: self.printer.clone(),
