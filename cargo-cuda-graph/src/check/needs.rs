@@ -1,6 +1,6 @@
 //! What a launch of a kernel needs besides its grid and its block.
 
-use graph_ptx::ast::{Base, Function, Module, Operand, Space, Variable};
+use graph_ptx::ast::{Base, Function, Module, Operand, Space, Variable, each_leaf};
 
 /// The needs of a kernel, and of the functions that it calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,16 +33,13 @@ impl Needs {
     /// Adds the needs of one function, and returns the names that it mentions.
     fn add<'m>(&mut self, function: &'m Function, module: &'m Module) -> Vec<&'m str> {
         let mut names = Vec::new();
-        let Some(body) = &function.body else { return names };
-        let mut operands: Vec<&Operand> = body.instructions.iter().flat_map(|one| &one.operands).collect();
-        while let Some(operand) = operands.pop() {
-            match operand {
+        let Some(body) = function.code() else { return names };
+        for instruction in &body.instructions {
+            each_leaf(&instruction.operands, &mut |operand| match operand {
                 Operand::Symbol(name, _) | Operand::Address(Base::Symbol(name), _) => names.push(name.as_str()),
                 Operand::Special(name) => self.cooperative |= name == "%envreg1" || name == "%envreg2",
-                Operand::Vector(parts) => operands.extend(parts),
-                Operand::Pair(first, second) => operands.extend([&**first, &**second]),
                 _ => {}
-            }
+            });
         }
         let is_dynamic = |variable: &&Variable| variable.space == Space::Shared && variable.external;
         let mut dynamic = module.variables.iter().chain(&body.variables).filter(is_dynamic);
