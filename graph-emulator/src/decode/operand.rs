@@ -302,8 +302,8 @@ pub(super) fn no_more(operands: &[Operand], count: usize) -> Result<()> {
     }
 }
 
-/// The bits of a literal as a value of a type. As for `ptxas`, integers go with integer types and with `.b16` to `.b64`,
-/// `0f3F800000` with types of 32 bits that are no integers, and with `.f64`, which it fills as it is.
+/// The bits of a literal as a value of a type. As for `ptxas`, integers go with integer types and with `.b16` to
+/// `.b64`, `0f3F800000` with types of 32 bits that are no integers, and with `.f64`, which it fills as it is.
 fn literal(operand: &Operand, ty: Type) -> Result<u64> {
     let is_float = float_type(ty).is_some();
     match (operand, ty) {

@@ -35,8 +35,8 @@ pub struct Options {
     /// race.
     pub check_shared_races: bool,
     /// Whether it is a fault if two threads of a block race on device memory, as for
-    /// [`check_shared_races`](Self::check_shared_races). Atomic and `volatile` loads of device memory order all accesses
-    /// before them, so some races are missed. Memory of `malloc` is not checked.
+    /// [`check_shared_races`](Self::check_shared_races). Atomic and `volatile` loads of device memory order all
+    /// accesses before them, so some races are missed. Memory of `malloc` is not checked.
     pub check_device_races: bool,
     /// Whether the launch fills in [`Report::footprint`](crate::Report::footprint).
     pub record_footprint: bool,

@@ -27,8 +27,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The code of a function, or the first mistake in it. The text after the function can be read in either case, unless
-    /// the braces do not match.
+    /// The code of a function, or the first mistake in it. In either case, the text after the function can be read,
+    /// unless the braces do not match.
     fn parse_code(&mut self, function: &Function) -> Result<Result<Body>> {
         let start = (self.lexer.clone(), self.token);
         let variables = self.module.variables.len();

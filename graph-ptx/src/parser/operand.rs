@@ -6,7 +6,8 @@ use crate::ast::{Base, Instruction, Operand, Reg, Type, components};
 use crate::lexer::Kind;
 
 impl<'a> Parser<'a> {
-    /// Parses the operands up to `;`. Sums, `%r1+8`, become instructions of the body. Only in a call, `(a, b)` is a list.
+    /// Parses the operands up to `;`. Sums, `%r1+8`, become instructions of the body. `(a, b)` is a list only in a
+    /// `call`.
     pub(super) fn parse_operands(&mut self, names: &mut Names<'a>, call: bool, line: u32) -> Result<Vec<Operand>> {
         let mut operands = Vec::new();
         let mut labels = Vec::new();
