@@ -31,8 +31,8 @@ fn every_code_has_its_entry() {
     }
 }
 
-/// An example of `docs/diagnostics.md` that is not compiled is a case of the code's table, and the text after it is what
-/// the table says about it.
+/// An example of `docs/diagnostics.md` that is not compiled is a case of the code's table, and the text after it is
+/// what the table says about it.
 #[test]
 fn the_page_of_diagnostics_quotes_the_cases() {
     let page = read("docs/diagnostics.md");

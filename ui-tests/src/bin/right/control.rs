@@ -325,7 +325,8 @@ pub mod child_bindings {
 }
 
 pub mod host_functions {
-    //! Host functions and events: captured build arguments, generics, every kind of expression, names that patterns shadow.
+    //! Host functions and events: captured build arguments, generics, every kind of expression, names that patterns
+    //! shadow.
     use graph_runtime::{Element, Event, cuda_graph};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -363,8 +364,8 @@ pub mod host_functions {
 }
 
 pub mod library_calls {
-    //! Captured calls and raw nodes: every ending of a closure, generics, several parts of one resource, safe and unsafe
-    //! bodies. rustc warns of nothing, braces around one expression included.
+    //! Captured calls and raw nodes: every ending of a closure, generics, several parts of one resource, safe and
+    //! unsafe bodies. rustc warns of nothing, braces around one expression included.
     #![deny(warnings)]
     use graph_runtime::cudarc::driver::sys::{CUgraph, CUgraphNode, CUresult, CUstream, cuGraphAddEmptyNode};
     use graph_runtime::{BoxError, CaptureStream, Element, cuda_graph};

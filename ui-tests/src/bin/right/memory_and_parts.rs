@@ -119,7 +119,8 @@ pub mod rectangles {
 }
 
 pub mod scratch {
-    //! Scratch memory: written before it is read, in parts, by kernels that load nothing, in bodies and in generic graphs.
+    //! Scratch memory: written before it is read, in parts, by kernels that load nothing, in bodies and in generic
+    //! graphs.
     #![deny(warnings)]
     use graph_runtime::cuda_graph;
     use ui_tests::{read, scaled, write};
@@ -282,7 +283,8 @@ pub mod names_of_lengths {
 }
 
 pub mod large_ranges {
-    //! Large ranges cost no more than small ones: the 400 million iterations of `d` are not listed. `build` checks them.
+    //! Large ranges cost no more than small ones: the 400 million iterations of `d` are not listed. `build` checks
+    //! them.
     use graph_runtime::cuda_graph;
 
     cuda_graph! {
