@@ -4,11 +4,11 @@
 //! calls `GraphBuilder` once for each node, accessors, and compile-time assertions about values that only rustc knows.
 
 mod expression;
-mod intact;
+mod still_compiled;
 mod build;
-mod offered;
-mod update;
-mod step;
+mod child_interface;
+mod setters;
+mod build_steps;
 mod resource;
 mod operands;
 mod plan;
@@ -18,10 +18,10 @@ mod node;
 mod symbol;
 mod child;
 mod library;
-mod closure;
-mod chosen;
+mod host_call;
+mod chosen_part;
 mod rectangle;
-mod attribute;
+mod node_attributes;
 mod atomic;
 mod extent;
 mod handle;
@@ -87,11 +87,17 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
         items: assertions,
         generic,
     } = node::assertions(graph, outcome);
-    let (build, groups) = (build::build(graph, outcome, &generic), step::group_functions(graph));
-    let (updates, offered) = (update::updates(graph), offered::offered(graph, Bodies::Real, &generic));
+    let (build, groups) = (
+        build::build(graph, outcome, &generic),
+        build_steps::group_functions(graph),
+    );
+    let (updates, offered) = (
+        setters::updates(graph),
+        child_interface::offered(graph, Bodies::Real, &generic),
+    );
     let implementation = interface::implementation(graph, quote!(#params #plan #build #offered #groups #updates));
-    let (bound, kernels) = (offered::bound(graph), alias::kernels_aliased(graph));
-    let param_graph = update::param_graph(graph);
+    let (bound, kernels) = (child_interface::bound(graph), alias::kernels_aliased(graph));
+    let param_graph = setters::param_graph(graph);
     let edges = programmatic::assertions(graph, outcome);
     let warnings = atomic::warnings(graph, outcome);
     Expansion {
@@ -106,9 +112,12 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
 /// errors.
 pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
     let (methods, stubs) = (methods(graph, Bodies::Stub), stub_methods(graph));
-    let (kernels, statements) = (alias::kernels_aliased(graph), intact::functions(graph, report));
-    let offered = interface::implementation(graph, offered::offered(graph, Bodies::Stub, &TokenStream::new()));
-    let bound = offered::bound(graph);
+    let (kernels, statements) = (alias::kernels_aliased(graph), still_compiled::functions(graph, report));
+    let offered = interface::implementation(
+        graph,
+        child_interface::offered(graph, Bodies::Stub, &TokenStream::new()),
+    );
+    let bound = child_interface::bound(graph);
     Expansion {
         seen: TokenStream::new(),
         compiled: quote!(#kernels #statements #bound #offered),

@@ -6,8 +6,8 @@
 
 use super::argument;
 use super::argument::{names, parameters};
+use super::child_interface;
 use super::names::hidden;
-use super::offered;
 use super::promise;
 use super::scratch;
 use crate::graph::ast::BuildArgument;
@@ -44,7 +44,7 @@ pub(super) fn build(graph: &Graph<'_>, outcome: &Outcome, asserted: &TokenStream
     let (name, arguments, names) = (graph.item.name.to_string(), parameters(graph), names(graph));
     let (device, builder, bound) = (hidden("device"), hidden("builder"), hidden("bound"));
     // The assertions are mentioned here, too, so that a failure names the user's call of `build`.
-    let assert = offered::assert(graph, asserted);
+    let assert = child_interface::assert(graph, asserted);
     let (arena, values) = (
         scratch::places(graph, outcome, &builder),
         argument::bound(graph, &builder, &bound),

@@ -8,14 +8,14 @@ mod definition;
 
 use super::alias::{child_type, children_aliased, kernels_aliased};
 use super::atomic;
-use super::intact;
+use super::build_steps;
 use super::interface::Bodies;
 use super::names::{hidden, loaded_name, local, nodes_name};
 use super::node::{Assertions, apply, assertions};
 use super::programmatic;
 use super::resource;
 use super::resource::initial;
-use super::step;
+use super::still_compiled;
 use super::types::{changes, children};
 use crate::graph::ast::{Form, Resource, ResourceKind};
 use crate::graph::editor;
@@ -39,7 +39,7 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
     let resources = resources(graph, &quote!(&mut #builder));
     let (initial, changing) = (initial(graph), changing(graph));
     let (nodes, edges) = (
-        step::nodes(graph, &quote!(&mut #builder)),
+        build_steps::nodes(graph, &quote!(&mut #builder)),
         programmatic::edges(graph, &quote!(&mut #builder)),
     );
     let orders = programmatic::assertions(graph, outcome);
@@ -73,7 +73,7 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
 /// right type.
 pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> TokenStream {
     let builder = hidden("builder");
-    let nodes = intact::nodes(graph, report, &builder.to_token_stream());
+    let nodes = still_compiled::nodes(graph, report, &builder.to_token_stream());
     value(graph, &builder, &report.tokens(), &nodes)
 }
 

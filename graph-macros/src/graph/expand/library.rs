@@ -1,7 +1,7 @@
 //! `capture` and `raw` nodes: closures that call libraries or CUDA, and get addresses of memory under the memory's
 //! names.
 
-use super::closure::clones;
+use super::host_call::clones;
 use super::part::borrow;
 use crate::graph::ast::{Argument, Capture, Node, Raw};
 use crate::graph::resolve::Graph;

@@ -2,14 +2,14 @@
 
 use super::alias::{allowed, has_generic_kernels, kernel, kernel_at, own_kernel};
 use super::atomic;
-use super::attribute;
 use super::child;
-use super::chosen::{Chosen, is_chosen};
-use super::closure;
+use super::chosen_part::{Chosen, is_chosen};
 use super::extent;
+use super::host_call;
 use super::interface::Bodies;
 use super::library;
 use super::names::{loaded_name, local};
+use super::node_attributes;
 use super::part::{borrow, borrow_on_device, bounds_assertions, buffer, generic, inner, on_device, spanned_call};
 use super::rectangle::{columns, memset};
 use super::symbol;
@@ -52,11 +52,11 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
         Action::If(_) => conditional(graph, node, builder, "begin_if"),
         Action::While(_) => conditional(graph, node, builder, "begin_while"),
         Action::Switch(_) => conditional(graph, node, builder, "begin_switch"),
-        Action::Call(call) => closure::call(graph, node, call, builder),
+        Action::Call(call) => host_call::call(graph, node, call, builder),
         Action::Capture(capture) => library::capture(graph, node, capture, builder),
         Action::Raw(raw) => library::raw(graph, node, raw, builder),
-        Action::Record(event) => closure::event(graph, node, event, builder, "record"),
-        Action::Wait(event) => closure::event(graph, node, event, builder, "wait"),
+        Action::Record(event) => host_call::event(graph, node, event, builder, "record"),
+        Action::Wait(event) => host_call::event(graph, node, event, builder, "wait"),
         Action::Graph(child) => child::add(graph, node, child, builder),
         Action::Join => quote_spanned!(span=> let _ = __g::GraphBuilder::join(#builder, #name);),
     }
@@ -134,7 +134,7 @@ fn dimensions(graph: &Graph<'_>, node: &Node, launch: &Launch) -> TokenStream {
         Some(shared) => quote_spanned!(span=> __g::Launch::shared(#dimensions, #shared)),
         None => dimensions,
     };
-    attribute::launched(node, dimensions, passed)
+    node_attributes::launched(node, dimensions, passed)
 }
 
 /// The function value that a node launches, as an expression of type `CudaFunction`.

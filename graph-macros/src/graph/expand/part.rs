@@ -97,7 +97,11 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenSt
     if place.parts.is_empty() {
         // A block copies the place. (`Place::whole` would do so, too, but rustc takes long for a generic call, and for
         // each mention of an array type.)
-        return if mutable { quote_spanned!(span=> { #name }) } else { name.to_token_stream() };
+        return if mutable {
+            quote_spanned!(span=> { #name })
+        } else {
+            name.to_token_stream()
+        };
     }
     let mut selected = name.to_token_stream();
     for (dimension, part) in place.parts.iter().enumerate() {

@@ -4,6 +4,7 @@
 use super::alias::child_path;
 use super::argument::kept;
 use super::atomic;
+use super::build_steps;
 use super::child;
 use super::interface::Bodies;
 use super::names::{hidden, local};
@@ -11,10 +12,9 @@ use super::operands::resources_of;
 use super::programmatic;
 use super::resource;
 use super::scratch;
+use super::setters::update_calls;
 use super::shape::Shape;
-use super::step;
 use super::types::{arguments, generics, marker, place_type};
-use super::update::update_calls;
 use super::visibility::visibility;
 use crate::graph::ast::{Attributes, Param, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value, params};
@@ -364,7 +364,7 @@ fn declare(
         let bound = bindable.then(|| bound.clone());
         resource::declare(graph, resource, &target, bound.as_ref())
     });
-    let (nodes, edges) = (step::nodes(graph, &target), programmatic::edges(graph, &builder));
+    let (nodes, edges) = (build_steps::nodes(graph, &target), programmatic::edges(graph, &builder));
     let fields = graph.resources.iter().map(|resource| {
         let (field, place) = (&resource.name, local(&resource.name));
         quote!(#field: #place,)

@@ -1,8 +1,8 @@
 //! The steps of `build`, divided into functions that are not too long for rustc.
 
-use super::attribute;
 use super::names::{Source, copy, hidden, nodes_name};
 use super::node::{add, loaded};
+use super::node_attributes;
 use super::operands;
 use super::operands::{Operands, function_of, operands, operands_of, scalars_of};
 use crate::graph::ast::Statement;
@@ -81,7 +81,7 @@ impl<'g, 'a> Steps<'g, 'a> {
         match step {
             Step::Node(index) => {
                 let added = add_or_apply(self.graph, *index, builder);
-                attribute::around(self.graph.nodes[*index], &added, builder)
+                node_attributes::around(self.graph.nodes[*index], &added, builder)
             }
             Step::Begin => quote!(__p::Declare::begin_body(#builder);),
             Step::End => quote!(__p::Declare::end_body(#builder);),
