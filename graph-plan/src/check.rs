@@ -12,7 +12,8 @@ mod iteration_cycle;
 mod programmatic;
 mod edge;
 mod body;
-mod access;
+mod alias;
+mod memory;
 mod advice;
 
 use crate::{Diagnostic, Draft, Edge, Nest, Order};
@@ -52,6 +53,8 @@ impl Outcome {
 
 /// Checks every rule that needs no types: edges, cycles, memory kinds, aliasing, bodies, races and scratch memory.
 ///
+/// Accesses that `check/memory.rs` does not allow touch nothing in the other rules.
+///
 /// Nodes marked [`broken`](crate::Node::broken) and whatever comes after them take no part in the race rule: their
 /// order is not what the author meant.
 pub fn check(draft: &Draft) -> Outcome {
@@ -74,8 +77,9 @@ pub fn check_errors(draft: &Draft) -> Outcome {
     let mut errors = Vec::new();
     let mut broken: Vec<bool> = draft.nodes.iter().map(|node| node.broken).collect();
     let usable = edge::usable_edges(draft, &mut errors, &mut broken);
-    access::wrong_memory(draft, &mut errors);
-    access::aliased_arguments(draft, &mut errors);
+    let right = memory::wrong_memory(draft, &mut errors);
+    let draft = &*right;
+    alias::aliased_arguments(draft, &mut errors);
     body::forbidden_nodes(draft, &mut errors);
     body::endless_whiles(draft, &mut errors);
     programmatic::other_nodes(draft, &usable, &mut errors);
@@ -166,7 +170,7 @@ fn redundant(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Code, Mode, NodeKind, Region, Role, Space, Subject};
+    use crate::{Code, Memory, Mode, NodeKind, Region, Role, Subject};
 
     fn codes(outcome: &Outcome) -> Vec<Code> {
         outcome
@@ -186,7 +190,7 @@ mod tests {
     #[test]
     fn a_race_reads_as_the_design_says() {
         let mut draft = Draft::new("Test");
-        let data = draft.resource("data", Space::Device);
+        let data = draft.resource("data", Memory::Device);
         kernels(&mut draft, &["scale", "sum"]);
         let write = draft.access(0, data, Region::Whole, Mode::ReadWrite);
         let read = draft.access(1, data, Region::Whole, Mode::Read);
@@ -221,7 +225,7 @@ mod tests {
     fn two(first: (Region, Mode), second: (Region, Mode)) -> Draft {
         let mut draft = Draft::new("Test");
         draft.is_text = true;
-        draft.resource("a", Space::Device);
+        draft.resource("a", Memory::Device);
         kernels(&mut draft, &["x", "y"]);
         draft.access(0, 0, first.0, first.1);
         draft.access(1, 0, second.0, second.1);
@@ -296,7 +300,7 @@ mod tests {
     #[test]
     fn a_cycle_is_spelled_out_once_and_hides_no_other_mistake() {
         let mut draft = Draft::new("Test");
-        let data = draft.resource("data", Space::Device);
+        let data = draft.resource("data", Memory::Device);
         kernels(&mut draft, &["a", "b", "c", "d", "e"]);
         draft.edge(1, 0);
         draft.edge(2, 1);
@@ -342,8 +346,8 @@ mod tests {
     #[test]
     fn aliases_and_host_memory_are_found_by_argument() {
         let mut draft = Draft::new("Test");
-        let host = draft.resource("input", Space::Host);
-        let data = draft.resource("data", Space::Device);
+        let host = draft.resource("input", Memory::Host);
+        let data = draft.resource("data", Memory::Device);
         kernels(&mut draft, &["a"]);
         draft.access(0, host, Region::Whole, Mode::Read);
         draft.access(0, data, Region::span(0, 4), Mode::Read);
@@ -363,7 +367,7 @@ mod tests {
     #[test]
     fn warnings_come_only_with_a_right_graph() {
         let mut draft = Draft::new("Test");
-        let unused = draft.resource("unused", Space::Device);
+        let unused = draft.resource("unused", Memory::Device);
         kernels(&mut draft, &["a", "b", "c"]);
         draft.edge(0, 1);
         draft.edge(1, 2);
@@ -390,7 +394,7 @@ mod tests {
     #[test]
     fn what_follows_a_broken_node_is_not_a_race() {
         let mut draft = Draft::new("Test");
-        let data = draft.resource("data", Space::Device);
+        let data = draft.resource("data", Memory::Device);
         kernels(&mut draft, &["a", "b", "c"]);
         draft.nodes[1].broken = true;
         draft.edge(1, 2);
@@ -403,8 +407,8 @@ mod tests {
     fn choice() -> (Draft, usize) {
         let mut draft = Draft::new("Test");
         let (flag, data) = (
-            draft.resource("flag", Space::Device),
-            draft.resource("data", Space::Device),
+            draft.resource("flag", Memory::Device),
+            draft.resource("data", Memory::Device),
         );
         let choice = draft.node("choice", NodeKind::If);
         draft.access(choice, flag, Region::Whole, Mode::Read);
@@ -490,7 +494,7 @@ mod tests {
     #[test]
     fn a_while_must_write_its_condition() {
         let mut draft = Draft::new("Test");
-        let flag = draft.resource("flag", Space::Device);
+        let flag = draft.resource("flag", Memory::Device);
         let set = draft.node("set", NodeKind::Memset);
         draft.access(set, flag, Region::Whole, Mode::Write);
         let repeat = draft.node("repeat", NodeKind::While);
@@ -511,7 +515,7 @@ mod tests {
     #[test]
     fn a_disabled_node_ends_no_while() {
         let mut draft = Draft::new("Test");
-        let flag = draft.resource("flag", Space::Device);
+        let flag = draft.resource("flag", Memory::Device);
         let repeat = draft.node("repeat", NodeKind::While);
         draft.access(repeat, flag, Region::Whole, Mode::Read);
         let body = draft.body(repeat, Role::While);

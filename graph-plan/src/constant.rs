@@ -3,7 +3,7 @@
 
 use crate::parallel::concurrent;
 use crate::text::same;
-use crate::{Code, Diagnostic, Draft, KernelCode, Nest, NodeKind, Subject, Text};
+use crate::{Draft, KernelCode, Nest, Text};
 use std::collections::HashSet;
 
 /// A variable of a module, as its PTX declares it.
@@ -235,36 +235,6 @@ const fn list(text: Text, variables: &[ModuleVariable<'_>]) -> Text {
     text.str(if variables.len() > MAX_SHOWN { ", .." } else { "" })
 }
 
-/// The mistake of a node that is given a variable of a module and neither copies nor sets it. CUDA's address of a
-/// variable is for calls from the host only ("cudaGetSymbolAddress"): kernels name the variable.
-pub fn misused_constant(draft: &Draft, node: usize, resource: usize) -> Option<Diagnostic> {
-    let (node, declared) = (&draft.nodes[node], &draft.resources[resource]);
-    let name = &declared.name;
-    let help = match node.kind {
-        NodeKind::Memcpy | NodeKind::Memset => return None,
-        NodeKind::Kernel => {
-            format!("remove the argument: kernels read and write `{name}` by the name that it has in CUDA")
-        }
-        NodeKind::Call => format!("copy it to `host` memory first: `memcpy copy = {name} -> ..;`"),
-        NodeKind::Graph
-        | NodeKind::Capture
-        | NodeKind::Raw
-        | NodeKind::Join
-        | NodeKind::Record
-        | NodeKind::Wait
-        | NodeKind::If
-        | NodeKind::While
-        | NodeKind::Switch => format!("copy it to `device` memory first: `memcpy copy = {name} -> ..;`"),
-    };
-    declared.constant.then(|| {
-        let node = &node.name;
-        let message = format!("`{name}` is a variable of a module, which node `{node}` cannot take");
-        Diagnostic::new(Code::WrongMemory, Subject::Resource(resource), message)
-            .note("only copies and memsets take its address")
-            .help(help)
-    })
-}
-
 /// An access of a node to a variable that a graph declares as memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstantAccess {
@@ -303,7 +273,7 @@ pub fn unordered_accesses(
 mod tests {
     use super::*;
     use crate::GridDependency;
-    use crate::{Mode, check};
+    use crate::{Code, Diagnostic, Mode, NodeKind, Subject, check};
 
     const TABLE: Constant<'_> = Constant {
         name: "t",

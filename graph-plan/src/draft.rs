@@ -4,13 +4,44 @@ use crate::{Region, Variable};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The memory that a resource is in.
+/// The side that memory is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
     /// Page-locked host memory.
     Host,
     /// Device memory.
     Device,
+}
+
+/// The kind of a resource's memory. `check/memory.rs` has the rules of each kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Memory {
+    /// Page-locked host memory.
+    Host,
+    /// Device memory.
+    Device,
+    /// Device memory whose contents last at most one launch, so that it may share addresses with resources that never
+    /// live at the same time.
+    Scratch,
+    /// Host memory that kernels and the host access while the graph runs.
+    Mapped,
+    /// A CUDA array: device memory that has no address, of which only the GPU knows how it lies.
+    Array,
+    /// A variable of the kernels' module that the author declares as memory.
+    Constant,
+    /// A module-scope variable of kernels, which no author declares.
+    Variable,
+}
+
+impl Memory {
+    /// The side that nodes take the memory from. Kernels take mapped memory, so it counts as device memory.
+    pub const fn space(self) -> Space {
+        match self {
+            Memory::Host => Space::Host,
+            Memory::Device | Memory::Scratch | Memory::Mapped => Space::Device,
+            Memory::Array | Memory::Constant | Memory::Variable => Space::Device,
+        }
+    }
 }
 
 /// The kind of a node.
@@ -167,20 +198,11 @@ impl Mode {
 pub struct Resource {
     /// Its name.
     pub name: Cow<'static, str>,
-    /// The memory that it is in.
-    pub space: Space,
-    /// Whether it is a module-scope variable of kernels, which no author declares.
-    pub implicit: bool,
-    /// Whether it is a variable of the kernels' module that the author declares as memory.
-    pub constant: bool,
-    /// Whether its contents last at most one launch, so that it may share addresses with resources that never live at
-    /// the same time.
-    pub scratch: bool,
-    /// Whether it is host memory that kernels and the host access while the graph runs. Its space is that of device
-    /// memory, since kernels take it.
-    pub mapped: bool,
-    /// Whether it is a CUDA array: device memory that has no address, of which only the GPU knows how it lies.
-    pub array: bool,
+    /// The kind of its memory.
+    pub memory: Memory,
+    /// Its length in the units of regions: elements of the outermost dimension (the macro) or bytes (the builder). If
+    /// the length is not known, `None`.
+    pub extent: Option<u64>,
 }
 
 /// A node.
@@ -203,7 +225,7 @@ pub struct Node {
     /// The body it is in, as an index into [`Draft::bodies`].
     pub body: usize,
     /// The innermost loop around it in that body, as an index into [`Draft::loops`].
-    pub repeated: Option<usize>,
+    pub in_loop: Option<usize>,
 }
 
 impl Node {
@@ -296,6 +318,8 @@ pub struct Access {
     pub region: Region,
     /// The way in which the node touches it.
     pub mode: Mode,
+    /// Whether the code of the node's kernel names the memory, so that no argument passes it.
+    pub by_name: bool,
     /// The source line, if there is a source.
     pub line: Option<u32>,
 }
@@ -385,25 +409,24 @@ impl Draft {
         }
     }
 
-    /// Declares a resource and returns its index.
-    pub fn resource(&mut self, name: impl Into<Cow<'static, str>>, space: Space) -> usize {
+    /// Declares a resource of unknown length and returns its index.
+    pub fn resource(&mut self, name: impl Into<Cow<'static, str>>, memory: Memory) -> usize {
         self.resources.push(Resource {
             name: name.into(),
-            space,
-            implicit: false,
-            constant: false,
-            scratch: false,
-            mapped: false,
-            array: false,
+            memory,
+            extent: None,
         });
         self.resources.len() - 1
     }
 
-    /// Declares scratch memory and returns its index.
-    pub fn scratch(&mut self, name: impl Into<Cow<'static, str>>) -> usize {
-        let resource = self.resource(name, Space::Device);
-        self.resources[resource].scratch = true;
-        resource
+    /// Whether a resource is scratch memory.
+    pub fn is_scratch(&self, resource: usize) -> bool {
+        self.resources[resource].memory == Memory::Scratch
+    }
+
+    /// Whether a resource of the graph is of this kind.
+    pub fn has(&self, memory: Memory) -> bool {
+        self.resources.iter().any(|resource| resource.memory == memory)
     }
 
     /// Declares a node of the graph itself and returns its index.
@@ -421,7 +444,7 @@ impl Draft {
             partial: false,
             broken: false,
             body,
-            repeated: None,
+            in_loop: None,
         });
         self.nodes.len() - 1
     }
@@ -456,11 +479,11 @@ impl Draft {
     }
 
     /// Declares a `for` of any range, inside another loop or not, and returns its index.
-    pub fn repeat(&mut self, variable: impl Into<Cow<'static, str>>, parent: Option<usize>) -> usize {
+    pub fn for_loop(&mut self, variable: impl Into<Cow<'static, str>>, parent: Option<usize>) -> usize {
         self.add_loop(variable.into(), parent, false)
     }
 
-    /// Declares an `each`, as [`Draft::repeat`].
+    /// Declares an `each`, as [`Draft::for_loop`].
     pub fn each(&mut self, variable: impl Into<Cow<'static, str>>, parent: Option<usize>) -> usize {
         self.add_loop(variable.into(), parent, true)
     }
@@ -501,6 +524,7 @@ impl Draft {
             resource,
             region,
             mode,
+            by_name: false,
             line: None,
         });
         self.accesses.len() - 1
@@ -558,7 +582,7 @@ impl Draft {
         let outside = self.bodies[self.nodes[node].body]
             .node
             .and_then(|owner| self.loop_around(owner));
-        let inner = self.loops_around(self.nodes[node].repeated);
+        let inner = self.loops_around(self.nodes[node].in_loop);
         let mut found: Vec<usize> = inner.take_while(|&inner| Some(inner) != outside).collect();
         found.reverse();
         found
@@ -567,7 +591,7 @@ impl Draft {
     /// The innermost loop around a node, be it in the node's body or in one around that.
     pub fn loop_around(&self, node: usize) -> Option<usize> {
         let owner = |&node: &usize| self.bodies[self.nodes[node].body].node;
-        std::iter::successors(Some(node), owner).find_map(|node| self.nodes[node].repeated)
+        std::iter::successors(Some(node), owner).find_map(|node| self.nodes[node].in_loop)
     }
 
     /// The accesses of each node as index ranges into [`Draft::accesses`].

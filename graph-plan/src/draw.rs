@@ -97,10 +97,10 @@ impl Plan {
         for item in self.items(nodes) {
             let index = match item {
                 Item::Node(index) => index,
-                Item::For(repeated, inner) => {
-                    let keyword = if self.loops[repeated].parallel { "each" } else { "for" };
-                    let label = format!("{keyword} {}", self.loops[repeated].variable);
-                    group(out, &format!("{of_loop}{repeated}"), &label, &inner)?;
+                Item::For(number, inner) => {
+                    let keyword = if self.loops[number].parallel { "each" } else { "for" };
+                    let label = format!("{keyword} {}", self.loops[number].variable);
+                    group(out, &format!("{of_loop}{number}"), &label, &inner)?;
                     continue;
                 }
             };
@@ -127,11 +127,11 @@ impl Plan {
         for &index in &nodes.indices {
             match self.loop_below(index, nodes.around) {
                 None => found.push(Item::Node(index)),
-                Some(repeated) => match found.last_mut() {
-                    Some(Item::For(last, inner)) if *last == repeated => inner.indices.push(index),
+                Some(number) => match found.last_mut() {
+                    Some(Item::For(last, inner)) if *last == number => inner.indices.push(index),
                     _ => {
-                        let (around, indices) = (Some(repeated), vec![index]);
-                        found.push(Item::For(repeated, Nodes { around, indices }));
+                        let (around, indices) = (Some(number), vec![index]);
+                        found.push(Item::For(number, Nodes { around, indices }));
                     }
                 },
             }
@@ -141,9 +141,9 @@ impl Plan {
 
     /// The loop around a node whose parent is `around`.
     fn loop_below(&self, node: usize, around: Option<usize>) -> Option<usize> {
-        let innermost = self.nodes[node].repeated.filter(|&innermost| Some(innermost) != around);
+        let innermost = self.nodes[node].in_loop.filter(|&innermost| Some(innermost) != around);
         let mut loops = std::iter::successors(innermost, |&inner| self.loops[inner].parent);
-        loops.find(|&repeated| self.loops[repeated].parent == around)
+        loops.find(|&number| self.loops[number].parent == around)
     }
 
     /// The iteration that an edge comes from, as it is written: `i - 1, j`.

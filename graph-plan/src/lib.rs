@@ -8,10 +8,10 @@
 //! Nothing in this crate knows of Rust syntax (`graph-macros` does) or of CUDA calls (`graph-runtime` does).
 //!
 //! ```
-//! use graph_plan::{Code, Draft, Mode, NodeKind, Region, Space};
+//! use graph_plan::{Code, Draft, Memory, Mode, NodeKind, Region};
 //!
 //! let mut draft = Draft::new("Example");
-//! let data = draft.resource("data", Space::Device);
+//! let data = draft.resource("data", Memory::Device);
 //! let scale = draft.node("scale", NodeKind::Kernel);
 //! let sum = draft.node("sum", NodeKind::Kernel);
 //! draft.access(scale, data, Region::Whole, Mode::Write);
@@ -33,8 +33,6 @@ mod check;
 mod race;
 mod live_accesses;
 mod constant;
-mod mapped;
-mod array;
 mod variable_race;
 mod parallel;
 mod programmatic;
@@ -59,22 +57,20 @@ mod text;
 
 pub use affine::{Affine, Variable};
 pub use arena::{ARENA_ALIGNMENT, Arena, is_packing, pack};
-pub use array::misused_array;
 pub use check::{
     Outcome, check, check_errors, clash, condition_accesses, condition_writers, forbidden_capture, mixed_reads,
     other_body, siblings, warnings,
 };
 pub use cluster::ClusterFault;
 pub use code::Code;
-pub use constant::{Constant, ConstantAccess, ModuleVariable, ModuleVariables, misused_constant, unordered_accesses};
+pub use constant::{Constant, ConstantAccess, ModuleVariable, ModuleVariables, unordered_accesses};
 pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};
 pub use cycle::{Cycle, cycles};
 pub use diagnostic::{Diagnostic, Subject};
-pub use draft::{Access, Body, Draft, Edge, Loop, Mode, Node, NodeKind, Resource, Role, Shift, Space};
+pub use draft::{Access, Body, Draft, Edge, Loop, Memory, Mode, Node, NodeKind, Resource, Role, Shift, Space};
 pub use kernel::{GridDependency, KernelCode, LaunchRequest, Touched};
 pub use launch::{KernelLimits, LaunchConfig, LaunchFault};
 pub use lists::Lists;
-pub use mapped::misused_mapped;
 pub use names::{NameClash, clashes, duplicate_names, nearest};
 pub use nest::Nest;
 pub use order::Order;

@@ -286,7 +286,7 @@ mod tests {
             match system.solve() {
                 Solution::Found(values) => prop_assert!(holds(&values)),
                 Solution::None => prop_assert!(!any),
-                Solution::Unknown => prop_assert!(false, "the ranges are small"),
+                Solution::Unknown => prop_assert!(false, "there are fewer values than trials"),
             }
             let mut tried = 0;
             let refused = system.solve_with(&mut |values| {
@@ -296,6 +296,41 @@ mod tests {
             });
             prop_assert_eq!(refused, Solution::None);
             prop_assert_eq!(tried > 0, any);
+        }
+    }
+
+    /// `a + b == sum` and `a == b`, for `a` and `b` up to `last`. With an odd sum there is no solution, but no range can
+    /// be narrowed, so all values of a variable are tried.
+    fn halves(last: i128, sum: i128) -> System {
+        let mut system = System::default();
+        let [a, b] = [0, 1].map(|_| system.variable(0, last));
+        system.at_least([(a, 1), (b, 1)], sum);
+        system.at_least([(a, -1), (b, -1)], -sum);
+        system.at_least([(a, 1), (b, -1)], 0);
+        system.at_least([(a, -1), (b, 1)], 0);
+        system
+    }
+
+    #[test]
+    fn a_search_that_is_given_up_knows_nothing() {
+        let refuse = &mut |_: &[i128]| false;
+        assert_eq!(halves(2001, 2001).solve(), Solution::None);
+        assert_eq!(halves(2001, 2001).solve_with(refuse), Solution::None);
+        assert_eq!(halves(20001, 20001).solve(), Solution::Unknown);
+        assert_eq!(halves(20001, 20001).solve_with(refuse), Solution::Unknown);
+        assert_eq!(halves(20001, 2000).solve(), Solution::Found(vec![1000, 1000]));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn large_searches_are_right_or_given_up(last in 1_i128..30_000, sum in 0_i128..60_000) {
+            let any = sum % 2 == 0 && sum / 2 <= last;
+            match halves(last, sum).solve() {
+                Solution::Found(values) => prop_assert_eq!(values, vec![sum / 2; 2]),
+                Solution::None => prop_assert!(!any),
+                Solution::Unknown => prop_assert!(last.min(sum) + 1 >= MAX_TRIALS as i128),
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The one namespace of a graph, and the name that is nearest to a misspelt one.
 
-use crate::{Code, Diagnostic, Draft, Subject};
+use crate::{Code, Diagnostic, Draft, Memory, Subject};
 use std::collections::HashMap;
 
 /// Two entries of one namespace that bear the same name.
@@ -60,7 +60,10 @@ fn distance(a: &str, b: &str) -> usize {
 
 /// Reports names that several resources and nodes of a graph have.
 pub fn duplicate_names(draft: &Draft) -> Vec<Diagnostic> {
-    let declared = draft.resources.iter().filter(|resource| !resource.implicit);
+    let declared = draft
+        .resources
+        .iter()
+        .filter(|resource| resource.memory != Memory::Variable);
     let resources: Vec<&str> = declared.map(|resource| &*resource.name).collect();
     let names = || {
         let nodes = draft.nodes.iter().map(|node| &*node.name);

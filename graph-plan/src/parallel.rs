@@ -43,7 +43,7 @@ struct Group<'a> {
 
 /// Tells of two nodes whether they can run at the same time, in one iteration or in different ones.
 pub(crate) fn concurrent<'a>(draft: &'a Draft, order: &'a Nest) -> impl Fn(usize, usize) -> bool + 'a {
-    let has_parallel = draft.loops.iter().any(|repeated| repeated.parallel);
+    let has_parallel = draft.loops.iter().any(|for_loop| for_loop.parallel);
     let bodies = (0..draft.bodies.len()).filter(|_| has_parallel);
     let parallel: Vec<Parallel<'_>> = bodies.filter_map(|body| Parallel::of(draft, order, body)).collect();
     move |first, second| {

@@ -90,7 +90,7 @@ pub struct PlanNode {
     /// The body it is in, as an index into [`Plan::bodies`].
     pub body: usize,
     /// The innermost loop around it in that body, as an index into [`Plan::loops`].
-    pub repeated: Option<usize>,
+    pub in_loop: Option<usize>,
 }
 
 /// An access of a [`PlanNode`].
@@ -195,7 +195,7 @@ impl PlanNode {
             programmatic: Cow::Borrowed(&[]),
             level,
             body: 0,
-            repeated: None,
+            in_loop: None,
         }
     }
 
@@ -212,8 +212,8 @@ impl PlanNode {
     }
 
     /// The node, in a loop.
-    pub const fn in_loop(mut self, repeated: usize) -> Self {
-        self.repeated = Some(repeated);
+    pub const fn in_loop(mut self, for_loop: usize) -> Self {
+        self.in_loop = Some(for_loop);
         self
     }
 }
@@ -286,7 +286,7 @@ impl Plan {
                     programmatic: programmatic.into(),
                     level,
                     body: node.body,
-                    repeated: node.repeated,
+                    in_loop: node.in_loop,
                 }
             });
         let resources = draft
@@ -295,7 +295,7 @@ impl Plan {
             .enumerate()
             .map(|(index, resource)| PlanResource {
                 name: resource.name.clone(),
-                space: resource.space,
+                space: resource.memory.space(),
                 bytes: bytes(index),
                 offset: None,
             });
@@ -303,10 +303,10 @@ impl Plan {
             role: body.role,
             node: body.node,
         });
-        let loops = draft.loops.iter().map(|repeated| PlanLoop {
-            variable: repeated.variable.name.clone(),
-            parent: repeated.parent,
-            parallel: repeated.parallel,
+        let loops = draft.loops.iter().map(|for_loop| PlanLoop {
+            variable: for_loop.variable.name.clone(),
+            parent: for_loop.parent,
+            parallel: for_loop.parallel,
         });
         let shifts = draft.shifts.iter().map(|shift| PlanShift {
             from: shift.from,
@@ -365,6 +365,6 @@ impl Plan {
     /// The innermost loop around a node, be it in the node's body or in one around that.
     pub fn loop_around(&self, node: usize) -> Option<usize> {
         let owner = |&node: &usize| self.bodies[self.nodes[node].body].node;
-        std::iter::successors(Some(node), owner).find_map(|node| self.nodes[node].repeated)
+        std::iter::successors(Some(node), owner).find_map(|node| self.nodes[node].in_loop)
     }
 }

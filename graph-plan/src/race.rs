@@ -147,7 +147,7 @@ fn race_free(draft: &Draft, order: &Order) -> bool {
 mod tests {
     use super::*;
     use crate::order::tests::{graphs, reachable};
-    use crate::{Edge, Mode, NodeKind, Region, Space};
+    use crate::{Edge, Memory, Mode, NodeKind, Region};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -155,7 +155,7 @@ mod tests {
         let mut draft = Draft::new("Test");
         let resources = accesses.iter().map(|access| access.1 + 1).max().unwrap_or(0);
         for index in 0..resources {
-            draft.resource(format!("r{index}"), Space::Device);
+            draft.resource(format!("r{index}"), Memory::Device);
         }
         draft.edges = edges.to_vec();
         for node in 0..nodes {

@@ -1,5 +1,6 @@
 //! Parts of a resource, and when two of them cannot overlap.
 
+mod coverage;
 mod meeting;
 mod rectangle;
 
@@ -246,6 +247,20 @@ impl Region {
         })
     }
 
+    /// The first part of this region of a resource of length `extent` that certainly none of `others` touches, in any
+    /// iterations of the loops around. `None` if there may be no such part, for example since an end is not known.
+    pub(crate) fn first_gap<'r>(
+        &self,
+        others: impl Iterator<Item = &'r Region>,
+        extent: Option<u64>,
+    ) -> Option<Region> {
+        let mut touched = Vec::new();
+        for other in others {
+            touched.extend(coverage::at_most(other)?);
+        }
+        coverage::first_gap(coverage::exactly(self, extent)?, touched).map(|(start, end)| Region::span(start, end))
+    }
+
     /// Whether `self` certainly contains all of `other`.
     pub fn covers(&self, other: &Region) -> bool {
         if matches!(self, Region::Whole) || self == other {
@@ -387,9 +402,31 @@ impl fmt::Display for Region {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Variable;
+    use std::sync::Arc;
 
     fn symbol(text: &str) -> Bound {
         Bound::Symbol(text.into())
+    }
+
+    #[test]
+    fn regions_that_are_not_compared_to_the_end_overlap() {
+        let variables = [0, 1].map(|number| {
+            Affine::variable(&Arc::new(Variable {
+                first: Affine::literal(0),
+                last: Affine::literal(20_001),
+                ..Variable::new(number, "i")
+            }))
+        });
+        let [i, j] = variables;
+        let index = |index: Affine| Region::Index(Bound::Affine(Box::new(index)));
+        let known = |index| Region::Index(Bound::Known(index));
+        let minus = j.clone().times(-1).unwrap();
+        let indices = [i.clone().plus(&j).unwrap(), i.plus(&minus).unwrap()];
+        let element = Region::Parts(Box::new(indices.map(index)));
+        let odd = Region::Parts(Box::new([known(20_001), known(0)]));
+        assert_eq!(element.meeting(&odd, true).solve(), Err(Solution::Unknown));
+        assert!(element.overlaps(&odd) && element.overlaps_in_some_iterations(&odd));
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl Scopes {
         let bodies = draft.bodies.len();
         let of_node = |node: usize| {
             let node = &draft.nodes[node];
-            node.repeated.map_or(node.body, |repeated| bodies + repeated)
+            node.in_loop.map_or(node.body, |for_loop| bodies + for_loop)
         };
         let homes = homes(draft);
         let of_bodies = draft.bodies.iter().map(|body| {
@@ -41,8 +41,8 @@ impl Scopes {
             };
             (body.node.map(of_node), kind)
         });
-        let of_loops = draft.loops.iter().zip(&homes).map(|(repeated, &home)| {
-            let around = repeated.parent.filter(|&parent| homes[parent] == home);
+        let of_loops = draft.loops.iter().zip(&homes).map(|(for_loop, &home)| {
+            let around = for_loop.parent.filter(|&parent| homes[parent] == home);
             (Some(around.map_or(home, |parent| bodies + parent)), Kind::Repeated)
         });
         let (parents, kinds) = of_bodies.chain(of_loops).unzip();
@@ -50,7 +50,7 @@ impl Scopes {
             parents,
             kinds,
             parallel: std::iter::repeat_n(false, bodies)
-                .chain(draft.loops.iter().map(|repeated| repeated.parallel))
+                .chain(draft.loops.iter().map(|for_loop| for_loop.parallel))
                 .collect(),
             of_nodes: (0..draft.nodes.len()).map(of_node).collect(),
             uncertain: draft.nodes.iter().map(|node| !node.is_certain()).collect(),
@@ -104,8 +104,8 @@ impl Scopes {
 fn homes(draft: &Draft) -> Vec<usize> {
     let mut homes = vec![None; draft.loops.len()];
     for node in &draft.nodes {
-        if let Some(repeated) = node.repeated {
-            homes[repeated] = Some(node.body);
+        if let Some(for_loop) = node.in_loop {
+            homes[for_loop] = Some(node.body);
         }
     }
     for inner in (0..homes.len()).rev() {
@@ -131,22 +131,22 @@ mod tests {
         let child = draft.node_in(then, "child", NodeKind::Graph);
         let of_child = draft.body(child, Role::Child);
         let deep = draft.node_in(of_child, "deep", NodeKind::Kernel);
-        let outer = draft.repeat("i", None);
-        draft.repeat("j", Some(outer));
-        let repeated = draft.node("repeated", NodeKind::Kernel);
-        draft.nodes[repeated].repeated = Some(1);
+        let outer = draft.for_loop("i", None);
+        draft.for_loop("j", Some(outer));
+        let for_loop = draft.node("repeated", NodeKind::Kernel);
+        draft.nodes[for_loop].in_loop = Some(1);
 
         let scopes = Scopes::new(&draft);
         let always = |first: usize, second: usize| scopes.always_before(first, scopes.of(second));
         assert!(always(plain, deep) && always(inside, deep));
         assert!(always(deep, inside), "a child graph runs with the nodes around it");
         assert!(!always(deep, plain) && !always(inside, choice));
-        assert!(always(plain, repeated) && !always(repeated, plain));
+        assert!(always(plain, for_loop) && !always(for_loop, plain));
         assert_eq!(scopes.common(scopes.of(deep), inside), then);
-        assert_eq!(scopes.common(scopes.of(deep), repeated), 0);
+        assert_eq!(scopes.common(scopes.of(deep), for_loop), 0);
         let loops = draft.bodies.len()..draft.bodies.len() + 2;
         assert_eq!(
-            scopes.repetitions(repeated).collect::<Vec<_>>(),
+            scopes.repetitions(for_loop).collect::<Vec<_>>(),
             loops.rev().collect::<Vec<_>>()
         );
         assert_eq!(scopes.repetitions(deep).count(), 0);

@@ -1,7 +1,7 @@
 //! The rule that decides which scratch resources may share addresses.
 
 use crate::scope::Scopes;
-use crate::{Access, Draft, Mode, Nest, Region};
+use crate::{Access, Draft, Memory, Mode, Nest, Region};
 
 /// The scratch resources of a graph, in order of first use, and which of them must not share addresses.
 ///
@@ -53,7 +53,7 @@ pub struct Sharing {
 impl Sharing {
     /// The sharing of a graph without mistakes, given the order from checking it.
     pub fn of(draft: &Draft, order: &Nest) -> Self {
-        if !draft.resources.iter().any(|resource| resource.scratch) {
+        if !draft.has(Memory::Scratch) {
             return Self {
                 resources: Vec::new(),
                 apart: Vec::new(),
@@ -78,7 +78,7 @@ impl Sharing {
 
     /// The sharing in which no two resources share addresses.
     pub fn none(draft: &Draft) -> Self {
-        let scratch = (0..draft.resources.len()).filter(|&resource| draft.resources[resource].scratch);
+        let scratch = (0..draft.resources.len()).filter(|&resource| draft.is_scratch(resource));
         let resources: Vec<usize> = scratch.collect();
         let others = |buffer: usize| (0..resources.len()).filter(|&other| other != buffer).collect();
         Self {
@@ -148,7 +148,7 @@ fn lives(draft: &Draft, order: &Nest) -> Vec<Life> {
     }
     let mut lives = Vec::new();
     for (resource, mut accesses) in accesses.into_iter().enumerate() {
-        if draft.resources[resource].scratch {
+        if draft.is_scratch(resource) {
             accesses.sort_by_key(|access| positions[access.node]);
             let first = accesses.first().map_or(usize::MAX, |access| positions[access.node]);
             lives.push((first, life(order, &scopes, resource, &accesses)));

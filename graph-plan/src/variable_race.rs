@@ -50,7 +50,7 @@ pub(crate) const VARIABLE: &str = "is a module-scope variable of their kernels, 
 /// run at the same time, or the first node whose iterations can. `launches` has nodes with the kernels that they
 /// launch, in order; a pair has two indices into it, which are equal for iterations of one node.
 pub fn unordered_launches(draft: &Draft, order: &Nest, launches: &[(usize, impl AsRef<str>)]) -> Vec<(usize, usize)> {
-    let has_parallel = draft.loops.iter().any(|repeated| repeated.parallel);
+    let has_parallel = draft.loops.iter().any(|for_loop| for_loop.parallel);
     let concurrent = concurrent(draft, order);
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let launches = launches.iter().map(|(node, kernel)| {

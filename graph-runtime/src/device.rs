@@ -10,9 +10,9 @@ use crate::ownership::device_memory::DeviceMemory;
 use crate::ownership::host_memory::HostMemory;
 use crate::program::event::Event;
 use crate::shape::Element;
-use crate::shape::part::Layout;
 use crate::shape::rows::Tabular;
-use crate::shape::table::{Table, bytes_of, padded};
+use crate::shape::size::Size;
+use crate::shape::table::Table;
 use cudarc::driver::CudaContext;
 use std::fmt;
 use std::sync::Arc;
@@ -273,8 +273,7 @@ impl Device {
     /// [`Error::Cuda`] if the driver refuses, for example since the device has too little memory. On the emulator,
     /// [`Error::OutOfMemory`] if the host has too little.
     pub fn alloc<S: Element>(&self) -> Result<DeviceBuffer<S>> {
-        self.device_memory(size_of::<S>())
-            .map(|memory| DeviceBuffer::new(memory, size_of::<S>()))
+        self.device_buffer(Size::fixed())
     }
 
     /// Allocates zeroed device memory of `len` elements, outside any graph; graphs can share it. Waits until it is
@@ -283,8 +282,7 @@ impl Device {
     /// # Errors
     /// As [`Device::alloc`].
     pub fn alloc_slice<T: Element>(&self, len: usize) -> Result<DeviceBuffer<[T]>> {
-        let bytes = len.saturating_mul(size_of::<T>());
-        self.device_memory(bytes).map(|memory| DeviceBuffer::new(memory, bytes))
+        self.device_buffer(Size::slice(len))
     }
 
     /// Allocates zeroed device memory of two to four dimensions, outside any graph; graphs can share it. `lengths`
@@ -296,9 +294,7 @@ impl Device {
     where
         Table<T, D>: Tabular,
     {
-        let bytes = bytes_of::<T>(&lengths);
-        self.device_memory(bytes)
-            .map(|memory| DeviceBuffer::with_lengths(memory, bytes, padded(lengths)))
+        self.device_buffer(Size::table(lengths))
     }
 
     /// Allocates zeroed host memory of shape `S`, page-locked on CUDA, outside any graph. [`HostBuffer::share`] makes
@@ -307,7 +303,7 @@ impl Device {
     /// # Errors
     /// As [`Device::alloc`]; and [`Error::Unsupported`] if the driver does not align the memory as `S` needs it.
     pub fn alloc_host<S: Element>(&self) -> Result<HostBuffer<S>> {
-        self.host_memory(size_of::<S>(), align_of::<S>()).map(HostBuffer::sized)
+        self.host_memory(&Size::<S>::fixed()).map(HostBuffer::sized)
     }
 
     /// Allocates zeroed host memory of `len` elements, page-locked on CUDA, outside any graph.
@@ -315,9 +311,8 @@ impl Device {
     /// # Errors
     /// As [`Device::alloc_host`].
     pub fn alloc_host_slice<T: Element>(&self, len: usize) -> Result<HostBuffer<[T]>> {
-        let bytes = len.saturating_mul(size_of::<T>());
-        self.host_memory(bytes, align_of::<T>())
-            .map(|memory| HostBuffer::slice(memory, len))
+        let memory = self.host_memory(&Size::<[T]>::slice(len))?;
+        Ok(HostBuffer::slice(memory, len))
     }
 
     /// Allocates zeroed host memory of two to four dimensions, page-locked on CUDA, outside any graph. `lengths` begin
@@ -329,8 +324,8 @@ impl Device {
     where
         Table<T, D>: Tabular,
     {
-        self.host_memory(bytes_of::<T>(&lengths), align_of::<T>())
-            .map(|memory| HostBuffer::table(memory, lengths))
+        let memory = self.host_memory(&Size::<Table<T, D>>::table(lengths))?;
+        Ok(HostBuffer::table(memory, lengths))
     }
 
     /// Lends memory that others own to graphs: slices of cudarc's, and slices of host memory. `f` gets a [`Scope`],
@@ -423,7 +418,7 @@ impl Device {
     /// # Errors
     /// As [`Device::alloc`].
     pub fn generator(&self, seed: u64) -> Result<Generator> {
-        let memory = self.device_memory(size_of::<Philox>())?;
+        let memory = DeviceMemory::zeroed(&self.backend, "buffer", size_of::<Philox>(), Site::buffer)?;
         Generator::new(memory, Philox { seed, offset: 0 })
     }
 
@@ -435,12 +430,14 @@ impl Device {
         self.backend.event()
     }
 
-    fn device_memory(&self, bytes: usize) -> Result<DeviceMemory> {
-        DeviceMemory::zeroed(&self.backend, "buffer", bytes, Site::buffer)
+    fn device_buffer<S: ?Sized>(&self, size: Size<S>) -> Result<DeviceBuffer<S>> {
+        let bytes = size.layout.bytes;
+        let memory = DeviceMemory::zeroed(&self.backend, "buffer", bytes, Site::buffer)?;
+        Ok(DeviceBuffer::with_lengths(memory, bytes, size.lengths))
     }
 
-    fn host_memory(&self, bytes: usize, align: usize) -> Result<HostMemory> {
-        HostMemory::zeroed(&self.backend, Layout { bytes, align }, Site::buffer)
+    fn host_memory<S: ?Sized>(&self, size: &Size<S>) -> Result<HostMemory> {
+        HostMemory::zeroed(&self.backend, size.layout, Site::buffer)
     }
 }
 

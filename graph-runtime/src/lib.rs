@@ -357,8 +357,7 @@ pub mod private {
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
-        Declare, Owner, array, array_slice, array_table, child, device, device_slice, device_table, host, host_slice,
-        host_table, iteration_handle, mapped, mapped_slice, mapped_table, node_handle, random_state,
+        Declare, Owner, child, iteration_handle, memory, memory_slice, memory_table, node_handle, random_state,
     };
     pub use crate::expansion::expression::{
         AnyTarget, HostSlot, MappedSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,

@@ -7,7 +7,7 @@ pub(crate) use node::{
     Launch, Node, Raw, Switch, While,
 };
 
-use graph_plan::Space;
+use graph_plan::{Memory, Space};
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, Generics, Ident, LitStr, Path, Token, Type, Visibility};
@@ -157,7 +157,7 @@ impl Statement {
             Statement::Resource(resource) => &resource.name,
             Statement::Param(param) => &param.name,
             Statement::Node(node) => &node.name,
-            Statement::For(repeated) => &repeated.variable,
+            Statement::For(for_loop) => &for_loop.variable,
         }
     }
 }
@@ -190,22 +190,12 @@ pub(crate) struct Random {
 /// The keyword of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceKind {
-    Host,
-    Device,
-    Scratch,
-    /// A variable of the kernels' module.
-    Constant,
-    /// Host memory that kernels and the host access while the graph runs.
-    Mapped,
-    /// A CUDA array.
-    Array,
+    /// Memory that the graph declares.
+    Own(Memory),
     /// Random numbers: the states of a generator in device memory.
     Rng,
     /// A build argument.
-    Shared {
-        space: Space,
-        mutable: bool,
-    },
+    Shared { space: Space, mutable: bool },
     /// A local that is moved into an expression. Only its type tells its shape. The space is the one that its nodes
     /// need: host functions take only host memory, and kernels only device memory.
     Moved(Space),
@@ -226,14 +216,21 @@ impl Resource {
             }
     }
 
+    /// The kind of its memory.
+    pub(crate) fn memory(&self) -> Memory {
+        match self.kind {
+            ResourceKind::Own(memory) => memory,
+            ResourceKind::Rng => Memory::Device,
+            ResourceKind::Shared { space, .. } | ResourceKind::Moved(space) => match space {
+                Space::Host => Memory::Host,
+                Space::Device => Memory::Device,
+            },
+        }
+    }
+
     /// The space that the memory is in.
     pub(crate) fn space(&self) -> Space {
-        match self.kind {
-            ResourceKind::Host => Space::Host,
-            ResourceKind::Shared { space, .. } | ResourceKind::Moved(space) => space,
-            ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Constant => Space::Device,
-            ResourceKind::Mapped | ResourceKind::Array | ResourceKind::Rng => Space::Device,
-        }
+        self.memory().space()
     }
 }
 

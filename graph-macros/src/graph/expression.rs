@@ -77,7 +77,7 @@ fn walk(statements: &[Statement], declared: &mut HashSet<String>, places: &mut V
                     walk(&body.statements, declared, places);
                 }
             }
-            Statement::For(repeated) => walk(&repeated.statements, declared, places),
+            Statement::For(for_loop) => walk(&for_loop.statements, declared, places),
             Statement::Resource(_) | Statement::Param(_) => {}
         }
     }

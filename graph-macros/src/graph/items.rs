@@ -106,7 +106,7 @@ fn collect<'a>(statements: &'a [Statement], found: &mut Vec<&'a Path>) {
                     .into_iter()
                     .for_each(|(_, body)| collect(&body.statements, found));
             }
-            Statement::For(repeated) => collect(&repeated.statements, found),
+            Statement::For(for_loop) => collect(&for_loop.statements, found),
             Statement::Resource(_) | Statement::Param(_) => {}
         }
     }

@@ -102,7 +102,7 @@ impl Graph<'_> {
     /// The names that are not constants.
     pub(crate) fn variables(&self) -> Variables {
         let values = self.values.iter().map(|value| value.name.to_string());
-        let loops = self.loops.iter().map(|repeated| repeated.variable().to_string());
+        let loops = self.loops.iter().map(|for_loop| for_loop.variable().to_string());
         Variables {
             names: self.param_names().into_iter().chain(values).chain(loops).collect(),
             locals: self.is_expression(),
@@ -134,7 +134,7 @@ impl Graph<'_> {
 
     /// A length of memory as such a sum. The variable of a loop may have the name of a local, but no length is one.
     pub(crate) fn sum_of_length(&self, length: &Expr) -> Option<Sum> {
-        let looped = |name: &Ident| self.loops.iter().any(|repeated| repeated.variable() == name);
+        let looped = |name: &Ident| self.loops.iter().any(|for_loop| for_loop.variable() == name);
         Sum::of(length, &|name| {
             !looped(name) && self.variables().mentioned(name.to_token_stream())
         })
@@ -150,7 +150,7 @@ impl Graph<'_> {
         let around = self.loops_around(node);
         let mut loops = around
             .iter()
-            .map(|&repeated| &self.loops[repeated].statement.attributes);
+            .map(|&for_loop| &self.loops[for_loop].statement.attributes);
         let allows = |attributes: &Attributes| attributes.allow(code);
         allows(&self.nodes[node].attributes) || loops.any(allows) || allows(&self.item.attributes)
     }

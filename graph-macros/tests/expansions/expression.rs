@@ -284,8 +284,9 @@ fn main() {
             );
             let data = __p::move_in(&mut builder, "data", data);
             let __place_data = __p::MovedSlot::place(&data);
-            let __place_output = __p::host_slice::<
+            let __place_output = __p::memory_slice::<
                 f32,
+                __g::OnHost,
             >(&mut builder, "output", ::core::option::Option::None, n);
             let factor: f32 = 0.5;
             let mut nodes = {

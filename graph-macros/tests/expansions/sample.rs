@@ -219,9 +219,15 @@ const _: () = {
         ) -> __g::Result<__Owner::Declared<Self>> {
             let () = Self::__ASSERTED;
             let builder = __p::Owner::builder(&mut owner);
-            let __place_input = __p::host::<[f32; N]>(builder, "input", bound.input);
-            let __place_data = __p::device::<[f32; N]>(builder, "data", bound.data);
-            let __place_output = __p::host::<[f32; N]>(builder, "output", bound.output);
+            let __place_input = __p::memory::<
+                [f32; N],
+                _,
+            >(builder, "input", bound.input);
+            let __place_data = __p::memory::<[f32; N], _>(builder, "data", bound.data);
+            let __place_output = __p::memory::<
+                [f32; N],
+                _,
+            >(builder, "output", bound.output);
             let _ = __g::GraphBuilder::memcpy(
                 builder,
                 "upload",

@@ -89,8 +89,10 @@ pub(super) fn forbidden_nodes(draft: &Draft, errors: &mut Vec<Diagnostic>) {
             format!("{keyword} node `{name}` cannot be in the body of `{innermost}`")
         }));
     }
-    let of_array =
-        |access: &&Access| draft.resources[access.resource].array && draft.nodes[access.node].kind == NodeKind::Memcpy;
+    let of_array = |access: &&Access| {
+        !draft.resources[access.resource].memory.is_copied_in_conditionals()
+            && draft.nodes[access.node].kind == NodeKind::Memcpy
+    };
     let mut copies: Vec<&Access> = draft.accesses.iter().filter(of_array).collect();
     copies.dedup_by_key(|access| access.node);
     for Access { node, resource, .. } in copies {
@@ -162,6 +164,9 @@ pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
         let Some(condition) = draft.accesses.iter().find(|access| access.node == node) else {
             continue; // its name is wrong, which is told elsewhere
         };
+        if condition.region.is_empty() {
+            continue; // nodes cannot have such a condition, which is told elsewhere
+        }
         let mut writers = condition_writers(draft, body).peekable();
         let uncertain = writers.peek().copied();
         if doubtful(draft, body) || writers.any(|writer| draft.nodes[writer].is_certain()) {

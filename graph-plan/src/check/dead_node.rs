@@ -1,11 +1,11 @@
 //! Nodes whose results nothing uses.
 
 use crate::scope::Scopes;
-use crate::{Access, Code, Diagnostic, Draft, Nest, NodeKind, Subject};
+use crate::{Access, Code, Diagnostic, Draft, Memory, Nest, NodeKind, Subject};
 
 /// Nodes that only write scratch memory which nothing reads afterwards, and nodes that only write for such nodes.
 pub(super) fn dead_nodes(draft: &Draft, order: &Nest) -> Vec<Diagnostic> {
-    if !draft.resources.iter().any(|resource| resource.scratch) {
+    if !draft.has(Memory::Scratch) {
         return Vec::new();
     }
     let scopes = Scopes::new(draft);
@@ -17,7 +17,7 @@ pub(super) fn dead_nodes(draft: &Draft, order: &Nest) -> Vec<Diagnostic> {
         matches!(declared.kind, NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset)
             && !declared.opaque
             && writes.peek().is_some()
-            && writes.all(|access| draft.resources[access.resource].scratch)
+            && writes.all(|access| draft.is_scratch(access.resource))
     };
     let candidates: Vec<usize> = (0..draft.nodes.len()).filter(candidate).collect();
     let mut readers = vec![Vec::new(); draft.resources.len()];
@@ -96,7 +96,7 @@ fn diagnostic(draft: &Draft, node: usize, accesses: &[Access], reader: Option<us
 
 #[cfg(test)]
 mod tests {
-    use crate::{Code, Draft, Mode, NodeKind, Region, Role, Space, Subject, check};
+    use crate::{Code, Draft, Memory, Mode, NodeKind, Region, Role, Subject, check};
 
     fn dead(draft: &Draft) -> Vec<Subject> {
         let outcome = check(draft);
@@ -112,9 +112,9 @@ mod tests {
     fn chain() -> (Draft, [usize; 3]) {
         let mut draft = Draft::new("Test");
         let memory = [
-            draft.resource("input", Space::Device),
-            draft.scratch("a"),
-            draft.scratch("b"),
+            draft.resource("input", Memory::Device),
+            draft.resource("a", Memory::Scratch),
+            draft.resource("b", Memory::Scratch),
         ];
         for (name, from) in [("first", 0), ("second", 1)] {
             let node = draft.node(name, NodeKind::Kernel);
@@ -155,7 +155,7 @@ mod tests {
         draft.nodes[1].kind = NodeKind::Capture;
         assert_eq!(dead(&draft), []);
         draft.nodes[1].kind = NodeKind::Kernel;
-        let counter = draft.resource("counter", Space::Device);
+        let counter = draft.resource("counter", Memory::Device);
         draft.access(1, counter, Region::Whole, Mode::ReadWrite);
         assert_eq!(dead(&draft), [], "it writes a variable of its module");
     }
@@ -163,7 +163,10 @@ mod tests {
     #[test]
     fn the_next_iteration_may_read() {
         let mut draft = Draft::new("Test");
-        let (flag, tmp) = (draft.resource("flag", Space::Device), draft.scratch("tmp"));
+        let (flag, tmp) = (
+            draft.resource("flag", Memory::Device),
+            draft.resource("tmp", Memory::Scratch),
+        );
         let set = draft.node("set", NodeKind::Memset);
         draft.access(set, tmp, Region::Whole, Mode::Write);
         let repeat = draft.node("repeat", NodeKind::While);

@@ -96,9 +96,9 @@ impl Reduced {
                 by,
             });
         }
-        for (number, repeated) in draft.loops.iter().enumerate() {
+        for (number, for_loop) in draft.loops.iter().enumerate() {
             let mut around = Vec::new();
-            for node in (0..nodes).filter(|_| !repeated.parallel) {
+            for node in (0..nodes).filter(|_| !for_loop.parallel) {
                 if let Some(depth) = loops[node].iter().position(|&other| other == number) {
                     around = loops[node][..=depth].to_vec();
                     let mut by = vec![0; depth + 1];
@@ -315,7 +315,7 @@ mod tests {
         let inner = draft.each("j", Some(outer));
         for name in nodes {
             let node = draft.node(*name, NodeKind::Join);
-            draft.nodes[node].repeated = Some(inner);
+            draft.nodes[node].in_loop = Some(inner);
         }
         for &(from, to) in edges {
             draft.edge(from, to);
@@ -369,10 +369,10 @@ mod tests {
     fn a_for_is_run_as_one() {
         let mut draft = Draft::new("Test");
         let outer = draft.each("i", None);
-        let inner = draft.repeat("j", Some(outer));
-        for (name, repeated) in [("a", inner), ("b", inner), ("m", outer)] {
+        let inner = draft.for_loop("j", Some(outer));
+        for (name, for_loop) in [("a", inner), ("b", inner), ("m", outer)] {
             let node = draft.node(name, NodeKind::Join);
-            draft.nodes[node].repeated = Some(repeated);
+            draft.nodes[node].in_loop = Some(for_loop);
         }
         draft.shift(2, 1, [-1]);
         assert!(!is_cyclic(&draft));

@@ -54,7 +54,7 @@ fn cyclic(draft: &Draft, shortest: &[usize], lifted: &[(usize, Edge)]) -> Diagno
     let name = |node: usize| &draft.nodes[node].name;
     let nodes = draft.nodes.len();
     let spelled = |item: usize| match item.checked_sub(nodes) {
-        Some(repeated) => format!("`for {}`", draft.loops[repeated].variable.name),
+        Some(for_loop) => format!("`for {}`", draft.loops[for_loop].variable.name),
         None => format!("`{}`", name(item)),
     };
     let all: Vec<String> = shortest
@@ -93,17 +93,17 @@ fn cyclic(draft: &Draft, shortest: &[usize], lifted: &[(usize, Edge)]) -> Diagno
 
 #[cfg(test)]
 mod tests {
-    use crate::{Code, Draft, Mode, NodeKind, Region, Role, Space, check};
+    use crate::{Code, Draft, Memory, Mode, NodeKind, Region, Role, check};
 
     /// Nodes, each with the `for` that it is in, and edges.
     fn draft(nodes: &[(&'static str, Option<usize>)], edges: &[(usize, usize)]) -> Draft {
         let mut draft = Draft::new("Test");
-        let outer = draft.repeat("i", None);
-        draft.repeat("j", Some(outer));
-        draft.repeat("k", None);
-        for &(name, repeated) in nodes {
+        let outer = draft.for_loop("i", None);
+        draft.for_loop("j", Some(outer));
+        draft.for_loop("k", None);
+        for &(name, for_loop) in nodes {
             let node = draft.node(name, NodeKind::Join);
-            draft.nodes[node].repeated = repeated;
+            draft.nodes[node].in_loop = for_loop;
         }
         for &(from, to) in edges {
             draft.edge(from, to);
@@ -166,13 +166,13 @@ mod tests {
     #[test]
     fn loops_around_bodies_are_not_in_them() {
         let mut draft = draft(&[("choice", Some(0))], &[]);
-        let data = draft.resource("data", Space::Device);
+        let data = draft.resource("data", Memory::Device);
         draft.nodes[0].kind = NodeKind::If;
         let body = draft.body(0, Role::Then);
-        let inner = draft.repeat("l", Some(0));
+        let inner = draft.for_loop("l", Some(0));
         let [first, second, third] =
             ["first", "second", "third"].map(|name| draft.node_in(body, name, NodeKind::Kernel));
-        draft.nodes[second].repeated = Some(inner);
+        draft.nodes[second].in_loop = Some(inner);
         draft.access(first, data, Region::Whole, Mode::Write);
         draft.access(second, data, Region::Whole, Mode::Write);
         draft.edge(first, second);

@@ -1,7 +1,7 @@
 //! Accesses that look like reads and may be atomic updates. Only the type of a kernel knows that, so a macro must ask
 //! about each pair of which one may be atomic and the other not.
 
-use super::access::aliased;
+use super::alias::aliased;
 use super::body::siblings;
 use super::iteration_race::{self, Side};
 use super::race_message::racing;
@@ -192,13 +192,13 @@ pub fn clash(draft: &Draft, order: &Nest, pair: [(usize, Mode); 2]) -> Option<Di
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NodeKind, Region, Space, check};
+    use crate::{Memory, NodeKind, Region, check};
     use proptest::prelude::*;
 
     /// Three unordered kernels that read `bins`, the last one twice.
     fn draft() -> Draft {
         let mut draft = Draft::new("Test");
-        let bins = draft.resource("bins", Space::Device);
+        let bins = draft.resource("bins", Memory::Device);
         for name in ["a", "b", "c"] {
             draft.node(name, NodeKind::Kernel);
         }
@@ -228,7 +228,7 @@ mod tests {
         ) {
             reads.sort_unstable();
             let mut draft = Draft::new("Test");
-            let bins = draft.resource("bins", Space::Device);
+            let bins = draft.resource("bins", Memory::Device);
             for node in 0..12 {
                 draft.node(format!("n{node}"), NodeKind::Kernel);
             }

@@ -4,7 +4,7 @@ use super::advice::run_after;
 use super::iteration_race::{self, Side};
 use crate::region::Overlap;
 use crate::variable_race::VARIABLE;
-use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, NodeKind, Region, Subject};
+use crate::{Access, Code, Diagnostic, Draft, Memory, Mode, Nest, NodeKind, Region, Subject};
 
 /// Two nodes, the one that was declared first first.
 type Pair = (usize, usize);
@@ -182,7 +182,7 @@ fn described(draft: &Draft, first: &Side, second: &Side) -> (Diagnostic, Vec<Str
         Some(_) => "order one iteration after the other with `after_iteration`".to_owned(),
         None => run_after(draft, first.node, second.node),
     }];
-    if resource.implicit {
+    if resource.memory == Memory::Variable {
         diagnostic = diagnostic.note(format!("`{}` {VARIABLE}", resource.name));
     } else {
         match &overlap {

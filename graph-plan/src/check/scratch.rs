@@ -1,6 +1,6 @@
 //! Scratch memory that is read before it is written.
 
-use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, Subject};
+use crate::{Access, Code, Diagnostic, Draft, Memory, Mode, Nest, Region, Subject};
 
 /// The findings about the accesses of scratch memory.
 #[derive(Default)]
@@ -14,12 +14,12 @@ pub(super) struct Scratch {
 /// Finds the first reads of scratch memory that nothing before them has written, and the first writes that may read.
 pub(super) fn uninitialized(draft: &Draft, order: &Nest, broken: &[bool]) -> Scratch {
     let mut found = Scratch::default();
-    if !draft.resources.iter().any(|resource| resource.scratch) {
+    if !draft.has(Memory::Scratch) {
         return found;
     }
     let mut of_resources = vec![Vec::new(); draft.resources.len()];
     for (index, access) in draft.accesses.iter().enumerate() {
-        if draft.resources[access.resource].scratch && !access.region.is_empty() {
+        if draft.is_scratch(access.resource) && !access.region.is_empty() {
             of_resources[access.resource].push(index);
         }
     }
@@ -35,7 +35,7 @@ pub(super) fn uninitialized(draft: &Draft, order: &Nest, broken: &[bool]) -> Scr
             .map(|&index| &draft.accesses[index])
             .filter(|access| initializes(access.mode))
             .collect();
-        let memory = Memory { draft, order, writers };
+        let memory = ScratchUse { draft, order, writers };
         let unwritten = accesses
             .into_iter()
             .filter(|&index| !memory.is_written(index) && !uncertain(draft.accesses[index].node));
@@ -59,23 +59,41 @@ const fn initializes(mode: Mode) -> bool {
     }
 }
 
-/// A scratch resource.
-struct Memory<'a> {
+/// The accesses of a scratch resource.
+struct ScratchUse<'a> {
     draft: &'a Draft,
     order: &'a Nest,
     writers: Vec<&'a Access>,
 }
 
-impl Memory<'_> {
-    /// Whether an earlier node has certainly written some of the memory that the access touches.
+impl ScratchUse<'_> {
+    /// Whether earlier nodes have certainly written the memory that the access touches. An access that only reads needs
+    /// all of it, as far as the ends of all parts are known; other accesses need some of it.
     fn is_written(&self, index: usize) -> bool {
         let access = &self.draft.accesses[index];
-        self.writers.iter().any(|writer| {
+        let mut earlier = self.earlier_writers(access).peekable();
+        earlier.peek().is_some() && (initializes(access.mode) || self.gap(access).is_none())
+    }
+
+    /// The writes that certainly run before an access and may touch the same memory.
+    fn earlier_writers<'s>(&'s self, access: &'s Access) -> impl Iterator<Item = &'s Access> {
+        self.writers.iter().copied().filter(|writer| {
             writer.region.overlaps_in_some_iterations(&access.region)
                 && self.draft.nodes[writer.node].is_certain()
                 && self.order.before(writer.node, access.node)
                 && self.condition(writer.node, access.node).is_none()
         })
+    }
+
+    /// The first part of an access that certainly none of the earlier writes touches.
+    fn gap(&self, access: &Access) -> Option<Region> {
+        let earlier = || self.earlier_writers(access).map(|writer| &writer.region);
+        if earlier().any(|written| written.covers(&access.region)) {
+            return None;
+        }
+        access
+            .region
+            .first_gap(earlier(), self.draft.resources[access.resource].extent)
     }
 
     /// The node that decides whether `first` runs before `second` does.
@@ -122,6 +140,9 @@ impl Memory<'_> {
             &self.draft.nodes[access.node].name,
             &self.draft.resources[access.resource].name,
         );
+        if self.earlier_writers(access).next().is_some() {
+            return self.written_in_part(index);
+        }
         let message = format!("node `{reader}` reads `{memory}`, which no node before it has written");
         let error = Diagnostic::new(Code::Uninitialized, Subject::Access(index), message);
         let Some(writer) = self.likeliest(access) else {
@@ -193,6 +214,25 @@ impl Memory<'_> {
         error.note(note).help(help)
     }
 
+    /// The mistake of an access to memory that earlier nodes have written, but not all of it.
+    fn written_in_part(&self, index: usize) -> Diagnostic {
+        let access = &self.draft.accesses[index];
+        let reader = &self.draft.nodes[access.node].name;
+        let memory = &self.draft.resources[access.resource].name;
+        let message = format!(
+            "node `{reader}` reads `{memory}{}`, which is written only in part",
+            access.region
+        );
+        let gap = self.gap(access).unwrap_or(Region::Whole);
+        Diagnostic::new(Code::Uninitialized, Subject::Access(index), message)
+            .note(format!("no node before `{reader}` writes `{memory}{gap}`"))
+            .note("scratch memory keeps nothing from one launch to the next, and may hold data of other graphs")
+            .help(format!(
+                "write all of it in nodes that `{reader}` runs after, for example by a `memset` of `{memory}`; or let \
+                 `{reader}` take only the part that is written"
+            ))
+    }
+
     /// Whether an edge between iterations leads from one node to the other.
     fn writes_earlier(&self, writer: usize, reader: usize) -> bool {
         let mut shifts = self.draft.shifts.iter();
@@ -214,12 +254,13 @@ impl Memory<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Code, Draft, Mode, NodeKind, Region, Role, Space, Subject, check};
+    use crate::{Affine, Bound, Code, Draft, Memory, Mode, NodeKind, Region, Role, Subject, Variable, check};
+    use std::sync::Arc;
 
     /// Nodes that each touch one resource, `tmp`, in a row.
     fn row(accesses: &[(&'static str, Mode)]) -> Draft {
         let mut draft = Draft::new("Test");
-        let tmp = draft.scratch("tmp");
+        let tmp = draft.resource("tmp", Memory::Scratch);
         for (index, (name, mode)) in accesses.iter().enumerate() {
             let node = draft.node(*name, NodeKind::Kernel);
             draft.access(node, tmp, Region::Whole, *mode);
@@ -297,12 +338,60 @@ mod tests {
     fn a_write_of_another_part_is_none() {
         let mut draft = row(&[("fill", Mode::Write), ("use", Mode::Read)]);
         draft.accesses[0].region = Region::span(0, 4);
-        assert_eq!(found(&draft), [], "some of it is written");
+        assert_eq!(found(&draft), [], "the length is not known");
         draft.accesses[1].region = Region::span(4, 8);
         assert_eq!(
             check(&draft).errors[0].notes,
             ["`fill` writes `tmp[0..4]`, `use` reads `tmp[4..8]`"]
         );
+    }
+
+    #[test]
+    fn a_write_of_some_of_the_memory_is_not_enough() {
+        let mut draft = row(&[("first", Mode::Write), ("second", Mode::Write), ("use", Mode::Read)]);
+        draft.resources[0].extent = Some(8);
+        draft.accesses[0].region = Region::span(0, 1);
+        draft.accesses[1].region = Region::span(5, 8);
+        assert_eq!(
+            check(&draft).errors[0].to_string(),
+            "node `use` reads `tmp`, which is written only in part [uninitialized]\n\
+             note: no node before `use` writes `tmp[1..5]`\n\
+             note: scratch memory keeps nothing from one launch to the next, and may hold data of other graphs\n\
+             help: write all of it in nodes that `use` runs after, for example by a `memset` of `tmp`; or let `use` \
+             take only the part that is written"
+        );
+        draft.accesses[1].region = Region::span(1, 8);
+        assert_eq!(found(&draft), [], "both together write all of it");
+        draft.accesses[1].region = Region::Range(Bound::Known(1), Bound::Symbol("N".to_owned()));
+        assert_eq!(found(&draft), [], "N is not known");
+        draft.accesses[1].region = Region::span(5, 8);
+        draft.accesses[2].region = Region::span(2, 6);
+        assert_eq!(found(&draft), [(Code::Uninitialized, Subject::Access(2))]);
+        draft.accesses[2].region = Region::span(6, 7);
+        assert_eq!(found(&draft), []);
+        draft.accesses[2].region = Region::Whole;
+        draft.accesses[2].mode = Mode::ReadWrite;
+        assert_eq!(found(&draft), [], "it may write the rest");
+    }
+
+    #[test]
+    fn a_loop_writes_the_parts_of_all_its_iterations() {
+        let mut draft = row(&[("fill", Mode::Write), ("use", Mode::Read)]);
+        draft.resources[0].extent = Some(8);
+        let variable = Arc::new(Variable {
+            first: Affine::literal(0),
+            last: Affine::literal(7),
+            ..Variable::new(0, "i")
+        });
+        draft.for_loop("i", None);
+        draft.loops[0].variable = Arc::clone(&variable);
+        draft.nodes[0].in_loop = Some(0);
+        let index = |factor| Affine::variable(&variable).times(factor).unwrap();
+        draft.accesses[0].region = Region::Index(Bound::Affine(Box::new(index(1))));
+        assert_eq!(found(&draft), []);
+        draft.accesses[0].region = Region::Index(Bound::Affine(Box::new(index(2))));
+        let notes = check(&draft).errors.swap_remove(0).notes;
+        assert_eq!(notes[0], "no node before `use` writes `tmp[1..2]`");
     }
 
     #[test]
@@ -317,7 +406,10 @@ mod tests {
     #[test]
     fn what_a_condition_decides_initialises_nothing_outside() {
         let mut draft = Draft::new("Test");
-        let (flag, tmp) = (draft.resource("flag", Space::Device), draft.scratch("tmp"));
+        let (flag, tmp) = (
+            draft.resource("flag", Memory::Device),
+            draft.resource("tmp", Memory::Scratch),
+        );
         let choice = draft.node("choice", NodeKind::If);
         draft.access(choice, flag, Region::Whole, Mode::Read);
         let (then, otherwise) = (draft.body(choice, Role::Then), draft.body(choice, Role::Else));

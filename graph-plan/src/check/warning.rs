@@ -2,7 +2,7 @@
 
 use super::advice::not_after;
 use super::dead_node;
-use crate::{Code, Diagnostic, Draft, Nest, Subject};
+use crate::{Code, Diagnostic, Draft, Memory, Nest, Subject};
 
 /// Unused resources, redundant edges and dead nodes.
 pub(super) fn warnings(draft: &Draft, order: &Nest, redundant: &[usize]) -> Vec<Diagnostic> {
@@ -12,7 +12,7 @@ pub(super) fn warnings(draft: &Draft, order: &Nest, redundant: &[usize]) -> Vec<
         .resources
         .iter()
         .enumerate()
-        .filter(|(index, resource)| !used[*index] && !resource.implicit)
+        .filter(|(index, resource)| !used[*index] && resource.memory != Memory::Variable)
         .map(|(index, resource)| {
             let message = format!("no node uses `{}`", resource.name);
             Diagnostic::new(Code::UnusedResource, Subject::Resource(index), message)

@@ -1,11 +1,11 @@
 //! Whole drawings of small plans.
 
-use crate::{Draft, Mode, NodeKind, Plan, Region, Role, Space, check};
+use crate::{Draft, Memory, Mode, NodeKind, Plan, Region, Role, check};
 
 fn plan() -> Plan {
     let mut draft = Draft::new("Example");
-    let host = draft.resource("input", Space::Host);
-    let data = draft.resource("data", Space::Device);
+    let host = draft.resource("input", Memory::Host);
+    let data = draft.resource("data", Memory::Device);
     let upload = draft.node("upload", NodeKind::Memcpy);
     let scale = draft.node("scale", NodeKind::Kernel);
     draft.access(upload, host, Region::Whole, Mode::Read);
@@ -32,7 +32,7 @@ fn dot_has_every_node_and_edge() {
 #[test]
 fn atomic_updates_are_told_from_writes() {
     let mut draft = Draft::new("Histogram");
-    let bins = draft.resource("bins", Space::Device);
+    let bins = draft.resource("bins", Memory::Device);
     let clear = draft.node("clear", NodeKind::Memset);
     let count = draft.node("count", NodeKind::Kernel);
     draft.access(clear, bins, Region::Whole, Mode::Write);
@@ -57,17 +57,17 @@ fn mermaid_has_every_node_and_edge() {
 #[test]
 fn loops_are_drawn_inside_the_graph() {
     let mut draft = Draft::new("Layers");
-    let outer = draft.repeat("layer", None);
-    let inner = draft.repeat("j", Some(outer));
-    let in_body = draft.repeat("k", Some(outer));
+    let outer = draft.for_loop("layer", None);
+    let inner = draft.for_loop("j", Some(outer));
+    let in_body = draft.for_loop("k", Some(outer));
     let first = draft.node("first", NodeKind::Join);
     let choice = draft.node("choice", NodeKind::If);
     let body = draft.body(choice, Role::Then);
     let deep = draft.node_in(body, "deep", NodeKind::Join);
     let last = draft.node("last", NodeKind::Join);
-    let repeated = [(first, inner), (choice, outer), (deep, in_body)];
-    for (node, repeated) in repeated {
-        draft.nodes[node].repeated = Some(repeated);
+    let in_loops = [(first, inner), (choice, outer), (deep, in_body)];
+    for (node, around) in in_loops {
+        draft.nodes[node].in_loop = Some(around);
     }
     draft.edge(first, choice);
     draft.edge(choice, last);
@@ -114,7 +114,7 @@ fn edges_between_iterations_are_dashed_and_named() {
     let outer = draft.each("i", None);
     let inner = draft.each("j", Some(outer));
     let block = draft.node("block", NodeKind::Join);
-    draft.nodes[block].repeated = Some(inner);
+    draft.nodes[block].in_loop = Some(inner);
     draft.shift(block, block, [-1, 0]);
     draft.programmatic_shift(block, block, [0, -1]);
     let plan = Plan::of(&draft, &check(&draft), |_| 4);
@@ -133,7 +133,7 @@ fn edges_between_iterations_are_dashed_and_named() {
 #[test]
 fn bodies_are_drawn_inside_the_graph() {
     let mut draft = Draft::new("Loop");
-    let flag = draft.resource("flag", Space::Device);
+    let flag = draft.resource("flag", Memory::Device);
     let repeat = draft.node("repeat", NodeKind::While);
     draft.access(repeat, flag, Region::Whole, Mode::Read);
     let body = draft.body(repeat, Role::While);
@@ -185,7 +185,10 @@ fn bodies_are_drawn_inside_the_graph() {
 #[test]
 fn scratch_memory_is_drawn_with_its_place() {
     let mut draft = Draft::new("Example");
-    let (a, b) = (draft.scratch("a"), draft.scratch("b"));
+    let (a, b) = (
+        draft.resource("a", Memory::Scratch),
+        draft.resource("b", Memory::Scratch),
+    );
     let node = draft.node("work", NodeKind::Kernel);
     draft.access(node, a, Region::Whole, Mode::ReadWrite);
     draft.access(node, b, Region::Whole, Mode::ReadWrite);

@@ -2,7 +2,7 @@
 
 use super::{Parallel, differences};
 use crate::order::tests::reachable;
-use crate::{Affine, Bound, Code, Draft, Edge, Mode, NodeKind, Region, Space, check};
+use crate::{Affine, Bound, Code, Draft, Edge, Memory, Mode, NodeKind, Region, check};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -106,13 +106,13 @@ impl Sketch {
 
     fn draft(&self, is_known: bool) -> Draft {
         let mut draft = Draft::new("Test");
-        draft.resource("x", Space::Device);
+        draft.resource("x", Memory::Device);
         for (number, &(parent, parallel, first, slanted, length)) in self.loops.iter().enumerate() {
             let name = ["i", "j", "k"][number];
             let index = if parallel {
                 draft.each(name, parent)
             } else {
-                draft.repeat(name, parent)
+                draft.for_loop(name, parent)
             };
             let literal = |value: i64| Affine::literal(value.into()).unwrap();
             let outer = parent
@@ -131,7 +131,7 @@ impl Sketch {
         }
         for (index, (around, accesses)) in self.nodes.iter().enumerate() {
             let node = draft.node(["a", "b", "c", "d"][index], NodeKind::Kernel);
-            draft.nodes[node].repeated = *around;
+            draft.nodes[node].in_loop = *around;
             for (part, writes) in accesses {
                 let region = match part {
                     None => Region::Whole,
@@ -339,7 +339,7 @@ proptest! {
 /// `each i in 0..count { first, second }`, two kernels.
 fn two_in_each(count: Option<i64>) -> Draft {
     let mut draft = Draft::new("Test");
-    draft.resource("x", Space::Device);
+    draft.resource("x", Memory::Device);
     let around = draft.each("i", None);
     if let Some(count) = count {
         let variable = Arc::make_mut(&mut draft.loops[around].variable);
@@ -347,7 +347,7 @@ fn two_in_each(count: Option<i64>) -> Draft {
     }
     for name in ["first", "second"] {
         let node = draft.node(name, NodeKind::Kernel);
-        draft.nodes[node].repeated = Some(around);
+        draft.nodes[node].in_loop = Some(around);
     }
     draft
 }
@@ -377,7 +377,7 @@ fn a_thousand_iterations_are_checked_like_ten() {
         let mut draft = two_in_each(Some(count));
         for index in 2..10 {
             let node = draft.node(format!("n{index}"), NodeKind::Kernel);
-            draft.nodes[node].repeated = Some(0);
+            draft.nodes[node].in_loop = Some(0);
         }
         let i = Affine::variable(&draft.loops[0].variable);
         let end = i
@@ -397,7 +397,7 @@ fn a_thousand_iterations_are_checked_like_ten() {
             }
         }
         draft.shift(9, 0, [-1]);
-        let all = draft.resource("all", Space::Device);
+        let all = draft.resource("all", Memory::Device);
         draft.accesses.sort_by_key(|access| access.node);
         let mut with_all = Vec::new();
         for access in &draft.accesses {

@@ -52,12 +52,12 @@ impl<'a> Writers<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bound, Mode, NodeKind, Region, Space, check};
+    use crate::{Bound, Memory, Mode, NodeKind, Region, check};
 
     #[test]
     fn writers_are_found_by_region_and_order() {
         let mut draft = Draft::new("Test");
-        let data = draft.resource("data", Space::Device);
+        let data = draft.resource("data", Memory::Device);
         for name in ["first", "second", "third"] {
             draft.node(name, NodeKind::Kernel);
         }
@@ -75,25 +75,25 @@ mod tests {
         };
         assert_eq!((found(low), found(high)), ((true, true), (true, false)));
 
-        let mut repeated = draft.clone();
-        repeated.repeat("i", None);
-        repeated.nodes.iter_mut().for_each(|node| node.repeated = Some(0));
-        let writers = Writers::new(&repeated, &order);
-        assert!(writers.before(&repeated.accesses[high]), "in the iteration before");
+        let mut looped = draft.clone();
+        looped.for_loop("i", None);
+        looped.nodes.iter_mut().for_each(|node| node.in_loop = Some(0));
+        let writers = Writers::new(&looped, &order);
+        assert!(writers.before(&looped.accesses[high]), "in the iteration before");
     }
 
     #[test]
     fn what_is_apart_in_one_iteration_may_meet_in_two() {
         let mut draft = Draft::new("Test");
-        let data = draft.resource("data", Space::Device);
-        let repeated = draft.repeat("i", None);
-        let split = || Bound::iteration("i", repeated);
+        let data = draft.resource("data", Memory::Device);
+        let for_loop = draft.for_loop("i", None);
+        let split = || Bound::iteration("i", for_loop);
         for (name, region, mode) in [
             ("read", Region::Range(Bound::Known(0), split()), Mode::Read),
             ("write", Region::Range(split(), Bound::End), Mode::Write),
         ] {
             let node = draft.node(name, NodeKind::Kernel);
-            draft.nodes[node].repeated = Some(repeated);
+            draft.nodes[node].in_loop = Some(for_loop);
             draft.access(node, data, region, mode);
         }
         let outcome = check(&draft);
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn what_a_node_writes_itself_is_written() {
         let mut draft = Draft::new("Test");
-        let data = draft.resource("data", Space::Device);
+        let data = draft.resource("data", Memory::Device);
         draft.node("only", NodeKind::Kernel);
         draft.access(0, data, Region::Whole, Mode::ReadWrite);
         let order = check(&draft).order;

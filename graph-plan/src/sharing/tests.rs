@@ -4,7 +4,7 @@ mod launch;
 mod random;
 
 use super::*;
-use crate::{NodeKind, Role, Space, check, pack};
+use crate::{Memory, NodeKind, Role, check, pack};
 use proptest::prelude::*;
 use random::Random;
 
@@ -57,10 +57,10 @@ fn chain(draft: &mut Draft, nodes: &[usize]) {
 /// `layers` layers of four temporaries each: `x -> q -> s -> c -> h -> x`, as kernels.
 fn layers(layers: usize) -> Draft {
     let mut draft = Draft::new("Layers");
-    let x = draft.resource("x", Space::Device);
+    let x = draft.resource("x", Memory::Device);
     let mut nodes = Vec::new();
     for layer in 0..layers {
-        let [q, s, c, h] = ["q", "s", "c", "h"].map(|name| draft.scratch(format!("{name}{layer}")));
+        let [q, s, c, h] = ["q", "s", "c", "h"].map(|name| draft.resource(format!("{name}{layer}"), Memory::Scratch));
         for (name, from, to) in [
             ("query", x, q),
             ("score", q, s),
@@ -104,21 +104,21 @@ fn an_arena_of_24_layers_is_as_large_as_the_widest_point() {
 fn temporaries_of_a_for_share_where_each_iteration_renews_them() {
     for (kind, expected) in [(NodeKind::Memcpy, 3), (NodeKind::Kernel, 0)] {
         let mut draft = Draft::new("Loop");
-        let x = draft.resource("x", Space::Device);
-        let [q, s, c, h] = ["q", "s", "c", "h"].map(|name| draft.scratch(name));
-        draft.repeat("i", None);
+        let x = draft.resource("x", Memory::Device);
+        let [q, s, c, h] = ["q", "s", "c", "h"].map(|name| draft.resource(name, Memory::Scratch));
+        draft.for_loop("i", None);
         let mut nodes = Vec::new();
         for (name, from, to) in [("a", x, q), ("b", q, s), ("c1", s, c), ("d", c, h), ("e", h, x)] {
             nodes.push(node(&mut draft, 0, name, kind, &[from], &[to]));
         }
         chain(&mut draft, &nodes);
-        draft.nodes.iter_mut().for_each(|node| node.repeated = Some(0));
+        draft.nodes.iter_mut().for_each(|node| node.in_loop = Some(0));
         assert_eq!(
             shared(&draft).len(),
             expected,
             "what a kernel leaves unwritten is of the iteration before"
         );
-        draft.nodes.iter_mut().for_each(|node| node.repeated = None);
+        draft.nodes.iter_mut().for_each(|node| node.in_loop = None);
         assert_eq!(shared(&draft), [pair("q", "c"), pair("q", "h"), pair("s", "h")]);
     }
 }
@@ -127,10 +127,13 @@ fn temporaries_of_a_for_share_where_each_iteration_renews_them() {
 fn repeated(kind: NodeKind, before: bool) -> Draft {
     let mut draft = Draft::new("While");
     let (flag, out) = (
-        draft.resource("flag", Space::Device),
-        draft.resource("out", Space::Device),
+        draft.resource("flag", Memory::Device),
+        draft.resource("out", Memory::Device),
     );
-    let (a, b) = (draft.scratch("a"), draft.scratch("b"));
+    let (a, b) = (
+        draft.resource("a", Memory::Scratch),
+        draft.resource("b", Memory::Scratch),
+    );
     let first = node(
         &mut draft,
         0,
@@ -161,7 +164,10 @@ fn what_enters_a_while_or_crosses_its_iterations_lives_for_all_of_it() {
 #[test]
 fn a_condition_is_read_at_the_end_of_every_iteration() {
     let mut draft = Draft::new("While");
-    let (flag, a) = (draft.scratch("flag"), draft.scratch("a"));
+    let (flag, a) = (
+        draft.resource("flag", Memory::Scratch),
+        draft.resource("a", Memory::Scratch),
+    );
     let set = node(&mut draft, 0, "set", NodeKind::Memset, &[], &[flag]);
     let repeat = node(&mut draft, 0, "repeat", NodeKind::While, &[flag], &[]);
     let body = draft.body(repeat, Role::While);
@@ -176,10 +182,13 @@ fn a_condition_is_read_at_the_end_of_every_iteration() {
 fn bodies_of_which_one_runs_share() {
     let mut draft = Draft::new("If");
     let (flag, out) = (
-        draft.resource("flag", Space::Device),
-        draft.resource("out", Space::Device),
+        draft.resource("flag", Memory::Device),
+        draft.resource("out", Memory::Device),
     );
-    let (a, b) = (draft.scratch("a"), draft.scratch("b"));
+    let (a, b) = (
+        draft.resource("a", Memory::Scratch),
+        draft.resource("b", Memory::Scratch),
+    );
     let choice = node(&mut draft, 0, "choice", NodeKind::If, &[flag], &[]);
     for (role, name, memory) in [(Role::Then, "then", a), (Role::Else, "otherwise", b)] {
         let body = draft.body(choice, role);
@@ -210,8 +219,11 @@ fn bodies_of_which_one_runs_share() {
 #[test]
 fn a_copy_over_all_of_it_ends_a_range() {
     let mut draft = Draft::new("Gap");
-    let out = draft.resource("out", Space::Device);
-    let (a, b) = (draft.scratch("a"), draft.scratch("b"));
+    let out = draft.resource("out", Memory::Device);
+    let (a, b) = (
+        draft.resource("a", Memory::Scratch),
+        draft.resource("b", Memory::Scratch),
+    );
     let mut nodes = Vec::new();
     for (name, memory) in [("a1", a), ("b", b), ("a2", a)] {
         nodes.push(node(&mut draft, 0, name, NodeKind::Memset, &[], &[memory]));
@@ -235,10 +247,13 @@ fn a_copy_over_all_of_it_ends_a_range() {
 fn a_copy_that_need_not_run_ends_none() {
     let mut draft = Draft::new("Gap");
     let (flag, out) = (
-        draft.resource("flag", Space::Device),
-        draft.resource("out", Space::Device),
+        draft.resource("flag", Memory::Device),
+        draft.resource("out", Memory::Device),
     );
-    let (a, b) = (draft.scratch("a"), draft.scratch("b"));
+    let (a, b) = (
+        draft.resource("a", Memory::Scratch),
+        draft.resource("b", Memory::Scratch),
+    );
     let first = node(&mut draft, 0, "first", NodeKind::Memset, &[], &[a]);
     let other = node(&mut draft, 0, "other", NodeKind::Memset, &[], &[b]);
     let choice = node(&mut draft, 0, "choice", NodeKind::If, &[flag], &[]);
@@ -255,7 +270,7 @@ fn a_copy_that_need_not_run_ends_none() {
 #[test]
 fn buffers_come_in_order_of_first_use() {
     let mut draft = Draft::new("Order");
-    let [unused, late, early] = ["unused", "late", "early"].map(|name| draft.scratch(name));
+    let [unused, late, early] = ["unused", "late", "early"].map(|name| draft.resource(name, Memory::Scratch));
     let nodes = [("first", early), ("second", late)]
         .map(|(name, memory)| node(&mut draft, 0, name, NodeKind::Memset, &[], &[memory]));
     chain(&mut draft, &nodes);
@@ -312,9 +327,9 @@ proptest! {
 fn a_disabled_node_renews_nothing() {
     let mut draft = Draft::new("Disabled");
     let (x, a, b) = (
-        draft.resource("x", Space::Device),
-        draft.scratch("a"),
-        draft.scratch("b"),
+        draft.resource("x", Memory::Device),
+        draft.resource("a", Memory::Scratch),
+        draft.resource("b", Memory::Scratch),
     );
     let nodes = [
         node(&mut draft, 0, "first", NodeKind::Memset, &[], &[a]),

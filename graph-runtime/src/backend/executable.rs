@@ -16,7 +16,7 @@ use crate::ownership::blueprint::Blueprint;
 use crate::ownership::storage::Storage;
 use crate::program::{ChangedValue, External, MemcpyOp, Op, Program, Structure, Work};
 use cudarc::driver::{CudaStream, sys};
-use graph_plan::Draft;
+use graph_plan::{Draft, Memory};
 use std::ffi::CStr;
 use std::time::Duration;
 
@@ -369,7 +369,7 @@ fn may_be_launched_by_kernels(draft: &Draft, op: &Op) -> bool {
     match op {
         Op::Work(Work::Memcpy(MemcpyOp { from, to })) => [from, to]
             .iter()
-            .all(|side| !draft.resources[side.part().resource as usize].array),
+            .all(|side| draft.resources[side.part().resource as usize].memory != Memory::Array),
         Op::Work(Work::Kernel(_) | Work::Memset(_)) => true,
         Op::Work(Work::Join) => false,
         Op::Structure(Structure::Child(_)) => true,

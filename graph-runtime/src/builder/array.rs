@@ -7,8 +7,9 @@ use crate::kernel::{ArgumentKind, CallArgument, KernelFacts};
 use crate::shape::Element;
 use crate::shape::place::{OnArray, Place};
 use crate::shape::rows::Tabular;
+use crate::shape::size::Size;
 use crate::shape::table::Table;
-use graph_plan::Space;
+use graph_plan::Memory;
 use std::borrow::Cow;
 
 impl GraphBuilder {
@@ -19,15 +20,12 @@ impl GraphBuilder {
     /// The kernels that take it say the type of its texels and its dimensions. `build` fails if two of them differ, or
     /// if there is none.
     pub fn array<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnArray> {
-        let place = self.resource(name.into(), Space::Device, size_of::<S>(), align_of::<S>());
-        self.mark_array(place)
+        self.declare(name, Memory::Array, Size::fixed())
     }
 
     /// Declares a CUDA array of `len` elements. As [`GraphBuilder::array`], with a length that is known at run time.
     pub fn array_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnArray> {
-        let bytes = len.saturating_mul(size_of::<T>());
-        let place = self.resource(name.into(), Space::Device, bytes, align_of::<T>());
-        self.mark_array(place)
+        self.declare(name, Memory::Array, Size::slice(len))
     }
 
     /// Declares a CUDA array of two to four dimensions. As [`GraphBuilder::array`]; `lengths` begin with the outermost
@@ -40,13 +38,7 @@ impl GraphBuilder {
     where
         Table<T, D>: Tabular,
     {
-        let place = self.table(name.into(), Space::Device, lengths);
-        self.mark_array(place)
-    }
-
-    fn mark_array<S: ?Sized>(&mut self, place: Place<S, OnArray>) -> Place<S, OnArray> {
-        self.draft.resources[place.span.resource].array = true;
-        place
+        self.declare(name, Memory::Array, Size::table(lengths))
     }
 
     /// Reports memory among the arguments that cannot be what the kernel takes: a texture, a surface, or an address.
@@ -62,7 +54,11 @@ impl GraphBuilder {
                     .note("only `tex1Dfetch` and `tex2D` read memory that is no `array`")
                     .help(format!("declare it `array {}: ..;`", memory.name))
             };
-            let found = match (facts.texture(param), facts.surface(param), memory.array) {
+            let found = match (
+                facts.texture(param),
+                facts.surface(param),
+                memory.memory == Memory::Array,
+            ) {
                 (None, None, false) => None,
                 (None, None, true) => Some(mistakes::no_address(node, node_name, &memory.name)),
                 (Some(texture), _, is_array) => match (texture.mistake(), texture.array, is_array) {

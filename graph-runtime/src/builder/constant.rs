@@ -5,7 +5,8 @@ use crate::kernel::source::Ptx;
 use crate::program::ModuleMemory;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place};
-use graph_plan::{Constant, Diagnostic, ModuleVariable, ModuleVariables, Space, Subject, same};
+use crate::shape::size::Size;
+use graph_plan::{Constant, Diagnostic, Memory, ModuleVariable, ModuleVariables, Subject, same};
 use graph_ptx::ast;
 use std::borrow::Cow;
 
@@ -59,9 +60,8 @@ impl GraphBuilder {
         name: impl Into<Cow<'static, str>>,
         symbol: impl Into<Cow<'static, str>>,
     ) -> Place<S, OnDevice> {
-        let place: Place<S, OnDevice> = self.resource(name.into(), Space::Device, size_of::<S>(), align_of::<S>());
+        let place: Place<S, OnDevice> = self.declare(name, Memory::Constant, Size::fixed());
         let resource = place.span.resource;
-        self.draft.resources[resource].constant = true;
         self.memory.constants.push(DeclaredConstant {
             resource,
             symbol: symbol.into(),
@@ -137,7 +137,7 @@ impl GraphBuilder {
             let of_module = functions.filter(|function| function.module() == Some(variable.module));
             for &(resource, _) in of_module.flat_map(|function| &function.variables) {
                 let known = &self.draft.resources[resource];
-                if known.implicit && same(&known.name, &variable.symbol) {
+                if known.memory == Memory::Variable && same(&known.name, &variable.symbol) {
                     united[resource] = variable.resource;
                 }
             }

@@ -6,7 +6,7 @@ use crate::graph::node::NodeId;
 use crate::kernel::source::{Ptx, Unresolved, resolve};
 use crate::kernel::{ArgumentKind, Callee, KernelCall, KernelFacts, LOADED, Launch, launch_mistake};
 use crate::program::{Argument, KernelAttributes, KernelOp, Work};
-use graph_plan::{LaunchConfig, Mode, NodeKind, Region, Space};
+use graph_plan::{LaunchConfig, Memory, Mode, NodeKind, Region};
 use std::borrow::Cow;
 use std::ptr;
 
@@ -190,7 +190,7 @@ impl GraphBuilder {
             let variables = facts.variables.iter().map(|&(name, mode)| {
                 // The name of declared memory is not that of its variable.
                 let same = |&&(resource, _): &&(usize, Mode)| {
-                    draft.resources[resource].implicit && draft.resources[resource].name == name
+                    draft.resources[resource].memory == Memory::Variable && draft.resources[resource].name == name
                 };
                 let of_module = known.iter().filter(|function| function.module() == Some(module));
                 let known = of_module.flat_map(|function| &function.variables).find(same);
@@ -200,9 +200,7 @@ impl GraphBuilder {
                 let resource = declared.map(|constant| constant.resource);
                 let resource = resource.or(known.map(|&(resource, _)| resource)).unwrap_or_else(|| {
                     memory.layouts.push(None);
-                    let resource = draft.resource(name, Space::Device);
-                    draft.resources[resource].implicit = true;
-                    resource
+                    draft.resource(name, Memory::Variable)
                 });
                 (resource, mode)
             });
@@ -215,7 +213,8 @@ impl GraphBuilder {
     /// Records that the newest node touches the variables of its kernel's module.
     fn touch_variables(&mut self, node: usize, function: u32) {
         for &(resource, mode) in &self.program.functions[function as usize].variables {
-            self.draft.access(node, resource, Region::Whole, mode);
+            let access = self.draft.access(node, resource, Region::Whole, mode);
+            self.draft.accesses[access].by_name = true;
         }
     }
 }

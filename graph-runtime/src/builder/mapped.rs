@@ -4,8 +4,9 @@ use super::GraphBuilder;
 use crate::shape::Element;
 use crate::shape::place::{OnMapped, Place};
 use crate::shape::rows::Tabular;
+use crate::shape::size::Size;
 use crate::shape::table::Table;
-use graph_plan::Space;
+use graph_plan::Memory;
 use std::borrow::Cow;
 
 impl GraphBuilder {
@@ -16,17 +17,12 @@ impl GraphBuilder {
     ///
     /// Any number of unordered nodes may access it: none of these accesses is a race.
     pub fn mapped<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnMapped> {
-        let place = self.resource(name.into(), Space::Device, size_of::<S>(), align_of::<S>());
-        self.draft.resources[place.span.resource].mapped = true;
-        place
+        self.declare(name, Memory::Mapped, Size::fixed())
     }
 
     /// Declares mapped memory of `len` elements. See [`GraphBuilder::mapped`].
     pub fn mapped_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnMapped> {
-        let bytes = len.saturating_mul(size_of::<T>());
-        let place = self.resource(name.into(), Space::Device, bytes, align_of::<T>());
-        self.draft.resources[place.span.resource].mapped = true;
-        place
+        self.declare(name, Memory::Mapped, Size::slice(len))
     }
 
     /// Declares mapped memory of two to four dimensions, as [`GraphBuilder::mapped`]. `lengths` begin with the
@@ -39,8 +35,6 @@ impl GraphBuilder {
     where
         Table<T, D>: Tabular,
     {
-        let place = self.table(name.into(), Space::Device, lengths);
-        self.draft.resources[place.span.resource].mapped = true;
-        place
+        self.declare(name, Memory::Mapped, Size::table(lengths))
     }
 }

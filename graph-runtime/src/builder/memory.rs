@@ -9,8 +9,9 @@ use crate::shape::Element;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
 use crate::shape::rows::Tabular;
-use crate::shape::table::{Table, bytes_of, padded};
-use graph_plan::Space;
+use crate::shape::size::Size;
+use crate::shape::table::Table;
+use graph_plan::Memory;
 use std::borrow::Cow;
 
 /// The facts of declared memory that the draft does not have.
@@ -45,25 +46,23 @@ impl GraphBuilder {
     /// Declares host memory of shape `S`, which the graph owns. It is zeroed when the graph is built, and page-locked
     /// on CUDA. [`Graph::host`](crate::Graph::host) lends it.
     pub fn host<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnHost> {
-        self.resource(name.into(), Space::Host, size_of::<S>(), align_of::<S>())
+        self.declare(name, Memory::Host, Size::fixed())
     }
 
     /// Declares device memory of shape `S`, which the graph owns. It is zeroed when the graph is built, and kept
     /// between launches. [`Graph::device`](crate::Graph::device) lends it.
     pub fn device<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnDevice> {
-        self.resource(name.into(), Space::Device, size_of::<S>(), align_of::<S>())
+        self.declare(name, Memory::Device, Size::fixed())
     }
 
     /// Declares host memory of `len` elements. As [`GraphBuilder::host`], with a length that is known at run time.
     pub fn host_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnHost> {
-        let bytes = len.saturating_mul(size_of::<T>());
-        self.resource(name.into(), Space::Host, bytes, align_of::<T>())
+        self.declare(name, Memory::Host, Size::slice(len))
     }
 
     /// Declares device memory of `len` elements. As [`GraphBuilder::device`], with a length that is known at run time.
     pub fn device_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnDevice> {
-        let bytes = len.saturating_mul(size_of::<T>());
-        self.resource(name.into(), Space::Device, bytes, align_of::<T>())
+        self.declare(name, Memory::Device, Size::slice(len))
     }
 
     /// Declares host memory of two to four dimensions. `lengths` begin with the outermost dimension and count elements:
@@ -76,7 +75,7 @@ impl GraphBuilder {
     where
         Table<T, D>: Tabular,
     {
-        self.table(name.into(), Space::Host, lengths)
+        self.declare(name, Memory::Host, Size::table(lengths))
     }
 
     /// Declares device memory of two to four dimensions. `lengths` begin with the outermost dimension and count
@@ -105,33 +104,35 @@ impl GraphBuilder {
     where
         Table<T, D>: Tabular,
     {
-        self.table(name.into(), Space::Device, lengths)
+        self.declare(name, Memory::Device, Size::table(lengths))
     }
 
-    pub(super) fn table<T, const D: usize, M>(
+    /// Declares memory of this kind, which the graph owns.
+    pub(crate) fn declare<S: ?Sized, M>(
         &mut self,
-        name: Cow<'static, str>,
-        space: Space,
-        lengths: [usize; D],
-    ) -> Place<Table<T, D>, M> {
-        let place: Place<Table<T, D>, M> = self.resource(name, space, bytes_of::<T>(&lengths), align_of::<T>());
-        Place::with_lengths(place.span, padded(lengths))
+        name: impl Into<Cow<'static, str>>,
+        memory: Memory,
+        size: Size<S>,
+    ) -> Place<S, M> {
+        let place: Place<S, M> = self.resource(name.into(), memory, size.layout);
+        Place::with_lengths(place.span, size.lengths)
     }
 
     pub(super) fn resource<S: ?Sized, M>(
         &mut self,
         name: Cow<'static, str>,
-        space: Space,
-        bytes: usize,
-        align: usize,
+        memory: Memory,
+        layout: Layout,
     ) -> Place<S, M> {
         let name = self.position.name_of(name);
-        self.memory.layouts.push(Some(Layout { bytes, align }));
+        self.memory.layouts.push(Some(layout));
+        let resource = self.draft.resource(name, memory);
+        self.draft.resources[resource].extent = Some(layout.bytes as u64);
         Place::new(Span {
             graph: self.id,
-            resource: self.draft.resource(name, space),
+            resource,
             start: 0,
-            bytes,
+            bytes: layout.bytes,
             outside: false,
         })
     }

@@ -80,6 +80,7 @@ fn sharing(program: &Program, kernel: &KernelOp, node: usize, writers: &Writers<
             resource: resource as usize,
             region: graph_plan::Region::span(start as u64, (start + bytes) as u64),
             mode,
+            by_name: false,
             line: None,
         };
         Some(SharedParam {

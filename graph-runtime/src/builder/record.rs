@@ -121,28 +121,11 @@ impl GraphBuilder {
             self.findings.mistake(mistakes::outside(node, name, memory, bytes));
             return false;
         }
-        if self.draft.resources[span.resource].constant
-            && let Some(mistake) = graph_plan::misused_constant(&self.draft, node, span.resource)
-        {
-            self.findings.mistake(mistake);
-            return false;
-        }
-        if let Some(mistake) = graph_plan::misused_mapped(&self.draft, node, span.resource, mode) {
-            self.findings.mistake(mistake);
-            return false;
-        }
-        let region = region(bytes);
-        if bytes > 0
-            && let Some(mistake) = graph_plan::misused_array(&self.draft, node, span.resource, &region)
-        {
-            self.findings.mistake(mistake);
-            return false;
-        }
         if mode.writes() && self.memory.is_read_only(span.resource) {
             let memory = &self.draft.resources[span.resource].name;
             self.findings.mistake(mistakes::read_only(node, name, memory));
         }
-        self.draft.access(node, span.resource, region, mode);
+        self.draft.access(node, span.resource, region(bytes), mode);
         true
     }
 

@@ -7,7 +7,7 @@ use crate::memory::{Beginning, Philox};
 use crate::shape::NO_LENGTHS;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, Place};
-use graph_plan::{Mode, Region, Role, Space};
+use graph_plan::{Memory, Mode, Region, Role};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -33,7 +33,9 @@ impl GraphBuilder {
     /// Declares an `rng` that begins so.
     pub(super) fn random(&mut self, name: Cow<'static, str>, beginning: Beginning, draws: u64) -> Rng {
         let of_generator = format!("generator of {name}"); // no statement can have this name, since it has spaces
-        let place: Place<Philox, OnDevice> = self.resource(name, Space::Device, 0, align_of::<u64>());
+        let align = align_of::<u64>();
+        let layout = Layout { bytes: 0, align }; // the number of uses is known when the graph is built
+        let place: Place<Philox, OnDevice> = self.resource(name, Memory::Device, layout);
         let resource = place.span.resource;
         let Beginning::Shared(generator) = &beginning else {
             return self.declare_rng(Rng::new(self.id, resource, draws), beginning, None);

@@ -6,8 +6,9 @@ use crate::shape::Element;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, Place};
 use crate::shape::rows::Tabular;
+use crate::shape::size::Size;
 use crate::shape::table::Table;
-use graph_plan::{Draft, Nest, Sharing, Space};
+use graph_plan::{Draft, Memory, Nest, Sharing};
 use std::borrow::Cow;
 
 /// The placement of scratch memory in the arena.
@@ -59,9 +60,7 @@ impl GraphBuilder {
     /// # Ok::<(), graph_runtime::Error>(())
     /// ```
     pub fn scratch<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnDevice> {
-        let place = self.resource(name.into(), Space::Device, size_of::<S>(), align_of::<S>());
-        self.draft.resources[place.span.resource].scratch = true;
-        place
+        self.declare(name, Memory::Scratch, Size::fixed())
     }
 
     /// Declares scratch memory of `len` elements. See [`GraphBuilder::scratch`].
@@ -70,10 +69,7 @@ impl GraphBuilder {
         name: impl Into<Cow<'static, str>>,
         len: usize,
     ) -> Place<[T], OnDevice> {
-        let bytes = len.saturating_mul(size_of::<T>());
-        let place = self.resource(name.into(), Space::Device, bytes, align_of::<T>());
-        self.draft.resources[place.span.resource].scratch = true;
-        place
+        self.declare(name, Memory::Scratch, Size::slice(len))
     }
 
     /// Declares scratch memory of two to four dimensions, as [`GraphBuilder::scratch`]. `lengths` begin with the
@@ -86,9 +82,7 @@ impl GraphBuilder {
     where
         Table<T, D>: Tabular,
     {
-        let place = self.table(name.into(), Space::Device, lengths);
-        self.draft.resources[place.span.resource].scratch = true;
-        place
+        self.declare(name, Memory::Scratch, Size::table(lengths))
     }
 
     /// Gives the offsets of the scratch resources in the arena, in order of declaration, and the size of the arena, in

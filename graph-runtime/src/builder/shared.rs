@@ -4,8 +4,10 @@ use super::GraphBuilder;
 use crate::error::mistakes;
 use crate::ownership::block::SharedMemory;
 use crate::shape::Lengths;
+use crate::shape::part::Layout;
 use crate::shape::place::{Place, Span};
 use crate::shape::table::{Table, padded, text};
+use graph_plan::{Memory, Space};
 use std::borrow::Cow;
 
 /// A shared resource.
@@ -27,7 +29,12 @@ impl GraphBuilder {
         mutable: bool,
     ) -> Place<S, M> {
         let (space, _) = memory.addresses();
-        let place: Place<S, M> = self.resource(name, space, memory.bytes(), 1);
+        let kind = match space {
+            Space::Host => Memory::Host,
+            Space::Device => Memory::Device,
+        };
+        let bytes = memory.bytes();
+        let place: Place<S, M> = self.resource(name, kind, Layout { bytes, align: 1 });
         self.memory.shared.push(DeclaredShared {
             resource: place.span.resource,
             memory,

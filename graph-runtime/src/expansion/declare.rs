@@ -10,8 +10,9 @@ use crate::graph::rng::Rng;
 use crate::memory::Philox;
 use crate::program::ConditionalKind;
 use crate::shape::iterations::Iterations;
-use crate::shape::place::{OnArray, OnDevice, OnHost, OnMapped, Place};
+use crate::shape::place::{OnDevice, OwnMemory, Place};
 use crate::shape::rows::Tabular;
+use crate::shape::size::Size;
 use crate::shape::table::Table;
 use crate::shape::{Condition, Element};
 use std::borrow::Cow;
@@ -236,171 +237,48 @@ pub fn child<B>(
     }
 }
 
-/// Host memory of a graph: the place that a parent has bound, or else memory of its own.
-pub fn host<S: Element>(
+/// Memory of a graph, of the kind `M`: the place that a parent has bound, or else memory of its own.
+pub fn memory<S: Element, M: OwnMemory>(
     builder: &mut GraphBuilder,
     name: &'static str,
-    bound: Option<Place<S, OnHost>>,
-) -> Place<S, OnHost> {
-    bound.unwrap_or_else(|| builder.host(name))
+    bound: Option<Place<S, M>>,
+) -> Place<S, M> {
+    bound.unwrap_or_else(|| builder.declare(name, M::MEMORY, Size::fixed()))
 }
 
-/// Host memory of `len` elements, as [`host`]. `build` fails if a parent has bound memory of another length.
-pub fn host_slice<T: Element>(
+/// Memory of `len` elements, as [`memory`]. `build` fails if a parent has bound memory of another length.
+pub fn memory_slice<T: Element, M: OwnMemory>(
     builder: &mut GraphBuilder,
     name: &'static str,
-    bound: Option<Place<[T], OnHost>>,
-    len: usize,
-) -> Place<[T], OnHost> {
-    let declare = |builder: &mut GraphBuilder| builder.host_slice(name, len);
-    of_length(builder, bound, len, declare)
-}
-
-/// Host memory of these lengths, as [`host`]. `build` fails if a parent has bound memory of other lengths.
-pub fn host_table<T: Element, const D: usize>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<Table<T, D>, OnHost>>,
-    lengths: [usize; D],
-) -> Place<Table<T, D>, OnHost>
-where
-    Table<T, D>: Tabular,
-{
-    let declare = |builder: &mut GraphBuilder| builder.host_table(name, lengths);
-    of_lengths(builder, bound, lengths, declare)
-}
-
-/// Device memory of a graph: the place that a parent has bound, or else memory of its own.
-pub fn device<S: Element>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<S, OnDevice>>,
-) -> Place<S, OnDevice> {
-    bound.unwrap_or_else(|| builder.device(name))
-}
-
-/// Device memory of `len` elements, as [`device`]. `build` fails if a parent has bound memory of another length.
-pub fn device_slice<T: Element>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<[T], OnDevice>>,
-    len: usize,
-) -> Place<[T], OnDevice> {
-    let declare = |builder: &mut GraphBuilder| builder.device_slice(name, len);
-    of_length(builder, bound, len, declare)
-}
-
-/// Device memory of these lengths, as [`device`]. `build` fails if a parent has bound memory of other lengths.
-pub fn device_table<T: Element, const D: usize>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<Table<T, D>, OnDevice>>,
-    lengths: [usize; D],
-) -> Place<Table<T, D>, OnDevice>
-where
-    Table<T, D>: Tabular,
-{
-    let declare = |builder: &mut GraphBuilder| builder.device_table(name, lengths);
-    of_lengths(builder, bound, lengths, declare)
-}
-
-/// Mapped memory of a graph: the place that a parent has bound, or else memory of its own.
-pub fn mapped<S: Element>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<S, OnMapped>>,
-) -> Place<S, OnMapped> {
-    bound.unwrap_or_else(|| builder.mapped(name))
-}
-
-/// Mapped memory of `len` elements, as [`mapped`]. `build` fails if a parent has bound memory of another length.
-pub fn mapped_slice<T: Element>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<[T], OnMapped>>,
-    len: usize,
-) -> Place<[T], OnMapped> {
-    let declare = |builder: &mut GraphBuilder| builder.mapped_slice(name, len);
-    of_length(builder, bound, len, declare)
-}
-
-/// Mapped memory of these lengths, as [`mapped`]. `build` fails if a parent has bound memory of other lengths.
-pub fn mapped_table<T: Element, const D: usize>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<Table<T, D>, OnMapped>>,
-    lengths: [usize; D],
-) -> Place<Table<T, D>, OnMapped>
-where
-    Table<T, D>: Tabular,
-{
-    let declare = |builder: &mut GraphBuilder| builder.mapped_table(name, lengths);
-    of_lengths(builder, bound, lengths, declare)
-}
-
-/// An array of a graph: the place that a parent has bound, or else memory of its own.
-pub fn array<S: Element>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<S, OnArray>>,
-) -> Place<S, OnArray> {
-    bound.unwrap_or_else(|| builder.array(name))
-}
-
-/// An array of `len` elements, as [`array`]. `build` fails if a parent has bound memory of another length.
-pub fn array_slice<T: Element>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<[T], OnArray>>,
-    len: usize,
-) -> Place<[T], OnArray> {
-    let declare = |builder: &mut GraphBuilder| builder.array_slice(name, len);
-    of_length(builder, bound, len, declare)
-}
-
-/// An array of these lengths, as [`array`]. `build` fails if a parent has bound memory of other lengths.
-pub fn array_table<T: Element, const D: usize>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    bound: Option<Place<Table<T, D>, OnArray>>,
-    lengths: [usize; D],
-) -> Place<Table<T, D>, OnArray>
-where
-    Table<T, D>: Tabular,
-{
-    let declare = |builder: &mut GraphBuilder| builder.array_table(name, lengths);
-    of_lengths(builder, bound, lengths, declare)
-}
-
-/// The bound memory, which must be of this length, or else declared memory.
-fn of_length<T, M>(
-    builder: &mut GraphBuilder,
     bound: Option<Place<[T], M>>,
     len: usize,
-    declare: impl FnOnce(&mut GraphBuilder) -> Place<[T], M>,
 ) -> Place<[T], M> {
+    let size = Size::slice(len);
     match bound {
         Some(place) => {
-            builder.require_bytes(&place, len.saturating_mul(size_of::<T>()));
+            builder.require_bytes(&place, size.layout.bytes);
             place
         }
-        None => declare(builder),
+        None => builder.declare(name, M::MEMORY, size),
     }
 }
 
-/// The bound memory, which must be of these lengths, or else declared memory.
-fn of_lengths<T, const D: usize, M>(
+/// Memory of these lengths, as [`memory`]. `build` fails if a parent has bound memory of other lengths.
+pub fn memory_table<T: Element, const D: usize, M: OwnMemory>(
     builder: &mut GraphBuilder,
+    name: &'static str,
     bound: Option<Place<Table<T, D>, M>>,
     lengths: [usize; D],
-    declare: impl FnOnce(&mut GraphBuilder) -> Place<Table<T, D>, M>,
-) -> Place<Table<T, D>, M> {
+) -> Place<Table<T, D>, M>
+where
+    Table<T, D>: Tabular,
+{
     match bound {
         Some(place) => {
             builder.require_lengths(&place, lengths);
             place
         }
-        None => declare(builder),
+        None => builder.declare(name, M::MEMORY, Size::table(lengths)),
     }
 }
 

@@ -95,7 +95,7 @@ pub const fn in_bodies<const N: usize>(mut nodes: [PlanNode; N], bodies: &[(usiz
 pub const fn in_loops<const N: usize>(mut nodes: [PlanNode; N], loops: &[(usize, usize)]) -> [PlanNode; N] {
     let mut index = 0;
     while index < loops.len() {
-        nodes[loops[index].0].repeated = Some(loops[index].1);
+        nodes[loops[index].0].in_loop = Some(loops[index].1);
         index += 1;
     }
     nodes

@@ -6,6 +6,7 @@ use crate::graph::rng::Rng;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use crate::shape::table::{Table, bytes_of, padded};
+use graph_plan::Memory;
 
 impl Update<'_> {
     /// Runs `change` in the child of the declaration with this index. In `change`, indices of declarations and names of
@@ -26,7 +27,7 @@ impl Update<'_> {
     fn own_memory(&self, name: &str, fits: impl FnOnce(usize) -> bool) -> Result<Span> {
         let own = |&resource: &usize| {
             let declared = &self.graph.data.draft.resources[resource];
-            declared.scratch || declared.constant
+            matches!(declared.memory, Memory::Scratch | Memory::Constant)
         };
         let resource = self.own_resource(name).filter(own);
         let layout = resource.and_then(|resource| Some((resource, self.graph.data.layouts[resource]?)));

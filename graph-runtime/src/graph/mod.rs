@@ -508,7 +508,7 @@ impl Graph {
 
     /// Whether a node uses scratch memory.
     pub(crate) fn touches_scratch(&self, node: usize) -> bool {
-        let touches = |access: &Access| access.node == node && self.data.draft.resources[access.resource].scratch;
+        let touches = |access: &Access| access.node == node && self.data.draft.is_scratch(access.resource);
         self.data.draft.accesses.iter().any(touches)
     }
 

@@ -2,7 +2,7 @@
 
 use super::Graph;
 use crate::memory::{MemoryReport, Pool};
-use graph_plan::Space;
+use graph_plan::Memory;
 
 impl Graph {
     /// The memory that the graph uses, in bytes, by kind, and the pool that it is built on. Does not wait for launches.
@@ -23,17 +23,14 @@ impl Graph {
             pool: self.data.shared.pool().and(self.pool()).map(Pool::memory_report),
         };
         for (index, (resource, layout)) in self.data.draft.resources.iter().zip(&self.data.layouts).enumerate() {
-            if resource.scratch {
-                continue;
-            }
             let is_shared = self.data.shared.find(index).is_some();
-            let sum = match resource.space {
-                Space::Device if resource.constant => &mut report.variables,
-                Space::Device if resource.mapped => &mut report.host,
-                Space::Device if is_shared => &mut report.shared_device,
-                Space::Device => &mut report.device,
-                Space::Host if is_shared => &mut report.shared_host,
-                Space::Host => &mut report.host,
+            let sum = match resource.memory {
+                Memory::Scratch => continue,
+                Memory::Constant => &mut report.variables,
+                Memory::Device | Memory::Array | Memory::Variable if is_shared => &mut report.shared_device,
+                Memory::Device | Memory::Array | Memory::Variable => &mut report.device,
+                Memory::Host if is_shared => &mut report.shared_host,
+                Memory::Host | Memory::Mapped => &mut report.host,
             };
             *sum += layout.map_or(0, |layout| layout.bytes);
         }

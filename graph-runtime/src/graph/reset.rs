@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::ownership::storage::Storage;
+use graph_plan::Memory;
 
 impl Graph {
     /// Waits for launches in flight, and makes the memory that the graph owns as it was when the graph was built:
@@ -22,7 +23,7 @@ impl Graph {
                 // SAFETY: all launches were waited for and none starts while `self` is borrowed exclusively, so nobody
                 // has references into this memory (fact 4 of `CudaExecutable`; the emulator's launches have run).
                 Storage::Host(memory) => unsafe { memory.clear() },
-                Storage::Device(memory) if !(declared.constant || declared.implicit) => {
+                Storage::Device(memory) if !matches!(declared.memory, Memory::Constant | Memory::Variable) => {
                     memory.clear(|| self.site().at_memory(&declared.name))?;
                 }
                 Storage::Mapped(memory) => memory.clear(|| self.site().at_memory(&declared.name))?,

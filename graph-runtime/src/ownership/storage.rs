@@ -8,7 +8,7 @@ use crate::ownership::blueprint::Blueprint;
 use crate::ownership::device_memory::DeviceMemory;
 use crate::ownership::host_memory::HostMemory;
 use crate::ownership::mapped_memory::MappedMemory;
-use graph_plan::Space;
+use graph_plan::Memory;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -142,17 +142,20 @@ pub(crate) fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<V
             let array = ArrayMemory::zeroed(backend, &resource.name, form, layout.bytes, site)?;
             return Ok(Storage::Array(array));
         }
-        Ok(match (shared, layout, resource.space) {
-            (Some(memory), ..) => Storage::Shared(memory),
-            (None, None, _) => Storage::Module,
+        if let Some(memory) = shared {
+            return Ok(Storage::Shared(memory));
+        }
+        let Some(layout) = layout else {
+            return Ok(Storage::Module);
+        };
+        Ok(match resource.memory {
             // The backend puts the variable here when it has loaded the module.
-            (None, Some(_), _) if resource.constant => Storage::Module,
-            (None, Some(_), _) if resource.scratch => scratch.next().map_or(Storage::Module, Storage::Scratch),
-            (None, Some(layout), _) if resource.mapped => {
-                Storage::Mapped(Arc::new(MappedMemory::zeroed(backend, &resource.name, *layout, site)?))
-            }
-            (None, Some(layout), Space::Host) => Storage::Host(HostMemory::zeroed(backend, *layout, site)?),
-            (None, Some(layout), Space::Device) => {
+            Memory::Constant | Memory::Variable => Storage::Module,
+            Memory::Scratch => scratch.next().map_or(Storage::Module, Storage::Scratch),
+            Memory::Mapped => Storage::Mapped(Arc::new(MappedMemory::zeroed(backend, &resource.name, *layout, site)?)),
+            Memory::Host => Storage::Host(HostMemory::zeroed(backend, *layout, site)?),
+            // An array without a form is one that no kernel takes, which is a mistake.
+            Memory::Device | Memory::Array => {
                 Storage::Device(DeviceMemory::zeroed(backend, &resource.name, layout.bytes, site)?)
             }
         })

@@ -3,7 +3,7 @@
 use crate::error::mistakes;
 use crate::kernel::texels::{ArrayUse, Texels};
 use crate::program::{Argument, MemcpyOp, Program, Work};
-use graph_plan::{Diagnostic, Draft};
+use graph_plan::{Diagnostic, Draft, Memory};
 
 /// A CUDA array of a graph.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct ArrayForm {
 pub(crate) fn forms(draft: &Draft, program: &Program) -> (Vec<Option<ArrayForm>>, Vec<Diagnostic>) {
     let mut found: Vec<Option<(ArrayForm, usize)>> = vec![None; draft.resources.len()];
     let mut mistaken = Vec::new();
-    if !draft.resources.iter().any(|resource| resource.array) {
+    if !draft.has(Memory::Array) {
         return (Vec::new(), mistaken);
     }
     for (node, op) in program.ops.iter().enumerate() {
@@ -30,7 +30,10 @@ pub(crate) fn forms(draft: &Draft, program: &Program) -> (Vec<Option<ArrayForm>>
                 continue;
             };
             let resource = *resource as usize;
-            let Some(&texels) = facts.texels(param).filter(|_| draft.resources[resource].array) else {
+            let Some(&texels) = facts
+                .texels(param)
+                .filter(|_| draft.resources[resource].memory == Memory::Array)
+            else {
                 continue; // `build` has reported arrays that a kernel takes by address
             };
             let surface = facts.surface(param).is_some();
@@ -57,7 +60,7 @@ pub(crate) fn forms(draft: &Draft, program: &Program) -> (Vec<Option<ArrayForm>>
         }
     }
     for (resource, declared) in draft.resources.iter().enumerate() {
-        if declared.array && found[resource].is_none() {
+        if declared.memory == Memory::Array && found[resource].is_none() {
             mistaken.push(mistakes::no_texels(resource, &declared.name));
         }
     }

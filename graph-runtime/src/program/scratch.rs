@@ -26,7 +26,7 @@ impl Arena {
     /// The arena of a graph without mistakes: `packed`, if it fits this graph, else a new one.
     pub(crate) fn new(draft: &Draft, layouts: &[Option<Layout>], sharing: &Sharing, packed: Option<Packed>) -> Self {
         if let Some(packed) = packed {
-            let scratch = (0..draft.resources.len()).filter(|&resource| draft.resources[resource].scratch);
+            let scratch = (0..draft.resources.len()).filter(|&resource| draft.is_scratch(resource));
             let arena = Self {
                 bytes: packed.bytes,
                 offsets: scratch.zip(packed.offsets).collect(),

@@ -4,6 +4,7 @@
 //! has a length that is known when the graph is built, and `Table<f32, 2>` has two of them. Nothing here depends on a
 //! device.
 
+pub(crate) mod size;
 pub(crate) mod rectangle;
 pub(crate) mod part;
 pub(crate) mod place;

@@ -81,7 +81,7 @@ fn the_plan_has_each_node_once() {
     let names: Vec<_> = plan.nodes.iter().map(|node| &*node.name).collect();
     assert_eq!(names, ["upload", "clear", "weigh", "fold", "back", "keep", "download"]);
     assert_eq!(*plan.loops, [PlanLoop::new("layer", None)]);
-    let repeated = |node: &PlanNode| node.repeated;
+    let repeated = |node: &PlanNode| node.in_loop;
     let inside: Vec<_> = plan.nodes.iter().map(repeated).collect();
     assert_eq!(inside, [None, None, Some(0), Some(0), Some(0), Some(0), None]);
     assert!(plan.to_dot().contains("label=\"for layer\";"), "{}", plan.to_dot());

@@ -290,3 +290,28 @@ fn scratch_memory_may_be_empty_or_too_large() {
         "{error}"
     );
 }
+
+#[test]
+fn scratch_that_is_written_in_part_is_not_read_as_a_whole() {
+    let build = |written: usize| {
+        let mut builder = GraphBuilder::new(&device(), "Parts");
+        let tmp = builder.scratch::<[u32; 4]>("tmp");
+        let mut out = builder.host::<[u32; 4]>("out");
+        let download = builder.memcpy("download", &tmp, &mut out);
+        for element in 0..written {
+            let set = builder.memset(format!("set{element}"), &mut tmp.row(element), 1_u32);
+            builder.after(download, &[set]);
+        }
+        builder.build()
+    };
+    assert!(build(4).is_ok());
+    let message = build(1).unwrap_err().to_string();
+    assert!(
+        message.contains("node `download` reads `tmp`, which is written only in part"),
+        "{message}"
+    );
+    assert!(
+        message.contains("no node before `download` writes `tmp[4..16]`"),
+        "{message}"
+    );
+}

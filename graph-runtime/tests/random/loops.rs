@@ -34,7 +34,7 @@ fn draft(declared: &[Declared], around: &[usize], draft_of: &mut Draft, loops: &
         match declared {
             Declared::Copy(from, to) => {
                 let node = draft_of.node(format!("n{}", loops.len()), NodeKind::Memcpy);
-                draft_of.nodes[node].repeated = around.last().copied();
+                draft_of.nodes[node].in_loop = around.last().copied();
                 draft_of.access(node, *from, Region::Whole, Mode::Read);
                 draft_of.access(node, *to, Region::Whole, Mode::Write);
                 loops.push(around.to_vec());

@@ -54,7 +54,7 @@ fn draft(declared: &[Declared], around: &[usize], draft_of: &mut Draft, loops: &
         match declared {
             Declared::Touch(index, mode) => {
                 let node = draft_of.node(format!("n{}", loops.len()), NodeKind::Memset);
-                draft_of.nodes[node].repeated = around.last().copied();
+                draft_of.nodes[node].in_loop = around.last().copied();
                 let terms = around.iter().zip(index.factors).map(|(&around, factor)| {
                     let variable = Affine::variable(&draft_of.loops[around].variable);
                     variable.times(factor as i64).expect("a small factor")

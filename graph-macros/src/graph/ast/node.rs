@@ -276,7 +276,7 @@ impl Action {
     pub(crate) fn condition(&self) -> Option<&Place> {
         match self {
             Action::If(choice) => Some(&choice.condition),
-            Action::While(repeated) => Some(&repeated.condition),
+            Action::While(inner) => Some(&inner.condition),
             Action::Switch(switch) => Some(&switch.condition),
             Action::Kernel(_)
             | Action::Memcpy { .. }
@@ -298,7 +298,7 @@ impl Action {
                 let otherwise = choice.otherwise.as_ref().map(|body| (Role::Else, body));
                 [(Role::Then, &choice.then)].into_iter().chain(otherwise).collect()
             }
-            Action::While(repeated) => vec![(Role::While, &repeated.body)],
+            Action::While(inner) => vec![(Role::While, &inner.body)],
             Action::Switch(switch) => switch.cases.iter().map(|body| (Role::Case, body)).collect(),
             Action::Kernel(_)
             | Action::Memcpy { .. }

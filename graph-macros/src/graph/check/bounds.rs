@@ -31,11 +31,11 @@ pub(super) fn bounds(graph: &Graph<'_>, report: &mut Report) {
 fn mentioned(graph: &Graph<'_>, node: usize, place: &Place) -> Vec<usize> {
     let mut tokens: Vec<_> = bounds_of(place).map(ToTokens::to_token_stream).collect();
     let mut found = Vec::new();
-    for repeated in graph.loops_around(node).into_iter().rev() {
-        let variable = [graph.loops[repeated].variable().to_string()];
+    for for_loop in graph.loops_around(node).into_iter().rev() {
+        let variable = [graph.loops[for_loop].variable().to_string()];
         if tokens.iter().any(|tokens| mentions(tokens.clone(), &variable)) {
-            tokens.push(graph.loops[repeated].statement.range.to_token_stream());
-            found.push(repeated);
+            tokens.push(graph.loops[for_loop].statement.range.to_token_stream());
+            found.push(for_loop);
         }
     }
     found.reverse();
@@ -68,7 +68,7 @@ fn search<'a>(
             let of = graph
                 .loops
                 .iter()
-                .find(|repeated| std::ptr::eq(repeated.variable(), *variable));
+                .find(|for_loop| std::ptr::eq(for_loop.variable(), *variable));
             let keyword = of.map_or("for", Loop::keyword);
             found.note(format!("`{variable}` is {value} in an iteration of the `{keyword}`"))
         }));

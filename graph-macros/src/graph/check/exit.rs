@@ -25,9 +25,9 @@ pub(super) fn exits(graph: &Graph<'_>, report: &mut Report) {
             of_expression(expr, &format!("`{}`", resource.name), report);
         }
     }
-    for repeated in &graph.loops {
-        let subject = format!("the range of `{}`", repeated.variable());
-        of_expression(&repeated.statement.range, &subject, report);
+    for for_loop in &graph.loops {
+        let subject = format!("the range of `{}`", for_loop.variable());
+        of_expression(&for_loop.statement.range, &subject, report);
     }
     for node in &graph.nodes {
         for expr in expressions(graph, node) {

@@ -1,11 +1,11 @@
 //! Mapped memory: its elements are numbers that the host and a kernel load and store as one.
 
-use crate::graph::ast::{Resource, ResourceKind};
+use crate::graph::ast::Resource;
 use crate::graph::resolve::Graph;
 use crate::report::{Report, error};
 use crate::span::ends;
 use crate::text::text;
-use graph_plan::Code;
+use graph_plan::{Code, Memory};
 use syn::Type;
 
 /// The names of Rust's types of numbers and truth values that are no words. (rustc refuses other types.)
@@ -33,5 +33,5 @@ pub(in crate::graph) fn is_unfit(resource: &Resource) -> bool {
     let Type::Path(path) = &resource.shape.element else {
         return false;
     };
-    resource.kind == ResourceKind::Mapped && UNFIT.iter().any(|name| path.path.is_ident(name))
+    resource.memory() == Memory::Mapped && UNFIT.iter().any(|name| path.path.is_ident(name))
 }

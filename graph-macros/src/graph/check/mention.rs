@@ -19,7 +19,7 @@ pub(super) fn values(graph: &Graph<'_>, report: &mut Report) {
         all.extend(&resource.shape.lengths);
         all.extend(resource.random.iter().flat_map(|random| [&random.seed, &random.draws]));
     }
-    all.extend(graph.loops.iter().map(|repeated| &repeated.statement.range));
+    all.extend(graph.loops.iter().map(|for_loop| &for_loop.statement.range));
     graph.nodes.iter().for_each(|node| of_node(graph, node, &mut all));
     all.into_iter().for_each(|value| names(graph, value, report));
 }

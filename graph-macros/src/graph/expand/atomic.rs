@@ -7,7 +7,7 @@ use crate::graph::ast::{Action, ResourceKind};
 use crate::graph::check::shared;
 use crate::graph::resolve::Graph;
 use crate::report::conditional_warning;
-use graph_plan::{Code, Diagnostic, Draft, Mode, Outcome, Subject, clash, mixed_reads};
+use graph_plan::{Code, Diagnostic, Draft, Memory, Mode, Outcome, Subject, clash, mixed_reads};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::BTreeSet;
@@ -71,7 +71,7 @@ pub(super) fn any(graph: &Graph<'_>, resource: usize) -> TokenStream {
 
 /// The accesses of a graph with mistakes to a resource, as a constant `Mode`.
 pub(super) fn usage_as_written(graph: &Graph<'_>, resource: usize) -> TokenStream {
-    if graph.draft.resources[resource].mapped {
+    if graph.draft.resources[resource].memory == Memory::Mapped {
         return quote!(__p::Mode::Mapped);
     }
     let mut accesses = accesses_to(graph, resource);
@@ -83,7 +83,7 @@ pub(super) fn usage_as_written(graph: &Graph<'_>, resource: usize) -> TokenStrea
 
 /// The accesses of the graph to a resource, as a constant `Mode`, for graphs that have this one as a node.
 pub(super) fn usage(graph: &Graph<'_>, resource: usize) -> TokenStream {
-    if graph.draft.resources[resource].mapped {
+    if graph.draft.resources[resource].memory == Memory::Mapped {
         return quote!(__p::Mode::Mapped);
     }
     let all: Vec<usize> = accesses_to(graph, resource).collect();

@@ -85,7 +85,7 @@ impl<'g, 'a> Steps<'g, 'a> {
             }
             Step::Begin => quote!(__p::Declare::begin_body(#builder);),
             Step::End => quote!(__p::Declare::end_body(#builder);),
-            Step::For(repeated, steps) => self.repeat(*repeated, steps, builder),
+            Step::For(for_loop, steps) => self.repeat(*for_loop, steps, builder),
             Step::Group(group) => {
                 let operands = self.operands(&self.groups[*group]);
                 operands::call(self.graph, &group_function(*group), &operands, builder, None)
@@ -93,17 +93,17 @@ impl<'g, 'a> Steps<'g, 'a> {
         }
     }
 
-    fn repeat(&self, repeated: usize, steps: &[Step], builder: &TokenStream) -> TokenStream {
+    fn repeat(&self, for_loop: usize, steps: &[Step], builder: &TokenStream) -> TokenStream {
         let (variable, range) = (
-            self.graph.loops[repeated].variable(),
-            &self.graph.loops[repeated].statement.range,
+            self.graph.loops[for_loop].variable(),
+            &self.graph.loops[for_loop].statement.range,
         );
         let nodes = self.nodes(steps).into_iter().map(|node| {
-            let (name, depth) = (self.graph.nodes[node].name.to_string(), self.depth(repeated, node));
+            let (name, depth) = (self.graph.nodes[node].name.to_string(), self.depth(for_loop, node));
             quote!((#name, #depth))
         });
         let steps = self.tokens_of(steps, builder);
-        let begin = match self.graph.loops[repeated].statement.parallel {
+        let begin = match self.graph.loops[for_loop].statement.parallel {
             true => quote_spanned!(range.span()=> __p::Declare::begin_each),
             false => quote_spanned!(range.span()=> __p::Declare::begin_loop),
         };
@@ -117,14 +117,14 @@ impl<'g, 'a> Steps<'g, 'a> {
     }
 
     /// The number of `for`s around a node, counted from this one; 0 if the node is in a body of another of its nodes.
-    fn depth(&self, repeated: usize, node: usize) -> usize {
+    fn depth(&self, for_loop: usize, node: usize) -> usize {
         let (draft, declared) = (&self.graph.draft, &self.graph.draft.nodes[node]);
-        if declared.body != self.graph.loops[repeated].body {
+        if declared.body != self.graph.loops[for_loop].body {
             return 0;
         }
         1 + draft
-            .loops_around(declared.repeated)
-            .take_while(|&around| around != repeated)
+            .loops_around(declared.in_loop)
+            .take_while(|&around| around != for_loop)
             .count()
     }
 
@@ -143,8 +143,8 @@ impl<'g, 'a> Steps<'g, 'a> {
     fn ranges(&self, steps: &[Step]) -> TokenStream {
         let of_step = |step: &Step| match step {
             Step::Node(_) | Step::Begin | Step::End => TokenStream::new(),
-            Step::For(repeated, steps) => {
-                let (range, inner) = (&self.graph.loops[*repeated].statement.range, self.ranges(steps));
+            Step::For(for_loop, steps) => {
+                let (range, inner) = (&self.graph.loops[*for_loop].statement.range, self.ranges(steps));
                 quote!(#range #inner)
             }
             Step::Group(group) => self.ranges(&self.groups[*group].steps),
@@ -199,10 +199,10 @@ fn collect(statements: &[Statement], next: &mut (usize, usize), found: &mut Vec<
                     found.push(Step::End);
                 }
             }
-            Statement::For(repeated) => {
+            Statement::For(for_loop) => {
                 let (index, mut steps) = (next.1, Vec::new());
                 next.1 += 1;
-                collect(&repeated.statements, next, &mut steps);
+                collect(&for_loop.statements, next, &mut steps);
                 found.push(Step::For(index, steps));
             }
             Statement::Resource(_) | Statement::Param(_) => {}
@@ -213,7 +213,7 @@ fn collect(statements: &[Statement], next: &mut (usize, usize), found: &mut Vec<
 /// The steps, or calls of groups, if they are too many for one function.
 fn grouped(steps: Vec<Step>, around: Option<usize>, groups: &mut Vec<Group>) -> Vec<Step> {
     let shorten = |step| match step {
-        Step::For(repeated, steps) => Step::For(repeated, grouped(steps, Some(repeated), groups)),
+        Step::For(for_loop, steps) => Step::For(for_loop, grouped(steps, Some(for_loop), groups)),
         other => other,
     };
     let steps: Vec<Step> = steps.into_iter().map(shorten).collect();

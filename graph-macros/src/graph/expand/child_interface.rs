@@ -18,6 +18,7 @@ use super::types::{arguments, generics, marker, place_type};
 use super::visibility::visibility;
 use crate::graph::ast::{Attributes, Param, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value, params};
+use graph_plan::Memory;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -54,10 +55,11 @@ enum Kind<'a> {
 
 /// Whether the resource is the child's own, so that it cannot be bound.
 fn is_own(resource: &Resource) -> bool {
-    matches!(
-        resource.kind,
-        ResourceKind::Scratch | ResourceKind::Constant | ResourceKind::Rng
-    )
+    match resource.kind {
+        ResourceKind::Own(Memory::Scratch | Memory::Constant | Memory::Variable) | ResourceKind::Rng => true,
+        ResourceKind::Own(Memory::Host | Memory::Device | Memory::Mapped | Memory::Array) => false,
+        ResourceKind::Shared { .. } | ResourceKind::Moved(_) => false,
+    }
 }
 
 fn slots<'a>(graph: &Graph<'a>) -> Vec<Slot<'a>> {

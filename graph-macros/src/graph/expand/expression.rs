@@ -130,14 +130,9 @@ fn device(graph: &Graph<'_>) -> TokenStream {
 fn resources(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
     let declare = |resource: &&Resource| match resource.kind {
         ResourceKind::Moved(_) => move_in(resource, builder),
-        ResourceKind::Host
-        | ResourceKind::Device
-        | ResourceKind::Scratch
-        | ResourceKind::Constant
-        | ResourceKind::Mapped
-        | ResourceKind::Array
-        | ResourceKind::Rng
-        | ResourceKind::Shared { .. } => resource::declare(graph, resource, builder, None),
+        ResourceKind::Own(_) | ResourceKind::Rng | ResourceKind::Shared { .. } => {
+            resource::declare(graph, resource, builder, None)
+        }
     };
     graph.resources.iter().map(declare).collect()
 }
@@ -205,14 +200,9 @@ fn changing(graph: &Graph<'_>) -> Option<TokenStream> {
 fn construct(graph: &Graph<'_>, built: &TokenStream) -> TokenStream {
     let resources = graph.resources.iter().map(|resource| match resource.kind {
         ResourceKind::Moved(_) => made(resource).to_token_stream(),
-        ResourceKind::Host
-        | ResourceKind::Device
-        | ResourceKind::Scratch
-        | ResourceKind::Constant
-        | ResourceKind::Mapped
-        | ResourceKind::Array
-        | ResourceKind::Rng
-        | ResourceKind::Shared { .. } => local(&resource.name).to_token_stream(),
+        ResourceKind::Own(_) | ResourceKind::Rng | ResourceKind::Shared { .. } => {
+            local(&resource.name).to_token_stream()
+        }
     });
     let params = graph.params.iter().map(|param| &param.name);
     let children = children(graph).filter_map(|index| {

@@ -63,11 +63,11 @@ pub(super) fn event(graph: &Graph<'_>, node: &Node, event: &Expr, builder: &Toke
 pub(super) fn clones(graph: &Graph<'_>, node: &Node) -> TokenStream {
     let kept = kept(graph);
     let index = graph.nodes.iter().position(|other| std::ptr::eq(*other, node));
-    let repeated = index.is_some_and(|index| graph.draft.loop_around(index).is_some());
+    let is_in_loop = index.is_some_and(|index| graph.draft.loop_around(index).is_some());
     let shared = |&scalar: &Scalar| {
         let uses = |other: &&&Node| added_scalars(graph, other).contains(&scalar);
         let users = graph.nodes.iter().filter(uses).count();
-        users > 1 || repeated || kept.iter().any(|value| value.name == graph.scalar(scalar).name)
+        users > 1 || is_in_loop || kept.iter().any(|value| value.name == graph.scalar(scalar).name)
     };
     let clone = |scalar: Scalar| {
         let name = graph.scalar(scalar).name;

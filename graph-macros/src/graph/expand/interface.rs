@@ -11,7 +11,7 @@ use super::visibility::visibility;
 use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::check::mapped::is_unfit;
 use crate::graph::resolve::{Graph, Value};
-use graph_plan::Space;
+use graph_plan::{Memory, Space};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
@@ -59,7 +59,7 @@ pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let resources = graph
         .resources
         .iter()
-        .filter(|resource| !matches!(resource.kind, ResourceKind::Scratch | ResourceKind::Array))
+        .filter(|resource| !matches!(resource.memory(), Memory::Scratch | Memory::Array))
         .map(|resource| resource_methods(graph, resource, bodies));
     let methods = implementation(graph, quote!(#common #memory #(#resources)*));
     let (debug, any_graph) = (debug(graph, bodies), any_graph(graph, bodies));
@@ -205,7 +205,7 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
     if resource.random.is_some() {
         return rng_handle(graph, resource, bodies);
     }
-    if resource.kind == ResourceKind::Mapped {
+    if resource.memory() == Memory::Mapped {
         return mapped_handle(graph, resource, bodies);
     }
     let (name, docs) = (&resource.name, &resource.attributes.docs);
@@ -277,7 +277,7 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> Toke
 fn host<'a>(graph: &Graph<'a>) -> Vec<&'a Resource> {
     let resources = graph.resources.iter().copied();
     resources
-        .filter(|resource| resource.kind == ResourceKind::Host)
+        .filter(|resource| resource.kind == ResourceKind::Own(Memory::Host))
         .collect()
 }
 

@@ -80,7 +80,7 @@ fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         pairs.map(|(node, around)| quote!((#node, #around))).collect()
     };
     let bodies = pairs(|node| (node.body != 0).then_some(node.body));
-    let loops = pairs(|node| node.repeated);
+    let loops = pairs(|node| node.in_loop);
     let early = programmatic.iter().enumerate().filter(|(_, before)| !before.is_empty());
     let early = early.map(|(index, before)| {
         let index = number(index);

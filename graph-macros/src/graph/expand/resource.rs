@@ -3,8 +3,10 @@
 use super::names::local;
 use super::rng;
 use super::shape::Shape;
+use super::types::memory_type;
 use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::resolve::Graph;
+use graph_plan::Memory;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
@@ -17,9 +19,12 @@ pub(super) fn declare(
     bound: Option<&Ident>,
 ) -> TokenStream {
     let (field, place, name) = (&resource.name, local(&resource.name), resource.name.to_string());
-    let bound = match bound {
-        Some(bound) => quote!(#bound.#field),
-        None => quote!(::core::option::Option::None),
+    // The type of a bound place tells the kind of memory.
+    let (bound, memory) = if let Some(bound) = bound {
+        (quote!(#bound.#field), quote!(_))
+    } else {
+        let memory = memory_type(resource);
+        (quote!(::core::option::Option::None), quote!(__g::#memory))
     };
     let shape = Shape::of(graph, resource);
     let function = |fixed: &str| shape.function(fixed, resource.name.span());
@@ -28,11 +33,11 @@ pub(super) fn declare(
         Shape::Table { element, .. } => quote!(#element, _),
         Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => shape.element(),
     };
-    let function = match resource.kind {
-        ResourceKind::Moved(_) => return TokenStream::new(), // moved locals are not declared
+    match resource.kind {
+        ResourceKind::Moved(_) => TokenStream::new(), // moved locals are not declared
         ResourceKind::Rng => {
             let rng = rng::declare(resource, builder);
-            return quote!(let #place = #rng;);
+            quote!(let #place = #rng;)
         }
         ResourceKind::Shared { .. } => {
             let require = match &shape {
@@ -40,25 +45,24 @@ pub(super) fn declare(
                 Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => quote!(require_len),
             };
             let required = length.map(|length| quote!(__g::GraphBuilder::#require(#builder, &#place #length);));
-            return quote! {
+            quote! {
                 let #place = __p::bound(#bound, #builder, #name)?;
                 #required
-            };
+            }
         }
-        ResourceKind::Constant => {
+        ResourceKind::Own(Memory::Constant | Memory::Variable) => {
             let symbol = &resource.symbol;
-            return quote!(let #place = __g::GraphBuilder::constant::<#shape>(#builder, #name, #symbol););
+            quote!(let #place = __g::GraphBuilder::constant::<#shape>(#builder, #name, #symbol);)
         }
-        ResourceKind::Scratch => {
+        ResourceKind::Own(Memory::Scratch) => {
             let function = function("scratch");
-            return quote!(let #place = __g::GraphBuilder::#function::<#element>(#builder, #name #length););
+            quote!(let #place = __g::GraphBuilder::#function::<#element>(#builder, #name #length);)
         }
-        ResourceKind::Mapped => function("mapped"),
-        ResourceKind::Array => function("array"),
-        ResourceKind::Host => function("host"),
-        ResourceKind::Device => function("device"),
-    };
-    quote!(let #place = __p::#function::<#element>(#builder, #name, #bound #length);)
+        ResourceKind::Own(Memory::Host | Memory::Device | Memory::Mapped | Memory::Array) => {
+            let function = function("memory");
+            quote!(let #place = __p::#function::<#element, #memory>(#builder, #name, #bound #length);)
+        }
+    }
 }
 
 /// The params, as local variables with their initial values.

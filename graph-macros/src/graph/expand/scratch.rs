@@ -4,16 +4,16 @@
 use super::alias::kernels;
 use super::child;
 use super::shape::Shape;
-use crate::graph::ast::{Child, Node, Resource, ResourceKind};
+use crate::graph::ast::{Child, Node, Resource};
 use crate::graph::resolve::Graph;
-use graph_plan::{Draft, Mode, Outcome, Region, Sharing};
+use graph_plan::{Draft, Memory, Mode, Outcome, Region, Sharing};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 /// The scratch resources, in order of declaration.
 fn scratch<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = &'a Resource> {
     let resources = graph.resources.iter().copied();
-    resources.filter(|resource| resource.kind == ResourceKind::Scratch)
+    resources.filter(|resource| resource.memory() == Memory::Scratch)
 }
 
 /// The nodes that are child graphs. The scratch memory of each is one piece here.
@@ -34,7 +34,7 @@ fn is_packed(graph: &Graph<'_>) -> bool {
 fn with_children(graph: &Graph<'_>) -> Draft {
     let mut draft = graph.draft.clone();
     for (index, node, _) in children(graph) {
-        let scratch = draft.scratch(node.name.to_string());
+        let scratch = draft.resource(node.name.to_string(), Memory::Scratch);
         draft.access(index, scratch, Region::Whole, Mode::Write);
     }
     draft.accesses.sort_by_key(|access| access.node);
@@ -121,7 +121,7 @@ fn overwriting(graph: &Graph<'_>, outcome: &Outcome) -> Vec<TokenStream> {
     let mut used = vec![false; kernels.types.len()];
     let mut initialising = draft.clone();
     for access in &mut initialising.accesses {
-        let kernel = kernels.of_nodes[access.node].filter(|_| draft.resources[access.resource].scratch);
+        let kernel = kernels.of_nodes[access.node].filter(|_| draft.is_scratch(access.resource));
         if let (Some(kernel), Mode::ReadWrite) = (kernel, access.mode) {
             access.mode = Mode::Write;
             used[kernel] = true;

@@ -61,7 +61,7 @@ fn direct_params(graph: &Graph<'_>, used: &[Vec<Scalar>]) -> Vec<TokenStream> {
 /// Then its value is changed without evaluating the expressions of its nodes.
 fn direct_uses(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> Option<Vec<(usize, usize)>> {
     let Param { name, ty, .. } = graph.params[param];
-    let is_variable = |variable: &str| graph.loops.iter().any(|repeated| repeated.variable() == variable);
+    let is_variable = |variable: &str| graph.loops.iter().any(|for_loop| for_loop.variable() == variable);
     if !is_path(ty) || !graph.item.generics.params.is_empty() || is_variable(&name.to_string()) {
         return None;
     }

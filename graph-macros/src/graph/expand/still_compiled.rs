@@ -145,7 +145,7 @@ fn starts_of(statements: &[Statement], found: &mut Vec<LineColumn>) {
                     starts_of(&body.statements, found);
                 }
             }
-            Statement::For(repeated) => starts_of(&repeated.statements, found),
+            Statement::For(for_loop) => starts_of(&for_loop.statements, found),
             Statement::Resource(_) | Statement::Param(_) => {}
         }
     }

@@ -5,7 +5,7 @@ use super::names::unseen;
 use super::shape::Shape;
 use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::resolve::{Entity, Graph, params};
-use graph_plan::Space;
+use graph_plan::{Memory, Space};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{GenericParam, Generics, Lifetime, parse_quote};
@@ -25,19 +25,18 @@ pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
         let name = resource_type(graph, resource);
         let bound = match resource.kind {
             ResourceKind::Moved(_) => quote!(__p::MovedSlot),
-            ResourceKind::Host => match Shape::of(graph, resource) {
+            ResourceKind::Own(Memory::Host) => match Shape::of(graph, resource) {
                 Shape::Table { .. } => quote!(__p::TableSlot),
                 Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => quote!(__p::HostSlot),
             },
-            ResourceKind::Mapped => quote!(__p::MappedSlot),
+            ResourceKind::Own(Memory::Mapped) => quote!(__p::MappedSlot),
             ResourceKind::Rng => quote!(::core::borrow::Borrow<__g::Rng>),
-            ResourceKind::Array => {
+            ResourceKind::Own(Memory::Array) => {
                 generics.params.push(parse_quote!(#name));
                 continue;
             }
-            ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Constant | ResourceKind::Shared { .. } => {
-                quote!(__p::Slot)
-            }
+            ResourceKind::Own(Memory::Device | Memory::Scratch | Memory::Constant | Memory::Variable)
+            | ResourceKind::Shared { .. } => quote!(__p::Slot),
         };
         generics.params.push(parse_quote!(#name: #bound));
     }
@@ -117,13 +116,18 @@ pub(super) fn place_type_at(graph: &Graph<'_>, resource: &Resource, runtime: &To
         return quote!(#runtime::Rng);
     }
     let shape = Shape::of(graph, resource).at(runtime);
-    let memory = match (resource.kind, resource.space()) {
-        (ResourceKind::Mapped, _) => quote!(OnMapped),
-        (ResourceKind::Array, _) => quote!(OnArray),
-        (_, Space::Host) => quote!(OnHost),
-        (_, Space::Device) => quote!(OnDevice),
-    };
+    let memory = memory_type(resource);
     quote!(#runtime::Place<#shape, #runtime::#memory>)
+}
+
+/// The runtime's type for the kind of a resource's memory.
+pub(super) fn memory_type(resource: &Resource) -> TokenStream {
+    match resource.memory() {
+        Memory::Host => quote!(OnHost),
+        Memory::Device | Memory::Scratch | Memory::Constant | Memory::Variable => quote!(OnDevice),
+        Memory::Mapped => quote!(OnMapped),
+        Memory::Array => quote!(OnArray),
+    }
 }
 
 /// The type parameter for the type of a resource: a place, or a moved local.

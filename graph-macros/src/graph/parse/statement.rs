@@ -9,6 +9,7 @@ use super::node::{self, Form, node};
 use crate::graph::ast::{Action, Attributes, For, Param, Random, Resource, ResourceKind, Shape, Statement};
 use crate::graph::keyword::Keyword;
 use crate::span::last_span;
+use graph_plan::Memory;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -121,11 +122,11 @@ enum Kind {
 impl Kind {
     fn of(keyword: Keyword) -> Self {
         match keyword {
-            Keyword::Host => Self::Memory(ResourceKind::Host),
-            Keyword::Device => Self::Memory(ResourceKind::Device),
-            Keyword::Scratch => Self::Memory(ResourceKind::Scratch),
-            Keyword::Mapped => Self::Memory(ResourceKind::Mapped),
-            Keyword::Array => Self::Memory(ResourceKind::Array),
+            Keyword::Host => Self::Memory(ResourceKind::Own(Memory::Host)),
+            Keyword::Device => Self::Memory(ResourceKind::Own(Memory::Device)),
+            Keyword::Scratch => Self::Memory(ResourceKind::Own(Memory::Scratch)),
+            Keyword::Mapped => Self::Memory(ResourceKind::Own(Memory::Mapped)),
+            Keyword::Array => Self::Memory(ResourceKind::Own(Memory::Array)),
             Keyword::Constant => Self::Constant,
             Keyword::Param => Self::Param,
             Keyword::Rng => Self::Rng,
@@ -227,7 +228,7 @@ fn constant(
     name: Ident,
 ) -> syn::Result<(Statement, Span)> {
     let example = format!("`= \"{name}\"`: the variable's name in the PTX");
-    let (mut statement, _) = resource(input, attributes, keyword, ResourceKind::Constant, name)?;
+    let (mut statement, _) = resource(input, attributes, keyword, ResourceKind::Own(Memory::Constant), name)?;
     let expects = |error: syn::Error| expected(error.span(), &example);
     let equals: Token![=] = input.parse().map_err(expects)?;
     present(input, equals.span, "the variable's name in the PTX, in quotes")?;

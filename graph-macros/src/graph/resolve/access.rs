@@ -5,7 +5,7 @@ use crate::graph::ast::{Action, Argument, CallParameter, Child, Function, Launch
 use crate::graph::constant::mentions;
 use crate::report::{Report, error};
 use crate::span::line;
-use graph_plan::{Affine, Bound, Code, Mode, NodeKind, Region};
+use graph_plan::{Affine, Bound, Code, Memory, Mode, NodeKind, Region};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::Expr;
@@ -128,17 +128,13 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
     let name = &place.name;
     let diagnostic = match graph.entity(name) {
         Some(Entity::Resource(resource)) => {
-            let misused = rng::misuse(graph, node, place, resource, mode);
-            let misused = misused.or_else(|| graph_plan::misused_constant(&graph.draft, node, resource));
-            let mode = mapped(graph, node, resource, mode);
-            let misused = misused.or_else(|| graph_plan::misused_mapped(&graph.draft, node, resource, mode));
-            let region = region(graph, node, place);
-            let misused = misused.or_else(|| graph_plan::misused_array(&graph.draft, node, resource, &region));
-            if let Some(mistake) = misused {
+            if let Some(mistake) = rng::misuse(graph, node, place, resource, mode) {
                 report.push_between(start, place.end, &mistake);
                 return;
             }
             fixed(graph, node, place, report);
+            let region = region(graph, node, place);
+            let mode = mapped(graph, node, resource, mode);
             let access = graph.draft.access(node, resource, region, mode);
             graph.draft.accesses[access].line = line(name.span()).and_then(|line| u32::try_from(line).ok());
             graph.accesses.push((place, start));
@@ -191,16 +187,18 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
 /// The mode of an access that is written as one of this mode: kernels and children access mapped memory as such.
 fn mapped(graph: &Graph<'_>, node: usize, resource: usize, mode: Mode) -> Mode {
     let takes = matches!(graph.draft.nodes[node].kind, NodeKind::Kernel | NodeKind::Graph);
-    match (graph.draft.resources[resource].mapped, mode) {
-        (true, Mode::Read) if takes => Mode::Mapped,
-        (_, mode) => mode,
+    let is_mapped = graph.draft.resources[resource].memory == Memory::Mapped;
+    if is_mapped && takes && mode == Mode::Read {
+        Mode::Mapped
+    } else {
+        mode
     }
 }
 
 /// The loop that a name is the variable of, for messages.
 fn variable_of(graph: &Graph<'_>, name: &Ident) -> &'static str {
-    let own = graph.loops.iter().find(|repeated| repeated.variable() == name);
-    match own.is_some_and(|repeated| repeated.statement.parallel) {
+    let own = graph.loops.iter().find(|for_loop| for_loop.variable() == name);
+    match own.is_some_and(|for_loop| for_loop.statement.parallel) {
         true => "an `each`",
         false => "a `for`",
     }

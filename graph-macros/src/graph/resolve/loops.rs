@@ -65,7 +65,7 @@ pub(super) fn declare<'a>(
     let parent = around.innermost.or_else(|| graph.draft.loop_around(owner?));
     let index = match statement.parallel {
         true => graph.draft.each(name.to_string(), parent),
-        false => graph.draft.repeat(name.to_string(), parent),
+        false => graph.draft.for_loop(name.to_string(), parent),
     };
     count(graph, index, parent, &statement.range);
     graph.loops.push(Loop {
@@ -123,10 +123,10 @@ fn bare(expr: &Expr) -> &Expr {
 
 /// Reports params in ranges: the nodes of a graph are fixed when it is built.
 pub(super) fn fixed_ranges(graph: &Graph<'_>, report: &mut Report) {
-    for repeated in &graph.loops {
-        let range = &repeated.statement.range;
+    for for_loop in &graph.loops {
+        let range = &for_loop.statement.range;
         if mentions(range.to_token_stream(), &graph.param_names()) {
-            let message = format!("a `param` is in the range of `{}`", repeated.variable());
+            let message = format!("a `param` is in the range of `{}`", for_loop.variable());
             let diagnostic = error(Code::Syntax, message)
                 .note("the nodes of a graph are fixed when it is built; params change between launches")
                 .help("use a build argument, a literal, a constant or a const generic");
@@ -151,7 +151,7 @@ impl<'a> Graph<'a> {
     /// The variables of a loop and of those around it, from the outermost.
     pub(crate) fn variables_up_to(&self, innermost: Option<usize>) -> Vec<&'a Ident> {
         let loops = self.loops_up_to(innermost).into_iter();
-        loops.map(|repeated| self.loops[repeated].variable()).collect()
+        loops.map(|for_loop| self.loops[for_loop].variable()).collect()
     }
 
     /// An expression of literals and the variables of this loop and those around it; `None` for any other expression.
@@ -191,14 +191,14 @@ impl<'a> Graph<'a> {
         {
             return Bound::Affine(Box::new(form));
         }
-        let mentioned = |&repeated: &usize| {
-            let variable = self.loops[repeated].variable().to_string();
+        let mentioned = |&for_loop: &usize| {
+            let variable = self.loops[for_loop].variable().to_string();
             mentions(expr.to_token_stream(), &[variable])
         };
         match bound(expr) {
             Bound::Symbol(_) if mentions(expr.to_token_stream(), &self.param_names()) => Bound::Unknown,
             Bound::Symbol(text) => match self.draft.loops_around(self.draft.loop_around(node)).find(mentioned) {
-                Some(repeated) => Bound::iteration(text, repeated),
+                Some(for_loop) => Bound::iteration(text, for_loop),
                 None => Bound::Symbol(text),
             },
             other => other,

@@ -4,8 +4,9 @@ use super::loops::{self, Around};
 use super::owner::{Declared, Owner, Owners, enter};
 use super::{Entity, Graph, Value};
 use crate::graph::ast::{Action, BuildArgument, Item, Node, Resource, ResourceKind, Statement};
+use crate::graph::constant::value;
 use crate::report::{Report, error};
-use graph_plan::{Code, NodeKind};
+use graph_plan::{Code, Memory, NodeKind};
 use proc_macro2::Ident;
 use syn::Type;
 use syn::ext::IdentExt;
@@ -45,7 +46,7 @@ fn const_generics(graph: &mut Graph<'_>, report: &mut Report) {
     for generic in graph.item.generics.const_params() {
         let params = graph.params.iter().map(|param| &param.name);
         let values = graph.values.iter().map(|value| value.name);
-        let variables = graph.loops.iter().map(|repeated| repeated.variable());
+        let variables = graph.loops.iter().map(|for_loop| for_loop.variable());
         let mut all = params.chain(values).chain(variables);
         if let Some(name) = all.find(|name| **name == generic.ident) {
             let message = format!("`{name}` has the name of a const generic of the graph");
@@ -116,9 +117,9 @@ fn statements<'a>(
                 graph.name(&param.name, entity);
             }
             Statement::Node(node) => self::node(graph, node, around, owners, report),
-            Statement::For(repeated) => {
-                let inside = loops::declare(graph, repeated, around, owners, report);
-                statements(graph, &repeated.statements, inside, owners, report);
+            Statement::For(for_loop) => {
+                let inside = loops::declare(graph, for_loop, around, owners, report);
+                statements(graph, &for_loop.statements, inside, owners, report);
             }
         }
     }
@@ -136,7 +137,7 @@ fn node<'a>(graph: &mut Graph<'a>, node: &'a Node, around: Around, owners: &mut 
         .draft
         .node_in(around.body, node.name.to_string(), kind(&node.action));
     let drafted = &mut graph.draft.nodes[index];
-    drafted.repeated = around.innermost;
+    drafted.in_loop = around.innermost;
     drafted.broken = around.astray || node.attributes.astray || clash;
     drafted.disabled = node.attributes.node.disabled.is_some();
     if clash {
@@ -158,11 +159,9 @@ fn node<'a>(graph: &mut Graph<'a>, node: &'a Node, around: Around, owners: &mut 
 impl<'a> Graph<'a> {
     fn memory(&mut self, resource: &'a Resource) -> Entity {
         self.resources.push(resource);
-        let index = self.draft.resource(resource.name.to_string(), resource.space());
-        self.draft.resources[index].scratch = resource.kind == ResourceKind::Scratch;
-        self.draft.resources[index].constant = resource.kind == ResourceKind::Constant;
-        self.draft.resources[index].mapped = resource.kind == ResourceKind::Mapped;
-        self.draft.resources[index].array = resource.kind == ResourceKind::Array;
+        let index = self.draft.resource(resource.name.to_string(), resource.memory());
+        let length = resource.shape.lengths.first().and_then(value);
+        self.draft.resources[index].extent = length.and_then(|length| u64::try_from(length).ok());
         Entity::Resource(index)
     }
 
@@ -201,10 +200,8 @@ fn kind(action: &Action) -> NodeKind {
 /// The names of the accessors of declared memory.
 fn memory_accessors(resource: &Resource) -> Vec<String> {
     match resource.kind {
-        ResourceKind::Scratch | ResourceKind::Mapped | ResourceKind::Array | ResourceKind::Rng => Vec::new(),
-        ResourceKind::Host
-        | ResourceKind::Device
-        | ResourceKind::Constant
+        ResourceKind::Own(Memory::Scratch | Memory::Mapped | Memory::Array) | ResourceKind::Rng => Vec::new(),
+        ResourceKind::Own(Memory::Host | Memory::Device | Memory::Constant | Memory::Variable)
         | ResourceKind::Shared { .. }
         | ResourceKind::Moved(_) => vec![format!("{}_mut", resource.name.unraw())],
     }

@@ -80,7 +80,7 @@ impl Graph<'_> {
         let is_dead = |access: &Access| dead.contains(&Subject::Node(access.node));
         let is_used = |resource: usize| {
             let mut accesses = self.draft.accesses.iter().filter(|access| access.resource == resource);
-            !self.draft.resources[resource].scratch || accesses.any(|access| access.reads() && !is_dead(access))
+            !self.draft.is_scratch(resource) || accesses.any(|access| access.reads() && !is_dead(access))
         };
         let mut updates: Vec<usize> = Vec::new();
         if !dead.is_empty() {

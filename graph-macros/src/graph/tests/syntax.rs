@@ -7,6 +7,7 @@ mod heads;
 use crate::graph::ast::{Action, Argument, Function, Input, Item, Part, ResourceKind, Statement};
 use crate::graph::{head, parse};
 use crate::report::Report;
+use graph_plan::Memory;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
@@ -101,7 +102,10 @@ fn resources_of_each_kind() {
             other => panic!("{other:?}"),
         })
         .collect();
-    assert_eq!(kinds, [ResourceKind::Host, ResourceKind::Device, ResourceKind::Scratch]);
+    assert_eq!(
+        kinds,
+        [Memory::Host, Memory::Device, Memory::Scratch].map(ResourceKind::Own)
+    );
     assert_mistake("scratch s;", "expected `: shape` after `s`");
 }
 

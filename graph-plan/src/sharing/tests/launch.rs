@@ -77,7 +77,7 @@ impl Instances<'_> {
 
     /// The loops around a node in its body, from the outermost.
     fn loops(&self, node: usize) -> Vec<usize> {
-        let innermost = self.draft.nodes[node].repeated;
+        let innermost = self.draft.nodes[node].in_loop;
         let mut loops: Vec<usize> = std::iter::successors(innermost, |&inner| self.draft.loops[inner].parent).collect();
         loops.reverse();
         loops
@@ -118,12 +118,12 @@ impl Instances<'_> {
     }
 
     /// The iterations of a loop, each after the one before.
-    fn repeat(&mut self, body: usize, nodes: &[usize], repeated: usize, before: &[usize]) {
+    fn repeat(&mut self, body: usize, nodes: &[usize], for_loop: usize, before: &[usize]) {
         let mut last = before.to_vec();
         let mut firsts = HashMap::new();
         for _ in 0..1 + self.random.below(3) {
-            last = self.level(body, Some(repeated), &last);
-            for &node in nodes.iter().filter(|&&node| self.loops(node).contains(&repeated)) {
+            last = self.level(body, Some(for_loop), &last);
+            for &node in nodes.iter().filter(|&&node| self.loops(node).contains(&for_loop)) {
                 firsts.entry(node).or_insert(self.ends[&node].0);
             }
         }

@@ -1,6 +1,6 @@
 //! Random graphs with bodies and loops, in which all that touch one piece of memory are ordered.
 
-use crate::{Draft, Mode, NodeKind, Region, Role, Space};
+use crate::{Draft, Memory, Mode, NodeKind, Region, Role};
 
 /// The random numbers of the arena's search, for tests.
 pub(super) struct Random(pub(super) u64);
@@ -22,9 +22,9 @@ pub(super) const BUFFERS: usize = 4;
 pub(super) fn draft(random: &mut Random, repetitions: bool) -> Draft {
     let mut draft = Draft::new("Random");
     for buffer in 0..BUFFERS {
-        draft.scratch(format!("s{buffer}"));
+        draft.resource(format!("s{buffer}"), Memory::Scratch);
     }
-    draft.resource("flag", Space::Device);
+    draft.resource("flag", Memory::Device);
     fill(&mut draft, random, 0, 0, repetitions);
     order(&mut draft, random);
     draft
@@ -32,22 +32,22 @@ pub(super) fn draft(random: &mut Random, repetitions: bool) -> Draft {
 
 /// Adds nodes to a body.
 fn fill(draft: &mut Draft, random: &mut Random, body: usize, depth: usize, repetitions: bool) {
-    let mut repeated = Vec::new();
+    let mut loops = Vec::new();
     for _ in 0..2 + random.below(5) {
-        if repetitions && repeated.len() < 2 && random.chance(15) {
-            let inner = draft.repeat("i", repeated.last().copied());
-            repeated.push(inner);
+        if repetitions && loops.len() < 2 && random.chance(15) {
+            let inner = draft.for_loop("i", loops.last().copied());
+            loops.push(inner);
         }
         if depth < 2 && random.chance(25) {
             let node = conditional(draft, random, body, depth, repetitions);
-            draft.nodes[node].repeated = repeated.last().copied();
+            draft.nodes[node].in_loop = loops.last().copied();
         } else {
             let node = draft.node_in(body, format!("n{}", draft.nodes.len()), NodeKind::Kernel);
-            draft.nodes[node].repeated = repeated.last().copied();
+            draft.nodes[node].in_loop = loops.last().copied();
             touch(draft, random, node);
         }
-        if !repeated.is_empty() && random.chance(30) {
-            repeated.pop();
+        if !loops.is_empty() && random.chance(30) {
+            loops.pop();
         }
     }
 }

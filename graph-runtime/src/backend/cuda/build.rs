@@ -20,7 +20,7 @@ use crate::ownership::blueprint::{Blueprint, Programmatic};
 use crate::ownership::device_memory::DeviceMemory;
 use crate::ownership::storage::{Storage, allocate};
 use crate::program::{External, KernelOp, Op, Program, Structure, Work};
-use graph_plan::{Code, Diagnostic, Draft, Node, NodeKind, Subject};
+use graph_plan::{Code, Diagnostic, Draft, Memory, Node, NodeKind, Subject};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
@@ -130,7 +130,7 @@ impl CudaExecutable {
                     }
                 }
                 Op::Work(Work::Memset(set)) => {
-                    let is_variable = draft.resources[set.to.part().resource as usize].constant;
+                    let is_variable = draft.resources[set.to.part().resource as usize].memory == Memory::Constant;
                     self.prepare_fill(draft, &Fill::of_node(program, node, set), is_variable, site)?;
                 }
                 Op::Structure(Structure::Conditional(_)) => {

@@ -296,7 +296,7 @@ impl EmulatorExecutable {
                             Mode::Mapped => Access::Mapped,
                         },
                     };
-                    let is_array = draft.resources[resource].array;
+                    let is_array = draft.resources[resource].memory == graph_plan::Memory::Array;
                     let word = match (function.facts.texture(index), function.facts.surface(index)) {
                         (Some(form), _) => {
                             textures.push(texture::texture(form, buffer.address, *bytes, is_array));

@@ -52,14 +52,14 @@ fn conditionals() {
 fn loops() {
     let statements =
         body("for layer in 0..N { kernel k = f<<<1, 1>>>(&w[layer]); for j in 0..2 { join a; }; } join b;");
-    let [Statement::For(repeated), Statement::Node(_)] = &statements[..] else {
+    let [Statement::For(for_loop), Statement::Node(_)] = &statements[..] else {
         panic!("{statements:?}")
     };
     assert_eq!(
-        (repeated.variable.to_string(), text(&repeated.range)),
+        (for_loop.variable.to_string(), text(&for_loop.range)),
         ("layer".into(), "0 .. N".into())
     );
-    assert_eq!(repeated.statements.len(), 2);
+    assert_eq!(for_loop.statements.len(), 2);
 
     assert_mistake("for i 0..2 { join a; }", "expected `in range { .. }` after `i`");
     assert_mistake("for i in { join a; }", "expected a range such as `0..N`");
@@ -108,13 +108,13 @@ fn parsing_goes_on_inside_bodies() {
     );
     let [item] = &items(input)[..] else { panic!() };
     assert_eq!(item.unparsed, ["m", "s"]);
-    let [Statement::Node(node), Statement::For(repeated)] = &item.statements[..] else {
+    let [Statement::Node(node), Statement::For(for_loop)] = &item.statements[..] else {
         panic!()
     };
     let Action::If(condition) = &node.action else { panic!() };
     assert_eq!((condition.then.unparsed.len(), condition.then.statements.len()), (1, 1));
     assert_eq!(condition.otherwise.as_ref().map(|body| body.statements.len()), Some(1));
-    assert_eq!(repeated.statements.len(), 1);
+    assert_eq!(for_loop.statements.len(), 1);
 }
 
 #[test]

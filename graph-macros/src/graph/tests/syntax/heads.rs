@@ -66,7 +66,7 @@ fn visibilities_of_statements() {
         Statement::Resource(resource) => text(&resource.attributes.visibility),
         Statement::Param(param) => text(&param.attributes.visibility),
         Statement::Node(node) => text(&node.attributes.visibility),
-        Statement::For(repeated) => text(&repeated.attributes.visibility),
+        Statement::For(for_loop) => text(&for_loop.attributes.visibility),
     };
     assert_eq!(
         found.iter().map(attributes).collect::<Vec<_>>(),

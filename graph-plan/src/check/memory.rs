@@ -1,0 +1,310 @@
+//! The table of rules of memory: which accesses nodes of each kind may make to each kind of memory.
+
+use super::advice::name_in_after;
+use crate::{Access, Code, Diagnostic, Draft, Memory, Mode, NodeKind, Region, Subject};
+use std::borrow::Cow;
+
+/// The accesses to a kind of memory that nodes of one kind may make.
+#[derive(Clone, Copy)]
+enum Allowed {
+    /// All but those of mapped memory.
+    Any,
+    /// Accesses to all of the memory at once.
+    Whole,
+    /// Loads and stores that are strong for the whole system, since the host may access the memory at any time.
+    Strong,
+    /// Accesses of code that names the memory.
+    ByName,
+    /// None.
+    Nothing,
+}
+
+impl Memory {
+    /// The table of rules.
+    const fn allows(self, kind: NodeKind) -> Allowed {
+        use NodeKind as Kind;
+        match self {
+            Memory::Host => match kind {
+                Kind::Memcpy | Kind::Call | Kind::Graph | Kind::Capture | Kind::Raw => Allowed::Any,
+                Kind::Join | Kind::Record | Kind::Wait => Allowed::Any,
+                Kind::Kernel | Kind::Memset | Kind::If | Kind::While | Kind::Switch => Allowed::Nothing,
+            },
+            Memory::Device | Memory::Scratch | Memory::Variable => match kind {
+                Kind::Kernel | Kind::Memcpy | Kind::Memset | Kind::Graph | Kind::Capture | Kind::Raw => Allowed::Any,
+                Kind::Join | Kind::Record | Kind::Wait | Kind::If | Kind::While | Kind::Switch => Allowed::Any,
+                Kind::Call => Allowed::Nothing,
+            },
+            Memory::Mapped => match kind {
+                Kind::Kernel | Kind::Graph => Allowed::Strong,
+                Kind::Memcpy | Kind::Memset | Kind::Call | Kind::Capture | Kind::Raw => Allowed::Nothing,
+                Kind::Join | Kind::Record | Kind::Wait | Kind::If | Kind::While | Kind::Switch => Allowed::Nothing,
+            },
+            // It has no address.
+            Memory::Array => match kind {
+                Kind::Kernel | Kind::Memcpy | Kind::Graph => Allowed::Whole,
+                Kind::Memset | Kind::Call | Kind::Capture | Kind::Raw => Allowed::Nothing,
+                Kind::Join | Kind::Record | Kind::Wait | Kind::If | Kind::While | Kind::Switch => Allowed::Nothing,
+            },
+            // CUDA's address of a variable is for calls from the host only ("cudaGetSymbolAddress").
+            Memory::Constant => match kind {
+                Kind::Memcpy | Kind::Memset => Allowed::Any,
+                Kind::Kernel => Allowed::ByName,
+                Kind::Graph | Kind::Call | Kind::Capture | Kind::Raw => Allowed::Nothing,
+                Kind::Join | Kind::Record | Kind::Wait | Kind::If | Kind::While | Kind::Switch => Allowed::Nothing,
+            },
+        }
+    }
+
+    /// Whether CUDA copies it in conditional bodies.
+    pub(super) const fn is_copied_in_conditionals(self) -> bool {
+        match self {
+            Memory::Host | Memory::Device | Memory::Scratch => true,
+            Memory::Mapped | Memory::Constant | Memory::Variable => true,
+            Memory::Array => false,
+        }
+    }
+}
+
+impl Allowed {
+    fn permits(self, access: &Access) -> bool {
+        let is_strong = access.mode == Mode::Mapped;
+        match self {
+            Allowed::Any => !is_strong,
+            Allowed::Whole => !is_strong && (access.region == Region::Whole || access.region.is_empty()),
+            Allowed::Strong => is_strong,
+            Allowed::ByName => access.by_name && !is_strong,
+            Allowed::Nothing => false,
+        }
+    }
+}
+
+/// Reports accesses that the table does not allow. Returns the draft in which these touch nothing, so that no other
+/// mistake follows from them.
+pub(super) fn wrong_memory<'a>(draft: &'a Draft, errors: &mut Vec<Diagnostic>) -> Cow<'a, Draft> {
+    let mut right = Cow::Borrowed(draft);
+    for (index, access) in draft.accesses.iter().enumerate() {
+        let memory = draft.resources[access.resource].memory;
+        if !memory.allows(draft.nodes[access.node].kind).permits(access) {
+            errors.push(misused(draft, access, Subject::Access(index)));
+            right.to_mut().accesses[index].region = Region::span(0, 0);
+        }
+    }
+    right
+}
+
+/// The mistake of an access that is not allowed.
+fn misused(draft: &Draft, access: &Access, subject: Subject) -> Diagnostic {
+    let (name, user) = (&draft.resources[access.resource].name, &draft.nodes[access.node].name);
+    let kind = draft.nodes[access.node].kind;
+    let memory = draft.resources[access.resource].memory;
+    let wrong = |message: String| Diagnostic::new(Code::WrongMemory, subject, message);
+    if access.mode == Mode::Mapped && memory != Memory::Mapped {
+        return wrong(format!(
+            "`{name}` is not mapped memory, but node `{user}` takes it as such"
+        ))
+        .note(MAPPED)
+        .help(format!("declare it `mapped {name}: ..;`"));
+    }
+    match memory {
+        Memory::Host => {
+            let message = format!(
+                "`{name}` is host memory, but {} node `{user}` needs device memory",
+                kind.keyword()
+            );
+            wrong(message).help(use_device_memory(draft, access))
+        }
+        Memory::Device | Memory::Scratch | Memory::Variable => {
+            let message = format!(
+                "`{name}` is device memory, but {} node `{user}` needs host memory",
+                kind.keyword()
+            );
+            wrong(message).help(use_host_memory(draft, access))
+        }
+        Memory::Mapped => wrong(format!("`{name}` is mapped memory, which node `{user}` cannot take so"))
+            .note(MAPPED)
+            .help(instead_of_mapped(kind, name)),
+        Memory::Array => {
+            let message = match kind {
+                NodeKind::Kernel | NodeKind::Graph => {
+                    format!("node `{user}` takes a part of `{name}`, which is an array")
+                }
+                NodeKind::Memcpy => {
+                    format!(
+                        "node `{user}` copies a part of `{name}`, which is an array, or a part that a param chooses"
+                    )
+                }
+                _ => format!("`{name}` is an array, which node `{user}` cannot take"),
+            };
+            wrong(message).note(ARRAY).help(instead_of_array(kind, name))
+        }
+        Memory::Constant => wrong(format!(
+            "`{name}` is a variable of a module, which node `{user}` cannot take"
+        ))
+        .note("only copies and memsets take its address")
+        .help(instead_of_constant(kind, name)),
+    }
+}
+
+const MAPPED: &str = "kernels take mapped memory as `&[Mapped<T>]`; all else could meet accesses of the host";
+const ARRAY: &str = "an array has no address: kernels take it as `Texel`s and `Surfel`s, and copies take all of it";
+
+fn use_device_memory(draft: &Draft, access: &Access) -> String {
+    let (name, node) = (&draft.resources[access.resource].name, &draft.nodes[access.node].name);
+    let copy = if access.mode.writes() {
+        format!("copy back: `memcpy download = ... -> {name} after {node};`")
+    } else {
+        let order = name_in_after(draft, "upload", access.node);
+        format!("copy first: `memcpy upload = {name} -> ...;`, then {order}")
+    };
+    format!("declare a `device` resource of the same shape, use it here, and {copy}")
+}
+
+fn use_host_memory(draft: &Draft, access: &Access) -> String {
+    let (name, node) = (&draft.resources[access.resource].name, &draft.nodes[access.node].name);
+    let mut help = format!(
+        "declare a `host` resource of the same shape, borrow it here, and copy first: `memcpy download = {name} -> \
+         ...;`, then {}",
+        name_in_after(draft, "download", access.node)
+    );
+    if access.mode.writes() {
+        help.push_str(&format!(
+            ", and copy back: `memcpy upload = ... -> {name} after {node};`"
+        ));
+    }
+    help
+}
+
+fn instead_of_mapped(kind: NodeKind, name: &str) -> String {
+    match kind {
+        NodeKind::Kernel | NodeKind::Graph => format!("pass `&{name}`"),
+        NodeKind::If | NodeKind::While | NodeKind::Switch => {
+            format!("let a kernel load `{name}` and store to `device` memory, and let that be the condition")
+        }
+        _ => format!("let a kernel copy between `{name}` and other memory, or the host: `graph.{name}()`"),
+    }
+}
+
+fn instead_of_array(kind: NodeKind, name: &str) -> String {
+    match kind {
+        NodeKind::Kernel | NodeKind::Graph => {
+            format!("take all of `{name}`, or copy it to `device` memory and take a part of that")
+        }
+        NodeKind::Memcpy => {
+            format!("copy between all of `{name}` and `device` memory, and copy the part from or to that")
+        }
+        NodeKind::Memset => format!("copy `device` memory to `{name}` that holds the value"),
+        NodeKind::If | NodeKind::While | NodeKind::Switch => {
+            format!("let a kernel read `{name}` and store to `device` memory, and let that be the condition")
+        }
+        NodeKind::Call => format!("copy `{name}` to `host` memory, and take that"),
+        _ => format!("copy `{name}` to `device` memory, and take that"),
+    }
+}
+
+fn instead_of_constant(kind: NodeKind, name: &str) -> String {
+    match kind {
+        NodeKind::Kernel => {
+            format!("remove the argument: kernels read and write `{name}` by the name that it has in CUDA")
+        }
+        NodeKind::Call => format!("copy it to `host` memory first: `memcpy copy = {name} -> ..;`"),
+        _ => format!("copy it to `device` memory first: `memcpy copy = {name} -> ..;`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Code, Draft, Memory, Mode, NodeKind, Region, check};
+
+    /// The mistakes of a node that accesses memory.
+    fn found(memory: Memory, kind: NodeKind, region: Region, mode: Mode) -> Vec<String> {
+        let mut draft = Draft::new("Test");
+        let data = draft.resource("data", memory);
+        let node = draft.node("use", kind);
+        draft.access(node, data, region, mode);
+        let errors = check(&draft).errors;
+        let wrong = errors.iter().filter(|error| error.code == Code::WrongMemory);
+        wrong.map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn only_strong_accesses_of_mapped_memory_are_right() {
+        let found = |memory, kind, mode| found(memory, kind, Region::Whole, mode);
+        assert_eq!(found(Memory::Mapped, NodeKind::Kernel, Mode::Mapped), [""; 0]);
+        assert_eq!(found(Memory::Device, NodeKind::Memset, Mode::Write), [""; 0]);
+        for (memory, kind, mode, help) in [
+            (
+                Memory::Device,
+                NodeKind::Kernel,
+                Mode::Mapped,
+                "help: declare it `mapped data: ..;`",
+            ),
+            (Memory::Mapped, NodeKind::Kernel, Mode::ReadWrite, "help: pass `&data`"),
+            (
+                Memory::Mapped,
+                NodeKind::Memset,
+                Mode::Write,
+                "help: let a kernel copy between `data` and other memory",
+            ),
+        ] {
+            let mistakes = found(memory, kind, mode);
+            assert!(mistakes.len() == 1 && mistakes[0].contains(help), "{mistakes:?}");
+        }
+    }
+
+    #[test]
+    fn unordered_nodes_may_access_mapped_memory() {
+        let mut draft = Draft::new("Test");
+        let news = draft.resource("news", Memory::Mapped);
+        for name in ["one", "other"] {
+            let node = draft.node(name, NodeKind::Kernel);
+            draft.access(node, news, Region::Whole, Mode::Mapped);
+        }
+        assert_eq!(check(&draft).errors, []);
+    }
+
+    #[test]
+    fn only_kernels_copies_and_children_take_whole_arrays() {
+        let found = |memory, kind, region| found(memory, kind, region, Mode::Read);
+        for kind in [NodeKind::Kernel, NodeKind::Memcpy, NodeKind::Graph] {
+            assert_eq!(found(Memory::Array, kind, Region::Whole), [""; 0]);
+            let mistakes = found(Memory::Array, kind, Region::span(0, 4));
+            assert!(
+                mistakes[0].contains(" a part of `data`, which is an array"),
+                "{mistakes:?}"
+            );
+        }
+        for (kind, help) in [
+            (NodeKind::Memset, "copy `device` memory to `data`"),
+            (NodeKind::Call, "copy `data` to `host` memory"),
+            (NodeKind::While, "let a kernel read `data`"),
+            (NodeKind::Raw, "copy `data` to `device` memory"),
+        ] {
+            let mistakes = found(Memory::Array, kind, Region::Whole);
+            assert!(mistakes[0].contains(help), "{mistakes:?}");
+        }
+    }
+
+    #[test]
+    fn kernels_access_variables_of_modules_by_name_alone() {
+        let mistakes = found(Memory::Constant, NodeKind::Kernel, Region::Whole, Mode::Read);
+        assert!(mistakes[0].contains("help: remove the argument"), "{mistakes:?}");
+        let mut draft = Draft::new("Test");
+        let table = draft.resource("table", Memory::Constant);
+        let weigh = draft.node("weigh", NodeKind::Kernel);
+        let access = draft.access(weigh, table, Region::Whole, Mode::Read);
+        draft.accesses[access].by_name = true;
+        assert_eq!(check(&draft).errors, []);
+    }
+
+    #[test]
+    fn no_other_mistake_follows_from_a_wrong_access() {
+        let mut draft = Draft::new("Test");
+        let news = draft.resource("news", Memory::Mapped);
+        for name in ["one", "other"] {
+            let node = draft.node(name, NodeKind::Memset);
+            draft.access(node, news, Region::Whole, Mode::Write);
+        }
+        let codes: Vec<Code> = check(&draft).errors.iter().map(|error| error.code).collect();
+        assert_eq!(codes, [Code::WrongMemory; 2]);
+    }
+}
