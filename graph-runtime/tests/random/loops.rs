@@ -2,7 +2,7 @@
 
 use crate::common::random::Random;
 use graph_runtime::private::Declare as _;
-use graph_runtime::private::plan::{Draft, Mode, NodeKind, Region, Space, check};
+use graph_runtime::private::plan::{Draft, Memory, Mode, NodeKind, Region, check};
 use graph_runtime::{Device, GraphBuilder, OnDevice, Place};
 
 const CELLS: usize = 5;
@@ -40,7 +40,7 @@ fn draft(declared: &[Declared], around: &[usize], draft_of: &mut Draft, loops: &
                 loops.push(around.to_vec());
             }
             Declared::For(_, inner) => {
-                let repeated = draft_of.repeat("i", around.last().copied());
+                let repeated = draft_of.for_loop("i", around.last().copied());
                 draft(inner, &[around, &[repeated]].concat(), draft_of, loops);
             }
         }
@@ -98,7 +98,7 @@ fn is_right(seed: u64, fewest: usize) -> (bool, bool) {
     let mut one_copy = Draft::new("Random");
     let names = ["a", "b", "c", "d", "e"];
     for name in names {
-        one_copy.resource(name, Space::Device);
+        one_copy.resource(name, Memory::Device);
     }
     let mut loops = Vec::new();
     draft(&declared, &[], &mut one_copy, &mut loops);

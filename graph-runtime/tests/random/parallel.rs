@@ -2,7 +2,7 @@
 
 use crate::common::random::Random;
 use graph_runtime::private::Declare as _;
-use graph_runtime::private::plan::{Affine, Bound, Draft, Mode, NodeKind, Region, Space, check};
+use graph_runtime::private::plan::{Affine, Bound, Draft, Mode, NodeKind, Region, check};
 use graph_runtime::{Device, GraphBuilder, OnDevice, Place};
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ fn draft(declared: &[Declared], around: &[usize], draft_of: &mut Draft, loops: &
                 let parent = around.last().copied();
                 let number = match parallel {
                     true => draft_of.each(name, parent),
-                    false => draft_of.repeat(name, parent),
+                    false => draft_of.for_loop(name, parent),
                 };
                 let variable = Arc::make_mut(&mut draft_of.loops[number].variable);
                 (variable.first, variable.last) = (Some(literal(0)), Affine::literal(*count as i128 - 1));
@@ -147,7 +147,7 @@ fn is_right(seed: u64, fewest: usize) -> (bool, bool) {
     let random = &mut Random(seed);
     let declared = declarations(random, 0, fewest);
     let mut one_copy = Draft::new("Random");
-    one_copy.resource("cells", Space::Device);
+    one_copy.resource("cells", graph_runtime::private::plan::Memory::Device);
     let mut loops = Vec::new();
     draft(&declared, &[], &mut one_copy, &mut loops);
     let mut builder = GraphBuilder::new(&Device::emulator(), "Random");
