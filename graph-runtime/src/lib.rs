@@ -379,6 +379,7 @@ pub mod private {
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};
+    pub use crate::program::transfer::{Memcpy, Memset};
     pub use crate::shape::Condition;
     pub use crate::shape::place::TexelMemory;
     pub use graph_plan as plan;

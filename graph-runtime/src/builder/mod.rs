@@ -16,7 +16,7 @@ mod mapped;
 mod rng;
 mod scratch;
 mod shared;
-mod within;
+mod copy_and_set;
 mod attribute;
 mod record;
 mod position;
@@ -26,7 +26,6 @@ mod findings;
 use crate::device::Device;
 use crate::graph::node::NodeId;
 use crate::graph::rng::Rng;
-use crate::kernel::Value;
 use crate::memory::Seed;
 use crate::ownership::block::{Shareable, SharedMemory};
 use crate::program::capture::{BoxError, CaptureCall, CaptureStream};
@@ -34,17 +33,17 @@ use crate::program::event::Event;
 use crate::program::host::{HostArguments, HostCall};
 use crate::program::pointer::NodeArguments;
 use crate::program::raw::{RawCall, RawNode};
-use crate::program::{External, MemcpyOp, MemsetOp, Program, Work};
+use crate::program::transfer::{Memcpy, Memset};
+use crate::program::{External, Program, Work};
 use crate::shape::iterations::Iterations;
-use crate::shape::part::Part;
 use crate::shape::place::{Copied, Memory, OnDevice, Place};
-use crate::shape::rectangle::{Rectangle, RectangleSpan};
-use crate::shape::same::{SameShape, difference};
+use crate::shape::rectangle::Rectangle;
+use crate::shape::same::SameShape;
 use crate::shape::{ArrayOf, Element};
 use attribute::Attribute;
 use cudarc::driver::sys::CUgraphNode;
 use findings::Findings;
-use graph_plan::{Draft, Mode, NodeKind};
+use graph_plan::{Draft, NodeKind};
 use kernels::KernelChecks;
 pub(crate) use loops::LoopKind;
 use memory::DeclaredMemory;
@@ -179,18 +178,7 @@ impl GraphBuilder {
         M1: Copied,
         M2: Copied,
     {
-        let node = self.node(name, NodeKind::Memcpy);
-        let read = self.touch(node, from.span, Mode::Read);
-        let written = self.touch(node, to.span, Mode::Write);
-        if read && written {
-            let sides = ((from.span.bytes, &from.lengths), (to.span.bytes, &to.lengths));
-            let differs = difference::<A, B>(sides.0, sides.1);
-            self.compare(node, (from.span, to.span), differs);
-        }
-        self.push(Work::Memcpy(MemcpyOp {
-            from: Part::of(from.span).into(),
-            to: Part::of(to.span).into(),
-        }))
+        self.copy(name.into(), &Memcpy::new(from, to))
     }
 
     /// Adds a node that sets every element of `to` to `value`.
@@ -200,13 +188,7 @@ impl GraphBuilder {
         to: &mut Place<S, OnDevice>,
         value: T,
     ) -> NodeId {
-        let node = self.node(name, NodeKind::Memset);
-        self.touch(node, to.span, Mode::Write);
-        self.push(Work::Memset(MemsetOp {
-            to: Part::of(to.span).into(),
-            value: Value::new(&value),
-            will_update: false,
-        }))
+        self.set(name.into(), Memset::new(to, value))
     }
 
     /// Adds a node that copies one rectangle to another of the same shape. `build` compares numbers of rows and columns
@@ -226,18 +208,7 @@ impl GraphBuilder {
         M1: Memory,
         M2: Memory,
     {
-        let node = self.node(name, NodeKind::Memcpy);
-        let sides = ((from.span.all.bytes, &from.lengths), (to.span.all.bytes, &to.lengths));
-        let differs = difference::<A, B>(sides.0, sides.1);
-        let (from, to) = (from.span, to.span);
-        let read = self.touch_rectangle(node, from, Mode::Read);
-        let written = self.touch_rectangle(node, to, Mode::Write);
-        if read && written {
-            let mistake = from.shape_mistake(&self.draft, node, to, differs);
-            self.findings.mistakes(mistake);
-        }
-        let (from, to) = RectangleSpan::sides([from, to]);
-        self.push(Work::Memcpy(MemcpyOp { from, to }))
+        self.copy(name.into(), &Memcpy::new(from, to))
     }
 
     /// Declares random numbers of a Philox generator. Each call of [`Rng::draw`] returns the state for one node. Each
@@ -262,13 +233,7 @@ impl GraphBuilder {
         to: &mut Rectangle<S, OnDevice>,
         value: T,
     ) -> NodeId {
-        let node = self.node(name, NodeKind::Memset);
-        self.touch_rectangle(node, to.span, Mode::Write);
-        self.push(Work::Memset(MemsetOp {
-            to: to.span.bytes(),
-            value: Value::new(&value),
-            will_update: false,
-        }))
+        self.set(name.into(), Memset::new(to, value))
     }
 
     /// Adds a node that calls a function on the host. Its argument is a tuple of references into host memory: `&S` for

@@ -5,9 +5,7 @@ use crate::error::mistakes;
 use crate::error::{Error, Site};
 use crate::graph::node::NodeId;
 use crate::program::Op;
-use crate::shape::Lengths;
 use crate::shape::place::{DeclaredAccess, Span};
-use crate::shape::rectangle::RectangleSpan;
 use graph_plan::{Edge, Mode, NodeKind, Region, Subject};
 use std::borrow::Cow;
 
@@ -110,23 +108,31 @@ impl GraphBuilder {
         mode: Mode,
         region: impl FnOnce(usize) -> Region,
     ) -> bool {
-        let name = &self.draft.nodes[node].name;
-        if span.graph != self.id {
-            self.findings.mistake(mistakes::foreign(node, name));
+        if !self.is_inside(node, span) {
             return false;
         }
         let bytes = self.memory.bytes(span.resource);
-        if span.outside {
-            let memory = &self.draft.resources[span.resource].name;
-            self.findings.mistake(mistakes::outside(node, name, memory, bytes));
-            return false;
-        }
         if mode.writes() && self.memory.is_read_only(span.resource) {
-            let memory = &self.draft.resources[span.resource].name;
+            let (name, memory) = (&self.draft.nodes[node].name, &self.draft.resources[span.resource].name);
             self.findings.mistake(mistakes::read_only(node, name, memory));
         }
         self.draft.access(node, span.resource, region(bytes), mode);
         true
+    }
+
+    /// Returns whether a place is in memory of this graph. If it is not, reports the mistake.
+    pub(super) fn is_inside(&mut self, node: usize, span: Span) -> bool {
+        let name = &self.draft.nodes[node].name;
+        if span.graph != self.id {
+            self.findings.mistake(mistakes::foreign(node, name));
+        } else if span.outside {
+            let memory = &self.draft.resources[span.resource].name;
+            let mistake = mistakes::outside(node, name, memory, self.memory.bytes(span.resource));
+            self.findings.mistake(mistake);
+        } else {
+            return true;
+        }
+        false
     }
 
     /// Reports an attribute of a node that does not exist.
@@ -141,20 +147,6 @@ impl GraphBuilder {
     pub(super) fn fail(&mut self, node: usize, message: &'static str) {
         let site = Site::graph(&self.draft.name).at_node(&self.draft.nodes[node].name);
         self.findings.fail(Error::Unsupported { site, message });
-    }
-
-    /// Records that the newest node touches a rectangle. If it cannot, reports the mistake and returns false.
-    pub(super) fn touch_rectangle(&mut self, node: usize, rectangle: RectangleSpan, mode: Mode) -> bool {
-        match rectangle.in_one_piece() {
-            Some(span) => self.touch(node, span, mode),
-            None => self.touch_region(node, rectangle.all, mode, |_| rectangle.region()),
-        }
-    }
-
-    /// Reports a copy between places whose lengths differ.
-    pub(super) fn compare(&mut self, node: usize, (from, to): (Span, Span), lengths: Option<(Lengths, Lengths)>) {
-        self.findings
-            .mistakes(from.length_mistake(&self.draft, node, to, lengths));
     }
 
     /// Declares a node of the user's own code, which may do more than its accesses tell.

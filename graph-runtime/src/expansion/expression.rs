@@ -11,9 +11,8 @@ use crate::graph::host_split::HostSplit;
 use crate::kernel::mapped::Word;
 use crate::kernel::{KernelCall, Launch};
 use crate::memory::{DeviceMut, DeviceRef, MappedHost};
-use crate::shape::place::{Copied, Memory, OnDevice, OnHost, OnMapped, Place};
-use crate::shape::rectangle::Rectangle;
-use crate::shape::same::SameShape;
+use crate::program::transfer::{Memcpy, Memset};
+use crate::shape::place::{OnDevice, OnHost, OnMapped, Place};
 use crate::shape::table::{Table, TableMut, TableRef};
 use crate::shape::{ArrayOf, Element};
 use cudarc::driver::CudaFunction;
@@ -169,101 +168,17 @@ impl NodeTarget for AnyTarget<'_, '_> {
         }
     }
 
-    fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
-        &mut self,
-        index: usize,
-        name: &'static str,
-        to: &mut Place<S, OnDevice>,
-        value: T,
-    ) -> Result<()> {
+    fn memcpy(&mut self, index: usize, name: &'static str, copy: Memcpy) -> Result<()> {
         match self {
-            AnyTarget::Builder(builder) => NodeTarget::memset(*builder, index, name, to, value),
-            AnyTarget::Update(update) => NodeTarget::memset(*update, index, name, to, value),
+            AnyTarget::Builder(builder) => NodeTarget::memcpy(*builder, index, name, copy),
+            AnyTarget::Update(update) => NodeTarget::memcpy(*update, index, name, copy),
         }
     }
 
-    fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
-        &mut self,
-        index: usize,
-        name: &'static str,
-        to: &mut Rectangle<S, OnDevice>,
-        value: T,
-    ) -> Result<()> {
+    fn memset(&mut self, index: usize, name: &'static str, set: Memset) -> Result<()> {
         match self {
-            AnyTarget::Builder(builder) => NodeTarget::memset_2d(*builder, index, name, to, value),
-            AnyTarget::Update(update) => NodeTarget::memset_2d(*update, index, name, to, value),
-        }
-    }
-
-    fn memcpy<A, B, R, W, M1, M2>(
-        &mut self,
-        index: usize,
-        name: &'static str,
-        from: &Place<A, M1>,
-        to: &mut Place<B, M2>,
-        within: (&Place<R, M1>, &Place<W, M2>),
-    ) -> Result<()>
-    where
-        A: ?Sized + SameShape<B>,
-        B: ?Sized,
-        R: ?Sized,
-        W: ?Sized,
-        M1: Copied,
-        M2: Copied,
-    {
-        match self {
-            AnyTarget::Builder(builder) => NodeTarget::memcpy(*builder, index, name, from, to, within),
-            AnyTarget::Update(update) => NodeTarget::memcpy(*update, index, name, from, to, within),
-        }
-    }
-
-    fn memcpy_2d<A, B, R, W, M1, M2>(
-        &mut self,
-        index: usize,
-        name: &'static str,
-        from: &Rectangle<A, M1>,
-        to: &mut Rectangle<B, M2>,
-        within: (&Rectangle<R, M1>, &Rectangle<W, M2>),
-    ) -> Result<()>
-    where
-        A: ?Sized + SameShape<B>,
-        B: ?Sized,
-        R: ?Sized,
-        W: ?Sized,
-        M1: Memory,
-        M2: Memory,
-    {
-        match self {
-            AnyTarget::Builder(builder) => NodeTarget::memcpy_2d(*builder, index, name, from, to, within),
-            AnyTarget::Update(update) => NodeTarget::memcpy_2d(*update, index, name, from, to, within),
-        }
-    }
-
-    fn memset_within<S: ?Sized + ArrayOf<T>, T: Element, W: ?Sized>(
-        &mut self,
-        index: usize,
-        name: &'static str,
-        to: &mut Place<S, OnDevice>,
-        value: T,
-        within: &Place<W, OnDevice>,
-    ) -> Result<()> {
-        match self {
-            AnyTarget::Builder(builder) => NodeTarget::memset_within(*builder, index, name, to, value, within),
-            AnyTarget::Update(update) => NodeTarget::memset_within(*update, index, name, to, value, within),
-        }
-    }
-
-    fn memset_2d_within<S: ?Sized + ArrayOf<T>, T: Element, W: ?Sized>(
-        &mut self,
-        index: usize,
-        name: &'static str,
-        to: &mut Rectangle<S, OnDevice>,
-        value: T,
-        within: &Rectangle<W, OnDevice>,
-    ) -> Result<()> {
-        match self {
-            AnyTarget::Builder(builder) => NodeTarget::memset_2d_within(*builder, index, name, to, value, within),
-            AnyTarget::Update(update) => NodeTarget::memset_2d_within(*update, index, name, to, value, within),
+            AnyTarget::Builder(builder) => NodeTarget::memset(*builder, index, name, set),
+            AnyTarget::Update(update) => NodeTarget::memset(*update, index, name, set),
         }
     }
 

@@ -8,11 +8,9 @@ use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, mistakes};
 use crate::graph::change::update::Update;
 use crate::kernel::{KernelCall, Launch};
-use crate::shape::place::{Copied, Memory, OnDevice, Place};
-use crate::shape::rectangle::Rectangle;
+use crate::program::transfer::{Memcpy, Memset};
+use crate::shape::place::{Memory, Place};
 use crate::shape::rows::{Rows, sealed};
-use crate::shape::same::SameShape;
-use crate::shape::{ArrayOf, Element};
 
 /// The builder that adds nodes, or the update that changes them.
 pub trait NodeTarget {
@@ -25,77 +23,11 @@ pub trait NodeTarget {
         call: KernelCall<N>,
     ) -> Result<()>;
 
-    /// Adds or changes the memset node of the declaration with this index and name.
-    fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
-        &mut self,
-        index: usize,
-        name: &'static str,
-        to: &mut Place<S, OnDevice>,
-        value: T,
-    ) -> Result<()>;
+    /// Adds or changes the copy of the declaration with this index and name.
+    fn memcpy(&mut self, index: usize, name: &'static str, copy: Memcpy) -> Result<()>;
 
-    /// Adds or changes the memset node of a rectangle, of the declaration with this index and name.
-    fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
-        &mut self,
-        index: usize,
-        name: &'static str,
-        to: &mut Rectangle<S, OnDevice>,
-        value: T,
-    ) -> Result<()>;
-
-    /// Adds or changes the copy of a part that params choose, of the declaration with this index and name.
-    fn memcpy<A, B, R, W, M1, M2>(
-        &mut self,
-        index: usize,
-        name: &'static str,
-        from: &Place<A, M1>,
-        to: &mut Place<B, M2>,
-        within: (&Place<R, M1>, &Place<W, M2>),
-    ) -> Result<()>
-    where
-        A: ?Sized + SameShape<B>,
-        B: ?Sized,
-        R: ?Sized,
-        W: ?Sized,
-        M1: Copied,
-        M2: Copied;
-
-    /// Adds or changes the copy of a rectangle that params choose, of the declaration with this index and name.
-    fn memcpy_2d<A, B, R, W, M1, M2>(
-        &mut self,
-        index: usize,
-        name: &'static str,
-        from: &Rectangle<A, M1>,
-        to: &mut Rectangle<B, M2>,
-        within: (&Rectangle<R, M1>, &Rectangle<W, M2>),
-    ) -> Result<()>
-    where
-        A: ?Sized + SameShape<B>,
-        B: ?Sized,
-        R: ?Sized,
-        W: ?Sized,
-        M1: Memory,
-        M2: Memory;
-
-    /// Adds or changes the memset of a part that params choose, of the declaration with this index and name.
-    fn memset_within<S: ?Sized + ArrayOf<T>, T: Element, W: ?Sized>(
-        &mut self,
-        index: usize,
-        name: &'static str,
-        to: &mut Place<S, OnDevice>,
-        value: T,
-        within: &Place<W, OnDevice>,
-    ) -> Result<()>;
-
-    /// Adds or changes the memset of a rectangle that params choose, of the declaration with this index and name.
-    fn memset_2d_within<S: ?Sized + ArrayOf<T>, T: Element, W: ?Sized>(
-        &mut self,
-        index: usize,
-        name: &'static str,
-        to: &mut Rectangle<S, OnDevice>,
-        value: T,
-        within: &Rectangle<W, OnDevice>,
-    ) -> Result<()>;
+    /// Adds or changes the memset of the declaration with this index and name.
+    fn memset(&mut self, index: usize, name: &'static str, set: Memset) -> Result<()>;
 
     /// The error of a range of the node that was declared with this index and name: it leaves `memory`, which has `len`
     /// elements.
@@ -129,91 +61,14 @@ impl NodeTarget for GraphBuilder {
         Ok(())
     }
 
-    fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
-        &mut self,
-        _index: usize,
-        name: &'static str,
-        to: &mut Place<S, OnDevice>,
-        value: T,
-    ) -> Result<()> {
-        let node = GraphBuilder::memset(self, name, to, value);
+    fn memcpy(&mut self, _index: usize, name: &'static str, copy: Memcpy) -> Result<()> {
+        self.copy(name.into(), &copy);
+        Ok(())
+    }
+
+    fn memset(&mut self, _index: usize, name: &'static str, set: Memset) -> Result<()> {
+        let node = self.set(name.into(), set);
         self.will_update(node);
-        Ok(())
-    }
-
-    fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
-        &mut self,
-        _index: usize,
-        name: &'static str,
-        to: &mut Rectangle<S, OnDevice>,
-        value: T,
-    ) -> Result<()> {
-        let node = GraphBuilder::memset_2d(self, name, to, value);
-        self.will_update(node);
-        Ok(())
-    }
-
-    fn memcpy<A, B, R, W, M1, M2>(
-        &mut self,
-        _index: usize,
-        name: &'static str,
-        from: &Place<A, M1>,
-        to: &mut Place<B, M2>,
-        within: (&Place<R, M1>, &Place<W, M2>),
-    ) -> Result<()>
-    where
-        A: ?Sized + SameShape<B>,
-        B: ?Sized,
-        R: ?Sized,
-        W: ?Sized,
-        M1: Copied,
-        M2: Copied,
-    {
-        GraphBuilder::memcpy_within(self, name, from, to, within);
-        Ok(())
-    }
-
-    fn memcpy_2d<A, B, R, W, M1, M2>(
-        &mut self,
-        _index: usize,
-        name: &'static str,
-        from: &Rectangle<A, M1>,
-        to: &mut Rectangle<B, M2>,
-        within: (&Rectangle<R, M1>, &Rectangle<W, M2>),
-    ) -> Result<()>
-    where
-        A: ?Sized + SameShape<B>,
-        B: ?Sized,
-        R: ?Sized,
-        W: ?Sized,
-        M1: Memory,
-        M2: Memory,
-    {
-        GraphBuilder::memcpy_2d_within(self, name, from, to, within);
-        Ok(())
-    }
-
-    fn memset_within<S: ?Sized + ArrayOf<T>, T: Element, W: ?Sized>(
-        &mut self,
-        _index: usize,
-        name: &'static str,
-        to: &mut Place<S, OnDevice>,
-        value: T,
-        within: &Place<W, OnDevice>,
-    ) -> Result<()> {
-        GraphBuilder::memset_within(self, name, to, value, within);
-        Ok(())
-    }
-
-    fn memset_2d_within<S: ?Sized + ArrayOf<T>, T: Element, W: ?Sized>(
-        &mut self,
-        _index: usize,
-        name: &'static str,
-        to: &mut Rectangle<S, OnDevice>,
-        value: T,
-        within: &Rectangle<W, OnDevice>,
-    ) -> Result<()> {
-        GraphBuilder::memset_2d_within(self, name, to, value, within);
         Ok(())
     }
 
@@ -255,84 +110,12 @@ impl NodeTarget for Update<'_> {
         Update::declared_kernel(self, self.declared(index), launch, call)
     }
 
-    fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
-        &mut self,
-        index: usize,
-        _name: &'static str,
-        to: &mut Place<S, OnDevice>,
-        value: T,
-    ) -> Result<()> {
-        Update::memset(self, self.declared(index), to, value)
+    fn memcpy(&mut self, index: usize, _name: &'static str, copy: Memcpy) -> Result<()> {
+        self.copy(self.declared(index), &copy)
     }
 
-    fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
-        &mut self,
-        index: usize,
-        _name: &'static str,
-        to: &mut Rectangle<S, OnDevice>,
-        value: T,
-    ) -> Result<()> {
-        Update::memset_2d(self, self.declared(index), to, value)
-    }
-
-    fn memcpy<A, B, R, W, M1, M2>(
-        &mut self,
-        index: usize,
-        _name: &'static str,
-        from: &Place<A, M1>,
-        to: &mut Place<B, M2>,
-        _within: (&Place<R, M1>, &Place<W, M2>),
-    ) -> Result<()>
-    where
-        A: ?Sized + SameShape<B>,
-        B: ?Sized,
-        R: ?Sized,
-        W: ?Sized,
-        M1: Copied,
-        M2: Copied,
-    {
-        Update::memcpy(self, self.declared(index), from, to)
-    }
-
-    fn memcpy_2d<A, B, R, W, M1, M2>(
-        &mut self,
-        index: usize,
-        _name: &'static str,
-        from: &Rectangle<A, M1>,
-        to: &mut Rectangle<B, M2>,
-        _within: (&Rectangle<R, M1>, &Rectangle<W, M2>),
-    ) -> Result<()>
-    where
-        A: ?Sized + SameShape<B>,
-        B: ?Sized,
-        R: ?Sized,
-        W: ?Sized,
-        M1: Memory,
-        M2: Memory,
-    {
-        Update::memcpy_2d(self, self.declared(index), from, to)
-    }
-
-    fn memset_within<S: ?Sized + ArrayOf<T>, T: Element, W: ?Sized>(
-        &mut self,
-        index: usize,
-        _name: &'static str,
-        to: &mut Place<S, OnDevice>,
-        value: T,
-        _within: &Place<W, OnDevice>,
-    ) -> Result<()> {
-        Update::memset(self, self.declared(index), to, value)
-    }
-
-    fn memset_2d_within<S: ?Sized + ArrayOf<T>, T: Element, W: ?Sized>(
-        &mut self,
-        index: usize,
-        _name: &'static str,
-        to: &mut Rectangle<S, OnDevice>,
-        value: T,
-        _within: &Rectangle<W, OnDevice>,
-    ) -> Result<()> {
-        Update::memset_2d(self, self.declared(index), to, value)
+    fn memset(&mut self, index: usize, _name: &'static str, set: Memset) -> Result<()> {
+        self.set(self.declared(index), set)
     }
 
     fn outside(&self, index: usize, name: &'static str, memory: &str, range: (usize, usize), len: usize) -> Error {

@@ -135,12 +135,13 @@ pub fn own_rng(update: &Update<'_>, name: &str) -> Result<Rng> {
 mod tests {
     use super::{own, own_rng, own_slice};
     use crate::expansion::target::NodeTarget;
+    use crate::program::transfer::Memset;
     use crate::{Device, GraphBuilder, NodeId, OnDevice, Place, Result, Update};
 
     type Bound = (Place<[u32; 4], OnDevice>, u32);
 
-    fn nodes(target: &mut impl NodeTarget, (mut data, value): Bound) -> Result<()> {
-        target.memset(0, "set", &mut data, value)
+    fn nodes(target: &mut impl NodeTarget, (data, value): Bound) -> Result<()> {
+        target.memset(0, "set", Memset::new(&data, value))
     }
 
     fn add(builder: &mut GraphBuilder, bound: Bound) -> Result<()> {

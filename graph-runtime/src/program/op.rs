@@ -91,6 +91,18 @@ impl From<Work> for Op {
     }
 }
 
+impl From<MemcpyOp> for Work {
+    fn from(copy: MemcpyOp) -> Self {
+        Work::Memcpy(copy)
+    }
+}
+
+impl From<MemsetOp> for Work {
+    fn from(set: MemsetOp) -> Self {
+        Work::Memset(set)
+    }
+}
+
 impl From<Structure> for Op {
     fn from(structure: Structure) -> Self {
         Op::Structure(structure)

@@ -6,6 +6,7 @@
 
 pub(crate) mod size;
 pub(crate) mod rectangle;
+pub(crate) mod bytes;
 pub(crate) mod part;
 pub(crate) mod place;
 pub(crate) mod same;

@@ -1,11 +1,11 @@
 //! Places: typed names of memory in one graph. A place is a resource's index and a range of bytes, never a pointer.
 
-use crate::error::{Error, Result, Site, mistakes};
+use crate::error::{Error, Result, Site};
 use crate::shape::rows::Rows;
 use crate::shape::same::SameShape;
-use crate::shape::table::{Table, text, unpadded};
+use crate::shape::table::{Table, unpadded};
 use crate::shape::{Lengths, NO_LENGTHS};
-use graph_plan::{Diagnostic, Draft, Mode};
+use graph_plan::Mode;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
@@ -90,26 +90,6 @@ pub(crate) struct Span {
     /// Whether an index or range reached outside the place that it was applied to. Then `build` reports
     /// `out-of-bounds`.
     pub(crate) outside: bool,
-}
-
-impl Span {
-    /// The mistake of a copy from this place if it and its destination have other numbers of bytes, or if these lengths
-    /// of the two differ.
-    pub(crate) fn length_mistake(
-        self,
-        draft: &Draft,
-        node: usize,
-        to: Self,
-        lengths: Option<(Lengths, Lengths)>,
-    ) -> Option<Diagnostic> {
-        if let Some((source, destination)) = lengths {
-            let (source, destination) = (text(&source), text(&destination));
-            let (source, destination) = ((self.resource, &*source), (to.resource, &*destination));
-            return Some(mistakes::other_lengths(draft, node, source, destination));
-        }
-        let side = |span: Self| (span.resource, span.bytes);
-        (self.bytes != to.bytes).then(|| mistakes::other_length(draft, node, side(self), side(to)))
-    }
 }
 
 /// A place that a node declares to touch, and whether it reads or writes it.

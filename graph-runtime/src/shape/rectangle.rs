@@ -1,11 +1,9 @@
 //! Columns of a matrix: rows of memory that lie apart. Copies and memsets take them; kernels do not.
 
-use crate::error::mistakes;
 use crate::shape::Lengths;
-use crate::shape::part::{ByteRectangle, Part};
-use crate::shape::place::{Marker, Place, Span};
+use crate::shape::bytes::{Bytes, Selection};
+use crate::shape::place::{Marker, Memory, Place, Span};
 use crate::shape::rows::{Rows, sealed};
-use graph_plan::{Diagnostic, Draft, Region};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
@@ -16,28 +14,17 @@ use std::ops::RangeBounds;
 /// It is not a [`Place`], since its rows lie apart: kernels do not take it. A place of two dimensions converts into a
 /// rectangle, by `Rectangle::from`.
 pub struct Rectangle<S: ?Sized, M> {
-    pub(crate) span: RectangleSpan,
+    pub(crate) span: Bytes,
     /// The lengths that `S` does not tell.
     pub(crate) lengths: Lengths,
     marker: Marker<S, M>,
-}
-
-/// The untyped part of a [`Rectangle`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RectangleSpan {
-    /// The start of the first row, and the number of bytes of all rows together.
-    pub(crate) all: Span,
-    /// The number of bytes of a row.
-    pub(crate) width: usize,
-    /// The distance from the start of a row to the start of the next, in bytes; at least `width`.
-    pub(crate) pitch: usize,
 }
 
 /// The shape of one row.
 type Row<S> = <S as Rows>::Row;
 
 impl<S: ?Sized, M> Rectangle<S, M> {
-    fn new(span: RectangleSpan, lengths: Lengths) -> Self {
+    fn new(span: Bytes, lengths: Lengths) -> Self {
         Self {
             span,
             lengths,
@@ -48,7 +35,7 @@ impl<S: ?Sized, M> Rectangle<S, M> {
 
 /// Some columns of some rows.
 struct Columns {
-    span: RectangleSpan,
+    span: Bytes,
     /// The numbers of rows and columns, and the inner lengths of a column that its shape does not tell.
     lengths: Lengths,
 }
@@ -142,7 +129,7 @@ impl<S: ?Sized, M> Place<S, M> {
         let (left, right) = first.bounds(columns);
         let columns = first.rows(left..right).span;
         let count = rows.bytes.checked_div(pitch).unwrap_or(0);
-        let span = RectangleSpan {
+        let span = Bytes {
             all: Span {
                 // If there are no rows, the rectangle may be at the end of memory, where no column begins.
                 start: if count == 0 { rows.start } else { columns.start },
@@ -151,6 +138,7 @@ impl<S: ?Sized, M> Place<S, M> {
             },
             width: columns.bytes,
             pitch,
+            is_rectangle: true,
         };
         Columns {
             span,
@@ -177,10 +165,11 @@ impl Columns {
 impl<S: ?Sized + Rows, M> From<Place<S, M>> for Rectangle<S, M> {
     fn from(place: Place<S, M>) -> Self {
         let width = S::row_bytes(&place.lengths);
-        let span = RectangleSpan {
+        let span = Bytes {
             all: place.span,
             width,
             pitch: width,
+            is_rectangle: true,
         };
         Self::new(span, place.lengths)
     }
@@ -192,85 +181,12 @@ impl<S: ?Sized + Rows, M> From<&Place<S, M>> for Rectangle<S, M> {
     }
 }
 
-/// All of a place in one row.
-impl From<Span> for RectangleSpan {
-    fn from(all: Span) -> Self {
-        let (width, pitch) = (all.bytes, all.bytes);
-        Self { all, width, pitch }
-    }
-}
+impl<S: ?Sized, M: Memory> Selection for Rectangle<S, M> {
+    type Shape = S;
+    type Memory = M;
 
-impl RectangleSpan {
-    /// The mistake of a copy from this rectangle if it and its destination have other numbers of rows or bytes, or if
-    /// these lengths of the two differ.
-    pub(crate) fn shape_mistake(
-        self,
-        draft: &Draft,
-        node: usize,
-        to: Self,
-        lengths: Option<(Lengths, Lengths)>,
-    ) -> Option<Diagnostic> {
-        if (self.rows(), self.all.bytes) == (to.rows(), to.all.bytes) {
-            return self.all.length_mistake(draft, node, to.all, lengths);
-        }
-        let side = |span: Self| [span.all.resource, span.rows(), span.width];
-        Some(mistakes::other_shape(draft, node, side(self), side(to)))
-    }
-
-    /// The mistake of a copy of a rectangle or, if not `rows`, of memory in one piece: see
-    /// [`RectangleSpan::shape_mistake`] and [`Span::length_mistake`].
-    pub(crate) fn mistake(
-        self,
-        draft: &Draft,
-        node: usize,
-        to: Self,
-        lengths: Option<(Lengths, Lengths)>,
-        rows: bool,
-    ) -> Option<Diagnostic> {
-        match rows {
-            true => self.shape_mistake(draft, node, to, lengths),
-            false => self.all.length_mistake(draft, node, to.all, lengths),
-        }
-    }
-
-    /// The two sides of a copy, for a backend: in one piece if both are.
-    pub(crate) fn sides([from, to]: [Self; 2]) -> (ByteRectangle, ByteRectangle) {
-        match (from.in_one_piece(), to.in_one_piece()) {
-            (Some(from), Some(to)) => (Part::of(from).into(), Part::of(to).into()),
-            _ => (from.rows_of_bytes(), to.rows_of_bytes()),
-        }
-    }
-
-    pub(crate) fn rows(&self) -> usize {
-        self.all.bytes.checked_div(self.width).unwrap_or(0)
-    }
-
-    /// The bytes as one span, if they are in one piece.
-    pub(crate) fn in_one_piece(&self) -> Option<Span> {
-        (self.pitch == self.width || self.rows() <= 1).then_some(self.all)
-    }
-
-    /// The rows in the form that backends take.
-    pub(crate) fn rows_of_bytes(&self) -> ByteRectangle {
-        ByteRectangle::of_rows(Part::of(self.all), self.width, self.pitch)
-    }
-
-    /// The rows in the form that backends take: as a single row if they are in one piece.
-    pub(crate) fn bytes(&self) -> ByteRectangle {
-        match self.in_one_piece() {
-            Some(span) => Part::of(span).into(),
-            None => self.rows_of_bytes(),
-        }
-    }
-
-    /// The bytes in the form that the analysis takes.
-    pub(crate) fn region(&self) -> Region {
-        Region::Rectangle(graph_plan::Rectangle {
-            start: self.all.start as u64,
-            width: self.width as u64,
-            pitch: self.pitch as u64,
-            rows: self.rows() as u64,
-        })
+    fn selected(&self) -> (Bytes, Lengths) {
+        (self.span, self.lengths)
     }
 }
 

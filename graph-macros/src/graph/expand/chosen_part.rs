@@ -1,7 +1,7 @@
 //! Copies and memsets of ranges that params choose, as tokens: the calls that add the nodes, or change them.
 
 use super::names::{hidden, local_at};
-use super::part::{borrow, borrow_on_device, reference, select};
+use super::part::{as_device, reference, select};
 use super::rectangle::columns;
 use crate::graph::ast::{Part, Place};
 use crate::graph::constant::mentions;
@@ -24,76 +24,80 @@ pub(super) struct Chosen<'g, 'a> {
     pub(super) target: &'g Ident,
 }
 
+/// The use that the node makes of a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Read,
+    Written,
+    /// Written by a memset, which takes device memory only.
+    Set,
+}
+
+/// One place of such a node.
+struct Side {
+    /// Statements that come first. They return an error if a range leaves its memory.
+    before: TokenStream,
+    /// The part that the node now copies or sets, borrowed.
+    part: TokenStream,
+    /// The memory in which params choose the part, borrowed.
+    all: TokenStream,
+}
+
 impl Chosen<'_, '_> {
     /// The copy.
     pub(super) fn memcpy(&self, from: &Place, to: &Place) -> TokenStream {
-        let Self {
-            graph, index, target, ..
-        } = self;
-        let (name, span) = (self.name.to_string(), self.name.span());
-        let (read, written) = (widened(graph, from), widened(graph, to));
-        let call = |method: &str| {
-            let method = Ident::new(method, span);
-            quote_spanned!(span=> __p::NodeTarget::#method)
-        };
-        if from.is_rectangle() || to.is_rectangle() {
-            let checks = [from, to].map(|place| self.checks(place));
-            let (source, destination) = (columns(graph, from, false), columns(graph, to, true));
-            let (read, written, call) = (
-                columns(graph, &read, false),
-                columns(graph, &written, false),
-                call("memcpy_2d"),
-            );
-            return quote_spanned! {span=>
-                #(#checks)*
-                #call(#target, #index, #name, #source, #destination, (#read, #written))
-            };
-        }
-        let (source, destination) = (hidden("source"), hidden("destination"));
-        let (from_part, to_part) = (self.part(from, false), self.part(to, true));
-        let (read, written, call) = (
-            borrow(graph, &read, false),
-            borrow(graph, &written, false),
-            call("memcpy"),
-        );
-        let (from, to) = (
-            reference(from, false, &source.to_token_stream()),
-            reference(to, true, &destination.to_token_stream()),
-        );
-        quote_spanned! {span=>
-            let #source = #from_part;
-            let mut #destination = #to_part;
-            #call(#target, #index, #name, #from, #to, (#read, #written))
-        }
+        let span = self.name.span();
+        let rows = from.is_rectangle() || to.is_rectangle();
+        let source = self.side(from, Use::Read, rows);
+        let destination = self.side(to, Use::Written, rows);
+        let (read, written) = (&source.all, &destination.all);
+        let (from, to) = (&source.part, &destination.part);
+        let copy = quote_spanned!(span=> __p::Memcpy::new(#from, #to).within(#read, #written));
+        self.apply(&[&source, &destination], &quote_spanned!(span=> memcpy), &copy)
     }
 
     /// The memset of elements of type `element`.
     pub(super) fn memset(&self, to: &Place, element: &TokenStream, value: &TokenStream) -> TokenStream {
-        let Self {
-            graph, index, target, ..
-        } = self;
-        let (name, span) = (self.name.to_string(), self.name.span());
-        let written = widened(graph, to);
-        if to.is_rectangle() {
-            let checks = self.checks(to);
-            let (destination, written) = (columns(graph, to, true), columns(graph, &written, false));
-            return quote_spanned! {span=>
-                #checks
-                __p::NodeTarget::memset_2d_within::<_, #element, _>(#target, #index, #name, #destination, #value, #written)
+        let span = self.name.span();
+        let destination = self.side(to, Use::Set, to.is_rectangle());
+        let Side { part, all, .. } = &destination;
+        let set = quote_spanned!(span=> __p::Memset::new::<_, #element>(#part, #value).within(#all));
+        self.apply(&[&destination], &quote_spanned!(span=> memset), &set)
+    }
+
+    /// The call of the target's `method`, after the statements of both sides.
+    fn apply(&self, sides: &[&Side], method: &TokenStream, work: &TokenStream) -> TokenStream {
+        let (target, index, name) = (self.target, self.index, self.name.to_string());
+        let before = sides.iter().map(|side| &side.before);
+        quote_spanned! {self.name.span()=>
+            #(#before)*
+            __p::NodeTarget::#method(#target, #index, #name, #work)
+        }
+    }
+
+    /// One place of the node: as rows of a rectangle, or in one piece.
+    fn side(&self, place: &Place, used: Use, rows: bool) -> Side {
+        let graph = self.graph;
+        let mutable = used != Use::Read;
+        let all = widened(graph, place);
+        if rows {
+            return Side {
+                before: self.checks(place),
+                part: columns(graph, place, mutable),
+                all: columns(graph, &all, false),
             };
         }
-        let (destination, part) = (hidden("destination"), self.part(to, true));
-        let place = reference(to, true, &destination.to_token_stream());
-        let written = borrow_on_device(graph, &written, false);
-        let part = match graph.resource(to) {
-            Some(resource) if graph.resources[resource].is_moved() => {
-                quote_spanned!(to.name.span()=> __p::on_device(#part))
-            }
-            _ => part,
+        let local = hidden(if mutable { "destination" } else { "source" });
+        let mutability = mutable.then(|| quote!(mut));
+        let (part, all) = (self.part(place, mutable), select(graph, &all, false));
+        let (part, all) = match used {
+            Use::Read | Use::Written => (part, all),
+            Use::Set => (as_device(graph, place, part), as_device(graph, place, all)),
         };
-        quote_spanned! {span=>
-            let mut #destination = #part;
-            __p::NodeTarget::memset_within::<_, #element, _>(#target, #index, #name, #place, #value, #written)
+        Side {
+            before: quote_spanned!(self.name.span()=> let #mutability #local = #part;),
+            part: reference(place, mutable, &local.to_token_stream()),
+            all: reference(place, false, &all),
         }
     }
 

@@ -89,9 +89,10 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
             chosen(graph, index, node, target).memset(to, &element, &value)
         }
         Action::Memset { to, value } => {
-            let (method, place) = memset(graph, to, span);
+            let (_, place) = memset(graph, to, span);
             let (element, value) = (element(graph, to), value_to_set(graph, to, value));
-            quote_spanned!(span=> #trait_path::#method::<_, #element>(#target, #index, #name, #place, #value))
+            let set = quote_spanned!(span=> __p::Memset::new::<_, #element>(#place, #value));
+            quote_spanned!(span=> #trait_path::memset(#target, #index, #name, #set))
         }
         Action::Graph(child) => child::apply(graph, index, node, child, target),
         // These mention no param, or only in expressions that are fixed when the graph is built.

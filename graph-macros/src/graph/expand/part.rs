@@ -307,7 +307,11 @@ pub(super) fn reference(place: &Place, mutable: bool, selected: &TokenStream) ->
 
 /// A place that must be device memory. Of a moved local, only the type tells whether it is.
 pub(super) fn on_device(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
-    let selected = select(graph, place, mutable);
+    as_device(graph, place, select(graph, place, mutable))
+}
+
+/// The expression `selected` of a place, as device memory.
+pub(super) fn as_device(graph: &Graph<'_>, place: &Place, selected: TokenStream) -> TokenStream {
     match graph.resource(place) {
         Some(index) if graph.resources[index].is_moved() => {
             quote_spanned!(place.name.span()=> __p::on_device(#selected))

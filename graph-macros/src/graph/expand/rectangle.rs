@@ -1,7 +1,7 @@
 //! Columns of rows as tokens: the expression that selects them, and the calls that copy and set them.
 
 use super::names::local_at;
-use super::part::{borrow_on_device, length, range, reference, select};
+use super::part::{as_device, borrow_on_device, length, range, reference, select};
 use super::shape::Shape;
 use crate::graph::ast::{Part, Place};
 use crate::graph::resolve::Graph;
@@ -26,12 +26,10 @@ pub(super) fn memset(graph: &Graph<'_>, to: &Place, call: Span) -> (Ident, Token
     }
     let (name, span) = (whole(graph, to), to.name.span());
     let whole = match graph.resource(to) {
-        Some(index) if graph.resources[index].is_moved() => {
-            quote_spanned!(span=> __p::on_device(__g::Place::<_, _>::whole(&#name)))
-        }
+        Some(index) if graph.resources[index].is_moved() => quote_spanned!(span=> __g::Place::<_, _>::whole(&#name)),
         _ => name,
     };
-    let selected = rectangle(graph, to, &whole);
+    let selected = rectangle(graph, to, &as_device(graph, to, whole));
     (Ident::new("memset_2d", call), reference(to, true, &selected))
 }
 

@@ -3,12 +3,12 @@
 use crate::error::{Error, Result, mistakes};
 use crate::graph::change::update::{Update, unsupported};
 use crate::graph::node::NodeId;
-use crate::kernel::Value;
-use crate::program::{MemcpyOp, MemsetOp, Op, Work};
+use crate::program::transfer::{Memcpy, Memset};
+use crate::program::{Op, Work};
 use crate::shape::place::{Copied, Memory, OnDevice, Place, Span};
-use crate::shape::rectangle::{Rectangle, RectangleSpan};
-use crate::shape::same::{SameShape, difference};
-use crate::shape::{ArrayOf, Element, Lengths};
+use crate::shape::rectangle::Rectangle;
+use crate::shape::same::SameShape;
+use crate::shape::{ArrayOf, Element};
 use graph_plan::Diagnostic;
 
 impl Update<'_> {
@@ -27,8 +27,7 @@ impl Update<'_> {
         M1: Copied,
         M2: Copied,
     {
-        let lengths = difference::<A, B>((from.span.bytes, &from.lengths), (to.span.bytes, &to.lengths));
-        self.copy(node, [from.span.into(), to.span.into()], lengths, false)
+        self.copy(node, &Memcpy::new(from, to))
     }
 
     /// Changes the rectangles of a copy that was added by
@@ -49,8 +48,7 @@ impl Update<'_> {
         M1: Memory,
         M2: Memory,
     {
-        let lengths = difference::<A, B>((from.span.all.bytes, &from.lengths), (to.span.all.bytes, &to.lengths));
-        self.copy(node, [from.span, to.span], lengths, true)
+        self.copy(node, &Memcpy::new(from, to))
     }
 
     /// Changes the value of a memset node and, if it was added by
@@ -68,7 +66,7 @@ impl Update<'_> {
         to: &Place<S, OnDevice>,
         value: T,
     ) -> Result<()> {
-        self.set(node, to.span.into(), Value::new(&value))
+        self.set(node, Memset::new(to, value))
     }
 
     /// Changes the value of a memset node of a rectangle and, if it was added by
@@ -82,52 +80,37 @@ impl Update<'_> {
         to: &Rectangle<S, OnDevice>,
         value: T,
     ) -> Result<()> {
-        self.set(node, to.span, Value::new(&value))
+        self.set(node, Memset::new(to, value))
     }
 
-    /// Changes the parts of a copy. `lengths` are those of the two if they differ; if not `rows`, the parts are in one
-    /// piece.
-    fn copy(
-        &mut self,
-        node: NodeId,
-        sides: [RectangleSpan; 2],
-        lengths: Option<(Lengths, Lengths)>,
-        rows: bool,
-    ) -> Result<()> {
+    /// Changes the parts of a copy.
+    pub(crate) fn copy(&mut self, node: NodeId, copy: &Memcpy) -> Result<()> {
         let index = self.graph.check_node(node)?;
         if !matches!(self.graph.data.program.ops[index], Op::Work(Work::Memcpy(_))) {
             return Err(unsupported(self.site(index), "the node copies no memory"));
         }
-        for side in sides {
-            self.check_part(index, side.all)?;
-        }
-        let [from, to] = sides;
-        if let Some(mistake) = from.mistake(&self.graph.data.draft, index, to, lengths, rows) {
+        self.check_part(index, copy.from.all)?;
+        self.check_part(index, copy.to.all)?;
+        if let Some(mistake) = copy.mistake(&self.graph.data.draft, index) {
             return Err(self.invalid(mistake));
         }
-        let (from, to) = RectangleSpan::sides(sides);
-        self.push_part(index, Work::Memcpy(MemcpyOp { from, to }))
+        self.push_part(index, copy.lowered().into())
     }
 
     /// Changes the value and the part of a memset.
-    fn set(&mut self, node: NodeId, part: RectangleSpan, value: Value) -> Result<()> {
+    pub(crate) fn set(&mut self, node: NodeId, set: Memset) -> Result<()> {
         let index = self.graph.check_node(node)?;
         let Op::Work(Work::Memset(before)) = &self.graph.data.program.ops[index] else {
             return Err(unsupported(self.site(index), "the node sets no memory"));
         };
-        self.check_part(index, part.all)?;
-        if !before.value.is_as_long_as(&value) {
+        self.check_part(index, set.to.all)?;
+        if !before.value.is_as_long_as(&set.value) {
             return Err(unsupported(
                 self.site(index),
                 "an update cannot change which memory a node uses",
             ));
         }
-        let set = MemsetOp {
-            to: part.bytes(),
-            value,
-            will_update: before.will_update,
-        };
-        self.push_part(index, Work::Memset(set))
+        self.push_part(index, set.lowered(before.will_update).into())
     }
 
     /// Refuses memory of another graph, and places that reach outside their memory.
