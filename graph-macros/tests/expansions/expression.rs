@@ -298,15 +298,17 @@ fn main() {
                     (factor,): (f32,)|
                 match index {
                     0usize => {
-                        __p::NodeTarget::memset::<
-                            _,
-                            _,
-                        >(
+                        __p::NodeTarget::memset(
                             target,
                             0usize,
                             "set",
-                            &mut __p::on_device({ __place_data }),
-                            __p::element_of(&__place_data, factor * step),
+                            __p::Memset::new::<
+                                _,
+                                _,
+                            >(
+                                &mut __p::on_device({ __place_data }),
+                                __p::element_of(&__place_data, factor * step),
+                            ),
                         )
                     }
                     _ => ::core::result::Result::Ok(()),
