@@ -347,9 +347,8 @@ pub mod private {
     pub use crate::any_graph::{LentGraph, LentGraphMut};
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
-        buffer, buffer_of_rows, check_atomic, check_clash, check_clusters, check_constant, check_constant_race,
-        check_dimensions, check_index, check_initializes, check_launch, check_programmatic, check_range, check_texture,
-        check_variables, constant, distance, integer, is_atomic, is_programmatic, overwrites, usage, variables,
+        KernelChecks, buffer, buffer_of_rows, check_atomic, check_clash, check_constant, check_index, check_range,
+        check_texture, constant, distance, integer, overwrites, usage,
     };
     pub use crate::expansion::child::{
         BindTo, Bound, ChildNodes, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
@@ -368,25 +367,16 @@ pub mod private {
     };
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
     pub use crate::expansion::passed::{Passed, passed};
-    pub use crate::expansion::plan::{
-        accesses as plan_accesses, exact_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource,
-        waiting_for,
-    };
+    pub use crate::expansion::plan::{PlanNodes, accesses as plan_accesses, resource as plan_resource};
     pub use crate::expansion::target::{NodeTarget, after, check_part, chosen, inner_length, length};
-    pub use crate::expansion::update::{check_reached, each, own, own_rng, own_slice, own_table};
+    pub use crate::expansion::update::DeclaredUpdate;
     pub use crate::graph::change::direct_param::{DirectParam, direct_param};
     pub use crate::graph::change::edit::{Only, ParamGraph, edit, edit_nodes, set_param};
-    pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};
     pub use crate::program::transfer::{Memcpy, Memset};
-    pub use crate::shape::Condition;
     pub use crate::shape::place::TexelMemory;
     pub use graph_plan as plan;
-    pub use graph_plan::SharedParam as Sharing;
-    pub use graph_plan::{
-        Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role, Space,
-    };
 
     /// The traits of [`Passed`], for `use` beside the user's tokens.
     pub mod constants {

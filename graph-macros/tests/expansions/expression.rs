@@ -247,7 +247,7 @@ fn main() {
                                         ::core::option::Option::None,
                                         ::core::clone::Clone::clone(&values),
                                     )?;
-                                    __p::check_reached(update, 0usize)
+                                    __p::DeclaredUpdate::check_reached(update, 0usize)
                                 }?;
                                 ::core::result::Result::Ok(())
                             }

@@ -63,7 +63,7 @@ const _: () = {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
         /// The graph as static data.
-        pub const PLAN: __p::Plan = __p::Plan::new("Sample", &[], &[]);
+        pub const PLAN: __g::Plan = __g::Plan::new("Sample", &[], &[]);
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
@@ -97,38 +97,40 @@ const _: () = {
         }
         /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
         /// lies.
-        pub const PLAN: __p::Plan = Self::__plan::<()>();
-        const fn __plan<Lazy>() -> __p::Plan {
-            __p::Plan::new(
+        pub const PLAN: __g::Plan = Self::__plan::<()>();
+        const fn __plan<Lazy>() -> __g::Plan {
+            __g::Plan::new(
                 "Sample",
                 const {
                     &[
-                        __p::plan_resource::<[f32; N]>("input", __p::Space::Host),
-                        __p::plan_resource::<[f32; N]>("data", __p::Space::Device),
-                        __p::plan_resource::<[f32; N]>("output", __p::Space::Host),
+                        __p::plan_resource::<[f32; N]>("input", __g::Space::Host),
+                        __p::plan_resource::<[f32; N]>("data", __g::Space::Device),
+                        __p::plan_resource::<[f32; N]>("output", __g::Space::Host),
                     ]
                 },
                 const {
-                    use __p::NodeKind::{Kernel, Memcpy};
-                    &__p::plan_nodes(
-                        [
-                            ("upload", Memcpy, 2, 0, 0),
-                            ("forward", Kernel, 1, 1, 1),
-                            ("backward", Kernel, 1, 1, 2),
-                            ("download", Memcpy, 2, 1, 3),
-                        ],
-                        const {
-                            &__p::exact_accesses(
-                                __p::plan_accesses([0, 1, 1, 1, 1, 2], b"rwbbrw"),
-                                &[
-                                    <__kernel_forward as __g::Kernel>::FACTS,
-                                    <__kernel_backward as __g::Kernel>::FACTS,
-                                ],
-                                &[(2, 0), (3, 1)],
-                            )
-                        },
-                        &[0, 1, 2],
-                    )
+                    use __g::NodeKind::{Kernel, Memcpy};
+                    &__p::PlanNodes::new(
+                            [
+                                ("upload", Memcpy, 2, 0, 0),
+                                ("forward", Kernel, 1, 1, 1),
+                                ("backward", Kernel, 1, 1, 2),
+                                ("download", Memcpy, 2, 1, 3),
+                            ],
+                            const {
+                                &__p::plan_accesses(
+                                    [0, 1, 1, 1, 1, 2],
+                                    b"rwbbrw",
+                                    &[
+                                        <__kernel_forward as __g::Kernel>::FACTS,
+                                        <__kernel_backward as __g::Kernel>::FACTS,
+                                    ],
+                                    &[(2, 0), (3, 1)],
+                                )
+                            },
+                            &[0, 1, 2],
+                        )
+                        .0
                 },
             )
         }
@@ -147,9 +149,9 @@ const _: () = {
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Sample",
             memory: &[
-                ("input", __p::Mode::Read),
-                ("data", __p::Mode::ReadWrite),
-                ("output", __p::Mode::ReadWrite),
+                ("input", __g::Mode::Read),
+                ("data", __g::Mode::ReadWrite),
+                ("output", __g::Mode::ReadWrite),
             ],
             values: &[],
             restricted: &[],
@@ -188,9 +190,9 @@ const _: () = {
         }
         const __ASSERTED: () = {
             const {
-                __p::check_launch::<
+                __p::KernelChecks::<
                     __kernel_forward,
-                >(
+                >::launch(
                     &["forward"],
                     &["data"],
                     [1, 1, 1],
@@ -200,9 +202,9 @@ const _: () = {
                 )
             };
             const {
-                __p::check_launch::<
+                __p::KernelChecks::<
                     __kernel_backward,
-                >(
+                >::launch(
                     &["backward"],
                     &["data"],
                     [1, 1, 1],

@@ -12,50 +12,149 @@ use graph_plan::{
 };
 use std::marker::PhantomData;
 
-/// Asserts, for nodes that launch `K` in the same way, that the launch is within its limits and keeps the kernel's
-/// contracts. `memory` names the memory that the first node passes as each argument; the name of a value is empty.
-#[track_caller]
-pub const fn check_launch<K: Kernel>(
-    nodes: &[&str],
-    memory: &[&str],
-    grid: [i128; 3],
-    block: [i128; 3],
-    shared: i128,
-    arguments: &[Argument],
-) {
-    check::<K>(nodes, memory, grid, block, shared, arguments, None);
-}
+/// Checks of nodes that launch `K`.
+pub struct KernelChecks<K>(PhantomData<K>);
 
-/// As [`check_launch`], for nodes with `#[cluster(..)]`.
-#[track_caller]
-pub const fn check_clusters<K: Kernel>(
-    nodes: &[&str],
-    memory: &[&str],
-    grid: [i128; 3],
-    block: [i128; 3],
-    shared: i128,
-    arguments: &[Argument],
-    cluster: Option<[i128; 3]>,
-) {
-    check::<K>(nodes, memory, grid, block, shared, arguments, cluster);
-}
+impl<K: Kernel> KernelChecks<K> {
+    /// Asserts, for nodes that launch `K` in the same way, that the launch is within its limits and keeps the kernel's
+    /// contracts. `memory` names the memory that the first node passes as each argument; the name of a value is empty.
+    #[track_caller]
+    pub const fn launch(
+        nodes: &[&str],
+        memory: &[&str],
+        grid: [i128; 3],
+        block: [i128; 3],
+        shared: i128,
+        arguments: &[Argument],
+    ) {
+        check::<K>(nodes, memory, grid, block, shared, arguments, None);
+    }
 
-/// As [`check_launch`], for nodes with dimensions that may be of any type: grid, block and, for nodes with
-/// `#[cluster(..)]`, cluster. If one is unknown, only `build` checks the launch.
-#[track_caller]
-pub const fn check_dimensions<K: Kernel>(
-    nodes: &[&str],
-    memory: &[&str],
-    dimensions: &[Option<[i128; 3]>],
-    shared: i128,
-    arguments: &[Argument],
-) {
-    match *dimensions {
-        [Some(grid), Some(block)] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
-        [Some(grid), Some(block), Some(cluster)] => {
-            check::<K>(nodes, memory, grid, block, shared, arguments, Some(cluster));
+    /// As [`KernelChecks::launch`], for nodes with `#[cluster(..)]`.
+    #[track_caller]
+    pub const fn clusters(
+        nodes: &[&str],
+        memory: &[&str],
+        grid: [i128; 3],
+        block: [i128; 3],
+        shared: i128,
+        arguments: &[Argument],
+        cluster: Option<[i128; 3]>,
+    ) {
+        check::<K>(nodes, memory, grid, block, shared, arguments, cluster);
+    }
+
+    /// As [`KernelChecks::launch`], for nodes with dimensions that may be of any type: grid, block and, for nodes with
+    /// `#[cluster(..)]`, cluster. If one is unknown, only `build` checks the launch.
+    #[track_caller]
+    pub const fn dimensions(
+        nodes: &[&str],
+        memory: &[&str],
+        dimensions: &[Option<[i128; 3]>],
+        shared: i128,
+        arguments: &[Argument],
+    ) {
+        match *dimensions {
+            [Some(grid), Some(block)] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
+            [Some(grid), Some(block), Some(cluster)] => {
+                check::<K>(nodes, memory, grid, block, shared, arguments, Some(cluster));
+            }
+            _ => {}
         }
-        _ => {}
+    }
+
+    /// Asserts that two nodes can launch `K` and `B` at the same time: both read every module-scope variable that both
+    /// touch.
+    #[track_caller]
+    pub const fn variable_race<B: Kernel>(first: &str, second: &str) {
+        let mut pair = 0;
+        while pair < K::FACTS.variants() * B::FACTS.variants() {
+            let a = K::FACTS.variant(pair / B::FACTS.variants()).code();
+            let b = B::FACTS.variant(pair % B::FACTS.variants()).code();
+            if let Some(text) = variable_race(first, &a, second, &b) {
+                panic!("{}", text.as_str());
+            }
+            pair += 1;
+        }
+    }
+
+    /// Asserts that `programmatic(upstream)` orders the two nodes, which launch `K` after `U`. `memory` says for each
+    /// buffer of the downstream node how other nodes use it; `all` has the kernels of all nodes.
+    #[track_caller]
+    pub const fn programmatic<U: Kernel>(
+        downstream: &str,
+        upstream: &str,
+        memory: &[SharedParam],
+        all: &[&KernelFacts],
+    ) {
+        if let Some(text) = fault::<K>(downstream, upstream, memory, all) {
+            panic!("{}", text.as_str());
+        }
+    }
+
+    /// Whether [`KernelChecks::programmatic`] finds no mistake.
+    pub const fn is_programmatic<U: Kernel>(
+        downstream: &str,
+        upstream: &str,
+        memory: &[SharedParam],
+        all: &[&KernelFacts],
+    ) -> bool {
+        fault::<K>(downstream, upstream, memory, all).is_none()
+    }
+
+    /// Asserts that `K` only writes through its `&mut` parameter `param`. `node` launches it, and is the first to use
+    /// `memory`, which it passes there.
+    #[track_caller]
+    pub const fn initializes(node: &str, memory: &str, param: usize) {
+        if let Some(text) = reads_uninitialized(node, memory, K::FACTS, param) {
+            panic!("{}", text.as_str());
+        }
+    }
+
+    /// Whether `K` accesses the memory of a parameter by atomic operations alone.
+    pub const fn is_atomic(param: usize) -> bool {
+        let params = K::FACTS.params;
+        param < params.len() && matches!(params[param].kind, ParamKind::Buffer { mode: Mode::Atomic, .. })
+    }
+
+    /// The variables of the module of `K`; `None` if they are not known at compile time.
+    pub const fn variables() -> Option<ModuleVariables<'static>> {
+        match K::VARIABLES {
+            Some(variables) => Some(ModuleVariables {
+                file: K::FACTS.source.path(),
+                variables,
+            }),
+            None => None,
+        }
+    }
+
+    /// Checks two nodes that can run at the same time: `launch` launches `K`, and `node` copies or sets the variable
+    /// `symbol`, which is the memory `name`. It is a mistake if both touch it and one writes it. `first` says whether
+    /// `node` is declared first.
+    #[track_caller]
+    pub const fn constant_race(
+        name: &str,
+        symbol: &str,
+        node: &str,
+        writes: bool,
+        launch: &str,
+        first: bool,
+        ordered: bool,
+    ) {
+        let constant = Constant {
+            name,
+            symbol,
+            bytes: 0,
+            align: 0,
+        };
+        let mut variant = 0;
+        while variant < K::FACTS.variants() {
+            let code = K::FACTS.variant(variant).code();
+            if let Some(text) = constant.race(node, writes, launch, &code, first, ordered) {
+                panic!("{}", text.as_str());
+            }
+            variant += 1;
+        }
     }
 }
 
@@ -89,45 +188,6 @@ const fn check<K: Kernel>(
     }
 }
 
-/// Asserts that two nodes can launch `A` and `B` at the same time: both read every module-scope variable that both
-/// touch.
-#[track_caller]
-pub const fn check_variables<A: Kernel, B: Kernel>(first: &str, second: &str) {
-    let mut pair = 0;
-    while pair < A::FACTS.variants() * B::FACTS.variants() {
-        let a = A::FACTS.variant(pair / B::FACTS.variants()).code();
-        let b = B::FACTS.variant(pair % B::FACTS.variants()).code();
-        if let Some(text) = variable_race(first, &a, second, &b) {
-            panic!("{}", text.as_str());
-        }
-        pair += 1;
-    }
-}
-
-/// Asserts that `programmatic(upstream)` orders the two nodes, which launch `D` after `U`. `memory` says for each
-/// buffer of the downstream node how other nodes use it; `all` has the kernels of all nodes.
-#[track_caller]
-pub const fn check_programmatic<D: Kernel, U: Kernel>(
-    downstream: &str,
-    upstream: &str,
-    memory: &[SharedParam],
-    all: &[&KernelFacts],
-) {
-    if let Some(text) = fault::<D>(downstream, upstream, memory, all) {
-        panic!("{}", text.as_str());
-    }
-}
-
-/// Whether [`check_programmatic`] finds no mistake.
-pub const fn is_programmatic<D: Kernel, U: Kernel>(
-    downstream: &str,
-    upstream: &str,
-    memory: &[SharedParam],
-    all: &[&KernelFacts],
-) -> bool {
-    fault::<D>(downstream, upstream, memory, all).is_none()
-}
-
 const fn fault<D: Kernel>(
     downstream: &str,
     upstream: &str,
@@ -138,15 +198,6 @@ const fn fault<D: Kernel>(
         return None; // `build` checks this again, when the PTX is known
     }
     ProgrammaticEdge { upstream, downstream }.fault(D::FACTS, memory, all)
-}
-
-/// Asserts that `K` only writes through its `&mut` parameter `param`. `node` launches it, and is the first to use
-/// `memory`, which it passes there.
-#[track_caller]
-pub const fn check_initializes<K: Kernel>(node: &str, memory: &str, param: usize) {
-    if let Some(text) = reads_uninitialized(node, memory, K::FACTS, param) {
-        panic!("{}", text.as_str());
-    }
 }
 
 /// Checks `param` of the kernel `kernel`, whose type `written` has elements `Atomic<T>`. The PTX at `path` updates
@@ -228,12 +279,6 @@ pub const fn check_texture<T, S>(
     }
 }
 
-/// Whether `K` accesses the memory of a parameter by atomic operations alone.
-pub const fn is_atomic<K: Kernel>(param: usize) -> bool {
-    let params = K::FACTS.params;
-    param < params.len() && matches!(params[param].kind, ParamKind::Buffer { mode: Mode::Atomic, .. })
-}
-
 /// The accesses of a graph to memory that no node writes by its text. `reads` says whether an access certainly reads,
 /// and `atomic` whether each of the others is atomic.
 pub const fn usage(reads: bool, atomic: &[bool]) -> Mode {
@@ -276,17 +321,6 @@ pub const fn overwrites(kernels: &[&KernelFacts]) -> bool {
     false
 }
 
-/// The variables of the module of `K`; `None` if they are not known at compile time.
-pub const fn variables<K: Kernel>() -> Option<ModuleVariables<'static>> {
-    match K::VARIABLES {
-        Some(variables) => Some(ModuleVariables {
-            file: K::FACTS.source.path(),
-            variables,
-        }),
-        None => None,
-    }
-}
-
 /// Checks that one of the modules has the variable `symbol`, which is declared as memory `name` of shape `S`. If `all`
 /// is false, the graph may have other modules.
 #[track_caller]
@@ -306,35 +340,6 @@ pub const fn check_constant<S>(name: &str, symbol: &str, modules: &[Option<Modul
         Ok(None) if known => panic!("{}", constant.missing(modules).as_str()),
         Ok(_) => {}
         Err(text) => panic!("{}", text.as_str()),
-    }
-}
-
-/// Checks two nodes that can run at the same time: `launch` launches `K`, and `node` copies or sets the variable
-/// `symbol`, which is the memory `name`. It is a mistake if both touch it and one writes it. `first` says whether
-/// `node` is declared first.
-#[track_caller]
-pub const fn check_constant_race<K: Kernel>(
-    name: &str,
-    symbol: &str,
-    node: &str,
-    writes: bool,
-    launch: &str,
-    first: bool,
-    ordered: bool,
-) {
-    let constant = Constant {
-        name,
-        symbol,
-        bytes: 0,
-        align: 0,
-    };
-    let mut variant = 0;
-    while variant < K::FACTS.variants() {
-        let code = K::FACTS.variant(variant).code();
-        if let Some(text) = constant.race(node, writes, launch, &code, first, ordered) {
-            panic!("{}", text.as_str());
-        }
-        variant += 1;
     }
 }
 

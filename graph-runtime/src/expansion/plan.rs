@@ -10,38 +10,35 @@ pub const fn resource<S>(name: &'static str, space: Space) -> PlanResource {
     PlanResource::new(name, space, size_of::<S>())
 }
 
-/// The accesses of all nodes, in order: the indices of the resources, and the [letters](Mode::letter) of the modes.
-pub const fn accesses<const N: usize>(resources: [usize; N], modes: &[u8; N]) -> [PlanAccess; N] {
+/// The accesses of all nodes, in order: the indices of the resources, and the [letters](Mode::letter) of the modes, or
+/// the modes that the kernels' types tell. For each node that launches one of `kernels`, `launches` has the index of its
+/// first access and the index of the kernel. A node's accesses are those to its buffers, in order.
+pub const fn accesses<const N: usize>(
+    resources: [usize; N],
+    modes: &[u8; N],
+    kernels: &[&KernelFacts],
+    launches: &[(usize, usize)],
+) -> [PlanAccess; N] {
     let mut found = [PlanAccess::new(0, Mode::Read); N];
     let mut index = 0;
     while index < N {
         found[index] = PlanAccess::new(resources[index], Mode::of_letter(modes[index]));
         index += 1;
     }
-    found
-}
-
-/// The accesses, with the modes that the kernels' types tell. For each node that launches one of `kernels`, `launches`
-/// has the index of its first access and the index of the kernel. A node's accesses are those to its buffers, in order.
-pub const fn exact_accesses<const N: usize>(
-    mut accesses: [PlanAccess; N],
-    kernels: &[&KernelFacts],
-    launches: &[(usize, usize)],
-) -> [PlanAccess; N] {
     let mut kernel = 0;
     while kernel < kernels.len() {
         if kernels[kernel].has_memory(Mode::Atomic) || kernels[kernel].has_memory(Mode::Write) {
             let mut launch = 0;
             while launch < launches.len() {
                 if launches[launch].1 == kernel {
-                    set_modes(&mut accesses, launches[launch].0, kernels[kernel]);
+                    set_modes(&mut found, launches[launch].0, kernels[kernel]);
                 }
                 launch += 1;
             }
         }
         kernel += 1;
     }
-    accesses
+    found
 }
 
 /// Sets the modes of the accesses from `first` to those of the kernel's parameters.
@@ -56,62 +53,67 @@ const fn set_modes(accesses: &mut [PlanAccess], first: usize, kernel: &KernelFac
     }
 }
 
-/// The nodes: for each its name and kind, the number of its accesses, the number of nodes that it runs directly after,
-/// and its level. `accesses` and `after` have the accesses and the predecessors of all nodes, node by node.
-pub const fn nodes<const N: usize>(
-    nodes: [(&'static str, NodeKind, usize, usize, usize); N],
-    mut accesses: &'static [PlanAccess],
-    mut after: &'static [usize],
-) -> [PlanNode; N] {
-    // The array is not filled first: each pointer that is replaced costs rustc time in proportion to the pointers after
-    // it.
-    let mut found = [const { MaybeUninit::uninit() }; N];
-    let mut index = 0;
-    while index < N {
-        let (name, kind, touched, before, level) = nodes[index];
-        let (own, rest) = accesses.split_at(touched);
-        accesses = rest;
-        let (earlier, rest) = after.split_at(before);
-        after = rest;
-        found[index] = MaybeUninit::new(PlanNode::new(name, kind, own, earlier, level));
-        index += 1;
-    }
-    // SAFETY: the loop has initialised each of the `N` elements, and `MaybeUninit<T>` has the layout of `T`. The copy
-    // replaces `found`, whose elements are never dropped.
-    unsafe { mem::transmute_copy::<[MaybeUninit<PlanNode>; N], [PlanNode; N]>(&found) }
-}
+/// The nodes of a plan.
+pub struct PlanNodes<const N: usize>(pub [PlanNode; N]);
 
-/// Sets the bodies that nodes are in. Each pair is a node and its body.
-pub const fn in_bodies<const N: usize>(mut nodes: [PlanNode; N], bodies: &[(usize, usize)]) -> [PlanNode; N] {
-    let mut index = 0;
-    while index < bodies.len() {
-        nodes[bodies[index].0].body = bodies[index].1;
-        index += 1;
+impl<const N: usize> PlanNodes<N> {
+    /// The nodes: for each its name and kind, the number of its accesses, the number of nodes that it runs directly
+    /// after, and its level. `accesses` and `after` have the accesses and the predecessors of all nodes, node by node.
+    pub const fn new(
+        nodes: [(&'static str, NodeKind, usize, usize, usize); N],
+        mut accesses: &'static [PlanAccess],
+        mut after: &'static [usize],
+    ) -> Self {
+        // The array is not filled first: each pointer that is replaced costs rustc time in proportion to the pointers
+        // after it.
+        let mut found = [const { MaybeUninit::uninit() }; N];
+        let mut index = 0;
+        while index < N {
+            let (name, kind, touched, before, level) = nodes[index];
+            let (own, rest) = accesses.split_at(touched);
+            accesses = rest;
+            let (earlier, rest) = after.split_at(before);
+            after = rest;
+            found[index] = MaybeUninit::new(PlanNode::new(name, kind, own, earlier, level));
+            index += 1;
+        }
+        // SAFETY: the loop has initialised each of the `N` elements, and `MaybeUninit<T>` has the layout of `T`. The
+        // copy replaces `found`, whose elements are never dropped.
+        Self(unsafe { mem::transmute_copy::<[MaybeUninit<PlanNode>; N], [PlanNode; N]>(&found) })
     }
-    nodes
-}
 
-/// Sets the loops that nodes are in. Each pair is a node and the innermost loop around it.
-pub const fn in_loops<const N: usize>(mut nodes: [PlanNode; N], loops: &[(usize, usize)]) -> [PlanNode; N] {
-    let mut index = 0;
-    while index < loops.len() {
-        nodes[loops[index].0].in_loop = Some(loops[index].1);
-        index += 1;
+    /// Sets the bodies that nodes are in. Each pair is a node and its body.
+    pub const fn in_bodies(mut self, bodies: &[(usize, usize)]) -> Self {
+        let mut index = 0;
+        while index < bodies.len() {
+            self.0[bodies[index].0].body = bodies[index].1;
+            index += 1;
+        }
+        self
     }
-    nodes
-}
 
-/// Sets the programmatic edges of nodes. Each pair is a node and the nodes that it waits for in its own code.
-pub const fn waiting_for<const N: usize>(
-    mut nodes: [PlanNode; N],
-    before: &[(usize, &'static [usize])],
-) -> [PlanNode; N] {
-    let mut index = 0;
-    while index < before.len() {
-        set(&mut nodes[before[index].0].programmatic, Cow::Borrowed(before[index].1));
-        index += 1;
+    /// Sets the loops that nodes are in. Each pair is a node and the innermost loop around it.
+    pub const fn in_loops(mut self, loops: &[(usize, usize)]) -> Self {
+        let mut index = 0;
+        while index < loops.len() {
+            self.0[loops[index].0].in_loop = Some(loops[index].1);
+            index += 1;
+        }
+        self
     }
-    nodes
+
+    /// Sets the programmatic edges of nodes. Each pair is a node and the nodes that it waits for in its own code.
+    pub const fn waiting_for(mut self, before: &[(usize, &'static [usize])]) -> Self {
+        let mut index = 0;
+        while index < before.len() {
+            set(
+                &mut self.0[before[index].0].programmatic,
+                Cow::Borrowed(before[index].1),
+            );
+            index += 1;
+        }
+        self
+    }
 }
 
 /// Replaces a value without dropping the old one, which a `const fn` cannot do. Nothing is lost: the old value only

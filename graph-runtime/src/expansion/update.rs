@@ -66,74 +66,99 @@ impl Update<'_> {
     }
 }
 
-/// Checks that the function of a declaration's node, which was just called, got to the node.
-///
-/// # Errors
-/// [`Error::Invalid`] with the name of the node.
-#[inline]
-pub fn check_reached(update: &Update<'_>, declared: usize) -> Result<()> {
-    update.check_reached(declared)
+/// Changes of nodes that `cuda_graph!` has declared.
+pub trait DeclaredUpdate {
+    /// Checks that the function of a declaration's node, which was just called, got to the node.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with the name of the node.
+    fn check_reached(&self, declared: usize) -> Result<()>;
+
+    /// Changes each node of a declaration. `change` gets the numbers of the node's iterations, from the outermost loop
+    /// inwards.
+    ///
+    /// # Errors
+    /// The errors of `change`.
+    fn each<const DEPTH: usize>(
+        &mut self,
+        declared: usize,
+        change: impl FnMut(&mut Self, [usize; DEPTH]) -> Result<()>,
+    ) -> Result<()>;
+
+    /// The scratch memory, or the variable of a module, that the current child has declared for itself as `name`.
+    ///
+    /// # Errors
+    /// [`Error::Node`] if it has none of that name and size.
+    fn own<S: Element>(&self, name: &str) -> Result<Place<S, OnDevice>>;
+
+    /// Scratch memory that the current child has declared for itself, with a length that was fixed when the graph was
+    /// built.
+    ///
+    /// # Errors
+    /// As [`DeclaredUpdate::own`].
+    fn own_slice<T: Element>(&self, name: &str) -> Result<Place<[T], OnDevice>>;
+
+    /// Scratch memory that the current child has declared for itself, with lengths that were fixed when the graph was
+    /// built.
+    ///
+    /// # Errors
+    /// As [`DeclaredUpdate::own`].
+    fn own_table<T: Element, const D: usize>(
+        &self,
+        name: &str,
+        lengths: [usize; D],
+    ) -> Result<Place<Table<T, D>, OnDevice>>;
+
+    /// The random numbers of the name `name` that the current child has declared.
+    ///
+    /// # Errors
+    /// [`Error::Node`] if it has none of that name.
+    fn own_rng(&self, name: &str) -> Result<Rng>;
 }
 
-/// Changes each node of a declaration. `change` gets the numbers of the node's iterations, from the outermost loop
-/// inwards.
-///
-/// # Errors
-/// The errors of `change`.
-pub fn each<'g, const DEPTH: usize>(
-    update: &mut Update<'g>,
-    declared: usize,
-    change: impl FnMut(&mut Update<'g>, [usize; DEPTH]) -> Result<()>,
-) -> Result<()> {
-    update.each(declared, change)
-}
+impl DeclaredUpdate for Update<'_> {
+    #[inline]
+    fn check_reached(&self, declared: usize) -> Result<()> {
+        self.check_reached(declared)
+    }
 
-/// The scratch memory, or the variable of a module, that the current child has declared for itself as `name`.
-///
-/// # Errors
-/// [`Error::Node`] if it has none of that name and size.
-pub fn own<S: Element>(update: &Update<'_>, name: &str) -> Result<Place<S, OnDevice>> {
-    update.own_memory(name, |bytes| bytes == size_of::<S>()).map(Place::new)
-}
+    fn each<const DEPTH: usize>(
+        &mut self,
+        declared: usize,
+        change: impl FnMut(&mut Self, [usize; DEPTH]) -> Result<()>,
+    ) -> Result<()> {
+        self.each(declared, change)
+    }
 
-/// Scratch memory that the current child has declared for itself, with a length that was fixed when the graph was
-/// built.
-///
-/// # Errors
-/// As [`own`].
-pub fn own_slice<T: Element>(update: &Update<'_>, name: &str) -> Result<Place<[T], OnDevice>> {
-    let whole = |bytes: usize| bytes.checked_rem(size_of::<T>()).unwrap_or(bytes) == 0;
-    update.own_memory(name, whole).map(Place::new)
-}
+    fn own<S: Element>(&self, name: &str) -> Result<Place<S, OnDevice>> {
+        self.own_memory(name, |bytes| bytes == size_of::<S>()).map(Place::new)
+    }
 
-/// Scratch memory that the current child has declared for itself, with lengths that were fixed when the graph was
-/// built.
-///
-/// # Errors
-/// As [`own`].
-pub fn own_table<T: Element, const D: usize>(
-    update: &Update<'_>,
-    name: &str,
-    lengths: [usize; D],
-) -> Result<Place<Table<T, D>, OnDevice>> {
-    let span = update.own_memory(name, |bytes| bytes == bytes_of::<T>(&lengths))?;
-    Ok(Place::with_lengths(span, padded(lengths)))
-}
+    fn own_slice<T: Element>(&self, name: &str) -> Result<Place<[T], OnDevice>> {
+        let whole = |bytes: usize| bytes.checked_rem(size_of::<T>()).unwrap_or(bytes) == 0;
+        self.own_memory(name, whole).map(Place::new)
+    }
 
-/// The random numbers of the name `name` that the current child has declared.
-///
-/// # Errors
-/// [`Error::Node`] if it has none of that name.
-pub fn own_rng(update: &Update<'_>, name: &str) -> Result<Rng> {
-    let resource = update.own_resource(name);
-    let mut rngs = update.graph.data.rngs.iter();
-    let rng = resource.and_then(|resource| rngs.find_map(|rng| rng.find(resource)));
-    rng.cloned().ok_or_else(|| update.no_memory(name))
+    fn own_table<T: Element, const D: usize>(
+        &self,
+        name: &str,
+        lengths: [usize; D],
+    ) -> Result<Place<Table<T, D>, OnDevice>> {
+        let span = self.own_memory(name, |bytes| bytes == bytes_of::<T>(&lengths))?;
+        Ok(Place::with_lengths(span, padded(lengths)))
+    }
+
+    fn own_rng(&self, name: &str) -> Result<Rng> {
+        let resource = self.own_resource(name);
+        let mut rngs = self.graph.data.rngs.iter();
+        let rng = resource.and_then(|resource| rngs.find_map(|rng| rng.find(resource)));
+        rng.cloned().ok_or_else(|| self.no_memory(name))
+    }
 }
 
 #[cfg(all(test, feature = "emulator"))]
 mod tests {
-    use super::{own, own_rng, own_slice};
+    use super::DeclaredUpdate;
     use crate::expansion::target::NodeTarget;
     use crate::program::transfer::Memset;
     use crate::{Device, GraphBuilder, NodeId, OnDevice, Place, Result, Update};
@@ -151,14 +176,14 @@ mod tests {
     }
 
     fn update(update: &mut Update<'_>, bound: Bound) -> Result<()> {
-        assert!(own::<[u32; 4]>(update, "own").is_ok() && own_slice::<u64>(update, "own").is_ok());
-        let wrong = own::<[u32; 5]>(update, "own").unwrap_err();
+        assert!(update.own::<[u32; 4]>("own").is_ok() && update.own_slice::<u64>("own").is_ok());
+        let wrong = update.own::<[u32; 5]>("own").unwrap_err();
         assert_eq!(
             wrong.to_string(),
             "graph `Parent`, node `second`: the child has no memory named `own`"
         );
-        assert!(own::<[u32; 4]>(update, "data").is_err() && own_slice::<[u8; 3]>(update, "own").is_err());
-        assert!(own_rng(update, "random").is_ok() && own_rng(update, "own").is_err());
+        assert!(update.own::<[u32; 4]>("data").is_err() && update.own_slice::<[u8; 3]>("own").is_err());
+        assert!(update.own_rng("random").is_ok() && update.own_rng("own").is_err());
         nodes(update, bound)
     }
 

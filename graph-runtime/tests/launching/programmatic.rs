@@ -2,9 +2,8 @@
 
 use crate::common::device;
 use graph_runtime::kernel::{GridDependency, KernelFacts, Source, Touched};
-use graph_runtime::private::{
-    ProgrammaticEdge, Sharing, check_initializes, check_programmatic, reads_uninitialized, triggers,
-};
+use graph_runtime::private::plan::SharedParam as Sharing;
+use graph_runtime::private::{KernelChecks, ProgrammaticEdge, reads_uninitialized, triggers};
 use graph_runtime::{Kernel, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("../graph-ptx/tests/data/programmatic.ptx")]
@@ -48,8 +47,9 @@ const fn only_read(param: usize) -> Sharing {
 
 const BOTH: &[Sharing] = &[written(0, true), written(1, false)];
 
-const _: () = check_programmatic::<right, never_waits>("down", "up", BOTH, &[right::FACTS, never_waits::FACTS]);
-const _: () = check_initializes::<right>("down", "tmp", 1);
+const _: () =
+    KernelChecks::<right>::programmatic::<never_waits>("down", "up", BOTH, &[right::FACTS, never_waits::FACTS]);
+const _: () = KernelChecks::<right>::initializes("down", "tmp", 1);
 
 /// The message about the edge, as at build, after a look at what compile time says.
 fn fault(kernel: &'static KernelFacts, memory: &[Sharing], all: &[&KernelFacts]) -> Option<String> {
@@ -177,11 +177,11 @@ fn variables_are_early_where_a_kernel_of_the_graph_writes_them() {
 #[test]
 fn compile_time_and_build_say_the_same() {
     let panic = std::panic::catch_unwind(|| {
-        check_programmatic::<never_waits, right>("down", "up", BOTH, &[]);
+        KernelChecks::<never_waits>::programmatic::<right>("down", "up", BOTH, &[]);
     });
     let message = panic.unwrap_err().downcast::<String>().unwrap();
     assert_eq!(Some(*message), fault(never_waits::FACTS, BOTH, &[]));
-    let panic = std::panic::catch_unwind(|| check_initializes::<writes_early>("down", "tmp", 1));
+    let panic = std::panic::catch_unwind(|| KernelChecks::<writes_early>::initializes("down", "tmp", 1));
     let message = panic.unwrap_err().downcast::<String>().unwrap();
     let text = reads_uninitialized("down", "tmp", writes_early::FACTS, 1).unwrap();
     assert_eq!(*message, text.as_str());

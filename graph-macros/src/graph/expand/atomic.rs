@@ -47,7 +47,7 @@ fn is_atomic(graph: &Graph<'_>, class: usize) -> TokenStream {
         });
     }
     let (kernel, argument) = (kernel(graph, node), Literal::usize_unsuffixed(argument));
-    quote!(__p::is_atomic::<#kernel>(#argument))
+    quote!(__p::KernelChecks::<#kernel>::is_atomic(#argument))
 }
 
 /// Whether some class is atomic, as a constant.
@@ -72,28 +72,28 @@ pub(super) fn any(graph: &Graph<'_>, resource: usize) -> TokenStream {
 /// The accesses of a graph with mistakes to a resource, as a constant `Mode`.
 pub(super) fn usage_as_written(graph: &Graph<'_>, resource: usize) -> TokenStream {
     if graph.draft.resources[resource].memory == Memory::Mapped {
-        return quote!(__p::Mode::Mapped);
+        return quote!(__g::Mode::Mapped);
     }
     let mut accesses = accesses_to(graph, resource);
     match accesses.any(|access| graph.draft.accesses[access].mode.writes()) {
-        true => quote!(__p::Mode::ReadWrite),
-        false => quote!(__p::Mode::Read),
+        true => quote!(__g::Mode::ReadWrite),
+        false => quote!(__g::Mode::Read),
     }
 }
 
 /// The accesses of the graph to a resource, as a constant `Mode`, for graphs that have this one as a node.
 pub(super) fn usage(graph: &Graph<'_>, resource: usize) -> TokenStream {
     if graph.draft.resources[resource].memory == Memory::Mapped {
-        return quote!(__p::Mode::Mapped);
+        return quote!(__g::Mode::Mapped);
     }
     let all: Vec<usize> = accesses_to(graph, resource).collect();
     if all.iter().any(|&access| graph.draft.accesses[access].mode.writes()) {
-        return quote!(__p::Mode::ReadWrite);
+        return quote!(__g::Mode::ReadWrite);
     }
     let plain = all.iter().any(|&access| graph.updates.of(access).is_none());
     let classes = classes(graph, all.into_iter());
     if classes.is_empty() {
-        return quote!(__p::Mode::Read);
+        return quote!(__g::Mode::Read);
     }
     let atomic = classes.iter().map(|&class| is_atomic(graph, class));
     quote!(__p::usage(#plain, &[#(#atomic),*]))

@@ -334,7 +334,7 @@ fn first_writes<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> 
             |argument: &Argument| matches!(argument, Argument::Borrow { place: passed, .. } if ptr::eq(passed, place));
         let param = launch.arguments.iter().position(passed)?;
         let (kernel, name, memory) = (kernel(graph, node), node.name.to_string(), place.name.to_string());
-        let function = quote_spanned!(start=> __p::check_initializes::<#kernel>);
+        let function = quote_spanned!(start=> __p::KernelChecks::<#kernel>::initializes);
         let tokens = spanned_call(function, quote!(#name, #memory, #param), place.end);
         Some(Assertion {
             node,
@@ -360,7 +360,7 @@ fn unordered_kernels<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<
         let (kernel, other) = (kernel(graph, first), kernel(graph, second));
         let (name, other_name) = (first.name.to_string(), second.name.to_string());
         let function = quote_spanned! {second.name.span()=>
-            __p::check_variables::<#kernel, #other>
+            __p::KernelChecks::<#kernel>::variable_race::<#other>
         };
         let span = second.name.span();
         let tokens = spanned_call(function, quote!(#name, #other_name), span);
@@ -426,13 +426,13 @@ impl LaunchAssertion<'_> {
         let (kernel, nodes, operands) = (kernel(graph, self.node), &self.nodes, &self.operands);
         let check = match self.node.attributes.node.cluster {
             _ if any_typed(graph, self.node, self.launch) => {
-                quote_spanned!(self.launch.function.span()=> check_dimensions)
+                quote_spanned!(self.launch.function.span()=> dimensions)
             }
-            Some(_) => quote_spanned!(self.launch.function.span()=> check_clusters),
-            None => quote_spanned!(self.launch.function.span()=> check_launch),
+            Some(_) => quote_spanned!(self.launch.function.span()=> clusters),
+            None => quote_spanned!(self.launch.function.span()=> launch),
         };
         let function = quote_spanned! {self.launch.function.span()=>
-            __p::#check::<#kernel>
+            __p::KernelChecks::<#kernel>::#check
         };
         let memory = self.launch.arguments.iter().map(|argument| match argument {
             Argument::Borrow { place, .. } => place.name.to_string(),

@@ -20,8 +20,8 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         #arena
         /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
         /// lies.
-        pub const PLAN: __p::Plan = Self::__plan::<()>();
-        const fn __plan<Lazy>() -> __p::Plan { __p::Plan::#plan #least }
+        pub const PLAN: __g::Plan = Self::__plan::<()>();
+        const fn __plan<Lazy>() -> __g::Plan { __g::Plan::#plan #least }
     }
 }
 
@@ -33,11 +33,11 @@ fn resources(graph: &Graph<'_>) -> TokenStream {
         match (scratch::offset(graph, resource), shape) {
             (Some(offset), shape) => {
                 let bytes = shape.bytes().unwrap_or_else(|| quote!(0));
-                quote!(__p::PlanResource::scratch(#name, #bytes, #offset))
+                quote!(__g::PlanResource::scratch(#name, #bytes, #offset))
             }
-            (None, Shape::Fixed(shape)) => quote!(__p::plan_resource::<#shape>(#name, __p::Space::#space)),
+            (None, Shape::Fixed(shape)) => quote!(__p::plan_resource::<#shape>(#name, __g::Space::#space)),
             (None, Shape::Dynamic { .. } | Shape::Table { .. } | Shape::Inferred) => {
-                quote!(__p::PlanResource::new(#name, __p::Space::#space, 0))
+                quote!(__g::PlanResource::new(#name, __g::Space::#space, 0))
             }
         }
     });
@@ -65,7 +65,7 @@ fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let modes: Vec<u8> = ordered.iter().map(|access| access.mode.letter()).collect();
     let modes = Literal::byte_string(&modes);
     let accessed = ordered.iter().map(|access| number(access.resource));
-    let accesses = exact(graph, &touched, quote!(__p::plan_accesses([#(#accessed),*], #modes)));
+    let accesses = accesses(graph, &touched, quote!([#(#accessed),*], #modes));
     let nodes = graph.nodes.iter().enumerate().map(|(index, node)| {
         let (name, kind) = (node.name.to_string(), variant(graph.draft.nodes[index].kind));
         let [touched, after, level] =
@@ -73,7 +73,7 @@ fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         quote!((#name, #kind, #touched, #after, #level))
     });
     let edges = after.iter().flatten();
-    let mut found = quote!(__p::plan_nodes([#(#nodes),*], const { &#accesses }, &[#(#edges),*]));
+    let mut found = quote!(__p::PlanNodes::new([#(#nodes),*], const { &#accesses }, &[#(#edges),*]));
     let pairs = |of: fn(&Node) -> Option<usize>| -> Vec<TokenStream> {
         let pairs = graph.draft.nodes.iter().enumerate();
         let pairs = pairs.filter_map(|(index, node)| Some((number(index), number(of(node)?))));
@@ -90,20 +90,20 @@ fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     for (function, said) in [("in_bodies", bodies), ("in_loops", loops), ("waiting_for", early)] {
         if !said.is_empty() {
             let function = Ident::new(function, Span::call_site());
-            found = quote!(__p::#function(#found, &[#(#said),*]));
+            found = quote!(#found.#function(&[#(#said),*]));
         }
     }
     // If the path of the runtime is wrong, rustc knows names that were imported from it, but none of a glob.
     let kinds: BTreeSet<Ident> = graph.draft.nodes.iter().map(|node| variant(node.kind)).collect();
     quote!(const {
-        use __p::NodeKind::{#(#kinds),*};
-        &#found
+        use __g::NodeKind::{#(#kinds),*};
+        &#found.0
     })
 }
 
 /// The accesses with the modes that only constants of the kernels' types tell: atomic updates, and memory that is
 /// initialised. `touched` has the number of accesses of each node.
-fn exact(graph: &Graph<'_>, touched: &[usize], accesses: TokenStream) -> TokenStream {
+fn accesses(graph: &Graph<'_>, touched: &[usize], written: TokenStream) -> TokenStream {
     let Kernels { types, of_nodes } = kernels(graph, |_| true);
     let mut start = 0;
     let mut launches = Vec::new();
@@ -114,12 +114,10 @@ fn exact(graph: &Graph<'_>, touched: &[usize], accesses: TokenStream) -> TokenSt
         }
         start += touched;
     }
-    match launches.is_empty() {
-        true => accesses,
-        false => quote! {
-            __p::exact_accesses(#accesses, &[#(<#types as __g::Kernel>::FACTS),*], &[#(#launches),*])
-        },
+    if launches.is_empty() {
+        return quote!(__p::plan_accesses(#written, &[], &[]));
     }
+    quote!(__p::plan_accesses(#written, &[#(<#types as __g::Kernel>::FACTS),*], &[#(#launches),*]))
 }
 
 /// The call that makes the plan of these resources and nodes, with bodies and loops if there are any.
@@ -130,7 +128,7 @@ fn called(graph: &Graph<'_>, resources: &TokenStream, nodes: &TokenStream) -> To
     }
     let bodies = graph.draft.bodies.iter().filter_map(|body| {
         let (node, role) = (number(body.node?), variant(body.role));
-        Some(quote!(__p::PlanBody::new(#node, __p::Role::#role)))
+        Some(quote!(__g::PlanBody::new(#node, __g::Role::#role)))
     });
     let loops = graph.draft.loops.iter().map(|repeated| {
         let (variable, parent) = (&*repeated.variable.name, optional(repeated.parent));
@@ -139,7 +137,7 @@ fn called(graph: &Graph<'_>, resources: &TokenStream, nodes: &TokenStream) -> To
         } else {
             quote!(new)
         };
-        quote!(__p::PlanLoop::#constructor(#variable, #parent))
+        quote!(__g::PlanLoop::#constructor(#variable, #parent))
     });
     let shifts = graph.draft.shifts.iter().map(|shift| {
         let ([from, to], steps) = ([shift.from, shift.to].map(number), &shift.steps);
@@ -149,7 +147,7 @@ fn called(graph: &Graph<'_>, resources: &TokenStream, nodes: &TokenStream) -> To
         } else {
             quote!(new)
         };
-        quote!(__p::PlanShift::#constructor(#from, #to, &[#(#steps),*]))
+        quote!(__g::PlanShift::#constructor(#from, #to, &[#(#steps),*]))
     });
     let with_shifts = (!graph.draft.shifts.is_empty()).then(|| quote!(.with_shifts(const { &[#(#shifts),*] })));
     quote! {
@@ -157,7 +155,7 @@ fn called(graph: &Graph<'_>, resources: &TokenStream, nodes: &TokenStream) -> To
             #name,
             #resources,
             #nodes,
-            const { &[__p::PlanBody::GRAPH, #(#bodies),*] },
+            const { &[__g::PlanBody::GRAPH, #(#bodies),*] },
             const { &[#(#loops),*] },
         ) #with_shifts
     }
@@ -180,7 +178,7 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
     let name = graph.item.name.to_string();
     quote! {
         /// The graph as static data.
-        pub const PLAN: __p::Plan = __p::Plan::new(#name, &[], &[]);
+        pub const PLAN: __g::Plan = __g::Plan::new(#name, &[], &[]);
     }
 }
 

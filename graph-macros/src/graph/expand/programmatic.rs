@@ -68,12 +68,12 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     );
     let of_edge = |edge: &Programmatic| {
         let kernels = kernels_of(graph, edge)?;
-        let order = order(graph, edge, &kernels, &writers, &all);
+        let [order, arguments] = &order(graph, edge, &kernels, &writers, &all);
         let name = format_ident!("EDGE{}_{}", edge.number, kernels.after.name.unraw(), span = edge.span);
         let assertion = quote_spanned! {edge.span=>
-            #allowed const #name: () = __p::check_programmatic #order;
+            #allowed const #name: () = #order::programmatic #arguments;
         };
-        let warning = never_triggers(graph, edge, &kernels, &order);
+        let warning = never_triggers(graph, edge, &kernels, [order, arguments]);
         Some(quote!(#assertion #warning))
     };
     edges.iter().filter_map(of_edge).collect()
@@ -146,14 +146,14 @@ fn kernels_of<'a>(graph: &Graph<'a>, edge: &Programmatic) -> Option<Kernels<'a>>
     })
 }
 
-/// The types and operands for the functions that tell whether the edge orders its nodes.
+/// The type with the functions that tell whether the edge orders its nodes, and the type and the operands for them.
 fn order(
     graph: &Graph<'_>,
     edge: &Programmatic,
     kernels: &Kernels<'_>,
     writers: &AllWriters<'_>,
     all: &[TokenStream],
-) -> TokenStream {
+) -> [TokenStream; 2] {
     let kernel = self::kernel(graph, kernels.after);
     let upstream = if kernels.both {
         self::kernel(graph, kernels.before)
@@ -162,9 +162,12 @@ fn order(
     };
     let memory = sharing(graph, edge.to, kernels.launch, writers);
     let (name, other) = (kernels.after.name.to_string(), &edge.earlier);
-    quote_spanned! {edge.span=>
-        ::<#kernel, #upstream>(#name, #other, &[#memory], &[#(<#all as __g::Kernel>::FACTS),*])
-    }
+    [
+        quote_spanned!(edge.span=> __p::KernelChecks::<#kernel>),
+        quote_spanned! {edge.span=>
+            ::<#upstream>(#name, #other, &[#memory], &[#(<#all as __g::Kernel>::FACTS),*])
+        },
+    ]
 }
 
 /// A warning at the name of the earlier node, unless it is silenced or the edge is an error. A macro can only warn by
@@ -173,7 +176,7 @@ fn never_triggers(
     graph: &Graph<'_>,
     edge: &Programmatic,
     kernels: &Kernels<'_>,
-    order: &TokenStream,
+    [order, arguments]: [&TokenStream; 2],
 ) -> Option<TokenStream> {
     let code = Code::ProgrammaticEdge;
     (kernels.both && !graph.allows(edge.to, code)).then_some(())?;
@@ -189,7 +192,7 @@ fn never_triggers(
         Ident::new("programmatic_edge", edge.span),
     );
     let kernel = kernel(graph, kernels.before);
-    let condition = quote!(!__p::triggers::<#kernel>() && __p::is_programmatic #order);
+    let condition = quote!(!__p::triggers::<#kernel>() && #order::is_programmatic #arguments);
     Some(conditional_warning(&ty, &edge, &note, &condition))
 }
 
@@ -213,7 +216,7 @@ fn sharing(graph: &Graph<'_>, node: usize, launch: &Launch, writers: &AllWriters
         let written = said(certain.any(access), possible.any(access));
         let written_before = said(certain.before(access), possible.before(access));
         quote! {
-            __p::Sharing { param: #param, written: #written, written_before: #written_before },
+            __p::plan::SharedParam { param: #param, written: #written, written_before: #written_before },
         }
     });
     shared.collect()

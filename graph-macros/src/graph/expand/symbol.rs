@@ -71,7 +71,7 @@ fn exists(graph: &Graph<'_>, resource: &Resource, symbol: &LitStr, launches: &[(
     let function = quote_spanned!(span=> __p::check_constant::<#shape>);
     spanned_call(
         function,
-        quote!(#name, #symbol, &[#(__p::variables::<#kernels>()),*], #all),
+        quote!(#name, #symbol, &[#(__p::KernelChecks::<#kernels>::variables()),*], #all),
         span,
     )
 }
@@ -109,7 +109,7 @@ fn races<'a>(
         );
         let (span, writes) = (later.name.span(), access.writes);
         let ordered = outcome.order.ordered(access.node, launch);
-        let function = quote_spanned!(span=> __p::check_constant_race::<#kernel>);
+        let function = quote_spanned!(span=> __p::KernelChecks::<#kernel>::constant_race);
         let operands = quote!(#name, #symbol, #node_name, #writes, #launch_name, #first, #ordered);
         (&later.name, span, spanned_call(function, operands, span))
     };

@@ -200,7 +200,7 @@ fn argument(param: &Param) -> TokenStream {
     match &param.kind {
         Kind::Buffer(buffer) => {
             let (_, passed) = buffer.lending();
-            quote!(::graph_runtime::private::CallArgument::#passed(#ident))
+            quote!(::graph_runtime::CallArgument::#passed(#ident))
         }
         Kind::Value(value) if value.scalar.is_integer() => {
             let ty = value_type(value);
@@ -211,7 +211,7 @@ fn argument(param: &Param) -> TokenStream {
             let span = ends(&value.ty).0;
             let mut ident = ident.clone();
             ident.set_span(ident.span().located_at(span));
-            quote_spanned!(span=> ::graph_runtime::private::CallArgument::value(#ident))
+            quote_spanned!(span=> ::graph_runtime::CallArgument::value(#ident))
         }
         Kind::Invalid => quote!(#ident),
     }
