@@ -2,9 +2,10 @@
 //! recorded.
 
 use crate::bound::{Bound, Number};
+use crate::results;
 use graph_runtime::{Device, Element, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, bytemuck};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::panic::Location;
 
 /// Adds a launch to a trial.
 ///
@@ -21,6 +22,8 @@ macro_rules! launch {
 /// A test under construction.
 pub(crate) struct Trial {
     name: &'static str,
+    /// The source file of the test.
+    file: &'static str,
     device: Device,
     builder: GraphBuilder,
     last: Option<NodeId>,
@@ -51,7 +54,8 @@ trait Output {
 }
 
 impl Trial {
-    /// A trial of this name, which its file of results has too.
+    /// A trial of this name, under which the results of its file hold its own.
+    #[track_caller]
     pub(crate) fn new(name: &'static str) -> Self {
         let device = match std::env::var("CUDA_GRAPH_TEST_DEVICE").as_deref() {
             Ok("cuda") => Device::cuda(0).expect("CUDA_GRAPH_TEST_DEVICE=cuda needs a CUDA device"),
@@ -59,6 +63,7 @@ impl Trial {
         };
         Self {
             name,
+            file: Location::caller().file(),
             builder: GraphBuilder::new(&device, name),
             device,
             last: None,
@@ -207,11 +212,9 @@ impl Trial {
         let bytes: Vec<u8> = self.outputs.iter().flat_map(|output| output.bytes(&graph)).collect();
         let mut complaints: String = self.checks.iter().map(|check| check(&graph)).collect();
         if std::env::var_os("CORPUS_RECORD").is_some() {
-            let folder = PathBuf::from(std::env::var_os("OUT").expect("CORPUS_RECORD=1 needs a folder, OUT"));
-            std::fs::create_dir_all(&folder).expect("a folder to write to");
-            std::fs::write(folder.join(self.name).with_extension("bin"), &bytes).expect("a folder to write to");
+            results::record(self.file, self.name, bytes);
         } else {
-            let recorded = recorded(self.name);
+            let recorded = results::recorded(self.file, self.name);
             let mut rest = &recorded[..];
             assert_eq!(
                 rest.len(),
@@ -227,17 +230,6 @@ impl Trial {
             self.device.name()
         );
     }
-}
-
-/// The results of the H200.
-fn recorded(name: &str) -> Vec<u8> {
-    // At run time, since the machine that runs this may not be the one that built it.
-    let package = std::env::var("CARGO_MANIFEST_DIR").expect("CARGO_MANIFEST_DIR names the package's folder");
-    let path = PathBuf::from(package)
-        .join("tests/corpus/results")
-        .join(name)
-        .with_extension("bin");
-    std::fs::read(&path).unwrap_or_else(|error| panic!("no results at {}: {error}", path.display()))
 }
 
 impl<T: Number> Output for Compared<T> {
