@@ -3,13 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
+use target_tuple::TARGET;
 
 /// The usual dependencies of a package.
 const DEPENDENCIES: &str =
     "graph-runtime = { path = 'WORKSPACE/graph-runtime' }\nui-tests = { path = 'WORKSPACE/ui-tests' }";
 
-/// A package with a library or a program. All such packages share the workspace's target folder, so that what they
-/// depend on is compiled once.
+/// The flags that trybuild has for rustc. trybuild allows code that nothing uses, and so do packages unless their
+/// source says otherwise.
+const FLAGS: &str = "--cfg trybuild --verbose -A dead_code --diagnostic-width=140";
+
+/// A package with a library or a program. All such packages share trybuild's target folder, its flags and its way to
+/// name the target: what they depend on is compiled once for all of them and for trybuild.
 pub(crate) struct Package {
     folder: PathBuf,
 }
@@ -40,11 +45,11 @@ impl Package {
         self.write(file, text.as_bytes())?;
         let mut command = Command::new(env!("CARGO"));
         command
-            .args([name, "--quiet", "--offline"])
+            .args([name, "--quiet", "--offline", "--target", TARGET])
             .current_dir(&self.folder)
-            .env("CARGO_TARGET_DIR", self.folder.join("../.."))
+            .env("CARGO_TARGET_DIR", self.folder.join("../../tests/trybuild"))
             .env("CARGO_INCREMENTAL", "0")
-            .env_remove("RUSTFLAGS");
+            .env("RUSTFLAGS", FLAGS);
         Ok(command)
     }
 

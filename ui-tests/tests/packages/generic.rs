@@ -1,7 +1,7 @@
 //! Messages that only `cargo build` gives, which instantiates generic code: the programs of `generic/` have exactly the
 //! messages beside them.
 //!
-//! trybuild would build all that they depend on a second time. `TRYBUILD=overwrite` writes the `.stderr` files anew
+//! trybuild would build what they depend on for all of its tests. `TRYBUILD=overwrite` writes the `.stderr` files anew
 //! here, too.
 
 use crate::messages::messages;

@@ -84,7 +84,7 @@ fn program(runtime: &str, given: Option<&str>) -> String {
 }
 
 fn assert_compiles(package: &Package, source: &str) {
-    let source = format!("#![deny(warnings)]\n{source}");
+    let source = format!("#![deny(warnings, dead_code)]\n{source}");
     let output = package
         .cargo("check", "src/lib.rs", &source)
         .expect("the source can be written")
