@@ -95,7 +95,7 @@ fn squeezed(tokens: &TokenStream) -> String {
 
 const PTX: &str = r#"
 .version 8.4
-.target sm_70
+.target sm_90
 .address_size 64
 
 .global .align 4 .u32 counter;

@@ -19,7 +19,7 @@ fn facts_say_what_the_ptx_says() {
             "name: \"out\", kind: ::graph_runtime::private::plan::ParamKind::Buffer { unit: ::core::mem::size_of::<u32>(), mode: ::graph_runtime::private::plan::Mode::ReadWrite }",
             "name: \"value\", kind: ::graph_runtime::private::plan::ParamKind::Value(::graph_runtime::private::plan::Scalar::U32)",
             "required_block: ::core::option::Option::None, max_block: ::core::option::Option::Some([128u32, 2u32, 1u32])",
-            "static_shared: 256u64, target: \"sm_70\"",
+            "static_shared: 256u64, target: \"sm_90\"",
         ],
     );
     has(
