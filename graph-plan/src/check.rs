@@ -630,6 +630,15 @@ mod tests {
     }
 
     #[test]
+    fn reduction_is_of_plain_edges_beside_programmatic_ones() {
+        let mut draft = Draft::new("Test");
+        kernels(&mut draft, &["a", "b", "c", "d"]);
+        let edges = [(0, 1), (1, 2), (0, 2)].map(|(from, to)| draft.edge(from, to));
+        draft.programmatic_edge(2, 3);
+        assert_eq!(check(&draft).redundant, edges[2..]);
+    }
+
+    #[test]
     fn reduction_leaves_paths_through_programmatic_edges_alone() {
         let mut draft = Draft::new("Test");
         kernels(&mut draft, &["a", "b", "c", "d"]);

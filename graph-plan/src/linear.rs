@@ -7,6 +7,9 @@ pub(crate) const MAX_VALUE: i128 = 1 << 62;
 /// The most values of variables that one search tries.
 const MAX_TRIALS: usize = 1 << 13;
 
+/// The number of values of each variable that [`System::solve_with`] tries before it tries all values of one.
+const NEAR_VALUES: i128 = 4;
+
 /// The most rounds in which bounds are narrowed before the search takes the next variable.
 const MAX_ROUNDS: usize = 16;
 
@@ -106,32 +109,41 @@ impl System {
 
     /// Searches for a solution, in small values first.
     pub(crate) fn solve(&self) -> Solution {
-        self.search(false, &mut |_| true)
+        self.search(false, MAX_VALUE, &mut |_| true).0
     }
 
-    /// Searches for a solution that `accept` accepts.
+    /// Searches for a solution that `accept` accepts. Some values of every variable are tried first. So a caller that
+    /// gives up after some solutions has seen more than one value of each variable, even if another has no bound.
     pub(crate) fn solve_with(&self, accept: &mut dyn FnMut(&[i128]) -> bool) -> Solution {
-        match self.solve() {
-            Solution::Found(_) | Solution::Unknown => self.search(true, accept),
-            Solution::None => Solution::None,
+        if self.solve().is_none() {
+            return Solution::None;
+        }
+        match self.search(true, NEAR_VALUES, accept) {
+            (Solution::None | Solution::Unknown, true) => self.search(true, MAX_VALUE, accept).0,
+            (solution, _) => solution,
         }
     }
 
-    fn search(&self, in_order: bool, accept: &mut dyn FnMut(&[i128]) -> bool) -> Solution {
+    /// Searches among the `width` least values of each variable that earlier variables allow. Returns whether there are
+    /// more values, too.
+    fn search(&self, in_order: bool, width: i128, accept: &mut dyn FnMut(&[i128]) -> bool) -> (Solution, bool) {
         if self.contradiction {
-            return Solution::None;
+            return (Solution::None, false);
         }
         let mut search = Search {
             system: self,
             in_order,
+            width,
+            has_more: false,
             accept,
             left: MAX_TRIALS,
         };
-        match search.branch(self.ranges.clone()) {
+        let solution = match search.branch(self.ranges.clone()) {
             Some(found) => Solution::Found(found),
             None if search.left == 0 => Solution::Unknown,
             None => Solution::None,
-        }
+        };
+        (solution, search.has_more)
     }
 }
 
@@ -139,6 +151,10 @@ struct Search<'a> {
     system: &'a System,
     /// Whether the variables are tried in order, rather than the one with the fewest values first.
     in_order: bool,
+    /// The number of values of each variable that are tried.
+    width: i128,
+    /// Whether a variable has more values than that.
+    has_more: bool,
     accept: &'a mut dyn FnMut(&[i128]) -> bool,
     left: usize,
 }
@@ -150,16 +166,19 @@ impl Search<'_> {
             return None;
         }
         let open = (0..ranges.len()).filter(|&variable| ranges[variable].0 != ranges[variable].1);
-        let next = match self.in_order {
-            true => open.min_by_key(|variable| self.system.first.contains(variable)),
-            false => open.min_by_key(|&variable| ranges[variable].1 - ranges[variable].0),
+        let next = if self.in_order {
+            open.min_by_key(|variable| self.system.first.contains(variable))
+        } else {
+            open.min_by_key(|&variable| ranges[variable].1 - ranges[variable].0)
         };
         let Some(variable) = next else {
             let values: Vec<i128> = ranges.iter().map(|(value, _)| *value).collect();
             return (self.accept)(&values).then_some(values);
         };
         let (low, high) = ranges[variable];
-        for value in low..=high {
+        let last = high.min(low + (self.width - 1));
+        self.has_more |= last < high;
+        for value in low..=last {
             self.left = self.left.checked_sub(1)?;
             let mut chosen = ranges.clone();
             chosen[variable] = (value, value);
@@ -194,9 +213,10 @@ impl Constraint {
     fn narrow(&self, ranges: &mut [(i128, i128)]) -> Option<bool> {
         let ends = |&(variable, coefficient): &(usize, i128), ranges: &[(i128, i128)]| {
             let (low, high) = ranges[variable];
-            match coefficient > 0 {
-                true => (coefficient * low, coefficient * high),
-                false => (coefficient * high, coefficient * low),
+            if coefficient > 0 {
+                (coefficient * low, coefficient * high)
+            } else {
+                (coefficient * high, coefficient * low)
             }
         };
         let (mut least, mut most) = (0, 0);
@@ -219,12 +239,13 @@ impl Constraint {
                 self.low.saturating_sub(most - high),
                 self.high.saturating_sub(least - low),
             );
-            let (from, to) = match coefficient > 0 {
-                true => (ceil(min, coefficient), max.div_euclid(coefficient)),
-                false => (
+            let (from, to) = if coefficient > 0 {
+                (ceil(min, coefficient), max.div_euclid(coefficient))
+            } else {
+                (
                     ceil(-max.max(-i128::MAX), -coefficient),
                     (-min.max(-i128::MAX)).div_euclid(-coefficient),
-                ),
+                )
             };
             let range = &mut ranges[variable];
             let narrowed = (range.0.max(from), range.1.min(to));
@@ -319,6 +340,24 @@ mod tests {
         assert_eq!(halves(20001, 20001).solve(), Solution::Unknown);
         assert_eq!(halves(20001, 20001).solve_with(refuse), Solution::Unknown);
         assert_eq!(halves(20001, 2000).solve(), Solution::Found(vec![1000, 1000]));
+    }
+
+    #[test]
+    fn every_variable_changes_before_one_has_had_all_its_values() {
+        let mut system = System::default();
+        let [bounded, endless] = [1, MAX_VALUE].map(|high| system.variable(0, high));
+        let mut tried = 0;
+        let found = system.solve_with(&mut |values| {
+            tried += 1;
+            values[bounded] == 1 && values[endless] > 2
+        });
+        assert_eq!((found, tried), (Solution::Found(vec![1, 3]), 8));
+        let mut tried = 0;
+        let far = system.solve_with(&mut |values| {
+            tried += 1;
+            values[endless] == 100
+        });
+        assert_eq!((far, tried), (Solution::Found(vec![0, 100]), 8 + 101));
     }
 
     proptest! {

@@ -245,3 +245,109 @@ impl Scope {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Code, Draft, Memory, Mode, NodeKind, Region, check};
+
+    /// `for i { .. }` with the nodes `inside`, and nodes `outside`; edges; and nodes that write `data`, or read it.
+    fn draft(
+        [inside, outside]: [&[&'static str]; 2],
+        edges: &[(&str, &str)],
+        [writers, readers]: [&[&str]; 2],
+    ) -> Draft {
+        let mut draft = Draft::new("Test");
+        draft.resource("data", Memory::Device);
+        let around = draft.for_loop("i", None);
+        for (names, in_loop) in [(inside, Some(around)), (outside, None)] {
+            for &name in names {
+                let node = draft.node(name, NodeKind::Kernel);
+                draft.nodes[node].in_loop = in_loop;
+                if writers.contains(&name) {
+                    draft.access(node, 0, Region::Whole, Mode::Write);
+                } else if readers.contains(&name) {
+                    draft.access(node, 0, Region::Whole, Mode::Read);
+                }
+            }
+        }
+        let node = |draft: &Draft, name: &str| draft.nodes.iter().position(|node| node.name == name).unwrap();
+        for (from, to) in edges {
+            let (from, to) = (node(&draft, from), node(&draft, to));
+            draft.edge(from, to);
+        }
+        draft
+    }
+
+    /// The edges that races lack, as the helps say.
+    fn missing(draft: &Draft) -> Vec<String> {
+        let errors = check(draft).errors;
+        assert!(errors.iter().all(|error| error.code == Code::Race), "{errors:?}");
+        let helps = errors
+            .iter()
+            .map(|error| error.to_string().lines().last().unwrap_or_default().to_owned());
+        helps.collect()
+    }
+
+    const FAN: [&str; 5] = ["first", "a", "b", "c", "last"];
+    const EDGES_OF_FAN: [(&str, &str); 6] = [
+        ("first", "a"),
+        ("first", "b"),
+        ("first", "c"),
+        ("a", "last"),
+        ("b", "last"),
+        ("c", "last"),
+    ];
+
+    #[test]
+    fn one_edge_joins_all_of_a_loop() {
+        let readers = ["a", "b", "c"];
+        let after = draft([&FAN, &["down"]], &EDGES_OF_FAN, [&["down"], &readers]);
+        assert_eq!(
+            missing(&after),
+            ["help: add `last` to the `after` list of `down`, or let `down` run after each of them"]
+        );
+        let inside = draft(
+            [&["first", "a", "b", "c", "last", "down"], &[]],
+            &EDGES_OF_FAN,
+            [&["down"], &readers],
+        );
+        assert_eq!(missing(&inside), missing(&after));
+    }
+
+    /// In both graphs, one edge from `joined` to `write` would do, if nothing of the loop ran before and after it.
+    #[test]
+    fn no_edge_is_proposed_that_leaves_a_loop_and_enters_it_again() {
+        let each = [
+            "help: add `one` to the `after` list of `write`",
+            "help: add `two` to the `after` list of `write`",
+        ];
+        let edges = [
+            ("one", "joined"),
+            ("two", "joined"),
+            ("write", "late"),
+            ("early", "joined"),
+        ];
+        let accesses: [&[&str]; 2] = [&["write"], &["one", "two"]];
+        let outside = draft(
+            [&["early", "late"], &["one", "two", "joined", "write"]],
+            &edges,
+            accesses,
+        );
+        assert_eq!(missing(&outside), each);
+        let half = draft(
+            [&["early", "late", "joined"], &["one", "two", "write"]],
+            &edges[..3],
+            accesses,
+        );
+        assert_eq!(missing(&half), each);
+        let free = draft(
+            [&["early", "late"], &["one", "two", "joined", "write"]],
+            &edges[..2],
+            accesses,
+        );
+        assert_eq!(
+            missing(&free),
+            ["help: add `joined` to the `after` list of `write`, or let `write` run after each of them"]
+        );
+    }
+}

@@ -167,3 +167,37 @@ fn operators_mean_what_rust_means() {
         Op::Eq
     ]));
 }
+
+#[test]
+fn a_contract_may_be_as_deep_as_the_stack() {
+    let nested = |depth: usize| {
+        let mut code = vec![Op::Int(1); depth];
+        code.extend(vec![Op::Mul; depth - 1]);
+        code.extend([Op::Int(1), Op::Eq]);
+        run(code.leak(), &[], &[])
+    };
+    assert_eq!(nested(Contract::MAX_DEPTH), Verdict::Holds);
+    assert_eq!(nested(Contract::MAX_DEPTH + 1), Verdict::Fails);
+}
+
+#[test]
+fn threads_are_launched_and_other_numbers_are_made() {
+    let arguments = [Argument::Buffer(4092)];
+    assert_eq!(
+        THREADS_FIT.help(Text::new(), &CONFIG, DATA, &arguments).as_str(),
+        "\nhelp: launch at most 1023 threads, or pass at least 1024 elements as `data`"
+    );
+}
+
+#[test]
+fn memory_of_another_name_is_named() {
+    let note = "\nnote: parameter `data` is `weights`";
+    let named =
+        |params: &[Param], memory: &[&str]| THREADS_FIT.name_memory(Text::new(), params, memory).as_str().to_owned();
+    assert_eq!(named(DATA, &["weights"]), note);
+    assert_eq!(named(DATA, &["data"]), "");
+    assert_eq!(named(DATA, &[""]), "");
+    assert_eq!(named(DATA, &[]), "", "as many as both have");
+    assert_eq!(named(DATA, &["weights", "other"]), note);
+    assert_eq!(named(&[], &["weights"]), "");
+}

@@ -4,6 +4,10 @@
 //! numbers in the loops around both nodes, and any numbers in other loops. For a [`Shift`](crate::Shift), the numbers
 //! in the loops around both nodes differ by its steps. Iterations of a `for` are ordered: there are edges from each
 //! instance in it to all instances of the next iteration.
+//!
+//! An edge needs both of its instances. If the range of a loop depends on loops around it, an iteration that a
+//! [`Shift`](crate::Shift) names may be outside that range. A loop without iterations has one instance of each of its
+//! nodes, which stands in for them, so that the order through the loop remains.
 
 use crate::{Draft, Nest};
 use std::cell::RefCell;
@@ -11,6 +15,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The most instances that one search visits.
 const MAX_INSTANCES: usize = 1 << 14;
+
+/// The number of an instance in a loop without iterations and in the loops inside that loop. No iteration has this
+/// number, and no step leads to it or from it.
+const STAND_IN: i128 = i128::MIN / 2;
 
 /// The order of one body's instances.
 pub(super) struct Instances<'a> {
@@ -165,9 +173,10 @@ impl<'a> Instances<'a> {
     /// There are such paths if two conditions hold. A path leads from `first` to `second` over some node, where the
     /// numbers of the ends differ by 1 for each sign that is not 0. And for each of these loops, one of the three nodes
     /// has a path to itself in the next iteration, or is outside the loop: that path is repeated as often as it takes.
-    /// All numbers on the way lie between those of the two ends. So all instances on the way exist if the loops have
-    /// the same range in all iterations of others, or if the ends differ in one loop only, since ranges with affine
-    /// ends are convex.
+    /// All numbers on the way lie between those of the two ends. So all instances on the way exist in the loops around
+    /// both ends if these loops have the same range in all iterations of others. They also do if the ends differ in one
+    /// loop only, since ranges with affine ends are convex. In other loops, [`Instances::joins_instances`] is true of
+    /// each step.
     fn is_certain(&self, first: usize, second: usize, signs: &[i64]) -> bool {
         let key = (first, second, signs.to_vec());
         if let Some(&known) = self.certain.borrow().get(&key) {
@@ -177,9 +186,8 @@ impl<'a> Instances<'a> {
         let differing: Vec<usize> = (0..signs.len()).filter(|&depth| signs[depth] != 0).collect();
         let is_rectangular = |&around: &usize| self.draft.loops[around].variable.is_rectangular();
         let ragged = |around: &usize| self.draft.loops[*around].variable.ragged;
-        let mut both = self.loops[first].iter().chain(&self.loops[second]);
         let is_convex = differing.len() == 1 || around.iter().all(is_rectangular);
-        let certain = is_convex && !both.any(ragged) && {
+        let certain = is_convex && !around.iter().any(ragged) && {
             let zero = vec![0; signs.len()];
             let forward = self.box_reach((first, zero), around, signs, &self.after, 1);
             let back = self.box_reach((second, signs.to_vec()), around, signs, &self.before, -1);
@@ -219,18 +227,13 @@ impl<'a> Instances<'a> {
         direction: i64,
     ) -> HashSet<(usize, Vec<i64>)> {
         let inside = |node: usize| self.loops[node].iter().zip(around).take_while(|(a, b)| a == b).count();
-        let usable = |node: usize| {
-            !self.loops[node]
-                .iter()
-                .any(|&around| self.draft.loops[around].variable.ragged)
-        };
         let mut reached = HashSet::from([from.clone()]);
         let mut queue = VecDeque::from([from]);
         let mut found = Vec::new();
         while let Some((node, numbers)) = queue.pop_front() {
             for step in &edges[node] {
                 let kept = inside(node).min(inside(step.node)).min(step.by.len());
-                if step.by[kept..].iter().all(|&by| by == 0) {
+                if step.by[kept..].iter().all(|&by| by == 0) && self.joins_instances(node, step, kept) {
                     found.push((step.node, numbers[..kept].to_vec(), step.by[..kept].to_vec()));
                 }
             }
@@ -242,7 +245,7 @@ impl<'a> Instances<'a> {
                     found.extend(members.map(|&next| (next, numbers[..=depth].to_vec(), by.clone())));
                 }
             }
-            for (next, mut numbers, by) in found.drain(..).filter(|(next, ..)| usable(*next)) {
+            for (next, mut numbers, by) in found.drain(..) {
                 let mut moved = numbers.iter_mut().zip(&by).zip(signs);
                 if !moved.all(|((number, by), sign)| {
                     *number += by;
@@ -269,6 +272,22 @@ impl<'a> Instances<'a> {
             }
         }
         reached
+    }
+
+    /// Whether both instances of the edge `step` of `node` exist, or stand in for a loop without iterations, if their
+    /// iterations of the `kept` outermost loops exist. In each further loop around both nodes, the two have the same
+    /// number. It exists for both if the loop has the same range in the iterations of both.
+    fn joins_instances(&self, node: usize, step: &Step, kept: usize) -> bool {
+        let (outer, inner) = self.loops[node][..self.common(node, step.node)].split_at(kept);
+        let steps = outer.iter().zip(&step.by);
+        let moved: Vec<usize> = steps.filter(|&(_, &by)| by != 0).map(|(&around, _)| around).collect();
+        let is_same = |&around: &usize| {
+            let variable = &self.draft.loops[around].variable;
+            let ends = [&variable.first, &variable.last].into_iter().flatten();
+            let mut terms = ends.flat_map(|form| form.terms());
+            !variable.ragged && !terms.any(|(variable, _)| moved.contains(&variable.number))
+        };
+        moved.is_empty() || inner.iter().all(is_same)
     }
 
     /// Whether a path certainly leads from one instance to the other. `outer` has the numbers of the loops around the
@@ -338,14 +357,19 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Adds the instances of a node whose outermost numbers are the given ones and whose numbers are all in range.
+    /// Adds the instances of a node whose outermost numbers are the given ones and whose numbers are all in range, and
+    /// those that stand in for a loop without iterations.
     fn complete(&self, node: usize, given: Vec<i128>, found: &mut Vec<Instance>) {
         let loops = &self.instances.loops[node];
         let mut all = vec![Vec::new()];
         for (depth, &around) in loops.iter().enumerate() {
             let mut longer = Vec::new();
             for numbers in all {
-                let (low, high) = self.range(&loops[..depth], &numbers, around);
+                let (low, high) = if numbers.contains(&STAND_IN) {
+                    (STAND_IN, STAND_IN)
+                } else {
+                    self.range(&loops[..depth], &numbers, around)
+                };
                 let values = match given.get(depth) {
                     Some(&value) => value.max(low)..=value.min(high),
                     None => low..=high.min(low.saturating_add(MAX_INSTANCES as i128)),
@@ -373,7 +397,8 @@ impl Search<'_, '_> {
         !self.instances.draft.loops[around].variable.ragged || is_of(self.from) || is_of(self.to)
     }
 
-    /// The range of a loop's numbers in the iterations `numbers` of the loops around.
+    /// The range of a loop's numbers in the iterations `numbers` of the loops around. It is empty if the loop has
+    /// iterations, but none between those of the two instances.
     fn range(&self, loops: &[usize], numbers: &[i128], around: usize) -> (i128, i128) {
         let variable = &self.instances.draft.loops[around].variable;
         let own = |(node, numbers): &Instance| {
@@ -394,12 +419,16 @@ impl Search<'_, '_> {
                 .map(|form| form.evaluate(|variable| of(variable.number).unwrap_or_default()))
         };
         let (first, last) = (end(&variable.first), end(&variable.last));
-        let (first_known, last_known) = match self.tight && least.is_some() {
-            true => (first.max(least), [last, most].into_iter().flatten().min()),
-            false => (first, last),
+        if first.zip(last).is_some_and(|(first, last)| last < first) {
+            return (STAND_IN, STAND_IN);
+        }
+        let (first_known, last_known) = if self.tight && least.is_some() {
+            (first.max(least), [last, most].into_iter().flatten().min())
+        } else {
+            (first, last)
         };
         let low = first_known.or(least).or(last).unwrap_or(0);
         let high = last_known.or(most).unwrap_or(low);
-        (low, high.max(low))
+        (low, high)
     }
 }

@@ -9,9 +9,20 @@ use std::sync::Arc;
 /// A node with the numbers of the loops around it.
 type Instance = (usize, Vec<i128>);
 
-/// A loop: its parent, whether it is an `each`, its first number, whether the number of the loop around is added to
-/// that, and its length.
-type LoopSketch = (Option<usize>, bool, i64, bool, i64);
+/// The number of an instance that stands in for a loop without iterations, in that loop and in the loops inside.
+const STAND_IN: i128 = i128::MIN / 2;
+
+/// A loop.
+#[derive(Clone, Debug)]
+struct LoopSketch {
+    parent: Option<usize>,
+    /// Whether it is an `each`.
+    parallel: bool,
+    /// The constants of its first number and of its last.
+    ends: [i64; 2],
+    /// The factors of the number of the loop around in the two.
+    slants: [i64; 2],
+}
 
 /// A part: the coefficients of up to three loops around and the constant of its start, and its length; `None` for the
 /// whole resource.
@@ -39,13 +50,22 @@ fn sketches() -> impl Strategy<Value = Sketch> {
     ];
     let loops = parents.prop_flat_map(|parents| {
         let longest = if parents.len() > 2 { 3 } else { 5 };
-        let of = |parent| {
-            (
-                Just(parent),
-                prop::bool::weighted(0.75),
-                0_i64..3,
-                prop::bool::weighted(0.2),
-                prop_oneof![1 => Just(0), 19 => 1_i64..longest],
+        let slants = prop_oneof![
+            14 => Just([0, 0]),
+            3 => Just([1, 1]),
+            1 => Just([1, 0]),
+            1 => Just([0, 1]),
+            1 => Just([0, -1]),
+        ];
+        let of = |parent: Option<usize>| {
+            let length = prop_oneof![1 => Just(0), 19 => 1_i64..longest];
+            (prop::bool::weighted(0.75), 0_i64..3, length, slants.clone()).prop_map(
+                move |(parallel, first, length, slants)| LoopSketch {
+                    parent,
+                    parallel,
+                    ends: [first, first + length - 1],
+                    slants: parent.map_or([0, 0], |_| slants),
+                },
             )
         };
         parents.into_iter().map(of).collect::<Vec<_>>()
@@ -75,7 +95,8 @@ fn sketches() -> impl Strategy<Value = Sketch> {
 impl Sketch {
     /// The loops around a node, from the outermost.
     fn around(&self, node: usize) -> Vec<usize> {
-        let mut around: Vec<usize> = std::iter::successors(self.nodes[node].0, |&inner| self.loops[inner].0).collect();
+        let mut around: Vec<usize> =
+            std::iter::successors(self.nodes[node].0, |&inner| self.loops[inner].parent).collect();
         around.reverse();
         around
     }
@@ -88,46 +109,50 @@ impl Sketch {
             .count()
     }
 
-    /// The range of a loop: the given one, or else its own.
-    fn range(&self, number: usize, outer: &[i128], given: Option<&[(i128, i128)]>) -> (i128, i128) {
-        if let Some(given) = given {
-            return given[number];
+    /// The numbers of a loop.
+    fn range(&self, number: usize, outer: &[i128]) -> std::ops::RangeInclusive<i128> {
+        let LoopSketch { ends, slants, .. } = self.loops[number];
+        let around = outer.last().copied().unwrap_or(0);
+        let [first, last] = [0, 1].map(|end| i128::from(ends[end]) + i128::from(slants[end]) * around);
+        if around == STAND_IN || last < first {
+            STAND_IN..=STAND_IN
+        } else {
+            first..=last
         }
-        let (_, _, first, slanted, length) = self.loops[number];
-        let first = i128::from(first) + outer.last().copied().filter(|_| slanted && length > 0).unwrap_or(0);
-        // A loop without iterations has nodes that stand in for its own, so that the order through them remains.
-        (first, first + i128::from(length.max(1)) - 1)
     }
 
-    /// Whether an instance only stands in, since a loop around it has no iterations.
-    fn stands_in(&self, node: usize, given: Option<&[(i128, i128)]>) -> bool {
-        given.is_none() && self.around(node).iter().any(|&around| self.loops[around].4 == 0)
-    }
-
-    fn draft(&self, is_known: bool) -> Draft {
+    /// The draft, in which some first and last numbers of loops are `hidden`.
+    fn draft(&self, hidden: [[bool; 2]; 3]) -> Draft {
         let mut draft = Draft::new("Test");
         draft.resource("x", Memory::Device);
-        for (number, &(parent, parallel, first, slanted, length)) in self.loops.iter().enumerate() {
+        for (
+            number,
+            &LoopSketch {
+                parent,
+                parallel,
+                ends,
+                slants,
+            },
+        ) in self.loops.iter().enumerate()
+        {
             let name = ["i", "j", "k"][number];
             let index = if parallel {
                 draft.each(name, parent)
             } else {
                 draft.for_loop(name, parent)
             };
-            let literal = |value: i64| Affine::literal(value.into()).unwrap();
-            let outer = parent
-                .filter(|_| slanted && length > 0)
-                .map(|parent| Affine::variable(&draft.loops[parent].variable));
-            let end = |value: i64| match &outer {
-                Some(outer) => outer.clone().plus(&literal(value)),
-                None => Some(literal(value)),
-            };
-            let (start, last) = (end(first), end(first + length - 1));
+            let [first, last] = [0, 1].map(|end| {
+                let constant = Affine::literal(ends[end].into());
+                let outer = parent.map(|parent| Affine::variable(&draft.loops[parent].variable));
+                let form = match outer.and_then(|outer| outer.times(slants[end])) {
+                    Some(outer) => outer.plus(&constant?),
+                    None => constant,
+                };
+                form.filter(|_| !hidden[number][end])
+            });
             let variable = Arc::make_mut(&mut draft.loops[index].variable);
-            match is_known {
-                true => (variable.first, variable.last) = (start, last),
-                false => variable.ragged = false,
-            }
+            variable.ragged = hidden[number] != [false; 2] && slants != [0; 2];
+            (variable.first, variable.last) = (first, last);
         }
         for (index, (around, accesses)) in self.nodes.iter().enumerate() {
             let node = draft.node(["a", "b", "c", "d"][index], NodeKind::Kernel);
@@ -172,14 +197,14 @@ impl Sketch {
             .collect()
     }
 
-    fn instances(&self, given: Option<&[(i128, i128)]>) -> Vec<Instance> {
+    fn instances(&self) -> Vec<Instance> {
         let mut found = Vec::new();
         for node in 0..self.nodes.len() {
             let mut all: Vec<Vec<i128>> = vec![Vec::new()];
             for around in self.around(node) {
                 let longer = |numbers: Vec<i128>| {
-                    let (first, last) = self.range(around, &numbers, given);
-                    (first..=last).map(move |next| numbers.iter().copied().chain([next]).collect())
+                    let range = self.range(around, &numbers);
+                    range.map(move |next| numbers.iter().copied().chain([next]).collect())
                 };
                 all = all.into_iter().flat_map(longer).collect();
             }
@@ -206,8 +231,8 @@ impl Sketch {
                 });
                 let common = self.common(*first, *second);
                 let differing = (0..common).find(|&depth| from[depth] != to[depth]);
-                let ordered =
-                    differing.is_some_and(|depth| !self.loops[self.around(*first)[depth]].1 && from[depth] < to[depth]);
+                let ordered = differing
+                    .is_some_and(|depth| !self.loops[self.around(*first)[depth]].parallel && from[depth] < to[depth]);
                 if declared || ordered {
                     edges.push(Edge { from: a, to: b });
                 }
@@ -237,16 +262,16 @@ impl Sketch {
     /// Whether two accesses race in some iterations. Each is a node and the number of an access of it.
     fn races(
         &self,
-        given: Option<&[(i128, i128)]>,
         (instances, reach): (&[Instance], &[Vec<bool>]),
         first: (usize, usize),
         second: (usize, usize),
     ) -> bool {
         let writes = |(node, access): (usize, usize)| self.nodes[node].1[access].1;
-        let of = |node: usize| (0..instances.len()).filter(move |&instance| instances[instance].0 == node);
-        let exist = !self.stands_in(first.0, given) && !self.stands_in(second.0, given);
-        exist
-            && (writes(first) || writes(second))
+        let exists = |instance: usize| !instances[instance].1.contains(&STAND_IN);
+        let of = |node: usize| {
+            (0..instances.len()).filter(move |&instance| instances[instance].0 == node && exists(instance))
+        };
+        (writes(first) || writes(second))
             && of(first.0).any(|a| {
                 of(second.0).any(|b| {
                     let (one, other) = (
@@ -294,9 +319,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
     #[test]
     fn races_equal_those_of_unrolled_loops(sketch in sketches()) {
-        let draft = sketch.draft(true);
+        let draft = sketch.draft([[false; 2]; 3]);
         let outcome = check(&draft);
-        let instances = sketch.instances(None);
+        let instances = sketch.instances();
         let reach = sketch.order(&instances);
         if outcome.errors.iter().any(|error| matches!(error.code, Code::Cycle | Code::SelfDependency | Code::DuplicateDependency)) {
             return Ok(());
@@ -306,7 +331,7 @@ proptest! {
         let mut any = false;
         if let Some(parallel) = Parallel::of(&draft, &outcome.order, 0) {
             for (first, second) in sketch.pairs() {
-                let expected = sketch.races(None, (&instances, &reach), first, second);
+                let expected = sketch.races((&instances, &reach), first, second);
                 any |= expected;
                 prop_assert_eq!(found(&sketch, &parallel, first, second), expected, "{:?} {:?}", first, second);
             }
@@ -316,20 +341,19 @@ proptest! {
     }
 
     #[test]
-    fn ranges_that_are_unknown_may_be_any(sketch in sketches(), ends in [(0_i128..3, 0_i128..4), (0_i128..3, 0_i128..4), (0_i128..3, 0_i128..3)]) {
-        let draft = sketch.draft(false);
+    fn ranges_that_are_unknown_may_be_any(sketch in sketches(), hidden in any::<[[bool; 2]; 3]>()) {
+        let draft = sketch.draft(hidden);
         let outcome = check(&draft);
         if outcome.errors.iter().any(|error| matches!(error.code, Code::Cycle | Code::SelfDependency | Code::DuplicateDependency)) {
             return Ok(());
         }
         let Some(parallel) = Parallel::of(&draft, &outcome.order, 0) else { return Ok(()) };
-        let ranges = ends.map(|(first, length)| (first, first + length));
-        let instances = sketch.instances(Some(&ranges));
+        let instances = sketch.instances();
         let reach = sketch.order(&instances);
         prop_assert!(reach.is_some(), "no cycle is missed");
         let reach = reach.unwrap_or_default();
         for (first, second) in sketch.pairs() {
-            if sketch.races(Some(&ranges), (&instances, &reach), first, second) {
+            if sketch.races((&instances, &reach), first, second) {
                 prop_assert!(found(&sketch, &parallel, first, second), "{:?} {:?}", first, second);
             }
         }
@@ -369,6 +393,92 @@ fn nodes_of_one_iteration_are_before_those_of_others_by_edges_between() {
         crate::unordered_launches(&draft, &check(&draft).order, &[(0, "k"), (1, "k")]),
         [(0, 0)]
     );
+}
+
+/// `each i in 0..4 { write: x[2 * i]; each j { read: x[2 * i - 2] after write, read(i - 1, j) } }`. The numbers of `j`
+/// are given. The edge between iterations orders `read` after the `write` of the previous iteration if the two
+/// iterations of `i` have a number of `j` in common.
+fn read_after_the_previous(parallel: bool, ends: impl Fn(&Affine) -> [Affine; 2]) -> Draft {
+    let mut draft = Draft::new("Test");
+    draft.resource("x", Memory::Device);
+    let literal = |value: i128| Affine::literal(value).unwrap();
+    let outer = draft.each("i", None);
+    let variable = Arc::make_mut(&mut draft.loops[outer].variable);
+    (variable.first, variable.last) = (Some(literal(0)), Some(literal(3)));
+    let i = Affine::variable(&draft.loops[outer].variable);
+    let inner = if parallel { Draft::each } else { Draft::for_loop }(&mut draft, "j", Some(outer));
+    let variable = Arc::make_mut(&mut draft.loops[inner].variable);
+    let [first, last] = ends(&i);
+    (variable.first, variable.last) = (Some(first), Some(last));
+    for (name, around, offset, mode) in [("write", outer, 0, Mode::Write), ("read", inner, -2, Mode::Read)] {
+        let node = draft.node(name, NodeKind::Kernel);
+        draft.nodes[node].in_loop = Some(around);
+        let index = i
+            .clone()
+            .times(2)
+            .and_then(|index| index.plus(&literal(offset)))
+            .unwrap();
+        draft.access(node, 0, Region::Index(Bound::Affine(Box::new(index))), mode);
+    }
+    draft.edge(0, 1);
+    draft.shift(1, 1, [-1, 0]);
+    draft
+}
+
+#[test]
+fn an_edge_between_iterations_needs_both_of_them() {
+    let literal = |value: i128| Affine::literal(value).unwrap();
+    let plus = |i: &Affine, value: i128| i.clone().plus(&literal(value)).unwrap();
+    let minus = |value: i128, i: &Affine| i.clone().times(-1).unwrap().plus(&literal(value)).unwrap();
+    let is_race = |parallel: bool, ends: &dyn Fn(&Affine) -> [Affine; 2]| {
+        let errors = check(&read_after_the_previous(parallel, ends)).errors;
+        assert!(errors.iter().all(|error| error.code == Code::Race), "{errors:?}");
+        !errors.is_empty()
+    };
+    for parallel in [true, false] {
+        assert!(!is_race(parallel, &|_| [literal(0), literal(2)]));
+        assert!(!is_race(parallel, &|i| [literal(1), minus(9, i)]), "fewer each time");
+        assert!(
+            is_race(parallel, &|i| [plus(i, 1), plus(i, 1)]),
+            "`i + 1` was not there before"
+        );
+    }
+    let one_more = |i: &Affine| [literal(0), plus(i, 0)];
+    assert!(is_race(true, &one_more), "`i` was not there before");
+    assert!(!is_race(false, &one_more), "`i` runs after those that were");
+}
+
+#[test]
+fn a_stand_in_is_in_no_iteration() {
+    let literal = |value: i128| Affine::literal(value).unwrap();
+    let draft = read_after_the_previous(true, |i| [literal(0), i.clone().plus(&literal(-1)).unwrap()]);
+    let error = &check(&draft).errors[0];
+    assert_eq!(
+        error.message,
+        "iteration 0 of `write` and iteration 1 of `read` both access `x` and can run at the same time"
+    );
+    let no_iterations = read_after_the_previous(true, |_| [literal(0), literal(-1)]);
+    assert_eq!(check(&no_iterations).errors, []);
+}
+
+/// `for j in 0..2 { first; last }  each i { after first }`: the last iteration of `last` runs at any time.
+#[test]
+fn a_loop_without_a_known_end_hides_no_iteration_of_another() {
+    let mut draft = Draft::new("Test");
+    draft.resource("x", Memory::Device);
+    let ordered = draft.for_loop("j", None);
+    let variable = Arc::make_mut(&mut draft.loops[ordered].variable);
+    (variable.first, variable.last) = (Affine::literal(0), Affine::literal(1));
+    let endless = draft.each("i", None);
+    for (name, around) in [("first", ordered), ("last", ordered), ("after", endless)] {
+        let node = draft.node(name, NodeKind::Kernel);
+        draft.nodes[node].in_loop = Some(around);
+    }
+    draft.edge(0, 2);
+    draft.access(1, 0, Region::Whole, Mode::Write);
+    draft.access(2, 0, Region::Whole, Mode::Read);
+    let codes: Vec<Code> = check(&draft).errors.iter().map(|error| error.code).collect();
+    assert_eq!(codes, [Code::Race]);
 }
 
 #[test]

@@ -226,6 +226,28 @@ fn iterations_that_meet_are_named_once() {
 }
 
 #[test]
+fn an_edge_from_an_iteration_that_does_not_exist_orders_nothing() {
+    let mut builder = GraphBuilder::new(&device(), "Slanted");
+    let data = builder.device::<[u32; 16]>("data");
+    builder.each(0..4, |builder, i| {
+        let write = builder.memset("write", &mut data.row(2 * i + 2), 1_u32);
+        builder.each(i + 1..i + 2, |builder, _| {
+            let again = builder.memset("again", &mut data.row(2 * i), 2_u32);
+            builder.after(again, &[write]);
+            builder.after_iteration(again, again, &[-1, 0]);
+        });
+    });
+    refused(
+        builder,
+        &[
+            "nodes `write[0]` and `again[1][2]` can run at the same time and both access `data` [race]\n\
+           note: `write[0]` writes `data[8..12]`, `again[1][2]` writes it\n\
+           help: add `write[0]` to the `after` list of `again[1][2]`",
+        ],
+    );
+}
+
+#[test]
 fn different_nodes_of_iterations_are_told_as_nodes() {
     let mut builder = GraphBuilder::new(&device(), "Two");
     let data = builder.device::<[u32; 8]>("data");
