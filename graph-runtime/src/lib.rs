@@ -347,8 +347,8 @@ pub mod private {
     pub use crate::any_graph::{LentGraph, LentGraphMut};
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
-        KernelChecks, buffer, buffer_of_rows, check_atomic, check_clash, check_constant, check_index, check_range,
-        check_texture, constant, distance, integer, overwrites, usage,
+        KernelChecks, buffer, buffer_of_rows, check_atomic, check_clash, check_constant, check_dimensions, check_index,
+        check_launch, check_range, check_texture, constant, distance, integer, overwrites, usage,
     };
     pub use crate::expansion::child::{
         BindTo, Bound, ChildNodes, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
@@ -356,7 +356,7 @@ pub mod private {
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
-        Declare, Owner, child, iteration_handle, memory, memory_slice, memory_table, node_handle, random_state,
+        Declare, Owner, child, iteration_handle, node_handle, own, own_slice, own_table, random_state,
     };
     pub use crate::expansion::expression::{
         AnyTarget, HostSlot, MappedSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
@@ -375,6 +375,7 @@ pub mod private {
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};
     pub use crate::program::transfer::{Memcpy, Memset};
+    pub use crate::shape::Condition; // rustc names it to users
     pub use crate::shape::place::TexelMemory;
     pub use graph_plan as plan;
 

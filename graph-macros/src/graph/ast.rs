@@ -1,8 +1,8 @@
 //! A graph as it is written, before its names are resolved.
 
-mod node;
+mod action;
 
-pub(crate) use node::{
+pub(crate) use action::{
     Action, Argument, Binding, Body, Call, CallParameter, Capture, Child, Dependency, Extent, Function, If, Iteration,
     Launch, Node, Raw, Switch, While,
 };

@@ -1,6 +1,6 @@
 //! The mistakes that the macro itself finds: by the rules of `graph-plan`, and by the values of literals.
 
-mod attribute;
+mod node_attributes;
 mod bounds;
 mod piece;
 mod exit;
@@ -8,7 +8,7 @@ mod mention;
 mod closure;
 mod length;
 pub(crate) mod mapped;
-pub(crate) mod shared;
+pub(crate) mod mutability;
 mod launch;
 mod copy;
 
@@ -28,7 +28,7 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
         }
     }
     unused_params(graph, report);
-    shared::shared(graph, report);
+    mutability::arguments(graph, report);
     mapped::elements(graph, report);
     mention::values(graph, report);
     exit::exits(graph, report);
@@ -38,22 +38,13 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
     bounds::bounds(graph, report);
     for node in &graph.nodes {
         closure::names(graph, node, report);
-        attribute::attributes(graph, node, report);
+        node_attributes::attributes(graph, node, report);
         piece::pieces(node, report);
-        match &node.action {
-            Action::Kernel(launch) => launch::limits(launch, report),
-            Action::Memcpy { from, to } => copy::shapes(graph, from, to, report),
-            Action::Memset { .. }
-            | Action::Call(_)
-            | Action::Graph(_)
-            | Action::Capture(_)
-            | Action::Raw(_)
-            | Action::Join
-            | Action::Record(_)
-            | Action::Wait(_)
-            | Action::If(_)
-            | Action::While(_)
-            | Action::Switch(_) => {}
+        if let Some(launch) = node.action.launch() {
+            launch::limits(launch, report);
+        }
+        if let Action::Memcpy { from, to } = &node.action {
+            copy::shapes(graph, from, to, report);
         }
     }
     outcome

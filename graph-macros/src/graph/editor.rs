@@ -15,7 +15,7 @@ mod statement;
 mod form;
 mod tokens;
 #[cfg(test)]
-mod tests;
+mod view_tests;
 
 use super::boundary::starts_graph;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
@@ -36,7 +36,7 @@ pub(super) fn items(seen: TokenStream, compiled: TokenStream, both: TokenStream)
     let (either, paths) = (either(seen, compiled), paths());
     // An item that `cfg` removes takes its attributes along, so the level of the lint is around it.
     quote! {
-        #[allow(unexpected_cfgs, dead_code, non_camel_case_types, non_snake_case, non_upper_case_globals, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+        #[allow(unexpected_cfgs, dead_code, nonstandard_style, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
         const _: () = { #paths #either #both };
     }
 }

@@ -96,7 +96,8 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
         child_interface::offered(graph, Bodies::Real, &generic),
     );
     let implementation = interface::implementation(graph, quote!(#params #plan #build #offered #groups #updates));
-    let (bound, kernels) = (child_interface::bound(graph), alias::kernels_aliased(graph));
+    let bound = child_interface::bound(graph, Bodies::Real);
+    let kernels = alias::kernels_aliased(graph);
     let param_graph = setters::param_graph(graph);
     let edges = programmatic::assertions(graph, outcome);
     let warnings = atomic::warnings(graph, outcome);
@@ -117,7 +118,7 @@ pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
         graph,
         child_interface::offered(graph, Bodies::Stub, &TokenStream::new()),
     );
-    let bound = child_interface::bound(graph);
+    let bound = child_interface::bound(graph, Bodies::Stub);
     Expansion {
         seen: TokenStream::new(),
         compiled: quote!(#kernels #statements #bound #offered),
@@ -128,9 +129,10 @@ pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
 
 /// The methods that are the same for editors and for rustc, and the names of children in their signatures.
 fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let (children, methods) = (alias::children_aliased(graph), interface::methods(graph, bodies));
-    let handles = handle::handles(graph, bodies);
-    quote!(#children #methods #handles)
+    let children = alias::children_aliased(graph);
+    let methods = interface::methods(graph, &handle::handles(graph, bodies), bodies);
+    let nodes = (!graph.is_expression()).then(|| handle::nodes(graph, bodies));
+    quote!(#children #methods #nodes)
 }
 
 /// The types beside which all else is.

@@ -277,9 +277,9 @@ fn bodies_may_be_parted_by_functions() {
     let expansion = expand(text.parse().unwrap()).to_string();
     let (_, functions) = expansion.split_once("fn __nodes_0").expect("several functions");
     let calls: Vec<&str> = functions
-        .split("GraphBuilder :: ")
+        .split("builder . ")
         .flat_map(|rest| rest.split("Declare :: "))
-        .filter_map(|rest| rest.split_whitespace().next())
+        .filter_map(|rest| rest.split([' ', '(']).next())
         .filter(|call| ["begin_while", "begin_body", "end_body", "join", "memset"].contains(call))
         .collect();
     let mut expected = vec!["begin_while", "begin_body"];

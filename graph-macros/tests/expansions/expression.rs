@@ -98,6 +98,14 @@ fn main() {
                     ) -> __g::Result<<R1 as __p::Slot>::Mut<'_>> {
                         __p::Slot::lend_mut(&mut self.output, &mut self.__graph)
                     }
+                    /// The node `set`.
+                    pub fn set(&mut self) -> __g::NodeHandle<'_> {
+                        __p::node_handle(&mut self.__graph, 0)
+                    }
+                    /// The node `down`.
+                    pub fn down(&mut self) -> __g::NodeHandle<'_> {
+                        __p::node_handle(&mut self.__graph, 1)
+                    }
                 }
                 impl<
                     R0: __p::MovedSlot,
@@ -123,21 +131,6 @@ fn main() {
                     }
                     fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
                         ::core::convert::From::from(&mut self.__graph)
-                    }
-                }
-                impl<
-                    R0: __p::MovedSlot,
-                    R1: __p::HostSlot,
-                    P0,
-                    F: __p::Nodes<(P0,)>,
-                > Expression<R0, R1, P0, F> {
-                    /// The node `set`.
-                    pub fn set(&mut self) -> __g::NodeHandle<'_> {
-                        __p::node_handle(&mut self.__graph, 0)
-                    }
-                    /// The node `down`.
-                    pub fn down(&mut self) -> __g::NodeHandle<'_> {
-                        __p::node_handle(&mut self.__graph, 1)
                     }
                 }
                 impl<
@@ -278,16 +271,17 @@ fn main() {
                     }
                 }
             }
-            let mut builder = __g::GraphBuilder::new(
+            let mut owner = __g::GraphBuilder::new(
                 &device,
                 ::core::concat!("graph@", ::core::file!(), ":", ::core::line!()),
             );
-            let data = __p::move_in(&mut builder, "data", data);
+            let builder = &mut owner;
+            let data = __p::move_in(builder, "data", data);
             let __place_data = __p::MovedSlot::place(&data);
-            let __place_output = __p::memory_slice::<
+            let __place_output = __p::own_slice::<
                 f32,
                 __g::OnHost,
-            >(&mut builder, "output", ::core::option::Option::None, n);
+            >(builder, "output", ::core::option::Option::None, n);
             let factor: f32 = 0.5;
             let mut nodes = {
                 __p::changing(move |
@@ -316,21 +310,16 @@ fn main() {
             };
             __p::add(
                 &mut nodes,
-                &mut builder,
+                builder,
                 0usize,
                 ::core::option::Option::None,
                 (::core::clone::Clone::clone(&factor),),
             );
-            let _ = __g::GraphBuilder::memcpy(
-                &mut builder,
-                "down",
-                &__place_data,
-                &mut { __place_output },
-            );
-            __p::Declare::end_nodes(&mut builder, 2);
-            __p::Declare::edges(&mut builder, &[[0, 1]]);
+            let _ = builder.memcpy("down", &__place_data, &mut { __place_output });
+            __p::Declare::end_nodes(builder, 2);
+            __p::Declare::edges(builder, &[[0, 1]]);
             ::core::result::Result::map(
-                __g::GraphBuilder::build(builder),
+                __g::GraphBuilder::build(owner),
                 move |graph| __cuda_graph::Expression::__new(
                     graph,
                     data,

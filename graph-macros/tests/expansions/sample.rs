@@ -1,9 +1,7 @@
 #[allow(
     unexpected_cfgs,
     dead_code,
-    non_camel_case_types,
-    non_snake_case,
-    non_upper_case_globals,
+    nonstandard_style,
     unreachable_pub,
     unused_variables,
     clippy::all,
@@ -83,7 +81,18 @@ const _: () = {
         pub input: ::core::option::Option<__g::Place<[f32; N], __g::OnHost>>,
         pub data: ::core::option::Option<__g::Place<[f32; N], __g::OnDevice>>,
         pub output: ::core::option::Option<__g::Place<[f32; N], __g::OnHost>>,
-        __marker: ::core::marker::PhantomData<fn() -> ()>,
+    }
+    #[cfg(not(rust_analyzer))]
+    impl<const N: usize> __Bound<N> {
+        pub fn __place_input(&mut self, given: &__g::Place<[f32; N], __g::OnHost>) {
+            self.input = ::core::option::Option::Some(*given);
+        }
+        pub fn __place_data(&mut self, given: &__g::Place<[f32; N], __g::OnDevice>) {
+            self.data = ::core::option::Option::Some(*given);
+        }
+        pub fn __place_output(&mut self, given: &__g::Place<[f32; N], __g::OnHost>) {
+            self.output = ::core::option::Option::Some(*given);
+        }
     }
     #[cfg(not(rust_analyzer))]
     impl<const N: usize> Sample<N> {
@@ -95,8 +104,7 @@ const _: () = {
         ) -> __g::Result<()> {
             __p::edit_nodes(self, |graph| &mut graph.__graph, change)
         }
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
-        /// lies.
+        /// The graph as static data: nodes, accesses, the edges that are lowered, levels, places of scratch memory.
         pub const PLAN: __g::Plan = Self::__plan::<()>();
         const fn __plan<Lazy>() -> __g::Plan {
             __g::Plan::new(
@@ -142,8 +150,7 @@ const _: () = {
         /// Checks the graph as `build` does, for graphs to be instantiated later.
         pub fn define(device: &__g::Device) -> __g::Result<__g::Definition<Self>> {
             let builder = __g::GraphBuilder::new(device, "Sample");
-            let bound = Self::__unbound();
-            Self::__declare(builder, bound)
+            Self::__declare(builder, Self::__unbound())
         }
         #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
@@ -153,10 +160,7 @@ const _: () = {
                 ("data", __g::Mode::ReadWrite),
                 ("output", __g::Mode::ReadWrite),
             ],
-            values: &[],
-            restricted: &[],
-            unconditional: ::core::option::Option::None,
-            scratch: 0,
+            ..__p::Interface::EMPTY
         };
         #[doc(hidden)]
         pub fn __unbound() -> __Bound<N> {
@@ -164,51 +168,27 @@ const _: () = {
                 input: ::core::option::Option::None,
                 data: ::core::option::Option::None,
                 output: ::core::option::Option::None,
-                __marker: ::core::marker::PhantomData,
             }
-        }
-        #[doc(hidden)]
-        pub fn __place_input(
-            bound: &mut __Bound<N>,
-            given: &__g::Place<[f32; N], __g::OnHost>,
-        ) {
-            bound.input = ::core::option::Option::Some(*given);
-        }
-        #[doc(hidden)]
-        pub fn __place_data(
-            bound: &mut __Bound<N>,
-            given: &__g::Place<[f32; N], __g::OnDevice>,
-        ) {
-            bound.data = ::core::option::Option::Some(*given);
-        }
-        #[doc(hidden)]
-        pub fn __place_output(
-            bound: &mut __Bound<N>,
-            given: &__g::Place<[f32; N], __g::OnHost>,
-        ) {
-            bound.output = ::core::option::Option::Some(*given);
         }
         const __ASSERTED: () = {
             const {
-                __p::KernelChecks::<
+                __p::check_launch::<
                     __kernel_forward,
-                >::launch(
+                >(
                     &["forward"],
                     &["data"],
-                    [1, 1, 1],
-                    [(N) as ::core::primitive::i128, 1, 1],
+                    &[[1, 1, 1], [(N) as ::core::primitive::i128, 1, 1]],
                     0,
                     &[__p::buffer::<[f32; N]>()],
                 )
             };
             const {
-                __p::KernelChecks::<
+                __p::check_launch::<
                     __kernel_backward,
-                >::launch(
+                >(
                     &["backward"],
                     &["data"],
-                    [1, 1, 1],
-                    [(N) as ::core::primitive::i128, 1, 1],
+                    &[[1, 1, 1], [(N) as ::core::primitive::i128, 1, 1]],
                     0,
                     &[__p::buffer::<[f32; N]>()],
                 )
@@ -220,52 +200,36 @@ const _: () = {
             bound: __Bound<N>,
         ) -> __g::Result<__Owner::Declared<Self>> {
             let () = Self::__ASSERTED;
-            let builder = __p::Owner::builder(&mut owner);
-            let __place_input = __p::memory::<
-                [f32; N],
-                _,
-            >(builder, "input", bound.input);
-            let __place_data = __p::memory::<[f32; N], _>(builder, "data", bound.data);
-            let __place_output = __p::memory::<
+            let builder = owner.builder();
+            let __place_input = __p::own::<[f32; N], _>(builder, "input", bound.input);
+            let __place_data = __p::own::<[f32; N], _>(builder, "data", bound.data);
+            let __place_output = __p::own::<
                 [f32; N],
                 _,
             >(builder, "output", bound.output);
-            let _ = __g::GraphBuilder::memcpy(
-                builder,
-                "upload",
-                &__place_input,
-                &mut { __place_data },
-            );
-            let _ = __g::GraphBuilder::kernel(
-                builder,
-                "forward",
-                __p::launch::<__kernel_forward>(1, N),
-                __kernel_forward::__launch(&mut { __place_data }),
-            );
-            let _ = __g::GraphBuilder::kernel(
-                builder,
-                "backward",
-                __p::launch::<__kernel_backward>(1, N),
-                __kernel_backward::__launch(&mut { __place_data }),
-            );
-            let _ = __g::GraphBuilder::memcpy(
-                builder,
-                "download",
-                &__place_data,
-                &mut { __place_output },
-            );
+            let _ = builder.memcpy("upload", &__place_input, &mut { __place_data });
+            let _ = builder
+                .kernel(
+                    "forward",
+                    __p::launch::<__kernel_forward>(1, N),
+                    __kernel_forward::__launch(&mut { __place_data }),
+                );
+            let _ = builder
+                .kernel(
+                    "backward",
+                    __p::launch::<__kernel_backward>(1, N),
+                    __kernel_backward::__launch(&mut { __place_data }),
+                );
+            let _ = builder.memcpy("download", &__place_data, &mut { __place_output });
             __p::Declare::end_nodes(builder, 4);
             __p::Declare::edges(builder, &[[0, 1], [1, 2], [2, 3]]);
-            __p::Owner::finish(
-                owner,
-                move |graph| Self {
+            owner
+                .finish(move |graph| Self {
                     __graph: graph,
                     input: __place_input,
                     data: __place_data,
                     output: __place_output,
-                    __marker: ::core::marker::PhantomData,
-                },
-            )
+                })
         }
     }
     impl<const N: usize> Sample<N> {
@@ -292,7 +256,6 @@ const _: () = {
             ::core::result::Result::Ok(SampleMemory {
                 input: __g::HostSplit::take(&mut __split, &self.input)?,
                 output: __g::HostSplit::take(&mut __split, &self.output)?,
-                __marker: ::core::marker::PhantomData,
             })
         }
         /// Waits for launches in flight and lends `input` for reading.
@@ -319,21 +282,6 @@ const _: () = {
         pub fn output_mut(&mut self) -> __g::Result<&mut [f32; N]> {
             __g::Graph::host_mut(&mut self.__graph, &self.output)
         }
-    }
-    impl<const N: usize> ::core::fmt::Debug for Sample<N> {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, f)
-        }
-    }
-    impl<const N: usize> __g::AnyGraph for Sample<N> {
-        fn __graph(&self) -> __p::LentGraph<'_> {
-            ::core::convert::From::from(&self.__graph)
-        }
-        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
-            ::core::convert::From::from(&mut self.__graph)
-        }
-    }
-    impl<const N: usize> Sample<N> {
         /// The node `upload`.
         pub fn upload(&mut self) -> __g::NodeHandle<'_> {
             __p::node_handle(&mut self.__graph, 0)
@@ -349,6 +297,19 @@ const _: () = {
         /// The node `download`.
         pub fn download(&mut self) -> __g::NodeHandle<'_> {
             __p::node_handle(&mut self.__graph, 3)
+        }
+    }
+    impl<const N: usize> ::core::fmt::Debug for Sample<N> {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
+        }
+    }
+    impl<const N: usize> __g::AnyGraph for Sample<N> {
+        fn __graph(&self) -> __p::LentGraph<'_> {
+            ::core::convert::From::from(&self.__graph)
+        }
+        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
+            ::core::convert::From::from(&mut self.__graph)
         }
     }
     impl<'nodes, const N: usize> SampleNodes<'nodes, N> {
@@ -378,10 +339,7 @@ const _: () = {
     impl<const N: usize> __p::DeclaredGraph for Sample<N> {
         type Nodes<'nodes> = SampleNodes<'nodes, N>;
         fn __nodes<'nodes>(node: __g::NodeHandle<'nodes>) -> Self::Nodes<'nodes> {
-            SampleNodes {
-                __node: node,
-                __marker: ::core::marker::PhantomData,
-            }
+            SampleNodes { __node: node }
         }
     }
 };
@@ -392,7 +350,6 @@ pub struct Sample<const N: usize> {
     input: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
     data: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
     output: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-    __marker: ::core::marker::PhantomData<fn() -> ()>,
 }
 /// All host memory of a [`Sample`], lent at once.
 #[allow(dead_code, non_snake_case)]
@@ -401,11 +358,9 @@ pub struct SampleMemory<'memory, const N: usize> {
     pub input: &'memory mut [f32; N],
     /// The host resource `output`.
     pub output: &'memory mut [f32; N],
-    __marker: ::core::marker::PhantomData<fn() -> ()>,
 }
 /// The nodes of a [`Sample`] that is a node of another graph, and the handle of that node.
 #[allow(dead_code, non_snake_case)]
 pub struct SampleNodes<'nodes, const N: usize> {
     __node: ::graph_runtime::NodeHandle<'nodes>,
-    __marker: ::core::marker::PhantomData<fn() -> ()>,
 }

@@ -12,61 +12,56 @@ use graph_plan::{
 };
 use std::marker::PhantomData;
 
+/// Asserts, for nodes that launch `K` in the same way, that the launch is within its limits and keeps the kernel's
+/// contracts. `memory` names the memory that the first node passes as each argument; the name of a value is empty.
+/// `dimensions` are grid, block and, for nodes with `#[cluster(..)]`, cluster.
+#[track_caller]
+pub const fn check_launch<K: Kernel>(
+    nodes: &[&str],
+    memory: &[&str],
+    dimensions: &[[i128; 3]],
+    shared: i128,
+    arguments: &[Argument],
+) {
+    match *dimensions {
+        [grid, block] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
+        [grid, block, cluster] => check::<K>(nodes, memory, grid, block, shared, arguments, Some(cluster)),
+        _ => {}
+    }
+}
+
+/// As [`check_launch`], for nodes with dimensions that may be of any type. If one is unknown, only `build` checks
+/// the launch.
+#[track_caller]
+pub const fn check_dimensions<K: Kernel>(
+    nodes: &[&str],
+    memory: &[&str],
+    dimensions: &[Option<[i128; 3]>],
+    shared: i128,
+    arguments: &[Argument],
+) {
+    match *dimensions {
+        [Some(grid), Some(block)] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
+        [Some(grid), Some(block), Some(cluster)] => {
+            check::<K>(nodes, memory, grid, block, shared, arguments, Some(cluster));
+        }
+        _ => {}
+    }
+}
+
 /// Checks of nodes that launch `K`.
 pub struct KernelChecks<K>(PhantomData<K>);
 
-impl<K: Kernel> KernelChecks<K> {
-    /// Asserts, for nodes that launch `K` in the same way, that the launch is within its limits and keeps the kernel's
-    /// contracts. `memory` names the memory that the first node passes as each argument; the name of a value is empty.
-    #[track_caller]
-    pub const fn launch(
-        nodes: &[&str],
-        memory: &[&str],
-        grid: [i128; 3],
-        block: [i128; 3],
-        shared: i128,
-        arguments: &[Argument],
-    ) {
-        check::<K>(nodes, memory, grid, block, shared, arguments, None);
-    }
-
-    /// As [`KernelChecks::launch`], for nodes with `#[cluster(..)]`.
-    #[track_caller]
-    pub const fn clusters(
-        nodes: &[&str],
-        memory: &[&str],
-        grid: [i128; 3],
-        block: [i128; 3],
-        shared: i128,
-        arguments: &[Argument],
-        cluster: Option<[i128; 3]>,
-    ) {
-        check::<K>(nodes, memory, grid, block, shared, arguments, cluster);
-    }
-
-    /// As [`KernelChecks::launch`], for nodes with dimensions that may be of any type: grid, block and, for nodes with
-    /// `#[cluster(..)]`, cluster. If one is unknown, only `build` checks the launch.
-    #[track_caller]
-    pub const fn dimensions(
-        nodes: &[&str],
-        memory: &[&str],
-        dimensions: &[Option<[i128; 3]>],
-        shared: i128,
-        arguments: &[Argument],
-    ) {
-        match *dimensions {
-            [Some(grid), Some(block)] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
-            [Some(grid), Some(block), Some(cluster)] => {
-                check::<K>(nodes, memory, grid, block, shared, arguments, Some(cluster));
-            }
-            _ => {}
-        }
-    }
-
+// Each function has the bound, rather than the `impl`: so rustc says of a type that is no kernel that there is no such
+// kernel, rather than that a function is missing.
+impl<K> KernelChecks<K> {
     /// Asserts that two nodes can launch `K` and `B` at the same time: both read every module-scope variable that both
     /// touch.
     #[track_caller]
-    pub const fn variable_race<B: Kernel>(first: &str, second: &str) {
+    pub const fn variable_race<B: Kernel>(first: &str, second: &str)
+    where
+        K: Kernel,
+    {
         let mut pair = 0;
         while pair < K::FACTS.variants() * B::FACTS.variants() {
             let a = K::FACTS.variant(pair / B::FACTS.variants()).code();
@@ -81,12 +76,10 @@ impl<K: Kernel> KernelChecks<K> {
     /// Asserts that `programmatic(upstream)` orders the two nodes, which launch `K` after `U`. `memory` says for each
     /// buffer of the downstream node how other nodes use it; `all` has the kernels of all nodes.
     #[track_caller]
-    pub const fn programmatic<U: Kernel>(
-        downstream: &str,
-        upstream: &str,
-        memory: &[SharedParam],
-        all: &[&KernelFacts],
-    ) {
+    pub const fn programmatic<U: Kernel>(downstream: &str, upstream: &str, memory: &[SharedParam], all: &[&KernelFacts])
+    where
+        K: Kernel,
+    {
         if let Some(text) = fault::<K>(downstream, upstream, memory, all) {
             panic!("{}", text.as_str());
         }
@@ -98,27 +91,39 @@ impl<K: Kernel> KernelChecks<K> {
         upstream: &str,
         memory: &[SharedParam],
         all: &[&KernelFacts],
-    ) -> bool {
+    ) -> bool
+    where
+        K: Kernel,
+    {
         fault::<K>(downstream, upstream, memory, all).is_none()
     }
 
     /// Asserts that `K` only writes through its `&mut` parameter `param`. `node` launches it, and is the first to use
     /// `memory`, which it passes there.
     #[track_caller]
-    pub const fn initializes(node: &str, memory: &str, param: usize) {
+    pub const fn initializes(node: &str, memory: &str, param: usize)
+    where
+        K: Kernel,
+    {
         if let Some(text) = reads_uninitialized(node, memory, K::FACTS, param) {
             panic!("{}", text.as_str());
         }
     }
 
     /// Whether `K` accesses the memory of a parameter by atomic operations alone.
-    pub const fn is_atomic(param: usize) -> bool {
+    pub const fn is_atomic(param: usize) -> bool
+    where
+        K: Kernel,
+    {
         let params = K::FACTS.params;
         param < params.len() && matches!(params[param].kind, ParamKind::Buffer { mode: Mode::Atomic, .. })
     }
 
     /// The variables of the module of `K`; `None` if they are not known at compile time.
-    pub const fn variables() -> Option<ModuleVariables<'static>> {
+    pub const fn variables() -> Option<ModuleVariables<'static>>
+    where
+        K: Kernel,
+    {
         match K::VARIABLES {
             Some(variables) => Some(ModuleVariables {
                 file: K::FACTS.source.path(),
@@ -140,7 +145,9 @@ impl<K: Kernel> KernelChecks<K> {
         launch: &str,
         first: bool,
         ordered: bool,
-    ) {
+    ) where
+        K: Kernel,
+    {
         let constant = Constant {
             name,
             symbol,

@@ -28,6 +28,18 @@ pub struct Interface {
     pub scratch: usize,
 }
 
+impl Interface {
+    /// An interface without names, of no graph.
+    pub const EMPTY: Self = Self {
+        graph: "",
+        memory: &[],
+        values: &[],
+        restricted: &[],
+        unconditional: None,
+        scratch: 0,
+    };
+}
+
 /// A graph type that `cuda_graph!` has declared.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no graph",
@@ -67,14 +79,7 @@ pub fn inner_handle<'g>(
 pub trait NoGraph: Sized {
     /// An interface without names.
     #[doc(hidden)]
-    const __INTERFACE: Interface = Interface {
-        graph: "",
-        memory: &[],
-        values: &[],
-        restricted: &[],
-        unconditional: None,
-        scratch: 0,
-    };
+    const __INTERFACE: Interface = Interface::EMPTY;
 
     /// Binds nothing.
     #[doc(hidden)]

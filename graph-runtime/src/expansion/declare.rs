@@ -238,7 +238,7 @@ pub fn child<B>(
 }
 
 /// Memory of a graph, of the kind `M`: the place that a parent has bound, or else memory of its own.
-pub fn memory<S: Element, M: OwnMemory>(
+pub fn own<S: Element, M: OwnMemory>(
     builder: &mut GraphBuilder,
     name: &'static str,
     bound: Option<Place<S, M>>,
@@ -246,8 +246,8 @@ pub fn memory<S: Element, M: OwnMemory>(
     bound.unwrap_or_else(|| builder.declare(name, M::MEMORY, Size::fixed()))
 }
 
-/// Memory of `len` elements, as [`memory`]. `build` fails if a parent has bound memory of another length.
-pub fn memory_slice<T: Element, M: OwnMemory>(
+/// Memory of `len` elements, as [`own`]. `build` fails if a parent has bound memory of another length.
+pub fn own_slice<T: Element, M: OwnMemory>(
     builder: &mut GraphBuilder,
     name: &'static str,
     bound: Option<Place<[T], M>>,
@@ -263,8 +263,8 @@ pub fn memory_slice<T: Element, M: OwnMemory>(
     }
 }
 
-/// Memory of these lengths, as [`memory`]. `build` fails if a parent has bound memory of other lengths.
-pub fn memory_table<T: Element, const D: usize, M: OwnMemory>(
+/// Memory of these lengths, as [`own`]. `build` fails if a parent has bound memory of other lengths.
+pub fn own_table<T: Element, const D: usize, M: OwnMemory>(
     builder: &mut GraphBuilder,
     name: &'static str,
     bound: Option<Place<Table<T, D>, M>>,

@@ -25,7 +25,9 @@ pub(crate) fn record(source: &str, name: &str, results: Vec<u8>) {
     let _writer = WRITER.lock().unwrap_or_else(PoisonError::into_inner);
     fs::create_dir_all(&folder).expect("a folder to write to");
     let path = folder.join(topic(source));
-    let before = [path.clone(), checked_in(source)].into_iter().find(|path| path.exists());
+    let before = [path.clone(), checked_in(source)]
+        .into_iter()
+        .find(|path| path.exists());
     let mut sections = before.map_or_else(Sections::new, |path| read(&path));
     sections.insert(name.to_owned(), results);
     fs::write(&path, bytes(&sections)).expect("a folder to write to");
@@ -61,8 +63,7 @@ fn sections(mut file: &[u8]) -> Option<Sections> {
 }
 
 fn bytes(sections: &Sections) -> Vec<u8> {
-    let section = |(name, results): (&String, &Vec<u8>)| {
-        [format!("{name} {}\n", results.len()).as_bytes(), results].concat()
-    };
+    let section =
+        |(name, results): (&String, &Vec<u8>)| [format!("{name} {}\n", results.len()).as_bytes(), results].concat();
     sections.iter().flat_map(section).collect()
 }

@@ -30,24 +30,16 @@ pub(super) fn of_node<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a
     found.extend(attributes.priority.iter().map(|(_, priority)| priority));
     found.extend(attributes.cluster.iter().flat_map(|(_, cluster)| &cluster.parts));
     node.action.places().into_iter().for_each(|place| bounds(place, found));
-    match &node.action {
-        Action::Kernel(launch) => {
-            found.extend(launch.grid.parts.iter().chain(&launch.block.parts));
-            found.extend(&launch.shared);
-            by_value(graph, node, found);
-        }
-        Action::Memset { value, .. } => found.push(value),
-        Action::Graph(_) => by_value(graph, node, found),
-        Action::Memcpy { .. }
-        | Action::Call(_)
-        | Action::Capture(_)
-        | Action::Raw(_)
-        | Action::Join
-        | Action::Record(_)
-        | Action::Wait(_)
-        | Action::If(_)
-        | Action::While(_)
-        | Action::Switch(_) => {}
+    if let Some(launch) = node.action.launch() {
+        found.extend(launch.grid.parts.iter().chain(&launch.block.parts));
+        found.extend(&launch.shared);
+    }
+    if let Action::Memset { value, .. } = &node.action {
+        found.push(value);
+    }
+    // What the closures of other nodes take is checked with the closures.
+    if matches!(node.action, Action::Kernel(_) | Action::Graph(_)) {
+        by_value(graph, node, found);
     }
 }
 

@@ -4,7 +4,7 @@
 use super::alias::{child_path, kernel};
 use super::part::{generic, spanned_call};
 use crate::graph::ast::{Action, ResourceKind};
-use crate::graph::check::shared;
+use crate::graph::check::mutability;
 use crate::graph::resolve::Graph;
 use crate::report::conditional_warning;
 use graph_plan::{Code, Diagnostic, Draft, Memory, Mode, Outcome, Subject, clash, mixed_reads};
@@ -161,7 +161,7 @@ fn shared(graph: &Graph<'_>) -> Vec<Assertion> {
                 continue;
             };
             let (node, (place, start)) = (graph.draft.accesses[access].node, graph.accesses[access]);
-            let text = shared::written(graph, resource, access, Mode::Atomic).to_string();
+            let text = mutability::written(graph, resource, access, Mode::Atomic).to_string();
             let atomic = is_atomic(graph, class);
             let function = quote_spanned!(start=> __p::check_clash);
             found.push((
@@ -200,7 +200,7 @@ pub(super) fn warnings(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let needless = graph.resources.iter().enumerate().filter_map(|(index, resource)| {
         let updates: Vec<usize> = graph.needless_updates(index)?;
         let classes = classes(graph, updates.into_iter());
-        (!classes.is_empty()).then(|| (shared::needless(resource), resource.keyword, classes))
+        (!classes.is_empty()).then(|| (mutability::needless(resource), resource.keyword, classes))
     });
     let dead = graph.updates_of_dead(outcome);
     let classes_of_dead = classes(graph, dead.into_iter());

@@ -14,7 +14,7 @@ use crate::graph::ast::BuildArgument;
 use crate::graph::resolve::Graph;
 use graph_plan::Outcome;
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 
 /// The documentation of every `build`.
 const SUMMARY: &str = " Allocates the graph's memory, zeroed, builds it on the device and uploads it.";
@@ -49,7 +49,12 @@ pub(super) fn build(graph: &Graph<'_>, outcome: &Outcome, asserted: &TokenStream
         scratch::places(graph, outcome, &builder),
         argument::bound(graph, &builder, &bound),
     );
-    let bound_mutably = (!values.is_empty()).then(|| quote!(mut));
+    let unbound = quote!(Self::__unbound());
+    let (bind, bound) = if values.is_empty() {
+        (None, unbound)
+    } else {
+        (Some(quote!(let mut #bound = #unbound;)), bound.into_token_stream())
+    };
     let builder_mutably = (!arena.is_empty() || has_memory(graph)).then(|| quote!(mut));
     let promise = promise::mention(graph);
     quote! {
@@ -64,7 +69,7 @@ pub(super) fn build(graph: &Graph<'_>, outcome: &Outcome, asserted: &TokenStream
         pub fn define(#device: &__g::Device #arguments) -> __g::Result<__g::Definition<Self>> {
             let #builder_mutably #builder = __g::GraphBuilder::new(#device, #name);
             #arena
-            let #bound_mutably #bound = Self::__unbound();
+            #bind
             #values
             Self::__declare(#builder, #bound)
         }

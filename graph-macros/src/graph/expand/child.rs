@@ -44,23 +44,19 @@ fn fill(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenSt
         .iter()
         .map(|Binding { name, argument }| function(name, matches!(argument, Argument::Borrow { .. })))
         .collect();
-    let calls = child
-        .bindings
-        .iter()
-        .zip(&functions)
-        .map(|(binding, function)| match &binding.argument {
-            Argument::Borrow { place, .. } => {
-                let place = borrow(graph, place, false);
-                quote_spanned!(binding.name.span()=> #path::#function(&mut #slots, #place);)
-            }
-            Argument::Value(value) => quote_spanned!(binding.name.span()=> #path::#function(&mut #slots, #value);),
-        });
+    let calls = child.bindings.iter().zip(&functions).map(|(binding, function)| {
+        let value = match &binding.argument {
+            Argument::Borrow { place, .. } => borrow(graph, place, false),
+            Argument::Value(value) => value.to_token_stream(),
+        };
+        quote_spanned!(binding.name.span()=> #slots.#function(#value);)
+    });
     let mut missing: Vec<&Ident> = functions.iter().collect();
     missing.sort_unstable();
     missing.dedup();
     quote! {
         #[allow(dead_code)]
-        trait __Missing { #(fn #missing<S, T>(_: S, _: T) where Self: ::core::marker::Sized {})* }
+        trait __Missing { #(fn #missing<T>(&mut self, _: T) where Self: ::core::marker::Sized {})* }
         impl<T> __Missing for T {}
         #[allow(unused_imports)]
         use __p::NoGraph as _;

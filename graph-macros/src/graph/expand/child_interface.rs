@@ -14,7 +14,7 @@ use super::resource;
 use super::scratch;
 use super::setters::update_calls;
 use super::shape::Shape;
-use super::types::{arguments, generics, marker, place_type};
+use super::types::{arguments, generics, marker, marker_value, place_type};
 use super::visibility::visibility;
 use crate::graph::ast::{Attributes, Param, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value, params};
@@ -22,7 +22,7 @@ use graph_plan::Memory;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{GenericParam, Lifetime, LifetimeParam, Type, Visibility};
+use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Type, Visibility};
 
 /// A name that can be bound, with its type.
 struct Slot<'a> {
@@ -34,7 +34,7 @@ struct Slot<'a> {
 }
 
 impl Slot<'_> {
-    /// The visibility of the function that binds it.
+    /// The visibility of the method that binds it.
     fn visibility(&self, graph: &Graph<'_>) -> TokenStream {
         self.statement
             .map_or_else(|| quote!(pub), |statement| visibility(graph, statement))
@@ -142,11 +142,13 @@ fn angled(lifetime: Option<Lifetime>) -> Option<TokenStream> {
 pub(super) fn offered(graph: &Graph<'_>, bodies: Bodies, asserted: &TokenStream) -> TokenStream {
     let (slots, bound_type) = (slots(graph), bound_type(graph));
     let names = slots.iter().map(|slot| slot.name);
-    let unbound = bodies.of(quote! {
-        __Bound { #(#names: ::core::option::Option::None,)* __marker: ::core::marker::PhantomData }
-    });
+    let marker = marker_value(&bound_generics(graph));
+    let unbound = bodies.of(quote!(__Bound { #(#names: ::core::option::Option::None,)* #marker }));
     let interface = interface(graph, &slots, bodies);
-    let setters = slots.iter().map(|slot| setter(graph, slot, &bound_type, bodies));
+    let visible = slots.iter().filter(|slot| slot.is_restricted()).map(|slot| {
+        let (visibility, visible) = (slot.visibility(graph), child::visible(slot.name));
+        quote!(#[doc(hidden)] #visibility const #visible: bool = true;)
+    });
     let scalars = (bodies == Bodies::Real).then(|| scalars(graph, &bound_type));
     let (declare, update) = (
         declare(graph, &slots, &bound_type, bodies, asserted),
@@ -160,7 +162,7 @@ pub(super) fn offered(graph: &Graph<'_>, bodies: Bodies, asserted: &TokenStream)
         #interface
         #[doc(hidden)]
         pub fn __unbound #lifetime () -> #bound_type { #unbound }
-        #(#setters)*
+        #(#visible)*
         #scalars
         #assertions
         #declare
@@ -168,30 +170,35 @@ pub(super) fn offered(graph: &Graph<'_>, bodies: Bodies, asserted: &TokenStream)
     }
 }
 
-/// The struct with a slot for each name that can be bound. It is an item beside the graph's type.
-pub(super) fn bound(graph: &Graph<'_>) -> TokenStream {
-    let mut generics = generics(graph);
-    if let Some(lifetime) = lifetime(graph) {
-        generics
-            .params
-            .insert(0, GenericParam::Lifetime(LifetimeParam::new(lifetime)));
-    }
-    let condition = generics.where_clause.take();
+/// The struct with a slot for each name that can be bound, and the methods that bind them. It is an item beside the
+/// graph's type.
+pub(super) fn bound(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
+    let (generics, slots) = (bound_generics(graph), slots(graph));
+    let (parameters, arguments, condition) = generics.split_for_impl();
     let marker = marker(&generics);
-    let fields = slots(graph).into_iter().map(|slot| {
+    let fields = slots.iter().map(|slot| {
         let (visibility, name, ty) = (slot.visibility(graph), slot.name, &slot.ty);
         quote!(#visibility #name: ::core::option::Option<#ty>,)
     });
+    let setters = slots.iter().map(|slot| setter(graph, slot, bodies));
     quote! {
         #[doc(hidden)]
-        pub struct __Bound #generics #condition { #(#fields)* __marker: #marker }
+        pub struct __Bound #parameters #condition { #(#fields)* #marker }
+        impl #parameters __Bound #arguments #condition { #(#setters)* }
     }
+}
+
+/// The generics of that struct: those of the graph, after the lifetime of types that leave theirs out.
+fn bound_generics(graph: &Graph<'_>) -> Generics {
+    let mut generics = generics(graph);
+    let lifetime = lifetime(graph).map(|lifetime| GenericParam::Lifetime(LifetimeParam::new(lifetime)));
+    generics.params = lifetime.into_iter().chain(generics.params).collect();
+    generics
 }
 
 /// The type of that struct.
 fn bound_type(graph: &Graph<'_>) -> TokenStream {
-    let lifetime = lifetime(graph).map(|lifetime| lifetime.to_token_stream());
-    let arguments = lifetime.into_iter().chain(arguments(&generics(graph)));
+    let arguments = arguments(&bound_generics(graph));
     quote!(__Bound<#(#arguments),*>)
 }
 
@@ -216,45 +223,49 @@ fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStre
     let restricted = slots.iter().filter(|slot| slot.is_restricted());
     let restricted = restricted.map(|slot| slot.name.unraw().to_string());
     let name = graph.item.name.to_string();
-    let (unconditional, scratch) = match bodies {
-        Bodies::Real => (unconditional(graph), scratch::bytes(graph)),
-        Bodies::Stub => (quote!(::core::option::Option::None), quote!(0)),
-    };
+    let restricted: Vec<String> = restricted.collect();
+    let restricted = (!restricted.is_empty()).then(|| quote!(restricted: &[#(#restricted),*],));
+    let values = (!values.is_empty()).then(|| quote!(values: &[#(#values),*],));
+    let known = (bodies == Bodies::Real).then(|| {
+        let (unconditional, scratch) = (unconditional(graph), scratch::bytes(graph));
+        let unconditional = unconditional.map(|found| quote!(unconditional: #found,));
+        let scratch = scratch.map(|bytes| quote!(scratch: #bytes,));
+        quote!(#unconditional #scratch)
+    });
     quote! {
         #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: #name,
             memory: &[#(#memory),*],
-            values: &[#(#values),*],
-            restricted: &[#(#restricted),*],
-            unconditional: #unconditional,
-            scratch: #scratch,
+            #values
+            #restricted
+            #known
+            ..__p::Interface::EMPTY
         };
     }
 }
 
 /// The first node, of the graph or of its child graphs, that cannot be in a conditional body.
-fn unconditional(graph: &Graph<'_>) -> TokenStream {
+fn unconditional(graph: &Graph<'_>) -> Option<TokenStream> {
     let own = graph.draft.nodes.iter().find(|node| !node.kind.may_be_conditional());
     if let Some(node) = own {
         let (name, keyword) = (&*node.name, node.kind.keyword());
-        return quote!(::core::option::Option::Some((#name, #keyword)));
+        return Some(quote!(::core::option::Option::Some((#name, #keyword))));
     }
     let children = graph.nodes.iter();
     let children = children.filter_map(|node| Some(child_path(graph, node, node.action.child()?)));
     let children: Vec<TokenStream> = children.collect();
-    if children.is_empty() {
-        return quote!(::core::option::Option::None);
-    }
-    quote!({
-        use __p::NoGraph as _;
-        __p::unconditional(&[#(&#children::__INTERFACE),*])
+    (!children.is_empty()).then(|| {
+        quote!({
+            use __p::NoGraph as _;
+            __p::unconditional(&[#(&#children::__INTERFACE),*])
+        })
     })
 }
 
-/// The function that binds a slot.
-fn setter(graph: &Graph<'_>, slot: &Slot<'_>, bound_type: &TokenStream, bodies: Bodies) -> TokenStream {
-    let (bound, given, name, ty) = (hidden("bound"), hidden("given"), slot.name, &slot.ty);
+/// The method that binds a slot.
+fn setter(graph: &Graph<'_>, slot: &Slot<'_>, bodies: Bodies) -> TokenStream {
+    let (given, name, ty) = (hidden("given"), slot.name, &slot.ty);
     let function = child::function(name, matches!(slot.kind, Kind::Memory(..)));
     let (ty, value) = match slot.kind {
         // If the child takes the length when it is built, an array fits, too.
@@ -264,17 +275,9 @@ fn setter(graph: &Graph<'_>, slot: &Slot<'_>, bound_type: &TokenStream, bodies: 
         Kind::Memory(..) => (quote!(&#ty), quote!(*#given)),
         Kind::Value | Kind::Param => (ty.clone(), given.to_token_stream()),
     };
-    let (lifetime, visibility) = (angled(lifetime(graph)), slot.visibility(graph));
-    let set = bodies.of(quote!(#bound.#name = ::core::option::Option::Some(#value);));
-    let visible = slot.is_restricted().then(|| {
-        let visible = child::visible(name);
-        quote!(#[doc(hidden)] #visibility const #visible: bool = true;)
-    });
-    quote! {
-        #visible
-        #[doc(hidden)]
-        #visibility fn #function #lifetime (#bound: &mut #bound_type, #given: #ty) { #set }
-    }
+    let visibility = slot.visibility(graph);
+    let set = bodies.of(quote!(self.#name = ::core::option::Option::Some(#value);));
+    quote!(#visibility fn #function(&mut self, #given: #ty) { #set })
 }
 
 /// The function that returns the values and params of a graph with params, as a tuple: the bound values, or else the
@@ -373,20 +376,20 @@ fn declare(
     });
     let (params, kept) = (graph.params.iter().map(|param| &param.name), kept(graph));
     let kept = kept.iter().map(|value| value.name);
-    let assert = assert(graph, asserted);
+    let (assert, marker) = (assert(graph, asserted), marker_value(&generics(graph)));
     let body = bodies.of(quote! {
         #assert
-        let #builder = __p::Owner::builder(&mut #owner);
+        let #builder = #owner.builder();
         #scalars
         #(#resources)*
         #nodes
         #edges
-        __p::Owner::finish(#owner, move |#built| Self {
+        #owner.finish(move |#built| Self {
             __graph: #built,
             #(#fields)*
             #(#params,)*
             #(#kept,)*
-            __marker: ::core::marker::PhantomData,
+            #marker
         })
     });
     let changed = (bodies == Bodies::Real).then(|| quote!(mut));

@@ -36,12 +36,11 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
         generic,
     } = assertions(graph, outcome);
     let device = device(graph);
-    let resources = resources(graph, &quote!(&mut #builder));
+    let (owner, target) = (hidden("owner"), builder.to_token_stream());
+    let resources = resources(graph, &target);
     let (initial, changing) = (initial(graph), changing(graph));
-    let (nodes, edges) = (
-        build_steps::nodes(graph, &quote!(&mut #builder)),
-        programmatic::edges(graph, &quote!(&mut #builder)),
-    );
+    let nodes = build_steps::nodes(graph, &target);
+    let edges = programmatic::edges(graph, &builder);
     let orders = programmatic::assertions(graph, outcome);
     let warnings = atomic::warnings(graph, outcome);
     let constructed = construct(graph, &quote!(#built));
@@ -56,16 +55,17 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
         #warnings
         #messages
         #generic
-        let mut #builder = __g::GraphBuilder::new(
+        let mut #owner = __g::GraphBuilder::new(
             #device,
             ::core::concat!("graph@", ::core::file!(), ":", ::core::line!()),
         );
+        let #builder = &mut #owner;
         #resources
         #initial
         #changing
         #nodes
         #edges
-        ::core::result::Result::map(__g::GraphBuilder::build(#builder), move |#built| #constructed)
+        ::core::result::Result::map(__g::GraphBuilder::build(#owner), move |#built| #constructed)
     }}
 }
 

@@ -1,10 +1,10 @@
 //! The handles of nodes: the methods of a graph, and the type by which a parent reaches the nodes of a child.
 
 use super::alias::child_type;
-use super::interface::{Bodies, implementation, without_suggestions};
+use super::interface::{Bodies, without_suggestions};
 use super::names::unseen;
 use super::promise;
-use super::types::{expression_child, generics, marker};
+use super::types::{expression_child, generics, marker, marker_value};
 use super::visibility::visibility;
 use crate::graph::ast::Node;
 use crate::graph::resolve::Graph;
@@ -12,15 +12,14 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam};
 
-/// The methods that return handles; of a graph that can be a child, also those of the type of its nodes.
+/// The methods of a graph that return handles.
 pub(super) fn handles(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let of_graph = match graph.is_translated() {
-        true => Owner::Translated,
-        false => Owner::Graph,
+    let owner = if graph.is_translated() {
+        Owner::Translated
+    } else {
+        Owner::Graph
     };
-    let methods = implementation(graph, methods(graph, of_graph, bodies));
-    let nodes = (!graph.is_expression()).then(|| nodes(graph, bodies));
-    quote!(#methods #nodes)
+    methods(graph, owner, bodies)
 }
 
 /// The type by which a parent reaches the nodes of the graph. It is as visible as the graph.
@@ -39,13 +38,13 @@ pub(super) fn nodes_type(graph: &Graph<'_>) -> TokenStream {
         #[allow(dead_code, non_snake_case)]
         #visibility struct #name #generics #condition {
             __node: ::graph_runtime::NodeHandle<#lifetime>,
-            __marker: #marker,
+            #marker
         }
     }
 }
 
 /// The implementations of that type, and of the trait of graphs that can be children.
-fn nodes(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
+pub(super) fn nodes(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let (graph_name, name) = (&graph.item.name, nodes_name(graph));
     let (lifetime, borrowed) = borrowed(graph);
     let (parameters, arguments, condition) = borrowed.split_for_impl();
@@ -54,7 +53,8 @@ fn nodes(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let (own_parameters, own_arguments, own_condition) = own.split_for_impl();
     // Who had `&mut` of it could exchange it with that of another graph's child, whose nodes are visible elsewhere.
     let get = bodies.of(quote!(&self.__node));
-    let new = bodies.of(quote!(#name { __node: node, __marker: ::core::marker::PhantomData }));
+    let marker = marker_value(&own);
+    let new = bodies.of(quote!(#name { __node: node, #marker }));
     quote! {
         impl #parameters #name #arguments #condition { #methods }
         impl #parameters ::core::ops::Deref for #name #arguments #condition {

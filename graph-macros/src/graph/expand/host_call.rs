@@ -41,7 +41,7 @@ pub(super) fn call(graph: &Graph<'_>, node: &Node, call: &Call, builder: &TokenS
     };
     let function = quote_spanned!(span=> move |(#(#names)*): (#(#types)*)| #body);
     quote_spanned! {span=>
-        { #clones let _ = __g::GraphBuilder::call(#builder, #name, (#(#places)*), #function); }
+        { #clones let _ = #builder.call(#name, (#(#places)*), #function); }
     }
 }
 
@@ -56,7 +56,7 @@ fn view(graph: &Graph<'_>, parameter: &CallParameter) -> Option<TokenStream> {
 pub(super) fn event(graph: &Graph<'_>, node: &Node, event: &Expr, builder: &TokenStream, method: &str) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     let (clones, method) = (clones(graph, node), Ident::new(method, span));
-    quote_spanned!(span=> { #clones let _ = __g::GraphBuilder::#method(#builder, #name, #event); })
+    quote_spanned!(span=> { #clones let _ = #builder.#method(#name, #event); })
 }
 
 /// Clones of the build arguments that the node moves, if other nodes, or further iterations of it, need them as well.

@@ -5,7 +5,8 @@ use super::names::{Source, copy, receiver, unseen, value_name};
 use super::promise;
 use super::shape::Shape;
 use super::types::{
-    Lent, arguments, cloned, generics, lent, marker, memory_lent, nodes_field, param_type, place_type_at, resource_type,
+    Lent, arguments, cloned, generics, lent, marker, marker_value, memory_lent, nodes_field, param_type, place_type_at,
+    resource_type,
 };
 use super::visibility::visibility;
 use crate::graph::ast::{Resource, ResourceKind};
@@ -53,15 +54,15 @@ pub(super) fn types(graph: &Graph<'_>) -> TokenStream {
 }
 
 /// The methods that are the same for editors and for rustc. `build` and the methods about params are not, since their
-/// bodies have spans of the user's.
-pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
+/// bodies have spans of the user's. `handles` are the methods that return handles of nodes.
+pub(super) fn methods(graph: &Graph<'_>, handles: &TokenStream, bodies: Bodies) -> TokenStream {
     let (common, memory) = (common(bodies), memory_method(graph, bodies));
     let resources = graph
         .resources
         .iter()
         .filter(|resource| !matches!(resource.memory(), Memory::Scratch | Memory::Array))
         .map(|resource| resource_methods(graph, resource, bodies));
-    let methods = implementation(graph, quote!(#common #memory #(#resources)*));
+    let methods = implementation(graph, quote!(#common #memory #(#resources)* #handles));
     let (debug, any_graph) = (debug(graph, bodies), any_graph(graph, bodies));
     quote!(#methods #debug #any_graph)
 }
@@ -166,7 +167,7 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
             #(#params)*
             #(#kept)*
             #nodes
-            __marker: #marker,
+            #marker
         }
     }
 }
@@ -315,7 +316,7 @@ fn memory_type(graph: &Graph<'_>) -> TokenStream {
         #[allow(dead_code, non_snake_case)]
         #type_visibility struct #name #generics #condition {
             #(#fields)*
-            __marker: #marker,
+            #marker
         }
     }
 }
@@ -326,14 +327,15 @@ fn memory_method(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     if host.is_empty() {
         return TokenStream::new();
     }
-    let (name, arguments) = (memory_name(graph), arguments(&generics(graph)));
+    let (name, generics) = (memory_name(graph), generics(graph));
+    let (arguments, marker) = (arguments(&generics), marker_value(&generics));
     let taken = host.iter().map(|resource| {
         let (field, take) = (unseen(&resource.name), take(graph, resource));
         quote!(#field: #take(&mut __split, &self.#field)?,)
     });
     let body = bodies.of(quote! {
         let mut __split = __g::Graph::split_host(&mut self.__graph)?;
-        ::core::result::Result::Ok(#name { #(#taken)* __marker: ::core::marker::PhantomData })
+        ::core::result::Result::Ok(#name { #(#taken)* #marker })
     });
     let promise = promise::mention(graph);
     quote! {

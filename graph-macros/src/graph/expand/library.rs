@@ -28,7 +28,7 @@ pub(super) fn capture(graph: &Graph<'_>, node: &Node, capture: &Capture, builder
         move |#stream: &__g::CaptureStream<'_, _>|
             -> ::core::result::Result<(), __g::BoxError> { #memory #body }
     };
-    let add = quote_spanned!(span=> __g::GraphBuilder::capture(#builder, #name, #arguments, #closure));
+    let add = quote_spanned!(span=> #builder.capture(#name, #arguments, #closure));
     quote_spanned!(span=> #[allow(unused_variables, unreachable_code)] { #clones let _ = #add; })
 }
 
@@ -48,7 +48,7 @@ pub(super) fn raw(graph: &Graph<'_>, node: &Node, raw: &Raw, builder: &TokenStre
         move |#handle: &__g::RawNode<'_, _>, #after: &[#raw_node]|
             -> ::core::result::Result<#raw_node, __g::BoxError> { #memory #body }
     };
-    let add = quote_spanned!(span=> __g::GraphBuilder::raw(#builder, #name, #arguments, #closure));
+    let add = quote_spanned!(span=> #builder.raw(#name, #arguments, #closure));
     let add = quote_spanned!(unsafety.span=> #unsafety { #add });
     quote_spanned!(span=> #[allow(unused_variables, unreachable_code, unused_unsafe)] { #clones let _ = #add; })
 }

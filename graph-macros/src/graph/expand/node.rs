@@ -34,20 +34,20 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
         Action::Kernel(launch) => {
             let function = loaded(node).map(|function| quote!(::core::option::Option::Some(#function)));
             let (dimensions, call) = (dimensions(graph, node, launch), call(graph, node, launch, function));
-            quote_spanned!(span=> let _ = __g::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
+            quote_spanned!(span=> let _ = #builder.kernel(#name, #dimensions, #call);)
         }
         Action::Memcpy { from, to } if from.is_rectangle() || to.is_rectangle() => {
             let (source, destination) = (columns(graph, from, false), columns(graph, to, true));
-            quote_spanned!(span=> let _ = __g::GraphBuilder::memcpy_2d(#builder, #name, #source, #destination);)
+            quote_spanned!(span=> let _ = #builder.memcpy_2d(#name, #source, #destination);)
         }
         Action::Memcpy { from, to } => {
             let (source, destination) = (borrow(graph, from, false), borrow(graph, to, true));
-            quote_spanned!(span=> let _ = __g::GraphBuilder::memcpy(#builder, #name, #source, #destination);)
+            quote_spanned!(span=> let _ = #builder.memcpy(#name, #source, #destination);)
         }
         Action::Memset { to, value } => {
             let (method, place) = memset(graph, to, span);
             let (element, value) = (element(graph, to), value_to_set(graph, to, value));
-            quote_spanned!(span=> let _ = __g::GraphBuilder::#method::<_, #element>(#builder, #name, #place, #value);)
+            quote_spanned!(span=> let _ = #builder.#method::<_, #element>(#name, #place, #value);)
         }
         Action::If(_) => conditional(graph, node, builder, "begin_if"),
         Action::While(_) => conditional(graph, node, builder, "begin_while"),
@@ -58,7 +58,7 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
         Action::Record(event) => host_call::event(graph, node, event, builder, "record"),
         Action::Wait(event) => host_call::event(graph, node, event, builder, "wait"),
         Action::Graph(child) => child::add(graph, node, child, builder),
-        Action::Join => quote_spanned!(span=> let _ = __g::GraphBuilder::join(#builder, #name);),
+        Action::Join => quote_spanned!(span=> let _ = #builder.join(#name);),
     }
 }
 
@@ -424,16 +424,14 @@ struct LaunchAssertion<'a> {
 impl LaunchAssertion<'_> {
     fn tokens(&self, graph: &Graph<'_>) -> TokenStream {
         let (kernel, nodes, operands) = (kernel(graph, self.node), &self.nodes, &self.operands);
-        let check = match self.node.attributes.node.cluster {
-            _ if any_typed(graph, self.node, self.launch) => {
-                quote_spanned!(self.launch.function.span()=> dimensions)
-            }
-            Some(_) => quote_spanned!(self.launch.function.span()=> clusters),
-            None => quote_spanned!(self.launch.function.span()=> launch),
+        let span = self.launch.function.span();
+        let check = if any_typed(graph, self.node, self.launch) {
+            "check_dimensions"
+        } else {
+            "check_launch"
         };
-        let function = quote_spanned! {self.launch.function.span()=>
-            __p::KernelChecks::<#kernel>::#check
-        };
+        let check = Ident::new(check, span);
+        let function = quote_spanned!(span=> __p::#check::<#kernel>);
         let memory = self.launch.arguments.iter().map(|argument| match argument {
             Argument::Borrow { place, .. } => place.name.to_string(),
             Argument::Value(_) => String::new(),
@@ -472,10 +470,8 @@ fn operands(graph: &Graph<'_>, node: &Node, launch: &Launch) -> Option<TokenStre
         let extents = extents(node, launch).map(|extent| extent::known(graph, extent, span));
         return Some(quote!(&[#(#extents),*], #shared, &[#(#arguments),*]));
     }
-    let (grid, block) = (extent::values(&launch.grid), extent::values(&launch.block));
-    let cluster = cluster.map(extent::values);
-    let cluster = cluster.map(|cluster| quote!(, ::core::option::Option::Some(#cluster)));
-    Some(quote!(#grid, #block, #shared, &[#(#arguments),*] #cluster))
+    let extents = extents(node, launch).map(extent::values);
+    Some(quote!(&[#(#extents),*], #shared, &[#(#arguments),*]))
 }
 
 /// Grid and block of a launch, and the cluster of its node if it has one.

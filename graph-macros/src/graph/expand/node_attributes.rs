@@ -35,13 +35,13 @@ pub(super) fn around(node: &Node, added: &TokenStream, builder: &TokenStream) ->
     if let (Some((span, _)), Some(priority)) = (&attributes.priority, value) {
         found.extend(quote_spanned! {*span=>
             let #newest = __p::Declare::newest(#builder);
-            __g::GraphBuilder::priority(#builder, #newest, #priority);
+            #builder.priority(#newest, #priority);
         });
     }
     if let Some(span) = attributes.disabled {
         found.extend(quote_spanned! {span=>
             let #newest = __p::Declare::newest(#builder);
-            __g::GraphBuilder::disable(#builder, #newest);
+            #builder.disable(#newest);
         });
     }
     found

@@ -18,8 +18,7 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let least = scratch::of_children(graph).map(|bytes| quote!(.with_least_arena(#bytes)));
     quote! {
         #arena
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
-        /// lies.
+        /// The graph as static data: nodes, accesses, the edges that are lowered, levels, places of scratch memory.
         pub const PLAN: __g::Plan = Self::__plan::<()>();
         const fn __plan<Lazy>() -> __g::Plan { __g::Plan::#plan #least }
     }

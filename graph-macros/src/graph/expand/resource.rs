@@ -44,7 +44,7 @@ pub(super) fn declare(
                 Shape::Table { .. } => quote!(require_lengths),
                 Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => quote!(require_len),
             };
-            let required = length.map(|length| quote!(__g::GraphBuilder::#require(#builder, &#place #length);));
+            let required = length.map(|length| quote!(#builder.#require(&#place #length);));
             quote! {
                 let #place = __p::bound(#bound, #builder, #name)?;
                 #required
@@ -52,14 +52,14 @@ pub(super) fn declare(
         }
         ResourceKind::Own(Memory::Constant | Memory::Variable) => {
             let symbol = &resource.symbol;
-            quote!(let #place = __g::GraphBuilder::constant::<#shape>(#builder, #name, #symbol);)
+            quote!(let #place = #builder.constant::<#shape>(#name, #symbol);)
         }
         ResourceKind::Own(Memory::Scratch) => {
             let function = function("scratch");
-            quote!(let #place = __g::GraphBuilder::#function::<#element>(#builder, #name #length);)
+            quote!(let #place = #builder.#function::<#element>(#name #length);)
         }
         ResourceKind::Own(Memory::Host | Memory::Device | Memory::Mapped | Memory::Array) => {
-            let function = function("memory");
+            let function = function("own");
             quote!(let #place = __p::#function::<#element, #memory>(#builder, #name, #bound #length);)
         }
     }

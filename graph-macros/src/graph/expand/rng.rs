@@ -13,7 +13,7 @@ pub(super) fn declare(resource: &Resource, builder: &TokenStream) -> TokenStream
         return TokenStream::new();
     };
     let (seed, draws) = (&random.seed, &random.draws);
-    quote!(__g::GraphBuilder::rng(#builder, #name, #seed, #draws))
+    quote!(#builder.rng(#name, #seed, #draws))
 }
 
 /// The state of a use. Updates must name the same use as `build`, so each place has a number, followed by the numbers

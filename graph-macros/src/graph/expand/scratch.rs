@@ -79,17 +79,14 @@ pub(super) fn arena(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     }
 }
 
-/// The size of the arena in bytes; 0 if it is not a constant.
-pub(super) fn bytes(graph: &Graph<'_>) -> TokenStream {
-    match is_packed(graph) {
-        true => quote!(Self::__PACKED.bytes),
-        false => quote!(0),
-    }
+/// The size of the arena in bytes, if it is a constant other than 0.
+pub(super) fn bytes(graph: &Graph<'_>) -> Option<TokenStream> {
+    is_packed(graph).then(|| quote!(Self::__PACKED.bytes))
 }
 
 /// The size of the arena of a graph with children, which its own resources do not tell.
 pub(super) fn of_children(graph: &Graph<'_>) -> Option<TokenStream> {
-    (is_packed(graph) && children(graph).next().is_some()).then(|| bytes(graph))
+    children(graph).next().and_then(|_| bytes(graph))
 }
 
 /// The offset of a scratch resource in the arena.

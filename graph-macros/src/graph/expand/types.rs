@@ -207,9 +207,9 @@ pub(super) fn memory_lent(graph: &Graph<'_>, resource: &Resource, lifetime: &Lif
     }
 }
 
-/// A type that uses every type and lifetime parameter, even if no resource does.
-pub(super) fn marker(generics: &Generics) -> TokenStream {
-    let used = generics.params.iter().filter_map(|param| match param {
+/// The field that uses every type and lifetime parameter, even if no resource does. Constants need none.
+pub(super) fn marker(generics: &Generics) -> Option<TokenStream> {
+    let mut used = generics.params.iter().filter_map(|param| match param {
         GenericParam::Type(param) => {
             let name = &param.ident;
             Some(quote!(#name))
@@ -220,7 +220,13 @@ pub(super) fn marker(generics: &Generics) -> TokenStream {
         }
         GenericParam::Const(_) => None,
     });
-    quote!(::core::marker::PhantomData<fn() -> (#(#used,)*)>)
+    let first = used.next()?;
+    Some(quote!(__marker: ::core::marker::PhantomData<fn() -> (#first, #(#used,)*)>,))
+}
+
+/// The value of that field.
+pub(super) fn marker_value(generics: &Generics) -> Option<TokenStream> {
+    marker(generics).map(|_| quote!(__marker: ::core::marker::PhantomData,))
 }
 
 /// The names of all generic parameters, as arguments.

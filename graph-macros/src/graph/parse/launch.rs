@@ -7,7 +7,7 @@ use crate::graph::ast::{Extent, Function, Launch};
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprParen, Path, PathArguments, Token, braced, parenthesized};
+use syn::{Expr, ExprParen, GenericArgument, Path, PathArguments, Token, braced, parenthesized};
 
 /// `unsafe? function<<<grid, block, shared>>>(arguments)`. The tokens between the angle brackets are cut out and parsed
 /// on their own, since Rust's expressions would swallow `>>>`.
@@ -76,15 +76,31 @@ fn function(input: ParseStream<'_>, unsafety: bool) -> syn::Result<Function> {
     }))
 }
 
-/// The path of the kernel of a launch that could not be parsed.
+/// The path of the kernel of a launch that could not be parsed. Constants in single angle brackets are dimensions of the
+/// launch, not generic arguments.
 pub(super) fn kernel(input: ParseStream<'_>) -> syn::Result<Path> {
     input.parse::<Option<Token![unsafe]>>()?;
-    if !input.peek(syn::token::Brace) {
-        return kernel_path(input);
+    let mut path = if input.peek(syn::token::Brace) {
+        let content;
+        braced!(content in input);
+        kernel_path(&content)?
+    } else {
+        kernel_path(input)?
+    };
+    for segment in &mut path.segments {
+        let has_constant = match &segment.arguments {
+            PathArguments::AngleBracketed(generics) => generics.args.iter().any(is_constant),
+            PathArguments::None | PathArguments::Parenthesized(_) => false,
+        };
+        if has_constant {
+            segment.arguments = PathArguments::None;
+        }
     }
-    let content;
-    braced!(content in input);
-    kernel_path(&content)
+    Ok(path)
+}
+
+fn is_constant(argument: &GenericArgument) -> bool {
+    matches!(argument, GenericArgument::Const(_))
 }
 
 /// The path of a kernel, as an expression has it, with `::` before generic arguments. The author may leave that `::`

@@ -1,5 +1,6 @@
 //! The brackets of a launch are CUDA's.
 use graph_runtime::cuda_graph;
+use ui_tests::write;
 
 cuda_graph! {
     graph Test {

@@ -8,7 +8,7 @@ use crate::graph::expand::interface::{Bodies, implementation};
 use crate::graph::expand::names::{Source, copy};
 use crate::graph::expand::setters::{param_graph_of, setter};
 use crate::graph::expand::types::{children, expression_child, expression_param};
-use crate::graph::expand::types::{nodes_field, place_type, resource_type};
+use crate::graph::expand::types::{generics, marker_value, nodes_field, place_type, resource_type};
 use crate::graph::resolve::{Graph, params};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -20,8 +20,8 @@ pub(super) fn module() -> Ident {
 
 /// The module with the type and all its methods.
 pub(super) fn definitions(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let (types, interface) = (interface::types(graph), interface::methods(graph, bodies));
-    let handles = handles(graph, bodies);
+    let types = interface::types(graph);
+    let interface = interface::methods(graph, &handles(graph, bodies), bodies);
     let (paths, params) = (editor::paths(), implementation(graph, interface::params(graph, bodies)));
     let parts = parts(graph, bodies);
     let plan = bodies.of(quote!(__g::Graph::plan(&self.__graph)));
@@ -47,7 +47,6 @@ pub(super) fn definitions(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
             #paths
             #types
             #interface
-            #handles
             #params
             #methods
             #param_graph
@@ -74,6 +73,7 @@ fn new(graph: &Graph<'_>) -> TokenStream {
         .is_some()
         .then(|| quote!(__nodes: ::core::cell::RefCell::new(__nodes),));
     let nodes = nodes.map(|_| quote!(__nodes: F,));
+    let marker = marker_value(&generics(graph));
     quote! {
         #[doc(hidden)]
         pub fn __new(
@@ -87,7 +87,7 @@ fn new(graph: &Graph<'_>) -> TokenStream {
                 __graph,
                 #(#fields,)*
                 #nodes_value
-                __marker: ::core::marker::PhantomData,
+                #marker
             }
         }
     }

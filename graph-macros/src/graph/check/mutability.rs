@@ -7,7 +7,7 @@ use crate::span::on_line;
 use graph_plan::{Code, Diagnostic, Mode, Space};
 
 /// Reports writes through arguments without `mut`, and `mut` that nothing needs.
-pub(super) fn shared(graph: &Graph<'_>, report: &mut Report) {
+pub(super) fn arguments(graph: &Graph<'_>, report: &mut Report) {
     for (index, resource) in graph.resources.iter().enumerate() {
         let ResourceKind::Shared { mutable, .. } = resource.kind else {
             continue;

@@ -1,4 +1,4 @@
-//! Nodes as they are written.
+//! What nodes do, as it is written.
 
 use super::{Attributes, Place, Statement};
 use crate::graph::keyword::Keyword;
@@ -228,24 +228,70 @@ pub(crate) struct Switch {
     pub(crate) cases: Vec<Body>,
 }
 
+/// The parts of an action that several kinds of nodes have.
+#[derive(Default)]
+struct Parts<'a> {
+    condition: Option<&'a Place>,
+    bodies: Vec<(Role, &'a Body)>,
+    arguments: Vec<&'a Argument>,
+    places: Vec<&'a Place>,
+}
+
+impl<'a> Parts<'a> {
+    fn of_places(places: impl IntoIterator<Item = &'a Place>) -> Self {
+        Self {
+            places: places.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
+    fn of_arguments(arguments: impl IntoIterator<Item = &'a Argument>) -> Self {
+        let arguments: Vec<&Argument> = arguments.into_iter().collect();
+        Self {
+            places: arguments.iter().filter_map(|argument| argument.place()).collect(),
+            arguments,
+            ..Self::default()
+        }
+    }
+
+    fn conditional(condition: &'a Place, bodies: impl IntoIterator<Item = (Role, &'a Body)>) -> Self {
+        Self {
+            condition: Some(condition),
+            bodies: bodies.into_iter().collect(),
+            ..Self::of_places([condition])
+        }
+    }
+}
+
 impl Action {
+    fn parts(&self) -> Parts<'_> {
+        match self {
+            Action::Kernel(launch) => Parts::of_arguments(&launch.arguments),
+            Action::Capture(capture) => Parts::of_arguments(&capture.arguments),
+            Action::Raw(raw) => Parts::of_arguments(&raw.arguments),
+            Action::Graph(child) => Parts::of_arguments(child.bindings.iter().map(|binding| &binding.argument)),
+            Action::Memcpy { from, to } => Parts::of_places([from, to]),
+            Action::Memset { to, .. } => Parts::of_places([to]),
+            Action::Call(call) => Parts::of_places(call.parameters.iter().map(|parameter| &parameter.place)),
+            Action::If(choice) => {
+                let otherwise = choice.otherwise.as_ref().map(|body| (Role::Else, body));
+                Parts::conditional(
+                    &choice.condition,
+                    [(Role::Then, &choice.then)].into_iter().chain(otherwise),
+                )
+            }
+            Action::While(inner) => Parts::conditional(&inner.condition, [(Role::While, &inner.body)]),
+            Action::Switch(switch) => {
+                Parts::conditional(&switch.condition, switch.cases.iter().map(|body| (Role::Case, body)))
+            }
+            Action::Join | Action::Record(_) | Action::Wait(_) => Parts::default(),
+        }
+    }
+
     /// The launch of a kernel node.
     pub(crate) fn launch(&self) -> Option<&Launch> {
-        match self {
-            Action::Kernel(launch) => Some(launch),
-            Action::Memcpy { .. }
-            | Action::Memset { .. }
-            | Action::Call(_)
-            | Action::Graph(_)
-            | Action::Capture(_)
-            | Action::Raw(_)
-            | Action::Join
-            | Action::Record(_)
-            | Action::Wait(_)
-            | Action::If(_)
-            | Action::While(_)
-            | Action::Switch(_) => None,
-        }
+        let Action::Kernel(launch) = self else { return None };
+        Some(launch)
     }
 
     /// The path of the declared kernel that the node launches.
@@ -255,95 +301,27 @@ impl Action {
 
     /// The child graph that the node is.
     pub(crate) fn child(&self) -> Option<&Child> {
-        match self {
-            Action::Graph(child) => Some(child),
-            Action::Memcpy { .. }
-            | Action::Memset { .. }
-            | Action::Call(_)
-            | Action::Kernel(_)
-            | Action::Capture(_)
-            | Action::Raw(_)
-            | Action::Join
-            | Action::Record(_)
-            | Action::Wait(_)
-            | Action::If(_)
-            | Action::While(_)
-            | Action::Switch(_) => None,
-        }
+        let Action::Graph(child) = self else { return None };
+        Some(child)
     }
 
     /// The condition of an `if`, a `while` or a `switch`.
     pub(crate) fn condition(&self) -> Option<&Place> {
-        match self {
-            Action::If(choice) => Some(&choice.condition),
-            Action::While(inner) => Some(&inner.condition),
-            Action::Switch(switch) => Some(&switch.condition),
-            Action::Kernel(_)
-            | Action::Memcpy { .. }
-            | Action::Memset { .. }
-            | Action::Call(_)
-            | Action::Graph(_)
-            | Action::Capture(_)
-            | Action::Raw(_)
-            | Action::Join
-            | Action::Record(_)
-            | Action::Wait(_) => None,
-        }
+        self.parts().condition
     }
 
     /// The bodies, each with its role.
     pub(crate) fn bodies(&self) -> Vec<(Role, &Body)> {
-        match self {
-            Action::If(choice) => {
-                let otherwise = choice.otherwise.as_ref().map(|body| (Role::Else, body));
-                [(Role::Then, &choice.then)].into_iter().chain(otherwise).collect()
-            }
-            Action::While(inner) => vec![(Role::While, &inner.body)],
-            Action::Switch(switch) => switch.cases.iter().map(|body| (Role::Case, body)).collect(),
-            Action::Kernel(_)
-            | Action::Memcpy { .. }
-            | Action::Memset { .. }
-            | Action::Call(_)
-            | Action::Graph(_)
-            | Action::Capture(_)
-            | Action::Raw(_)
-            | Action::Join
-            | Action::Record(_)
-            | Action::Wait(_) => Vec::new(),
-        }
+        self.parts().bodies
     }
 
     /// The arguments of a kernel, a `capture` or a `raw` node, or the arguments in the bindings of a child.
     pub(crate) fn arguments(&self) -> Vec<&Argument> {
-        match self {
-            Action::Kernel(launch) => launch.arguments.iter().collect(),
-            Action::Capture(capture) => capture.arguments.iter().collect(),
-            Action::Raw(raw) => raw.arguments.iter().collect(),
-            Action::Graph(child) => child.bindings.iter().map(|binding| &binding.argument).collect(),
-            Action::Memcpy { .. }
-            | Action::Memset { .. }
-            | Action::Call(_)
-            | Action::Join
-            | Action::Record(_)
-            | Action::Wait(_)
-            | Action::If(_)
-            | Action::While(_)
-            | Action::Switch(_) => Vec::new(),
-        }
+        self.parts().arguments
     }
 
     /// The places that the node touches, other than in its bodies.
     pub(crate) fn places(&self) -> Vec<&Place> {
-        match self {
-            Action::Memcpy { from, to } => vec![from, to],
-            Action::Memset { to, .. } => vec![to],
-            Action::Call(call) => call.parameters.iter().map(|parameter| &parameter.place).collect(),
-            Action::Kernel(_) | Action::Capture(_) | Action::Raw(_) | Action::Graph(_) => {
-                let arguments = self.arguments().into_iter();
-                arguments.filter_map(Argument::place).collect()
-            }
-            Action::If(_) | Action::While(_) | Action::Switch(_) => self.condition().into_iter().collect(),
-            Action::Join | Action::Record(_) | Action::Wait(_) => Vec::new(),
-        }
+        self.parts().places
     }
 }
