@@ -76,8 +76,8 @@ fn function(input: ParseStream<'_>, unsafety: bool) -> syn::Result<Function> {
     }))
 }
 
-/// The path of the kernel of a launch that could not be parsed. Constants in single angle brackets are dimensions of the
-/// launch, not generic arguments.
+/// The path of the kernel of a launch that could not be parsed. Constants in single angle brackets are dimensions of
+/// the launch, not generic arguments.
 pub(super) fn kernel(input: ParseStream<'_>) -> syn::Result<Path> {
     input.parse::<Option<Token![unsafe]>>()?;
     let mut path = if input.peek(syn::token::Brace) {
