@@ -88,7 +88,7 @@ mod code;
 mod fault;
 mod softfloat;
 
-pub use fault::{Fault, FaultKind, LoadError, Operation};
+pub use fault::{Fault, FaultKind, FaultyAccess, LoadError, Operation};
 pub use memory::footprint::{Conflict, Footprint};
 pub use memory::texture::{Addressing, Channel, Extent, Filter, Surface, Texture};
 pub use memory::view::{Access, Buffer};

@@ -134,3 +134,43 @@ pub(crate) struct Carry {
     pub(crate) d: Slot,
     pub(crate) s: [Slot; 3],
 }
+
+impl CarryOp {
+    /// The number of its operands.
+    pub(crate) fn operand_count(self) -> usize {
+        match self {
+            CarryOp::Add | CarryOp::Sub => 2,
+            CarryOp::MadLow | CarryOp::MadHigh => 3,
+        }
+    }
+}
+
+impl IntegerOp {
+    /// The number of its operands.
+    pub(crate) fn operand_count(self) -> usize {
+        match self {
+            IntegerOp::Abs | IntegerOp::Neg | IntegerOp::Not | IntegerOp::Cnot => 1,
+            IntegerOp::Mad
+            | IntegerOp::MadHigh
+            | IntegerOp::MadHighSat
+            | IntegerOp::Mad24
+            | IntegerOp::Mad24High
+            | IntegerOp::Sad => 3,
+            IntegerOp::Add
+            | IntegerOp::Sub
+            | IntegerOp::Mul
+            | IntegerOp::MulHigh
+            | IntegerOp::Div
+            | IntegerOp::Rem
+            | IntegerOp::Min
+            | IntegerOp::Max
+            | IntegerOp::AddSat
+            | IntegerOp::SubSat
+            | IntegerOp::Mul24
+            | IntegerOp::Mul24High
+            | IntegerOp::And
+            | IntegerOp::Or
+            | IntegerOp::Xor => 2,
+        }
+    }
+}

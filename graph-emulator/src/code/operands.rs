@@ -3,8 +3,8 @@
 mod rare;
 
 use super::{
-    BitsOp, CarryOp, ClusterAddressOp, CompareTarget, CompareType, ConvertType, DISCARD, File, FloatType, Instruction,
-    IntegerOp, IntegerType, Move, Op, PredicateOp, Role, Selector, Slot,
+    BitsOp, ClusterAddressOp, CompareTarget, CompareType, ConvertType, DISCARD, File, FloatType, Instruction,
+    IntegerType, Move, Op, PredicateOp, Role, Selector, Slot,
 };
 use File::{Predicate, R32, R64};
 use Role::{Source, Target as To};
@@ -40,36 +40,6 @@ fn integer_file(ty: IntegerType) -> File {
 
 fn float_file(ty: FloatType) -> File {
     width(ty == FloatType::F64)
-}
-
-impl IntegerOp {
-    /// The number of its operands.
-    fn count(self) -> usize {
-        match self {
-            IntegerOp::Abs | IntegerOp::Neg | IntegerOp::Not | IntegerOp::Cnot => 1,
-            IntegerOp::Mad
-            | IntegerOp::MadHigh
-            | IntegerOp::MadHighSat
-            | IntegerOp::Mad24
-            | IntegerOp::Mad24High
-            | IntegerOp::Sad => 3,
-            IntegerOp::Add
-            | IntegerOp::Sub
-            | IntegerOp::Mul
-            | IntegerOp::MulHigh
-            | IntegerOp::Div
-            | IntegerOp::Rem
-            | IntegerOp::Min
-            | IntegerOp::Max
-            | IntegerOp::AddSat
-            | IntegerOp::SubSat
-            | IntegerOp::Mul24
-            | IntegerOp::Mul24High
-            | IntegerOp::And
-            | IntegerOp::Or
-            | IntegerOp::Xor => 2,
-        }
-    }
 }
 
 impl BitsOp {
@@ -108,7 +78,7 @@ impl Op {
             Op::Integer(op) => {
                 let file = integer_file(op.ty);
                 each(file, To, &mut op.d);
-                op.s[..op.op.count()]
+                op.s[..op.op.operand_count()]
                     .iter_mut()
                     .for_each(|slot| each(file, Source, slot));
             }
@@ -134,11 +104,7 @@ impl Op {
             }
             Op::Carry(op) => {
                 let file = integer_file(op.ty);
-                let count = if matches!(op.op, CarryOp::Add | CarryOp::Sub) {
-                    2
-                } else {
-                    3
-                };
+                let count = op.op.operand_count();
                 each(file, To, &mut op.d);
                 op.s[..count].iter_mut().for_each(|slot| each(file, Source, slot));
             }

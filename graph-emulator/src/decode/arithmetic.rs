@@ -11,34 +11,24 @@ use crate::code::{
 };
 
 /// `add`, `mul` and so on, for integers or floats.
-pub(super) fn arithmetic(
-    opcode: &str,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
-    if let Some(op) = video::packed(opcode, modifiers, operands, scope)? {
+pub(super) fn arithmetic(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    if let Some(op) = video::packed(modifiers, operands, scope)? {
         return Ok(op);
     }
     let ty = modifiers.ty()?;
     match float_type(ty) {
-        Some(float) => float::typed(opcode, float, ty, modifiers, operands, scope),
-        None => integer_typed(opcode, ty, modifiers, operands, scope),
+        Some(float) => float::typed(float, ty, modifiers, operands, scope),
+        None => integer_typed(ty, modifiers, operands, scope),
     }
 }
 
 /// Operations that only integers have.
-pub(super) fn integer(
-    opcode: &str,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+pub(super) fn integer(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     let ty = modifiers.ty()?;
     if ty == Type::Pred {
-        return predicate(opcode, operands, scope);
+        return predicate(modifiers.opcode, operands, scope);
     }
-    integer_typed(opcode, ty, modifiers, operands, scope)
+    integer_typed(ty, modifiers, operands, scope)
 }
 
 /// `not.pred d, a`, `and.pred d, a, b` and so on. Sources may be negated, or literals.
@@ -76,13 +66,8 @@ fn predicate(opcode: &str, operands: &[Operand], scope: &mut Scope<'_>) -> Resul
     Ok(Op::Sequence(ops.into()))
 }
 
-fn integer_typed(
-    opcode: &str,
-    ty: Type,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+fn integer_typed(ty: Type, modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    let opcode = modifiers.opcode;
     if matches!(opcode, "shl" | "shr") {
         return shift(opcode == "shl", ty, operands, scope);
     }
@@ -104,55 +89,43 @@ fn integer_typed(
     if sat && kind != IntegerType::S32 {
         return Err("`.sat` needs the type `.s32`".to_owned());
     }
-    let (op, count) = integer_op(opcode, high, sat)?;
-    integer_instruction(op, count, ty, kind, operands, scope)
+    let op = integer_op(opcode, high, sat)?;
+    no_more(operands, op.operand_count() + 1)?;
+    Ok(Op::Integer(Integer {
+        op,
+        ty: kind,
+        d: scope.target(operand(operands, 0)?, ty)?,
+        s: scope.sources(operands, op.operand_count(), ty)?,
+    }))
 }
 
-fn integer_instruction(
-    op: IntegerOp,
-    count: usize,
-    ty: Type,
-    kind: IntegerType,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
-    no_more(operands, count + 1)?;
-    let d = scope.target(operand(operands, 0)?, ty)?;
-    let mut s = [0; 3];
-    for (index, slot) in s.iter_mut().enumerate().take(count) {
-        *slot = scope.source(operand(operands, index + 1)?, ty)?;
-    }
-    Ok(Op::Integer(Integer { op, ty: kind, d, s }))
-}
-
-/// An operation and the number of its sources.
-fn integer_op(opcode: &str, high: bool, sat: bool) -> Result<(IntegerOp, usize)> {
+fn integer_op(opcode: &str, high: bool, sat: bool) -> Result<IntegerOp> {
     Ok(match (opcode, high, sat) {
-        ("add", _, false) => (IntegerOp::Add, 2),
-        ("add", _, true) => (IntegerOp::AddSat, 2),
-        ("sub", _, false) => (IntegerOp::Sub, 2),
-        ("sub", _, true) => (IntegerOp::SubSat, 2),
-        ("mul", false, false) => (IntegerOp::Mul, 2),
-        ("mul", true, false) => (IntegerOp::MulHigh, 2),
-        ("mad", false, false) => (IntegerOp::Mad, 3),
-        ("mad", true, false) => (IntegerOp::MadHigh, 3),
-        ("mad", true, true) => (IntegerOp::MadHighSat, 3),
-        ("mul24", false, false) => (IntegerOp::Mul24, 2),
-        ("mul24", true, false) => (IntegerOp::Mul24High, 2),
-        ("mad24", false, false) => (IntegerOp::Mad24, 3),
-        ("mad24", true, false) => (IntegerOp::Mad24High, 3),
-        ("div", _, false) => (IntegerOp::Div, 2),
-        ("rem", _, false) => (IntegerOp::Rem, 2),
-        ("min", _, false) => (IntegerOp::Min, 2),
-        ("max", _, false) => (IntegerOp::Max, 2),
-        ("abs", _, false) => (IntegerOp::Abs, 1),
-        ("neg", _, false) => (IntegerOp::Neg, 1),
-        ("sad", _, false) => (IntegerOp::Sad, 3),
-        ("and", _, false) => (IntegerOp::And, 2),
-        ("or", _, false) => (IntegerOp::Or, 2),
-        ("xor", _, false) => (IntegerOp::Xor, 2),
-        ("not", _, false) => (IntegerOp::Not, 1),
-        ("cnot", _, false) => (IntegerOp::Cnot, 1),
+        ("add", _, false) => IntegerOp::Add,
+        ("add", _, true) => IntegerOp::AddSat,
+        ("sub", _, false) => IntegerOp::Sub,
+        ("sub", _, true) => IntegerOp::SubSat,
+        ("mul", false, false) => IntegerOp::Mul,
+        ("mul", true, false) => IntegerOp::MulHigh,
+        ("mad", false, false) => IntegerOp::Mad,
+        ("mad", true, false) => IntegerOp::MadHigh,
+        ("mad", true, true) => IntegerOp::MadHighSat,
+        ("mul24", false, false) => IntegerOp::Mul24,
+        ("mul24", true, false) => IntegerOp::Mul24High,
+        ("mad24", false, false) => IntegerOp::Mad24,
+        ("mad24", true, false) => IntegerOp::Mad24High,
+        ("div", _, false) => IntegerOp::Div,
+        ("rem", _, false) => IntegerOp::Rem,
+        ("min", _, false) => IntegerOp::Min,
+        ("max", _, false) => IntegerOp::Max,
+        ("abs", _, false) => IntegerOp::Abs,
+        ("neg", _, false) => IntegerOp::Neg,
+        ("sad", _, false) => IntegerOp::Sad,
+        ("and", _, false) => IntegerOp::And,
+        ("or", _, false) => IntegerOp::Or,
+        ("xor", _, false) => IntegerOp::Xor,
+        ("not", _, false) => IntegerOp::Not,
+        ("cnot", _, false) => IntegerOp::Cnot,
         _ => return Err("unknown form of the instruction".to_owned()),
     })
 }
@@ -189,14 +162,9 @@ fn wide(add: bool, ty: Type, operands: &[Operand], scope: &mut Scope<'_>) -> Res
 }
 
 /// `addc`, `subc`, `madc`: with the carry flag as an input.
-pub(super) fn carry(
-    opcode: &str,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+pub(super) fn carry(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     let (ty, out) = (modifiers.ty()?, modifiers.take("cc"));
-    carry_typed(&opcode[..3], ty, true, out, modifiers, operands, scope)
+    carry_typed(&modifiers.opcode[..3], ty, true, out, modifiers, operands, scope)
 }
 
 fn carry_typed(
@@ -219,22 +187,12 @@ fn carry_typed(
         "mad" if modifiers.take("hi") => CarryOp::MadHigh,
         _ => return Err("unknown form of the instruction".to_owned()),
     };
-    let count = if matches!(op, CarryOp::Add | CarryOp::Sub) {
-        2
-    } else {
-        3
-    };
-    let d = scope.target(operand(operands, 0)?, ty)?;
-    let mut s = [0; 3];
-    for (index, slot) in s.iter_mut().enumerate().take(count) {
-        *slot = scope.source(operand(operands, index + 1)?, ty)?;
-    }
     Ok(Op::Carry(Carry {
         op,
         ty: kind,
         carry_in,
         carry_out,
-        d,
-        s,
+        d: scope.target(operand(operands, 0)?, ty)?,
+        s: scope.sources(operands, op.operand_count(), ty)?,
     }))
 }

@@ -9,13 +9,8 @@ use super::scope::Scope;
 use crate::code::{Bits, BitsOp, Op, PrmtMode};
 
 /// Bit manipulation.
-pub(super) fn bits(
-    opcode: &str,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
-    let (op, shape) = bits_op(opcode, modifiers, operands)?;
+pub(super) fn bits(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    let (op, shape) = bits_op(modifiers, operands)?;
     if operands.len() < shape.len() {
         return Err("an operand is missing".to_owned());
     }
@@ -33,7 +28,8 @@ type OperandTypes = &'static [Type];
 const B32: Type = Type::B32;
 const B64: Type = Type::B64;
 
-fn bits_op(opcode: &str, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<(BitsOp, OperandTypes)> {
+fn bits_op(modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<(BitsOp, OperandTypes)> {
+    let opcode = modifiers.opcode;
     const ONE32: OperandTypes = &[B32, B32];
     const COUNT64: OperandTypes = &[B32, B64];
     const TWO32: OperandTypes = &[B32, B32, B32];

@@ -32,16 +32,15 @@ pub(super) const COMPARISONS: [(&str, Comparison); 18] = [
 ];
 
 /// `setp.lt.and.f32 p|q, a, b, c` and `set.lt.and.u32.f32 d, a, b, c`.
-pub(super) fn compare(
-    opcode: &str,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+pub(super) fn compare(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     let comparison = modifiers.take_any(&COMPARISONS).ok_or("unknown comparison")?;
     let boolean = modifiers.take_any(&[("and", BooleanOp::And), ("or", BooleanOp::Or), ("xor", BooleanOp::Xor)]);
     let ftz = modifiers.take("ftz");
-    let result = if opcode == "set" { Some(modifiers.ty()?) } else { None };
+    let result = if modifiers.opcode == "set" {
+        Some(modifiers.ty()?)
+    } else {
+        None
+    };
     let ty = modifiers.ty()?;
     let kind = match float_type(ty) {
         Some(float) => CompareType::Float(float),
@@ -127,12 +126,7 @@ pub(super) fn testp(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: 
 }
 
 /// `selp`, `slct`
-pub(super) fn select(
-    opcode: &str,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+pub(super) fn select(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     let ftz = modifiers.take("ftz");
     let ty = modifiers.ty()?;
     if ty == Type::Pred {
@@ -141,7 +135,7 @@ pub(super) fn select(
     let d = scope.target(operand(operands, 0)?, ty)?;
     let a = scope.source(operand(operands, 1)?, ty)?;
     let b = scope.source(operand(operands, 2)?, ty)?;
-    let by = if opcode == "selp" {
+    let by = if modifiers.opcode == "selp" {
         let (predicate, flip) = scope.predicate(operand(operands, 3)?)?;
         Selector::Predicate(predicate, flip)
     } else {

@@ -10,14 +10,9 @@ use super::scope::Scope;
 use crate::code::{Call, Callee, Op};
 
 /// Instructions that change the flow of control.
-pub(super) fn control(
-    opcode: &str,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+pub(super) fn control(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     modifiers.take("uni");
-    match opcode {
+    match modifiers.opcode {
         "bra" => match operand(operands, 0)? {
             Operand::Label(name) | Operand::Symbol(name, 0) => Ok(Op::Branch(scope.label(name)?)),
             _ => Err("a label is expected".to_owned()),

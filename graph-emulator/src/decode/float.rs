@@ -10,26 +10,21 @@ use crate::code::{Float, FloatOp, FloatType, Math, MathOp, Op};
 use crate::softfloat::Rounding;
 
 /// Opcodes that only floats have.
-pub(super) fn float(
-    opcode: &str,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+pub(super) fn float(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     let ty = modifiers.ty()?;
     let float = float_type(ty).ok_or("not a floating-point type")?;
-    typed(opcode, float, ty, modifiers, operands, scope)
+    typed(float, ty, modifiers, operands, scope)
 }
 
 /// An instruction of a floating-point type.
 pub(super) fn typed(
-    opcode: &str,
     float: FloatType,
     ty: Type,
     modifiers: &mut Modifiers<'_>,
     operands: &[Operand],
     scope: &mut Scope<'_>,
 ) -> Result<Op> {
+    let opcode = modifiers.opcode;
     let approximate = modifiers.take("approx");
     let full = modifiers.take("full");
     if let Some(op) = math_op(opcode, approximate, float) {
@@ -44,7 +39,7 @@ pub(super) fn typed(
     if round != Rounding::Nearest && !matches!(float, FloatType::F32 | FloatType::F64) {
         return Err("this rounding mode is not supported for the type".to_owned());
     }
-    let op = match float_op(opcode, float, modifiers)? {
+    let op = match float_op(float, modifiers)? {
         FloatOp::Div if approximate && opcode == "div" => FloatOp::DivApprox,
         op => op,
     };
@@ -54,20 +49,17 @@ pub(super) fn typed(
         return Err("a modifier does not go with the type".to_owned());
     }
     let d = scope.target(operand(operands, 0)?, ty)?;
-    let mut s = [0; 3];
-    if opcode == "rcp" {
+    let s = if opcode == "rcp" {
         let one = if float == FloatType::F64 {
             scope.constant64(1f64.to_bits())
         } else {
             scope.constant32(1f32.to_bits())
         };
-        s = [one, scope.source(operand(operands, 1)?, ty)?, 0];
+        [one, scope.source(operand(operands, 1)?, ty)?, 0]
     } else {
         no_more(operands, op.operand_count() + 1)?;
-        for (index, slot) in s.iter_mut().enumerate().take(op.operand_count()) {
-            *slot = scope.source(operand(operands, index + 1)?, ty)?;
-        }
-    }
+        scope.sources(operands, op.operand_count(), ty)?
+    };
     Ok(Op::Float(Float {
         op,
         ty: float,
@@ -80,7 +72,8 @@ pub(super) fn typed(
     }))
 }
 
-fn float_op(opcode: &str, float: FloatType, modifiers: &mut Modifiers<'_>) -> Result<FloatOp> {
+fn float_op(float: FloatType, modifiers: &mut Modifiers<'_>) -> Result<FloatOp> {
+    let opcode = modifiers.opcode;
     let mut extreme = || {
         let (nan, xorsign) = (modifiers.take("NaN"), modifiers.take("xorsign"));
         if xorsign {

@@ -3,8 +3,9 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
+use super::memory::parts;
 use super::modifiers::Modifiers;
-use super::operand::operand;
+use super::operand::{elements, operand};
 use super::scope::Scope;
 use crate::code::{
     DISCARD, Element, Fragment, FragmentLayout as Layout, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Op,
@@ -38,12 +39,8 @@ struct Shape {
 }
 
 /// Decodes a matrix instruction.
-pub(super) fn matrix(
-    opcode: &str,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+pub(super) fn matrix(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    let opcode = modifiers.opcode;
     let op = match opcode {
         "mma" => mma(modifiers, operands, scope)?,
         "wmma" if modifiers.take("mma") => wmma(modifiers, operands, scope)?,
@@ -262,16 +259,16 @@ impl Parts<'_, '_> {
             'b' => (k, n),
             _ => (m, n),
         };
-        let registers = match registers {
-            Operand::Vector(registers) => registers.as_slice(),
-            register => std::slice::from_ref(register),
-        };
+        let registers = elements(registers);
         let ty = if element.is_wide() { Type::B64 } else { Type::B32 };
         let slots: Result<Box<[Slot]>> = registers
             .iter()
-            .map(|register| match target {
-                true => self.scope.target_or_none(register, ty),
-                false => self.scope.source(register, ty),
+            .map(|register| {
+                if target {
+                    self.scope.target_or_none(register, ty)
+                } else {
+                    self.scope.source(register, ty)
+                }
             })
             .collect();
         let fragment = Fragment {
@@ -314,13 +311,7 @@ fn rows(store: bool, modifiers: &mut Modifiers<'_>, operands: &[Operand], scope:
     modifiers.expect("b16")?;
     let (values, address) = if store { (1, 0) } else { (0, 1) };
     let (address, space) = scope.address(operand(operands, address)?, space)?;
-    let registers = match operand(operands, values)? {
-        Operand::Vector(registers) => registers.as_slice(),
-        register => std::slice::from_ref(register),
-    };
-    if registers.len() != count {
-        return Err(format!("{count} registers are expected"));
-    }
+    let registers = parts(operand(operands, values)?, count)?;
     let slots: Result<Box<[Slot]>> = registers
         .iter()
         .map(|register| match (store, register) {

@@ -155,9 +155,10 @@ pub(super) fn bulk(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &
     let (to, to_space) = scope.address(operand(operands, 0)?, to_space)?;
     let (from, from_space) = scope.address(operand(operands, 1)?, from_space)?;
     let bytes = scope.source32(operand(operands, 2)?)?;
-    let barrier = match arrives {
-        true => Some(scope.address(operand(operands, 3)?, Space::Shared)?.0),
-        false => None,
+    let barrier = if arrives {
+        Some(scope.address(operand(operands, 3)?, Space::Shared)?.0)
+    } else {
+        None
     };
     Ok(Op::BulkCopy(Box::new(BulkCopy {
         spaces: (to_space, from_space),

@@ -4,7 +4,7 @@ use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
 use super::modifiers::Modifiers;
-use super::operand::{no_more, operand};
+use super::operand::{elements, no_more, operand};
 use super::scope::Scope;
 use crate::code::{AsyncCopy, Atomic, AtomicOp, AtomicType, DISCARD, File, Guard, Move, Op, Slot, Space, Transfer};
 
@@ -135,11 +135,8 @@ fn shape(modifiers: &mut Modifiers<'_>) -> Result<(usize, Type)> {
 }
 
 /// The registers of a vector, or the one operand.
-fn parts(operand: &Operand, count: usize) -> Result<&[Operand]> {
-    let parts = match operand {
-        Operand::Vector(parts) => parts.as_slice(),
-        other => std::slice::from_ref(other),
-    };
+pub(super) fn parts(operand: &Operand, count: usize) -> Result<&[Operand]> {
+    let parts = elements(operand);
     if parts.len() == count {
         Ok(parts)
     } else {
@@ -148,12 +145,8 @@ fn parts(operand: &Operand, count: usize) -> Result<&[Operand]> {
 }
 
 /// `atom` and `red`
-pub(super) fn atomic(
-    reduce: bool,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+pub(super) fn atomic(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    let reduce = modifiers.opcode == "red";
     let space = space(modifiers);
     modifiers.ignore(&[
         "relaxed", "acquire", "release", "acq_rel", "noftz", "cta", "gpu", "sys", "cluster",

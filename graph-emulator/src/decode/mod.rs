@@ -167,57 +167,53 @@ fn decode_instruction(instruction: &ast::Instruction, scope: &mut Scope<'_>) -> 
 
 fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scope: &mut Scope<'_>) -> Result<Op> {
     let operands = instruction.operands.as_slice();
-    match instruction.opcode.as_str() {
+    match modifiers.opcode {
         "add" | "sub" | "mul" | "mad" | "div" | "min" | "max" | "abs" | "neg" => {
-            arithmetic::arithmetic(&instruction.opcode, modifiers, operands, scope)
+            arithmetic::arithmetic(modifiers, operands, scope)
         }
         "rem" | "sad" | "mul24" | "mad24" | "and" | "or" | "xor" | "not" | "cnot" | "shl" | "shr" => {
-            arithmetic::integer(&instruction.opcode, modifiers, operands, scope)
+            arithmetic::integer(modifiers, operands, scope)
         }
         "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vset" | "vshl" | "vshr" | "vmad" | "vadd2" | "vsub2"
         | "vavrg2" | "vabsdiff2" | "vmin2" | "vmax2" | "vset2" | "vadd4" | "vsub4" | "vavrg4" | "vabsdiff4"
-        | "vmin4" | "vmax4" | "vset4" => video::video(&instruction.opcode, modifiers, operands, scope),
-        "addc" | "subc" | "madc" => arithmetic::carry(&instruction.opcode, modifiers, operands, scope),
+        | "vmin4" | "vmax4" | "vset4" => video::video(modifiers, operands, scope),
+        "addc" | "subc" | "madc" => arithmetic::carry(modifiers, operands, scope),
         "popc" | "clz" | "brev" | "bfind" | "bfe" | "bfi" | "lop3" | "shf" | "prmt" | "fns" | "dp4a" | "dp2a"
-        | "bmsk" | "szext" => bits::bits(&instruction.opcode, modifiers, operands, scope),
+        | "bmsk" | "szext" => bits::bits(modifiers, operands, scope),
         "fma" | "sqrt" | "copysign" | "rcp" | "rsqrt" | "ex2" | "lg2" | "sin" | "cos" | "tanh" => {
-            float::float(&instruction.opcode, modifiers, operands, scope)
+            float::float(modifiers, operands, scope)
         }
-        "setp" | "set" => compare::compare(&instruction.opcode, modifiers, operands, scope),
+        "setp" | "set" => compare::compare(modifiers, operands, scope),
         "testp" => compare::testp(modifiers, operands, scope),
-        "selp" | "slct" => compare::select(&instruction.opcode, modifiers, operands, scope),
+        "selp" | "slct" => compare::select(modifiers, operands, scope),
         "mov" => mov::mov(modifiers, operands, scope),
         "cvt" => convert::cvt(modifiers, operands, scope),
         "cvta" => mov::cvta(modifiers, operands, scope),
         "isspacep" => mov::isspacep(modifiers, operands, scope),
         "ld" | "ldu" => memory::load(modifiers, operands, scope),
         "st" => memory::store(modifiers, operands, scope),
-        "atom" | "red" => memory::atomic(instruction.opcode == "red", modifiers, operands, scope),
+        "atom" | "red" => memory::atomic(modifiers, operands, scope),
         "cp" if modifiers.has("bulk") => mbarrier::bulk(modifiers, operands, scope),
         "cp" if modifiers.has("mbarrier") => mbarrier::copied(modifiers, operands, scope),
         "cp" => memory::async_copy(modifiers, operands, scope),
         "createpolicy" => memory::create_policy(modifiers, operands, scope),
         "discard" => memory::discard(modifiers, operands, scope),
         "mbarrier" => mbarrier::mbarrier(modifiers, operands, scope),
-        "tex" | "tld4" => texture::fetch(instruction.opcode == "tld4", modifiers, operands, scope),
-        "suld" | "sust" => texture::surface(instruction.opcode == "sust", modifiers, operands, scope),
+        "tex" | "tld4" => texture::fetch(modifiers, operands, scope),
+        "suld" | "sust" => texture::surface(modifiers, operands, scope),
         "txq" => texture::query(modifiers, operands, scope),
         "mapa" => mbarrier::map_address(modifiers, operands, scope),
         "getctarank" => mbarrier::block_of_address(modifiers, operands, scope),
         "barrier" if modifiers.has("cluster") => mbarrier::cluster_barrier(modifiers, operands),
-        "bar" | "barrier" => warp::barrier(&instruction.opcode, modifiers, operands, scope),
+        "bar" | "barrier" => warp::barrier(modifiers, operands, scope),
         "shfl" => warp::shuffle(modifiers, operands, scope),
         "vote" => warp::vote(modifiers, operands, scope),
         "match" => warp::matching(modifiers, operands, scope),
         "redux" => warp::reduce(modifiers, operands, scope),
         "activemask" => warp::active_mask(modifiers, operands, scope),
         "elect" => warp::elect(modifiers, operands, scope),
-        "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => {
-            matrix::matrix(&instruction.opcode, modifiers, operands, scope)
-        }
-        "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" => {
-            control::control(&instruction.opcode, modifiers, operands, scope)
-        }
+        "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => matrix::matrix(modifiers, operands, scope),
+        "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" => control::control(modifiers, operands, scope),
         "membar" | "fence" => {
             modifiers.ignore(&[
                 "cta",

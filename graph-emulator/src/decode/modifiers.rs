@@ -6,14 +6,16 @@ use super::Result;
 use crate::code::{FloatType, IntegerType};
 use crate::softfloat::Rounding;
 
-/// The modifiers that were not taken yet.
+/// The modifiers of an instruction that were not taken yet.
 pub(super) struct Modifiers<'a> {
+    pub(super) opcode: &'a str,
     left: Vec<&'a str>,
 }
 
 impl<'a> Modifiers<'a> {
     pub(super) fn new(instruction: &'a ast::Instruction) -> Modifiers<'a> {
         Modifiers {
+            opcode: &instruction.opcode,
             left: instruction.modifiers.iter().map(String::as_str).collect(),
         }
     }

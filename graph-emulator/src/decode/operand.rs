@@ -74,6 +74,15 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// The first `count` sources of an instruction, all of one type. Its destination precedes them.
+    pub(super) fn sources(&mut self, operands: &[Operand], count: usize, ty: Type) -> Result<[Slot; 3]> {
+        let mut sources = [0; 3];
+        for (index, slot) in sources.iter_mut().enumerate().take(count) {
+            *slot = self.source(operand(operands, index + 1)?, ty)?;
+        }
+        Ok(sources)
+    }
+
     pub(super) fn source32(&mut self, operand: &Operand) -> Result<Slot> {
         self.source(operand, Type::B32)
     }
@@ -125,10 +134,7 @@ impl<'a> Scope<'a> {
 
     /// The places of the arguments or results of a call. The parts of a vector are passed one by one.
     pub(super) fn all_passed(&self, operands: &[Operand]) -> Result<Vec<Passed>> {
-        let parts = operands.iter().flat_map(|operand| match operand {
-            Operand::Vector(parts) => parts.as_slice(),
-            other => std::slice::from_ref(other),
-        });
+        let parts = operands.iter().flat_map(elements);
         parts.map(|part| self.passed(part)).collect()
     }
 
@@ -291,6 +297,14 @@ impl<'a> Scope<'a> {
 /// An operand that must be there.
 pub(super) fn operand(operands: &[Operand], index: usize) -> Result<&Operand> {
     operands.get(index).ok_or_else(|| "an operand is missing".to_owned())
+}
+
+/// The parts of a vector, or the operand itself.
+pub(super) fn elements(operand: &Operand) -> &[Operand] {
+    match operand {
+        Operand::Vector(parts) => parts,
+        other => std::slice::from_ref(other),
+    }
 }
 
 /// Fails if there are more operands than an instruction of this form has.

@@ -5,7 +5,7 @@ use graph_ptx::ast::{Base, Operand, Type};
 
 use super::Result;
 use super::modifiers::Modifiers;
-use super::operand::{no_more, operand};
+use super::operand::{elements, no_more, operand};
 use super::scope::Scope;
 use crate::code::{DISCARD, Op, Outside, Place, Side, Slot, SurfaceAccess, TexelType, TextureFetch, TextureQuery};
 
@@ -13,16 +13,12 @@ const UNKNOWN_FORM: &str = "unknown form of the instruction";
 
 /// `tex.1d.v4.f32.s32 {r, g, b, a}, [handle, {x}]`, `tex.a2d.v4.f32.f32 {r, g, b, a}, [handle, {layer, x, y, y}]`,
 /// `tld4.r.2d.v4.f32.f32 {a, b, c, d}, [handle, {x, y}]`
-pub(super) fn fetch(
-    is_gather: bool,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+pub(super) fn fetch(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     let channels = [("r", 0), ("g", 1), ("b", 2), ("a", 3)];
-    let gather = match is_gather {
-        true => Some(modifiers.take_any(&channels).ok_or("the channel is missing")?),
-        false => None,
+    let gather = if modifiers.opcode == "tld4" {
+        Some(modifiers.take_any(&channels).ok_or("the channel is missing")?)
+    } else {
+        None
     };
     let geometry = modifiers
         .take_parsed(Geometry::named)
@@ -61,12 +57,8 @@ pub(super) fn fetch(
 }
 
 /// `suld.b.2d.v2.b16.trap {a, b}, [handle, {x, y}]`, `sust.b.a1d.b32.clamp [handle, {layer, x}], {a}`
-pub(super) fn surface(
-    store: bool,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+pub(super) fn surface(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    let store = modifiers.opcode == "sust";
     modifiers.expect("b")?;
     modifiers.ignore(&["ca", "cg", "cs", "cv", "wb", "wt"]);
     let geometry = modifiers
@@ -90,19 +82,17 @@ pub(super) fn surface(
         .take_any(&modes)
         .ok_or("the mode outside of the surface is missing")?;
     no_more(operands, 2)?;
-    let (at, elements) = if store { (0, 1) } else { (1, 0) };
-    let elements = match operand(operands, elements)? {
-        Operand::Vector(parts) => &parts[..],
-        part => std::slice::from_ref(part),
-    };
+    let (at, values) = if store { (0, 1) } else { (1, 0) };
+    let elements = elements(operand(operands, values)?);
     if elements.len() != usize::from(count) {
         return Err(UNKNOWN_FORM.to_owned());
     }
     let mut values = [DISCARD; 4];
     for (value, element) in values.iter_mut().zip(elements) {
-        *value = match store {
-            true => scope.source(element, ty)?,
-            false => scope.target_or_none(element, ty)?,
+        *value = if store {
+            scope.source(element, ty)?
+        } else {
+            scope.target_or_none(element, ty)?
         };
     }
     let (handle, at) = place(operand(operands, at)?, geometry, Type::S32, scope)?;
@@ -136,10 +126,7 @@ fn place(operand: &Operand, geometry: Geometry, ty: Type, scope: &mut Scope<'_>)
     let [handle, place] = &parts[..] else {
         return Err(UNKNOWN_FORM.to_owned());
     };
-    let mut parts = match place {
-        Operand::Vector(parts) => &parts[..],
-        part => std::slice::from_ref(part),
-    };
+    let mut parts = elements(place);
     let mut layer = None;
     if let ([first, rest @ ..], true) = (parts, geometry.is_layered()) {
         layer = Some(scope.source(first, Type::U32)?);

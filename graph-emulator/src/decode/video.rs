@@ -10,12 +10,8 @@ use super::scope::Scope;
 use crate::code::{Comparison, DISCARD, Op, Part, Slot, Source, Then, Video, VideoOp};
 
 /// `vadd`, `vmad`, `vset4` and so on.
-pub(super) fn video(
-    opcode: &str,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+pub(super) fn video(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    let opcode = modifiers.opcode;
     let (name, lanes) = match opcode.as_bytes().last() {
         Some(b'2') => (&opcode[..opcode.len() - 1], 2),
         Some(b'4') => (&opcode[..opcode.len() - 1], 4),
@@ -146,19 +142,14 @@ fn target(operand: &Operand, lanes: u8, scope: &Scope<'_>) -> Result<(Slot, Opti
 }
 
 /// `add`, `min` and `max` of `.s16x2` and `.u16x2`; `min.relu.s32`.
-pub(super) fn packed(
-    opcode: &str,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Option<Op>> {
+pub(super) fn packed(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Option<Op>> {
     let relu_only = modifiers.has("relu") && modifiers.has("s32");
     let types = [("s16x2", (2, true)), ("u16x2", (2, false)), ("s32", (1, true))];
     let types = if relu_only { &types[2..] } else { &types[..2] };
     let Some((lanes, signed)) = modifiers.take_any(types) else {
         return Ok(None);
     };
-    let op = match opcode {
+    let op = match modifiers.opcode {
         "add" => VideoOp::Add,
         "min" => VideoOp::Min,
         "max" => VideoOp::Max,

@@ -11,12 +11,7 @@ use crate::code::{
 };
 
 /// `bar`, `barrier`, `bar.warp.sync`
-pub(super) fn barrier(
-    opcode: &str,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+pub(super) fn barrier(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     modifiers.ignore(&["cta"]);
     if modifiers.take("warp") {
         modifiers.expect("sync")?;
@@ -24,7 +19,7 @@ pub(super) fn barrier(
             members: scope.source32(operand(operands, 0)?)?,
         }));
     }
-    let aligned = modifiers.take("aligned") || opcode == "bar";
+    let aligned = modifiers.take("aligned") || modifiers.opcode == "bar";
     let (op, rest) = if modifiers.take("sync") {
         (BarrierOp::Sync, operands)
     } else if modifiers.take("arrive") {

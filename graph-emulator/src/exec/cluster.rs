@@ -60,17 +60,19 @@ impl Environment<'_> {
 
 /// `mapa` and `getctarank`
 pub(crate) fn address(registers: &mut Registers, env: &Environment<'_>, mask: u32, op: &ClusterAddress) {
-    let a: [u64; LANES] = match op.wide {
-        true => *registers.get64(op.a),
-        false => registers.get32(op.a).map(u64::from),
+    let a: [u64; LANES] = if op.wide {
+        *registers.get64(op.a)
+    } else {
+        registers.get32(op.a).map(u64::from)
     };
     match op.op {
         ClusterAddressOp::Map { rank } => {
             let ranks = *registers.get32(rank);
             let mapped = |lane: usize| in_block(a[lane], ranks[lane]);
-            match op.wide {
-                true => registers.set(op.d, mask, std::array::from_fn(mapped)),
-                false => registers.set(op.d, mask, std::array::from_fn(|lane| mapped(lane) as u32)),
+            if op.wide {
+                registers.set(op.d, mask, std::array::from_fn(mapped));
+            } else {
+                registers.set(op.d, mask, std::array::from_fn(|lane| mapped(lane) as u32));
             }
         }
         ClusterAddressOp::Rank => {

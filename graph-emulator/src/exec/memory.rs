@@ -9,6 +9,7 @@ use super::words::{self, fits, is_simple};
 use crate::code::{AsyncCopy, DISCARD, Space, Transfer};
 use crate::fault::{LaneFault, Operation};
 use crate::memory::storage::Storage;
+use crate::memory::view::Region;
 use crate::state::address::{addresses, each_block, each_space};
 use crate::state::{FULL, LANES, Registers, Warp, first, lanes};
 
@@ -58,13 +59,10 @@ pub(crate) fn store(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &
             }
             Space::Local => {
                 all_inside(Operation::Store, "local memory", at, mask, op.total(), warp.local.len())?;
-                for element in 0..op.count {
-                    let value = value(&warp.registers, op, element);
-                    for lane in lanes(mask) {
-                        let address = at[lane] + u64::from(element) * u64::from(op.bytes);
-                        warp.local.store(lane, address, op.bytes, value[lane]);
-                    }
-                }
+                let Warp { registers, local, .. } = warp;
+                each_value(registers, mask, op, at, |lane, address, value| {
+                    local.store(lane, address, op.bytes, value);
+                });
                 Ok(())
             }
         }
@@ -107,14 +105,25 @@ fn assign(registers: &mut Registers, mask: u32, op: &Transfer, element: u8, mut 
     }
 }
 
-/// The value to store in an element, in all lanes.
+/// Calls `write(lane, address, value)` for the value to store in each element in each lane.
 #[inline(always)]
-fn value(registers: &Registers, op: &Transfer, element: u8) -> [u64; LANES] {
-    let slot = op.values[usize::from(element)];
-    if op.wide {
-        *registers.get64(slot)
-    } else {
-        registers.get32(slot).map(u64::from)
+fn each_value(
+    registers: &Registers,
+    mask: u32,
+    op: &Transfer,
+    at: &[u64; LANES],
+    mut write: impl FnMut(usize, u64, u64),
+) {
+    for element in 0..op.count {
+        let slot = op.values[usize::from(element)];
+        let values = if op.wide {
+            *registers.get64(slot)
+        } else {
+            registers.get32(slot).map(u64::from)
+        };
+        for lane in lanes(mask) {
+            write(lane, at[lane] + u64::from(element) * u64::from(op.bytes), values[lane]);
+        }
     }
 }
 
@@ -126,22 +135,21 @@ fn load_global(
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
     let view = env.context.view;
-    let total = op.total();
     let permitted = |address, bytes: u64| {
         let readable = view.readable(address, bytes);
         readable.or_else(|| view.mapped(op.strong, op.bytes, address, bytes))
     };
-    let mut region = permitted(at[first(mask)], 1);
-    for lane in lanes(mask) {
-        let address = at[lane];
-        if !region.is_some_and(|region| region.contains(address, total.into())) {
-            region = permitted(address, total.into());
-        }
-        let Some(region) = region else {
-            return Err(LaneFault::new(lane, view.explain(Operation::Load, address, total)));
-        };
-        load_lane(&mut warp.registers, op, region.storage(), lane, address);
-    }
+    each_region(
+        env,
+        Operation::Load,
+        mask,
+        op,
+        at,
+        permitted,
+        |storage, lane, address| {
+            load_lane(&mut warp.registers, op, storage, lane, address);
+        },
+    )?;
     if op.strong {
         fence(Ordering::Acquire);
     }
@@ -183,11 +191,36 @@ fn store_global(
     if op.strong {
         fence(Ordering::Release);
     }
-    let total = op.total();
     let permitted = |address, bytes: u64| {
         let writable = view.writable(address, bytes);
         writable.or_else(|| view.mapped(op.strong, op.bytes, address, bytes))
     };
+    each_region(
+        env,
+        Operation::Store,
+        mask,
+        op,
+        at,
+        permitted,
+        |storage, lane, address| {
+            store_lane(registers, op, storage, lane, address);
+        },
+    )
+}
+
+/// Calls `each` with the memory and the address of each lane. `permitted` finds the memory that may be accessed at an
+/// address; lanes that follow are usually in the same.
+#[inline(always)]
+fn each_region<'a>(
+    env: &Environment<'a>,
+    operation: Operation,
+    mask: u32,
+    op: &Transfer,
+    at: &[u64; LANES],
+    permitted: impl Fn(u64, u64) -> Option<&'a Region>,
+    mut each: impl FnMut(&Storage, usize, u64),
+) -> Result<(), LaneFault> {
+    let total = op.total();
     let mut region = permitted(at[first(mask)], 1);
     for lane in lanes(mask) {
         let address = at[lane];
@@ -195,9 +228,12 @@ fn store_global(
             region = permitted(address, total.into());
         }
         let Some(region) = region else {
-            return Err(LaneFault::new(lane, view.explain(Operation::Store, address, total)));
+            return Err(LaneFault::new(
+                lane,
+                env.context.view.explain(operation, address, total),
+            ));
         };
-        store_lane(registers, op, region.storage(), lane, address);
+        each(region.storage(), lane, address);
     }
     Ok(())
 }
@@ -278,17 +314,9 @@ fn store_shared(
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
     all_inside(Operation::Store, name, at, mask, op.total(), shared.len())?;
-    for element in 0..op.count {
-        let value = value(registers, op, element);
-        for lane in lanes(mask) {
-            write_bytes(
-                shared,
-                at[lane] + u64::from(element) * u64::from(op.bytes),
-                op.bytes,
-                value[lane],
-            );
-        }
-    }
+    each_value(registers, mask, op, at, |_, address, value| {
+        write_bytes(shared, address, op.bytes, value);
+    });
     Ok(())
 }
 

@@ -71,9 +71,10 @@ fn read(
 ) -> Result<[u32; 4], LaneFault> {
     let is_number = texture.channel == Channel::F32 || texture.normalized_values;
     if is_number != (op.result == TexelType::F32) {
-        let (has, asked) = match is_number {
-            true => ("numbers with fractions", "integers are"),
-            false => ("integers", "an `f32` is"),
+        let (has, asked) = if is_number {
+            ("numbers with fractions", "integers are")
+        } else {
+            ("integers", "an `f32` is")
         };
         return Err(mistake(
             lane,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Fault, FaultKind, Operation};
+use super::{Fault, FaultKind, FaultyAccess, Operation};
 
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -39,6 +39,18 @@ impl fmt::Display for Fault {
             f.write_str(")")?;
         }
         write!(f, ": {}", self.kind)
+    }
+}
+
+impl fmt::Display for FaultyAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FaultyAccess {
+            operation,
+            buffer,
+            offset,
+            bytes,
+        } = self;
+        write!(f, "{operation} of {bytes} bytes at offset {offset} of {buffer}")
     }
 }
 
@@ -83,62 +95,15 @@ impl fmt::Display for FaultKind {
                     "{operation} of {bytes} bytes at address {address:#x}, where nothing is"
                 )
             }
-            FaultKind::NotPassed {
-                operation,
-                buffer,
-                offset,
-                bytes,
-            } => {
-                write!(
-                    f,
-                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was not passed to the kernel"
-                )
-            }
-            FaultKind::AtomicOnly {
-                operation,
-                buffer,
-                offset,
-                bytes,
-            } => {
-                write!(
-                    f,
-                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was passed for atomic operations only"
-                )
-            }
-            FaultKind::Mapped {
-                operation,
-                buffer,
-                offset,
-                bytes,
-            } => {
-                write!(
-                    f,
-                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which is mapped: only `volatile` and \
-                     stronger loads and stores of 4 or 8 bytes may meet those of the host"
-                )
-            }
-            FaultKind::ReadOnly {
-                operation,
-                buffer,
-                offset,
-                bytes,
-            } => {
-                write!(
-                    f,
-                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was passed for reading only"
-                )
-            }
-            FaultKind::Freed {
-                operation,
-                buffer,
-                offset,
-                bytes,
-            } => {
-                write!(
-                    f,
-                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was freed"
-                )
-            }
+            FaultKind::NotPassed(access) => write!(f, "{access}, which was not passed to the kernel"),
+            FaultKind::AtomicOnly(access) => write!(f, "{access}, which was passed for atomic operations only"),
+            FaultKind::Mapped(access) => write!(
+                f,
+                "{access}, which is mapped: only `volatile` and stronger loads and stores of 4 or 8 bytes may meet those of \
+                 the host"
+            ),
+            FaultKind::ReadOnly(access) => write!(f, "{access}, which was passed for reading only"),
+            FaultKind::Freed(access) => write!(f, "{access}, which was freed"),
             FaultKind::Misaligned {
                 operation,
                 address,
@@ -146,51 +111,27 @@ impl fmt::Display for FaultKind {
             } => {
                 write!(f, "{operation} of {bytes} bytes at the misaligned address {address:#x}")
             }
-            FaultKind::Uninitialized {
-                operation,
-                buffer,
-                offset,
-                bytes,
-            } => {
-                write!(
-                    f,
-                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which nothing has written"
-                )
-            }
+            FaultKind::Uninitialized(access) => write!(f, "{access}, which nothing has written"),
             FaultKind::Race {
-                operation,
-                buffer,
-                offset,
-                bytes,
+                access,
                 other: [x, y, z],
                 other_block,
                 other_operation,
                 other_line,
             } => {
-                write!(
-                    f,
-                    "{operation} of {bytes} bytes at offset {offset} of {buffer} races with a {other_operation} by \
-                     thread ({x}, {y}, {z})"
-                )?;
+                write!(f, "{access} races with a {other_operation} by thread ({x}, {y}, {z})")?;
                 if let Some(block) = other_block {
                     write!(f, " of block {block} of the cluster")?;
                 }
                 write!(f, ", PTX line {other_line}: no barrier is between them")
             }
             FaultKind::Unordered {
-                operation,
-                buffer,
-                offset,
-                bytes,
+                access,
                 other,
                 other_operation,
             } => {
                 let verb = other_operation.verb();
-                write!(
-                    f,
-                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which {other} {verb}, and neither comes \
-                     before the other"
-                )
+                write!(f, "{access}, which {other} {verb}, and neither comes before the other")
             }
             FaultKind::InvalidFree(address) => write!(f, "`free` of {address:#x}, which `malloc` did not return"),
             FaultKind::Deadlock(who) => write!(f, "deadlock: {who}"),

@@ -80,6 +80,19 @@ impl Operation {
     }
 }
 
+/// An access inside a buffer that a thread tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultyAccess {
+    /// The kind of access.
+    pub operation: Operation,
+    /// The name of the buffer or the allocation, or `shared memory`.
+    pub buffer: Box<str>,
+    /// The offset of the access from the start of the buffer.
+    pub offset: u64,
+    /// The number of bytes accessed.
+    pub bytes: u32,
+}
+
 /// The reason of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -109,60 +122,15 @@ pub enum FaultKind {
         bytes: u32,
     },
     /// An access to memory that exists but was not passed to this kernel.
-    NotPassed {
-        /// The access that was tried.
-        operation: Operation,
-        /// The allocation.
-        buffer: Box<str>,
-        /// The offset of the access in the allocation.
-        offset: u64,
-        /// The number of bytes accessed.
-        bytes: u32,
-    },
+    NotPassed(FaultyAccess),
     /// A load or a store on a buffer passed for atomic operations.
-    AtomicOnly {
-        /// The access that was tried.
-        operation: Operation,
-        /// The buffer.
-        buffer: Box<str>,
-        /// The offset of the access in the buffer.
-        offset: u64,
-        /// The number of bytes accessed.
-        bytes: u32,
-    },
+    AtomicOnly(FaultyAccess),
     /// An access to a buffer that is mapped, and that is not strong or is atomic: it may meet those of the host.
-    Mapped {
-        /// The access that was tried.
-        operation: Operation,
-        /// The buffer.
-        buffer: Box<str>,
-        /// The offset of the access in the buffer.
-        offset: u64,
-        /// The number of bytes accessed.
-        bytes: u32,
-    },
+    Mapped(FaultyAccess),
     /// A store or an atomic operation on a buffer passed for reading.
-    ReadOnly {
-        /// The access that was tried.
-        operation: Operation,
-        /// The buffer.
-        buffer: Box<str>,
-        /// The offset of the access in the buffer.
-        offset: u64,
-        /// The number of bytes accessed.
-        bytes: u32,
-    },
+    ReadOnly(FaultyAccess),
     /// An access to memory that was freed.
-    Freed {
-        /// The access that was tried.
-        operation: Operation,
-        /// The allocation that was there.
-        buffer: Box<str>,
-        /// The offset of the access in the allocation.
-        offset: u64,
-        /// The number of bytes accessed.
-        bytes: u32,
-    },
+    Freed(FaultyAccess),
     /// An address that is no multiple of the access's size.
     Misaligned {
         /// The access that was tried.
@@ -174,28 +142,13 @@ pub enum FaultKind {
     },
     /// A load of memory that nothing has written; see
     /// [`Options::check_uninitialized`](crate::Options::check_uninitialized).
-    Uninitialized {
-        /// The access that was tried.
-        operation: Operation,
-        /// The buffer, or `shared memory`.
-        buffer: Box<str>,
-        /// The offset of the access in the buffer.
-        offset: u64,
-        /// The number of bytes accessed.
-        bytes: u32,
-    },
+    Uninitialized(FaultyAccess),
     /// Two threads of a block touch the same memory, one of them writes, and nothing orders them; see
     /// [`Options::check_shared_races`](crate::Options::check_shared_races) and
     /// [`Options::check_device_races`](crate::Options::check_device_races).
     Race {
         /// The access that was tried.
-        operation: Operation,
-        /// The buffer, or `shared memory`.
-        buffer: Box<str>,
-        /// The offset of the access in the buffer.
-        offset: u64,
-        /// The number of bytes accessed.
-        bytes: u32,
+        access: FaultyAccess,
         /// `%tid` of the other thread.
         other: [u32; 3],
         /// The rank of the other thread's block in the cluster, if that is another block.
@@ -209,13 +162,7 @@ pub enum FaultKind {
     /// [`Options::unordered`](crate::Options::unordered).
     Unordered {
         /// The access that was tried.
-        operation: Operation,
-        /// The buffer.
-        buffer: Box<str>,
-        /// The offset of the access in the buffer.
-        offset: u64,
-        /// The number of bytes accessed.
-        bytes: u32,
+        access: FaultyAccess,
         /// The name of the other work.
         other: Box<str>,
         /// The operation of the other work on the bytes.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Memory;
 use super::storage::Storage;
-use crate::fault::{FaultKind, Operation};
+use crate::fault::{FaultKind, FaultyAccess, Operation};
 
 /// A range of an [`Allocation`](crate::Allocation) passed to a kernel.
 ///
@@ -154,34 +154,24 @@ impl View {
         let within = |range: &&PassedRange| address >= range.address && address - range.address < range.len;
         if let Some(range) = self.passed.iter().find(within) {
             let offset = address - range.address;
+            let access = FaultyAccess {
+                operation,
+                buffer: quoted(&range.name),
+                offset,
+                bytes,
+            };
             if self.mapped(true, 4, address, bytes.into()).is_some() {
-                return FaultKind::Mapped {
-                    operation,
-                    buffer: quoted(&range.name),
-                    offset,
-                    bytes,
-                };
+                return FaultKind::Mapped(access);
             }
             if operation != Operation::Load && self.readable(address, bytes.into()).is_some() {
-                return FaultKind::ReadOnly {
-                    operation,
-                    buffer: quoted(&range.name),
-                    offset,
-                    bytes,
-                };
+                return FaultKind::ReadOnly(access);
             }
             if operation != Operation::Atomic && self.updatable(address, bytes.into()).is_some() {
-                return FaultKind::AtomicOnly {
-                    operation,
-                    buffer: quoted(&range.name),
-                    offset,
-                    bytes,
-                };
+                return FaultKind::AtomicOnly(access);
             }
-            let buffer = quoted(&range.name);
             return FaultKind::OutOfBounds {
                 operation,
-                buffer,
+                buffer: access.buffer,
                 offset: offset as i64,
                 bytes,
                 len: range.len,
@@ -207,25 +197,18 @@ impl View {
         }
         if let Some(found) = self.memory.find_before(address) {
             let offset = address - found.address;
-            let buffer = quoted(&found.name);
-            match (offset < found.len as u64, found.storage.is_some()) {
-                (true, true) => {
-                    return FaultKind::NotPassed {
-                        operation,
-                        buffer,
-                        offset,
-                        bytes,
-                    };
-                }
-                (true, false) => {
-                    return FaultKind::Freed {
-                        operation,
-                        buffer,
-                        offset,
-                        bytes,
-                    };
-                }
-                (false, _) => {}
+            if offset < found.len as u64 {
+                let access = FaultyAccess {
+                    operation,
+                    buffer: quoted(&found.name),
+                    offset,
+                    bytes,
+                };
+                return if found.storage.is_some() {
+                    FaultKind::NotPassed(access)
+                } else {
+                    FaultKind::Freed(access)
+                };
             }
         }
         match self.nearest(address) {
@@ -250,9 +233,12 @@ impl View {
 
     /// The passed range that is nearest to an address.
     fn nearest(&self, address: u64) -> Option<&PassedRange> {
-        self.passed.iter().min_by_key(|range| match address < range.address {
-            true => range.address - address,
-            false => address.saturating_sub(range.address + range.len),
+        self.passed.iter().min_by_key(|range| {
+            if address < range.address {
+                range.address - address
+            } else {
+                address.saturating_sub(range.address + range.len)
+            }
         })
     }
 

@@ -42,9 +42,10 @@ impl<'a> Block<'a> {
         let count = threads.div_ceil(LANES as u32);
         let kernel = context.function();
         let declared = declared_shared(kernel.shared, context.dynamic_shared);
-        let shared = match context.code.uses_reserved_shared() {
-            true => declared.next_multiple_of(16) + RESERVED_SHARED,
-            false => declared,
+        let shared = if context.code.uses_reserved_shared() {
+            declared.next_multiple_of(16) + RESERVED_SHARED
+        } else {
+            declared
         };
         let mut registers = Registers::of_block(context.block);
         let mut warps: Vec<Warp> = (0..count).map(|index| Warp::new(context, index)).collect();

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::fault::{FaultKind, Operation};
+use crate::fault::{FaultKind, FaultyAccess, Operation};
 use crate::memory::bitmap::Bitmap;
 use crate::memory::footprint::Footprint;
 use crate::memory::view::View;
@@ -86,12 +86,12 @@ impl<'a> GlobalSanitizer<'a> {
             let offset = (address - storage.address()) as usize;
             if operation != Operation::Store && initialized.first_unset(offset, count).is_some() {
                 let (buffer, offset) = view.locate(address);
-                return Err(FaultKind::Uninitialized {
+                return Err(FaultKind::Uninitialized(FaultyAccess {
                     operation,
                     buffer,
                     offset,
                     bytes,
-                });
+                }));
             }
             if operation != Operation::Load {
                 initialized.set(offset, count);
@@ -100,11 +100,14 @@ impl<'a> GlobalSanitizer<'a> {
         for other in self.unordered {
             if let Some(theirs) = other.footprint.meets(operation, storage.home(address), bytes.into()) {
                 let (buffer, offset) = view.locate(address);
-                return Err(FaultKind::Unordered {
+                let access = FaultyAccess {
                     operation,
                     buffer,
                     offset,
                     bytes,
+                };
+                return Err(FaultKind::Unordered {
+                    access,
                     other: other.name.clone(),
                     other_operation: theirs,
                 });

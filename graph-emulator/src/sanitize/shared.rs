@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use super::Touch;
 use super::clocks::{BARRIERS, Clocks, Meeting};
 use crate::code::{ClusterBarrier, block_of};
-use crate::fault::{FaultKind, Operation};
+use crate::fault::{FaultKind, FaultyAccess, Operation};
 use crate::state::Context;
 
 /// The checks of the shared memory of a block, or of all blocks of a cluster, whose threads then count as those of one.
@@ -152,12 +152,12 @@ impl SharedSanitizer {
         }
         for (index, cell) in self.cells[range].iter_mut().enumerate() {
             if self.uninitialized && touch.operation != Operation::Store && !cell.written {
-                return Err(FaultKind::Uninitialized {
+                return Err(FaultKind::Uninitialized(FaultyAccess {
                     operation: touch.operation,
                     buffer: "shared memory".into(),
                     offset,
                     bytes: touch.bytes,
-                });
+                }));
             }
             cell.written |= touch.operation != Operation::Load;
             let Some(clocks) = self.clocks.as_ref().filter(|_| self.races) else {
@@ -280,10 +280,12 @@ fn race(
     let block = u32::from(other.thread) / (x * y * z);
     let thread = u32::from(other.thread) % (x * y * z);
     FaultKind::Race {
-        operation: touch.operation,
-        buffer,
-        offset,
-        bytes: touch.bytes,
+        access: FaultyAccess {
+            operation: touch.operation,
+            buffer,
+            offset,
+            bytes: touch.bytes,
+        },
         other: [thread % x, thread / x % y, thread / x / y],
         other_block: (block as usize != rank).then_some(block),
         other_operation: other.operation,

@@ -201,9 +201,10 @@ fn place(texture: &Texture, coordinate: f32, len: usize) -> f64 {
         return 0.0;
     }
     let coordinate = f64::from(coordinate);
-    match texture.normalized_coordinates {
-        true => (coordinate * COORDINATE_PARTS).floor() / COORDINATE_PARTS * len as f64,
-        false => coordinate,
+    if texture.normalized_coordinates {
+        (coordinate * COORDINATE_PARTS).floor() / COORDINATE_PARTS * len as f64
+    } else {
+        coordinate
     }
 }
 

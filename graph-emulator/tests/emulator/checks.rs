@@ -118,7 +118,7 @@ fn allocations_within_another_share_bytes_and_nothing_else() {
     launch(&input, &a, 16, &all_checks()).unwrap();
     launch(&a, &next, 16, &all_checks()).unwrap();
     let fault = launch(&b, &next, 16, &all_checks()).unwrap_err();
-    assert!(matches!(fault.kind, FaultKind::Uninitialized { .. }), "{fault}");
+    assert!(matches!(fault.kind, FaultKind::Uninitialized(_)), "{fault}");
 
     // A launch that touches the same bytes is found, whatever the address.
     let mut footprint = Footprint::new();
