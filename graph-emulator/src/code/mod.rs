@@ -3,15 +3,15 @@
 mod operands;
 mod successors;
 mod call;
-mod matrix;
-mod mbarrier;
-mod texture;
+mod matrix_op;
+mod mbarrier_op;
+mod texture_fetch;
 mod access;
-mod video;
+mod video_op;
 mod data;
-mod float;
+mod float_op;
 mod integer;
-mod warp;
+mod collective;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,25 +23,27 @@ pub(crate) use access::{
     SHARED_WINDOW, Space, Transfer, block_of, in_block, window,
 };
 pub(crate) use call::{Builtin, Call, Callee, FUNCTION_BASE, Passed};
+pub(crate) use collective::{
+    Barrier, BarrierOp, Collective, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp,
+};
 pub(crate) use data::{
     BooleanOp, Compare, CompareTarget, CompareType, Comparison, Convert, ConvertType, Move, NarrowConvert, PredicateOp,
     Select, Selector, Test, TestOp,
 };
-pub(crate) use float::{Float, FloatOp, FloatType, Math, MathOp};
+pub(crate) use float_op::{Float, FloatOp, FloatType, Math, MathOp};
 pub(crate) use integer::{
     Bits, BitsOp, Carry, CarryOp, Integer, IntegerOp, IntegerType, PrmtMode, Shift, WideMultiply,
 };
-pub(crate) use matrix::{
+pub(crate) use matrix_op::{
     Element, Fragment, FragmentLayout, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Tile,
 };
-pub(crate) use mbarrier::{
+pub(crate) use mbarrier_op::{
     Arrive, BulkCopy, ClusterAddress, ClusterAddressOp, ClusterBarrier, Mbarrier, MbarrierOp, Phase,
 };
 pub(crate) use operands::Operands;
 pub(crate) use successors::Successors;
-pub(crate) use texture::{Outside, Place, Side, SurfaceAccess, TexelType, TextureFetch, TextureQuery};
-pub(crate) use video::{Part, Source, Then, Video, VideoOp};
-pub(crate) use warp::{Barrier, BarrierOp, Collective, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
+pub(crate) use texture_fetch::{Outside, Place, Side, SurfaceAccess, TexelType, TextureFetch, TextureQuery};
+pub(crate) use video_op::{Part, Source, Then, Video, VideoOp};
 
 /// A register of the current frame: an index into the file of its width.
 pub(crate) type Slot = u32;

@@ -11,7 +11,7 @@ mod memory;
 mod mbarrier;
 mod texture;
 mod mov;
-mod warp;
+mod warp_primitives;
 mod float;
 mod video;
 mod compare;
@@ -205,13 +205,13 @@ fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scop
         "mapa" => mbarrier::map_address(modifiers, operands, scope),
         "getctarank" => mbarrier::block_of_address(modifiers, operands, scope),
         "barrier" if modifiers.has("cluster") => mbarrier::cluster_barrier(modifiers, operands),
-        "bar" | "barrier" => warp::barrier(modifiers, operands, scope),
-        "shfl" => warp::shuffle(modifiers, operands, scope),
-        "vote" => warp::vote(modifiers, operands, scope),
-        "match" => warp::matching(modifiers, operands, scope),
-        "redux" => warp::reduce(modifiers, operands, scope),
-        "activemask" => warp::active_mask(modifiers, operands, scope),
-        "elect" => warp::elect(modifiers, operands, scope),
+        "bar" | "barrier" => warp_primitives::barrier(modifiers, operands, scope),
+        "shfl" => warp_primitives::shuffle(modifiers, operands, scope),
+        "vote" => warp_primitives::vote(modifiers, operands, scope),
+        "match" => warp_primitives::matching(modifiers, operands, scope),
+        "redux" => warp_primitives::reduce(modifiers, operands, scope),
+        "activemask" => warp_primitives::active_mask(modifiers, operands, scope),
+        "elect" => warp_primitives::elect(modifiers, operands, scope),
         "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => matrix::matrix(modifiers, operands, scope),
         "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" => control::control(modifiers, operands, scope),
         "membar" | "fence" => {

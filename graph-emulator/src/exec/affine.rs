@@ -29,9 +29,12 @@ fn integer(registers: &mut Registers, op: &Integer) -> Option<()> {
         Ty::U64 | Ty::S64 => true,
         Ty::U16 | Ty::S16 => return None,
     };
-    let mut find = |index: usize| match wide {
-        true => registers.affine64(op.s[index]),
-        false => registers.affine32(op.s[index]),
+    let mut find = |index: usize| {
+        if wide {
+            registers.affine::<u64>(op.s[index])
+        } else {
+            registers.affine::<u32>(op.s[index])
+        }
     };
     let result = match op.op {
         IntegerOp::Add => find(0)?.add(find(1)?),
@@ -41,9 +44,9 @@ fn integer(registers: &mut Registers, op: &Integer) -> Option<()> {
         _ => return None,
     };
     if wide {
-        registers.set_affine64(op.d, result);
+        registers.set_affine::<u64>(op.d, result);
     } else {
-        registers.set_affine32(op.d, result.narrow());
+        registers.set_affine::<u32>(op.d, result.narrow());
     }
     Some(())
 }
@@ -65,29 +68,29 @@ fn multiply(registers: &mut Registers, op: &WideMultiply) -> Option<()> {
         Ty::U32 => false,
         _ => return None,
     };
-    let (a, ..) = registers.affine32(op.a)?.widen(signed, width, rows)?;
-    let (b, ..) = registers.affine32(op.b)?.widen(signed, width, rows)?;
+    let (a, ..) = registers.affine::<u32>(op.a)?.widen(signed, width, rows)?;
+    let (b, ..) = registers.affine::<u32>(op.b)?.widen(signed, width, rows)?;
     let mut result = product(a, b)?;
     if op.c != DISCARD {
-        result = result.add(registers.affine64(op.c)?);
+        result = result.add(registers.affine::<u64>(op.c)?);
     }
-    registers.set_affine64(op.d, result);
+    registers.set_affine::<u64>(op.d, result);
     Some(())
 }
 
 fn shift(registers: &mut Registers, op: &Shift) -> Option<()> {
-    let count = registers.affine32(op.b)?;
+    let count = registers.affine::<u32>(op.b)?;
     if !op.left || !count.is_uniform() || count.base >= 32 {
         return None;
     }
     match op.ty {
         Ty::U32 | Ty::S32 => {
-            let result = registers.affine32(op.a)?.times(1 << count.base);
-            registers.set_affine32(op.d, result.narrow());
+            let result = registers.affine::<u32>(op.a)?.times(1 << count.base);
+            registers.set_affine::<u32>(op.d, result.narrow());
         }
         Ty::U64 | Ty::S64 => {
-            let result = registers.affine64(op.a)?.times(1 << count.base);
-            registers.set_affine64(op.d, result);
+            let result = registers.affine::<u64>(op.a)?.times(1 << count.base);
+            registers.set_affine::<u64>(op.d, result);
         }
         Ty::U16 | Ty::S16 => return None,
     }
@@ -97,12 +100,12 @@ fn shift(registers: &mut Registers, op: &Shift) -> Option<()> {
 fn copy(registers: &mut Registers, op: &Move) -> Option<()> {
     match *op {
         Move::M32 { d, a } => {
-            let affine = registers.affine32(a)?;
-            registers.set_affine32(d, affine);
+            let affine = registers.affine::<u32>(a)?;
+            registers.set_affine::<u32>(d, affine);
         }
         Move::M64 { d, a } => {
-            let affine = registers.affine64(a)?;
-            registers.set_affine64(d, affine);
+            let affine = registers.affine::<u64>(a)?;
+            registers.set_affine::<u64>(d, affine);
         }
         _ => return None,
     }
@@ -118,8 +121,8 @@ fn widen(registers: &mut Registers, op: &Convert) -> Option<()> {
     if op.sat || op.from_wide || !op.to_wide {
         return None;
     }
-    let (exact, ..) = registers.affine32(op.a)?.widen(signed, width, rows)?;
-    registers.set_affine64(op.d, exact);
+    let (exact, ..) = registers.affine::<u32>(op.a)?.widen(signed, width, rows)?;
+    registers.set_affine::<u64>(op.d, exact);
     Some(())
 }
 
@@ -134,8 +137,8 @@ fn compare(registers: &mut Registers, op: &Compare) -> Option<()> {
     let (CompareTarget::Predicates(p, q), None) = (op.to, op.combine) else {
         return None;
     };
-    let (_, least, greatest) = registers.affine32(op.s[0])?.widen(signed, width, rows)?;
-    let (_, least_other, greatest_other) = registers.affine32(op.s[1])?.widen(signed, width, rows)?;
+    let (_, least, greatest) = registers.affine::<u32>(op.s[0])?.widen(signed, width, rows)?;
+    let (_, least_other, greatest_other) = registers.affine::<u32>(op.s[1])?.widen(signed, width, rows)?;
     let holds = match op.comparison {
         Is::Lt | Is::Ltu => decide(greatest < least_other, least >= greatest_other)?,
         Is::Le | Is::Leu => decide(greatest <= least_other, least > greatest_other)?,

@@ -5,10 +5,10 @@ pub(crate) mod call;
 pub(crate) mod builtin;
 pub(crate) mod frame;
 pub(crate) mod matrix;
-pub(crate) mod cell;
+pub(crate) mod lane_access;
 pub(crate) mod mbarrier;
 pub(crate) mod surface;
-pub(crate) mod texture;
+pub(crate) mod texture_fetch;
 mod filter;
 pub(crate) mod memory;
 pub(crate) mod words;
@@ -149,8 +149,8 @@ impl Warp {
             Op::Barrier(op) => return self.barrier(op, mask, pc, env),
             Op::Mbarrier(op) => return self.mbarrier(op, mask, env),
             Op::BulkCopy(op) => mbarrier::bulk_copy(registers, env, mask, op)?,
-            Op::TextureFetch(op) => texture::fetch(registers, env, mask, op)?,
-            Op::TextureQuery(op) => texture::query(registers, env, mask, op)?,
+            Op::TextureFetch(op) => texture_fetch::fetch(registers, env, mask, op)?,
+            Op::TextureQuery(op) => texture_fetch::query(registers, env, mask, op)?,
             Op::Surface(op) => surface::access(registers, env, mask, op)?,
             &Op::Cluster(op) => return self.cluster_barrier(op, mask, pc, env),
             Op::ClusterAddress(op) => cluster::address(registers, env, mask, op),

@@ -1,7 +1,7 @@
 //! `suld` and `sust`.
 
 use super::Environment;
-use super::texture::mistake;
+use super::texture_fetch::mistake;
 use crate::code::{DISCARD, Outside, SurfaceAccess};
 use crate::fault::{FaultKind, LaneFault};
 use crate::memory::texture::Surface;

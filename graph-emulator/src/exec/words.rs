@@ -49,8 +49,8 @@ struct Span {
 #[inline(always)]
 fn span(registers: &mut Registers, space: Space, address: &Address) -> Option<Span> {
     let affine = match address.base {
-        Base::R64(slot) => registers.find_affine64(slot)?.offset(address.offset),
-        Base::R32(slot) => registers.find_affine32(slot)?.offset(address.offset),
+        Base::R64(slot) => registers.find_affine::<u64>(slot)?.offset(address.offset),
+        Base::R32(slot) => registers.find_affine::<u32>(slot)?.offset(address.offset),
         Base::Absolute => Affine::uniform(address.offset as u64),
         Base::Frame => return None,
     };
@@ -98,7 +98,7 @@ fn load_all(registers: &mut Registers, env: &Environment<'_>, op: &Transfer) -> 
         return gather(registers, env, op);
     };
     let width = registers.row_width();
-    let to = registers.rows32_mut(op.values[0]).as_flattened_mut();
+    let to = registers.rows_mut::<u32>(op.values[0]).as_flattened_mut();
     match span.space {
         Space::Global => {
             let Some(region) = env.context.view.readable(span.least, span.len) else {
@@ -137,7 +137,7 @@ fn store_all(registers: &mut Registers, env: &mut Environment<'_>, op: &Transfer
         return false;
     };
     let width = registers.row_width();
-    let values = registers.rows32(op.values[0]).as_flattened();
+    let values = registers.rows::<u32>(op.values[0]).as_flattened();
     match span.space {
         Space::Global => {
             let Some(region) = env.context.view.writable(span.least, span.len) else {

@@ -86,14 +86,14 @@ impl<'a> Block<'a> {
         let kernel = self.context.function();
         for &(file, slot) in &kernel.unassigned {
             match file {
-                File::R32 => self.registers.set_affine32(slot, Affine::uniform(0)),
-                File::R64 => self.registers.set_affine64(slot, Affine::uniform(0)),
+                File::R32 => self.registers.set_affine::<u32>(slot, Affine::uniform(0)),
+                File::R64 => self.registers.set_affine::<u64>(slot, Affine::uniform(0)),
                 File::Predicate => self.registers.fill_predicates(slot, 0),
             }
         }
         for &(slot, special) in &kernel.specials {
             if let Some(value) = special.of_block(ctaid, self.context.cluster) {
-                self.registers.set_affine32(slot, Affine::uniform(value.into()));
+                self.registers.set_affine::<u32>(slot, Affine::uniform(value.into()));
             }
         }
         self.awake = false;

@@ -169,14 +169,14 @@ fn agree(registers: &Registers, guard: Guard) -> Option<bool> {
 
 /// Whether all threads arrive at one barrier, which no thread waited for before. Then it opens at once.
 fn passes(op: &Barrier, registers: &Registers, barriers: &Barriers) -> bool {
-    let ids = registers.rows32(op.id).as_flattened();
+    let ids = registers.rows::<u32>(op.id).as_flattened();
     let valid = ids[0] < 16 && ids.iter().fold(0, |differs, id| differs | (id ^ ids[0])) == 0;
     op.op == BarrierOp::Sync && op.count == DISCARD && valid && barriers.idle()
 }
 
 /// Whether an instruction is an operation among all lanes of each warp. (In lockstep, all have arrived.)
 fn among_all(registers: &mut Registers, op: &Collective) -> bool {
-    registers.affine32(op.members()) == Some(Affine::uniform(FULL.into()))
+    registers.affine::<u32>(op.members()) == Some(Affine::uniform(FULL.into()))
 }
 
 /// Executes an instruction that treats every lane by itself and cannot fault; returns false for others.

@@ -3,7 +3,7 @@
 pub(crate) mod launch;
 mod grid;
 mod team;
-mod turns;
+mod round;
 mod lockstep;
 mod block;
 mod warp;

@@ -1,7 +1,7 @@
 //! The blocks of a cluster, which take turns.
 
 use super::block::Block;
-use super::turns::Round;
+use super::round::Round;
 use crate::exec::cluster::{PeerMemory, Peers};
 use crate::fault::Fault;
 use crate::sanitize::global::GlobalSanitizer;

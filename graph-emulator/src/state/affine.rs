@@ -156,15 +156,17 @@ impl Affine {
     /// they wrap around.
     #[inline(always)]
     pub(crate) fn widen(self, signed: bool, width: usize, rows: usize) -> Option<(Affine, i64, i64)> {
-        let base = match signed {
-            true => i64::from(self.base as i32),
-            false => self.base as i64,
+        let base = if signed {
+            i64::from(self.base as i32)
+        } else {
+            self.base as i64
         };
         let (below, above) = self.spread(width, rows)?;
         let (least, greatest) = (base.checked_add(below)?, base.checked_add(above)?);
-        let fits = match signed {
-            true => i32::try_from(least).is_ok() && i32::try_from(greatest).is_ok(),
-            false => u32::try_from(least).is_ok() && u32::try_from(greatest).is_ok(),
+        let fits = if signed {
+            i32::try_from(least).is_ok() && i32::try_from(greatest).is_ok()
+        } else {
+            u32::try_from(least).is_ok() && u32::try_from(greatest).is_ok()
         };
         let exact = Affine {
             base: base as u64,

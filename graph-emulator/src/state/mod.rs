@@ -14,8 +14,8 @@ pub(crate) mod affine;
 mod mask;
 
 pub(crate) use context::Context;
-pub(crate) use lanes::{Lane, LaneBits, each};
+pub(crate) use lanes::{Lane, each};
 pub(crate) use mask::{FULL, LANES, first, lanes};
-pub(crate) use registers::{Frame, Registers};
+pub(crate) use registers::{Frame, LaneBits, Registers};
 pub(crate) use texels::Texels;
 pub(crate) use warp::{Activation, Warp};

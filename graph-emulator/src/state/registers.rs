@@ -5,7 +5,9 @@
 //! Registers of 8 and 16 bits are in 32-bit slots, whose upper bits then mean nothing. Literals and constant special
 //! registers are slots too, which are filled when a frame is entered, so that every operand is read the same way.
 
-use super::affine::{Tracked, row_width};
+use std::cell::Cell;
+
+use super::affine::{Affine, Tracked, row_width};
 use super::mask::LANES;
 use super::vector::{Aligned, Wide};
 use crate::code::{File, FrameSize, Register, Slot};
@@ -14,11 +16,91 @@ use crate::code::{File, FrameSize, Register, Slot};
 /// running.
 #[derive(Default)]
 pub(crate) struct Files {
-    r32: Aligned<u32>,
-    r64: Aligned<u64>,
+    r32: RegisterFile<u32>,
+    r64: RegisterFile<u64>,
     predicates: Vec<u32>,
-    tracked32: Vec<Tracked>,
-    tracked64: Vec<Tracked>,
+}
+
+/// The slots of one width, and the knowledge about their values.
+#[derive(Default)]
+pub(crate) struct RegisterFile<B> {
+    rows: Aligned<B>,
+    tracked: Vec<Tracked>,
+}
+
+/// The rows of both widths as cells, because the sources and the target of an instruction may be the same.
+pub(crate) struct FileCells<'a> {
+    r32: &'a [[Cell<u32>; LANES]],
+    r64: &'a [[Cell<u64>; LANES]],
+}
+
+/// The bits that a slot holds in each lane.
+pub(crate) trait LaneBits: Copy + Default + 'static {
+    /// The slots of this width.
+    fn file(files: &Files) -> &RegisterFile<Self>;
+    fn file_mut(files: &mut Files) -> &mut RegisterFile<Self>;
+    fn cells<'a>(cells: &FileCells<'a>) -> &'a [[Cell<Self>; LANES]];
+    /// The first slot of a frame.
+    fn first_slot(frame: Frame) -> Slot;
+    fn widen(self) -> u64;
+    fn narrow(value: u64) -> Self;
+    /// Detects whether the values of consecutive threads are affine, for rows of `width` threads.
+    fn detect(values: &[Self], width: usize) -> Option<Affine>;
+    /// Writes affine values of consecutive threads.
+    fn write(affine: Affine, values: &mut [Self], width: usize);
+}
+
+macro_rules! lane_bits {
+    ($($bits:ty, $file:ident, $detect:ident, $write:ident);*) => {$(
+        impl LaneBits for $bits {
+            #[inline(always)]
+            fn file(files: &Files) -> &RegisterFile<$bits> {
+                &files.$file
+            }
+            #[inline(always)]
+            fn file_mut(files: &mut Files) -> &mut RegisterFile<$bits> {
+                &mut files.$file
+            }
+            #[inline(always)]
+            fn cells<'a>(cells: &FileCells<'a>) -> &'a [[Cell<$bits>; LANES]] {
+                cells.$file
+            }
+            #[inline(always)]
+            fn first_slot(frame: Frame) -> Slot {
+                frame.$file
+            }
+            #[inline(always)]
+            fn widen(self) -> u64 {
+                self.into()
+            }
+            #[inline(always)]
+            fn narrow(value: u64) -> $bits {
+                value as $bits
+            }
+            #[inline(always)]
+            fn detect(values: &[$bits], width: usize) -> Option<Affine> {
+                Affine::$detect(values, width)
+            }
+            #[inline(always)]
+            fn write(affine: Affine, values: &mut [$bits], width: usize) {
+                affine.$write(values, width);
+            }
+        }
+    )*};
+}
+
+lane_bits!(u32, r32, detect32, write32; u64, r64, detect64, write64);
+
+impl<B: Copy + Default> RegisterFile<B> {
+    /// Grows to at least this number of slots and rows.
+    fn grow(&mut self, slots: u32, rows: usize) {
+        if self.tracked.len() < slots as usize {
+            self.tracked.resize(slots as usize, Tracked::Computed);
+        }
+        if self.rows.len() < rows {
+            self.rows.grow(rows);
+        }
+    }
 }
 
 /// Registers as instructions see them: those of one warp or, in lockstep, those of all warps.
@@ -103,18 +185,8 @@ impl Registers {
         let end = self.frame.after(size);
         let rows = |slots: u32| slots as usize * self.warps as usize;
         let files = &mut self.files;
-        if files.tracked32.len() < end.r32 as usize {
-            files.tracked32.resize(end.r32 as usize, Tracked::Computed);
-        }
-        if files.tracked64.len() < end.r64 as usize {
-            files.tracked64.resize(end.r64 as usize, Tracked::Computed);
-        }
-        if files.r32.len() < rows(end.r32) {
-            files.r32.grow(rows(end.r32));
-        }
-        if files.r64.len() < rows(end.r64) {
-            files.r64.grow(rows(end.r64));
-        }
+        files.r32.grow(end.r32, rows(end.r32));
+        files.r64.grow(end.r64, rows(end.r64));
         if files.predicates.len() < rows(end.predicates) {
             files.predicates.resize(rows(end.predicates), 0);
         }
@@ -166,38 +238,50 @@ impl Registers {
 
     #[inline(always)]
     pub(crate) fn get32(&self, slot: Slot) -> &[u32; LANES] {
-        &self.files.r32.rows()[self.row(self.frame.r32 + slot)]
+        self.get(slot)
     }
 
     #[inline(always)]
     pub(crate) fn get64(&self, slot: Slot) -> &[u64; LANES] {
-        &self.files.r64.rows()[self.row(self.frame.r64 + slot)]
+        self.get(slot)
     }
 
     #[inline(always)]
     pub(crate) fn get32_mut(&mut self, slot: Slot) -> &mut [u32; LANES] {
-        let row = self.row(self.frame.r32 + slot);
-        self.forget32(slot);
-        &mut self.files.r32.rows_mut()[row]
+        self.get_mut(slot)
     }
 
     #[inline(always)]
     pub(crate) fn get64_mut(&mut self, slot: Slot) -> &mut [u64; LANES] {
-        let row = self.row(self.frame.r64 + slot);
-        self.forget64(slot);
-        &mut self.files.r64.rows_mut()[row]
+        self.get_mut(slot)
+    }
+
+    /// The lanes of a slot in the first of the warps that instructions apply to.
+    #[inline(always)]
+    fn get<B: LaneBits>(&self, slot: Slot) -> &[B; LANES] {
+        &B::file(&self.files).rows.rows()[self.row(B::first_slot(self.frame) + slot)]
     }
 
     #[inline(always)]
-    pub(crate) fn rows32(&self, slot: Slot) -> &[[u32; LANES]] {
-        let start = self.row(self.frame.r32 + slot);
-        &self.files.r32.rows()[start..start + self.count as usize]
+    fn get_mut<B: LaneBits>(&mut self, slot: Slot) -> &mut [B; LANES] {
+        let row = self.row(B::first_slot(self.frame) + slot);
+        self.forget::<B>(slot);
+        &mut B::file_mut(&mut self.files).rows.rows_mut()[row]
+    }
+
+    /// The rows of a slot: the lanes of each warp that instructions apply to.
+    #[inline(always)]
+    pub(crate) fn rows<B: LaneBits>(&self, slot: Slot) -> &[[B; LANES]] {
+        let start = self.row(B::first_slot(self.frame) + slot);
+        &B::file(&self.files).rows.rows()[start..start + self.count as usize]
     }
 
     #[inline(always)]
-    pub(crate) fn rows64(&self, slot: Slot) -> &[[u64; LANES]] {
-        let start = self.row(self.frame.r64 + slot);
-        &self.files.r64.rows()[start..start + self.count as usize]
+    pub(crate) fn rows_mut<B: LaneBits>(&mut self, slot: Slot) -> &mut [[B; LANES]] {
+        let start = self.row(B::first_slot(self.frame) + slot);
+        let end = start + self.count as usize;
+        self.forget::<B>(slot);
+        &mut B::file_mut(&mut self.files).rows.rows_mut()[start..end]
     }
 
     /// Clears registers in the lanes of `mask`.
@@ -211,36 +295,16 @@ impl Registers {
         }
     }
 
-    #[inline(always)]
-    pub(crate) fn rows64_mut(&mut self, slot: Slot) -> &mut [[u64; LANES]] {
-        let start = self.row(self.frame.r64 + slot);
-        self.forget64(slot);
-        &mut self.files.r64.rows_mut()[start..start + self.count as usize]
-    }
-
-    #[inline(always)]
-    pub(crate) fn rows32_mut(&mut self, slot: Slot) -> &mut [[u32; LANES]] {
-        let start = self.row(self.frame.r32 + slot);
-        self.forget32(slot);
-        &mut self.files.r32.rows_mut()[start..start + self.count as usize]
-    }
-
     /// Notes that all values were computed before the block began.
     pub(crate) fn forget_all(&mut self) {
-        self.files.tracked32.fill(Tracked::Unseen);
-        self.files.tracked64.fill(Tracked::Unseen);
+        self.files.r32.tracked.fill(Tracked::Unseen);
+        self.files.r64.tracked.fill(Tracked::Unseen);
     }
 
-    /// Forgets the knowledge about a 32-bit slot, which will be written.
+    /// Forgets the knowledge about a slot, which will be written.
     #[inline(always)]
-    pub(crate) fn forget32(&mut self, slot: Slot) {
-        *self.tracked32_mut(slot) = Tracked::Computed;
-    }
-
-    /// Forgets the knowledge about a 64-bit slot, which will be written.
-    #[inline(always)]
-    pub(crate) fn forget64(&mut self, slot: Slot) {
-        *self.tracked64_mut(slot) = Tracked::Computed;
+    pub(crate) fn forget<B: LaneBits>(&mut self, slot: Slot) {
+        *self.tracked_mut::<B>(slot) = Tracked::Computed;
     }
 
     /// The first of the warps that instructions apply to.
@@ -277,31 +341,30 @@ impl Registers {
         self.row_count
     }
 
-    /// All 32-bit and all 64-bit rows.
+    /// All rows of both widths.
     #[inline(always)]
-    pub(crate) fn files_mut(&mut self) -> (&mut [[u32; LANES]], &mut [[u64; LANES]]) {
-        (self.files.r32.rows_mut(), self.files.r64.rows_mut())
+    pub(super) fn cells(&mut self) -> FileCells<'_> {
+        FileCells {
+            r32: cells(self.files.r32.rows.rows_mut()),
+            r64: cells(self.files.r64.rows.rows_mut()),
+        }
     }
 
-    /// The knowledge about a 32-bit slot.
+    /// The knowledge about a slot.
     #[inline(always)]
-    pub(crate) fn tracked32(&self, slot: Slot) -> Tracked {
-        self.files.tracked32[(self.frame.r32 + slot) as usize]
-    }
-
-    #[inline(always)]
-    pub(crate) fn tracked32_mut(&mut self, slot: Slot) -> &mut Tracked {
-        &mut self.files.tracked32[(self.frame.r32 + slot) as usize]
-    }
-
-    /// The knowledge about a 64-bit slot.
-    #[inline(always)]
-    pub(crate) fn tracked64(&self, slot: Slot) -> Tracked {
-        self.files.tracked64[(self.frame.r64 + slot) as usize]
+    pub(crate) fn tracked<B: LaneBits>(&self, slot: Slot) -> Tracked {
+        B::file(&self.files).tracked[(B::first_slot(self.frame) + slot) as usize]
     }
 
     #[inline(always)]
-    pub(crate) fn tracked64_mut(&mut self, slot: Slot) -> &mut Tracked {
-        &mut self.files.tracked64[(self.frame.r64 + slot) as usize]
+    pub(crate) fn tracked_mut<B: LaneBits>(&mut self, slot: Slot) -> &mut Tracked {
+        let slot = B::first_slot(self.frame) + slot;
+        &mut B::file_mut(&mut self.files).tracked[slot as usize]
     }
+}
+
+#[inline(always)]
+fn cells<T>(rows: &mut [[T; LANES]]) -> &[[Cell<T>; LANES]] {
+    let lanes = Cell::from_mut(rows.as_flattened_mut()).as_slice_of_cells();
+    lanes.as_chunks().0
 }

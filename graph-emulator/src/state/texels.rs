@@ -44,13 +44,14 @@ impl Texels {
         let mut pairs = [one(Some(0)); 3];
         for ((pair, &slot), len) in pairs.iter_mut().zip(op.at.coordinates()).zip(sides) {
             let word = registers.get32(slot)[lane];
-            *pair = match op.floats {
-                true => match filter {
+            *pair = if op.floats {
+                match filter {
                     Filter::Nearest => nearest(&texture, f32::from_bits(word), len),
                     Filter::Linear => linear(&texture, f32::from_bits(word), len, op.gather.is_none()),
-                },
+                }
+            } else {
                 // In every mode, texels outside are zero.
-                false => one(inside(Addressing::Border, i64::from(word as i32), len)),
+                one(inside(Addressing::Border, i64::from(word as i32), len))
             };
         }
         if let Some(layer) = layer(registers, &op.at, sides, lane) {

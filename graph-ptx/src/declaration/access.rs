@@ -212,9 +212,10 @@ fn handles(declaration: &Declaration, summary: &KernelSummary, file: &File<'_>, 
             BufferAccess::Read | BufferAccess::Write | BufferAccess::Overwrite | BufferAccess::Atomic { .. } => None,
         };
         let (line, message, help) = if let Some((geometry, is_surface)) = declared {
-            let (wrapper, verb, way) = match is_surface {
-                true => ("Surfel", "accesses", "access it by `suld` and `sust` alone"),
-                false => ("Texel", "reads", "read it by `tex` alone"),
+            let (wrapper, verb, way) = if is_surface {
+                ("Surfel", "accesses", "access it by `suld` and `sust` alone")
+            } else {
+                ("Texel", "reads", "read it by `tex` alone")
             };
             let fits = |form: Through| form.is_surface() == is_surface && form.geometry == Some(geometry);
             let is_linear = |form: Through| (form.way, form.geometry) == (Way::Fetch, Some(Geometry::Linear));

@@ -125,11 +125,14 @@ pub fn propose(entry: &str, module: &Module) -> Option<(KernelSummary, Vec<Propo
     let pointers = infer_pointers(module, entry)?;
     let summary = summarize(module, entry, &pointers)?;
     let params = summary.params.iter().zip(pointers);
-    let proposals = params.map(|(param, is_memory)| match is_memory {
-        true => Proposal::Memory(Memory::of(&param.access)),
-        false => Proposal::Value(value(param)),
-    });
-    let proposals = proposals.collect();
+    let proposal = |(param, is_memory): (&ParamSummary, bool)| {
+        if is_memory {
+            Proposal::Memory(Memory::of(&param.access))
+        } else {
+            Proposal::Value(value(param))
+        }
+    };
+    let proposals = params.map(proposal).collect();
     Some((summary, proposals))
 }
 

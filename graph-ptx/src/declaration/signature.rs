@@ -58,9 +58,10 @@ fn wrong_count(declaration: &Declaration, summary: &KernelSummary, file: &File<'
         if declared == 1 { "is" } else { "are" },
     );
     let directives: Vec<String> = summary.params.iter().map(directive).collect();
-    let note = match directives.is_empty() {
-        true => file.at(summary.line),
-        false => format!("{}: {}", file.at(summary.line), directives.join(", ")),
+    let note = if directives.is_empty() {
+        file.at(summary.line)
+    } else {
+        format!("{}: {}", file.at(summary.line), directives.join(", "))
     };
     let fitting = declaration.params.iter().zip(&summary.params);
     let fitting: Vec<(&str, &str)> = fitting
@@ -74,9 +75,10 @@ fn wrong_count(declaration: &Declaration, summary: &KernelSummary, file: &File<'
         }
         _ => {
             let paste = proposal::declaration(&declaration.name, &declaration.entry, file.module, &fitting);
-            match paste.contains("[T]") || paste.contains("<T>") {
-                true => format!("declare it `{paste}`, with the type of the elements for `T`"),
-                false => format!("declare it `{paste}`"),
+            if paste.contains("[T]") || paste.contains("<T>") {
+                format!("declare it `{paste}`, with the type of the elements for `T`")
+            } else {
+                format!("declare it `{paste}`")
             }
         }
     };
@@ -93,13 +95,11 @@ pub fn whereabouts(summary: &KernelSummary, param: &ParamSummary, path: &str) ->
 /// `.param .u64 x` and `.param .align 4 .b8 x[12]`
 fn directive(param: &ParamSummary) -> String {
     let (ty, name) = (type_name(param.ty), &param.name);
-    match param.array {
-        true => format!(
-            "`.align {} {ty} {name}[{}]`",
-            param.align,
-            param.size / param.ty.size().max(1) as u64
-        ),
-        false => format!("`{ty} {name}`"),
+    if param.array {
+        let len = param.size / param.ty.size().max(1) as u64;
+        format!("`.align {} {ty} {name}[{len}]`", param.align)
+    } else {
+        format!("`{ty} {name}`")
     }
 }
 

@@ -239,9 +239,12 @@ fn combine(operator: &str, a: Constant, b: Constant) -> Result<Constant, String>
         return Err(mismatch());
     };
     let signed = matches!((a, b), (Constant::Signed(_), Constant::Signed(_)));
-    let integer = |bits: u64| match signed {
-        true => Constant::Signed(bits.cast_signed()),
-        false => Constant::Unsigned(bits),
+    let integer = |bits: u64| {
+        if signed {
+            Constant::Signed(bits.cast_signed())
+        } else {
+            Constant::Unsigned(bits)
+        }
     };
     Ok(match operator {
         "+" => integer(left.wrapping_add(right)),

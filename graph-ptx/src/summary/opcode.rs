@@ -259,9 +259,10 @@ pub(super) fn element_type(instruction: &Instruction) -> Option<Type> {
 /// The size in bytes of the elements that an `atom` or `red` updates, each by itself; 0 if it does not say.
 pub(super) fn atomic_element(instruction: &Instruction) -> u32 {
     let halves = |modifier: &String| matches!(modifier.as_str(), "f16" | "f16x2" | "bf16" | "bf16x2");
-    let bits = match instruction.modifiers.iter().any(halves) {
-        true => 16,
-        false => width(instruction),
+    let bits = if instruction.modifiers.iter().any(halves) {
+        16
+    } else {
+        width(instruction)
     };
     match bits {
         16 | 32 | 64 | 128 => bits / 8,
