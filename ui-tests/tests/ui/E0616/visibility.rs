@@ -1,0 +1,42 @@
+//! Mistakes with what is private.
+
+
+// Memory that `memory_mut` lends has the visibility of the statement that declares it.
+mod graphs {
+    use graph_runtime::cuda_graph;
+
+    cuda_graph! {
+        pub graph HostMemoryPrivate {
+            pub(self) host input: [f32; 4];
+            device data: [f32; 4];
+            memcpy upload = input -> data;
+        }
+    }
+}
+
+fn host_memory_private() {
+    let mut graph = graphs::HostMemoryPrivate::build(&graph_runtime::Device::emulator()).unwrap();
+    graph.memory_mut().unwrap().input.fill(1.0);
+}
+
+// The trait of all graphs lends the graph inside to itself alone: with all of it, code outside could reach every node.
+mod training {
+    use graph_runtime::cuda_graph;
+
+    cuda_graph! {
+        pub graph Step {
+            device weights: [f32; 64];
+
+            pub(self) memset reset = weights <- 1.0;
+        }
+    }
+}
+
+fn lent_graph_private() {
+    let mut step = training::Step::build(&graph_runtime::Device::emulator()).unwrap();
+    let lent = graph_runtime::AnyGraph::__graph_mut(&mut step);
+    let graph: &mut graph_runtime::Graph = lent.0;
+    graph.node(graph_runtime::NodeId::new(0));
+}
+
+fn main() {}

@@ -1,0 +1,25 @@
+//! Mistakes with scratch memory.
+use graph_runtime::cuda_graph;
+use ui_tests::scaled;
+
+// A first `&mut` counts as a write, unless the PTX loads through it: `scaled` multiplies what is there.
+cuda_graph! {
+    graph FirstKernelLoads {
+        scratch tmp: [f32; 4];
+        device out: [f32; 4];
+        kernel double = scaled<<<1, 4>>>(&mut tmp, 2.0, 4);
+        memcpy keep = tmp -> out after double;
+    }
+}
+
+// The first kernel of scratch memory loads from it, in a generic graph; `cargo check` reports it.
+cuda_graph! {
+    graph FirstKernelLoadsInGenericGraph<const N: usize> {
+        scratch tmp: [f32; N];
+        device out: [f32; N];
+        kernel double = scaled<<<1, 4>>>(&mut tmp, 2.0, 4);
+        memcpy keep = tmp -> out after double;
+    }
+}
+
+fn main() {}
