@@ -1,48 +1,8 @@
 //! The graph as its author wrote it, before anything is known to be right.
 
-use crate::{Region, Variable};
+use crate::{Memory, Region, Variable};
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// The side that memory is on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Space {
-    /// Page-locked host memory.
-    Host,
-    /// Device memory.
-    Device,
-}
-
-/// The kind of a resource's memory. `check/memory.rs` has the rules of each kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Memory {
-    /// Page-locked host memory.
-    Host,
-    /// Device memory.
-    Device,
-    /// Device memory whose contents last at most one launch, so that it may share addresses with resources that never
-    /// live at the same time.
-    Scratch,
-    /// Host memory that kernels and the host access while the graph runs.
-    Mapped,
-    /// A CUDA array: device memory that has no address, of which only the GPU knows how it lies.
-    Array,
-    /// A variable of the kernels' module that the author declares as memory.
-    Constant,
-    /// A module-scope variable of kernels, which no author declares.
-    Variable,
-}
-
-impl Memory {
-    /// The side that nodes take the memory from. Kernels take mapped memory, so it counts as device memory.
-    pub const fn space(self) -> Space {
-        match self {
-            Memory::Host => Space::Host,
-            Memory::Device | Memory::Scratch | Memory::Mapped => Space::Device,
-            Memory::Array | Memory::Constant | Memory::Variable => Space::Device,
-        }
-    }
-}
 
 /// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -192,8 +192,8 @@ impl Plan {
         (scratch().count() > 0).then(|| format!("scratch: {bytes} bytes in an arena of {arena}"))
     }
 
-    /// The node's keyword and name, then the memory that it reads, writes and updates; scratch memory with its place in
-    /// the arena.
+    /// The node's keyword and name, then the memory that it reads, writes and updates: scratch memory with its place in
+    /// the arena, and memory of other kinds than host and device memory with its keyword.
     fn label(&self, node: &PlanNode) -> String {
         let names = |verb: &str| {
             let touched = node.accesses.iter().filter(|access| self::verb(access.mode) == verb);
@@ -201,6 +201,9 @@ impl Plan {
                 let resource = &self.resources[access.resource];
                 match resource.offset {
                     Some(offset) => format!("{} @{offset}", resource.name),
+                    None if resource.memory.is_named_in_drawings() => {
+                        format!("{} {}", resource.memory.keyword(), resource.name)
+                    }
                     None => resource.name.to_string(),
                 }
             });

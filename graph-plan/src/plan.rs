@@ -1,7 +1,7 @@
 //! A checked graph as static data: the constant `PLAN` of a graph, and the subject of the drawings.
 
 use crate::arena::aligned;
-use crate::{Draft, Mode, NodeKind, Outcome, Role, Space};
+use crate::{Draft, Memory, Mode, NodeKind, Outcome, Role, Space};
 use std::borrow::Cow;
 
 /// A checked graph. Indices are positions in these lists.
@@ -63,8 +63,8 @@ pub struct PlanShift {
 pub struct PlanResource {
     /// Its name.
     pub name: Cow<'static, str>,
-    /// The memory that it is in.
-    pub space: Space,
+    /// The kind of its memory.
+    pub memory: Memory,
     /// Its size in bytes; 0 in static data if the size is known only when the graph is built.
     pub bytes: usize,
     /// The offset of scratch memory in the arena, in bytes.
@@ -161,10 +161,10 @@ impl PlanAccess {
 
 impl PlanResource {
     /// A resource of `bytes` bytes.
-    pub const fn new(name: &'static str, space: Space, bytes: usize) -> Self {
+    pub const fn new(name: &'static str, memory: Memory, bytes: usize) -> Self {
         Self {
             name: Cow::Borrowed(name),
-            space,
+            memory,
             bytes,
             offset: None,
         }
@@ -172,9 +172,14 @@ impl PlanResource {
 
     /// Scratch memory of `bytes` bytes that begins at `offset` of the arena.
     pub const fn scratch(name: &'static str, bytes: usize, offset: usize) -> Self {
-        let mut scratch = Self::new(name, Space::Device, bytes);
+        let mut scratch = Self::new(name, Memory::Scratch, bytes);
         scratch.offset = Some(offset);
         scratch
+    }
+
+    /// The side that it is on.
+    pub const fn space(&self) -> Space {
+        self.memory.space()
     }
 }
 
@@ -295,7 +300,7 @@ impl Plan {
             .enumerate()
             .map(|(index, resource)| PlanResource {
                 name: resource.name.clone(),
-                space: resource.memory.space(),
+                memory: resource.memory,
                 bytes: bytes(index),
                 offset: None,
             });

@@ -308,6 +308,7 @@ pub use graph_macros::cuda_graph;
 /// NVRTC uses only PTX that its version has compiled. Whoever can write to that folder decides what runs. PTX is not
 /// kept if options name headers (`-I`, `-include`), since these may change.
 pub use graph_macros::cuda_kernels;
+pub use graph_plan::Memory as MemoryKind;
 pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role,
     Space, Subject,
@@ -345,6 +346,7 @@ pub use shape::{ArrayOf, Element, Extent};
 #[doc(hidden)]
 pub mod private {
     pub use crate::any_graph::{LentGraph, LentGraphMut};
+    pub use crate::builder::memory::kind;
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
         KernelChecks, buffer, buffer_of_rows, check_atomic, check_clash, check_constant, check_dimensions, check_index,

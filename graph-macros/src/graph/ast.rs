@@ -234,6 +234,17 @@ impl Resource {
     }
 }
 
+/// The name of the runtime's type for places in memory of this kind.
+pub(crate) fn place_kind(memory: Memory) -> Ident {
+    let name = match memory {
+        Memory::Host => "OnHost",
+        Memory::Device | Memory::Scratch | Memory::Constant | Memory::Variable => "OnDevice",
+        Memory::Mapped => "OnMapped",
+        Memory::Array => "OnArray",
+    };
+    Ident::new(name, Span::call_site())
+}
+
 /// `param x: T = initial;`
 #[derive(Debug)]
 pub(crate) struct Param {

@@ -24,12 +24,7 @@ pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> b
         // Keywords of Rust also occur inside expressions.
         Keyword::For | Keyword::Each => matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "in"),
         Keyword::If | Keyword::While => is_assignment(&mut tokens),
-        Keyword::Host
-        | Keyword::Device
-        | Keyword::Scratch
-        | Keyword::Constant
-        | Keyword::Mapped
-        | Keyword::Array
+        Keyword::Memory(_)
         | Keyword::Param
         | Keyword::Rng
         | Keyword::Kernel
@@ -165,7 +160,7 @@ mod tests {
                 let text = std::fs::read_to_string(path).unwrap();
                 keywords(text.parse().unwrap(), false, &mut found);
             }
-            let missing: Vec<&Keyword> = Keyword::ALL.iter().filter(|keyword| !found.contains(keyword)).collect();
+            let missing: Vec<Keyword> = Keyword::all().filter(|keyword| !found.contains(keyword)).collect();
             assert!(missing.is_empty(), "{files:?}: {missing:?}");
         }
     }

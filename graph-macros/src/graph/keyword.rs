@@ -1,6 +1,7 @@
 //! The keywords that begin statements. A new keyword does not compile until parser and editor have decided what it
-//! means.
+//! means; the keywords of memory mean the same to both.
 
+use graph_plan::Memory;
 use proc_macro2::Ident;
 use std::fmt;
 
@@ -9,16 +10,22 @@ macro_rules! keywords {
         /// The first word of a statement.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Keyword {
+            /// The keyword of a kind of memory.
+            Memory(Memory),
             $($keyword,)*
         }
 
         impl Keyword {
             /// All keywords.
-            pub(crate) const ALL: &[Self] = &[$(Self::$keyword),*];
+            pub(crate) fn all() -> impl Iterator<Item = Self> {
+                let memory = Memory::ALL.iter().filter_map(|memory| Memory::of_keyword(memory.keyword()));
+                memory.map(Self::Memory).chain([$(Self::$keyword),*])
+            }
 
             /// The word as it is written.
             pub(crate) fn as_str(self) -> &'static str {
                 match self {
+                    Self::Memory(memory) => memory.keyword(),
                     $(Self::$keyword => $word,)*
                 }
             }
@@ -28,7 +35,7 @@ macro_rules! keywords {
                 // Comparing an `Ident` with text makes a `String` of it each time.
                 match &*word.to_string() {
                     $($word => Some(Self::$keyword),)*
-                    _ => None,
+                    word => Memory::of_keyword(word).map(Self::Memory),
                 }
             }
         }
@@ -36,12 +43,6 @@ macro_rules! keywords {
 }
 
 keywords! {
-    Host = "host",
-    Device = "device",
-    Scratch = "scratch",
-    Constant = "constant",
-    Mapped = "mapped",
-    Array = "array",
     Param = "param",
     Rng = "rng",
     Kernel = "kernel",
@@ -64,9 +65,9 @@ keywords! {
 impl Keyword {
     /// The keyword that a misspelt word was probably meant to be.
     pub(crate) fn nearest(word: &Ident) -> Option<Self> {
-        let words = Self::ALL.iter().map(|keyword| keyword.as_str());
+        let words = Self::all().map(Self::as_str);
         let nearest = graph_plan::nearest(&word.to_string().to_lowercase(), words)?;
-        Self::ALL.iter().copied().find(|keyword| keyword.as_str() == nearest)
+        Self::all().find(|keyword| keyword.as_str() == nearest)
     }
 }
 

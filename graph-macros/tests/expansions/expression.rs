@@ -280,7 +280,7 @@ fn main() {
             let __place_data = __p::MovedSlot::place(&data);
             let __place_output = __p::own_slice::<
                 f32,
-                __g::OnHost,
+                __p::kind::Host,
             >(builder, "output", ::core::option::Option::None, n);
             let factor: f32 = 0.5;
             let mut nodes = {

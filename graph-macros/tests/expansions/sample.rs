@@ -111,9 +111,9 @@ const _: () = {
                 "Sample",
                 const {
                     &[
-                        __p::plan_resource::<[f32; N]>("input", __g::Space::Host),
-                        __p::plan_resource::<[f32; N]>("data", __g::Space::Device),
-                        __p::plan_resource::<[f32; N]>("output", __g::Space::Host),
+                        __p::plan_resource::<[f32; N]>("input", __g::MemoryKind::Host),
+                        __p::plan_resource::<[f32; N]>("data", __g::MemoryKind::Device),
+                        __p::plan_resource::<[f32; N]>("output", __g::MemoryKind::Host),
                     ]
                 },
                 const {
@@ -201,11 +201,17 @@ const _: () = {
         ) -> __g::Result<__Owner::Declared<Self>> {
             let () = Self::__ASSERTED;
             let builder = owner.builder();
-            let __place_input = __p::own::<[f32; N], _>(builder, "input", bound.input);
-            let __place_data = __p::own::<[f32; N], _>(builder, "data", bound.data);
+            let __place_input = __p::own::<
+                [f32; N],
+                __p::kind::Host,
+            >(builder, "input", bound.input);
+            let __place_data = __p::own::<
+                [f32; N],
+                __p::kind::Device,
+            >(builder, "data", bound.data);
             let __place_output = __p::own::<
                 [f32; N],
-                _,
+                __p::kind::Host,
             >(builder, "output", bound.output);
             let _ = builder.memcpy("upload", &__place_input, &mut { __place_data });
             let _ = builder

@@ -54,15 +54,6 @@ impl Memory {
             },
         }
     }
-
-    /// Whether CUDA copies it in conditional bodies.
-    pub(super) const fn is_copied_in_conditionals(self) -> bool {
-        match self {
-            Memory::Host | Memory::Device | Memory::Scratch => true,
-            Memory::Mapped | Memory::Constant | Memory::Variable => true,
-            Memory::Array => false,
-        }
-    }
 }
 
 impl Allowed {
@@ -105,43 +96,36 @@ fn misused(draft: &Draft, access: &Access, subject: Subject) -> Diagnostic {
         .note(MAPPED)
         .help(format!("declare it `mapped {name}: ..;`"));
     }
+    let is = memory.described();
     match memory {
         Memory::Host => {
-            let message = format!(
-                "`{name}` is host memory, but {} node `{user}` needs device memory",
-                kind.keyword()
-            );
+            let message = format!("`{name}` is {is}, but {} node `{user}` needs device memory", kind.keyword());
             wrong(message).help(use_device_memory(draft, access))
         }
         Memory::Device | Memory::Scratch | Memory::Variable => {
-            let message = format!(
-                "`{name}` is device memory, but {} node `{user}` needs host memory",
-                kind.keyword()
-            );
+            let message = format!("`{name}` is {is}, but {} node `{user}` needs host memory", kind.keyword());
             wrong(message).help(use_host_memory(draft, access))
         }
-        Memory::Mapped => wrong(format!("`{name}` is mapped memory, which node `{user}` cannot take so"))
+        Memory::Mapped => wrong(format!("`{name}` is {is}, which node `{user}` cannot take so"))
             .note(MAPPED)
             .help(instead_of_mapped(kind, name)),
         Memory::Array => {
             let message = match kind {
                 NodeKind::Kernel | NodeKind::Graph => {
-                    format!("node `{user}` takes a part of `{name}`, which is an array")
+                    format!("node `{user}` takes a part of `{name}`, which is {is}")
                 }
                 NodeKind::Memcpy => {
                     format!(
-                        "node `{user}` copies a part of `{name}`, which is an array, or a part that a param chooses"
+                        "node `{user}` copies a part of `{name}`, which is {is}, or a part that a param chooses"
                     )
                 }
-                _ => format!("`{name}` is an array, which node `{user}` cannot take"),
+                _ => format!("`{name}` is {is}, which node `{user}` cannot take"),
             };
             wrong(message).note(ARRAY).help(instead_of_array(kind, name))
         }
-        Memory::Constant => wrong(format!(
-            "`{name}` is a variable of a module, which node `{user}` cannot take"
-        ))
-        .note("only copies and memsets take its address")
-        .help(instead_of_constant(kind, name)),
+        Memory::Constant => wrong(format!("`{name}` is {is}, which node `{user}` cannot take"))
+            .note("only copies and memsets take its address")
+            .help(instead_of_constant(kind, name)),
     }
 }
 

@@ -43,6 +43,16 @@ fn atomic_updates_are_told_from_writes() {
 }
 
 #[test]
+fn unusual_kinds_of_memory_are_named() {
+    let mut draft = Draft::new("Stream");
+    let news = draft.resource("news", Memory::Mapped);
+    let tell = draft.node("tell", NodeKind::Kernel);
+    draft.access(tell, news, Region::Whole, Mode::Mapped);
+    let plan = Plan::of(&draft, &check(&draft), |_| 4);
+    assert!(plan.to_mermaid().contains("n0[\"kernel tell<br>updates mapped news\"]"));
+}
+
+#[test]
 fn mermaid_has_every_node_and_edge() {
     let expected = concat!(
         "flowchart TD\n",

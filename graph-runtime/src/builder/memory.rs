@@ -7,7 +7,7 @@ use super::scratch::ScratchPlacement;
 use super::shared::DeclaredShared;
 use crate::shape::Element;
 use crate::shape::part::Layout;
-use crate::shape::place::{OnDevice, OnHost, Place, Span};
+use crate::shape::place::{OnArray, OnDevice, OnHost, OnMapped, OwnMemory, Place, Span};
 use crate::shape::rows::Tabular;
 use crate::shape::size::Size;
 use crate::shape::table::Table;
@@ -40,6 +40,40 @@ impl DeclaredMemory {
         let found = self.shared.binary_search_by_key(&resource, |shared| shared.resource);
         found.is_ok_and(|index| !self.shared[index].mutable)
     }
+}
+
+macro_rules! own_memory {
+    ($($kind:ident in $place:ident: $fixed:ident, $slice:ident, $table:ident;)*) => {
+        /// The kinds of memory that a graph declares for itself, as types.
+        pub mod kind {
+            $(#[derive(Debug)]
+            #[doc = concat!("`", stringify!($fixed), "` memory.")]
+            pub enum $kind {})*
+        }
+
+        $(impl OwnMemory for kind::$kind {
+            const MEMORY: Memory = Memory::$kind;
+            type Place = $place;
+        })*
+
+        const _: fn(Memory) = |memory| match memory {
+            $(Memory::$kind => {
+                let _: fn(&mut GraphBuilder, &'static str) -> Place<u8, $place> = GraphBuilder::$fixed;
+                let _: fn(&mut GraphBuilder, &'static str, usize) -> Place<[u8], $place> = GraphBuilder::$slice;
+                let _: fn(&mut GraphBuilder, &'static str, _) -> Place<Table<u8, 2>, $place> = GraphBuilder::$table;
+            })*
+            Memory::Constant | Memory::Variable => {}
+        };
+    };
+}
+
+// A kind of memory does not compile until it has a row here: the kind of its places, and the methods that declare it.
+own_memory! {
+    Host in OnHost: host, host_slice, host_table;
+    Device in OnDevice: device, device_slice, device_table;
+    Scratch in OnDevice: scratch, scratch_slice, scratch_table;
+    Mapped in OnMapped: mapped, mapped_slice, mapped_table;
+    Array in OnArray: array, array_slice, array_table;
 }
 
 impl GraphBuilder {

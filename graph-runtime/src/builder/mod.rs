@@ -9,7 +9,7 @@ mod kernels;
 mod programmatic;
 mod body;
 mod child;
-mod memory;
+pub(crate) mod memory;
 mod constant;
 mod array;
 mod mapped;

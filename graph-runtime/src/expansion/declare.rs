@@ -241,8 +241,8 @@ pub fn child<B>(
 pub fn own<S: Element, M: OwnMemory>(
     builder: &mut GraphBuilder,
     name: &'static str,
-    bound: Option<Place<S, M>>,
-) -> Place<S, M> {
+    bound: Option<Place<S, M::Place>>,
+) -> Place<S, M::Place> {
     bound.unwrap_or_else(|| builder.declare(name, M::MEMORY, Size::fixed()))
 }
 
@@ -250,9 +250,9 @@ pub fn own<S: Element, M: OwnMemory>(
 pub fn own_slice<T: Element, M: OwnMemory>(
     builder: &mut GraphBuilder,
     name: &'static str,
-    bound: Option<Place<[T], M>>,
+    bound: Option<Place<[T], M::Place>>,
     len: usize,
-) -> Place<[T], M> {
+) -> Place<[T], M::Place> {
     let size = Size::slice(len);
     match bound {
         Some(place) => {
@@ -267,9 +267,9 @@ pub fn own_slice<T: Element, M: OwnMemory>(
 pub fn own_table<T: Element, const D: usize, M: OwnMemory>(
     builder: &mut GraphBuilder,
     name: &'static str,
-    bound: Option<Place<Table<T, D>, M>>,
+    bound: Option<Place<Table<T, D>, M::Place>>,
     lengths: [usize; D],
-) -> Place<Table<T, D>, M>
+) -> Place<Table<T, D>, M::Place>
 where
     Table<T, D>: Tabular,
 {

@@ -1,13 +1,13 @@
 //! `PLAN` of a declared graph, made from arrays that rustc checks quickly.
 
 use crate::kernel::KernelFacts;
-use graph_plan::{Mode, NodeKind, ParamKind, PlanAccess, PlanNode, PlanResource, Space};
+use graph_plan::{Memory, Mode, NodeKind, ParamKind, PlanAccess, PlanNode, PlanResource};
 use std::borrow::Cow;
 use std::mem::{self, MaybeUninit};
 
 /// A resource of shape `S`.
-pub const fn resource<S>(name: &'static str, space: Space) -> PlanResource {
-    PlanResource::new(name, space, size_of::<S>())
+pub const fn resource<S>(name: &'static str, memory: Memory) -> PlanResource {
+    PlanResource::new(name, memory, size_of::<S>())
 }
 
 /// The accesses of all nodes, in order: the indices of the resources, and the [letters](Mode::letter) of the modes, or

@@ -6,7 +6,6 @@ use crate::graph::rng::Rng;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use crate::shape::table::{Table, bytes_of, padded};
-use graph_plan::Memory;
 
 impl Update<'_> {
     /// Runs `change` in the child of the declaration with this index. In `change`, indices of declarations and names of
@@ -25,10 +24,7 @@ impl Update<'_> {
     }
 
     fn own_memory(&self, name: &str, fits: impl FnOnce(usize) -> bool) -> Result<Span> {
-        let own = |&resource: &usize| {
-            let declared = &self.graph.data.draft.resources[resource];
-            matches!(declared.memory, Memory::Scratch | Memory::Constant)
-        };
+        let own = |&resource: &usize| !self.graph.data.draft.resources[resource].memory.is_bindable();
         let resource = self.own_resource(name).filter(own);
         let layout = resource.and_then(|resource| Some((resource, self.graph.data.layouts[resource]?)));
         match layout {

@@ -3,7 +3,6 @@
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::ownership::storage::Storage;
-use graph_plan::Memory;
 
 impl Graph {
     /// Waits for launches in flight, and makes the memory that the graph owns as it was when the graph was built:
@@ -23,7 +22,7 @@ impl Graph {
                 // SAFETY: all launches were waited for and none starts while `self` is borrowed exclusively, so nobody
                 // has references into this memory (fact 4 of `CudaExecutable`; the emulator's launches have run).
                 Storage::Host(memory) => unsafe { memory.clear() },
-                Storage::Device(memory) if !matches!(declared.memory, Memory::Constant | Memory::Variable) => {
+                Storage::Device(memory) if !declared.memory.is_of_module() => {
                     memory.clear(|| self.site().at_memory(&declared.name))?;
                 }
                 Storage::Mapped(memory) => memory.clear(|| self.site().at_memory(&declared.name))?,

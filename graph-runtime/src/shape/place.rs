@@ -24,26 +24,12 @@ pub trait Copied: sealed::Copied {}
 /// The kind of memory of a place that kernels can read as texels: [`OnDevice`] or [`OnArray`].
 pub trait TexelMemory: sealed::TexelMemory {}
 
-/// The kind of memory that a graph declares for itself, and that a graph which has it as a node may bind.
+/// A kind of memory that a graph declares for itself.
 pub trait OwnMemory {
     /// The kind in the draft.
     const MEMORY: graph_plan::Memory;
-}
-
-impl OwnMemory for OnHost {
-    const MEMORY: graph_plan::Memory = graph_plan::Memory::Host;
-}
-
-impl OwnMemory for OnDevice {
-    const MEMORY: graph_plan::Memory = graph_plan::Memory::Device;
-}
-
-impl OwnMemory for OnMapped {
-    const MEMORY: graph_plan::Memory = graph_plan::Memory::Mapped;
-}
-
-impl OwnMemory for OnArray {
-    const MEMORY: graph_plan::Memory = graph_plan::Memory::Array;
+    /// The kind of its places.
+    type Place;
 }
 
 /// The kind of a place in page-locked host memory.

@@ -3,8 +3,10 @@
 use super::Memory;
 use super::form::{call, child, closure, launch, list, pair};
 use super::tokens::{is_group, is_punct, is_word, single_punct, split_at_puncts, stream};
+use crate::graph::ast::place_kind;
 use crate::graph::boundary::{is_visibility, starts_statement};
 use crate::graph::keyword::Keyword;
+use graph_plan::Memory as Declared;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
@@ -63,20 +65,11 @@ fn statements(tokens: TokenStream, around: &[Memory], order: &mut Order) -> Toke
     quote!(#(#visibilities const _: () = ();)* #declarations #uses)
 }
 
-/// `device`, `host`, `scratch`, `mapped`, `array` or `constant` memory as the type of a place, and the facts that a
-/// closure needs.
+/// Memory that a statement declares, as the type of a place, and the facts that a closure needs.
 pub(super) fn place(space: &TokenTree, name: &TokenTree, shape: &[TokenTree]) -> Option<(TokenStream, Memory)> {
-    let space = match space {
-        TokenTree::Ident(word) if word == "host" => quote!(::graph_runtime::OnHost),
-        TokenTree::Ident(word) if word == "device" || word == "scratch" || word == "constant" => {
-            quote!(::graph_runtime::OnDevice)
-        }
-        TokenTree::Ident(word) if word == "mapped" => quote!(::graph_runtime::OnMapped),
-        TokenTree::Ident(word) if word == "array" => quote!(::graph_runtime::OnArray),
-        _ => return None,
-    };
+    let space = place_kind(Declared::of_keyword(&space.to_string())?);
     let (name, shape) = (name.to_string(), stream(shape));
-    let ty = quote!(::graph_runtime::Place<#shape, #space>);
+    let ty = quote!(::graph_runtime::Place<#shape, ::graph_runtime::#space>);
     Some((ty, Memory { name, shape }))
 }
 
@@ -129,7 +122,7 @@ impl<'t> Statement<'t> {
 
     /// The type of the place, and the facts that a closure needs, if the statement declares memory.
     fn place(&self) -> Option<(TokenStream, Memory)> {
-        let shape = if self.keyword == Keyword::Constant {
+        let shape = if self.keyword == Keyword::Memory(Declared::Constant) {
             split_at_puncts(self.rest, "=").0
         } else {
             self.rest
@@ -141,12 +134,7 @@ impl<'t> Statement<'t> {
     fn declaration(&self) -> TokenStream {
         let (name, rest) = (self.name, stream(self.rest));
         match self.keyword {
-            Keyword::Host
-            | Keyword::Device
-            | Keyword::Scratch
-            | Keyword::Constant
-            | Keyword::Mapped
-            | Keyword::Array => self.place().map_or_else(TokenStream::new, |(ty, memory)| {
+            Keyword::Memory(_) => self.place().map_or_else(TokenStream::new, |(ty, memory)| {
                 let lengths = lengths(memory.shape);
                 quote!(#lengths let mut #name: #ty;)
             }),
@@ -174,10 +162,7 @@ impl<'t> Statement<'t> {
     fn uses(&self, memory: &[Memory], order: &mut Order) -> TokenStream {
         let (action, after) = self.action();
         let uses = match self.keyword {
-            Keyword::Host | Keyword::Device | Keyword::Scratch | Keyword::Constant | Keyword::Mapped => {
-                return TokenStream::new();
-            }
-            Keyword::Array | Keyword::Param => return TokenStream::new(),
+            Keyword::Memory(_) | Keyword::Param => return TokenStream::new(),
             Keyword::For | Keyword::Each => return self.iterations(action, memory, order),
             Keyword::Kernel => launch(action),
             Keyword::Memcpy => pair(action, "->"),

@@ -18,7 +18,6 @@ use super::types::{arguments, generics, marker, marker_value, place_type};
 use super::visibility::visibility;
 use crate::graph::ast::{Attributes, Param, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value, params};
-use graph_plan::Memory;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -56,8 +55,8 @@ enum Kind<'a> {
 /// Whether the resource is the child's own, so that it cannot be bound.
 fn is_own(resource: &Resource) -> bool {
     match resource.kind {
-        ResourceKind::Own(Memory::Scratch | Memory::Constant | Memory::Variable) | ResourceKind::Rng => true,
-        ResourceKind::Own(Memory::Host | Memory::Device | Memory::Mapped | Memory::Array) => false,
+        ResourceKind::Own(memory) => !memory.is_bindable(),
+        ResourceKind::Rng => true,
         ResourceKind::Shared { .. } | ResourceKind::Moved(_) => false,
     }
 }

@@ -12,7 +12,7 @@ use super::visibility::visibility;
 use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::check::mapped::is_unfit;
 use crate::graph::resolve::{Graph, Value};
-use graph_plan::{Memory, Space};
+use graph_plan::{Accessors, Space};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
@@ -57,11 +57,8 @@ pub(super) fn types(graph: &Graph<'_>) -> TokenStream {
 /// bodies have spans of the user's. `handles` are the methods that return handles of nodes.
 pub(super) fn methods(graph: &Graph<'_>, handles: &TokenStream, bodies: Bodies) -> TokenStream {
     let (common, memory) = (common(bodies), memory_method(graph, bodies));
-    let resources = graph
-        .resources
-        .iter()
-        .filter(|resource| !matches!(resource.memory(), Memory::Scratch | Memory::Array))
-        .map(|resource| resource_methods(graph, resource, bodies));
+    let resources = graph.resources.iter();
+    let resources = resources.map(|resource| resource_methods(graph, resource, bodies));
     let methods = implementation(graph, quote!(#common #memory #(#resources)* #handles));
     let (debug, any_graph) = (debug(graph, bodies), any_graph(graph, bodies));
     quote!(#methods #debug #any_graph)
@@ -206,9 +203,14 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
     if resource.random.is_some() {
         return rng_handle(graph, resource, bodies);
     }
-    if resource.memory() == Memory::Mapped {
-        return mapped_handle(graph, resource, bodies);
+    match resource.memory().accessors() {
+        Accessors::Lent => lent_methods(graph, resource, bodies),
+        Accessors::Handle => mapped_handle(graph, resource, bodies),
+        Accessors::None => TokenStream::new(),
     }
+}
+
+fn lent_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
     let (name, docs) = (&resource.name, &resource.attributes.docs);
     let visibility = visibility(graph, &resource.attributes);
     let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
@@ -278,7 +280,7 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> Toke
 fn host<'a>(graph: &Graph<'a>) -> Vec<&'a Resource> {
     let resources = graph.resources.iter().copied();
     resources
-        .filter(|resource| resource.kind == ResourceKind::Own(Memory::Host))
+        .filter(|resource| matches!(resource.kind, ResourceKind::Own(memory) if memory.space() == Space::Host))
         .collect()
 }
 

@@ -28,15 +28,15 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
 fn resources(graph: &Graph<'_>) -> TokenStream {
     let resources = graph.resources.iter().map(|resource| {
         let name = resource.name.to_string();
-        let (shape, space) = (Shape::of(graph, resource), variant(resource.space()));
+        let (shape, memory) = (Shape::of(graph, resource), variant(resource.memory()));
         match (scratch::offset(graph, resource), shape) {
             (Some(offset), shape) => {
                 let bytes = shape.bytes().unwrap_or_else(|| quote!(0));
                 quote!(__g::PlanResource::scratch(#name, #bytes, #offset))
             }
-            (None, Shape::Fixed(shape)) => quote!(__p::plan_resource::<#shape>(#name, __g::Space::#space)),
+            (None, Shape::Fixed(shape)) => quote!(__p::plan_resource::<#shape>(#name, __g::MemoryKind::#memory)),
             (None, Shape::Dynamic { .. } | Shape::Table { .. } | Shape::Inferred) => {
-                quote!(__g::PlanResource::new(#name, __g::Space::#space, 0))
+                quote!(__g::PlanResource::new(#name, __g::MemoryKind::#memory, 0))
             }
         }
     });

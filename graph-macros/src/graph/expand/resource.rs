@@ -3,12 +3,10 @@
 use super::names::local;
 use super::rng;
 use super::shape::Shape;
-use super::types::memory_type;
 use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::resolve::Graph;
-use graph_plan::Memory;
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 
 /// The declaration of a resource, whose place becomes a local variable. `builder` is a `&mut GraphBuilder`; `bound` is
 /// the struct of bound values, if the resource can be bound.
@@ -19,15 +17,11 @@ pub(super) fn declare(
     bound: Option<&Ident>,
 ) -> TokenStream {
     let (field, place, name) = (&resource.name, local(&resource.name), resource.name.to_string());
-    // The type of a bound place tells the kind of memory.
-    let (bound, memory) = if let Some(bound) = bound {
-        (quote!(#bound.#field), quote!(_))
-    } else {
-        let memory = memory_type(resource);
-        (quote!(::core::option::Option::None), quote!(__g::#memory))
+    let bound = match bound {
+        Some(bound) => quote!(#bound.#field),
+        None => quote!(::core::option::Option::None),
     };
     let shape = Shape::of(graph, resource);
-    let function = |fixed: &str| shape.function(fixed, resource.name.span());
     let length = shape.lengths().map(|lengths| quote!(, #lengths));
     let element = match &shape {
         Shape::Table { element, .. } => quote!(#element, _),
@@ -50,17 +44,13 @@ pub(super) fn declare(
                 #required
             }
         }
-        ResourceKind::Own(Memory::Constant | Memory::Variable) => {
-            let symbol = &resource.symbol;
-            quote!(let #place = #builder.constant::<#shape>(#name, #symbol);)
-        }
-        ResourceKind::Own(Memory::Scratch) => {
-            let function = function("scratch");
-            quote!(let #place = #builder.#function::<#element>(#name #length);)
-        }
-        ResourceKind::Own(Memory::Host | Memory::Device | Memory::Mapped | Memory::Array) => {
-            let function = function("own");
-            quote!(let #place = __p::#function::<#element, #memory>(#builder, #name, #bound #length);)
+        ResourceKind::Own(memory) => {
+            if let Some(symbol) = &resource.symbol {
+                return quote!(let #place = #builder.constant::<#shape>(#name, #symbol););
+            }
+            let function = shape.function("own", resource.name.span());
+            let memory = format_ident!("{memory:?}");
+            quote!(let #place = __p::#function::<#element, __p::kind::#memory>(#builder, #name, #bound #length);)
         }
     }
 }

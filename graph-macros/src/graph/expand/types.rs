@@ -3,7 +3,7 @@
 
 use super::names::unseen;
 use super::shape::Shape;
-use crate::graph::ast::{Resource, ResourceKind};
+use crate::graph::ast::{Resource, ResourceKind, place_kind};
 use crate::graph::resolve::{Entity, Graph, params};
 use graph_plan::{Memory, Space};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -116,18 +116,8 @@ pub(super) fn place_type_at(graph: &Graph<'_>, resource: &Resource, runtime: &To
         return quote!(#runtime::Rng);
     }
     let shape = Shape::of(graph, resource).at(runtime);
-    let memory = memory_type(resource);
+    let memory = place_kind(resource.memory());
     quote!(#runtime::Place<#shape, #runtime::#memory>)
-}
-
-/// The runtime's type for the kind of a resource's memory.
-pub(super) fn memory_type(resource: &Resource) -> TokenStream {
-    match resource.memory() {
-        Memory::Host => quote!(OnHost),
-        Memory::Device | Memory::Scratch | Memory::Constant | Memory::Variable => quote!(OnDevice),
-        Memory::Mapped => quote!(OnMapped),
-        Memory::Array => quote!(OnArray),
-    }
 }
 
 /// The type parameter for the type of a resource: a place, or a moved local.

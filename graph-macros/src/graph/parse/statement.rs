@@ -122,12 +122,8 @@ enum Kind {
 impl Kind {
     fn of(keyword: Keyword) -> Self {
         match keyword {
-            Keyword::Host => Self::Memory(ResourceKind::Own(Memory::Host)),
-            Keyword::Device => Self::Memory(ResourceKind::Own(Memory::Device)),
-            Keyword::Scratch => Self::Memory(ResourceKind::Own(Memory::Scratch)),
-            Keyword::Mapped => Self::Memory(ResourceKind::Own(Memory::Mapped)),
-            Keyword::Array => Self::Memory(ResourceKind::Own(Memory::Array)),
-            Keyword::Constant => Self::Constant,
+            Keyword::Memory(Memory::Constant) => Self::Constant,
+            Keyword::Memory(memory) => Self::Memory(ResourceKind::Own(memory)),
             Keyword::Param => Self::Param,
             Keyword::Rng => Self::Rng,
             Keyword::For | Keyword::Each => Self::Loop,

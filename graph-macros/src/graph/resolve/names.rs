@@ -6,7 +6,7 @@ use super::{Entity, Graph, Value};
 use crate::graph::ast::{Action, BuildArgument, Item, Node, Resource, ResourceKind, Statement};
 use crate::graph::constant::value;
 use crate::report::{Report, error};
-use graph_plan::{Code, Memory, NodeKind};
+use graph_plan::{Accessors, Code, NodeKind};
 use proc_macro2::Ident;
 use syn::Type;
 use syn::ext::IdentExt;
@@ -199,11 +199,9 @@ fn kind(action: &Action) -> NodeKind {
 
 /// The names of the accessors of declared memory.
 fn memory_accessors(resource: &Resource) -> Vec<String> {
-    match resource.kind {
-        ResourceKind::Own(Memory::Scratch | Memory::Mapped | Memory::Array) | ResourceKind::Rng => Vec::new(),
-        ResourceKind::Own(Memory::Host | Memory::Device | Memory::Constant | Memory::Variable)
-        | ResourceKind::Shared { .. }
-        | ResourceKind::Moved(_) => vec![format!("{}_mut", resource.name.unraw())],
+    match resource.memory().accessors() {
+        Accessors::Lent if resource.kind != ResourceKind::Rng => vec![format!("{}_mut", resource.name.unraw())],
+        Accessors::Lent | Accessors::Handle | Accessors::None => Vec::new(),
     }
 }
 
