@@ -107,7 +107,7 @@ impl Memory {
         }
     }
 
-    /// Whether drawings name the kind. Host and device memory need no name, and scratch memory has its place in the arena.
+    /// Whether drawings name the kind. Host and device memory need no name; of scratch memory, drawings show the place.
     pub const fn is_named_in_drawings(self) -> bool {
         match self {
             Memory::Mapped | Memory::Array | Memory::Constant | Memory::Variable => true,
