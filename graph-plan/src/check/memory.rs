@@ -99,11 +99,17 @@ fn misused(draft: &Draft, access: &Access, subject: Subject) -> Diagnostic {
     let is = memory.described();
     match memory {
         Memory::Host => {
-            let message = format!("`{name}` is {is}, but {} node `{user}` needs device memory", kind.keyword());
+            let message = format!(
+                "`{name}` is {is}, but {} node `{user}` needs device memory",
+                kind.keyword()
+            );
             wrong(message).help(use_device_memory(draft, access))
         }
         Memory::Device | Memory::Scratch | Memory::Variable => {
-            let message = format!("`{name}` is {is}, but {} node `{user}` needs host memory", kind.keyword());
+            let message = format!(
+                "`{name}` is {is}, but {} node `{user}` needs host memory",
+                kind.keyword()
+            );
             wrong(message).help(use_host_memory(draft, access))
         }
         Memory::Mapped => wrong(format!("`{name}` is {is}, which node `{user}` cannot take so"))
@@ -115,9 +121,7 @@ fn misused(draft: &Draft, access: &Access, subject: Subject) -> Diagnostic {
                     format!("node `{user}` takes a part of `{name}`, which is {is}")
                 }
                 NodeKind::Memcpy => {
-                    format!(
-                        "node `{user}` copies a part of `{name}`, which is {is}, or a part that a param chooses"
-                    )
+                    format!("node `{user}` copies a part of `{name}`, which is {is}, or a part that a param chooses")
                 }
                 _ => format!("`{name}` is {is}, which node `{user}` cannot take"),
             };
