@@ -254,7 +254,7 @@ fn plans_reports_and_resets_know_it() {
     let modes = plan.nodes[2].accesses.iter().map(|access| access.mode);
     assert_eq!(modes.collect::<Vec<_>>(), [Mode::Mapped, Mode::Mapped, Mode::ReadWrite]);
     assert!(
-        plan.to_mermaid().contains("updates stop, calls"),
+        plan.to_mermaid().contains("updates mapped stop, mapped calls"),
         "{}",
         plan.to_mermaid()
     );
