@@ -349,12 +349,11 @@ pub mod private {
     pub use crate::builder::memory::kind;
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
-        KernelChecks, buffer, buffer_of_rows, check_atomic, check_clash, check_constant, check_dimensions, check_index,
-        check_launch, check_range, check_texture, constant, distance, integer, overwrites, usage,
+        Bounds, KernelChecks, buffer, buffer_of_rows, check_atomic, check_clash, check_constant, check_dimensions,
+        check_launch, check_texture, constant, integer, overwrites, usage,
     };
     pub use crate::expansion::child::{
-        BindTo, Bound, ChildNodes, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
-        check_unconditional, graph_type, inner_handle, unconditional, updates,
+        BindTo, Bound, ChildNodes, DeclaredGraph, Interface, Named, NoGraph, graph_type, inner_handle, updates,
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
@@ -375,7 +374,7 @@ pub mod private {
     pub use crate::graph::change::direct_param::{DirectParam, direct_param};
     pub use crate::graph::change::edit::{Only, ParamGraph, edit, edit_nodes, set_param};
     pub use crate::kernel::dimensions::extent;
-    pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};
+    pub use crate::kernel::programmatic::{ProgrammaticEdge, triggers};
     pub use crate::program::transfer::{Memcpy, Memset};
     pub use crate::shape::Condition; // rustc names it to users
     pub use crate::shape::place::TexelMemory;

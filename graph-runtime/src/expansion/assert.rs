@@ -350,49 +350,54 @@ pub const fn check_constant<S>(name: &str, symbol: &str, modules: &[Option<Modul
     }
 }
 
-/// Asserts that `resource[index]` is one of `length` elements.
-#[track_caller]
-pub const fn check_index(resource: &str, index: usize, length: usize) {
-    if index < length {
-        return;
-    }
-    let text = Text::new()
-        .str("index ")
-        .int(index as i128)
-        .str(" is out of bounds of `")
-        .str(resource);
-    let text = text
-        .str("`, which has ")
-        .int(length as i128)
-        .str(" elements [out-of-bounds]\n");
-    let text = text.str("help: use an index below ").int(length as i128);
-    panic!("{}", text.as_str());
-}
+/// Checks of parts of memory against its lengths, as functions.
+pub struct Bounds;
 
-/// Asserts that `resource[start..end]` lies within `length` elements.
-#[track_caller]
-pub const fn check_range(resource: &str, start: usize, end: usize, length: usize) {
-    if start <= end && end <= length {
-        return;
+impl Bounds {
+    /// Asserts that `resource[index]` is one of `length` elements.
+    #[track_caller]
+    pub const fn check_index(resource: &str, index: usize, length: usize) {
+        if index < length {
+            return;
+        }
+        let text = Text::new()
+            .str("index ")
+            .int(index as i128)
+            .str(" is out of bounds of `")
+            .str(resource);
+        let text = text
+            .str("`, which has ")
+            .int(length as i128)
+            .str(" elements [out-of-bounds]\n");
+        let text = text.str("help: use an index below ").int(length as i128);
+        panic!("{}", text.as_str());
     }
-    let text = Text::new()
-        .str("range ")
-        .int(start as i128)
-        .str("..")
-        .int(end as i128)
-        .str(" is out of bounds of `");
-    let text = text
-        .str(resource)
-        .str("`, which has ")
-        .int(length as i128)
-        .str(" elements [out-of-bounds]\n");
-    let text = text.str("help: use a range within 0..").int(length as i128);
-    panic!("{}", text.as_str());
-}
 
-/// The length of a range; 0 if it is reversed, which [`check_range`] reports.
-pub const fn distance(start: usize, end: usize) -> usize {
-    end.saturating_sub(start)
+    /// Asserts that `resource[start..end]` lies within `length` elements.
+    #[track_caller]
+    pub const fn check_range(resource: &str, start: usize, end: usize, length: usize) {
+        if start <= end && end <= length {
+            return;
+        }
+        let text = Text::new()
+            .str("range ")
+            .int(start as i128)
+            .str("..")
+            .int(end as i128)
+            .str(" is out of bounds of `");
+        let text = text
+            .str(resource)
+            .str("`, which has ")
+            .int(length as i128)
+            .str(" elements [out-of-bounds]\n");
+        let text = text.str("help: use a range within 0..").int(length as i128);
+        panic!("{}", text.as_str());
+    }
+
+    /// The length of a range; 0 if it is reversed, which [`Bounds::check_range`] reports.
+    pub const fn distance(start: usize, end: usize) -> usize {
+        end.saturating_sub(start)
+    }
 }
 
 /// Memory of shape `S` as an argument of a launch.

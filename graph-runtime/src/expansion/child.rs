@@ -162,112 +162,125 @@ pub enum Bound {
     Param,
 }
 
-/// Asserts that the child graph of `node` has the name `name`, and that it can be bound in this form. `visible` says
-/// whether its statement is visible to the parent, if it has a visibility.
-#[track_caller]
-pub const fn check_binding(child: &Interface, node: &str, (name, visible): (&str, bool), bound: Bound) {
-    if child.graph.is_empty() {
-        return;
-    }
-    let text = Text::new().str("node `").str(node).str("`: ");
-    if contains(child.restricted, name) && !visible {
-        let text = text.str("`").str(name).str("` of `").str(child.graph);
-        let text = text.str("` is private here, so it cannot be bound [signature]\nnote: the visibility of its statement limits who gives it other contents\nhelp: use `");
-        let text = text.str(child.graph).str("` as a child only where `").str(name);
-        panic!("{}", text.str("` is visible, or widen the visibility").as_str());
-    }
-    let text = match (find(child.memory, name), find(child.values, name), bound) {
-        (Some(Mode::Write | Mode::ReadWrite), _, Bound::Read) => text
-            .str("`")
-            .str(child.graph)
-            .str("` writes `")
-            .str(name)
-            .str("` [access]\nhelp: pass `&mut`"),
-        (Some(_), _, Bound::Value | Bound::Param) => text
-            .str("`")
-            .str(name)
-            .str("` of `")
-            .str(child.graph)
-            .str("` is memory, but bound by value [signature]\nhelp: borrow it: `&` or `&mut`"),
-        (_, Some(_), Bound::Read | Bound::Write) => text
-            .str("`")
-            .str(name)
-            .str("` of `")
-            .str(child.graph)
-            .str("` is a value, but bound to memory [signature]\nhelp: pass a value, without `&`"),
-        (_, Some(true), Bound::Param) => text
-            .str("`")
-            .str(name)
-            .str("` of `")
-            .str(child.graph)
-            .str("` is fixed when the graph is built, but bound to a `param` [signature]\nhelp: bind a literal, a constant or a build argument, or declare `")
-            .str(name)
-            .str("` as a `param`"),
-        (None, None, _) => {
-            let text = text.str("`").str(child.graph).str("` has nothing named `").str(name);
-            listed(text.str("` to bind [signature]"), child)
+impl Interface {
+    /// Asserts that the child graph of `node` has the name `name`, and that it can be bound in this form. `visible` says
+    /// whether its statement is visible to the parent, if it has a visibility.
+    #[track_caller]
+    pub const fn check_binding(&self, node: &str, (name, visible): (&str, bool), bound: Bound) {
+        if self.graph.is_empty() {
+            return;
         }
-        _ => return,
-    };
-    panic!("{}", text.as_str());
-}
-
-/// Asserts that the names bound in the child graph of `node` include all that must be bound.
-#[track_caller]
-pub const fn check_bound(child: &Interface, node: &str, names: &[&str]) {
-    let mut index = 0;
-    while index < child.memory.len() + child.values.len() {
-        let (name, needed) = if index < child.memory.len() {
-            (child.memory[index].0, true)
-        } else {
-            child.values[index - child.memory.len()]
-        };
-        index += 1;
-        if needed && !contains(names, name) {
-            let text = Text::new().str("node `").str(node).str("` does not bind `").str(name);
-            let text = text
+        let text = Text::new().str("node `").str(node).str("`: ");
+        if contains(self.restricted, name) && !visible {
+            let text = text.str("`").str(name).str("` of `").str(self.graph);
+            let text = text.str("` is private here, so it cannot be bound [signature]\nnote: the visibility of its statement limits who gives it other contents\nhelp: use `");
+            let text = text.str(self.graph).str("` as a child only where `").str(name);
+            panic!("{}", text.str("` is visible, or widen the visibility").as_str());
+        }
+        let text = match (find(self.memory, name), find(self.values, name), bound) {
+            (Some(Mode::Write | Mode::ReadWrite), _, Bound::Read) => text
+                .str("`")
+                .str(self.graph)
+                .str("` writes `")
+                .str(name)
+                .str("` [access]\nhelp: pass `&mut`"),
+            (Some(_), _, Bound::Value | Bound::Param) => text
+                .str("`")
+                .str(name)
                 .str("` of `")
-                .str(child.graph)
-                .str("` [signature]\nhelp: add `")
-                .str(name);
-            panic!("{}", text.str(": ..` to its bindings").as_str());
+                .str(self.graph)
+                .str("` is memory, but bound by value [signature]\nhelp: borrow it: `&` or `&mut`"),
+            (_, Some(_), Bound::Read | Bound::Write) => text
+                .str("`")
+                .str(name)
+                .str("` of `")
+                .str(self.graph)
+                .str("` is a value, but bound to memory [signature]\nhelp: pass a value, without `&`"),
+            (_, Some(true), Bound::Param) => text
+                .str("`")
+                .str(name)
+                .str("` of `")
+                .str(self.graph)
+                .str("` is fixed when the graph is built, but bound to a `param` [signature]\nhelp: bind a literal, a constant or a build argument, or declare `")
+                .str(name)
+                .str("` as a `param`"),
+            (None, None, _) => {
+                let text = text.str("`").str(self.graph).str("` has nothing named `").str(name);
+                listed(text.str("` to bind [signature]"), self)
+            }
+            _ => return,
+        };
+        panic!("{}", text.as_str());
+    }
+
+    /// Asserts that the names bound in the child graph of `node` include all that must be bound.
+    #[track_caller]
+    pub const fn check_bound(&self, node: &str, names: &[&str]) {
+        let mut index = 0;
+        while index < self.memory.len() + self.values.len() {
+            let (name, needed) = if index < self.memory.len() {
+                (self.memory[index].0, true)
+            } else {
+                self.values[index - self.memory.len()]
+            };
+            index += 1;
+            if needed && !contains(names, name) {
+                let text = Text::new().str("node `").str(node).str("` does not bind `").str(name);
+                let text = text
+                    .str("` of `")
+                    .str(self.graph)
+                    .str("` [signature]\nhelp: add `")
+                    .str(name);
+                panic!("{}", text.str(": ..` to its bindings").as_str());
+            }
         }
     }
-}
 
-/// The first node of these graphs that no conditional body may hold, if any.
-pub const fn unconditional(children: &[&Interface]) -> Option<(&'static str, &'static str)> {
-    let mut index = 0;
-    while index < children.len() {
-        if children[index].unconditional.is_some() {
-            return children[index].unconditional;
+    /// The first node of these graphs that no conditional body may hold, if any.
+    pub const fn unconditional_in(children: &[&Interface]) -> Option<(&'static str, &'static str)> {
+        let mut index = 0;
+        while index < children.len() {
+            if children[index].unconditional.is_some() {
+                return children[index].unconditional;
+            }
+            index += 1;
         }
-        index += 1;
+        None
     }
-    None
-}
 
-/// Asserts that the child graph can be in a conditional body of `owner`.
-#[track_caller]
-pub const fn check_unconditional(child: &Interface, owner: &str) {
-    let Some((node, keyword)) = child.unconditional else {
-        return;
-    };
-    let text = Text::new()
-        .str(keyword)
-        .str(" node `")
-        .str(node)
-        .str("` of `")
-        .str(child.graph);
-    let text = text
-        .str("` cannot be in the body of `")
-        .str(owner)
-        .str("` [conditional-body]");
-    let text = text.str("\nnote: CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in conditional bodies, and nothing else");
-    let text = text
-        .str("\nhelp: move the child out of the body, before or after `")
-        .str(owner);
-    panic!("{}", text.str("`").as_str());
+    /// Asserts that the child graph can be in a conditional body of `owner`.
+    #[track_caller]
+    pub const fn check_unconditional(&self, owner: &str) {
+        let Some((node, keyword)) = self.unconditional else {
+            return;
+        };
+        let text = Text::new()
+            .str(keyword)
+            .str(" node `")
+            .str(node)
+            .str("` of `")
+            .str(self.graph);
+        let text = text
+            .str("` cannot be in the body of `")
+            .str(owner)
+            .str("` [conditional-body]");
+        let text = text.str("\nnote: CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in conditional bodies, and nothing else");
+        let text = text
+            .str("\nhelp: move the child out of the body, before or after `")
+            .str(owner);
+        panic!("{}", text.str("`").as_str());
+    }
+
+    /// Returns the value that was bound as `name`. (The macro has checked that there is one.)
+    ///
+    /// # Errors
+    /// [`Error::Node`] if there is none.
+    pub fn bound<T>(slot: Option<T>, graph: &impl Named, name: &str) -> Result<T> {
+        slot.ok_or_else(|| Error::Node {
+            site: Site::graph(graph.name()),
+            message: format!("`{name}` of a child graph is not bound"),
+        })
+    }
 }
 
 /// The value beside `name` in `names`, if it is there.
@@ -311,17 +324,6 @@ const fn listed(mut text: Text, child: &Interface) -> Text {
 /// Whether the graph accesses the memory of this name by atomic operations alone.
 pub const fn updates(child: &Interface, name: &str) -> bool {
     matches!(find(child.memory, name), Some(Mode::Atomic))
-}
-
-/// Returns the value that was bound as `name`. (The macro has checked that there is one.)
-///
-/// # Errors
-/// [`Error::Node`] if there is none.
-pub fn bound<T>(slot: Option<T>, graph: &impl Named, name: &str) -> Result<T> {
-    slot.ok_or_else(|| Error::Node {
-        site: Site::graph(graph.name()),
-        message: format!("`{name}` of a child graph is not bound"),
-    })
 }
 
 /// The builder or the update of a graph.

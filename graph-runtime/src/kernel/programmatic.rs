@@ -77,7 +77,7 @@ impl ProgrammaticEdge<'_> {
 /// A message that says that `node`, which is the first to use the scratch memory `memory`, would read it
 /// uninitialized: its kernel loads through parameter `param`, to which the memory is passed. `None` if the kernel only
 /// writes there.
-pub const fn reads_uninitialized(node: &str, memory: &str, kernel: &KernelFacts, param: usize) -> Option<Text> {
+pub(crate) const fn reads_uninitialized(node: &str, memory: &str, kernel: &KernelFacts, param: usize) -> Option<Text> {
     let mut variant = 0;
     while variant < kernel.variants() {
         if let Some(text) = kernel.variant(variant).code().reads_uninitialized(node, memory, param) {

@@ -93,17 +93,17 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
             binding.name.unraw().to_string(),
             binding.name.span(),
         );
-        let function = quote_spanned!(span=> __p::check_binding);
+        let function = quote_spanned!(span=> __p::Interface::check_binding);
         let visible = is_visible(&path, &binding.name);
         let operands = quote!(#interface, #name, (#text, #visible), __p::Bound::#bound);
         (span, spanned_call(function, operands, end))
     });
     let names = child.bindings.iter().map(|binding| binding.name.unraw().to_string());
     let span = child.span();
-    let function = quote_spanned!(span=> __p::check_bound);
+    let function = quote_spanned!(span=> __p::Interface::check_bound);
     let all = spanned_call(function, quote!(#interface, #name, &[#(#names),*]), child.parens);
     let inside = conditional_around(graph, node).map(|owner| {
-        let function = quote_spanned!(span=> __p::check_unconditional);
+        let function = quote_spanned!(span=> __p::Interface::check_unconditional);
         let call = spanned_call(function, quote!(#interface, #owner), child.parens);
         (span, call)
     });

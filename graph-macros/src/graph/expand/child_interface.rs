@@ -257,7 +257,7 @@ fn unconditional(graph: &Graph<'_>) -> Option<TokenStream> {
     (!children.is_empty()).then(|| {
         quote!({
             use __p::NoGraph as _;
-            __p::unconditional(&[#(&#children::__INTERFACE),*])
+            __p::Interface::unconditional_in(&[#(&#children::__INTERFACE),*])
         })
     })
 }
@@ -307,7 +307,7 @@ fn scalars(graph: &Graph<'_>, bound_type: &TokenStream) -> TokenStream {
 fn scalars_taken(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream {
     let values = graph.values.iter().map(|Value { name, ty }| {
         let (text, ty) = (name.to_string(), named(ty.to_token_stream()));
-        quote!(let #name: #ty = __p::bound(#bound.#name.take(), #owner, #text)?;)
+        quote!(let #name: #ty = __p::Interface::bound(#bound.#name.take(), #owner, #text)?;)
     });
     let params = graph.params_in_order().into_iter().map(|param| {
         let Param { name, ty, initial, .. } = graph.params[param];
@@ -425,7 +425,7 @@ fn update(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodie
         let (place, name, field) = (local(&resource.name), resource.name.to_string(), &resource.name);
         let found = match Shape::of(graph, resource) {
             _ if slots.iter().any(|slot| *slot.name == resource.name) => {
-                return quote!(let #place = __p::bound(#bound.#field, #update, #name)?;);
+                return quote!(let #place = __p::Interface::bound(#bound.#field, #update, #name)?;);
             }
             _ if resource.random.is_some() => quote!(own_rng),
             Shape::Dynamic { row, .. } => quote!(own_slice::<#row>),

@@ -134,7 +134,7 @@ pub(super) fn length(graph: &Graph<'_>, range: &Range<'_>) -> Option<TokenStream
     let start = range.start();
     if !generic(graph, quote!(#start #end)) {
         let constant = range.bounds().all(|bound| is_constant(bound, &graph.variables()));
-        return constant.then(|| quote!({ __p::distance(#start, #end) }));
+        return constant.then(|| quote!({ __p::Bounds::distance(#start, #end) }));
     }
     // Stable Rust takes no expression of generics as a const argument, except a bare const parameter.
     let bare = |end: &Expr| matches!(end, Expr::Path(path) if path.path.get_ident().is_some_and(|name| is_const_parameter(graph, name)));
@@ -227,7 +227,7 @@ pub(super) fn buffer(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
         return None;
     }
     let (start, end) = (range.start(), range.end()?);
-    Some(quote!(__p::buffer_of_rows::<#row>(__p::distance(#start, #end))))
+    Some(quote!(__p::buffer_of_rows::<#row>(__p::Bounds::distance(#start, #end))))
 }
 
 /// The assertions that a place is in bounds, at the user's tokens. There are none if literals were checked already, or
@@ -264,7 +264,7 @@ fn bounds_assertion(
             None => quote!((#index) as ::core::primitive::usize),
         };
         return Some((
-            quote_spanned!(place.name.span()=> __p::check_index),
+            quote_spanned!(place.name.span()=> __p::Bounds::check_index),
             quote!(#name, #number, #length),
         ));
     }
@@ -275,7 +275,7 @@ fn bounds_assertion(
     }
     let (start, end) = (range.start(), range.end()?);
     Some((
-        quote_spanned!(place.name.span()=> __p::check_range),
+        quote_spanned!(place.name.span()=> __p::Bounds::check_range),
         quote!(#name, #start, #end, #length),
     ))
 }

@@ -40,7 +40,7 @@ pub(super) fn declare(
             };
             let required = length.map(|length| quote!(#builder.#require(&#place #length);));
             quote! {
-                let #place = __p::bound(#bound, #builder, #name)?;
+                let #place = __p::Interface::bound(#bound, #builder, #name)?;
                 #required
             }
         }
