@@ -120,8 +120,8 @@ impl Compiler {
         self
     }
 
-    /// Chooses the version of NVRTC and of CUDA's headers that are fetched: `12.4`, which is used without this; `12`, the
-    /// last one of CUDA 12; or `13`, a newer one. Later versions write PTX that only later drivers take.
+    /// Chooses the version of NVRTC and of CUDA's headers that are fetched: `12.4`, which is used without this; `12`,
+    /// the last one of CUDA 12; or `13`, a newer one. Later versions write PTX that only later drivers take.
     ///
     /// # Errors
     /// If it is none of these.

@@ -18,9 +18,9 @@
 //!
 //! 1. the file that `CUDA_GRAPH_NVRTC` names;
 //! 2. NVRTC 12.4 (or what [`Compiler::toolkit`] says) from NVIDIA's wheel on PyPI, in the cache. `cargo cuda-graph
-//!    fetch` puts it there: 25 MB, pinned by its SHA-256, for Linux on x86-64. pip downloads it, so a mirror or a folder
-//!    of wheels that pip is set up for is used (`PIP_INDEX_URL`; `PIP_NO_INDEX=1 PIP_FIND_LINKS=folder` on a machine
-//!    without network);
+//!    fetch` puts it there: 25 MB, pinned by its SHA-256, for Linux on x86-64. pip downloads it, so a mirror or a
+//!    folder of wheels that pip is set up for is used (`PIP_INDEX_URL`; `PIP_NO_INDEX=1 PIP_FIND_LINKS=folder` on a
+//!    machine without network);
 //! 3. an installed toolkit, in `CUDA_PATH`, `CUDA_HOME` or the usual folders.
 //!
 //! Build scripts do not use the network, unless they say [`Compiler::fetch`].

@@ -10,8 +10,8 @@ const PTX_VERSION: &str = "--ptx-version=";
 const WITH_HEADERS: &str = "--with-headers";
 
 /// Returns the options that a source asks for on its first line, `// cuda-graph: --gpu-architecture=compute_90`:
-/// options of NVRTC, `--ptx-version=6.0`, which lowers the version that the PTX asks for, so that older drivers take it,
-/// and `--with-headers`, which fetches CUDA's own headers when they are included.
+/// options of NVRTC, `--ptx-version=6.0`, which lowers the version that the PTX asks for, so that older drivers take
+/// it, and `--with-headers`, which fetches CUDA's own headers when they are included.
 pub fn directive(source: &str) -> Option<&str> {
     let (_, options) = directives(source).find(|(target, _)| target.is_empty())?;
     Some(options)

@@ -41,8 +41,8 @@ pub const NVCC: Wheel = Wheel {
     sha256: "e4c9a35435c3b0e36c6397c5696334c9ea6650e524736cbd1c5d345ea099bb04",
 };
 
-/// The headers of CUDA's C++ libraries: `cuda/std`, `cuda/barrier`, CUB. Those of 12.4 include headers of the host, which
-/// NVRTC does not have.
+/// The headers of CUDA's C++ libraries: `cuda/std`, `cuda/barrier`, CUB. Those of 12.4 include headers of the host,
+/// which NVRTC does not have.
 pub(crate) const CCCL: Wheel = Wheel {
     project: "nvidia-cuda-cccl-cu12",
     version: "12.9.27",

@@ -320,8 +320,8 @@ mod tests {
         }
     }
 
-    /// `a + b == sum` and `a == b`, for `a` and `b` up to `last`. With an odd sum there is no solution, but no range can
-    /// be narrowed, so all values of a variable are tried.
+    /// `a + b == sum` and `a == b`, for `a` and `b` up to `last`. With an odd sum there is no solution, but no range
+    /// can be narrowed, so all values of a variable are tried.
     fn halves(last: i128, sum: i128) -> System {
         let mut system = System::default();
         let [a, b] = [0, 1].map(|_| system.variable(0, last));

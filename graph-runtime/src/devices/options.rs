@@ -49,8 +49,8 @@ pub struct EmulatorOptions {
     /// there is no barrier in between. Two accesses do not race if both are atomic or `volatile`, if one is atomic and
     /// the other a load, or if both store the same value. Atomic accesses order others as locks do.
     pub check_shared_races: bool,
-    /// Whether to find races of two threads of a block in device memory, in the same way. Atomic and `volatile` loads of
-    /// device memory order all accesses before them. Races of threads of different blocks are not found.
+    /// Whether to find races of two threads of a block in device memory, in the same way. Atomic and `volatile` loads
+    /// of device memory order all accesses before them. Races of threads of different blocks are not found.
     pub check_device_races: bool,
     /// Whether to find races between nodes: two nodes touch the same bytes, one of them writes, and the graph does not
     /// order them. `build` rules this out for memory that nodes name; this also finds memory that kernels reach by

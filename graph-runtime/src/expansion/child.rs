@@ -163,8 +163,8 @@ pub enum Bound {
 }
 
 impl Interface {
-    /// Asserts that the child graph of `node` has the name `name`, and that it can be bound in this form. `visible` says
-    /// whether its statement is visible to the parent, if it has a visibility.
+    /// Asserts that the child graph of `node` has the name `name`, and that it can be bound in this form. `visible`
+    /// says whether its statement is visible to the parent, if it has a visibility.
     #[track_caller]
     pub const fn check_binding(&self, node: &str, (name, visible): (&str, bool), bound: Bound) {
         if self.graph.is_empty() {

@@ -11,8 +11,8 @@ pub const fn resource<S>(name: &'static str, memory: Memory) -> PlanResource {
 }
 
 /// The accesses of all nodes, in order: the indices of the resources, and the [letters](Mode::letter) of the modes, or
-/// the modes that the kernels' types tell. For each node that launches one of `kernels`, `launches` has the index of its
-/// first access and the index of the kernel. A node's accesses are those to its buffers, in order.
+/// the modes that the kernels' types tell. For each node that launches one of `kernels`, `launches` has the index of
+/// its first access and the index of the kernel. A node's accesses are those to its buffers, in order.
 pub const fn accesses<const N: usize>(
     resources: [usize; N],
     modes: &[u8; N],

@@ -104,16 +104,17 @@ pub(crate) trait Awaited: Sized {
 /// 5. *Nobody waits in a circle.* Guards are never waited for. Code that a launch calls (host functions; on the
 ///    emulator, receivers of printed text, and all that runs on the thread of the launch) waits for no claim: conflicts
 ///    are refused ([`Patience`]). Graphs of one definition share its host functions, and a launch waits for a function
-///    that another one runs, but not inside a host function
-///    ([`HostCall`](crate::program::host::HostCall)): so a function that is waited for waits for nothing. A thread that waits for a claim holds only claims of the launch that it claims
-///    for, and whoever holds a claim without waiting for one gets done: launches that it waits for contain nothing that
-///    waits for a claim. Circles of launches that wait for each other's claims do not exist, since a launch claims in
-///    the order of addresses, that of [`SharedResources`](crate::ownership::shared_resources::SharedResources) (a pool,
-///    of which a launch claims at most one, counts as an address before all memory): let a launch hold `h` and wait for
-///    `w`, which conflicts with the claim `k` of another launch. If `h` and `w` do not overlap, `h` ends before `w`
-///    begins, and therefore before `k` ends. If they overlap, both only read, so `k` writes. Then it does not overlap
-///    `h`, which is held at the same time; it reaches `w`, which does not begin before `h`; so it begins after `h`
-///    ends. In both cases `k` ends after `h`: around a circle, the ends would grow for ever.
+///    that another one runs, but not inside a host function ([`HostCall`](crate::program::host::HostCall)): so a
+///    function that is waited for waits for nothing. A thread that waits for a claim holds only claims of the launch
+///    that it claims for, and whoever holds a claim without waiting for one gets done: launches that it waits for
+///    contain nothing that waits for a claim. Circles of launches that wait for each other's claims do not exist, since
+///    a launch claims in the order of addresses, that of
+///    [`SharedResources`](crate::ownership::shared_resources::SharedResources) (a pool, of which a launch claims at
+///    most one, counts as an address before all memory): let a launch hold `h` and wait for `w`, which conflicts with
+///    the claim `k` of another launch. If `h` and `w` do not overlap, `h` ends before `w` begins, and therefore before
+///    `k` ends. If they overlap, both only read, so `k` writes. Then it does not overlap `h`, which is held at the same
+///    time; it reaches `w`, which does not begin before `h`; so it begins after `h` ends. In both cases `k` ends after
+///    `h`: around a circle, the ends would grow for ever.
 /// 6. *Lent memory is returned unused.* A [`Scope`](crate::Scope) borrows memory from its owner while it runs, to be
 ///    read only or also to be written ([`Terms`]). At its end, [`Uses::end`] refuses all later claims, waits until
 ///    there are none, and waits for the remembered launches. After that, nothing uses the memory, whatever handles and

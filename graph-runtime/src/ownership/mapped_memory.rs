@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// 1. `host` points to memory that `device` keeps, page-locked and aligned to 64 bytes or more. Nobody ever makes a
 ///    reference into it but to an `AtomicU32` or an `AtomicU64`. All accesses have the size of the elements, `word`:
 ///    [`MappedHost`](crate::MappedHost) and the kernels have the elements of the place, whose type is one `Word`.
-/// 2. Nodes of graphs access it only by kernels that take it as `&[Mapped<T>]`: `build` calls `graph_plan::check_errors`,
-///    whose table of rules (`check/memory.rs`) allows no other access of `Memory::Mapped`, and fails if it is broken.
-///    These load and store words by instructions that are strong for the whole system;
-///    the macro checks the PTX of safe kernels, and authors of `unsafe` vouch for others.
+/// 2. Nodes of graphs access it only by kernels that take it as `&[Mapped<T>]`: `build` calls
+///    `graph_plan::check_errors`, whose table of rules (`check/memory.rs`) allows no other access of `Memory::Mapped`,
+///    and fails if it is broken. These load and store words by instructions that are strong for the whole system; the
+///    macro checks the PTX of safe kernels, and authors of `unsafe` vouch for others.
 /// 3. To the host, such a load or store is one of an atomic type: CUDA's memory model makes loads and stores of
 ///    aligned words in mapped memory atomic at system scope, and threads of CPU and GPU are alike in it (D12 of
 ///    `docs/safety.md`).

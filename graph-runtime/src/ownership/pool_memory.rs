@@ -29,11 +29,11 @@ const ALIGNMENT: usize = 256;
 ///    or leaked, with that. Of memory that grows, each part keeps its share, and so the pool; [`PoolMemory::trim`]
 ///    takes away only memory that no share reaches. Memory in chunks is counted itself.
 /// 3. *Parts of one share are apart*, so within a graph they are as memory of its own.
-/// 4. *Soundness does not depend on what a launch finds.* The memory holds plain data, of which any bits are a value, and
-///    kernels and `unsafe` nodes are sound for any contents (U1 to U3 of `docs/safety.md`). `build` also refuses a node
-///    that reads scratch memory before nodes of the same launch have written all of it, as far as `graph_plan` knows the
-///    parts. A kernel counts as writing all that it takes as `&mut`. If it writes less, later nodes may read data that
-///    another graph of the pool has left there: these results are wrong, but nothing is unsound.
+/// 4. *Soundness does not depend on what a launch finds.* The memory holds plain data, of which any bits are a value,
+///    and kernels and `unsafe` nodes are sound for any contents (U1 to U3 of `docs/safety.md`). `build` also refuses a
+///    node that reads scratch memory before nodes of the same launch have written all of it, as far as `graph_plan`
+///    knows the parts. A kernel counts as writing all that it takes as `&mut`. If it writes less, later nodes may read
+///    data that another graph of the pool has left there: these results are wrong, but nothing is unsound.
 pub(crate) struct PoolMemory {
     backend: Backend,
     /// The memory itself; `None` if nothing was taken yet. Locked while memory is added or taken away. Whoever has

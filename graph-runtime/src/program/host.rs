@@ -191,8 +191,8 @@ type Function = Box<dyn FnMut(&[(NonNull<u8>, usize)]) + Send>;
 ///
 /// The mutex is contended only by graphs of one definition, which share the function: CUDA runs the launches of a graph
 /// one after the other, and each node once in a launch. With it, soundness does not depend on CUDA: the function is
-/// never entered twice at the same time. A thread that runs a host function does not wait for the mutex, so whoever holds
-/// it gets done: fact 5 of [`Uses`](crate::in_flight::uses::Uses).
+/// never entered twice at the same time. A thread that runs a host function does not wait for the mutex, so whoever
+/// holds it gets done: fact 5 of [`Uses`](crate::in_flight::uses::Uses).
 pub(crate) struct HostCall {
     /// The memory that it borrows, in order.
     pub(crate) declared: Vec<(Part, Mode)>,
