@@ -14,10 +14,12 @@ mod edge;
 mod body;
 mod alias;
 mod memory;
+mod cut;
 mod advice;
 
 use crate::{Diagnostic, Draft, Edge, Nest, Order};
 pub use body::{condition_accesses, condition_writers, forbidden_capture, other_body, siblings};
+use cut::Cycle;
 use edge::{Edges, Members};
 pub use mixed_atomics::{clash, mixed_reads};
 use std::borrow::Cow;
@@ -74,7 +76,21 @@ pub fn warnings(draft: &Draft, outcome: &Outcome) -> Vec<Diagnostic> {
 
 /// Checks the same rules as [`check`], without warnings.
 pub fn check_errors(draft: &Draft) -> Outcome {
+    let (mut outcome, cycles) = rules(draft);
+    let left = |draft: &Draft| {
+        let (outcome, cycles) = rules(draft);
+        (cycles.len(), outcome.errors.len() - cycles.len())
+    };
+    cycles
+        .iter()
+        .for_each(|cycle| cycle.advise(draft, &mut outcome.errors, left));
+    outcome
+}
+
+/// The outcome, in which cycles have no helps yet, and the cycles.
+fn rules(draft: &Draft) -> (Outcome, Vec<Cycle>) {
     let mut errors = Vec::new();
+    let mut cycles = Vec::new();
     let mut broken: Vec<bool> = draft.nodes.iter().map(|node| node.broken).collect();
     let usable = edge::usable_edges(draft, &mut errors, &mut broken);
     let right = memory::wrong_memory(draft, &mut errors);
@@ -83,25 +99,32 @@ pub fn check_errors(draft: &Draft) -> Outcome {
     body::forbidden_nodes(draft, &mut errors);
     body::endless_whiles(draft, &mut errors);
     programmatic::other_nodes(draft, &usable, &mut errors);
-    let (order, redundant) = order(draft, &usable, &mut errors, &mut broken);
-    loop_cycle::cycles_of_loops(draft, &usable, &order, &mut errors, &mut broken);
+    let (order, redundant) = order(draft, &usable, &mut errors, &mut cycles, &mut broken);
+    loop_cycle::cycles_of_loops(draft, &usable, &order, &mut errors, &mut cycles, &mut broken);
     if !draft.shifts.is_empty() {
-        iteration_cycle::between_iterations(draft, &order, &mut errors, &mut broken);
+        iteration_cycle::between_iterations(draft, &order, &mut errors, &mut cycles, &mut broken);
     }
     unordered::unordered(draft, &order, &broken, &mut errors);
     let scratch = scratch::uninitialized(draft, &order, &broken);
     errors.extend(scratch.errors);
-    Outcome {
+    let outcome = Outcome {
         errors,
         warnings: Vec::new(),
         first_writes: scratch.first_writes,
         order,
         redundant,
-    }
+    };
+    (outcome, cycles)
 }
 
 /// Orders the nodes of every body, and finds the edges that are redundant.
-fn order(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>, broken: &mut [bool]) -> (Nest, Vec<usize>) {
+fn order(
+    draft: &Draft,
+    usable: &[usize],
+    errors: &mut Vec<Diagnostic>,
+    cycles: &mut Vec<Cycle>,
+    broken: &mut [bool],
+) -> (Nest, Vec<usize>) {
     if draft.bodies.len() == 1 {
         let edges = Edges {
             indices: Cow::Borrowed(usable),
@@ -112,7 +135,7 @@ fn order(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>, broken: 
             },
         };
         let members = Members::All(draft.nodes.len());
-        let (order, kept) = edge::order(draft, &members, &edges, errors, broken);
+        let (order, kept) = edge::order(draft, &members, &edges, errors, cycles, broken);
         let redundant = redundant(draft, &members, &edges, &order, kept.as_deref());
         return (Nest::flat(order), redundant);
     }
@@ -136,7 +159,7 @@ fn order(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>, broken: 
     let (mut orders, mut all_redundant) = (Vec::new(), Vec::new());
     for (nodes, edges) in members.iter().zip(&edges) {
         let members = Members::Listed(nodes);
-        let (order, kept) = edge::order(draft, &members, edges, errors, broken);
+        let (order, kept) = edge::order(draft, &members, edges, errors, cycles, broken);
         all_redundant.extend(redundant(draft, &members, edges, &order, kept.as_deref()));
         orders.push(order);
     }

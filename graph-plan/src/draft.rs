@@ -163,6 +163,8 @@ pub struct Resource {
     /// Its length in the units of regions: elements of the outermost dimension (the macro) or bytes (the builder). If
     /// the length is not known, `None`.
     pub extent: Option<u64>,
+    /// The literal of an element that is 0, for messages: `0` or `0.0`.
+    pub zero: &'static str,
 }
 
 /// A node.
@@ -375,6 +377,7 @@ impl Draft {
             name: name.into(),
             memory,
             extent: None,
+            zero: "0",
         });
         self.resources.len() - 1
     }

@@ -164,7 +164,7 @@ impl Region {
     }
 
     /// Whether the analysis follows the values of all bounds.
-    fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         match self {
             Region::Whole | Region::Rectangle(_) => true,
             Region::Index(index) => *index != Bound::Unknown,

@@ -367,6 +367,7 @@ pub mod private {
         literal, loaded_call,
     };
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
+    pub use crate::expansion::no_accessor::{ArrayHasNoAccessor, ScratchHasNoAccessor};
     pub use crate::expansion::passed::{Passed, passed};
     pub use crate::expansion::plan::{PlanNodes, accesses as plan_accesses, resource as plan_resource};
     pub use crate::expansion::target::{NodeTarget, after, check_part, chosen, inner_length, length};

@@ -1,10 +1,30 @@
 //! Helps about `after` that say what to write and where, and lines of the source.
 
-use crate::{Draft, NodeKind, Shift};
+use crate::{Draft, Nest, NodeKind, Shift};
 
-/// The help to make `later` run after `earlier`.
-pub(super) fn run_after(draft: &Draft, earlier: usize, later: usize) -> String {
-    name_in_after(draft, &draft.nodes[earlier].name, later)
+/// The note about indices that are not compared.
+pub(super) const COMPARED: &str =
+    "indices are compared if they are sums of loop variables times literals, such as `2 * i + 1`";
+
+/// The help to make `later` run after `earlier`, in place of the nodes of its `after` list that `earlier` runs after.
+pub(super) fn run_after(draft: &Draft, order: &Nest, earlier: usize, later: usize) -> String {
+    let name = |node: usize| &*draft.nodes[node].name;
+    let mut implied: Vec<&str> = Vec::new();
+    for (index, edge) in draft.edges.iter().enumerate().filter(|(_, edge)| edge.to == later) {
+        let is_implied = edge.from != earlier && edge.from != later && order.before(edge.from, earlier);
+        if is_implied && !draft.is_programmatic(index) && !implied.contains(&name(edge.from)) {
+            implied.push(name(edge.from));
+        }
+    }
+    match &implied[..] {
+        [] => name_in_after(draft, name(earlier), later),
+        implied => format!(
+            "replace `{}` by `{}` in the `after` list of `{}`",
+            implied.join("` and `"),
+            name(earlier),
+            name(later)
+        ),
+    }
 }
 
 /// The help to make `later` run after the node that is named `earlier`, which need not exist yet.

@@ -1,5 +1,7 @@
 //! Memory that one node gets twice.
 
+use super::advice::COMPARED;
+use crate::region::Overlap;
 use crate::{Access, Code, Diagnostic, Draft, Mode, NodeKind, Subject};
 
 /// Reports nodes that get overlapping memory twice, at least once for writing.
@@ -47,8 +49,15 @@ pub(super) fn aliased(draft: &Draft, first: &Access, second: &Access, index: usi
     if first.region == second.region {
         return diagnostic;
     }
-    diagnostic.note(format!(
-        "`{name}{}` and `{name}{}` overlap",
-        first.region, second.region
-    ))
+    let both = format!("`{name}{}` and `{name}{}`", first.region, second.region);
+    if Overlap::of(&first.region, &second.region).is_certain() {
+        diagnostic.note(format!("{both} overlap"))
+    } else {
+        let diagnostic = diagnostic.note(format!("{both} are not compared, so they may overlap"));
+        if first.region.is_known() && second.region.is_known() {
+            diagnostic.note(COMPARED)
+        } else {
+            diagnostic
+        }
+    }
 }

@@ -135,17 +135,34 @@ fn forbidden(
         Diagnostic::new(Code::ConditionalBody, Subject::Node(node), message(innermost))
             .note(note)
             .help(format!(
-                "move `{name}` out of the body, before or after `{outermost}`: it then runs whatever the condition is{}{}",
-                match is_alone(draft, node) {
-                    true => format!("; remove `{innermost}`, which then runs nothing"),
-                    false => String::new(),
+                "move `{name}` out of the body, before or after `{outermost}`, where it runs whatever the condition \
+                 is{}{}",
+                if is_alone(draft, node) {
+                    format!(", and remove `{innermost}`, which then runs nothing")
+                } else {
+                    String::new()
                 },
-                match draft.nodes[node].kind == NodeKind::Call {
-                    true => "; or let a kernel of the body store to `mapped` memory, which the host loads meanwhile",
-                    false => "",
-                }
+                of_call(draft, node)
             )),
     )
+}
+
+/// The ways to mend a host function in a conditional body that keep its meaning, for a help; nothing for other nodes.
+fn of_call(draft: &Draft, node: usize) -> String {
+    if draft.nodes[node].kind != NodeKind::Call {
+        return String::new();
+    }
+    let mapped = "; or let a kernel of the body store to `mapped` memory, which the host loads meanwhile";
+    let body = &draft.bodies[draft.nodes[node].body];
+    let condition = draft.accesses.iter().find(|access| Some(access.node) == body.node);
+    match (body.role, condition) {
+        (Role::Then | Role::Else | Role::Case, Some(condition)) => format!(
+            "; or keep the condition: `memcpy` `{}{}` to `host` memory, which `{}` takes outside of the body and tests \
+             itself{mapped}",
+            draft.resources[condition.resource].name, condition.region, draft.nodes[node].name
+        ),
+        _ => mapped.to_owned(),
+    }
 }
 
 /// Whether the node is the only one in the bodies of the node that it is in.

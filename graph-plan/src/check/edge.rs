@@ -1,6 +1,7 @@
 //! Edges: those from a node to itself, duplicates, and cycles.
 
-use super::advice::{line_of_edge, not_after};
+use super::advice::{iteration, line_of_edge, not_after};
+use super::cut::{Cycle, Link};
 use crate::{Code, Diagnostic, Draft, Edge, Order, Subject, cycles};
 use std::borrow::Cow;
 
@@ -14,10 +15,13 @@ pub(super) fn usable_edges(draft: &Draft, errors: &mut Vec<Diagnostic>, broken: 
         if edge.from == edge.to && !again {
             broken[edge.to] = true;
             let message = format!("node `{}` runs after itself", name(edge.to));
-            errors.push(
-                Diagnostic::new(Code::SelfDependency, Subject::Edge(index), message)
-                    .help(not_after(draft, edge.to, edge.to)),
-            );
+            let diagnostic = Diagnostic::new(Code::SelfDependency, Subject::Edge(index), message);
+            errors.push(match own_iterations(draft, edge.to) {
+                Some([this, previous]) => diagnostic
+                    .note(format!("`{this}` is this very iteration"))
+                    .help(format!("did you mean `after {previous}`?")),
+                None => diagnostic.help(not_after(draft, edge.to, edge.to)),
+            });
         } else if again && edge.from != edge.to {
             let message = format!(
                 "node `{}` names `{}` twice in its `after` list",
@@ -33,6 +37,20 @@ pub(super) fn usable_edges(draft: &Draft, errors: &mut Vec<Diagnostic>, broken: 
         }
     }
     usable
+}
+
+/// This iteration of a node and the one before it, as `after` names them: `k(i)` and `k(i - 1)`. `None` if the node is
+/// in no `each` of its body.
+fn own_iterations(draft: &Draft, node: usize) -> Option<[String; 2]> {
+    let own = draft.loops_in_body(node);
+    let innermost = *own.iter().rfind(|&&around| draft.loops[around].parallel)?;
+    let mut around: Vec<usize> = draft.loops_around(draft.loop_around(node)).collect();
+    around.reverse();
+    let spelled = |of_innermost: i64| {
+        let step = |&around: &usize| (around, if around == innermost { of_innermost } else { 0 });
+        iteration(draft, node, around.iter().map(step))
+    };
+    draft.is_text.then(|| [spelled(0), spelled(-1)])
 }
 
 /// The indices, ascending, of edges that are equal to an earlier one.
@@ -58,6 +76,7 @@ pub(super) fn order(
     members: &Members<'_>,
     edges: &Edges<'_>,
     errors: &mut Vec<Diagnostic>,
+    found: &mut Vec<Cycle>,
     broken: &mut [bool],
 ) -> (Order, Option<Vec<usize>>) {
     let local = &edges.local;
@@ -71,7 +90,8 @@ pub(super) fn order(
             broken[members.node(node)] = true;
         }
         let shortest: Vec<usize> = cycle.shortest.iter().map(|&node| members.node(node)).collect();
-        errors.push(cyclic(draft, &shortest));
+        let (diagnostic, links) = cyclic(draft, &shortest);
+        found.push(Cycle::report(diagnostic, links, errors));
     }
     let inside = |edge: Edge| component[edge.from] != usize::MAX && component[edge.from] == component[edge.to];
     let kept: Vec<usize> = (0..local.len()).filter(|&index| !inside(local[index])).collect();
@@ -112,30 +132,31 @@ impl Members<'_> {
     }
 }
 
-fn cyclic(draft: &Draft, shortest: &[usize]) -> Diagnostic {
+/// The mistake of a cycle, and its edges.
+fn cyclic(draft: &Draft, shortest: &[usize]) -> (Diagnostic, Vec<Link>) {
     let name = |node: usize| &draft.nodes[node].name;
     let spelled: Vec<String> = shortest
         .iter()
         .chain(&shortest[..1])
         .map(|&node| format!("`{}`", name(node)))
         .collect();
-    let (last, first) = (shortest[shortest.len() - 1], shortest[0]);
     let place = |from: usize, to: usize| draft.edges.iter().position(|&edge| edge == Edge { from, to });
-    let subject = place(last, first).map_or(Subject::Node(first), Subject::Edge);
+    let pairs = shortest.iter().zip(shortest.iter().cycle().skip(1));
+    let places: Vec<usize> = pairs.filter_map(|(&from, &to)| place(from, to)).collect();
     let message = format!("nodes run after each other in a cycle: {}", spelled.join(" -> "));
-    let mut diagnostic = Diagnostic::new(Code::Cycle, subject, message);
+    let mut diagnostic = Diagnostic::new(Code::Cycle, Subject::Node(shortest[0]), message);
     if !draft.edge_lines.is_empty() {
-        let pairs = shortest.iter().zip(shortest.iter().cycle().skip(1));
-        let told = pairs.filter_map(|(&from, &to)| {
-            let line = line_of_edge(draft, place(from, to)?);
-            Some(format!("`{}` runs after `{}`{line}", name(to), name(from)))
+        let told = places.iter().map(|&index| {
+            let Edge { from, to } = draft.edges[index];
+            format!(
+                "`{}` runs after `{}`{}",
+                name(to),
+                name(from),
+                line_of_edge(draft, index)
+            )
         });
         diagnostic = diagnostic.note(told.collect::<Vec<_>>().join(", "));
     }
-    diagnostic
-        .note("each of them waits for the one before it, so none could ever start")
-        .help(format!(
-            "remove one of these edges, for example: {}",
-            not_after(draft, last, first)
-        ))
+    let diagnostic = diagnostic.note("each of them waits for the one before it, so none could ever start");
+    (diagnostic, places.into_iter().rev().map(Link::Edge).collect())
 }

@@ -1,6 +1,7 @@
 //! Edges between iterations: duplicates, and cycles of iterations.
 
-use super::advice::{line_of_shift, not_after_iteration, spelled};
+use super::advice::{line_of_shift, spelled};
+use super::cut::{Cycle, Link};
 use crate::order::petgraph;
 use crate::{Code, Diagnostic, Draft, Nest, Shift, Subject};
 use petgraph::algo::tarjan_scc;
@@ -9,7 +10,13 @@ use petgraph::algo::tarjan_scc;
 const MAX_FACTOR: i64 = 2;
 
 /// Reports edges between iterations that are written twice, and cycles of iterations.
-pub(super) fn between_iterations(draft: &Draft, order: &Nest, errors: &mut Vec<Diagnostic>, broken: &mut [bool]) {
+pub(super) fn between_iterations(
+    draft: &Draft,
+    order: &Nest,
+    errors: &mut Vec<Diagnostic>,
+    cycles: &mut Vec<Cycle>,
+    broken: &mut [bool],
+) {
     let mut seen: Vec<&Shift> = Vec::new();
     for (index, shift) in draft.shifts.iter().enumerate() {
         let is_same = |other: &&Shift| (other.from, other.to, &other.steps) == (shift.from, shift.to, &shift.steps);
@@ -25,15 +32,22 @@ pub(super) fn between_iterations(draft: &Draft, order: &Nest, errors: &mut Vec<D
         let inside = |shift: &Shift| draft.nodes[shift.from].body == body && draft.nodes[shift.to].body == body;
         if draft.shifts.iter().any(inside) {
             let graph = Reduced::new(draft, order, body);
-            let all: Vec<usize> = (0..graph.edges.len()).collect();
-            if let Some(component) = graph.cycle(&all, &[]) {
+            if let Some((component, edges)) = graph.any_cycle() {
                 for &item in component.iter().filter(|&&item| item < draft.nodes.len()) {
                     broken[item] = true;
                 }
-                errors.push(cyclic(draft, &component));
+                let mut links: Vec<Link> = edges.iter().filter_map(|&edge| graph.edges[edge].link).collect();
+                let diagnostic = cyclic(draft, &component, &links);
+                links.reverse(); // edges between iterations first
+                cycles.push(Cycle::report(diagnostic, links, errors));
             }
         }
     }
+}
+
+/// Whether iterations of a body's nodes run after each other in a cycle.
+pub(super) fn is_cyclic(draft: &Draft, order: &Nest, body: usize) -> bool {
+    Reduced::new(draft, order, body).any_cycle().is_some()
 }
 
 /// A body's nodes, once for all iterations, and its edges with the numbers by which the iterations of their ends
@@ -50,6 +64,8 @@ struct Reduced {
 struct Apart {
     from: usize,
     to: usize,
+    /// The edge of the draft; `None` for the order of a `for`'s iterations.
+    link: Option<Link>,
     /// For each loop around both, the number of `to` minus that of `from`.
     by: Vec<i64>,
 }
@@ -70,22 +86,25 @@ impl Reduced {
             loops[a].iter().zip(&loops[b]).take_while(|(a, b)| a == b).count()
         };
         let mut edges = Vec::new();
-        for edge in draft
+        for (index, edge) in draft
             .edges
             .iter()
-            .filter(|edge| inside(edge.from) && order.before(edge.from, edge.to))
+            .enumerate()
+            .filter(|(_, edge)| inside(edge.from) && order.before(edge.from, edge.to))
         {
             let by = vec![0; common(&loops, edge.from, edge.to)];
             edges.push(Apart {
                 from: edge.from,
                 to: edge.to,
+                link: Some(Link::Edge(index)),
                 by,
             });
         }
-        for shift in draft
+        for (index, shift) in draft
             .shifts
             .iter()
-            .filter(|shift| inside(shift.from) && inside(shift.to))
+            .enumerate()
+            .filter(|(_, shift)| inside(shift.from) && inside(shift.to))
         {
             let common = common(&loops, shift.from, shift.to).min(shift.steps.len());
             let steps = &shift.steps[shift.steps.len() - common..];
@@ -93,6 +112,7 @@ impl Reduced {
             edges.push(Apart {
                 from: shift.from,
                 to: shift.to,
+                link: Some(Link::Shift(index)),
                 by,
             });
         }
@@ -105,12 +125,14 @@ impl Reduced {
                     edges.push(Apart {
                         from: node,
                         to: nodes + number,
+                        link: None,
                         by: by.clone(),
                     });
                     by[depth] = 1;
                     edges.push(Apart {
                         from: nodes + number,
                         to: node,
+                        link: None,
                         by,
                     });
                 }
@@ -124,7 +146,13 @@ impl Reduced {
         }
     }
 
-    /// Items that may run in a cycle: some of these edges form a walk from an item back to itself, in the same
+    /// As [`Reduced::cycle`], for all edges.
+    fn any_cycle(&self) -> Option<(Vec<usize>, Vec<usize>)> {
+        let all: Vec<usize> = (0..self.edges.len()).collect();
+        self.cycle(&all, &[])
+    }
+
+    /// Items that may run in a cycle, and the edges between them that such a cycle may use: some of these edges form a walk from an item back to itself, in the same
     /// iteration of all loops around. In the loops `done`, every walk back along these edges ends in the same
     /// iteration.
     ///
@@ -132,7 +160,7 @@ impl Reduced {
     /// factors. If no walk from an item back to itself has a negative weight, a walk that ends in the same iteration,
     /// whose weight is 0, uses tight edges only (see [`Reduced::tight`]). So the search goes on without the other
     /// edges.
-    fn cycle(&self, edges: &[usize], done: &[usize]) -> Option<Vec<usize>> {
+    fn cycle(&self, edges: &[usize], done: &[usize]) -> Option<(Vec<usize>, Vec<usize>)> {
         let plain: Vec<crate::Edge> = edges
             .iter()
             .map(|&edge| crate::Edge {
@@ -157,7 +185,7 @@ impl Reduced {
     }
 
     /// As [`Reduced::cycle`], where paths along the edges lead from each item to all others.
-    fn cycle_in(&self, component: &[usize], edges: &[usize], done: &[usize]) -> Option<Vec<usize>> {
+    fn cycle_in(&self, component: &[usize], edges: &[usize], done: &[usize]) -> Option<(Vec<usize>, Vec<usize>)> {
         let mut around = self.loops[component[0]].clone();
         for &item in component {
             let common = around.iter().zip(&self.loops[item]).take_while(|(a, b)| a == b).count();
@@ -167,7 +195,7 @@ impl Reduced {
             .filter(|&depth| !done.contains(&around[depth]))
             .collect();
         if open.is_empty() {
-            return Some(component.to_vec());
+            return Some((component.to_vec(), edges.to_vec()));
         }
         for factors in factors(open.len()) {
             let weight = |edge: usize| {
@@ -194,7 +222,7 @@ impl Reduced {
             }
             return self.cycle(&tight, &done);
         }
-        Some(component.to_vec())
+        Some((component.to_vec(), edges.to_vec()))
     }
 
     /// The edges that a walk of weight 0 from an item back to itself can use; `None` if some walk back to an item has a
@@ -252,7 +280,8 @@ fn factors(loops: usize) -> Vec<Vec<i64>> {
     all
 }
 
-fn cyclic(draft: &Draft, component: &[usize]) -> Diagnostic {
+/// The mistake of a cycle of these items with these edges.
+fn cyclic(draft: &Draft, component: &[usize], links: &[Link]) -> Diagnostic {
     let name = |node: usize| format!("`{}`", draft.nodes[node].name);
     let mut nodes: Vec<usize> = component
         .iter()
@@ -269,38 +298,25 @@ fn cyclic(draft: &Draft, component: &[usize]) -> Diagnostic {
         ),
         [] => "iterations run after each other in a cycle".to_owned(),
     };
-    let inside = |shift: &&Shift| nodes.contains(&shift.from) && nodes.contains(&shift.to);
-    let last = draft.shifts.iter().rposition(|shift| inside(&shift));
-    let subject = last.map_or(Subject::Node(nodes.first().copied().unwrap_or(0)), Subject::Shift);
-    let plain = draft
-        .edges
-        .iter()
-        .filter(|edge| nodes.contains(&edge.from) && nodes.contains(&edge.to));
-    let plain = plain.map(|edge| format!("{} runs after {}", name(edge.to), name(edge.from)));
-    let shifted = draft
-        .shifts
-        .iter()
-        .enumerate()
-        .filter(|(_, shift)| inside(shift))
-        .map(|(index, shift)| {
+    let told = links.iter().map(|link| match *link {
+        Link::Edge(index) => {
+            let edge = draft.edges[index];
+            format!("{} runs after {}", name(edge.to), name(edge.from))
+        }
+        Link::Shift(index) => {
+            let shift = &draft.shifts[index];
+            let earlier = spelled(draft, shift);
             format!(
-                "{} runs after `{}`{}",
+                "{} runs after `{earlier}`{}",
                 name(shift.to),
-                spelled(draft, shift),
                 line_of_shift(draft, index)
             )
-        });
-    let edges: Vec<String> = plain.chain(shifted).collect();
-    let diagnostic = Diagnostic::new(Code::Cycle, subject, message)
-        .note(edges.join(", "))
-        .note("in some iteration each of them waits for another one, so none could ever start");
-    match last {
-        Some(index) => {
-            let help = not_after_iteration(draft, &draft.shifts[index]);
-            diagnostic.help(format!("remove one of these edges, for example: {help}"))
         }
-        None => diagnostic,
-    }
+    });
+    let told: Vec<String> = told.collect();
+    Diagnostic::new(Code::Cycle, Subject::Node(nodes.first().copied().unwrap_or(0)), message)
+        .note(told.join(", "))
+        .note("in some iteration each of them waits for another one, so none could ever start")
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Races between iterations of an `each`.
 
-use super::advice::{iteration, name_in_after, on_line};
+use super::advice::{COMPARED, iteration, name_in_after, on_line};
+use super::iteration_cycle::is_cyclic;
 use crate::parallel::{Crossing, Parallel};
 use crate::region::Met;
-use crate::{Access, Code, Diagnostic, Draft, Subject};
+use crate::{Access, Code, Diagnostic, Draft, Nest, Subject};
+use std::borrow::Cow;
 
 /// One of the two sides of a race.
 #[derive(Clone, Copy)]
@@ -18,6 +20,7 @@ pub(super) struct Side {
 /// races within one iteration that were reported.
 pub(super) fn of_body(
     draft: &Draft,
+    order: &Nest,
     parallel: &Parallel<'_>,
     sides: impl Iterator<Item = Side>,
     told: &[(Side, Side)],
@@ -35,14 +38,82 @@ pub(super) fn of_body(
                 && (own.contains(&first.node) || own.contains(&second.node))
         })
     };
+    let mut mended = Cow::Borrowed(draft);
     crossings
         .iter()
         .filter(|crossing| is_new(crossing))
-        .map(|crossing| racing(draft, crossing))
+        .map(|crossing| racing(draft, order, &by_resource, crossing, &mut mended))
         .collect()
 }
 
-fn racing(draft: &Draft, crossing: &Crossing) -> Diagnostic {
+/// The edges, as the steps of a [`Shift`](crate::Shift), that may end all races of two nodes like one that was found,
+/// the likeliest first. `found` are the steps between the iterations that were found to race.
+fn candidates(found: &[(usize, i64)]) -> Vec<Vec<i64>> {
+    let steps = |step: &dyn Fn(usize, i64) -> i64| -> Vec<i64> {
+        let numbered = found.iter().enumerate();
+        numbered.map(|(place, &(_, of_found))| step(place, of_found)).collect()
+    };
+    let common = |divisor, &(_, step): &(usize, i64)| gcd(divisor, step.unsigned_abs());
+    let divisor = i64::try_from(found.iter().fold(0, common).max(1)).unwrap_or(1);
+    let mut all = vec![steps(&|_, step| step), steps(&|_, step| step / divisor)];
+    let moved = (0..found.len()).filter(|&place| found[place].1 != 0);
+    all.extend(moved.map(|single| steps(&|place, _| if place == single { -1 } else { 0 })));
+    all
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The outermost loop in whose iterations a crossing differs; `None` if that is not known.
+fn outermost(crossing: &Crossing) -> Option<usize> {
+    let met = crossing.met.as_ref()?;
+    let differs = |around: &usize| met.value(0, *around) != met.value(1, *around);
+    crossing.loops.iter().copied().find(differs)
+}
+
+/// Adds to `mended` the edge between iterations of `from` and `to` that ends all races like `crossing`, and returns its
+/// steps. If no single edge does that, it is one that makes no cycle.
+fn add_mending_shift(
+    order: &Nest,
+    accesses: &[Vec<(usize, usize)>],
+    crossing: &Crossing,
+    [from, to]: [usize; 2],
+    found: &[(usize, i64)],
+    mended: &mut Cow<'_, Draft>,
+) -> Vec<i64> {
+    let body = mended.nodes[from].body;
+    let resource = mended.accesses[crossing.sides[0].0].resource;
+    let mut of_nodes = vec![Vec::new(); accesses.len()];
+    let is_of_one = |&&(_, node): &&(usize, usize)| node == from || node == to;
+    of_nodes[resource] = accesses[resource].iter().filter(is_of_one).copied().collect();
+    let candidates = candidates(found);
+    let with = |steps: &Vec<i64>| {
+        let mut draft = (**mended).clone();
+        draft.shift(from, to, steps.clone());
+        draft
+    };
+    let is_allowed = |steps: &&Vec<i64>| !is_cyclic(&with(steps), order, body);
+    let ends_all = |steps: &&Vec<i64>| {
+        let draft = with(steps);
+        let is_left = |other: &Crossing| outermost(other).is_none_or(|around| outermost(crossing) == Some(around));
+        let left = Parallel::of(&draft, order, body).map(|parallel| parallel.crossings(&of_nodes));
+        is_allowed(steps) && left.is_some_and(|left| !left.iter().any(is_left))
+    };
+    let best = candidates.iter().find(ends_all);
+    let best = best.or_else(|| candidates.iter().find(is_allowed)).unwrap_or(&candidates[0]);
+    let steps = best.clone();
+    mended.to_mut().shift(from, to, steps.clone());
+    steps
+}
+
+fn racing(
+    draft: &Draft,
+    order_of_nodes: &Nest,
+    of_resources: &[Vec<(usize, usize)>],
+    crossing: &Crossing,
+    mended: &mut Cow<'_, Draft>,
+) -> Diagnostic {
     let mut sides = crossing.sides.map(|(access, node)| Side { access, node });
     let accesses = |sides: &[Side; 2]| sides.map(|side| &draft.accesses[side.access]);
     let resource = &draft.resources[draft.accesses[sides[0].access].resource].name;
@@ -129,8 +200,7 @@ fn racing(draft: &Draft, crossing: &Crossing) -> Diagnostic {
             false => format!("that is {one} in the first, and {other} in the second"),
         });
     } else if a.region != crate::Region::Whole && b.region != crate::Region::Whole {
-        diagnostic = diagnostic
-            .note("indices are compared if they are sums of loop variables times literals, such as `2 * i + 1`");
+        diagnostic = diagnostic.note(COMPARED);
     }
     let (from, to) = (numbers(order[0]), numbers(order[1]));
     let steps = crossing.loops.iter().zip(from.iter().zip(&to));
@@ -140,8 +210,11 @@ fn racing(draft: &Draft, crossing: &Crossing) -> Diagnostic {
         .and_then(|owner| draft.loop_around(owner));
     let mut around: Vec<usize> = draft.loops_around(outside).collect();
     around.reverse();
-    let all = around.into_iter().map(|around| (around, 0)).chain(steps);
-    let earlier = iteration(draft, first.node, all);
+    let all: Vec<(usize, i64)> = around.into_iter().map(|around| (around, 0)).chain(steps).collect();
+    let ends = [first.node, second.node];
+    let steps = add_mending_shift(order_of_nodes, of_resources, crossing, ends, &all, mended);
+    let around = all.iter().map(|&(around, _)| around);
+    let earlier = iteration(draft, first.node, around.zip(steps));
     diagnostic.help(format!(
         "{}, or make the parts of different iterations disjoint",
         name_in_after(draft, &earlier, second.node)

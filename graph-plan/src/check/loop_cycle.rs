@@ -1,6 +1,7 @@
 //! Loops: nothing outside a `for` runs between its nodes.
 
-use super::advice::{line_of_edge, not_after};
+use super::advice::line_of_edge;
+use super::cut::{Cycle, Link};
 use crate::{Code, Diagnostic, Draft, Edge, Nest, Subject, cycles};
 
 /// Reports nodes outside a `for` that run after one of its nodes and before another: they would have to run after its
@@ -11,6 +12,7 @@ pub(super) fn cycles_of_loops(
     usable: &[usize],
     order: &Nest,
     errors: &mut Vec<Diagnostic>,
+    found: &mut Vec<Cycle>,
     broken: &mut [bool],
 ) {
     if draft.loops.is_empty() {
@@ -28,7 +30,8 @@ pub(super) fn cycles_of_loops(
         for (node, around) in around.iter().enumerate() {
             broken[node] |= around.iter().any(|item| cycle.component.contains(item));
         }
-        errors.push(cyclic(draft, &cycle.shortest, &lifted));
+        let (diagnostic, links) = cyclic(draft, &cycle.shortest, &lifted);
+        found.push(Cycle::report(diagnostic, links, errors).or("move what runs in between into the `for`"));
     }
 }
 
@@ -50,7 +53,8 @@ fn lift(edge: Edge, around: &[Vec<usize>]) -> Edge {
     different.map_or(edge, |(&from, &to)| Edge { from, to })
 }
 
-fn cyclic(draft: &Draft, shortest: &[usize], lifted: &[(usize, Edge)]) -> Diagnostic {
+/// The mistake of a cycle, and its edges.
+fn cyclic(draft: &Draft, shortest: &[usize], lifted: &[(usize, Edge)]) -> (Diagnostic, Vec<Link>) {
     let name = |node: usize| &draft.nodes[node].name;
     let nodes = draft.nodes.len();
     let spelled = |item: usize| match item.checked_sub(nodes) {
@@ -62,7 +66,7 @@ fn cyclic(draft: &Draft, shortest: &[usize], lifted: &[(usize, Edge)]) -> Diagno
         .chain(&shortest[..1])
         .map(|&item| spelled(item))
         .collect();
-    let mut diagnostic = None;
+    let mut links = Vec::new();
     let mut notes = Vec::new();
     for (&from, &to) in shortest.iter().zip(shortest.iter().cycle().skip(1)) {
         let Some(&(index, _)) = lifted.iter().find(|(_, edge)| *edge == Edge { from, to }) else {
@@ -77,18 +81,14 @@ fn cyclic(draft: &Draft, shortest: &[usize], lifted: &[(usize, Edge)]) -> Diagno
             name(edge.from),
             line_of_edge(draft, index)
         ));
-        diagnostic = Some((Subject::Edge(index), edge));
+        links.insert(0, Link::Edge(index));
     }
     let message = format!("nodes run after each other in a cycle: {}", all.join(" -> "));
-    let (subject, edge) = diagnostic.unwrap_or((Subject::Node(0), Edge { from: 0, to: 0 }));
-    let diagnostic = Diagnostic::new(Code::Cycle, subject, message);
+    let diagnostic = Diagnostic::new(Code::Cycle, Subject::Node(0), message);
     let diagnostic = notes.into_iter().fold(diagnostic, Diagnostic::note);
-    diagnostic
-        .note("iterations of a `for` run one after the other, and nothing outside runs between them")
-        .help(format!(
-            "{}, or move what runs in between into the `for`",
-            not_after(draft, edge.from, edge.to)
-        ))
+    let diagnostic =
+        diagnostic.note("iterations of a `for` run one after the other, and nothing outside runs between them");
+    (diagnostic, links)
 }
 
 #[cfg(test)]

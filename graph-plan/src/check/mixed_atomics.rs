@@ -182,7 +182,7 @@ pub fn clash(draft: &Draft, order: &Nest, pair: [(usize, Mode); 2]) -> Option<Di
         Clash::Unordered([one, other]) => Some(racing(&draft, order, &one, &other)),
         Clash::Crossing(body, sides) => {
             let parallel = Parallel::of(&draft, order, body)?;
-            iteration_race::of_body(&draft, &parallel, sides.into_iter(), &[])
+            iteration_race::of_body(&draft, order, &parallel, sides.into_iter(), &[])
                 .into_iter()
                 .next()
         }

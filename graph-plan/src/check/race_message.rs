@@ -41,8 +41,8 @@ pub(super) fn missing_edge(draft: &Draft, order: &Nest, missing: &Missing) -> Di
         pairs.iter().all(|pair| pair.0 == first.node),
         pairs.iter().all(|pair| pair.1 == second.node),
     );
-    let (diagnostic, _) = described(draft, first, second);
-    let mut help = run_after(draft, *from, *to);
+    let (diagnostic, _) = described(draft, order, first, second);
+    let mut help = run_after(draft, order, *from, *to);
     let note = match (one_first, one_second) {
         (true, true) => format!("they race over {} too", over(draft, others)),
         (true, false) => {
@@ -122,7 +122,7 @@ fn list(mut words: Vec<String>) -> String {
 /// The race of two sides that are unordered in one iteration.
 pub(super) fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnostic {
     let name = |node: usize| &draft.nodes[node].name;
-    let (mut diagnostic, helps) = described(draft, first, second);
+    let (mut diagnostic, helps) = described(draft, order, first, second);
     if let Some(join) = useless_join(draft, first.node, second.node) {
         debug_assert!(!order.before(first.node, join), "the two nodes would be ordered");
         diagnostic = diagnostic.note(format!(
@@ -137,7 +137,7 @@ pub(super) fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -
 }
 
 /// The message and the facts about a race, and the ways to mend it.
-fn described(draft: &Draft, first: &Side, second: &Side) -> (Diagnostic, Vec<String>) {
+fn described(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> (Diagnostic, Vec<String>) {
     let name = |node: usize| &draft.nodes[node].name;
     let (a, b) = (&draft.accesses[first.access], &draft.accesses[second.access]);
     let resource = &draft.resources[a.resource];
@@ -180,7 +180,7 @@ fn described(draft: &Draft, first: &Side, second: &Side) -> (Diagnostic, Vec<Str
     }
     let mut helps = vec![match &iterations {
         Some(_) => "order one iteration after the other with `after_iteration`".to_owned(),
-        None => run_after(draft, first.node, second.node),
+        None => run_after(draft, order, first.node, second.node),
     }];
     if resource.memory == Memory::Variable {
         diagnostic = diagnostic.note(format!("`{}` {VARIABLE}", resource.name));
@@ -197,7 +197,7 @@ fn described(draft: &Draft, first: &Side, second: &Side) -> (Diagnostic, Vec<Str
                     helps.push("give one of them a buffer of its own".to_owned());
                 }
             }
-            Overlap::Part if iterations.is_none() => helps.push(run_after(draft, second.node, first.node)),
+            Overlap::Part if iterations.is_none() => helps.push(run_after(draft, order, second.node, first.node)),
             Overlap::Part => helps.push("make the parts disjoint".to_owned()),
             Overlap::Known(shared) => {
                 diagnostic = diagnostic.note(format!("both have `{}{shared}`", resource.name));

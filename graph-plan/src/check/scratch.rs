@@ -1,5 +1,6 @@
 //! Scratch memory that is read before it is written.
 
+use super::advice::name_in_after;
 use crate::{Access, Code, Diagnostic, Draft, Memory, Mode, Nest, Region, Subject};
 
 /// The findings about the accesses of scratch memory.
@@ -149,8 +150,15 @@ impl ScratchUse<'_> {
             return error
                 .note("scratch memory keeps nothing from one launch to the next")
                 .help(format!(
-                    "write `{memory}` in a node that `{reader}` names in its `after` list, for example a `memcpy` or a \
-                     `memset`; or declare it as `device`, which is zeroed when the graph is built and keeps its contents"
+                    "write `{memory}` before, for example by `memset zero = {memory} <- {};` ({}); or declare `{memory}` \
+                     as `device`: that is zeroed when the graph is built and keeps its contents{}",
+                    self.draft.resources[access.resource].zero,
+                    name_in_after(self.draft, "zero", access.node),
+                    if access.mode == Mode::Atomic {
+                        ", so that updates add to those of earlier launches"
+                    } else {
+                        ""
+                    }
                 ));
         };
         let name = |node: usize| &self.draft.nodes[node].name;
@@ -170,7 +178,7 @@ impl ScratchUse<'_> {
         } else if let Some(condition) = self.condition(writer.node, access.node) {
             (
                 format!(
-                    "`{}` writes it, but in the body of `{}`, which need not run",
+                    "`{}` writes `{memory}`, but in the body of `{}`, which need not run",
                     name(writer.node),
                     name(condition)
                 ),
@@ -182,7 +190,7 @@ impl ScratchUse<'_> {
         } else if self.order.before(writer.node, access.node) && self.draft.nodes[writer.node].partial {
             (
                 format!(
-                    "`{}` writes a part of it that updates choose, perhaps nothing",
+                    "`{}` writes a part of `{memory}` that updates choose, perhaps nothing",
                     name(writer.node)
                 ),
                 format!(
@@ -191,7 +199,7 @@ impl ScratchUse<'_> {
             )
         } else if self.order.before(writer.node, access.node) {
             (
-                format!("`{}` writes it, but is disabled", name(writer.node)),
+                format!("`{}` writes `{memory}`, but is disabled", name(writer.node)),
                 format!(
                     "remove `#[disabled]` from `{0}`, or write `{memory}` in another node that `{reader}` names in its `after` list",
                     name(writer.node)
@@ -207,7 +215,7 @@ impl ScratchUse<'_> {
             )
         } else {
             (
-                format!("`{}` writes it, but runs after `{reader}`", name(writer.node)),
+                format!("`{}` writes `{memory}`, but runs after `{reader}`", name(writer.node)),
                 format!("let `{reader}` run after `{}`, not before it", name(writer.node)),
             )
         };
@@ -298,8 +306,8 @@ mod tests {
             errors[0].to_string(),
             "node `use` reads `tmp`, which no node before it has written [uninitialized]\n\
              note: scratch memory keeps nothing from one launch to the next\n\
-             help: write `tmp` in a node that `use` names in its `after` list, for example a `memcpy` or a `memset`; \
-             or declare it as `device`, which is zeroed when the graph is built and keeps its contents"
+             help: write `tmp` before, for example by `memset zero = tmp <- 0;` (add `zero` to the `after` list of \
+             `use`); or declare `tmp` as `device`: that is zeroed when the graph is built and keeps its contents"
         );
     }
 
@@ -308,7 +316,7 @@ mod tests {
         let draft = row(&[("use", Mode::Read), ("fill", Mode::Write), ("again", Mode::Read)]);
         let errors = check(&draft).errors;
         assert_eq!(errors.len(), 1);
-        assert_eq!(errors[0].notes, ["`fill` writes it, but runs after `use`"]);
+        assert_eq!(errors[0].notes, ["`fill` writes `tmp`, but runs after `use`"]);
         assert_eq!(found(&row(&[("fill", Mode::Write), ("use", Mode::Read)])), []);
     }
 
@@ -433,7 +441,7 @@ mod tests {
         assert_eq!(errors[0].subject, Subject::Access(read));
         assert_eq!(
             errors[0].notes,
-            ["`fill` writes it, but in the body of `choice`, which need not run"]
+            ["`fill` writes `tmp`, but in the body of `choice`, which need not run"]
         );
         draft.nodes[choice].kind = NodeKind::Graph;
         draft.bodies[then].role = Role::Child;
@@ -448,7 +456,7 @@ mod tests {
         let error = &check(&draft).errors[0];
         assert_eq!(
             error.notes,
-            ["`fill` writes a part of it that updates choose, perhaps nothing"]
+            ["`fill` writes a part of `tmp` that updates choose, perhaps nothing"]
         );
         assert_eq!(
             error.help.as_deref(),
@@ -470,7 +478,7 @@ mod tests {
         );
         assert_eq!(check(&draft).first_writes, [2]);
         let error = &check(&draft).errors[0];
-        assert_eq!(error.notes, ["`fill` writes it, but is disabled"]);
+        assert_eq!(error.notes, ["`fill` writes `tmp`, but is disabled"]);
         assert_eq!(
             error.help.as_deref(),
             Some(

@@ -85,7 +85,7 @@ impl OneBody<'_> {
                 .collect();
             let certain = |&(access, _): &(usize, &Side)| !uncertain[self.local.accesses[access].node];
             let sides = sides.iter().enumerate().filter(certain).map(|(_, side)| *side);
-            errors.extend(iteration_race::of_body(draft, &parallel, sides, &told));
+            errors.extend(iteration_race::of_body(draft, order, &parallel, sides, &told));
         }
     }
 }

@@ -12,3 +12,4 @@ pub(crate) mod assert;
 pub(crate) mod launch;
 pub(crate) mod closure_value;
 pub(crate) mod plan;
+pub(crate) mod no_accessor;

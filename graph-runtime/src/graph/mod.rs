@@ -39,10 +39,10 @@ use crate::shape::table::{Table, TableMut, TableRef};
 use crate::shape::{Element, Extent};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::{Access, Draft, Plan};
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::UnwindSafe;
 use std::ptr::NonNull;
 
 /// A graph that is ready to launch, with the memory that it owns. [`GraphBuilder::build`](crate::GraphBuilder::build)
@@ -84,8 +84,11 @@ pub struct Graph {
     /// The launches by declaration of kernel nodes whose dimensions handles have chosen.
     pub(crate) chosen: BTreeMap<usize, Launch>,
     /// Keeps `Graph` from being `Sync`: waiting through `&self` does not work for several threads at the same time.
-    not_sync: PhantomData<Cell<()>>,
+    not_sync: PhantomData<dyn UseAMutexToShareAGraph>,
 }
+
+/// A marker whose name stands in rustc's message about a graph that several threads share. It is `Send`, not `Sync`.
+trait UseAMutexToShareAGraph: Send + Unpin + UnwindSafe {}
 
 /// A checked graph as data: all that a [`Graph`] has besides its executable form.
 #[derive(Clone)]

@@ -52,8 +52,40 @@ pub(super) fn shapes(graph: &Graph<'_>, from: &Place, to: &Place, report: &mut R
             to.name,
             written(graph, to)
         ))
-        .help("copy between resources of one shape, or between ranges of one length");
+        .help(match of_shorter(graph, from, to, &source, &destination) {
+            Some(part) => {
+                format!("copy a part of the longer one, for example `{part}`, or declare both with one shape")
+            }
+            None => "copy between resources of one shape, or between ranges of one length".to_owned(),
+        });
     report.push_between(from.name.span(), to.end, &diagnostic);
+}
+
+/// The copy of as much as the shorter of two resources has; `None` if they differ in more than their outermost length.
+fn of_shorter(
+    graph: &Graph<'_>,
+    from: &Place,
+    to: &Place,
+    source: &Selected<'_>,
+    destination: &Selected<'_>,
+) -> Option<String> {
+    let length = |place: &Place| Some(plain(graph.resources[graph.resource(place)?].shape.lengths.first()?));
+    let (first, inner) = source.lengths.split_first()?;
+    let (other, other_inner) = destination.lengths.split_first()?;
+    let alike = |(a, b): (&Option<Sum>, &Option<Sum>)| {
+        let pair = a.as_ref().zip(b.as_ref());
+        pair.is_some_and(|(a, b)| a.exceeds(b) == Some(0))
+    };
+    let are_whole = from.parts.is_empty() && to.parts.is_empty();
+    if !are_whole || inner.len() != other_inner.len() || !inner.iter().zip(other_inner).all(alike) {
+        return None;
+    }
+    let (from_name, to_name) = (&from.name, &to.name);
+    Some(if first.as_ref()?.exceeds(other.as_ref()?)? > 0 {
+        format!("{from_name}[..{}] -> {to_name}", length(to)?)
+    } else {
+        format!("{from_name} -> {to_name}[..{}]", length(from)?)
+    })
 }
 
 /// The shape of a place, as far as the text tells.

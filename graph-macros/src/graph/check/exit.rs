@@ -17,21 +17,30 @@ use syn::{
 /// All expressions of a graph but closures, which are functions of their own.
 pub(super) fn exits(graph: &Graph<'_>, report: &mut Report) {
     for param in &graph.params {
-        of_expression(&param.initial, &format!("the value of `{}`", param.name), report);
+        of_expression(&param.initial, &format!("the value of `{}`", param.name), "", report);
     }
     for resource in &graph.resources {
         let random = resource.random.iter().flat_map(|random| [&random.seed, &random.draws]);
         for expr in resource.shape.lengths.iter().chain(random) {
-            of_expression(expr, &format!("`{}`", resource.name), report);
+            of_expression(expr, &format!("`{}`", resource.name), "", report);
         }
     }
     for for_loop in &graph.loops {
         let subject = format!("the range of `{}`", for_loop.variable());
-        of_expression(&for_loop.statement.range, &subject, report);
+        of_expression(&for_loop.statement.range, &subject, "", report);
     }
     for node in &graph.nodes {
         for expr in expressions(graph, node) {
-            of_expression(expr, &format!("{} node `{}`", node.keyword, node.name), report);
+            let leave_out = format!(
+                "; to leave `{}` out of some iterations, write two loops, and out of some launches, put it in an `if`",
+                node.name
+            );
+            of_expression(
+                expr,
+                &format!("{} node `{}`", node.keyword, node.name),
+                &leave_out,
+                report,
+            );
         }
     }
 }
@@ -60,7 +69,8 @@ fn expressions<'a>(graph: &Graph<'a>, node: &'a Node) -> Vec<&'a Expr> {
     found
 }
 
-fn of_expression(expr: &Expr, subject: &str, report: &mut Report) {
+/// Reports the exits of an expression. `leave_out` ends the help.
+fn of_expression(expr: &Expr, subject: &str, leave_out: &str, report: &mut Report) {
     let mut exits = Exits::default();
     exits.visit_expr(expr);
     for (span, word) in exits.found {
@@ -69,7 +79,7 @@ fn of_expression(expr: &Expr, subject: &str, report: &mut Report) {
             format!("{subject} uses `{word}`, which would leave nodes out"),
         )
         .note("a graph adds all of its nodes: an expression ends with a value, or by `?` with an error of `build`")
-        .help("choose between values by `if`, or fail by `?`");
+        .help(format!("choose between values by `if`, or fail by `?`{leave_out}"));
         report.push(span, &diagnostic);
     }
 }

@@ -12,7 +12,7 @@ use super::visibility::visibility;
 use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::check::mapped::is_unfit;
 use crate::graph::resolve::{Graph, Value};
-use graph_plan::{Accessors, Space};
+use graph_plan::{Accessors, Memory, Space};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
@@ -206,7 +206,7 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
     match resource.memory().accessors() {
         Accessors::Lent => lent_methods(graph, resource, bodies),
         Accessors::Handle => mapped_handle(graph, resource, bodies),
-        Accessors::None => TokenStream::new(),
+        Accessors::None => no_accessor(resource, bodies),
     }
 }
 
@@ -241,6 +241,25 @@ fn lent_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> Token
 
         #get_mut
         #rebind
+    }
+}
+
+/// A method that cannot be called, since no type has the `reason`: a trait whose message says why there is no accessor.
+/// Bounds without a lifetime would be an error even if nothing calls the method.
+fn no_accessor(resource: &Resource, bodies: Bodies) -> TokenStream {
+    let name = &resource.name;
+    let reason = if resource.memory() == Memory::Scratch {
+        quote!(ScratchHasNoAccessor)
+    } else {
+        quote!(ArrayHasNoAccessor)
+    };
+    let (lifetime, body) = (
+        Lifetime::new("'__a", Span::call_site()),
+        bodies.of(quote!(::core::unreachable!())),
+    );
+    quote! {
+        #[doc(hidden)]
+        pub fn #name<#lifetime>(&#lifetime self) -> __g::Result<&#lifetime ()> where &#lifetime Self: __p::#reason { #body }
     }
 }
 

@@ -6,6 +6,7 @@ use super::{Entity, Graph, Value};
 use crate::graph::ast::{Action, BuildArgument, Item, Node, Resource, ResourceKind, Statement};
 use crate::graph::constant::value;
 use crate::report::{Report, error};
+use crate::text::plain;
 use graph_plan::{Accessors, Code, NodeKind};
 use proc_macro2::Ident;
 use syn::Type;
@@ -162,6 +163,9 @@ impl<'a> Graph<'a> {
         let index = self.draft.resource(resource.name.to_string(), resource.memory());
         let length = resource.shape.lengths.first().and_then(value);
         self.draft.resources[index].extent = length.and_then(|length| u64::try_from(length).ok());
+        if matches!(plain(&resource.shape.element).as_str(), "f32" | "f64") {
+            self.draft.resources[index].zero = "0.0";
+        }
         Entity::Resource(index)
     }
 

@@ -40,15 +40,23 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
             }
             None => {
                 let diagnostic = error(Code::UnknownNode, format!("no node is named `{name}`"));
-                let others = graph.nodes.iter().filter(|other| other.name != node.name);
+                let numbers = dependency
+                    .iteration
+                    .as_ref()
+                    .map(|iteration| plain_list(&iteration.numbers));
+                // A node may run after an earlier iteration of itself.
+                let may_be_own = numbers.is_some() && !graph.loops_around(index).is_empty();
+                let others = graph.nodes.iter().filter(|other| may_be_own || other.name != node.name);
                 let nodes: Vec<String> = others.map(|other| other.name.to_string()).collect();
                 let known = suggest(diagnostic, name, &nodes);
+                let numbers = numbers.map_or(String::new(), |numbers| format!("({numbers})"));
                 let remove = match node.after.len() {
-                    1 => format!("remove `after {name}`"),
-                    _ => format!("remove `{name}` from the `after` list"),
+                    1 => format!("remove `after {name}{numbers}`"),
+                    _ => format!("remove `{name}{numbers}` from the `after` list"),
                 };
-                let help = match known.help.as_deref() {
-                    Some(near) => near.to_owned(),
+                let near = nearest(&name.to_string(), nodes.iter().map(String::as_str));
+                let help = match near {
+                    Some(near) => format!("did you mean `{near}{numbers}`?"),
                     None if nodes.is_empty() => format!("{remove}: there is no other node"),
                     None => format!("name one of these, or {remove}"),
                 };

@@ -13,7 +13,6 @@ cuda_graph! {
 fn main() -> graph_runtime::Result<()> {
     let mut graph = Test::build(&Device::emulator())?;
     graph.launch()?;
-    println!("{:?}", graph.tmp()?.read()?);
-    graph.tmp_mut()?;
+    graph.tmp()?;
     Ok(())
 }

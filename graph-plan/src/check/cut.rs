@@ -1,0 +1,103 @@
+//! The edge of a cycle that its author should remove: one without which no cycle is left, and no race begins.
+
+use super::advice::{not_after, not_after_iteration};
+use crate::{Diagnostic, Draft, Subject};
+
+/// The most edges of a cycle that are tried.
+const MAX_TRIED: usize = 16;
+
+/// The most nodes of a graph whose edges are tried.
+const MAX_NODES: usize = 1 << 10;
+
+/// An edge of a draft, by its index.
+#[derive(Clone, Copy)]
+pub(super) enum Link {
+    /// An index in [`Draft::edges`].
+    Edge(usize),
+    /// An index in [`Draft::shifts`].
+    Shift(usize),
+}
+
+impl Link {
+    fn subject(self) -> Subject {
+        match self {
+            Link::Edge(index) => Subject::Edge(index),
+            Link::Shift(index) => Subject::Shift(index),
+        }
+    }
+
+    /// The help to remove the edge.
+    fn removal(self, draft: &Draft) -> String {
+        match self {
+            Link::Edge(index) => not_after(draft, draft.edges[index].from, draft.edges[index].to),
+            Link::Shift(index) => not_after_iteration(draft, &draft.shifts[index]),
+        }
+    }
+
+    /// The draft without the edge.
+    fn removed(self, draft: &Draft) -> Draft {
+        let mut left = draft.clone();
+        match self {
+            Link::Edge(index) => left.retain_edges(|edge| edge != draft.edges[index]),
+            Link::Shift(index) => {
+                left.shifts.remove(index);
+                if index < left.shift_lines.len() {
+                    left.shift_lines.remove(index);
+                }
+            }
+        }
+        left
+    }
+}
+
+/// A cycle that was reported.
+pub(super) struct Cycle {
+    /// The index of its error.
+    error: usize,
+    /// The edges on it, those first that are advised if it makes no difference.
+    links: Vec<Link>,
+    /// The other way to mend it, if there is one.
+    other: Option<&'static str>,
+}
+
+impl Cycle {
+    /// Reports a cycle with these edges.
+    pub(super) fn report(diagnostic: Diagnostic, links: Vec<Link>, errors: &mut Vec<Diagnostic>) -> Self {
+        errors.push(diagnostic);
+        Self {
+            error: errors.len() - 1,
+            links,
+            other: None,
+        }
+    }
+
+    /// The cycle with another way to mend it.
+    pub(super) fn or(self, other: &'static str) -> Self {
+        Self {
+            other: Some(other),
+            ..self
+        }
+    }
+
+    /// Adds to the cycle's error which edge to remove, and makes the error point at it. `left` are the numbers of
+    /// cycles and of other mistakes of a draft.
+    pub(super) fn advise(&self, draft: &Draft, errors: &mut [Diagnostic], left: impl Fn(&Draft) -> (usize, usize)) {
+        let tried = if draft.nodes.len() > MAX_NODES { 1 } else { MAX_TRIED };
+        let tried = &self.links[..self.links.len().min(tried)];
+        let best = match tried {
+            [] => return,
+            [only] => only,
+            [first, ..] => tried
+                .iter()
+                .min_by_key(|link| left(&link.removed(draft)))
+                .unwrap_or(first),
+        };
+        let removal = best.removal(draft);
+        let error = &mut errors[self.error];
+        error.subject = best.subject();
+        error.help = Some(match self.other {
+            Some(other) => format!("{removal}, or {other}"),
+            None => format!("remove one of these edges, for example: {removal}"),
+        });
+    }
+}
