@@ -152,9 +152,9 @@ impl Reduced {
         self.cycle(&all, &[])
     }
 
-    /// Items that may run in a cycle, and the edges between them that such a cycle may use: some of these edges form a walk from an item back to itself, in the same
-    /// iteration of all loops around. In the loops `done`, every walk back along these edges ends in the same
-    /// iteration.
+    /// Items that may run in a cycle, and the edges between them that such a cycle may use: some of these edges form a
+    /// walk from an item back to itself, in the same iteration of all loops around. In the loops `done`, every walk
+    /// back along these edges ends in the same iteration.
     ///
     /// The *weight* of a walk is the number by which its iteration changes in one loop, or a sum of these numbers with
     /// factors. If no walk from an item back to itself has a negative weight, a walk that ends in the same iteration,
