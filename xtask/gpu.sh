@@ -5,7 +5,8 @@
 #
 #   bash .gpu/run.sh [--only tests|delays|debug|runtime|examples|sanitizer|bench] [--jobs N] [part of a name]
 #
-# --jobs: the number of programs that run at the same time (1). Benchmarks always run alone.
+# --jobs: the number of programs that run at the same time (1). Benchmarks, and tests that measure the free memory of
+# the card, always run alone.
 # GPU_TIMEOUT: seconds that one program may take (240). GPU_LOGS: the folder for each program's whole output.
 set -uo pipefail
 export LC_ALL=C
@@ -160,9 +161,14 @@ run() { # number kind name package file tool module
         >"$binaries/rows/$number"
 }
 
-# Benchmarks run alone, after everything else; other programs run as many at a time as `--jobs` says.
+# Whether a program runs alone, after all others: benchmarks, and tests that measure the free memory of the card.
+runs_alone() { # kind file
+    [[ $1 == bench || $2 == *-captures ]]
+}
+
+# Other programs run as many at a time as `--jobs` says.
 mkdir "$binaries/rows"
-for turn in others bench; do
+for turn in others alone; do
     number=10000
     while IFS=$'\t' read -r kind name package file tool module <&3; do
         number=$((number + 1))
@@ -170,7 +176,7 @@ for turn in others bench; do
         [[ -z $only || $kind == "$only" ]] || continue
         [[ $name == *"$name_part"* ]] || continue
         [[ $tool.$module != racecheck.barriers ]] || continue # see `left_out`: it would be left with no test
-        if [[ $kind == bench ]]; then
+        if runs_alone "$kind" "$file"; then
             [[ $turn == others ]] || run "$number" "$kind" "$name" "$package" "$file" "$tool" "$module"
         elif [[ $turn == others ]]; then
             while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
