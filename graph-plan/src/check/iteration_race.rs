@@ -101,7 +101,9 @@ fn add_mending_shift(
         is_allowed(steps) && left.is_some_and(|left| !left.iter().any(is_left))
     };
     let best = candidates.iter().find(ends_all);
-    let best = best.or_else(|| candidates.iter().find(is_allowed)).unwrap_or(&candidates[0]);
+    let best = best
+        .or_else(|| candidates.iter().find(is_allowed))
+        .unwrap_or(&candidates[0]);
     let steps = best.clone();
     mended.to_mut().shift(from, to, steps.clone());
     steps

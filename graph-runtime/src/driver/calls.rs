@@ -31,8 +31,9 @@ macro_rules! calls {
         )*
     ) => {
         /// The library's names of the calls above.
-        #[cfg_attr(not(feature = "fault-injection"), allow(dead_code))]
         pub(super) const $names: &[&str] = &[$(stringify!($function)),*];
+        // Only some libraries' names are used without the feature `fault-injection`.
+        const _: &[&str] = $names;
         $($crate::driver::calls::call! {
             $library [$($newer)?] {$(#[$meta])*} $vis $method [] ($($argument: $type),*) [$($out: $result)?]
             $function [] [$(($($parameters)*))?]

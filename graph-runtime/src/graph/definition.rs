@@ -321,7 +321,7 @@ impl<G> Definition<G> {
 
     /// Makes a graph another one, which has its executable graph if CUDA can change that: see [`Graph::update_from`].
     /// `inner` returns the runtime's graph.
-    pub(crate) fn replace<'g>(mut self, old: &'g mut G, inner: impl Fn(&mut G) -> &mut Graph) -> Result<Updated> {
+    pub(crate) fn replace(mut self, old: &mut G, inner: impl Fn(&mut G) -> &mut Graph) -> Result<Updated> {
         let graph = inner(old);
         graph.check_replaceable()?;
         // After a change that failed half-way, nobody knows which nodes CUDA skips.

@@ -94,9 +94,8 @@ impl Adder {
         after: &[CUgraphNode],
         program: &Program,
         kernels: &Kernels,
-        node: usize,
+        (node, name): (usize, &str),
         work: &Work,
-        name: &str,
     ) -> Result<CUgraphNode, CudaError> {
         match &*program.lowered(node, work) {
             Work::Kernel(kernel) => {

@@ -301,7 +301,7 @@ impl CudaExecutable {
         let name = &draft.nodes[node].name;
         let added = match single {
             // SAFETY: by the caller's promise; `self` owns kernels and memory (facts 1 and 2 of `CudaExecutable`).
-            Single::Work(work) => unsafe { self.adder.add(graph, after, program, &self.kernels, node, work, name) },
+            Single::Work(work) => unsafe { self.adder.add(graph, after, program, &self.kernels, (node, name), work) },
             // SAFETY: by the caller's promise.
             Single::External(External::Call(_)) => unsafe { self.add_call(graph, after, node, name) },
             // SAFETY: as above.

@@ -1,6 +1,15 @@
 //! Graphs and blocks of kernels that compile without a message, each module a program of its own, and run.
 //!
 //! They are one program, since each program would be linked with all of graph-runtime.
+#![expect(
+    clippy::module_inception,
+    clippy::multiple_unsafe_ops_per_block,
+    clippy::todo,
+    clippy::type_complexity,
+    clippy::undocumented_unsafe_blocks,
+    clippy::unimplemented,
+    reason = "these programs show what the macros accept, as users write it"
+)]
 #![deny(non_ascii_idents)]
 #![allow(missing_docs, unreachable_pub, dead_code)]
 
