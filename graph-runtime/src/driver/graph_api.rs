@@ -85,7 +85,7 @@ macro_rules! graph_calls {
         }
 
         #[cfg(feature = "cudart")]
-        #[allow(unused_variables, reason = "the runtime is told no context")]
+        #[expect(unused_variables, reason = "the runtime is told no context")]
         impl RuntimeCalls {
             $(call! {
                 {runtime::library::find, runtime::library::error, CudaError, runtime} [] {$(#[$node_meta])*} $node

@@ -10,8 +10,8 @@ use std::path::Path;
 
 impl Graph {
     /// Writes the graph as a DOT file: on CUDA with all that the driver knows of its nodes (`cuGraphDebugDotPrint`,
-    /// verbose), else as [`Plan::to_dot`] draws it. Changes in place (params, rebinding, disabled nodes) are not in
-    /// CUDA's file, since they are changes of the executable graph.
+    /// verbose), else as [`Plan::to_dot`](crate::Plan::to_dot) draws it. Changes in place (params, rebinding, disabled
+    /// nodes) are not in CUDA's file, since they are changes of the executable graph.
     ///
     /// # Errors
     /// [`Error::File`] if the file cannot be written; [`Error::Cuda`] from the driver.

@@ -25,17 +25,17 @@ impl Graph {
     /// # Errors
     /// After these, the graph is unchanged:
     ///
-    /// * [`Error::ForeignPlace`] if the place is another graph's;
-    /// * [`Error::Unsupported`] for memory that the graph owns, for a part of the memory, for memory of a `capture` or
-    ///   `raw` node, and for memory that is lent to be read only if the graph writes it;
-    /// * [`Error::ForeignMemory`] for memory of another device, [`Error::LoanEnded`] for memory that was lent to a
-    ///   scope that has ended;
-    /// * [`Error::Invalid`] if lengths differ (`shape-mismatch`), or if the memory overlaps other memory that the graph
-    ///   shares and the graph writes one of the two (`aliased-argument`).
+    /// * [`Error::ForeignPlace`](crate::Error::ForeignPlace) if the place is another graph's;
+    /// * [`Error::Unsupported`](crate::Error::Unsupported) for memory that the graph owns, for a part of the memory, for
+    ///   memory of a `capture` or `raw` node, and for memory that is lent to be read only if the graph writes it;
+    /// * [`Error::ForeignMemory`](crate::Error::ForeignMemory) for memory of another device,
+    ///   [`Error::LoanEnded`](crate::Error::LoanEnded) for memory that was lent to a scope that has ended;
+    /// * [`Error::Invalid`](crate::Error::Invalid) if lengths differ (`shape-mismatch`), or if the memory overlaps
+    ///   other memory that the graph shares and the graph writes one of the two (`aliased-argument`).
     ///
-    /// So it is after [`Error::Cuda`], since the driver refuses a change, and after [`Error::Node`], if the closure of
-    /// a captured graph fails. If the driver then also refuses to change the nodes back, [`Graph::launch`] fails until
-    /// a change has succeeded.
+    /// So it is after [`Error::Cuda`](crate::Error::Cuda), since the driver refuses a change, and after
+    /// [`Error::Node`](crate::Error::Node), if the closure of a captured graph fails. If the driver then also refuses
+    /// to change the nodes back, [`Graph::launch`] fails until a change has succeeded.
     pub fn rebind<B: Shareable>(&mut self, place: &Place<B::Shape, B::Memory>, buffer: &B) -> Result<()> {
         update(self, MEMORY, |update| update.rebind(place, buffer))
     }
