@@ -326,7 +326,9 @@ fn bodies_hold_what_cuda_runs_in_them() {
         text,
         "call node `print` cannot be in the body of `really` [conditional-body]\n\
          note: CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in conditional bodies, and nothing else\n\
-         help: move `print` out of the body, before or after `maybe`: it then runs whatever the condition is; remove `really`, \
-         which then runs nothing; or let a kernel of the body store to `mapped` memory, which the host loads meanwhile"
+         help: move `print` out of the body, before or after `maybe`, where it runs whatever the condition is, and remove \
+         `really`, which then runs nothing; or keep the condition: `memcpy` `flag` to `host` memory, which `print` takes \
+         outside of the body and tests itself; or let a kernel of the body store to `mapped` memory, which the host loads \
+         meanwhile"
     );
 }

@@ -284,5 +284,5 @@ fn what_only_a_disabled_node_does_is_missing() {
     };
     let codes: Vec<Code> = diagnostics.iter().map(|mistake| mistake.code).collect();
     assert_eq!(codes, [Code::EndlessWhile, Code::Uninitialized]);
-    assert_eq!(diagnostics[1].notes, ["`fill` writes it, but is disabled"]);
+    assert_eq!(diagnostics[1].notes, ["`fill` writes `tmp`, but is disabled"]);
 }
