@@ -475,7 +475,7 @@ fn what_is_chosen_is_analysed_as_all_of_it() {
     assert!(
         error.contains(
             "node `copy` reads `s`, which no node before it has written [uninitialized]\n\
-                        note: `set` writes a part of it that updates choose, perhaps nothing"
+                        note: `set` writes a part of `s` that updates choose, perhaps nothing"
         ),
         "{error}"
     );

@@ -26,8 +26,8 @@ impl Graph {
     /// After these, the graph is unchanged:
     ///
     /// * [`Error::ForeignPlace`](crate::Error::ForeignPlace) if the place is another graph's;
-    /// * [`Error::Unsupported`](crate::Error::Unsupported) for memory that the graph owns, for a part of the memory, for
-    ///   memory of a `capture` or `raw` node, and for memory that is lent to be read only if the graph writes it;
+    /// * [`Error::Unsupported`](crate::Error::Unsupported) for memory that the graph owns, for a part of the memory,
+    ///   for memory of a `capture` or `raw` node, and for memory that is lent to be read only if the graph writes it;
     /// * [`Error::ForeignMemory`](crate::Error::ForeignMemory) for memory of another device,
     ///   [`Error::LoanEnded`](crate::Error::LoanEnded) for memory that was lent to a scope that has ended;
     /// * [`Error::Invalid`](crate::Error::Invalid) if lengths differ (`shape-mismatch`), or if the memory overlaps
