@@ -57,7 +57,7 @@ pub struct Compiled {
     pub ptx: String,
     /// The compiler's warnings; empty if there are none.
     pub warnings: String,
-    /// What the PTX was made of.
+    /// The source, headers and options that the PTX was made of.
     origin: Origin,
 }
 

@@ -95,7 +95,7 @@ fn difference(expected: &[Message], found: &[Message]) -> String {
     text
 }
 
-/// What is wrong with a case; nothing if `difference` is empty and it belongs to the table of this code.
+/// The fault of a case; none if `difference` is empty and it belongs to the table of this code.
 fn mistake(case: &Case, code: &str, difference: String) -> Option<String> {
     let code = format!("[{code}]");
     let first = case.messages.iter().map(|message| &message.text).next();

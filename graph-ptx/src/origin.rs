@@ -13,7 +13,7 @@ const OF: &str = "// cuda-graph: made of ";
 const BY: &str = "// cuda-graph: made by ";
 const AGAIN: &str = "// cuda-graph: made again by ";
 
-/// What a PTX text was made of, and how.
+/// The source that a PTX text was made of, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The source, and the headers beside it that it includes.

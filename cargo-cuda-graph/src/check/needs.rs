@@ -1,4 +1,4 @@
-//! What a launch of a kernel needs besides its grid and its block.
+//! The needs of a launch of a kernel besides its grid and its block.
 
 use graph_ptx::ast::{Base, Function, Module, Operand, Space, Variable, each_leaf};
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 unsafe extern "C" {
-    /// Of C's library, which every program of Rust's standard library is linked with.
+    /// A function of C's library, which every program of Rust's standard library is linked with.
     safe fn atexit(function: extern "C" fn()) -> c_int;
 }
 
@@ -21,7 +21,7 @@ pub(super) fn count() {
 
 extern "C" fn tell() {
     let count = COUNT.load(Ordering::Relaxed);
-    // What a test prints is captured; what is written to the stream itself is not.
+    // The harness captures the prints of a test, but not what is written to the stream itself.
     let _ = writeln!(
         std::io::stderr(),
         "skipped: {count} of these tests have run nothing, or a part only: they need CUDA_GRAPH_TEST_DEVICE=cuda\n"

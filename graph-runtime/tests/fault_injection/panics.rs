@@ -160,7 +160,7 @@ fn await_launch(launch: LaunchFuture) -> Result<()> {
 }
 
 cuda_graph! {
-    /// What the fake driver runs late (copies, sets and host functions) shows `x`; kernels show `y`, too.
+    /// The copies, sets and host functions that the fake driver runs late show `x`; kernels show `y`, too.
     graph Told(w: mut device [u32; 4], rows: device [[u32; 4]; 4], base: u32) {
         host   output: [u32; 4];
         host   copied: [u32; 4];
@@ -182,7 +182,7 @@ cuda_graph! {
     }
 }
 
-/// What is changed.
+/// The change that is made.
 trait Changed: Sized {
     fn new(device: &Device) -> Result<Self>;
 
@@ -386,7 +386,7 @@ const RECORDINGS: [Change<Recorded>; 3] = [
     }),
 ];
 
-/// What came of the panics in one place of one change.
+/// The results of the panics in one place of one change.
 #[derive(Default)]
 struct Outcomes {
     panics: usize,

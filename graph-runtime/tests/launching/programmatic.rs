@@ -194,7 +194,7 @@ fn an_upstream_that_never_triggers_is_told() {
     );
 }
 
-/// What `cuda_graph!` says about a kernel whose first `&mut` parameter gets scratch memory that nothing has written.
+/// The error of `cuda_graph!` for a kernel whose first `&mut` parameter gets scratch memory that nothing has written.
 fn uninitialized<K: Kernel>() -> Option<String> {
     let panic = std::panic::catch_unwind(|| KernelChecks::<K>::initializes("down", "tmp", 1)).err()?;
     Some(*panic.downcast().unwrap())

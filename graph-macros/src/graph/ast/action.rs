@@ -1,4 +1,4 @@
-//! What nodes do, as it is written.
+//! The actions of nodes, as their author wrote them.
 
 use super::{Attributes, Place, Statement};
 use crate::graph::keyword::Keyword;

@@ -37,7 +37,7 @@ pub(super) fn of_node<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a
     if let Action::Memset { value, .. } = &node.action {
         found.push(value);
     }
-    // What the closures of other nodes take is checked with the closures.
+    // The arguments of the closures of other nodes are checked with the closures.
     if matches!(node.action, Action::Kernel(_) | Action::Graph(_)) {
         by_value(graph, node, found);
     }
