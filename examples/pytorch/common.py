@@ -13,7 +13,7 @@ times `step`, a function without arguments that works on static tensors, in thre
 * `compiled`: by `torch.compile`, then captured and replayed; of several modes the fastest.
 
 Where there are several ways to write `step`, or to bring its inputs from the host, all are measured, and the fastest
-counts. Lines that begin with `note:` name each of them with its time.
+counts. Lines that begin with `note:` name each of them with its time, and a line `way:` names the one that counts.
 
 A figure is the time of one call: CUDA events around many calls in a row, divided by their number; the median of the
 rounds, and the quartiles. A row has the name that the Rust program prints, so that `cargo xtask compare` finds both.
@@ -72,7 +72,9 @@ class Case:
             for (name, _), median in zip(self.candidates, medians):
                 print(f"note:    {self.name}, {name}: {median:.2f} us", flush=True)
             self.candidates = [self.candidates[medians.index(min(medians))]]
-        ((_, measure),) = self.candidates
+        ((way, measure),) = self.candidates
+        if way:
+            print(f"way:     {self.name}: {way}", flush=True)
         times = [measure() for _ in range(2 + arguments.rounds)][2:]
         low, median, high = statistics.quantiles(times, n=4)
         print(f"bench:   {self.name}: {median:.2f} us ({low:.2f} to {high:.2f})", flush=True)

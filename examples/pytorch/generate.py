@@ -86,7 +86,7 @@ class Layer(nn.Module):
         self.keys.index_copy_(2, place, k)
         self.values.index_copy_(2, place, v)
         keys, values = self.keys[:, :, :filled], self.values[:, :, :filled]
-        x = x + self.projection(F.scaled_dot_product_attention(q, keys, values).view(1, WIDTH))
+        x = x + self.projection(F.scaled_dot_product_attention(q, keys, values).reshape(1, WIDTH))
         return x + self.down(F.gelu(self.up(self.norm2(x)), approximate="tanh"))
 
 
