@@ -1,10 +1,10 @@
 //! Mistakes and warnings as tokens: `compile_error!`s, and uses of deprecated items, since stable proc macros have no
 //! warnings of their own.
 
-use crate::span::is_call_site;
+use crate::span::{ends, is_call_site};
 use graph_plan::{Code, Diagnostic, Subject};
 use proc_macro2::{Ident, LineColumn, Span, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 
 /// The mistakes and warnings of one macro call.
 #[derive(Debug, Default)]
@@ -56,6 +56,12 @@ impl Report {
         } else {
             self.errors.push(entry)
         }
+    }
+
+    /// Adds an error or a warning at all of the tokens.
+    pub(crate) fn push_at(&mut self, tokens: &impl ToTokens, diagnostic: &Diagnostic) {
+        let (start, end) = ends(tokens);
+        self.push_between(start, end, diagnostic);
     }
 
     /// The place of a mistake. What is missing at the end of the input has no token: rustc would underline all of it.

@@ -4,57 +4,58 @@ use crate::{Memory, Region, Variable};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The kind of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NodeKind {
+macro_rules! node_kinds {
+    ($($(#[$doc:meta])* $kind:ident = $keyword:literal,)*) => {
+        /// The kind of a node.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum NodeKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl NodeKind {
+            /// All kinds.
+            pub const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// The keyword of the statement that declares such a node.
+            pub const fn keyword(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $keyword,)*
+                }
+            }
+        }
+    };
+}
+
+node_kinds! {
     /// Launches a kernel.
-    Kernel,
+    Kernel = "kernel",
     /// Copies memory.
-    Memcpy,
+    Memcpy = "memcpy",
     /// Fills device memory.
-    Memset,
+    Memset = "memset",
     /// Calls a host function.
-    Call,
+    Call = "call",
     /// Runs another graph.
-    Graph,
+    Graph = "graph",
     /// Runs library calls that were captured from a stream.
-    Capture,
+    Capture = "capture",
     /// Adds nodes by driver calls of its author.
-    Raw,
+    Raw = "raw",
     /// Joins edges, and has no other effect.
-    Join,
+    Join = "join",
     /// Records an event.
-    Record,
+    Record = "record",
     /// Waits for an event.
-    Wait,
+    Wait = "wait",
     /// Runs one body, or another, or none.
-    If,
+    If = "if",
     /// Runs a body while its condition holds.
-    While,
+    While = "while",
     /// Runs one of several bodies.
-    Switch,
+    Switch = "switch",
 }
 
 impl NodeKind {
-    /// The keyword of the statement that declares such a node.
-    pub const fn keyword(self) -> &'static str {
-        match self {
-            NodeKind::Kernel => "kernel",
-            NodeKind::Memcpy => "memcpy",
-            NodeKind::Memset => "memset",
-            NodeKind::Call => "call",
-            NodeKind::Graph => "graph",
-            NodeKind::Capture => "capture",
-            NodeKind::Raw => "raw",
-            NodeKind::Join => "join",
-            NodeKind::Record => "record",
-            NodeKind::Wait => "wait",
-            NodeKind::If => "if",
-            NodeKind::While => "while",
-            NodeKind::Switch => "switch",
-        }
-    }
-
     /// Whether a condition in device memory decides what it runs.
     pub const fn is_conditional(self) -> bool {
         match self {

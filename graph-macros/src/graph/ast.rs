@@ -3,13 +3,16 @@
 mod action;
 
 pub(crate) use action::{
-    Action, Argument, Binding, Body, Call, CallParameter, Capture, Child, Dependency, Extent, Function, If, Iteration,
-    Launch, Node, Raw, Switch, While,
+    Action, Argument, Binding, Body, Call, CallParameter, Child, Conditional, Dependency, Extent, Function, Iteration,
+    Launch, Library, Node, Use,
 };
 
+use super::sum::Sum;
+use crate::text::plain;
 use graph_plan::{Memory, Space};
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote};
+use std::fmt;
 use syn::{Attribute, Expr, Generics, Ident, LitStr, Path, Token, Type, Visibility};
 
 /// The content of one `cuda_graph!`.
@@ -160,6 +163,21 @@ impl Statement {
             Statement::For(for_loop) => &for_loop.variable,
         }
     }
+
+    /// Visits the statements, and those in their bodies, in the order in which they are written.
+    pub(crate) fn visit<'a>(statements: &'a [Self], found: &mut impl FnMut(&'a Self)) {
+        for statement in statements {
+            found(statement);
+            match statement {
+                Statement::Node(node) => {
+                    let bodies = node.action.bodies().iter();
+                    bodies.for_each(|(_, body)| Self::visit(&body.statements, found));
+                }
+                Statement::For(for_loop) => Self::visit(&for_loop.statements, found),
+                Statement::Resource(_) | Statement::Param(_) => {}
+            }
+        }
+    }
 }
 
 /// `host x: shape;`, `device`, `scratch`, `mapped` or `array x: shape;`, `constant x: shape = "name";` or
@@ -202,6 +220,19 @@ pub(crate) enum ResourceKind {
 }
 
 impl Resource {
+    /// A resource that is no generator and no variable of a module.
+    pub(crate) fn new(attributes: Attributes, keyword: Span, kind: ResourceKind, name: Ident, shape: Shape) -> Self {
+        Self {
+            attributes,
+            keyword,
+            kind,
+            name,
+            shape,
+            random: None,
+            symbol: None,
+        }
+    }
+
     /// Whether it is a local that is moved into an expression.
     pub(crate) fn is_moved(&self) -> bool {
         matches!(self.kind, ResourceKind::Moved(_))
@@ -281,7 +312,12 @@ pub(crate) struct Place {
 impl Place {
     /// Whether it is columns of several rows, which may lie apart. Columns of one row lie in one piece.
     pub(crate) fn is_rectangle(&self) -> bool {
-        matches!(self.parts[..], [Part::Range { .. }, _])
+        matches!(self.parts[..], [Part::Range(_), _])
+    }
+
+    /// The indices and the bounds of ranges that select it.
+    pub(crate) fn bounds(&self) -> impl Iterator<Item = &Expr> {
+        self.parts.iter().flat_map(Part::bounds)
     }
 }
 
@@ -289,11 +325,60 @@ impl Place {
 #[derive(Clone, Debug)]
 pub(crate) enum Part {
     Index(Box<Expr>),
-    Range {
-        start: Option<Box<Expr>>,
-        end: Option<Box<Expr>>,
-        inclusive: bool,
-    },
+    Range(Range),
+}
+
+/// `start..end` or `start..=end`.
+#[derive(Clone, Debug)]
+pub(crate) struct Range {
+    pub(crate) start: Option<Box<Expr>>,
+    pub(crate) end: Option<Box<Expr>>,
+    pub(crate) inclusive: bool,
+}
+
+impl Range {
+    /// Whether it is `..`.
+    pub(crate) fn is_full(&self) -> bool {
+        self.start.is_none() && self.end.is_none()
+    }
+
+    /// The first index, and the one after the last, in a dimension of this length, as far as they are sums.
+    pub(crate) fn sums(&self, length: Option<&Sum>, sum: impl Fn(&Expr) -> Option<Sum>) -> (Option<Sum>, Option<Sum>) {
+        let start = self.start.as_ref().map_or(Some(Sum::number(0)), |start| sum(start));
+        let end = match &self.end {
+            Some(end) => sum(end).and_then(|end| end.minus(&Sum::number(-i128::from(self.inclusive)))),
+            None => length.cloned(),
+        };
+        (start, end)
+    }
+
+    /// The range as text, with `bound` for each bound that is written.
+    pub(crate) fn text(&self, bound: impl Fn(&Expr) -> String) -> String {
+        let dots = if self.inclusive { "..=" } else { ".." };
+        let [start, end] = [&self.start, &self.end].map(|end| end.as_ref().map_or_else(String::new, |end| bound(end)));
+        format!("{start}{dots}{end}")
+    }
+}
+
+impl Part {
+    /// The index, or the bounds of the range that are written.
+    pub(crate) fn bounds(&self) -> impl Iterator<Item = &Expr> {
+        let bounds = match self {
+            Part::Index(index) => [Some(index), None],
+            Part::Range(range) => [range.start.as_ref(), range.end.as_ref()],
+        };
+        bounds.into_iter().flatten().map(|bound| &**bound)
+    }
+}
+
+/// The part as it is written, brackets included.
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Part::Index(index) => write!(f, "[{}]", plain(index)),
+            Part::Range(range) => write!(f, "[{}]", range.text(plain)),
+        }
+    }
 }
 
 /// `T` or `[shape; length]`.
@@ -308,6 +393,15 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
+    /// A single element.
+    pub(crate) fn scalar(element: Type) -> Self {
+        Self {
+            element,
+            lengths: Vec::new(),
+            brackets: Vec::new(),
+        }
+    }
+
     /// The type of one element of the outermost dimension; `None` for a scalar.
     pub(crate) fn row(&self) -> Option<TokenStream> {
         self.inner(1)

@@ -2,6 +2,7 @@
 //! there, and the view of editors is split there. So both see the same statements in text that is half typed.
 
 use super::keyword::Keyword;
+use graph_plan::NodeKind;
 use proc_macro2::{Delimiter, Ident, Spacing, TokenTree};
 use quote::ToTokens;
 
@@ -23,21 +24,8 @@ pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> b
     match keyword {
         // Keywords of Rust also occur inside expressions.
         Keyword::For | Keyword::Each => matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "in"),
-        Keyword::If | Keyword::While => is_assignment(&mut tokens),
-        Keyword::Memory(_)
-        | Keyword::Param
-        | Keyword::Rng
-        | Keyword::Kernel
-        | Keyword::Memcpy
-        | Keyword::Memset
-        | Keyword::Call
-        | Keyword::Graph
-        | Keyword::Capture
-        | Keyword::Raw
-        | Keyword::Join
-        | Keyword::Record
-        | Keyword::Wait
-        | Keyword::Switch => true,
+        Keyword::Node(NodeKind::If | NodeKind::While) => is_assignment(&mut tokens),
+        Keyword::Memory(_) | Keyword::Node(_) | Keyword::Param | Keyword::Rng => true,
     }
 }
 

@@ -1,12 +1,11 @@
 //! The mistakes that the macro itself finds: by the rules of `graph-plan`, and by the values of literals.
 
-mod node_attributes;
 mod bounds;
 mod piece;
 mod exit;
 mod mention;
 mod closure;
-mod length;
+mod fixed;
 pub(crate) mod mapped;
 pub(crate) mod mutability;
 mod launch;
@@ -32,13 +31,10 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
     mapped::elements(graph, report);
     mention::values(graph, report);
     exit::exits(graph, report);
-    for resource in &graph.resources {
-        length::lengths(graph, resource, report);
-    }
+    fixed::params(graph, report);
     bounds::bounds(graph, report);
     for node in &graph.nodes {
         closure::names(graph, node, report);
-        node_attributes::attributes(graph, node, report);
         piece::pieces(node, report);
         if let Some(launch) = node.action.launch() {
             launch::limits(launch, report);

@@ -1,7 +1,7 @@
 //! The expression form as an item. A place whose name no statement declares is a local, which is moved into the graph.
 
-use super::ast::{Action, Attributes, Expression, Form, Item, Node, Resource, ResourceKind, Shape, Statement};
-use graph_plan::Space;
+use super::ast::{Attributes, Expression, Form, Item, Resource, ResourceKind, Shape, Statement};
+use graph_plan::{NodeKind, Space};
 use proc_macro2::{Ident, Span};
 use std::collections::HashSet;
 use syn::{Generics, Visibility, parse_quote_spanned};
@@ -50,48 +50,25 @@ struct Mentioned {
 
 /// A local. Only its type tells what memory it is.
 fn local(name: Ident, space: Space) -> Resource {
-    Resource {
-        attributes: Attributes::default(),
-        keyword: name.span(),
-        kind: ResourceKind::Moved(space),
-        shape: Shape {
-            element: parse_quote_spanned!(name.span()=> _),
-            lengths: Vec::new(),
-            brackets: Vec::new(),
-        },
-        random: None,
-        symbol: None,
-        name,
-    }
+    let (span, shape) = (name.span(), Shape::scalar(parse_quote_spanned!(name.span()=> _)));
+    Resource::new(Attributes::default(), span, ResourceKind::Moved(space), name, shape)
 }
 
 /// Collects the names that statements declare, and those of the places that they mention.
 fn walk(statements: &[Statement], declared: &mut HashSet<String>, places: &mut Vec<Mentioned>) {
-    for statement in statements {
+    Statement::visit(statements, &mut |statement| {
         declared.insert(statement.name().to_string());
-        match statement {
-            Statement::Node(node) => {
-                mentioned(node, places);
-                for (_, body) in node.action.bodies() {
-                    declared.extend(body.unparsed.iter().map(ToString::to_string));
-                    walk(&body.statements, declared, places);
-                }
-            }
-            Statement::For(for_loop) => walk(&for_loop.statements, declared, places),
-            Statement::Resource(_) | Statement::Param(_) => {}
-        }
-    }
-}
-
-/// The names of the places that a node mentions, other than in its bodies.
-fn mentioned(node: &Node, places: &mut Vec<Mentioned>) {
-    let space = match matches!(node.action, Action::Call(_)) {
-        true => Space::Host,
-        false => Space::Device,
-    };
-    let mentioned = node.action.places().into_iter().map(|place| Mentioned {
-        name: place.name.clone(),
-        space,
+        let Statement::Node(node) = statement else { return };
+        let unparsed = node.action.bodies().iter().flat_map(|(_, body)| &body.unparsed);
+        declared.extend(unparsed.map(ToString::to_string));
+        let space = match node.kind {
+            NodeKind::Call => Space::Host,
+            _ => Space::Device,
+        };
+        let mentioned = node.action.places().into_iter().map(|place| Mentioned {
+            name: place.name.clone(),
+            space,
+        });
+        places.extend(mentioned);
     });
-    places.extend(mentioned);
 }

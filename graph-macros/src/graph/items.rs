@@ -85,7 +85,11 @@ fn circle(children: &[Vec<(usize, Span)>], start: usize) -> Option<Vec<usize>> {
 /// The graphs that a graph has as nodes, each with its place.
 fn children(item: &Item, items: &[Item]) -> Vec<(usize, Span)> {
     let mut paths = Vec::new();
-    collect(&item.statements, &mut paths);
+    Statement::visit(&item.statements, &mut |statement| {
+        if let Statement::Node(node) = statement {
+            paths.extend(node.action.child().map(|child| &child.path));
+        }
+    });
     let known = |path: &Path| {
         let [segment] = path.segments.iter().collect::<Vec<_>>()[..] else {
             return None;
@@ -94,20 +98,4 @@ fn children(item: &Item, items: &[Item]) -> Vec<(usize, Span)> {
         Some((index, segment.ident.span()))
     };
     paths.into_iter().filter_map(known).collect()
-}
-
-fn collect<'a>(statements: &'a [Statement], found: &mut Vec<&'a Path>) {
-    for statement in statements {
-        match statement {
-            Statement::Node(node) => {
-                found.extend(node.action.child().map(|child| &child.path));
-                node.action
-                    .bodies()
-                    .into_iter()
-                    .for_each(|(_, body)| collect(&body.statements, found));
-            }
-            Statement::For(for_loop) => collect(&for_loop.statements, found),
-            Statement::Resource(_) | Statement::Param(_) => {}
-        }
-    }
 }

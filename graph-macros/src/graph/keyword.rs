@@ -1,68 +1,50 @@
-//! The keywords that begin statements. A new keyword does not compile until parser and editor have decided what it
-//! means; the keywords of memory mean the same to both.
+//! The keywords that begin statements: those of kinds of memory and of nodes, and a few others.
 
-use graph_plan::Memory;
+use graph_plan::{Memory, NodeKind};
 use proc_macro2::Ident;
 use std::fmt;
 
-macro_rules! keywords {
-    ($($keyword:ident = $word:literal,)*) => {
-        /// The first word of a statement.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Keyword {
-            /// The keyword of a kind of memory.
-            Memory(Memory),
-            $($keyword,)*
-        }
-
-        impl Keyword {
-            /// All keywords.
-            pub(crate) fn all() -> impl Iterator<Item = Self> {
-                let memory = Memory::ALL.iter().filter_map(|memory| Memory::of_keyword(memory.keyword()));
-                memory.map(Self::Memory).chain([$(Self::$keyword),*])
-            }
-
-            /// The word as it is written.
-            pub(crate) fn as_str(self) -> &'static str {
-                match self {
-                    Self::Memory(memory) => memory.keyword(),
-                    $(Self::$keyword => $word,)*
-                }
-            }
-
-            /// The keyword that a word is.
-            pub(crate) fn of(word: &Ident) -> Option<Self> {
-                // Comparing an `Ident` with text makes a `String` of it each time.
-                match &*word.to_string() {
-                    $($word => Some(Self::$keyword),)*
-                    word => Memory::of_keyword(word).map(Self::Memory),
-                }
-            }
-        }
-    };
-}
-
-keywords! {
-    Param = "param",
-    Rng = "rng",
-    Kernel = "kernel",
-    Memcpy = "memcpy",
-    Memset = "memset",
-    Call = "call",
-    Graph = "graph",
-    Capture = "capture",
-    Raw = "raw",
-    Join = "join",
-    Record = "record",
-    Wait = "wait",
-    If = "if",
-    While = "while",
-    Switch = "switch",
-    For = "for",
-    Each = "each",
+/// The first word of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keyword {
+    Memory(Memory),
+    Node(NodeKind),
+    Param,
+    Rng,
+    For,
+    Each,
 }
 
 impl Keyword {
+    /// All keywords.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let memory = Memory::ALL
+            .iter()
+            .filter_map(|memory| Memory::of_keyword(memory.keyword()));
+        let nodes = NodeKind::ALL.iter().copied().map(Self::Node);
+        let others = [Self::Param, Self::Rng, Self::For, Self::Each];
+        memory.map(Self::Memory).chain(nodes).chain(others)
+    }
+
+    /// The word as it is written.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Memory(memory) => memory.keyword(),
+            Self::Node(kind) => kind.keyword(),
+            Self::Param => "param",
+            Self::Rng => "rng",
+            Self::For => "for",
+            Self::Each => "each",
+        }
+    }
+
+    /// The keyword that a word is.
+    pub(crate) fn of(word: &Ident) -> Option<Self> {
+        // Comparing an `Ident` with text makes a `String` of it each time.
+        let word = word.to_string();
+        Self::all().find(|keyword| keyword.as_str() == word)
+    }
+
     /// The keyword that a misspelt word was probably meant to be.
     pub(crate) fn nearest(word: &Ident) -> Option<Self> {
         let words = Self::all().map(Self::as_str);

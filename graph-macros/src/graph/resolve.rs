@@ -185,11 +185,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
     };
     graph.draft.is_text = true;
     names::declare(&mut graph, report);
-    loops::fixed_ranges(&graph, report);
-    graph
-        .resources
-        .iter()
-        .for_each(|resource| rng::fixed(&graph, resource, report));
+    graph.resources.iter().for_each(|resource| rng::draws(resource, report));
     symbol::declared(&graph, report);
     for index in 0..graph.nodes.len() {
         let node = graph.nodes[index];

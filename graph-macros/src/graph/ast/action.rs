@@ -1,8 +1,7 @@
 //! The actions of nodes, as their author wrote them.
 
 use super::{Attributes, Place, Statement};
-use crate::graph::keyword::Keyword;
-use graph_plan::Role;
+use graph_plan::{NodeKind, Role};
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::{Expr, ExprParen, Ident, Path, Token};
@@ -11,7 +10,7 @@ use syn::{Expr, ExprParen, Ident, Path, Token};
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) attributes: Attributes,
-    pub(crate) keyword: Keyword,
+    pub(crate) kind: NodeKind,
     pub(crate) name: Ident,
     pub(crate) action: Action,
     pub(crate) after: Vec<Dependency>,
@@ -39,18 +38,23 @@ pub(crate) struct Iteration {
 #[derive(Debug)]
 pub(crate) enum Action {
     Kernel(Box<Launch>),
-    Memcpy { from: Place, to: Place },
-    Memset { to: Place, value: Box<Expr> },
+    Memcpy {
+        from: Place,
+        to: Place,
+    },
+    Memset {
+        to: Place,
+        value: Box<Expr>,
+    },
     Call(Box<Call>),
     Graph(Box<Child>),
-    Capture(Box<Capture>),
-    Raw(Box<Raw>),
+    /// Of a `capture` or a `raw` node.
+    Library(Box<Library>),
     Join,
-    Record(Box<Expr>),
-    Wait(Box<Expr>),
-    If(Box<If>),
-    While(Box<While>),
-    Switch(Box<Switch>),
+    /// The event that is recorded or waited for.
+    Event(Box<Expr>),
+    /// Of an `if`, a `while` or a `switch`.
+    Conditional(Box<Conditional>),
 }
 
 /// `unsafe? function<<<grid, block, shared>>>(arguments)`
@@ -174,25 +178,16 @@ pub(crate) struct Binding {
     pub(crate) argument: Argument,
 }
 
-/// `(arguments) |stream| body`: library calls that are captured from a stream.
+/// `(arguments) |stream| body`: library calls that are captured from a stream; or `unsafe (arguments) |graph, after|
+/// body`: nodes that the body adds through CUDA itself.
 #[derive(Debug)]
-pub(crate) struct Capture {
+pub(crate) struct Library {
+    pub(crate) unsafety: Option<Token![unsafe]>,
     pub(crate) arguments: Vec<Argument>,
-    /// The parentheses around the arguments.
-    pub(crate) parens: Span,
-    pub(crate) stream: Ident,
-    pub(crate) body: Expr,
-}
-
-/// `unsafe (arguments) |graph, after| body`: nodes that the body adds through CUDA itself.
-#[derive(Debug)]
-pub(crate) struct Raw {
-    pub(crate) unsafety: Token![unsafe],
-    pub(crate) arguments: Vec<Argument>,
-    /// The parentheses around the arguments.
-    pub(crate) parens: Span,
-    pub(crate) graph: Ident,
-    pub(crate) after: Ident,
+    /// The name of the stream or of the graph.
+    pub(crate) handle: Ident,
+    /// The name of the nodes that a `raw` node runs after.
+    pub(crate) after: Option<Ident>,
     pub(crate) body: Expr,
 }
 
@@ -202,92 +197,71 @@ pub(crate) struct Body {
     pub(crate) statements: Vec<Statement>,
     /// The names of statements in it that could not be parsed.
     pub(crate) unparsed: Vec<Ident>,
-    /// The span of the braces with their content.
-    pub(crate) brace: Span,
 }
 
-/// `condition { .. } else { .. }`
+/// `condition { .. } else { .. }`, `condition { .. }`, or `condition { {..} {..} }` with the bodies for 0, 1 and so on.
 #[derive(Debug)]
-pub(crate) struct If {
+pub(crate) struct Conditional {
     pub(crate) condition: Place,
-    pub(crate) then: Body,
-    pub(crate) otherwise: Option<Body>,
+    pub(crate) bodies: Vec<(Role, Body)>,
 }
 
-/// `condition { .. }`
-#[derive(Debug)]
-pub(crate) struct While {
-    pub(crate) condition: Place,
-    pub(crate) body: Body,
+/// The use that a node makes of one of its expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// It selects memory, is a dimension of a launch, or the value of a memset.
+    Operand,
+    /// It is passed by value.
+    Argument,
+    /// It is in an attribute and fixed when the graph is built.
+    Attribute,
+    /// It is an event, or the function that is launched.
+    Object,
+    /// It is the body of a closure.
+    Closure,
 }
 
-/// `condition { {..} {..} }`: the bodies for 0, 1 and so on.
-#[derive(Debug)]
-pub(crate) struct Switch {
-    pub(crate) condition: Place,
-    pub(crate) cases: Vec<Body>,
-}
-
-/// The parts of an action that several kinds of nodes have.
-#[derive(Default)]
-struct Parts<'a> {
-    condition: Option<&'a Place>,
-    bodies: Vec<(Role, &'a Body)>,
-    arguments: Vec<&'a Argument>,
-    places: Vec<&'a Place>,
-}
-
-impl<'a> Parts<'a> {
-    fn of_places(places: impl IntoIterator<Item = &'a Place>) -> Self {
-        Self {
-            places: places.into_iter().collect(),
-            ..Self::default()
+impl Node {
+    /// The expressions of the node, other than in the nodes of its bodies.
+    pub(crate) fn expressions(&self) -> Vec<(Use, &Expr)> {
+        let attributes = &self.attributes.node;
+        let priority = attributes
+            .priority
+            .iter()
+            .map(|(_, priority)| (Use::Attribute, priority));
+        let clusters = attributes.cluster.iter().flat_map(|(_, cluster)| &cluster.parts);
+        let bounds = self.action.places().into_iter().flat_map(Place::bounds);
+        let operands = clusters.chain(bounds).map(|operand| (Use::Operand, operand));
+        let mut found: Vec<(Use, &Expr)> = priority.chain(operands).collect();
+        for argument in self.action.arguments() {
+            if let Argument::Value(value) = argument {
+                found.push((Use::Argument, value));
+            }
         }
-    }
-
-    fn of_arguments(arguments: impl IntoIterator<Item = &'a Argument>) -> Self {
-        let arguments: Vec<&Argument> = arguments.into_iter().collect();
-        Self {
-            places: arguments.iter().filter_map(|argument| argument.place()).collect(),
-            arguments,
-            ..Self::default()
+        match &self.action {
+            Action::Kernel(launch) => {
+                let operands = launch
+                    .grid
+                    .parts
+                    .iter()
+                    .chain(&launch.block.parts)
+                    .chain(&launch.shared);
+                found.extend(operands.map(|operand| (Use::Operand, operand)));
+                if let Function::Value(function) = &launch.function {
+                    found.push((Use::Object, &function.expr));
+                }
+            }
+            Action::Memset { value, .. } => found.push((Use::Operand, value)),
+            Action::Call(call) => found.push((Use::Closure, &call.body)),
+            Action::Library(library) => found.push((Use::Closure, &library.body)),
+            Action::Event(event) => found.push((Use::Object, event)),
+            Action::Memcpy { .. } | Action::Graph(_) | Action::Join | Action::Conditional(_) => {}
         }
-    }
-
-    fn conditional(condition: &'a Place, bodies: impl IntoIterator<Item = (Role, &'a Body)>) -> Self {
-        Self {
-            condition: Some(condition),
-            bodies: bodies.into_iter().collect(),
-            ..Self::of_places([condition])
-        }
+        found
     }
 }
 
 impl Action {
-    fn parts(&self) -> Parts<'_> {
-        match self {
-            Action::Kernel(launch) => Parts::of_arguments(&launch.arguments),
-            Action::Capture(capture) => Parts::of_arguments(&capture.arguments),
-            Action::Raw(raw) => Parts::of_arguments(&raw.arguments),
-            Action::Graph(child) => Parts::of_arguments(child.bindings.iter().map(|binding| &binding.argument)),
-            Action::Memcpy { from, to } => Parts::of_places([from, to]),
-            Action::Memset { to, .. } => Parts::of_places([to]),
-            Action::Call(call) => Parts::of_places(call.parameters.iter().map(|parameter| &parameter.place)),
-            Action::If(choice) => {
-                let otherwise = choice.otherwise.as_ref().map(|body| (Role::Else, body));
-                Parts::conditional(
-                    &choice.condition,
-                    [(Role::Then, &choice.then)].into_iter().chain(otherwise),
-                )
-            }
-            Action::While(inner) => Parts::conditional(&inner.condition, [(Role::While, &inner.body)]),
-            Action::Switch(switch) => {
-                Parts::conditional(&switch.condition, switch.cases.iter().map(|body| (Role::Case, body)))
-            }
-            Action::Join | Action::Record(_) | Action::Wait(_) => Parts::default(),
-        }
-    }
-
     /// The launch of a kernel node.
     pub(crate) fn launch(&self) -> Option<&Launch> {
         let Action::Kernel(launch) = self else { return None };
@@ -305,23 +279,35 @@ impl Action {
         Some(child)
     }
 
-    /// The condition of an `if`, a `while` or a `switch`.
-    pub(crate) fn condition(&self) -> Option<&Place> {
-        self.parts().condition
-    }
-
     /// The bodies, each with its role.
-    pub(crate) fn bodies(&self) -> Vec<(Role, &Body)> {
-        self.parts().bodies
+    pub(crate) fn bodies(&self) -> &[(Role, Body)] {
+        match self {
+            Action::Conditional(conditional) => &conditional.bodies,
+            _ => &[],
+        }
     }
 
     /// The arguments of a kernel, a `capture` or a `raw` node, or the arguments in the bindings of a child.
     pub(crate) fn arguments(&self) -> Vec<&Argument> {
-        self.parts().arguments
+        match self {
+            Action::Kernel(launch) => launch.arguments.iter().collect(),
+            Action::Library(library) => library.arguments.iter().collect(),
+            Action::Graph(child) => child.bindings.iter().map(|binding| &binding.argument).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// The places that the node touches, other than in its bodies.
     pub(crate) fn places(&self) -> Vec<&Place> {
-        self.parts().places
+        match self {
+            Action::Memcpy { from, to } => vec![from, to],
+            Action::Memset { to, .. } => vec![to],
+            Action::Call(call) => call.parameters.iter().map(|parameter| &parameter.place).collect(),
+            Action::Conditional(conditional) => vec![&conditional.condition],
+            Action::Kernel(_) | Action::Graph(_) | Action::Library(_) => {
+                self.arguments().into_iter().filter_map(Argument::place).collect()
+            }
+            Action::Join | Action::Event(_) => Vec::new(),
+        }
     }
 }

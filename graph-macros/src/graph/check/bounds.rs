@@ -1,6 +1,5 @@
 //! Indices and ranges of literals that leave their memory.
 
-use super::piece;
 use crate::graph::ast::{Part, Place, Shape};
 use crate::graph::constant::{is_number, mentions, value_with};
 use crate::graph::resolve::{Graph, Loop};
@@ -29,7 +28,7 @@ pub(super) fn bounds(graph: &Graph<'_>, report: &mut Report) {
 
 /// The `for`s whose variable a node's place mentions, and those that say how often these run, from the outermost.
 fn mentioned(graph: &Graph<'_>, node: usize, place: &Place) -> Vec<usize> {
-    let mut tokens: Vec<_> = bounds_of(place).map(ToTokens::to_token_stream).collect();
+    let mut tokens: Vec<_> = place.bounds().map(ToTokens::to_token_stream).collect();
     let mut found = Vec::new();
     for for_loop in graph.loops_around(node).into_iter().rev() {
         let variable = [graph.loops[for_loop].variable().to_string()];
@@ -40,17 +39,6 @@ fn mentioned(graph: &Graph<'_>, node: usize, place: &Place) -> Vec<usize> {
     }
     found.reverse();
     found
-}
-
-fn bounds_of(place: &Place) -> impl Iterator<Item = &Expr> {
-    place
-        .parts
-        .iter()
-        .flat_map(|part| match part {
-            Part::Index(index) => [Some(&**index), None],
-            Part::Range { start, end, .. } => [start.as_deref(), end.as_deref()],
-        })
-        .flatten()
 }
 
 /// The first iteration of the loops in which the place leaves its memory. `known` has the variables of the loops
@@ -117,8 +105,8 @@ fn outside(graph: &Graph<'_>, place: &Place, known: &[(&Ident, i128)]) -> Option
             return found;
         }
         name += &match part {
-            Part::Index(_) => piece::text(part),
-            Part::Range { .. } => "[_]".to_owned(),
+            Part::Index(_) => part.to_string(),
+            Part::Range(_) => "[_]".to_owned(),
         };
     }
     None
@@ -142,12 +130,8 @@ fn outside_dimension(
             let index = sum(index)?;
             (negative(&index) || exceeds(&index).is_some_and(|number| number >= 0)).then(|| format!("index {index}"))
         }
-        Part::Range { start, end, inclusive } => {
-            let first = start.as_ref().map_or(Some(Sum::number(0)), |start| sum(start));
-            let past_last = match end {
-                Some(end) => sum(end).and_then(|end| end.minus(&Sum::number(-i128::from(*inclusive)))),
-                None => length.clone(),
-            };
+        Part::Range(range) => {
+            let (first, past_last) = range.sums(length.as_ref(), sum);
             let reversed = (first.as_ref().zip(past_last.as_ref()))
                 .and_then(|(start, end)| start.exceeds(end))
                 .is_some_and(|number| number > 0);
@@ -156,18 +140,13 @@ fn outside_dimension(
                     .as_ref()
                     .is_some_and(|bound| negative(bound) || exceeds(bound).is_some_and(|number| number > 0))
             };
-            let text = || {
-                let bound = |bound: &Option<Box<Expr>>| match bound {
-                    Some(bound) if known.is_empty() => plain(bound),
-                    Some(bound) => value(bound).map_or_else(|| plain(bound), |value| value.to_string()),
-                    None => String::new(),
-                };
-                let dots = if *inclusive { "..=" } else { ".." };
-                format!("range {}{dots}{}", bound(start), bound(end))
+            let text = |bound: &Expr| match value(bound).filter(|_| !known.is_empty()) {
+                Some(value) => value.to_string(),
+                None => plain(bound),
             };
             let leaves = past(&first) || past(&past_last);
             within = !leaves;
-            (reversed || leaves).then(text)
+            (reversed || leaves).then(|| format!("range {}", range.text(text)))
         }
     }?;
     // A range that is only reversed is wrong whatever the name's value is.

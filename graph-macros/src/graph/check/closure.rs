@@ -1,6 +1,6 @@
 //! Names in closures that have no value there. rustc would only say that nothing has the name.
 
-use crate::graph::ast::{Action, Argument, Node};
+use crate::graph::ast::{Action, Argument, Node, Use};
 use crate::graph::resolve::{Entity, Graph};
 use crate::report::{Report, error};
 use graph_plan::{Code, Diagnostic};
@@ -11,32 +11,29 @@ use syn::{Expr, ExprCall, ExprPath, Ident, PatIdent};
 /// Reports params, and memory that the node does not borrow, in the closures and events of a node.
 pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
     let mut found = Names::default();
-    let given = match &node.action {
-        Action::Call(call) => {
-            found.visit_expr(&call.body);
-            call.parameters.iter().map(|parameter| &parameter.place.name).collect()
+    let mut given = Vec::new();
+    match &node.action {
+        Action::Call(call) => given.extend(call.parameters.iter().map(|parameter| &parameter.place.name)),
+        Action::Library(library) => {
+            found.bound.insert(&library.handle);
+            found.bound.extend(&library.after);
+            given.extend(library.arguments.iter().filter_map(named));
         }
-        Action::Capture(capture) => {
-            found.bound.insert(&capture.stream);
-            found.library(&capture.arguments, &capture.body)
-        }
-        Action::Raw(raw) => {
-            found.bound.extend([&raw.graph, &raw.after]);
-            found.library(&raw.arguments, &raw.body)
-        }
-        Action::Record(event) | Action::Wait(event) => {
-            found.visit_expr(event);
-            Vec::new()
-        }
+        Action::Event(_) => {}
         Action::Kernel(_)
         | Action::Memcpy { .. }
         | Action::Memset { .. }
         | Action::Graph(_)
         | Action::Join
-        | Action::If(_)
-        | Action::While(_)
-        | Action::Switch(_) => return,
-    };
+        | Action::Conditional(_) => return,
+    }
+    let mut expressions = node.expressions();
+    expressions.sort_by_key(|(used, _)| *used != Use::Closure);
+    for (used, expr) in expressions {
+        if matches!(used, Use::Argument | Use::Object | Use::Closure) {
+            found.visit_expr(expr);
+        }
+    }
     let mut reported = HashSet::new();
     for name in found.mentioned {
         if found.bound.contains(name) {
@@ -45,7 +42,7 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
         let diagnostic = match (graph.entity(name), given.iter().filter(|&&other| other == name).count()) {
             (Some(Entity::Param(_)), _) => of_param(node, name),
             (Some(Entity::Resource(_)), 0) => of_resource(node, name),
-            (Some(Entity::Node(_)), _) if matches!(node.action, Action::Record(_) | Action::Wait(_)) => {
+            (Some(Entity::Node(_)), _) if matches!(node.action, Action::Event(_)) => {
                 no_event(node, &format!("the node `{name}`"))
             }
             (Some(Entity::Resource(_)), 2..) => of_several(node, name),
@@ -58,16 +55,27 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
     }
 }
 
+/// The name of the memory that a closure borrows. (Memory that is passed by value is reported elsewhere.)
+fn named(argument: &Argument) -> Option<&Ident> {
+    match argument {
+        Argument::Borrow { place, .. } => Some(&place.name),
+        Argument::Value(value) => match &**value {
+            Expr::Path(path) => path.path.get_ident(),
+            _ => None,
+        },
+    }
+}
+
 /// A message that a node uses something, and the fault in that.
 fn uses(code: Code, node: &Node, what: &str, fault: &str) -> Diagnostic {
-    let (keyword, node) = (&node.keyword, &node.name);
+    let (keyword, node) = (node.kind.keyword(), &node.name);
     error(code, format!("{keyword} node `{node}` uses {what}{fault}"))
 }
 
 fn of_param(node: &Node, name: &Ident) -> Diagnostic {
     let what = format!("the `param` `{name}`");
     let help = match &node.action {
-        Action::Record(_) | Action::Wait(_) => return no_event(node, &what),
+        Action::Event(_) => return no_event(node, &what),
         Action::Call(_) => "keep the value in host memory that the function borrows, or in an atomic",
         _ => "keep the value in memory that the node borrows, or use a build argument",
     };
@@ -78,35 +86,25 @@ fn of_param(node: &Node, name: &Ident) -> Diagnostic {
 
 fn of_resource(node: &Node, name: &Ident) -> Diagnostic {
     let help = match &node.action {
-        Action::Record(_) | Action::Wait(_) => return no_event(node, &format!("the memory `{name}`")),
+        Action::Event(_) => return no_event(node, &format!("the memory `{name}`")),
         Action::Call(_) => format!("borrow it between the bars: `|&{name}|`, or `|&mut {name}|` to write it"),
         _ => format!("borrow it in the parentheses: `(&{name})`, or `(&mut {name})` to write it"),
     };
-    uses(
-        Code::UnknownResource,
-        node,
-        &format!("`{name}`"),
-        " without borrowing it",
-    )
-    .help(help)
+    let what = format!("`{name}`");
+    uses(Code::UnknownResource, node, &what, " without borrowing it").help(help)
 }
 
 fn of_several(node: &Node, name: &Ident) -> Diagnostic {
-    let handle = match &node.action {
-        Action::Raw(raw) => &raw.graph,
-        Action::Capture(capture) => &capture.stream,
+    let what = format!("`{name}`");
+    let Action::Library(library) = &node.action else {
         // The name is bound twice in one pattern, which rustc says.
-        _ => return uses(Code::Syntax, node, &format!("`{name}`"), ", which it borrows twice"),
+        return uses(Code::Syntax, node, &what, ", which it borrows twice");
     };
-    uses(
-        Code::Syntax,
-        node,
-        &format!("`{name}`"),
-        ", of which it borrows several parts",
-    )
-    .help(format!(
-        "name each of them: `let (first, second, ..) = {handle}.memory();`"
-    ))
+    let help = format!(
+        "name each of them: `let (first, second, ..) = {}.memory();`",
+        library.handle
+    );
+    uses(Code::Syntax, node, &what, ", of which it borrows several parts").help(help)
 }
 
 fn no_event(node: &Node, what: &str) -> Diagnostic {
@@ -127,25 +125,6 @@ impl<'a> Names<'a> {
         let mut names = Self::default();
         names.visit_expr(expr);
         names
-    }
-
-    /// Looks into a closure and what is passed by value; returns the names of what is borrowed.
-    fn library(&mut self, arguments: &'a [Argument], body: &'a Expr) -> Vec<&'a Ident> {
-        self.visit_expr(body);
-        let mut borrowed = Vec::new();
-        for argument in arguments {
-            match argument {
-                Argument::Borrow { place, .. } => borrowed.push(&place.name),
-                Argument::Value(value) => {
-                    self.visit_expr(value);
-                    // Memory that is passed by value is reported elsewhere.
-                    if let Expr::Path(path) = &**value {
-                        borrowed.extend(path.path.get_ident());
-                    }
-                }
-            }
-        }
-        borrowed
     }
 }
 

@@ -7,7 +7,7 @@ use crate::graph::sum::Sum;
 use crate::report::{Report, error};
 use crate::text::plain;
 use graph_plan::Code;
-use syn::Expr;
+use syn::Type;
 
 /// Reports a copy between shapes that certainly differ: in rank, in lengths that are literals or sums of one name and a
 /// literal, or in numbers of different types.
@@ -90,7 +90,7 @@ fn of_shorter(
 
 /// The shape of a place, as far as the text tells.
 struct Selected<'a> {
-    element: &'a syn::Type,
+    element: &'a Type,
     /// The lengths; `None` for a length that is no sum.
     lengths: Vec<Option<Sum>>,
     text: String,
@@ -98,7 +98,6 @@ struct Selected<'a> {
 
 fn selected<'a>(graph: &Graph<'a>, place: &Place) -> Option<Selected<'a>> {
     let shape: &Shape = &graph.resources[graph.resource(place)?].shape;
-    let sum = |expr: &Expr| graph.sum(expr);
     let lengths = shape.lengths.iter();
     let mut lengths: Vec<(Option<Sum>, String)> = lengths
         .map(|length| (graph.sum_of_length(length), plain(length)))
@@ -108,15 +107,9 @@ fn selected<'a>(graph: &Graph<'a>, place: &Place) -> Option<Selected<'a>> {
         let (whole, _) = lengths.get(dimension)?;
         match part {
             Part::Index(_) => drop(lengths.remove(dimension)),
-            Part::Range {
-                start: None, end: None, ..
-            } => dimension += 1,
-            Part::Range { start, end, inclusive } => {
-                let start = start.as_ref().map_or(Some(Sum::number(0)), |start| sum(start));
-                let end = match end {
-                    Some(end) => sum(end).and_then(|end| end.minus(&Sum::number(-i128::from(*inclusive)))),
-                    None => whole.clone(),
-                };
+            Part::Range(range) if range.is_full() => dimension += 1,
+            Part::Range(range) => {
+                let (start, end) = range.sums(whole.as_ref(), |expr| graph.sum(expr));
                 let length = start.zip(end).and_then(|(start, end)| end.minus(&start));
                 let text = length.as_ref().map_or_else(|| "_".to_owned(), Sum::to_string);
                 lengths[dimension] = (length, text);
@@ -124,23 +117,26 @@ fn selected<'a>(graph: &Graph<'a>, place: &Place) -> Option<Selected<'a>> {
             }
         }
     }
-    let element = plain(&shape.element);
-    let text = lengths
-        .iter()
-        .rev()
-        .fold(element, |inner, (_, length)| format!("[{inner}; {length}]"));
+    let (lengths, texts): (_, Vec<String>) = lengths.into_iter().unzip();
     Some(Selected {
         element: &shape.element,
-        lengths: lengths.into_iter().map(|(value, _)| value).collect(),
-        text,
+        lengths,
+        text: array(&shape.element, texts),
     })
 }
 
 fn written(graph: &Graph<'_>, place: &Place) -> String {
-    graph.resource(place).map_or_else(String::new, |index| {
-        let shape = &graph.resources[index].shape;
-        shape.lengths.iter().rev().fold(plain(&shape.element), |inner, length| {
-            format!("[{inner}; {}]", plain(length))
-        })
+    let shape = graph.resource_of(&place.name).map(|resource| &resource.shape);
+    shape.map_or_else(String::new, |shape| {
+        array(&shape.element, shape.lengths.iter().map(plain).collect())
     })
+}
+
+/// The type of arrays in arrays, with these lengths from the outermost.
+fn array(element: &Type, lengths: Vec<String>) -> String {
+    let inner = plain(element);
+    lengths
+        .iter()
+        .rev()
+        .fold(inner, |inner, length| format!("[{inner}; {length}]"))
 }

@@ -1,8 +1,7 @@
 //! `return`, `break` and `continue` in an expression, which would leave the function that adds the nodes, or an
 //! iteration of it: the node would be left out, and later nodes would have the indices of others.
 
-use super::mention::{by_value, of_node};
-use crate::graph::ast::{Action, Function, Node};
+use crate::graph::ast::Use;
 use crate::graph::resolve::Graph;
 use crate::report::{Report, error};
 use graph_plan::Code;
@@ -30,43 +29,16 @@ pub(super) fn exits(graph: &Graph<'_>, report: &mut Report) {
         of_expression(&for_loop.statement.range, &subject, "", report);
     }
     for node in &graph.nodes {
-        for expr in expressions(graph, node) {
-            let leave_out = format!(
-                "; to leave `{}` out of some iterations, write two loops, and out of some launches, put it in an `if`",
-                node.name
-            );
-            of_expression(
-                expr,
-                &format!("{} node `{}`", node.keyword, node.name),
-                &leave_out,
-                report,
-            );
+        let subject = format!("{} node `{}`", node.kind.keyword(), node.name);
+        let leave_out = format!(
+            "; to leave `{}` out of some iterations, write two loops, and out of some launches, put it in an `if`",
+            node.name
+        );
+        let expressions = node.expressions().into_iter();
+        for (_, expr) in expressions.filter(|(used, _)| *used != Use::Closure) {
+            of_expression(expr, &subject, &leave_out, report);
         }
     }
-}
-
-/// The expressions of a node that are evaluated where it is added.
-fn expressions<'a>(graph: &Graph<'a>, node: &'a Node) -> Vec<&'a Expr> {
-    let mut found = Vec::new();
-    of_node(graph, node, &mut found);
-    match &node.action {
-        Action::Kernel(launch) => {
-            if let Function::Value(value) = &launch.function {
-                found.push(&value.expr);
-            }
-        }
-        Action::Capture(_) | Action::Raw(_) => by_value(graph, node, &mut found),
-        Action::Record(event) | Action::Wait(event) => found.push(event),
-        Action::Memcpy { .. }
-        | Action::Memset { .. }
-        | Action::Call(_)
-        | Action::Graph(_)
-        | Action::Join
-        | Action::If(_)
-        | Action::While(_)
-        | Action::Switch(_) => {}
-    }
-    found
 }
 
 /// Reports the exits of an expression. `leave_out` ends the help.

@@ -3,7 +3,6 @@
 use crate::graph::ast::{Extent, Launch};
 use crate::graph::constant::value;
 use crate::report::{Report, error};
-use crate::span::ends;
 use graph_plan::{Code, LaunchConfig, LaunchFault, Text};
 use syn::Expr;
 
@@ -29,8 +28,7 @@ fn check(extent: &Extent, config: impl Fn([i128; 3]) -> Result<LaunchConfig, Lau
 
 fn fail(fault: LaunchFault, help: &str, tokens: &Expr, report: &mut Report) {
     let text = fault.describe(Text::new());
-    let (start, end) = ends(tokens);
-    report.push_between(start, end, &error(Code::LaunchConfig, text.as_str()).help(help));
+    report.push_at(tokens, &error(Code::LaunchConfig, text.as_str()).help(help));
 }
 
 fn help(fault: &LaunchFault, values: [i128; 3]) -> String {

@@ -3,7 +3,6 @@
 use crate::graph::ast::Resource;
 use crate::graph::resolve::Graph;
 use crate::report::{Report, error};
-use crate::span::ends;
 use crate::text::text;
 use graph_plan::{Code, Memory};
 use syn::Type;
@@ -19,12 +18,7 @@ pub(super) fn elements(graph: &Graph<'_>, report: &mut Report) {
         let element = &resource.shape.element;
         let message = format!("host and kernel cannot both access elements `{}`", text(element));
         let mistake = error(Code::WrongMemory, message).note("they are loaded and stored as one, of 4 or 8 bytes");
-        let (start, end) = ends(element);
-        report.push_between(
-            start,
-            end,
-            &mistake.help("use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`"),
-        );
+        report.push_at(element, &mistake.help("use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`"));
     }
 }
 

@@ -2,7 +2,7 @@
 //! nothing has the name.
 
 use super::closure::Names;
-use crate::graph::ast::{Action, Argument, Node, Part, Place};
+use crate::graph::ast::{Action, Use};
 use crate::graph::constant::is_upper;
 use crate::graph::resolve::{Entity, Graph};
 use crate::report::{Report, error};
@@ -20,56 +20,22 @@ pub(super) fn values(graph: &Graph<'_>, report: &mut Report) {
         all.extend(resource.random.iter().flat_map(|random| [&random.seed, &random.draws]));
     }
     all.extend(graph.loops.iter().map(|for_loop| &for_loop.statement.range));
-    graph.nodes.iter().for_each(|node| of_node(graph, node, &mut all));
-    all.into_iter().for_each(|value| names(graph, value, report));
-}
-
-/// The expressions of a node but closures, events and function values, and what those nodes take by value.
-pub(super) fn of_node<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a Expr>) {
-    let attributes = &node.attributes.node;
-    found.extend(attributes.priority.iter().map(|(_, priority)| priority));
-    found.extend(attributes.cluster.iter().flat_map(|(_, cluster)| &cluster.parts));
-    node.action.places().into_iter().for_each(|place| bounds(place, found));
-    if let Some(launch) = node.action.launch() {
-        found.extend(launch.grid.parts.iter().chain(&launch.block.parts));
-        found.extend(&launch.shared);
-    }
-    if let Action::Memset { value, .. } = &node.action {
-        found.push(value);
-    }
-    // The arguments of the closures of other nodes are checked with the closures.
-    if matches!(node.action, Action::Kernel(_) | Action::Graph(_)) {
-        by_value(graph, node, found);
-    }
-}
-
-/// Collects the arguments that are passed by value. Memory that is passed by value is another mistake.
-pub(super) fn by_value<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a Expr>) {
-    let values = node
-        .action
-        .arguments()
-        .into_iter()
-        .filter_map(|argument| match argument {
-            Argument::Borrow { .. } => None,
-            Argument::Value(value) => Some(&**value),
+    for node in &graph.nodes {
+        let expressions = node.expressions().into_iter().filter(|(used, expr)| match used {
+            Use::Operand | Use::Attribute => true,
+            // Memory that is passed by value is another mistake. What closures take is checked with the closures.
+            Use::Argument => !matches!(node.action, Action::Library(_)) && !is_resource(graph, expr),
+            Use::Object | Use::Closure => false,
         });
-    found.extend(values.filter(|value| !is_resource(graph, value)));
+        all.extend(expressions.map(|(_, expr)| expr));
+    }
+    all.into_iter().for_each(|value| names(graph, value, report));
 }
 
 fn is_resource(graph: &Graph<'_>, value: &Expr) -> bool {
     let Expr::Path(path) = value else { return false };
-    path.path
-        .get_ident()
-        .is_some_and(|name| graph.resource_of(name).is_some())
-}
-
-fn bounds<'a>(place: &'a Place, found: &mut Vec<&'a Expr>) {
-    for part in &place.parts {
-        match part {
-            Part::Index(index) => found.push(index),
-            Part::Range { start, end, .. } => found.extend([start, end].into_iter().flatten().map(|end| &**end)),
-        }
-    }
+    let name = path.path.get_ident();
+    name.is_some_and(|name| graph.resource_of(name).is_some())
 }
 
 /// Reports names of memory and nodes in a value. A name in upper case is left out: it may be a constant.

@@ -2,7 +2,6 @@
 
 use crate::graph::ast::{Action, Node, Part};
 use crate::report::{Report, error};
-use crate::text::plain;
 use graph_plan::Code;
 
 /// Reports columns of several rows in other nodes.
@@ -12,8 +11,8 @@ pub(super) fn pieces(node: &Node, report: &mut Report) {
     }
     let places = node.action.places();
     for place in places.into_iter().filter(|place| place.is_rectangle()) {
-        let (name, keyword) = (&place.name, &node.keyword);
-        let columns = place.parts.get(1).map_or_else(String::new, text);
+        let (name, keyword) = (&place.name, node.kind.keyword());
+        let columns = place.parts.get(1).map_or_else(String::new, Part::to_string);
         let message = format!(
             "{keyword} node `{}` gets columns of several rows of `{name}`, which lie apart",
             node.name
@@ -24,17 +23,5 @@ pub(super) fn pieces(node: &Node, report: &mut Report) {
                 "take those of one row, `{name}[i]{columns}`, or copy them to memory of their own first"
             ));
         report.push_between(name.span(), place.end, &diagnostic);
-    }
-}
-
-/// A part as it is written.
-pub(super) fn text(part: &Part) -> String {
-    match part {
-        Part::Index(index) => format!("[{}]", plain(index)),
-        Part::Range { start, end, inclusive } => {
-            let bound = |bound: &Option<Box<syn::Expr>>| bound.as_ref().map_or_else(String::new, plain);
-            let dots = if *inclusive { "..=" } else { ".." };
-            format!("[{}{dots}{}]", bound(start), bound(end))
-        }
     }
 }

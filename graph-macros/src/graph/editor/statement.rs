@@ -6,7 +6,7 @@ use super::tokens::{is_group, is_punct, is_word, single_punct, split_at_puncts, 
 use crate::graph::ast::place_kind;
 use crate::graph::boundary::{is_visibility, starts_statement};
 use crate::graph::keyword::Keyword;
-use graph_plan::Memory as Declared;
+use graph_plan::{Memory as Declared, NodeKind};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
@@ -140,21 +140,7 @@ impl<'t> Statement<'t> {
             }),
             Keyword::Rng => quote!(let mut #name;),
             Keyword::Param => quote!(let mut #name: #rest;),
-            Keyword::Kernel
-            | Keyword::Memcpy
-            | Keyword::Memset
-            | Keyword::Call
-            | Keyword::Graph
-            | Keyword::Capture
-            | Keyword::Raw
-            | Keyword::Join
-            | Keyword::Record
-            | Keyword::Wait
-            | Keyword::If
-            | Keyword::While
-            | Keyword::Switch
-            | Keyword::For
-            | Keyword::Each => TokenStream::new(),
+            Keyword::Node(_) | Keyword::For | Keyword::Each => TokenStream::new(),
         }
     }
 
@@ -164,14 +150,17 @@ impl<'t> Statement<'t> {
         let uses = match self.keyword {
             Keyword::Memory(_) | Keyword::Param => return TokenStream::new(),
             Keyword::For | Keyword::Each => return self.iterations(action, memory, order),
-            Keyword::Kernel => launch(action),
-            Keyword::Memcpy => pair(action, "->"),
-            Keyword::Memset => pair(action, "<-"),
-            Keyword::Call => call(action, memory),
-            Keyword::Capture | Keyword::Raw => closure(self.word, action),
-            Keyword::Graph => child(action),
-            Keyword::If | Keyword::While | Keyword::Switch => self.conditional(action, memory),
-            Keyword::Rng | Keyword::Join | Keyword::Record | Keyword::Wait => list(action, "draws"),
+            Keyword::Rng => list(action, "draws"),
+            Keyword::Node(kind) => match kind {
+                NodeKind::Kernel => launch(action),
+                NodeKind::Memcpy => pair(action, "->"),
+                NodeKind::Memset => pair(action, "<-"),
+                NodeKind::Call => call(action, memory),
+                NodeKind::Capture | NodeKind::Raw => closure(self.word, action),
+                NodeKind::Graph => child(action),
+                NodeKind::If | NodeKind::While | NodeKind::Switch => self.conditional(action, memory),
+                NodeKind::Join | NodeKind::Record | NodeKind::Wait => list(action, "draws"),
+            },
         };
         order.nodes.push(self.name.to_token_stream());
         order.lists.extend(after.map(after_list));
@@ -191,7 +180,7 @@ impl<'t> Statement<'t> {
     /// A condition, and the statements of each body.
     fn conditional(&self, action: &[TokenTree], memory: &[Memory]) -> TokenStream {
         let (head, bodies) = split_at_braces(action);
-        let (head, cases) = (stream(head), self.keyword == Keyword::Switch);
+        let (head, cases) = (stream(head), self.keyword == Keyword::Node(NodeKind::Switch));
         let bodies: TokenStream = bodies.iter().map(|token| nested(token, cases, memory)).collect();
         quote!(let _ = &(#head); #bodies)
     }

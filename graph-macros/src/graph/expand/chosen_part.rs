@@ -1,14 +1,14 @@
 //! Copies and memsets of ranges that params choose, as tokens: the calls that add the nodes, or change them.
 
-use super::names::{hidden, local_at};
-use super::part::{as_device, reference, select};
+use super::names::hidden;
+use super::part::{as_device, end_of, memory, reference, select, start_of, whole};
 use super::rectangle::columns;
 use crate::graph::ast::{Part, Place};
 use crate::graph::constant::mentions;
 use crate::graph::resolve::{Graph, bounds};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::spanned::Spanned;
+use syn::Expr;
 
 /// Whether params choose a part of the place.
 pub(super) fn is_chosen(graph: &Graph<'_>, place: &Place) -> bool {
@@ -104,13 +104,11 @@ impl Chosen<'_, '_> {
     /// The expression of a place in one piece. A range that leaves its memory returns an error.
     fn part(&self, place: &Place, mutable: bool) -> TokenStream {
         let Some((last, outer)) = place.parts.split_last().filter(|_| is_chosen(self.graph, place)) else {
-            return match place.parts.is_empty() {
-                true => {
-                    let name = whole(self.graph, place);
-                    quote_spanned!(place.name.span()=> __g::Place::<_, _>::whole(&#name))
-                }
-                false => select(self.graph, place, mutable),
-            };
+            if !place.parts.is_empty() {
+                return select(self.graph, place, mutable);
+            }
+            let name = whole(self.graph, place);
+            return quote_spanned!(place.name.span()=> __g::Place::<_, _>::whole(&#name));
         };
         let outer = Place {
             name: place.name.clone(),
@@ -130,17 +128,13 @@ impl Chosen<'_, '_> {
     fn checks(&self, place: &Place) -> TokenStream {
         let params = self.graph.param_names();
         let name = whole(self.graph, place);
+        let is_chosen = |bound: &Expr| mentions(bound.to_token_stream(), &params);
         let checks = place.parts.iter().enumerate().filter_map(|(dimension, part)| {
-            let only = Place {
-                name: place.name.clone(),
-                parts: vec![part.clone()],
-                end: place.end,
-            };
             let length = match (dimension, &place.parts[0]) {
                 (0, _) => quote!(__p::length(&#name)),
                 _ => quote!(__p::inner_length(&#name)),
             };
-            let (start, end) = ends(part, &length).filter(|_| mentions(bounds(&only), &params))?;
+            let (start, end) = ends(part, &length).filter(|_| part.bounds().any(is_chosen))?;
             let (node, memory, span) = (self.node(), memory(place, dimension), place.name.span());
             Some(quote_spanned!(span=> __p::check_part(#node, #memory, #length, #start, #end)?;))
         });
@@ -154,75 +148,30 @@ impl Chosen<'_, '_> {
     }
 }
 
-/// The place of all of a resource.
-fn whole(graph: &Graph<'_>, place: &Place) -> TokenStream {
-    let resource = graph.resource(place).map(|index| graph.resources[index]);
-    resource.map_or_else(TokenStream::new, |resource| {
-        local_at(&resource.name, place.name.span()).to_token_stream()
-    })
-}
-
-/// The memory from whose outermost dimension the part of this dimension is selected, in messages.
-fn memory(place: &Place, dimension: usize) -> String {
-    place.name.to_string() + ["", "[_]"][dimension.min(1)]
-}
-
 /// Start and end of a range of a dimension with this length; `None` for an index.
 fn ends(part: &Part, length: &TokenStream) -> Option<(TokenStream, TokenStream)> {
-    let Part::Range { start, end, inclusive } = part else {
-        return None;
-    };
-    let start = start.as_ref().map_or_else(|| quote!(0), ToTokens::to_token_stream);
-    let end = match end {
-        Some(end) if *inclusive => {
-            let span: Span = end.span();
-            quote_spanned!(span=> __p::after(#end))
-        }
-        Some(end) => end.to_token_stream(),
-        None => length.clone(),
-    };
-    Some((start, end))
+    match part {
+        Part::Index(_) => None,
+        Part::Range(range) => Some((start_of(range), end_of(range).unwrap_or_else(|| length.clone()))),
+    }
 }
 
 /// The place without the bounds that mention params: the memory in which they choose.
 fn widened(graph: &Graph<'_>, place: &Place) -> Place {
     let params = graph.param_names();
-    let kept = |bound: &Option<Box<syn::Expr>>| {
-        bound
-            .clone()
-            .filter(|bound| !mentions(bound.to_token_stream(), &params))
-    };
-    let mut parts: Vec<Part> = place
-        .parts
-        .iter()
-        .map(|part| match part {
-            Part::Index(index) => Part::Index(index.clone()),
-            Part::Range { start, end, inclusive } => {
-                let end = kept(end);
-                Part::Range {
-                    start: kept(start),
-                    inclusive: *inclusive && end.is_some(),
-                    end,
-                }
-            }
-        })
-        .collect();
-    while parts
-        .pop_if(|part| {
-            matches!(
-                part,
-                Part::Range {
-                    start: None,
-                    end: None,
-                    ..
-                }
-            )
-        })
-        .is_some()
-    {}
-    Place {
-        name: place.name.clone(),
-        parts,
-        end: place.end,
+    let is_chosen = |bound: &mut Box<Expr>| mentions(bound.to_token_stream(), &params);
+    let mut widened = place.clone();
+    for part in &mut widened.parts {
+        if let Part::Range(range) = part {
+            range.start.take_if(is_chosen);
+            range.end.take_if(is_chosen);
+            range.inclusive &= range.end.is_some();
+        }
     }
+    while let Some(Part::Range(range)) = widened.parts.last()
+        && range.is_full()
+    {
+        widened.parts.pop();
+    }
+    widened
 }

@@ -1,11 +1,10 @@
 //! The handles of nodes: the methods of a graph, and the type by which a parent reaches the nodes of a child.
 
 use super::alias::child_type;
-use super::interface::{Bodies, without_suggestions};
+use super::interface::{Bodies, method, structure, without_suggestions};
 use super::names::unseen;
 use super::promise;
-use super::types::{expression_child, generics, marker, marker_value};
-use super::visibility::visibility;
+use super::types::{expression_child, generics, marker_value};
 use crate::graph::ast::Node;
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -24,23 +23,15 @@ pub(super) fn handles(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 
 /// The type by which a parent reaches the nodes of the graph. It is as visible as the graph.
 pub(super) fn nodes_type(graph: &Graph<'_>) -> TokenStream {
-    let (name, visibility) = (nodes_name(graph), &graph.item.attributes.visibility);
-    let (lifetime, mut generics) = borrowed(graph);
-    let (condition, marker) = (generics.where_clause.take(), marker(&self::generics(graph)));
+    let (lifetime, generics) = borrowed(graph);
     let summary = format!(
         " The nodes of a [`{}`] that is a node of another graph, and the handle of that node.",
         graph.item.name
     );
     let promise = promise::mention_elsewhere(graph);
-    quote! {
-        #[doc = #summary]
-        #promise
-        #[allow(dead_code, non_snake_case)]
-        #visibility struct #name #generics #condition {
-            __node: ::graph_runtime::NodeHandle<#lifetime>,
-            #marker
-        }
-    }
+    let documentation = quote!(#[doc = #summary] #promise);
+    let fields = quote!(__node: ::graph_runtime::NodeHandle<#lifetime>,);
+    structure(graph, nodes_name(graph), generics, documentation, fields)
 }
 
 /// The implementations of that type, and of the trait of graphs that can be children.
@@ -108,8 +99,7 @@ fn methods(graph: &Graph<'_>, owner: Owner, bodies: Bodies) -> TokenStream {
 /// The method that returns the handle of a node; of a child, with its nodes. In `for`s, it takes the numbers of the
 /// iterations, from the outermost inwards.
 fn handle(graph: &Graph<'_>, index: usize, node: &Node, owner: Owner, bodies: Bodies) -> TokenStream {
-    let (name, docs) = (&node.name, &node.attributes.docs);
-    let visibility = visibility(graph, &node.attributes);
+    let name = &node.name;
     let summary = format!(" The node `{name}`.");
     let variables = graph.variables_up_to(graph.draft.loop_around(index));
     let distinct = |(position, variable): (usize, &&Ident)| match variables[..position].contains(variable) {
@@ -147,10 +137,6 @@ fn handle(graph: &Graph<'_>, index: usize, node: &Node, owner: Owner, bodies: Bo
         Owner::Nodes => promise::mention_elsewhere(graph),
     };
     let get = bodies.of(get);
-    quote! {
-        #[doc = #summary]
-        #(#docs)*
-        #promise
-        #visibility fn #name(&mut self #(, #variables: ::core::primitive::usize)*) -> #ty #condition { #get }
-    }
+    let signature = quote!(#name(&mut self #(, #variables: ::core::primitive::usize)*) -> #ty #condition { #get });
+    method(graph, &node.attributes, summary, promise, signature)
 }

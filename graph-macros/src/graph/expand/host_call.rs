@@ -52,10 +52,10 @@ fn view(graph: &Graph<'_>, parameter: &CallParameter) -> Option<TokenStream> {
     (table && parameter.mutable.is_some()).then(|| quote!(#[allow(unused_mut)] let mut #name = #name;))
 }
 
-/// The call that adds a node about an event: `method` is `record` or `wait`.
-pub(super) fn event(graph: &Graph<'_>, node: &Node, event: &Expr, builder: &TokenStream, method: &str) -> TokenStream {
+/// The call that adds a node about an event.
+pub(super) fn event(graph: &Graph<'_>, node: &Node, event: &Expr, builder: &TokenStream) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
-    let (clones, method) = (clones(graph, node), Ident::new(method, span));
+    let (clones, method) = (clones(graph, node), Ident::new(node.kind.keyword(), span));
     quote_spanned!(span=> { #clones let _ = #builder.#method(#name, #event); })
 }
 

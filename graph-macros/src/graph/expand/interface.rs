@@ -9,14 +9,14 @@ use super::types::{
     resource_type,
 };
 use super::visibility::visibility;
-use crate::graph::ast::{Resource, ResourceKind};
+use crate::graph::ast::{Attributes, Resource, ResourceKind};
 use crate::graph::check::mapped::is_unfit;
 use crate::graph::resolve::{Graph, Value};
-use graph_plan::{Accessors, Memory, Space};
+use graph_plan::{Accessors, Space};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{GenericParam, Index, Lifetime, LifetimeParam};
+use syn::{GenericParam, Generics, Index, Lifetime, LifetimeParam};
 
 /// Whether methods have their bodies, or stubs of the right type.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,12 +37,55 @@ impl Bodies {
 
 /// `impl<..> Name<..> where .. { contents }`
 pub(super) fn implementation(graph: &Graph<'_>, contents: TokenStream) -> TokenStream {
+    implementation_of(graph, None, contents)
+}
+
+/// The same for a trait, which the tokens `of` name, with `for` after it.
+fn implementation_of(graph: &Graph<'_>, of: Option<TokenStream>, contents: TokenStream) -> TokenStream {
     let name = &graph.item.name;
     let generics = generics(graph);
     let (parameters, arguments, condition) = generics.split_for_impl();
     quote! {
-        impl #parameters #name #arguments #condition {
+        impl #parameters #of #name #arguments #condition {
             #contents
+        }
+    }
+}
+
+/// A method that is made for a statement, after `fn`, with the documentation and the visibility of that. `promise` is
+/// the sentence about `unsafe` nodes.
+pub(super) fn method(
+    graph: &Graph<'_>,
+    attributes: &Attributes,
+    summary: String,
+    promise: Option<TokenStream>,
+    method: TokenStream,
+) -> TokenStream {
+    let (visibility, docs) = (visibility(graph, attributes), &attributes.docs);
+    quote! {
+        #[doc = #summary]
+        #(#docs)*
+        #promise
+        #visibility fn #method
+    }
+}
+
+/// A struct that is made for the graph, with these generics, documentation and fields.
+pub(super) fn structure(
+    graph: &Graph<'_>,
+    name: Ident,
+    mut generics: Generics,
+    documentation: TokenStream,
+    fields: TokenStream,
+) -> TokenStream {
+    let visibility = &graph.item.attributes.visibility;
+    let (condition, marker) = (generics.where_clause.take(), marker(&self::generics(graph)));
+    quote! {
+        #documentation
+        #[allow(dead_code, non_snake_case)]
+        #visibility struct #name #generics #condition {
+            #fields
+            #marker
         }
     }
 }
@@ -105,37 +148,25 @@ fn edit(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 
 /// `Debug`, which shows the runtime's graph. It has no bounds on the types of elements.
 fn debug(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let name = &graph.item.name;
-    let generics = generics(graph);
-    let (parameters, arguments, condition) = generics.split_for_impl();
     let body = bodies.of(quote!(::core::fmt::Debug::fmt(&self.__graph, f)));
-    quote! {
-        impl #parameters ::core::fmt::Debug for #name #arguments #condition {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { #body }
-        }
-    }
+    let method = quote!(fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { #body });
+    implementation_of(graph, Some(quote!(::core::fmt::Debug for)), method)
 }
 
 /// `AnyGraph`, whose methods need only the runtime's graph.
 fn any_graph(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let name = &graph.item.name;
-    let generics = generics(graph);
-    let (parameters, arguments, condition) = generics.split_for_impl();
     let get = bodies.of(quote!(::core::convert::From::from(&self.__graph)));
     let get_mut = bodies.of(quote!(::core::convert::From::from(&mut self.__graph)));
-    quote! {
-        impl #parameters __g::AnyGraph for #name #arguments #condition {
-            fn __graph(&self) -> __p::LentGraph<'_> { #get }
-            fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> { #get_mut }
-        }
-    }
+    let methods = quote! {
+        fn __graph(&self) -> __p::LentGraph<'_> { #get }
+        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> { #get_mut }
+    };
+    implementation_of(graph, Some(quote!(__g::AnyGraph for)), methods)
 }
 
 fn declaration(graph: &Graph<'_>) -> TokenStream {
-    let item = graph.item;
-    let (visibility, generics, docs) = (&item.attributes.visibility, generics(graph), &item.attributes.docs);
-    let name = &without_suggestions(item.name.clone());
-    let condition = &generics.where_clause;
+    let (item, docs) = (graph.item, &graph.item.attributes.docs);
+    let name = without_suggestions(item.name.clone());
     let places = graph.resources.iter().map(|resource| {
         let (field, ty) = (&resource.name, place_type_at(graph, resource, &quote!(::graph_runtime)));
         quote!(#field: #ty,)
@@ -146,7 +177,6 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
     });
     let nodes = nodes_field(graph);
     let kept = kept(graph).into_iter().map(|Value { name, ty }| quote!(#name: #ty,));
-    let marker = marker(&generics);
     let summary = format!(" The graph `{name}`, declared with `cuda_graph!`.");
     let documentation = if docs.is_empty() {
         quote!(#[doc = #summary])
@@ -154,19 +184,8 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
         quote!(#(#docs)*)
     };
     let promise = promise::section(graph);
-    quote! {
-        #documentation
-        #promise
-        #[allow(dead_code, non_snake_case)]
-        #visibility struct #name #generics #condition {
-            __graph: ::graph_runtime::Graph,
-            #(#places)*
-            #(#params)*
-            #(#kept)*
-            #nodes
-            #marker
-        }
-    }
+    let fields = quote!(__graph: ::graph_runtime::Graph, #(#places)* #(#params)* #(#kept)* #nodes);
+    structure(graph, name, generics(graph), quote!(#documentation #promise), fields)
 }
 
 /// The name of a type with the user's position, but not with the user's hygiene. Otherwise, if rustc cannot find
@@ -211,52 +230,36 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
 }
 
 fn lent_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
-    let (name, docs) = (&resource.name, &resource.attributes.docs);
-    let visibility = visibility(graph, &resource.attributes);
-    let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
+    let (name, attributes) = (&resource.name, &resource.attributes);
     let Lent {
         shared,
         exclusive,
         get,
         get_mut,
     } = lent(graph, resource);
-    let (get, get_mut) = (bodies.of(get), bodies.of(get_mut));
+    let get = bodies.of(get);
     let summary = format!(" Waits for launches in flight and lends `{name}` for reading.");
-    let summary_mut = format!(" Waits for launches in flight and lends `{name}` for writing.");
-    let promise = promise::mention(graph);
+    let signature = quote!(#name(&self) -> __g::Result<#shared> { #get });
+    let get = method(graph, attributes, summary, None, signature);
     let get_mut = resource.is_mutable().then(|| {
-        quote! {
-            #[doc = #summary_mut]
-            #(#docs)*
-            #promise
-            #visibility fn #name_mut(&mut self) -> __g::Result<#exclusive> { #get_mut }
-        }
+        let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
+        let get_mut = bodies.of(get_mut);
+        let summary = format!(" Waits for launches in flight and lends `{name}` for writing.");
+        let signature = quote!(#name_mut(&mut self) -> __g::Result<#exclusive> { #get_mut });
+        method(graph, attributes, summary, promise::mention(graph), signature)
     });
     let is_shared = matches!(resource.kind, ResourceKind::Shared { .. });
     let rebind = is_shared.then(|| rebind(graph, resource, bodies));
-    quote! {
-        #[doc = #summary]
-        #(#docs)*
-        #visibility fn #name(&self) -> __g::Result<#shared> { #get }
-
-        #get_mut
-        #rebind
-    }
+    quote!(#get #get_mut #rebind)
 }
 
 /// A method that cannot be called, since no type has the `reason`: a trait whose message says why there is no accessor.
 /// Bounds without a lifetime would be an error even if nothing calls the method.
 fn no_accessor(resource: &Resource, bodies: Bodies) -> TokenStream {
     let name = &resource.name;
-    let reason = if resource.memory() == Memory::Scratch {
-        quote!(ScratchHasNoAccessor)
-    } else {
-        quote!(ArrayHasNoAccessor)
-    };
-    let (lifetime, body) = (
-        Lifetime::new("'__a", Span::call_site()),
-        bodies.of(quote!(::core::unreachable!())),
-    );
+    let reason = format_ident!("{}HasNoAccessor", format!("{:?}", resource.memory()));
+    let lifetime = Lifetime::new("'__a", Span::call_site());
+    let body = bodies.of(quote!(::core::unreachable!()));
     quote! {
         #[doc(hidden)]
         pub fn #name<#lifetime>(&#lifetime self) -> __g::Result<&#lifetime ()> where &#lifetime Self: __p::#reason { #body }
@@ -265,34 +268,24 @@ fn no_accessor(resource: &Resource, bodies: Bodies) -> TokenStream {
 
 fn getter(graph: &Graph<'_>, param: usize, bodies: Bodies) -> TokenStream {
     let (ty, param, condition) = (param_type(graph, param), graph.params[param], cloned(graph));
-    let (name, docs) = (&param.name, &param.attributes.docs);
-    let visibility = visibility(graph, &param.attributes);
+    let name = &param.name;
     let summary = format!(" The value of the param `{name}` in the next launch.");
     let this = receiver(name);
     let get = bodies.of(copy(name, &Source::Field(this.clone())));
-    quote! {
-        #[doc = #summary]
-        #(#docs)*
-        #visibility fn #name(&#this) -> #ty #condition { #get }
-    }
+    let signature = quote!(#name(&#this) -> #ty #condition { #get });
+    method(graph, &param.attributes, summary, None, signature)
 }
 
 /// `set_x(value)` with the given body.
 pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> TokenStream {
     let (ty, param, condition) = (param_type(graph, param), graph.params[param], cloned(graph));
-    let (name, docs) = (&param.name, &param.attributes.docs);
-    let visibility = visibility(graph, &param.attributes);
+    let name = &param.name;
     let set = Ident::new(&format!("set_{}", name.unraw()), name.span());
     let (this, value) = (receiver(name), value_name(name));
     let summary =
         format!(" Sets the param `{name}` for later launches: updates exactly the nodes that use it, in place.");
-    let promise = promise::mention(graph);
-    quote! {
-        #[doc = #summary]
-        #(#docs)*
-        #promise
-        #visibility fn #set(&mut #this, #value: #ty) -> __g::Result<()> #condition { #body }
-    }
+    let signature = quote!(#set(&mut #this, #value: #ty) -> __g::Result<()> #condition { #body });
+    method(graph, &param.attributes, summary, promise::mention(graph), signature)
 }
 
 /// The host resources.
@@ -310,36 +303,24 @@ fn memory_name(graph: &Graph<'_>) -> Ident {
 
 /// The struct that `memory_mut` returns.
 fn memory_type(graph: &Graph<'_>) -> TokenStream {
-    let (item, host) = (graph.item, host(graph));
+    let host = host(graph);
     if host.is_empty() {
         return TokenStream::new();
     }
-    let (type_visibility, name) = (&item.attributes.visibility, memory_name(graph));
     let lifetime = Lifetime::new("'memory", Span::mixed_site());
-    let own = generics(graph);
-    let mut generics = own.clone();
-    generics
-        .params
-        .insert(0, GenericParam::Lifetime(LifetimeParam::new(lifetime.clone())));
-    let condition = generics.where_clause.take();
-    let marker = marker(&own);
+    let mut generics = generics(graph);
+    let first = GenericParam::Lifetime(LifetimeParam::new(lifetime.clone()));
+    generics.params.insert(0, first);
     let fields = host.iter().map(|resource| {
         let (field, lent) = (&resource.name, memory_lent(graph, resource, &lifetime));
         let visibility = visibility(graph, &resource.attributes);
         let summary = format!(" The host resource `{field}`.");
         quote!(#[doc = #summary] #visibility #field: #lent,)
     });
-    let summary = format!(" All host memory of a [`{}`], lent at once.", item.name);
+    let summary = format!(" All host memory of a [`{}`], lent at once.", graph.item.name);
     let promise = promise::mention_elsewhere(graph);
-    quote! {
-        #[doc = #summary]
-        #promise
-        #[allow(dead_code, non_snake_case)]
-        #type_visibility struct #name #generics #condition {
-            #(#fields)*
-            #marker
-        }
-    }
+    let documentation = quote!(#[doc = #summary] #promise);
+    structure(graph, memory_name(graph), generics, documentation, quote!(#(#fields)*))
 }
 
 /// `memory_mut`.
@@ -380,56 +361,39 @@ fn take(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
 
 /// The method that returns the handle of random numbers.
 pub(super) fn rng_handle(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
-    let (name, docs) = (&resource.name, &resource.attributes.docs);
-    let visibility = visibility(graph, &resource.attributes);
+    let name = &resource.name;
     let summary = format!(" The random numbers `{name}`: their seed.");
     let field = unseen(name);
     let get = bodies.of(quote!(__g::Graph::rng(
         &mut self.__graph,
         ::core::borrow::Borrow::<__g::Rng>::borrow(&self.#field),
     )));
-    let promise = promise::mention(graph);
-    quote! {
-        #[doc = #summary]
-        #(#docs)*
-        #promise
-        #visibility fn #name(&mut self) -> __g::RngHandle<'_> { #get }
-    }
+    let signature = quote!(#name(&mut self) -> __g::RngHandle<'_> { #get });
+    method(graph, &resource.attributes, summary, promise::mention(graph), signature)
 }
 
 /// The method that returns a handle to mapped memory.
 fn mapped_handle(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
-    let (name, docs) = (&resource.name, &resource.attributes.docs);
-    let visibility = visibility(graph, &resource.attributes);
+    let name = &resource.name;
     let summary =
         format!(" A handle to `{name}`, by which the host accesses it while the graph runs. Waits for nothing.");
     let field = unseen(name);
-    let element = match is_unfit(resource) {
-        true => quote!(::core::primitive::u32), // its own were reported
-        false => resource.shape.element.to_token_stream(),
-    };
-    let promise = promise::mention(graph);
-    let (ty, get) = match graph.is_expression() {
-        true => {
-            let slot = resource_type(graph, resource);
-            (
-                quote!(__g::MappedHost<<#slot as __p::MappedSlot>::Element>),
-                quote!(__p::MappedSlot::handle(&self.#field, &self.__graph)),
-            )
-        }
-        false => (
-            quote!(__g::MappedHost<#element>),
-            // If the elements are no words, rustc says so at their type.
-            quote!(__g::Graph::mapped::<#element, _>(&self.__graph, &self.#field)),
-        ),
+    let (element, get) = if graph.is_expression() {
+        let slot = resource_type(graph, resource);
+        let get = quote!(__p::MappedSlot::handle(&self.#field, &self.__graph));
+        (quote!(<#slot as __p::MappedSlot>::Element), get)
+    } else {
+        let element = match is_unfit(resource) {
+            true => quote!(::core::primitive::u32), // its own were reported
+            false => resource.shape.element.to_token_stream(),
+        };
+        // If the elements are no words, rustc says so at their type.
+        let get = quote!(__g::Graph::mapped::<#element, _>(&self.__graph, &self.#field));
+        (element, get)
     };
     let get = bodies.of(get);
-    quote! {
-        #[doc = #summary]
-        #(#docs)*
-        #promise
-        #visibility fn #name(&self) -> __g::Result<#ty> { #get }
-    }
+    let signature = quote!(#name(&self) -> __g::Result<__g::MappedHost<#element>> { #get });
+    method(graph, &resource.attributes, summary, promise::mention(graph), signature)
 }
 
 /// `rebind_x` of shared memory.

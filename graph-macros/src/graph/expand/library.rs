@@ -3,52 +3,52 @@
 
 use super::host_call::clones;
 use super::part::borrow;
-use crate::graph::ast::{Argument, Capture, Node, Raw};
+use crate::graph::ast::{Argument, Library, Node};
 use crate::graph::resolve::Graph;
 use crate::span::ends;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Block, Expr, Macro, Path, Stmt};
 
-/// The call that adds captured library calls.
-pub(super) fn capture(graph: &Graph<'_>, node: &Node, capture: &Capture, builder: &TokenStream) -> TokenStream {
-    let (name, span, stream) = (node.name.to_string(), node.name.span(), &capture.stream);
-    let (clones, arguments) = (clones(graph, node), arguments(graph, &capture.arguments));
-    let names = names(&capture.arguments, stream);
-    let memory = quote_spanned!(span=> let #names = __g::CaptureStream::memory(#stream););
-    let content = content(&capture.body);
-    let body = match ending(content) {
-        Ending::Nothing => quote!(#content; ::core::result::Result::Ok(())),
-        ending => {
-            let convert = quote_spanned!(span=> __p::captured);
-            result(content, ending, convert)
-        }
+/// The call that adds captured library calls, or nodes that a `raw` node adds. The closure of a `raw` node is inside
+/// the author's `unsafe`, and may have `unsafe` blocks of its own.
+pub(super) fn add(graph: &Graph<'_>, node: &Node, library: &Library, builder: &TokenStream) -> TokenStream {
+    let (name, span, handle) = (node.name.to_string(), node.name.span(), &library.handle);
+    let (clones, arguments) = (clones(graph, node), arguments(graph, &library.arguments));
+    let names = names(&library.arguments, handle);
+    let content = content(&library.body);
+    let ending = ending(content);
+    let Some((unsafety, after)) = library.unsafety.zip(library.after.as_ref()) else {
+        let body = match ending {
+            Ending::Nothing => quote!(#content; ::core::result::Result::Ok(())),
+            ending => result(content, ending, quote_spanned!(span=> __p::captured)),
+        };
+        return quote_spanned! {span=> #[allow(unused_variables, unreachable_code)] {
+            #clones
+            let _ = #builder.capture(
+                #name,
+                #arguments,
+                move |#handle: &__g::CaptureStream<'_, _>| -> ::core::result::Result<(), __g::BoxError> {
+                    let #names = __g::CaptureStream::memory(#handle);
+                    #body
+                },
+            );
+        } };
     };
-    let closure = quote_spanned! {span=>
-        move |#stream: &__g::CaptureStream<'_, _>|
-            -> ::core::result::Result<(), __g::BoxError> { #memory #body }
-    };
-    let add = quote_spanned!(span=> #builder.capture(#name, #arguments, #closure));
-    quote_spanned!(span=> #[allow(unused_variables, unreachable_code)] { #clones let _ = #add; })
-}
-
-/// The call that adds a `raw` node. The closure is inside the author's `unsafe`, and may have `unsafe` blocks of its
-/// own.
-pub(super) fn raw(graph: &Graph<'_>, node: &Node, raw: &Raw, builder: &TokenStream) -> TokenStream {
-    let (name, span) = (node.name.to_string(), node.name.span());
-    let (unsafety, handle, after) = (&raw.unsafety, &raw.graph, &raw.after);
-    let (clones, arguments) = (clones(graph, node), arguments(graph, &raw.arguments));
-    let names = names(&raw.arguments, handle);
-    let memory = quote_spanned!(span=> let #names = __g::RawNode::memory(#handle););
-    let convert = quote_spanned!(span=> __p::added);
-    let content = content(&raw.body);
-    let body = result(content, ending(content), convert);
+    let body = result(content, ending, quote_spanned!(span=> __p::added));
     let raw_node = quote_spanned!(span=> __g::cudarc::driver::sys::CUgraphNode);
-    let closure = quote_spanned! {span=>
-        move |#handle: &__g::RawNode<'_, _>, #after: &[#raw_node]|
-            -> ::core::result::Result<#raw_node, __g::BoxError> { #memory #body }
+    let add = quote_spanned! {span=>
+        #builder.raw(
+            #name,
+            #arguments,
+            move |#handle: &__g::RawNode<'_, _>, #after: &[#raw_node]|
+                -> ::core::result::Result<#raw_node, __g::BoxError>
+            {
+                let #names = __g::RawNode::memory(#handle);
+                #body
+            },
+        )
     };
-    let add = quote_spanned!(span=> #builder.raw(#name, #arguments, #closure));
     let add = quote_spanned!(unsafety.span=> #unsafety { #add });
     quote_spanned!(span=> #[allow(unused_variables, unreachable_code, unused_unsafe)] { #clones let _ = #add; })
 }

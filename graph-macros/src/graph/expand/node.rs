@@ -49,28 +49,17 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
             let (element, value) = (element(graph, to), value_to_set(graph, to, value));
             quote_spanned!(span=> let _ = #builder.#method::<_, #element>(#name, #place, #value);)
         }
-        Action::If(_) => conditional(graph, node, builder, "begin_if"),
-        Action::While(_) => conditional(graph, node, builder, "begin_while"),
-        Action::Switch(_) => conditional(graph, node, builder, "begin_switch"),
+        Action::Conditional(conditional) => {
+            let condition = borrow_on_device(graph, &conditional.condition, false);
+            let method = Ident::new(&format!("begin_{}", node.kind.keyword()), span);
+            quote_spanned!(span=> let _ = __p::Declare::#method(#builder, #name, #condition);)
+        }
         Action::Call(call) => host_call::call(graph, node, call, builder),
-        Action::Capture(capture) => library::capture(graph, node, capture, builder),
-        Action::Raw(raw) => library::raw(graph, node, raw, builder),
-        Action::Record(event) => host_call::event(graph, node, event, builder, "record"),
-        Action::Wait(event) => host_call::event(graph, node, event, builder, "wait"),
+        Action::Library(library) => library::add(graph, node, library, builder),
+        Action::Event(event) => host_call::event(graph, node, event, builder),
         Action::Graph(child) => child::add(graph, node, child, builder),
         Action::Join => quote_spanned!(span=> let _ = #builder.join(#name);),
     }
-}
-
-/// The call that adds a conditional. The calls for its bodies follow it.
-fn conditional(graph: &Graph<'_>, node: &Node, builder: &TokenStream, method: &str) -> TokenStream {
-    let (name, span) = (node.name.to_string(), node.name.span());
-    let method = Ident::new(method, span);
-    let condition = node
-        .action
-        .condition()
-        .map(|condition| borrow_on_device(graph, condition, false));
-    quote_spanned!(span=> let _ = __p::Declare::#method(#builder, #name, #condition);)
 }
 
 /// The call that adds a node to a builder, or updates it in a graph. Both are the same expression.
@@ -96,15 +85,9 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
         }
         Action::Graph(child) => child::apply(graph, index, node, child, target),
         // These mention no param, or only in expressions that are fixed when the graph is built.
-        Action::Call(_)
-        | Action::Capture(_)
-        | Action::Raw(_)
-        | Action::Join
-        | Action::Record(_)
-        | Action::Wait(_)
-        | Action::If(_)
-        | Action::While(_)
-        | Action::Switch(_) => quote!(::core::result::Result::Ok(())),
+        Action::Call(_) | Action::Library(_) | Action::Join | Action::Event(_) | Action::Conditional(_) => {
+            quote!(::core::result::Result::Ok(()))
+        }
     }
 }
 

@@ -4,34 +4,29 @@
 use super::names::local_at;
 use super::rng;
 use super::shape::Shape;
-use crate::graph::ast::{Part, Place, Resource};
+use crate::graph::ast::{self, Part, Place, Resource};
 use crate::graph::constant::{is_constant, mentions, value};
 use crate::graph::resolve::{Graph, expressions};
+use crate::span::ends;
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 
 /// A range in a dimension of a resource, with its bounds as expressions.
 pub(super) struct Range<'a> {
-    start: Option<&'a Expr>,
-    end: Option<&'a Expr>,
-    inclusive: bool,
+    written: &'a ast::Range,
     /// The length of the dimension, if the text tells it.
     length: Option<&'a Expr>,
 }
 
 impl<'a> Range<'a> {
     pub(super) fn start(&self) -> TokenStream {
-        self.start.map_or_else(|| quote!(0), ToTokens::to_token_stream)
+        start_of(self.written)
     }
 
     /// The end; `None` if it is the end of a dimension whose length the text does not tell.
     fn end(&self) -> Option<TokenStream> {
-        match (self.end, self.inclusive) {
-            (Some(end), true) => Some(quote!(__p::after(#end))),
-            (Some(end), false) => Some(quote!(#end)),
-            (None, _) => self.length.map(ToTokens::to_token_stream),
-        }
+        end_of(self.written).or_else(|| self.length.map(ToTokens::to_token_stream))
     }
 
     /// The range as a Rust expression. It names its type, so that rustc refuses a bound of another type at the bound.
@@ -43,19 +38,39 @@ impl<'a> Range<'a> {
         }
     }
 
+    /// Whether all bounds that are written are constants.
+    fn is_constant(&self, graph: &Graph<'_>) -> bool {
+        let variables = graph.variables();
+        let mut bounds = [&self.written.start, &self.written.end].into_iter().flatten();
+        bounds.all(|bound| is_constant(bound, &variables))
+    }
+
     /// The values of start and end, if both are literals.
     fn literal(&self) -> Option<(u64, u64)> {
-        let start = self.start.map_or(Some(0), value)?;
-        let end = match self.end {
-            Some(end) => value(end)?.checked_add(self.inclusive.into())?,
+        let start = self.written.start.as_ref().map_or(Some(0), |start| value(start))?;
+        let end = match &self.written.end {
+            Some(end) => value(end)?.checked_add(self.written.inclusive.into())?,
             None => value(self.length?)?,
         };
         Some((start.try_into().ok()?, end.try_into().ok()?))
     }
+}
 
-    fn bounds(&self) -> impl Iterator<Item = &'a Expr> {
-        [self.start, self.end].into_iter().flatten()
-    }
+/// The start of a range.
+pub(super) fn start_of(range: &ast::Range) -> TokenStream {
+    range
+        .start
+        .as_ref()
+        .map_or_else(|| quote!(0), ToTokens::to_token_stream)
+}
+
+/// The index after the last of a range, if its end is written.
+pub(super) fn end_of(range: &ast::Range) -> Option<TokenStream> {
+    let end = range.end.as_ref()?;
+    Some(match range.inclusive {
+        true => quote_spanned!(ends(end).0=> __p::after(#end)),
+        false => end.to_token_stream(),
+    })
 }
 
 /// A part of the given dimension of a resource, if it is a range.
@@ -67,10 +82,8 @@ pub(super) fn range<'a>(
 ) -> Option<Range<'a>> {
     match part {
         Part::Index(_) => None,
-        Part::Range { start, end, inclusive } => Some(Range {
-            start: start.as_deref(),
-            end: end.as_deref(),
-            inclusive: *inclusive,
+        Part::Range(written) => Some(Range {
+            written,
             length: length_of(graph, resource, dimension),
         }),
     }
@@ -133,13 +146,14 @@ pub(super) fn length(graph: &Graph<'_>, range: &Range<'_>) -> Option<TokenStream
     let end = range.end()?;
     let start = range.start();
     if !generic(graph, quote!(#start #end)) {
-        let constant = range.bounds().all(|bound| is_constant(bound, &graph.variables()));
-        return constant.then(|| quote!({ __p::Bounds::distance(#start, #end) }));
+        return range
+            .is_constant(graph)
+            .then(|| quote!({ __p::Bounds::distance(#start, #end) }));
     }
     // Stable Rust takes no expression of generics as a const argument, except a bare const parameter.
     let bare = |end: &Expr| matches!(end, Expr::Path(path) if path.path.get_ident().is_some_and(|name| is_const_parameter(graph, name)));
-    let all = range.end.or(range.length);
-    (range.start.is_none() && !range.inclusive && all.is_some_and(bare)).then(|| quote!({ #end }))
+    let all = range.written.end.as_deref().or(range.length);
+    (range.written.start.is_none() && !range.written.inclusive && all.is_some_and(bare)).then(|| quote!({ #end }))
 }
 
 fn is_const_parameter(graph: &Graph<'_>, name: &Ident) -> bool {
@@ -223,7 +237,7 @@ pub(super) fn buffer(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let Some(range) = range(graph, resource, place.parts.len() - 1, last) else {
         return Some(quote!(__p::buffer::<#row>()));
     };
-    if !range.bounds().all(|bound| is_constant(bound, &graph.variables())) {
+    if !range.is_constant(graph) {
         return None;
     }
     let (start, end) = (range.start(), range.end()?);
@@ -253,7 +267,7 @@ fn bounds_assertion(
     place: &Place,
 ) -> Option<(TokenStream, TokenStream)> {
     let length = length_of(graph, resource, dimension)?;
-    let name = place.name.to_string() + ["", "[_]"][dimension.min(1)];
+    let name = memory(place, dimension);
     if let Part::Index(index) = part {
         if !is_constant(index, &graph.variables()) || (value(index).is_some() && value(length).is_some()) {
             return None;
@@ -270,7 +284,7 @@ fn bounds_assertion(
     }
     let range = range(graph, resource, dimension, part)?;
     let decided = range.literal().is_some() && value(length).is_some();
-    if decided || !range.bounds().all(|bound| is_constant(bound, &graph.variables())) {
+    if decided || !range.is_constant(graph) {
         return None;
     }
     let (start, end) = (range.start(), range.end()?);
@@ -278,6 +292,18 @@ fn bounds_assertion(
         quote_spanned!(place.name.span()=> __p::Bounds::check_range),
         quote!(#name, #start, #end, #length),
     ))
+}
+
+/// The memory from which the part of this dimension is selected, in messages.
+pub(super) fn memory(place: &Place, dimension: usize) -> String {
+    place.name.to_string() + ["", "[_]"][dimension.min(1)]
+}
+
+/// The variable with the place of the whole resource.
+pub(super) fn whole(graph: &Graph<'_>, place: &Place) -> TokenStream {
+    let resource = graph.resource_of(&place.name);
+    let local = resource.map(|resource| local_at(&resource.name, place.name.span()));
+    local.to_token_stream()
 }
 
 /// `function(operands)`: a call that begins at the function's tokens and ends at `end`. rustc underlines all of it.

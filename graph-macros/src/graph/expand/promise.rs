@@ -56,17 +56,9 @@ fn unsafe_nodes<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = &'a Node> {
     let nodes = graph.nodes.iter().copied().filter(move |_| is_documented);
     nodes.filter(|node| match &node.action {
         Action::Kernel(launch) => launch.unsafety.is_some(),
-        Action::Raw(_) => true,
-        Action::Capture(capture) => mentions(capture.body.to_token_stream(), &["unsafe".to_owned()]),
-        Action::Memcpy { .. }
-        | Action::Memset { .. }
-        | Action::Call(_)
-        | Action::Graph(_)
-        | Action::Join
-        | Action::Record(_)
-        | Action::Wait(_)
-        | Action::If(_)
-        | Action::While(_)
-        | Action::Switch(_) => false,
+        Action::Library(library) => {
+            library.unsafety.is_some() || mentions(library.body.to_token_stream(), &["unsafe".to_owned()])
+        }
+        _ => false,
     })
 }

@@ -1,12 +1,11 @@
 //! Columns of rows as tokens: the expression that selects them, and the calls that copy and set them.
 
-use super::names::local_at;
-use super::part::{as_device, borrow_on_device, length, range, reference, select};
+use super::part::{as_device, borrow_on_device, length, range, reference, select, whole};
 use super::shape::Shape;
 use crate::graph::ast::{Part, Place};
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote_spanned};
+use quote::quote_spanned;
 
 /// One side of a copy of columns: columns, or another place row by row.
 pub(super) fn columns(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
@@ -70,11 +69,4 @@ fn rectangle(graph: &Graph<'_>, place: &Place, whole: &TokenStream) -> TokenStre
             quote_spanned!(span=> #of::rectangle_of(&#whole, #all_rows, #columns))
         }
     }
-}
-
-/// The variable with the place of the whole resource.
-fn whole(graph: &Graph<'_>, place: &Place) -> TokenStream {
-    graph.resource(place).map_or_else(TokenStream::new, |index| {
-        local_at(&graph.resources[index].name, place.name.span()).to_token_stream()
-    })
 }

@@ -126,7 +126,9 @@ fn added_alone(graph: &Graph<'_>, index: usize, node: &Node) -> TokenStream {
 /// The positions of the names of the statements that mistakes are about: for each mistake, the nearest name before it.
 fn blamed(graph: &Graph<'_>, report: &Report) -> Vec<LineColumn> {
     let mut starts: Vec<LineColumn> = graph.item.unparsed.iter().map(|name| name.span().start()).collect();
-    starts_of(&graph.item.statements, &mut starts);
+    Statement::visit(&graph.item.statements, &mut |statement| {
+        starts.push(statement.name().span().start())
+    });
     starts.sort_unstable();
     let nearest = |place: LineColumn| {
         starts[..starts.partition_point(|start| *start <= place)]
@@ -134,19 +136,4 @@ fn blamed(graph: &Graph<'_>, report: &Report) -> Vec<LineColumn> {
             .copied()
     };
     report.places(&SHARED).filter_map(nearest).collect()
-}
-
-fn starts_of(statements: &[Statement], found: &mut Vec<LineColumn>) {
-    for statement in statements {
-        found.push(statement.name().span().start());
-        match statement {
-            Statement::Node(node) => {
-                for (_, body) in node.action.bodies() {
-                    starts_of(&body.statements, found);
-                }
-            }
-            Statement::For(for_loop) => starts_of(&for_loop.statements, found),
-            Statement::Resource(_) | Statement::Param(_) => {}
-        }
-    }
 }

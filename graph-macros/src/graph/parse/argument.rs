@@ -1,6 +1,6 @@
 //! The arguments of kernels, captures and raw nodes.
 
-use super::base::expected;
+use super::base::comma_or_end;
 use crate::graph::ast::Argument;
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
@@ -18,12 +18,7 @@ impl Parse for Argument {
             mutable: input.parse()?,
             place: input.parse()?,
         };
-        if !input.is_empty() && !input.peek(Token![,]) {
-            return Err(expected(
-                input.span(),
-                "`,`: a borrowed argument is a resource or a part of one",
-            ));
-        }
+        comma_or_end(input, "`,`: a borrowed argument is a resource or a part of one")?;
         Ok(argument)
     }
 }

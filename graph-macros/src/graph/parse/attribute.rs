@@ -4,7 +4,7 @@ use super::base::expected;
 use crate::graph::ast::{Attributes, Extent, NodeAttribute, NodeAttributes};
 use crate::graph::keyword::Keyword;
 use crate::report::{Report, error};
-use graph_plan::{Code, nearest};
+use graph_plan::{Code, NodeKind, nearest};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -135,16 +135,19 @@ fn extent(attribute: &Attribute) -> Option<Extent> {
 /// Reports attributes of nodes that a statement with this keyword cannot have.
 pub(super) fn misplaced(attributes: &NodeAttributes, keyword: Keyword, report: &mut Report) {
     for attribute in NodeAttribute::ALL {
-        let (fits, belongs): (&[Keyword], _) = match attribute {
+        let (fits, belongs): (&[NodeKind], _) = match attribute {
             NodeAttribute::Disabled => (
-                &[Keyword::Kernel, Keyword::Memcpy, Keyword::Memset],
+                &[NodeKind::Kernel, NodeKind::Memcpy, NodeKind::Memset],
                 "a `kernel`, `memcpy` or `memset` node",
             ),
             NodeAttribute::Priority | NodeAttribute::Cluster | NodeAttribute::Cooperative => {
-                (&[Keyword::Kernel], "a `kernel` node")
+                (&[NodeKind::Kernel], "a `kernel` node")
             }
         };
-        if let Some(span) = attributes.span(attribute).filter(|_| !fits.contains(&keyword)) {
+        if let Some(span) = attributes
+            .span(attribute)
+            .filter(|_| !matches!(keyword, Keyword::Node(kind) if fits.contains(&kind)))
+        {
             let name = attribute.as_str();
             report.syntax(span, format!("`#[{name}]` belongs on {belongs}, not on a `{keyword}`"));
         }

@@ -4,31 +4,57 @@ use super::Context;
 use crate::graph::boundary;
 use crate::span::last_span;
 use proc_macro2::{Span, TokenTree};
+use std::fmt::Display;
 use syn::ext::IdentExt;
-use syn::parse::{End, ParseStream};
+use syn::parse::{End, Parse, ParseStream};
 use syn::{Expr, Ident, Token};
 
-pub(super) fn expected(span: Span, what: &str) -> syn::Error {
+pub(super) fn expected(span: Span, what: impl Display) -> syn::Error {
     syn::Error::new(span, format!("expected {what}"))
 }
 
-/// Parses an expression where nothing else may follow. If there is none, the error asks for `what`.
-pub(super) fn expression(input: ParseStream<'_>, what: &str) -> syn::Result<Expr> {
-    if input.is_empty() || input.peek(Token![;]) || input.peek(Token![,]) || starts_after(input) {
-        return Err(expected(input.span(), what));
+/// Parses a part of a statement. If it is not there, the error asks for `what`.
+pub(super) fn take<T: Parse>(input: ParseStream<'_>, what: impl Display) -> syn::Result<T> {
+    input.parse().map_err(|error| expected(error.span(), what))
+}
+
+/// Fails at the next token, where `what` is expected, unless that is there.
+pub(super) fn require(input: ParseStream<'_>, is_there: bool, what: impl Display) -> syn::Result<()> {
+    refuse(input, !is_there, what)
+}
+
+/// Fails at the next token, where `what` is expected, if something else is there.
+pub(super) fn refuse(input: ParseStream<'_>, is_other: bool, what: impl Display) -> syn::Result<()> {
+    match is_other {
+        true => Err(expected(input.span(), what)),
+        false => Ok(()),
     }
+}
+
+/// Fails if something other than a comma follows one of several parts.
+pub(super) fn comma_or_end(input: ParseStream<'_>, what: impl Display) -> syn::Result<()> {
+    refuse(input, !input.is_empty() && !input.peek(Token![,]), what)
+}
+
+/// Parses an expression where nothing else may follow. If there is none, the error asks for `what`.
+pub(super) fn expression(input: ParseStream<'_>, what: impl Display) -> syn::Result<Expr> {
+    refuse(
+        input,
+        input.is_empty() || input.peek(Token![;]) || input.peek(Token![,]) || starts_after(input),
+        what,
+    )?;
     input.parse()
 }
 
 /// An expression that ends a statement, and its last token.
-pub(super) fn last_expression(input: ParseStream<'_>, what: &str) -> syn::Result<(Expr, Span)> {
+pub(super) fn last_expression(input: ParseStream<'_>, what: impl Display) -> syn::Result<(Expr, Span)> {
     let expression = expression(input, what)?;
     let end = last_span(&expression);
     Ok((expression, end))
 }
 
 /// Fails if the next statement begins here: `what` is missing after `last`.
-pub(super) fn present(input: ParseStream<'_>, last: Span, what: &str) -> syn::Result<()> {
+pub(super) fn present(input: ParseStream<'_>, last: Span, what: impl Display) -> syn::Result<()> {
     match starts_statement(input) {
         true => Err(expected(last, what)),
         false => Ok(()),

@@ -2,20 +2,18 @@
 //! bars are parsed by hand. The body is any expression; it ends before `after`.
 
 use super::argument::arguments;
-use super::base::{expected, expression};
-use crate::graph::ast::{Argument, Call, CallParameter, Capture, Place, Raw};
-use proc_macro2::Span;
+use super::base::{expected, expression, refuse, require, take};
+use crate::graph::ast::{Call, CallParameter, Library, Place};
 use syn::parse::ParseStream;
 use syn::{Expr, Ident, Token};
 
 /// `|&input, &mut output| body`
 pub(super) fn call(input: ParseStream<'_>) -> syn::Result<Call> {
-    if input.peek(Token![move]) {
-        return Err(expected(
-            input.span(),
-            "`|`: the closure of a `call` moves what it captures",
-        ));
-    }
+    refuse(
+        input,
+        input.peek(Token![move]),
+        "`|`: the closure of a `call` moves what it captures",
+    )?;
     let mut parameters = Vec::new();
     if input.peek(Token![||]) {
         input.parse::<Token![||]>()?;
@@ -51,78 +49,55 @@ fn parameter(input: ParseStream<'_>) -> syn::Result<CallParameter> {
     Ok(CallParameter { and, mutable, place })
 }
 
-/// `(arguments) |stream| body`
-pub(super) fn capture(input: ParseStream<'_>) -> syn::Result<Capture> {
-    let form = "(&input, &mut output) |stream| expression";
-    let (arguments, parens) = declared(input, form)?;
-    bar(input, "|stream| expression")?;
-    let stream = name(input, "a name for the stream")?;
-    closing_bar(input)?;
-    Ok(Capture {
-        arguments,
-        parens,
-        stream,
-        body: body(input)?,
-    })
-}
-
-/// `unsafe (arguments) |graph, after| body`
-pub(super) fn raw(input: ParseStream<'_>) -> syn::Result<Raw> {
-    let form = "(&input, &mut output) |graph, after| expression";
-    let unsafety = input
-        .parse()
-        .map_err(|error: syn::Error| expected(error.span(), "`unsafe`: nobody checks what a `raw` node does"))?;
-    let (arguments, parens) = declared(input, form)?;
-    bar(input, "|graph, after| expression")?;
-    let graph = name(input, "a name for the graph that nodes are added to")?;
-    input
-        .parse::<Token![,]>()
-        .map_err(|error| expected(error.span(), "`, after|`: a name for the nodes that come before"))?;
-    let after = name(input, "a name for the nodes that come before")?;
-    closing_bar(input)?;
-    Ok(Raw {
+/// `(arguments) |stream| body`, or `unsafe (arguments) |graph, after| body` of a `raw` node.
+pub(super) fn library(input: ParseStream<'_>, is_raw: bool) -> syn::Result<Library> {
+    let mut unsafety = None;
+    let mut bars = "|stream| expression";
+    if is_raw {
+        unsafety = Some(take(input, "`unsafe`: nobody checks what a `raw` node does")?);
+        bars = "|graph, after| expression";
+    }
+    require(
+        input,
+        input.peek(syn::token::Paren),
+        format_args!("`(&input, &mut output) {bars}`"),
+    )?;
+    let arguments = arguments(input)?.0;
+    bar(input, bars)?;
+    let (handle, after);
+    if is_raw {
+        handle = take(input, "a name for the graph that nodes are added to")?;
+        take::<Token![,]>(input, "`, after|`: a name for the nodes that come before")?;
+        after = Some(take(input, "a name for the nodes that come before")?);
+    } else {
+        handle = take(input, "a name for the stream")?;
+        after = None;
+    }
+    input.parse::<Option<Token![,]>>()?;
+    take::<Token![|]>(input, "`|` after the name")?;
+    Ok(Library {
         unsafety,
         arguments,
-        parens,
-        graph,
+        handle,
         after,
         body: body(input)?,
     })
 }
 
-/// The memory in parentheses that a node declares to touch.
-fn declared(input: ParseStream<'_>, form: &str) -> syn::Result<(Vec<Argument>, Span)> {
-    if !input.peek(syn::token::Paren) {
-        return Err(expected(input.span(), &format!("`{form}`")));
-    }
-    arguments(input)
-}
-
-fn name(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
-    input.parse().map_err(|error: syn::Error| expected(error.span(), what))
-}
-
 fn bar(input: ParseStream<'_>, form: &str) -> syn::Result<()> {
-    if input.peek(Token![||]) || !input.peek(Token![|]) {
-        return Err(expected(input.span(), &format!("`{form}`")));
-    }
+    refuse(
+        input,
+        input.peek(Token![||]) || !input.peek(Token![|]),
+        format_args!("`{form}`"),
+    )?;
     input.parse::<Token![|]>().map(drop)
 }
 
-fn closing_bar(input: ParseStream<'_>) -> syn::Result<()> {
-    input.parse::<Option<Token![,]>>()?;
-    input
-        .parse::<Token![|]>()
-        .map(drop)
-        .map_err(|error| expected(error.span(), "`|` after the name"))
-}
-
 fn body(input: ParseStream<'_>) -> syn::Result<Expr> {
-    if input.peek(Token![->]) {
-        return Err(expected(
-            input.span(),
-            "an expression: what the closure returns is known",
-        ));
-    }
+    refuse(
+        input,
+        input.peek(Token![->]),
+        "an expression: what the closure returns is known",
+    )?;
     expression(input, "an expression after `|..|`")
 }

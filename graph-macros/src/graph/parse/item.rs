@@ -2,11 +2,11 @@
 
 use super::Context;
 use super::attribute::{attributes, misplaced};
-use super::base::expected;
+use super::base::{comma_or_end, expected, refuse, require, take};
 use super::statement::statements;
 use crate::graph::ast::{Attributes, BuildArgument, Form, Item, Resource, ResourceKind};
 use crate::graph::keyword::Keyword;
-use graph_plan::Space;
+use graph_plan::{NodeKind, Space};
 use proc_macro2::TokenTree;
 use quote::format_ident;
 use syn::ext::IdentExt;
@@ -19,7 +19,7 @@ pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Re
         return Err(syn::Error::new(input.span(), message));
     }
     let attributes = attributes(input, context.report)?;
-    misplaced(&attributes.node, Keyword::Graph, context.report);
+    misplaced(&attributes.node, Keyword::Node(NodeKind::Graph), context.report);
     let keyword: Option<Ident> = input
         .peek(Ident::peek_any)
         .then(|| input.call(Ident::parse_any))
@@ -28,9 +28,7 @@ pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Re
         let span = keyword.map_or_else(|| input.span(), |keyword| keyword.span());
         return Err(expected(span, "a declaration such as `pub graph Name { .. }`"));
     }
-    let name: Ident = input
-        .parse()
-        .map_err(|error| expected(error.span(), "a name after `graph`"))?;
+    let name: Ident = take(input, "a name after `graph`")?;
     let mut generics: Generics = input.parse()?;
     let arguments = if input.peek(syn::token::Paren) {
         build_arguments(input, context)?
@@ -38,9 +36,7 @@ pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Re
         Vec::new()
     };
     generics.where_clause = input.parse()?;
-    if !input.peek(syn::token::Brace) {
-        return Err(expected(input.span(), "`{ .. }`: a graph has a body"));
-    }
+    require(input, input.peek(syn::token::Brace), "`{ .. }`: a graph has a body")?;
     let content;
     braced!(content in input);
     let statements = statements(&content, context);
@@ -80,22 +76,14 @@ fn build_arguments(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Re
 }
 
 fn build_argument(input: ParseStream<'_>, name: &mut Option<Ident>) -> syn::Result<BuildArgument> {
-    if input.peek(Token![mut]) {
-        return Err(expected(
-            input.span(),
-            "a name: `mut` stands before `device` or `host`, as in `data: mut device [f32; 4]`",
-        ));
-    }
-    let declared: Ident = input
-        .parse()
-        .map_err(|error| expected(error.span(), "the name of a build argument"))?;
+    refuse(
+        input,
+        input.peek(Token![mut]),
+        "a name: `mut` stands before `device` or `host`, as in `data: mut device [f32; 4]`",
+    )?;
+    let declared: Ident = take(input, "the name of a build argument")?;
     *name = Some(declared.clone());
-    input.parse::<Token![:]>().map_err(|error| {
-        expected(
-            error.span(),
-            &format!("`: type` or `: device shape` after `{declared}`"),
-        )
-    })?;
+    take::<Token![:]>(input, format_args!("`: type` or `: device shape` after `{declared}`"))?;
     if borrows_memory(input) {
         let what =
             format!("`device` or `host` without `&`: memory that is shared is `{declared}: mut device [f32; 4]`");
@@ -105,24 +93,16 @@ fn build_argument(input: ParseStream<'_>, name: &mut Option<Ident>) -> syn::Resu
     let argument = match space(input) {
         Some(space) => {
             let keyword: Ident = input.parse()?;
-            if input.peek(Token![mut]) {
-                return Err(expected(
-                    input.span(),
-                    &format!("a shape: `mut` stands before `{keyword}`"),
-                ));
-            }
-            BuildArgument::Memory(Box::new(Resource {
-                attributes: Attributes::default(),
-                keyword: mutable.map_or(keyword.span(), |mutable| mutable.span),
-                kind: ResourceKind::Shared {
-                    space,
-                    mutable: mutable.is_some(),
-                },
-                name: declared,
-                shape: input.parse()?,
-                random: None,
-                symbol: None,
-            }))
+            refuse(
+                input,
+                input.peek(Token![mut]),
+                format_args!("a shape: `mut` stands before `{keyword}`"),
+            )?;
+            let span = mutable.map_or(keyword.span(), |mutable| mutable.span);
+            let mutable = mutable.is_some();
+            let kind = ResourceKind::Shared { space, mutable };
+            let memory = Resource::new(Attributes::default(), span, kind, declared, input.parse()?);
+            BuildArgument::Memory(Box::new(memory))
         }
         None if input.peek(Token![impl]) => {
             let what = "a type: what may be of several is generic, as in `graph Name<T: Into<u32>>(n: T)`";
@@ -131,16 +111,10 @@ fn build_argument(input: ParseStream<'_>, name: &mut Option<Ident>) -> syn::Resu
         None if mutable.is_some() => return Err(expected(input.span(), "`device` or `host` after `mut`")),
         None => BuildArgument::Value {
             name: declared,
-            ty: Box::new(
-                input
-                    .parse()
-                    .map_err(|error| expected(error.span(), "a type such as `usize`, or `device` and a shape"))?,
-            ),
+            ty: Box::new(take(input, "a type such as `usize`, or `device` and a shape")?),
         },
     };
-    if !input.is_empty() && !input.peek(Token![,]) {
-        return Err(expected(input.span(), "`,` after the build argument"));
-    }
+    comma_or_end(input, "`,` after the build argument")?;
     Ok(argument)
 }
 

@@ -1,7 +1,7 @@
 //! `path<<<grid, block>>>(arguments)`: a launch.
 
 use super::argument::arguments;
-use super::base::{expected, expression, next_is, starts_statement};
+use super::base::{expected, expression, next_is, refuse, require, starts_statement};
 use super::path::path;
 use crate::graph::ast::{Extent, Function, Launch};
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
@@ -48,27 +48,23 @@ pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
 
 /// The path of a kernel, or a function value in parentheses.
 fn function(input: ParseStream<'_>, unsafety: bool) -> syn::Result<Function> {
-    if unsafety && input.peek(syn::token::Brace) {
-        return Err(expected(
-            input.span(),
-            "the path of a kernel: `unsafe` stands before it, without braces",
-        ));
-    }
+    refuse(
+        input,
+        unsafety && input.peek(syn::token::Brace),
+        "the path of a kernel: `unsafe` stands before it, without braces",
+    )?;
     if !input.peek(syn::token::Paren) {
         return kernel_path(input).map(Function::Path);
     }
-    if !unsafety {
-        return Err(expected(
-            input.span(),
-            "`unsafe`: a function value is launched as `unsafe (expr)<<<grid, block>>>(arguments)`",
-        ));
-    }
+    require(
+        input,
+        unsafety,
+        "`unsafe`: a function value is launched as `unsafe (expr)<<<grid, block>>>(arguments)`",
+    )?;
     let content;
     let paren_token = parenthesized!(content in input);
     let expr = Box::new(expression(&content, "a function value")?);
-    if !content.is_empty() {
-        return Err(expected(content.span(), "`)`: one function value is launched"));
-    }
+    require(&content, content.is_empty(), "`)`: one function value is launched")?;
     Ok(Function::Value(ExprParen {
         attrs: Vec::new(),
         paren_token,
@@ -164,9 +160,11 @@ fn dimensions(inside: Vec<TokenTree>, closing: Span) -> syn::Result<(Extent, Ext
     let tokens: TokenStream = inside.into_iter().chain([end]).collect();
     let parser = |input: ParseStream<'_>| {
         let grid = extent(input)?;
-        if !input.peek(Token![,]) {
-            return Err(expected(input.span(), "`, block`: a launch is `<<<grid, block>>>`"));
-        }
+        require(
+            input,
+            input.peek(Token![,]),
+            "`, block`: a launch is `<<<grid, block>>>`",
+        )?;
         input.parse::<Token![,]>()?;
         let block = extent(input)?;
         let mut shared = None;
@@ -177,12 +175,11 @@ fn dimensions(inside: Vec<TokenTree>, closing: Span) -> syn::Result<(Extent, Ext
                 .transpose()?;
             input.parse::<Option<Token![,]>>()?;
         }
-        if !input.peek(Token![;]) {
-            return Err(expected(
-                input.span(),
-                "`>>>`: a launch is `<<<grid, block>>>` or `<<<grid, block, shared bytes>>>`",
-            ));
-        }
+        require(
+            input,
+            input.peek(Token![;]),
+            "`>>>`: a launch is `<<<grid, block>>>` or `<<<grid, block, shared bytes>>>`",
+        )?;
         input.parse::<Token![;]>()?;
         Ok((grid, block, shared))
     };

@@ -1,14 +1,16 @@
 //! Nodes: their actions and their `after` lists.
 
 use super::Context;
-use super::base::{expected, last_comma, last_expression, next_is, present, semicolon, starts_statement, unfinished};
+use super::base::{
+    last_comma, last_expression, next_is, present, refuse, require, semicolon, starts_statement, take, unfinished,
+};
 use super::child::child;
-use super::closure::{call, capture, raw};
-use super::conditional::{conditional, loop_while, switch};
+use super::closure::{call, library};
+use super::conditional::{conditional, switch};
 use super::launch::{kernel, launch};
 use crate::graph::ast::{Action, Attributes, Dependency, Iteration, Node, Place, Statement};
-use crate::graph::keyword::Keyword;
 use crate::span::last_span;
+use graph_plan::NodeKind;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -20,20 +22,17 @@ use syn::{Expr, Ident, Token, parenthesized};
 pub(super) fn node(
     input: ParseStream<'_>,
     mut attributes: Attributes,
-    keyword: Keyword,
-    form: Form,
+    kind: NodeKind,
     name: Ident,
     context: &mut Context<'_>,
 ) -> syn::Result<Statement> {
-    let (action, end) = match form {
-        Form::Bare => (Action::Join, name.span()),
-        Form::Action(form, parse) => {
-            let equals: Token![=] = input
-                .parse()
-                .map_err(|error| expected(error.span(), &format!("`= {form}` after `{name}`")))?;
-            present(input, equals.span, &format!("`{form}` after `=`"))?;
-            parse(input, context)?
-        }
+    let (action, end) = if kind == NodeKind::Join {
+        (Action::Join, name.span())
+    } else {
+        let form = form(kind);
+        let equals: Token![=] = take(input, format_args!("`= {form}` after `{name}`"))?;
+        present(input, equals.span, format_args!("`{form}` after `=`"))?;
+        action(input, kind, context)?
     };
     let mut found = Vec::new();
     let order = after(input, &mut found);
@@ -49,93 +48,83 @@ pub(super) fn node(
     }
     Ok(Statement::Node(Box::new(Node {
         attributes,
-        keyword,
+        kind,
         name,
         action,
         after: found.into_iter().map(|(dependency, _)| dependency).collect(),
     })))
 }
 
-/// The form of a node after its name.
-pub(super) enum Form {
-    /// No action, only `after`.
-    Bare,
-    /// `=` and an action: its form for messages, and its parser, which also returns the last token.
-    Action(&'static str, ActionParser),
+/// The form of an action in messages.
+fn form(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Kernel => "kernel<<<grid, block>>>(arguments)",
+        NodeKind::Memcpy => "source -> destination",
+        NodeKind::Memset => "destination <- value",
+        NodeKind::Call => "|&input, &mut output| expression",
+        NodeKind::Graph => "Graph(name: &memory)",
+        NodeKind::Capture => "(&input, &mut output) |stream| expression",
+        NodeKind::Raw => "unsafe (&input, &mut output) |graph, after| expression",
+        NodeKind::Record | NodeKind::Wait => "event",
+        NodeKind::If | NodeKind::While => "flag { .. }",
+        NodeKind::Switch => "index { { .. } { .. } }",
+        NodeKind::Join => "",
+    }
 }
 
-type ActionParser = fn(ParseStream<'_>, &mut Context<'_>) -> syn::Result<(Action, Span)>;
-
-pub(super) const KERNEL: Form = Form::Action("kernel<<<grid, block>>>(arguments)", |input, context| {
-    let ahead = input.fork();
-    let launch = launch(input).inspect_err(|_| context.kernels.extend(kernel(&ahead)))?;
-    let end = launch.parens;
-    Ok((Action::Kernel(Box::new(launch)), end))
-});
-
-pub(super) const MEMCPY: Form = Form::Action("source -> destination", |input, _| {
-    let from = place(input)?;
-    let arrow: Token![->] = input
-        .parse()
-        .map_err(|error| expected(error.span(), "`-> destination`"))?;
-    present(input, arrow.span(), "`destination` after `->`")?;
-    let to = place(input)?;
-    let end = to.end;
-    Ok((Action::Memcpy { from, to }, end))
-});
-
-pub(super) const MEMSET: Form = Form::Action("destination <- value", |input, _| {
-    let to = place(input)?;
-    let arrow: Token![<-] = input.parse().map_err(|error| expected(error.span(), "`<- value`"))?;
-    present(input, arrow.span(), "`value` after `<-`")?;
-    let (value, end) = last_expression(input, "`value` after `<-`")?;
-    let value = Box::new(value);
-    Ok((Action::Memset { to, value }, end))
-});
-
-pub(super) const CALL: Form = Form::Action("|&input, &mut output| expression", |input, _| {
-    let call = call(input)?;
-    let end = last_span(&call.body);
-    Ok((Action::Call(Box::new(call)), end))
-});
-
-pub(super) const GRAPH: Form = Form::Action("Graph(name: &memory)", |input, _| {
-    let child = child(input)?;
-    let end = child.parens;
-    Ok((Action::Graph(Box::new(child)), end))
-});
-
-pub(super) const CAPTURE: Form = Form::Action("(&input, &mut output) |stream| expression", |input, _| {
-    let capture = capture(input)?;
-    let end = last_span(&capture.body);
-    Ok((Action::Capture(Box::new(capture)), end))
-});
-
-pub(super) const RAW: Form = Form::Action("unsafe (&input, &mut output) |graph, after| expression", |input, _| {
-    let raw = raw(input)?;
-    let end = last_span(&raw.body);
-    Ok((Action::Raw(Box::new(raw)), end))
-});
-
-pub(super) const RECORD: Form = Form::Action("event", |input, _| {
-    let (event, end) = last_expression(input, "an event")?;
-    Ok((Action::Record(Box::new(event)), end))
-});
-
-pub(super) const WAIT: Form = Form::Action("event", |input, _| {
-    let (event, end) = last_expression(input, "an event")?;
-    Ok((Action::Wait(Box::new(event)), end))
-});
-
-pub(super) const IF: Form = Form::Action("flag { .. }", conditional);
-pub(super) const WHILE: Form = Form::Action("flag { .. }", loop_while);
-pub(super) const SWITCH: Form = Form::Action("index { { .. } { .. } }", switch);
+/// An action, and its last token.
+fn action(input: ParseStream<'_>, kind: NodeKind, context: &mut Context<'_>) -> syn::Result<(Action, Span)> {
+    Ok(match kind {
+        NodeKind::Kernel => {
+            let ahead = input.fork();
+            let launch = launch(input).inspect_err(|_| context.kernels.extend(kernel(&ahead)))?;
+            let end = launch.parens;
+            (Action::Kernel(Box::new(launch)), end)
+        }
+        NodeKind::Memcpy => {
+            let from = place(input)?;
+            let arrow: Token![->] = take(input, "`-> destination`")?;
+            present(input, arrow.span(), "`destination` after `->`")?;
+            let to = place(input)?;
+            let end = to.end;
+            (Action::Memcpy { from, to }, end)
+        }
+        NodeKind::Memset => {
+            let to = place(input)?;
+            let arrow: Token![<-] = take(input, "`<- value`")?;
+            present(input, arrow.span(), "`value` after `<-`")?;
+            let (value, end) = last_expression(input, "`value` after `<-`")?;
+            let value = Box::new(value);
+            (Action::Memset { to, value }, end)
+        }
+        NodeKind::Call => {
+            let call = call(input)?;
+            let end = last_span(&call.body);
+            (Action::Call(Box::new(call)), end)
+        }
+        NodeKind::Graph => {
+            let child = child(input)?;
+            let end = child.parens;
+            (Action::Graph(Box::new(child)), end)
+        }
+        NodeKind::Capture | NodeKind::Raw => {
+            let library = library(input, kind == NodeKind::Raw)?;
+            let end = last_span(&library.body);
+            (Action::Library(Box::new(library)), end)
+        }
+        NodeKind::Record | NodeKind::Wait => {
+            let (event, end) = last_expression(input, "an event")?;
+            (Action::Event(Box::new(event)), end)
+        }
+        NodeKind::If | NodeKind::While => conditional(input, kind, context)?,
+        NodeKind::Switch => switch(input, context)?,
+        NodeKind::Join => (Action::Join, input.span()),
+    })
+}
 
 /// A place in a copy or a memset.
 fn place(input: ParseStream<'_>) -> syn::Result<Place> {
-    if input.peek(Token![&]) {
-        return Err(expected(input.span(), "the name of a resource, without `&`"));
-    }
+    refuse(input, input.peek(Token![&]), "the name of a resource, without `&`")?;
     input.parse()
 }
 
@@ -155,12 +144,11 @@ fn after(input: ParseStream<'_>, found: &mut Vec<(Dependency, Span)>) -> syn::Re
             return Ok(());
         }
         found.push(dependency(input)?);
-        if next_is(input, "after") {
-            return Err(expected(
-                input.span(),
-                "`,`: one `after` has all that a node runs after",
-            ));
-        }
+        refuse(
+            input,
+            next_is(input, "after"),
+            "`,`: one `after` has all that a node runs after",
+        )?;
         if !input.peek(Token![,]) {
             return Ok(());
         }
@@ -169,23 +157,20 @@ fn after(input: ParseStream<'_>, found: &mut Vec<(Dependency, Span)>) -> syn::Re
 }
 
 fn dependency(input: ParseStream<'_>) -> syn::Result<(Dependency, Span)> {
-    let name: Ident = input.parse().map_err(|error| expected(error.span(), NAME))?;
+    let name: Ident = take(input, NAME)?;
     if name != "programmatic" || !input.peek(syn::token::Paren) {
         return named(input, name, None);
     }
     let content;
     let end = parenthesized!(content in input).span.close();
-    let upstream: Ident = content
-        .parse()
-        .map_err(|error| expected(error.span(), "the name of a node in `programmatic(..)`"))?;
+    let upstream: Ident = take(&content, "the name of a node in `programmatic(..)`")?;
     let (dependency, _) = named(&content, upstream, Some(name))?;
     last_comma(&content)?;
-    if !content.is_empty() {
-        return Err(expected(
-            content.span(),
-            "`)`: each edge has a `programmatic(..)` of its own",
-        ));
-    }
+    require(
+        &content,
+        content.is_empty(),
+        "`)`: each edge has a `programmatic(..)` of its own",
+    )?;
     Ok((dependency, end))
 }
 

@@ -1,6 +1,6 @@
 //! Paths of kernels and of graphs, with generic arguments.
 
-use super::base::expected;
+use super::base::take;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
@@ -34,5 +34,5 @@ fn segment(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
     if keyword || input.peek(Token![Self]) {
         return input.call(Ident::parse_any);
     }
-    input.parse().map_err(|error: syn::Error| expected(error.span(), what))
+    take(input, what)
 }

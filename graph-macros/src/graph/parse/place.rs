@@ -1,7 +1,7 @@
 //! Shapes, and places in them.
 
-use super::base::expected;
-use crate::graph::ast::{Part, Place, Shape};
+use super::base::{expected, require, take};
+use crate::graph::ast::{Part, Place, Range, Shape};
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::{Expr, ExprRange, Ident, RangeLimits, Token, bracketed};
@@ -14,9 +14,7 @@ const MAX_PARTS: usize = 2;
 
 impl Parse for Place {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let name: Ident = input
-            .parse()
-            .map_err(|error| expected(error.span(), "the name of a resource"))?;
+        let name: Ident = take(input, "the name of a resource")?;
         let (mut parts, mut end) = (Vec::new(), name.span());
         while input.peek(syn::token::Bracket) {
             if parts.len() == MAX_PARTS {
@@ -30,7 +28,9 @@ impl Parse for Place {
             end = close;
         }
         // A `[..]` at the end selects everything, as no part does.
-        while parts.last().is_some_and(is_full) {
+        while let Some(Part::Range(range)) = parts.last()
+            && range.is_full()
+        {
             parts.pop();
         }
         Ok(Place { name, parts, end })
@@ -45,32 +45,19 @@ fn part(input: ParseStream<'_>) -> syn::Result<(Part, Span)> {
         return Err(expected(brackets.span.join(), "an index or a range in `[]`"));
     }
     let part = match content.parse::<Expr>()? {
-        Expr::Range(ExprRange { start, end, limits, .. }) => Part::Range {
+        Expr::Range(ExprRange { start, end, limits, .. }) => Part::Range(Range {
             start,
             end,
             inclusive: matches!(limits, RangeLimits::Closed(_)),
-        },
+        }),
         index => Part::Index(Box::new(index)),
     };
-    if !content.is_empty() {
-        return Err(expected(
-            content.span(),
-            "`]`: one index or range selects from the outermost dimension",
-        ));
-    }
+    require(
+        &content,
+        content.is_empty(),
+        "`]`: one index or range selects from the outermost dimension",
+    )?;
     Ok((part, brackets.span.close()))
-}
-
-/// Whether the part is `[..]`.
-fn is_full(part: &Part) -> bool {
-    matches!(
-        part,
-        Part::Range {
-            start: None,
-            end: None,
-            ..
-        }
-    )
 }
 
 impl Parse for Shape {
@@ -90,14 +77,8 @@ fn parse_shape(input: ParseStream<'_>) -> syn::Result<Shape> {
         return Err(expected(input.span(), what));
     }
     if !input.peek(syn::token::Bracket) {
-        let element = input
-            .parse()
-            .map_err(|error: syn::Error| expected(error.span(), "a type such as `f32` or `[f32; 1024]`"))?;
-        return Ok(Shape {
-            element,
-            lengths: Vec::new(),
-            brackets: Vec::new(),
-        });
+        let element = take(input, "a type such as `f32` or `[f32; 1024]`")?;
+        return Ok(Shape::scalar(element));
     }
     let content;
     let brackets = bracketed!(content in input);
@@ -108,16 +89,12 @@ fn parse_shape(input: ParseStream<'_>) -> syn::Result<Shape> {
             "`; length`: the length is part of a shape",
         ));
     }
-    content
-        .parse::<Token![;]>()
-        .map_err(|error| expected(error.span(), "`; length`"))?;
+    take::<Token![;]>(&content, "`; length`")?;
     if content.is_empty() {
         return Err(expected(brackets.span.close(), "a length after `;`"));
     }
     shape.lengths.insert(0, content.parse()?);
     shape.brackets.insert(0, brackets.span.join());
-    if !content.is_empty() {
-        return Err(expected(content.span(), "`]`"));
-    }
+    require(&content, content.is_empty(), "`]`")?;
     Ok(shape)
 }

@@ -3,9 +3,10 @@
 use super::Context;
 use super::attribute::{attributes, misplaced};
 use super::base::{
-    expected, expression, last_expression, next_is, present, recover, semicolon, starts_statement, unfinished,
+    expected, expression, last_expression, next_is, present, recover, refuse, require, semicolon, starts_statement,
+    take, unfinished,
 };
-use super::node::{self, Form, node};
+use super::node::node;
 use crate::graph::ast::{Action, Attributes, For, Param, Random, Resource, ResourceKind, Shape, Statement};
 use crate::graph::keyword::Keyword;
 use crate::span::last_span;
@@ -81,18 +82,17 @@ fn statement_of(
     context: &mut Context<'_>,
 ) -> syn::Result<Option<Statement>> {
     misplaced(&attributes.node, keyword, context.report);
-    let declared: Ident = input
-        .parse()
-        .map_err(|error| expected(error.span(), &format!("a name after `{keyword}`")))?;
+    let declared: Ident = take(input, format_args!("a name after `{keyword}`"))?;
     *name = Some(declared.clone());
-    let (statement, end) = match Kind::of(keyword) {
-        Kind::Node(form) => return node(input, attributes, keyword, form, declared, context).map(Some),
-        Kind::Loop => return repeat(input, attributes, keyword, span, declared, context).map(Some),
-        Kind::Memory(kind) => resource(input, attributes, span, kind, declared),
-        Kind::Constant => constant(input, attributes, span, declared),
-        Kind::Param => param(input, attributes, declared),
-        Kind::Rng => rng(input, attributes, span, declared),
-    }?;
+    let of_memory = |(resource, end)| (Statement::Resource(resource), end);
+    let (statement, end) = match keyword {
+        Keyword::Node(kind) => return node(input, attributes, kind, declared, context).map(Some),
+        Keyword::For | Keyword::Each => return repeat(input, attributes, keyword, span, declared, context).map(Some),
+        Keyword::Param => param(input, attributes, declared)?,
+        Keyword::Rng => of_memory(rng(input, attributes, span, declared)?),
+        Keyword::Memory(Memory::Constant) => of_memory(constant(input, attributes, span, declared)?),
+        Keyword::Memory(memory) => of_memory(resource(input, attributes, span, memory, declared)?),
+    };
     if let Err(error) = semicolon(input, end) {
         unfinished(input, &error, context);
     }
@@ -105,41 +105,6 @@ fn statement_of(
             context.report.syntax(span, message);
             context.unparsed.push(name.clone());
             Ok(None)
-        }
-    }
-}
-
-/// The form of a statement. Bodies hold nodes and loops only.
-enum Kind {
-    Memory(ResourceKind),
-    Constant,
-    Param,
-    Rng,
-    Loop,
-    Node(Form),
-}
-
-impl Kind {
-    fn of(keyword: Keyword) -> Self {
-        match keyword {
-            Keyword::Memory(Memory::Constant) => Self::Constant,
-            Keyword::Memory(memory) => Self::Memory(ResourceKind::Own(memory)),
-            Keyword::Param => Self::Param,
-            Keyword::Rng => Self::Rng,
-            Keyword::For | Keyword::Each => Self::Loop,
-            Keyword::Kernel => Self::Node(node::KERNEL),
-            Keyword::Memcpy => Self::Node(node::MEMCPY),
-            Keyword::Memset => Self::Node(node::MEMSET),
-            Keyword::Call => Self::Node(node::CALL),
-            Keyword::Graph => Self::Node(node::GRAPH),
-            Keyword::Capture => Self::Node(node::CAPTURE),
-            Keyword::Raw => Self::Node(node::RAW),
-            Keyword::Join => Self::Node(Form::Bare),
-            Keyword::Record => Self::Node(node::RECORD),
-            Keyword::Wait => Self::Node(node::WAIT),
-            Keyword::If => Self::Node(node::IF),
-            Keyword::While => Self::Node(node::WHILE),
-            Keyword::Switch => Self::Node(node::SWITCH),
         }
     }
 }
@@ -195,25 +160,15 @@ fn resource(
     input: ParseStream<'_>,
     attributes: Attributes,
     keyword: Span,
-    kind: ResourceKind,
+    memory: Memory,
     name: Ident,
-) -> syn::Result<(Statement, Span)> {
-    let colon: Token![:] = input
-        .parse()
-        .map_err(|error| expected(error.span(), &format!("`: shape` after `{name}`")))?;
+) -> syn::Result<(Resource, Span)> {
+    let colon: Token![:] = take(input, format_args!("`: shape` after `{name}`"))?;
     present(input, colon.span, "a type such as `f32` or `[f32; 1024]`")?;
     let shape: Shape = input.parse()?;
     let end = last_span(&shape);
-    let resource = Resource {
-        attributes,
-        keyword,
-        kind,
-        name,
-        shape,
-        random: None,
-        symbol: None,
-    };
-    Ok((Statement::Resource(resource), end))
+    let resource = Resource::new(attributes, keyword, ResourceKind::Own(memory), name, shape);
+    Ok((resource, end))
 }
 
 /// `: shape = "name"`
@@ -222,30 +177,22 @@ fn constant(
     attributes: Attributes,
     keyword: Span,
     name: Ident,
-) -> syn::Result<(Statement, Span)> {
-    let example = format!("`= \"{name}\"`: the variable's name in the PTX");
-    let (mut statement, _) = resource(input, attributes, keyword, ResourceKind::Own(Memory::Constant), name)?;
-    let expects = |error: syn::Error| expected(error.span(), &example);
-    let equals: Token![=] = input.parse().map_err(expects)?;
-    present(input, equals.span, "the variable's name in the PTX, in quotes")?;
-    let symbol: LitStr = input
-        .parse()
-        .map_err(|error| expected(error.span(), "the variable's name in the PTX, in quotes"))?;
+) -> syn::Result<(Resource, Span)> {
+    let quoted = "the variable's name in the PTX, in quotes";
+    let (mut resource, _) = resource(input, attributes, keyword, Memory::Constant, name)?;
+    let example = format_args!("`= \"{}\"`: the variable's name in the PTX", resource.name);
+    let equals: Token![=] = take(input, example)?;
+    present(input, equals.span, quoted)?;
+    let symbol: LitStr = take(input, quoted)?;
     let end = symbol.span();
-    if let Statement::Resource(resource) = &mut statement {
-        resource.symbol = Some(symbol);
-    }
-    Ok((statement, end))
+    resource.symbol = Some(symbol);
+    Ok((resource, end))
 }
 
 fn param(input: ParseStream<'_>, attributes: Attributes, name: Ident) -> syn::Result<(Statement, Span)> {
-    input
-        .parse::<Token![:]>()
-        .map_err(|error| expected(error.span(), &format!("`: type = value` after `{name}`")))?;
+    take::<Token![:]>(input, format_args!("`: type = value` after `{name}`"))?;
     let ty = input.parse()?;
-    let equals: Token![=] = input
-        .parse()
-        .map_err(|error| expected(error.span(), "`= value`: a `param` has an initial value"))?;
+    let equals: Token![=] = take(input, "`= value`: a `param` has an initial value")?;
     present(input, equals.span, "`value` after `=`")?;
     let (initial, end) = last_expression(input, "`value` after `=`")?;
     let param = Param {
@@ -258,38 +205,22 @@ fn param(input: ParseStream<'_>, attributes: Attributes, name: Ident) -> syn::Re
 }
 
 /// `seed, draws n`, where `draws` is a keyword.
-fn rng(input: ParseStream<'_>, attributes: Attributes, keyword: Span, name: Ident) -> syn::Result<(Statement, Span)> {
-    input
-        .parse::<Token![=]>()
-        .map_err(|error| expected(error.span(), &format!("`= seed, draws n` after `{name}`")))?;
+fn rng(input: ParseStream<'_>, attributes: Attributes, keyword: Span, name: Ident) -> syn::Result<(Resource, Span)> {
+    take::<Token![=]>(input, format_args!("`= seed, draws n` after `{name}`"))?;
     let seed = expression(input, "a seed: `rng noise = 42, draws 4;`")?;
     let form = "`, draws n`: how many numbers a thread draws at each use";
-    input
-        .parse::<Token![,]>()
-        .map_err(|error| expected(error.span(), form))?;
+    take::<Token![,]>(input, form)?;
     let form = "`draws n`: how many numbers a thread draws at each use";
-    if !next_is(input, "draws") {
-        return Err(expected(input.span(), form));
-    }
+    require(input, next_is(input, "draws"), form)?;
     let word = input.call(Ident::parse_any)?;
     if input.peek(Token![=]) {
         return Err(expected(word.span(), form));
     }
     let (draws, end) = last_expression(input, "how many numbers a thread draws at each use")?;
-    let resource = Resource {
-        attributes,
-        keyword,
-        kind: ResourceKind::Rng,
-        name,
-        shape: Shape {
-            element: parse_quote!(::graph_runtime::Philox),
-            lengths: Vec::new(),
-            brackets: Vec::new(),
-        },
-        random: Some(Box::new(Random { seed, draws })),
-        symbol: None,
-    };
-    Ok((Statement::Resource(resource), end))
+    let shape = Shape::scalar(parse_quote!(::graph_runtime::Philox));
+    let mut resource = Resource::new(attributes, keyword, ResourceKind::Rng, name, shape);
+    resource.random = Some(Box::new(Random { seed, draws }));
+    Ok((resource, end))
 }
 
 /// `for variable in range { .. }` or `each variable in range { .. }`, from `in` on.
@@ -305,16 +236,14 @@ fn repeat(
         let message = format!("`{keyword}` has no visibility: each node in it may have one");
         context.report.syntax(visibility.span(), message);
     }
-    input
-        .parse::<Token![in]>()
-        .map_err(|error| expected(error.span(), &format!("`in range {{ .. }}` after `{variable}`")))?;
-    if input.peek(syn::token::Brace) {
-        return Err(expected(input.span(), "a range such as `0..N`"));
-    }
+    take::<Token![in]>(input, format_args!("`in range {{ .. }}` after `{variable}`"))?;
+    refuse(input, input.peek(syn::token::Brace), "a range such as `0..N`")?;
     let range = input.call(Expr::parse_without_eager_brace)?;
-    if !input.peek(syn::token::Brace) {
-        return Err(expected(input.span(), "`{ .. }`: the nodes that are repeated"));
-    }
+    require(
+        input,
+        input.peek(syn::token::Brace),
+        "`{ .. }`: the nodes that are repeated",
+    )?;
     let content;
     braced!(content in input);
     let statements = context.body(&content, keyword);

@@ -1,20 +1,20 @@
 //! The accesses of nodes to memory.
 
 use super::{Entity, Graph, order, rng, scalar};
-use crate::graph::ast::{Action, Argument, CallParameter, Child, Function, Launch, Node, Part, Place};
+use crate::graph::ast::{Action, Argument, CallParameter, Child, Launch, Node, Part, Place, Range};
 use crate::graph::constant::mentions;
 use crate::report::{Report, error};
 use crate::span::line;
 use graph_plan::{Affine, Bound, Code, Memory, Mode, NodeKind, Region};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
-use syn::Expr;
+use syn::{Expr, Path};
 
 /// Enters the accesses of a node into the draft.
 pub(super) fn accesses<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut Report) {
     match &node.action {
         Action::Kernel(launch) => {
-            fixed_function(graph, launch, report);
+            launched_value(graph, launch, report);
             graph.draft.nodes[index].opaque = launch.unsafety.is_some();
             for (param, argument) in launch.arguments.iter().enumerate() {
                 let entered = argument_access(graph, index, argument, report);
@@ -33,23 +33,18 @@ pub(super) fn accesses<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, 
                 borrow(graph, index, place, and.span, mutable.is_some(), report);
             }
         }
-        Action::Capture(capture) => library_access(graph, index, &capture.arguments, report),
-        Action::Raw(raw) => library_access(graph, index, &raw.arguments, report),
-        Action::Graph(child) => child_accesses(graph, index, child, report),
-        Action::If(_) | Action::While(_) | Action::Switch(_) => {
-            if let Some(flag) = node.action.condition() {
-                access(graph, index, flag, flag.name.span(), Mode::Read, report);
+        Action::Library(library) => {
+            graph.draft.nodes[index].opaque = true;
+            for argument in &library.arguments {
+                argument_access(graph, index, argument, report);
             }
         }
-        Action::Join | Action::Record(_) | Action::Wait(_) => {}
-    }
-}
-
-/// Enters the accesses of a node that may do more than it declares.
-fn library_access<'a>(graph: &mut Graph<'a>, node: usize, arguments: &'a [Argument], report: &mut Report) {
-    graph.draft.nodes[node].opaque = true;
-    for argument in arguments {
-        argument_access(graph, node, argument, report);
+        Action::Graph(child) => child_accesses(graph, index, child, report),
+        Action::Conditional(conditional) => {
+            let flag = &conditional.condition;
+            access(graph, index, flag, flag.name.span(), Mode::Read, report);
+        }
+        Action::Join | Action::Event(_) => {}
     }
 }
 
@@ -230,25 +225,14 @@ fn fixed(graph: &mut Graph<'_>, node: usize, place: &Place, report: &mut Report)
     report.push_between(place.name.span(), place.end, &diagnostic);
 }
 
-/// Reports a param that chooses the function of a launch: that is fixed when the graph is built.
-fn fixed_function(graph: &Graph<'_>, launch: &Launch, report: &mut Report) {
-    let value = match &launch.function {
-        Function::Value(value) => value,
-        Function::Path(path) => {
-            if let Some(name) = path.get_ident().filter(|name| graph.is_function_value(name)) {
-                let diagnostic = error(Code::Syntax, format!("`{name}` is a value, no declared kernel"));
-                let help = format!("launch it as `unsafe ({name})<<<grid, block>>>(arguments)`");
-                report.push(name.span(), &diagnostic.help(help));
-            }
-            return;
-        }
-    };
-    if mentions(value.expr.to_token_stream(), &graph.param_names()) {
-        let diagnostic = error(Code::Syntax, "a `param` chooses what a node launches")
-            .note("the kernel of a node is fixed when the graph is built; params change between launches")
-            .help("use a build argument");
-        let (open, close) = (value.paren_token.span.open(), value.paren_token.span.close());
-        report.push_between(open, close, &diagnostic);
+/// Reports a value that is launched as if it were a declared kernel.
+fn launched_value(graph: &Graph<'_>, launch: &Launch, report: &mut Report) {
+    if let Some(name) = launch.path().and_then(Path::get_ident)
+        && graph.is_function_value(name)
+    {
+        let diagnostic = error(Code::Syntax, format!("`{name}` is a value, no declared kernel"));
+        let help = format!("launch it as `unsafe ({name})<<<grid, block>>>(arguments)`");
+        report.push(name.span(), &diagnostic.help(help));
     }
 }
 
@@ -266,10 +250,8 @@ fn selected(graph: &Graph<'_>, node: usize, part: &Part) -> Region {
     let bound = |expr: &Expr| graph.bound(node, expr);
     match part {
         Part::Index(index) => Region::Index(bound(index)),
-        Part::Range {
-            start: None, end: None, ..
-        } => Region::Whole,
-        Part::Range { start, end, inclusive } => {
+        Part::Range(range) if range.is_full() => Region::Whole,
+        Part::Range(Range { start, end, inclusive }) => {
             let start = start.as_ref().map_or(Bound::Known(0), |start| bound(start));
             let end = match end.as_ref().map_or(Bound::End, |end| bound(end)) {
                 Bound::Known(last) if *inclusive => Bound::Known(last.saturating_add(1)),

@@ -4,14 +4,12 @@ use super::owner::{Declared, Owner, Owners, VARIABLE, enter};
 use super::{Entity, Graph};
 use crate::graph::ast::For;
 use crate::graph::constant::{bound, mentions, value};
-use crate::report::{Report, error};
-use crate::span::last_span;
-use graph_plan::{Affine, Bound, Code};
+use crate::report::Report;
+use graph_plan::{Affine, Bound};
 use proc_macro2::Ident;
 use quote::ToTokens;
 use std::sync::Arc;
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 use syn::{BinOp, Expr, RangeLimits, UnOp};
 
 /// A `for` or an `each`.
@@ -118,20 +116,6 @@ fn bare(expr: &Expr) -> &Expr {
         Expr::Paren(inner) => bare(&inner.expr),
         Expr::Group(inner) => bare(&inner.expr),
         other => other,
-    }
-}
-
-/// Reports params in ranges: the nodes of a graph are fixed when it is built.
-pub(super) fn fixed_ranges(graph: &Graph<'_>, report: &mut Report) {
-    for for_loop in &graph.loops {
-        let range = &for_loop.statement.range;
-        if mentions(range.to_token_stream(), &graph.param_names()) {
-            let message = format!("a `param` is in the range of `{}`", for_loop.variable());
-            let diagnostic = error(Code::Syntax, message)
-                .note("the nodes of a graph are fixed when it is built; params change between launches")
-                .help("use a build argument, a literal, a constant or a const generic");
-            report.push_between(range.span(), last_span(range), &diagnostic);
-        }
     }
 }
 

@@ -3,11 +3,11 @@
 use super::loops::{self, Around};
 use super::owner::{Declared, Owner, Owners, enter};
 use super::{Entity, Graph, Value};
-use crate::graph::ast::{Action, BuildArgument, Item, Node, Resource, ResourceKind, Statement};
+use crate::graph::ast::{BuildArgument, Item, Node, Resource, ResourceKind, Statement};
 use crate::graph::constant::value;
 use crate::report::{Report, error};
 use crate::text::plain;
-use graph_plan::{Accessors, Code, NodeKind};
+use graph_plan::{Accessors, Code};
 use proc_macro2::Ident;
 use syn::Type;
 use syn::ext::IdentExt;
@@ -134,9 +134,7 @@ fn node<'a>(graph: &mut Graph<'a>, node: &'a Node, around: Around, owners: &mut 
     };
     let clash = enter(owners, declared, Vec::new(), report);
     graph.nodes.push(node);
-    let index = graph
-        .draft
-        .node_in(around.body, node.name.to_string(), kind(&node.action));
+    let index = graph.draft.node_in(around.body, node.name.to_string(), node.kind);
     let drafted = &mut graph.draft.nodes[index];
     drafted.in_loop = around.innermost;
     drafted.broken = around.astray || node.attributes.astray || clash;
@@ -146,7 +144,7 @@ fn node<'a>(graph: &mut Graph<'a>, node: &'a Node, around: Around, owners: &mut 
     }
     graph.name(&node.name, Entity::Node(index));
     for (role, inner) in node.action.bodies() {
-        let body = graph.draft.body(index, role);
+        let body = graph.draft.body(index, *role);
         graph.draft.bodies[body].broken = !inner.unparsed.is_empty();
         let around = Around {
             body,
@@ -180,24 +178,6 @@ impl<'a> Graph<'a> {
         if *known != entity {
             *known = Entity::Broken;
         }
-    }
-}
-
-fn kind(action: &Action) -> NodeKind {
-    match action {
-        Action::Kernel(_) => NodeKind::Kernel,
-        Action::Memcpy { .. } => NodeKind::Memcpy,
-        Action::Memset { .. } => NodeKind::Memset,
-        Action::Call(_) => NodeKind::Call,
-        Action::Capture(_) => NodeKind::Capture,
-        Action::Raw(_) => NodeKind::Raw,
-        Action::Record(_) => NodeKind::Record,
-        Action::Wait(_) => NodeKind::Wait,
-        Action::If(_) => NodeKind::If,
-        Action::While(_) => NodeKind::While,
-        Action::Switch(_) => NodeKind::Switch,
-        Action::Graph(_) => NodeKind::Graph,
-        Action::Join => NodeKind::Join,
     }
 }
 

@@ -2,11 +2,9 @@
 
 use super::Graph;
 use crate::graph::ast::{Place, Resource};
-use crate::graph::constant::{mentions, value};
+use crate::graph::constant::value;
 use crate::report::{Report, error};
 use graph_plan::{Code, Diagnostic, Mode, NodeKind};
-use quote::ToTokens;
-use syn::spanned::Spanned;
 
 /// The mistake of a node that uses an `rng` otherwise than as a kernel that reads its state.
 pub(super) fn misuse(graph: &Graph<'_>, node: usize, place: &Place, resource: usize, mode: Mode) -> Option<Diagnostic> {
@@ -31,8 +29,8 @@ pub(super) fn misuse(graph: &Graph<'_>, node: usize, place: &Place, resource: us
     Some(error(code, message).help(help))
 }
 
-/// Reports params in seed and draws of an `rng`, which are fixed when the graph is built.
-pub(super) fn fixed(graph: &Graph<'_>, resource: &Resource, report: &mut Report) {
+/// Reports an `rng` that draws nothing.
+pub(super) fn draws(resource: &Resource, report: &mut Report) {
     let Some(random) = &resource.random else { return };
     if value(&random.draws) == Some(0) {
         let message = format!(
@@ -40,20 +38,6 @@ pub(super) fn fixed(graph: &Graph<'_>, resource: &Resource, report: &mut Report)
             resource.name
         );
         let help = "say how many numbers a thread draws at most at each use: `draws 4`";
-        report.push(random.draws.span(), &error(Code::Syntax, message).help(help));
-    }
-    for expr in [&random.seed, &random.draws] {
-        if mentions(expr.to_token_stream(), &graph.param_names()) {
-            let diagnostic = error(
-                Code::Syntax,
-                format!("a `param` says how the `rng` `{}` begins", resource.name),
-            )
-            .note("it is fixed when the graph is built; params change between launches")
-            .help(format!(
-                "use a build argument, or `graph.{}().reseed(seed)`",
-                resource.name
-            ));
-            report.push(expr.span(), &diagnostic);
-        }
+        report.push_at(&random.draws, &error(Code::Syntax, message).help(help));
     }
 }

@@ -1,11 +1,11 @@
 //! The scalars that expressions name: params, which change between launches, and build arguments, which do not.
 
 use super::Graph;
-use crate::graph::ast::{Action, Argument, Node, Part, Place};
+use crate::graph::ast::{Action, Node, Place, Use};
 use crate::graph::constant::mentions;
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
-use syn::{Expr, Type};
+use syn::Type;
 
 /// A build argument that is a plain value.
 #[derive(Clone, Copy, Debug)]
@@ -81,36 +81,8 @@ pub(crate) fn added_scalars(graph: &Graph<'_>, node: &Node) -> Vec<Scalar> {
 
 /// All of the user's expressions in a node.
 pub(crate) fn added(node: &Node) -> TokenStream {
-    let fixed = match &node.action {
-        Action::Kernel(launch) if launch.path().is_none() => launch.function.to_token_stream(),
-        Action::Call(call) => call.body.to_token_stream(),
-        Action::Capture(capture) => library(&capture.arguments, &capture.body),
-        Action::Raw(raw) => library(&raw.arguments, &raw.body),
-        Action::Record(event) | Action::Wait(event) => event.to_token_stream(),
-        Action::Kernel(_)
-        | Action::Memcpy { .. }
-        | Action::Memset { .. }
-        | Action::Graph(_)
-        | Action::Join
-        | Action::If(_)
-        | Action::While(_)
-        | Action::Switch(_) => TokenStream::new(),
-    };
-    let priority = node.attributes.node.priority.as_ref();
-    let priority = priority.map_or_else(TokenStream::new, |(_, priority)| priority.to_token_stream());
-    [fixed, priority, expressions(node)].into_iter().flatten().collect()
-}
-
-fn library(arguments: &[Argument], body: &Expr) -> TokenStream {
-    let arguments = arguments.iter().map(argument);
-    arguments.chain([body.to_token_stream()]).flatten().collect()
-}
-
-fn argument(argument: &Argument) -> TokenStream {
-    match argument {
-        Argument::Value(value) => value.to_token_stream(),
-        Argument::Borrow { place, .. } => bounds(place),
-    }
+    let expressions = node.expressions().into_iter();
+    expressions.flat_map(|(_, expr)| expr.to_token_stream()).collect()
 }
 
 /// The scalars that expressions mention.
@@ -130,38 +102,16 @@ pub(crate) fn params(graph: &Graph<'_>, node: &Node) -> Vec<usize> {
 
 /// The expressions that a node evaluates when it is added or updated.
 pub(crate) fn expressions(node: &Node) -> TokenStream {
-    match &node.action {
-        Action::Kernel(launch) => {
-            let cluster = node.attributes.node.cluster.iter().map(|(_, cluster)| &cluster.whole);
-            let dimensions = [&launch.grid.whole, &launch.block.whole]
-                .into_iter()
-                .chain(&launch.shared)
-                .chain(cluster);
-            let dimensions: TokenStream = dimensions.map(ToTokens::to_token_stream).collect();
-            let arguments = launch.arguments.iter().map(argument);
-            dimensions.into_iter().chain(arguments.flatten()).collect()
-        }
-        Action::Memcpy { from, to } => [bounds(from), bounds(to)].into_iter().flatten().collect(),
-        Action::Memset { to, value } => [bounds(to), value.to_token_stream()].into_iter().flatten().collect(),
-        Action::Graph(child) => {
-            let bindings = child.bindings.iter().map(|binding| argument(&binding.argument));
-            bindings.flatten().collect()
-        }
-        Action::If(_) | Action::While(_) | Action::Switch(_) => {
-            node.action.condition().map_or_else(TokenStream::new, bounds)
-        }
-        Action::Call(_) | Action::Capture(_) | Action::Raw(_) | Action::Join | Action::Record(_) | Action::Wait(_) => {
-            TokenStream::new()
-        }
-    }
+    let is_evaluated = |used: Use| matches!(used, Use::Operand | Use::Argument);
+    let mut expressions = node.expressions();
+    expressions.retain(|(used, _)| is_evaluated(*used) && !matches!(node.action, Action::Library(_)));
+    expressions
+        .into_iter()
+        .flat_map(|(_, expr)| expr.to_token_stream())
+        .collect()
 }
 
 /// The indices and bounds that select a place.
 pub(crate) fn bounds(place: &Place) -> TokenStream {
-    let tokens = |expr: &Option<Box<Expr>>| expr.to_token_stream();
-    let parts = place.parts.iter().map(|part| match part {
-        Part::Index(index) => index.to_token_stream(),
-        Part::Range { start, end, .. } => [tokens(start), tokens(end)].into_iter().flatten().collect(),
-    });
-    parts.flatten().collect()
+    place.bounds().flat_map(ToTokens::to_token_stream).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::Graph;
 use crate::report::{Report, error};
-use crate::span::{ends, on_line};
+use crate::span::on_line;
 use graph_plan::Code;
 
 /// Reports `constant`s whose length is not a constant, and variables that are declared twice.
@@ -23,8 +23,7 @@ pub(super) fn declared(graph: &Graph<'_>, report: &mut Report) {
             let diagnostic = error(Code::Syntax, message)
                 .note("a variable of a module has the length that its PTX declares")
                 .help("write the length as a constant");
-            let (start, end) = ends(length);
-            report.push_between(start, end, &diagnostic);
+            report.push_at(length, &diagnostic);
         }
         let mut earlier = constants[..index].iter();
         if let Some((first, _)) = earlier.find(|(_, earlier)| earlier.value() == symbol.value()) {

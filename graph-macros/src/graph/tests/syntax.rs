@@ -161,15 +161,7 @@ fn kernels_from_values_are_unsafe() {
 fn places_of_one_and_two_dimensions() {
     let part = |part: &Part| match part {
         Part::Index(index) => text(index),
-        Part::Range { start, end, inclusive } => {
-            let bound = |bound: &Option<Box<syn::Expr>>| bound.as_ref().map_or_else(String::new, text);
-            format!(
-                "{}{}{}",
-                bound(start),
-                if *inclusive { "..=" } else { ".." },
-                bound(end)
-            )
-        }
+        Part::Range(range) => range.text(text),
     };
     for (place, expected) in [
         ("x", &[] as &[&str]),

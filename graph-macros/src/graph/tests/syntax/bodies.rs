@@ -1,11 +1,11 @@
 //! Nodes with bodies, loops, and how parsing goes on in them.
 
 use super::{assert_mistake, body, items, mistakes, node, parsed, text};
-use crate::graph::ast::{Action, Statement};
+use crate::graph::ast::{Action, Conditional, Statement};
 
 #[test]
 fn conditionals() {
-    let (Action::If(condition), after) =
+    let (Action::Conditional(condition), after) =
         node("if i = flags[2] { join a; for k in 0..2 { join b; } } else { while w = more { join c; }; } after x;")
     else {
         panic!()
@@ -14,19 +14,15 @@ fn conditionals() {
         (condition.condition.name.to_string(), after),
         ("flags".to_owned(), "x".to_owned())
     );
-    assert_eq!(condition.then.statements.len(), 2);
-    assert_eq!(condition.otherwise.map(|body| body.statements.len()), Some(1));
-    let (Action::Switch(switch), _) = node("switch s = which { { join a; } {} { join b; } };") else {
+    let counts = |conditional: &Conditional| -> Vec<usize> {
+        let bodies = conditional.bodies.iter();
+        bodies.map(|(_, body)| body.statements.len()).collect()
+    };
+    assert_eq!(counts(&condition), [2, 1]);
+    let (Action::Conditional(switch), _) = node("switch s = which { { join a; } {} { join b; } };") else {
         panic!()
     };
-    assert_eq!(
-        switch
-            .cases
-            .iter()
-            .map(|case| case.statements.len())
-            .collect::<Vec<_>>(),
-        [1, 0, 1]
-    );
+    assert_eq!(counts(&switch), [1, 0, 1]);
 
     assert_mistake("if i { join a; };", "expected `= flag { .. }` after `i`");
     assert_mistake("if i = { join a; };", "expected the name of a resource");
@@ -111,9 +107,14 @@ fn parsing_goes_on_inside_bodies() {
     let [Statement::Node(node), Statement::For(for_loop)] = &item.statements[..] else {
         panic!()
     };
-    let Action::If(condition) = &node.action else { panic!() };
-    assert_eq!((condition.then.unparsed.len(), condition.then.statements.len()), (1, 1));
-    assert_eq!(condition.otherwise.as_ref().map(|body| body.statements.len()), Some(1));
+    let Action::Conditional(condition) = &node.action else {
+        panic!()
+    };
+    let [(_, then), (_, otherwise)] = &condition.bodies[..] else {
+        panic!()
+    };
+    assert_eq!((then.unparsed.len(), then.statements.len()), (1, 1));
+    assert_eq!(otherwise.statements.len(), 1);
     assert_eq!(for_loop.statements.len(), 1);
 }
 

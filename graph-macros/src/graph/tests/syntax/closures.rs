@@ -144,14 +144,14 @@ fn child_graphs() {
 
 #[test]
 fn captures() {
-    let (Action::Capture(capture), after) =
+    let (Action::Library(capture), after) =
         node("capture gemm = (&a, &b[0], &mut c, 2.0) |stream| blas.gemm(stream, a, b, c)? after x;")
     else {
         panic!()
     };
     assert_eq!(arguments(&capture.arguments), ["&a", "&b[]", "&mut c", "2.0"]);
     assert_eq!(
-        (capture.stream.to_string(), after),
+        (capture.handle.to_string(), after),
         ("stream".to_owned(), "x".to_owned())
     );
     assert_eq!(text(&capture.body), "blas . gemm (stream , a , b , c) ?");
@@ -169,13 +169,13 @@ fn captures() {
 
 #[test]
 fn raw_nodes() {
-    let (Action::Raw(raw), after) = node("raw r = unsafe (&mut a) |graph, after| { add(graph, after) } after x;")
+    let (Action::Library(raw), after) = node("raw r = unsafe (&mut a) |graph, after| { add(graph, after) } after x;")
     else {
         panic!()
     };
     assert_eq!(
-        (raw.graph.to_string(), raw.after.to_string()),
-        ("graph".to_owned(), "after".to_owned())
+        (raw.handle.to_string(), raw.after.map(|after| after.to_string())),
+        ("graph".to_owned(), Some("after".to_owned()))
     );
     assert_eq!(
         (arguments(&raw.arguments), after),
@@ -202,11 +202,11 @@ fn raw_nodes() {
 
 #[test]
 fn events() {
-    let (Action::Record(event), after) = node("record r = events.done() after x;") else {
+    let (Action::Event(event), after) = node("record r = events.done() after x;") else {
         panic!()
     };
     assert_eq!((text(&event), after), ("events . done ()".to_owned(), "x".to_owned()));
-    assert!(matches!(node("wait w = done;"), (Action::Wait(_), _)));
+    assert!(matches!(node("wait w = done;"), (Action::Event(_), _)));
     assert_mistake("record r;", "expected `= event` after `r`");
     assert_mistake("wait w = ;", "expected an event");
     assert_mistake("wait w = after r;", "expected an event");
