@@ -9,10 +9,10 @@ use crate::memory::{DeviceBuffer, Generator, HostBuffer, Philox, Pool, Scope};
 use crate::ownership::device_memory::DeviceMemory;
 use crate::ownership::host_memory::HostMemory;
 use crate::program::event::Event;
-use crate::shape::Element;
 use crate::shape::rows::Tabular;
 use crate::shape::size::Size;
 use crate::shape::table::Table;
+use crate::shape::{Element, NO_LENGTHS};
 use cudarc::driver::CudaContext;
 use std::fmt;
 use std::sync::Arc;
@@ -410,7 +410,7 @@ impl Device {
         }
         // SAFETY: by the caller's promise.
         let memory = unsafe { DeviceMemory::at(&self.backend, address, bytes) }?;
-        Ok(DeviceBuffer::new(memory, bytes))
+        Ok(DeviceBuffer::new(memory, bytes, NO_LENGTHS))
     }
 
     /// Makes a random number generator with this seed, which several graphs can share: see [`Generator`].
@@ -433,7 +433,7 @@ impl Device {
     fn device_buffer<S: ?Sized>(&self, size: Size<S>) -> Result<DeviceBuffer<S>> {
         let bytes = size.layout.bytes;
         let memory = DeviceMemory::zeroed(&self.backend, "buffer", bytes, Site::buffer)?;
-        Ok(DeviceBuffer::with_lengths(memory, bytes, size.lengths))
+        Ok(DeviceBuffer::new(memory, bytes, size.lengths))
     }
 
     fn host_memory<S: ?Sized>(&self, size: &Size<S>) -> Result<HostMemory> {

@@ -96,6 +96,8 @@
 //! `backend::cuda::CudaExecutable` and, for memory that graphs share, on `in_flight::uses::Uses`. The assumptions about
 //! the driver, about cudarc and about authors of `unsafe` are numbered in the repository's `docs/safety.md`.
 
+extern crate self as graph_runtime; // expansions in this crate name it so
+
 mod expansion;
 mod any_graph;
 mod builder;
@@ -111,6 +113,7 @@ pub mod kernel;
 mod driver;
 mod shape;
 mod error;
+mod lock;
 
 pub use any_graph::AnyGraph;
 pub use any_graph::graphed::{Graphed, GraphedBuffers, GraphedMemory};

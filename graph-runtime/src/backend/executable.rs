@@ -3,6 +3,7 @@
 use crate::backend::cuda::{CudaExecutable, DebugExecutable, launch_error};
 #[cfg(feature = "emulator")]
 use crate::backend::emulator::EmulatorExecutable;
+use crate::backend::host_calls::HostCalls;
 use crate::backend::launch_end::LaunchEnd;
 #[cfg(not(feature = "emulator"))]
 use crate::backend::no_emulator::EmulatorExecutable;
@@ -48,10 +49,8 @@ impl Executable {
 
     /// Makes what was prepared ready to launch.
     pub(crate) fn instantiate(&mut self, blueprint: &Blueprint<'_>, options: InstantiateOptions) -> Result<()> {
-        match self {
-            Executable::Cuda(exec) => exec.instantiate(blueprint, options),
-            Executable::Debug(_) | Executable::Emulator(_) => Ok(()),
-        }
+        self.cuda_mut()
+            .map_or(Ok(()), |exec| exec.instantiate(blueprint, options))
     }
 
     /// Refuses options that contradict each other, or that the graph or the device does not allow.
@@ -60,38 +59,27 @@ impl Executable {
         blueprint: &Blueprint<'_>,
         options: InstantiateOptions,
     ) -> Result<()> {
-        let graph = || Site::graph(&blueprint.draft.name);
-        let unsupported = |site, message| Err(Error::Unsupported { site, message });
         if !options.device_launch {
             return Ok(());
         }
-        if options.auto_free_on_launch {
-            return unsupported(
-                graph(),
-                "`device_launch` and `auto_free_on_launch` exclude each other: kernels launch no graph that frees memory",
-            );
-        }
-        match (backend, blueprint.debug) {
-            (Backend::Cuda(_), None) => {}
-            (Backend::Cuda(_), Some(_)) => {
-                return unsupported(
-                    graph(),
-                    "in debug mode there is no executable graph that a kernel could launch",
-                );
+        let mut site = Site::graph(&blueprint.draft.name);
+        let message = match (backend, blueprint.debug) {
+            _ if options.auto_free_on_launch => {
+                "`device_launch` and `auto_free_on_launch` exclude each other: kernels launch no graph that frees memory"
             }
-            (Backend::Emulator(_), _) => {
-                return unsupported(graph(), "on the CPU emulator no kernel can launch a graph");
+            (Backend::Cuda(_), Some(_)) => "in debug mode there is no executable graph that a kernel could launch",
+            (Backend::Emulator(_), _) => "on the CPU emulator no kernel can launch a graph",
+            (Backend::Cuda(_), None) => {
+                let mut ops = blueprint.program.ops.iter();
+                let Some(node) = ops.position(|op| !may_be_launched_by_kernels(blueprint.draft, op)) else {
+                    return Ok(());
+                };
+                site = site.at_node(&blueprint.draft.nodes[node].name);
+                "a graph that kernels may launch has kernels, copies, memsets and child graphs only, and no copies of arrays \
+                 (CUDA's rules)"
             }
-        }
-        let mut ops = blueprint.program.ops.iter();
-        match ops.position(|op| !may_be_launched_by_kernels(blueprint.draft, op)) {
-            Some(node) => unsupported(
-                graph().at_node(&blueprint.draft.nodes[node].name),
-                "a graph that kernels may launch has kernels, copies, memsets and child graphs only, and no copies of arrays (CUDA's \
-                 rules)",
-            ),
-            None => Ok(()),
-        }
+        };
+        Err(Error::Unsupported { site, message })
     }
 
     /// Makes this executable, which is only prepared, with what `old` has: see [`CudaExecutable::update_from`].
@@ -121,44 +109,28 @@ impl Executable {
 
     /// Makes the graph launchable again after a failed [`Executable::update_from`] by another one.
     pub(crate) fn restore(&mut self, draft: &Draft, program: &Program) -> Result<()> {
-        match self {
-            Executable::Cuda(exec) => exec.restore(draft, program),
-            Executable::Debug(_) | Executable::Emulator(_) => Ok(()),
-        }
+        self.cuda_mut().map_or(Ok(()), |exec| exec.restore(draft, program))
     }
 
     /// Uploads the executable graph, if there is one.
     pub(crate) fn upload(&mut self, draft: &Draft) -> Result<()> {
-        match self {
-            Executable::Cuda(exec) => exec.upload(draft),
-            Executable::Debug(_) | Executable::Emulator(_) => Ok(()),
-        }
+        self.cuda_mut().map_or(Ok(()), |exec| exec.upload(draft))
     }
 
     /// Writes CUDA's graph as a DOT file. Returns false where there is none.
     pub(crate) fn print(&self, site: &Site, path: &CStr) -> Result<bool> {
-        match self {
-            Executable::Cuda(exec) => exec.print(path).at(|| site.clone()).map(|()| true),
-            Executable::Debug(_) | Executable::Emulator(_) => Ok(false),
-        }
+        let printed = self.cuda().map(|exec| exec.print(path).at(|| site.clone()));
+        printed.map_or(Ok(false), |printed| printed.map(|()| true))
     }
 
     /// Waits until no launch is in flight, and forgets the errors of launches that did not end the context.
     pub(crate) fn restart(&mut self, draft: &Draft) -> Result<()> {
         match self {
-            Executable::Cuda(exec) => {
-                exec.wait().map_err(|error| launch_error(draft, error))?;
-                let _ = exec.calls().panic().take();
-            }
-            Executable::Debug(exec) => {
-                exec.restart(draft)?;
-                let _ = exec.calls().panic().take();
-            }
-            Executable::Emulator(exec) => {
-                exec.forget_fault();
-                let _ = exec.calls().panic().take();
-            }
+            Executable::Cuda(exec) => exec.wait().map_err(|error| launch_error(draft, error))?,
+            Executable::Debug(exec) => exec.restart(draft)?,
+            Executable::Emulator(exec) => exec.forget_fault(),
         }
+        let _ = self.calls().panic().take();
         Ok(())
     }
 
@@ -172,14 +144,6 @@ impl Executable {
                 exec.launch(draft, program);
                 Ok(())
             }
-        }
-    }
-
-    /// Whether the device has streams on which graphs can be launched.
-    pub(crate) fn has_streams(&self) -> bool {
-        match self {
-            Executable::Cuda(_) | Executable::Debug(_) => true,
-            Executable::Emulator(_) => false,
         }
     }
 
@@ -197,10 +161,7 @@ impl Executable {
 
     /// Whether a launch is in a graph that another thread has captured. Then this graph must not be used any more.
     pub(crate) fn is_captured(&self) -> bool {
-        match self {
-            Executable::Cuda(exec) => exec.is_captured(),
-            Executable::Debug(_) | Executable::Emulator(_) => false, // nothing runs on a user's stream
-        }
+        self.cuda().is_some_and(CudaExecutable::is_captured) // else nothing runs on a user's stream
     }
 
     /// Starts the graph on a user's stream or on its own, after conflicting uses of the memory in `claims`.
@@ -223,36 +184,51 @@ impl Executable {
 
     /// The driver's handles; `None` on the emulator and in debug mode, where no one graph has all nodes.
     pub(crate) fn raw(&self) -> Option<(sys::CUgraph, sys::CUgraphExec, sys::CUstream)> {
-        match self {
-            Executable::Cuda(exec) => Some(exec.raw()),
-            Executable::Debug(_) | Executable::Emulator(_) => None,
-        }
+        self.cuda().map(CudaExecutable::raw)
     }
 
     /// Waits until no launch is in flight, and returns the error of the launches, if any.
     pub(crate) fn wait(&self, draft: &Draft) -> Result<()> {
+        self.wait_launches(draft)?;
+        self.calls().panic().take()
+    }
+
+    /// As [`Executable::wait`], but panics of host functions are left to be reported.
+    fn wait_launches(&self, draft: &Draft) -> Result<()> {
         match self {
-            Executable::Cuda(exec) => {
-                exec.wait().map_err(|error| launch_error(draft, error))?;
-                exec.calls().panic().take()
-            }
-            Executable::Debug(exec) => {
-                exec.wait(draft)?;
-                exec.calls().panic().take()
-            }
-            Executable::Emulator(exec) => {
-                exec.fault(draft)?;
-                exec.calls().panic().take()
-            }
+            Executable::Cuda(exec) => exec.wait().map_err(|error| launch_error(draft, error)),
+            Executable::Debug(exec) => exec.wait(draft),
+            Executable::Emulator(exec) => exec.fault(draft),
+        }
+    }
+
+    /// The host functions.
+    fn calls(&self) -> &HostCalls {
+        match self {
+            Executable::Cuda(exec) => exec.calls(),
+            Executable::Debug(exec) => exec.calls(),
+            Executable::Emulator(exec) => exec.calls(),
+        }
+    }
+
+    /// The graph outside of debug mode on CUDA.
+    fn cuda(&self) -> Option<&CudaExecutable> {
+        match self {
+            Executable::Cuda(exec) => Some(exec),
+            Executable::Debug(_) | Executable::Emulator(_) => None,
+        }
+    }
+
+    fn cuda_mut(&mut self) -> Option<&mut CudaExecutable> {
+        match self {
+            Executable::Cuda(exec) => Some(exec),
+            Executable::Debug(_) | Executable::Emulator(_) => None,
         }
     }
 
     /// An event for the end of the next launch; `None` if launches end before they return.
     pub(crate) fn end_event(&self) -> Result<Option<LaunchEvent>, CudaError> {
-        match self {
-            Executable::Cuda(exec) => exec.end_event().map(Some),
-            Executable::Debug(_) | Executable::Emulator(_) => Ok(None),
-        }
+        self.cuda().map(CudaExecutable::end_event).transpose()
     }
 
     /// The end of the launch that was just made on a user's stream or on the graph's own, with the event from
@@ -264,17 +240,12 @@ impl Executable {
         stream: Option<&CudaStream>,
         max_spin: Duration,
     ) -> Result<LaunchEnd> {
-        let (result, calls) = match (self, event) {
-            (Executable::Cuda(exec), Some(event)) => {
-                exec.record_end(&event, stream)
-                    .map_err(|error| launch_error(draft, error))?;
-                return Ok(LaunchEnd::watched(draft, event, max_spin, exec.calls()));
-            }
-            (Executable::Cuda(exec), None) => (exec.wait().map_err(|error| launch_error(draft, error)), exec.calls()),
-            (Executable::Debug(exec), _) => (exec.wait(draft), exec.calls()),
-            (Executable::Emulator(exec), _) => (exec.fault(draft), exec.calls()),
+        let (Executable::Cuda(exec), Some(event)) = (self, event) else {
+            return Ok(LaunchEnd::known(self.wait_launches(draft), self.calls()));
         };
-        Ok(LaunchEnd::known(result, calls))
+        exec.record_end(&event, stream)
+            .map_err(|error| launch_error(draft, error))?;
+        Ok(LaunchEnd::watched(draft, event, max_spin, exec.calls()))
     }
 
     /// The memory of each resource.
@@ -321,19 +292,18 @@ impl Executable {
     /// [`Executable::apply`] must do it, with values that the program has.
     #[inline]
     pub(crate) fn apply_values(&mut self, draft: &Draft, program: &Program, values: &[ChangedValue]) -> Result<bool> {
-        match self {
-            Executable::Cuda(exec) => exec.apply_values(draft, program, values),
-            // These look at the program's values when they run a node.
-            Executable::Debug(_) | Executable::Emulator(_) => Ok(true),
-        }
+        // The others look at the program's values when they run a node.
+        self.cuda_mut()
+            .map_or(Ok(true), |exec| exec.apply_values(draft, program, values))
     }
 
     /// Replaces the memory of a resource. The caller must apply the nodes that use it again.
     pub(crate) fn rebind(&mut self, resource: usize, memory: SharedMemory) {
+        let storage = Storage::Shared(memory);
         match self {
-            Executable::Cuda(exec) => exec.rebind(resource, Storage::Shared(memory)),
-            Executable::Debug(exec) => exec.rebind(resource, Storage::Shared(memory)),
-            Executable::Emulator(exec) => exec.rebind(resource, Storage::Shared(memory)),
+            Executable::Cuda(exec) => exec.rebind(resource, storage),
+            Executable::Debug(exec) => exec.rebind(resource, storage),
+            Executable::Emulator(exec) => exec.rebind(resource, storage),
         }
     }
 
@@ -356,11 +326,9 @@ impl Executable {
 
     /// Makes later launches run `node`, or skip it.
     pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
-        match self {
-            Executable::Cuda(exec) => exec.set_enabled(draft, program, node, enabled),
-            // These look at `program.enabled` when they run a node.
-            Executable::Debug(_) | Executable::Emulator(_) => Ok(()),
-        }
+        // The others look at `program.enabled` when they run a node.
+        self.cuda_mut()
+            .map_or(Ok(()), |exec| exec.set_enabled(draft, program, node, enabled))
     }
 }
 
@@ -395,11 +363,12 @@ fn misfit(backend: &Backend, op: &Op) -> Option<&'static str> {
     let has_driver = matches!(backend, Backend::Cuda(_));
     match op.external()? {
         External::Record(event) | External::Wait(event) => event.misfit(backend.context()),
-        External::Capture(_) => (!has_driver)
-            .then_some("library calls are captured from a stream of a CUDA device, and the CPU emulator has none"),
-        External::Raw(_) => {
-            (!has_driver).then_some("a `raw` node is made by calls of the CUDA driver, and needs a CUDA device")
+        External::Capture(_) if !has_driver => {
+            Some("library calls are captured from a stream of a CUDA device, and the CPU emulator has none")
         }
-        External::Call(_) => None,
+        External::Raw(_) if !has_driver => {
+            Some("a `raw` node is made by calls of the CUDA driver, and needs a CUDA device")
+        }
+        External::Capture(_) | External::Raw(_) | External::Call(_) => None,
     }
 }

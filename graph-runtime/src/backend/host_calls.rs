@@ -1,6 +1,7 @@
 //! The host functions of a built graph: the addresses of their memory, and a panic that the next wait reports.
 
 use crate::error::{Error, Result, Site};
+use crate::lock::Lock;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::storage::Storage;
 use crate::program::host::HostCall;
@@ -8,8 +9,8 @@ use crate::program::{External, Op};
 use crate::shape::part::Part;
 use std::collections::HashMap;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// The host functions of a graph, by node.
 pub(crate) struct HostCalls {
@@ -39,7 +40,7 @@ unsafe impl Sync for BoundCall {}
 pub(crate) struct Panic {
     /// Whether `first` is set. Waits read this instead of taking the lock.
     happened: AtomicBool,
-    first: Mutex<Option<(Site, String)>>,
+    first: Lock<Option<(Site, String)>>,
 }
 
 impl HostCalls {
@@ -49,13 +50,8 @@ impl HostCalls {
             let External::Call(call) = op.external()? else {
                 return None;
             };
-            let bound = BoundCall {
-                call: call.clone(),
-                memory: locate_all(storage, call),
-                site: Site::graph(&blueprint.draft.name).at_node(&blueprint.draft.nodes[node].name),
-                panic: panic.clone(),
-            };
-            Some((node, Arc::new(bound)))
+            let site = Site::graph(&blueprint.draft.name).at_node(&blueprint.draft.nodes[node].name);
+            Some((node, BoundCall::new(call, storage, site, &panic)))
         };
         Self {
             bound: blueprint.program.others().filter_map(bind).collect(),
@@ -68,13 +64,8 @@ impl HostCalls {
     /// old addresses: the old [`BoundCall`] is retired, and stays until [`HostCalls::forget_retired`].
     pub(crate) fn renew(&mut self, node: usize, storage: &[Storage]) {
         if let Some(bound) = self.bound.get_mut(&node) {
-            let renewed = BoundCall {
-                call: bound.call.clone(),
-                memory: locate_all(storage, &bound.call),
-                site: bound.site.clone(),
-                panic: bound.panic.clone(),
-            };
-            self.retired.push(std::mem::replace(bound, Arc::new(renewed)));
+            let renewed = BoundCall::new(&bound.call, storage, bound.site.clone(), &bound.panic);
+            self.retired.push(std::mem::replace(bound, renewed));
         }
     }
 
@@ -106,14 +97,9 @@ impl Panic {
         if !self.happened.load(Ordering::Acquire) || !self.happened.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
-        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let first = self.first.lock().take();
         first.map_or(Ok(()), |(site, message)| Err(Error::Panicked { site, message }))
     }
-}
-
-fn locate_all(storage: &[Storage], call: &HostCall) -> Vec<(NonNull<u8>, usize)> {
-    let declared = call.declared.iter();
-    declared.filter_map(|(part, _)| locate(storage, *part)).collect()
 }
 
 /// The address and the length in bytes of a part of host memory. (The plan has refused other memory.)
@@ -124,6 +110,17 @@ fn locate(storage: &[Storage], part: Part) -> Option<(NonNull<u8>, usize)> {
 }
 
 impl BoundCall {
+    /// The function with its memory where that is now.
+    fn new(call: &Arc<HostCall>, storage: &[Storage], site: Site, panic: &Arc<Panic>) -> Arc<Self> {
+        let declared = call.declared.iter();
+        Arc::new(Self {
+            call: call.clone(),
+            memory: declared.filter_map(|(part, _)| locate(storage, *part)).collect(),
+            site,
+            panic: panic.clone(),
+        })
+    }
+
     /// Calls the function. If it panics, the panic is kept for the next wait.
     ///
     /// # Safety
@@ -135,7 +132,7 @@ impl BoundCall {
         let Err(message) = (unsafe { self.call.run(&self.memory) }) else {
             return;
         };
-        let mut first = self.panic.first.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = self.panic.first.lock();
         first.get_or_insert_with(|| (self.site.clone(), message));
         self.panic.happened.store(true, Ordering::Release);
     }

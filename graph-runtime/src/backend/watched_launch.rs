@@ -14,11 +14,12 @@ use crate::devices::event_alarm::Alarm;
 use crate::devices::launch_event::LaunchEvent;
 use crate::error::CudaError;
 use crate::in_flight::uses::Awaited;
+use crate::lock::Lock;
 use crate::program::host::refuse_in_host_function;
 use std::ffi::c_void;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::task::{Poll, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -37,7 +38,7 @@ pub(crate) struct WatchedLaunch {
     event: LaunchEvent,
     /// The time for which the thread asks without a pause.
     max_spin: Duration,
-    state: Mutex<WatchState>,
+    state: Lock<WatchState>,
 }
 
 #[derive(Default)]
@@ -55,7 +56,7 @@ impl WatchedLaunch {
         Arc::new(Self {
             event,
             max_spin,
-            state: Mutex::default(),
+            state: Lock::default(),
         })
     }
 
@@ -64,7 +65,7 @@ impl WatchedLaunch {
     /// Fails in host functions, as waiting for a graph does: the function may belong to this launch.
     pub(crate) fn poll(self: &Arc<Self>, waker: &Waker) -> Poll<Result<(), CudaError>> {
         let (ended, watched_since) = {
-            let state = self.lock();
+            let state = self.state.lock();
             (state.ended, state.watched_since)
         };
         if let Some(ended) = ended {
@@ -80,7 +81,7 @@ impl WatchedLaunch {
         }
         // Cloning and dropping wakers is code of the executor, and happens outside of the lock.
         let waker = waker.clone();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if let Some(ended) = state.ended {
             return Poll::Ready(ended);
         }
@@ -97,27 +98,19 @@ impl WatchedLaunch {
 
     /// Forgets the task that waits.
     pub(crate) fn forget_waker(&self) {
-        let waker = self.lock().waker.take();
+        let waker = self.state.lock().waker.take();
         drop(waker);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, WatchState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The thread, once it has begun.
 static THREAD: OnceLock<Thread> = OnceLock::new();
 /// Launches that the thread does not have yet.
-static ARRIVED: Mutex<Vec<Arc<WatchedLaunch>>> = Mutex::new(Vec::new());
-
-fn arrived() -> MutexGuard<'static, Vec<Arc<WatchedLaunch>>> {
-    ARRIVED.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static ARRIVED: Lock<Vec<Arc<WatchedLaunch>>> = Lock::new(Vec::new());
 
 /// Gives a launch to the thread.
 fn watch(launch: Arc<WatchedLaunch>) -> io::Result<()> {
-    let mut arrived = arrived();
+    let mut arrived = ARRIVED.lock();
     if THREAD.get().is_none() {
         let thread = thread::Builder::new().name("cuda-graph-watch".to_owned()).spawn(run)?;
         let _ = THREAD.set(thread.thread().clone()); // the lock lets one caller come here
@@ -150,7 +143,7 @@ struct Entry {
 fn run() {
     let mut entries: Vec<Entry> = Vec::new();
     loop {
-        entries.extend(arrived().drain(..).map(|launch| Entry {
+        entries.extend(ARRIVED.lock().drain(..).map(|launch| Entry {
             launch,
             since: Instant::now(),
             alarm: None,
@@ -185,7 +178,7 @@ fn ended(entries: &mut Vec<Entry>) -> Vec<Waker> {
         if let Some(alarm) = entry.alarm.take() {
             entry.launch.event.silence(alarm);
         }
-        let mut state = entry.launch.lock();
+        let mut state = entry.launch.state.lock();
         state.ended = Some(ended);
         wakers.extend(state.waker.take());
         false

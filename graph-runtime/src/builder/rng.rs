@@ -79,7 +79,7 @@ impl GraphBuilder {
         let rng = &rngs[0];
         // The user may still have clones of `rng`, even on other threads: `close` refuses further uses.
         let draws = rng.close();
-        self.memory.layouts[rng.states()] = Some(Layout {
+        self.memory.layouts[rng.states] = Some(Layout {
             bytes: rng::bytes(draws.len()),
             align: align_of::<u64>(),
         });
@@ -111,7 +111,7 @@ impl GraphBuilder {
             ends: BTreeSet::new(),
         };
         let accesses = self.draft.accesses.iter();
-        for access in accesses.filter(|access| access.resource == rng.states()) {
+        for access in accesses.filter(|access| access.resource == rng.states) {
             let around = self.scopes(access.node);
             let (innermost, _) = around[0];
             if let Some(of_use) = access.region.start().and_then(rng::use_at)
@@ -167,7 +167,7 @@ impl GraphBuilder {
         self.draft.accesses.truncate(accesses);
         for of_use in (0..states.count).filter(|&of_use| scopes.of_uses[of_use] == scope) {
             let region = Region::span(rng::bytes(of_use) as u64, rng::bytes(of_use + 1) as u64);
-            self.draft.access(advance, rng.states(), region, Mode::ReadWrite);
+            self.draft.access(advance, rng.states, region, Mode::ReadWrite);
         }
         for user in scopes.users_in(scope) {
             self.draft.edge(user, advance);
@@ -196,7 +196,7 @@ impl GraphBuilder {
 
     /// The name of a built-in node in the body `scope`. No statement can have it, since it has a space.
     fn name_of_rng(&self, what: &str, rng: &Rng, scope: usize) -> String {
-        let name = &self.draft.resources[rng.resource()].name;
+        let name = &self.draft.resources[rng.resource].name;
         match self.draft.bodies[scope].node {
             None => format!("{what} {name}"),
             Some(owner) => format!("{what} {name} in {}", self.draft.nodes[owner].name),

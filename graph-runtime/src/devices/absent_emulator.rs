@@ -1,7 +1,7 @@
 //! The stand-ins for the emulator as a device, in builds without the feature `emulator`.
 
 use crate::devices::options::EmulatorOptions;
-use crate::error::{Error, Result, Site};
+use crate::error::{At, Error, Result, Site};
 use std::convert::Infallible;
 
 /// A device on which nothing can be made. It exists so that code for both kinds of device compiles in all builds.
@@ -39,6 +39,15 @@ impl Emulated {
     }
 }
 
+/// The result of an access to memory that does not exist.
+type Never<T> = std::result::Result<T, Infallible>;
+
+impl<T> At<T> for Never<T> {
+    fn at(self, _: impl FnOnce() -> Site) -> Result<T> {
+        self.map_err(|never| match never {})
+    }
+}
+
 /// Memory of the emulator. No value of it exists.
 pub(crate) struct Allocation(Infallible);
 
@@ -51,19 +60,19 @@ impl Allocation {
         match self.0 {}
     }
 
-    pub(crate) fn read(&self, _: usize, _: &mut [u8]) -> Result<()> {
+    pub(crate) fn read(&self, _: usize, _: &mut [u8]) -> Never<()> {
         match self.0 {}
     }
 
-    pub(crate) fn write(&self, _: usize, _: &[u8]) -> Result<()> {
+    pub(crate) fn write(&self, _: usize, _: &[u8]) -> Never<()> {
         match self.0 {}
     }
 
-    pub(crate) fn load_word(&self, _: usize, _: usize) -> Result<u64> {
+    pub(crate) fn load_word(&self, _: usize, _: usize) -> Never<u64> {
         match self.0 {}
     }
 
-    pub(crate) fn store_word(&self, _: usize, _: usize, _: u64) -> Result<()> {
+    pub(crate) fn store_word(&self, _: usize, _: usize, _: u64) -> Never<()> {
         match self.0 {}
     }
 

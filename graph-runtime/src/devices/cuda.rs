@@ -3,13 +3,14 @@
 use crate::devices::event_alarm::Alarms;
 use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, CaptureStatus, GraphApi, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::lock::Lock;
 use crate::program::host::{self, refuse_in_host_function};
 use cudarc::driver::{CudaContext, CudaStream};
 use std::cell::Cell;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use tracing::level_filters::LevelFilter;
@@ -21,7 +22,7 @@ const MIN_VERSION: u32 = 12_000;
 pub(crate) struct Cuda {
     context: Arc<CudaContext>,
     api: GraphApi,
-    copies: Mutex<CopyStream>,
+    copies: Lock<CopyStream>,
     alarms: Alarms,
 }
 
@@ -33,7 +34,7 @@ struct CopyStream(CUstream);
 unsafe impl Send for CopyStream {}
 
 /// The contexts, as addresses, in which somebody gave up waiting for a node: see [`Cuda::give_up`].
-static GIVEN_UP: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+static GIVEN_UP: Lock<Vec<usize>> = Lock::new(Vec::new());
 /// Whether there are any. [`Cuda::bind`] reads this instead of taking the lock.
 static ANY_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
@@ -66,7 +67,7 @@ impl Cuda {
         Arc::new(Self {
             context,
             api,
-            copies: Mutex::new(CopyStream(ptr::null_mut())),
+            copies: Lock::new(CopyStream(ptr::null_mut())),
             alarms: Alarms::default(),
         })
     }
@@ -176,17 +177,14 @@ impl Cuda {
     /// Makes everything that needs this context fail from now on, in all of the process. A node runs that may never
     /// end: whoever waited for it, or freed memory, would wait for ever. The context itself is leaked.
     pub(crate) fn give_up(self: &Arc<Self>) {
-        GIVEN_UP
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(self.raw().addr());
+        GIVEN_UP.lock().push(self.raw().addr());
         ANY_GIVEN_UP.store(true, Ordering::Relaxed);
         std::mem::forget(self.clone());
     }
 
     #[cold]
     fn refuse_if_given_up(&self) -> Result<(), CudaError> {
-        let given_up = GIVEN_UP.lock().unwrap_or_else(PoisonError::into_inner);
+        let given_up = GIVEN_UP.lock();
         if !given_up.contains(&self.raw().addr()) {
             return Ok(());
         }
@@ -257,7 +255,7 @@ impl Cuda {
     pub(crate) fn copy(&self, queue: impl FnOnce(CUstream) -> Result<(), CudaError>) -> Result<(), CudaError> {
         let _relaxed = RelaxedCapture::enter();
         self.bind()?;
-        let mut stream = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stream = self.copies.lock();
         if stream.0.is_null() {
             // SAFETY: the context is current.
             stream.0 = unsafe { driver::stream::create() }?;
@@ -297,7 +295,7 @@ impl Cuda {
 
 impl Drop for Cuda {
     fn drop(&mut self) {
-        let stream = self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).0;
+        let stream = self.copies.get_mut().0;
         if stream.is_null() && self.alarms.is_empty() || self.bind_to_free().is_err() {
             return;
         }

@@ -5,12 +5,13 @@ use crate::devices::launch_event::LaunchEvent;
 use crate::driver::{self, CUcontext, CUdeviceptr, RelaxedCapture};
 use crate::error::CudaError;
 use crate::in_flight::uses::Claim;
+use crate::lock::Lock;
 use cudarc::driver::{CudaSlice, DevicePtr};
 use std::any::Any;
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Device memory in a context.
 pub(crate) struct CudaMemory {
@@ -18,7 +19,7 @@ pub(crate) struct CudaMemory {
     address: CUdeviceptr,
     bytes: usize,
     owner: MemoryOwner,
-    lent: Mutex<Lent>,
+    lent: Lock<Lent>,
 }
 
 /// Work that somebody may have queued on the memory as a slice of cudarc's, on whatever stream of its context (C2 and
@@ -62,19 +63,23 @@ enum MemoryOwner {
 }
 
 impl CudaMemory {
+    fn new(cuda: &Arc<Cuda>, address: CUdeviceptr, bytes: usize, owner: MemoryOwner, lent: Lent) -> Self {
+        Self {
+            cuda: cuda.clone(),
+            address,
+            bytes,
+            owner,
+            lent: Lock::new(lent),
+        }
+    }
+
     /// Allocates `bytes` (not 0) zeroed bytes.
     pub(crate) fn zeroed(cuda: &Arc<Cuda>, bytes: usize) -> Result<Self, CudaError> {
         let _relaxed = RelaxedCapture::enter();
         cuda.bind()?;
         // SAFETY: the context is current.
         let address = unsafe { driver::allocation::alloc(bytes) }?;
-        let memory = Self {
-            cuda: cuda.clone(),
-            address,
-            bytes,
-            owner: MemoryOwner::Us,
-            lent: Mutex::default(),
-        };
+        let memory = Self::new(cuda, address, bytes, MemoryOwner::Us, Lent::default());
         memory.clear()?;
         Ok(memory)
     }
@@ -94,13 +99,7 @@ impl CudaMemory {
     /// The module is of this context, the variable has `bytes` bytes at `address`, and the module stays loaded as long
     /// as this memory is used.
     pub(crate) unsafe fn of_module(cuda: &Arc<Cuda>, address: CUdeviceptr, bytes: usize) -> Self {
-        Self {
-            cuda: cuda.clone(),
-            address,
-            bytes,
-            owner: MemoryOwner::Module,
-            lent: Mutex::default(),
-        }
+        Self::new(cuda, address, bytes, MemoryOwner::Module, Lent::default())
     }
 
     /// A part of memory that `keeper` keeps, or memory of the host that is mapped for the context.
@@ -114,13 +113,7 @@ impl CudaMemory {
         bytes: usize,
         keeper: Box<dyn Any + Send + Sync>,
     ) -> Self {
-        Self {
-            cuda: cuda.clone(),
-            address,
-            bytes,
-            owner: MemoryOwner::Other(keeper),
-            lent: Mutex::default(),
-        }
+        Self::new(cuda, address, bytes, MemoryOwner::Other(keeper), Lent::default())
     }
 
     /// Takes over a slice of cudarc's. Waits for all work of the context first, since cudarc remembers only the last
@@ -128,13 +121,14 @@ impl CudaMemory {
     pub(crate) fn from_cudarc<T: Send + Sync + 'static>(slice: CudaSlice<T>) -> Self {
         let (address, recorded) = slice.device_ptr(slice.stream());
         drop(recorded);
-        let memory = Self {
-            cuda: Cuda::new(slice.context().clone()),
+        let (cuda, bytes) = (Cuda::new(slice.context().clone()), slice.num_bytes());
+        let memory = Self::new(
+            &cuda,
             address,
-            bytes: slice.num_bytes(),
-            owner: MemoryOwner::Other(Box::new(slice)),
-            lent: Mutex::new(Lent::of_others()),
-        };
+            bytes,
+            MemoryOwner::Other(Box::new(slice)),
+            Lent::of_others(),
+        );
         let _ = memory.settle(true); // if this fails, the first use tries again and returns the error
         memory
     }
@@ -159,13 +153,7 @@ impl CudaMemory {
     /// They are device memory of the context of `cuda`, which is not freed, and with which nobody else does what
     /// conflicts with uses of this memory, until nothing uses it any more.
     pub(crate) unsafe fn at(cuda: &Arc<Cuda>, address: CUdeviceptr, bytes: usize) -> Result<Self, CudaError> {
-        let memory = Self {
-            cuda: cuda.clone(),
-            address,
-            bytes,
-            owner: MemoryOwner::Lender,
-            lent: Mutex::new(Lent::of_others()),
-        };
+        let memory = Self::new(cuda, address, bytes, MemoryOwner::Lender, Lent::of_others());
         memory.settle(true)?;
         Ok(memory)
     }
@@ -175,7 +163,7 @@ impl CudaMemory {
     /// while any stream of the context is being captured; then the memory stays lent.
     pub(crate) fn settle(&self, write: bool) -> Result<(), CudaError> {
         let lends = {
-            let lent = self.lent();
+            let lent = self.lent.lock();
             if !(lent.written || write && lent.read) {
                 return Ok(());
             }
@@ -184,14 +172,10 @@ impl CudaMemory {
         // The lock is not held meanwhile: a host function may need it before the work of the context can end.
         let _relaxed = RelaxedCapture::enter();
         self.cuda.synchronize()?;
-        let mut lent = self.lent();
+        let mut lent = self.lent.lock();
         lent.written = false;
         lent.read = lent.slices > 0 || lent.lends != lends; // of other parts of the memory
         Ok(())
-    }
-
-    fn lent(&self) -> MutexGuard<'_, Lent> {
-        self.lent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn context(&self) -> CUcontext {
@@ -220,11 +204,10 @@ impl CudaMemory {
     ) -> Result<CudarcSlice<'a, T>, CudaError> {
         self.cuda.bind()?;
         self.settle(false)?; // the events of a new slice know nothing of earlier work
-        let owned: Option<&CudaSlice<T>> = match &self.owner {
-            MemoryOwner::Other(owner) => owner.downcast_ref(),
-            MemoryOwner::Us | MemoryOwner::Module | MemoryOwner::Lender | MemoryOwner::Nobody => None,
-        };
-        if let Some(slice) = owned.filter(|slice| start == 0 && slice.len() == len) {
+        if let MemoryOwner::Other(owner) = &self.owner
+            && let Some(slice) = owner.downcast_ref::<CudaSlice<T>>()
+            && (start, len) == (0, slice.len())
+        {
             return Ok(self.lend(Slice::Owned(slice), claim));
         }
         let _relaxed = RelaxedCapture::enter();
@@ -240,7 +223,7 @@ impl CudaMemory {
     }
 
     fn lend<'a, T>(&'a self, slice: Slice<'a, T>, claim: Claim<'a, LaunchEvent>) -> CudarcSlice<'a, T> {
-        let mut lent = self.lent();
+        let mut lent = self.lent.lock();
         lent.slices += 1;
         lent.lends += 1;
         lent.read = true;
@@ -310,7 +293,7 @@ impl<T> Deref for CudarcSlice<'_, T> {
 
 impl<T> Drop for CudarcSlice<'_, T> {
     fn drop(&mut self) {
-        self.memory.lent().slices -= 1;
+        self.memory.lent.lock().slices -= 1;
         if let Slice::Made(slice) = &mut self.slice {
             // SAFETY: `self` is being dropped, so the slice is not used again.
             let slice = unsafe { ManuallyDrop::take(slice) };

@@ -1,11 +1,18 @@
 //! The emulator as a device.
 
 use crate::devices::options::EmulatorOptions;
-use crate::error::{Error, Result, Site};
+use crate::error::{At, Error, Result, Site};
 use crate::program::host::Running;
-use graph_emulator::{Memory, Printer};
+use graph_emulator::{Memory, MemoryError, Printer};
 
 pub(crate) use graph_emulator::Allocation;
+
+/// An access to memory that the caller has checked: a failure is one of the bounds.
+impl<T> At<T> for std::result::Result<T, MemoryError> {
+    fn at(self, site: impl FnOnce() -> Site) -> Result<T> {
+        self.map_err(|_| Error::OutOfBounds { site: site() })
+    }
+}
 
 /// An emulated device.
 #[derive(Clone)]

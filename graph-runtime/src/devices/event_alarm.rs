@@ -2,13 +2,13 @@
 
 use crate::driver::{self, CUevent, CUstream};
 use crate::error::CudaError;
+use crate::lock::Lock;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
 
 /// The streams of a context whose alarms have rung.
 #[derive(Default)]
-pub(crate) struct Alarms(Mutex<Vec<Alarm>>);
+pub(crate) struct Alarms(Lock<Vec<Alarm>>);
 
 /// A stream on which a host function waits, or has run.
 pub(crate) struct Alarm(CUstream);
@@ -29,7 +29,7 @@ impl Alarms {
         event: CUevent,
         ring: unsafe extern "C" fn(*mut c_void),
     ) -> Result<Alarm, CudaError> {
-        let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.0.lock().pop();
         let alarm = match idle {
             Some(alarm) => alarm,
             // SAFETY: by the caller's promise.
@@ -49,11 +49,11 @@ impl Alarms {
 
     /// Takes back an alarm whose event has come, so that the stream is used again.
     pub(crate) fn take_back(&self, alarm: Alarm) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(alarm);
+        self.0.lock().push(alarm);
     }
 
     pub(super) fn is_empty(&mut self) -> bool {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.0.get_mut().is_empty()
     }
 
     /// Destroys the streams.
@@ -62,7 +62,7 @@ impl Alarms {
     ///
     /// The context of these alarms is current.
     pub(super) unsafe fn destroy(&mut self) {
-        for alarm in self.0.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for alarm in self.0.get_mut().drain(..) {
             // SAFETY: by the caller's promise; nobody else has the stream, and a function that still runs on it has no
             // data.
             let _ = unsafe { driver::stream::destroy(alarm.0) };

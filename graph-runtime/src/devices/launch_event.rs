@@ -5,10 +5,11 @@ use crate::devices::event_alarm::Alarm;
 use crate::driver::{self, CUevent, CUstream, RelaxedCapture};
 use crate::error::CudaError;
 use crate::in_flight::uses::Awaited;
+use crate::lock::Lock;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ pub(crate) struct LaunchEvent {
     event: CUevent,
     /// The graph's own stream, if the event is still to be recorded there; else null. It lives while it is in here:
     /// [`LaunchEvent::forget_deferred`].
-    deferred: Mutex<CUstream>,
+    deferred: Lock<CUstream>,
     /// Whether there is, or may soon be, a launch after which the event is not recorded. Then waiting means waiting for
     /// the whole context.
     lost: AtomicBool,
@@ -53,7 +54,7 @@ impl LaunchEvent {
         Ok(Self {
             cuda: cuda.clone(),
             event,
-            deferred: Mutex::new(null_mut()),
+            deferred: Lock::new(null_mut()),
             lost: AtomicBool::new(false),
             given_up: AtomicBool::new(false),
         })
@@ -81,7 +82,7 @@ impl LaunchEvent {
     ///
     /// The stream lives and is of this context, which is current.
     pub(crate) unsafe fn record(&self, stream: CUstream) -> Result<(), CudaError> {
-        let mut deferred = self.deferred();
+        let mut deferred = self.deferred.lock();
         // SAFETY: by the caller's promise; the event is `self`'s.
         unsafe { driver::event::record(self.event, stream) }?;
         *deferred = null_mut();
@@ -96,13 +97,13 @@ impl LaunchEvent {
     ///
     /// The stream is of this context, and lives until [`LaunchEvent::forget_deferred`].
     pub(crate) unsafe fn defer(&self, stream: CUstream) {
-        *self.deferred() = stream;
+        *self.deferred.lock() = stream;
         self.lost.store(false, SeqCst);
     }
 
     /// Records the event, if that was deferred. The context is current.
     pub(crate) fn record_deferred(&self) -> Result<(), CudaError> {
-        let mut deferred = self.deferred();
+        let mut deferred = self.deferred.lock();
         if !deferred.is_null() {
             // SAFETY: by the promise of `defer`, the stream lives while it is in `deferred`, and is of this context;
             // the event is `self`'s.
@@ -114,11 +115,7 @@ impl LaunchEvent {
 
     /// Notes that all launches on the graph's own stream have ended, so that there is nothing to record.
     pub(crate) fn forget_deferred(&self) {
-        *self.deferred() = null_mut();
-    }
-
-    fn deferred(&self) -> MutexGuard<'_, CUstream> {
-        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.deferred.lock() = null_mut();
     }
 
     /// Makes work that is queued on `stream` from now on wait for the launches.
@@ -183,7 +180,7 @@ impl LaunchEvent {
         if self.lost.load(SeqCst) || self.is_given_up() {
             return false;
         }
-        let deferred = self.deferred();
+        let deferred = self.deferred.lock();
         if deferred.is_null() {
             return self.end() == Some(Ok(()));
         }

@@ -3,12 +3,13 @@
 use crate::devices::cuda::{Cuda, twice};
 use crate::driver::{self, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::lock::Lock;
 use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The memory that is page-locked by [`PageLock`]s, of all contexts. No two ranges overlap.
-static LOCKED: Mutex<Vec<Locked>> = Mutex::new(Vec::new());
+static LOCKED: Lock<Vec<Locked>> = Lock::new(Vec::new());
 
 struct Locked {
     addresses: Range<usize>,
@@ -34,7 +35,7 @@ impl PageLock {
     pub(crate) unsafe fn new(cuda: &Arc<Cuda>, pointer: NonNull<u8>, bytes: usize, write: bool) -> Result<Self> {
         let start = pointer.addr().get();
         let addresses = start..start + bytes;
-        let mut all = locked();
+        let mut all = LOCKED.lock();
         let overlaps = |known: &&mut Locked| known.addresses.start < addresses.end && start < known.addresses.end;
         match all.iter_mut().find(overlaps) {
             Some(known) if known.addresses.start <= start && addresses.end <= known.addresses.end => known.locks += 1,
@@ -84,13 +85,9 @@ unsafe fn register(cuda: &Cuda, pointer: NonNull<u8>, bytes: usize, write: bool)
     }
 }
 
-fn locked() -> MutexGuard<'static, Vec<Locked>> {
-    LOCKED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Drop for PageLock {
     fn drop(&mut self) {
-        let mut all = locked();
+        let mut all = LOCKED.lock();
         let Some(index) = all.iter().position(|known| known.addresses.contains(&self.start)) else {
             return;
         };

@@ -48,13 +48,18 @@ use std::path::Path;
 /// ```
 #[must_use = "a definition runs nothing: `instantiate` makes a graph of it"]
 pub struct Definition<G = Graph> {
+    executables: Executables,
+    make: Box<dyn Make<G>>,
+}
+
+/// A checked graph, and the executables that are made of it.
+struct Executables {
     checked: Checked,
     /// The next executable, if it is prepared.
     prepared: Option<Executable>,
     /// The number of executables that were prepared.
     count: usize,
     changes: Vec<Change>,
-    make: Box<dyn Make<G>>,
 }
 
 /// A change of the CUDA graph of each executable, before it is instantiated.
@@ -62,17 +67,11 @@ type Change = Box<dyn FnMut(CUgraph) -> Result<(), BoxError> + Send>;
 
 /// A function that makes a typed graph of a built one.
 trait Make<G>: Send {
-    fn make(&self, graph: Graph) -> G;
-
     /// Copies the values that the typed graph keeps, which is code of the user, and returns the function itself.
     fn prepare<'a>(&'a self) -> Box<dyn FnOnce(Graph) -> G + 'a>;
 }
 
 impl<G, F: FnOnce(Graph) -> G + Clone + Send> Make<G> for F {
-    fn make(&self, graph: Graph) -> G {
-        self.clone()(graph)
-    }
-
     fn prepare<'a>(&'a self) -> Box<dyn FnOnce(Graph) -> G + 'a> {
         Box::new(self.clone())
     }
@@ -96,26 +95,6 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    fn blueprint(&self, changed: bool) -> Blueprint<'_> {
-        let data = &self.data;
-        Blueprint {
-            draft: &data.draft,
-            program: &data.program,
-            order: &self.order,
-            after: &self.after,
-            programmatic: &self.programmatic,
-            layouts: &data.layouts,
-            delays: data.device.delays,
-            debug: self.debug,
-            driver: self.driver,
-            shared: &data.shared,
-            arena: &data.arena,
-            variables: &self.variables,
-            arrays: &self.arrays,
-            changed,
-        }
-    }
-
     fn site(&self) -> Site {
         Site::graph(&self.data.draft.name)
     }
@@ -130,29 +109,20 @@ pub(crate) fn predecessors(draft: &graph_plan::Draft, outcome: &Outcome) -> List
 
 impl Definition {
     pub(crate) fn new(checked: Checked) -> Self {
-        Self {
+        let executables = Executables {
             checked,
             prepared: None,
             count: 0,
             changes: Vec::new(),
-            make: Box::new(|graph| graph),
-        }
+        };
+        let make = Box::new(|graph| graph);
+        Self { executables, make }
     }
 
     /// The definition of graphs that `make` makes of the built ones.
     pub(crate) fn of<G>(self, make: impl FnOnce(Graph) -> G + Clone + Send + 'static) -> Definition<G> {
-        let Self {
-            checked,
-            prepared,
-            count,
-            changes,
-            make: _,
-        } = self;
         Definition {
-            checked,
-            prepared,
-            count,
-            changes,
+            executables: self.executables,
             make: Box::new(make),
         }
     }
@@ -161,12 +131,12 @@ impl Definition {
 impl<G> Definition<G> {
     /// The name of the graph.
     pub fn name(&self) -> &str {
-        &self.checked.data.draft.name
+        &self.executables.checked.data.draft.name
     }
 
     /// The graph as data, as [`Graph::plan`] returns it.
     pub fn plan(&self) -> Plan {
-        self.checked.data.plan()
+        self.executables.checked.data.plan()
     }
 
     /// Makes a graph with memory of its own.
@@ -178,10 +148,11 @@ impl<G> Definition<G> {
     /// * [`Error::Node`] if the closure of a `capture` or `raw` node, or of [`Definition::change`], fails;
     /// * [`Error::OutOfMemory`] and [`Error::Cuda`] from the device.
     pub fn instantiate(&mut self, options: InstantiateOptions) -> Result<G> {
-        let executable = self.executable(options)?;
-        let data = self.checked.data.clone();
-        self.checked.data.shared.set_pool(None); // the share is the graph's
-        Ok(self.make.make(Graph::new(data, executable)))
+        let executable = self.executables.next(options)?;
+        let data = &mut self.executables.checked.data;
+        let graph = Graph::new(data.clone(), executable);
+        data.shared.set_pool(None); // the share is the graph's
+        Ok(self.make.prepare()(graph))
     }
 
     /// Makes the last graph of the definition, with the default options.
@@ -189,8 +160,11 @@ impl<G> Definition<G> {
     /// # Errors
     /// As [`Definition::instantiate`].
     pub fn build(mut self) -> Result<G> {
-        let executable = self.executable(InstantiateOptions::default())?;
-        Ok(self.make.make(Graph::new(self.checked.data, executable)))
+        let executable = self.executables.next(InstantiateOptions::default())?;
+        Ok(self.make.prepare()(Graph::new(
+            self.executables.checked.data,
+            executable,
+        )))
     }
 
     /// The `CUgraph` that the next graph will be instantiated from, for calls of the driver that look at it; `None` on
@@ -202,9 +176,7 @@ impl<G> Definition<G> {
     /// # Errors
     /// As [`Definition::instantiate`].
     pub fn raw(&mut self) -> Result<Option<CUgraph>> {
-        self.prepare()?;
-        let raw = self.prepared.as_ref().and_then(Executable::raw);
-        Ok(raw.map(|(graph, ..)| graph))
+        Ok(self.executables.prepare()?.raw().map(|(graph, ..)| graph))
     }
 
     /// Changes the `CUgraph` of each later graph by calls of the driver, after all nodes have been added and before it
@@ -225,13 +197,14 @@ impl<G> Definition<G> {
         &mut self,
         change: impl FnMut(CUgraph) -> Result<(), BoxError> + Send + 'static,
     ) -> Result<()> {
-        if self.checked.data.device.is_emulator() || self.checked.debug.is_some() {
+        let checked = &self.executables.checked;
+        if checked.data.device.is_emulator() || checked.debug.is_some() {
             return Err(Error::Unsupported {
-                site: self.checked.site(),
+                site: checked.site(),
                 message: "on the CPU emulator and in debug mode there is no CUDA graph to change",
             });
         }
-        self.changes.push(Box::new(change));
+        self.executables.changes.push(Box::new(change));
         Ok(())
     }
 
@@ -241,19 +214,71 @@ impl<G> Definition<G> {
     /// # Errors
     /// [`Error::File`] if the file cannot be written; as [`Definition::raw`].
     pub fn debug_dump(&mut self, path: impl AsRef<Path>) -> Result<()> {
-        self.prepare()?;
-        match &self.prepared {
-            Some(executable) => dump(executable, &self.checked.data, path.as_ref()),
-            None => Ok(()), // `prepare` has made it
+        self.executables.prepare()?;
+        let Executables { prepared, checked, .. } = &self.executables;
+        let mut prepared = prepared.iter();
+        prepared.try_for_each(|executable| dump(executable, &checked.data, path.as_ref()))
+    }
+
+    /// Makes a graph another one, which has its executable graph if CUDA can change that: see [`Graph::update_from`].
+    /// `inner` returns the runtime's graph.
+    pub(crate) fn replace(mut self, old: &mut G, inner: impl Fn(&mut G) -> &mut Graph) -> Result<Updated> {
+        let graph = inner(old);
+        graph.check_replaceable()?;
+        // After a change that failed half-way, nobody knows which nodes CUDA skips.
+        let like = self.executables.order_like(graph)? && graph.is_whole();
+        let mut executable = self.executables.changed()?;
+        let make = self.make.prepare();
+        let blueprint = self.executables.blueprint();
+        let before = graph.begin_change("the whole graph", Vec::new());
+        let Graph {
+            data,
+            executable: old_executable,
+            ..
+        } = &mut *graph;
+        match executable.update_from(&blueprint, old_executable, (&data.draft, &data.program), like) {
+            Ok(updated) => {
+                let new = make(Graph::new(self.executables.checked.data, executable));
+                // The destructors of the old graph are code of the user, too.
+                drop(mem::replace(old, new));
+                Ok(updated)
+            }
+            Err(error) => {
+                drop(executable);
+                if graph.executable.restore(&graph.data.draft, &graph.data.program).is_ok() {
+                    graph.state = before;
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Executables {
+    fn blueprint(&self) -> Blueprint<'_> {
+        let Checked { data, .. } = &self.checked;
+        Blueprint {
+            draft: &data.draft,
+            program: &data.program,
+            order: &self.checked.order,
+            after: &self.checked.after,
+            programmatic: &self.checked.programmatic,
+            layouts: &data.layouts,
+            delays: data.device.delays,
+            debug: self.checked.debug,
+            driver: self.checked.driver,
+            shared: &data.shared,
+            arena: &data.arena,
+            variables: &self.checked.variables,
+            arrays: &self.checked.arrays,
+            changed: !self.changes.is_empty(),
         }
     }
 
     /// Makes the next executable, up to its instantiation, unless that was done.
-    fn prepare(&mut self) -> Result<()> {
-        if self.prepared.is_none() {
-            self.prepared = Some(self.take_prepared()?);
-        }
-        Ok(())
+    fn prepare(&mut self) -> Result<&Executable> {
+        let prepared = self.take_prepared()?;
+        Ok(self.prepared.insert(prepared))
     }
 
     fn take_prepared(&mut self) -> Result<Executable> {
@@ -267,14 +292,11 @@ impl<G> Definition<G> {
         self.count += 1;
         let pool = data.device.pool.as_ref();
         let share = pool.map(|pool| pool.share(&data.draft.name, &data.device.backend));
-        let share = share.transpose()?;
-        self.checked.data.shared.set_pool(share);
+        self.checked.data.shared.set_pool(share.transpose()?);
         let data = &self.checked.data;
-        let blueprint = self.checked.blueprint(!self.changes.is_empty());
-        let executable = Executable::prepare(&data.device.backend, &blueprint)?;
-        for rng in &data.rngs {
-            rng.begin(&data.draft, executable.storage())?;
-        }
+        let executable = Executable::prepare(&data.device.backend, &self.blueprint())?;
+        let mut rngs = data.rngs.iter();
+        rngs.try_for_each(|rng| rng.begin(&data.draft, executable.storage()))?;
         Ok(executable)
     }
 
@@ -310,46 +332,13 @@ impl<G> Definition<G> {
         Ok(executable)
     }
 
-    fn executable(&mut self, options: InstantiateOptions) -> Result<Executable> {
-        let changed = !self.changes.is_empty();
+    /// The next executable, instantiated.
+    fn next(&mut self, options: InstantiateOptions) -> Result<Executable> {
         let backend = &self.checked.data.device.backend;
-        Executable::check_options(backend, &self.checked.blueprint(changed), options)?;
+        Executable::check_options(backend, &self.blueprint(), options)?;
         let mut executable = self.changed()?;
-        executable.instantiate(&self.checked.blueprint(changed), options)?;
+        executable.instantiate(&self.blueprint(), options)?;
         Ok(executable)
-    }
-
-    /// Makes a graph another one, which has its executable graph if CUDA can change that: see [`Graph::update_from`].
-    /// `inner` returns the runtime's graph.
-    pub(crate) fn replace(mut self, old: &mut G, inner: impl Fn(&mut G) -> &mut Graph) -> Result<Updated> {
-        let graph = inner(old);
-        graph.check_replaceable()?;
-        // After a change that failed half-way, nobody knows which nodes CUDA skips.
-        let like = self.order_like(graph)? && graph.is_whole();
-        let mut executable = self.changed()?;
-        let make = self.make.prepare();
-        let blueprint = self.checked.blueprint(!self.changes.is_empty());
-        let before = graph.begin_change("the whole graph", Vec::new());
-        let Graph {
-            data,
-            executable: old_executable,
-            ..
-        } = &mut *graph;
-        match executable.update_from(&blueprint, old_executable, (&data.draft, &data.program), like) {
-            Ok(updated) => {
-                let new = make(Graph::new(self.checked.data, executable));
-                // The destructors of the old graph are code of the user, too.
-                drop(mem::replace(old, new));
-                Ok(updated)
-            }
-            Err(error) => {
-                drop(executable);
-                if graph.executable.restore(&graph.data.draft, &graph.data.program).is_ok() {
-                    graph.state = before;
-                }
-                Err(error)
-            }
-        }
     }
 
     /// Fails if `old` has another shape than the definition. Otherwise orders the nodes as those of `old` were, unless
@@ -367,10 +356,9 @@ impl<G> Definition<G> {
         let ours = (&checked.data.draft, &checked.after, &checked.programmatic);
         let theirs = (&old.data.draft, &after, &Programmatic::of(&old.data.draft));
         if let Some((node, message)) = shape::difference(theirs, ours) {
-            let site = old.site();
             let site = match node {
-                Some(node) => site.at_node(&old.data.draft.nodes[node].name),
-                None => site,
+                Some(node) => old.site().at_node(&old.data.draft.nodes[node].name),
+                None => old.site(),
             };
             return Err(Error::OtherShape { site, message });
         }
@@ -434,8 +422,7 @@ impl Graph {
 
 impl<G> fmt::Debug for Definition<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let data = &self.checked.data;
-        let nodes = data.draft.nodes.len();
-        write!(f, "Definition({}, {nodes} nodes, {:?})", data.draft.name, data.device)
+        let GraphData { draft, device, .. } = &self.executables.checked.data;
+        write!(f, "Definition({}, {} nodes, {device:?})", draft.name, draft.nodes.len())
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::graph::change::batch::ChosenLaunch;
-use crate::graph::change::update::update;
+use crate::graph::change::update::{Update, update};
 use crate::graph::node::NodeId;
 use crate::kernel::Dimensions;
 use crate::program::KernelOp;
@@ -103,10 +103,7 @@ impl NodeHandle<'_> {
     ///
     /// In [an edit](Graph::edit), the state after all its changes counts, and the edit returns the error.
     pub fn set_enabled(&mut self, enabled: bool) -> Result<()> {
-        match self.check() {
-            Ok(node) => update(self.graph, "enabled nodes", |update| update.enable(node, enabled)),
-            Err(error) => self.graph.refuse(error),
-        }
+        self.update("enabled nodes", |update, node| update.enable(node, enabled))
     }
 
     /// Makes later launches run this kernel node with `grid` blocks of `block` threads each. Both are an integer, or a
@@ -130,11 +127,7 @@ impl NodeHandle<'_> {
     /// After an error, the graph is unchanged. In an edit, dimensions are checked when that ends, and it returns the
     /// error.
     pub fn set_launch(&mut self, grid: impl Dimensions, block: impl Dimensions) -> Result<()> {
-        self.choose(ChosenLaunch {
-            grid: Some(grid.dimensions()),
-            block: Some(block.dimensions()),
-            shared: None,
-        })
+        self.choose(Some(grid.dimensions()), Some(block.dimensions()), None)
     }
 
     /// Makes later launches run this kernel node with `grid` blocks: see [`NodeHandle::set_launch`].
@@ -142,10 +135,7 @@ impl NodeHandle<'_> {
     /// # Errors
     /// As [`NodeHandle::set_launch`].
     pub fn set_grid(&mut self, grid: impl Dimensions) -> Result<()> {
-        self.choose(ChosenLaunch {
-            grid: Some(grid.dimensions()),
-            ..ChosenLaunch::default()
-        })
+        self.choose(Some(grid.dimensions()), None, None)
     }
 
     /// Makes later launches run this kernel node with blocks of `block` threads: see [`NodeHandle::set_launch`].
@@ -153,10 +143,7 @@ impl NodeHandle<'_> {
     /// # Errors
     /// As [`NodeHandle::set_launch`].
     pub fn set_block(&mut self, block: impl Dimensions) -> Result<()> {
-        self.choose(ChosenLaunch {
-            block: Some(block.dimensions()),
-            ..ChosenLaunch::default()
-        })
+        self.choose(None, Some(block.dimensions()), None)
     }
 
     /// Makes later launches give each block of this kernel node `bytes` bytes of dynamic shared memory: see
@@ -165,10 +152,7 @@ impl NodeHandle<'_> {
     /// # Errors
     /// As [`NodeHandle::set_launch`].
     pub fn set_shared(&mut self, bytes: impl Dimensions) -> Result<()> {
-        self.choose(ChosenLaunch {
-            shared: Some(bytes.dimensions()[0]),
-            ..ChosenLaunch::default()
-        })
+        self.choose(None, None, Some(bytes.dimensions()[0]))
     }
 
     /// The number of blocks with which later launches run this kernel node, in x, y and z; `None` for nodes of other
@@ -191,9 +175,16 @@ impl NodeHandle<'_> {
         self.graph.data.program.ops[self.check().ok()?].kernel()
     }
 
-    fn choose(&mut self, chosen: ChosenLaunch) -> Result<()> {
+    /// Chooses the dimensions that are given.
+    fn choose(&mut self, grid: Option<[i128; 3]>, block: Option<[i128; 3]>, shared: Option<i128>) -> Result<()> {
+        let chosen = ChosenLaunch { grid, block, shared };
+        self.update("launch dimensions", |update, node| update.choose(node, chosen))
+    }
+
+    /// Changes the node, if the graph has it.
+    fn update(&mut self, what: &'static str, f: impl FnOnce(&mut Update<'_>, usize) -> Result<()>) -> Result<()> {
         match self.check() {
-            Ok(node) => update(self.graph, "launch dimensions", |update| update.choose(node, chosen)),
+            Ok(node) => update(self.graph, what, |update| f(update, node)),
             Err(error) => self.graph.refuse(error),
         }
     }

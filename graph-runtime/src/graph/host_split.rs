@@ -4,9 +4,9 @@ use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::ownership::block::SharedMemory;
 use crate::ownership::storage::Storage;
-use crate::shape::Element;
 use crate::shape::place::{OnHost, Place, Span};
 use crate::shape::table::{Table, TableMut};
+use crate::shape::{Element, Extent};
 use std::ptr::NonNull;
 
 /// The host memory of a graph, of which several pieces can be borrowed at the same time: see [`Graph::split_host`].
@@ -33,7 +33,7 @@ impl<'g> HostSplit<'g> {
     /// * [`Error::ForeignPlace`] if the place is another graph's, [`Error::OutOfBounds`] if it reaches outside;
     /// * [`Error::Unsupported`] for memory that the graph shares.
     pub fn take<S>(&mut self, place: &Place<S, OnHost>) -> Result<&'g mut S> {
-        let mut pointer = self.claim(place.span)?.cast::<S>();
+        let mut pointer = self.claim::<S>(place.span)?;
         // SAFETY: as in `Graph::host_mut`: `split_host` has waited, and the graph stays exclusively borrowed for `'g`.
         // Each resource is given out once, so no two references overlap.
         Ok(unsafe { pointer.as_mut() })
@@ -60,14 +60,12 @@ impl<'g> HostSplit<'g> {
 
     /// Lends a span that was issued for a slice or a table of `T`s.
     fn elements<T: Element>(&mut self, span: Span) -> Result<&'g mut [T]> {
-        let pointer = self.claim(span)?.cast::<T>();
-        let len = span.bytes.checked_div(size_of::<T>()).unwrap_or(0);
-        let mut slice = NonNull::slice_from_raw_parts(pointer, len);
+        let mut slice = self.claim::<[T]>(span)?;
         // SAFETY: as in `take`; the span is a whole number of elements.
         Ok(unsafe { slice.as_mut() })
     }
 
-    fn claim(&mut self, span: Span) -> Result<NonNull<u8>> {
+    fn claim<S: ?Sized + Extent>(&mut self, span: Span) -> Result<NonNull<S>> {
         let site = self.graph.check_place(span)?;
         if std::mem::replace(&mut self.taken[span.resource], true) {
             return Err(Error::AlreadyTaken { site });
@@ -76,19 +74,17 @@ impl<'g> HostSplit<'g> {
     }
 }
 
-/// The first byte of a span, which was checked to lie in the memory. Fails if the graph does not own the memory.
-pub(crate) fn host_pointer(storage: &Storage, span: Span, site: Site) -> Result<NonNull<u8>> {
+/// A pointer to a span, which was checked to lie in the memory, and whose shape is `S`. Fails if the graph does not own
+/// the memory.
+pub(crate) fn host_pointer<S: ?Sized + Extent>(storage: &Storage, span: Span, site: Site) -> Result<NonNull<S>> {
     match storage {
         // SAFETY: the span was issued by the builder of this graph as a part of this resource, whose size the memory
         // has.
-        Storage::Host(memory) => Ok(unsafe { memory.pointer().add(span.start) }),
+        Storage::Host(memory) => Ok(S::at(unsafe { memory.pointer().add(span.start) }, span.bytes)),
         Storage::Shared(SharedMemory::Host(_)) => Err(Error::Unsupported {
             site,
             message: "shared host memory is lent by guards: `SharedHost::read` and `SharedHost::write`",
         }),
-        Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) => Err(Error::ForeignPlace { site }),
-        Storage::Mapped(_) | Storage::Array(_) | Storage::Scratch(_) | Storage::Module => {
-            Err(Error::ForeignPlace { site })
-        }
+        _ => Err(Error::ForeignPlace { site }),
     }
 }

@@ -22,8 +22,7 @@ impl Graph {
         }
         match &self.executable.storage()[place.span.resource] {
             Storage::Mapped(memory) => Ok(MappedHost::new(memory, place.span.start, place.span.bytes, site)),
-            Storage::Host(_) | Storage::Device(_) | Storage::Shared(_) => Err(Error::ForeignPlace { site }),
-            Storage::Array(_) | Storage::Scratch(_) | Storage::Module => Err(Error::ForeignPlace { site }),
+            _ => Err(Error::ForeignPlace { site }),
         }
     }
 }

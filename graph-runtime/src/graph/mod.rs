@@ -34,7 +34,7 @@ use crate::program::declared::AllDeclaredNodes;
 use crate::program::scratch::Arena;
 use crate::program::{External, Op, Program};
 use crate::shape::part::Layout;
-use crate::shape::place::{OnDevice, OnHost, Place, Span};
+use crate::shape::place::{OnDevice, OnHost, Place, Selected, Span};
 use crate::shape::table::{Table, TableMut, TableRef};
 use crate::shape::{Element, Extent};
 use cudarc::driver::{CudaStream, sys};
@@ -129,16 +129,10 @@ impl Graph {
     /// The graph of an executable that was made of `data`, and whose random numbers have been started.
     pub(crate) fn new(mut data: GraphData, executable: Executable) -> Self {
         // Closures of captures may run again, and take more.
-        let takes_more = || {
-            data.program
-                .others()
-                .any(|(_, op)| matches!(op, Op::External(External::Capture(_))))
-        };
-        if data
-            .shared
-            .pool()
-            .is_some_and(|share| share.bytes() == 0 && !takes_more())
-        {
+        let mut others = data.program.others();
+        let takes_more = others.any(|(_, op)| matches!(op, Op::External(External::Capture(_))));
+        drop(others);
+        if !takes_more && data.shared.pool().is_some_and(|share| share.bytes() == 0) {
             data.shared.set_pool(None); // launches need not claim it
         }
         Self {
@@ -193,7 +187,7 @@ impl Graph {
         if !self.is_whole() {
             return Err(self.refusal());
         }
-        let launched = if self.data.shared.is_empty() || !self.executable.has_streams() {
+        let launched = if self.data.shared.is_empty() || self.data.device.is_emulator() {
             self.executable.launch_on(&self.data.draft, &self.data.program, stream)
         } else {
             self.launch_shared(Some(stream))
@@ -298,7 +292,7 @@ impl Graph {
     /// * [`Error::ForeignPlace`] if the place is another graph's, [`Error::OutOfBounds`] if it reaches outside;
     /// * [`Error::Unsupported`] for shared memory, which [`SharedHost`](crate::SharedHost) lends.
     pub fn host<S>(&self, place: &Place<S, OnHost>) -> Result<&S> {
-        let pointer = self.host_pointer(place.span)?.cast::<S>();
+        let pointer = self.host_pointer::<S>(place.span)?;
         // SAFETY: `host_pointer` has waited, and has checked that the place is this graph's. Only its builder makes
         // such places: this one is for an aligned, initialised `S: Element` in memory that lives as long as `self`.
         // While `self` is borrowed, no launch starts (it takes `&mut self`), and no `&mut` is lent.
@@ -310,7 +304,7 @@ impl Graph {
     /// # Errors
     /// As [`Graph::host`].
     pub fn host_mut<S>(&mut self, place: &Place<S, OnHost>) -> Result<&mut S> {
-        let mut pointer = self.host_pointer(place.span)?.cast::<S>();
+        let mut pointer = self.host_pointer::<S>(place.span)?;
         // SAFETY: as in `host`; `self` is borrowed exclusively.
         Ok(unsafe { pointer.as_mut() })
     }
@@ -320,7 +314,7 @@ impl Graph {
     /// # Errors
     /// As [`Graph::host`].
     pub fn host_slice<T: Element>(&self, place: &Place<[T], OnHost>) -> Result<&[T]> {
-        let pointer = self.host_slice_pointer::<T>(place.span)?;
+        let pointer = self.host_pointer::<[T]>(place.span)?;
         // SAFETY: as in `host`; the span is a whole number of elements.
         Ok(unsafe { pointer.as_ref() })
     }
@@ -331,7 +325,7 @@ impl Graph {
     /// # Errors
     /// As [`Graph::host`].
     pub fn host_slice_mut<T: Element>(&mut self, place: &Place<[T], OnHost>) -> Result<&mut [T]> {
-        let mut pointer = self.host_slice_pointer::<T>(place.span)?;
+        let mut pointer = self.host_pointer::<[T]>(place.span)?;
         // SAFETY: as in `host_slice`; `self` is borrowed exclusively.
         Ok(unsafe { pointer.as_mut() })
     }
@@ -344,7 +338,7 @@ impl Graph {
         &self,
         place: &Place<Table<T, D>, OnHost>,
     ) -> Result<TableRef<'_, T, D>> {
-        let pointer = self.host_slice_pointer::<T>(place.span)?;
+        let pointer = self.host_pointer::<[T]>(place.span)?;
         // SAFETY: as in `host_slice`.
         Ok(TableRef::new(unsafe { pointer.as_ref() }, &place.lengths))
     }
@@ -358,7 +352,7 @@ impl Graph {
         &mut self,
         place: &Place<Table<T, D>, OnHost>,
     ) -> Result<TableMut<'_, T, D>> {
-        let mut pointer = self.host_slice_pointer::<T>(place.span)?;
+        let mut pointer = self.host_pointer::<[T]>(place.span)?;
         // SAFETY: as in `host_slice_mut`.
         Ok(TableMut::new(unsafe { pointer.as_mut() }, &place.lengths))
     }
@@ -402,18 +396,16 @@ impl Graph {
     pub fn device<S: ?Sized>(&self, place: &Place<S, OnDevice>) -> Result<DeviceRef<'_, S>> {
         let site = self.check_place(place.span)?;
         self.synchronize()?;
-        let Span { start, bytes, .. } = place.span;
+        let (Span { start, bytes, .. }, lengths) = (place.span, place.lengths);
+        let part = Selected { start, bytes, lengths };
         match &self.executable.storage()[place.span.resource] {
-            Storage::Device(memory) => Ok(DeviceRef::new(memory, start, bytes, site).with_lengths(place.lengths)),
-            Storage::Shared(SharedMemory::Device(piece)) => {
-                Ok(DeviceRef::shared(piece, start, bytes, site).with_lengths(place.lengths))
-            }
+            Storage::Device(memory) => Ok(DeviceRef::new(memory, part, site)),
+            Storage::Shared(SharedMemory::Device(piece)) => Ok(DeviceRef::shared(piece, part, site)),
             Storage::Scratch(_) => Err(Error::Unsupported {
                 site,
                 message: "scratch memory keeps nothing after a launch; what is to be looked at then must be declared as `device`",
             }),
-            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) => Err(Error::ForeignPlace { site }),
-            Storage::Mapped(_) | Storage::Array(_) | Storage::Module => Err(Error::ForeignPlace { site }),
+            _ => Err(Error::ForeignPlace { site }),
         }
     }
 
@@ -494,12 +486,9 @@ impl Graph {
     /// Returns a handle to the random numbers that the builder declared as `rng`. If they are another graph's,
     /// [`RngHandle::reseed`] returns [`Error::ForeignPlace`].
     pub fn rng(&mut self, rng: &Rng) -> RngHandle<'_> {
-        let own = rng.graph() == self.data.id;
-        let index = self
-            .data
-            .rngs
-            .iter()
-            .position(|known| own && known.find(rng.resource()).is_some());
+        let own = rng.graph == self.data.id;
+        let mut rngs = self.data.rngs.iter();
+        let index = rngs.position(|known| own && known.find(rng.resource).is_some());
         RngHandle { graph: self, index }
     }
 
@@ -518,14 +507,8 @@ impl Graph {
     /// A message that says why nodes cannot be enabled or disabled so that those run for which `runs` is true, since
     /// scratch memory would be read uninitialized; `None` if they can.
     pub(crate) fn scratch_fault(&self, runs: impl Fn(usize) -> bool) -> Option<&'static str> {
-        let GraphData {
-            draft,
-            layouts,
-            program,
-            arena,
-            ..
-        } = &self.data;
-        arena.fault(draft, layouts, program, runs)
+        let data = &self.data;
+        data.arena.fault(&data.draft, &data.layouts, &data.program, runs)
     }
 
     /// The device on which the graph runs.
@@ -578,8 +561,8 @@ impl Graph {
         Ok(site)
     }
 
-    /// Waits for all launches, and returns the first byte of a place.
-    fn host_pointer(&self, span: Span) -> Result<NonNull<u8>> {
+    /// Waits for all launches, and returns a pointer to a place, whose shape is `S`.
+    fn host_pointer<S: ?Sized + Extent>(&self, span: Span) -> Result<NonNull<S>> {
         let site = self.check_place(span)?;
         self.synchronize()?;
         host_split::host_pointer(&self.executable.storage()[span.resource], span, site)
@@ -594,31 +577,18 @@ impl Graph {
             Storage::Shared(SharedMemory::Host(piece)) if (span.start, span.bytes) == (0, piece.bytes) => {
                 Ok((piece, site))
             }
-            Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) => Err(Error::ForeignPlace { site }),
-            Storage::Mapped(_) | Storage::Array(_) | Storage::Scratch(_) | Storage::Module => {
-                Err(Error::ForeignPlace { site })
-            }
             Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) => Err(Error::Unsupported {
                 site,
                 message: "only all of shared host memory is lent by a guard",
             }),
+            _ => Err(Error::ForeignPlace { site }),
         }
-    }
-
-    fn host_slice_pointer<T: Element>(&self, span: Span) -> Result<NonNull<[T]>> {
-        let pointer = self.host_pointer(span)?.cast::<T>();
-        let len = span.bytes.checked_div(size_of::<T>()).unwrap_or(0);
-        Ok(NonNull::slice_from_raw_parts(pointer, len))
     }
 }
 
 impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nodes = self.data.draft.nodes.len();
-        write!(
-            f,
-            "Graph({}, {nodes} nodes, {:?})",
-            self.data.draft.name, self.data.device
-        )
+        let GraphData { draft, device, .. } = &self.data;
+        write!(f, "Graph({}, {} nodes, {device:?})", draft.name, draft.nodes.len())
     }
 }

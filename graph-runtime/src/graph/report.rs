@@ -7,20 +7,13 @@ use graph_plan::Memory;
 impl Graph {
     /// The memory that the graph uses, in bytes, by kind, and the pool that it is built on. Does not wait for launches.
     pub fn memory_report(&self) -> MemoryReport {
+        let share = self.data.shared.pool();
         let mut report = MemoryReport {
             graph: self.data.draft.name.to_string(),
-            device: 0,
-            scratch: self
-                .data
-                .shared
-                .pool()
-                .map_or(self.data.arena.bytes, |share| share.bytes()),
+            scratch: share.map_or(self.data.arena.bytes, |share| share.bytes()),
             workspaces: self.executable.workspaces(),
-            variables: 0,
-            host: 0,
-            shared_device: 0,
-            shared_host: 0,
-            pool: self.data.shared.pool().and(self.pool()).map(Pool::memory_report),
+            pool: share.and(self.pool()).map(Pool::memory_report),
+            ..MemoryReport::default()
         };
         for (index, (resource, layout)) in self.data.draft.resources.iter().zip(&self.data.layouts).enumerate() {
             let is_shared = self.data.shared.find(index).is_some();

@@ -1,6 +1,6 @@
 //! Resetting and uploading a built graph.
 
-use crate::error::Result;
+use crate::error::{At, Result};
 use crate::graph::Graph;
 use crate::ownership::storage::Storage;
 
@@ -26,7 +26,7 @@ impl Graph {
                     memory.clear(|| self.site().at_memory(&declared.name))?;
                 }
                 Storage::Mapped(memory) => memory.clear(|| self.site().at_memory(&declared.name))?,
-                Storage::Array(array) => array.clear(|| self.site().at_memory(&declared.name))?,
+                Storage::Array(array) => array.clear().at(|| self.site().at_memory(&declared.name))?,
                 Storage::Device(_) | Storage::Shared(_) | Storage::Scratch(_) | Storage::Module => {}
             }
         }

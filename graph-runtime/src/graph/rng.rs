@@ -19,6 +19,7 @@ use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::graph::change::update::update;
 use crate::graph::rng::kernels::States;
+use crate::lock::Lock;
 use crate::memory::{Beginning, Generator, Philox};
 use crate::ownership::storage::Storage;
 use crate::shape::NO_LENGTHS;
@@ -26,7 +27,7 @@ use crate::shape::place::{OnDevice, Place, Span};
 use bytemuck::{Pod, Zeroable};
 use graph_plan::Draft;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A state in device memory: `State` in `rng.cu`. Its first two words are the [`Philox`] that kernels get.
 #[derive(Clone, Copy)]
@@ -52,14 +53,14 @@ const STATES: usize = size_of::<RngState>();
 /// It is a counted handle: a clone refers to the same random numbers.
 #[derive(Clone, Debug)]
 pub struct Rng {
-    graph: u64,
+    pub(crate) graph: u64,
     /// The declared resource. It holds the states, unless an earlier `rng` of the graph shares the same generator.
-    resource: usize,
+    pub(crate) resource: usize,
     /// The resource that holds the states.
-    states: usize,
+    pub(crate) states: usize,
     /// The number that each thread draws at most in one use.
     draws: u64,
-    uses: Arc<Mutex<RngUses>>,
+    uses: Arc<Lock<RngUses>>,
 }
 
 /// The uses of a generator in one graph so far.
@@ -116,13 +117,12 @@ impl Rng {
     /// Returns the state of one more use, as an argument for one node, which takes it as `&`. Nodes that share a state
     /// draw the same numbers. After the graph has been built, this returns a place that is out of bounds.
     pub fn draw(&self) -> Place<Philox, OnDevice> {
-        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        uses.next(self)
+        self.uses.lock().next(self)
     }
 
     /// The state of the use of this name: a new one if the name has none yet.
     pub(crate) fn named(&self, name: &[usize]) -> Place<Philox, OnDevice> {
-        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = self.uses.lock();
         let key = (self.resource, name.into());
         if let Some(&state) = uses.named.get(&key) {
             return state;
@@ -134,23 +134,9 @@ impl Rng {
 
     /// Refuses further uses of the generator from now on, and returns the draws of each.
     pub(crate) fn close(&self) -> Vec<u64> {
-        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = self.uses.lock();
         uses.closed = true;
         uses.draws.clone()
-    }
-
-    /// The declared resource.
-    pub(crate) fn resource(&self) -> usize {
-        self.resource
-    }
-
-    /// The resource that holds the states.
-    pub(crate) fn states(&self) -> usize {
-        self.states
-    }
-
-    pub(crate) fn graph(&self) -> u64 {
-        self.graph
     }
 
     /// The memory for the built-in kernels, with a state for each use. `generator` is the place of a shared generator.

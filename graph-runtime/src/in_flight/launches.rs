@@ -49,27 +49,30 @@ impl<E> Default for Launches<E> {
 }
 
 impl<E> Launches<E> {
+    /// The events of the launches for which `is_asked` is true.
+    fn events(&self, is_asked: impl Fn(&GraphLaunch<E>) -> bool) -> Vec<Arc<E>> {
+        let launches = self.0.iter().filter(|launch| is_asked(launch));
+        launches.filter_map(|launch| launch.event.upgrade()).collect()
+    }
+
     /// The events of all launches.
     pub(super) fn all(&self) -> Vec<Arc<E>> {
-        self.0.iter().filter_map(|launch| launch.event.upgrade()).collect()
+        self.events(|_| true)
     }
 
     /// The events of the launches that conflict with an access.
     pub(super) fn conflicting(&self, access: Access) -> Vec<Arc<E>> {
-        let launches = self.0.iter().filter(|launch| launch.access.conflicts(&access));
-        launches.filter_map(|launch| launch.event.upgrade()).collect()
+        self.events(|launch| launch.access.conflicts(&access))
     }
 
     /// The events of conflicting launches for which a new launch must wait explicitly: they are neither on the same
     /// `stream`, nor launches of the same graph that `event` stands for.
     pub(super) fn elsewhere(&self, access: Access, stream: Option<u64>, event: &Arc<E>) -> Vec<Arc<E>> {
-        let elsewhere = |launch: &&GraphLaunch<E>| launch.stream != stream || stream.is_none();
-        let launches = self.0.iter().filter(|launch| launch.access.conflicts(&access));
-        launches
-            .filter(elsewhere)
-            .filter_map(|launch| launch.event.upgrade())
-            .filter(|other| !Arc::ptr_eq(other, event))
-            .collect()
+        self.events(|launch| {
+            let is_elsewhere = launch.stream != stream || stream.is_none();
+            let is_other = launch.event.as_ptr() != Arc::as_ptr(event);
+            is_elsewhere && is_other && launch.access.conflicts(&access)
+        })
     }
 
     /// Forgets launches that conflict with an access, since they are done.

@@ -3,10 +3,11 @@
 use crate::error::CudaError;
 use crate::in_flight::launches::{Access, Launches};
 use crate::in_flight::refused::Refused;
+use crate::lock::Lock;
 use crate::program::host;
 use std::cell::Cell;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, PoisonError};
 use std::thread::{self, ThreadId};
 
 /// The purpose of a claim.
@@ -122,7 +123,7 @@ pub(crate) trait Awaited: Sized {
 ///    waits holds no claim of a call. If waiting for an event fails, nothing runs in the context any more when the
 ///    scope ends: it is waited for, or is lost (D3).
 pub(crate) struct Uses<E> {
-    state: Mutex<UsesState<E>>,
+    state: Lock<UsesState<E>>,
     released: Condvar,
 }
 
@@ -140,16 +141,10 @@ struct Claimed {
     thread: ThreadId,
 }
 
-impl<E> Default for Uses<E> {
-    fn default() -> Self {
-        Self::new(Terms::Owned)
-    }
-}
-
 impl<E> Uses<E> {
     pub(crate) fn new(terms: Terms) -> Self {
         Self {
-            state: Mutex::new(UsesState {
+            state: Lock::new(UsesState {
                 terms,
                 claims: Vec::new(),
                 launches: Launches::default(),
@@ -161,7 +156,7 @@ impl<E> Uses<E> {
 
     /// The terms on which the memory may be used now.
     pub(crate) fn terms(&self) -> Terms {
-        self.lock().terms
+        self.state.lock().terms
     }
 }
 
@@ -170,7 +165,7 @@ impl<E: Awaited> Uses<E> {
     /// or fails.
     pub(crate) fn claim(&self, access: Access, kind: ClaimKind, patience: Patience) -> Result<Claim<'_, E>, Refused> {
         let thread = thread::current().id();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.terms.check(access.writes(), kind)?;
         while let Some(other) = state.claims.iter().find(|other| other.access.conflicts(&access)) {
             if other.kind == ClaimKind::Guard {
@@ -219,7 +214,7 @@ impl<E: Awaited> Uses<E> {
     /// Refuses all claims from now on, and waits until there are none, and for all launches: fact 6. The memory must be
     /// lent, and this thread must hold no claim of a call.
     pub(crate) fn end(&self) -> Result<(), CudaError> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.terms = Terms::Returned;
         while !state.claims.is_empty() {
             state = self.released.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -231,15 +226,8 @@ impl<E: Awaited> Uses<E> {
     /// Waits for all launches. There are no claims: the block is being dropped, which they borrow, or [`Uses::end`] has
     /// waited for them.
     pub(crate) fn wait(&self) -> Result<(), CudaError> {
-        let events = self.lock().launches.all(); // not locked below: a host function may need the lock before it ends
+        let events = self.state.lock().launches.all(); // not locked below: a host function may need the lock before it ends
         events.iter().try_for_each(|event| event.wait())
-    }
-}
-
-impl<E> Uses<E> {
-    /// A panic elsewhere cannot leave the lists half-changed.
-    fn lock(&self) -> MutexGuard<'_, UsesState<E>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -254,7 +242,7 @@ pub(crate) struct Claim<'b, E> {
 impl<E: Awaited> Claim<'_, E> {
     /// Whether all launches that conflict have ended.
     fn launches_have_ended(&self) -> bool {
-        let events = self.uses.lock().launches.conflicting(self.access);
+        let events = self.uses.state.lock().launches.conflicting(self.access);
         if events.is_empty() {
             return true;
         }
@@ -267,7 +255,7 @@ impl<E: Awaited> Claim<'_, E> {
 
     /// Waits for the launches that conflict.
     fn wait(&self) -> Result<(), CudaError> {
-        let events = self.uses.lock().launches.conflicting(self.access);
+        let events = self.uses.state.lock().launches.conflicting(self.access);
         if events.is_empty() {
             return Ok(());
         }
@@ -279,19 +267,19 @@ impl<E: Awaited> Claim<'_, E> {
     /// Forgets the launches that conflict: all that were there when this claim was made have ended. None has been added
     /// since, as it would conflict with this claim.
     fn forget_launches(&self) {
-        self.uses.lock().launches.forget(self.access);
+        self.uses.state.lock().launches.forget(self.access);
     }
 
     /// The events of conflicting launches for which a launch on `stream` must wait explicitly: they are neither on that
     /// stream, nor launches of the same graph that `event` stands for. `event` is that of the graph about to be
     /// launched.
     pub(crate) fn launches_elsewhere(&self, stream: Option<u64>, event: &Arc<E>) -> Vec<Arc<E>> {
-        self.uses.lock().launches.elsewhere(self.access, stream, event)
+        self.uses.state.lock().launches.elsewhere(self.access, stream, event)
     }
 
     /// Remembers a launch that is about to be queued on `stream`, after waiting for [`Claim::launches_elsewhere`].
     pub(crate) fn launched(&self, stream: Option<u64>, event: &Arc<E>) {
-        self.uses.lock().launches.add(self.access, stream, event);
+        self.uses.state.lock().launches.add(self.access, stream, event);
     }
 }
 
@@ -302,7 +290,7 @@ impl<E> Drop for Claim<'_, E> {
             ClaimKind::Call => CALLS.set(CALLS.get() - 1),
             ClaimKind::Guard => {}
         }
-        self.uses.lock().claims.retain(|claimed| claimed.id != self.id);
+        self.uses.state.lock().claims.retain(|claimed| claimed.id != self.id);
         self.uses.released.notify_all();
     }
 }
@@ -341,7 +329,7 @@ mod tests {
 
     #[test]
     fn guards_refuse_what_conflicts() {
-        let uses = Uses::default();
+        let uses = Uses::new(Terms::Owned);
         let guard = claim(&uses, READ, ClaimKind::Guard).expect("nobody else is there");
         assert!(claim(&uses, READ, ClaimKind::Call).is_ok());
         assert!(matches!(claim(&uses, WRITE, ClaimKind::Call), Err(Refused::Lent)));
@@ -355,7 +343,7 @@ mod tests {
 
     #[test]
     fn a_call_does_not_wait_for_its_caller() {
-        let uses = Uses::default();
+        let uses = Uses::new(Terms::Owned);
         let _caller = claim(&uses, READ, ClaimKind::Call).expect("nobody else is there");
         assert!(matches!(claim(&uses, WRITE, ClaimKind::Call), Err(Refused::Nested)));
         assert!(matches!(claim(&uses, WRITE, ClaimKind::Guard), Err(Refused::Nested)));
@@ -364,7 +352,7 @@ mod tests {
 
     #[test]
     fn calls_of_other_threads_are_waited_for() {
-        let uses = Uses::default();
+        let uses = Uses::new(Terms::Owned);
         let call = claim(&uses, WRITE, ClaimKind::Call).expect("nobody else is there");
         let (claimed, wait) = mpsc::channel();
         thread::scope(|scope| {
@@ -378,7 +366,7 @@ mod tests {
     /// Two calls, each of which uses the memory of the other in the middle, would wait for each other.
     #[test]
     fn calls_in_calls_wait_for_nobody() {
-        let (first, second) = (Uses::default(), Uses::default());
+        let (first, second) = (Uses::new(Terms::Owned), Uses::new(Terms::Owned));
         let outer = claim(&first, WRITE, ClaimKind::Call).expect("nobody else is there");
         thread::scope(|scope| {
             let other = scope.spawn(|| {
@@ -422,14 +410,14 @@ mod tests {
 
     #[test]
     fn guards_do_not_make_a_thread_impatient() {
-        let uses = Uses::default();
+        let uses = Uses::new(Terms::Owned);
         let _guard = claim(&uses, READ, ClaimKind::Guard).expect("nobody else is there");
         assert_eq!(Patience::of_this_thread(), Patience::Waits);
     }
 
     #[test]
     fn host_functions_use_what_launches_have_ended_with() {
-        let uses = Uses::default();
+        let uses = Uses::new(Terms::Owned);
         let (ended, running) = (Arc::new(Ended(true)), Arc::new(Ended(false)));
         let launch = |access, event: &Arc<Ended>| {
             let claim = claim(&uses, access, ClaimKind::Call).expect("nobody else is there");

@@ -1,12 +1,12 @@
 //! Device memory outside graphs.
 
 use super::view::DeviceRef;
-use crate::devices::cuda_memory::CudarcSlice;
+use crate::devices::cuda_memory::{CudaMemory, CudarcSlice};
 use crate::error::{Result, Site};
-use crate::in_flight::uses::ClaimKind;
+use crate::in_flight::uses::{ClaimKind, Terms};
 use crate::ownership::block::{Piece, Shareable, SharedMemory, sealed};
 use crate::ownership::device_memory::DeviceMemory;
-use crate::shape::place::{OnDevice, Place, select};
+use crate::shape::place::{OnDevice, Place, Selected, select};
 use crate::shape::rows::Rows;
 use crate::shape::table::{Table, unpadded};
 use crate::shape::{Element, Lengths, NO_LENGTHS};
@@ -50,14 +50,9 @@ pub struct DeviceBuffer<S: ?Sized> {
 }
 
 impl<S: ?Sized> DeviceBuffer<S> {
-    /// Memory of a shape that is no table.
-    pub(crate) fn new(memory: DeviceMemory, bytes: usize) -> Self {
-        Self::with_lengths(memory, bytes, NO_LENGTHS)
-    }
-
     /// Memory of a shape that does not tell these lengths.
-    pub(crate) fn with_lengths(memory: DeviceMemory, bytes: usize, lengths: Lengths) -> Self {
-        Self::of(Piece::new(memory, bytes, lengths))
+    pub(crate) fn new(memory: DeviceMemory, bytes: usize, lengths: Lengths) -> Self {
+        Self::of(Piece::new(memory, bytes, lengths, Terms::Owned))
     }
 
     /// A handle to a piece whose shape is `S`.
@@ -102,7 +97,13 @@ impl<S: ?Sized> DeviceBuffer<S> {
     }
 
     fn view(&self) -> DeviceRef<'_, S> {
-        DeviceRef::shared(&self.piece, 0, self.piece.bytes, Site::buffer()).with_lengths(self.piece.lengths)
+        let Piece { bytes, lengths, .. } = self.piece;
+        let whole = Selected {
+            start: 0,
+            bytes,
+            lengths,
+        };
+        DeviceRef::shared(&self.piece, whole, Site::buffer())
     }
 }
 
@@ -225,7 +226,7 @@ impl<T: Element> DeviceBuffer<[T]> {
 impl<T: Element> From<CudaSlice<T>> for DeviceBuffer<[T]> {
     fn from(slice: CudaSlice<T>) -> Self {
         let bytes = slice.num_bytes();
-        Self::new(DeviceMemory::from_cudarc(slice), bytes)
+        Self::new(DeviceMemory::Cuda(CudaMemory::from_cudarc(slice)), bytes, NO_LENGTHS)
     }
 }
 

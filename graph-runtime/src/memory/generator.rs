@@ -1,7 +1,7 @@
 //! Random number generators: their states, and one whose state several graphs share.
 
 use crate::error::{Result, Site};
-use crate::in_flight::uses::ClaimKind;
+use crate::in_flight::uses::{ClaimKind, Terms};
 use crate::ownership::block::{Piece, SharedMemory};
 use crate::ownership::device_memory::DeviceMemory;
 use crate::shape::NO_LENGTHS;
@@ -81,7 +81,7 @@ impl Generator {
     /// Makes a generator of memory of the size of a [`Philox`], which begins in the state `begin`.
     pub(crate) fn new(memory: DeviceMemory, begin: Philox) -> Result<Self> {
         let generator = Self {
-            piece: Piece::new(memory, size_of::<Philox>(), NO_LENGTHS),
+            piece: Piece::new(memory, size_of::<Philox>(), NO_LENGTHS, Terms::Owned),
             seed: Arc::default(),
         };
         generator.set_state(begin)?;

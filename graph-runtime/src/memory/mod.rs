@@ -5,8 +5,8 @@ mod report;
 mod generator;
 mod scope;
 mod mapped;
-mod shared_host;
 mod host;
+mod shared_host;
 mod device;
 mod view;
 

@@ -3,6 +3,7 @@
 use super::report::{PoolReport, PoolUser};
 use crate::devices::Backend;
 use crate::error::Result;
+use crate::in_flight::uses::Terms;
 use crate::ownership::block::Block;
 use crate::ownership::pool_memory::{PoolMemory, PoolShare};
 use std::fmt;
@@ -58,7 +59,7 @@ impl Pool {
     /// An empty pool of a device.
     pub(crate) fn new(backend: &Backend) -> Self {
         Self {
-            memory: Arc::new(Block::new(PoolMemory::new(backend.clone()))),
+            memory: Arc::new(Block::new(PoolMemory::new(backend.clone()), Terms::Owned)),
         }
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 /// Shown as text, it is a table.
 ///
 /// The driver's own memory for the graph, its nodes and its kernels is not counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryReport {
     /// The name of the graph.

@@ -2,9 +2,10 @@
 
 use crate::devices::Backend;
 use crate::devices::cuda::twice;
+use crate::devices::cuda_memory::CudaMemory;
 use crate::devices::page_lock::PageLock;
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::in_flight::uses::Patience;
+use crate::in_flight::uses::{Patience, Terms};
 use crate::memory::{DeviceBuffer, SharedHost};
 use crate::ownership::block::{Piece, SharedMemory};
 use crate::ownership::device_memory::DeviceMemory;
@@ -107,8 +108,8 @@ impl<'env> Scope<'env> {
         let bytes = slice.num_bytes();
         // SAFETY: the slice is borrowed for `'env`. Before that ends, `end` has taken the memory back: nothing uses it
         // from then on (fact 6 of `Uses`).
-        let memory = unsafe { DeviceMemory::borrowed(cuda, slice) }.at(Site::lent)?;
-        let piece = Piece::lent(memory, bytes, NO_LENGTHS, write);
+        let memory = unsafe { CudaMemory::borrowed(cuda, slice) }.at(Site::lent)?;
+        let piece = Piece::new(DeviceMemory::Cuda(memory), bytes, NO_LENGTHS, Terms::Lent { write });
         self.loans.borrow_mut().push(Loan {
             memory: SharedMemory::Device(piece.clone()),
             page_lock: None,
@@ -144,7 +145,7 @@ impl<'env> Scope<'env> {
         // SAFETY: by the caller's promise. Before the borrow ends, `end` has taken the memory back: nothing uses it
         // from then on (fact 6 of `Uses`).
         let memory = unsafe { HostMemory::borrowed(&self.backend, first, bytes) };
-        let piece = Piece::lent(memory, bytes, NO_LENGTHS, write);
+        let piece = Piece::new(memory, bytes, NO_LENGTHS, Terms::Lent { write });
         self.loans.borrow_mut().push(Loan {
             memory: SharedMemory::Host(piece.clone()),
             page_lock,

@@ -1,6 +1,5 @@
 //! Host memory that graphs share, and the guards that lend it.
 
-use super::host::HostBuffer;
 use crate::devices::launch_event::LaunchEvent;
 use crate::error::{Result, Site};
 use crate::in_flight::uses::{Claim, ClaimKind};
@@ -66,13 +65,6 @@ unsafe impl<S: ?Sized + Send + Sync> Send for SharedHost<S> {}
 // SAFETY: as above.
 unsafe impl<S: ?Sized + Send + Sync> Sync for SharedHost<S> {}
 
-impl<S: ?Sized> HostBuffer<S> {
-    /// Turns the buffer into a handle that can be cloned and given to graphs.
-    pub fn share(self) -> SharedHost<S> {
-        SharedHost::new(self.pointer, self.piece)
-    }
-}
-
 impl<S: ?Sized> SharedHost<S> {
     /// Makes a handle. `pointer` points to the bytes of `piece`, as their shape.
     pub(super) fn new(pointer: NonNull<S>, piece: Piece<HostMemory>) -> Self {
@@ -96,12 +88,7 @@ impl<S: ?Sized> SharedHost<S> {
     /// thread or a launch writes it, since waiting there could be for the function itself. (If CUDA cannot tell within
     /// 100 ms whether a launch has ended, it has not.) [`Error::Cuda`](crate::Error::Cuda) if earlier work failed.
     pub fn read(&self) -> Result<HostRef<'_, S>> {
-        Ok(HostRef {
-            pointer: self.pointer,
-            lengths: self.piece.lengths,
-            claim: self.piece.hold(false, ClaimKind::Guard, Site::buffer)?,
-            marker: PhantomData,
-        })
+        HostRef::at(self.pointer, &self.piece, self.piece.lengths, false, Site::buffer)
     }
 
     /// Waits for launches that use the memory, and lends it to read and write.
@@ -110,29 +97,15 @@ impl<S: ?Sized> SharedHost<S> {
     /// [`Error::InUse`](crate::Error::InUse) while another guard lends it, and as [`SharedHost::read`];
     /// [`Error::Cuda`](crate::Error::Cuda) if earlier work failed.
     pub fn write(&self) -> Result<HostMut<'_, S>> {
-        Ok(HostMut {
-            pointer: self.pointer,
-            lengths: self.piece.lengths,
-            claim: self.piece.hold(true, ClaimKind::Guard, Site::buffer)?,
-            marker: PhantomData,
-        })
+        HostMut::at(self.pointer, &self.piece, self.piece.lengths, Site::buffer)
     }
 
-    /// Turns the only handle back into a buffer, which needs no guards. Waits for launches.
-    ///
-    /// # Errors
-    /// Returns the handle if there are others (graphs hold handles, too), if it refers to a part of the memory only, or
-    /// if waiting failed.
-    pub fn into_unique(mut self) -> Result<HostBuffer<S>, Self> {
-        let whole = self.piece.bytes == self.piece.block.bytes();
-        if !whole || Arc::get_mut(&mut self.piece.block).is_none() {
-            return Err(self);
-        }
-        // Nobody else can claim the memory any more, but graphs that have dropped it may have launches in flight.
-        match self.piece.hold(true, ClaimKind::Call, Site::buffer).map(drop) {
-            Ok(()) => Ok(HostBuffer::unique(self.pointer, self.piece)),
-            Err(_) => Err(self),
-        }
+    /// Whether this is the only handle to the memory, and to all of it. Waits for launches; false if that fails.
+    pub(super) fn is_unique(&mut self) -> bool {
+        // If nobody else can claim the memory any more, graphs that have dropped it may have launches in flight.
+        self.piece.bytes == self.piece.block.bytes()
+            && Arc::get_mut(&mut self.piece.block).is_some()
+            && self.piece.hold(true, ClaimKind::Call, Site::buffer).is_ok()
     }
 
     fn part<P>(&self, f: impl FnOnce(Place<S, OnHost>) -> Place<P, OnHost>) -> Result<SharedHost<P>>
@@ -207,12 +180,6 @@ impl<S: ?Sized> From<&SharedHost<S>> for SharedHost<S> {
     }
 }
 
-impl<S: ?Sized> From<HostBuffer<S>> for SharedHost<S> {
-    fn from(buffer: HostBuffer<S>) -> Self {
-        buffer.share()
-    }
-}
-
 impl<S: ?Sized> sealed::Shareable for SharedHost<S> {
     fn handle(&self) -> sealed::SharedHandle {
         sealed::SharedHandle(SharedMemory::Host(self.piece.clone()))
@@ -243,36 +210,55 @@ pub struct HostRef<'b, S: ?Sized> {
 
 /// A guard that lends shared host memory to read and write until it is dropped: see [`SharedHost::write`].
 pub struct HostMut<'b, S: ?Sized> {
-    /// A pointer, since a reference would have to be valid even after the claim ends, when the guard is dropped.
-    pointer: NonNull<S>,
-    /// The lengths that `S` does not tell.
-    lengths: Lengths,
-    #[expect(dead_code, reason = "it keeps others off until it is dropped")]
-    claim: Claim<'b, LaunchEvent>,
+    /// A guard whose claim is to write.
+    guard: HostRef<'b, S>,
     marker: PhantomData<&'b mut S>,
 }
 
-impl<'b, S: ?Sized + Extent> HostRef<'b, S> {
-    /// Lends a piece, which the caller has checked to be an `S` of these lengths.
-    pub(crate) fn of(piece: &'b Piece<HostMemory>, lengths: Lengths, site: impl FnOnce() -> Site) -> Result<Self> {
+impl<'b, S: ?Sized> HostRef<'b, S> {
+    /// Lends a piece, which is an `S` of these lengths at `pointer`, under a claim to read or also to `write`.
+    fn at(
+        pointer: NonNull<S>,
+        piece: &'b Piece<HostMemory>,
+        lengths: Lengths,
+        write: bool,
+        site: impl FnOnce() -> Site,
+    ) -> Result<Self> {
         Ok(Self {
-            pointer: S::at(first(piece), piece.bytes),
+            pointer,
             lengths,
-            claim: piece.hold(false, ClaimKind::Guard, site)?,
+            claim: piece.hold(write, ClaimKind::Guard, site)?,
             marker: PhantomData,
         })
     }
+
+    /// Lends a piece, which the caller has checked to be an `S` of these lengths.
+    pub(crate) fn of(piece: &'b Piece<HostMemory>, lengths: Lengths, site: impl FnOnce() -> Site) -> Result<Self>
+    where
+        S: Extent,
+    {
+        Self::at(S::at(first(piece), piece.bytes), piece, lengths, false, site)
+    }
 }
 
-impl<'b, S: ?Sized + Extent> HostMut<'b, S> {
+impl<'b, S: ?Sized> HostMut<'b, S> {
+    fn at(
+        pointer: NonNull<S>,
+        piece: &'b Piece<HostMemory>,
+        lengths: Lengths,
+        site: impl FnOnce() -> Site,
+    ) -> Result<Self> {
+        let guard = HostRef::at(pointer, piece, lengths, true, site)?;
+        let marker = PhantomData;
+        Ok(Self { guard, marker })
+    }
+
     /// Lends a piece, which the caller has checked to be an `S` of these lengths.
-    pub(crate) fn of(piece: &'b Piece<HostMemory>, lengths: Lengths, site: impl FnOnce() -> Site) -> Result<Self> {
-        Ok(Self {
-            pointer: S::at(first(piece), piece.bytes),
-            lengths,
-            claim: piece.hold(true, ClaimKind::Guard, site)?,
-            marker: PhantomData,
-        })
+    pub(crate) fn of(piece: &'b Piece<HostMemory>, lengths: Lengths, site: impl FnOnce() -> Site) -> Result<Self>
+    where
+        S: Extent,
+    {
+        Self::at(S::at(first(piece), piece.bytes), piece, lengths, site)
     }
 }
 
@@ -300,8 +286,7 @@ impl<S: ?Sized> Deref for HostMut<'_, S> {
     type Target = S;
 
     fn deref(&self) -> &S {
-        // SAFETY: as for `HostRef`.
-        unsafe { self.pointer.as_ref() }
+        &self.guard
     }
 }
 
@@ -309,7 +294,7 @@ impl<S: ?Sized> DerefMut for HostMut<'_, S> {
     fn deref_mut(&mut self) -> &mut S {
         // SAFETY: as for `HostRef`; the claim is to write, so nobody else touches the memory, and `self` is borrowed
         // exclusively.
-        unsafe { self.pointer.as_mut() }
+        unsafe { self.guard.pointer.as_mut() }
     }
 }
 
@@ -323,12 +308,12 @@ impl<T, const D: usize> HostRef<'_, Table<T, D>> {
 impl<T, const D: usize> HostMut<'_, Table<T, D>> {
     /// A view of the contents, with their lengths, to read.
     pub fn view(&self) -> TableRef<'_, T, D> {
-        TableRef::new(self.as_flattened(), &self.lengths)
+        self.guard.view()
     }
 
     /// A view of the contents, with their lengths, to read and write.
     pub fn view_mut(&mut self) -> TableMut<'_, T, D> {
-        let lengths = self.lengths;
+        let lengths = self.guard.lengths;
         TableMut::new(self.as_flattened_mut(), &lengths)
     }
 }

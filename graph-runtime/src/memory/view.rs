@@ -6,10 +6,10 @@ use crate::in_flight::launches::Access;
 use crate::in_flight::uses::{Claim, ClaimKind, Uses};
 use crate::ownership::block::Piece;
 use crate::ownership::device_memory::DeviceMemory;
+use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Selected, select};
 use crate::shape::rows::Rows;
 use crate::shape::table::{Table, unpadded};
-use crate::shape::{Element, Lengths, NO_LENGTHS};
 use bytemuck::allocation::{try_zeroed_box, try_zeroed_vec};
 use std::marker::PhantomData;
 use std::ops::{Deref, RangeBounds};
@@ -19,44 +19,35 @@ pub struct DeviceRef<'g, S: ?Sized> {
     memory: &'g DeviceMemory,
     /// The current uses of the memory, if it is shared.
     uses: Option<&'g Uses<LaunchEvent>>,
-    start: usize,
-    bytes: usize,
-    /// The lengths that `S` does not tell.
-    lengths: Lengths,
+    part: Selected,
     site: Site,
     shape: PhantomData<fn(&S)>,
 }
 
 impl<'g, S: ?Sized> DeviceRef<'g, S> {
-    /// A view of a graph's own memory. The caller has checked that the bytes are in it and that no launch is in flight.
-    pub(crate) fn new(memory: &'g DeviceMemory, start: usize, bytes: usize, site: Site) -> Self {
+    /// A view of a graph's own memory. The caller has checked that the part is in it and that no launch is in flight.
+    pub(crate) fn new(memory: &'g DeviceMemory, part: Selected, site: Site) -> Self {
         Self {
             memory,
             uses: None,
-            start,
-            bytes,
-            lengths: NO_LENGTHS,
+            part,
             site,
             shape: PhantomData,
         }
     }
 
-    /// The view, of memory with these lengths, which `S` does not tell.
-    pub(crate) fn with_lengths(self, lengths: Lengths) -> Self {
-        Self { lengths, ..self }
-    }
-
-    /// A view of shared memory. The caller has checked that the bytes are in the piece.
-    pub(crate) fn shared(piece: &'g Piece<DeviceMemory>, start: usize, bytes: usize, site: Site) -> Self {
+    /// A view of shared memory. The caller has checked that the part is in the piece.
+    pub(crate) fn shared(piece: &'g Piece<DeviceMemory>, part: Selected, site: Site) -> Self {
+        let start = piece.start + part.start;
         Self {
             uses: Some(piece.block.uses()),
-            ..Self::new(&piece.block, piece.start + start, bytes, site)
+            ..Self::new(&piece.block, Selected { start, ..part }, site)
         }
     }
 
     /// The size in bytes.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.part.bytes
     }
 
     /// The element `index` of the outermost dimension.
@@ -82,32 +73,28 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
     }
 
     fn part<P: ?Sized>(&self, f: impl FnOnce(Place<S, OnDevice>) -> Place<P, OnDevice>) -> Result<DeviceRef<'g, P>> {
-        let Selected { start, bytes, lengths } = select(self.bytes, self.lengths, || self.site.clone(), f)?;
+        let part = select(self.bytes(), self.part.lengths, || self.site.clone(), f)?;
+        let start = self.part.start + part.start;
         Ok(DeviceRef {
-            memory: self.memory,
             uses: self.uses,
-            start: self.start + start,
-            bytes,
-            lengths,
-            site: self.site.clone(),
-            shape: PhantomData,
+            ..DeviceRef::new(self.memory, Selected { start, ..part }, self.site.clone())
         })
     }
 
     fn check(&self, given: usize) -> Result<()> {
-        if given == self.bytes {
+        if given == self.bytes() {
             return Ok(());
         }
         Err(Error::Length {
             site: self.site.clone(),
-            expected: self.bytes,
+            expected: self.bytes(),
             given,
         })
     }
 
     /// Claims the memory if it is shared, and waits for conflicting launches.
     fn hold(&self, write: bool) -> Result<Option<Claim<'g, LaunchEvent>>> {
-        let access = Access::new(self.start, self.start + self.bytes, write);
+        let access = Access::new(self.part.start, self.part.start + self.bytes(), write);
         let held = self.uses.map(|uses| uses.hold(access, ClaimKind::Call));
         held.transpose().map_err(|refused| refused.at(self.site.clone()))
     }
@@ -115,7 +102,7 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
     fn get(&self, bytes: &mut [u8]) -> Result<()> {
         self.check(bytes.len())?;
         let _held = self.hold(false)?;
-        self.memory.read(self.start, bytes, || self.site.clone())
+        self.memory.read(self.part.start, bytes, || self.site.clone())
     }
 
     /// The error of a copy for which the host has too little memory.
@@ -123,14 +110,14 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
     fn out_of_memory(&self) -> Error {
         Error::OutOfMemory {
             site: self.site.clone(),
-            bytes: self.bytes,
+            bytes: self.bytes(),
         }
     }
 
     pub(super) fn write(&self, bytes: &[u8]) -> Result<()> {
         self.check(bytes.len())?;
         let _held = self.hold(true)?;
-        self.memory.write(self.start, bytes, || self.site.clone())
+        self.memory.write(self.part.start, bytes, || self.site.clone())
     }
 }
 
@@ -158,7 +145,7 @@ impl<S: Element> DeviceRef<'_, S> {
 impl<T, const D: usize> DeviceRef<'_, Table<T, D>> {
     /// The lengths of the table, outermost first.
     pub fn lengths(&self) -> [usize; D] {
-        unpadded(&self.lengths)
+        unpadded(&self.part.lengths)
     }
 }
 
@@ -173,7 +160,7 @@ macro_rules! flat {
             /// [`DeviceBuffer::read`](crate::DeviceBuffer::read); [`Error::OutOfMemory`] if the host has too little
             /// memory for the copy.
             pub fn read_vec(&self) -> Result<Vec<T>> {
-                let len = self.bytes.checked_div(size_of::<T>()).unwrap_or(0);
+                let len = self.bytes().checked_div(size_of::<T>()).unwrap_or(0);
                 let mut values = try_zeroed_vec(len).map_err(|()| self.out_of_memory())?;
                 self.copy_to(&mut values)?;
                 Ok(values)

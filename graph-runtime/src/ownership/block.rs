@@ -41,18 +41,11 @@ pub(crate) struct Block<M> {
 }
 
 impl<M> Block<M> {
-    pub(crate) fn new(memory: M) -> Self {
+    /// A block of memory that may be used on these terms.
+    pub(crate) fn new(memory: M, terms: Terms) -> Self {
         Self {
             memory: ManuallyDrop::new(memory),
-            uses: Uses::default(),
-        }
-    }
-
-    /// A block of memory that its owner has lent, perhaps to be read only.
-    fn lent(memory: M, write: bool) -> Self {
-        Self {
-            memory: ManuallyDrop::new(memory),
-            uses: Uses::new(Terms::Lent { write }),
+            uses: Uses::new(terms),
         }
     }
 
@@ -93,20 +86,10 @@ pub(crate) struct Piece<M> {
 }
 
 impl<M> Piece<M> {
-    /// Makes a block of `bytes` bytes, and returns a handle to all of it.
-    pub(crate) fn new(memory: M, bytes: usize, lengths: Lengths) -> Self {
+    /// Makes a block of `bytes` bytes that may be used on these terms, and returns a handle to all of it.
+    pub(crate) fn new(memory: M, bytes: usize, lengths: Lengths, terms: Terms) -> Self {
         Self {
-            block: Arc::new(Block::new(memory)),
-            start: 0,
-            bytes,
-            lengths,
-        }
-    }
-
-    /// Makes a block of `bytes` bytes that their owner has lent, perhaps to be read only, and returns a handle to all.
-    pub(crate) fn lent(memory: M, bytes: usize, lengths: Lengths, write: bool) -> Self {
-        Self {
-            block: Arc::new(Block::lent(memory, write)),
+            block: Arc::new(Block::new(memory, terms)),
             start: 0,
             bytes,
             lengths,
@@ -157,6 +140,16 @@ pub(crate) enum SharedMemory {
     Device(Piece<DeviceMemory>),
 }
 
+/// A value of the piece, of whichever kind.
+macro_rules! either {
+    ($memory:expr, $piece:ident => $value:expr) => {
+        match $memory {
+            SharedMemory::Host($piece) => $value,
+            SharedMemory::Device($piece) => $value,
+        }
+    };
+}
+
 impl SharedMemory {
     pub(crate) fn of(buffer: &impl Shareable) -> Self {
         buffer.handle().0
@@ -164,18 +157,12 @@ impl SharedMemory {
 
     /// The size in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        match self {
-            Self::Host(piece) => piece.bytes,
-            Self::Device(piece) => piece.bytes,
-        }
+        either!(self, piece => piece.bytes)
     }
 
     /// The lengths that the shape of its handle does not tell.
     pub(crate) fn lengths(&self) -> &Lengths {
-        match self {
-            Self::Host(piece) => &piece.lengths,
-            Self::Device(piece) => &piece.lengths,
-        }
+        either!(self, piece => &piece.lengths)
     }
 
     /// The addresses of its bytes, in the memory of the host or of the device.
@@ -192,15 +179,9 @@ impl SharedMemory {
 
     /// Whether the two are the same bytes of one block.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        fn is_same<M>(one: &Piece<M>, other: &Piece<M>) -> bool {
-            let is_part = (one.start, one.bytes, one.lengths) == (other.start, other.bytes, other.lengths);
-            is_part && Arc::ptr_eq(&one.block, &other.block)
-        }
-        match (self, other) {
-            (Self::Host(one), Self::Host(other)) => is_same(one, other),
-            (Self::Device(one), Self::Device(other)) => is_same(one, other),
-            (Self::Host(_), Self::Device(_)) | (Self::Device(_), Self::Host(_)) => false,
-        }
+        self.lengths() == other.lengths()
+            && self.addresses() == other.addresses()
+            && std::ptr::eq(self.uses(), other.uses())
     }
 
     /// Refuses memory that graphs on `backend` cannot use, or not as a graph does: to read, or also to `write`.
@@ -214,31 +195,22 @@ impl SharedMemory {
 
     /// The uses of its block.
     pub(crate) fn uses(&self) -> &Uses<LaunchEvent> {
-        match self {
-            Self::Host(piece) => &piece.block.uses,
-            Self::Device(piece) => &piece.block.uses,
-        }
+        either!(self, piece => &piece.block.uses)
     }
 
     /// Whether graphs on `backend` can use it.
     pub(crate) fn is_usable_on(&self, backend: &Backend) -> bool {
-        match self {
-            Self::Host(piece) => piece.block.is_usable_on(backend),
-            Self::Device(piece) => piece.block.is_usable_on(backend),
-        }
+        either!(self, piece => piece.block.is_usable_on(backend))
     }
 
     /// Claims the memory for a launch. Waits for work that was queued on it as a slice of cudarc's, since no event is
     /// recorded after that.
     pub(crate) fn claim(&self, write: bool, patience: Patience) -> Result<Claim<'_, LaunchEvent>, Refused> {
-        let kind = ClaimKind::Call;
-        match self {
-            Self::Host(piece) => piece.block.uses.claim(piece.access(write), kind, patience),
-            Self::Device(piece) => {
-                let claim = piece.block.uses.claim(piece.access(write), kind, patience)?;
-                piece.block.settle(write).map_err(Refused::Cuda)?;
-                Ok(claim)
-            }
+        let access = either!(self, piece => piece.access(write));
+        let claim = self.uses().claim(access, ClaimKind::Call, patience)?;
+        if let Self::Device(piece) = self {
+            piece.block.settle(write).map_err(Refused::Cuda)?;
         }
+        Ok(claim)
     }
 }

@@ -1,14 +1,10 @@
 //! Memory of either kind of device: allocated zeroed, freed when dropped, and copied to and from slices.
 
-use crate::devices::cuda::Cuda;
 use crate::devices::cuda_memory::{CudaMemory, CudarcSlice};
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::{Allocation, Backend};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::in_flight::uses::Claim;
-use cudarc::driver::{CudaSlice, DevicePtr};
-use std::any::Any;
-use std::sync::Arc;
 
 /// Zeroed device memory.
 pub(crate) enum DeviceMemory {
@@ -24,21 +20,6 @@ impl DeviceMemory {
             Backend::Cuda(cuda) => CudaMemory::zeroed(cuda, bytes.max(1)).at(site).map(Self::Cuda),
             Backend::Emulator(device) => device.allocate(name, bytes.max(1), site).map(Self::Emulator),
         }
-    }
-
-    /// Takes over a slice of cudarc's: see [`CudaMemory::from_cudarc`].
-    pub(crate) fn from_cudarc<T: Send + Sync + 'static>(slice: CudaSlice<T>) -> Self {
-        Self::Cuda(CudaMemory::from_cudarc(slice))
-    }
-
-    /// Borrows the memory of a slice of cudarc's, whose bytes this does not own.
-    ///
-    /// # Safety
-    ///
-    /// As for [`CudaMemory::borrowed`].
-    pub(crate) unsafe fn borrowed<T>(cuda: &Arc<Cuda>, slice: &impl DevicePtr<T>) -> Result<Self, CudaError> {
-        // SAFETY: by the caller's promise.
-        unsafe { CudaMemory::borrowed(cuda, slice) }.map(Self::Cuda)
     }
 
     /// Borrows the `bytes` bytes at an address.
@@ -57,21 +38,6 @@ impl DeviceMemory {
                 message: "the CPU emulator has no memory at addresses of CUDA",
             }),
         }
-    }
-
-    /// Memory of CUDA that `keeper` keeps.
-    ///
-    /// # Safety
-    ///
-    /// As for [`CudaMemory::within`].
-    pub(crate) unsafe fn kept(
-        cuda: &Arc<Cuda>,
-        address: u64,
-        bytes: usize,
-        keeper: Box<dyn Any + Send + Sync>,
-    ) -> Self {
-        // SAFETY: by the caller's promise.
-        Self::Cuda(unsafe { CudaMemory::within(cuda, address, bytes, keeper) })
     }
 
     /// Lends the memory from the byte `start` on as a slice of cudarc's with `len` elements, under a claim to read that
@@ -148,8 +114,7 @@ impl DeviceMemory {
                 let len = allocation.len();
                 (0..len).step_by(ZEROS.len()).try_for_each(|start| {
                     let zeros = &ZEROS[..ZEROS.len().min(len - start)];
-                    let written = allocation.write(start, zeros);
-                    written.map_err(|_| Error::OutOfBounds { site: site() })
+                    allocation.write(start, zeros).at(&site)
                 })
             }
         }
@@ -159,9 +124,7 @@ impl DeviceMemory {
     pub(crate) fn read(&self, offset: usize, to: &mut [u8], site: impl Fn() -> Site) -> Result<()> {
         match self {
             Self::Cuda(memory) => memory.read(offset, to).at(site),
-            Self::Emulator(allocation) => allocation
-                .read(offset, to)
-                .map_err(|_| Error::OutOfBounds { site: site() }),
+            Self::Emulator(allocation) => allocation.read(offset, to).at(site),
         }
     }
 
@@ -169,9 +132,7 @@ impl DeviceMemory {
     pub(crate) fn write(&self, offset: usize, from: &[u8], site: impl Fn() -> Site) -> Result<()> {
         match self {
             Self::Cuda(memory) => memory.write(offset, from).at(site),
-            Self::Emulator(allocation) => allocation
-                .write(offset, from)
-                .map_err(|_| Error::OutOfBounds { site: site() }),
+            Self::Emulator(allocation) => allocation.write(offset, from).at(site),
         }
     }
 }

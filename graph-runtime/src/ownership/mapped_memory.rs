@@ -1,7 +1,8 @@
 //! Memory of the host that kernels and the host access at any time.
 
 use crate::devices::Backend;
-use crate::error::{Error, Result, Site};
+use crate::devices::cuda_memory::CudaMemory;
+use crate::error::{At, Error, Result, Site};
 use crate::ownership::device_memory::DeviceMemory;
 use crate::ownership::host_memory::HostMemory;
 use crate::shape::part::Layout;
@@ -52,8 +53,8 @@ impl MappedMemory {
                 let pointer = memory.pointer();
                 // SAFETY: the memory is page-locked for all contexts, so kernels of this one reach it at its own
                 // address (CUDA Driver API, "Unified Addressing"). It lives as long as the keeper, which has it.
-                let device = unsafe { DeviceMemory::kept(cuda, pointer.addr().get() as u64, bytes, Box::new(memory)) };
-                (device, Some(pointer))
+                let device = unsafe { CudaMemory::within(cuda, pointer.addr().get() as u64, bytes, Box::new(memory)) };
+                (DeviceMemory::Cuda(device), Some(pointer))
             }
         };
         let word = if align == 8 { 8 } else { 4 };
@@ -74,14 +75,13 @@ impl MappedMemory {
     pub(crate) fn load(&self, offset: usize, size: usize, site: impl Fn() -> Site) -> Result<u64> {
         match (self.word(offset, size, &site)?, &self.device) {
             // SAFETY: the word is in the memory and aligned, and all accesses to it are atomic (facts 1 to 3).
-            (Word::Four(pointer), _) => Ok(unsafe { AtomicU32::from_ptr(pointer) }.load(Ordering::Acquire).into()),
-            // SAFETY: as above.
-            (Word::Eight(pointer), _) => Ok(unsafe { AtomicU64::from_ptr(pointer) }.load(Ordering::Acquire)),
-            (Word::Emulated, DeviceMemory::Emulator(allocation)) => {
-                let loaded = allocation.load_word(offset, size);
-                loaded.map_err(|_| Error::OutOfBounds { site: site() })
+            (Some(Word::Four(pointer)), _) => {
+                Ok(unsafe { AtomicU32::from_ptr(pointer) }.load(Ordering::Acquire).into())
             }
-            (Word::Emulated, DeviceMemory::Cuda(_)) => Err(Error::OutOfBounds { site: site() }),
+            // SAFETY: as above.
+            (Some(Word::Eight(pointer)), _) => Ok(unsafe { AtomicU64::from_ptr(pointer) }.load(Ordering::Acquire)),
+            (None, DeviceMemory::Emulator(allocation)) => allocation.load_word(offset, size).at(site),
+            (None, DeviceMemory::Cuda(_)) => Err(Error::OutOfBounds { site: site() }),
         }
     }
 
@@ -89,14 +89,11 @@ impl MappedMemory {
     pub(crate) fn store(&self, offset: usize, size: usize, value: u64, site: impl Fn() -> Site) -> Result<()> {
         match (self.word(offset, size, &site)?, &self.device) {
             // SAFETY: as in `load`.
-            (Word::Four(pointer), _) => unsafe { AtomicU32::from_ptr(pointer) }.store(value as u32, Ordering::Release),
+            (Some(Word::Four(word)), _) => unsafe { AtomicU32::from_ptr(word) }.store(value as u32, Ordering::Release),
             // SAFETY: as above.
-            (Word::Eight(pointer), _) => unsafe { AtomicU64::from_ptr(pointer) }.store(value, Ordering::Release),
-            (Word::Emulated, DeviceMemory::Emulator(allocation)) => {
-                let stored = allocation.store_word(offset, size, value);
-                stored.map_err(|_| Error::OutOfBounds { site: site() })?;
-            }
-            (Word::Emulated, DeviceMemory::Cuda(_)) => return Err(Error::OutOfBounds { site: site() }),
+            (Some(Word::Eight(word)), _) => unsafe { AtomicU64::from_ptr(word) }.store(value, Ordering::Release),
+            (None, DeviceMemory::Emulator(allocation)) => allocation.store_word(offset, size, value).at(site)?,
+            (None, DeviceMemory::Cuda(_)) => return Err(Error::OutOfBounds { site: site() }),
         }
         Ok(())
     }
@@ -108,29 +105,23 @@ impl MappedMemory {
         words.try_for_each(|offset| self.store(offset, self.word, 0, &site))
     }
 
-    /// The word at an offset, if it is in the memory and aligned.
-    fn word(&self, offset: usize, size: usize, site: impl Fn() -> Site) -> Result<Word> {
+    /// The word at an offset; `None` on the emulator. Fails unless it is in the memory and aligned.
+    fn word(&self, offset: usize, size: usize, site: impl Fn() -> Site) -> Result<Option<Word>> {
         let end = offset.checked_add(size);
         let inside = end.is_some_and(|end| end <= self.bytes) && offset.checked_rem(size) == Some(0);
-        if !inside {
-            return Err(Error::OutOfBounds { site: site() });
-        }
-        let Some(host) = self.host else {
-            return Ok(Word::Emulated);
-        };
-        // SAFETY: the offset is in the memory, by the test above.
-        let pointer = unsafe { host.add(offset) };
-        match size {
-            4 => Ok(Word::Four(pointer.as_ptr().cast())),
-            8 => Ok(Word::Eight(pointer.as_ptr().cast())),
+        // SAFETY: the offset is in the memory.
+        let pointer = self.host.filter(|_| inside).map(|host| unsafe { host.add(offset) });
+        match (pointer, size) {
+            (None, _) if inside => Ok(None),
+            (Some(pointer), 4) => Ok(Some(Word::Four(pointer.as_ptr().cast()))),
+            (Some(pointer), 8) => Ok(Some(Word::Eight(pointer.as_ptr().cast()))),
             _ => Err(Error::OutOfBounds { site: site() }),
         }
     }
 }
 
-/// A word of mapped memory.
+/// A word of mapped memory on CUDA.
 enum Word {
     Four(*mut u32),
     Eight(*mut u64),
-    Emulated,
 }

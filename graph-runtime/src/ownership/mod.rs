@@ -7,6 +7,5 @@ pub(crate) mod shared_resources;
 pub(crate) mod pool_memory;
 pub(crate) mod block;
 pub(crate) mod mapped_memory;
-pub(crate) mod array_memory;
 pub(crate) mod device_memory;
 pub(crate) mod host_memory;

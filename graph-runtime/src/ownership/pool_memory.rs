@@ -8,9 +8,11 @@ use crate::error::{At, Error, Result, Site};
 use crate::in_flight::launches::Access;
 use crate::in_flight::refused::Refused;
 use crate::in_flight::uses::{Claim, ClaimKind, Patience};
+use crate::lock::Lock;
 use crate::ownership::block::Block;
 use crate::ownership::device_memory::DeviceMemory;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The alignment in bytes of the parts of a pool, as `cuMemAlloc` aligns memory.
 const ALIGNMENT: usize = 256;
@@ -38,8 +40,8 @@ pub(crate) struct PoolMemory {
     backend: Backend,
     /// The memory itself; `None` if nothing was taken yet. Locked while memory is added or taken away. Whoever has
     /// locked `shares` does not lock this.
-    ground: Mutex<Option<Ground>>,
-    shares: Mutex<Shares>,
+    ground: Lock<Option<Ground>>,
+    shares: Lock<Shares>,
 }
 
 /// The memory of a pool, of either kind.
@@ -54,13 +56,13 @@ enum Ground {
 #[derive(Default)]
 struct Shares {
     next: u64,
-    list: Vec<ShareSize>,
+    /// By number, so from the oldest.
+    list: BTreeMap<u64, ShareSize>,
     /// The bytes that the pool holds.
     held: usize,
 }
 
 struct ShareSize {
-    id: u64,
     graph: Box<str>,
     bytes: usize,
 }
@@ -69,16 +71,16 @@ impl PoolMemory {
     pub(crate) fn new(backend: Backend) -> Self {
         Self {
             backend,
-            ground: Mutex::default(),
-            shares: Mutex::default(),
+            ground: Lock::default(),
+            shares: Lock::default(),
         }
     }
 
     /// The bytes that the pool holds; the name of each graph that is built on it, with the bytes that it needs, from
     /// the oldest.
     pub(crate) fn sizes(&self) -> (usize, Vec<(Box<str>, usize)>) {
-        let shares = self.shares();
-        let sizes = shares.list.iter().map(|share| (share.graph.clone(), share.bytes));
+        let shares = self.shares.lock();
+        let sizes = shares.list.values().map(|share| (share.graph.clone(), share.bytes));
         (shares.held, sizes.collect())
     }
 
@@ -86,11 +88,11 @@ impl PoolMemory {
     pub(crate) fn trim(&self) -> Result<()> {
         let site = || Site::default().at_memory("pool");
         self.refuse_in_host_function(site)?;
-        let mut ground = self.ground();
+        let mut ground = self.ground.lock();
         let trimmed = match &mut *ground {
             None => Ok(()),
             Some(Ground::Growing(memory)) => {
-                let needed = self.shares().list.iter().map(|share| share.bytes).max();
+                let needed = self.shares.lock().list.values().map(|share| share.bytes).max();
                 // SAFETY: no share reaches further, and none grows meanwhile, since `ground` is locked. A share that is
                 // gone has left with its graph, which has waited for its launches, or has leaked the share (fact 2).
                 unsafe { memory.shrink(needed.unwrap_or(0)) }.at(site)
@@ -100,7 +102,7 @@ impl PoolMemory {
                 Ok(())
             }
         };
-        self.shares().held = ground.as_ref().map_or(0, Ground::bytes);
+        self.shares.lock().held = ground.as_ref().map_or(0, Ground::bytes);
         trimmed
     }
 
@@ -110,16 +112,6 @@ impl PoolMemory {
             Backend::Cuda(cuda) => cuda.bind().at(site),
             Backend::Emulator(device) => device.check(),
         }
-    }
-
-    /// A panic elsewhere cannot leave it half-changed.
-    fn ground(&self) -> MutexGuard<'_, Option<Ground>> {
-        self.ground.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// As above.
-    fn shares(&self) -> MutexGuard<'_, Shares> {
-        self.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -148,7 +140,7 @@ pub(crate) struct PoolShare {
     pool: Arc<Block<PoolMemory>>,
     id: u64,
     /// The chunks that the graph uses, if there are chunks.
-    chunks: Mutex<Vec<Arc<DeviceMemory>>>,
+    chunks: Lock<Vec<Arc<DeviceMemory>>>,
 }
 
 impl PoolShare {
@@ -158,24 +150,23 @@ impl PoolShare {
             let site = Site::graph(graph).at_memory("pool");
             return Err(Error::ForeignMemory { site });
         }
-        let mut shares = pool.shares();
+        let mut shares = pool.shares.lock();
         let id = shares.next;
         shares.next += 1;
         let graph = graph.into();
-        shares.list.push(ShareSize { id, graph, bytes: 0 });
+        shares.list.insert(id, ShareSize { graph, bytes: 0 });
         drop(shares);
         Ok(Arc::new(Self {
             pool: pool.clone(),
             id,
-            chunks: Mutex::default(),
+            chunks: Lock::default(),
         }))
     }
 
     /// The bytes that the graph has taken.
     pub(crate) fn bytes(&self) -> usize {
-        let shares = self.pool.shares();
-        let own = shares.list.iter().find(|share| share.id == self.id);
-        own.map_or(0, |share| share.bytes)
+        let shares = self.pool.shares.lock();
+        shares.list.get(&self.id).map_or(0, |share| share.bytes)
     }
 
     /// Takes `bytes` bytes, or 1 instead of 0, which no other part of this share overlaps. They were zeroed before any
@@ -183,7 +174,7 @@ impl PoolShare {
     pub(crate) fn take(self: &Arc<Self>, bytes: usize, site: impl Fn() -> Site) -> Result<Arc<DeviceMemory>> {
         let pool = &self.pool;
         pool.refuse_in_host_function(&site)?;
-        let mut ground = pool.ground();
+        let mut ground = pool.ground.lock();
         let start = self.bytes();
         let end = bytes
             .max(1)
@@ -201,9 +192,9 @@ impl PoolShare {
             }
             Ground::Chunks(chunks) => self.chunk(chunks, end - start, &site)?,
         };
-        let mut shares = pool.shares();
+        let mut shares = pool.shares.lock();
         shares.held = ground.bytes();
-        if let Some(own) = shares.list.iter_mut().find(|share| share.id == self.id) {
+        if let Some(own) = shares.list.get_mut(&self.id) {
             own.bytes = end;
         }
         Ok(taken)
@@ -224,7 +215,7 @@ impl PoolShare {
         bytes: usize,
         site: impl Fn() -> Site,
     ) -> Result<Arc<DeviceMemory>> {
-        let mut used = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.chunks.lock();
         let is_free = |chunk: &&Arc<DeviceMemory>| !used.iter().any(|used| Arc::ptr_eq(used, chunk));
         let fitting = chunks.iter().filter(|chunk| chunk.bytes() >= bytes).filter(is_free);
         let chunk = match fitting.min_by_key(|chunk| chunk.bytes()) {
@@ -250,6 +241,6 @@ impl PoolShare {
 
 impl Drop for PoolShare {
     fn drop(&mut self) {
-        self.pool.shares().list.retain(|share| share.id != self.id);
+        self.pool.shares.lock().list.remove(&self.id);
     }
 }

@@ -1,8 +1,8 @@
 //! The memory of a graph, resource by resource.
 
 use crate::devices::Backend;
-use crate::error::{Error, Result, Site};
-use crate::ownership::array_memory::ArrayMemory;
+use crate::devices::cuda_array::CudaArray;
+use crate::error::{At, Error, Result, Site};
 use crate::ownership::block::SharedMemory;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::device_memory::DeviceMemory;
@@ -20,8 +20,8 @@ pub(crate) enum Storage {
     Shared(SharedMemory),
     /// Host memory that kernels and the host access at any time.
     Mapped(Arc<MappedMemory>),
-    /// A CUDA array.
-    Array(ArrayMemory),
+    /// A CUDA array. (On the emulator, arrays are device memory: their texels follow each other, row after row.)
+    Array(CudaArray),
     /// A part of the graph's arena, which may overlap other parts.
     Scratch(Scratch),
     /// A variable of a kernel's module, which the module owns.
@@ -36,9 +36,7 @@ impl Storage {
             Storage::Shared(SharedMemory::Device(piece)) => Some((&piece.block, piece.start)),
             Storage::Scratch(scratch) => Some((&scratch.memory, scratch.start)),
             Storage::Mapped(memory) => Some((memory.as_device(), 0)),
-            Storage::Array(ArrayMemory::Emulator(memory)) => Some((memory, 0)),
-            Storage::Array(ArrayMemory::Cuda(_)) => None,
-            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Module => None,
+            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Array(_) | Storage::Module => None,
         }
     }
 
@@ -72,9 +70,7 @@ impl Storage {
             Storage::Shared(memory) => memory.bytes(),
             Storage::Scratch(scratch) => scratch.bytes,
             Storage::Mapped(memory) => memory.as_device().bytes(),
-            Storage::Array(ArrayMemory::Emulator(memory)) => memory.bytes(),
-            Storage::Array(ArrayMemory::Cuda(_)) => 0,
-            Storage::Module => 0,
+            Storage::Array(_) | Storage::Module => 0,
         }
     }
 }
@@ -138,9 +134,8 @@ pub(crate) fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<V
     let resources = draft.resources.iter().zip(*layouts).zip(shared);
     let allocated = resources.enumerate().map(|(index, ((resource, layout), shared))| {
         let site = || Site::graph(&draft.name).at_memory(&resource.name);
-        if let (Some(Some(form)), Some(layout)) = (arrays.get(index), layout) {
-            let array = ArrayMemory::zeroed(backend, &resource.name, form, layout.bytes, site)?;
-            return Ok(Storage::Array(array));
+        if let (Some(Some(form)), Some(layout), Backend::Cuda(cuda)) = (arrays.get(index), layout, backend) {
+            return CudaArray::zeroed(cuda, form, layout.bytes).at(site).map(Storage::Array);
         }
         if let Some(memory) = shared {
             return Ok(Storage::Shared(memory));
@@ -154,7 +149,7 @@ pub(crate) fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<V
             Memory::Scratch => scratch.next().map_or(Storage::Module, Storage::Scratch),
             Memory::Mapped => Storage::Mapped(Arc::new(MappedMemory::zeroed(backend, &resource.name, *layout, site)?)),
             Memory::Host => Storage::Host(HostMemory::zeroed(backend, *layout, site)?),
-            // An array without a form is one that no kernel takes, which is a mistake.
+            // On CUDA, an array without a form is one that no kernel takes, which is a mistake.
             Memory::Device | Memory::Array => {
                 Storage::Device(DeviceMemory::zeroed(backend, &resource.name, layout.bytes, site)?)
             }

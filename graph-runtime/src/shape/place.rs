@@ -214,6 +214,7 @@ impl<S: ?Sized + Rows, M> Place<S, M> {
 }
 
 /// A part of a buffer.
+#[derive(Clone, Copy)]
 pub(crate) struct Selected {
     /// The start in the buffer, in bytes.
     pub(crate) start: usize,

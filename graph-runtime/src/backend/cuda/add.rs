@@ -9,7 +9,6 @@ use crate::devices::cuda_array::ArrayHandle;
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelHandle, KernelNodeParams};
 use crate::error::CudaError;
 use crate::kernel::{KernelFacts, texture};
-use crate::ownership::array_memory::ArrayMemory;
 use crate::ownership::storage::Storage;
 use crate::program::{Argument, KernelOp, MemcpyOp, Program, Work};
 use crate::shape::part::Part;
@@ -43,7 +42,7 @@ pub(super) enum Address {
 
 impl Address {
     fn of(storage: &Storage) -> Self {
-        if let Storage::Array(ArrayMemory::Cuda(array)) = storage {
+        if let Storage::Array(array) = storage {
             return Address::Array(array.handle());
         }
         if let Some(first) = storage.host() {

@@ -6,8 +6,6 @@ mod cache;
 mod compile;
 
 pub(crate) use compile::Architecture;
-#[cfg(test)]
-pub(crate) use resolve::with_summary;
 pub(crate) use resolve::{Unresolved, resolve};
 
 /// A PTX file that is compiled into the program.

@@ -251,7 +251,7 @@ fn access(mode: Mode, size: usize) -> BufferAccess {
 }
 
 /// The facts that the macro would have recorded if it had read the PTX.
-pub(crate) fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'static Ptx) -> KernelFacts {
+fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'static Ptx) -> KernelFacts {
     let Cluster {
         required: required_cluster,
         max_blocks: max_cluster,

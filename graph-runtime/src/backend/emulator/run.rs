@@ -1,0 +1,243 @@
+//! A launch while it runs: node after node, body by body.
+
+use super::EmulatorExecutable;
+use super::texture;
+use super::touch::Touch;
+use crate::program::{
+    Argument, Conditional, ConditionalKind, External, KernelOp, MemcpyOp, MemsetOp, Op, Program, Structure, Work,
+};
+use crate::shape::part::Part;
+use graph_emulator::{Access, Buffer, Launch, Options, Surface, Texture, Unordered};
+use graph_plan::{Draft, Memory, Mode};
+use std::sync::Arc;
+
+/// The node that failed, and the message.
+pub(super) type Fault = (usize, String);
+
+/// The state of a launch while it runs.
+pub(super) struct Run<'a> {
+    pub(super) exec: &'a mut EmulatorExecutable,
+    pub(super) draft: &'a Draft,
+    program: &'a Program,
+    /// The memory that each node has touched, in the current body and in those around it. Filled only if unordered
+    /// nodes are compared.
+    touched: Vec<(usize, Touch)>,
+    /// The number of iterations of all `while`s so far.
+    iterations: u64,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(exec: &'a mut EmulatorExecutable, draft: &'a Draft, program: &'a Program) -> Self {
+        Self {
+            exec,
+            draft,
+            program,
+            touched: Vec::new(),
+            iterations: 0,
+        }
+    }
+
+    /// Runs the nodes of a body once, each with its own bodies.
+    pub(super) fn body(&mut self, body: usize) -> Result<(), Fault> {
+        for node in self.exec.sequence.next(body) {
+            if self.program.enabled[node] {
+                let touch = self.node(node)?;
+                if self.exec.options.check_unordered {
+                    self.touched.push((node, touch));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a node, and returns the memory that it touched if unordered nodes are compared.
+    fn node(&mut self, node: usize) -> Result<Touch, Fault> {
+        let done = match &self.program.ops[node] {
+            Op::Structure(Structure::Conditional(conditional)) => return self.conditional(node, conditional),
+            Op::Structure(Structure::Child(body)) => return self.inner(*body),
+            Op::Work(work) => self.work(node, work),
+            Op::External(external) => self.external(node, external),
+        };
+        done.map_err(|message| (node, message))
+    }
+
+    /// Runs a conditional node with its bodies.
+    fn conditional(&mut self, node: usize, conditional: &Conditional) -> Result<Touch, Fault> {
+        let condition = conditional.condition();
+        let is_while = conditional.kind == ConditionalKind::While;
+        let at_node = |message| (node, message);
+        let mut touch = self.touch(node, [(condition, Mode::Read)]).map_err(at_node)?;
+        loop {
+            let value = self.condition(condition).map_err(at_node)?;
+            let Some(body) = conditional.chosen(value) else {
+                return Ok(touch);
+            };
+            if is_while {
+                self.count_iteration().map_err(at_node)?;
+            }
+            touch.merge(&self.inner(body)?);
+            if !is_while {
+                return Ok(touch);
+            }
+        }
+    }
+
+    /// Runs the nodes of the body of a node, and returns the memory that they touched.
+    fn inner(&mut self, body: usize) -> Result<Touch, Fault> {
+        let outside = self.touched.len();
+        self.body(body)?;
+        let mut touch = Touch::default();
+        self.touched.drain(outside..).for_each(|(_, inner)| touch.merge(&inner));
+        Ok(touch)
+    }
+
+    /// Reads the condition's value.
+    fn condition(&self, condition: Part) -> Result<u32, String> {
+        let mut value = [0; 4];
+        let (memory, start) = self.exec.device(condition.resource as usize)?;
+        let read = memory.read(start + condition.start, &mut value);
+        read.map(|()| u32::from_le_bytes(value))
+            .map_err(|error| error.to_string())
+    }
+
+    /// Counts an iteration, and fails beyond the limit.
+    fn count_iteration(&mut self) -> Result<(), String> {
+        self.iterations += 1;
+        match self.exec.options.iteration_limit {
+            Some(limit) if self.iterations > limit => Err(format!(
+                "began more than {limit} iterations in one launch, the limit of the emulator's options: does its condition ever \
+                 become 0?"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The nodes that have run, but that the graph orders neither before nor after `node`.
+    pub(super) fn unordered(&self, node: usize) -> impl Iterator<Item = (usize, &Touch)> {
+        let touched = self.touched.iter().map(|(other, touch)| (*other, touch));
+        touched.filter(move |&(other, _)| self.exec.sequence.unordered(other, node))
+    }
+
+    fn work(&self, node: usize, work: &Work) -> Result<Touch, String> {
+        match work {
+            Work::Kernel(kernel) => self.kernel(node, kernel),
+            Work::Memcpy(MemcpyOp { from, to }) => {
+                let reads = from.parts().map(|part| (part, Mode::Read));
+                let touch = self.touch(node, reads.chain(to.parts().map(|part| (part, Mode::Write))))?;
+                let mut rows = from.parts().zip(to.parts());
+                rows.try_for_each(|(from, to)| self.exec.copy(from, to)).map(|()| touch)
+            }
+            Work::Memset(MemsetOp { to, value, .. }) => {
+                let touch = self.touch(node, to.parts().map(|part| (part, Mode::Write)))?;
+                to.parts().try_for_each(|row| self.exec.set(row, value)).map(|()| touch)
+            }
+            Work::Join => Ok(Touch::default()),
+        }
+    }
+
+    fn external(&self, node: usize, external: &External) -> Result<Touch, String> {
+        match external {
+            External::Call(call) => {
+                let touch = self.touch(node, call.declared.iter().copied())?;
+                if let Some(call) = self.exec.calls.get(node) {
+                    // SAFETY: `exec` keeps the memory. The launch has the graph exclusively, claims what it shares
+                    // (fact 1 of `Uses`), and runs one node after the other: nobody else has references into it, or
+                    // writes it.
+                    unsafe { call.run() };
+                }
+                Ok(touch)
+            }
+            // Events need nothing here but the order of nodes.
+            External::Record(_) | External::Wait(_) => Ok(Touch::default()),
+            // `Executable::prepare` has refused these.
+            External::Capture(_) | External::Raw(_) => Err("needs a CUDA device".to_owned()),
+        }
+    }
+
+    fn kernel(&self, node: usize, kernel: &KernelOp) -> Result<Touch, String> {
+        let function = &self.program.functions[kernel.function as usize];
+        let arguments = self.program.arguments(kernel);
+        let mut buffers = Vec::with_capacity(arguments.len());
+        let mut words = Vec::with_capacity(arguments.len());
+        let (mut textures, mut surfaces) = (Vec::new(), Vec::new());
+        for (index, argument) in arguments.iter().enumerate() {
+            let Argument::Buffer {
+                resource,
+                mode,
+                start,
+                bytes,
+            } = argument
+            else {
+                words.push([0; 8]);
+                continue;
+            };
+            let (allocation, first) = self.exec.device(*resource as usize)?;
+            let resource = &self.draft.resources[*resource as usize];
+            let address = allocation.address() + (first + *start) as u64;
+            buffers.push(Buffer {
+                name: &resource.name,
+                address,
+                len: *bytes,
+                access: match mode {
+                    Mode::Read => Access::Read,
+                    Mode::Write | Mode::ReadWrite => Access::ReadWrite,
+                    Mode::Atomic => Access::Atomic,
+                    Mode::Mapped => Access::Mapped,
+                },
+            });
+            let word = if let Some(form) = function.facts.texture(index) {
+                textures.push(texture::texture(
+                    form,
+                    address,
+                    *bytes,
+                    resource.memory == Memory::Array,
+                ));
+                Texture::handle(textures.len() - 1)
+            } else if let Some(form) = function.facts.surface(index) {
+                surfaces.push(texture::surface(form, address, *bytes));
+                Surface::handle(surfaces.len() - 1)
+            } else {
+                address
+            };
+            words.push(word.to_le_bytes());
+        }
+        let bytes = arguments.iter().zip(&words);
+        let bytes: Vec<&[u8]> = bytes.map(|(argument, word)| argument.value().unwrap_or(word)).collect();
+        let launch = Launch {
+            grid: kernel.config.grid,
+            block: kernel.config.block,
+            shared_bytes: kernel.config.shared,
+            arguments: &bytes,
+            buffers: &buffers,
+            textures: &textures,
+            surfaces: &surfaces,
+            options: &self.options(node, kernel),
+        };
+        let module = function.module().ok_or("the kernel has no PTX")?;
+        let report = self.exec.modules[module].run(function.facts.entry, &launch);
+        Ok(Touch {
+            device: report.map_err(|fault| fault.to_string())?.footprint.into(),
+            host: Arc::default(),
+        })
+    }
+
+    fn options(&self, node: usize, kernel: &KernelOp) -> Options {
+        let unordered = self.unordered(node).map(|(other, touch)| Unordered {
+            name: format!("node `{}`", self.draft.nodes[other].name).into(),
+            footprint: touch.device.clone(),
+        });
+        let options = &self.exec.options;
+        Options {
+            step_limit: options.step_limit,
+            threads: options.threads,
+            cooperative: kernel.is_cooperative(),
+            cluster: kernel.cluster(),
+            check_uninitialized: options.check_uninitialized,
+            check_shared_races: options.check_shared_races,
+            check_device_races: options.check_device_races,
+            record_footprint: options.check_unordered,
+            unordered: unordered.collect(),
+            printer: self.exec.printer.clone(),
+        }
+    }
+}
