@@ -113,7 +113,6 @@ pub mod kernel;
 mod driver;
 mod shape;
 mod error;
-mod lock;
 
 pub use any_graph::AnyGraph;
 pub use any_graph::graphed::{Graphed, GraphedBuffers, GraphedMemory};

@@ -7,6 +7,7 @@ use crate::backend::host_calls::HostCalls;
 use crate::backend::launch_end::LaunchEnd;
 #[cfg(not(feature = "emulator"))]
 use crate::backend::no_emulator::EmulatorExecutable;
+use crate::backend::watched_launch::WatchedLaunch;
 use crate::devices::Backend;
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::InstantiateOptions;
@@ -14,6 +15,7 @@ use crate::error::{At, CudaError, Error, Result, Site};
 use crate::in_flight::uses::Claim;
 use crate::ownership::block::SharedMemory;
 use crate::ownership::blueprint::Blueprint;
+use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::Storage;
 use crate::program::{ChangedValue, External, MemcpyOp, Op, Program, Structure, Work};
 use cudarc::driver::{CudaStream, sys};
@@ -128,7 +130,7 @@ impl Executable {
         match self {
             Executable::Cuda(exec) => exec.wait().map_err(|error| launch_error(draft, error))?,
             Executable::Debug(exec) => exec.restart(draft)?,
-            Executable::Emulator(exec) => exec.forget_fault(),
+            Executable::Emulator(exec) => exec.restart()?,
         }
         let _ = self.calls().panic().take();
         Ok(())
@@ -140,10 +142,21 @@ impl Executable {
         match self {
             Executable::Cuda(exec) => exec.launch().map_err(|error| launch_error(draft, error)),
             Executable::Debug(exec) => exec.launch(draft, program),
-            Executable::Emulator(exec) => {
-                exec.launch(draft, program);
-                Ok(())
-            }
+            Executable::Emulator(exec) => exec.launch(draft, program),
+        }
+    }
+
+    /// Starts the graph on a thread of its own, if launches do not return before they have ended otherwise: on the
+    /// emulator. It claims the memory in `shared` before this returns.
+    pub(crate) fn launch_on_thread(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        shared: &SharedResources,
+    ) -> Option<Result<LaunchEnd>> {
+        match self {
+            Executable::Emulator(exec) => Some(exec.launch_on_thread(draft, program, shared)),
+            Executable::Cuda(_) | Executable::Debug(_) => None,
         }
     }
 
@@ -175,10 +188,7 @@ impl Executable {
         match self {
             Executable::Cuda(exec) => exec.launch_shared(draft, claims, stream),
             Executable::Debug(exec) => exec.launch_shared(draft, program, claims, stream),
-            Executable::Emulator(exec) => {
-                exec.launch(draft, program);
-                Ok(())
-            }
+            Executable::Emulator(exec) => exec.launch(draft, program),
         }
     }
 
@@ -198,7 +208,7 @@ impl Executable {
         match self {
             Executable::Cuda(exec) => exec.wait().map_err(|error| launch_error(draft, error)),
             Executable::Debug(exec) => exec.wait(draft),
-            Executable::Emulator(exec) => exec.fault(draft),
+            Executable::Emulator(exec) => exec.wait(),
         }
     }
 
@@ -245,7 +255,8 @@ impl Executable {
         };
         exec.record_end(&event, stream)
             .map_err(|error| launch_error(draft, error))?;
-        Ok(LaunchEnd::watched(draft, event, max_spin, exec.calls()))
+        let launch = WatchedLaunch::new(event, max_spin, Site::graph(&draft.name));
+        Ok(LaunchEnd::of(launch, exec.calls()))
     }
 
     /// The memory of each resource.

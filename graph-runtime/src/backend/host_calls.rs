@@ -1,7 +1,7 @@
 //! The host functions of a built graph: the addresses of their memory, and a panic that the next wait reports.
 
 use crate::error::{Error, Result, Site};
-use crate::lock::Lock;
+use crate::in_flight::lock::Lock;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::storage::Storage;
 use crate::program::host::HostCall;
@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The host functions of a graph, by node.
+#[derive(Clone)]
 pub(crate) struct HostCalls {
     bound: HashMap<usize, Arc<BoundCall>>,
     /// Functions that launches in flight may still call.

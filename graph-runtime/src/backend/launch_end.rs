@@ -1,10 +1,7 @@
 //! The end of one launch, for a future.
 
 use crate::backend::host_calls::{HostCalls, Panic};
-use crate::backend::watched_launch::WatchedLaunch;
-use crate::devices::launch_event::LaunchEvent;
-use crate::error::{At, Result, Site};
-use graph_plan::Draft;
+use crate::error::Result;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -23,10 +20,18 @@ pub(crate) struct LaunchEnd {
 enum LaunchState {
     /// The launch had ended before it returned.
     Ended(Result<()>),
-    InFlight {
-        launch: Arc<WatchedLaunch>,
-        graph: Site,
-    },
+    InFlight(Arc<dyn InFlight>),
+}
+
+/// A launch that may be in flight.
+pub(super) trait InFlight: Send + Sync {
+    /// Whether the launch has ended, or its error. If it has not, the waker is called when it has.
+    ///
+    /// Fails in host functions, as waiting for a graph does: the function may belong to this launch.
+    fn poll(self: Arc<Self>, waker: &Waker) -> Poll<Result<()>>;
+
+    /// Forgets the task that waits.
+    fn forget_waker(&self);
 }
 
 impl LaunchEnd {
@@ -38,12 +43,10 @@ impl LaunchEnd {
         }
     }
 
-    /// The end of a launch after which `event` was recorded.
-    pub(super) fn watched(draft: &Draft, event: LaunchEvent, max_spin: Duration, calls: &HostCalls) -> Self {
-        let launch = WatchedLaunch::new(event, max_spin);
-        let graph = Site::graph(&draft.name);
+    /// The end of a launch that may be in flight.
+    pub(super) fn of(launch: Arc<dyn InFlight>, calls: &HostCalls) -> Self {
         Self {
-            state: LaunchState::InFlight { launch, graph },
+            state: LaunchState::InFlight(launch),
             panic: calls.panic().clone(),
         }
     }
@@ -52,7 +55,7 @@ impl LaunchEnd {
     pub(crate) fn poll(&self, waker: &Waker) -> Poll<Result<()>> {
         let ended = match &self.state {
             LaunchState::Ended(result) => Poll::Ready(result.clone()),
-            LaunchState::InFlight { launch, graph } => launch.poll(waker).map(|ended| ended.at(|| graph.clone())),
+            LaunchState::InFlight(launch) => launch.clone().poll(waker),
         };
         ended.map(|ended| ended.and_then(|()| self.panic.take()))
     }
@@ -60,9 +63,8 @@ impl LaunchEnd {
 
 impl Drop for LaunchEnd {
     fn drop(&mut self) {
-        match &self.state {
-            LaunchState::Ended(_) => {}
-            LaunchState::InFlight { launch, .. } => launch.forget_waker(),
+        if let LaunchState::InFlight(launch) = &self.state {
+            launch.forget_waker();
         }
     }
 }

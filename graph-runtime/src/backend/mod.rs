@@ -7,7 +7,7 @@ pub(crate) mod cuda;
 pub(crate) mod emulator;
 #[cfg(not(feature = "emulator"))]
 pub(crate) mod no_emulator;
-pub(crate) mod launch_end;
 mod watched_launch;
+pub(crate) mod launch_end;
 pub(crate) mod host_calls;
 mod random;

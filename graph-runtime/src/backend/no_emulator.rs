@@ -1,9 +1,11 @@
 //! The stand-in for graphs on the emulator, in builds without the feature `emulator`. No value of it exists.
 
 use crate::backend::host_calls::HostCalls;
+use crate::backend::launch_end::LaunchEnd;
 use crate::devices::Emulated;
 use crate::error::{Error, Result};
 use crate::ownership::blueprint::Blueprint;
+use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::Storage;
 use crate::program::{Program, Work};
 use graph_plan::Draft;
@@ -18,15 +20,19 @@ impl EmulatorExecutable {
         Err(Error::NoEmulator { cuda: None })
     }
 
-    pub(crate) fn launch(&mut self, _: &Draft, _: &Program) {
+    pub(crate) fn launch(&mut self, _: &Draft, _: &Program) -> Result<()> {
         match self.0 {}
     }
 
-    pub(crate) fn fault(&self, _: &Draft) -> Result<()> {
+    pub(crate) fn launch_on_thread(&mut self, _: &Draft, _: &Program, _: &SharedResources) -> Result<LaunchEnd> {
         match self.0 {}
     }
 
-    pub(crate) fn forget_fault(&mut self) {
+    pub(crate) fn wait(&self) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub(crate) fn restart(&mut self) -> Result<()> {
         match self.0 {}
     }
 

@@ -10,11 +10,12 @@
 //! Wakers run on this thread, outside of its locks, and never in a host function: an executor that polls in its waker
 //! may launch graphs there.
 
+use crate::backend::launch_end::InFlight;
 use crate::devices::event_alarm::Alarm;
 use crate::devices::launch_event::LaunchEvent;
-use crate::error::CudaError;
+use crate::error::{At, CudaError, Result, Site};
+use crate::in_flight::lock::Lock;
 use crate::in_flight::uses::Awaited;
-use crate::lock::Lock;
 use crate::program::host::refuse_in_host_function;
 use std::ffi::c_void;
 use std::io;
@@ -38,6 +39,7 @@ pub(crate) struct WatchedLaunch {
     event: LaunchEvent,
     /// The time for which the thread asks without a pause.
     max_spin: Duration,
+    graph: Site,
     state: Lock<WatchState>,
 }
 
@@ -52,18 +54,16 @@ struct WatchState {
 }
 
 impl WatchedLaunch {
-    pub(crate) fn new(event: LaunchEvent, max_spin: Duration) -> Arc<Self> {
+    pub(crate) fn new(event: LaunchEvent, max_spin: Duration, graph: Site) -> Arc<Self> {
         Arc::new(Self {
             event,
             max_spin,
+            graph,
             state: Lock::default(),
         })
     }
 
-    /// Whether the launch has ended, or its error. If it has not, the waker is called when it has.
-    ///
-    /// Fails in host functions, as waiting for a graph does: the function may belong to this launch.
-    pub(crate) fn poll(self: &Arc<Self>, waker: &Waker) -> Poll<Result<(), CudaError>> {
+    fn poll_event(self: &Arc<Self>, waker: &Waker) -> Poll<Result<(), CudaError>> {
         let (ended, watched_since) = {
             let state = self.state.lock();
             (state.ended, state.watched_since)
@@ -95,9 +95,14 @@ impl WatchedLaunch {
         drop(before); // which may panic, so the launch is watched by now
         Poll::Pending
     }
+}
 
-    /// Forgets the task that waits.
-    pub(crate) fn forget_waker(&self) {
+impl InFlight for WatchedLaunch {
+    fn poll(self: Arc<Self>, waker: &Waker) -> Poll<Result<()>> {
+        self.poll_event(waker).map(|ended| ended.at(|| self.graph.clone()))
+    }
+
+    fn forget_waker(&self) {
         let waker = self.state.lock().waker.take();
         drop(waker);
     }

@@ -3,7 +3,7 @@
 use crate::devices::event_alarm::Alarms;
 use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, CaptureStatus, GraphApi, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::lock::Lock;
+use crate::in_flight::lock::Lock;
 use crate::program::host::{self, refuse_in_host_function};
 use cudarc::driver::{CudaContext, CudaStream};
 use std::cell::Cell;

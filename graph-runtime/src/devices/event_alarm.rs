@@ -2,7 +2,7 @@
 
 use crate::driver::{self, CUevent, CUstream};
 use crate::error::CudaError;
-use crate::lock::Lock;
+use crate::in_flight::lock::Lock;
 use std::ffi::c_void;
 use std::ptr;
 

@@ -3,7 +3,7 @@
 use crate::devices::cuda::{Cuda, twice};
 use crate::driver::{self, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::lock::Lock;
+use crate::in_flight::lock::Lock;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;

@@ -18,7 +18,8 @@ use std::task::{Context, Poll};
 /// Dropping the future leaves the launch in flight: the graph waits for it when it must, as for any other. The future
 /// does not borrow the graph, and may outlive it.
 ///
-/// On the emulator, and in [debug mode](crate::Device::with_debug), the launch has ended when the future is made.
+/// On the emulator, the launch runs on a thread of its own, so that programs find there what they find on a GPU. In
+/// [debug mode](crate::Device::with_debug), the launch has ended when the future is made.
 ///
 /// # Cost
 ///

@@ -24,6 +24,7 @@ use crate::graph::handle::NodeHandle;
 use crate::graph::host_split::HostSplit;
 use crate::graph::node::NodeId;
 use crate::graph::rng::{BuiltRng, Rng, RngHandle};
+use crate::in_flight::uses::Patience;
 use crate::kernel::Launch;
 use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef};
 use crate::ownership::block::{Piece, SharedMemory};
@@ -154,7 +155,8 @@ impl Graph {
     /// Starts the graph and returns without waiting for it. It may be started again at once: launches run one after the
     /// other.
     ///
-    /// On the emulator the graph has run when this returns. As on CUDA, its errors are returned when somebody waits.
+    /// On the emulator the graph has run when this returns (but not when [`Graph::launch_async`] does). As on CUDA, its
+    /// errors are returned when somebody waits.
     /// In [debug mode](Device::with_debug) the graph has run, too, and this returns its errors as well.
     ///
     /// # Errors
@@ -240,6 +242,8 @@ impl Graph {
     /// # Ok::<(), graph_runtime::Error>(())
     /// ```
     ///
+    /// On the emulator, the graph runs on a thread of its own. A launch waits for the one before.
+    ///
     /// # Errors
     /// As [`Graph::launch`]. If CUDA cannot record the event of the future, the launch may be in flight all the same.
     pub fn launch_async(&mut self) -> Result<LaunchFuture> {
@@ -256,6 +260,15 @@ impl Graph {
     }
 
     fn launch_watched(&mut self, stream: Option<&CudaStream>) -> Result<LaunchFuture> {
+        let GraphData {
+            draft, program, shared, ..
+        } = &self.data;
+        if stream.is_none()
+            && self.is_whole()
+            && let Some(end) = self.executable.launch_on_thread(draft, program, shared)
+        {
+            return end.map(LaunchFuture);
+        }
         let event = self.executable.end_event().at(|| self.site())?;
         match stream {
             Some(stream) => self.launch_on(stream),
@@ -269,7 +282,7 @@ impl Graph {
 
     /// Starts the graph on a user's stream or on its own, after conflicting uses of the memory that it shares.
     fn launch_shared(&mut self, stream: Option<&CudaStream>) -> Result<()> {
-        let claims = self.data.shared.claim(&self.data.draft)?;
+        let claims = self.data.shared.claim(&self.data.draft, Patience::of_this_thread())?;
         self.executable
             .launch_shared(&self.data.draft, &self.data.program, &claims, stream)
     }

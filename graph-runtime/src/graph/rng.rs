@@ -19,7 +19,7 @@ use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::graph::change::update::update;
 use crate::graph::rng::kernels::States;
-use crate::lock::Lock;
+use crate::in_flight::lock::Lock;
 use crate::memory::{Beginning, Generator, Philox};
 use crate::ownership::storage::Storage;
 use crate::shape::NO_LENGTHS;

@@ -3,3 +3,4 @@
 pub(crate) mod uses;
 pub(crate) mod refused;
 pub(crate) mod launches;
+pub(crate) mod lock;

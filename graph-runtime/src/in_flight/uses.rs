@@ -2,8 +2,8 @@
 
 use crate::error::CudaError;
 use crate::in_flight::launches::{Access, Launches};
+use crate::in_flight::lock::Lock;
 use crate::in_flight::refused::Refused;
-use crate::lock::Lock;
 use crate::program::host;
 use std::cell::Cell;
 use std::fmt;
@@ -104,7 +104,8 @@ pub(crate) trait Awaited: Sized {
 ///    claim is borrowed.
 /// 5. *Nobody waits in a circle.* Guards are never waited for. Code that a launch calls (host functions; on the
 ///    emulator, receivers of printed text, and all that runs on the thread of the launch) waits for no claim: conflicts
-///    are refused ([`Patience`]). Graphs of one definition share its host functions, and a launch waits for a function
+///    are refused ([`Patience`]). A launch that the emulator runs on a thread of its own claims there, but with the
+///    patience of the thread that makes the launch, which waits for the answer and then for nothing. Graphs of one definition share its host functions, and a launch waits for a function
 ///    that another one runs, but not inside a host function ([`HostCall`](crate::program::host::HostCall)): so a
 ///    function that is waited for waits for nothing. A thread that waits for a claim holds only claims of the launch
 ///    that it claims for, and whoever holds a claim without waiting for one gets done: launches that it waits for
@@ -226,7 +227,8 @@ impl<E: Awaited> Uses<E> {
     /// Waits for all launches. There are no claims: the block is being dropped, which they borrow, or [`Uses::end`] has
     /// waited for them.
     pub(crate) fn wait(&self) -> Result<(), CudaError> {
-        let events = self.state.lock().launches.all(); // not locked below: a host function may need the lock before it ends
+        // Not locked while it waits: a host function may need the lock before it ends.
+        let events = self.state.lock().launches.all();
         events.iter().try_for_each(|event| event.wait())
     }
 }

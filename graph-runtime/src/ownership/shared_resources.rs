@@ -123,8 +123,7 @@ impl SharedResources {
     }
 
     /// Claims all shared memory for a launch.
-    pub(crate) fn claim(&self, draft: &Draft) -> Result<Vec<Claim<'_, LaunchEvent>>> {
-        let patience = Patience::of_this_thread();
+    pub(crate) fn claim(&self, draft: &Draft, patience: Patience) -> Result<Vec<Claim<'_, LaunchEvent>>> {
         let site = |memory: &str| Site::graph(&draft.name).at_memory(memory);
         let pool = self
             .pool

@@ -12,16 +12,17 @@ use graph_plan::Memory;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// The memory of a resource of a graph.
+/// The memory of a resource of a graph. A clone is another handle to the same memory.
+#[derive(Clone)]
 pub(crate) enum Storage {
-    Host(HostMemory),
-    Device(DeviceMemory),
+    Host(Arc<HostMemory>),
+    Device(Arc<DeviceMemory>),
     /// Memory that others may use as well.
     Shared(SharedMemory),
     /// Host memory that kernels and the host access at any time.
     Mapped(Arc<MappedMemory>),
     /// A CUDA array. (On the emulator, arrays are device memory: their texels follow each other, row after row.)
-    Array(CudaArray),
+    Array(Arc<CudaArray>),
     /// A part of the graph's arena, which may overlap other parts.
     Scratch(Scratch),
     /// A variable of a kernel's module, which the module owns.
@@ -76,6 +77,7 @@ impl Storage {
 }
 
 /// Memory for one scratch resource.
+#[derive(Clone)]
 pub(crate) struct Scratch {
     /// The arena, or the memory of a pool that it is in. On the emulator, a piece of it with its own addresses, so that
     /// a kernel that leaves its buffer is caught.
@@ -135,7 +137,9 @@ pub(crate) fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<V
     let allocated = resources.enumerate().map(|(index, ((resource, layout), shared))| {
         let site = || Site::graph(&draft.name).at_memory(&resource.name);
         if let (Some(Some(form)), Some(layout), Backend::Cuda(cuda)) = (arrays.get(index), layout, backend) {
-            return CudaArray::zeroed(cuda, form, layout.bytes).at(site).map(Storage::Array);
+            return CudaArray::zeroed(cuda, form, layout.bytes)
+                .at(site)
+                .map(|array| Storage::Array(Arc::new(array)));
         }
         if let Some(memory) = shared {
             return Ok(Storage::Shared(memory));
@@ -148,10 +152,11 @@ pub(crate) fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<V
             Memory::Constant | Memory::Variable => Storage::Module,
             Memory::Scratch => scratch.next().map_or(Storage::Module, Storage::Scratch),
             Memory::Mapped => Storage::Mapped(Arc::new(MappedMemory::zeroed(backend, &resource.name, *layout, site)?)),
-            Memory::Host => Storage::Host(HostMemory::zeroed(backend, *layout, site)?),
+            Memory::Host => Storage::Host(Arc::new(HostMemory::zeroed(backend, *layout, site)?)),
             // On CUDA, an array without a form is one that no kernel takes, which is a mistake.
             Memory::Device | Memory::Array => {
-                Storage::Device(DeviceMemory::zeroed(backend, &resource.name, layout.bytes, site)?)
+                let memory = DeviceMemory::zeroed(backend, &resource.name, layout.bytes, site)?;
+                Storage::Device(Arc::new(memory))
             }
         })
     });

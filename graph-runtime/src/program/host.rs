@@ -302,7 +302,7 @@ impl Drop for Running {
 }
 
 /// The message of a panic.
-fn message(payload: Box<dyn Any + Send>) -> String {
+pub(crate) fn message(payload: Box<dyn Any + Send>) -> String {
     let payload = match payload.downcast::<String>() {
         Ok(text) => return *text,
         Err(other) => other,

@@ -36,9 +36,22 @@ fn poll(future: &mut LaunchFuture) -> Poll<Result<()>> {
     pin!(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Whether launches are in flight when they return: not on the emulator, nor in debug mode.
+/// Whether launches may be in flight when their futures are made: not in debug mode, which the emulator does not have.
 fn is_asynchronous(device: &Device) -> bool {
-    !device.is_emulator() && std::env::var_os("CUDA_GRAPH_DEBUG").is_none()
+    device.is_emulator() || std::env::var_os("CUDA_GRAPH_DEBUG").is_none()
+}
+
+/// A graph whose host function keeps its launches in flight until the sender is used, if they may be in flight.
+fn held(device: &Device) -> Result<(Graph, Sender<()>)> {
+    let (go, wait) = mpsc::channel();
+    let mut builder = GraphBuilder::new(device, "Held");
+    let is_held = is_asynchronous(device);
+    builder.call("hold", (), move |()| {
+        if is_held {
+            let _ = wait.recv_timeout(Duration::from_secs(20));
+        }
+    });
+    Ok((builder.build()?, go))
 }
 
 #[test]
@@ -65,15 +78,8 @@ fn a_future_is_pending_while_its_launch_runs() -> Result<()> {
     let device = device();
     for max_spin in [None, Some(Duration::ZERO)] {
         let device = max_spin.map_or(device.clone(), |time| device.with_max_spin(time));
-        let (go, wait) = mpsc::channel();
-        let mut builder = GraphBuilder::new(&device, "Held");
         let is_held = is_asynchronous(&device);
-        builder.call("hold", (), move |()| {
-            if is_held {
-                let _ = wait.recv_timeout(Duration::from_secs(20));
-            }
-        });
-        let mut graph = builder.build()?;
+        let (mut graph, go) = held(&device)?;
         let mut future = graph.launch_async()?;
         assert_eq!(poll(&mut future).is_pending(), is_held);
         let thread = thread::spawn(move || block_on(future));
@@ -208,7 +214,7 @@ fn a_waker_that_panics_stops_nobody() -> Result<()> {
 #[test]
 fn a_host_function_does_not_wait_for_futures() -> Result<()> {
     let device = device();
-    let (mut graph, _) = counter(&device, slow_steps() / 10)?;
+    let (mut graph, go) = held(&device)?;
     let mut future = graph.launch_async()?;
     let (sender, polled) = mpsc::channel();
     let mut builder = GraphBuilder::new(&device, "Polls");
@@ -219,6 +225,7 @@ fn a_host_function_does_not_wait_for_futures() -> Result<()> {
     polls.launch()?;
     polls.synchronize()?;
     let polled = polled.recv().expect("it was called");
+    let _ = go.send(());
     match is_asynchronous(&device) {
         true => assert!(
             polled.as_ref().unwrap_err().to_string().contains("in a host function"),
@@ -227,6 +234,37 @@ fn a_host_function_does_not_wait_for_futures() -> Result<()> {
         false => assert!(polled.is_ok(), "{polled:?}"),
     }
     graph.synchronize()
+}
+
+/// A guard of the host waits for a launch on a thread; a launch waits for the launch before it; memory that a guard
+/// lends refuses a launch before `launch_async` returns.
+#[test]
+fn launches_on_threads_claim_what_they_share() -> Result<()> {
+    let device = device();
+    let shared = device.alloc_host::<[u32; 4]>()?.share();
+    let mut builder = GraphBuilder::new(&device, "Shares");
+    let mut memory = builder.shared("memory", &shared, true);
+    builder.call("add", (&mut memory,), |(memory,)| {
+        thread::sleep(Duration::from_millis(20));
+        memory.iter_mut().for_each(|element| *element += 1);
+    });
+    let mut graph = builder.build()?;
+    let first = graph.launch_async()?;
+    assert_eq!(*shared.read()?, [1; 4], "the guard waits");
+    let second = graph.launch_async()?;
+    drop(second);
+    assert_eq!(*shared.read()?, [2; 4]);
+    let guard = shared.read()?;
+    assert!(matches!(graph.launch_async(), Err(Error::InUse { .. })));
+    drop(guard);
+    block_on(first)?;
+    block_on(graph.launch_async()?)?;
+    drop(graph);
+    let mut unique = shared
+        .into_unique()
+        .expect("the launches have ended, and the graph is gone");
+    assert_eq!(unique.iter_mut().map(|element| *element).sum::<u32>(), 12);
+    Ok(())
 }
 
 #[test]

@@ -174,7 +174,7 @@ impl CudaExecutable {
             // SAFETY: `load` has loaded the module in this context, and the driver says where the variable is. The
             // module stays loaded as long as anything uses `storage` (fact 2).
             let memory = unsafe { CudaMemory::of_module(&self.cuda, address, bytes) };
-            self.storage[resource] = Storage::Device(DeviceMemory::Cuda(memory));
+            self.storage[resource] = Storage::Device(Arc::new(DeviceMemory::Cuda(memory)));
             self.adder.rebind(resource, &self.storage[resource]);
         }
         Ok(())

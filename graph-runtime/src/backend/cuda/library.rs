@@ -5,6 +5,7 @@ use super::capture::{Allocations, Captured, Capturing};
 use super::failure::Failure;
 use crate::driver::{self, CUgraph, CUgraphNode};
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::in_flight::uses::Patience;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::storage::Storage;
 use crate::program::capture::CaptureCall;
@@ -56,7 +57,7 @@ impl CudaExecutable {
     fn warm_up(&mut self, blueprint: &Blueprint<'_>, node: usize, call: &CaptureCall) -> Result<()> {
         let draft = blueprint.draft;
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
-        let claims = blueprint.shared.claim(draft)?;
+        let claims = blueprint.shared.claim(draft, Patience::of_this_thread())?;
         let stream = self.await_others(draft, &claims, None)?;
         self.note_launch();
         // SAFETY: fact 1 of `CudaExecutable`. Afterwards, no launch that conflicts with the claims is in flight.

@@ -1,6 +1,6 @@
 //! Copies and memsets on the emulator.
 
-use super::EmulatorExecutable;
+use super::Runner;
 use crate::kernel::Value;
 use crate::ownership::device_memory::DeviceMemory;
 use crate::shape::part::Part;
@@ -15,16 +15,16 @@ enum Side<'a> {
     Device(&'a Allocation, usize),
 }
 
-impl EmulatorExecutable {
+impl Runner {
     pub(super) fn copy(&self, from: Part, to: Part) -> Result<(), String> {
         let done = match (self.side(from)?, self.side(to)?) {
             (Side::Device(source, from), Side::Device(target, start)) => {
                 target.copy_from(start, source, from, to.bytes)
             }
             (Side::Host(source), Side::Device(target, start)) => {
-                // SAFETY: `side` found the bytes, which are initialised since allocation. `launch` borrows the graph
-                // exclusively, and claims what it shares (fact 1 of `Uses`), so nobody holds a reference to them or
-                // writes them.
+                // SAFETY: `side` found the bytes, which are initialised since allocation. The launch began with the
+                // graph borrowed exclusively, accessors wait for its end, and it claims what the graph shares (fact 1
+                // of `Uses`), so nobody holds a reference to them or writes them.
                 let bytes = unsafe { std::slice::from_raw_parts(source.as_ptr(), to.bytes) };
                 target.write(start, bytes)
             }

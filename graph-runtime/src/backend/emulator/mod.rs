@@ -1,4 +1,4 @@
-//! The CPU emulator: a launch runs all nodes, in an order that the graph allows, before it returns.
+//! The CPU emulator: a launch runs all nodes, in an order that the graph allows.
 
 mod run;
 mod touch;
@@ -6,29 +6,40 @@ mod copy;
 mod sequence;
 mod slow;
 mod texture;
+mod thread_launch;
 
-use crate::backend::emulator::run::{Fault, Run};
+use crate::backend::emulator::run::Run;
 use crate::backend::emulator::sequence::Sequence;
+use crate::backend::emulator::thread_launch::ThreadLaunch;
 use crate::backend::host_calls::HostCalls;
+use crate::backend::launch_end::LaunchEnd;
 use crate::devices::options::EmulatorOptions;
 use crate::devices::{Backend, Emulated};
 use crate::error::{Error, Result, Site};
-use crate::kernel::source::Ptx;
+use crate::in_flight::uses::Patience;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::{Storage, allocate};
 use crate::program::{KernelOp, Program, Work};
 use graph_emulator::{Allocation, MAX_TOGETHER, Memory, Module, Printer};
 use graph_plan::Draft;
+use std::sync::Arc;
 
 /// A graph made for the emulator.
 pub(crate) struct EmulatorExecutable {
+    runner: Runner,
+    /// The last launch. As with CUDA, waiting reports its fault.
+    last: Option<Arc<ThreadLaunch>>,
+}
+
+/// All that a launch needs besides the program. A launch on a thread of its own has a clone, which keeps the memory.
+#[derive(Clone)]
+struct Runner {
     storage: Vec<Storage>,
     /// The program's modules, loaded for this graph alone, so that it has variables of its own.
-    modules: Vec<Module>,
-    sequence: Sequence,
-    /// The fault of the last launch. As with CUDA, waiting reports it.
-    fault: Option<Fault>,
+    modules: Arc<Vec<Module>>,
+    sequence: Arc<Sequence>,
     options: EmulatorOptions,
     printer: Option<Printer>,
     calls: HostCalls,
@@ -44,25 +55,25 @@ impl EmulatorExecutable {
         let mut storage = allocate(&Backend::Emulator(device.clone()), blueprint)?;
         put_variables(&device.memory, blueprint, &modules, &mut storage)?;
         forget(blueprint.draft, &options, &storage)?;
-        let calls = HostCalls::new(blueprint, &storage);
-        Ok(Self {
+        let sequence = Sequence::new(blueprint, options.seed, options.check_unordered);
+        let runner = Runner {
+            calls: HostCalls::new(blueprint, &storage),
             storage,
-            modules,
-            sequence: Sequence::new(blueprint, options.seed, options.check_unordered),
-            fault: None,
+            modules: Arc::new(modules),
+            sequence: Arc::new(sequence),
             options,
             printer: device.printer.clone(),
-            calls,
-        })
+        };
+        Ok(Self { runner, last: None })
     }
 
     pub(crate) fn storage(&self) -> &[Storage] {
-        &self.storage
+        &self.runner.storage
     }
 
     /// The host functions.
     pub(crate) fn calls(&self) -> &HostCalls {
-        &self.calls
+        &self.runner.calls
     }
 
     /// Refuses a change that the emulator would refuse.
@@ -71,26 +82,84 @@ impl EmulatorExecutable {
         kernel.map_or(Ok(()), |kernel| check_launch(draft, program, node, kernel))
     }
 
-    /// Runs the graph. After a fault, the remaining nodes do not run, and waiting reports the fault.
-    pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) {
+    /// Waits for the launch before, and runs the graph. After a fault, the remaining nodes do not run, and waiting
+    /// reports the fault.
+    pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        self.finish()?;
+        let ran = self.runner.run(draft, program);
+        self.last = Some(ThreadLaunch::ended(ran));
+        Ok(())
+    }
+
+    /// Waits for the launch before, and runs the graph on a thread of its own, which has claimed the memory in `shared`
+    /// when this returns.
+    pub(crate) fn launch_on_thread(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        shared: &SharedResources,
+    ) -> Result<LaunchEnd> {
+        self.finish()?;
+        let (runner, draft, program, shared) = (self.runner.clone(), draft.clone(), program.clone(), shared.clone());
+        let patience = Patience::of_this_thread();
+        let launch = ThreadLaunch::start(Site::graph(&draft.name), move |claimed| {
+            let claims = shared.claim(&draft, patience);
+            claimed(claims.as_ref().map(|_| ()).map_err(Clone::clone));
+            let _claims = claims?;
+            runner.run(&draft, &program)
+        })?;
+        self.last = Some(launch.clone());
+        Ok(LaunchEnd::of(launch, &self.runner.calls))
+    }
+
+    /// Waits until no launch is in flight.
+    fn finish(&self) -> Result<()> {
+        self.last.as_ref().map_or(Ok(()), |last| last.wait().map(drop))
+    }
+
+    /// Waits until no launch is in flight, and returns the fault of the last launch.
+    pub(crate) fn wait(&self) -> Result<()> {
+        self.last.as_ref().map_or(Ok(()), |last| last.wait()?)
+    }
+
+    /// Waits until no launch is in flight, and forgets the fault of the last launch.
+    pub(crate) fn restart(&mut self) -> Result<()> {
+        self.finish()?;
+        self.last = None;
+        Ok(())
+    }
+
+    /// Makes later launches run `node` with its memory where that is now. (They take all else from the program.)
+    pub(crate) fn apply(&mut self, node: usize) {
+        let Runner { calls, storage, .. } = &mut self.runner;
+        calls.renew(node, storage);
+        calls.forget_retired(); // a launch in flight has a clone
+    }
+
+    /// Replaces the memory of a resource. The caller must apply the nodes that use it again.
+    pub(crate) fn rebind(&mut self, resource: usize, storage: Storage) {
+        self.runner.storage[resource] = storage;
+    }
+}
+
+impl Drop for EmulatorExecutable {
+    /// Waits for the launch in flight, as on CUDA. A host function cannot: the launch keeps what it uses.
+    fn drop(&mut self) {
+        let _ = self.finish();
+    }
+}
+
+impl Runner {
+    /// Runs the graph.
+    fn run(&self, draft: &Draft, program: &Program) -> Result<()> {
         slow::warn();
         // `build` has done this once, so it does not fail.
         let _ = forget(draft, &self.options, &self.storage);
-        self.fault = Run::new(self, draft, program).body(0).err();
-    }
-
-    /// The fault of the last launch.
-    pub(crate) fn fault(&self, draft: &Draft) -> Result<()> {
-        let fault = self.fault.as_ref().map(|(node, message)| Error::Fault {
-            site: Site::graph(&draft.name).at_node(&draft.nodes[*node].name),
-            message: message.clone(),
-        });
-        fault.map_or(Ok(()), Err)
-    }
-
-    /// Forgets the fault of the last launch.
-    pub(crate) fn forget_fault(&mut self) {
-        self.fault = None;
+        let ran = Run::new(self, draft, program).body(0);
+        ran.map_err(|(node, message)| Error::Fault {
+            site: Site::graph(&draft.name).at_node(&draft.nodes[node].name),
+            message,
+        })
     }
 
     /// A resource's device memory, and the offset at which the resource starts in it.
@@ -99,17 +168,6 @@ impl EmulatorExecutable {
             Some((DeviceMemory::Emulator(allocation), start)) => Ok((allocation, start)),
             _ => Err("the memory is not the emulator's".to_owned()),
         }
-    }
-
-    /// Makes later launches run `node` with its memory where that is now. (They take all else from the program.)
-    pub(crate) fn apply(&mut self, node: usize) {
-        self.calls.renew(node, &self.storage);
-        self.calls.forget_retired();
-    }
-
-    /// Replaces the memory of a resource. The caller must apply the nodes that use it again.
-    pub(crate) fn rebind(&mut self, resource: usize, storage: Storage) {
-        self.storage[resource] = storage;
     }
 }
 
@@ -146,7 +204,7 @@ fn put_variables(
             .ok_or_else(|| Error::OutOfBounds {
                 site: Site::graph(&blueprint.draft.name).at_memory(name),
             })?;
-        storage[resource] = Storage::Device(DeviceMemory::Emulator(put));
+        storage[resource] = Storage::Device(Arc::new(DeviceMemory::Emulator(put)));
     }
     Ok(())
 }
@@ -168,14 +226,14 @@ fn forget(draft: &Draft, options: &EmulatorOptions, storage: &[Storage]) -> Resu
 /// Loads the modules, and checks that each has its kernels.
 fn load(memory: &Memory, blueprint: &Blueprint<'_>) -> Result<Vec<Module>> {
     let site = || Site::graph(&blueprint.draft.name);
-    let load = |ptx: &&'static Ptx| {
+    let loaded = blueprint.program.modules.iter().map(|ptx| {
         Module::load(memory, ptx.text).map_err(|error| Error::Module {
             site: site(),
             path: ptx.path,
             message: error.to_string(),
         })
-    };
-    let modules = blueprint.program.modules.iter().map(load).collect::<Result<Vec<_>>>()?;
+    });
+    let modules = loaded.collect::<Result<Vec<_>>>()?;
     for function in &blueprint.program.functions {
         let module = function.module().and_then(|module| modules.get(module));
         let message = match module.and_then(|module| module.kernel(function.facts.entry)) {

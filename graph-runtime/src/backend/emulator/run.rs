@@ -1,6 +1,6 @@
 //! A launch while it runs: node after node, body by body.
 
-use super::EmulatorExecutable;
+use super::Runner;
 use super::texture;
 use super::touch::Touch;
 use crate::program::{
@@ -9,15 +9,14 @@ use crate::program::{
 use crate::shape::part::Part;
 use graph_emulator::{Access, Buffer, Launch, Options, Surface, Texture, Unordered};
 use graph_plan::{Draft, Memory, Mode};
-use std::sync::Arc;
 
 /// The node that failed, and the message.
 pub(super) type Fault = (usize, String);
 
 /// The state of a launch while it runs.
 pub(super) struct Run<'a> {
-    pub(super) exec: &'a mut EmulatorExecutable,
-    pub(super) draft: &'a Draft,
+    runner: &'a Runner,
+    draft: &'a Draft,
     program: &'a Program,
     /// The memory that each node has touched, in the current body and in those around it. Filled only if unordered
     /// nodes are compared.
@@ -27,9 +26,9 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(exec: &'a mut EmulatorExecutable, draft: &'a Draft, program: &'a Program) -> Self {
+    pub(super) fn new(runner: &'a Runner, draft: &'a Draft, program: &'a Program) -> Self {
         Self {
-            exec,
+            runner,
             draft,
             program,
             touched: Vec::new(),
@@ -39,10 +38,10 @@ impl<'a> Run<'a> {
 
     /// Runs the nodes of a body once, each with its own bodies.
     pub(super) fn body(&mut self, body: usize) -> Result<(), Fault> {
-        for node in self.exec.sequence.next(body) {
+        for node in self.runner.sequence.next(body) {
             if self.program.enabled[node] {
                 let touch = self.node(node)?;
-                if self.exec.options.check_unordered {
+                if self.runner.options.check_unordered {
                     self.touched.push((node, touch));
                 }
             }
@@ -94,7 +93,7 @@ impl<'a> Run<'a> {
     /// Reads the condition's value.
     fn condition(&self, condition: Part) -> Result<u32, String> {
         let mut value = [0; 4];
-        let (memory, start) = self.exec.device(condition.resource as usize)?;
+        let (memory, start) = self.runner.device(condition.resource as usize)?;
         let read = memory.read(start + condition.start, &mut value);
         read.map(|()| u32::from_le_bytes(value))
             .map_err(|error| error.to_string())
@@ -103,7 +102,7 @@ impl<'a> Run<'a> {
     /// Counts an iteration, and fails beyond the limit.
     fn count_iteration(&mut self) -> Result<(), String> {
         self.iterations += 1;
-        match self.exec.options.iteration_limit {
+        match self.runner.options.iteration_limit {
             Some(limit) if self.iterations > limit => Err(format!(
                 "began more than {limit} iterations in one launch, the limit of the emulator's options: does its condition ever \
                  become 0?"
@@ -113,9 +112,20 @@ impl<'a> Run<'a> {
     }
 
     /// The nodes that have run, but that the graph orders neither before nor after `node`.
-    pub(super) fn unordered(&self, node: usize) -> impl Iterator<Item = (usize, &Touch)> {
+    fn unordered(&self, node: usize) -> impl Iterator<Item = (usize, &Touch)> {
         let touched = self.touched.iter().map(|(other, touch)| (*other, touch));
-        touched.filter(move |&(other, _)| self.exec.sequence.unordered(other, node))
+        touched.filter(move |&(other, _)| self.runner.sequence.unordered(other, node))
+    }
+
+    /// The memory that a node touches; empty unless unordered nodes are compared. Fails if an unordered node touches
+    /// it, too, and one of them writes. (Not for kernels: their launch checks each access, and reports the memory.)
+    fn touch(&self, node: usize, parts: impl IntoIterator<Item = (Part, Mode)>) -> Result<Touch, String> {
+        if !self.runner.options.check_unordered {
+            return Ok(Touch::default());
+        }
+        let touch = Touch::of_parts(&self.runner.storage, parts);
+        touch.compare(self.unordered(node), self.draft, &self.runner.storage)?;
+        Ok(touch)
     }
 
     fn work(&self, node: usize, work: &Work) -> Result<Touch, String> {
@@ -125,11 +135,14 @@ impl<'a> Run<'a> {
                 let reads = from.parts().map(|part| (part, Mode::Read));
                 let touch = self.touch(node, reads.chain(to.parts().map(|part| (part, Mode::Write))))?;
                 let mut rows = from.parts().zip(to.parts());
-                rows.try_for_each(|(from, to)| self.exec.copy(from, to)).map(|()| touch)
+                rows.try_for_each(|(from, to)| self.runner.copy(from, to))
+                    .map(|()| touch)
             }
             Work::Memset(MemsetOp { to, value, .. }) => {
                 let touch = self.touch(node, to.parts().map(|part| (part, Mode::Write)))?;
-                to.parts().try_for_each(|row| self.exec.set(row, value)).map(|()| touch)
+                to.parts()
+                    .try_for_each(|row| self.runner.set(row, value))
+                    .map(|()| touch)
             }
             Work::Join => Ok(Touch::default()),
         }
@@ -139,10 +152,10 @@ impl<'a> Run<'a> {
         match external {
             External::Call(call) => {
                 let touch = self.touch(node, call.declared.iter().copied())?;
-                if let Some(call) = self.exec.calls.get(node) {
-                    // SAFETY: `exec` keeps the memory. The launch has the graph exclusively, claims what it shares
-                    // (fact 1 of `Uses`), and runs one node after the other: nobody else has references into it, or
-                    // writes it.
+                if let Some(call) = self.runner.calls.get(node) {
+                    // SAFETY: `runner` keeps the memory. The launch begins with the graph borrowed exclusively, and
+                    // accessors wait for its end. It claims what the graph shares (fact 1 of `Uses`), and runs one node
+                    // after the other. So nobody else has references into the memory, or writes it.
                     unsafe { call.run() };
                 }
                 Ok(touch)
@@ -171,7 +184,7 @@ impl<'a> Run<'a> {
                 words.push([0; 8]);
                 continue;
             };
-            let (allocation, first) = self.exec.device(*resource as usize)?;
+            let (allocation, first) = self.runner.device(*resource as usize)?;
             let resource = &self.draft.resources[*resource as usize];
             let address = allocation.address() + (first + *start) as u64;
             buffers.push(Buffer {
@@ -214,11 +227,10 @@ impl<'a> Run<'a> {
             options: &self.options(node, kernel),
         };
         let module = function.module().ok_or("the kernel has no PTX")?;
-        let report = self.exec.modules[module].run(function.facts.entry, &launch);
-        Ok(Touch {
-            device: report.map_err(|fault| fault.to_string())?.footprint.into(),
-            host: Arc::default(),
-        })
+        let report = self.runner.modules[module].run(function.facts.entry, &launch);
+        report
+            .map(|report| Touch::of_kernel(report.footprint))
+            .map_err(|fault| fault.to_string())
     }
 
     fn options(&self, node: usize, kernel: &KernelOp) -> Options {
@@ -226,7 +238,7 @@ impl<'a> Run<'a> {
             name: format!("node `{}`", self.draft.nodes[other].name).into(),
             footprint: touch.device.clone(),
         });
-        let options = &self.exec.options;
+        let options = &self.runner.options;
         Options {
             step_limit: options.step_limit,
             threads: options.threads,
@@ -237,7 +249,7 @@ impl<'a> Run<'a> {
             check_device_races: options.check_device_races,
             record_footprint: options.check_unordered,
             unordered: unordered.collect(),
-            printer: self.exec.printer.clone(),
+            printer: self.runner.printer.clone(),
         }
     }
 }

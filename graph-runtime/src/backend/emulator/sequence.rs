@@ -1,6 +1,7 @@
 //! The order in which the emulator runs nodes.
 
 use crate::backend::random::Random;
+use crate::in_flight::lock::Lock;
 use crate::ownership::blueprint::Blueprint;
 use graph_plan::Nest;
 use std::collections::HashMap;
@@ -8,7 +9,7 @@ use std::collections::HashMap;
 /// The order of a graph's nodes, body by body.
 pub(super) struct Sequence {
     bodies: Vec<Body>,
-    random: Option<Random>,
+    random: Option<Lock<Random>>,
     /// The order that the graph demands; given if unordered nodes are compared.
     order: Option<Nest>,
 }
@@ -66,16 +67,16 @@ impl Sequence {
         let bodies = 0..blueprint.order.bodies();
         Self {
             bodies: bodies.map(|body| Body::new(blueprint, body, seed.is_some())).collect(),
-            random: seed.map(|seed| Random::new(seed, 0)),
+            random: seed.map(|seed| Lock::new(Random::new(seed, 0))),
             order: compare.then(|| blueprint.order.clone()),
         }
     }
 
     /// The nodes of a body, in the order for its next run.
-    pub(super) fn next(&mut self, body: usize) -> Vec<usize> {
+    pub(super) fn next(&self, body: usize) -> Vec<usize> {
         let body = &self.bodies[body];
-        match &mut self.random {
-            Some(random) => body.draw(random),
+        match &self.random {
+            Some(random) => body.draw(&mut random.lock()),
             None => body.nodes.clone(),
         }
     }
