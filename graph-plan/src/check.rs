@@ -17,6 +17,7 @@ mod memory;
 mod cut;
 mod advice;
 
+use crate::draft::Link;
 use crate::{Diagnostic, Draft, Edge, Nest, Order};
 pub use body::{condition_accesses, condition_writers, forbidden_capture, other_body, siblings};
 use cut::Cycle;
@@ -87,44 +88,58 @@ pub fn check_errors(draft: &Draft) -> Outcome {
     outcome
 }
 
+/// The mistakes found so far.
+struct Found {
+    errors: Vec<Diagnostic>,
+    /// The cycles among the errors.
+    cycles: Vec<Cycle>,
+    /// Whether each node is wrong, so that its order is not what the author meant.
+    broken: Vec<bool>,
+}
+
+impl Found {
+    /// Reports a cycle of these edges, and the other way to mend it, if there is one.
+    fn cycle(&mut self, diagnostic: Diagnostic, links: Vec<Link>, other: Option<&'static str>) {
+        let error = self.errors.len();
+        self.cycles.push(Cycle { error, links, other });
+        self.errors.push(diagnostic);
+    }
+}
+
 /// The outcome, in which cycles have no helps yet, and the cycles.
 fn rules(draft: &Draft) -> (Outcome, Vec<Cycle>) {
-    let mut errors = Vec::new();
-    let mut cycles = Vec::new();
-    let mut broken: Vec<bool> = draft.nodes.iter().map(|node| node.broken).collect();
-    let usable = edge::usable_edges(draft, &mut errors, &mut broken);
-    let right = memory::wrong_memory(draft, &mut errors);
+    let mut found = Found {
+        errors: Vec::new(),
+        cycles: Vec::new(),
+        broken: draft.nodes.iter().map(|node| node.broken).collect(),
+    };
+    let usable = edge::usable_edges(draft, &mut found);
+    let right = memory::wrong_memory(draft, &mut found.errors);
     let draft = &*right;
-    alias::aliased_arguments(draft, &mut errors);
-    body::forbidden_nodes(draft, &mut errors);
-    body::endless_whiles(draft, &mut errors);
-    programmatic::other_nodes(draft, &usable, &mut errors);
-    let (order, redundant) = order(draft, &usable, &mut errors, &mut cycles, &mut broken);
-    loop_cycle::cycles_of_loops(draft, &usable, &order, &mut errors, &mut cycles, &mut broken);
+    alias::aliased_arguments(draft, &mut found.errors);
+    body::forbidden_nodes(draft, &mut found.errors);
+    body::endless_whiles(draft, &mut found.errors);
+    programmatic::other_nodes(draft, &usable, &mut found.errors);
+    let (order, redundant) = order(draft, &usable, &mut found);
+    loop_cycle::cycles_of_loops(draft, &usable, &order, &mut found);
     if !draft.shifts.is_empty() {
-        iteration_cycle::between_iterations(draft, &order, &mut errors, &mut cycles, &mut broken);
+        iteration_cycle::between_iterations(draft, &order, &mut found);
     }
-    unordered::unordered(draft, &order, &broken, &mut errors);
-    let scratch = scratch::uninitialized(draft, &order, &broken);
-    errors.extend(scratch.errors);
+    unordered::unordered(draft, &order, &found.broken, &mut found.errors);
+    let scratch = scratch::uninitialized(draft, &order, &found.broken);
+    found.errors.extend(scratch.errors);
     let outcome = Outcome {
-        errors,
+        errors: found.errors,
         warnings: Vec::new(),
         first_writes: scratch.first_writes,
         order,
         redundant,
     };
-    (outcome, cycles)
+    (outcome, found.cycles)
 }
 
 /// Orders the nodes of every body, and finds the edges that are redundant.
-fn order(
-    draft: &Draft,
-    usable: &[usize],
-    errors: &mut Vec<Diagnostic>,
-    cycles: &mut Vec<Cycle>,
-    broken: &mut [bool],
-) -> (Nest, Vec<usize>) {
+fn order(draft: &Draft, usable: &[usize], found: &mut Found) -> (Nest, Vec<usize>) {
     if draft.bodies.len() == 1 {
         let edges = Edges {
             indices: Cow::Borrowed(usable),
@@ -135,7 +150,7 @@ fn order(
             },
         };
         let members = Members::All(draft.nodes.len());
-        let (order, kept) = edge::order(draft, &members, &edges, errors, cycles, broken);
+        let (order, kept) = edge::order(draft, &members, &edges, found);
         let redundant = redundant(draft, &members, &edges, &order, kept.as_deref());
         return (Nest::flat(order), redundant);
     }
@@ -159,7 +174,7 @@ fn order(
     let (mut orders, mut all_redundant) = (Vec::new(), Vec::new());
     for (nodes, edges) in members.iter().zip(&edges) {
         let members = Members::Listed(nodes);
-        let (order, kept) = edge::order(draft, &members, edges, errors, cycles, broken);
+        let (order, kept) = edge::order(draft, &members, edges, found);
         all_redundant.extend(redundant(draft, &members, edges, &order, kept.as_deref()));
         orders.push(order);
     }

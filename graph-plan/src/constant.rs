@@ -41,12 +41,12 @@ pub struct Constant<'a> {
 
 impl ModuleVariables<'_> {
     const fn find(&self, symbol: &str) -> Option<&ModuleVariable<'_>> {
-        let mut index = 0;
-        while index < self.variables.len() {
-            if same(self.variables[index].name, symbol) {
-                return Some(&self.variables[index]);
+        let mut rest = self.variables;
+        while let [variable, next @ ..] = rest {
+            if same(variable.name, symbol) {
+                return Some(variable);
             }
-            index += 1;
+            rest = next;
         }
         None
     }
@@ -64,82 +64,60 @@ impl Constant<'_> {
         reason = "a `const fn` cannot allocate, and the text is made only once, on failure"
     )]
     pub const fn find(&self, modules: &[Option<ModuleVariables<'_>>], distinct: bool) -> Result<Option<usize>, Text> {
-        let (mut index, mut found): (usize, Option<usize>) = (0, None);
+        let mut index = 0;
+        let mut found: Option<(usize, &str, &ModuleVariable<'_>)> = None;
         while index < modules.len() {
             if let Some(module) = &modules[index]
-                && module.find(self.symbol).is_some()
+                && let Some(variable) = module.find(self.symbol)
             {
                 match found {
-                    Some(first) => {
-                        if let Some(first) = &modules[first]
-                            && (distinct || !same(first.file, module.file))
-                        {
-                            return Err(self.ambiguous(first.file, module.file));
-                        }
+                    Some((_, first, _)) if distinct || !same(first, module.file) => {
+                        return Err(self.ambiguous(first, module.file));
                     }
-                    None => found = Some(index),
+                    Some(_) => {}
+                    None => found = Some((index, module.file, variable)),
                 }
             }
             index += 1;
         }
-        let Some(index) = found else { return Ok(None) };
-        if let Some(module) = &modules[index]
-            && let Some(variable) = module.find(self.symbol)
-        {
-            if variable.bytes != self.bytes {
-                return Err(self.other_size(module.file, variable.bytes));
-            }
-            if variable.align < self.align {
-                return Err(self.other_alignment(module.file, variable.align));
-            }
+        match found {
+            Some((_, file, variable)) if variable.bytes != self.bytes => Err(self.other_size(file, variable.bytes)),
+            Some((_, file, variable)) if variable.align < self.align => Err(self.other_alignment(file, variable.align)),
+            Some((index, _, _)) => Ok(Some(index)),
+            None => Ok(None),
         }
-        Ok(Some(index))
     }
 
     /// The beginning of messages about a variable that is not as it is declared.
-    const fn begin(&self) -> Text {
-        Text::new()
-            .str("`")
-            .str(self.name)
-            .str("` is the variable `")
-            .str(self.symbol)
+    const fn begin(&self, but: &str) -> Text {
+        let text = Text::new().str("`").str(self.name).str("` is the variable `");
+        text.str(self.symbol).str("`, ").str(but)
     }
 
     const fn ambiguous(&self, first: &str, second: &str) -> Text {
-        let text = self
-            .begin()
-            .str("`, which two modules have [duplicate-name]\nnote: it is in `");
+        let text = self.begin("which two modules have [duplicate-name]\nnote: it is in `");
         let text = text.str(first).str("` and in `").str(second);
         text.str("`\nhelp: give one of the two variables another name in its CUDA source")
     }
 
     const fn other_size(&self, file: &str, bytes: u64) -> Text {
-        let text = self.begin().str("`, but is declared with ").int(self.bytes as i128);
+        let text = self.begin("but is declared with ").int(self.bytes as i128);
         let text = text.str(if self.bytes == 1 { " byte" } else { " bytes" });
-        let text = text
-            .str(" [shape-mismatch]\nnote: the variable has ")
-            .int(bytes as i128);
-        let text = text.str(" in `").str(file);
+        let text = text.str(" [shape-mismatch]\nnote: the variable has ");
+        let text = text.int(bytes as i128).str(" in `").str(file);
         text.str("`\nhelp: declare it with the shape that it has in the CUDA source")
     }
 
     const fn other_alignment(&self, file: &str, align: u64) -> Text {
-        let text = self
-            .begin()
-            .str("`, but is declared aligned to ")
-            .int(self.align as i128);
-        let text = text
-            .str(" bytes [shape-mismatch]\nnote: the variable is aligned to ")
-            .int(align as i128);
-        let text = text.str(" in `").str(file);
+        let text = self.begin("but is declared aligned to ").int(self.align as i128);
+        let text = text.str(" bytes [shape-mismatch]\nnote: the variable is aligned to ");
+        let text = text.int(align as i128).str(" in `").str(file);
         text.str("`\nhelp: declare it with the element type that it has in the CUDA source")
     }
 
     /// The text about a variable that no module has. `modules` are those of all kernels.
     pub const fn missing(&self, modules: &[Option<ModuleVariables<'_>>]) -> Text {
-        let mut text = self
-            .begin()
-            .str("`, which no kernel of this graph has in its module [unknown-resource]");
+        let mut text = self.begin("which no kernel of this graph has in its module [unknown-resource]");
         let mut index = 0;
         while index < modules.len() {
             if let Some(module) = &modules[index]
@@ -169,10 +147,9 @@ impl Constant<'_> {
         node_first: bool,
         ordered: bool,
     ) -> Option<Text> {
-        let mut index = 0;
-        while index < kernel.variables.len() {
-            let (variable, mode) = kernel.variables[index];
-            index += 1;
+        let mut rest = kernel.variables;
+        while let [(variable, mode), next @ ..] = rest {
+            rest = next;
             if same(variable, self.symbol) && (writes || mode.writes()) {
                 let (first, second) = if node_first { (node, launch) } else { (launch, node) };
                 let text = Text::new().str("nodes `").str(first).str("` and `").str(second);
@@ -193,11 +170,8 @@ impl Constant<'_> {
                 if ordered {
                     return Some(text.str("\nhelp: order the iterations, with a `for` or an `after` that names both"));
                 }
-                let text = text
-                    .str("\nhelp: write `after ")
-                    .str(first)
-                    .str("` before the `;` of `");
-                return Some(text.str(second).str("`"));
+                let text = text.str("\nhelp: write `after ").str(first);
+                return Some(text.str("` before the `;` of `").str(second).str("`"));
             }
         }
         None
@@ -221,15 +195,13 @@ const fn is_repeated(modules: &[Option<ModuleVariables<'_>>], index: usize) -> b
 /// Appends the first names of variables.
 const fn list(text: Text, variables: &[ModuleVariable<'_>]) -> Text {
     const MAX_SHOWN: usize = 6;
-    let (mut text, mut index) = (text, 0);
-    if variables.is_empty() {
+    let [first, others @ ..] = variables else {
         return text.str("no variables");
-    }
-    while index < variables.len() && index < MAX_SHOWN {
-        text = text
-            .str(if index == 0 { "`" } else { ", `" })
-            .str(variables[index].name)
-            .str("`");
+    };
+    let mut text = text.str("`").str(first.name).str("`");
+    let mut index = 0;
+    while index < others.len() && index + 1 < MAX_SHOWN {
+        text = text.str(", `").str(others[index].name).str("`");
         index += 1;
     }
     text.str(if variables.len() > MAX_SHOWN { ", .." } else { "" })

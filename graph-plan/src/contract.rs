@@ -128,6 +128,10 @@ pub enum Verdict {
 }
 
 impl Contract {
+    const fn new(text: &'static str, code: &'static [Op]) -> Self {
+        Self { text, code }
+    }
+
     /// Whether the contract depends on the parameter of this index.
     pub fn mentions(&self, param: usize) -> bool {
         let mentions = |op: &Op| matches!(op, Op::Value(known) | Op::Len(known) if usize::from(*known) == param);
@@ -141,10 +145,9 @@ impl Contract {
     pub const fn evaluate(&self, config: &LaunchConfig, params: &[Param], arguments: &[Argument]) -> Verdict {
         let mut stack = [Value::Undefined; Self::MAX_DEPTH];
         let mut top = 0;
-        let mut index = 0;
-        while index < self.code.len() {
-            let op = self.code[index];
-            index += 1;
+        let mut rest = self.code;
+        while let [op, next @ ..] = rest {
+            rest = next;
             let operands = op.operands();
             if top < operands || top - operands >= Self::MAX_DEPTH {
                 return Verdict::Fails;
@@ -194,15 +197,7 @@ impl Contract {
             missing = missing - 1 + sides[start].operands();
         }
         let (first, second) = sides.split_at(start);
-        let left = Contract {
-            text: left,
-            code: first,
-        };
-        let right = Contract {
-            text: right,
-            code: second,
-        };
-        Some((left, right))
+        Some((Contract::new(left, first), Contract::new(right, second)))
     }
 
     /// Appends the value of every operand that the contract mentions, each once: `threads = 2048, data.len() = 1024`.
@@ -221,10 +216,8 @@ impl Contract {
                 && !matches!(op, Op::Int(_))
                 && !mentions(self.code.split_at(index).0, op)
             {
-                text = op
-                    .name(text.str(if first { "" } else { ", " }), params)
-                    .str(" = ")
-                    .int(value);
+                let separated = text.str(if first { "" } else { ", " });
+                text = op.name(separated, params).str(" = ").int(value);
                 first = false;
             }
             index += 1;
@@ -245,10 +238,10 @@ impl Contract {
         };
         let text = match least {
             Op::Threads => text.str("\nhelp: launch at most ").int(length).str(" threads"),
-            _ => least
-                .name(text.str("\nhelp: make `"), params)
-                .str("` at most ")
-                .int(length),
+            _ => {
+                let text = least.name(text.str("\nhelp: make `"), params);
+                text.str("` at most ").int(length)
+            }
         };
         let text = text.str(", or pass at least ").int(least_value).str(" elements as `");
         text.str(params[*param as usize].name).str("`")
@@ -261,12 +254,8 @@ impl Contract {
         while param < params.len() && param < memory.len() {
             let (name, passed) = (params[param].name, memory[param]);
             if mentions(self.code, Op::Len(param as u8)) && !passed.is_empty() && !same(name, passed) {
-                text = text
-                    .str("\nnote: parameter `")
-                    .str(name)
-                    .str("` is `")
-                    .str(passed)
-                    .str("`");
+                text = text.str("\nnote: parameter `").str(name);
+                text = text.str("` is `").str(passed).str("`");
             }
             param += 1;
         }

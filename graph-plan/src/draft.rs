@@ -270,6 +270,24 @@ pub struct Shift {
     pub programmatic: bool,
 }
 
+/// An edge of a draft, by its index.
+#[derive(Clone, Copy)]
+pub(crate) enum Link {
+    /// An index in [`Draft::edges`].
+    Edge(usize),
+    /// An index in [`Draft::shifts`].
+    Shift(usize),
+}
+
+/// The number of an iteration that is `step` after that of a loop's variable, as it is written: `i - 1`.
+pub(crate) fn stepped(variable: &str, step: i64) -> String {
+    match step {
+        0 => variable.to_owned(),
+        1.. => format!("{variable} + {step}"),
+        _ => format!("{variable} - {}", step.unsigned_abs()),
+    }
+}
+
 /// A node's access to a resource or a part of it.
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -541,15 +559,34 @@ impl Draft {
         std::iter::successors(innermost, |&inner| self.loops[inner].parent)
     }
 
-    /// The loops around a node in its own body, from the outermost.
-    pub fn loops_in_body(&self, node: usize) -> Vec<usize> {
-        let outside = self.bodies[self.nodes[node].body]
-            .node
-            .and_then(|owner| self.loop_around(owner));
-        let inner = self.loops_around(self.nodes[node].in_loop);
-        let mut found: Vec<usize> = inner.take_while(|&inner| Some(inner) != outside).collect();
+    /// A loop and the loops around it, from the outermost.
+    pub fn loops_from_outermost(&self, innermost: Option<usize>) -> Vec<usize> {
+        let mut found: Vec<usize> = self.loops_around(innermost).collect();
         found.reverse();
         found
+    }
+
+    /// The loops around a node in its own body, from the outermost.
+    pub fn loops_in_body(&self, node: usize) -> Vec<usize> {
+        let owner = self.bodies[self.nodes[node].body].node;
+        let outside = owner.and_then(|owner| self.loop_around(owner));
+        let mut found = self.loops_from_outermost(self.nodes[node].in_loop);
+        found.drain(
+            ..found
+                .iter()
+                .position(|&inner| Some(inner) == outside)
+                .map_or(0, |outside| outside + 1),
+        );
+        found
+    }
+
+    /// The loops of a body around each node, from the outermost; none for nodes of other bodies.
+    pub(crate) fn loops_of_body(&self, body: usize) -> Vec<Vec<usize>> {
+        let of_node = |node: usize| match self.nodes[node].body == body {
+            true => self.loops_in_body(node),
+            false => Vec::new(),
+        };
+        (0..self.nodes.len()).map(of_node).collect()
     }
 
     /// The innermost loop around a node, be it in the node's body or in one around that.

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::draft::stepped;
 use crate::{Mode, NodeKind, Plan, PlanNode, PlanShift, Role};
 use std::fmt::{self, Write as _};
 
@@ -20,13 +21,7 @@ impl Plan {
             }
             self.draw_nodes(Language::Dot, out, &self.body(0), 1)?;
             for (index, node) in self.nodes.iter().enumerate() {
-                for from in node.after.iter() {
-                    let style = match node.programmatic.contains(from) {
-                        true => " [style=dashed, label=\"programmatic\"]",
-                        false => "",
-                    };
-                    writeln!(out, "    n{from} -> n{index}{style};")?;
-                }
+                self.draw_edges(Language::Dot, out, index)?;
                 if let (Some(owner), true) = (self.bodies[node.body].node, node.after.is_empty()) {
                     writeln!(out, "    n{owner} -> n{index} [style=dashed];")?;
                 }
@@ -48,14 +43,8 @@ impl Plan {
         let draw = |out: &mut String| -> fmt::Result {
             writeln!(out, "flowchart TD")?;
             self.draw_nodes(Language::Mermaid, out, &self.body(0), 1)?;
-            for (index, node) in self.nodes.iter().enumerate() {
-                for from in node.after.iter() {
-                    let arrow = match node.programmatic.contains(from) {
-                        true => "-. programmatic .->",
-                        false => "-->",
-                    };
-                    writeln!(out, "    n{from} {arrow} n{index}")?;
-                }
+            for index in 0..self.nodes.len() {
+                self.draw_edges(Language::Mermaid, out, index)?;
                 for body in self.bodies_of(index) {
                     writeln!(out, "    n{index} -.-> b{body}")?;
                 }
@@ -113,6 +102,18 @@ impl Plan {
         Ok(())
     }
 
+    /// Draws the edges to a node.
+    fn draw_edges(&self, language: Language, out: &mut String, to: usize) -> fmt::Result {
+        let node = &self.nodes[to];
+        let draw = |from: &usize| match (language, node.programmatic.contains(from)) {
+            (Language::Dot, false) => writeln!(out, "    n{from} -> n{to};"),
+            (Language::Dot, true) => writeln!(out, "    n{from} -> n{to} [style=dashed, label=\"programmatic\"];"),
+            (Language::Mermaid, false) => writeln!(out, "    n{from} --> n{to}"),
+            (Language::Mermaid, true) => writeln!(out, "    n{from} -. programmatic .-> n{to}"),
+        };
+        node.after.iter().try_for_each(draw)
+    }
+
     /// All nodes of a body.
     fn body(&self, body: usize) -> Nodes {
         Nodes {
@@ -151,14 +152,10 @@ impl Plan {
         let innermost = self.loop_around(shift.to);
         let mut around: Vec<usize> = std::iter::successors(innermost, |&inner| self.loops[inner].parent).collect();
         around.reverse();
-        let numbers = around.iter().zip(shift.steps.iter()).map(|(&around, &step)| {
-            let variable = &self.loops[around].variable;
-            match step {
-                0 => variable.to_string(),
-                1.. => format!("{variable} + {step}"),
-                _ => format!("{variable} - {}", step.unsigned_abs()),
-            }
-        });
+        let numbers = around
+            .iter()
+            .zip(shift.steps.iter())
+            .map(|(&around, &step)| stepped(&self.loops[around].variable, step));
         let numbers = numbers.collect::<Vec<_>>().join(", ");
         match shift.programmatic {
             true => format!("programmatic({numbers})"),
@@ -172,14 +169,14 @@ impl Plan {
             return String::new();
         };
         let role = match self.bodies[body].role {
-            Role::Graph | Role::Child => "graph".to_owned(),
-            Role::Then => "then".to_owned(),
-            Role::Else => "else".to_owned(),
-            Role::While => "while".to_owned(),
-            Role::Case => {
-                let number = self.bodies_of(owner).take_while(|&other| other < body).count();
-                format!("case {number}")
-            }
+            Role::Graph | Role::Child => "graph",
+            Role::Then => "then",
+            Role::Else => "else",
+            Role::While => "while",
+            Role::Case => &format!(
+                "case {}",
+                self.bodies_of(owner).take_while(|&other| other < body).count()
+            ),
         };
         format!("{}: {role}", self.nodes[owner].name)
     }
@@ -199,12 +196,11 @@ impl Plan {
             let touched = node.accesses.iter().filter(|access| self::verb(access.mode) == verb);
             let names = touched.map(|access| {
                 let resource = &self.resources[access.resource];
+                let (name, memory) = (&resource.name, resource.memory);
                 match resource.offset {
-                    Some(offset) => format!("{} @{offset}", resource.name),
-                    None if resource.memory.is_named_in_drawings() => {
-                        format!("{} {}", resource.memory.keyword(), resource.name)
-                    }
-                    None => resource.name.to_string(),
+                    Some(offset) => format!("{name} @{offset}"),
+                    None if memory.is_named_in_drawings() => format!("{} {name}", memory.keyword()),
+                    None => name.to_string(),
                 }
             });
             names.collect::<Vec<_>>().join(", ")

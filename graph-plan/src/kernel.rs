@@ -80,13 +80,12 @@ impl KernelCode<'_> {
 
     /// Whether it writes this variable of its module.
     pub(crate) const fn writes_variable(&self, name: &str) -> bool {
-        let mut index = 0;
-        while index < self.variables.len() {
-            let (variable, mode) = self.variables[index];
+        let mut rest = self.variables;
+        while let [(variable, mode), next @ ..] = rest {
             if mode.writes() && same(variable, name) {
                 return true;
             }
-            index += 1;
+            rest = next;
         }
         false
     }
@@ -126,12 +125,12 @@ impl KernelCode<'_> {
 
     /// The place in the source of a line of the PTX, if it is known.
     const fn place(&self, line: u32) -> Option<&str> {
-        let mut index = 0;
-        while index < self.places.len() {
-            if self.places[index].0 == line {
-                return Some(self.places[index].1);
+        let mut rest = self.places;
+        while let [(of, place), next @ ..] = rest {
+            if *of == line {
+                return Some(place);
             }
-            index += 1;
+            rest = next;
         }
         None
     }
@@ -193,25 +192,18 @@ impl KernelCode<'_> {
                 return Err(other_nodes(text, nodes));
             }
         };
-        if let Err(fault) = config.check_kernel(&self.limits) {
-            return Err(other_nodes(
-                self.invalid_launch(fault.describe(of_node(nodes[0]))),
-                nodes,
-            ));
-        }
-        if let Err(fault) = config.check_cluster(launch.cluster_blocks(), &self.limits) {
-            return Err(other_nodes(
-                self.invalid_launch(fault.describe(of_node(nodes[0]))),
-                nodes,
-            ));
+        let cluster = config.check_cluster(launch.cluster_blocks(), &self.limits);
+        if let (Err(fault), _) | (Ok(()), Err(fault)) = (config.check_kernel(&self.limits), cluster) {
+            let text = fault.describe(of_node(nodes[0])).str(" [launch-config]");
+            let text = text.str("\nnote: the kernel is `").str(self.name).str("`");
+            return Err(other_nodes(text, nodes));
         }
         if let Some(text) = self.misfit(nodes, arguments, strict) {
             return Err(text);
         }
-        let mut index = 0;
-        while index < self.contracts.len() {
-            let contract = self.contracts[index];
-            index += 1;
+        let mut rest = self.contracts;
+        while let [contract, next @ ..] = rest {
+            rest = next;
             let verdict = contract.evaluate(&config, self.params, arguments);
             if matches!(verdict, Verdict::Fails) || strict && !matches!(verdict, Verdict::Holds) {
                 let failing = contract.failing(&config, self.params, arguments);
@@ -267,33 +259,23 @@ impl KernelCode<'_> {
         ("", Scalar::Other)
     }
 
-    /// Ends a message about a launch that the kernel itself makes invalid.
-    const fn invalid_launch(&self, text: Text) -> Text {
-        let text = text.str(" [launch-config]\nnote: the kernel is `");
-        text.str(self.name).str("`")
-    }
-
     /// The mistake of `node`, the first node to get the scratch memory `memory`, if the kernel loads through `param`,
     /// the `&mut` parameter that the memory is passed as. `None` if the kernel only writes there.
     pub const fn reads_uninitialized(&self, node: &str, memory: &str, param: usize) -> Option<Text> {
-        let mut index = 0;
-        while index < self.loads.len() {
-            let (loaded, line) = self.loads[index];
-            if loaded == param {
+        let mut rest = self.loads;
+        while let [(loaded, line), next @ ..] = rest {
+            rest = next;
+            if *loaded == param {
                 let text = Text::new().str("node `").str(node).str("` reads `").str(memory);
                 let text = text.str("`, which no node before it has written [uninitialized]");
                 let text = self.memory(self.note(text).str(" loads from "), Touched::Param(param));
-                let text = self.at(text, line).str("\nhelp: write `").str(memory);
+                let text = self.at(text, *line).str("\nhelp: write `").str(memory);
                 let text = text.str("` in a node that it names in its `after` list, for example a `memset`");
                 let text = text.str("; or, if the kernel writes each element before it reads it, declare `");
-                let name = if param < self.params.len() {
-                    self.params[param].name
-                } else {
-                    ""
-                };
+                let named = param < self.params.len();
+                let name = if named { self.params[param].name } else { "" };
                 return Some(text.str(name).str(": &mut [MaybeUninit<..>]`"));
             }
-            index += 1;
         }
         None
     }
@@ -301,17 +283,14 @@ impl KernelCode<'_> {
 
 /// Appends the other nodes that a message is about.
 const fn other_nodes(mut text: Text, nodes: &[&str]) -> Text {
-    let mut index = 1;
-    while index < nodes.len() {
-        text = text.str(if index == 1 {
-            "\nnote: the same launch: `"
-        } else {
-            "`, `"
-        });
-        text = text.str(nodes[index]);
-        index += 1;
+    let [_, second, others @ ..] = nodes else { return text };
+    text = text.str("\nnote: the same launch: `").str(second);
+    let mut rest = others;
+    while let [node, next @ ..] = rest {
+        text = text.str("`, `").str(node);
+        rest = next;
     }
-    text.str(if index > 1 { "`" } else { "" })
+    text.str("`")
 }
 
 /// The beginning of a message about a node.

@@ -1,5 +1,5 @@
-//! Launch dimensions, CUDA's limits on them and the kernel's own. These are `const fn`s, so that the same check runs in
-//! the macro, in compile-time assertions and at build.
+//! Launch dimensions and clusters, CUDA's limits on them and the kernel's own. These are `const fn`s, so that the same
+//! check runs in the macro, in compile-time assertions and at build.
 
 use crate::Text;
 
@@ -64,24 +64,46 @@ pub enum LaunchFault {
         /// The largest valid value.
         limit: u32,
     },
-    /// More threads in a block than CUDA or `.maxntid` allows.
-    TooManyThreads {
-        /// Threads in a block.
-        threads: u64,
+    /// More threads in a block, or blocks in a cluster, than CUDA or the kernel allows, or no blocks in a cluster.
+    Count {
+        /// A block or a cluster.
+        group: Group,
+        /// The number of its threads or blocks.
+        count: u64,
         /// The largest valid number.
         limit: u64,
-        /// Whether the limit is the kernel's (`.maxntid`, `__launch_bounds__`) rather than CUDA's.
+        /// Whether the limit is the kernel's (`.maxntid`, `__launch_bounds__`, `.maxclusterrank`) rather than CUDA's.
         kernel: bool,
     },
-    /// The block is not the one that `.reqntid` requires.
+    /// The block or the cluster is not the one that the kernel requires.
     NotRequired {
-        /// The block of the launch.
-        block: [u32; 3],
-        /// The block of the kernel.
+        /// A block or a cluster.
+        group: Group,
+        /// The one of the launch.
+        sides: [u32; 3],
+        /// The one of the kernel.
         required: [u32; 3],
     },
     /// The kernel counts its grid in clusters (`.blocksareclusters`).
     GridOfClusters,
+    /// The kernel has `.explicitcluster`, and the launch does not say its cluster.
+    NoCluster,
+    /// The grid is not made of whole clusters.
+    BrokenCluster {
+        /// Blocks of the grid.
+        grid: [u32; 3],
+        /// Blocks of the cluster.
+        cluster: [u32; 3],
+    },
+}
+
+/// A group of threads or of blocks, on which a kernel may have limits of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Threads: `.maxntid` and `.reqntid`.
+    Block,
+    /// Blocks: `.maxclusterrank` and `.reqnctapercluster`.
+    Cluster,
 }
 
 const GRID: [(&str, u32); 3] = [("grid.x", i32::MAX as u32), ("grid.y", 65_535), ("grid.z", 65_535)];
@@ -106,29 +128,15 @@ impl LaunchConfig {
             Ok(block) => block,
             Err(fault) => return Err(fault),
         };
-        if shared < 0 {
-            return Err(LaunchFault::TooSmall {
-                dimension: "shared",
-                value: shared,
-                least: 0,
-            });
-        }
-        if shared > i32::MAX as i128 {
-            return Err(LaunchFault::TooLarge {
-                dimension: "shared",
-                value: shared,
-                limit: i32::MAX as u32,
-            });
-        }
-        let config = Self {
-            grid,
-            block,
-            shared: shared as u32,
+        let shared = match extent(shared, ("shared", i32::MAX as u32), 0) {
+            Ok(shared) => shared,
+            Err(fault) => return Err(fault),
         };
-        let threads = config.block_threads();
-        if threads > Self::MAX_BLOCK_THREADS {
-            return Err(LaunchFault::TooManyThreads {
-                threads,
+        let config = Self { grid, block, shared };
+        if config.block_threads() > Self::MAX_BLOCK_THREADS {
+            return Err(LaunchFault::Count {
+                group: Group::Block,
+                count: config.block_threads(),
                 limit: Self::MAX_BLOCK_THREADS,
                 kernel: false,
             });
@@ -144,26 +152,77 @@ impl LaunchConfig {
         if limits.grid_of_clusters {
             return Err(LaunchFault::GridOfClusters);
         }
-        if let Some(required) = limits.required_block {
-            let same = self.block[0] == required[0] && self.block[1] == required[1] && self.block[2] == required[2];
-            if !same {
-                return Err(LaunchFault::NotRequired {
-                    block: self.block,
-                    required,
-                });
-            }
+        if let Some(required) = limits.required_block
+            && !same(self.block, required)
+        {
+            return Err(LaunchFault::NotRequired {
+                group: Group::Block,
+                sides: self.block,
+                required,
+            });
         }
         if let Some(max) = limits.max_block {
             let limit = max[0] as u64 * max[1] as u64 * max[2] as u64;
             if self.block_threads() > limit {
-                return Err(LaunchFault::TooManyThreads {
-                    threads: self.block_threads(),
+                return Err(LaunchFault::Count {
+                    group: Group::Block,
+                    count: self.block_threads(),
                     limit,
                     kernel: true,
                 });
             }
         }
         Ok(())
+    }
+
+    /// The most blocks of a cluster on any device. The kernel must allow more than 8 (CUDA programming guide,
+    /// "thread block clusters").
+    pub const MAX_CLUSTER_BLOCKS: u64 = 16;
+
+    /// Checks a launch in clusters of `cluster` blocks or, if it is `None`, of the blocks that the kernel requires.
+    /// Returns the number of blocks of a cluster in x, y and z; `None` if the launch has no clusters.
+    ///
+    /// # Errors
+    /// A [`LaunchFault`] if the cluster is not the one that the kernel requires, has too many blocks, or does not
+    /// divide the grid, and if the kernel demands one but has none.
+    pub const fn check_cluster(
+        &self,
+        cluster: Option<[u32; 3]>,
+        limits: &KernelLimits,
+    ) -> Result<Option<[u32; 3]>, LaunchFault> {
+        let cluster = match (cluster, limits.required_cluster) {
+            (Some(cluster), Some(required)) if !same(cluster, required) => {
+                return Err(LaunchFault::NotRequired {
+                    group: Group::Cluster,
+                    sides: cluster,
+                    required,
+                });
+            }
+            (Some(cluster), _) | (None, Some(cluster)) => cluster,
+            (None, None) if limits.explicit_cluster => return Err(LaunchFault::NoCluster),
+            (None, None) => return Ok(None),
+        };
+        let [x, y, z] = cluster;
+        // The product of three `u32`s fits a `u128`. Above the limit it need not be exact.
+        let blocks = x as u128 * y as u128 * z as u128;
+        let (limit, kernel) = match limits.max_cluster {
+            Some(max) if (max as u64) < Self::MAX_CLUSTER_BLOCKS => (max as u64, true),
+            _ => (Self::MAX_CLUSTER_BLOCKS, false),
+        };
+        if blocks == 0 || blocks > limit as u128 {
+            return Err(LaunchFault::Count {
+                group: Group::Cluster,
+                // It is only told: beyond a `u64` the greatest one stands for it.
+                count: if blocks >> 64 == 0 { blocks as u64 } else { u64::MAX },
+                limit,
+                kernel,
+            });
+        }
+        let grid = self.grid;
+        if !grid[0].is_multiple_of(x) || !grid[1].is_multiple_of(y) || !grid[2].is_multiple_of(z) {
+            return Err(LaunchFault::BrokenCluster { grid, cluster });
+        }
+        Ok(Some(cluster))
     }
 
     /// Threads of one block.
@@ -186,26 +245,35 @@ const fn extents(values: [i128; 3], limits: &[(&'static str, u32); 3]) -> Result
     let mut extents = [0; 3];
     let mut axis = 0;
     while axis < 3 {
-        let (dimension, limit) = limits[axis];
-        let value = values[axis];
-        if value < 1 {
-            return Err(LaunchFault::TooSmall {
-                dimension,
-                value,
-                least: 1,
-            });
-        }
-        if value > limit as i128 {
-            return Err(LaunchFault::TooLarge {
-                dimension,
-                value,
-                limit,
-            });
-        }
-        extents[axis] = value as u32;
+        extents[axis] = match extent(values[axis], limits[axis], 1) {
+            Ok(extent) => extent,
+            Err(fault) => return Err(fault),
+        };
         axis += 1;
     }
     Ok(extents)
+}
+
+const fn extent(value: i128, (dimension, limit): (&'static str, u32), least: u32) -> Result<u32, LaunchFault> {
+    if value < least as i128 {
+        return Err(LaunchFault::TooSmall {
+            dimension,
+            value,
+            least,
+        });
+    }
+    if value > limit as i128 {
+        return Err(LaunchFault::TooLarge {
+            dimension,
+            value,
+            limit,
+        });
+    }
+    Ok(value as u32)
+}
+
+const fn same(a: [u32; 3], b: [u32; 3]) -> bool {
+    a[0] == b[0] && a[1] == b[1] && a[2] == b[2]
 }
 
 impl LaunchFault {
@@ -216,42 +284,56 @@ impl LaunchFault {
                 dimension,
                 value,
                 least,
-            } => text
-                .str("`")
-                .str(dimension)
-                .str("` is ")
-                .int(value)
-                .str(", but must be at least ")
-                .int(least as i128),
+            } => {
+                let text = text.str("`").str(dimension).str("` is ").int(value);
+                text.str(", but must be at least ").int(least as i128)
+            }
             LaunchFault::TooLarge {
                 dimension,
                 value,
                 limit,
-            } => text
-                .str("`")
-                .str(dimension)
-                .str("` is ")
-                .int(value)
-                .str(", over CUDA's limit of ")
-                .int(limit as i128),
-            LaunchFault::TooManyThreads { threads, limit, kernel } => text
-                .str("a block of ")
-                .int(threads as i128)
-                .str(" threads is over ")
-                .str(if kernel {
-                    "the kernel's own limit (`.maxntid`) of "
-                } else {
-                    "CUDA's limit of "
-                })
-                .int(limit as i128),
-            LaunchFault::NotRequired { block, required } => text
-                .str("the block is ")
-                .sides(block)
-                .str(", but the kernel requires ")
-                .sides(required)
-                .str(" (`.reqntid`)"),
+            } => {
+                let text = text.str("`").str(dimension).str("` is ").int(value);
+                text.str(", over CUDA's limit of ").int(limit as i128)
+            }
+            LaunchFault::Count {
+                group,
+                count,
+                limit,
+                kernel,
+            } => {
+                let (count, limit) = (count as i128, limit as i128);
+                let (of, members, own) = match group {
+                    Group::Cluster if count == 0 => return text.str("a cluster has at least one block"),
+                    Group::Cluster => ("a cluster of ", " blocks is over ", "(`.maxclusterrank`)"),
+                    Group::Block => ("a block of ", " threads is over ", "(`.maxntid`)"),
+                };
+                let text = text.str(of).int(count).str(members);
+                match kernel {
+                    true => text.str("the kernel's own limit ").str(own).str(" of ").int(limit),
+                    false => text.str("CUDA's limit of ").int(limit),
+                }
+            }
+            LaunchFault::NotRequired { group, sides, required } => {
+                let (is, directive) = match group {
+                    Group::Cluster => ("the cluster is ", " (`.reqnctapercluster`)"),
+                    Group::Block => ("the block is ", " (`.reqntid`)"),
+                };
+                let text = text.str(is).sides(sides).str(", but the kernel requires ");
+                text.sides(required).str(directive)
+            }
             LaunchFault::GridOfClusters => {
                 text.str("the kernel counts its grid in clusters (`.blocksareclusters`), which is not supported")
+            }
+            LaunchFault::NoCluster => {
+                text.str("the kernel is launched in clusters (`.explicitcluster`), but the node says none")
+            }
+            LaunchFault::BrokenCluster { grid, cluster } => {
+                let text = text
+                    .str("the grid ")
+                    .sides(grid)
+                    .str(" is not made of whole clusters of ");
+                text.sides(cluster).str(" blocks")
             }
         }
     }
@@ -327,6 +409,70 @@ mod tests {
         assert_eq!(
             message(config.check_kernel(&counted)),
             "the kernel counts its grid in clusters (`.blocksareclusters`), which is not supported"
+        );
+    }
+
+    const LIMITS: KernelLimits = KernelLimits::NONE;
+    const PAIRS: KernelLimits = KernelLimits {
+        required_cluster: Some([2, 1, 1]),
+        explicit_cluster: true,
+        ..LIMITS
+    };
+
+    fn cluster(grid: [i128; 3], cluster: Option<[u32; 3]>, limits: &KernelLimits) -> String {
+        let config = LaunchConfig::new(grid, [32, 1, 1], 0).unwrap();
+        match config.check_cluster(cluster, limits) {
+            Ok(cluster) => format!("{cluster:?}"),
+            Err(fault) => fault.describe(Text::new()).as_str().to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_kernel_without_clusters_runs_in_those_of_the_launch() {
+        assert_eq!(cluster([3, 1, 1], None, &LIMITS), "None");
+        assert_eq!(cluster([4, 6, 2], Some([2, 2, 2]), &LIMITS), "Some([2, 2, 2])");
+        assert_eq!(
+            cluster([4, 5, 2], Some([2, 2, 1]), &LIMITS),
+            "the grid (4, 5, 2) is not made of whole clusters of (2, 2, 1) blocks"
+        );
+        assert_eq!(
+            cluster([32, 1, 1], Some([17, 1, 1]), &LIMITS),
+            "a cluster of 17 blocks is over CUDA's limit of 16"
+        );
+        assert_eq!(
+            cluster([32, 1, 1], Some([u32::MAX; 3]), &LIMITS),
+            "a cluster of 18446744073709551615 blocks is over CUDA's limit of 16"
+        );
+        assert_eq!(
+            cluster([4, 1, 1], Some([2, 0, 1]), &LIMITS),
+            "a cluster has at least one block"
+        );
+    }
+
+    #[test]
+    fn a_kernel_narrows_the_clusters() {
+        assert_eq!(cluster([4, 1, 1], None, &PAIRS), "Some([2, 1, 1])");
+        assert_eq!(cluster([4, 1, 1], Some([2, 1, 1]), &PAIRS), "Some([2, 1, 1])");
+        assert_eq!(
+            cluster([3, 1, 1], None, &PAIRS),
+            "the grid (3, 1, 1) is not made of whole clusters of (2, 1, 1) blocks"
+        );
+        assert_eq!(
+            cluster([4, 1, 1], Some([4, 1, 1]), &PAIRS),
+            "the cluster is (4, 1, 1), but the kernel requires (2, 1, 1) (`.reqnctapercluster`)"
+        );
+        let largest = KernelLimits {
+            max_cluster: Some(4),
+            explicit_cluster: true,
+            ..LIMITS
+        };
+        assert_eq!(
+            cluster([8, 1, 1], Some([8, 1, 1]), &largest),
+            "a cluster of 8 blocks is over the kernel's own limit (`.maxclusterrank`) of 4"
+        );
+        assert_eq!(
+            cluster([8, 1, 1], None, &largest),
+            "the kernel is launched in clusters (`.explicitcluster`), but the node says none"
         );
     }
 }

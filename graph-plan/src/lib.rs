@@ -38,7 +38,6 @@ mod parallel;
 mod programmatic;
 mod kernel;
 mod contract;
-mod cluster;
 mod launch;
 mod target;
 mod scope;
@@ -62,7 +61,6 @@ pub use check::{
     Outcome, check, check_errors, clash, condition_accesses, condition_writers, forbidden_capture, mixed_reads,
     other_body, siblings, warnings,
 };
-pub use cluster::ClusterFault;
 pub use code::Code;
 pub use constant::{Constant, ConstantAccess, ModuleVariable, ModuleVariables, unordered_accesses};
 pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};
@@ -70,7 +68,7 @@ pub use cycle::{Cycle, cycles};
 pub use diagnostic::{Diagnostic, Subject};
 pub use draft::{Access, Body, Draft, Edge, Loop, Mode, Node, NodeKind, Resource, Role, Shift};
 pub use kernel::{GridDependency, KernelCode, LaunchRequest, Touched};
-pub use launch::{KernelLimits, LaunchConfig, LaunchFault};
+pub use launch::{Group, KernelLimits, LaunchConfig, LaunchFault};
 pub use lists::Lists;
 pub use memory::{Accessors, Memory, Space};
 pub use names::{NameClash, clashes, duplicate_names, nearest};

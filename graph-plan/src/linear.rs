@@ -84,21 +84,18 @@ impl System {
         };
         let divisor = collected.iter().fold(0, |divisor, (_, next)| gcd(divisor, *next));
         // The sum is a multiple of the divisor, so the bound moves to the next one.
-        let low = low.div_euclid(divisor) + i128::from(low.rem_euclid(divisor) != 0);
+        let low = ceil(low, divisor);
         let sign = first.signum();
-        let terms: Vec<_> = collected
-            .iter()
-            .map(|(variable, next)| (*variable, sign * next / divisor))
-            .collect();
+        let divided = collected
+            .into_iter()
+            .map(|(variable, next)| (variable, sign * next / divisor));
+        let terms: Vec<_> = divided.collect();
         let index = self.constraints.iter().position(|known| known.terms == terms);
-        let index = index.unwrap_or_else(|| {
-            self.constraints.push(Constraint {
-                terms,
-                low: i128::MIN,
-                high: i128::MAX,
-            });
-            self.constraints.len() - 1
-        });
+        let index = index.unwrap_or(self.constraints.len());
+        if index == self.constraints.len() {
+            let (low, high) = (i128::MIN, i128::MAX);
+            self.constraints.push(Constraint { terms, low, high });
+        }
         let known = &mut self.constraints[index];
         match sign {
             1 => known.low = known.low.max(low),
@@ -219,11 +216,11 @@ impl Constraint {
                 (coefficient * high, coefficient * low)
             }
         };
-        let (mut least, mut most) = (0, 0);
-        for term in &self.terms {
-            let (low, high) = ends(term, ranges);
-            (least, most) = (least + low, most + high);
-        }
+        let sum = |ranges: &[(i128, i128)]| {
+            let ends = self.terms.iter().map(|term| ends(term, ranges));
+            ends.fold((0, 0), |(least, most), (low, high)| (least + low, most + high))
+        };
+        let (mut least, mut most) = sum(ranges);
         if least > self.high || most < self.low {
             return None;
         }
@@ -235,18 +232,14 @@ impl Constraint {
             let &(variable, coefficient) = term;
             let (low, high) = ends(term, ranges);
             // The other terms are at least `least - low` and at most `most - high`.
-            let (min, max) = (
-                self.low.saturating_sub(most - high),
-                self.high.saturating_sub(least - low),
-            );
-            let (from, to) = if coefficient > 0 {
-                (ceil(min, coefficient), max.div_euclid(coefficient))
-            } else {
-                (
-                    ceil(-max.max(-i128::MAX), -coefficient),
-                    (-min.max(-i128::MAX)).div_euclid(-coefficient),
-                )
+            let min = self.low.saturating_sub(most - high);
+            let max = self.high.saturating_sub(least - low);
+            let (min, max) = match coefficient > 0 {
+                true => (min, max),
+                false => (-max.max(-i128::MAX), -min.max(-i128::MAX)),
             };
+            let from = ceil(min, coefficient.abs());
+            let to = max.div_euclid(coefficient.abs());
             let range = &mut ranges[variable];
             let narrowed = (range.0.max(from), range.1.min(to));
             if narrowed.0 > narrowed.1 {
@@ -255,11 +248,7 @@ impl Constraint {
             if narrowed != *range {
                 *range = narrowed;
                 changed = true;
-                (least, most) = (0, 0);
-                for term in &self.terms {
-                    let (low, high) = ends(term, ranges);
-                    (least, most) = (least + low, most + high);
-                }
+                (least, most) = sum(ranges);
             }
         }
         Some(changed)

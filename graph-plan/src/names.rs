@@ -17,12 +17,9 @@ pub fn clashes<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<NameClash> {
     let mut first: HashMap<&str, usize> = HashMap::new();
     let mut found = Vec::new();
     for (second, name) in names.into_iter().enumerate() {
-        match first.entry(name) {
-            std::collections::hash_map::Entry::Occupied(entry) => found.push(NameClash {
-                first: *entry.get(),
-                second,
-            }),
-            std::collections::hash_map::Entry::Vacant(entry) => drop(entry.insert(second)),
+        let first = *first.entry(name).or_insert(second);
+        if first != second {
+            found.push(NameClash { first, second });
         }
     }
     found
@@ -31,11 +28,11 @@ pub fn clashes<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<NameClash> {
 /// The candidate that is most like `name`, if one is near enough to be meant: at most a third of the letters differ.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = name.chars().count().max(3) / 3;
-    candidates
+    let rated = candidates
         .into_iter()
-        .map(|candidate| (distance(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
+        .map(|candidate| (distance(name, candidate), candidate));
+    let near = rated.filter(|(distance, _)| *distance <= limit);
+    near.min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
@@ -119,10 +116,8 @@ fn hash(name: &str) -> u64 {
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
     let step = |hash: u64, word: u64| (hash ^ word).wrapping_mul(FACTOR).rotate_left(29);
-    let hash = words
-        .iter()
-        .fold(name.len() as u64, |hash, word| step(hash, u64::from_le_bytes(*word)));
-    step(hash, u64::from_le_bytes(last))
+    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+    words.fold(name.len() as u64, step)
 }
 
 #[cfg(test)]

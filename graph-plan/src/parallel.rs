@@ -1,6 +1,9 @@
 //! Accesses of different iterations of an `each` that meet, although no path orders the iterations.
 
 mod order;
+mod apart;
+
+pub(crate) use apart::Apart;
 
 use crate::region::{Meeting, Met, Region};
 use crate::{Draft, Mode, Nest};
@@ -59,15 +62,11 @@ impl<'a> Parallel<'a> {
             return None;
         }
         let owner = draft.bodies[body].node;
-        let mut around: Vec<usize> = draft
-            .loops_around(owner.and_then(|owner| draft.loop_around(owner)))
-            .collect();
-        around.reverse();
         Some(Self {
             draft,
             body,
             instances: Instances::new(draft, order, body),
-            around,
+            around: draft.loops_from_outermost(owner.and_then(|owner| draft.loop_around(owner))),
         })
     }
 
@@ -93,33 +92,27 @@ impl<'a> Parallel<'a> {
             let accesses: Vec<(usize, usize)> = accesses.iter().filter(is_parallel).copied().collect();
             let groups = self.groups(&accesses);
             let mut told: Vec<usize> = Vec::new();
-            let mut pairs: Vec<(usize, usize)> = Vec::new();
-            // First each node with itself: that is the simplest message.
-            for (index, group) in groups.iter().enumerate() {
-                if group.mode.conflicts(group.mode) {
-                    for &access in &group.accesses {
-                        left = left.saturating_sub(1);
-                        if left > 0 {
-                            self.cross(access, access, &mut told, &mut found);
-                        }
-                    }
+            let mut cross = |first: (usize, usize), second: (usize, usize)| {
+                left = left.saturating_sub(1);
+                if left > 0 {
+                    self.cross(first, second, &mut told, &mut found);
                 }
-                pairs.extend((0..=index).map(|other| (other, index)));
+            };
+            // First each node with itself: that is the simplest message.
+            for group in groups.iter().filter(|group| group.mode.conflicts(group.mode)) {
+                group.accesses.iter().for_each(|&access| cross(access, access));
             }
-            for (a, b) in pairs {
-                let (a, b) = (&groups[a], &groups[b]);
-                if a.mode.conflicts(b.mode) && self.may_cross(a, b) {
+            for (index, b) in groups.iter().enumerate() {
+                for a in groups[..=index]
+                    .iter()
+                    .filter(|a| a.mode.conflicts(b.mode) && self.may_cross(a, b))
+                {
                     for &first in &a.accesses {
-                        for &second in b
-                            .accesses
+                        let is_pair = |&&second: &&(usize, usize)| second > first || !std::ptr::eq(a, b);
+                        b.accesses
                             .iter()
-                            .filter(|&&second| second > first || !std::ptr::eq(a, b))
-                        {
-                            left = left.saturating_sub(1);
-                            if left > 0 {
-                                self.cross(first, second, &mut told, &mut found);
-                            }
-                        }
+                            .filter(is_pair)
+                            .for_each(|&second| cross(first, second));
                     }
                 }
             }
@@ -131,12 +124,23 @@ impl<'a> Parallel<'a> {
     /// node in the body.
     pub(crate) fn may_meet_across(&self, first: (usize, usize), second: (usize, usize)) -> bool {
         let common = self.instances.common(first.1, second.1);
-        let loops = &self.instances.loops(first.1)[..common];
         differences(common).any(|signs| {
-            let outermost = signs.iter().position(|&sign| sign != 0);
-            outermost.is_some_and(|outermost| self.draft.loops[loops[outermost]].parallel)
-                && self.meet(first, second, &signs).is_some()
+            let outermost = self
+                .outermost(first.1, &signs)
+                .map(|(around, _)| &self.draft.loops[around]);
+            outermost.is_some_and(|around| around.parallel) && self.meet(first, second, &signs).is_some()
         })
+    }
+
+    /// The outermost loop of the node in which iterations that differ by these signs differ, and the sign.
+    fn outermost(&self, node: usize, signs: &[i64]) -> Option<(usize, i64)> {
+        let mut differing = self
+            .instances
+            .loops(node)
+            .iter()
+            .zip(signs)
+            .filter(|(_, sign)| **sign != 0);
+        differing.next().map(|(&around, &sign)| (around, sign))
     }
 
     fn groups<'s>(&'s self, accesses: &[(usize, usize)]) -> Vec<Group<'s>> {
@@ -175,15 +179,15 @@ impl<'a> Parallel<'a> {
         let common = self.instances.common(first.1, second.1);
         let loops = &self.instances.loops(first.1)[..common];
         for signs in differences(common) {
-            let Some(outermost) = signs.iter().position(|&sign| sign != 0) else {
+            let Some((outermost, sign)) = self.outermost(first.1, &signs) else {
                 continue;
             };
-            let own = first == second && signs[outermost] < 0;
-            if own || told.contains(&loops[outermost]) || !self.draft.loops[loops[outermost]].parallel {
+            let own = first == second && sign < 0;
+            if own || told.contains(&outermost) || !self.draft.loops[outermost].parallel {
                 continue;
             }
             if let Some(met) = self.meet(first, second, &signs) {
-                told.push(loops[outermost]);
+                told.push(outermost);
                 found.push(Crossing {
                     sides: [first, second],
                     loops: loops.to_vec(),
@@ -225,18 +229,20 @@ impl<'a> Parallel<'a> {
         let (mut searches, mut found) = (0, false);
         let result = match certainty {
             Certainty::Ordered => return None,
-            Certainty::Unordered => meeting.solve(),
+            Certainty::Unordered => {
+                found = true;
+                meeting.solve()
+            }
             Certainty::Open => meeting.solve_with(|met| {
                 searches += 1;
                 found = searches <= MAX_SEARCHES && self.unordered(first, second, met);
                 found || searches > MAX_SEARCHES
             }),
         };
-        match (result, certainty) {
-            (Ok(met), Certainty::Unordered) => Some(Some(met)),
+        match result {
             // If so many iterations are ordered, all others are too: the order is periodic.
-            (Ok(met), _) => found.then_some(Some(met)),
-            (Err(none), _) => (!none.is_none() && searches == 0).then_some(None),
+            Ok(met) => found.then_some(Some(met)),
+            Err(none) => (!none.is_none() && searches == 0).then_some(None),
         }
     }
 

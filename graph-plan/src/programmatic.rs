@@ -73,15 +73,12 @@ const fn first(
 ) -> Option<usize> {
     let mut index = 0;
     while index < accesses.len() {
-        let found = match accesses[index].0 {
-            Touched::Param(param) => is_written(memory, param, ancestors),
-            Touched::Variable(name) => kernel.writes_variable(name),
-            Touched::Unknown => true,
-        };
-        if found {
-            return Some(index);
+        match accesses[index].0 {
+            Touched::Param(param) if is_written(memory, param, ancestors) => return Some(index),
+            Touched::Variable(name) if kernel.writes_variable(name) => return Some(index),
+            Touched::Unknown => return Some(index),
+            Touched::Param(_) | Touched::Variable(_) => index += 1,
         }
-        index += 1;
     }
     None
 }
@@ -90,28 +87,23 @@ const fn first(
 const fn first_variable(accesses: &[(Touched, u32)], writer: &KernelCode<'_>) -> Option<usize> {
     let mut index = 0;
     while index < accesses.len() {
-        if let Touched::Variable(name) = accesses[index].0
-            && writer.writes_variable(name)
-        {
-            return Some(index);
+        match accesses[index].0 {
+            Touched::Variable(name) if writer.writes_variable(name) => return Some(index),
+            Touched::Variable(_) | Touched::Param(_) | Touched::Unknown => index += 1,
         }
-        index += 1;
     }
     None
 }
 
 /// Whether a node may write the memory that a parameter points to. True if nothing is known about the parameter.
 const fn is_written(memory: &[SharedParam], param: usize, ancestors: bool) -> bool {
-    let (mut index, mut said) = (0, false);
-    while index < memory.len() {
-        let shared = memory[index];
-        if shared.param == param {
-            said = true;
-            if shared.written_before || (shared.written && !ancestors) {
-                return true;
-            }
+    let (mut rest, mut said) = (memory, false);
+    while let [shared, next @ ..] = rest {
+        said |= shared.param == param;
+        if shared.param == param && (shared.written_before || (shared.written && !ancestors)) {
+            return true;
         }
-        index += 1;
+        rest = next;
     }
     !said
 }
@@ -149,12 +141,10 @@ impl ProgrammaticEdge<'_> {
             text = writer(text, touched, ", which a node before it writes,");
             text = kernel.at(text.str(" from a cache that is not coherent (`ld.global.nc`)"), line);
         }
-        text = text
-            .str("\nhelp: ")
-            .str(match never || exit.is_some() || exposed.early.is_some() {
-                true => "call `cudaGridDependencySynchronize()` (`griddepcontrol.wait`) first in the kernel",
-                false => "load that memory without `const __restrict__`, `__ldg` or a texture",
-            });
+        text = text.str(match never || exit.is_some() || exposed.early.is_some() {
+            true => "\nhelp: call `cudaGridDependencySynchronize()` (`griddepcontrol.wait`) first in the kernel",
+            false => "\nhelp: load that memory without `const __restrict__`, `__ldg` or a texture",
+        });
         Some(text.str(", or write `after ").str(self.upstream).str("`"))
     }
 

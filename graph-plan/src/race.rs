@@ -29,55 +29,43 @@ pub(crate) fn races_that(draft: &Draft, order: &Order, counts: impl Fn(&Race) ->
     if race_free(draft, order) {
         return Vec::new();
     }
-    let mut found: Vec<Race> = Vec::new();
-    let accesses = draft.accesses.iter().zip(0..);
+    let node = |access: usize| draft.accesses[access].node;
+    let nodes = |race: &Race| (node(race.first), node(race.second));
     let by_resource = Lists::new(draft.resources.len(), || {
-        accesses
-            .clone()
-            .map(|(access, index): (_, usize)| (access.resource, index))
+        draft.accesses.iter().map(|access| access.resource).zip(0..)
     });
     let declarations = declarations(draft);
+    let mut all: Vec<Race> = Vec::new();
     for resource in 0..draft.resources.len() {
-        let accesses = by_resource.of(resource);
-        let before = found.len();
+        let accesses: &[usize] = by_resource.of(resource);
+        let mut found: Vec<Race> = Vec::new();
         let mut known = HashSet::new();
-        for (index, &second) in accesses.iter().enumerate() {
-            let to = &draft.accesses[second];
-            for &first in &accesses[..index] {
-                let from = &draft.accesses[first];
-                if conflict(from, to) && !order.ordered(from.node, to.node) {
-                    let race = match from.node < to.node {
-                        true => Race { first, second },
-                        false => Race {
-                            first: second,
-                            second: first,
-                        },
-                    };
-                    if !counts(&race) {
-                        continue;
-                    }
-                    if let Some(of) = &declarations
-                        && !known.insert((of[from.node].min(of[to.node]), of[from.node].max(of[to.node])))
-                    {
-                        continue;
-                    }
+        for (index, &later) in accesses.iter().enumerate() {
+            for &earlier in &accesses[..index] {
+                let (a, b) = (&draft.accesses[earlier], &draft.accesses[later]);
+                if !conflict(a, b) || order.ordered(a.node, b.node) {
+                    continue;
+                }
+                let (first, second) = if a.node < b.node {
+                    (earlier, later)
+                } else {
+                    (later, earlier)
+                };
+                let race = Race { first, second };
+                let is_new = |of: &Vec<usize>| {
+                    let (one, other) = (of[a.node], of[b.node]);
+                    known.insert((one.min(other), one.max(other)))
+                };
+                if counts(&race) && declarations.as_ref().is_none_or(is_new) {
                     found.push(race);
                 }
             }
         }
-        let nodes = |race: &Race| (draft.accesses[race.first].node, draft.accesses[race.second].node);
-        found[before..].sort_by_key(|race| (nodes(race), *race));
-        let mut last = None;
-        let mut index = before;
-        while index < found.len() {
-            if last.replace(nodes(&found[index])) == Some(nodes(&found[index])) {
-                found.remove(index);
-            } else {
-                index += 1;
-            }
-        }
+        found.sort_by_key(|race| (nodes(race), *race));
+        found.dedup_by_key(|race| nodes(race));
+        all.extend(found);
     }
-    found
+    all
 }
 
 /// For each node of a graph whose loops are unrolled, a number that it shares with the nodes of other iterations.

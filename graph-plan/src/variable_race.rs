@@ -17,25 +17,29 @@ pub const fn variable_race(first: &str, a: &KernelCode<'_>, second: &str, b: &Ke
         let (other, other_mode) = b.variables[index % b.variables.len()];
         index += 1;
         if same(name, other) && mode.conflicts(other_mode) {
-            if same(first, second) {
-                let text = Text::new()
+            let of_one = same(first, second);
+            let text = match of_one {
+                true => Text::new()
                     .str("iterations of `")
                     .str(first)
-                    .str("` can run at the same time and access `");
-                let text = text
-                    .str(name)
-                    .str("` [race]\nnote: `")
-                    .str(name)
-                    .str("` ")
-                    .str(VARIABLE);
+                    .str("` can run at the same time and access `"),
+                false => {
+                    let text = Text::new().str("nodes `").str(first).str("` and `").str(second);
+                    text.str("` can run at the same time and both access `")
+                }
+            };
+            let text = text
+                .str(name)
+                .str("` [race]\nnote: `")
+                .str(name)
+                .str("` ")
+                .str(VARIABLE);
+            if of_one {
                 let text = text
                     .str("\nhelp: order the iterations, for example by `after ")
                     .str(first);
                 return Some(text.str("(i - 1)`, where `i` is the variable of the `each`"));
             }
-            let text = Text::new().str("nodes `").str(first).str("` and `").str(second);
-            let text = text.str("` can run at the same time and both access `").str(name);
-            let text = text.str("` [race]\nnote: `").str(name).str("` ").str(VARIABLE);
             let text = text.str("\nhelp: add `").str(first).str("` to the `after` list of `");
             return Some(text.str(second).str("`"));
         }

@@ -1,5 +1,6 @@
 //! Helps about `after` that say what to write and where, and lines of the source.
 
+use crate::draft::stepped;
 use crate::{Draft, Nest, NodeKind, Shift};
 
 /// The note about indices that are not compared.
@@ -16,15 +17,11 @@ pub(super) fn run_after(draft: &Draft, order: &Nest, earlier: usize, later: usiz
             implied.push(name(edge.from));
         }
     }
-    match &implied[..] {
-        [] => name_in_after(draft, name(earlier), later),
-        implied => format!(
-            "replace `{}` by `{}` in the `after` list of `{}`",
-            implied.join("` and `"),
-            name(earlier),
-            name(later)
-        ),
+    if implied.is_empty() {
+        return name_in_after(draft, name(earlier), later);
     }
+    let (implied, earlier, later) = (implied.join("` and `"), name(earlier), name(later));
+    format!("replace `{implied}` by `{earlier}` in the `after` list of `{later}`")
 }
 
 /// The help to make `later` run after the node that is named `earlier`, which need not exist yet.
@@ -51,18 +48,18 @@ pub(super) fn name_in_after(draft: &Draft, earlier: &str, later: usize) -> Strin
 
 /// The help to remove the edge by which `later` runs after `earlier`.
 pub(super) fn not_after(draft: &Draft, earlier: usize, later: usize) -> String {
-    let (earlier, name) = (&draft.nodes[earlier].name, &draft.nodes[later].name);
-    let others = edges_into(draft, later) > 1;
-    match draft.is_text && !others {
-        true => format!("remove `after {earlier}` from `{name}`"),
-        false => format!("remove `{earlier}` from the `after` list of `{name}`"),
-    }
+    without(draft, &draft.nodes[earlier].name, later)
 }
 
 /// The help to remove an edge between iterations.
 pub(super) fn not_after_iteration(draft: &Draft, shift: &Shift) -> String {
-    let (earlier, name) = (spelled(draft, shift), &draft.nodes[shift.to].name);
-    match draft.is_text && edges_into(draft, shift.to) == 1 {
+    without(draft, &spelled(draft, shift), shift.to)
+}
+
+/// The help to remove `earlier` from the `after` list of `later`.
+fn without(draft: &Draft, earlier: &str, later: usize) -> String {
+    let name = &draft.nodes[later].name;
+    match draft.is_text && edges_into(draft, later) <= 1 {
         true => format!("remove `after {earlier}` from `{name}`"),
         false => format!("remove `{earlier}` from the `after` list of `{name}`"),
     }
@@ -70,29 +67,25 @@ pub(super) fn not_after_iteration(draft: &Draft, shift: &Shift) -> String {
 
 /// The node of another iteration that an edge begins at, as it is written: `k(i - 1)`.
 pub(super) fn spelled(draft: &Draft, shift: &Shift) -> String {
-    let mut around: Vec<usize> = draft.loops_around(draft.loop_around(shift.to)).collect();
-    around.reverse();
-    iteration(
-        draft,
-        shift.from,
-        around.iter().copied().zip(shift.steps.iter().copied()),
-    )
+    let around = draft.loops_from_outermost(draft.loop_around(shift.to));
+    iteration(draft, shift.from, around.into_iter().zip(shift.steps.iter().copied()))
 }
 
 /// A node of another iteration, as it is written in `after`: `k(i - 1)`. Each loop comes with the number that is added
 /// to its variable.
 pub(super) fn iteration(draft: &Draft, node: usize, steps: impl Iterator<Item = (usize, i64)>) -> String {
     let numbers: Vec<String> = steps
-        .map(|(around, step)| {
-            let variable = &draft.loops[around].variable.name;
-            match step {
-                0 => variable.to_string(),
-                1.. => format!("{variable} + {step}"),
-                _ => format!("{variable} - {}", step.unsigned_abs()),
-            }
-        })
+        .map(|(around, step)| stepped(&draft.loops[around].variable.name, step))
         .collect();
     format!("{}({})", draft.nodes[node].name, numbers.join(", "))
+}
+
+/// Words in a list: `a, b and c`.
+pub(super) fn and_list(mut words: Vec<String>) -> String {
+    match words.pop() {
+        Some(last) if !words.is_empty() => format!("{} and {last}", words.join(", ")),
+        last => last.unwrap_or_default(),
+    }
 }
 
 /// The number of names in the `after` list of a node.

@@ -46,18 +46,17 @@ pub(super) fn aliased(draft: &Draft, first: &Access, second: &Access, index: usi
         (message, if one == other || atomic { APART } else { IN_PLACE })
     };
     let diagnostic = Diagnostic::new(Code::AliasedArgument, Subject::Access(index), message).help(help);
-    if first.region == second.region {
+    let (one, other) = (&first.region, &second.region);
+    if one == other {
         return diagnostic;
     }
-    let both = format!("`{name}{}` and `{name}{}`", first.region, second.region);
-    if Overlap::of(&first.region, &second.region).is_certain() {
-        diagnostic.note(format!("{both} overlap"))
-    } else {
-        let diagnostic = diagnostic.note(format!("{both} are not compared, so they may overlap"));
-        if first.region.is_known() && second.region.is_known() {
-            diagnostic.note(COMPARED)
-        } else {
-            diagnostic
-        }
+    let both = format!("`{name}{one}` and `{name}{other}`");
+    if Overlap::of(one, other).is_certain() {
+        return diagnostic.note(format!("{both} overlap"));
+    }
+    let diagnostic = diagnostic.note(format!("{both} are not compared, so they may overlap"));
+    match one.is_known() && other.is_known() {
+        true => diagnostic.note(COMPARED),
+        false => diagnostic,
     }
 }

@@ -5,54 +5,48 @@ use crate::{Access, Code, Diagnostic, Draft, NodeKind, Role, Subject};
 /// The mistake that `to` runs after `from`, which is in another body. The help names nodes that can be ordered: the
 /// two, or the nodes around them that are in one body.
 pub fn other_body(draft: &Draft, from: usize, to: usize, subject: Subject) -> Diagnostic {
-    let name = |node: usize| -> &str { &draft.nodes[node].name };
+    let name = |node: usize| format!("`{}`", draft.nodes[node].name);
     let owner = |node: usize| draft.bodies[draft.nodes[node].body].node;
     let place = |node: usize| match owner(node) {
-        Some(owner) => format!("`{}` is in a body of `{}`", name(node), name(owner)),
-        None => format!("`{}` is in no body", name(node)),
+        Some(owner) => format!("{} is in a body of {}", name(node), name(owner)),
+        None => format!("{} is in no body", name(node)),
     };
-    let (which, note) = match siblings(draft, from, to) {
-        Some(_) if owner(from) == owner(to) => {
-            let owner = owner(from).map_or("", name);
-            let note = format!("they are in different bodies of `{owner}`, of which only one runs");
+    let siblings = siblings(draft, from, to);
+    let [before, after] = [from, to].map(name);
+    let (which, note) = match siblings {
+        Some((common, _)) if owner(from) == owner(to) => {
+            let note = format!(
+                "they are in different bodies of {}, of which only one runs",
+                name(common)
+            );
             ("which is in another body", note)
         }
         Some(_) => ("which is in another body", format!("{}, {}", place(from), place(to))),
-        None if around(draft, to).contains(&from) => (
-            "in a body of which it is",
-            format!("`{}` runs while `{}` does", name(to), name(from)),
-        ),
+        None if around(draft, to).contains(&from) => {
+            ("in a body of which it is", format!("{after} runs while {before} does"))
+        }
         None => (
             "which is in a body of its own",
-            format!("`{}` runs while `{}` does", name(from), name(to)),
+            format!("{before} runs while {after} does"),
         ),
     };
-    let message = format!("node `{}` cannot run after `{}`, {which}", name(to), name(from));
-    let help = match siblings(draft, from, to) {
-        Some((earlier, later)) if earlier == from && later != from => format!(
-            "move `{}` from the `after` list of `{}` to the `after` list of `{}`",
-            name(from),
-            name(to),
-            name(later)
-        ),
-        Some((earlier, later)) if later == to && earlier != to => format!(
-            "name `{}` instead of `{}` in the `after` list of `{}`",
-            name(earlier),
-            name(from),
-            name(to)
-        ),
-        Some((earlier, later)) if earlier != later => format!(
-            "remove `{}` from the `after` list of `{}`, and add `{}` to the `after` list of `{}`",
-            name(from),
-            name(to),
-            name(earlier),
-            name(later)
-        ),
-        Some(_) | None => format!(
-            "remove `{}` from the `after` list of `{}`, or the whole `after` if it names nothing else",
-            name(from),
-            name(to)
-        ),
+    let message = format!("node {after} cannot run after {before}, {which}");
+    let help = match siblings {
+        Some((earlier, later)) if earlier == from && later != from => {
+            let later = name(later);
+            format!("move {before} from the `after` list of {after} to the `after` list of {later}")
+        }
+        Some((earlier, later)) if later == to && earlier != to => {
+            let earlier = name(earlier);
+            format!("name {earlier} instead of {before} in the `after` list of {after}")
+        }
+        Some((earlier, later)) if earlier != later => {
+            let add = format!("add {} to the `after` list of {}", name(earlier), name(later));
+            format!("remove {before} from the `after` list of {after}, and {add}")
+        }
+        Some(_) | None => {
+            format!("remove {before} from the `after` list of {after}, or the whole `after` if it names nothing else")
+        }
     };
     Diagnostic::new(Code::UnknownNode, subject, message)
         .note(note)
@@ -131,20 +125,17 @@ fn forbidden(
     let innermost = conditional.next()?;
     let outermost = conditional.last().unwrap_or(innermost);
     let name = &draft.nodes[node].name;
-    Some(
-        Diagnostic::new(Code::ConditionalBody, Subject::Node(node), message(innermost))
-            .note(note)
-            .help(format!(
-                "move `{name}` out of the body, before or after `{outermost}`, where it runs whatever the condition \
-                 is{}{}",
-                if is_alone(draft, node) {
-                    format!(", and remove `{innermost}`, which then runs nothing")
-                } else {
-                    String::new()
-                },
-                of_call(draft, node)
-            )),
-    )
+    let empty = match is_alone(draft, node) {
+        true => format!(", and remove `{innermost}`, which then runs nothing"),
+        false => String::new(),
+    };
+    let of_call = of_call(draft, node);
+    let help = format!(
+        "move `{name}` out of the body, before or after `{outermost}`, where it runs whatever the condition \
+         is{empty}{of_call}"
+    );
+    let mistake = Diagnostic::new(Code::ConditionalBody, Subject::Node(node), message(innermost));
+    Some(mistake.note(note).help(help))
 }
 
 /// The ways to mend a host function in a conditional body that keep its meaning, for a help; nothing for other nodes.

@@ -1,6 +1,7 @@
 //! The edge of a cycle that its author should remove: one without which no cycle is left, and no race begins.
 
 use super::advice::{not_after, not_after_iteration};
+use crate::draft::Link;
 use crate::{Diagnostic, Draft, Subject};
 
 /// The most edges of a cycle that are tried.
@@ -8,15 +9,6 @@ const MAX_TRIED: usize = 16;
 
 /// The most nodes of a graph whose edges are tried.
 const MAX_NODES: usize = 1 << 10;
-
-/// An edge of a draft, by its index.
-#[derive(Clone, Copy)]
-pub(super) enum Link {
-    /// An index in [`Draft::edges`].
-    Edge(usize),
-    /// An index in [`Draft::shifts`].
-    Shift(usize),
-}
 
 impl Link {
     fn subject(self) -> Subject {
@@ -53,45 +45,24 @@ impl Link {
 /// A cycle that was reported.
 pub(super) struct Cycle {
     /// The index of its error.
-    error: usize,
+    pub(super) error: usize,
     /// The edges on it, those first that are advised if it makes no difference.
-    links: Vec<Link>,
+    pub(super) links: Vec<Link>,
     /// The other way to mend it, if there is one.
-    other: Option<&'static str>,
+    pub(super) other: Option<&'static str>,
 }
 
 impl Cycle {
-    /// Reports a cycle with these edges.
-    pub(super) fn report(diagnostic: Diagnostic, links: Vec<Link>, errors: &mut Vec<Diagnostic>) -> Self {
-        errors.push(diagnostic);
-        Self {
-            error: errors.len() - 1,
-            links,
-            other: None,
-        }
-    }
-
-    /// The cycle with another way to mend it.
-    pub(super) fn or(self, other: &'static str) -> Self {
-        Self {
-            other: Some(other),
-            ..self
-        }
-    }
-
     /// Adds to the cycle's error which edge to remove, and makes the error point at it. `left` are the numbers of
     /// cycles and of other mistakes of a draft.
     pub(super) fn advise(&self, draft: &Draft, errors: &mut [Diagnostic], left: impl Fn(&Draft) -> (usize, usize)) {
         let tried = if draft.nodes.len() > MAX_NODES { 1 } else { MAX_TRIED };
         let tried = &self.links[..self.links.len().min(tried)];
         let best = match tried {
-            [] => return,
-            [only] => only,
-            [first, ..] => tried
-                .iter()
-                .min_by_key(|link| left(&link.removed(draft)))
-                .unwrap_or(first),
+            [only] => Some(only),
+            _ => tried.iter().min_by_key(|link| left(&link.removed(draft))),
         };
+        let Some(best) = best else { return };
         let removal = best.removal(draft);
         let error = &mut errors[self.error];
         error.subject = best.subject();

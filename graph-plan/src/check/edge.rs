@@ -1,37 +1,30 @@
 //! Edges: those from a node to itself, duplicates, and cycles.
 
+use super::Found;
 use super::advice::{iteration, line_of_edge, not_after};
-use super::cut::{Cycle, Link};
+use crate::draft::Link;
 use crate::{Code, Diagnostic, Draft, Edge, Order, Subject, cycles};
 use std::borrow::Cow;
 
 /// Reports edges from a node to itself and duplicates; returns the indices of all others.
-pub(super) fn usable_edges(draft: &Draft, errors: &mut Vec<Diagnostic>, broken: &mut [bool]) -> Vec<usize> {
-    let name = |node: usize| &draft.nodes[node].name;
+pub(super) fn usable_edges(draft: &Draft, found: &mut Found) -> Vec<usize> {
     let mut repeated = repeated_edges(draft).into_iter().peekable();
     let mut usable = Vec::with_capacity(draft.edges.len());
     for (index, edge) in draft.edges.iter().enumerate() {
         let again = repeated.next_if_eq(&index).is_some();
+        let [from, to] = [edge.from, edge.to].map(|node| &draft.nodes[node].name);
         if edge.from == edge.to && !again {
-            broken[edge.to] = true;
-            let message = format!("node `{}` runs after itself", name(edge.to));
+            found.broken[edge.to] = true;
+            let message = format!("node `{to}` runs after itself");
             let diagnostic = Diagnostic::new(Code::SelfDependency, Subject::Edge(index), message);
-            errors.push(match own_iterations(draft, edge.to) {
+            found.errors.push(match own_iterations(draft, edge.to) {
                 Some([this, previous]) => diagnostic
                     .note(format!("`{this}` is this very iteration"))
                     .help(format!("did you mean `after {previous}`?")),
                 None => diagnostic.help(not_after(draft, edge.to, edge.to)),
             });
         } else if again && edge.from != edge.to {
-            let message = format!(
-                "node `{}` names `{}` twice in its `after` list",
-                name(edge.to),
-                name(edge.from)
-            );
-            errors.push(
-                Diagnostic::new(Code::DuplicateDependency, Subject::Edge(index), message)
-                    .help(format!("remove the second `{}`", name(edge.from))),
-            );
+            found.errors.push(named_twice(to, from, Subject::Edge(index)));
         } else if edge.from != edge.to {
             usable.push(index);
         }
@@ -39,13 +32,18 @@ pub(super) fn usable_edges(draft: &Draft, errors: &mut Vec<Diagnostic>, broken: 
     usable
 }
 
+/// The mistake that the `after` list of a node names another one, as it is spelled, twice.
+pub(super) fn named_twice(node: &str, other: &str, subject: Subject) -> Diagnostic {
+    let message = format!("node `{node}` names `{other}` twice in its `after` list");
+    Diagnostic::new(Code::DuplicateDependency, subject, message).help(format!("remove the second `{other}`"))
+}
+
 /// This iteration of a node and the one before it, as `after` names them: `k(i)` and `k(i - 1)`. `None` if the node is
 /// in no `each` of its body.
 fn own_iterations(draft: &Draft, node: usize) -> Option<[String; 2]> {
     let own = draft.loops_in_body(node);
     let innermost = *own.iter().rfind(|&&around| draft.loops[around].parallel)?;
-    let mut around: Vec<usize> = draft.loops_around(draft.loop_around(node)).collect();
-    around.reverse();
+    let around = draft.loops_from_outermost(draft.loop_around(node));
     let spelled = |of_innermost: i64| {
         let step = |&around: &usize| (around, if around == innermost { of_innermost } else { 0 });
         iteration(draft, node, around.iter().map(step))
@@ -75,9 +73,7 @@ pub(super) fn order(
     draft: &Draft,
     members: &Members<'_>,
     edges: &Edges<'_>,
-    errors: &mut Vec<Diagnostic>,
-    found: &mut Vec<Cycle>,
-    broken: &mut [bool],
+    found: &mut Found,
 ) -> (Order, Option<Vec<usize>>) {
     let local = &edges.local;
     if let Some(order) = Order::new(members.len(), local) {
@@ -87,11 +83,11 @@ pub(super) fn order(
     for (number, cycle) in cycles(members.len(), local).iter().enumerate() {
         for &node in &cycle.component {
             component[node] = number;
-            broken[members.node(node)] = true;
+            found.broken[members.node(node)] = true;
         }
         let shortest: Vec<usize> = cycle.shortest.iter().map(|&node| members.node(node)).collect();
         let (diagnostic, links) = cyclic(draft, &shortest);
-        found.push(Cycle::report(diagnostic, links, errors));
+        found.cycle(diagnostic, links, None);
     }
     let inside = |edge: Edge| component[edge.from] != usize::MAX && component[edge.from] == component[edge.to];
     let kept: Vec<usize> = (0..local.len()).filter(|&index| !inside(local[index])).collect();
@@ -134,12 +130,8 @@ impl Members<'_> {
 
 /// The mistake of a cycle, and its edges.
 fn cyclic(draft: &Draft, shortest: &[usize]) -> (Diagnostic, Vec<Link>) {
-    let name = |node: usize| &draft.nodes[node].name;
-    let spelled: Vec<String> = shortest
-        .iter()
-        .chain(&shortest[..1])
-        .map(|&node| format!("`{}`", name(node)))
-        .collect();
+    let name = |node: usize| format!("`{}`", draft.nodes[node].name);
+    let spelled: Vec<String> = shortest.iter().chain(&shortest[..1]).map(|&node| name(node)).collect();
     let place = |from: usize, to: usize| draft.edges.iter().position(|&edge| edge == Edge { from, to });
     let pairs = shortest.iter().zip(shortest.iter().cycle().skip(1));
     let places: Vec<usize> = pairs.filter_map(|(&from, &to)| place(from, to)).collect();
@@ -148,12 +140,7 @@ fn cyclic(draft: &Draft, shortest: &[usize]) -> (Diagnostic, Vec<Link>) {
     if !draft.edge_lines.is_empty() {
         let told = places.iter().map(|&index| {
             let Edge { from, to } = draft.edges[index];
-            format!(
-                "`{}` runs after `{}`{}",
-                name(to),
-                name(from),
-                line_of_edge(draft, index)
-            )
+            format!("{} runs after {}{}", name(to), name(from), line_of_edge(draft, index))
         });
         diagnostic = diagnostic.note(told.collect::<Vec<_>>().join(", "));
     }

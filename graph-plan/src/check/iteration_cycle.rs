@@ -1,32 +1,29 @@
 //! Edges between iterations: duplicates, and cycles of iterations.
 
-use super::advice::{line_of_shift, spelled};
-use super::cut::{Cycle, Link};
+use super::Found;
+use super::advice::{and_list, line_of_shift, spelled};
+use super::edge::named_twice;
+use crate::draft::Link;
 use crate::order::petgraph;
-use crate::{Code, Diagnostic, Draft, Nest, Shift, Subject};
+use crate::parallel::Apart;
+use crate::{Code, Diagnostic, Draft, Edge, Nest, Shift, Subject};
 use petgraph::algo::tarjan_scc;
+use std::collections::BTreeSet;
 
 /// The greatest factor by which one loop counts in a sum of several loops' steps.
 const MAX_FACTOR: i64 = 2;
 
+/// The most sums of several loops' steps that are looked at.
+const MAX_SUMS: i64 = 625;
+
 /// Reports edges between iterations that are written twice, and cycles of iterations.
-pub(super) fn between_iterations(
-    draft: &Draft,
-    order: &Nest,
-    errors: &mut Vec<Diagnostic>,
-    cycles: &mut Vec<Cycle>,
-    broken: &mut [bool],
-) {
-    let mut seen: Vec<&Shift> = Vec::new();
+pub(super) fn between_iterations(draft: &Draft, order: &Nest, found: &mut Found) {
     for (index, shift) in draft.shifts.iter().enumerate() {
-        let is_same = |other: &&Shift| (other.from, other.to, &other.steps) == (shift.from, shift.to, &shift.steps);
-        if seen.iter().any(is_same) {
-            let (to, from) = (&draft.nodes[shift.to].name, spelled(draft, shift));
-            let message = format!("node `{to}` names `{from}` twice in its `after` list");
-            let diagnostic = Diagnostic::new(Code::DuplicateDependency, Subject::Shift(index), message);
-            errors.push(diagnostic.help(format!("remove the second `{from}`")));
+        let is_same = |other: &Shift| (other.from, other.to, &other.steps) == (shift.from, shift.to, &shift.steps);
+        if draft.shifts[..index].iter().any(is_same) {
+            let (node, other) = (&draft.nodes[shift.to].name, spelled(draft, shift));
+            found.errors.push(named_twice(node, &other, Subject::Shift(index)));
         }
-        seen.push(shift);
     }
     for body in 0..draft.bodies.len() {
         let inside = |shift: &Shift| draft.nodes[shift.from].body == body && draft.nodes[shift.to].body == body;
@@ -34,12 +31,12 @@ pub(super) fn between_iterations(
             let graph = Reduced::new(draft, order, body);
             if let Some((component, edges)) = graph.any_cycle() {
                 for &item in component.iter().filter(|&&item| item < draft.nodes.len()) {
-                    broken[item] = true;
+                    found.broken[item] = true;
                 }
                 let mut links: Vec<Link> = edges.iter().filter_map(|&edge| graph.edges[edge].link).collect();
                 let diagnostic = cyclic(draft, &component, &links);
                 links.reverse(); // edges between iterations first
-                cycles.push(Cycle::report(diagnostic, links, errors));
+                found.cycle(diagnostic, links, None);
             }
         }
     }
@@ -54,96 +51,34 @@ pub(super) fn is_cyclic(draft: &Draft, order: &Nest, body: usize) -> bool {
 /// differ. For each `for` there is one more item, numbered after the nodes: it runs after all nodes of an iteration,
 /// and before all of the next.
 struct Reduced {
-    /// The number of items.
-    items: usize,
     /// The loops around each item.
     loops: Vec<Vec<usize>>,
     edges: Vec<Apart>,
 }
 
-struct Apart {
-    from: usize,
-    to: usize,
-    /// The edge of the draft; `None` for the order of a `for`'s iterations.
-    link: Option<Link>,
-    /// For each loop around both, the number of `to` minus that of `from`.
-    by: Vec<i64>,
-}
-
 impl Reduced {
     fn new(draft: &Draft, order: &Nest, body: usize) -> Self {
         let nodes = draft.nodes.len();
-        let inside = |node: usize| draft.nodes[node].body == body;
-        let of_node = |node| {
-            if inside(node) {
-                draft.loops_in_body(node)
-            } else {
-                Vec::new()
-            }
+        let mut loops = draft.loops_of_body(body);
+        let mut edges = Apart::of(draft, order, body, &loops);
+        let mut add = |from: usize, to: usize, by: Vec<i64>| {
+            let link = None;
+            edges.push(Apart { from, to, link, by });
         };
-        let mut loops: Vec<Vec<usize>> = (0..nodes).map(of_node).collect();
-        let common = |loops: &[Vec<usize>], a: usize, b: usize| {
-            loops[a].iter().zip(&loops[b]).take_while(|(a, b)| a == b).count()
-        };
-        let mut edges = Vec::new();
-        for (index, edge) in draft
-            .edges
-            .iter()
-            .enumerate()
-            .filter(|(_, edge)| inside(edge.from) && order.before(edge.from, edge.to))
-        {
-            let by = vec![0; common(&loops, edge.from, edge.to)];
-            edges.push(Apart {
-                from: edge.from,
-                to: edge.to,
-                link: Some(Link::Edge(index)),
-                by,
-            });
-        }
-        for (index, shift) in draft
-            .shifts
-            .iter()
-            .enumerate()
-            .filter(|(_, shift)| inside(shift.from) && inside(shift.to))
-        {
-            let common = common(&loops, shift.from, shift.to).min(shift.steps.len());
-            let steps = &shift.steps[shift.steps.len() - common..];
-            let by = steps.iter().map(|step| -step).collect();
-            edges.push(Apart {
-                from: shift.from,
-                to: shift.to,
-                link: Some(Link::Shift(index)),
-                by,
-            });
-        }
         for (number, for_loop) in draft.loops.iter().enumerate() {
             let mut around = Vec::new();
             for node in (0..nodes).filter(|_| !for_loop.parallel) {
                 if let Some(depth) = loops[node].iter().position(|&other| other == number) {
                     around = loops[node][..=depth].to_vec();
                     let mut by = vec![0; depth + 1];
-                    edges.push(Apart {
-                        from: node,
-                        to: nodes + number,
-                        link: None,
-                        by: by.clone(),
-                    });
+                    add(node, nodes + number, by.clone());
                     by[depth] = 1;
-                    edges.push(Apart {
-                        from: nodes + number,
-                        to: node,
-                        link: None,
-                        by,
-                    });
+                    add(nodes + number, node, by);
                 }
             }
             loops.push(around);
         }
-        Self {
-            items: loops.len(),
-            loops,
-            edges,
-        }
+        Self { loops, edges }
     }
 
     /// As [`Reduced::cycle`], for all edges.
@@ -161,20 +96,18 @@ impl Reduced {
     /// whose weight is 0, uses tight edges only (see [`Reduced::tight`]). So the search goes on without the other
     /// edges.
     fn cycle(&self, edges: &[usize], done: &[usize]) -> Option<(Vec<usize>, Vec<usize>)> {
-        let plain: Vec<crate::Edge> = edges
-            .iter()
-            .map(|&edge| crate::Edge {
-                from: self.edges[edge].from,
-                to: self.edges[edge].to,
-            })
-            .collect();
-        for component in tarjan_scc(&petgraph(self.items, &plain)) {
+        let ends = |edge: usize| {
+            let Apart { from, to, .. } = self.edges[edge];
+            Edge { from, to }
+        };
+        let plain: Vec<Edge> = edges.iter().map(|&edge| ends(edge)).collect();
+        for component in tarjan_scc(&petgraph(self.loops.len(), &plain)) {
             let component: Vec<usize> = component.into_iter().map(|item| item.index()).collect();
-            let inside = |edge: &&usize| {
-                let Apart { from, to, .. } = self.edges[**edge];
+            let inside = |edge: &usize| {
+                let Edge { from, to } = ends(*edge);
                 component.contains(&from) && component.contains(&to)
             };
-            let edges: Vec<usize> = edges.iter().filter(inside).copied().collect();
+            let edges: Vec<usize> = edges.iter().copied().filter(inside).collect();
             if !edges.is_empty()
                 && let Some(found) = self.cycle_in(&component, &edges, done)
             {
@@ -188,8 +121,7 @@ impl Reduced {
     fn cycle_in(&self, component: &[usize], edges: &[usize], done: &[usize]) -> Option<(Vec<usize>, Vec<usize>)> {
         let mut around = self.loops[component[0]].clone();
         for &item in component {
-            let common = around.iter().zip(&self.loops[item]).take_while(|(a, b)| a == b).count();
-            around.truncate(common);
+            around.truncate(Apart::common(&around, &self.loops[item]));
         }
         let open: Vec<usize> = (0..around.len())
             .filter(|&depth| !done.contains(&around[depth]))
@@ -208,17 +140,12 @@ impl Reduced {
             let Some(tight) = self.tight(component, edges, weight) else {
                 continue;
             };
-            let single = factors.iter().filter(|&&factor| factor != 0).count() == 1;
             let mut done = done.to_vec();
-            if single {
-                done.extend(
-                    factors
-                        .iter()
-                        .position(|&factor| factor != 0)
-                        .map(|place| around[open[place]]),
-                );
-            } else if tight.len() == edges.len() {
-                continue;
+            let counted: Vec<usize> = (0..open.len()).filter(|&place| factors[place] != 0).collect();
+            match counted[..] {
+                [only] => done.push(around[open[only]]),
+                _ if tight.len() == edges.len() => continue,
+                _ => {}
             }
             return self.cycle(&tight, &done);
         }
@@ -228,7 +155,7 @@ impl Reduced {
     /// The edges that a walk of weight 0 from an item back to itself can use; `None` if some walk back to an item has a
     /// negative weight.
     fn tight(&self, component: &[usize], edges: &[usize], weight: impl Fn(usize) -> i64) -> Option<Vec<usize>> {
-        let mut potential = vec![0_i64; self.items];
+        let mut potential = vec![0_i64; self.loops.len()];
         for _ in 0..=component.len() {
             let mut changed = false;
             for &edge in edges {
@@ -252,52 +179,30 @@ impl Reduced {
 }
 
 /// Lists of factors, one factor for each loop. Those that count one loop only come first.
-fn factors(loops: usize) -> Vec<Vec<i64>> {
+fn factors(loops: usize) -> impl Iterator<Item = Vec<i64>> {
+    let single = move |place: usize, sign: i64| {
+        let factor = |other: usize| if other == place { sign } else { 0 };
+        (0..loops).map(factor).collect()
+    };
+    let singles = (0..loops)
+        .rev()
+        .flat_map(move |place| [single(place, 1), single(place, -1)]);
     let choices = 2 * MAX_FACTOR + 1;
-    let count = u32::try_from(loops)
-        .ok()
-        .and_then(|loops| choices.checked_pow(loops))
-        .unwrap_or(0)
-        .min(625);
-    let mut all: Vec<Vec<i64>> = (0..count)
-        .map(|code| {
-            (0..loops)
-                .scan(code, |rest, _| {
-                    Some(std::mem::replace(rest, *rest / choices) % choices - MAX_FACTOR)
-                })
-                .collect()
-        })
-        .collect();
-    for place in 0..loops {
-        for sign in [-1, 1] {
-            let mut single = vec![0; loops];
-            single[place] = sign;
-            all.retain(|other| *other != single);
-            all.insert(0, single);
-        }
-    }
-    all.retain(|factors| factors.iter().any(|&factor| factor != 0));
-    all
+    let count = u32::try_from(loops).ok().and_then(|loops| choices.checked_pow(loops));
+    let sums = (0..count.unwrap_or(0).min(MAX_SUMS)).map(move |code| {
+        let next = |rest: &mut i64, _| Some(std::mem::replace(rest, *rest / choices) % choices - MAX_FACTOR);
+        (0..loops).scan(code, next).collect()
+    });
+    singles.chain(sums.filter(|sum: &Vec<i64>| sum.iter().any(|&factor| factor != 0)))
 }
 
 /// The mistake of a cycle of these items with these edges.
 fn cyclic(draft: &Draft, component: &[usize], links: &[Link]) -> Diagnostic {
     let name = |node: usize| format!("`{}`", draft.nodes[node].name);
-    let mut nodes: Vec<usize> = component
-        .iter()
-        .copied()
-        .filter(|&item| item < draft.nodes.len())
-        .collect();
-    nodes.sort_unstable();
-    let names: Vec<String> = nodes.iter().map(|&node| name(node)).collect();
-    let message = match &names[..] {
-        [only] => format!("iterations of {only} run after each other in a cycle"),
-        [others @ .., last] => format!(
-            "iterations of {} and {last} run after each other in a cycle",
-            others.join(", ")
-        ),
-        [] => "iterations run after each other in a cycle".to_owned(),
-    };
+    let in_draft = component.iter().copied().filter(|&item| item < draft.nodes.len());
+    let nodes: BTreeSet<usize> = in_draft.collect();
+    let names = and_list(nodes.iter().map(|&node| name(node)).collect());
+    let message = format!("iterations of {names} run after each other in a cycle");
     let told = links.iter().map(|link| match *link {
         Link::Edge(index) => {
             let edge = draft.edges[index];
@@ -305,17 +210,12 @@ fn cyclic(draft: &Draft, component: &[usize], links: &[Link]) -> Diagnostic {
         }
         Link::Shift(index) => {
             let shift = &draft.shifts[index];
-            let earlier = spelled(draft, shift);
-            format!(
-                "{} runs after `{earlier}`{}",
-                name(shift.to),
-                line_of_shift(draft, index)
-            )
+            let (later, earlier) = (name(shift.to), spelled(draft, shift));
+            format!("{later} runs after `{earlier}`{}", line_of_shift(draft, index))
         }
     });
-    let told: Vec<String> = told.collect();
     Diagnostic::new(Code::Cycle, Subject::Node(nodes.first().copied().unwrap_or(0)), message)
-        .note(told.join(", "))
+        .note(told.collect::<Vec<_>>().join(", "))
         .note("in some iteration each of them waits for another one, so none could ever start")
 }
 

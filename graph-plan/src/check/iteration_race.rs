@@ -4,7 +4,7 @@ use super::advice::{COMPARED, iteration, name_in_after, on_line};
 use super::iteration_cycle::is_cyclic;
 use crate::parallel::{Crossing, Parallel};
 use crate::region::Met;
-use crate::{Access, Code, Diagnostic, Draft, Nest, Subject};
+use crate::{Code, Diagnostic, Draft, Nest, Region, Subject};
 use std::borrow::Cow;
 
 /// One of the two sides of a race.
@@ -101,10 +101,8 @@ fn add_mending_shift(
         is_allowed(steps) && left.is_some_and(|left| !left.iter().any(is_left))
     };
     let best = candidates.iter().find(ends_all);
-    let best = best
-        .or_else(|| candidates.iter().find(is_allowed))
-        .unwrap_or(&candidates[0]);
-    let steps = best.clone();
+    let best = best.or_else(|| candidates.iter().find(is_allowed));
+    let steps = best.unwrap_or(&candidates[0]).clone();
     mended.to_mut().shift(from, to, steps.clone());
     steps
 }
@@ -117,124 +115,98 @@ fn racing(
     mended: &mut Cow<'_, Draft>,
 ) -> Diagnostic {
     let mut sides = crossing.sides.map(|(access, node)| Side { access, node });
-    let accesses = |sides: &[Side; 2]| sides.map(|side| &draft.accesses[side.access]);
     let resource = &draft.resources[draft.accesses[sides[0].access].resource].name;
-    let name = |side: Side| &draft.nodes[side.node].name;
+    let names = |sides: [Side; 2]| sides.map(|side| &draft.nodes[side.node].name);
+    let parts = |sides: [Side; 2]| sides.map(|side| format!("{resource}{}", draft.accesses[side.access].region));
     let Some(met) = &crossing.met else {
-        let [first, second] = sides;
-        let message = format!(
-            "iterations of `{}` and `{}` can run at the same time and may both access `{resource}`",
-            name(first),
-            name(second)
-        );
-        let [a, b] = accesses(&sides);
-        return Diagnostic::new(Code::Race, Subject::Access(second.access), message)
+        let [first, second] = names(sides);
+        let [part, other] = parts(sides);
+        let message =
+            format!("iterations of `{first}` and `{second}` can run at the same time and may both access `{resource}`");
+        return Diagnostic::new(Code::Race, Subject::Access(sides[1].access), message)
             .note(format!(
-                "`{}` uses `{resource}{}`, `{}` uses `{resource}{}`: too many iterations had to be compared",
-                name(first),
-                a.region,
-                name(second),
-                b.region
+                "`{first}` uses `{part}`, `{second}` uses `{other}`: too many iterations had to be compared"
             ))
             .help("write simpler indices, or order the iterations by `after`");
     };
     let numbers = |side: usize| -> Vec<i128> {
-        let loops = crossing.loops.iter();
-        loops
-            .map(|&around| met.value(side, around).unwrap_or_default())
-            .collect()
+        let number = |&around: &usize| met.value(side, around).unwrap_or_default();
+        crossing.loops.iter().map(number).collect()
     };
     let mut order = [0, 1];
     if numbers(1) < numbers(0) {
         order.reverse();
         sides.reverse();
     }
-    let spelled = |side: usize| match &numbers(order[side])[..] {
+    let spelled = order.map(|side| match &numbers(side)[..] {
         [number] => number.to_string(),
-        all => format!(
-            "({})",
-            all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-        ),
+        all => {
+            let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+            format!("({})", all.join(", "))
+        }
+    });
+    let [first, second] = names(sides);
+    let [one, other] = spelled;
+    let access = format!("both access `{resource}` and can run at the same time");
+    let message = match sides[0].node == sides[1].node {
+        true => format!("iterations {one} and {other} of `{first}` {access}"),
+        false => format!("iteration {one} of `{first}` and iteration {other} of `{second}` {access}"),
     };
     let [first, second] = sides;
-    let message = match first.node == second.node {
-        true => format!(
-            "iterations {} and {} of `{}` both access `{resource}` and can run at the same time",
-            spelled(0),
-            spelled(1),
-            name(first)
-        ),
-        false => format!(
-            "iteration {} of `{}` and iteration {} of `{}` both access `{resource}` and can run at the same time",
-            spelled(0),
-            name(first),
-            spelled(1),
-            name(second)
-        ),
-    };
-    let [a, b] = accesses(&sides);
-    let part = |access: &Access, side: usize| {
-        let region = access.region.evaluated(&|around| met.value(order[side], around));
-        format!("`{resource}{region}`")
-    };
-    let written = |access: &Access| format!("`{resource}{}`", access.region);
+    let [a, b] = sides.map(|side| &draft.accesses[side.access]);
     let mut diagnostic = Diagnostic::new(Code::Race, Subject::Access(second.access), message);
-    let both = match a.region == b.region && a.mode == b.mode {
-        true => format!("{} in each iteration", touch(draft, &first, a, &written(a))),
-        false => {
-            let again = if a.region == b.region {
-                "it".to_owned()
-            } else {
-                written(b)
-            };
-            format!(
-                "{}, {}",
-                touch(draft, &first, a, &written(a)),
-                touch(draft, &second, b, &again)
-            )
-        }
-    };
-    diagnostic = diagnostic.note(both);
+    let [part, _] = parts(sides);
+    diagnostic = diagnostic.note(match a.region == b.region && a.mode == b.mode {
+        true => format!("{} in each iteration", touch(draft, &first, &format!("`{part}`"))),
+        false => touches(draft, [&first, &second]),
+    });
     if a.region.is_affine() || b.region.is_affine() {
-        let (one, other) = (part(a, 0), part(b, 1));
+        let [one, other] = [(a, order[0]), (b, order[1])].map(|(access, side)| {
+            let region = access.region.evaluated(&|around| met.value(side, around));
+            format!("`{resource}{region}`")
+        });
         diagnostic = diagnostic.note(match one == other {
             true => format!("that is {one} in both"),
             false => format!("that is {one} in the first, and {other} in the second"),
         });
-    } else if a.region != crate::Region::Whole && b.region != crate::Region::Whole {
+    } else if a.region != Region::Whole && b.region != Region::Whole {
         diagnostic = diagnostic.note(COMPARED);
     }
-    let (from, to) = (numbers(order[0]), numbers(order[1]));
-    let steps = crossing.loops.iter().zip(from.iter().zip(&to));
-    let steps = steps.map(|(&around, (from, to))| (around, i64::try_from(from - to).unwrap_or_default()));
-    let outside = draft.bodies[draft.nodes[first.node].body]
-        .node
-        .and_then(|owner| draft.loop_around(owner));
-    let mut around: Vec<usize> = draft.loops_around(outside).collect();
-    around.reverse();
-    let all: Vec<(usize, i64)> = around.into_iter().map(|around| (around, 0)).chain(steps).collect();
+    let [from, to] = order.map(numbers);
+    let steps = from
+        .iter()
+        .zip(&to)
+        .map(|(from, to)| i64::try_from(from - to).unwrap_or_default());
+    let owner = draft.bodies[draft.nodes[first.node].body].node;
+    let outside = draft.loops_from_outermost(owner.and_then(|owner| draft.loop_around(owner)));
+    let outside = outside.into_iter().map(|around| (around, 0));
+    let all: Vec<(usize, i64)> = outside.chain(crossing.loops.iter().copied().zip(steps)).collect();
     let ends = [first.node, second.node];
     let steps = add_mending_shift(order_of_nodes, of_resources, crossing, ends, &all, mended);
     let around = all.iter().map(|&(around, _)| around);
-    let earlier = iteration(draft, first.node, around.zip(steps));
-    diagnostic.help(format!(
-        "{}, or make the parts of different iterations disjoint",
-        name_in_after(draft, &earlier, second.node)
-    ))
+    let after = name_in_after(draft, &iteration(draft, first.node, around.zip(steps)), second.node);
+    diagnostic.help(format!("{after}, or make the parts of different iterations disjoint"))
+}
+
+/// The ways in which the two sides of a race touch memory, in words: `` `k` writes `x[i]` (line 3), `l` reads it``.
+pub(super) fn touches(draft: &Draft, sides: [&Side; 2]) -> String {
+    let [a, b] = sides.map(|side| &draft.accesses[side.access]);
+    let [part, other] = [a, b].map(|access| format!("`{}{}`", draft.resources[access.resource].name, access.region));
+    let again = if a.region == b.region { "it" } else { &other };
+    format!("{}, {}", touch(draft, sides[0], &part), touch(draft, sides[1], again))
 }
 
 /// The way in which a side touches memory, in words: `` `k` writes `x[i]` (line 3)``.
-pub(super) fn touch(draft: &Draft, side: &Side, access: &Access, what: &str) -> String {
-    let name = |node: usize| &draft.nodes[node].name;
-    let place = if access.node == side.node {
-        String::new()
-    } else if draft.nodes[side.node].kind.is_conditional() {
-        format!(", in the body of `{}`,", name(side.node))
-    } else {
-        format!(", in the graph of `{}`,", name(side.node))
+fn touch(draft: &Draft, side: &Side, what: &str) -> String {
+    let access = &draft.accesses[side.access];
+    let owner = &draft.nodes[side.node];
+    let place = match access.node == side.node {
+        true => String::new(),
+        false if owner.kind.is_conditional() => format!(", in the body of `{}`,", owner.name),
+        false => format!(", in the graph of `{}`,", owner.name),
     };
-    let line = on_line(access.line);
-    format!("`{}`{place} {} {what}{line}", name(access.node), access.mode.verb())
+    let (node, verb, line) = (&draft.nodes[access.node].name, access.mode.verb(), on_line(access.line));
+    format!("`{node}`{place} {verb} {what}{line}")
 }
 
 /// The iterations in which two regions meet: "`i` is 0 and `j` is 2".
@@ -250,9 +222,8 @@ pub(super) fn iterations(met: &Met) -> String {
 pub(super) fn two_loops<'a>(draft: &Draft, met: &'a Met) -> Option<&'a str> {
     let variables: Vec<_> = met.sides.iter().flatten().map(|(variable, _)| variable).collect();
     let again = variables.iter().enumerate().find(|(index, variable)| {
-        variables[..*index]
-            .iter()
-            .any(|other| other.name == variable.name && !draft.loops[other.number].parallel)
+        let mut earlier = variables[..*index].iter();
+        earlier.any(|other| other.name == variable.name && !draft.loops[other.number].parallel)
     });
     again.map(|(_, variable)| &*variable.name)
 }

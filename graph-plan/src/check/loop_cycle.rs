@@ -1,20 +1,14 @@
 //! Loops: nothing outside a `for` runs between its nodes.
 
+use super::Found;
 use super::advice::line_of_edge;
-use super::cut::{Cycle, Link};
+use crate::draft::Link;
 use crate::{Code, Diagnostic, Draft, Edge, Nest, Subject, cycles};
 
 /// Reports nodes outside a `for` that run after one of its nodes and before another: they would have to run after its
 /// last iteration and before its first. `usable` are the edges to look at; edges that the order leaves out are part of
 /// a cycle that was reported.
-pub(super) fn cycles_of_loops(
-    draft: &Draft,
-    usable: &[usize],
-    order: &Nest,
-    errors: &mut Vec<Diagnostic>,
-    found: &mut Vec<Cycle>,
-    broken: &mut [bool],
-) {
+pub(super) fn cycles_of_loops(draft: &Draft, usable: &[usize], order: &Nest, found: &mut Found) {
     if draft.loops.is_empty() {
         return;
     }
@@ -28,10 +22,10 @@ pub(super) fn cycles_of_loops(
     let edges: Vec<Edge> = lifted.iter().map(|&(_, edge)| edge).collect();
     for cycle in cycles(draft.nodes.len() + draft.loops.len(), &edges) {
         for (node, around) in around.iter().enumerate() {
-            broken[node] |= around.iter().any(|item| cycle.component.contains(item));
+            found.broken[node] |= around.iter().any(|item| cycle.component.contains(item));
         }
         let (diagnostic, links) = cyclic(draft, &cycle.shortest, &lifted);
-        found.push(Cycle::report(diagnostic, links, errors).or("move what runs in between into the `for`"));
+        found.cycle(diagnostic, links, Some("move what runs in between into the `for`"));
     }
 }
 
@@ -55,32 +49,27 @@ fn lift(edge: Edge, around: &[Vec<usize>]) -> Edge {
 
 /// The mistake of a cycle, and its edges.
 fn cyclic(draft: &Draft, shortest: &[usize], lifted: &[(usize, Edge)]) -> (Diagnostic, Vec<Link>) {
-    let name = |node: usize| &draft.nodes[node].name;
     let nodes = draft.nodes.len();
     let spelled = |item: usize| match item.checked_sub(nodes) {
         Some(for_loop) => format!("`for {}`", draft.loops[for_loop].variable.name),
-        None => format!("`{}`", name(item)),
+        None => format!("`{}`", draft.nodes[item].name),
     };
     let all: Vec<String> = shortest
         .iter()
         .chain(&shortest[..1])
         .map(|&item| spelled(item))
         .collect();
-    let mut links = Vec::new();
-    let mut notes = Vec::new();
+    let (mut links, mut notes) = (Vec::new(), Vec::new());
     for (&from, &to) in shortest.iter().zip(shortest.iter().cycle().skip(1)) {
         let Some(&(index, _)) = lifted.iter().find(|(_, edge)| *edge == Edge { from, to }) else {
             continue;
         };
-        let edge = draft.edges[index];
-        let before = if from < nodes { "" } else { "the last " };
-        let after = if to < nodes { "" } else { "the first " };
-        notes.push(format!(
-            "{after}`{}` runs after {before}`{}`{}",
-            name(edge.to),
-            name(edge.from),
-            line_of_edge(draft, index)
-        ));
+        let last = if from < nodes { "" } else { "the last " };
+        let first = if to < nodes { "" } else { "the first " };
+        let Edge { from, to } = draft.edges[index];
+        let [before, after] = [from, to].map(|node| &draft.nodes[node].name);
+        let line = line_of_edge(draft, index);
+        notes.push(format!("{first}`{after}` runs after {last}`{before}`{line}"));
         links.insert(0, Link::Edge(index));
     }
     let message = format!("nodes run after each other in a cycle: {}", all.join(" -> "));

@@ -88,33 +88,25 @@ fn misused(draft: &Draft, access: &Access, subject: Subject) -> Diagnostic {
     let (name, user) = (&draft.resources[access.resource].name, &draft.nodes[access.node].name);
     let kind = draft.nodes[access.node].kind;
     let memory = draft.resources[access.resource].memory;
-    let wrong = |message: String| Diagnostic::new(Code::WrongMemory, subject, message);
-    if access.mode == Mode::Mapped && memory != Memory::Mapped {
-        return wrong(format!(
-            "`{name}` is not mapped memory, but node `{user}` takes it as such"
-        ))
-        .note(MAPPED)
-        .help(format!("declare it `mapped {name}: ..;`"));
-    }
-    let is = memory.described();
-    match memory {
-        Memory::Host => {
-            let message = format!(
-                "`{name}` is {is}, but {} node `{user}` needs device memory",
-                kind.keyword()
-            );
-            wrong(message).help(use_device_memory(draft, access))
-        }
-        Memory::Device | Memory::Scratch | Memory::Variable => {
-            let message = format!(
-                "`{name}` is {is}, but {} node `{user}` needs host memory",
-                kind.keyword()
-            );
-            wrong(message).help(use_host_memory(draft, access))
-        }
-        Memory::Mapped => wrong(format!("`{name}` is {is}, which node `{user}` cannot take so"))
-            .note(MAPPED)
-            .help(instead_of_mapped(kind, name)),
+    let (is, keyword) = (memory.described(), kind.keyword());
+    let cannot_take = format!("`{name}` is {is}, which node `{user}` cannot take");
+    let (message, note, help) = match memory {
+        _ if access.mode == Mode::Mapped && memory != Memory::Mapped => (
+            format!("`{name}` is not mapped memory, but node `{user}` takes it as such"),
+            Some(MAPPED),
+            format!("declare it `mapped {name}: ..;`"),
+        ),
+        Memory::Host => (
+            format!("`{name}` is {is}, but {keyword} node `{user}` needs device memory"),
+            None,
+            use_device_memory(draft, access),
+        ),
+        Memory::Device | Memory::Scratch | Memory::Variable => (
+            format!("`{name}` is {is}, but {keyword} node `{user}` needs host memory"),
+            None,
+            use_host_memory(draft, access),
+        ),
+        Memory::Mapped => (cannot_take + " so", Some(MAPPED), instead_of_mapped(kind, name)),
         Memory::Array => {
             let message = match kind {
                 NodeKind::Kernel | NodeKind::Graph => {
@@ -123,17 +115,18 @@ fn misused(draft: &Draft, access: &Access, subject: Subject) -> Diagnostic {
                 NodeKind::Memcpy => {
                     format!("node `{user}` copies a part of `{name}`, which is {is}, or a part that a param chooses")
                 }
-                _ => format!("`{name}` is {is}, which node `{user}` cannot take"),
+                _ => cannot_take,
             };
-            wrong(message).note(ARRAY).help(instead_of_array(kind, name))
+            (message, Some(ARRAY), instead_of_array(kind, name))
         }
-        Memory::Constant => wrong(format!("`{name}` is {is}, which node `{user}` cannot take"))
-            .note("only copies and memsets take its address")
-            .help(instead_of_constant(kind, name)),
-    }
+        Memory::Constant => (cannot_take, Some(ADDRESS), instead_of_constant(kind, name)),
+    };
+    let mistake = Diagnostic::new(Code::WrongMemory, subject, message).help(help);
+    note.into_iter().fold(mistake, Diagnostic::note)
 }
 
 const MAPPED: &str = "kernels take mapped memory as `&[Mapped<T>]`; all else could meet accesses of the host";
+const ADDRESS: &str = "only copies and memsets take its address";
 const ARRAY: &str = "an array has no address: kernels take it as `Texel`s and `Surfel`s, and copies take all of it";
 
 fn use_device_memory(draft: &Draft, access: &Access) -> String {
@@ -149,17 +142,15 @@ fn use_device_memory(draft: &Draft, access: &Access) -> String {
 
 fn use_host_memory(draft: &Draft, access: &Access) -> String {
     let (name, node) = (&draft.resources[access.resource].name, &draft.nodes[access.node].name);
-    let mut help = format!(
+    let order = name_in_after(draft, "download", access.node);
+    let back = match access.mode.writes() {
+        true => format!(", and copy back: `memcpy upload = ... -> {name} after {node};`"),
+        false => String::new(),
+    };
+    format!(
         "declare a `host` resource of the same shape, borrow it here, and copy first: `memcpy download = {name} -> \
-         ...;`, then {}",
-        name_in_after(draft, "download", access.node)
-    );
-    if access.mode.writes() {
-        help.push_str(&format!(
-            ", and copy back: `memcpy upload = ... -> {name} after {node};`"
-        ));
-    }
-    help
+         ...;`, then {order}{back}"
+    )
 }
 
 fn instead_of_mapped(kind: NodeKind, name: &str) -> String {

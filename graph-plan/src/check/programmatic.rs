@@ -24,12 +24,9 @@ pub(super) fn other_nodes(draft: &Draft, usable: &[usize], errors: &mut Vec<Diag
         let Some(other) = ends.iter().find(|node| node.kind != NodeKind::Kernel) else {
             continue;
         };
-        let after = &ends[1].name;
-        let message = format!(
-            "node `{after}` has a programmatic edge from `{before}`, but `{}` is a {} node",
-            other.name,
-            other.kind.keyword()
-        );
+        let (after, name, keyword) = (&ends[1].name, &other.name, other.kind.keyword());
+        let message =
+            format!("node `{after}` has a programmatic edge from `{before}`, but `{name}` is a {keyword} node");
         errors.push(
             Diagnostic::new(Code::ProgrammaticEdge, subject, message)
                 .note("a programmatic edge joins two kernels: the later one starts early, and waits in its own code")

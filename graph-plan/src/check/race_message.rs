@@ -1,12 +1,12 @@
 //! The messages about races: the two accesses, why they meet, and the edge that is missing.
 
-use super::advice::run_after;
+use super::advice::{and_list, run_after};
 use super::iteration_race::{self, Side};
 use crate::region::Overlap;
 use crate::variable_race::VARIABLE;
 use crate::{Access, Code, Diagnostic, Draft, Memory, Mode, Nest, NodeKind, Region, Subject};
 
-/// Two nodes, the one that was declared first first.
+/// Two nodes, in the order of their declaration.
 type Pair = (usize, usize);
 
 /// The most races that a note lists.
@@ -31,52 +31,41 @@ pub(super) fn missing_edge(draft: &Draft, order: &Nest, missing: &Missing) -> Di
     if others.is_empty() {
         return racing(draft, order, first, second);
     }
-    let name = |node: usize| &draft.nodes[node].name;
-    let pairs: Vec<(usize, usize)> = [race]
-        .into_iter()
-        .chain(others)
-        .map(|(a, b)| (a.node, b.node))
-        .collect();
-    let (one_first, one_second) = (
-        pairs.iter().all(|pair| pair.0 == first.node),
-        pairs.iter().all(|pair| pair.1 == second.node),
-    );
+    let name = |node: usize| format!("`{}`", draft.nodes[node].name);
+    let one_first = others.iter().all(|(other, _)| other.node == first.node);
+    let one_second = others.iter().all(|(_, other)| other.node == second.node);
+    let [begins, ends] = [*from == first.node, *to == second.node];
     let (diagnostic, _) = described(draft, order, first, second);
     let mut help = run_after(draft, order, *from, *to);
+    let [from, to] = [*from, *to].map(name);
     let note = match (one_first, one_second) {
         (true, true) => format!("they race over {} too", over(draft, others)),
         (true, false) => {
-            if *to != second.node && *from == first.node {
-                help = format!("{help}, or let each of them run after `{}`", name(*from));
+            if begins && !ends {
+                help = format!("{help}, or let each of them run after {from}");
             }
-            let named = named(draft, race, others, |(_, second)| format!("`{}`", name(second)));
-            format!("`{}` races with {named} too", name(first.node))
+            let named = named(draft, race, others, |(_, second)| name(second));
+            format!("{} races with {named} too", name(first.node))
         }
         (false, true) => {
-            if *from != first.node && *to == second.node {
-                help = format!("{help}, or let `{}` run after each of them", name(*to));
+            if ends && !begins {
+                help = format!("{help}, or let {to} run after each of them");
             }
-            let named = named(draft, race, others, |(first, _)| format!("`{}`", name(first)));
-            format!("`{}` races with {named} too", name(second.node))
+            let named = named(draft, race, others, |(first, _)| name(first));
+            format!("{} races with {named} too", name(second.node))
         }
         (false, false) => {
-            let pair = |(first, second)| format!("`{}` and `{}`", name(first), name(second));
+            let pair = |(first, second)| format!("{} and {}", name(first), name(second));
             format!("{} race too", named(draft, race, others, pair))
         }
     };
-    let diagnostic = diagnostic.note(note);
-    let why = match (*from == first.node, *to == second.node) {
-        (true, true) => None,
-        (true, false) if one_first => Some(format!("all of them run after `{}`", name(*to))),
-        (false, true) if one_second => Some(format!("`{}` runs after all of them", name(*from))),
-        (_, _) => Some(format!(
-            "an edge from `{}` to `{}` orders all of them",
-            name(*from),
-            name(*to)
-        )),
-    };
-    let diagnostic = why.into_iter().fold(diagnostic, Diagnostic::note);
-    diagnostic.help(help)
+    let diagnostic = diagnostic.note(note).help(help);
+    match (begins, ends) {
+        (true, true) => diagnostic,
+        (true, false) if one_first => diagnostic.note(format!("all of them run after {to}")),
+        (false, true) if one_second => diagnostic.note(format!("{from} runs after all of them")),
+        (_, _) => diagnostic.note(format!("an edge from {from} to {to} orders all of them")),
+    }
 }
 
 /// The names of races, each pair of nodes once. `spelled` gives the words for a pair. Memory is named where it is not
@@ -113,125 +102,99 @@ fn list(mut words: Vec<String>) -> String {
         let more = words.split_off(MAX_LISTED - 1).len();
         words.push(format!("{more} more"));
     }
-    match words.pop() {
-        Some(last) if !words.is_empty() => format!("{} and {last}", words.join(", ")),
-        last => last.unwrap_or_default(),
-    }
+    and_list(words)
 }
 
 /// The race of two sides that are unordered in one iteration.
 pub(super) fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnostic {
-    let name = |node: usize| &draft.nodes[node].name;
     let (mut diagnostic, helps) = described(draft, order, first, second);
     if let Some(join) = useless_join(draft, first.node, second.node) {
         debug_assert!(!order.before(first.node, join), "the two nodes would be ordered");
-        diagnostic = diagnostic.note(format!(
-            "`{}` runs after `{}`, but `{}` does not run after `{}`",
-            name(second.node),
-            name(join),
-            name(join),
-            name(first.node)
-        ));
+        let [first, join, second] = [first.node, join, second.node].map(|node| &draft.nodes[node].name);
+        let note = format!("`{second}` runs after `{join}`, but `{join}` does not run after `{first}`");
+        diagnostic = diagnostic.note(note);
     }
     diagnostic.help(helps.join(", or "))
 }
 
 /// The message and the facts about a race, and the ways to mend it.
 fn described(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> (Diagnostic, Vec<String>) {
-    let name = |node: usize| &draft.nodes[node].name;
     let (a, b) = (&draft.accesses[first.access], &draft.accesses[second.access]);
-    let resource = &draft.resources[a.resource];
+    let (name, memory) = (&draft.resources[a.resource].name, draft.resources[a.resource].memory);
     let overlap = Overlap::of(&a.region, &b.region);
     let iterations = iterations_of_one(draft, first.node, second.node);
     let message = match &iterations {
-        Some([name, a, b]) => format!(
-            "iterations {a} and {b} of `{name}` both access `{}` and can run at the same time",
-            resource.name
-        ),
-        None => format!(
-            "nodes `{}` and `{}` can run at the same time and both access `{}`",
-            name(first.node),
-            name(second.node),
-            resource.name
-        ),
+        Some([node, a, b]) => {
+            format!("iterations {a} and {b} of `{node}` both access `{name}` and can run at the same time")
+        }
+        None => {
+            let [first, second] = [first, second].map(|side| &draft.nodes[side.node].name);
+            format!("nodes `{first}` and `{second}` can run at the same time and both access `{name}`")
+        }
     };
-    let touch = |side: &Side, access: &Access, what: &str| iteration_race::touch(draft, side, access, what);
-    let what = format!("`{}{}`", resource.name, a.region);
-    let again = match a.region == b.region {
-        true => "it".to_owned(),
-        false => format!("`{}{}`", resource.name, b.region),
-    };
-    let mut diagnostic = Diagnostic::new(Code::Race, Subject::Access(second.access), message).note(format!(
-        "{}, {}",
-        touch(first, a, &what),
-        touch(second, b, &again)
-    ));
+    let mut diagnostic = Diagnostic::new(Code::Race, Subject::Access(second.access), message)
+        .note(iteration_race::touches(draft, [first, second]));
     for access in [a, b].into_iter().filter(|access| draft.nodes[access.node].partial) {
-        let chooses = if draft.is_text {
-            "a `param` chooses"
-        } else {
-            "updates choose"
-        };
+        let chooses = ["updates choose", "a `param` chooses"][usize::from(draft.is_text)];
+        let node = &draft.nodes[access.node].name;
         diagnostic = diagnostic.note(format!(
-            "{chooses} which part of `{}` `{}` touches, so any part counts",
-            resource.name,
-            name(access.node)
+            "{chooses} which part of `{name}` `{node}` touches, so any part counts"
         ));
     }
     let mut helps = vec![match &iterations {
         Some(_) => "order one iteration after the other with `after_iteration`".to_owned(),
         None => run_after(draft, order, first.node, second.node),
     }];
-    if resource.memory == Memory::Variable {
-        diagnostic = diagnostic.note(format!("`{}` {VARIABLE}", resource.name));
-    } else {
-        match &overlap {
-            Overlap::Same => {
-                let mutable = |mode| matches!(mode, Mode::Write | Mode::ReadWrite);
-                let kernels = [a, b]
-                    .iter()
-                    .all(|access| draft.nodes[access.node].kind == NodeKind::Kernel && mutable(access.mode));
-                if iterations.is_some() {
-                    helps.push("give each iteration memory of its own".to_owned());
-                } else if kernels {
-                    helps.push("give one of them a buffer of its own".to_owned());
-                }
-            }
-            Overlap::Part if iterations.is_none() => helps.push(run_after(draft, order, second.node, first.node)),
-            Overlap::Part => helps.push("make the parts disjoint".to_owned()),
-            Overlap::Known(shared) => {
-                diagnostic = diagnostic.note(format!("both have `{}{shared}`", resource.name));
-                helps.push("make the parts disjoint".to_owned());
-            }
-            Overlap::In(met) => {
-                let helped = match iteration_race::two_loops(draft, met) {
-                    Some(variable) => {
-                        let note = format!("the two `{variable}` belong to different `for`s, so the parts may overlap");
-                        diagnostic = diagnostic.note(note);
-                        "split both at the same constant"
-                    }
-                    None => {
-                        diagnostic =
-                            diagnostic.note(format!("the parts overlap where {}", iteration_race::iterations(met)));
-                        "make the parts disjoint"
-                    }
-                };
-                helps.push(helped.to_owned());
-            }
-            Overlap::Uncompared(Some((end, start))) => {
-                diagnostic = diagnostic.note(match end == start {
-                    true => format!("the two `{end}` belong to different `for`s, so the parts may overlap"),
-                    false => format!("`{end}` and `{start}` are not compared here, so the parts may overlap"),
-                });
-                if ![a, b].iter().any(|access| matches!(access.region, Region::Index(_))) {
-                    helps.push("split both at the same constant".to_owned());
-                }
-            }
-            Overlap::Uncompared(None) => {}
-        }
+    if memory == Memory::Variable {
+        return (diagnostic.note(format!("`{name}` {VARIABLE}")), helps);
     }
+    let two_loops = |name: &str| format!("the two `{name}` belong to different `for`s, so the parts may overlap");
+    let help = match &overlap {
+        Overlap::Same => {
+            let mutable = |mode| matches!(mode, Mode::Write | Mode::ReadWrite);
+            let kernels = [a, b]
+                .iter()
+                .all(|access| draft.nodes[access.node].kind == NodeKind::Kernel && mutable(access.mode));
+            match iterations {
+                Some(_) => Some("give each iteration memory of its own"),
+                None => kernels.then_some("give one of them a buffer of its own"),
+            }
+        }
+        Overlap::Part if iterations.is_none() => {
+            helps.push(run_after(draft, order, second.node, first.node));
+            None
+        }
+        Overlap::Part => Some(DISJOINT),
+        Overlap::Known(shared) => {
+            diagnostic = diagnostic.note(format!("both have `{name}{shared}`"));
+            Some(DISJOINT)
+        }
+        Overlap::In(met) => match iteration_race::two_loops(draft, met) {
+            Some(variable) => {
+                diagnostic = diagnostic.note(two_loops(variable));
+                Some(SPLIT)
+            }
+            None => {
+                diagnostic = diagnostic.note(format!("the parts overlap where {}", iteration_race::iterations(met)));
+                Some(DISJOINT)
+            }
+        },
+        Overlap::Uncompared(Some((end, start))) => {
+            diagnostic = diagnostic.note(match end == start {
+                true => two_loops(end),
+                false => format!("`{end}` and `{start}` are not compared here, so the parts may overlap"),
+            });
+            let is_index = |access: &Access| matches!(access.region, Region::Index(_));
+            (!is_index(a) && !is_index(b)).then_some(SPLIT)
+        }
+        Overlap::Uncompared(None) => None,
+    };
+    helps.extend(help.map(str::to_owned));
     (diagnostic, helps)
 }
+
+const DISJOINT: &str = "make the parts disjoint";
+const SPLIT: &str = "split both at the same constant";
 
 /// For two iterations of one node in a graph whose loops are unrolled: the node's name, and the numbers of both: `2`,
 /// or `(1, 0)` in two loops.

@@ -137,86 +137,65 @@ impl ScratchUse<'_> {
 
     fn error(&self, index: usize) -> Diagnostic {
         let access = &self.draft.accesses[index];
-        let (reader, memory) = (
-            &self.draft.nodes[access.node].name,
-            &self.draft.resources[access.resource].name,
-        );
+        let (reader, part) = (&self.draft.nodes[access.node].name, &access.region);
+        let resource = &self.draft.resources[access.resource];
+        let (memory, zero) = (&resource.name, resource.zero);
         if self.earlier_writers(access).next().is_some() {
             return self.written_in_part(index);
         }
         let message = format!("node `{reader}` reads `{memory}`, which no node before it has written");
         let error = Diagnostic::new(Code::Uninitialized, Subject::Access(index), message);
-        let Some(writer) = self.likeliest(access) else {
+        let Some(write) = self.likeliest(access) else {
+            let order = name_in_after(self.draft, "zero", access.node);
+            let updates = match access.mode {
+                Mode::Atomic => ", so that updates add to those of earlier launches",
+                _ => "",
+            };
             return error
                 .note("scratch memory keeps nothing from one launch to the next")
                 .help(format!(
-                    "write `{memory}` before, for example by `memset zero = {memory} <- {};` ({}); or declare `{memory}` \
-                     as `device`: that is zeroed when the graph is built and keeps its contents{}",
-                    self.draft.resources[access.resource].zero,
-                    name_in_after(self.draft, "zero", access.node),
-                    if access.mode == Mode::Atomic {
-                        ", so that updates add to those of earlier launches"
-                    } else {
-                        ""
-                    }
+                    "write `{memory}` before, for example by `memset zero = {memory} <- {zero};` ({order}); or declare \
+                     `{memory}` as `device`: that is zeroed when the graph is built and keeps its contents{updates}"
                 ));
         };
-        let name = |node: usize| &self.draft.nodes[node].name;
-        let (note, help) = if !writer.region.overlaps_in_some_iterations(&access.region) {
+        let writer = &self.draft.nodes[write.node].name;
+        let is_before = self.order.before(write.node, access.node);
+        let another = format!("in another node that `{reader}` names in its `after` list");
+        let (note, help) = if !write.region.overlaps_in_some_iterations(part) {
+            let written = &write.region;
             (
+                format!("`{writer}` writes `{memory}{written}`, `{reader}` reads `{memory}{part}`"),
+                format!("write `{memory}{part}` in a node that `{reader}` names in its `after` list"),
+            )
+        } else if let Some(condition) = self.condition(write.node, access.node) {
+            let owner = &self.draft.nodes[condition].name;
+            (
+                format!("`{writer}` writes `{memory}`, but in the body of `{owner}`, which need not run"),
                 format!(
-                    "`{}` writes `{memory}{}`, `{reader}` reads `{memory}{}`",
-                    name(writer.node),
-                    writer.region,
-                    access.region
-                ),
-                format!(
-                    "write `{memory}{}` in a node that `{reader}` names in its `after` list",
-                    access.region
+                    "write `{memory}` also in a node that `{owner}` names in its `after` list, for example a `memset`"
                 ),
             )
-        } else if let Some(condition) = self.condition(writer.node, access.node) {
+        } else if is_before && self.draft.nodes[write.node].partial {
             (
-                format!(
-                    "`{}` writes `{memory}`, but in the body of `{}`, which need not run",
-                    name(writer.node),
-                    name(condition)
-                ),
-                format!(
-                    "write `{memory}` also in a node that `{}` names in its `after` list, for example a `memset`",
-                    name(condition)
-                ),
+                format!("`{writer}` writes a part of `{memory}` that updates choose, perhaps nothing"),
+                format!("write `{memory}` also {another}, for example a `memset`"),
             )
-        } else if self.order.before(writer.node, access.node) && self.draft.nodes[writer.node].partial {
+        } else if is_before {
             (
-                format!(
-                    "`{}` writes a part of `{memory}` that updates choose, perhaps nothing",
-                    name(writer.node)
-                ),
-                format!(
-                    "write `{memory}` also in another node that `{reader}` names in its `after` list, for example a `memset`"
-                ),
+                format!("`{writer}` writes `{memory}`, but is disabled"),
+                format!("remove `#[disabled]` from `{writer}`, or write `{memory}` {another}"),
             )
-        } else if self.order.before(writer.node, access.node) {
-            (
-                format!("`{}` writes `{memory}`, but is disabled", name(writer.node)),
-                format!(
-                    "remove `#[disabled]` from `{0}`, or write `{memory}` in another node that `{reader}` names in its `after` list",
-                    name(writer.node)
-                ),
-            )
-        } else if self.writes_earlier(writer.node, access.node) {
+        } else if self.writes_earlier(write.node, access.node) {
             (
                 format!(
-                    "`{reader}` runs after the `{}` of another iteration, which some iteration does not have",
-                    name(writer.node)
+                    "`{reader}` runs after the `{writer}` of another iteration, which some iteration does not have"
                 ),
                 format!("write `{memory}` also before the loop, for example by a `memset` that `{reader}` runs after"),
             )
         } else {
             (
-                format!("`{}` writes `{memory}`, but runs after `{reader}`", name(writer.node)),
-                format!("let `{reader}` run after `{}`, not before it", name(writer.node)),
+                format!("`{writer}` writes `{memory}`, but runs after `{reader}`"),
+                format!("let `{reader}` run after `{writer}`, not before it"),
             )
         };
         error.note(note).help(help)
@@ -225,12 +204,9 @@ impl ScratchUse<'_> {
     /// The mistake of an access to memory that earlier nodes have written, but not all of it.
     fn written_in_part(&self, index: usize) -> Diagnostic {
         let access = &self.draft.accesses[index];
-        let reader = &self.draft.nodes[access.node].name;
+        let (reader, part) = (&self.draft.nodes[access.node].name, &access.region);
         let memory = &self.draft.resources[access.resource].name;
-        let message = format!(
-            "node `{reader}` reads `{memory}{}`, which is written only in part",
-            access.region
-        );
+        let message = format!("node `{reader}` reads `{memory}{part}`, which is written only in part");
         let gap = self.gap(access).unwrap_or(Region::Whole);
         Diagnostic::new(Code::Uninitialized, Subject::Access(index), message)
             .note(format!("no node before `{reader}` writes `{memory}{gap}`"))

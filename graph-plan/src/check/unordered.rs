@@ -5,87 +5,43 @@ use super::race_message::{Missing, missing_edge};
 use crate::parallel::Parallel;
 use crate::race::{self, Mend, Race};
 use crate::{Access, Diagnostic, Draft, Nest, Order};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Reports races between nodes whose order is what the author meant.
 pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &mut Vec<Diagnostic>) {
-    if draft.bodies.len() == 1 {
-        let side = |access: usize| Side {
-            access,
-            node: draft.accesses[access].node,
-        };
-        let one = OneBody {
-            draft,
-            order,
-            body: 0,
-            local: draft,
-            broken,
-        };
-        let sides: Vec<Side> = (0..draft.accesses.len()).map(side).collect();
-        one.report(|node| node, &sides, errors);
-        return;
-    }
-    let inner = inner_accesses(draft);
+    let inner = if draft.bodies.len() == 1 {
+        Vec::new()
+    } else {
+        inner_accesses(draft)
+    };
     for body in 0..order.bodies() {
-        let scope = Scope::new(draft, order, body, &inner);
-        let broken: Vec<bool> = scope.nodes.iter().map(|&node| broken[node]).collect();
-        let one = OneBody {
-            draft,
-            order,
-            body,
-            local: &scope.draft,
-            broken: &broken,
+        let scope = match draft.bodies.len() {
+            1 => Scope::flat(draft),
+            _ => Scope::new(draft, order, body, &inner),
         };
-        let sides: Vec<Side> = (0..scope.accesses.len()).map(|access| scope.side(access)).collect();
-        one.report(|node| scope.nodes[node], &sides, errors);
-    }
-}
-
-/// One body and the graph that it is in.
-struct OneBody<'a> {
-    draft: &'a Draft,
-    order: &'a Nest,
-    body: usize,
-    /// The body as a graph without bodies.
-    local: &'a Draft,
-    /// Whether each node of the body is wrong.
-    broken: &'a [bool],
-}
-
-impl OneBody<'_> {
-    /// Reports the races of the body. `node` gives the draft's index of a node of the body, and `sides` has the draft's
-    /// access for each access of the body.
-    fn report(&self, node: impl Fn(usize) -> usize, sides: &[Side], errors: &mut Vec<Diagnostic>) {
-        let Self { draft, order, body, .. } = *self;
+        let broken: Vec<bool> = scope.nodes.iter().map(|&node| broken[node]).collect();
+        let uncertain = uncertain(order.order(body), &broken);
         let parallel = Parallel::of(draft, order, body);
-        let uncertain = uncertain(order.order(body), self.broken);
-        let found = of_body(
-            self.local,
-            order.order(body),
-            &uncertain,
-            &node,
-            draft,
-            |first, second| races(parallel.as_ref(), &sides[first], &sides[second]),
-        );
+        let sides: Vec<Side> = (0..scope.accesses.len()).map(|access| scope.side(access)).collect();
+        let is_race = |first: usize, second: usize| races(parallel.as_ref(), &sides[first], &sides[second]);
+        let mends = scope.mends(order.order(body), &uncertain, draft, is_race);
         let of_race = |race: &Race| (sides[race.first], sides[race.second]);
-        let found: Vec<Missing> = found
-            .iter()
-            .map(|mend| Missing {
-                from: node(mend.from),
-                to: node(mend.to),
-                race: of_race(&mend.first),
-                others: mend.others.iter().map(of_race).collect(),
-            })
-            .collect();
-        errors.extend(found.iter().map(|missing| missing_edge(draft, order, missing)));
+        let missing = mends.iter().map(|mend| Missing {
+            from: scope.nodes[mend.from],
+            to: scope.nodes[mend.to],
+            race: of_race(&mend.first),
+            others: mend.others.iter().map(of_race).collect(),
+        });
+        errors.extend(missing.map(|missing| missing_edge(draft, order, &missing)));
         if let Some(parallel) = parallel {
-            let told: Vec<(Side, Side)> = found
-                .into_iter()
-                .flat_map(|missing| [missing.race].into_iter().chain(missing.others))
-                .collect();
-            let certain = |&(access, _): &(usize, &Side)| !uncertain[self.local.accesses[access].node];
-            let sides = sides.iter().enumerate().filter(certain).map(|(_, side)| *side);
-            errors.extend(iteration_race::of_body(draft, order, &parallel, sides, &told));
+            let races = mends
+                .iter()
+                .flat_map(|mend| [&mend.first].into_iter().chain(&mend.others));
+            let told: Vec<(Side, Side)> = races.map(of_race).collect();
+            let certain = |&access: &usize| !uncertain[scope.draft.accesses[access].node];
+            let certain = (0..sides.len()).filter(certain).map(|access| sides[access]);
+            errors.extend(iteration_race::of_body(draft, order, &parallel, certain, &told));
         }
     }
 }
@@ -107,51 +63,6 @@ fn uncertain(order: &Order, broken: &[bool]) -> Vec<bool> {
     let culprits: Vec<usize> = (0..broken.len()).filter(|&node| broken[node]).collect();
     (0..broken.len())
         .map(|node| broken[node] || culprits.iter().any(|&culprit| order.before(culprit, node)))
-        .collect()
-}
-
-/// The edges that are missing between a body's nodes, with pairs of accesses for which `is_race` holds. Pairs that
-/// follow from others, or that are of nodes whose order is uncertain, are left out.
-fn of_body(
-    local: &Draft,
-    order: &Order,
-    uncertain: &[bool],
-    node: &impl Fn(usize) -> usize,
-    draft: &Draft,
-    is_race: impl Fn(usize, usize) -> bool,
-) -> Vec<Mend> {
-    let owner = |access: usize| local.accesses[access].node;
-    let certain = race::races_that(local, order, |race| {
-        !uncertain[owner(race.first)] && !uncertain[owner(race.second)] && is_race(race.first, race.second)
-    });
-    if certain.is_empty() {
-        return Vec::new();
-    }
-    let loops = loops(local, node, draft);
-    let may_join = |from: usize, to: usize| {
-        // Iterations of one declaration count as one node, so that edges of all of them would be needed.
-        let are_single = local.numbers.is_empty();
-        are_single && !uncertain[from] && loops.iter().all(|members| is_around(order, members, from, to))
-    };
-    race::mends(local, order, &certain, may_join)
-}
-
-/// The nodes of a body in each of its `for`s.
-fn loops(local: &Draft, node: &impl Fn(usize) -> usize, draft: &Draft) -> Vec<Vec<usize>> {
-    if draft.loops.is_empty() {
-        return Vec::new();
-    }
-    let around: Vec<Vec<usize>> = (0..local.nodes.len())
-        .map(|local| draft.loops_in_body(node(local)))
-        .collect();
-    let members = |number: usize| {
-        (0..around.len())
-            .filter(|&local| around[local].contains(&number))
-            .collect()
-    };
-    (0..draft.loops.len())
-        .filter(|&number| !draft.loops[number].parallel)
-        .map(members)
         .collect()
 }
 
@@ -189,15 +100,24 @@ fn inner_accesses(draft: &Draft) -> Vec<Vec<usize>> {
 }
 
 /// One body as a graph without bodies.
-struct Scope {
-    draft: Draft,
+struct Scope<'a> {
+    draft: Cow<'a, Draft>,
     /// For each of its nodes, the node of the draft.
     nodes: Vec<usize>,
     /// For each of its accesses, the access of the draft.
     accesses: Vec<usize>,
 }
 
-impl Scope {
+impl<'a> Scope<'a> {
+    /// The only body of a draft.
+    fn flat(draft: &'a Draft) -> Self {
+        Self {
+            draft: Cow::Borrowed(draft),
+            nodes: (0..draft.nodes.len()).collect(),
+            accesses: (0..draft.accesses.len()).collect(),
+        }
+    }
+
     fn new(draft: &Draft, order: &Nest, body: usize, inner: &[Vec<usize>]) -> Self {
         let nodes: Vec<usize> = (0..order.order(body).sequence().len())
             .map(|local| order.node(body, local))
@@ -205,12 +125,8 @@ impl Scope {
         let mut scope = Draft::new("");
         // Only the resources that the body touches, in order: there may be many bodies, and many resources.
         let touched = |node: &usize| inner[*node].iter().map(|&access| draft.accesses[access].resource);
-        let resources: Vec<usize> = nodes
-            .iter()
-            .flat_map(touched)
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect();
+        let resources: BTreeSet<usize> = nodes.iter().flat_map(touched).collect();
+        let resources: Vec<usize> = resources.into_iter().collect();
         scope.resources = resources
             .iter()
             .map(|&resource| draft.resources[resource].clone())
@@ -231,10 +147,42 @@ impl Scope {
             }
         }
         Self {
-            draft: scope,
+            draft: Cow::Owned(scope),
             nodes,
             accesses,
         }
+    }
+
+    /// The edges that are missing between the body's nodes, with pairs of accesses for which `is_race` holds. Pairs
+    /// that follow from others, or that are of nodes whose order is uncertain, are left out. `draft` is the whole
+    /// draft.
+    fn mends(
+        &self,
+        order: &Order,
+        uncertain: &[bool],
+        draft: &Draft,
+        is_race: impl Fn(usize, usize) -> bool,
+    ) -> Vec<Mend> {
+        let local = &*self.draft;
+        let owner = |access: usize| local.accesses[access].node;
+        let certain = race::races_that(local, order, |race| {
+            !uncertain[owner(race.first)] && !uncertain[owner(race.second)] && is_race(race.first, race.second)
+        });
+        if certain.is_empty() {
+            return Vec::new();
+        }
+        // The nodes of the body in each of its `for`s.
+        let around: Vec<Vec<usize>> = self.nodes.iter().map(|&node| draft.loops_in_body(node)).collect();
+        let inside = |local: &usize, number: usize| around[*local].contains(&number);
+        let members = |number: usize| (0..around.len()).filter(|local| inside(local, number)).collect();
+        let ordered = (0..draft.loops.len()).filter(|&number| !draft.loops[number].parallel);
+        let loops: Vec<Vec<usize>> = ordered.map(members).collect();
+        let may_join = |from: usize, to: usize| {
+            // Iterations of one declaration count as one node, so that edges of all of them would be needed.
+            let are_single = local.numbers.is_empty();
+            are_single && !uncertain[from] && loops.iter().all(|members| is_around(order, members, from, to))
+        };
+        race::mends(local, order, &certain, may_join)
     }
 
     /// An access as the whole draft counts it, with the node of this body that it belongs to.

@@ -25,20 +25,16 @@ pub(super) fn warnings(draft: &Draft, order: &Nest, redundant: &[usize]) -> Vec<
     }
     let implied = redundant.iter().map(|&index| {
         let edge = draft.edges[index];
-        let name = |node: usize| &draft.nodes[node].name;
         let mut others = into[edge.to].iter().copied();
-        let over = others
-            .find(|&other| order.before(edge.from, other))
-            .unwrap_or(edge.from);
-        let message = format!("`{}` already runs after `{}`", name(edge.to), name(edge.from));
-        Diagnostic::new(Code::RedundantEdge, Subject::Edge(index), message)
-            .note(format!(
-                "`{}` runs after `{}`, which runs after `{}`",
-                name(edge.to),
-                name(over),
-                name(edge.from)
-            ))
-            .help(not_after(draft, edge.from, edge.to))
+        let over = others.find(|&other| order.before(edge.from, other));
+        let [from, over, to] = [edge.from, over.unwrap_or(edge.from), edge.to].map(|node| &draft.nodes[node].name);
+        Diagnostic::new(
+            Code::RedundantEdge,
+            Subject::Edge(index),
+            format!("`{to}` already runs after `{from}`"),
+        )
+        .note(format!("`{to}` runs after `{over}`, which runs after `{from}`"))
+        .help(not_after(draft, edge.from, edge.to))
     });
     unused
         .chain(implied)

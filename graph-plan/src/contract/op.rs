@@ -75,21 +75,14 @@ macro_rules! binary {
 
 /// Whether the code loads this operand.
 pub(super) const fn mentions(code: &[Op], wanted: Op) -> bool {
-    let mut index = 0;
-    while index < code.len() {
-        let found = match code[index] {
-            Op::Threads => matches!(wanted, Op::Threads),
-            Op::Shared => matches!(wanted, Op::Shared),
-            Op::Grid(axis) => matches!(wanted, Op::Grid(other) if axis == other),
-            Op::Block(axis) => matches!(wanted, Op::Block(other) if axis == other),
-            Op::Value(param) => matches!(wanted, Op::Value(other) if param == other),
-            Op::Len(param) => matches!(wanted, Op::Len(other) if param == other),
-            Op::Int(_) | Op::Float(_) | Op::Bool(_) | unary!() | binary!() => false,
-        };
-        if found {
-            return true;
+    let mut rest = code;
+    while let [op, next @ ..] = rest {
+        match (*op, wanted) {
+            (Op::Threads, Op::Threads) | (Op::Shared, Op::Shared) => return true,
+            (Op::Grid(a), Op::Grid(b)) | (Op::Block(a), Op::Block(b)) if a == b => return true,
+            (Op::Value(a), Op::Value(b)) | (Op::Len(a), Op::Len(b)) if a == b => return true,
+            (operand!() | unary!() | binary!(), _) => rest = next,
         }
-        index += 1;
     }
     false
 }
@@ -240,24 +233,21 @@ impl Op {
 
 /// The value as Rust casts it; undefined if no `i128` can hold it (a `u128` from `1 << 127` on).
 const fn wrap(value: i128, bits: u8, signed: bool) -> Value {
+    let fits = signed || value >= 0;
     if bits >= 128 {
-        return if signed || value >= 0 {
-            Value::Int(value)
-        } else {
-            Value::Undefined
-        };
+        return if fits { Value::Int(value) } else { Value::Undefined };
     }
     let unused = 128 - bits as u32;
     let shifted = value << unused;
-    Value::Int(if signed {
-        shifted >> unused
-    } else {
-        (shifted as u128 >> unused) as i128
+    Value::Int(match signed {
+        true => shifted >> unused,
+        false => (shifted as u128 >> unused) as i128,
     })
 }
 
 const fn argument(arguments: &[Argument], param: u8) -> Argument {
-    if (param as usize) < arguments.len() {
+    let known = (param as usize) < arguments.len();
+    if known {
         arguments[param as usize]
     } else {
         Argument::Unknown
@@ -265,11 +255,8 @@ const fn argument(arguments: &[Argument], param: u8) -> Argument {
 }
 
 const fn kind(params: &[Param], param: u8) -> Option<ParamKind> {
-    if (param as usize) < params.len() {
-        Some(params[param as usize].kind)
-    } else {
-        None
-    }
+    let known = (param as usize) < params.len();
+    if known { Some(params[param as usize].kind) } else { None }
 }
 
 const fn int(value: Option<i128>) -> Value {

@@ -9,7 +9,8 @@
 //! [`Shift`](crate::Shift) names may be outside that range. A loop without iterations has one instance of each of its
 //! nodes, which stands in for them, so that the order through the loop remains.
 
-use crate::{Draft, Nest};
+use super::Apart;
+use crate::{Affine, Draft, Nest};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -61,51 +62,32 @@ pub(super) enum Certainty {
 impl<'a> Instances<'a> {
     pub(super) fn new(draft: &'a Draft, order: &'a Nest, body: usize) -> Self {
         let nodes = draft.nodes.len();
-        let inside = |node: usize| draft.nodes[node].body == body;
-        let loops: Vec<Vec<usize>> = (0..nodes)
-            .map(|node| {
-                if inside(node) {
-                    draft.loops_in_body(node)
-                } else {
-                    Vec::new()
-                }
-            })
-            .collect();
-        let mut found = Self {
+        let loops = draft.loops_of_body(body);
+        let mut members: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (node, loops) in loops.iter().enumerate() {
+            loops
+                .iter()
+                .for_each(|&around| members.entry(around).or_default().push(node));
+        }
+        let mut after: Vec<Vec<Step>> = (0..nodes).map(|_| Vec::new()).collect();
+        let mut before: Vec<Vec<Step>> = (0..nodes).map(|_| Vec::new()).collect();
+        for edge in Apart::of(draft, order, body, &loops) {
+            let back = edge.by.iter().map(|step| -step).collect();
+            let (node, by) = (edge.to, edge.by);
+            after[edge.from].push(Step { node, by });
+            let (node, by) = (edge.from, back);
+            before[edge.to].push(Step { node, by });
+        }
+        Self {
             draft,
             order,
-            after: (0..nodes).map(|_| Vec::new()).collect(),
-            before: (0..nodes).map(|_| Vec::new()).collect(),
-            members: HashMap::new(),
+            loops,
+            after,
+            before,
+            members,
             reached: RefCell::default(),
             certain: RefCell::default(),
-            loops,
-        };
-        for (node, loops) in found.loops.iter().enumerate() {
-            for &around in loops {
-                found.members.entry(around).or_default().push(node);
-            }
         }
-        for edge in &draft.edges {
-            if inside(edge.from) && order.before(edge.from, edge.to) {
-                let common = found.common(edge.from, edge.to);
-                found.add(edge.from, edge.to, vec![0; common]);
-            }
-        }
-        for shift in &draft.shifts {
-            if inside(shift.from) && inside(shift.to) {
-                let common = found.common(shift.from, shift.to).min(shift.steps.len());
-                let steps = &shift.steps[shift.steps.len() - common..];
-                found.add(shift.from, shift.to, steps.iter().map(|step| -step).collect());
-            }
-        }
-        found
-    }
-
-    fn add(&mut self, from: usize, to: usize, by: Vec<i64>) {
-        let back = by.iter().map(|step| -step).collect();
-        self.after[from].push(Step { node: to, by });
-        self.before[to].push(Step { node: from, by: back });
     }
 
     /// The loops of the body around a node, from the outermost.
@@ -115,8 +97,7 @@ impl<'a> Instances<'a> {
 
     /// The number of loops of the body that are around both nodes.
     pub(super) fn common(&self, first: usize, second: usize) -> usize {
-        let both = self.loops[first].iter().zip(&self.loops[second]);
-        both.take_while(|(a, b)| a == b).count()
+        Apart::common(&self.loops[first], &self.loops[second])
     }
 
     /// Whether a node is in an `each` of the body.
@@ -205,7 +186,7 @@ impl<'a> Instances<'a> {
     /// Whether a path leads from a node to itself in the next iteration of a loop, or in the previous one if `sign` is
     /// -1. Also true if the node is outside that loop.
     fn repeats(&self, node: usize, around: &[usize], depth: usize, sign: i64) -> bool {
-        let inside = self.loops[node].iter().zip(around).take_while(|(a, b)| a == b).count();
+        let inside = Apart::common(&self.loops[node], around);
         if depth >= inside {
             return true;
         }
@@ -226,7 +207,7 @@ impl<'a> Instances<'a> {
         edges: &[Vec<Step>],
         direction: i64,
     ) -> HashSet<(usize, Vec<i64>)> {
-        let inside = |node: usize| self.loops[node].iter().zip(around).take_while(|(a, b)| a == b).count();
+        let inside = |node: usize| Apart::common(&self.loops[node], around);
         let mut reached = HashSet::from([from.clone()]);
         let mut queue = VecDeque::from([from]);
         let mut found = Vec::new();
@@ -255,14 +236,9 @@ impl<'a> Instances<'a> {
                 }
                 let mut all = vec![numbers];
                 for &sign in &signs[all[0].len().min(inside(next))..inside(next)] {
-                    let with = |value: i64| {
-                        all.iter()
-                            .map(move |numbers| numbers.iter().copied().chain([value]).collect::<Vec<i64>>())
-                    };
-                    all = match sign {
-                        0 => with(0).collect(),
-                        sign => with(0).chain(with(sign)).collect(),
-                    };
+                    let values = if sign == 0 { vec![0] } else { vec![0, sign] };
+                    let longer = |&value: &i64| all.iter().map(move |numbers| [&numbers[..], &[value]].concat());
+                    all = values.iter().flat_map(longer).collect();
                 }
                 for numbers in all {
                     if reached.insert((next, numbers.clone())) {
@@ -299,14 +275,17 @@ impl<'a> Instances<'a> {
         if !self.reaches(from.0, to.0) {
             return false;
         }
-        let search = |tight| Search {
-            instances: self,
-            from,
-            to,
-            outer,
-            tight,
-        };
-        search(true).succeeds() || search(false).succeeds()
+        [true, false].into_iter().any(|tight| {
+            let instances = self;
+            let search = Search {
+                instances,
+                from,
+                to,
+                outer,
+                tight,
+            };
+            search.succeeds()
+        })
     }
 }
 
@@ -363,29 +342,19 @@ impl Search<'_, '_> {
         let loops = &self.instances.loops[node];
         let mut all = vec![Vec::new()];
         for (depth, &around) in loops.iter().enumerate() {
-            let mut longer = Vec::new();
-            for numbers in all {
-                let (low, high) = if numbers.contains(&STAND_IN) {
-                    (STAND_IN, STAND_IN)
-                } else {
-                    self.range(&loops[..depth], &numbers, around)
+            let longer = all.iter().flat_map(|numbers: &Vec<i128>| {
+                let (low, high) = match numbers.contains(&STAND_IN) {
+                    true => (STAND_IN, STAND_IN),
+                    false => self.range(&loops[..depth], numbers, around),
                 };
-                let values = match given.get(depth) {
-                    Some(&value) => value.max(low)..=value.min(high),
-                    None => low..=high.min(low.saturating_add(MAX_INSTANCES as i128)),
+                let (low, high) = match given.get(depth) {
+                    Some(&value) => (value.max(low), value.min(high)),
+                    None => (low, high.min(low.saturating_add(MAX_INSTANCES as i128))),
                 };
-                for value in values {
-                    if longer.len() > MAX_INSTANCES {
-                        break; // more than are ever looked at
-                    }
-                    let mut next: Vec<i128> = numbers.clone();
-                    next.push(value);
-                    if self.exists(&loops[..=depth], &next, around) {
-                        longer.push(next);
-                    }
-                }
-            }
-            all = longer;
+                (low..=high).map(|value| [&numbers[..], &[value]].concat())
+            });
+            let longer = longer.filter(|next| self.exists(&loops[..=depth], next, around));
+            all = longer.take(MAX_INSTANCES + 1).collect(); // no more are ever looked at
         }
         found.extend(all.into_iter().map(|numbers| (node, numbers)));
     }
@@ -401,22 +370,17 @@ impl Search<'_, '_> {
     /// iterations, but none between those of the two instances.
     fn range(&self, loops: &[usize], numbers: &[i128], around: usize) -> (i128, i128) {
         let variable = &self.instances.draft.loops[around].variable;
-        let own = |(node, numbers): &Instance| {
-            let loops = self.instances.loops[*node].iter();
-            loops
-                .zip(numbers)
-                .find(|(other, _)| **other == around)
-                .map(|(_, number)| *number)
+        let number = |loops: &[usize], numbers: &[i128], of: usize| {
+            let mut known = loops.iter().zip(numbers);
+            known.find(|(other, _)| **other == of).map(|(_, number)| *number)
         };
+        let own = |(node, numbers): &Instance| number(&self.instances.loops[*node], numbers, around);
         let given = || own(self.from).into_iter().chain(own(self.to));
         let (least, most) = (given().min(), given().max());
-        let of = |loop_of: usize| {
-            let inner = loops.iter().zip(numbers).find(|(other, _)| **other == loop_of);
-            inner.map(|(_, number)| *number).or_else(|| (self.outer)(loop_of))
-        };
-        let end = |form: &Option<crate::Affine>| {
-            form.as_ref()
-                .map(|form| form.evaluate(|variable| of(variable.number).unwrap_or_default()))
+        let of = |around: usize| number(loops, numbers, around).or_else(|| (self.outer)(around));
+        let end = |form: &Option<Affine>| {
+            let value = |form: &Affine| form.evaluate(|variable| of(variable.number).unwrap_or_default());
+            form.as_ref().map(value)
         };
         let (first, last) = (end(&variable.first), end(&variable.last));
         if first.zip(last).is_some_and(|(first, last)| last < first) {

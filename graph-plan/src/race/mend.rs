@@ -3,7 +3,7 @@
 
 use super::Race;
 use crate::{Draft, Order};
-use std::collections::hash_map::Entry;
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 /// The most pairs of nodes for which shared edges are searched; if there are more, each has an edge of its own.
@@ -12,7 +12,7 @@ const MAX_PAIRS: usize = 512;
 /// The most groups of nodes at which a shared edge may begin or end.
 const MAX_GROUPS: usize = 256;
 
-/// Two nodes, the one that was declared first first.
+/// Two nodes, in the order of their declaration.
 type Pair = (usize, usize);
 
 /// An edge that is missing, and the races that it would end.
@@ -39,44 +39,38 @@ pub(crate) struct Mend {
 pub(crate) fn mends(draft: &Draft, order: &Order, all: &[Race], may_join: impl Fn(usize, usize) -> bool) -> Vec<Mend> {
     let roots = roots(draft, order, all);
     // All races of two nodes end by one edge.
-    let mut of_pairs: HashMap<(usize, usize), Vec<Race>> = HashMap::new();
+    let mut of_pairs: HashMap<Pair, Vec<Race>> = HashMap::new();
     let mut pairs = Vec::new();
     for race in roots {
         let pair = nodes(draft, &race);
-        match of_pairs.entry(pair) {
-            Entry::Occupied(entry) => entry.into_mut().push(race),
-            Entry::Vacant(entry) => {
-                entry.insert(vec![race]);
-                pairs.push(pair);
-            }
+        let races = of_pairs.entry(pair).or_default();
+        if races.is_empty() {
+            pairs.push(pair);
         }
+        races.push(race);
     }
     let mut mends: Vec<Mend> = Vec::new();
-    for (from, to, mut ended) in shared(order, &pairs, may_join) {
-        ended.sort_by_key(|&pair| pair != (from, to)); // a race of the edge's own nodes tells most
-        let mut ended = ended.iter().flat_map(|pair| of_pairs.remove(pair).unwrap_or_default());
-        mends.extend(ended.next().map(|first| Mend {
+    let mut add = |(from, to): Pair, ended: Vec<Race>| {
+        let mut others = ended.into_iter();
+        mends.extend(others.next().map(|first| Mend {
             from,
             to,
             first,
-            others: ended.collect(),
+            others: others.collect(),
         }));
+    };
+    for (edge, mut ended) in shared(order, &pairs, may_join) {
+        ended.sort_by_key(|&pair| pair != edge); // a race of the edge's own nodes tells most
+        let races = ended.iter().flat_map(|pair| of_pairs.remove(pair).unwrap_or_default());
+        add(edge, races.collect());
     }
-    mends.extend(of_pairs.into_iter().filter_map(|((from, to), races)| {
-        let (&first, others) = races.split_first()?;
-        Some(Mend {
-            from,
-            to,
-            first,
-            others: others.to_vec(),
-        })
-    }));
+    of_pairs.into_iter().for_each(|(pair, races)| add(pair, races));
     mends.sort_by_key(|mend| (draft.accesses[mend.first.first].resource, nodes(draft, &mend.first)));
     mends
 }
 
 /// The nodes of a race, the one that was declared first first.
-fn nodes(draft: &Draft, race: &Race) -> (usize, usize) {
+fn nodes(draft: &Draft, race: &Race) -> Pair {
     (draft.accesses[race.first].node, draft.accesses[race.second].node)
 }
 
@@ -92,7 +86,7 @@ fn roots(draft: &Draft, order: &Order, all: &[Race]) -> Vec<Race> {
     let mut candidates: Vec<Race> = all.to_vec();
     candidates.sort_by_key(|race| nearness(draft, order, race));
     let mut kept: Vec<Race> = Vec::new();
-    let mut edges: Vec<(usize, usize)> = Vec::new();
+    let mut edges: Vec<Pair> = Vec::new();
     for race in candidates {
         let (from, to) = nodes(draft, &race);
         if edges.contains(&(from, to)) {
@@ -107,11 +101,7 @@ fn roots(draft: &Draft, order: &Order, all: &[Race]) -> Vec<Race> {
 
 /// Edges that each order several of the pairs, the one that orders most first, with those pairs. No pair is ordered by
 /// two of them.
-fn shared(
-    order: &Order,
-    pairs: &[(usize, usize)],
-    may_join: impl Fn(usize, usize) -> bool,
-) -> Vec<(usize, usize, Vec<Pair>)> {
+fn shared(order: &Order, pairs: &[Pair], may_join: impl Fn(usize, usize) -> bool) -> Vec<(Pair, Vec<Pair>)> {
     if pairs.len() < 2 || pairs.len() > MAX_PAIRS {
         return Vec::new();
     }
@@ -120,41 +110,39 @@ fn shared(
     // the same ends.
     let beginnings = groups(order.sequence().iter(), pairs, |node, (from, _)| reaches(from, node));
     let endings = groups(order.sequence().iter().rev(), pairs, |node, (_, to)| reaches(node, to));
-    let mut found = Vec::new();
+    let mut found: Vec<(Pair, Vec<Pair>)> = Vec::new();
     let mut left = Set::of(0..pairs.len());
     loop {
         // Edges of other pairs must not lead back.
         let leads_back = |set: &Set, from: usize, to: usize| {
-            let chosen = found.iter().map(|&(from, to, _)| (from, to));
+            let chosen = found.iter().map(|&(edge, _)| edge);
             let single = left.members().filter(|&pair| !set.contains(pair));
-            let others: Vec<(usize, usize)> = chosen.chain(single.map(|pair| pairs[pair])).collect();
+            let others: Vec<Pair> = chosen.chain(single.map(|pair| pairs[pair])).collect();
             path(order, &others, to, from)
         };
-        let mut best: Option<(Set, u32, u32, (usize, usize))> = None;
+        let mut best: Option<(Set, (u32, Reverse<u32>), Pair)> = None;
         for &(from, ref after) in &beginnings {
             for &(to, ref before) in &endings {
                 let set = left.and(after).and(before);
-                let (count, breadth) = (set.len(), after.len() + before.len());
-                let is_better = best
-                    .as_ref()
-                    .is_none_or(|(_, most, least, _)| (count, *least) > (*most, breadth));
-                if count >= 2 && is_better && may_join(from, to) && !leads_back(&set, from, to) {
-                    best = Some((set, count, breadth, (from, to)));
+                // One that orders more pairs is better, or else one that touches fewer.
+                let rank = (set.len(), Reverse(after.len() + before.len()));
+                let is_better = best.as_ref().is_none_or(|(_, best, _)| rank > *best);
+                if set.len() >= 2 && is_better && may_join(from, to) && !leads_back(&set, from, to) {
+                    best = Some((set, rank, (from, to)));
                 }
             }
         }
-        let Some((set, _, _, (from, to))) = best else { break };
+        let Some((set, _, edge)) = best else { return found };
         left = left.without(&set);
-        found.push((from, to, set.members().map(|pair| pairs[pair]).collect()));
+        found.push((edge, set.members().map(|pair| pairs[pair]).collect()));
     }
-    found
 }
 
 /// For each set of pairs that some node belongs to, the first such node. Sets of fewer than two pairs are left out.
 fn groups<'a>(
     sequence: impl Iterator<Item = &'a usize>,
-    pairs: &[(usize, usize)],
-    belongs: impl Fn(usize, (usize, usize)) -> bool,
+    pairs: &[Pair],
+    belongs: impl Fn(usize, Pair) -> bool,
 ) -> Vec<(usize, Set)> {
     let mut known = HashSet::new();
     let mut found = Vec::new();
@@ -202,7 +190,7 @@ impl Set {
 }
 
 /// Whether a path leads from `from` to `to` over the order and the extra edges.
-fn path(order: &Order, extra: &[(usize, usize)], from: usize, to: usize) -> bool {
+fn path(order: &Order, extra: &[Pair], from: usize, to: usize) -> bool {
     let reaches = |a: usize, b: usize| a == b || order.before(a, b);
     let mut seen = vec![false; extra.len()];
     let mut stack = vec![from];

@@ -21,12 +21,20 @@ struct Linear {
 }
 
 impl Linear {
+    fn constant(value: impl Into<i128>) -> Self {
+        Self {
+            terms: Vec::new(),
+            constant: value.into(),
+        }
+    }
+
+    fn sum(terms: Vec<(usize, i128)>) -> Self {
+        Self { terms, constant: 0 }
+    }
+
     fn value(&self, unknowns: &[i128]) -> i128 {
-        let terms = self.terms.iter();
-        self.constant
-            + terms
-                .map(|&(unknown, coefficient)| coefficient * unknowns[unknown])
-                .sum::<i128>()
+        let term = |&(unknown, coefficient): &(usize, i128)| coefficient * unknowns[unknown];
+        self.constant + self.terms.iter().map(term).sum::<i128>()
     }
 }
 
@@ -40,9 +48,8 @@ impl Met {
     /// The value of a loop's variable on one of the two sides.
     pub(crate) fn value(&self, side: usize, number: usize) -> Option<i128> {
         let mut values = self.sides[side].iter();
-        values
-            .find(|(variable, _)| variable.number == number)
-            .map(|(_, value)| *value)
+        let found = values.find(|(variable, _)| variable.number == number);
+        found.map(|(_, value)| *value)
     }
 }
 
@@ -50,12 +57,8 @@ impl Meeting {
     /// Adds that both instances are in the same iteration of a loop.
     pub(crate) fn share(&mut self, variable: &Arc<Variable>) {
         let unknown = self.system.variable(0, MAX_VALUE);
-        let linear = Linear {
-            terms: vec![(unknown, 1)],
-            constant: 0,
-        };
         for side in &mut self.sides {
-            side.push((Arc::clone(variable), linear.clone()));
+            side.push((Arc::clone(variable), Linear::sum(vec![(unknown, 1)])));
         }
         self.limit(0, variable);
         if !variable.is_rectangular() {
@@ -69,7 +72,7 @@ impl Meeting {
         let sign = if later { 1 } else { -1 };
         let terms = [vec![(unknown, 1)], vec![(unknown, 1), (distance, sign)]];
         for (side, terms) in self.sides.iter_mut().zip(terms) {
-            side.push((Arc::clone(variable), Linear { terms, constant: 0 }));
+            side.push((Arc::clone(variable), Linear::sum(terms)));
         }
         self.limit(0, variable);
         self.limit(1, variable);
@@ -78,23 +81,15 @@ impl Meeting {
     /// Adds that an instance is in some iteration of a loop.
     pub(crate) fn enter(&mut self, side: usize, variable: &Arc<Variable>) {
         let unknown = self.system.variable(0, MAX_VALUE);
-        let linear = Linear {
-            terms: vec![(unknown, 1)],
-            constant: 0,
-        };
-        self.sides[side].push((Arc::clone(variable), linear));
+        self.sides[side].push((Arc::clone(variable), Linear::sum(vec![(unknown, 1)])));
         self.limit(side, variable);
     }
 
     /// Adds that the number of a loop is in the loop's range.
     fn limit(&mut self, side: usize, variable: &Arc<Variable>) {
         let number = self.linear(side, &Affine::variable(variable));
-        if let Some(first) = &variable.first {
-            let first = self.linear(side, first);
-            self.at_most(&first, &number, 0);
-        } else {
-            self.at_most(&Linear::default(), &number, 0);
-        }
+        let first = variable.first.as_ref().map(|first| self.linear(side, first));
+        self.at_most(&first.unwrap_or_default(), &number, 0);
         if let Some(last) = &variable.last {
             let last = self.linear(side, last);
             self.at_most(&number, &last, 0);
@@ -104,21 +99,14 @@ impl Meeting {
     /// The value of a form for one of the instances. Enters loops that the form mentions and the instance is not in
     /// yet.
     fn linear(&mut self, side: usize, form: &Affine) -> Linear {
-        let mut sum = Linear {
-            terms: Vec::new(),
-            constant: form.constant().into(),
-        };
+        let mut sum = Linear::constant(form.constant());
         for (variable, coefficient) in form.terms() {
-            let known = |sides: &[Vec<(Arc<Variable>, Linear)>; 2]| {
-                let mut known = sides[side].iter();
-                known
-                    .find(|(known, _)| known.number == variable.number)
-                    .map(|(_, linear)| linear.clone())
-            };
-            if known(&self.sides).is_none() {
+            let is_known = |(known, _): &(Arc<Variable>, Linear)| known.number == variable.number;
+            if !self.sides[side].iter().any(is_known) {
                 self.enter(side, variable);
             }
-            let Some(linear) = known(&self.sides) else { continue };
+            let known = self.sides[side].iter().find(|known| is_known(known));
+            let Some((_, linear)) = known else { continue };
             let coefficient = i128::from(*coefficient);
             sum.constant += coefficient * linear.constant;
             sum.terms
@@ -170,10 +158,7 @@ impl Meeting {
 
     fn number(&mut self, bound: &Bound, side: usize) -> Option<Linear> {
         match bound {
-            Bound::Known(value) => Some(Linear {
-                terms: Vec::new(),
-                constant: (*value).into(),
-            }),
+            Bound::Known(value) => Some(Linear::constant(*value)),
             Bound::Affine(form) => Some(self.linear(side, form)),
             Bound::Symbol(_) | Bound::Iteration(_) | Bound::Unknown | Bound::End => None,
         }
@@ -212,13 +197,9 @@ impl Meeting {
     }
 
     fn met(&self, unknowns: &[i128]) -> Met {
+        let value = |(variable, linear): &(Arc<Variable>, Linear)| (Arc::clone(variable), linear.value(unknowns));
         Met {
-            sides: self.sides.each_ref().map(|side| {
-                let values = side.iter();
-                values
-                    .map(|(variable, linear)| (Arc::clone(variable), linear.value(unknowns)))
-                    .collect()
-            }),
+            sides: self.sides.each_ref().map(|side| side.iter().map(value).collect()),
         }
     }
 }

@@ -33,7 +33,7 @@ fn fail(fault: LaunchFault, help: &str, tokens: &Expr, report: &mut Report) {
 
 fn help(fault: &LaunchFault, values: [i128; 3]) -> String {
     match fault {
-        LaunchFault::TooManyThreads { .. } => "use more blocks of fewer threads".to_owned(),
+        LaunchFault::Count { .. } => "use more blocks of fewer threads".to_owned(),
         LaunchFault::TooLarge { dimension, limit, .. } if dimension.starts_with("block") => {
             let threads = values
                 .iter()
@@ -48,9 +48,11 @@ fn help(fault: &LaunchFault, values: [i128; 3]) -> String {
         LaunchFault::TooLarge { .. } => {
             "spread the work over the other dimensions, or over a loop in the kernel".to_owned()
         }
-        LaunchFault::TooSmall { .. } | LaunchFault::NotRequired { .. } | LaunchFault::GridOfClusters => {
-            "a launch is `<<<blocks, threads per block>>>`".to_owned()
-        }
+        LaunchFault::TooSmall { .. }
+        | LaunchFault::NotRequired { .. }
+        | LaunchFault::GridOfClusters
+        | LaunchFault::NoCluster
+        | LaunchFault::BrokenCluster { .. } => "a launch is `<<<blocks, threads per block>>>`".to_owned(),
     }
 }
 
