@@ -1,6 +1,7 @@
 //! The command as people call it, in folders of their own. It uses no network here: tests that need NVRTC run where it
 //! has been fetched (by `cargo xtask ptx`, or by the command), and say so by name where it has not.
 
+use graph_ptx::origin::{Origin, OriginFile};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -150,6 +151,56 @@ fn what_cannot_be_read_or_run_is_refused_by_name() {
     }
 }
 
+/// PTX whose source, options or header has changed since is refused. Nothing is said about PTX without its source.
+#[test]
+fn stale_ptx_is_found() {
+    const HEADER: &str = "#define FACTOR 2\n";
+    let fresh = Fresh::new("stale");
+    let source = format!("// cuda-graph: --use_fast_math\n#include \"factor.h\"\n{SCALE}");
+    let origin = Origin {
+        files: vec![
+            OriginFile::new("scale.cu", source.as_bytes()),
+            OriginFile::new("factor.h", HEADER.as_bytes()),
+        ],
+        by: "NVRTC 12.4 with --use_fast_math".to_owned(),
+        again: "cargo cuda-graph ptx --option=-G".to_owned(),
+    };
+    let ptx = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry scale() {\nret;\n}\n";
+    fresh.write("kernels/scale.ptx", &format!("{ptx}{origin}"));
+    let check = || {
+        let output = fresh.run(&fresh.0, "check kernels/scale.ptx");
+        (output.status.code(), stdout(&output))
+    };
+    let write_all = || {
+        fresh.write("kernels/scale.cu", &source);
+        fresh.write("kernels/factor.h", HEADER);
+    };
+    write_all();
+    let (code, text) = check();
+    assert!(code == Some(0) && !text.contains("stale-ptx"), "{text}");
+    for (file, changed) in [
+        ("scale.cu", format!("{source}// more\n")),
+        ("scale.cu", source.replace("--use_fast_math", "--fmad=false")),
+        ("factor.h", "#define FACTOR 3\n".to_owned()),
+    ] {
+        fresh.write(&format!("kernels/{file}"), &changed);
+        let (code, text) = check();
+        let message = format!(
+            "kernels/{file} has changed since kernels/scale.ptx was made of it [stale-ptx]\n\
+             help: `cargo cuda-graph ptx --option=-G kernels/scale.cu` makes it again\n"
+        );
+        assert!(code == Some(1) && text.ends_with(&message), "{text}");
+        write_all();
+    }
+    fresh.write("kernels/factor.h", "");
+    fs::remove_file(fresh.0.join("kernels/scale.cu")).unwrap();
+    let (code, text) = check();
+    assert!(
+        code == Some(0) && !text.contains("stale-ptx"),
+        "PTX without its source: {text}"
+    );
+}
+
 #[test]
 fn without_a_compiler_the_message_says_what_to_do() {
     let fresh = Fresh::new("offline");
@@ -265,6 +316,65 @@ fn sources_are_compiled_in_a_fresh_folder() {
         "{}",
         stderr(&host)
     );
+}
+
+/// Each compiler that is in the user's cache, with its headers, compiles what CUB and libcu++ have for kernels, and
+/// says which of their headers are for the host.
+#[test]
+fn compilers_compile_the_libraries_of_cuda() {
+    const WHEELS: [(&str, [&str; 2]); 3] = [
+        ("12.4", ["nvidia-cuda-nvrtc-cu12-12.4", "nvidia-cuda-cccl-cu12-12.9"]),
+        ("12", ["nvidia-cuda-nvrtc-cu12-12.9", "nvidia-cuda-cccl-cu12-12.9"]),
+        ("13", ["nvidia-cuda-nvrtc-13.", "nvidia-cuda-cccl-13."]),
+    ];
+    let fresh = Fresh::new("libraries");
+    let wheels = cuda_graph_build::cache().unwrap();
+    let names: Vec<String> = fs::read_dir(&wheels)
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().file_name().display().to_string())
+        .collect();
+    let body = "extern \"C\" __global__ void f(int *x) { *x = 1; }\n";
+    fresh.write(
+        "kernels/primitives.cu",
+        &format!("#include <cub/block/block_reduce.cuh>\n#include <cuda/barrier>\n{body}"),
+    );
+    fresh.write(
+        "kernels/device.cu",
+        &format!("#include <cub/device/device_reduce.cuh>\n{body}"),
+    );
+    for (version, needed) in WHEELS {
+        if !needed
+            .iter()
+            .all(|wheel| names.iter().any(|name| name.starts_with(wheel)))
+        {
+            println!(
+                "left out: compilers_compile_the_libraries_of_cuda (`cargo cuda-graph fetch --with-headers --nvrtc \
+                 {version}` fetches them)"
+            );
+            continue;
+        }
+        let run = |file: &str| {
+            let line = format!("ptx --offline --with-headers --nvrtc {version} kernels/{file}.cu");
+            fresh.run(wheels.parent().unwrap(), &line)
+        };
+        let compiled = run("primitives");
+        assert!(
+            compiled.status.success() && stderr(&compiled).is_empty(),
+            "{version}: {}",
+            stderr(&compiled)
+        );
+        let refused = stderr(&run("device"));
+        let explains = [
+            "headers for kernels, such as",
+            "not supported when compiling with NVRTC",
+        ];
+        assert!(
+            explains.iter().any(|text| refused.contains(text)),
+            "{version}: {refused}"
+        );
+        assert!(!refused.contains("out, or add its"), "{version}: {refused}");
+    }
 }
 
 /// The report in `docs/bugs.md` is what the command prints for that kernel.

@@ -225,8 +225,7 @@ impl Compiler {
     /// Returns the command that makes PTX as this compiler does, without the path of the source.
     pub fn command(&self) -> String {
         let own = || {
-            let mut words = vec!["cargo cuda-graph ptx".to_owned()];
-            words.extend((self.toolkit.name != TOOLKITS[0].name).then(|| format!("--nvrtc={}", self.toolkit.name)));
+            let mut words = vec![format!("cargo cuda-graph ptx{}", self.version_option())];
             words.extend(self.has_headers.then(|| "--with-headers".to_owned()));
             words.extend(
                 self.options
@@ -261,48 +260,63 @@ impl Compiler {
         name.display().to_string()
     }
 
-    /// Adds the folder of the header that a log says is missing. Returns whether there is hope in another compilation.
+    /// Adds the folders for the header that a log says is missing. Returns whether another compilation may succeed.
     fn add_header(&mut self, log: &str, has_headers: bool) -> Result<bool> {
-        let Some(headers) = headers::missing(log).and_then(|name| self.toolkit.headers_with(name)) else {
+        let Some((_, name)) = headers::missing(log).filter(|_| has_headers) else {
             return Ok(false);
         };
-        if !has_headers {
-            return Ok(false);
+        let before = self.includes.len();
+        for headers in self.toolkit.needed_for(name) {
+            let folder = if self.fetches {
+                Some(headers.fetched(&self.wheels)?)
+            } else {
+                headers.present(&self.wheels)
+            };
+            let new = folder.filter(|folder| !self.includes.contains(folder));
+            self.includes.extend(new);
         }
-        let folder = if self.fetches {
-            Some(headers.fetched(&self.wheels)?)
-        } else {
-            headers.present(&self.wheels)
-        };
-        let new = folder.filter(|folder| !self.includes.contains(folder));
-        let is_new = new.is_some();
-        self.includes.extend(new);
-        Ok(is_new)
+        Ok(self.includes.len() > before)
     }
 
     /// The error of a source that does not compile.
     fn explained(&self, log: &str, has_headers: bool) -> Error {
         let log = log.trim_end();
-        let Some(name) = headers::missing(log) else {
+        let Some((file, name)) = headers::missing(log) else {
             return Error::new(log);
         };
+        let is_in_ours = self.includes.iter().any(|folder| Path::new(file).starts_with(folder));
         let help = match self.toolkit.headers_with(name) {
             Some(headers) if !has_headers => format!(
                 "`{name}` is one of CUDA's headers: `--with-headers` fetches {}; so does the first line `// cuda-graph: \
                  --with-headers` of the source",
                 headers.project()
             ),
-            Some(headers) if !self.fetches => format!(
-                "`{name}` is one of CUDA's headers: `cargo cuda-graph fetch --with-headers` fetches {}",
+            Some(headers) if !self.fetches && headers.present(&self.wheels).is_none() => format!(
+                "`{name}` is one of CUDA's headers: `cargo cuda-graph fetch --with-headers{}` fetches {}",
+                self.version_option(),
                 headers.project()
             ),
             Some(headers) => format!("{} has no `{name}`", headers.project()),
+            None if is_in_ours => format!(
+                "one of CUDA's headers includes `{name}`, a header of the host, which NVRTC does not have: include only \
+                 headers for kernels, such as `<cub/block/block_reduce.cuh>` in place of `<cub/cub.cuh>`"
+            ),
             None => format!(
                 "NVRTC compiles code of the device alone and has no headers of the host: leave `{name}` out, or add its \
                  folder by `-I` (NVRTC defines `__CUDACC_RTC__`)"
             ),
         };
         Error::new(format!("{log}\nhelp: {help}"))
+    }
+
+    /// The option of the command that chooses this toolkit, after a space; nothing if it is the usual one.
+    fn version_option(&self) -> String {
+        let is_usual = self.toolkit.name == TOOLKITS[0].name;
+        if is_usual {
+            String::new()
+        } else {
+            format!(" --nvrtc={}", self.toolkit.name)
+        }
     }
 
     fn nvrtc(&mut self) -> Result<&Nvrtc> {
@@ -342,10 +356,11 @@ impl Compiler {
             Error::new(format!(
                 "there is no NVRTC, NVIDIA's compiler, on this machine\n\
                  note: `{LIBRARY_VARIABLE}` is not set, {} has no wheel of it, and it is not in {}\n\
-                 help: `cargo cuda-graph fetch` fetches it (25 MB; `cargo install --path cargo-cuda-graph`, in a clone of the \
-                 repository of graph-runtime, installs the command)",
+                 help: `cargo cuda-graph fetch{}` fetches it (with pip; `cargo install --path cargo-cuda-graph`, in a clone of \
+                 the repository of graph-runtime, installs the command)",
                 self.wheels.display(),
-                folders.join(", ")
+                folders.join(", "),
+                self.version_option()
             ))
         })
     }

@@ -21,7 +21,13 @@ pub(crate) struct Toolkit {
     pub(crate) oldest: &'static str,
     /// The folders of headers: of the runtime, of the C++ libraries, `crt/`, and curand.
     headers: [Place; 4],
+    /// Whether the C++ libraries compile only if they find the headers of the runtime, which they do not ask for.
+    libraries_need_runtime: bool,
 }
+
+/// The places of the runtime and of the C++ libraries in [`Toolkit::headers`].
+const RUNTIME_PLACE: usize = 0;
+const LIBRARIES_PLACE: usize = 1;
 
 /// The toolkits that can be fetched; the first one is used unless another is chosen.
 pub(crate) static TOOLKITS: [Toolkit; 3] = [
@@ -35,6 +41,7 @@ pub(crate) static TOOLKITS: [Toolkit; 3] = [
             (NVCC, "nvidia/cuda_nvcc/include"),
             (CURAND, "nvidia/curand/include"),
         ],
+        libraries_need_runtime: false,
     },
     Toolkit {
         name: "12",
@@ -46,6 +53,7 @@ pub(crate) static TOOLKITS: [Toolkit; 3] = [
             (NVCC_12, "nvidia/cuda_nvcc/include"),
             (CURAND, "nvidia/curand/include"),
         ],
+        libraries_need_runtime: false,
     },
     Toolkit {
         name: "13",
@@ -57,6 +65,7 @@ pub(crate) static TOOLKITS: [Toolkit; 3] = [
             (CRT_13, "nvidia/cu13/include"),
             (CURAND, "nvidia/curand/include"),
         ],
+        libraries_need_runtime: true,
     },
 ];
 
@@ -65,6 +74,14 @@ impl Toolkit {
     pub(crate) fn headers_with(&self, name: &str) -> Option<Headers> {
         let found = NAMES.iter().find(|(beginning, _)| name.starts_with(beginning));
         found.map(|&(_, wheel)| Headers(self.headers[wheel]))
+    }
+
+    /// The headers that `name` is among, and others without which they do not compile.
+    pub(crate) fn needed_for(&self, name: &str) -> impl Iterator<Item = Headers> {
+        let own = self.headers_with(name);
+        let is_of_library = own.is_some_and(|own| own.0 == self.headers[LIBRARIES_PLACE]);
+        let more = (is_of_library && self.libraries_need_runtime).then(|| Headers(self.headers[RUNTIME_PLACE]));
+        own.into_iter().chain(more)
     }
 
     /// All headers, for a machine that will have no network.
@@ -96,10 +113,12 @@ const NAMES: [(&str, usize); 18] = [
     ("library_types.h", 0),
 ];
 
-/// The header that NVRTC could not open, as its log tells.
-pub(crate) fn missing(log: &str) -> Option<&str> {
-    let (_, rest) = log.split_once("cannot open source file \"")?;
-    rest.split_once('"').map(|(name, _)| name)
+/// The file that includes the header which NVRTC could not open, and the header, as its log tells.
+pub(crate) fn missing(log: &str) -> Option<(&str, &str)> {
+    let (place, rest) = log.split_once("cannot open source file \"")?;
+    let (name, _) = rest.split_once('"')?;
+    let line = place.rsplit('\n').next().unwrap_or_default();
+    Some((line.split_once('(').map_or("", |(file, _)| file), name))
 }
 
 /// Headers that CUDA has: the folder in their wheel.
@@ -132,8 +151,20 @@ mod tests {
     #[test]
     fn the_log_names_the_missing_header() {
         let log = "kernels/x.cu(1): catastrophic error: cannot open source file \"cuda_fp16.h\"\n  #include\n";
-        assert_eq!(missing(log), Some("cuda_fp16.h"));
+        assert_eq!(missing(log), Some(("kernels/x.cu", "cuda_fp16.h")));
         assert_eq!(missing("kernels/x.cu(1): error: identifier \"x\" is undefined"), None);
+    }
+
+    #[test]
+    fn libraries_of_cuda_13_come_with_the_runtime() {
+        let needed = |toolkit: &Toolkit, name| toolkit.needed_for(name).map(Headers::project).collect::<Vec<_>>();
+        assert_eq!(needed(&TOOLKITS[0], "cuda/barrier"), [CCCL.project]);
+        assert_eq!(
+            needed(&TOOLKITS[2], "cuda/barrier"),
+            [CCCL_13.project, RUNTIME_13.project]
+        );
+        assert_eq!(needed(&TOOLKITS[2], "mma.h"), [RUNTIME_13.project]);
+        assert_eq!(needed(&TOOLKITS[2], "stdio.h"), [""; 0]);
     }
 
     #[test]

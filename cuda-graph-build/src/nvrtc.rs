@@ -114,11 +114,11 @@ impl Nvrtc {
         let program = Program::create(self, name, source)?;
         let compiled = program.compile(options)?;
         let log = program.text(self.log_size, self.log)?;
-        let log = log.trim();
+        let log = about_source(&log);
         Ok(match compiled {
-            Ok(()) => Ok((program.text(self.ptx_size, self.ptx)?, log.to_owned())),
+            Ok(()) => Ok((program.text(self.ptx_size, self.ptx)?, log)),
             Err(error) if log.is_empty() => Err(format!("{name}: {error}")),
-            Err(_) => Err(log.to_owned()),
+            Err(_) => Err(log),
         })
     }
 
@@ -132,6 +132,13 @@ impl Nvrtc {
         let message = unsafe { CStr::from_ptr(message) };
         Err(Error::new(format!("{call}: {}", message.to_string_lossy())))
     }
+}
+
+/// The log without the warning that a later version will leave out old GPUs: it is not about the source.
+fn about_source(log: &str) -> String {
+    const DEPRECATED: &str = "nvrtc: warning: Architectures prior to ";
+    let lines = log.lines().filter(|line| !line.starts_with(DEPRECATED));
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 /// One source text being compiled.
@@ -195,5 +202,20 @@ impl Drop for Program<'_> {
     fn drop(&mut self) {
         // SAFETY: point 2 of `Nvrtc`; the handle is not used again. A failure leaks it: nothing else can be done.
         let _ = unsafe { (self.nvrtc.destroy_program)(&raw mut self.raw) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_about_the_source() {
+        let old = "nvrtc: warning: Architectures prior to '<compute/sm>_75' are deprecated and may be removed\n";
+        assert_eq!(about_source(old), "");
+        assert_eq!(
+            about_source(&format!("{old}x.cu(1): warning: y\n\n")),
+            "x.cu(1): warning: y"
+        );
     }
 }

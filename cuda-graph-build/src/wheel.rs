@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::error::{Error, Result};
 
 /// One file on PyPI, pinned.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wheel {
     /// The project's name on PyPI.
     pub project: &'static str,
