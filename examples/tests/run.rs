@@ -65,6 +65,19 @@ fn every_example_has_help() {
         assert!(output.status.success(), "{name}");
         let (about, options) = text.split_once("\nOptions of all programs:\n").unwrap();
         assert!(about.len() > 80 && options.contains("--plan"), "{name}: {text}");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/bin/{name}.rs"));
+        let source = std::fs::read_to_string(source).unwrap();
+        for option in source
+            .split("argument(\"")
+            .skip(1)
+            .map(|rest| rest.split('"').next().unwrap())
+        {
+            assert!(about.contains(option), "{name} {option}: {text}");
+        }
+        assert!(
+            !source.contains("file_argument()") || about.contains("FILE") || about.contains("WEIGHTS"),
+            "{name}: {text}"
+        );
     }
 }
 

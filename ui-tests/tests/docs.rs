@@ -166,115 +166,94 @@ fn has_heading(page: &str, anchor: &str) -> bool {
     anchors.into_iter().any(|found| found == anchor)
 }
 
-/// Each `cargo` command on a page or in a message: packages, tests, programs, features, subcommands and options that it
-/// names are there.
+/// Each test that `docs/coming-from.md` cites is there, and the tests of a row make all calls that the row says are to
+/// be made here, and declare its statements. (The tests of a module share its declarations and its helpers.)
 #[test]
-fn commands_exist() {
-    let mut commands = Vec::new();
-    for file in pages().into_iter().chain(messages()) {
-        let text = fs::read_to_string(&file).unwrap();
-        for rest in text.split("cargo ").skip(1) {
-            let command = rest
-                .split(['`', '"', '#', '|', '\n', '(', ';', ':'])
-                .next()
-                .unwrap()
-                .trim();
-            commands.push((
-                file.clone(),
-                command.trim_end_matches(['.', ',', '-', '>', ' ']).to_owned(),
-            ));
+fn cited_tests_make_the_calls_of_their_rows() {
+    let page = read("docs/coming-from.md");
+    let mut cited = 0;
+    for row in page.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+        let [_, here, .., tests] = cells[..] else { continue };
+        if cells.len() < 4 || ["test", "as there"].contains(&tests.trim()) || tests.starts_with("---") {
+            continue;
         }
+        let tests: Vec<String> = spans(tests).map(text_of_test).collect();
+        assert!(!tests.is_empty(), "no test: {row}");
+        cited += tests.len();
+        let missing: Vec<&str> = spans(here)
+            .flat_map(calls)
+            .filter(|call| !tests.iter().any(|test| has(test, call)))
+            .collect();
+        assert_eq!(missing, [""; 0], "no cited test has this: {row}");
     }
-    let mut found = 0;
-    for (file, command) in &commands {
-        let words: Vec<&str> = command.split_whitespace().collect();
-        let mistake = match words.first() {
-            Some(&"xtask") => missing_word(&words[1..], &read("xtask/src/main.rs")),
-            Some(&"cuda-graph") => missing_word(&words[1..], &read("cargo-cuda-graph/src/arguments.rs")),
-            Some(&("test" | "run" | "build" | "check")) => missing_target(&words[1..]),
-            _ => continue, // other tools, or a sentence
-        };
-        assert_eq!(mistake, None, "{}: cargo {command}", file.display());
-        found += 1;
+    assert!(cited > 100, "{cited} tests");
+}
+
+/// The code in a text.
+fn spans(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// The names that a piece of code calls, and the statement that it begins with. Those that any test has, and the names
+/// of features, do not count.
+fn calls(code: &str) -> Vec<&str> {
+    const STATEMENTS: [&str; 16] = [
+        "kernel", "memcpy", "memset", "call", "join", "graph", "record", "wait", "raw", "capture", "if", "while",
+        "each", "scratch", "mapped", "array",
+    ];
+    const COMMON: [&str; 4] = ["build", "drop", "node", "cudart"];
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    for (position, _) in code.match_indices(['(', ':']) {
+        let is_call = code[position..].starts_with('(') || code[position..].starts_with("::<");
+        let name = code[..position].rsplit(|c| !is_name(c)).next().unwrap_or_default();
+        found.extend((is_call && name.len() > 1 && name.starts_with(|c: char| c.is_ascii_lowercase())).then_some(name));
     }
-    assert!(found > 50, "{found} commands");
+    let first = code.split(' ').next().unwrap_or_default();
+    let is_alone = code.len() > 1 && code.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    found.extend((is_alone || STATEMENTS.contains(&first) && code != first).then_some(first));
+    found.retain(|name| !COMMON.contains(name));
+    found
 }
 
-/// The pages of the repository and of its packages.
-fn pages() -> Vec<PathBuf> {
-    let folders = root().read_dir().unwrap().map(|entry| entry.unwrap().path());
-    let folders = folders
-        .filter(|folder| folder.join("Cargo.toml").exists())
-        .chain([root()]);
-    let files = folders
-        .chain([root().join("docs")])
-        .flat_map(|folder| folder.read_dir().unwrap());
-    let mut pages: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
-    pages.retain(|file| file.extension().is_some_and(|extension| extension == "md"));
-    pages.sort();
-    pages.dedup();
-    pages
-}
-
-/// The files with what the macros say.
-fn messages() -> Vec<PathBuf> {
-    let folders = [root().join("ui-tests/cases")].into_iter().chain(
-        root()
-            .join("ui-tests/tests/ui")
-            .read_dir()
-            .unwrap()
-            .map(|entry| entry.unwrap().path()),
-    );
-    let files = folders.flat_map(|folder| folder.read_dir().unwrap());
-    let mut files: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| {
-        file.extension()
-            .is_some_and(|extension| extension == "txt" || extension == "stderr")
-    });
-    files
-}
-
-/// The subcommand or the option that the program's text about itself does not have.
-fn missing_word(words: &[&str], text: &str) -> Option<String> {
-    let (name, arguments) = words.split_first()?;
-    let own = arguments.iter().take_while(|&&word| word != "--");
-    let options = own.filter(|word| word.starts_with("--"));
-    let mut needed = options.map(|option| option.split('=').next().unwrap().to_owned());
-    let is_name = name.chars().all(|c| c.is_ascii_lowercase());
-    if is_name && !text.contains(&format!("\n  {name} ")) && !text.contains(&format!("cargo cuda-graph {name} ")) {
-        return Some((*name).to_owned());
-    }
-    needed.find(|option| option != "--help" && !text.contains(option.as_str()))
-}
-
-/// The package, test, program or feature that is not there.
-fn missing_target(words: &[&str]) -> Option<String> {
-    let after = |names: &[&str]| {
-        let position = words.iter().position(|word| names.contains(word))?;
-        words.get(position + 1).copied()
+/// Whether a test has a name. What ends in `_x` or `_n` has the name of some memory or param there.
+fn has(test: &str, name: &str) -> bool {
+    let (name, is_whole) = match name.strip_suffix("_x").or_else(|| name.strip_suffix("_n")) {
+        Some(beginning) => (beginning, false),
+        None => (name, true),
     };
-    let package = after(&["-p", "--package"]);
-    let folder = root().join(package.unwrap_or_default());
-    let exists = |paths: [String; 2]| paths.iter().any(|path| folder.join(path).exists());
-    let mut missing = package.filter(|_| !folder.join("Cargo.toml").exists());
-    if let Some(test) = after(&["--test"]) {
-        missing = missing.or_else(|| {
-            let paths = [format!("tests/{test}.rs"), format!("tests/{test}/main.rs")];
-            (!exists(paths)).then_some(test)
-        });
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    test.match_indices(name).any(|(position, _)| {
+        let after = &test[position + name.len()..];
+        !test[..position].ends_with(is_name) && !(is_whole && after.starts_with(is_name))
+    })
+}
+
+/// The text of a test, `program module::function`, and of its module without the other tests.
+fn text_of_test(cited: &str) -> String {
+    let (program, path) = cited.split_once(' ').unwrap_or_else(|| panic!("`{cited}` is no test"));
+    if program == "ui-tests" {
+        return read(&format!("ui-tests/tests/ui/{path}.rs"));
     }
-    if let Some(program) = after(&["--bin"]) {
-        missing = missing.or_else(|| {
-            let paths = [format!("src/bin/{program}.rs"), format!("src/bin/{program}/main.rs")];
-            (package.is_some() && !exists(paths)).then_some(program)
-        });
+    let (module, function) = path.rsplit_once("::").unwrap_or(("main", path));
+    let folder = format!("graph-runtime/tests/{program}");
+    let file = match root().join(&folder).is_dir() {
+        true => format!("{folder}/{}.rs", module.replace("::", "/")),
+        false => format!("{folder}.rs"),
+    };
+    let text = read(&file);
+    let mut parts = text.split("\n#[test]\n");
+    let mut found = parts.next().unwrap_or_default().to_owned();
+    let is_there = parts.clone().any(|part| part.contains(&format!("fn {function}(")));
+    assert!(is_there, "no `{cited}`");
+    for part in parts {
+        let (test, after) = part.split_once("\n}\n").unwrap_or((part, ""));
+        found += if test.contains(&format!("fn {function}(")) {
+            part
+        } else {
+            after
+        };
     }
-    if let Some(feature) = after(&["--features"]) {
-        let (package, feature) = feature
-            .split_once('/')
-            .unwrap_or((package.unwrap_or_default(), feature));
-        let manifest = fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
-        missing = missing.or_else(|| (!manifest.contains(&format!("\n{feature} = ["))).then_some(feature));
-    }
-    missing.map(str::to_owned)
+    found
 }

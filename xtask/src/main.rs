@@ -26,6 +26,7 @@ mod wheels;
 mod workspace;
 
 use sanitize::Sanitizer;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The result of every command. Errors here are only shown, so each is just a message.
@@ -80,31 +81,77 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(arguments: &[&str]) -> Result<()> {
-    // The command on the GPU machine, where there is no workspace.
-    if let ["compare", "--run", here, only] = arguments {
-        return compare::run(here, only);
-    }
-    let root = workspace::root()?;
     match arguments {
-        ["ptx", "--check"] => ptx::check(&root),
-        ["ptx", sources @ ..] => ptx::regenerate(&root, sources),
-        ["house", "--write"] => house::write_widths(&root),
-        ["house", crates @ ..] => house::check(&root, crates),
-        ["cudart"] => cudart::check(&root),
-        ["asan", arguments @ ..] => sanitize::sanitized(&root, Sanitizer::Address, arguments),
-        ["tsan", arguments @ ..] => sanitize::sanitized(&root, Sanitizer::Thread, arguments),
-        ["miri", arguments @ ..] => sanitize::miri(&root, arguments),
-        ["site"] => site::build(&root),
-        ["ptxas"] => ptx::assemble(&root),
-        ["compare"] => compare::build(&root, ""),
-        ["compare", "--only", names] => compare::build(&root, names),
-        ["compare", "--write", figures] => compare::write(&root, figures),
-        ["gpu"] => gpu::build(&root, None),
-        ["gpu", "--only", kind] => gpu::build(&root, Some(kind.parse()?)),
         [] | ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())
         }
-        _ => Err(format!("unknown arguments `{}`\n\n{USAGE}", arguments.join(" ")).into()),
+        // The command on the GPU machine, where there is no workspace.
+        ["compare", "--run", here, only] => compare::run(here, only),
+        _ => command(arguments)?(&workspace::root()?),
+    }
+}
+
+/// A command that was understood. It is given the folder of the workspace.
+type Command<'a> = Box<dyn FnOnce(&Path) -> Result<()> + 'a>;
+
+/// Reads the words of a command.
+///
+/// # Errors
+/// If there is no such command.
+fn command<'a>(arguments: &'a [&'a str]) -> Result<Command<'a>> {
+    let are_names = |words: &[&str]| !words.iter().any(|word| word.starts_with('-'));
+    let command: Command<'a> = match arguments {
+        ["ptx", "--check"] => Box::new(ptx::check),
+        ["ptx", sources @ ..] if are_names(sources) => Box::new(|root| ptx::regenerate(root, sources)),
+        ["house", "--write"] => Box::new(house::write_widths),
+        ["house", crates @ ..] if are_names(crates) => Box::new(|root| house::check(root, crates)),
+        ["cudart"] => Box::new(cudart::check),
+        ["asan", words @ ..] => Box::new(|root| sanitize::sanitized(root, Sanitizer::Address, words)),
+        ["tsan", words @ ..] => Box::new(|root| sanitize::sanitized(root, Sanitizer::Thread, words)),
+        ["miri", words @ ..] => Box::new(|root| sanitize::miri(root, words)),
+        ["site"] => Box::new(site::build),
+        ["ptxas"] => Box::new(ptx::assemble),
+        ["compare"] => Box::new(|root| compare::build(root, "")),
+        ["compare", "--only", names] => Box::new(|root| compare::build(root, names)),
+        ["compare", "--write", figures] => Box::new(|root| compare::write(root, figures)),
+        ["gpu"] => Box::new(|root| gpu::build(root, None)),
+        ["gpu", "--only", kind] => {
+            let kind = kind.parse()?;
+            Box::new(move |root| gpu::build(root, Some(kind)))
+        }
+        _ => return Err(format!("unknown arguments `{}`\n\n{USAGE}", arguments.join(" ")).into()),
+    };
+    Ok(command)
+}
+
+#[cfg(test)]
+#[path = "../../cargo-cuda-graph/tests/pages/printed.rs"]
+mod printed;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The test of cargo-cuda-graph that has this module tries the other commands.
+    #[test]
+    fn every_command_of_xtask_that_is_printed_is_one() {
+        let root = workspace::root().expect("the workspace");
+        let (mut read, mut in_blocks) = (0, 0);
+        for printed in printed::commands(&root) {
+            let words: Vec<&str> = printed.command.split(' ').collect();
+            if let ["cargo", "xtask", words @ ..] = &words[..]
+                && !words.is_empty()
+            {
+                let error = command(words).err().map(|error| error.to_string());
+                assert_eq!(error, None, "{}", printed.file.display());
+                read += 1;
+                in_blocks += usize::from(printed.is_in_block);
+            }
+        }
+        assert!(read > 20 && in_blocks > 10, "{read} commands, {in_blocks} in blocks");
+        for wrong in [&["hous"][..], &["house", "--writ"], &["gpu", "--only", "all"]] {
+            assert!(command(wrong).is_err(), "{wrong:?}");
+        }
     }
 }

@@ -200,49 +200,6 @@ mod tests {
     use super::*;
     use crate::workspace;
 
-    /// Each row of the tables of calls names tests of `graph-runtime/tests`: program, module, function.
-    #[test]
-    fn rows_for_those_who_come_from_elsewhere_name_tests() {
-        let root = workspace::root().unwrap();
-        let page = fs::read_to_string(root.join("docs/coming-from.md")).unwrap();
-        let rows = page
-            .lines()
-            .filter(|line| line.starts_with("| "))
-            .map(|line| line.replace("\\|", ""));
-        let cells: Vec<Vec<String>> = rows.map(|row| row.split(" | ").map(str::to_owned).collect()).collect();
-        let tests = cells
-            .iter()
-            .filter(|row| row.len() == 4)
-            .map(|row| row[3].trim_end_matches(" |"));
-        let mut found = 0;
-        for name in tests.flat_map(|cell| cell.split(", ")) {
-            let Some(name) = name.strip_prefix('`') else {
-                assert!(["test", "---", "as there"].contains(&name), "no test: {name}");
-                continue;
-            };
-            let (program, path) = name
-                .trim_end_matches('`')
-                .split_once(' ')
-                .expect("a program and a test");
-            let (modules, function) = path.rsplit_once("::").unwrap_or(("", path));
-            let file = match (program, modules) {
-                ("ui-tests", _) => root.join("ui-tests/tests/ui").join(path).with_extension("rs"),
-                (_, "") => root.join("graph-runtime/tests").join(program).with_extension("rs"),
-                _ => {
-                    let folder = root.join("graph-runtime/tests").join(program);
-                    folder.join(modules.replace("::", "/")).with_extension("rs")
-                }
-            };
-            let text = fs::read_to_string(&file).unwrap_or_else(|_| panic!("`{name}`: {}", file.display()));
-            assert!(
-                program == "ui-tests" || text.contains(&format!("fn {function}(")),
-                "{name}"
-            );
-            found += 1;
-        }
-        assert!(found > 80, "{found} tests");
-    }
-
     #[test]
     fn links_of_the_site_lead_somewhere() {
         let files = linked(&workspace::root().unwrap()).unwrap();

@@ -130,14 +130,24 @@ pub(crate) fn parse(line: &str) -> Option<(String, Way, Times)> {
         low: number(low)?,
         high: number(high)?,
     };
-    let name = name.trim();
-    let way = |way: &&Way| **way != Way::Ours && name.ends_with(way.word());
-    let named = Way::ALL.iter().find(way).and_then(|&way| {
+    let (row, way) = named(name.trim());
+    (!row.is_empty()).then_some((row, way, times))
+}
+
+/// Reads `way:     <row>[ <way>]: <name>`, the name of the fastest of several ways; `None` if the line is another.
+pub(crate) fn parse_fastest(line: &str) -> Option<(String, Way, String)> {
+    let (name, fastest) = line.strip_prefix("way:")?.split_once(": ")?;
+    let (row, way) = named(name.trim());
+    Some((row, way, fastest.to_owned()))
+}
+
+/// The row and the way that a line names.
+fn named(name: &str) -> (String, Way) {
+    let named = Way::ALL.iter().filter(|way| **way != Way::Ours).find_map(|&way| {
         let row = name.strip_suffix(way.word())?.strip_suffix(' ')?;
         Some((row.to_owned(), way))
     });
-    let (row, way) = named.unwrap_or_else(|| (name.to_owned(), Way::Ours));
-    (!row.is_empty()).then_some((row, way, times))
+    named.unwrap_or_else(|| (name.to_owned(), Way::Ours))
 }
 
 /// All figures of a visit to a GPU machine.
@@ -147,6 +157,8 @@ pub(crate) struct Visit {
     pub(crate) about: Vec<(String, String)>,
     /// The figures: row, way, and the times of each round.
     figures: Vec<(String, Way, Vec<Times>)>,
+    /// The names of the fastest ways: row, way, and the name, where a script has measured several.
+    pub(crate) fastest: Vec<(String, Way, String)>,
 }
 
 impl Visit {
@@ -156,6 +168,13 @@ impl Visit {
         match self.figures.iter_mut().find(same) {
             Some((.., rounds)) => rounds.push(times),
             None => self.figures.push((row.to_owned(), way, vec![times])),
+        }
+    }
+
+    /// Adds the name of the fastest way. The first one of a row is kept: a script chooses in its first round.
+    pub(crate) fn add_fastest(&mut self, (row, way, name): (String, Way, String)) {
+        if !self.fastest.iter().any(|known| (&known.0, known.1) == (&row, way)) {
+            self.fastest.push((row, way, name));
         }
     }
 
@@ -215,10 +234,15 @@ impl Visit {
             let rounds: Vec<_> = rounds.iter().map(|it| json!([it.median, it.low, it.high])).collect();
             json!({ "row": row, "way": way.word(), "rounds": rounds })
         });
+        let fastest = self
+            .fastest
+            .iter()
+            .map(|(row, way, name)| json!([row, way.word(), name]));
         format!(
-            "{{\"about\": [\n  {}\n], \"figures\": [\n  {}\n]}}\n",
+            "{{\"about\": [\n  {}\n], \"figures\": [\n  {}\n], \"fastest\": [\n  {}\n]}}\n",
             lines(about.collect()),
-            lines(figures.collect())
+            lines(figures.collect()),
+            lines(fastest.collect())
         )
     }
 
@@ -237,9 +261,15 @@ impl Visit {
         for fact in value["about"].as_array()? {
             visit.about.push((text(&fact[0])?, text(&fact[1])?));
         }
+        let way = |value: &Value| {
+            let word = value.as_str()?;
+            Way::ALL.into_iter().find(|way| way.word() == word)
+        };
+        for fastest in value["fastest"].as_array()? {
+            visit.add_fastest((text(&fastest[0])?, way(&fastest[1])?, text(&fastest[2])?));
+        }
         for figure in value["figures"].as_array()? {
-            let word = figure["way"].as_str()?;
-            let way = Way::ALL.into_iter().find(|way| way.word() == word)?;
+            let way = way(&figure["way"])?;
             for round in figure["rounds"].as_array()? {
                 let times = Times {
                     median: round[0].as_f64()?,
@@ -282,6 +312,19 @@ mod tests {
     }
 
     #[test]
+    fn lines_name_the_fastest_way() {
+        let line = "way:     generate bf16 compiled: default, modules, a cache for each layer";
+        let fastest = parse_fastest(line).expect("a line of a script");
+        let name = "default, modules, a cache for each layer".to_owned();
+        assert_eq!(fastest, ("generate bf16".to_owned(), Way::Compiled, name));
+        assert_eq!(parse_fastest("note:    x: 1 us"), None);
+        let mut visit = Visit::default();
+        visit.add_fastest(fastest.clone());
+        visit.add_fastest((fastest.0.clone(), fastest.1, "another".to_owned()));
+        assert_eq!(visit.fastest, [fastest]);
+    }
+
+    #[test]
     fn other_lines_are_passed_over() {
         for line in [
             "device:  CPU emulator",
@@ -313,6 +356,7 @@ mod tests {
         visit.add("launch", Way::Replay, at(3.0));
         visit.add("infer", Way::Ours, at(6.5));
         visit.add("train_conv", Way::Replay, at(90.0));
+        visit.add_fastest(("train_conv".to_owned(), Way::Replay, "one way".to_owned()));
         visit
     }
 

@@ -66,6 +66,12 @@ pub(crate) fn markdown(visit: &Visit) -> String {
         };
         let _ = writeln!(out, " {ratio} | {wanted} |");
     }
+    if !visit.fastest.is_empty() {
+        let _ = writeln!(out, "\nThe fastest of PyTorch's ways where several were measured:\n");
+    }
+    for (row, way, name) in &visit.fastest {
+        let _ = writeln!(out, "{}", wrapped(&format!("* `{row}`, {}: {name}", way.title())));
+    }
     let _ = writeln!(out, "\n![The table as a drawing](performance.svg)");
     out
 }
@@ -161,6 +167,7 @@ mod tests {
     #[test]
     fn the_table_has_all_columns() {
         let table = markdown(&visit());
+        assert!(!table.contains("fastest"), "{table}");
         let page = replace(&format!("# T\n\n{BEGIN}\nold\n{END}\n\nmore\n"), &table).expect("markers");
         let expected = format!(
             "# T\n\n{BEGIN}\n\nGPU: NVIDIA H200; command: `x`.\n\n\
@@ -173,6 +180,15 @@ mod tests {
         assert_eq!(page, expected);
         assert_eq!(replace(&page, &table).expect("markers"), expected);
         assert!(replace("no markers", &table).is_err());
+    }
+
+    #[test]
+    fn the_table_names_the_fastest_ways() {
+        let mut visit = visit();
+        visit.add_fastest(("infer".to_owned(), Way::Compiled, "default".to_owned()));
+        let expected = "\n\nThe fastest of PyTorch's ways where several were measured:\n\n\
+                        * `infer`, compile + replay: default\n\n![";
+        assert!(markdown(&visit).contains(expected), "{}", markdown(&visit));
     }
 
     #[test]

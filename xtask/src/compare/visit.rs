@@ -3,7 +3,7 @@
 //! The scripts are started first, all at once: they take long to compile, and then wait until they are asked to
 //! measure. A round measures each program and then its script, so that ours and PyTorch's are measured within seconds.
 
-use super::figures::{Visit, Way, parse, programs};
+use super::figures::{Visit, Way, parse, parse_fastest, programs};
 use crate::Result;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -103,6 +103,10 @@ pub(crate) fn measure(here: &Path, only: &[&str]) -> Result<(Visit, Vec<String>)
             for (row, way, times) in lines.iter().filter_map(|line| parse(line)) {
                 visit.add(&row, way, times);
             }
+            lines
+                .iter()
+                .filter_map(|line| parse_fastest(line))
+                .for_each(|fastest| visit.add_fastest(fastest));
         }
         rounds += 1;
         println!("{:.0} s: round {rounds}", start.elapsed().as_secs_f64());
