@@ -310,10 +310,8 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         let again = Model::load(&device, &file).unwrap();
         let image = [0.5; PIXELS];
-        assert_eq!(
-            again.read().unwrap().logits(&image),
-            model.read().unwrap().logits(&image)
-        );
+        let expected = model.read().unwrap().logits(&image);
+        assert_eq!(again.read().unwrap().logits(&image), expected);
         assert!(Model::load(&device, &file[..file.len() - 1]).is_err());
     }
 }

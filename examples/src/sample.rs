@@ -72,11 +72,8 @@ mod tests {
         fill(&mut numbers, Some(&file)).unwrap();
         assert_eq!(numbers, [1.5, -2.0, 1.5, -2.0, 1.5]);
         std::fs::write(&file, "1\nx\n").unwrap();
-        assert!(
-            fill(&mut numbers, Some(&file))
-                .unwrap_err()
-                .ends_with("line 2: `x` is no number")
-        );
+        let end = "line 2: `x` is no number";
+        assert!(fill(&mut numbers, Some(&file)).unwrap_err().ends_with(end));
         std::fs::write(&file, "\n").unwrap();
         assert!(fill(&mut numbers, Some(&file)).unwrap_err().ends_with("no numbers"));
         std::fs::remove_file(&file).unwrap();

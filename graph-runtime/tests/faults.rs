@@ -112,11 +112,8 @@ fn named(fault: &str, parts: &[&str]) {
     let Error::Fault { site, .. } = &waited else {
         panic!("{waited}");
     };
-    assert_eq!(
-        (site.graph_name(), site.node_name()),
-        (Some("Planted"), Some("part.planted")),
-        "{waited}"
-    );
+    let expected = (Some("Planted"), Some("part.planted"));
+    assert_eq!((site.graph_name(), site.node_name()), expected, "{waited}");
     let text = waited.to_string();
     for part in parts {
         assert!(text.contains(part), "no `{part}` in: {text}");

@@ -38,13 +38,11 @@ fn sticky_errors_come_back_from_everything_and_drop_does_not_panic() -> Result<(
         panic!("{error}");
     };
     assert_eq!(source.name(), "CUDA_ERROR_ILLEGAL_ADDRESS");
-    assert_eq!(
-        error.to_string(),
-        "graph `Faulty`: cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)\n\
+    let expected = "graph `Faulty`: cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)\n\
          note: a kernel that ran before has failed; CUDA does not say which, and every later call fails\n\
          help: run the program with `CUDA_GRAPH_DEBUG=1`, or build its graphs on `device.with_debug(..)`: then graphs run node by \
-         node, and the error names the node"
-    );
+         node, and the error names the node";
+    assert_eq!(error.to_string(), expected);
     assert!(graph.host(&index).is_err() && graph.device(&out).is_err() && graph.launch().is_err());
     assert!(shared.read().is_err() && shared.copy_from(&[0.0; 4]).is_err());
     assert!(sharing.launch().is_err());

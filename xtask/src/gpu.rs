@@ -380,10 +380,8 @@ mod tests {
     fn manifest_lines_name_kind_program_package_file_tool_and_module() {
         let example = program(&artifact("bin", false)).expect("an executable");
         let (file, whole) = ("examples-examples-bin-forward_backward", BTreeSet::new());
-        assert_eq!(
-            example.manifest_lines(Kind::Examples, file, &whole),
-            format!("examples\texamples::forward_backward\texamples\t{file}\t-\t-\n")
-        );
+        let expected = format!("examples\texamples::forward_backward\texamples\t{file}\t-\t-\n");
+        assert_eq!(example.manifest_lines(Kind::Examples, file, &whole), expected);
         let sanitized = example.manifest_lines(Kind::Sanitizer, file, &whole);
         let tools: Vec<_> = sanitized.lines().filter_map(|line| line.split('\t').nth(4)).collect();
         assert_eq!(tools, TOOLS);
@@ -433,10 +431,8 @@ mod tests {
 
     #[test]
     fn what_runs_as_what() {
-        let (test, example) = (
-            program(&artifact("test", true)).expect("an executable"),
-            program(&artifact("bin", false)).expect("an executable"),
-        );
+        let test = program(&artifact("test", true)).expect("an executable");
+        let example = program(&artifact("bin", false)).expect("an executable");
         assert!(test.runs_as(Kind::Tests) && test.runs_as(Kind::Delays) && test.runs_as(Kind::Sanitizer));
         assert!(example.runs_as(Kind::Examples) && example.runs_as(Kind::Sanitizer) && !example.runs_as(Kind::Delays));
     }

@@ -71,10 +71,8 @@ fn memory_of_other_graphs_is_refused() {
     let mut builder = GraphBuilder::new(&device, "Foreign");
     builder.capture("calls", (&other,), |_| Ok(()));
     let text = builder.build().unwrap_err().to_string();
-    assert!(
-        text.contains("node `calls` uses memory of another graph [unknown-resource]"),
-        "{text}"
-    );
+    let part = "node `calls` uses memory of another graph [unknown-resource]";
+    assert!(text.contains(part), "{text}");
 }
 
 /// `to = from`, then `fill[0..] = value`, captured.
@@ -163,24 +161,18 @@ fn calls_that_captures_forbid_are_explained() -> Result<()> {
         unsafe { result::stream::synchronize(stream.cu_stream()) }?;
         Ok(())
     });
-    assert!(
-        text.contains("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED") && text.contains(forbidden),
-        "{text}"
-    );
+    let part = "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED";
+    assert!(text.contains(part) && text.contains(forbidden), "{text}");
     let text = refusal(&device, |_| {
         // SAFETY: the context is current.
         let _ = unsafe { result::malloc_sync(64) }; // an error that nobody looks at
         Ok(())
     });
-    assert!(
-        text.contains("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED") && text.contains(forbidden),
-        "{text}"
-    );
+    let part = "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED";
+    assert!(text.contains(part) && text.contains(forbidden), "{text}");
     let text = refusal(&device, |_| Err("the library does not want to".into()));
-    assert!(
-        text.ends_with("the closure of the capture failed: the library does not want to"),
-        "{text}"
-    );
+    let end = "the closure of the capture failed: the library does not want to";
+    assert!(text.ends_with(end), "{text}");
 
     let text = refusal(&device, |stream| {
         let (data,) = stream.memory();
@@ -266,11 +258,8 @@ fn preparing_is_not_captured_and_what_it_makes_is_kept() -> Result<()> {
     let mut graph = builder.build()?;
     let bytes =
         |zeroes: [u8; 2], last: u8| -> Vec<u8> { [[zeroes[0]; 32].as_slice(), &[zeroes[1]; 16], &[last; 16]].concat() };
-    assert_eq!(
-        graph.device(&data)?.read()?.as_slice(),
-        bytes([0, 9], 9),
-        "it ran at once"
-    );
+    let expected = bytes([0, 9], 9);
+    assert_eq!(graph.device(&data)?.read()?.as_slice(), expected, "it ran at once");
     graph.launch()?;
     assert_eq!(
         graph.device(&data)?.read()?.as_slice(),
@@ -295,10 +284,8 @@ fn preparing_comes_first_and_alone() -> Result<()> {
         let _ = stream.prepare(|| Ok(())); // an error that nobody looks at
         set(stream.cu_stream(), data.address(), 1, 4)
     });
-    assert!(
-        text.ends_with("`prepare` must come before anything is captured"),
-        "{text}"
-    );
+    let end = "`prepare` must come before anything is captured";
+    assert!(text.ends_with(end), "{text}");
     let text = refusal(&device, |stream| {
         stream.prepare(|| stream.prepare(|| Ok(1)))?;
         Ok(())
@@ -308,10 +295,8 @@ fn preparing_comes_first_and_alone() -> Result<()> {
         stream.prepare(|| Err::<(), _>("no licence".into()))?;
         Ok(())
     });
-    assert!(
-        text.ends_with("the closure of the capture failed: no licence"),
-        "{text}"
-    );
+    let end = "the closure of the capture failed: no licence";
+    assert!(text.ends_with(end), "{text}");
     Ok(())
 }
 
@@ -388,12 +373,8 @@ fn memory_of_captures_is_not_rebound() -> Result<()> {
     });
     let mut graph = builder.build()?;
     let error = graph.rebind(&shared, &buffers[1]).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("node `calls`: the memory of a `capture` or `raw` node cannot be rebound"),
-        "{error}"
-    );
+    let part = "node `calls`: the memory of a `capture` or `raw` node cannot be rebound";
+    assert!(error.to_string().contains(part), "{error}");
     graph.launch()?;
     assert_eq!(*buffers[0].read()?, [3; 64]);
     Ok(())
@@ -495,10 +476,8 @@ fn raw_closures_that_fail_are_named() -> Result<()> {
         builder.build().unwrap_err().to_string()
     };
     assert_eq!(build(true), "graph `Raw`, node `by_hand`: the closure returned no node");
-    assert_eq!(
-        build(false),
-        "graph `Raw`, node `by_hand`: the closure failed: no semaphore"
-    );
+    let expected = "graph `Raw`, node `by_hand`: the closure failed: no semaphore";
+    assert_eq!(build(false), expected);
     Ok(())
 }
 

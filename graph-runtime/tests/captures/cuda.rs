@@ -43,12 +43,8 @@ fn names() {
         "{device:?}"
     );
     let error = Device::cuda(1000).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("there is no CUDA device 1000; there are "),
-        "{error}"
-    );
+    let start = "there is no CUDA device 1000; there are ";
+    assert!(error.to_string().starts_with(start), "{error}");
     assert!(!Device::any().expect("the same device").is_emulator());
 }
 
@@ -103,11 +99,8 @@ fn capturing_streams_are_refused_and_go_on_capturing() -> Result<()> {
         stream.begin_capture(mode).expect("capture begins");
         let error = graph.launch_on(&stream).unwrap_err();
         assert!(matches!(error, Error::Stream { .. }), "{error}");
-        assert!(
-            error
-                .to_string()
-                .starts_with("graph `Counter`: the stream is being captured")
-        );
+        let start = "graph `Counter`: the stream is being captured";
+        assert!(error.to_string().starts_with(start));
         graph.launch()?; // its own stream is not captured
         graph.synchronize()?;
         stream.end_capture(INSTANTIATE).expect("the capture is still valid");
@@ -157,10 +150,8 @@ fn streams_of_other_contexts_are_refused() -> Result<()> {
     let (mut graph, _) = counter(&device)?;
     let other = Device::from(CudaContext::new_non_primary(0, 0).expect("a second context"));
     let error = graph.launch_on(&new_stream(&other)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "graph `Counter`: the stream belongs to another context"
-    );
+    let expected = "graph `Counter`: the stream belongs to another context";
+    assert_eq!(error.to_string(), expected);
     Ok(())
 }
 
@@ -250,10 +241,8 @@ fn limits_of_the_device() -> Result<()> {
         falsely::<Future, 1>([CallArgument::write(&mut out)]),
     );
     let text = builder.build().unwrap_err().to_string();
-    assert!(
-        text.starts_with("graph `Limits`: kernel `count` is compiled for `sm_999`, but the device is `sm_"),
-        "{text}"
-    );
+    let start = "graph `Limits`: kernel `count` is compiled for `sm_999`, but the device is `sm_";
+    assert!(text.starts_with(start), "{text}");
 
     let mut builder = GraphBuilder::new(&device, "Limits");
     let from = builder.device::<[f32; 64]>("from");
@@ -261,12 +250,8 @@ fn limits_of_the_device() -> Result<()> {
     let launch = Launch::new(1, 64).shared(1 << 20);
     builder.kernel("reverse", launch, reverse_shared::call(&from, &mut to));
     let text = builder.build().unwrap_err().to_string();
-    assert!(
-        text.starts_with(
-            "graph `Limits`, node `reverse`: kernel `reverse_shared` needs 1048576 bytes of shared memory a block"
-        ),
-        "{text}"
-    );
+    let start = "graph `Limits`, node `reverse`: kernel `reverse_shared` needs 1048576 bytes of shared memory a block";
+    assert!(text.starts_with(start), "{text}");
     Ok(())
 }
 

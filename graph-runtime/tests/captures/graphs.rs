@@ -33,10 +33,8 @@ fn a_captured_graph_has_no_other_nodes_and_keeps_to_its_memory() -> Result<()> {
     builder.memset("clear", &mut data, 0_u32);
     let error = builder.build_captured(ONCE, (&mut data,), |_| panic!("never called"));
     let text = error.unwrap_err().to_string();
-    assert!(
-        text.starts_with("graph `Region`, node `recorded`: the work of a captured graph is all of it"),
-        "{text}"
-    );
+    let start = "graph `Region`, node `recorded`: the work of a captured graph is all of it";
+    assert!(text.starts_with(start), "{text}");
 
     let mut builder = GraphBuilder::new(&device, "Region");
     let mut weights = builder.shared("weights", &device.alloc::<Words>()?, false);
@@ -328,10 +326,8 @@ fn memory_is_rebound_by_recording_again() -> Result<()> {
 
     fails.store(1, Relaxed);
     let error = graph.record_again().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "graph `Bound`, node `recorded`: the closure of the capture failed: not now"
-    );
+    let expected = "graph `Bound`, node `recorded`: the closure of the capture failed: not now";
+    assert_eq!(error.to_string(), expected);
     graph.launch()?;
     assert_eq!(*buffers[0].read()?, [4; 64], "as before");
     assert!(graph.rebind(&place, &buffers[1]).is_err());
@@ -435,10 +431,8 @@ fn two_closures_become_functions() -> Result<()> {
         passed.copy_from(&[value; 64])?;
         let outputs = graphed.forward(&passed)?.clone();
         let gradients = graphed.backward(&outputs)?;
-        assert_eq!(
-            (*outputs.read()?, *gradients.read()?),
-            ([value + 1; 64], [value + 11; 64])
-        );
+        let expected = ([value + 1; 64], [value + 11; 64]);
+        assert_eq!((*outputs.read()?, *gradients.read()?), expected);
     }
     Ok(())
 }

@@ -85,10 +85,8 @@ fn copies_to_memory_of_a_pool_are_changed_in_place() -> Result<()> {
     for some in [64, 1, 0, 33] {
         graph.set_some(some)?;
         graph.launch()?;
-        assert_eq!(
-            *graph.output()?,
-            std::array::from_fn(|index| if index < some { 7 } else { 0 })
-        );
+        let expected = std::array::from_fn(|index| if index < some { 7 } else { 0 });
+        assert_eq!(*graph.output()?, expected);
     }
     Ok(())
 }
@@ -101,10 +99,8 @@ fn libraries_have_scratch_memory_of_the_pool() -> Result<()> {
     };
     let pool = device.pool();
     let pooled = device.with_pool(&pool);
-    let (outputs, mut graphs) = (
-        [device.alloc_slice::<u32>(64)?, device.alloc_slice::<u32>(64)?],
-        Vec::new(),
-    );
+    let outputs = [device.alloc_slice::<u32>(64)?, device.alloc_slice::<u32>(64)?];
+    let mut graphs = Vec::new();
     for (number, output) in outputs.iter().enumerate() {
         graphs.push(cuda_graph! { &pooled =>
             param   value: u32 = 5;

@@ -222,21 +222,15 @@ fn a_stream_of_the_users_is_recorded() -> Result<()> {
     drop(begin(CaptureMode::ThreadLocal)?);
     assert!(!is_capturing(&stream)?);
     let error = begin(CaptureMode::ThreadLocal)?.0.end().unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("graph `Begun`, node `recorded`: nothing was recorded"),
-        "{error}"
-    );
+    let part = "graph `Begun`, node `recorded`: nothing was recorded";
+    assert!(error.to_string().contains(part), "{error}");
     let (capture, _) = begin(CaptureMode::ThreadLocal)?;
     let other = new_stream(&device);
     other.join(&stream).expect("a fork");
     set(other.cu_stream(), capture.memory().1.address(), 1).expect("it is queued");
     let error = capture.end().unwrap_err();
-    assert!(
-        error.to_string().contains("work was forked to another stream"),
-        "{error}"
-    );
+    let part = "work was forked to another stream";
+    assert!(error.to_string().contains(part), "{error}");
     for stream in [&stream, &other] {
         assert!(!is_capturing(stream)?);
         stream.synchronize().expect("it is usable");
@@ -273,10 +267,8 @@ fn what_a_stream_of_the_users_cannot_record_is_refused() -> Result<()> {
     let mut builder = GraphBuilder::new(&device, "Begun");
     builder.join("node");
     let error = begin(builder, &stream);
-    assert!(
-        error.to_string().contains("the builder must have no nodes of its own"),
-        "{error}"
-    );
+    let part = "the builder must have no nodes of its own";
+    assert!(error.to_string().contains(part), "{error}");
     let context = device.context().expect("a CUDA device has a context");
     let error = begin(GraphBuilder::new(&device, "Begun"), &context.default_stream());
     assert!(matches!(error, Error::Cuda { .. }), "{error}");

@@ -138,10 +138,8 @@ fn children_of_children_have_handles() -> Result<()> {
     assert_eq!(data[0], [11, 1, 1, 1, 10, 0, 0, 0]);
     assert_eq!(data[1], [11, 1, 1, 1, 11, 1, 0, 0]);
     assert_eq!(data[2], [11, 1, 1, 1, 0, 0, 0, 0]);
-    assert_eq!(
-        *graph.to()?.read()?,
-        [[[2.0; 4], [0.0; 4]], [[2.0; 4]; 2], [[2.0; 4]; 2]]
-    );
+    let expected = [[[2.0; 4], [0.0; 4]], [[2.0; 4]; 2], [[2.0; 4]; 2]];
+    assert_eq!(*graph.to()?.read()?, expected);
     Ok(())
 }
 

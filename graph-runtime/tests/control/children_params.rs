@@ -72,11 +72,8 @@ fn setting_a_param_reaches_children_of_children_and_all_iterations() -> Result<(
     assert_eq!(*graph.fixed()?.read()?, [5; 4]);
 
     graph.set_start(20)?;
-    assert_eq!(
-        *graph.rows()?.read()?,
-        expected(6),
-        "nothing runs before the next launch"
-    );
+    let wanted = expected(6);
+    assert_eq!(*graph.rows()?.read()?, wanted, "nothing runs before the next launch");
     graph.launch()?;
     assert_eq!(*graph.rows()?.read()?, expected(21));
     assert_eq!(*graph.fixed()?.read()?, [5; 4], "this child is bound to no param");

@@ -231,10 +231,8 @@ fn faults_in_bodies_name_the_inner_node() -> Result<()> {
     let graph = builder.build()?;
     let mut called = Called { graph, flag, data };
     let error = called.run(1).unwrap_err().to_string();
-    assert!(
-        error.starts_with("graph `Called`, node `late`: kernel `add_late`"),
-        "{error}"
-    );
+    let start = "graph `Called`, node `late`: kernel `add_late`";
+    assert!(error.starts_with(start), "{error}");
     Ok(())
 }
 
@@ -255,13 +253,11 @@ fn bodies_order_their_own_nodes_only() {
             then.after(inner, &[before]);
         });
     });
-    assert_eq!(
-        text,
-        "node `inner` cannot run after `before`, which is in another body [unknown-node]\n\
+    let expected = "node `inner` cannot run after `before`, which is in another body [unknown-node]\n\
          note: `before` is in no body, `inner` is in a body of `maybe`\n\
          note: `after` orders nodes of one body, each with all that is in its own bodies\n\
-         help: move `before` from the `after` list of `inner` to the `after` list of `maybe`"
-    );
+         help: move `before` from the `after` list of `inner` to the `after` list of `maybe`";
+    assert_eq!(text, expected);
 }
 
 #[test]
@@ -272,12 +268,10 @@ fn what_a_body_touches_races_with_what_is_around_it() {
         });
         add(builder, "outer", &data, 0, 1);
     });
-    assert_eq!(
-        text,
-        "nodes `maybe` and `outer` can run at the same time and both access `data` [race]\n\
+    let expected = "nodes `maybe` and `outer` can run at the same time and both access `data` [race]\n\
          note: `inner`, in the body of `maybe`, writes `data[0..4]`, `outer` writes it\n\
-         help: add `maybe` to the `after` list of `outer`, or give one of them a buffer of its own"
-    );
+         help: add `maybe` to the `after` list of `outer`, or give one of them a buffer of its own";
+    assert_eq!(text, expected);
 }
 
 #[test]
@@ -288,10 +282,8 @@ fn the_condition_races_with_who_writes_it() {
         });
         builder.memset("set", &mut flag, 1_u32);
     });
-    assert!(
-        text.starts_with("nodes `maybe` and `set` can run at the same time and both access `flag` [race]"),
-        "{text}"
-    );
+    let start = "nodes `maybe` and `set` can run at the same time and both access `flag` [race]";
+    assert!(text.starts_with(start), "{text}");
 }
 
 #[test]
@@ -301,13 +293,11 @@ fn a_while_must_be_able_to_end() {
             add(body, "inner", &data, 0, 1);
         });
     });
-    assert_eq!(
-        text,
-        "no node in the body of `repeat` writes its condition `flag` [endless-while]\n\
+    let expected = "no node in the body of `repeat` writes its condition `flag` [endless-while]\n\
          note: once it has begun, it would never end\n\
          help: let a kernel, a copy or a memset of the body write `flag`, where 0 ends the loop, for example \
-         `memset stop = flag <- 0;`; or use `if` to run the body once"
-    );
+         `memset stop = flag <- 0;`; or use `if` to run the body once";
+    assert_eq!(text, expected);
 }
 
 #[test]
@@ -322,13 +312,11 @@ fn bodies_hold_what_cuda_runs_in_them() {
             then.after(after, &[inner]);
         });
     });
-    assert_eq!(
-        text,
-        "call node `print` cannot be in the body of `really` [conditional-body]\n\
+    let expected = "call node `print` cannot be in the body of `really` [conditional-body]\n\
          note: CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in conditional bodies, and nothing else\n\
          help: move `print` out of the body, before or after `maybe`, where it runs whatever the condition is, and remove \
          `really`, which then runs nothing; or keep the condition: `memcpy` `flag` to `host` memory, which `print` takes \
          outside of the body and tests itself; or let a kernel of the body store to `mapped` memory, which the host loads \
-         meanwhile"
-    );
+         meanwhile";
+    assert_eq!(text, expected);
 }

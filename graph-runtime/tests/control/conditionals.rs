@@ -138,15 +138,11 @@ fn nodes_of_bodies_can_be_disabled() -> Result<()> {
 fn what_ends_a_while_and_conditionals_themselves_cannot_be_disabled() -> Result<()> {
     let mut graph = Rounds::build(&device())?;
     let error = graph.next().set_enabled(false).unwrap_err().to_string();
-    assert!(
-        error.starts_with("graph `Rounds`, node `next`: without this node nothing writes the condition"),
-        "{error}"
-    );
+    let start = "graph `Rounds`, node `next`: without this node nothing writes the condition";
+    assert!(error.starts_with(start), "{error}");
     let error = graph.repeat().set_enabled(false).unwrap_err().to_string();
-    assert!(
-        error.ends_with("only kernel, memcpy and memset nodes can be disabled"),
-        "{error}"
-    );
+    let end = "only kernel, memcpy and memset nodes can be disabled";
+    assert!(error.ends_with(end), "{error}");
     graph.next().set_enabled(true)?;
     graph.rounds_mut()?.copy_from(&2)?;
     graph.launch()?;
@@ -369,10 +365,8 @@ fn plans_show_bodies() {
     let body_of = |node: usize| PLAN.bodies[PLAN.nodes[node].body];
     assert_eq!((body_of(first).role, body_of(first).node), (Role::Then, Some(choice)));
     assert_eq!((body_of(second).role, body_of(second).node), (Role::Else, Some(choice)));
-    assert_eq!(
-        (PLAN.nodes[again].level, PLAN.nodes[again].after.as_ref()),
-        (1, &[first][..])
-    );
+    let expected = (1, &[first][..]);
+    assert_eq!((PLAN.nodes[again].level, PLAN.nodes[again].after.as_ref()), expected);
     assert!(PLAN.to_dot().contains("label=\"choice: then\";"));
     let built = Either::build(&Device::emulator()).unwrap();
     assert_eq!(format!("{built:?}"), "Graph(Either, 7 nodes, Device(CPU emulator))");
@@ -394,9 +388,7 @@ fn an_endless_loop_ends_with_a_fault_on_the_emulator() -> Result<()> {
         panic!("eleven iterations are too many");
     };
     assert_eq!(site.node_name(), Some("repeat"));
-    assert!(
-        message.starts_with("began more than 10 iterations in one launch"),
-        "{message}"
-    );
+    let start = "began more than 10 iterations in one launch";
+    assert!(message.starts_with(start), "{message}");
     Ok(())
 }

@@ -41,10 +41,8 @@ fn a_chain_runs_in_the_order_of_its_iterations() -> Result<()> {
         assert_eq!(graph.add(3).name(), "add[3]");
         let plan = Chain::<16>::PLAN;
         assert!(plan.loops[0].parallel && plan.shifts.len() == 1);
-        assert_eq!(
-            (plan.shifts[0].from, &*plan.shifts[0].steps),
-            (plan.shifts[0].to, &[-1_i64][..])
-        );
+        let wanted = (plan.shifts[0].to, &[-1_i64][..]);
+        assert_eq!((plan.shifts[0].from, &*plan.shifts[0].steps), wanted);
     }
     Ok(())
 }

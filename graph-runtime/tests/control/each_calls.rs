@@ -285,21 +285,19 @@ fn other_iterations_are_those_of_a_node_of_the_current_one() -> Result<()> {
     });
     let error = builder.build().unwrap_err().to_string();
     let lines: Vec<&str> = error.lines().filter(|line| line.ends_with("[unknown-node]")).collect();
-    assert_eq!(
-        lines,
-        [
-            "node `node[1]` runs after another iteration of `outside`, given by 1 number, but `outside` is no node of \
+    let expected = [
+        "node `node[1]` runs after another iteration of `outside`, given by 1 number, but `outside` is no node of \
              the current iteration of 1 loop [unknown-node]",
-            "node `node[1]` runs after another iteration of `node[0]`, given by 1 number, but `node[0]` is no node of \
+        "node `node[1]` runs after another iteration of `node[0]`, given by 1 number, but `node[0]` is no node of \
              the current iteration of 1 loop [unknown-node]",
-            "node `node[1]` runs after another iteration of `node[1]`, given by 2 numbers, but `node[1]` is no node of \
+        "node `node[1]` runs after another iteration of `node[1]`, given by 2 numbers, but `node[1]` is no node of \
              the current iteration of 2 loops [unknown-node]",
-            "node `node[1]` runs after another iteration of `node[1]`, given by 0 numbers, but `node[1]` is no node of \
+        "node `node[1]` runs after another iteration of `node[1]`, given by 0 numbers, but `node[1]` is no node of \
              the current iteration of 0 loops [unknown-node]",
-            "node `node[1]` runs after node 998, which does not exist [unknown-node]",
-            "node 999, which does not exist, runs after node 1 [unknown-node]",
-        ]
-    );
+        "node `node[1]` runs after node 998, which does not exist [unknown-node]",
+        "node 999, which does not exist, runs after node 1 [unknown-node]",
+    ];
+    assert_eq!(lines, expected);
     let mut builder = GraphBuilder::new(&device(), "Circle");
     builder.each(0..3, |builder, _| {
         let node = builder.join("node");
@@ -381,10 +379,8 @@ fn edges_of_declarations_become_those_of_all_iterations() -> Result<()> {
         .iter()
         .map(|(node, after)| format!("{node}: {}", after.join(" ")))
         .collect();
-    assert_eq!(
-        found,
-        ["first: ", "a[]: first", "b[][]: a[]", "c[]: b[][]", "last: c[]"]
-    );
+    let expected = ["first: ", "a[]: first", "b[][]: a[]", "c[]: b[][]", "last: c[]"];
+    assert_eq!(found, expected);
     Ok(())
 }
 

@@ -55,10 +55,8 @@ fn the_plan_has_each_loop_once() {
     let plan = Chains::<6>::PLAN;
     let names: Vec<_> = plan.nodes.iter().map(|node| &*node.name).collect();
     assert_eq!(names, ["weigh", "download"]);
-    assert_eq!(
-        *plan.loops,
-        [PlanLoop::parallel("chain", None), PlanLoop::new("k", Some(0))]
-    );
+    let expected = [PlanLoop::parallel("chain", None), PlanLoop::new("k", Some(0))];
+    assert_eq!(*plan.loops, expected);
     let dot = plan.to_dot();
     assert!(
         dot.contains("label=\"each chain\";") && dot.contains("label=\"for k\";"),
@@ -139,11 +137,8 @@ fn iterations_are_folded_in_order_and_params_reach_all() -> Result<()> {
             for (i, numbers) in numbers::<4, 9>().into_iter().take(n).enumerate() {
                 mixed(numbers.map(|number| number + more + i as u32), &mut sum);
             }
-            assert_eq!(
-                *graph.sum()?.read()?,
-                sum.map(|sum: u32| sum.wrapping_add(1)),
-                "{n} parts"
-            );
+            let expected = sum.map(|sum: u32| sum.wrapping_add(1));
+            assert_eq!(*graph.sum()?.read()?, expected, "{n} parts");
         }
     }
     Ok(())

@@ -30,10 +30,8 @@ const RCP: Bound = Bound::Ulps(1);
 #[test]
 fn approximate() {
     let mut trial = Trial::new("approximate");
-    let (a, b) = (
-        trial.input("a", f32_arguments(0, N)),
-        trial.input("b", f32_arguments(1, N)),
-    );
+    let a = trial.input("a", f32_arguments(0, N));
+    let b = trial.input("b", f32_arguments(1, N));
     let mut out = trial.rows::<f32>(
         "out",
         N,

@@ -157,10 +157,8 @@ fn barrier_votes() {
     let odd = count(&input[..96], |value| value & 1 == 1);
     let all = i32::from(count(&input[..96], |value| value > 0) == 96);
     let any = i32::from(count(&input[..96], |value| value < 0) > 0);
-    let (large, negative) = (
-        count(&input[..64], |value| value > 100) > 0,
-        count(&input[..64], |value| value < 0),
-    );
+    let large = count(&input[..64], |value| value > 100) > 0;
+    let negative = count(&input[..64], |value| value < 0);
     let out = |i: usize| match i {
         0..64 => (odd * 1000 + negative) * 8 + all * 4 + any * 2 + i32::from(large),
         64..96 => odd * 8 + all * 4 + any * 2,

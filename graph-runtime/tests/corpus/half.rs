@@ -46,10 +46,8 @@ fn half2_arithmetic() {
 #[test]
 fn half_compare() {
     let mut trial = Trial::new("half_compare");
-    let (a, b) = (
-        trial.input("a", f16_arguments(0, N)),
-        trial.input("b", f16_arguments(1, N)),
-    );
+    let a = trial.input("a", f16_arguments(0, N));
+    let b = trial.input("b", f16_arguments(1, N));
     let mut out = trial.rows::<u32>("out", N / 2, &alike(5, Bound::Bits));
     launch!(trial, half_compare<<<3, 64>>>(&a, &b, &mut out));
     trial.run();
@@ -117,10 +115,8 @@ fn half_matvec() {
     // Small eighths: products and sums in half are rounded, sums in float are exact.
     let eighths = |seed, count| many(seed, count, |random| f16((random.u32_below(33) as f32 - 16.0) / 8.0));
     let mut trial = Trial::new("half_matvec");
-    let (matrix, x) = (
-        trial.input("matrix", eighths(123, rows * columns)),
-        trial.input("x", eighths(124, columns)),
-    );
+    let matrix = trial.input("matrix", eighths(123, rows * columns));
+    let x = trial.input("x", eighths(124, columns));
     let mut y = trial.output::<F16>("y", 2 * rows, Bound::Bits);
     launch!(trial, half_matvec<<<8, 32>>>(&matrix, &x, &mut y, columns as i32));
     trial.run();

@@ -39,10 +39,8 @@ fn vector_atomics() {
     let input = whole_floats(233, 4 * 64, 50);
     let sum =
         |part: usize, from: usize, step: usize| input.chunks(4).skip(from).step_by(step).map(|v| v[part]).sum::<f32>();
-    let (sums, pairs) = (
-        (0..4).map(|part| sum(part, 0, 1)).collect(),
-        [0, 1].map(|k| [sum(0, k, 2), sum(3, k, 2)]).concat(),
-    );
+    let sums = (0..4).map(|part| sum(part, 0, 1)).collect();
+    let pairs = [0, 1].map(|k| [sum(0, k, 2), sum(3, k, 2)]).concat();
     let mut trial = Trial::new("vector_atomics");
     let input = trial.input("in", input.clone());
     let mut sum = trial.expect("sum", sums, Bound::Bits);

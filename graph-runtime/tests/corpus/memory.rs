@@ -43,14 +43,10 @@ unsafe extern "C" {
 #[test]
 fn vectors() {
     let n = 96;
-    let (bytes, shorts) = (
-        many(151, 4 * n, |random| random.u32() as u8),
-        many(152, 2 * n, |random| random.u32() as i16),
-    );
-    let (words, doubles) = (
-        many(153, 4 * n, |random| random.u32() as i32),
-        many(154, 2 * n, |random| random.f64(-9.0, 9.0)),
-    );
+    let bytes = many(151, 4 * n, |random| random.u32() as u8);
+    let shorts = many(152, 2 * n, |random| random.u32() as i16);
+    let words = many(153, 4 * n, |random| random.u32() as i32);
+    let doubles = many(154, 2 * n, |random| random.f64(-9.0, 9.0));
     let turned = |group: &[i32]| [group[1], group[2], group[3], group[0]];
     let bytes_out = bytes.chunks(4).flat_map(|group| group.iter().rev().copied()).collect();
     let shorts_out = shorts.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();

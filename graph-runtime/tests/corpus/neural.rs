@@ -46,10 +46,8 @@ fn layer_norm() {
     let (rows, columns) = (6, 200);
     let mut trial = Trial::new("layer_norm");
     let input = trial.input("in", floats(12, rows * columns, -3.0, 5.0));
-    let (gain, bias) = (
-        trial.input("gain", floats(13, columns, 0.5, 2.0)),
-        trial.input("bias", floats(14, columns, -1.0, 1.0)),
-    );
+    let gain = trial.input("gain", floats(13, columns, 0.5, 2.0));
+    let bias = trial.input("bias", floats(14, columns, -1.0, 1.0));
     let mut out = trial.output::<f32>("out", rows * columns, Bound::Bits);
     let mut kept = trial.output::<f32>("kept", rows * 2, Bound::Bits);
     launch!(trial, layer_norm<<<6, 96>>>(&input, &gain, &bias, &mut out, &mut kept, columns as i32, 1e-5));

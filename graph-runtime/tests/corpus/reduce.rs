@@ -92,10 +92,8 @@ fn extremes() {
     input[170] = -0.0;
     let mut trial = Trial::new("extremes");
     let input = trial.input("in", input);
-    let (mut low, mut high) = (
-        trial.output::<f32>("low", 8, Bound::Number),
-        trial.output::<f32>("high", 8, Bound::Number),
-    );
+    let mut low = trial.output::<f32>("low", 8, Bound::Number);
+    let mut high = trial.output::<f32>("high", 8, Bound::Number);
     let mut index = trial.output::<i32>("where", 8, Bound::Bits);
     launch!(trial, extremes<<<2, 128>>>(&input, &mut low, &mut high, &mut index));
     trial.run();
@@ -105,10 +103,8 @@ fn extremes() {
 fn welford() {
     let mut trial = Trial::new("welford");
     let input = trial.input("in", floats(47, 320, 10.0, 12.0));
-    let (mut mean, mut variance) = (
-        trial.output::<f32>("mean", 1, Bound::Bits),
-        trial.output::<f32>("variance", 1, Bound::Bits),
-    );
+    let mut mean = trial.output::<f32>("mean", 1, Bound::Bits);
+    let mut variance = trial.output::<f32>("variance", 1, Bound::Bits);
     launch!(trial, welford<<<1, 32>>>(&input, &mut mean, &mut variance, 320));
     trial.run();
 }

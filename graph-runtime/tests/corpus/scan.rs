@@ -57,10 +57,8 @@ fn scan_lookback() {
     let input = trial.input("in", input);
     let mut out = trial.expect("out", expected, Bound::Bits);
     let mut ticket = trial.scratch::<u32>("ticket", 1);
-    let (mut sums, mut ready) = (
-        trial.scratch::<u64>("sums", 12),
-        trial.output::<u32>("ready", 12, Bound::Bits),
-    );
+    let mut sums = trial.scratch::<u64>("sums", 12);
+    let mut ready = trial.output::<u32>("ready", 12, Bound::Bits);
     launch!(trial, scan_lookback<<<12, 128>>>(&input, &mut out, &mut ticket, &mut sums, &mut ready));
     trial.run();
 }

@@ -56,10 +56,8 @@ fn black_scholes() {
     // Prices up to 100 are differences of products with `expf`, within 1 ulp (CUDA C++ Programming Guide, section
     // 13.1), in two factors: 2 ulps of 2^-24 x 100. `logf` has no approximate instruction in it.
     let bound = Bound::Absolute(2.0 * 100.0 * 6e-8);
-    let (mut call, mut put) = (
-        trial.output::<f32>("call", n, bound),
-        trial.output::<f32>("put", n, bound),
-    );
+    let mut call = trial.output::<f32>("call", n, bound);
+    let mut put = trial.output::<f32>("put", n, bound);
     launch!(trial, black_scholes<<<2, 64>>>(&price, &strike, &years, &mut call, &mut put, market, n as i32));
     trial.run();
 }

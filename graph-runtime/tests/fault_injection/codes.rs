@@ -41,10 +41,8 @@ fn a_driver_may_return_an_unknown_code_itself() {
     };
     if is_fake() {
         let error = Small::build(&device).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "graph `Small`: cuGraphUpload failed: unknown error (123456)"
-        );
+        let expected = "graph `Small`: cuGraphUpload failed: unknown error (123456)";
+        assert_eq!(error.to_string(), expected);
     }
 }
 

@@ -90,10 +90,8 @@ pub(crate) fn run_again(test: &str, variables: &[(&str, &str)]) -> Output {
 /// As [`run_again`]. The test must pass there; what it prints is printed.
 fn pass(test: &str, variables: &[(&str, &str)]) {
     let run = run_again(test, variables);
-    let (out, error) = (
-        String::from_utf8_lossy(&run.stdout),
-        String::from_utf8_lossy(&run.stderr),
-    );
+    let out = String::from_utf8_lossy(&run.stdout);
+    let error = String::from_utf8_lossy(&run.stderr);
     assert!(
         run.status.success(),
         "{test} in another process, {variables:?}: {}\n{out}\n{error}",

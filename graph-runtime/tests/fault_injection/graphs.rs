@@ -446,13 +446,11 @@ pub(crate) fn pooling(device: &Device, run: &mut Run) -> Result<()> {
 
 /// A graph that reads shared memory through a texture, with and without rows, and gets other memory.
 fn textures(device: &Device, run: &mut Run) -> Result<()> {
-    let (images, table) = (
-        [
-            run.step(|| device.alloc::<[[f32; 8]; 4]>())?,
-            run.step(|| device.alloc())?,
-        ],
-        run.step(|| device.alloc::<[f32; 8]>())?,
-    );
+    let images = [
+        run.step(|| device.alloc::<[[f32; 8]; 4]>())?,
+        run.step(|| device.alloc())?,
+    ];
+    let table = run.step(|| device.alloc::<[f32; 8]>())?;
     run.step(|| images[0].copy_from(&[[1.5; 8]; 4]))?;
     run.step(|| images[1].copy_from(&[[2.5; 8]; 4]))?;
     run.step(|| table.copy_from(&[4.0; 8]))?;

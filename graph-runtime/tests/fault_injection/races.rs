@@ -113,10 +113,8 @@ fn look(mut graph: Small, stream: &CudaStream, launched: Result<()>, captured: &
         Ok(()) => {} // nothing has shown yet
     }
     let error = graph.output().unwrap_err().to_string();
-    assert!(
-        error.starts_with("graph `Small`: cuEventSynchronize failed: CUDA_ERROR_CAPTURED_EVENT"),
-        "{error}"
-    );
+    let start = "graph `Small`: cuEventSynchronize failed: CUDA_ERROR_CAPTURED_EVENT";
+    assert!(error.starts_with(start), "{error}");
     assert!(graph.data().is_err() && graph.synchronize().is_err());
     let before = faults::live();
     drop(graph);
@@ -356,10 +354,8 @@ fn captures_at_any_time_break_nothing() -> Result<()> {
         let run = run_again(TEST, &[(PART, part)]);
         let crashed = run.status.code().is_none();
         println!("faults: captures, {part}: {}", run.status);
-        let (out, error) = (
-            String::from_utf8_lossy(&run.stdout),
-            String::from_utf8_lossy(&run.stderr),
-        );
+        let out = String::from_utf8_lossy(&run.stdout);
+        let error = String::from_utf8_lossy(&run.stderr);
         out.lines()
             .filter(|line| line.contains("faults:"))
             .for_each(|line| println!("{line}"));

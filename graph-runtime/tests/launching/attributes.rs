@@ -54,10 +54,8 @@ fn clusters_that_only_build_knows_are_checked_there() {
         panic!("4 blocks are no clusters of 3");
     };
     assert_eq!(diagnostics[0].code, Code::LaunchConfig);
-    assert_eq!(
-        diagnostics[0].message,
-        "node `tiles`: the grid (4, 2, 1) is not made of whole clusters of (3, 2, 1) blocks"
-    );
+    let expected = "node `tiles`: the grid (4, 2, 1) is not made of whole clusters of (3, 2, 1) blocks";
+    assert_eq!(diagnostics[0].message, expected);
 }
 
 #[test]
@@ -69,12 +67,8 @@ fn an_update_keeps_clusters_whole() -> Result<()> {
     let mut update = |launch| graph.update("grid", |update| update.kernel(node, launch, number::call(&mut data)));
     update(Launch::new(8, 32))?;
     let error = update(Launch::new(6, 32)).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("is not made of whole clusters of (4, 1, 1) blocks"),
-        "{error}"
-    );
+    let part = "is not made of whole clusters of (4, 1, 1) blocks";
+    assert!(error.to_string().contains(part), "{error}");
     let error = update(Launch::new(8, 32).cluster(2)).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }), "{error}");
     assert!(matches!(
@@ -117,10 +111,8 @@ fn a_priority_is_one_of_the_device() -> Result<()> {
         return build(&device(), 7); // the emulator has no order of its own
     };
     let error = build(&device, 7).unwrap_err().to_string();
-    assert!(
-        error.starts_with("graph `Priority`, node `node`: kernel `number` has the priority 7, but"),
-        "{error}"
-    );
+    let start = "graph `Priority`, node `node`: kernel `number` has the priority 7, but";
+    assert!(error.starts_with(start), "{error}");
     Ok(())
 }
 
@@ -132,14 +124,10 @@ fn attributes_are_of_nodes_that_can_have_them() {
         say(&mut builder, node);
         builder.build().unwrap_err().to_string()
     };
-    assert_eq!(
-        refused(|builder, node| builder.priority(node, 0)),
-        "graph `Refused`, node `node`: only kernel nodes have a priority"
-    );
-    assert_eq!(
-        refused(|builder, node| builder.disable(node)),
-        "graph `Refused`, node `node`: only kernel, memcpy and memset nodes can be disabled"
-    );
+    let expected = "graph `Refused`, node `node`: only kernel nodes have a priority";
+    assert_eq!(refused(|builder, node| builder.priority(node, 0)), expected);
+    let expected = "graph `Refused`, node `node`: only kernel, memcpy and memset nodes can be disabled";
+    assert_eq!(refused(|builder, node| builder.disable(node)), expected);
     let error = refused(|builder, _| builder.disable(NodeId::new(5)));
     assert!(error.contains("no node has index 5"), "{error}");
 }

@@ -112,10 +112,8 @@ fn the_emulator_finds_what_blocks_of_a_cluster_do_wrong() -> Result<()> {
         check_uninitialized: true,
         ..EmulatorOptions::default()
     })?;
-    assert!(
-        uninitialized.contains("load of 4 bytes at offset 0 of shared memory, which nothing has written"),
-        "{uninitialized}"
-    );
+    let part = "load of 4 bytes at offset 0 of shared memory, which nothing has written";
+    assert!(uninitialized.contains(part), "{uninitialized}");
     let race = fault(EmulatorOptions {
         check_shared_races: true,
         ..EmulatorOptions::default()
@@ -130,9 +128,7 @@ fn the_emulator_finds_what_blocks_of_a_cluster_do_wrong() -> Result<()> {
         .and_then(|()| graph.synchronize())
         .unwrap_err()
         .to_string();
-    assert!(
-        late.contains("of shared memory of a block of the cluster that has come to its end"),
-        "{late}"
-    );
+    let part = "of shared memory of a block of the cluster that has come to its end";
+    assert!(late.contains(part), "{late}");
     Ok(())
 }

@@ -123,12 +123,10 @@ fn the_driver_knows_the_parameters() {
     };
     let scale = function(&device, "scale");
     let (factor, count) = (CallArgument::value(2.0_f32), CallArgument::value(64_u32));
-    assert_eq!(
-        refusal(&device, &scale, [factor]).to_string(),
-        "graph `Loaded` has 1 mistake\n\
+    let message = "graph `Loaded` has 1 mistake\n\
          node `scaled`: the `CudaFunction` takes 3 parameters, but 2 arguments are passed [signature]\n\
-         help: pass the parameters of the CUDA kernel, in order and of the same types"
-    );
+         help: pass the parameters of the CUDA kernel, in order and of the same types";
+    assert_eq!(refusal(&device, &scale, [factor]).to_string(), message);
     let wide = CallArgument::value(2.0_f64);
     let text = refusal(&device, &scale, [wide, count]).to_string();
     let expected = "node `scaled`: the `CudaFunction` takes 4 bytes as argument 1, but 8 are passed [signature]";
@@ -143,10 +141,8 @@ fn functions_of_other_contexts_are_refused() {
     let other = CudaContext::new_non_primary(0, 0).expect("a second context");
     let foreign = load(&other).load_function("scale").expect("the kernel is there");
     let arguments = || [CallArgument::value(2.0_f32), CallArgument::value(64_u32)];
-    assert_eq!(
-        refusal(&device, &foreign, arguments()).to_string(),
-        "graph `Loaded`: a `CudaFunction` belongs to another context than the graph's device"
-    );
+    let expected = "graph `Loaded`: a `CudaFunction` belongs to another context than the graph's device";
+    assert_eq!(refusal(&device, &foreign, arguments()).to_string(), expected);
     assert_eq!(
         refusal(&Device::emulator(), &function(&device, "scale"), arguments()).to_string(),
         "graph `Loaded`, node `scaled`: the CPU emulator runs PTX, which a loaded `CudaFunction` no longer has; declare the kernel with \

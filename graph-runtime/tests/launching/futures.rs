@@ -278,10 +278,8 @@ fn a_panic_of_a_host_function_is_returned() -> Result<()> {
     let mut graph = builder.build()?;
     let error = block_on(graph.launch_async()?).unwrap_err();
     assert!(matches!(&error, Error::Panicked { .. }), "{error}");
-    assert!(
-        error.to_string().contains("graph `Panics`, node `sometimes`"),
-        "{error}"
-    );
+    let part = "graph `Panics`, node `sometimes`";
+    assert!(error.to_string().contains(part), "{error}");
     graph.synchronize()?; // it was returned once
     block_on(graph.launch_async()?)?;
     drop(graph.launch_async()?);

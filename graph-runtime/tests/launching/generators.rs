@@ -83,10 +83,8 @@ fn graphs_draw_in_turn_what_one_generator_gives() -> Result<()> {
 fn launches_on_any_stream_draw_one_after_the_other() -> Result<()> {
     let device = device();
     let generator = device.generator(3)?;
-    let (mut a, mut b) = (
-        Twice::build(&device, generator.clone())?,
-        Once::build(&device, &generator)?,
-    );
+    let mut a = Twice::build(&device, generator.clone())?;
+    let mut b = Once::build(&device, &generator)?;
     let streams = match cuda_only("streams of the user") {
         Some(device) => {
             let context = device.context().expect("it is a CUDA device");
@@ -122,10 +120,8 @@ fn the_emulator_and_the_device_draw_the_same_numbers() -> Result<()> {
             seed: 1 << 40,
             offset: (1 << 34) - 7,
         })?;
-        let (mut a, mut b) = (
-            Twice::build(device, generator.clone())?,
-            Once::build(device, &generator)?,
-        );
+        let mut a = Twice::build(device, generator.clone())?;
+        let mut b = Once::build(device, &generator)?;
         b.launch()?;
         a.launch()?;
         b.launch()?;

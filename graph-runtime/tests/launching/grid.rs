@@ -64,9 +64,7 @@ fn a_grid_knows_its_threads_and_whether_it_can_meet() -> Result<()> {
     let facts = |valid: u32| std::array::from_fn(|i| valid * 1_000_000 + i as u32 / 32 * 10_000 + 3000 + i as u32);
     assert_eq!(*graph.alone()?.read()?, facts(0));
     assert_eq!(*graph.together()?.read()?, facts(1));
-    assert_eq!(
-        *graph.out()?.read()?,
-        std::array::from_fn(|i| (i * 7 + (95 - i) * (95 - i)) as u32)
-    );
+    let expected = std::array::from_fn(|i| (i * 7 + (95 - i) * (95 - i)) as u32);
+    assert_eq!(*graph.out()?.read()?, expected);
     Ok(())
 }

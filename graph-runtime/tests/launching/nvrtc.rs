@@ -328,10 +328,8 @@ fn the_compilers_messages_are_shown() {
         text.starts_with("graph `Broken`, node `first`: cannot compile `tests/sources/broken.cu`: nvrtcCompileProgram failed: NVRTC_ERROR_COMPILATION\n"),
         "{text}"
     );
-    assert!(
-        text.contains("tests/sources/broken.cu(4): error: identifier \"no_such_name\" is undefined"),
-        "{text}"
-    );
+    let part = "tests/sources/broken.cu(4): error: identifier \"no_such_name\" is undefined";
+    assert!(text.contains(part), "{text}");
 }
 
 #[test]
@@ -410,22 +408,18 @@ fn declarations_are_held_against_what_was_compiled() {
         let mut data = builder.device::<[f32; 4]>("data");
         builder.kernel("one", Launch::new(1, 1), wrong::wide::call(&mut data, 1.0, 4));
     });
-    assert_eq!(
-        wide,
-        [
-            "node `one`: `by` is `f64`, of 8 bytes, but the kernel takes 4 bytes [signature]\n\
+    let wanted = [
+        "node `one`: `by` is `f64`, of 8 bytes, but the kernel takes 4 bytes [signature]\n\
              note: it is `.f32 scale_param_1` of `scale` in `tests/sources/scale.cu`\n\
-             help: declare it `by: f32`"
-        ]
-    );
+             help: declare it `by: f32`",
+    ];
+    assert_eq!(wide, wanted);
     let shared = mistakes(|builder| {
         let data = builder.device::<[f32; 4]>("data");
         builder.kernel("one", Launch::new(1, 1), wrong::shared::call(&data, 1.0, 4));
     });
-    assert!(
-        shared[0].starts_with("node `one`: the kernel `shared` writes to `data`, which is declared `&` [access]\n"),
-        "{shared:?}"
-    );
+    let start = "node `one`: the kernel `shared` writes to `data`, which is declared `&` [access]\n";
+    assert!(shared[0].starts_with(start), "{shared:?}");
     // The entry of the cache was compiled without lines of the source. A compiler of another version is not satisfied
     // with it, and compiles the source with them.
     let places = [
@@ -459,10 +453,8 @@ fn what_the_ptx_says_counts_at_build() {
         return again(NAME, &Cache::prepared().0, None);
     }
     let too_many = mistakes(|builder| {
-        let (input, mut out) = (
-            builder.device::<[f32; 128]>("input"),
-            builder.device::<[f32; 128]>("out"),
-        );
+        let input = builder.device::<[f32; 128]>("input");
+        let mut out = builder.device::<[f32; 128]>("out");
         let weights = Weights { slope: 1.0, shift: 0.0 };
         builder.kernel("one", Launch::new(1, 128), weigh::call(&input, &mut out, weights));
     });
@@ -476,19 +468,15 @@ fn what_the_ptx_says_counts_at_build() {
         let mut data = builder.device::<[f32; 4]>("data");
         builder.kernel("one", Launch::new(1, 1), scale::call(&mut data, 1.0, 5));
     });
-    assert!(
-        contract[0].starts_with("node `one`: kernel `scale` requires `n <= data.len()` [contract]"),
-        "{contract:?}"
-    );
+    let start = "node `one`: kernel `scale` requires `n <= data.len()` [contract]";
+    assert!(contract[0].starts_with(start), "{contract:?}");
     let race = mistakes(|builder| {
         let (mut a, mut b) = (builder.device::<[u32; 1]>("a"), builder.device::<[u32; 1]>("b"));
         builder.kernel("one", Launch::new(1, 1), count::call(&mut a));
         builder.kernel("two", Launch::new(1, 1), count::call(&mut b));
     });
-    assert!(
-        race[0].starts_with("nodes `one` and `two` can run at the same time and both access `launches` [race]"),
-        "{race:?}"
-    );
+    let start = "nodes `one` and `two` can run at the same time and both access `launches` [race]";
+    assert!(race[0].starts_with(start), "{race:?}");
 }
 
 #[test]
@@ -519,10 +507,8 @@ fn compiled_kernels_read_through_textures() {
     };
     textured().unwrap();
     let own = mistakes(|builder| {
-        let (table, index) = (
-            builder.device::<[f32; 64]>("table"),
-            builder.device::<[i32; 4]>("index"),
-        );
+        let table = builder.device::<[f32; 64]>("table");
+        let index = builder.device::<[i32; 4]>("index");
         let mut out = builder.device::<[f32; 4]>("out");
         let call = textures::plain::call(&table, &index, &mut out);
         builder.kernel("plain", Launch::new(1, 4), call);
@@ -531,10 +517,8 @@ fn compiled_kernels_read_through_textures() {
         "node `plain`: the kernel `plain` reads `table` through a texture, but it is declared `&[f32]` [access]\n";
     assert!(own.len() == 1 && own[0].starts_with(text), "{own:?}");
     let own = mistakes(|builder| {
-        let (table, index) = (
-            builder.device::<[[f32; 8]; 8]>("table"),
-            builder.device::<[i32; 4]>("index"),
-        );
+        let table = builder.device::<[[f32; 8]; 8]>("table");
+        let index = builder.device::<[i32; 4]>("index");
         let mut out = builder.device::<[f32; 4]>("out");
         let call = textures::image::call(&table, &index, &mut out);
         builder.kernel("image", Launch::new(1, 4), call);

@@ -75,10 +75,8 @@ fn line(kernel: &str, instruction: &str) -> usize {
 fn facts_say_what_happens_before_the_wait() {
     let facts = right::FACTS.dependency;
     assert!(facts.triggers.is_some() && facts.waits > facts.triggers);
-    assert_eq!(
-        (facts.early_exit, facts.early, facts.noncoherent),
-        (None, &[][..], &[][..])
-    );
+    let expected = (None, &[][..], &[][..]);
+    assert_eq!((facts.early_exit, facts.early, facts.noncoherent), expected);
     assert_eq!(clustered::FACTS.dependency, GridDependency::NONE);
     let early = line("writes_early", "st.global") as u32;
     assert_eq!(writes_early::FACTS.dependency.early, [(Touched::Param(1), early)]);
@@ -186,12 +184,10 @@ fn compile_time_and_build_say_the_same() {
 #[test]
 fn an_upstream_that_never_triggers_is_told() {
     assert!(EDGE.never_triggers(right::FACTS).is_none());
-    assert_eq!(
-        EDGE.never_triggers(weights::FACTS).unwrap().as_str(),
-        "node `down` starts no sooner than `up` has ended [programmatic-edge]\n\
+    let expected = "node `down` starts no sooner than `up` has ended [programmatic-edge]\n\
          note: its kernel `weights` never executes `griddepcontrol.launch_dependents`\n\
-         help: call `cudaTriggerProgrammaticLaunchCompletion()` in it"
-    );
+         help: call `cudaTriggerProgrammaticLaunchCompletion()` in it";
+    assert_eq!(EDGE.never_triggers(weights::FACTS).unwrap().as_str(), expected);
 }
 
 /// The error of `cuda_graph!` for a kernel whose first `&mut` parameter gets scratch memory that nothing has written.
@@ -207,15 +203,13 @@ fn a_kernel_that_loads_what_it_writes_does_not_initialize_it() {
     // An atomic operation reads too.
     assert_eq!(counts_early::FACTS.loads, [(0, line("counts_early", "red.") as u32)]);
     let at = line("writes_early", "ld.global.f32 \t%f2");
-    assert_eq!(
-        uninitialized::<writes_early>().unwrap(),
-        format!(
-            "node `down` reads `tmp`, which no node before it has written [uninitialized]\n\
+    let expected = format!(
+        "node `down` reads `tmp`, which no node before it has written [uninitialized]\n\
              note: its kernel `writes_early` loads from `out`, on line {at} of `{PATH}`\n\
              help: write `tmp` in a node that it names in its `after` list, for example a `memset`; or, if the \
              kernel writes each element before it reads it, declare `out: &mut [MaybeUninit<..>]`"
-        )
     );
+    assert_eq!(uninitialized::<writes_early>().unwrap(), expected);
 }
 
 cuda_graph! {

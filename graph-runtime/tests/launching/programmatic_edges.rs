@@ -288,15 +288,11 @@ fn a_kernel_that_does_not_wait_is_refused() {
     let note = refusal(behind(|parts| never_waits::call(&parts.a, &mut parts.b)));
     assert_eq!(note, "its kernel `never_waits` never waits for it");
     let note = refusal(behind(|parts| waits_predicated::call(&parts.a, &mut parts.b, 1)));
-    assert!(
-        note.starts_with("its kernel `waits_predicated` can end before it has waited"),
-        "{note}"
-    );
+    let start = "its kernel `waits_predicated` can end before it has waited";
+    assert!(note.starts_with(start), "{note}");
     let note = refusal(behind(|parts| ends_early::call(&parts.a, &mut parts.b, 64)));
-    assert!(
-        note.starts_with("its kernel `ends_early` can end before it has waited"),
-        "{note}"
-    );
+    let start = "its kernel `ends_early` can end before it has waited";
+    assert!(note.starts_with(start), "{note}");
 }
 
 #[test]
@@ -322,11 +318,9 @@ fn a_stale_load_is_refused_where_a_node_before_writes() -> Result<()> {
     assert!(note.starts_with(STALE), "{note}");
     // Memory that no earlier node writes may be in any cache.
     let mut builder = GraphBuilder::new(&device(), "Test");
-    let (weights, mut a, mut b) = (
-        builder.device::<[u32; 64]>("weights"),
-        builder.device::<[u32; 64]>("a"),
-        builder.device::<[u32; 64]>("b"),
-    );
+    let weights = builder.device::<[u32; 64]>("weights");
+    let mut a = builder.device::<[u32; 64]>("a");
+    let mut b = builder.device::<[u32; 64]>("b");
     let up = builder.kernel("up", Launch::new(2, 32), slow_write::call(&mut a, 1, steps()));
     let down = builder.kernel("down", Launch::new(2, 32), loads_stale::call(&weights, &mut b));
     builder.after_programmatic(down, &[up]);
@@ -341,10 +335,8 @@ fn a_stale_load_is_refused_where_a_node_before_writes() -> Result<()> {
 fn an_early_read_is_right_where_nothing_writes_that_part() -> Result<()> {
     let build = |written: std::ops::Range<usize>| {
         let mut builder = GraphBuilder::new(&device(), "Parts");
-        let (data, mut out) = (
-            builder.device::<[[u32; 64]; 2]>("data"),
-            builder.device::<[u32; 64]>("out"),
-        );
+        let data = builder.device::<[[u32; 64]; 2]>("data");
+        let mut out = builder.device::<[u32; 64]>("out");
         let up = builder.kernel(
             "up",
             Launch::new(2, 32),
@@ -501,11 +493,8 @@ fn edges_between_iterations_of_an_each_are_programmatic() -> Result<()> {
         for value in 1..=LAUNCHES {
             graph.set_value(value)?;
             graph.launch()?;
-            assert_eq!(
-                *graph.c()?.read()?,
-                [[value + 2 * n as u32 + 1; 64]; 2],
-                "{n} iterations"
-            );
+            let expected = [[value + 2 * n as u32 + 1; 64]; 2];
+            assert_eq!(*graph.c()?.read()?, expected, "{n} iterations");
         }
     }
     let plan = Chains::build(&Device::emulator(), 2)?.plan();

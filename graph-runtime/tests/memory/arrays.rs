@@ -323,10 +323,8 @@ fn arrays_are_in_bodies_and_children_and_beside_memory_that_is_rebound() -> Resu
     let mut graph = Blurs::build(&device, &first)?;
     graph.launch()?;
     assert_eq!(graph.picture()?.read()?[2], blurred);
-    assert_eq!(
-        graph.result()?.read()?[16..24],
-        [0.0, 0.0, 0.0, 8.0, 0.0, 8.0, 0.0, 0.0]
-    );
+    let expected = [0.0, 0.0, 0.0, 8.0, 0.0, 8.0, 0.0, 0.0];
+    assert_eq!(graph.result()?.read()?[16..24], expected);
     graph.rebind_picture(&second)?;
     graph.launch()?;
     assert_eq!(graph.picture()?.read()?[2], blurred);
@@ -391,10 +389,8 @@ fn arrays_that_kernels_cannot_take_are_refused() {
         let host = builder.host::<[[f32; 8]; 4]>("host");
         builder.memcpy("fill", &host, &mut plane);
     });
-    assert_eq!(
-        found,
-        [(Code::WrongMemory, "no kernel takes the array `plane`".to_owned())]
-    );
+    let expected = [(Code::WrongMemory, "no kernel takes the array `plane`".to_owned())];
+    assert_eq!(found, expected);
 
     let found = mistakes(|builder| {
         let bytes = builder.array::<[[[f32; 8]; 7]; 4]>("bytes");
@@ -412,12 +408,8 @@ fn arrays_that_kernels_cannot_take_are_refused() {
         builder.kernel("sample", Launch::new(1, 4), sample_line::call(&line, &at, &mut out));
     });
     assert_eq!(found[0].0, Code::Contract);
-    assert!(
-        found[0]
-            .1
-            .ends_with("takes `line` as texels, but that memory is no `array`"),
-        "{found:?}"
-    );
+    let end = "takes `line` as texels, but that memory is no `array`";
+    assert!(found[0].1.ends_with(end), "{found:?}");
 
     let found = mistakes(|builder| {
         let plane = builder.array::<[[f32; 8]; 4]>("plane");
@@ -435,10 +427,8 @@ fn arrays_that_kernels_cannot_take_are_refused() {
         let mut line = builder.array_slice::<f32>("line", 100_000);
         builder.kernel("number", Launch::new(1, 8), number_line::call(&mut line));
     });
-    assert!(
-        found[0].1.contains("100000 texels in a row: the most are 16384"),
-        "{found:?}"
-    );
+    let expected = "100000 texels in a row: the most are 16384";
+    assert!(found[0].1.contains(expected), "{found:?}");
     let found = mistakes(|builder| {
         let mut line = builder.array_slice::<f32>("line", 0);
         builder.kernel("number", Launch::new(1, 8), number_line::call(&mut line));

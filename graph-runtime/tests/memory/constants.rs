@@ -176,10 +176,8 @@ fn two_declarations_of_one_variable_are_one_memory() {
     let input = builder.host::<[f32; 4]>("input");
     let mut data = builder.device::<[f32; 4]>("data");
     builder.kernel("weigh", Launch::new(1, 4), weigh::call(&mut data));
-    let (mut one, mut two) = (
-        builder.constant::<[f32; 4]>("one", "table"),
-        builder.constant::<[[f32; 2]; 2]>("two", "table"),
-    );
+    let mut one = builder.constant::<[f32; 4]>("one", "table");
+    let mut two = builder.constant::<[[f32; 2]; 2]>("two", "table");
     let upload = builder.memcpy("upload", &input, &mut one);
     let weigh = graph_runtime::NodeId::new(0);
     builder.after(weigh, &[upload]);
@@ -204,12 +202,8 @@ fn variables_that_are_not_there_are_refused() {
     assert!(error.to_string().contains("has `table`, `totals`"), "{error}");
     let error = build("table");
     assert!(codes(&error).contains(&Code::ShapeMismatch));
-    assert!(
-        error
-            .to_string()
-            .contains("declared with 8 bytes [shape-mismatch]\nnote: the variable has 16"),
-        "{error}"
-    );
+    let part = "declared with 8 bytes [shape-mismatch]\nnote: the variable has 16";
+    assert!(error.to_string().contains(part), "{error}");
 }
 
 #[test]

@@ -28,10 +28,8 @@ fn guards_that_live_refuse_launches() -> Result<()> {
     assert_eq!(graph.launch().unwrap_err().to_string(), text);
     let second = out.read()?;
     assert_eq!(*second, [0.0; 64], "many may read");
-    assert_eq!(
-        out.write().unwrap_err().to_string(),
-        "memory `buffer`: is lent by a guard that is alive: drop the guard first"
-    );
+    let expected = "memory `buffer`: is lent by a guard that is alive: drop the guard first";
+    assert_eq!(out.write().unwrap_err().to_string(), expected);
     drop(guard);
     assert_eq!(graph.launch().unwrap_err().to_string(), text);
     drop(second);

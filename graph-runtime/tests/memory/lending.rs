@@ -283,10 +283,8 @@ fn a_slice_of_cudarc_gets_results_without_a_copy() -> Result<()> {
         graph.rebind_sum(scope.lend(second)?)?;
         graph.launch()
     })?;
-    assert_eq!(
-        stream.clone_dtoh(&halves).expect("a copy"),
-        [[101; 64], [201; 64]].concat()
-    );
+    let expected = [[101; 64], [201; 64]].concat();
+    assert_eq!(stream.clone_dtoh(&halves).expect("a copy"), expected);
     let mut sum_of_read = Sum::build(&device, device.alloc::<[u32; 64]>()?, &sum)?;
     device.scope(|scope| {
         let read = scope.lend(&x)?;

@@ -97,10 +97,8 @@ fn graphs_without_a_pool_have_memory_of_their_own() -> Result<()> {
     assert!(graph.pool().is_none());
     let report = graph.memory_report();
     assert_eq!((report.scratch, report.device, report.host), (256, 16, 32));
-    assert_eq!(
-        (report.shared_device, report.shared_host, report.workspaces),
-        (32, 0, 0)
-    );
+    let expected = (32, 0, 0);
+    assert_eq!((report.shared_device, report.shared_host, report.workspaces), expected);
     assert_eq!(report.own_device(), 272);
     assert!(report.pool.is_none());
     Ok(())
@@ -285,10 +283,8 @@ fn pools_of_other_devices_are_refused() {
     let other = Device::emulator();
     let error = Bucket::build(&device.with_pool(&other.pool()), 64).unwrap_err();
     assert!(matches!(error, Error::ForeignMemory { .. }), "{error}");
-    assert_eq!(
-        error.to_string(),
-        "graph `Bucket`, memory `pool`: the memory belongs to another device"
-    );
+    let expected = "graph `Bucket`, memory `pool`: the memory belongs to another device";
+    assert_eq!(error.to_string(), expected);
 }
 
 #[test]
@@ -340,10 +336,8 @@ fn a_launch_inside_a_launch_of_the_same_pool_is_refused() -> Result<()> {
     let (launched, output) = results.recv().unwrap();
     let error = launched.unwrap_err();
     assert!(matches!(error, Error::InUse { .. }), "{error}");
-    assert_eq!(
-        error.to_string(),
-        "graph `Inner`, memory `pool`: is in use by the launch that this is called from"
-    );
+    let expected = "graph `Inner`, memory `pool`: is in use by the launch that this is called from";
+    assert_eq!(error.to_string(), expected);
     assert_eq!(output, [0; 4], "it has not run");
     Ok(())
 }
@@ -377,10 +371,8 @@ fn the_emulator_finds_reads_of_what_another_graph_has_left() -> Result<()> {
     first.launch()?;
     second.launch()?;
     let error = second.synchronize().unwrap_err().to_string();
-    assert!(
-        error.contains("load of 4 bytes at offset 128 of `half`, which nothing has written"),
-        "{error}"
-    );
+    let part = "load of 4 bytes at offset 128 of `half`, which nothing has written";
+    assert!(error.contains(part), "{error}");
     Ok(())
 }
 

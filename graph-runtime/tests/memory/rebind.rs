@@ -51,10 +51,8 @@ fn host(device: &Device, value: f32) -> Result<SharedHost<[f32; 64]>> {
 #[test]
 fn every_kind_of_node_gets_other_memory() -> Result<()> {
     let device = device();
-    let (inputs, outputs) = (
-        [host(&device, 1.0)?, host(&device, 2.0)?],
-        [host(&device, 0.0)?, host(&device, 0.0)?],
-    );
+    let inputs = [host(&device, 1.0)?, host(&device, 2.0)?];
+    let outputs = [host(&device, 0.0)?, host(&device, 0.0)?];
     let data = [device.alloc::<[f32; 64]>()?, device.alloc()?];
     let Pipeline {
         mut graph,
@@ -100,10 +98,8 @@ fn rebinding_in_a_loop_frees_what_nobody_has() -> Result<()> {
 fn two_buffers_take_turns() -> Result<()> {
     let device = device();
     let data = device.alloc()?;
-    let (inputs, outputs) = (
-        [host(&device, 0.0)?, host(&device, 0.0)?],
-        [host(&device, 0.0)?, host(&device, 0.0)?],
-    );
+    let inputs = [host(&device, 0.0)?, host(&device, 0.0)?];
+    let outputs = [host(&device, 0.0)?, host(&device, 0.0)?];
     let mut pipeline = pipeline(&device, &inputs[0], &data, &outputs[0])?;
     for round in 0..8 {
         let turn = round % 2;
@@ -147,27 +143,19 @@ fn what_does_not_fit_changes_nothing() -> Result<()> {
     builder.memcpy("copy", &a, &mut b);
     let mut graph = builder.build()?;
     let text = |result: Result<()>| result.unwrap_err().to_string();
-    assert_eq!(
-        text(graph.rebind(&a, &memory.rows(..8)?)),
-        "graph `Slices` has 1 mistake\n\
-         `a` has 64 bytes, but the memory shared as `a` has 32 [shape-mismatch]"
-    );
-    assert_eq!(
-        text(graph.rebind(&a, &memory.rows(17..33)?)),
-        "graph `Slices` has 1 mistake\n\
+    let expected = "graph `Slices` has 1 mistake\n\
+         `a` has 64 bytes, but the memory shared as `a` has 32 [shape-mismatch]";
+    assert_eq!(text(graph.rebind(&a, &memory.rows(..8)?)), expected);
+    let expected = "graph `Slices` has 1 mistake\n\
          `a` and `b` are shared memory that overlaps, and the graph writes `b` [aliased-argument]\n\
          note: 60 bytes belong to both\n\
          help: share memory that does not overlap, or use one name for both"
-            .replace("`a` and `b` are", "`b` and `a` are")
-    );
-    assert_eq!(
-        text(graph.rebind(&own, &memory.rows(..16)?)),
-        "graph `Slices`, memory `own`: only memory that is shared can be rebound"
-    );
-    assert_eq!(
-        text(graph.rebind(&a.rows(..4), &memory.rows(..4)?)),
-        "graph `Slices`, memory `a`: a part of shared memory cannot be rebound"
-    );
+        .replace("`a` and `b` are", "`b` and `a` are");
+    assert_eq!(text(graph.rebind(&a, &memory.rows(17..33)?)), expected);
+    let expected = "graph `Slices`, memory `own`: only memory that is shared can be rebound";
+    assert_eq!(text(graph.rebind(&own, &memory.rows(..16)?)), expected);
+    let expected = "graph `Slices`, memory `a`: a part of shared memory cannot be rebound";
+    assert_eq!(text(graph.rebind(&a.rows(..4), &memory.rows(..4)?)), expected);
     let foreign = Device::emulator().alloc_slice::<f32>(16)?;
     assert!(matches!(graph.rebind(&a, &foreign), Err(Error::ForeignMemory { .. })));
     let place = pipeline(&device, &input, &device.alloc()?, &out)?.data;

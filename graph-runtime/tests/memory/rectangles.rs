@@ -115,15 +115,11 @@ fn values_of_every_size_are_set() -> Result<()> {
         let pairs = graph.pairs()?.read()?;
         assert!(pairs.iter().all(|row| *row == [0, 0, 0, 0, 0x102]));
         let words = graph.words()?.read()?;
-        assert_eq!(
-            (words[0], words[1]),
-            ([0, 7, 7, 7, 0, 0, 0, 0], [8, 8, 8, 0, 0, 0, 0, 0])
-        );
+        let expected = ([0, 7, 7, 7, 0, 0, 0, 0], [8, 8, 8, 0, 0, 0, 0, 0]);
+        assert_eq!((words[0], words[1]), expected);
         assert!(words[2..].iter().all(|row| *row == [0, 0, 0, 0, 0, 0, 77, 77]));
-        assert_eq!(
-            *graph.longs()?.read()?,
-            [[0; 3], [0, 1 << 40, 1 << 40], [0, 1 << 40, 1 << 40], [0; 3]]
-        );
+        let expected = [[0; 3], [0, 1 << 40, 1 << 40], [0, 1 << 40, 1 << 40], [0; 3]];
+        assert_eq!(*graph.longs()?.read()?, expected);
         let both = graph.both()?.read()?;
         assert_eq!((both[0], both[2]), ([[0; 2], [long; 2], [long; 2]], [[0; 2]; 3]));
         let odd = graph.odd()?.read()?;
@@ -149,10 +145,8 @@ fn columns_of_one_memory_are_written_at_once() -> Result<()> {
     graph.launch()?;
     let data = graph.data()?.read()?;
     assert_eq!((cut(&data, 0, 0), cut(&data, 0, 8)), (numbers::<64, 4>(), [[9; 4]; 64]));
-    assert_eq!(
-        (data[31][4..8].to_vec(), data[32][4..8].to_vec()),
-        (vec![5; 4], vec![6; 4])
-    );
+    let expected = (vec![5; 4], vec![6; 4]);
+    assert_eq!((data[31][4..8].to_vec(), data[32][4..8].to_vec()), expected);
     Ok(())
 }
 
@@ -183,28 +177,22 @@ fn loops_take_one_column_after_the_other() -> Result<()> {
 #[test]
 fn disabled_copies_of_columns_copy_nothing() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "Disabled");
-    let (from, to) = (
-        builder.host::<[[u32; 4]; 4]>("from"),
-        builder.device::<[[u32; 4]; 4]>("to"),
-    );
+    let from = builder.host::<[[u32; 4]; 4]>("from");
+    let to = builder.device::<[[u32; 4]; 4]>("to");
     let copy = builder.memcpy_2d("copy", &from.rectangle::<2, 2>(1, 1), &mut to.rectangle::<2, 2>(0, 2));
     let set = builder.memset_2d("set", &mut to.column::<2>(2, 0), 3_u32);
     builder.disable(copy);
     let mut graph = builder.build()?;
     *graph.host_mut(&from)? = [[7; 4]; 4];
     graph.launch()?;
-    assert_eq!(
-        *graph.device(&to)?.read()?,
-        [[0; 4], [0; 4], [3, 0, 0, 0], [3, 0, 0, 0]]
-    );
+    let expected = [[0; 4], [0; 4], [3, 0, 0, 0], [3, 0, 0, 0]];
+    assert_eq!(*graph.device(&to)?.read()?, expected);
     graph.node(copy).set_enabled(true)?;
     graph.node(set).set_enabled(false)?;
     graph.device_mut(&to)?.copy_from(&[[0; 4]; 4])?;
     graph.launch()?;
-    assert_eq!(
-        *graph.device(&to)?.read()?,
-        [[0, 0, 7, 7], [0, 0, 7, 7], [0; 4], [0; 4]]
-    );
+    let expected = [[0, 0, 7, 7], [0, 0, 7, 7], [0; 4], [0; 4]];
+    assert_eq!(*graph.device(&to)?.read()?, expected);
     Ok(())
 }
 
@@ -252,18 +240,14 @@ fn what_overlaps_is_a_race_or_an_alias() {
 #[test]
 fn rows_of_other_widths_are_no_match() {
     let mut builder = GraphBuilder::new(&Device::emulator(), "Widths");
-    let (from, to) = (
-        builder.host::<[[u32; 8]; 8]>("from"),
-        builder.device::<[[u32; 4]; 3]>("to"),
-    );
+    let from = builder.host::<[[u32; 8]; 8]>("from");
+    let to = builder.device::<[[u32; 4]; 3]>("to");
     builder.memcpy_2d("copy", &from.rectangle_of(..4, ..3), &mut (&to).into());
     let Err(Error::Invalid { diagnostics, .. }) = builder.build() else {
         panic!("4 rows of 3 are not 3 rows of 4")
     };
-    assert_eq!(
-        diagnostics[0].message,
-        "node `copy` copies 4 rows of 12 bytes of `from` to 3 rows of 16 bytes of `to`"
-    );
+    let expected = "node `copy` copies 4 rows of 12 bytes of `from` to 3 rows of 16 bytes of `to`";
+    assert_eq!(diagnostics[0].message, expected);
 }
 
 #[test]
@@ -271,10 +255,8 @@ fn shared_memory_of_columns_can_be_rebound() -> Result<()> {
     let device = device();
     let (data, other) = (device.alloc::<[[u32; 4]; 4]>()?, device.alloc::<[[u32; 4]; 4]>()?);
     let mut builder = GraphBuilder::new(&device, "Rebind");
-    let (place, corner) = (
-        builder.shared("data", &data, true),
-        builder.host::<[[u32; 2]; 2]>("corner"),
-    );
+    let place = builder.shared("data", &data, true);
+    let corner = builder.host::<[[u32; 2]; 2]>("corner");
     builder.memcpy_2d("copy", &(&corner).into(), &mut place.rectangle::<2, 2>(0, 0));
     let mut graph = builder.build()?;
     *graph.host_mut(&corner)? = [[7; 2]; 2];

@@ -133,8 +133,6 @@ fn what_iterations_begin_anew_shares_within_them() {
     graph.x_mut().unwrap().copy_from(&[1.0; 64]).unwrap();
     graph.launch().unwrap();
     assert_eq!(*graph.x().unwrap().read().unwrap(), [64.0; 64]);
-    assert_eq!(
-        graph.counts().unwrap().read().unwrap().map(|row| row[0]),
-        [2.0, 2.0, 2.0, 1.0]
-    );
+    let expected = [2.0, 2.0, 2.0, 1.0];
+    assert_eq!(graph.counts().unwrap().read().unwrap().map(|row| row[0]), expected);
 }

@@ -139,13 +139,11 @@ fn overlapping_memory_is_refused_where_it_is_written() -> Result<()> {
         builder.build()
     };
     let (low, high, middle) = (data.rows(..32)?, data.rows(32..)?, data.rows(16..48)?);
-    assert_eq!(
-        build(&low, &middle, true).unwrap_err().to_string(),
-        "graph `Twice` has 1 mistake\n\
+    let expected = "graph `Twice` has 1 mistake\n\
          `a` and `b` are shared memory that overlaps, and the graph writes `b` [aliased-argument]\n\
          note: 64 bytes belong to both\n\
-         help: share memory that does not overlap, or use one name for both"
-    );
+         help: share memory that does not overlap, or use one name for both";
+    assert_eq!(build(&low, &middle, true).unwrap_err().to_string(), expected);
     assert!(matches!(build(&high, &middle, true), Err(Error::Invalid { .. })));
     build(&low, &middle, false)?.launch()?;
     data.copy_from(&counting())?;
@@ -162,12 +160,10 @@ fn what_is_shared_to_read_is_not_written() -> Result<()> {
     let mut builder = GraphBuilder::new(&device, "Honest");
     let mut w = builder.shared("w", &data, false);
     builder.kernel("scale", Launch::new(1, 64), scale::call(&mut w, 2.0, 64));
-    assert_eq!(
-        builder.build().unwrap_err().to_string(),
-        "graph `Honest` has 1 mistake\n\
+    let expected = "graph `Honest` has 1 mistake\n\
          node `scale` writes `w`, which is shared without `mut` [access]\n\
-         help: share `w` as `mut`"
-    );
+         help: share `w` as `mut`";
+    assert_eq!(builder.build().unwrap_err().to_string(), expected);
     Ok(())
 }
 
@@ -179,15 +175,11 @@ fn lengths_are_checked() -> Result<()> {
     let w = builder.shared("w", &data, false);
     builder.require_len(&w, 5);
     builder.require_len(&w, 6);
-    assert_eq!(
-        builder.build().unwrap_err().to_string(),
-        "graph `Lengths` has 1 mistake\n\
-         `w` has 6 rows, but the memory shared as `w` has 5 [shape-mismatch]"
-    );
-    assert_eq!(
-        data.row(5).unwrap_err().to_string(),
-        "memory `buffer`: the place reaches outside"
-    );
+    let expected = "graph `Lengths` has 1 mistake\n\
+         `w` has 6 rows, but the memory shared as `w` has 5 [shape-mismatch]";
+    assert_eq!(builder.build().unwrap_err().to_string(), expected);
+    let expected = "memory `buffer`: the place reaches outside";
+    assert_eq!(data.row(5).unwrap_err().to_string(), expected);
     let host = device.alloc_host_slice::<f32>(3)?.share();
     assert!(host.rows(2..4).is_err() && host.row(3).is_err());
     assert_eq!((host.len(), host.rows(1..)?.len(), host.rows(1..)?.bytes()), (3, 2, 8));

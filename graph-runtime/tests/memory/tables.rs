@@ -434,12 +434,8 @@ fn four_dimensions_and_constant_lengths() -> Result<()> {
     assert_eq!(same[..5], [5, 6, 7, 8, 9]);
     assert_eq!(same[10..15], [15, 16, 17, 18, 19]);
     let found = mistakes(Deep::build(&device(), 2, 2, 4).unwrap_err());
-    assert!(
-        found[0]
-            .1
-            .contains("copies 2 x 2 x 5 elements of `outer` to 2 x 2 x 4 of `same`"),
-        "{found:?}"
-    );
+    let part = "copies 2 x 2 x 5 elements of `outer` to 2 x 2 x 4 of `same`";
+    assert!(found[0].1.contains(part), "{found:?}");
     Ok(())
 }
 
@@ -449,10 +445,8 @@ fn builders_have_tables() -> Result<()> {
     let mut builder = GraphBuilder::new(&device, "Tables");
     let w = builder.device_table::<f32, 2>("w", [4, 8]);
     let out = builder.host_table::<f32, 3>("out", [2, 4, 8]);
-    assert_eq!(
-        (w.lengths(), w.rows(1..3).lengths(), out.row(1).lengths()),
-        ([4, 8], [2, 8], [4, 8])
-    );
+    let expected = ([4, 8], [2, 8], [4, 8]);
+    assert_eq!((w.lengths(), w.rows(1..3).lengths(), out.row(1).lengths()), expected);
     let upload = builder.memcpy("upload", &out.row(0), &mut w.whole());
     let scale = builder.kernel("scale", Launch::new(1, 8), scale::call(&mut w.row(2), 3.0, 8));
     let down = builder.memcpy("down", &w, &mut out.row(1));
@@ -575,11 +569,8 @@ fn random_parts_are_the_elements_that_their_indices_name() -> Result<()> {
             let (row, column) = (index / (d * e), index / e % d);
             u32::from(is_in(rows, row) && is_in(columns, column))
         });
-        assert_eq!(
-            graph.device(&table)?.read_vec()?,
-            expected.collect::<Vec<u32>>(),
-            "{what}"
-        );
+        let wanted = expected.collect::<Vec<u32>>();
+        assert_eq!(graph.device(&table)?.read_vec()?, wanted, "{what}");
     }
     assert!((50..300).contains(&refused), "{refused} of 400");
     Ok(())

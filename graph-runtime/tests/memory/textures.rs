@@ -219,10 +219,8 @@ fn texels_have_channels_of_all_types() -> Result<()> {
     assert_eq!(swapped[0], expected([255.0, 51.0, 0.0, 102.0]));
     assert_eq!(swapped[15], expected([0.0, 0.0, 255.0, 0.0]));
     assert_eq!(*graph.sums()?.read()?, std::array::from_fn(|index| -999 * index as i32));
-    assert_eq!(
-        *graph.read()?.read()?,
-        std::array::from_fn(|index| 2 * index as i32 - 64)
-    );
+    let wanted = std::array::from_fn(|index| 2 * index as i32 - 64);
+    assert_eq!(*graph.read()?.read()?, wanted);
     Ok(())
 }
 

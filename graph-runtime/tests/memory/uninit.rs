@@ -104,10 +104,8 @@ fn a_kernel_that_may_read_memory_keeps_it() {
     };
     assert_eq!(mistake.code, Code::Uninitialized);
     let help = mistake.help.as_deref().unwrap_or_default();
-    assert!(
-        help.ends_with("if the kernel writes each element before it reads it, declare `x: &mut [MaybeUninit<..>]`"),
-        "{help}"
-    );
+    let end = "if the kernel writes each element before it reads it, declare `x: &mut [MaybeUninit<..>]`";
+    assert!(help.ends_with(end), "{help}");
 }
 
 cuda_graph! {

@@ -85,11 +85,8 @@ fn run(seed: u64) -> Result<()> {
             }
             1 => {
                 let buffer = random.below(BUFFERS);
-                assert_eq!(
-                    *buffers[buffer].read()?,
-                    [expected[buffer]; 32],
-                    "seed {seed}, step {step}"
-                );
+                let wanted = [expected[buffer]; 32];
+                assert_eq!(*buffers[buffer].read()?, wanted, "seed {seed}, step {step}");
             }
             2 => {
                 launch(&mut saver, &streams, &mut random)?;

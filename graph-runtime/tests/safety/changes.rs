@@ -54,12 +54,8 @@ fn an_edit_writes_the_params_of_one_graph_into_no_other() -> Result<()> {
         mem::swap(e, &mut small);
         Ok(())
     });
-    assert!(
-        edited
-            .unwrap_err()
-            .to_string()
-            .contains("another graph took the place of this one")
-    );
+    let part = "another graph took the place of this one";
+    assert!(edited.unwrap_err().to_string().contains(part));
     // `large` is the graph of 4 elements now: a setter makes its nodes again, by its params.
     large.set_a(3)?;
     assert_eq!(large.shown()?, 3 + 4);
@@ -164,10 +160,8 @@ fn a_refused_edit_leaves_all_of_the_graph() -> Result<()> {
             e.add().set_block(64) // more than `w` has: refused when all is checked
         });
         refused.unwrap_err();
-        assert_eq!(
-            (graph.noise().seed(), graph.by(), graph.fill().is_enabled()),
-            (1, 1, true)
-        );
+        let expected = (1, 1, true);
+        assert_eq!((graph.noise().seed(), graph.by(), graph.fill().is_enabled()), expected);
         assert_eq!(graph.noise().generator().map(Generator::seed), Some(1));
         assert_eq!(graph.add().block(), Some([chosen, 1, 1]));
         let drawn = generators[1].state()?;

@@ -105,26 +105,22 @@ fn fault_of<K: Kernel>(options: EmulatorOptions, blocks: u32) -> String {
 #[test]
 fn accesses_outside_name_everything() {
     let place = "tests/kernels/emulator.cu";
-    assert_eq!(
-        fault_of::<past_end>(EmulatorOptions::default(), 2),
-        format!(
-            "graph `Graph`, node `node`: kernel `past_end`, block (0, 0, 0), thread (24, 0, 0), PTX line (graph-runtime/{place}:11): \
+    let wanted = format!(
+        "graph `Graph`, node `node`: kernel `past_end`, block (0, 0, 0), thread (24, 0, 0), PTX line (graph-runtime/{place}:11): \
              store of 4 bytes at offset 128 of `numbers`, which has 128 bytes: 4 bytes past its end"
-        )
     );
+    assert_eq!(fault_of::<past_end>(EmulatorOptions::default(), 2), wanted);
     let misaligned = fault_of::<misaligned>(EmulatorOptions::default(), 1);
     let expected = format!(
         "graph `Graph`, node `node`: kernel `misaligned`, block (0, 0, 0), thread (1, 0, 0), PTX line (graph-runtime/{place}:16): \
          store of 4 bytes at the misaligned address 0x"
     );
     assert!(misaligned.starts_with(&expected), "{misaligned}");
-    assert_eq!(
-        fault_of::<null_pointer>(EmulatorOptions::default(), 1),
-        format!(
-            "graph `Graph`, node `node`: kernel `null_pointer`, block (0, 0, 0), thread (0, 0, 0), PTX line \
+    let wanted = format!(
+        "graph `Graph`, node `node`: kernel `null_pointer`, block (0, 0, 0), thread (0, 0, 0), PTX line \
              (graph-runtime/{place}:21): store of 4 bytes through a null pointer"
-        )
     );
+    assert_eq!(fault_of::<null_pointer>(EmulatorOptions::default(), 1), wanted);
 }
 
 #[test]
@@ -134,20 +130,16 @@ fn stores_to_memory_passed_for_reading() -> Result<()> {
     let arguments = [CallArgument::read(&input), CallArgument::write(&mut out)];
     builder.kernel("store", Launch::new(1, 32), call::<StoreToInput, 2>(arguments));
     let message = fault(&mut builder.build()?);
-    assert!(
-        message.ends_with("store of 4 bytes at offset 0 of `input`, which was passed for reading only"),
-        "{message}"
-    );
+    let end = "store of 4 bytes at offset 0 of `input`, which was passed for reading only";
+    assert!(message.ends_with(end), "{message}");
     Ok(())
 }
 
 /// A graph that reads through an address which the host gives.
 fn reader(device: &Device) -> Result<(Graph, Address)> {
     let mut builder = GraphBuilder::new(device, "Reader");
-    let (address, mut out) = (
-        builder.device::<[u64; 1]>("address"),
-        builder.device::<[u32; 32]>("out"),
-    );
+    let address = builder.device::<[u64; 1]>("address");
+    let mut out = builder.device::<[u32; 32]>("out");
     let arguments = [CallArgument::read(&address), CallArgument::write(&mut out)];
     builder.kernel("read", Launch::new(1, 32), call::<through, 2>(arguments));
     Ok((builder.build()?, address))
@@ -173,20 +165,14 @@ fn memory_of_others_and_freed_memory() -> Result<()> {
     let (theirs, address) = owner(&device)?;
     graph.device_mut(&place)?.copy_from(&[address])?;
     let message = fault(&mut graph);
-    assert!(
-        message.ends_with("load of 4 bytes at offset 0 of `data`, which was not passed to the kernel"),
-        "{message}"
-    );
+    let end = "load of 4 bytes at offset 0 of `data`, which was not passed to the kernel";
+    assert!(message.ends_with(end), "{message}");
     drop(theirs);
     let message = fault(&mut graph);
-    assert!(
-        message.starts_with("graph `Reader`, node `read`: kernel `through`"),
-        "{message}"
-    );
-    assert!(
-        message.ends_with("load of 4 bytes at offset 0 of `data`, which was freed"),
-        "{message}"
-    );
+    let start = "graph `Reader`, node `read`: kernel `through`";
+    assert!(message.starts_with(start), "{message}");
+    let end = "load of 4 bytes at offset 0 of `data`, which was freed";
+    assert!(message.ends_with(end), "{message}");
     Ok(())
 }
 
@@ -199,12 +185,10 @@ fn unwritten_shared_memory_is_found_on_request() -> Result<()> {
         check_uninitialized: true,
         ..Default::default()
     };
-    assert_eq!(
-        fault_of::<unwritten>(options, 1),
-        "graph `Graph`, node `node`: kernel `unwritten`, block (0, 0, 0), thread (31, 0, 0), PTX line \
+    let expected = "graph `Graph`, node `node`: kernel `unwritten`, block (0, 0, 0), thread (31, 0, 0), PTX line \
          (graph-runtime/tests/kernels/emulator.cu:57): load of 4 bytes at offset 128 of shared memory, which nothing has \
-         written"
-    );
+         written";
+    assert_eq!(fault_of::<unwritten>(options, 1), expected);
     Ok(())
 }
 
@@ -253,12 +237,10 @@ fn unordered_nodes_that_meet_are_found_on_request() -> Result<()> {
         graph.synchronize()?;
     }
     let message = without_line(&fault(&mut build(true, false)?));
-    assert_eq!(
-        message,
-        "graph `Graph`, node `read`: kernel `through`, block (0, 0, 0), thread (0, 0, 0), PTX line \
+    let expected = "graph `Graph`, node `read`: kernel `through`, block (0, 0, 0), thread (0, 0, 0), PTX line \
          (graph-runtime/tests/kernels/emulator.cu:32): load of 4 bytes at offset 0 of `total`, which node `draw` \
-         atomically updates, and neither comes before the other"
-    );
+         atomically updates, and neither comes before the other";
+    assert_eq!(message, expected);
     Ok(())
 }
 
@@ -298,12 +280,10 @@ fn what_bodies_touch_belongs_to_their_node() -> Result<()> {
     graph.synchronize()?;
     graph.device_mut(&flags)?.copy_from(&[1, 1])?;
     let message = without_line(&fault(&mut graph));
-    assert_eq!(
-        message,
-        "graph `Graph`, node `read`: kernel `through`, block (0, 0, 0), thread (0, 0, 0), PTX line \
+    let expected = "graph `Graph`, node `read`: kernel `through`, block (0, 0, 0), thread (0, 0, 0), PTX line \
          (graph-runtime/tests/kernels/emulator.cu:32): load of 4 bytes at offset 0 of `total`, which node `writer` \
-         atomically updates, and neither comes before the other"
-    );
+         atomically updates, and neither comes before the other";
+    assert_eq!(message, expected);
     Ok(())
 }
 
@@ -364,10 +344,8 @@ fn endless_waits_end() {
         ..Default::default()
     };
     let message = fault_of::<forever>(options, 1);
-    assert!(
-        message.starts_with("graph `Graph`, node `node`: kernel `forever`, block (0, 0, 0)"),
-        "{message}"
-    );
+    let start = "graph `Graph`, node `node`: kernel `forever`, block (0, 0, 0)";
+    assert!(message.starts_with(start), "{message}");
     assert!(
         message.ends_with(
             "the block executed more than 50000 warp instructions, its limit: does a loop never end, or wait for a block that has not started?"

@@ -179,10 +179,8 @@ fn places_of_other_graphs_are_refused() -> Result<()> {
     assert_eq!(graph.host_slice(&large.rows(..)).unwrap_err().to_string(), text);
     assert_eq!(graph.split_host()?.take(&large).unwrap_err().to_string(), text);
     assert!(matches!(other.device(&small_device), Err(Error::ForeignPlace { .. })));
-    assert_eq!(
-        graph.host(&small.row(1)).unwrap_err().to_string(),
-        "graph `Small`, memory `small`: the place reaches outside"
-    );
+    let expected = "graph `Small`, memory `small`: the place reaches outside";
+    assert_eq!(graph.host(&small.row(1)).unwrap_err().to_string(), expected);
     assert!(matches!(
         graph.device(&small_device.row(1)),
         Err(Error::OutOfBounds { .. })
@@ -200,10 +198,8 @@ fn a_split_lends_each_resource_once() -> Result<()> {
     let (row, bytes) = (split.take(&a.row(1))?, split.take_slice(&b)?);
     row.fill(1.0);
     bytes.fill(2);
-    assert_eq!(
-        split.take(&a.row(0)).unwrap_err().to_string(),
-        "graph `Split`, memory `a`: already taken from this split"
-    );
+    let expected = "graph `Split`, memory `a`: already taken from this split";
+    assert_eq!(split.take(&a.row(0)).unwrap_err().to_string(), expected);
     assert!(matches!(split.take(&a), Err(Error::AlreadyTaken { .. })));
     assert_eq!((row[3], bytes[2]), (1.0, 2), "both live on");
     assert_eq!(graph.host(&a)?, &[[0.0; 4], [1.0; 4]]);

@@ -63,10 +63,8 @@ fn unordered_nodes_count_in_the_same_bins() {
 #[test]
 fn plans_and_drawings_tell_updates_from_reads() {
     let mut builder = GraphBuilder::new(&Device::emulator(), "Built");
-    let (bytes, bins) = (
-        builder.device::<[u8; 64]>("bytes"),
-        builder.device::<[u32; 256]>("bins"),
-    );
+    let bytes = builder.device::<[u8; 64]>("bytes");
+    let bins = builder.device::<[u32; 256]>("bins");
     builder.kernel("count_left", Launch::new(1, 64), histogram::call(&bins, &bytes));
     let graph = builder.build().unwrap();
     for (plan, node) in [(&Histogram::PLAN, 3), (&graph.plan(), 0)] {
@@ -171,12 +169,10 @@ fn updates_race_with_plain_accesses() {
         panic!("one mistake")
     };
     assert_eq!(*code, Code::Race);
-    assert_eq!(
-        text,
-        "nodes `count` and `read` can run at the same time and both access `bins` [race]\n\
+    let expected = "nodes `count` and `read` can run at the same time and both access `bins` [race]\n\
          note: `count` atomically updates `bins`, `read` reads it\n\
-         help: add `count` to the `after` list of `read`"
-    );
+         help: add `count` to the `after` list of `read`";
+    assert_eq!(text, expected);
 }
 
 #[test]
@@ -192,10 +188,8 @@ fn updates_read_what_was_there() {
         panic!("one mistake")
     };
     assert_eq!(*code, Code::Uninitialized);
-    assert!(
-        text.starts_with("node `count` reads `bins`, which no node before it has written"),
-        "{text}"
-    );
+    let start = "node `count` reads `bins`, which no node before it has written";
+    assert!(text.starts_with(start), "{text}");
 }
 
 #[test]
@@ -209,10 +203,8 @@ fn one_node_does_not_get_memory_to_read_and_to_update() {
         panic!("one mistake")
     };
     assert_eq!(*code, Code::AliasedArgument);
-    assert!(
-        text.starts_with("node `both` gets `bins` as `&` of atomics and again as `&mut`"),
-        "{text}"
-    );
+    let start = "node `both` gets `bins` as `&` of atomics and again as `&mut`";
+    assert!(text.starts_with(start), "{text}");
 }
 
 #[test]
@@ -228,10 +220,8 @@ fn the_emulator_finds_plain_accesses_of_kernels_that_are_trusted() {
         .and_then(|()| graph.synchronize())
         .unwrap_err()
         .to_string();
-    assert!(
-        error.contains("load of 4 bytes at offset 0 of `bins`, which was passed for atomic operations only"),
-        "{error}"
-    );
+    let part = "load of 4 bytes at offset 0 of `bins`, which was passed for atomic operations only";
+    assert!(error.contains(part), "{error}");
 }
 
 /// Arguments of function values, which no declaration describes, say themselves how they are accessed.

@@ -148,11 +148,9 @@ fn a_closure_is_not_entered_by_itself() -> Result<()> {
     graph.launch()?;
     assert_eq!(*graph.host(&value)?, 1);
     let inner = other.lock().expect("nobody panics").take().expect("it is there");
-    assert_eq!(
-        inner.synchronize().unwrap_err().to_string(),
-        "graph `Self`, node `call`: the host function panicked: it was called while it was running, by a launch of another \
-         graph of its definition"
-    );
+    let expected = "graph `Self`, node `call`: the host function panicked: it was called while it was running, by a launch of another \
+         graph of its definition";
+    assert_eq!(inner.synchronize().unwrap_err().to_string(), expected);
     Ok(())
 }
 
@@ -205,10 +203,8 @@ fn functions_that_launch_each_other_do_not_wait_in_a_circle() -> Result<()> {
     let refused: Vec<String> = refused.map(|error| error.to_string()).collect();
     assert!(!refused.is_empty());
     for error in refused {
-        assert!(
-            error.contains("node `call`: the host function panicked: it is running on another thread"),
-            "{error}"
-        );
+        let part = "node `call`: the host function panicked: it is running on another thread";
+        assert!(error.contains(part), "{error}");
     }
     Ok(())
 }
@@ -295,10 +291,8 @@ fn the_driver_sees_a_graph_before_it_is_instantiated() -> Result<()> {
     let Some(raw) = definition.raw()? else {
         // SAFETY: nothing is changed.
         let error = unsafe { definition.change(|_| Ok(())) }.unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "graph `Added`: on the CPU emulator and in debug mode there is no CUDA graph to change"
-        );
+        let expected = "graph `Added`: on the CPU emulator and in debug mode there is no CUDA graph to change";
+        assert_eq!(error.to_string(), expected);
         return Ok(());
     };
     let nodes = |graph| {
@@ -332,10 +326,8 @@ fn the_driver_sees_a_graph_before_it_is_instantiated() -> Result<()> {
     }
     // SAFETY: nothing is changed.
     unsafe { definition.change(|_| Err("not today".into())) }?;
-    assert_eq!(
-        definition.instantiate(LATER).unwrap_err().to_string(),
-        "graph `Added`: the closure of `Definition::change` failed: not today"
-    );
+    let expected = "graph `Added`: the closure of `Definition::change` failed: not today";
+    assert_eq!(definition.instantiate(LATER).unwrap_err().to_string(), expected);
     Ok(())
 }
 
@@ -538,11 +530,8 @@ fn nodes_are_paired_by_their_number() -> Result<()> {
         graph.update_from(definition)?;
         graph.node(copies[1]).set_enabled(false)?;
         graph.launch()?;
-        assert_eq!(
-            graph.host(&output)?,
-            &[[10; 4], [0; 4], [30; 4]],
-            "{reversed}, {looked_at}"
-        );
+        let expected = &[[10; 4], [0; 4], [30; 4]];
+        assert_eq!(graph.host(&output)?, expected, "{reversed}, {looked_at}");
     }
     Ok(())
 }
@@ -607,10 +596,8 @@ fn graphs_are_written_as_dot_files() -> Result<()> {
     assert!(written().contains(node), "{}", written());
     let error = graph.debug_dump(&folder.join("none").join("graph.dot")).unwrap_err();
     assert!(matches!(error, Error::File { .. }));
-    assert!(
-        error.to_string().starts_with("graph `Added`: cannot write `"),
-        "{error}"
-    );
+    let start = "graph `Added`: cannot write `";
+    assert!(error.to_string().starts_with(start), "{error}");
     fs::remove_dir_all(&folder).expect("it is ours");
     Ok(())
 }

@@ -232,10 +232,8 @@ fn built_graphs_are_edited_and_updated_alike() -> Result<()> {
         e.rebind(&data, &buffers[1])
     })?;
     graph.launch()?;
-    assert_eq!(
-        (*buffers[0].read()?, *buffers[1].read()?),
-        ([0; 8], [5, 5, 5, 5, 5, 5, 0, 0])
-    );
+    let expected = ([0; 8], [5, 5, 5, 5, 5, 5, 0, 0]);
+    assert_eq!((*buffers[0].read()?, *buffers[1].read()?), expected);
     graph.update("all", |update| {
         update.kernel(add, Launch::new(1, 8), add_to::call(&mut data, 6))?;
         update.set_launch(add, 1, 2)?;
@@ -293,18 +291,14 @@ fn handles_choose_launch_dimensions() -> Result<()> {
     graph.inside().set_launch(2, 3)?;
     graph.launch()?;
     assert_eq!(graph.add().grid(), Some([2, 3, 1]));
-    assert_eq!(
-        (graph.each_row(1).block(), graph.each_row(0).block()),
-        (Some([3, 1, 1]), Some([8, 1, 1]))
-    );
+    let expected = (Some([3, 1, 1]), Some([8, 1, 1]));
+    assert_eq!((graph.each_row(1).block(), graph.each_row(0).block()), expected);
     let rows = graph.loops()?.read()?;
     assert_eq!(rows.each_ref().map(|row| touched(row)), [8, 3, 8]);
     assert_eq!(touched(&graph.inner()?.read()?[..]), 6);
     graph.inside().set_grid(1)?;
-    assert_eq!(
-        (graph.inside().grid(), graph.inside().block()),
-        (Some([1; 3]), Some([3, 1, 1]))
-    );
+    let expected = (Some([1; 3]), Some([3, 1, 1]));
+    assert_eq!((graph.inside().grid(), graph.inside().block()), expected);
     assert_eq!(graph.once().grid(), None);
     Ok(())
 }
@@ -342,10 +336,8 @@ fn chosen_launch_dimensions_are_checked_again() -> Result<()> {
         let error = error.unwrap_err().to_string();
         assert!(error.contains(text), "{error}");
     }
-    assert_eq!(
-        (graph.add().block(), graph.turned().shared()),
-        (Some([4, 1, 1]), Some(256))
-    );
+    let expected = (Some([4, 1, 1]), Some(256));
+    assert_eq!((graph.add().block(), graph.turned().shared()), expected);
     graph.edit(|e| {
         e.turned().set_block(32)?;
         e.turned().set_shared(128)
@@ -374,15 +366,11 @@ fn the_later_of_a_handle_and_a_param_chooses_the_dimensions() -> Result<()> {
         e.add().set_grid(2)?;
         e.set_threads(6)
     })?;
-    assert_eq!(
-        (graph.add().grid(), graph.add().block()),
-        (Some([2, 1, 1]), Some([6, 1, 1]))
-    );
+    let expected = (Some([2, 1, 1]), Some([6, 1, 1]));
+    assert_eq!((graph.add().grid(), graph.add().block()), expected);
     graph.set_by(3)?;
-    assert_eq!(
-        (graph.add().grid(), graph.add().block()),
-        (Some([2, 1, 1]), Some([6, 1, 1]))
-    );
+    let expected = (Some([2, 1, 1]), Some([6, 1, 1]));
+    assert_eq!((graph.add().grid(), graph.add().block()), expected);
     graph.data_mut()?.copy_from(&[0; 64])?;
     graph.launch()?;
     assert_eq!(graph.data()?.read()?[10..14], [3, 3, 0, 0]);
@@ -422,12 +410,8 @@ fn edits_reach_nodes_of_children() -> Result<()> {
         e.set_by(6)?;
         e.set_blocks(3)
     });
-    assert!(
-        error
-            .unwrap_err()
-            .to_string()
-            .contains("node `child.add`: kernel `add_to` requires")
-    );
+    let part = "node `child.add`: kernel `add_to` requires";
+    assert!(error.unwrap_err().to_string().contains(part));
     graph.launch()?;
     assert_eq!(graph.data()?.read()?[0], 11);
     Ok(())
@@ -494,12 +478,8 @@ fn params_that_are_whole_arguments() -> Result<()> {
         e.set_factor(9.0)?;
         e.set_n(9)
     });
-    assert!(
-        error
-            .unwrap_err()
-            .to_string()
-            .contains("requires `n <= data.len()` [contract]")
-    );
+    let part = "requires `n <= data.len()` [contract]";
+    assert!(error.unwrap_err().to_string().contains(part));
     // The value would do; dimensions, which are checked later, do not.
     let error = graph.edit(|e| {
         e.set_a(9)?;

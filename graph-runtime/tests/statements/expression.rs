@@ -140,10 +140,8 @@ fn references_to_buffers_are_captured_too() {
 #[test]
 fn lengths_of_captured_memory_are_compared_by_build() {
     let device = device();
-    let (from, to) = (
-        device.alloc_slice::<f32>(4).unwrap(),
-        device.alloc::<[f32; 8]>().unwrap(),
-    );
+    let from = device.alloc_slice::<f32>(4).unwrap();
+    let to = device.alloc::<[f32; 8]>().unwrap();
     let built = cuda_graph! { &device => memcpy copy = from -> to; };
     let error = built.map(drop).unwrap_err().to_string();
     assert!(

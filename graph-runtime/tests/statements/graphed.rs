@@ -63,10 +63,8 @@ fn graphs_are_functions_of_what_is_passed() -> Result<()> {
     let inputs = [filled(&device, 1.0)?, filled(&device, 10.0)?];
     let error = double.backward(&inputs[0]).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }), "{error}");
-    assert_eq!(
-        error.to_string(),
-        "graph `Forward`: gradients are those of the outputs of `forward`, which has not been called"
-    );
+    let text = "graph `Forward`: gradients are those of the outputs of `forward`, which has not been called";
+    assert_eq!(error.to_string(), text);
     double.warm_up(3)?;
     for (input, expected) in [
         (&inputs[0], 2.0),
@@ -93,10 +91,8 @@ fn graphs_are_functions_of_what_is_passed() -> Result<()> {
     own.copy_from(&[3.0; 64])?;
     assert_eq!(*double.forward(&own)?.read()?, [6.0; 64]);
     double.synchronize()?;
-    assert_eq!(
-        double.graphs().map(|graph| graph.name().to_owned()),
-        ["Forward", "Forward"]
-    );
+    let wanted = ["Forward", "Forward"];
+    assert_eq!(double.graphs().map(|graph| graph.name().to_owned()), wanted);
     Ok(())
 }
 

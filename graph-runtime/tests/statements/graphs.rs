@@ -231,10 +231,8 @@ fn lengths_known_at_build() -> Result<()> {
     assert_eq!(graph.device(&data)?.read_vec()?, vec![3.0; n]);
     let mut short = [0.0; 4];
     let error = graph.device(&data)?.copy_to(&mut short).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "graph `Slices`, memory `data`: has 400 bytes, but the slice has 16"
-    );
+    let expected = "graph `Slices`, memory `data`: has 400 bytes, but the slice has 16";
+    assert_eq!(error.to_string(), expected);
     Ok(())
 }
 
@@ -266,16 +264,12 @@ fn disabled_nodes_are_skipped() -> Result<()> {
     assert_eq!(graph.host(&output)?, &[2.0; 4]);
 
     assert_eq!(graph.node(double).name(), "double");
-    assert_eq!(
-        graph.node(join).set_enabled(false).unwrap_err().to_string(),
-        "graph `Switches`, node `join`: only kernel, memcpy and memset nodes can be disabled"
-    );
+    let expected = "graph `Switches`, node `join`: only kernel, memcpy and memset nodes can be disabled";
+    assert_eq!(graph.node(join).set_enabled(false).unwrap_err().to_string(), expected);
     let mut beyond = graph.node(NodeId::new(17));
     assert_eq!((beyond.name(), beyond.is_enabled()), ("", false));
-    assert_eq!(
-        beyond.set_enabled(false).unwrap_err().to_string(),
-        "graph `Switches`: no node has index 17; there are 4"
-    );
+    let expected = "graph `Switches`: no node has index 17; there are 4";
+    assert_eq!(beyond.set_enabled(false).unwrap_err().to_string(), expected);
     Ok(())
 }
 
@@ -309,10 +303,8 @@ fn zero_length_copies_do_nothing() -> Result<()> {
 fn what_is_of_no_length_needs_no_order_and_no_write() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "Nothing");
     let scratch = builder.scratch::<[f32; 8]>("scratch");
-    let (from, to) = (
-        builder.scratch_slice::<f32>("from", 0),
-        builder.device_slice::<f32>("to", 0),
-    );
+    let from = builder.scratch_slice::<f32>("from", 0);
+    let to = builder.device_slice::<f32>("to", 0);
     builder.memcpy("part", &scratch.rows(4..4), &mut to.whole());
     builder.memcpy("whole", &from, &mut to.whole());
     builder.memset("set", &mut to.whole(), 1.0_f32);
@@ -330,10 +322,8 @@ fn buffers_outside_graphs() -> Result<()> {
     assert_eq!(copy, counting());
     let slice = device.alloc_slice::<u16>(5)?;
     slice.copy_from(&[1, 2, 3, 4, 5])?;
-    assert_eq!(
-        (slice.read_vec()?, slice.len(), slice.bytes()),
-        (vec![1, 2, 3, 4, 5], 5, 10)
-    );
+    let expected = (vec![1, 2, 3, 4, 5], 5, 10);
+    assert_eq!((slice.read_vec()?, slice.len(), slice.bytes()), expected);
     assert!(slice.copy_from(&[1]).is_err());
     let mut host = device.alloc_host::<[[f64; 3]; 3]>()?;
     host[1][2] = 4.5;

@@ -104,27 +104,19 @@ fn the_first_panic_comes_back_from_the_next_wait_and_the_rest_runs() -> Result<(
     let (mut graph, count) = panicking(&device())?;
     graph.launch()?;
     let error = graph.synchronize().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "graph `Panics`, node `boom`: the host function panicked: launch 1"
-    );
+    let expected = "graph `Panics`, node `boom`: the host function panicked: launch 1";
+    assert_eq!(error.to_string(), expected);
     assert!(matches!(error, Error::Panicked { .. }));
     assert_eq!(graph.host(&count)?, &1, "told once; the nodes after it ran");
     graph.launch()?;
     let error = graph.host(&count).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "graph `Panics`, node `also`: the host function panicked: second"
-    );
+    let expected = "graph `Panics`, node `also`: the host function panicked: second";
+    assert_eq!(error.to_string(), expected);
     graph.launch()?;
     graph.launch()?;
     let error = graph.host_mut(&count).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .ends_with("`boom`: the host function panicked: launch 3"),
-        "{error}"
-    );
+    let end = "`boom`: the host function panicked: launch 3";
+    assert!(error.to_string().ends_with(end), "{error}");
     assert_eq!(graph.host(&count)?, &4);
     graph.launch()?;
     drop(graph); // with a panic that nobody asked for
@@ -144,10 +136,8 @@ fn a_panic_may_hold_any_value() -> Result<()> {
     let mut graph = builder.build()?;
     graph.launch()?;
     let error = graph.synchronize().unwrap_err();
-    assert!(
-        error.to_string().ends_with("panicked: a value that is no text"),
-        "{error}"
-    );
+    let ending = "panicked: a value that is no text";
+    assert!(error.to_string().ends_with(ending), "{error}");
     Ok(())
 }
 
@@ -217,10 +207,8 @@ fn memory_of_other_graphs_is_refused() {
     let mut builder = GraphBuilder::new(&device, "Foreign");
     builder.call("call", (&other,), |_| ());
     let text = builder.build().unwrap_err().to_string();
-    assert!(
-        text.contains("node `call` uses memory of another graph [unknown-resource]"),
-        "{text}"
-    );
+    let part = "node `call` uses memory of another graph [unknown-resource]";
+    assert!(text.contains(part), "{text}");
 }
 
 #[test]
@@ -289,10 +277,8 @@ fn events_of_other_devices_are_refused() -> Result<()> {
     }
     let mut builder = GraphBuilder::new(&device, "Cuda");
     builder.record("end", emulator.event()?);
-    assert_eq!(
-        builder.build().unwrap_err().to_string(),
-        "graph `Cuda`, node `end`: the event is one of the CPU emulator"
-    );
+    let expected = "graph `Cuda`, node `end`: the event is one of the CPU emulator";
+    assert_eq!(builder.build().unwrap_err().to_string(), expected);
     Ok(())
 }
 
@@ -338,15 +324,10 @@ fn other_streams_are_waited_for_and_wait() -> Result<()> {
         let after = context.new_stream().expect("a stream");
         after.wait(done.as_cudarc().expect("one of CUDA")).expect("waits");
         after.synchronize().expect("done");
-        assert_eq!(
-            clock.load(Relaxed),
-            2 * round + 2,
-            "the last stream has waited for both"
-        );
-        assert_eq!(
-            (*first.host(&order)?, *second.host(&late)?),
-            (2 * round + 1, 2 * round + 2)
-        );
+        let expected = 2 * round + 2;
+        assert_eq!(clock.load(Relaxed), expected, "the last stream has waited for both");
+        let expected = (2 * round + 1, 2 * round + 2);
+        assert_eq!((*first.host(&order)?, *second.host(&late)?), expected);
     }
     Ok(())
 }

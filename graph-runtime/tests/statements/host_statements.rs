@@ -55,16 +55,11 @@ fn plans_tell_of_them() {
     };
     let summarise = node("summarise");
     assert_eq!((summarise.kind, summarise.level), (NodeKind::Call, 2));
-    assert_eq!(
-        *summarise.accesses,
-        [PlanAccess::new(2, Mode::Read), PlanAccess::new(3, Mode::ReadWrite)]
-    );
+    let expected = [PlanAccess::new(2, Mode::Read), PlanAccess::new(3, Mode::ReadWrite)];
+    assert_eq!(*summarise.accesses, expected);
     assert!(node("tick").accesses.is_empty());
-    assert!(
-        Monitor::<4>::PLAN
-            .to_mermaid()
-            .contains("call summarise<br>reads output<br>writes report")
-    );
+    let part = "call summarise<br>reads output<br>writes report";
+    assert!(Monitor::<4>::PLAN.to_mermaid().contains(part));
     let kinds: Vec<NodeKind> = Framed::PLAN.nodes.iter().map(|node| node.kind).collect();
     assert_eq!(kinds, [NodeKind::Wait, NodeKind::Call, NodeKind::Record]);
 }
@@ -144,10 +139,8 @@ fn panics_come_back_with_the_node() -> Result<()> {
     assert_eq!(graph.count()?, &1);
     graph.launch()?;
     let error = graph.count().unwrap_err().to_string();
-    assert!(
-        error.starts_with("graph `Failing`, node `check`: the host function panicked: "),
-        "{error}"
-    );
+    let start = "graph `Failing`, node `check`: the host function panicked: ";
+    assert!(error.starts_with(start), "{error}");
     assert!(error.contains("twice"), "{error}");
     assert_eq!(graph.count()?, &2);
     Ok(())

@@ -77,10 +77,8 @@ fn a_param_that_breaks_a_contract_is_refused() {
     let mut graph = Limit::<16>::build(&device()).unwrap();
     graph.set_n(7).unwrap();
     let text = graph.set_n(17).unwrap_err().to_string();
-    assert!(
-        text.contains("kernel `scale` requires `n <= data.len()` [contract]"),
-        "{text}"
-    );
+    let part = "kernel `scale` requires `n <= data.len()` [contract]";
+    assert!(text.contains(part), "{text}");
     assert!(text.contains("n = 17, data.len() = 16"), "{text}");
     assert_eq!(graph.n(), 7);
     graph.launch().unwrap();
@@ -107,14 +105,10 @@ fn parts_move_rows() {
     let mut graph = Parts::<u16, 3>::build(&device()).unwrap();
     *graph.source_mut().unwrap() = [[0, 1, 2], [10, 11, 12], [20, 21, 22], [30, 31, 32]];
     graph.launch().unwrap();
-    assert_eq!(
-        graph.target().unwrap(),
-        &[[30, 31, 32], [0, 1, 2], [10, 11, 12], [20, 21, 22]]
-    );
-    assert_eq!(
-        *graph.middle().unwrap().read().unwrap(),
-        [[10, 11, 12], [20, 21, 22], [30, 31, 32], [0, 1, 2]]
-    );
+    let expected = &[[30, 31, 32], [0, 1, 2], [10, 11, 12], [20, 21, 22]];
+    assert_eq!(graph.target().unwrap(), expected);
+    let expected = [[10, 11, 12], [20, 21, 22], [30, 31, 32], [0, 1, 2]];
+    assert_eq!(*graph.middle().unwrap().read().unwrap(), expected);
 }
 
 const HALF: usize = 4;
@@ -147,10 +141,8 @@ fn memsets_set_every_width() {
     assert_eq!((words[0], &words[1..]), (0x01020304, &[u32::MAX; 7][..]));
     assert_eq!(*graph.doubles().unwrap().read().unwrap(), [[0.0, 0.0], [0.1, 0.1]]);
     assert_eq!(*graph.whole().unwrap().read().unwrap(), 0.3);
-    assert_eq!(
-        *graph.deep().unwrap().read().unwrap(),
-        [[[[0; 2]; 2]; 2], [[[0x0102; 2]; 2]; 2]]
-    );
+    let expected = [[[[0; 2]; 2]; 2], [[[0x0102; 2]; 2]; 2]];
+    assert_eq!(*graph.deep().unwrap().read().unwrap(), expected);
 }
 
 cuda_graph! {

@@ -97,23 +97,16 @@ fn plans_hold_what_was_declared() {
         (1, 2, 3)
     );
     assert_eq!(node("by_hand").kind.keyword(), "raw");
-    assert!(
-        Library::PLAN
-            .to_dot()
-            .contains("capture tail\\nreads rows\\nwrites out")
-    );
+    let part = "capture tail\\nreads rows\\nwrites out";
+    assert!(Library::PLAN.to_dot().contains(part));
 }
 
 #[test]
 fn the_emulator_names_the_first_node_that_it_cannot_run() {
     let error = Library::build(&Device::emulator(), 0.5).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }));
-    assert!(
-        error
-            .to_string()
-            .starts_with("graph `Library`, node `named`: library calls are captured from a stream of a CUDA device"),
-        "{error}"
-    );
+    let start = "graph `Library`, node `named`: library calls are captured from a stream of a CUDA device";
+    assert!(error.to_string().starts_with(start), "{error}");
 }
 
 cuda_graph! {
@@ -140,10 +133,8 @@ fn errors_of_closures_come_from_build() {
         assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         assert!(matches!(Unfinished::build(&device), Err(Error::Unsupported { .. })));
     } else {
-        assert_eq!(
-            error.to_string(),
-            "graph `Failing`, node `calls`: the closure of the capture failed: no handle"
-        );
+        let expected = "graph `Failing`, node `calls`: the closure of the capture failed: no handle";
+        assert_eq!(error.to_string(), expected);
     }
 }
 

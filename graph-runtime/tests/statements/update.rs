@@ -105,13 +105,11 @@ fn what_breaks_a_rule_changes_nothing() -> Result<()> {
             update.kernel(node, Launch::new(1, 64), scale::call(&mut data, 7.0, 65))
         })
         .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "graph `Scaled` has 1 mistake\n\
+    let expected = "graph `Scaled` has 1 mistake\n\
          node `scale`: kernel `scale` requires `n <= data.len()` [contract]\n\
          note: here n = 65, data.len() = 64\n\
-         help: make `n` at most 64, or pass at least 65 elements as `data`"
-    );
+         help: make `n` at most 64, or pass at least 65 elements as `data`";
+    assert_eq!(error.to_string(), expected);
     let error = graph.update("n", |update| {
         update.kernel(node, Launch::new(1, 1025), scale::call(&mut data, 7.0, 64))
     });
@@ -190,10 +188,8 @@ fn what_comes_before_a_disabled_node_is_done_before_what_comes_behind() -> Resul
     ] {
         let mut builder = GraphBuilder::new(&device(), "Skipped");
         let mut flag = builder.device::<[u32; 1]>("flag");
-        let (mut data, other) = (
-            builder.device::<[[f32; 4]; 4]>("data"),
-            builder.device::<[[f32; 4]; 4]>("other"),
-        );
+        let mut data = builder.device::<[[f32; 4]; 4]>("data");
+        let other = builder.device::<[[f32; 4]; 4]>("other");
         let mut bytes = builder.device::<[u8; 32]>("bytes");
         let mut seen = builder.host::<[u32; 1]>("seen");
         let clear = builder.memset("clear", &mut flag, 0_u32);

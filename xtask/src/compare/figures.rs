@@ -300,15 +300,11 @@ mod tests {
         assert_eq!(parse(line), Some(("overlap plain".to_owned(), Way::Ours, TIMES)));
         let compiled = "bench:   train_linear tf32 compiled: 22.1 us (22 to 23)";
         assert_eq!(row(compiled), Some(("train_linear tf32".to_owned(), Way::Compiled)));
-        assert_eq!(
-            row("bench:   launch bare: 1.0 us (1 to 1)"),
-            Some(("launch".to_owned(), Way::Bare))
-        );
+        let expected = Some(("launch".to_owned(), Way::Bare));
+        assert_eq!(row("bench:   launch bare: 1.0 us (1 to 1)"), expected);
         // A row whose name only ends like a way.
-        assert_eq!(
-            row("bench:   threadbare: 1.0 us (1 to 1)"),
-            Some(("threadbare".to_owned(), Way::Ours))
-        );
+        let expected = Some(("threadbare".to_owned(), Way::Ours));
+        assert_eq!(row("bench:   threadbare: 1.0 us (1 to 1)"), expected);
     }
 
     #[test]
@@ -386,10 +382,8 @@ mod tests {
         assert_eq!(visit.verdict("overlap plain"), Some((30.0, true)));
         assert_eq!(visit.verdict("launch"), Some((1.5, true)));
         assert_eq!(visit.verdict("infer"), Some((6.0, false)));
-        assert_eq!(
-            (visit.verdict("other"), visit.verdict("train_linear f32")),
-            (None, None)
-        );
+        let expected = (None, None);
+        assert_eq!((visit.verdict("other"), visit.verdict("train_linear f32")), expected);
     }
 
     #[test]

@@ -102,10 +102,8 @@ fn a_circle_is_found_with_the_way_round() {
     let [circle] = &arrows::circles(&source, &arrows)[..] else {
         panic!("one circle")
     };
-    assert!(
-        circle.starts_with("src/lib.rs: 3 modules use each other in a circle:"),
-        "{circle}"
-    );
+    let start = "src/lib.rs: 3 modules use each other in a circle:";
+    assert!(circle.starts_with(start), "{circle}");
     for tie in [
         "src/a.rs:1 -> src/b.rs: `crate::b::B`",
         "src/b.rs:1 -> src/c.rs: `crate::c::C`",
@@ -125,10 +123,8 @@ fn modules_in_a_wrong_order_without_a_circle_get_an_order() {
     ]);
     let arrows = arrows::arrows(&source);
     assert!(arrows::circles(&source, &arrows).is_empty());
-    assert_eq!(
-        arrows::orders(&source, &arrows),
-        ["src/lib.rs: 3 arrows run up; 0 in this order: c, b, a"]
-    );
+    let expected = ["src/lib.rs: 3 arrows run up; 0 in this order: c, b, a"];
+    assert_eq!(arrows::orders(&source, &arrows), expected);
 }
 
 #[test]
@@ -306,10 +302,8 @@ fn broken_promises_are_found() {
     let root = format!("//! Doc\n{rooms}mod inner {{}}");
     let files: Vec<(&str, &str)> = names.iter().map(|name| (&**name, "//! Doc")).collect();
     let source = planted(&[&[("lib.rs", &*root)], &files[..]].concat());
-    assert_eq!(
-        promises::of_modules("graph-runtime", &source),
-        ["src/lib.rs: 16 modules; at most 15 are easy to know"]
-    );
+    let expected = ["src/lib.rs: 16 modules; at most 15 are easy to know"];
+    assert_eq!(promises::of_modules("graph-runtime", &source), expected);
     let faults = [
         "fn f() { unsafe { sys::cuGraphCreate() } }",
         "use cudarc::driver::sys::culib;",
@@ -419,10 +413,8 @@ fn an_incomplete_manifest_is_found() {
     }
     let mut elsewhere = package;
     elsewhere["manifest_path"] = json!("/nowhere/Cargo.toml");
-    assert_eq!(
-        manifests::of_package(&elsewhere),
-        ["a: needs a README.md", "a: needs the texts of its licences"]
-    );
+    let expected = ["a: needs a README.md", "a: needs the texts of its licences"];
+    assert_eq!(manifests::of_package(&elsewhere), expected);
 }
 
 #[test]

@@ -51,10 +51,8 @@ pub(super) fn command(name: &str, cache: &Path, compiler: Option<&Path>) -> Comm
 
 pub(super) fn finish(child: Child) {
     let output = child.wait_with_output().unwrap();
-    let (out, err) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
+    let out = String::from_utf8_lossy(&output.stdout);
+    let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && out.contains("1 passed"), "{out}\n{err}");
 }
 

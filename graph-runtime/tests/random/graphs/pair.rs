@@ -75,11 +75,8 @@ impl Pair {
             built.graph.synchronize()?;
             for memory in lasting() {
                 let found = built.handles.read(&built.graph, &self.shared, memory)?;
-                assert_eq!(
-                    found,
-                    self.world.memory(graph, memory),
-                    "{what}: memory {memory} of graph {graph}"
-                );
+                let expected = self.world.memory(graph, memory);
+                assert_eq!(found, expected, "{what}: memory {memory} of graph {graph}");
             }
         }
         Ok(())
