@@ -117,6 +117,7 @@ set_command_line() { # kind file tool module
         runtime) command_line=(env CUDA_GRAPH_RUNTIME_API=1 "$program" $(left_out runtime)) ;;
         bench) command_line+=(--bench) ;; # as `cargo bench` does
     esac
+    [[ $2 != tests-* ]] || command_line+=(--include-ignored) # those that need a GPU
     [[ $4 == - ]] || command_line+=("$4::") # the tests of one module
 }
 

@@ -6,10 +6,9 @@ use common::*;
 use graph_runtime::{Error, GraphBuilder, Launch, Result};
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn sticky_errors_come_back_from_everything_and_drop_does_not_panic() -> Result<()> {
-    let Some(device) = cuda_only("sticky_errors_come_back_from_everything_and_drop_does_not_panic") else {
-        return Ok(());
-    };
+    let device = cuda_device();
     let mut builder = GraphBuilder::new(&device, "Faulty");
     let index = builder.host::<[u32; 4]>("index");
     let mut on_device = builder.device::<[u32; 4]>("on_device");

@@ -115,10 +115,9 @@ fn captured(device: &Device, closure: impl FnMut() + Send + 'static) -> Result<G
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn captured_calls_run_at_every_launch() -> Result<()> {
-    let Some((device, _turn)) = cuda("captured_calls_run_at_every_launch") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let runs = Arc::new(AtomicU32::new(0));
     let counter = runs.clone();
     let graph = captured(&device, move || {
@@ -151,10 +150,9 @@ type Kept =
     <(&'static mut graph_runtime::Place<[f32; 1024], graph_runtime::OnDevice>,) as graph_runtime::NodeArguments>::Kept;
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn calls_that_captures_forbid_are_explained() -> Result<()> {
-    let Some((device, _turn)) = cuda("calls_that_captures_forbid_are_explained") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let forbidden = "does not allow during a capture, such as allocating, freeing or waiting";
     let text = refusal(&device, |stream| {
         // SAFETY: the stream lives.
@@ -202,10 +200,9 @@ fn calls_that_captures_forbid_are_explained() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn a_fork_that_is_joined_is_captured() -> Result<()> {
-    let Some((device, _turn)) = cuda("a_fork_that_is_joined_is_captured") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let other = context(&device).new_stream().expect("a stream");
     let mut builder = GraphBuilder::new(&device, "Forked");
     let mut data = builder.device::<[[u8; 64]; 2]>("data");
@@ -225,10 +222,9 @@ fn a_fork_that_is_joined_is_captured() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn preparing_is_not_captured_and_what_it_makes_is_kept() -> Result<()> {
-    let Some((device, _turn)) = cuda("preparing_is_not_captured_and_what_it_makes_is_kept") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     struct Handle(mpsc::Sender<&'static str>);
     impl Drop for Handle {
         fn drop(&mut self) {
@@ -274,10 +270,9 @@ fn preparing_is_not_captured_and_what_it_makes_is_kept() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn preparing_comes_first_and_alone() -> Result<()> {
-    let Some((device, _turn)) = cuda("preparing_comes_first_and_alone") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let text = refusal(&device, |stream| {
         let (data,) = stream.memory();
         set(stream.cu_stream(), data.address(), 1, 4)?;
@@ -301,10 +296,9 @@ fn preparing_comes_first_and_alone() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn a_panic_in_a_capture_passes_and_leaves_nothing_behind() -> Result<()> {
-    let Some((device, _turn)) = cuda("a_panic_in_a_capture_passes_and_leaves_nothing_behind") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let inner = device.clone();
     let panicked = std::thread::spawn(move || refusal(&inner, |_| panic!("in the middle"))).join();
     assert!(panicked.is_err());
@@ -313,10 +307,9 @@ fn a_panic_in_a_capture_passes_and_leaves_nothing_behind() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn a_capture_on_another_thread_goes_on() -> Result<()> {
-    let Some((device, _turn)) = cuda("a_capture_on_another_thread_goes_on") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let stream = context(&device).new_stream().expect("a stream");
     let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     stream.begin_capture(mode).expect("captures");
@@ -330,10 +323,9 @@ fn a_capture_on_another_thread_goes_on() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn unordered_captures_are_branches_of_the_graph() -> Result<()> {
-    let Some((device, _turn)) = cuda("unordered_captures_are_branches_of_the_graph") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let mut builder = GraphBuilder::new(&device, "Branches");
     let halves = builder.device::<[[u8; 64]; 2]>("halves");
     let mut output = builder.host::<[[u8; 64]; 2]>("output");
@@ -360,10 +352,9 @@ fn unordered_captures_are_branches_of_the_graph() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn memory_of_captures_is_not_rebound() -> Result<()> {
-    let Some((device, _turn)) = cuda("memory_of_captures_is_not_rebound") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let buffers = [device.alloc::<[u8; 64]>()?, device.alloc::<[u8; 64]>()?];
     let mut builder = GraphBuilder::new(&device, "Bound");
     let mut shared = builder.shared("shared", &buffers[0], true);
@@ -423,10 +414,9 @@ fn batch<K>(
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn raw_nodes_are_between_their_neighbours() -> Result<()> {
-    let Some((device, _turn)) = cuda("raw_nodes_are_between_their_neighbours") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let mut builder = GraphBuilder::new(&device, "Batch");
     let mut word = builder.device::<u32>("word");
     let mut output = builder.host::<u32>("output");
@@ -456,10 +446,9 @@ fn raw_nodes_are_between_their_neighbours() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn raw_closures_that_fail_are_named() -> Result<()> {
-    let Some((device, _turn)) = cuda("raw_closures_that_fail_are_named") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let build = |null: bool| {
         let mut builder = GraphBuilder::new(&device, "Raw");
         // SAFETY: nothing is added.
@@ -482,10 +471,9 @@ fn raw_closures_that_fail_are_named() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn several_raw_nodes_stand_for_one() -> Result<()> {
-    let Some((device, _turn)) = cuda("several_raw_nodes_stand_for_one") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let mut builder = GraphBuilder::new(&device, "Chain");
     let mut data = builder.device::<[f32; 4]>("data");
     let set = builder.memset("set", &mut data, 1.0_f32);

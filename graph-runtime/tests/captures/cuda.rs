@@ -1,5 +1,4 @@
-//! Features of CUDA devices only: streams and contexts of the user's, captures, limits of the device. On the emulator
-//! every test says that it is skipped.
+//! Features of CUDA devices only: streams and contexts of the user's, captures, limits of the device.
 
 use crate::common::*;
 use crate::turn::cuda;
@@ -36,8 +35,9 @@ fn counter(device: &Device) -> Result<(Graph, Place<[u32; 1], OnHost>)> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn names() {
-    let Some((device, _turn)) = cuda("names") else { return };
+    let (device, _turn) = cuda();
     assert!(
         !device.is_emulator() && device.name().starts_with("NVIDIA"),
         "{device:?}"
@@ -49,10 +49,9 @@ fn names() {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn launches_on_streams_of_the_users() -> Result<()> {
-    let Some((device, _turn)) = cuda("launches_on_streams_of_the_users") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let (mut graph, output) = counter(&device)?;
     let stream = new_stream(&device);
     graph.launch_on(&stream)?;
@@ -72,10 +71,9 @@ fn launches_on_streams_of_the_users() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn a_stream_may_go_before_the_wait() -> Result<()> {
-    let Some((device, _turn)) = cuda("a_stream_may_go_before_the_wait") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let (mut graph, output) = counter(&device)?;
     let stream = new_stream(&device);
     graph.launch_on(&stream)?;
@@ -89,10 +87,9 @@ fn a_stream_may_go_before_the_wait() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn capturing_streams_are_refused_and_go_on_capturing() -> Result<()> {
-    let Some((device, _turn)) = cuda("capturing_streams_are_refused_and_go_on_capturing") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let (mut graph, output) = counter(&device)?;
     for mode in [THREAD_LOCAL, GLOBAL] {
         let stream = new_stream(&device);
@@ -110,10 +107,9 @@ fn capturing_streams_are_refused_and_go_on_capturing() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn a_capture_on_another_thread_is_not_disturbed() -> Result<()> {
-    let Some((device, _turn)) = cuda("a_capture_on_another_thread_is_not_disturbed") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let (mut graph, output) = counter(&device)?;
     let stream = new_stream(&device);
     let (begun, wait_for_begun) = mpsc::channel();
@@ -143,10 +139,9 @@ fn a_capture_on_another_thread_is_not_disturbed() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn streams_of_other_contexts_are_refused() -> Result<()> {
-    let Some((device, _turn)) = cuda("streams_of_other_contexts_are_refused") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let (mut graph, _) = counter(&device)?;
     let other = Device::from(CudaContext::new_non_primary(0, 0).expect("a second context"));
     let error = graph.launch_on(&new_stream(&other)).unwrap_err();
@@ -156,10 +151,9 @@ fn streams_of_other_contexts_are_refused() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn any_context_may_be_current() -> Result<()> {
-    let Some((device, _turn)) = cuda("any_context_may_be_current") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let other = Device::from(CudaContext::new_non_primary(0, 0).expect("a second context"));
     let ((mut graph, output), (mut second, of_second)) = (counter(&device)?, counter(&other)?);
     for count in 1..=3 {
@@ -178,10 +172,9 @@ fn any_context_may_be_current() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn memory_comes_from_cudarc_and_goes_there() -> Result<()> {
-    let Some((device, _turn)) = cuda("memory_comes_from_cudarc_and_goes_there") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let stream = new_stream(&device);
     let numbers: Vec<f32> = counting::<1000>().into();
     let slice: CudaSlice<f32> = stream.clone_htod(&numbers).expect("a copy");
@@ -203,10 +196,9 @@ fn memory_comes_from_cudarc_and_goes_there() -> Result<()> {
 
 /// Work from before the buffer was made, of which the events of a slice of a part know nothing.
 #[test]
+#[ignore = "needs a CUDA device"]
 fn a_slice_is_lent_after_work_that_could_not_be_waited_for() -> Result<()> {
-    let Some((device, _turn)) = cuda("a_slice_is_lent_after_work_that_could_not_be_waited_for") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let context = device.context().expect("a context").clone();
     let (writer, captured, reader) = (new_stream(&device), new_stream(&device), new_stream(&device));
     let module = context.load_module(Ptx::from_src(include_str!("../kernels/test_kernels.ptx")));
@@ -229,10 +221,9 @@ fn a_slice_is_lent_after_work_that_could_not_be_waited_for() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn limits_of_the_device() -> Result<()> {
-    let Some((device, _turn)) = cuda("limits_of_the_device") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let mut builder = GraphBuilder::new(&device, "Limits");
     let mut out = builder.device::<[u32; 1]>("out");
     builder.kernel(
@@ -256,10 +247,9 @@ fn limits_of_the_device() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn values_that_cuda_cannot_change_in_place() -> Result<()> {
-    let Some((device, _turn)) = cuda("values_that_cuda_cannot_change_in_place") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let mut builder = GraphBuilder::new(&device, "Fixed");
     let mut data = builder.device::<[f64; 8]>("data");
     let set = builder.memset("set", &mut data, 0.0_f64);
@@ -272,10 +262,9 @@ fn values_that_cuda_cannot_change_in_place() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn copies_of_more_than_four_gib() -> Result<()> {
-    let Some((device, _turn)) = cuda("copies_of_more_than_four_gib") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     const BYTES: usize = (4 << 30) + 4096;
     let mut builder = GraphBuilder::new(&device, "Large");
     let mut from = builder.device_slice::<u8>("from", BYTES);
@@ -295,10 +284,9 @@ fn copies_of_more_than_four_gib() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn raw_handles() -> Result<()> {
-    let Some((device, _turn)) = cuda("raw_handles") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let (graph, _) = counter(&device)?;
     let raw = graph.raw().expect("a CUDA graph has handles");
     assert!(!raw.graph.is_null() && !raw.exec.is_null() && !raw.stream.is_null());
@@ -311,10 +299,9 @@ fn raw_handles() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn copies_of_more_than_a_pitch() -> Result<()> {
-    let Some((device, _turn)) = cuda("copies_of_more_than_a_pitch") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     // The longest pitch of CUDA's copies is one byte less than 2 GiB.
     const LEN: usize = (1 << 28) + 3;
     let mut builder = GraphBuilder::new(&device, "Large");

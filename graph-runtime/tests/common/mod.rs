@@ -4,7 +4,6 @@
 pub(crate) mod describe;
 mod kernels;
 pub(crate) mod random;
-mod skipped;
 
 use graph_runtime::cudarc::driver::DeviceRepr;
 use graph_runtime::{CudaStream, Device, DeviceBuffer, Element, EmulatorOptions, Result};
@@ -45,14 +44,13 @@ pub(crate) fn delayed() -> bool {
     std::env::var_os("CUDA_GRAPH_TEST_DELAYS").is_some()
 }
 
-/// The CUDA device, or `None` where the emulator is tested: the test is skipped then, and counted.
-pub(crate) fn cuda_only(test: &str) -> Option<Device> {
-    if wants_cuda() {
-        return Some(device());
-    }
-    eprintln!("{test}: skipped, since it needs a CUDA device (CUDA_GRAPH_TEST_DEVICE=cuda)");
-    skipped::count();
-    None
+/// The CUDA device, for a test that says by `#[ignore]` that it needs one: those run with `--include-ignored`.
+pub(crate) fn cuda_device() -> Device {
+    assert!(
+        wants_cuda(),
+        "without CUDA_GRAPH_TEST_DEVICE=cuda, tests use the emulator"
+    );
+    device()
 }
 
 pub(crate) fn wants_cuda() -> bool {

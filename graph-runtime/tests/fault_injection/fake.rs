@@ -1,6 +1,6 @@
 //! The driver that runs nothing, for machines without a GPU: `fake/libcuda.rs`, which `rustc` compiles.
 
-use crate::common::{cuda_only, wants_cuda};
+use crate::common::{cuda_device, wants_cuda};
 use graph_runtime::Device;
 use graph_runtime::fault_injection as faults;
 use std::env;
@@ -36,9 +36,9 @@ pub(crate) fn device(test: &str) -> Option<(Device, MutexGuard<'static, ()>)> {
 /// As [`device`], with environment variables for the other process.
 pub(crate) fn device_with(test: &str, variables: &[(&str, &str)]) -> Option<(Device, MutexGuard<'static, ()>)> {
     let turn = turn();
-    if let Some(device) = cuda_only(test) {
+    if wants_cuda() {
         faults::start();
-        return Some((device, turn));
+        return Some((cuda_device(), turn));
     }
     pass(test, variables);
     None

@@ -1,7 +1,6 @@
-//! Kernels that are given as loaded functions of cudarc's. Only CUDA has those: on the emulator every test says that it
-//! is skipped.
+//! Kernels that are given as loaded functions of cudarc's. Only CUDA has those.
 
-use crate::common::{counting, cuda_only};
+use crate::common::{counting, cuda_device};
 use graph_runtime::cudarc::driver::{CudaContext, CudaFunction, CudaModule};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::{CallArgument, Device, Error, GraphBuilder, KernelCall, Launch, Result, cuda_graph};
@@ -39,10 +38,9 @@ cuda_graph! {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn functions_run_and_their_arguments_change() -> Result<()> {
-    let Some(device) = cuda_only("functions_run_and_their_arguments_change") else {
-        return Ok(());
-    };
+    let device = cuda_device();
     // The graph alone keeps the modules loaded.
     let (scale, add) = (function(&device, "scale"), Arc::new(function(&device, "add")));
     let mut graph = Loaded::build(&device, scale, add)?;
@@ -69,10 +67,9 @@ fn functions_run_and_their_arguments_change() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn builders_take_them_too() -> Result<()> {
-    let Some(device) = cuda_only("builders_take_them_too") else {
-        return Ok(());
-    };
+    let device = cuda_device();
     let fill = function(&device, "fill_index");
     let mut builder = GraphBuilder::new(&device, "Loaded");
     let mut out = builder.device::<[u32; 64]>("out");
@@ -117,10 +114,9 @@ fn refusal<const N: usize>(device: &Device, function: &CudaFunction, arguments: 
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn the_driver_knows_the_parameters() {
-    let Some(device) = cuda_only("the_driver_knows_the_parameters") else {
-        return;
-    };
+    let device = cuda_device();
     let scale = function(&device, "scale");
     let (factor, count) = (CallArgument::value(2.0_f32), CallArgument::value(64_u32));
     let message = "graph `Loaded` has 1 mistake\n\
@@ -134,10 +130,9 @@ fn the_driver_knows_the_parameters() {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn functions_of_other_contexts_are_refused() {
-    let Some(device) = cuda_only("functions_of_other_contexts_are_refused") else {
-        return;
-    };
+    let device = cuda_device();
     let other = CudaContext::new_non_primary(0, 0).expect("a second context");
     let foreign = load(&other).load_function("scale").expect("the kernel is there");
     let arguments = || [CallArgument::value(2.0_f32), CallArgument::value(64_u32)];

@@ -249,10 +249,9 @@ fn options_that_exclude_each_other_are_refused() -> Result<()> {
 
 /// A graph that kernels may launch can still be launched by the host, updated and changed.
 #[test]
+#[ignore = "needs a CUDA device"]
 fn graphs_for_kernels_are_launched_by_the_host() -> Result<()> {
-    let Some(device) = cuda_only("graphs_for_kernels_are_launched_by_the_host") else {
-        return Ok(());
-    };
+    let device = cuda_device();
     let define = |value: u32| {
         let mut builder = GraphBuilder::new(&device, "OfKernels");
         let mut data = builder.device::<[u32; 8]>("data");
