@@ -86,10 +86,8 @@ fn ptx_is_checked_in_a_fresh_folder() {
     let output = fresh.run(&fresh.0, "check kernels/mlp.ptx");
     let text = stdout(&output);
     assert!(output.status.success(), "{text}{}", stderr(&output));
-    assert!(
-        text.starts_with("kernels/mlp.ptx: 4 kernels, PTX 8.4 for sm_70; the emulator runs all\n"),
-        "{text}"
-    );
+    let start = "kernels/mlp.ptx: 4 kernels, PTX 8.4 for sm_70; the emulator runs all\n";
+    assert!(text.starts_with(start), "{text}");
     assert!(text.contains("#[cuda_kernels(\"kernels/mlp.ptx\")]"), "{text}");
     assert!(text.contains("fn squared_error(p0: &[f32], p1: &[f32], p2: &mut [f32], p3: &[Atomic<f32>], p4: u32);"));
 }
@@ -111,11 +109,8 @@ fn what_cannot_be_read_or_run_is_refused_by_name() {
     fresh.write("notes.txt", "");
     let broken = fresh.run(&fresh.0, "check kernels/broken.ptx");
     assert_eq!(broken.status.code(), Some(1));
-    assert!(
-        stderr(&broken).starts_with("error: kernels/broken.ptx is not valid PTX: "),
-        "{}",
-        stderr(&broken)
-    );
+    let start = "error: kernels/broken.ptx is not valid PTX: ";
+    assert!(stderr(&broken).starts_with(start), "{}", stderr(&broken));
 
     let refused = fresh.run(&fresh.0, "check kernels/matrices.ptx");
     let text = stdout(&refused);
@@ -232,12 +227,8 @@ fn sources_are_compiled_in_a_fresh_folder() {
     assert!(stderr(&stale).contains("kernels/scale.ptx: ") && stderr(&stale).contains("writes them anew"));
 
     let written = run("ptx --offline kernels/scale.cu");
-    assert_eq!(
-        stdout(&written),
-        "written   kernels/scale.ptx\n",
-        "{}",
-        stderr(&written)
-    );
+    let expected = "written   kernels/scale.ptx\n";
+    assert_eq!(stdout(&written), expected, "{}", stderr(&written));
     let made = fresh.read("kernels/scale.ptx");
     assert!(
         made.contains(".target sm_70") && made.contains(".file\t1 \"kernels/scale.cu\""),
@@ -268,36 +259,25 @@ fn sources_are_compiled_in_a_fresh_folder() {
     let checked = run("check --offline kernels/scale.cu");
     let text = stdout(&checked);
     assert!(checked.status.success(), "{text}{}", stderr(&checked));
-    assert!(
-        text.contains("data     &mut [f32]  reads (line 5), writes (line 5)"),
-        "{text}"
-    );
+    let part = "data     &mut [f32]  reads (line 5), writes (line 5)";
+    assert!(text.contains(part), "{text}");
     assert!(text.contains("fn scale(data: &mut [f32], by: f32, n: i32);"), "{text}");
 
     fresh.write("kernels/wrong.cu", "__global__ void wrong(float *x) { x[0] = y; }\n");
     let wrong = run("ptx --offline kernels/wrong.cu kernels/scale.cu");
     assert_eq!(wrong.status.code(), Some(1));
-    assert_eq!(
-        stdout(&wrong),
-        "unchanged kernels/scale.ptx\n",
-        "the others are made nevertheless"
-    );
-    assert!(
-        stderr(&wrong).contains("kernels/wrong.cu(1): error: identifier \"y\" is undefined"),
-        "{}",
-        stderr(&wrong)
-    );
+    let expected = "unchanged kernels/scale.ptx\n";
+    assert_eq!(stdout(&wrong), expected, "the others are made nevertheless");
+    let part = "kernels/wrong.cu(1): error: identifier \"y\" is undefined";
+    assert!(stderr(&wrong).contains(part), "{}", stderr(&wrong));
 
     fresh.write(
         "kernels/half.cu",
         "#include <cuda_fp16.h>\n__global__ void half_of(__half *x) { x[0] = 1; }\n",
     );
     let half = run("ptx --offline kernels/half.cu");
-    assert!(
-        stderr(&half).contains("`cuda_fp16.h` is one of CUDA's headers: `--with-headers` fetches"),
-        "{}",
-        stderr(&half)
-    );
+    let part = "`cuda_fp16.h` is one of CUDA's headers: `--with-headers` fetches";
+    assert!(stderr(&half).contains(part), "{}", stderr(&half));
     fresh.write(
         "kernels/asks.cu",
         "// cuda-graph: --with-headers\n#include <cuda_fp16.h>\n__global__ void half_of(__half *x) { x[0] = 1; }\n",
@@ -311,11 +291,8 @@ fn sources_are_compiled_in_a_fresh_folder() {
     );
     fresh.write("kernels/host.cu", "#include <stdio.h>\n__global__ void f() {}\n");
     let host = run("ptx --offline --with-headers kernels/host.cu");
-    assert!(
-        stderr(&host).contains("NVRTC compiles code of the device alone"),
-        "{}",
-        stderr(&host)
-    );
+    let part = "NVRTC compiles code of the device alone";
+    assert!(stderr(&host).contains(part), "{}", stderr(&host));
 }
 
 /// Each compiler that is in the user's cache, with its headers, compiles what CUB and libcu++ have for kernels, and

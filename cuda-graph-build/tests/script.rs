@@ -97,10 +97,8 @@ fn a_build_script_compiles_kernels_or_says_why_not() {
         return;
     };
     let ptx = |output: Output| {
-        let (ptx, message) = (
-            String::from_utf8(output.stdout).unwrap(),
-            String::from_utf8(output.stderr).unwrap(),
-        );
+        let ptx = String::from_utf8(output.stdout).unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{message}");
         ptx
     };
@@ -115,10 +113,8 @@ fn a_build_script_compiles_kernels_or_says_why_not() {
     );
     let wrong = fresh.run(&cache);
     let message = String::from_utf8(wrong.stderr).unwrap();
-    assert!(
-        message.contains("kernels/scale.cu(1): error: identifier \"factor\" is undefined"),
-        "{message}"
-    );
+    let part = "kernels/scale.cu(1): error: identifier \"factor\" is undefined";
+    assert!(message.contains(part), "{message}");
 
     fresh.write("kernels/scale.cu", KERNEL);
     fresh.write("kernels/scale.ptx", &first);

@@ -3,10 +3,10 @@
 
 mod common;
 
-use common::{add_to, device, is_below, scale};
+use common::{add_to, device, emulator_with, is_below, scale};
 use graph_runtime::{
-    DebugOptions, Device, DeviceBuffer, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place,
-    Result, cuda_kernels,
+    DebugOptions, Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result,
+    cuda_kernels,
 };
 use std::env;
 use std::io::Read;
@@ -85,11 +85,7 @@ fn faulty_device() -> Device {
     if !device().is_emulator() {
         return device();
     }
-    Device::emulator_with(EmulatorOptions {
-        step_limit: Some(1 << 16),
-        iteration_limit: Some(100),
-        ..Default::default()
-    })
+    emulator_with(|options| (options.step_limit, options.iteration_limit) = (Some(1 << 16), Some(100)))
 }
 
 /// Plants a fault, launches twice, and compares the error with what it must say.

@@ -53,21 +53,13 @@ fn the_page_of_diagnostics_quotes_the_cases() {
             let case = case.unwrap_or_else(|| panic!("no case of `{}` is\n{program}", table.code()));
             let messages = case.messages.iter().map(|message| message.text.replace('\n', "\n    "));
             let text: String = messages.map(|text| format!("error: {text}\n")).collect();
-            assert_eq!(
-                pair[1],
-                format!("text\n{text}"),
-                "{}:{}",
-                table.path.display(),
-                case.line
-            );
+            let expected = format!("text\n{text}");
+            assert_eq!(pair[1], expected, "{}:{}", table.path.display(), case.line);
             quoted += 1;
         }
     }
-    assert_eq!(
-        quoted,
-        page.matches("\n```rs\n").count(),
-        "each stands before its message"
-    );
+    let expected = page.matches("\n```rs\n").count();
+    assert_eq!(quoted, expected, "each stands before its message");
     assert!(quoted > 15, "{quoted} examples");
 }
 

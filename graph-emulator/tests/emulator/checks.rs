@@ -37,14 +37,12 @@ fn divergent_barriers_are_named() {
     let fault = gpu.launch("divergent", ONE, [32, 1, 1], &[Write(&out)]).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::DivergentBarrier(_)));
     assert_eq!(fault.source, Some(("checks.cu".into(), 9)));
-    assert_eq!(
-        fault.to_string(),
-        format!(
-            "kernel `divergent`, block (0, 0, 0), thread (0, 0, 0), PTX line {} (checks.cu:9): divergent barrier: at barrier \
+    let expected = format!(
+        "kernel `divergent`, block (0, 0, 0), thread (0, 0, 0), PTX line {} (checks.cu:9): divergent barrier: at barrier \
              0, threads of one warp wait at different instructions",
-            fault.line
-        )
+        fault.line
     );
+    assert_eq!(fault.to_string(), expected);
 }
 
 #[test]
@@ -55,14 +53,10 @@ fn unwritten_shared_memory_is_found_where_asked() {
     launch(&Options::default()).unwrap();
     assert_eq!(download::<u32>(&out)[4..7], [4, 0, 6]);
     let fault = launch(&all_checks()).unwrap_err();
-    assert_eq!(
-        (fault.thread, fault.source.as_ref().map(|source| source.1)),
-        ([5, 0, 0], Some(21))
-    );
-    assert_eq!(
-        ending(&fault),
-        "load of 4 bytes at offset 20 of shared memory, which nothing has written"
-    );
+    let expected = ([5, 0, 0], Some(21));
+    assert_eq!((fault.thread, fault.source.as_ref().map(|source| source.1)), expected);
+    let expected = "load of 4 bytes at offset 20 of shared memory, which nothing has written";
+    assert_eq!(ending(&fault), expected);
 }
 
 #[test]
@@ -76,10 +70,8 @@ fn forgotten_memory_must_be_written_before_it_is_read() {
     input.forget_contents().unwrap();
     out.forget_contents().unwrap();
     let fault = launch(&input, &out, 64, &all_checks()).unwrap_err();
-    assert_eq!(
-        ending(&fault),
-        "load of 4 bytes at offset 0 of `argument 0`, which nothing has written"
-    );
+    let expected = "load of 4 bytes at offset 0 of `argument 0`, which nothing has written";
+    assert_eq!(ending(&fault), expected);
     // The host writes some of it, a kernel copies that, and a copy of unwritten bytes is unwritten too.
     input.write(0, &[1; 40]).unwrap();
     launch(&input, &out, 10, &all_checks()).unwrap();
@@ -154,17 +146,13 @@ fn races_on_shared_memory_name_both_threads() {
     let FaultKind::Race { other_line, .. } = fault.kind else {
         panic!("{fault}")
     };
-    assert_eq!(
-        (fault.thread, fault.source.as_ref().map(|source| source.1)),
-        ([0, 0, 0], Some(45))
-    );
-    assert_eq!(
-        ending(&fault),
-        format!(
-            "load of 4 bytes at offset 4 of shared memory races with a store by thread (1, 0, 0), PTX line {other_line}: no \
+    let wanted = ([0, 0, 0], Some(45));
+    assert_eq!((fault.thread, fault.source.as_ref().map(|source| source.1)), wanted);
+    let wanted = format!(
+        "load of 4 bytes at offset 4 of shared memory races with a store by thread (1, 0, 0), PTX line {other_line}: no \
              barrier is between them"
-        )
     );
+    assert_eq!(ending(&fault), wanted);
     neighbour(1, 64).unwrap();
     neighbour(2, 64).unwrap();
     let expected: Vec<u32> = (0..64).map(|thread| thread ^ 1).collect();
@@ -265,10 +253,8 @@ fn stores_of_one_value_do_not_race() {
     launch(0).unwrap();
     let fault = launch(1).unwrap_err();
     assert_eq!(fault.thread, [1, 0, 0]);
-    assert!(
-        fault.to_string().contains("races with a store by thread (0, 0, 0)"),
-        "{fault}"
-    );
+    let part = "races with a store by thread (0, 0, 0)";
+    assert!(fault.to_string().contains(part), "{fault}");
 }
 
 #[test]
@@ -327,18 +313,13 @@ fn footprints_are_exact_and_keep_others_out() {
     let mut reader = Footprint::new();
     reader.read(out.home(), 4);
     let fault = run(out.address(), &against(reader)).unwrap_err();
-    assert_eq!(
-        (fault.thread, fault.source.map(|source| source.1)),
-        ([0, 0, 0], Some(31))
-    );
+    let expected = ([0, 0, 0], Some(31));
+    assert_eq!((fault.thread, fault.source.map(|source| source.1)), expected);
     let mut writer = Footprint::new();
     writer.write(input.address() + 13, 1);
     let fault = run(out.address(), &against(writer)).unwrap_err();
-    assert!(
-        fault
-            .to_string()
-            .contains("load of 4 bytes at offset 12 of `input`, which node `b` writes")
-    );
+    let part = "load of 4 bytes at offset 12 of `input`, which node `b` writes";
+    assert!(fault.to_string().contains(part));
 }
 
 #[test]
@@ -424,10 +405,8 @@ fn kernels_allocate_and_free() {
         },
     };
     let footprint = gpu.module.run("heap", &launch).unwrap().footprint;
-    assert_eq!(
-        footprint.writes(),
-        std::slice::from_ref(&(out.address()..out.address() + 256))
-    );
+    let written = out.address()..out.address() + 256;
+    assert_eq!(footprint.writes(), std::slice::from_ref(&written));
     assert!(footprint.reads().is_empty());
     let fault = gpu.launch("heap", ONE, ONE, &[Write(&out), value(1u32)]).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::InvalidFree(_)));

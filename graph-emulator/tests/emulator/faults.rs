@@ -18,22 +18,17 @@ fn out_of_bounds_names_everything() {
     assert_eq!((fault.block, fault.thread), ([2, 0, 0], [8, 0, 0]));
     let (line, source) = (fault.line, fault.source.clone().unwrap());
     assert!(source.0.ends_with("faults.cu") && source.1 == 3);
-    assert_eq!(
-        fault.to_string(),
-        format!(
-            "kernel `out_of_bounds`, block (2, 0, 0), thread (8, 0, 0), PTX line {line} ({}:3): store of 4 bytes at \
+    let expected = format!(
+        "kernel `out_of_bounds`, block (2, 0, 0), thread (8, 0, 0), PTX line {line} ({}:3): store of 4 bytes at \
              offset 288 of `argument 1`, which has 288 bytes: 4 bytes past its end",
-            source.0
-        )
+        source.0
     );
+    assert_eq!(fault.to_string(), expected);
     let fault = gpu
         .launch("before_start", [1, 1, 1], [32, 1, 1], &[Write(&out)])
         .unwrap_err();
-    assert!(
-        fault
-            .to_string()
-            .ends_with("offset -8 of `argument 0`, which has 288 bytes: 8 bytes before its start")
-    );
+    let ending = "offset -8 of `argument 0`, which has 288 bytes: 8 bytes before its start";
+    assert!(fault.to_string().ends_with(ending));
 }
 
 #[test]
@@ -49,10 +44,8 @@ fn misaligned_and_null() {
     let fault = gpu
         .launch("null_pointer", [1, 1, 1], [32, 1, 1], &[value(0u64)])
         .unwrap_err();
-    assert!(
-        fault.to_string().ends_with("store of 4 bytes through a null pointer"),
-        "{fault}"
-    );
+    let end = "store of 4 bytes through a null pointer";
+    assert!(fault.to_string().ends_with(end), "{fault}");
 }
 
 #[test]
@@ -62,32 +55,21 @@ fn read_only_not_passed_and_freed() {
     let fault = gpu
         .launch("load", [1, 1, 1], [32, 1, 1], &[Read(&input), Read(&out)])
         .unwrap_err();
-    assert!(
-        fault
-            .to_string()
-            .ends_with("offset 0 of `argument 1`, which was passed for reading only"),
-        "{fault}"
-    );
+    let end = "offset 0 of `argument 1`, which was passed for reading only";
+    assert!(fault.to_string().ends_with(end), "{fault}");
     let secret = Bytes(input.address().to_le_bytes().to_vec());
     let fault = gpu
         .launch("load", [1, 1, 1], [32, 1, 1], &[secret, Write(&out)])
         .unwrap_err();
-    assert!(
-        fault
-            .to_string()
-            .ends_with("load of 4 bytes at offset 0 of `in`, which was not passed to the kernel")
-    );
+    let end = "load of 4 bytes at offset 0 of `in`, which was not passed to the kernel";
+    assert!(fault.to_string().ends_with(end));
     let dangling = Bytes(input.address().to_le_bytes().to_vec());
     drop(input);
     let fault = gpu
         .launch("load", [1, 1, 1], [32, 1, 1], &[dangling, Write(&out)])
         .unwrap_err();
-    assert!(
-        fault
-            .to_string()
-            .ends_with("load of 4 bytes at offset 0 of `in`, which was freed"),
-        "{fault}"
-    );
+    let end = "load of 4 bytes at offset 0 of `in`, which was freed";
+    assert!(fault.to_string().ends_with(end), "{fault}");
 }
 
 #[test]
@@ -130,19 +112,11 @@ fn ranges_of_one_allocation_have_their_own_access() {
     // Loads may span both ranges; stores may not leave the writable one.
     launch(64, 128).unwrap();
     let fault = launch(0, 64).unwrap_err();
-    assert!(
-        fault
-            .to_string()
-            .contains("offset 64 of `low`, which was passed for reading only"),
-        "{fault}"
-    );
+    let part = "offset 64 of `low`, which was passed for reading only";
+    assert!(fault.to_string().contains(part), "{fault}");
     let fault = launch(0, 192).unwrap_err();
-    assert!(
-        fault
-            .to_string()
-            .contains("offset 128 of `high`, which has 128 bytes: 4 bytes past"),
-        "{fault}"
-    );
+    let part = "offset 128 of `high`, which has 128 bytes: 4 bytes past";
+    assert!(fault.to_string().contains(part), "{fault}");
     assert_eq!(fault.thread, [16, 0, 0]);
 }
 
@@ -154,11 +128,8 @@ fn shared_memory_has_bounds() {
         .launch("shared_overrun", [1, 1, 1], [32, 1, 1], &[Write(&out), value(4i32)])
         .unwrap_err();
     assert_eq!(fault.thread, [28, 0, 0]);
-    assert!(
-        fault
-            .to_string()
-            .contains("offset 128 of shared memory, which has 128 bytes: 4 bytes past its end")
-    );
+    let part = "offset 128 of shared memory, which has 128 bytes: 4 bytes past its end";
+    assert!(fault.to_string().contains(part));
 }
 
 #[test]
@@ -169,18 +140,14 @@ fn deadlocks_end() {
         .launch("warp_deadlock", [1, 1, 1], [32, 1, 1], &[Write(&out)])
         .unwrap_err();
     let text = fault.to_string();
-    assert!(
-        text.contains("deadlock: barrier 0 waits for 32 threads, and 24 have arrived; 8 threads wait for others"),
-        "{text}"
-    );
+    let part = "deadlock: barrier 0 waits for 32 threads, and 24 have arrived; 8 threads wait for others";
+    assert!(text.contains(part), "{text}");
     let fault = gpu
         .launch("deadlock", [1, 1, 1], [64, 1, 1], &[Write(&out)])
         .unwrap_err();
     let text = fault.to_string();
-    assert!(
-        text.contains("barrier 0 waits for 64 threads, and 32 have arrived; barrier 1 waits for 64"),
-        "{text}"
-    );
+    let part = "barrier 0 waits for 64 threads, and 32 have arrived; barrier 1 waits for 64";
+    assert!(text.contains(part), "{text}");
     let options = Options {
         step_limit: Some(10_000),
         ..Options::default()
@@ -196,10 +163,8 @@ fn traps_and_deep_recursion() {
     let gpu = gpu();
     let out = gpu.upload("out", &[0u32; 64]);
     let fault = gpu.launch("trap", [2, 1, 1], [32, 1, 1], &[Write(&out)]).unwrap_err();
-    assert_eq!(
-        (fault.kind, fault.block, fault.thread),
-        (FaultKind::Trap, [0, 0, 0], [5, 0, 0])
-    );
+    let wanted = (FaultKind::Trap, [0, 0, 0], [5, 0, 0]);
+    assert_eq!((fault.kind, fault.block, fault.thread), wanted);
     gpu.launch("overflow", [1, 1, 1], [1, 1, 1], &[Write(&out), value(500i32)])
         .unwrap();
     let expected = (1..=500u32).fold(1, |deep: u32, n| n ^ deep.wrapping_mul(3));
@@ -216,10 +181,8 @@ fn invalid_launches() {
     let out = gpu.upload("out", &[0u32; 64]);
     let message =
         |kernel, grid, block, arguments: &[_]| gpu.launch(kernel, grid, block, arguments).unwrap_err().to_string();
-    assert_eq!(
-        message("nothing", [1, 1, 1], [1, 1, 1], &[]),
-        "kernel `nothing` cannot be launched: the module has no such kernel"
-    );
+    let expected = "kernel `nothing` cannot be launched: the module has no such kernel";
+    assert_eq!(message("nothing", [1, 1, 1], [1, 1, 1], &[]), expected);
     assert!(message("trap", [1, 1, 1], [1, 1, 1], &[]).ends_with("it takes 1 arguments, not 0"));
     assert!(message("trap", [1, 1, 1], [1, 1, 1], &[value(1u32)]).ends_with("argument 0 has 8 bytes, not 4"));
     assert!(message("trap", [0, 1, 1], [1, 1, 1], &[Write(&out)]).contains("must not be empty"));
@@ -301,13 +264,11 @@ fn unknown_instructions_are_named() {
     let module = Module::load(&Memory::new(), &text).unwrap();
     let error = module.kernel("trap").unwrap().refused().unwrap();
     assert_eq!(error.function.as_deref(), Some("trap"));
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "unknown instruction: `wgmma.fence.sync.aligned` in `trap`, line {} of the PTX",
-            error.line
-        )
+    let expected = format!(
+        "unknown instruction: `wgmma.fence.sync.aligned` in `trap`, line {} of the PTX",
+        error.line
     );
+    assert_eq!(error.to_string(), expected);
     assert!(Module::load(&Memory::new(), "nonsense").is_err());
 }
 

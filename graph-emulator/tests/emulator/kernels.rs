@@ -45,10 +45,8 @@ fn structs_by_value_and_constant_tables() {
     )
     .unwrap();
     let table = [1.0, 2.0, 4.0, 8.0];
-    assert_eq!(
-        download::<f32>(&out),
-        ramp(100, |i| 0.5 * (i as f32 - 7.0) + table[i % 4])
-    );
+    let expected = ramp(100, |i| 0.5 * (i as f32 - 7.0) + table[i % 4]);
+    assert_eq!(download::<f32>(&out), expected);
 }
 
 #[test]
@@ -56,15 +54,11 @@ fn tiled_matmul() {
     let gpu = gpu();
     for (kernel, tile) in [("matmul", 16), ("matmul32", 32)] {
         let n = 64;
-        let (a, b) = (
-            ramp(n * n, |i| (i % 7) as f32 - 3.0),
-            ramp(n * n, |i| (i % 5) as f32 * 0.25),
-        );
-        let (da, db, dc) = (
-            gpu.upload("a", &a),
-            gpu.upload("b", &b),
-            gpu.upload("c", &vec![0f32; n * n]),
-        );
+        let a = ramp(n * n, |i| (i % 7) as f32 - 3.0);
+        let b = ramp(n * n, |i| (i % 5) as f32 * 0.25);
+        let da = gpu.upload("a", &a);
+        let db = gpu.upload("b", &b);
+        let dc = gpu.upload("c", &vec![0f32; n * n]);
         let blocks = n as u32 / tile;
         let arguments = [Read(&da), Read(&db), Write(&dc), value(n as i32)];
         gpu.launch(kernel, [blocks, blocks, 1], [tile, tile, 1], &arguments)
@@ -261,11 +255,9 @@ fn integer_functions() {
     let mut random = Random(1);
     let mut numbers = || -> Vec<i32> { (0..1000).map(|_| random.below(1 << 32) as i32).collect() };
     let (a, b) = (numbers(), numbers());
-    let (da, db, out) = (
-        gpu.upload("a", &a),
-        gpu.upload("b", &b),
-        gpu.upload("out", &[0i64; 1000]),
-    );
+    let da = gpu.upload("a", &a);
+    let db = gpu.upload("b", &b);
+    let out = gpu.upload("out", &[0i64; 1000]);
     let arguments = [Read(&da), Read(&db), Write(&out), value(1000i32)];
     gpu.launch("integers", [8, 1, 1], [128, 1, 1], &arguments).unwrap();
     let expected: Vec<i64> = a

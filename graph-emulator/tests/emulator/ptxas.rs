@@ -84,14 +84,10 @@ fn reasons_are_told() {
         let module = Module::load(&Memory::new(), &module(code).replace("sm_90", target)).unwrap();
         module.kernel("k").unwrap().refused().unwrap().message.clone()
     };
-    assert_eq!(
-        reason("add.f32 %f1, %f2, 1;", "sm_90"),
-        "an integer literal is no floating-point operand: write `1.0` for `1`"
-    );
-    assert_eq!(
-        reason("elect.sync %r1|%p1, -1;", "sm_80"),
-        "`elect.sync` needs `.target sm_90` or higher, and this module is for `sm_80`"
-    );
+    let expected = "an integer literal is no floating-point operand: write `1.0` for `1`";
+    assert_eq!(reason("add.f32 %f1, %f2, 1;", "sm_90"), expected);
+    let expected = "`elect.sync` needs `.target sm_90` or higher, and this module is for `sm_80`";
+    assert_eq!(reason("elect.sync %r1|%p1, -1;", "sm_80"), expected);
     assert_eq!(reason("mov.u32 %r1, 7/0;", "sm_90"), "a division by zero");
 }
 

@@ -155,10 +155,8 @@ fn wrong_uses_of_textures_are_faults() {
     let integers = PLANE.replacen("f32", "u32", 1).replace("%f", "%r");
     assert!(mistake(&integers, same, Texture::handle(0)).contains("read as numbers with fractions, but integers are"));
     let linear = "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {0}];";
-    assert!(
-        mistake(linear, same, Texture::handle(0))
-            .contains("it has rows of texels, but is accessed as memory without rows")
-    );
+    let part = "it has rows of texels, but is accessed as memory without rows";
+    assert!(mistake(linear, same, Texture::handle(0)).contains(part));
     // The handle is no address.
     let load = mistake("ld.global.f32 %f1, [%rd1];", same, Texture::handle(0));
     assert!(load.contains("where nothing is"), "{load}");
@@ -169,10 +167,8 @@ fn wrong_uses_of_textures_are_faults() {
     };
     let beyond = "tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {0, 3}];";
     let found = mistake(beyond, larger, Texture::handle(0));
-    assert!(
-        found.contains("load of 4 bytes at offset 96 of `image`, which has 64 bytes"),
-        "{found}"
-    );
+    let part = "load of 4 bytes at offset 96 of `image`, which has 64 bytes";
+    assert!(found.contains(part), "{found}");
     let wraps = |texture| Texture {
         addressing: Addressing::Wrap,
         ..texture
@@ -325,10 +321,8 @@ fn accesses_outside_of_surfaces_are_faults_or_clamped_or_ignored() {
     for at in ["16, 3", "12, 4", "16, -1"] {
         let found = load("trap", at).unwrap_err().to_string();
         let place = format!("load of 4 bytes at ({at}, 0) of the surface of `image`");
-        assert_eq!(
-            found,
-            format!("{place}, which has 16 bytes, 4 rows and 1 layers or slices")
-        );
+        let expected = format!("{place}, which has 16 bytes, 4 rows and 1 layers or slices");
+        assert_eq!(found, expected);
         assert!(matches!(
             store("trap", at).unwrap_err(),
             FaultKind::OutsideSurface {
@@ -339,15 +333,11 @@ fn accesses_outside_of_surfaces_are_faults_or_clamped_or_ignored() {
         assert_eq!((load("zero", at), store("zero", at)), (Ok(0), Ok(None)));
     }
     assert_eq!(load("clamp", "16, 3"), Ok(15));
-    assert_eq!(
-        (load("clamp", "-4, 9"), store("clamp", "-4, 9")),
-        (Ok(12), Ok(Some(12)))
-    );
+    let expected = (Ok(12), Ok(Some(12)));
+    assert_eq!((load("clamp", "-4, 9"), store("clamp", "-4, 9")), expected);
     let misaligned = load("trap", "2, 0").unwrap_err().to_string();
-    assert!(
-        misaligned.contains("byte 2 is no multiple of the 4 bytes"),
-        "{misaligned}"
-    );
+    let part = "byte 2 is no multiple of the 4 bytes";
+    assert!(misaligned.contains(part), "{misaligned}");
 }
 
 #[test]
@@ -355,27 +345,17 @@ fn wrong_uses_of_surfaces_are_faults() {
     let fault = |body: &str, access| run_surface(body, plane(4), access).unwrap_err().to_string();
     let store = "mov.u32 %r1, 1; sust.b.2d.b32.trap [%rd1, {4, 1}], {%r1};";
     let read_only = fault(store, Access::Read);
-    assert!(
-        read_only.contains("store of 4 bytes at offset 20 of `image`, which was passed for reading only"),
-        "{read_only}"
-    );
+    let part = "store of 4 bytes at offset 20 of `image`, which was passed for reading only";
+    assert!(read_only.contains(part), "{read_only}");
     let line = fault("suld.b.1d.b32.trap {%r1}, [%rd1, {0}];", Access::Read);
-    assert!(
-        line.contains("it has rows of texels, but is accessed as an array of one row"),
-        "{line}"
-    );
+    let part = "it has rows of texels, but is accessed as an array of one row";
+    assert!(line.contains(part), "{line}");
     let texture = fault(PLANE, Access::Read);
-    assert!(
-        texture.contains("is no handle of a texture of this launch"),
-        "{texture}"
-    );
+    let part = "is no handle of a texture of this launch";
+    assert!(texture.contains(part), "{texture}");
     let linear = run_surface(store, Extent::Linear { texels: 16 }, Access::Read).unwrap_err();
-    assert!(
-        linear
-            .to_string()
-            .contains("memory that is no CUDA array has no surface"),
-        "{linear}"
-    );
+    let part = "memory that is no CUDA array has no surface";
+    assert!(linear.to_string().contains(part), "{linear}");
 }
 
 #[test]

@@ -33,11 +33,9 @@ fn half_precision() {
             .map(|pair| u32::from(pair[0].to_bits()) | u32::from(pair[1].to_bits()) << 16)
             .collect()
     };
-    let (da, db, out) = (
-        gpu.upload("a", &pack(&a)),
-        gpu.upload("b", &pack(&b)),
-        gpu.upload("out", &[0u32; 32]),
-    );
+    let da = gpu.upload("a", &pack(&a));
+    let db = gpu.upload("b", &pack(&b));
+    let out = gpu.upload("out", &[0u32; 32]);
     gpu.launch("halves", ONE, WARP, &[Read(&da), Read(&db), Write(&out), value(32i32)])
         .unwrap();
     let expected: Vec<f16> = a
@@ -111,11 +109,9 @@ fn conversions_saturate_and_round() {
 fn directed_rounding() {
     let gpu = gpu();
     let (a, b) = (numbers(32, 1), numbers(32, 2));
-    let (da, db, out) = (
-        gpu.upload("a", &a),
-        gpu.upload("b", &b),
-        gpu.upload("out", &[0f32; 384]),
-    );
+    let da = gpu.upload("a", &a);
+    let db = gpu.upload("b", &b);
+    let out = gpu.upload("out", &[0f32; 384]);
     gpu.launch("rounding", ONE, WARP, &[Read(&da), Read(&db), Write(&out)])
         .unwrap();
     for ((&a, &b), got) in a.iter().zip(&b).zip(download::<f32>(&out).chunks(12)) {
@@ -198,10 +194,8 @@ fn atomics_of_64_bits() {
     let arguments = [Write(&sum), Write(&total), Write(&best), Write(&ring)];
     gpu.launch("wide_atomics", [7, 1, 1], [128, 1, 1], &arguments).unwrap();
     assert_eq!(download::<u64>(&sum), [(0..128).map(|i| 7u64 << (i % 40)).sum::<u64>()]);
-    assert_eq!(
-        (download::<f64>(&total), download::<f32>(&best)),
-        (vec![448.0], vec![127.0])
-    );
+    let expected = (vec![448.0], vec![127.0]);
+    assert_eq!((download::<f64>(&total), download::<f32>(&best)), expected);
     assert_eq!(download::<u32>(&ring), [896 % 10]);
 }
 
@@ -224,10 +218,8 @@ fn copies_switches_and_arrays() {
             .copied()
             .unwrap_or(1000)
     };
-    assert_eq!(
-        download::<i32>(&out),
-        input.iter().enumerate().map(choose).collect::<Vec<_>>()
-    );
+    let wanted = input.iter().enumerate().map(choose).collect::<Vec<_>>();
+    assert_eq!(download::<i32>(&out), wanted);
 
     gpu.launch("local_arrays", ONE, WARP, &[Read(&din), Write(&out), value(32i32)])
         .unwrap();

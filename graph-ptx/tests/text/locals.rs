@@ -32,14 +32,10 @@ fn variables_of_the_frame_are_apart() {
     assert_eq!(store("ld.u64 %rd9, [%SP];"), [true, false, false]);
     assert_eq!(store("ld.u64 %rd9, [%SP+8];"), [false, true, false]);
     assert_eq!(store("ld.local.u64 %rd9, [frame+8];"), [false, true, false]);
-    assert_eq!(
-        store("add.u64 %rd4, %SP, 8; ld.u64 %rd9, [%rd4];"),
-        [false, true, false]
-    );
-    assert_eq!(
-        store("sub.u64 %rd4, %SP, -16; ld.u64 %rd9, [%rd4+-8];"),
-        [false, true, false]
-    );
+    let expected = [false, true, false];
+    assert_eq!(store("add.u64 %rd4, %SP, 8; ld.u64 %rd9, [%rd4];"), expected);
+    let expected = [false, true, false];
+    assert_eq!(store("sub.u64 %rd4, %SP, -16; ld.u64 %rd9, [%rd4+-8];"), expected);
     assert_eq!(
         store("ld.u64 %rd4, [%SP+8]; mul.lo.u64 %rd5, %rd3, 4; add.u64 %rd9, %rd4, %rd5;"),
         [false, true, false]
@@ -76,14 +72,10 @@ fn stores_to_unknown_places_are_found_everywhere() {
         assert!(stored(&format!("{both} {store} {load}"))[1], "{store}");
         assert!(stored(&format!("{load} {both} {store}"))[1], "{store}");
     }
-    assert_eq!(
-        stored(&format!("{both} st.u64 [%SP+8], %rd2; {load}")),
-        [true, false, false]
-    );
-    assert_eq!(
-        stored(&format!("{both} st.local.u64 [other], %rd2; {load}")),
-        [true, false, false]
-    );
+    let expected = [true, false, false];
+    assert_eq!(stored(&format!("{both} st.u64 [%SP+8], %rd2; {load}")), expected);
+    let expected = [true, false, false];
+    assert_eq!(stored(&format!("{both} st.local.u64 [other], %rd2; {load}")), expected);
 }
 
 #[test]
@@ -91,16 +83,12 @@ fn places_go_through_loops_and_calls() {
     // The pointer to the frame moves on in a loop, so it may be anywhere in it.
     let walk = "mov.u64 %rd4, %SP; L: st.u64 [%rd4], %rd2; add.u64 %rd4, %rd4, 8; @%p1 bra L;";
     let load = "ld.u64 %rd9, [%SP+32]; st.u32 [%rd9], 1;";
-    assert_eq!(
-        stored(&format!("st.u64 [%SP+32], %rd1; {walk} {load}")),
-        [true, true, false]
-    );
+    let expected = [true, true, false];
+    assert_eq!(stored(&format!("st.u64 [%SP+32], %rd1; {walk} {load}")), expected);
     let call = ".param .b64 a; .param .b64 b; add.u64 %rd4, %SP, 24; st.param.b64 [a], %rd4; st.param.b64 [b], %rd2; \
                 call set, (a, b);";
-    assert_eq!(
-        stored(&format!("st.u64 [%SP+24], %rd1; {call} {load}")),
-        [false, true, false]
-    );
+    let expected = [false, true, false];
+    assert_eq!(stored(&format!("st.u64 [%SP+24], %rd1; {call} {load}")), expected);
 }
 
 #[test]

@@ -30,10 +30,8 @@ fn error(statements: &str) -> String {
 #[test]
 fn headers_are_read() {
     let module = module(".file 1 \"x.cu\", 12, 34\n.file 2 \"y.h\"\n.alias other, f;");
-    assert_eq!(
-        (module.version, module.target.as_str(), module.address_size),
-        ((8, 4), "sm_90a", 64)
-    );
+    let expected = ((8, 4), "sm_90a", 64);
+    assert_eq!((module.version, module.target.as_str(), module.address_size), expected);
     assert_eq!(module.files, [(1, "x.cu".to_owned()), (2, "y.h".to_owned())]);
     assert_eq!(module.aliases, [("other".to_owned(), "f".to_owned())]);
 }
@@ -56,10 +54,8 @@ fn functions_have_parameters_and_bounds() {
     assert_eq!((kernel.params[1].size, kernel.params[1].align), (24, 8));
     assert!(external.body.is_none() && external.results.len() == 1);
     let move_out = &old.code().unwrap().instructions[0];
-    assert_eq!(
-        move_out.operands,
-        [Operand::Register(Reg(0)), Operand::Register(Reg(1))]
-    );
+    let expected = [Operand::Register(Reg(0)), Operand::Register(Reg(1))];
+    assert_eq!(move_out.operands, expected);
 }
 
 #[test]
@@ -118,14 +114,10 @@ fn only_registers_in_use_are_made() {
     let body = body(".reg .b64 %rd<1000000000>; mov.u64 %rd999999999, %rd7;");
     let names: Vec<&str> = body.registers.iter().map(|register| register.name.as_str()).collect();
     assert_eq!(names, ["%rd999999999", "%rd7"]);
-    assert_eq!(
-        error(".reg .b32 %r<5>; mov.u32 %r5, 1;"),
-        "1: register `%r5` is not declared"
-    );
-    assert_eq!(
-        error(".reg .b32 %r<5>; mov.u32 %r01, 1;"),
-        "1: register `%r01` is not declared"
-    );
+    let expected = "1: register `%r5` is not declared";
+    assert_eq!(error(".reg .b32 %r<5>; mov.u32 %r5, 1;"), expected);
+    let expected = "1: register `%r01` is not declared";
+    assert_eq!(error(".reg .b32 %r<5>; mov.u32 %r01, 1;"), expected);
 }
 
 #[test]
@@ -146,10 +138,8 @@ fn scopes_are_flattened_and_names_kept_apart() {
     assert_eq!(target(2), Operand::Label("DONE@2".to_owned()));
     assert_eq!(target(3), Operand::Address(Base::Symbol("p@2".to_owned()), 0));
     assert_eq!(target(4), Operand::Label("OUT".to_owned()));
-    assert_eq!(
-        body.labels,
-        [("DONE".to_owned(), 0), ("DONE@2".to_owned(), 3), ("OUT".to_owned(), 5)]
-    );
+    let expected = [("DONE".to_owned(), 0), ("DONE@2".to_owned(), 3), ("OUT".to_owned(), 5)];
+    assert_eq!(body.labels, expected);
 }
 
 #[test]
@@ -171,10 +161,8 @@ fn calls_and_target_lists() {
         (body.prototypes[0].name.as_str(), body.prototypes[0].params.len()),
         ("proto", 2)
     );
-    assert_eq!(
-        body.target_lists,
-        [("list".to_owned(), vec!["A".to_owned(), "B".to_owned()])]
-    );
+    let expected = [("list".to_owned(), vec!["A".to_owned(), "B".to_owned()])];
+    assert_eq!(body.target_lists, expected);
     assert_eq!(of(3)[1], Operand::Label("list".to_owned()));
     assert_eq!(body.labels, [("A".to_owned(), 4), ("B".to_owned(), 4)]);
 }
@@ -190,10 +178,8 @@ fn initialisers() {
          .global .texref image;",
     );
     let of = |name: &str| module.variables.iter().find(|variable| variable.name == name).unwrap();
-    assert_eq!(
-        of("table").relocations,
-        [(0, "x".to_owned(), 8), (8, "f".to_owned(), 0)]
-    );
+    let expected = [(0, "x".to_owned(), 8), (8, "f".to_owned(), 0)];
+    assert_eq!(of("table").relocations, expected);
     assert_eq!((of("table").size, of("table").initial[16]), (24, 5));
     assert_eq!((of("text").size, &of("text").initial[..]), (4, &b"ab\n\0"[..]));
     assert_eq!(of("rows").initial, [1, 0, 0, 0, 0, 0, 0xFE, 0xFF, 3, 0]);
@@ -201,10 +187,8 @@ fn initialisers() {
     assert_eq!(of("two").initial, 2.0_f32.to_le_bytes());
     assert_eq!((of("pair").size, of("pair").vector), (2, 2));
     assert_eq!(of("packed").relocations, [(2, "x".to_owned(), 0)]);
-    assert_eq!(
-        (of("window").size, of("window").external, of("window").align),
-        (0, true, 16)
-    );
+    let expected = (0, true, 16);
+    assert_eq!((of("window").size, of("window").external, of("window").align), expected);
     assert_eq!((of("flag").size, of("image").ty), (4, Type::Opaque));
 }
 
@@ -278,10 +262,8 @@ fn sums_are_instructions_before_their_own() {
     assert_eq!(body.instructions[1].operands[1], body.instructions[0].operands[0]);
     assert_eq!(body.labels, [("A".to_owned(), 0)]);
     assert_eq!(body.instructions[2].operands, [Operand::Label("A".to_owned())]);
-    assert_eq!(
-        error(".reg .f32 %f<3>; mov.f32 %f1, %f2+1;"),
-        "1: an offset goes only with an integer register of 16, 32 or 64 bits"
-    );
+    let expected = "1: an offset goes only with an integer register of 16, 32 or 64 bits";
+    assert_eq!(error(".reg .f32 %f<3>; mov.f32 %f1, %f2+1;"), expected);
 }
 
 #[test]
@@ -289,26 +271,16 @@ fn hostile_text_is_refused_cheaply() {
     assert!(error(&"{".repeat(100_000)).ends_with("scopes are nested too deeply"));
     assert!(error(&format!("mov {};", "{".repeat(100_000))).ends_with("operands are nested too deeply"));
     let header = |text: &str| parse(&format!("{HEADER}{text}")).unwrap_err().message;
-    assert_eq!(
-        header(&format!(".global .b8 x = {};", "{".repeat(100_000))),
-        "the initialiser is nested too deeply"
-    );
-    assert_eq!(
-        header(".global .b8 x[18446744073709551615][3];"),
-        "the variable is too large"
-    );
-    assert_eq!(
-        header(".global .b8 x[][4294967295][2147483647] = {{}, {}};"),
-        "the variable is too large"
-    );
-    assert_eq!(
-        header(".global .b8 x[4][1000000000000] = {{1}, {2}};"),
-        "the initialiser is too large"
-    );
-    assert_eq!(
-        header(".global .b8 x[2] = {1, 2, 3};"),
-        "the initialiser is longer than the variable"
-    );
+    let expected = "the initialiser is nested too deeply";
+    assert_eq!(header(&format!(".global .b8 x = {};", "{".repeat(100_000))), expected);
+    let expected = "the variable is too large";
+    assert_eq!(header(".global .b8 x[18446744073709551615][3];"), expected);
+    let expected = "the variable is too large";
+    assert_eq!(header(".global .b8 x[][4294967295][2147483647] = {{}, {}};"), expected);
+    let expected = "the initialiser is too large";
+    assert_eq!(header(".global .b8 x[4][1000000000000] = {{1}, {2}};"), expected);
+    let expected = "the initialiser is longer than the variable";
+    assert_eq!(header(".global .b8 x[2] = {1, 2, 3};"), expected);
     parse(&format!(
         "{HEADER}.entry k() {{ .reg .b32 x; mov.u32 x, {}1; }}",
         "-".repeat(100_000)

@@ -123,11 +123,8 @@ fn kernel(functions: &str, body: &str) -> String {
 }
 
 fn check_body(functions: &str, body: &str, expected: &str) {
-    assert_eq!(
-        faults(&kernel(functions, body), "k", &[true, false]),
-        expected,
-        "{body}"
-    );
+    let wanted = expected;
+    assert_eq!(faults(&kernel(functions, body), "k", &[true, false]), wanted, "{body}");
 }
 
 #[test]

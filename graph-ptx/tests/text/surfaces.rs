@@ -214,10 +214,8 @@ fn handles_are_no_addresses() {
         };
         assert!(message.contains("uses `image` as an address"), "{message}");
         let help = help.as_deref().unwrap();
-        assert_eq!(
-            help,
-            "access it by `suld` and `sust` alone, or declare it `image: &[f32]`"
-        );
+        let expected = "access it by `suld` and `sust` alone, or declare it `image: &[f32]`";
+        assert_eq!(help, expected);
     }
 }
 
@@ -229,17 +227,13 @@ fn surfaces_are_stored_to_if_they_are_declared_mut() {
             stores,
         })
     };
-    let (load, store) = (
-        "suld.b.1d.b32.trap {%f1}, [%rd1, {%r2}];",
-        "sust.b.1d.b32.trap [%rd1, {%r2}], {%f1};",
-    );
+    let load = "suld.b.1d.b32.trap {%f1}, [%rd1, {%r2}];";
+    let store = "sust.b.1d.b32.trap [%rd1, {%r2}], {%f1};";
     let [(message, help)] = &mistakes(store, surface(false))[..] else {
         panic!("{:?}", mistakes(store, surface(false)))
     };
-    assert!(
-        message.contains("writes to `image`, which is declared `&`"),
-        "{message}"
-    );
+    let part = "writes to `image`, which is declared `&`";
+    assert!(message.contains(part), "{message}");
     assert_eq!(help.as_deref(), Some("declare it `image: &mut [Surfel<f32>]`"));
     let [(message, help)] = &mistakes(load, surface(true))[..] else {
         panic!("{:?}", mistakes(load, surface(true)))
@@ -282,19 +276,14 @@ fn what_is_read_through_a_texture_must_be_declared_so() {
     let [(message, help)] = &mistakes(LINEAR, Kind::Buffer(BufferAccess::Read))[..] else {
         panic!("one mistake")
     };
-    assert!(
-        message.contains("reads `image` through a texture, but it is declared `&[f32]`"),
-        "{message}"
-    );
+    let part = "reads `image` through a texture, but it is declared `&[f32]`";
+    assert!(message.contains(part), "{message}");
     assert_eq!(help.as_deref(), Some("declare it `image: &[Texel<f32>]`"));
     let number = Kind::Number { size: 8, float: false };
     let [(message, help)] = &mistakes(PLANE, number)[..] else {
         panic!("one mistake")
     };
     assert!(message.contains("uses the value of `image` as an address"), "{message}");
-    assert!(
-        help.as_deref()
-            .unwrap()
-            .starts_with("declare it `image: &[[Texel<f32>; N]]`, or")
-    );
+    let start = "declare it `image: &[[Texel<f32>; N]]`, or";
+    assert!(help.as_deref().unwrap().starts_with(start));
 }

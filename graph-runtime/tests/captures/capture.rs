@@ -181,10 +181,7 @@ fn calls_that_captures_forbid_are_explained() -> Result<()> {
         unsafe { result::free_async(address, stream.cu_stream()) }?;
         Ok(())
     });
-    assert!(
-        text.contains("allocates memory when it is called") && text.contains("`workspace`"),
-        "{text}"
-    );
+    has(&text, &["allocates memory when it is called", "`workspace`"]);
 
     let other = context(&device).new_stream().expect("a stream");
     let forked = other.clone();

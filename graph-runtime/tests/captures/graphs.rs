@@ -40,10 +40,7 @@ fn a_captured_graph_has_no_other_nodes_and_keeps_to_its_memory() -> Result<()> {
     let mut weights = builder.shared("weights", &device.alloc::<Words>()?, false);
     let error = builder.build_captured(ONCE, (&mut weights,), |_| panic!("never called"));
     let text = error.unwrap_err().to_string();
-    assert!(
-        text.contains("node `recorded`") && text.contains("`weights`") && text.contains("[access]"),
-        "{text}"
-    );
+    has(&text, &["node `recorded`", "`weights`", "[access]"]);
     Ok(())
 }
 
@@ -209,10 +206,7 @@ fn warming_up_claims_the_memory() -> Result<()> {
         Ok(())
     });
     let message = message.unwrap_err().to_string();
-    assert!(
-        message.contains("the closure failed while it warmed up") && message.contains("is in use"),
-        "{message}"
-    );
+    has(&message, &["the closure failed while it warmed up", "is in use"]);
     data.copy_from(&[3; 64])?;
     assert_eq!(*data.read()?, [3; 64]);
     Ok(())
@@ -263,9 +257,9 @@ fn allocations_are_freed_in_the_region() -> Result<()> {
     let text = refusal(&device, ONCE, move |stream| {
         through(stream.cu_stream(), &stream.memory().0).map(drop)
     });
-    assert!(
-        text.contains("the work allocates memory that it does not free") && text.contains("`workspace`"),
-        "{text}"
+    has(
+        &text,
+        &["the work allocates memory that it does not free", "`workspace`"],
     );
     works(&device)
 }

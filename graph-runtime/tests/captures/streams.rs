@@ -1,6 +1,7 @@
 //! The streams that regions are recorded from: what a capture forbids on them, side streams, streams of the user's own,
 //! and the state in which a failure leaves them.
 
+use crate::common::has;
 use crate::region::*;
 use crate::turn::cuda;
 use graph_runtime::cudarc::driver::{CudaStream, result, sys};
@@ -95,9 +96,12 @@ fn side_streams_are_forked_nested_and_joined() -> Result<()> {
         forked.join(unsafe { stream.cudarc() })?;
         set(forked.cu_stream(), stream.memory().0.address(), 1)
     });
-    assert!(
-        text.contains("CUDA_ERROR_STREAM_CAPTURE_UNJOINED") && text.contains("work was forked to another stream"),
-        "{text}"
+    has(
+        &text,
+        &[
+            "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
+            "work was forked to another stream",
+        ],
     );
     for stream in [&outer, &inner] {
         assert!(!is_capturing(stream)?);
@@ -243,15 +247,14 @@ fn a_stream_of_the_users_is_recorded() -> Result<()> {
 }
 
 #[test]
+#[ignore = "needs a CUDA device"]
 fn what_a_stream_of_the_users_cannot_record_is_refused() -> Result<()> {
     fn begin(builder: GraphBuilder, stream: &Arc<CudaStream>) -> Error {
         // SAFETY: nothing is queued.
         let begun = unsafe { builder.begin_capture(stream, CaptureMode::ThreadLocal, ()) };
         begun.map(drop).expect_err("it is refused")
     }
-    let Some((device, _turn)) = cuda("streams::what_a_stream_of_the_users_cannot_record_is_refused") else {
-        return Ok(());
-    };
+    let (device, _turn) = cuda();
     let stream = new_stream(&device);
     let error = begin(GraphBuilder::new(&Device::emulator(), "Begun"), &stream);
     assert!(matches!(error, Error::Unsupported { .. }), "{error}");

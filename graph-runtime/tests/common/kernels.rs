@@ -14,6 +14,12 @@ pub(crate) struct Affine {
     pub(crate) n: u32,
 }
 
+impl Affine {
+    pub(crate) const fn new(scale: f32, shift: f32, n: u32) -> Self {
+        Self { scale, shift, n }
+    }
+}
+
 #[cuda_kernels("tests/kernels/test_kernels.ptx")]
 unsafe extern "C" {
     #[requires(n <= data.len())]

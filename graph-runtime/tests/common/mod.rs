@@ -6,8 +6,9 @@ mod kernels;
 pub(crate) mod random;
 
 use graph_runtime::cudarc::driver::DeviceRepr;
-use graph_runtime::{CudaStream, Device, DeviceBuffer, Element, EmulatorOptions, Result};
+use graph_runtime::{Code, CudaStream, Device, DeviceBuffer, Diagnostic, Element, EmulatorOptions, Error, Result};
 pub(crate) use kernels::*;
+use std::fmt::Display;
 use std::pin::pin;
 use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Wake};
@@ -32,11 +33,14 @@ pub(crate) fn shuffling(seed: u64) -> Device {
     if !device.is_emulator() {
         return device;
     }
-    Device::emulator_with(EmulatorOptions {
-        seed: Some(seed),
-        check_unordered: true,
-        ..Default::default()
-    })
+    emulator_with(|options| (options.seed, options.check_unordered) = (Some(seed), true))
+}
+
+/// The emulator with an option of its own.
+pub(crate) fn emulator_with(set: impl FnOnce(&mut EmulatorOptions)) -> Device {
+    let mut options = EmulatorOptions::default();
+    set(&mut options);
+    Device::emulator_with(options)
 }
 
 /// Whether every node is delayed. On CUDA it is two nodes then.
@@ -60,6 +64,31 @@ pub(crate) fn wants_cuda() -> bool {
 /// Steps of the kernel `slow`: enough that a GPU is still busy when the host does the next thing, few for the emulator.
 pub(crate) fn slow_steps() -> u64 {
     if wants_cuda() { 8_000_000 } else { 1000 }
+}
+
+/// The mistakes of a graph that is not built.
+#[track_caller]
+pub(crate) fn mistakes<T>(built: Result<T>) -> Vec<Diagnostic> {
+    match built {
+        Err(Error::Invalid { diagnostics, .. }) => diagnostics,
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("a mistake was expected, but it is built"),
+    }
+}
+
+/// The codes of the mistakes of a graph that is not built.
+#[track_caller]
+pub(crate) fn codes<T>(built: Result<T>) -> Vec<Code> {
+    mistakes(built).iter().map(|mistake| mistake.code).collect()
+}
+
+/// Holds that a text, such as that of an error, has these parts.
+#[track_caller]
+pub(crate) fn has(text: impl Display, parts: &[&str]) {
+    let text = text.to_string();
+    parts
+        .iter()
+        .for_each(|part| assert!(text.contains(part), "no {part} in {text}"));
 }
 
 /// 0, 1, 2, ...

@@ -26,3 +26,17 @@ impl Random {
         choices[self.below(choices.len())]
     }
 }
+
+/// The four numbers of a block of a thread's Philox 4x32-10 generator. (Salmon et al., SC 2011)
+pub(crate) fn philox(seed: u64, thread: u32, block: u64) -> [u32; 4] {
+    let halves = |word: u64| [word as u32, (word >> 32) as u32];
+    let (mut key, [low, high]) = (halves(seed), halves(block));
+    let mut counter = [low, high, thread, 0];
+    for _ in 0..10 {
+        let [a, b] = [(0xd251_1f53, counter[0]), (0xcd9e_8d57, counter[2])].map(|(m, word)| m * u64::from(word));
+        let ([a_low, a_high], [b_low, b_high]) = (halves(a), halves(b));
+        counter = [b_high ^ counter[1] ^ key[0], b_low, a_high ^ counter[3] ^ key[1], a_low];
+        key = [key[0].wrapping_add(0x9e37_79b9), key[1].wrapping_add(0xbb67_ae85)];
+    }
+    counter
+}

@@ -1,9 +1,9 @@
 //! `if`, `while` and `switch` built call by call, also as for older drivers, and what their bodies may not do: on the
 //! emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{add_late, add_to, device};
+use crate::common::{add_late, add_to, device, emulator_with, mistakes};
 use graph_runtime::private::Declare as _;
-use graph_runtime::{Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result};
+use graph_runtime::{Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result};
 
 /// Added to a number, takes one from it.
 const MINUS_ONE: u32 = u32::MAX;
@@ -219,10 +219,7 @@ fn drivers_without_conditionals_are_refused() -> Result<()> {
 
 #[test]
 fn faults_in_bodies_name_the_inner_node() -> Result<()> {
-    let limited = Device::emulator_with(EmulatorOptions {
-        step_limit: Some(100),
-        ..Default::default()
-    });
+    let limited = emulator_with(|options| options.step_limit = Some(100));
     let mut builder = GraphBuilder::new(&limited, "Called");
     let (flag, data) = (builder.device("flag"), builder.device("data"));
     builder.if_then("maybe", &flag, |then| {
@@ -238,10 +235,7 @@ fn faults_in_bodies_name_the_inner_node() -> Result<()> {
 
 /// The message of the first mistake.
 fn mistake(declare: impl FnOnce(&mut GraphBuilder, Place<u32, OnDevice>, Place<[u32; 4], OnDevice>)) -> String {
-    match called(u32::MAX, declare).map(|_| ()) {
-        Err(Error::Invalid { diagnostics, .. }) => diagnostics[0].to_string(),
-        other => panic!("a mistake was expected, not {other:?}"),
-    }
+    mistakes(called(u32::MAX, declare))[0].to_string()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `if`, `while` and `switch`, declared: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{accumulate, add_late, add_to, device, is_below, newton, shuffling};
-use graph_runtime::{Device, EmulatorOptions, Error, NodeKind, Result, Role, cuda_graph};
+use crate::common::{accumulate, add_late, add_to, device, emulator_with, is_below, newton, shuffling};
+use graph_runtime::{Device, Error, NodeKind, Result, Role, cuda_graph};
 
 /// Added to a number, takes one from it.
 const MINUS_ONE: u32 = u32::MAX;
@@ -374,10 +374,7 @@ fn plans_show_bodies() {
 
 #[test]
 fn an_endless_loop_ends_with_a_fault_on_the_emulator() -> Result<()> {
-    let device = Device::emulator_with(EmulatorOptions {
-        iteration_limit: Some(10),
-        ..Default::default()
-    });
+    let device = emulator_with(|options| options.iteration_limit = Some(10));
     let mut graph = Rounds::build(&device)?;
     graph.rounds_mut()?.copy_from(&10)?;
     graph.launch()?;

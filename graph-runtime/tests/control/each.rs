@@ -48,41 +48,6 @@ fn a_chain_runs_in_the_order_of_its_iterations() -> Result<()> {
 }
 
 cuda_graph! {
-    /// Each block takes the one above it and the one to its left.
-    graph Wavefront {
-        device cells: [[u32; 9]; 9];
-
-        each i in 1..9 {
-            each j in 1..9 {
-                kernel above = accumulate<<<1, 1>>>(&cells[i - 1][j..j + 1], &mut cells[i][j..j + 1])
-                    after left(i - 1, j), left(i, j - 1);
-                kernel left = accumulate<<<1, 1>>>(&cells[i][j - 1..j], &mut cells[i][j..j + 1]) after above;
-            }
-        }
-    }
-}
-
-#[test]
-fn a_wavefront_counts_paths() -> Result<()> {
-    for seed in 0..3 {
-        let mut graph = Wavefront::build(&shuffling(seed))?;
-        let mut cells = [[0; 9]; 9];
-        cells[0] = [1; 9];
-        cells.iter_mut().for_each(|row| row[0] = 1);
-        graph.cells_mut()?.copy_from(&cells)?;
-        graph.launch()?;
-        for i in 1..9 {
-            for j in 1..9 {
-                cells[i][j] = cells[i - 1][j] + cells[i][j - 1];
-            }
-        }
-        assert_eq!(*graph.cells()?.read()?, cells);
-        assert!(graph.left(8, 8).is_enabled());
-    }
-    Ok(())
-}
-
-cuda_graph! {
     /// Chains side by side, a barrier in the middle of an `each`, and a condition in each iteration.
     graph Chains {
         device data:  [[u32; 4]; 8];

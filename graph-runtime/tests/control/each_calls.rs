@@ -1,9 +1,9 @@
 //! Parallel loops that are built call by call: chains, wavefronts, loops in loops and in bodies, and their mistakes.
 
-use crate::common::{add_to, device, mix, shuffling};
+use crate::common::{add_to, device, mistakes, mix, shuffling};
 use crate::loops::mixed;
 use graph_runtime::private::Declare as _;
-use graph_runtime::{Device, Error, GraphBuilder, Launch, NodeId, NodeKind, OnDevice, Place, Result};
+use graph_runtime::{Device, GraphBuilder, Launch, NodeId, NodeKind, OnDevice, Place, Result};
 
 type Rows<const N: usize> = Place<[[u32; 2]; N], OnDevice>;
 
@@ -184,9 +184,7 @@ fn bodies_and_children_hold_parallel_loops() -> Result<()> {
 
 /// Fails to build, with exactly these mistakes.
 fn refused(builder: GraphBuilder, expected: &[&str]) {
-    let Err(Error::Invalid { diagnostics, .. }) = builder.build() else {
-        panic!("expected {expected:?}")
-    };
+    let diagnostics = mistakes(builder.build());
     let found: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
     assert_eq!(found, expected);
 }
@@ -312,7 +310,7 @@ fn other_iterations_are_those_of_a_node_of_the_current_one() -> Result<()> {
 
 /// `first`, then a loop of so many iterations, then `last`, by calls of an expansion: [`GraphBuilder`] and the edges of
 /// the nodes that are no joins.
-fn expanded(outer: usize, inner: usize) -> Result<Vec<(String, Vec<String>)>> {
+fn expanded(outer: usize, inner: usize) -> Result<Vec<String>> {
     let mut builder = GraphBuilder::new(&Device::emulator(), "Expanded");
     builder.join("first");
     for i in builder.begin_each(&[("a", 1), ("b", 2), ("c", 1)], 0..outer) {
@@ -332,26 +330,17 @@ fn expanded(outer: usize, inner: usize) -> Result<Vec<(String, Vec<String>)>> {
     builder.shifted_edges(&[(2, 2, [-1, 0])]);
     let plan = builder.build()?.plan();
     let name = |node: usize| plan.nodes[node].name.to_string();
+    let after = |after: &[usize]| after.iter().map(|&node| name(node)).collect::<Vec<_>>().join(" ");
     let nodes = plan.nodes.iter();
     Ok(nodes
-        .map(|node| {
-            (
-                node.name.to_string(),
-                node.after.iter().map(|&node| name(node)).collect(),
-            )
-        })
+        .map(|node| format!("{}: {}", node.name, after(&node.after)))
         .collect())
 }
 
 #[test]
 fn edges_of_declarations_become_those_of_all_iterations() -> Result<()> {
-    let found = expanded(2, 2)?;
-    let found: Vec<String> = found
-        .iter()
-        .map(|(node, after)| format!("{node}: {}", after.join(" ")))
-        .collect();
     assert_eq!(
-        found,
+        expanded(2, 2)?,
         [
             "first: ",
             "a[0]: first",
@@ -367,20 +356,11 @@ fn edges_of_declarations_become_those_of_all_iterations() -> Result<()> {
     );
     // The order through a loop without iterations remains.
     let found = expanded(2, 0)?;
-    let found: Vec<String> = found
-        .iter()
-        .map(|(node, after)| format!("{node}: {}", after.join(" ")))
-        .collect();
     assert_eq!(found[2], "b[0][]: a[0]");
     assert_eq!(found[3], "c[0]: b[0][]");
     assert_eq!(found[5], "b[1][]: a[1] b[0][]");
-    let found = expanded(0, 3)?;
-    let found: Vec<String> = found
-        .iter()
-        .map(|(node, after)| format!("{node}: {}", after.join(" ")))
-        .collect();
     let expected = ["first: ", "a[]: first", "b[][]: a[]", "c[]: b[][]", "last: c[]"];
-    assert_eq!(found, expected);
+    assert_eq!(expanded(0, 3)?, expected);
     Ok(())
 }
 

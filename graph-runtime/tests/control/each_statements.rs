@@ -1,6 +1,6 @@
 //! `each` with params, children, scratch memory, unknown numbers of iterations, in expressions, and its plan.
 
-use crate::common::{add_to, bump, mix, shuffling, step};
+use crate::common::{add_to, bump, has, mix, shuffling, step};
 use crate::loops::mixed;
 use graph_runtime::{Device, Error, PlanLoop, Result, cuda_graph};
 
@@ -58,10 +58,7 @@ fn the_plan_has_each_loop_once() {
     let expected = [PlanLoop::parallel("chain", None), PlanLoop::new("k", Some(0))];
     assert_eq!(*plan.loops, expected);
     let dot = plan.to_dot();
-    assert!(
-        dot.contains("label=\"each chain\";") && dot.contains("label=\"for k\";"),
-        "{dot}"
-    );
+    has(&dot, &["label=\"each chain\";", "label=\"for k\";"]);
 }
 
 cuda_graph! {

@@ -1,8 +1,7 @@
 //! `kernels/approximate.cu`. The bounds are those of the PTX ISA 8.4, section 9.7.3, of the instruction named.
 
-use crate::bound::Bound;
+use crate::bound::{Bound, grouped};
 use crate::data::{f32_arguments, f64_arguments, floats};
-use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("tests/corpus/kernels/approximate.ptx")]
@@ -29,104 +28,64 @@ const RCP: Bound = Bound::Ulps(1);
 
 #[test]
 fn approximate() {
-    let mut trial = Trial::new("approximate");
-    let a = trial.input("a", f32_arguments(0, N));
-    let b = trial.input("b", f32_arguments(1, N));
-    let mut out = trial.rows::<f32>(
-        "out",
-        N,
-        &[
-            ("rcp.approx", RCP),
-            ("rcp.approx.ftz", RCP),
-            ("sqrt.approx", SQRT),
-            ("sqrt.approx.ftz", SQRT),
-            ("rsqrt.approx", RSQRT),
-            ("rsqrt.approx.ftz", RSQRT),
-            ("div.full", DIV),
-            ("div.full.ftz", DIV),
-            ("tanh.approx", TANH),
-            ("ex2.approx", EX2),
-            ("ex2.approx.ftz", EX2),
-            ("lg2.approx", LG2),
-            ("lg2.approx.ftz", LG2),
-        ],
-    );
-    launch!(trial, approximate<<<4, 128>>>(&a, &b, &mut out, N as u32));
-    trial.run();
+    let rows = grouped(&[
+        ("rcp.approx | rcp.approx.ftz", RCP),
+        ("sqrt.approx | sqrt.approx.ftz", SQRT),
+        ("rsqrt.approx | rsqrt.approx.ftz", RSQRT),
+        ("div.full | div.full.ftz", DIV),
+        ("tanh.approx", TANH),
+        ("ex2.approx | ex2.approx.ftz", EX2),
+        ("lg2.approx | lg2.approx.ftz", LG2),
+    ]);
+    trial!(approximate<<<4, 128>>>(
+        a: f32_arguments(0, N), b: f32_arguments(1, N) => out: rows::<f32>(N, &rows); N as u32
+    ));
 }
 
 #[test]
 fn approximate_moderate() {
-    let mut trial = Trial::new("approximate_moderate");
     let turn = 628.0 / 100.0; // a little less than one
-    let a = trial.input("a", floats(171, N, -turn, turn));
-    let b = trial.input("b", floats(172, N, -100.0, 100.0));
-    let mut out = trial.rows::<f32>(
-        "out",
-        N,
-        &[
-            ("sin.approx", SINE),
-            ("cos.approx", SINE),
-            ("sin.approx.ftz", SINE),
-            ("cos.approx.ftz", SINE),
-            ("div.approx", DIV),
-            ("div.approx.ftz", DIV),
-            ("ex2.approx", EX2),
-            ("tanh.approx", TANH),
-            ("lg2.approx", LG2),
-        ],
-    );
-    launch!(trial, approximate_moderate<<<4, 128>>>(&a, &b, &mut out, N as u32));
-    trial.run();
+    let rows = grouped(&[
+        ("sin.approx | cos.approx | sin.approx.ftz | cos.approx.ftz", SINE),
+        ("div.approx | div.approx.ftz", DIV),
+        ("ex2.approx", EX2),
+        ("tanh.approx", TANH),
+        ("lg2.approx", LG2),
+    ]);
+    trial!(approximate_moderate<<<4, 128>>>(
+        a: floats(171, N, -turn, turn), b: floats(172, N, -100.0, 100.0) => out: rows::<f32>(N, &rows); N as u32
+    ));
 }
 
 #[test]
 fn intrinsics() {
-    let mut trial = Trial::new("intrinsics");
-    let a = trial.input("a", floats(173, N, -3.1, 3.1));
-    let b = trial.input("b", floats(174, N, -30.0, 30.0));
     // CUDA C++ Programming Guide, section 13.2.
-    let mut out = trial.rows::<f32>(
-        "out",
-        N,
-        &[
-            ("__sinf", SINE),
-            ("__cosf", SINE),
-            ("__sincosf", Bound::Absolute(2.0 * 6.75e-7)),
-            ("__expf", Bound::Ulps(2 + 3)),
-            ("__exp10f", Bound::Ulps(2 + 9)),
-            ("__logf", LG2),
-            ("__log2f", LG2),
-            ("__log10f", LG2),
-            ("__fdividef", DIV),
-            ("rsqrtf", RSQRT),
-            ("__frsqrt_rn", Bound::Bits),
-            // exp2(y log2 x), with |y log2 x| up to 30 x 1.6 and beyond for small x.
-            ("__powf", Bound::Relative(30.0 * 10.0 * 2.39e-7)),
-        ],
-    );
-    launch!(trial, intrinsics<<<4, 128>>>(&a, &b, &mut out, N as u32));
-    trial.run();
+    let rows = grouped(&[
+        ("__sinf | __cosf", SINE),
+        ("__sincosf", Bound::Absolute(2.0 * 6.75e-7)),
+        ("__expf", Bound::Ulps(2 + 3)),
+        ("__exp10f", Bound::Ulps(2 + 9)),
+        ("__logf | __log2f | __log10f", LG2),
+        ("__fdividef", DIV),
+        ("rsqrtf", RSQRT),
+        ("__frsqrt_rn", Bound::Bits),
+        // exp2(y log2 x), with |y log2 x| up to 30 x 1.6 and beyond for small x.
+        ("__powf", Bound::Relative(30.0 * 10.0 * 2.39e-7)),
+    ]);
+    trial!(intrinsics<<<4, 128>>>(
+        a: floats(173, N, -3.1, 3.1), b: floats(174, N, -30.0, 30.0) => out: rows::<f32>(N, &rows); N as u32
+    ));
 }
 
 #[test]
 fn approximate_f64() {
     let n = 256 + 64;
-    let mut trial = Trial::new("approximate_f64");
-    let input = trial.input("in", f64_arguments(1, n));
-    let mut out = trial.rows::<f64>(
-        "out",
-        n,
-        &[
-            // A "gross approximation" without a bound, of and in the upper word alone, 20 bits of fraction: two units
-            // of the last.
-            ("rcp.approx.ftz.f64", Bound::Relative(1.91e-6)),
-            ("rsqrt.approx.ftz.f64", Bound::Relative(1.91e-6)),
-            // The instruction that `rsqrt` is made of, which is within 1 ulp (CUDA C++ Programming Guide, section
-            // 13.1).
-            ("rsqrt.approx.f64", Bound::Ulps(1)),
-        ],
-    );
-    launch!(trial, approximate_f64<<<5, 64>>>(&input, &mut out, n as u32));
-    trial.run();
+    let rows = grouped(&[
+        // A "gross approximation" without a bound, of and in the upper word alone, 20 bits of fraction: two units of
+        // the last.
+        ("rcp.approx.ftz.f64 | rsqrt.approx.ftz.f64", Bound::Relative(1.91e-6)),
+        // The instruction that `rsqrt` is made of, which is within 1 ulp (CUDA C++ Programming Guide, section 13.1).
+        ("rsqrt.approx.f64", Bound::Ulps(1)),
+    ]);
+    trial!(approximate_f64<<<5, 64>>>(input: f64_arguments(1, n) => out: rows::<f64>(n, &rows); n as u32));
 }

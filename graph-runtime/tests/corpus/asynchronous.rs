@@ -2,7 +2,6 @@
 
 use crate::bound::Bound;
 use crate::data::{many, whole_floats};
-use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("tests/corpus/kernels/async.ptx")]
@@ -22,11 +21,7 @@ fn pipeline() {
             .sum::<f32>()
     };
     let expected = (0..256).map(sum).collect();
-    let mut trial = Trial::new("pipeline");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, pipeline<<<1, 64>>>(&input, &mut out, tiles as i32));
-    trial.run();
+    trial!(pipeline<<<1, 64>>>(input: input => out: expect(expected, Bound::Bits); tiles as i32));
 }
 
 #[test]
@@ -41,11 +36,7 @@ fn copy_sizes() {
         _ => 0,
     };
     let expected = (0..3 * 128).map(|i| word(i / 128, 127 - i % 128)).collect();
-    let mut trial = Trial::new("copy_sizes");
-    let input = trial.input("in", input.clone());
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, copy_sizes<<<1, 128>>>(&input, &mut out, valid as i32));
-    trial.run();
+    trial!(copy_sizes<<<1, 128>>>(input: input.clone() => out: expect(expected, Bound::Bits); valid as i32));
 }
 
 #[test]
@@ -62,9 +53,5 @@ fn pipeline_intrinsics() {
         }
     };
     let expected = (0..rows * 64).map(value).collect();
-    let mut trial = Trial::new("pipeline_intrinsics");
-    let input = trial.input("in", input.clone());
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, pipeline_intrinsics<<<1, 32>>>(&input, &mut out, rows as i32));
-    trial.run();
+    trial!(pipeline_intrinsics<<<1, 32>>>(input: input.clone() => out: expect(expected, Bound::Bits); rows as i32));
 }

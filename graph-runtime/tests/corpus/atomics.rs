@@ -93,10 +93,9 @@ fn atomics_shared() {
 
 #[test]
 fn atomics_assembly() {
-    let mut trial = Trial::new("atomics_assembly");
-    let input = trial.input("in", many(165, 128, |random| random.u32()));
-    let mut out = trial.changed("out", vec![0, 1 << 31, 0, 0, u32::MAX, u32::MAX, 0], Bound::Bits);
-    let mut narrow = trial.changed("narrow", vec![65_500u16, 3], Bound::Bits);
-    launch!(trial, atomics_assembly<<<2, 64>>>(&input, &mut out, &mut narrow));
-    trial.run();
+    trial!(atomics_assembly<<<2, 64>>>(
+        input: many(165, 128, |random| random.u32())
+        => out: changed(vec![0, 1 << 31, 0, 0, u32::MAX, u32::MAX, 0], Bound::Bits),
+        narrow: changed(vec![65_500u16, 3], Bound::Bits)
+    ));
 }

@@ -1,6 +1,6 @@
 //! `kernels/bfloat.cu`
 
-use crate::bound::{Bf16, Bound, alike, signs_open};
+use crate::bound::{Bf16, Bound, alike, grouped, signs_open};
 use crate::data::{bf16, bf16_arguments, f32_arguments, f64_arguments, floats, i32_arguments, many};
 use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
@@ -26,73 +26,47 @@ const N: usize = 384;
 
 #[test]
 fn bfloat_arithmetic() {
-    let mut trial = Trial::new("bfloat_arithmetic");
-    let [a, b, c] = trial.arguments(|which| bf16_arguments(which, N));
-    let mut out = trial.rows::<Bf16>("out", N, &signs_open(13, 10));
-    launch!(trial, bfloat_arithmetic<<<3, 128>>>(&a, &b, &c, &mut out));
-    trial.run();
+    trial!(bfloat_arithmetic<<<3, 128>>>(
+        a: bf16_arguments(0, N), b: bf16_arguments(1, N), c: bf16_arguments(2, N)
+        => out: rows::<Bf16>(N, &signs_open(13, 10))
+    ));
 }
 
 #[test]
 fn bfloat2_arithmetic() {
-    let mut trial = Trial::new("bfloat2_arithmetic");
-    let [a, b, c] = trial.arguments(|which| bf16_arguments(which, N));
-    let mut out = trial.rows::<Bf16>("out", N, &signs_open(12, 8));
-    let mut masks = trial.rows::<u32>("masks", N / 2, &alike(2, Bound::Bits));
-    launch!(trial, bfloat2_arithmetic<<<3, 64>>>(&a, &b, &c, &mut out, &mut masks));
-    trial.run();
+    trial!(bfloat2_arithmetic<<<3, 64>>>(
+        a: bf16_arguments(0, N), b: bf16_arguments(1, N), c: bf16_arguments(2, N)
+        => out: rows::<Bf16>(N, &signs_open(12, 8)), masks: rows::<u32>(N / 2, &alike(2, Bound::Bits))
+    ));
 }
 
 #[test]
 fn bfloat_convert() {
-    let mut trial = Trial::new("bfloat_convert");
-    let (input, wide) = (
-        trial.input("in", f32_arguments(1, N)),
-        trial.input("wide", f64_arguments(1, N)),
-    );
-    let integers = trial.input("integers", i32_arguments(1, N));
     let mut bounds = alike(12, Bound::Bits);
     // `cuda_bf16.h` makes it of bits of the NaN in f32, whose payload PTX leaves open.
     bounds[4] = ("__double2bfloat16", Bound::Number);
-    let mut out = trial.rows::<Bf16>("out", N, &bounds);
-    let mut words = trial.rows::<u32>("words", N, &alike(5, Bound::Bits));
-    let mut floats = trial.rows::<f32>(
-        "floats",
-        N,
-        &[("cvt.f32.bf16", Bound::Number), ("cvt.rna.tf32", Bound::Number)],
-    );
-    launch!(trial, bfloat_convert<<<3, 128>>>(&input, &wide, &integers, &mut out, &mut words, &mut floats));
-    trial.run();
+    trial!(bfloat_convert<<<3, 128>>>(
+        input: f32_arguments(1, N), wide: f64_arguments(1, N), integers: i32_arguments(1, N)
+        => out: rows::<Bf16>(N, &bounds), words: rows::<u32>(N, &alike(5, Bound::Bits)),
+        floats: rows::<f32>(N, &grouped(&[("cvt.f32.bf16 | cvt.rna.tf32", Bound::Number)]))
+    ));
 }
 
 #[test]
 fn bfloat_functions() {
-    let mut trial = Trial::new("bfloat_functions");
-    let input = trial.input("in", bf16_arguments(1, N));
-    // `cuda_bf16.h` computes these by approximate f32 instructions, whose errors are far below a bfloat16's ulp, so
-    // that the two devices' roundings are the same or neighbours.
-    let ulp = Bound::Ulps(1);
-    let mut out = trial.rows::<Bf16>(
-        "out",
-        N,
-        &[
-            ("hsqrt", ulp),
-            ("hrsqrt", ulp),
-            ("hrcp", ulp),
-            ("hexp", ulp),
-            ("hexp2", ulp),
-            ("hlog", ulp),
-            ("hlog2", ulp),
-            ("hsin", ulp),
-            ("hcos", ulp),
-            // PTX ISA, tanh: absolute error 2^-8.
-            ("tanh.approx.bf16", Bound::Absolute(3.91e-3)),
-            // PTX ISA, ex2: relative error 2^-7.
-            ("ex2.approx.ftz.bf16", Bound::Relative(7.82e-3)),
-        ],
-    );
-    launch!(trial, bfloat_functions<<<3, 128>>>(&input, &mut out));
-    trial.run();
+    let rows = grouped(&[
+        // `cuda_bf16.h` computes these by approximate f32 instructions, whose errors are far below a bfloat16's ulp, so
+        // that the two devices' roundings are the same or neighbours.
+        (
+            "hsqrt | hrsqrt | hrcp | hexp | hexp2 | hlog | hlog2 | hsin | hcos",
+            Bound::Ulps(1),
+        ),
+        // PTX ISA, tanh: absolute error 2^-8.
+        ("tanh.approx.bf16", Bound::Absolute(3.91e-3)),
+        // PTX ISA, ex2: relative error 2^-7.
+        ("ex2.approx.ftz.bf16", Bound::Relative(7.82e-3)),
+    ]);
+    trial!(bfloat_functions<<<3, 128>>>(input: bf16_arguments(1, N) => out: rows::<Bf16>(N, &rows)));
 }
 
 #[test]
@@ -117,10 +91,8 @@ fn bfloat_atomics() {
     let pairs = (0..2)
         .flat_map(|k| [bf16(strided(k, 2)), bf16(-strided(k, 2))])
         .collect();
-    let mut trial = Trial::new("bfloat_atomics");
-    let input = trial.input("in", numbers.iter().map(|&number| bf16(number)).collect());
-    let mut sums = trial.expect("sums", sums, Bound::Bits);
-    let mut pairs = trial.expect("pairs", pairs, Bound::Bits);
-    launch!(trial, bfloat_atomics<<<1, 32>>>(&input, &mut sums, &mut pairs));
-    trial.run();
+    trial!(bfloat_atomics<<<1, 32>>>(
+        input: numbers.iter().map(|&number| bf16(number)).collect()
+        => sums: expect(sums, Bound::Bits), pairs: expect(pairs, Bound::Bits)
+    ));
 }

@@ -108,6 +108,14 @@ pub(crate) fn alike(count: usize, bound: Bound) -> Vec<(&'static str, Bound)> {
     vec![("", bound); count]
 }
 
+/// Rows by their names, which ` | ` parts; those of a group have one bound.
+pub(crate) fn grouped(groups: &[(&'static str, Bound)]) -> Vec<(&'static str, Bound)> {
+    let rows = groups
+        .iter()
+        .flat_map(|&(names, bound)| names.split(" | ").map(move |name| (name, bound)));
+    rows.collect()
+}
+
 /// Several rows that agree in every bit, but for the NaNs of `abs` and `neg`, which are the row `abs` and the next: PTX
 /// leaves open which NaN they make of one.
 pub(crate) fn signs_open(count: usize, abs: usize) -> Vec<(&'static str, Bound)> {

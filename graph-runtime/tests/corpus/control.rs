@@ -2,7 +2,6 @@
 
 use crate::bound::Bound;
 use crate::data::{floats, many};
-use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("tests/corpus/kernels/control.ptx")]
@@ -24,10 +23,7 @@ fn recursive() {
     let ackermann = |i: u32| [i / 3 + 1, i / 3 + 2, 2 * (i / 3) + 3][i as usize % 3];
     let queens = |i: usize| [1, 0, 0, 2, 10, 4][i % 6];
     let expected = (0..32).map(ackermann).chain((0..32).map(queens)).collect();
-    let mut trial = Trial::new("recursive");
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, recursive<<<1, 32>>>(&mut out));
-    trial.run();
+    trial!(recursive<<<1, 32>>>(=> out: expect(expected, Bound::Bits)));
 }
 
 #[test]
@@ -41,11 +37,7 @@ fn function_table() {
         _ => (0..4).fold(0f32, |sum, k| sum.mul_add(a[i], b[i] + k as f32)),
     };
     let expected = (0..128).map(call).collect();
-    let mut trial = Trial::new("function_table");
-    let (which, a, b) = (trial.input("which", which), trial.input("a", a), trial.input("b", b));
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, function_table<<<2, 64>>>(&which, &a, &b, &mut out));
-    trial.run();
+    trial!(function_table<<<2, 64>>>(which: which, a: a, b: b => out: expect(expected, Bound::Bits)));
 }
 
 #[test]
@@ -59,11 +51,7 @@ fn virtual_calls() {
         }
     };
     let expected = sizes.iter().enumerate().map(area).collect();
-    let mut trial = Trial::new("virtual_calls");
-    let sizes = trial.input("sizes", sizes);
-    let mut areas = trial.expect("areas", expected, Bound::Bits);
-    launch!(trial, virtual_calls<<<1, 48>>>(&sizes, &mut areas));
-    trial.run();
+    trial!(virtual_calls<<<1, 48>>>(sizes: sizes => areas: expect(expected, Bound::Bits)));
 }
 
 #[test]
@@ -76,15 +64,10 @@ fn interpreter() {
     ];
     let mut inputs = many(105, 96, |random| random.u32() as i32);
     inputs[..3].copy_from_slice(&[0, i32::MIN, -1]);
-    let mut trial = Trial::new("interpreter");
-    let programs = trial.input(
-        "programs",
-        programs.concat().into_iter().map(|code: i32| code as u8).collect(),
-    );
-    let inputs = trial.input("inputs", inputs);
-    let mut out = trial.output::<i32>("out", 96, Bound::Bits);
-    launch!(trial, interpreter<<<3, 32>>>(&programs, &inputs, &mut out, 16));
-    trial.run();
+    trial!(interpreter<<<3, 32>>>(
+        programs: programs.concat().into_iter().map(|code: i32| code as u8).collect(), inputs: inputs
+        => out: output::<i32>(96, Bound::Bits); 16
+    ));
 }
 
 #[test]
@@ -103,20 +86,12 @@ fn branch_table() {
         r
     };
     let expected = input.iter().map(run).collect();
-    let mut trial = Trial::new("branch_table");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, branch_table<<<1, 64>>>(&input, &mut out));
-    trial.run();
+    trial!(branch_table<<<1, 64>>>(input: input => out: expect(expected, Bound::Bits)));
 }
 
 #[test]
 fn spin_lock() {
-    let mut trial = Trial::new("spin_lock");
-    let mut counter = trial.expect("counter", vec![128], Bound::Bits);
-    let mut order = trial.expect("order", vec![32; 4], Bound::Bits);
-    launch!(trial, spin_lock<<<2, 64>>>(&mut counter, &mut order));
-    trial.run();
+    trial!(spin_lock<<<2, 64>>>(=> counter: expect(vec![128], Bound::Bits), order: expect(vec![32; 4], Bound::Bits)));
 }
 
 #[test]
@@ -127,10 +102,7 @@ fn relay() {
         value = value.wrapping_mul(3).wrapping_add(lane as i32);
         expected[lane] = value;
     }
-    let mut trial = Trial::new("relay");
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, relay<<<1, 32>>>(&mut out));
-    trial.run();
+    trial!(relay<<<1, 32>>>(=> out: expect(expected, Bound::Bits)));
 }
 
 #[test]
@@ -143,11 +115,7 @@ fn warp_specialised() {
             .sum::<i32>()
     };
     let expected = (0..64 * rounds).map(sum).collect();
-    let mut trial = Trial::new("warp_specialised");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, warp_specialised<<<1, 128>>>(&input, &mut out, rounds as i32));
-    trial.run();
+    trial!(warp_specialised<<<1, 128>>>(input: input => out: expect(expected, Bound::Bits); rounds as i32));
 }
 
 #[test]
@@ -165,18 +133,12 @@ fn barrier_votes() {
         _ => 0,
     };
     let expected = (0..128).map(out).collect();
-    let mut trial = Trial::new("barrier_votes");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, barrier_votes<<<1, 128>>>(&input, &mut out));
-    trial.run();
+    trial!(barrier_votes<<<1, 128>>>(input: input => out: expect(expected, Bound::Bits)));
 }
 
 #[test]
 fn divergence() {
-    let mut trial = Trial::new("divergence");
-    let input = trial.input("in", many(108, 192, |random| random.u32_below(100_000)));
-    let mut out = trial.output::<u32>("out", 192, Bound::Bits);
-    launch!(trial, divergence<<<2, 96>>>(&input, &mut out));
-    trial.run();
+    trial!(divergence<<<2, 96>>>(
+        input: many(108, 192, |random| random.u32_below(100_000)) => out: output::<u32>(192, Bound::Bits)
+    ));
 }

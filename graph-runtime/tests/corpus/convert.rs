@@ -2,7 +2,6 @@
 
 use crate::bound::{Bound, alike};
 use crate::data::{f32_arguments, f64_arguments, u32_arguments};
-use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("tests/corpus/kernels/convert.ptx")]
@@ -42,58 +41,48 @@ fn f64s() -> Vec<f64> {
 
 #[test]
 fn float_to_integer() {
-    let (mut trial, input) = (Trial::new("float_to_integer"), f32s());
-    let n = input.len();
-    let input = trial.input("in", input);
-    let mut out = trial.rows::<u32>("out", n, &alike(13, Bound::Bits));
-    let mut wide = trial.rows::<u64>("wide", n, &alike(8, Bound::Bits));
-    launch!(trial, float_to_integer<<<n, 1>>>(&input, &mut out, &mut wide));
-    trial.run();
+    let n = f32s().len();
+    trial!(float_to_integer<<<n, 1>>>(
+        input: f32s()
+        => out: rows::<u32>(n, &alike(13, Bound::Bits)), wide: rows::<u64>(n, &alike(8, Bound::Bits))
+    ));
 }
 
 #[test]
 fn double_to_integer() {
-    let (mut trial, input) = (Trial::new("double_to_integer"), f64s());
-    let n = input.len();
-    let input = trial.input("in", input);
-    let mut out = trial.rows::<u32>("out", n, &alike(14, Bound::Bits));
-    let mut wide = trial.rows::<u64>("wide", n, &alike(8, Bound::Bits));
-    launch!(trial, double_to_integer<<<n, 1>>>(&input, &mut out, &mut wide));
-    trial.run();
+    let n = f64s().len();
+    trial!(double_to_integer<<<n, 1>>>(
+        input: f64s()
+        => out: rows::<u32>(n, &alike(14, Bound::Bits)), wide: rows::<u64>(n, &alike(8, Bound::Bits))
+    ));
 }
 
 #[test]
 fn integer_to_float() {
-    let mut trial = Trial::new("integer_to_float");
-    let input = trial.input("in", u32_arguments(1, N));
-    let mut out = trial.rows::<f32>("out", N, &alike(19, Bound::Bits));
-    let mut wide = trial.rows::<f64>("wide", N, &alike(10, Bound::Bits));
-    launch!(trial, integer_to_float<<<3, 128>>>(&input, &mut out, &mut wide));
-    trial.run();
+    trial!(integer_to_float<<<3, 128>>>(
+        input: u32_arguments(1, N)
+        => out: rows::<f32>(N, &alike(19, Bound::Bits)), wide: rows::<f64>(N, &alike(10, Bound::Bits))
+    ));
 }
 
 #[test]
 fn between_floats() {
-    let (mut trial, input, wide_input) = (Trial::new("between_floats"), f32s(), f64s());
-    let n = input.len();
-    let (input, wide_input) = (trial.input("in", input), trial.input("wide_in", wide_input));
+    let n = f32s().len();
     // PTX does not say what becomes of the payload of a NaN in f64.
     let mut bounds = alike(14, Bound::Bits);
     for row in [0, 1, 2, 3, 12] {
         bounds[row].1 = Bound::Number;
     }
-    let mut out = trial.rows::<f32>("out", n, &bounds);
-    let mut wide = trial.rows::<f64>("wide", n, &alike(6, Bound::Number));
-    launch!(trial, between_floats<<<n, 1>>>(&input, &wide_input, &mut out, &mut wide));
-    trial.run();
+    trial!(between_floats<<<n, 1>>>(
+        input: f32s(), wide_input: f64s()
+        => out: rows::<f32>(n, &bounds), wide: rows::<f64>(n, &alike(6, Bound::Number))
+    ));
 }
 
 #[test]
 fn between_integers() {
-    let mut trial = Trial::new("between_integers");
-    let input = trial.input("in", u32_arguments(1, N));
-    let mut out = trial.rows::<u32>("out", N, &alike(18, Bound::Bits));
-    let mut wide = trial.rows::<u64>("wide", N, &alike(3, Bound::Bits));
-    launch!(trial, between_integers<<<3, 128>>>(&input, &mut out, &mut wide));
-    trial.run();
+    trial!(between_integers<<<3, 128>>>(
+        input: u32_arguments(1, N)
+        => out: rows::<u32>(N, &alike(18, Bound::Bits)), wide: rows::<u64>(N, &alike(3, Bound::Bits))
+    ));
 }

@@ -2,7 +2,6 @@
 
 use crate::bound::Bound;
 use crate::data::{floats, many};
-use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("tests/corpus/kernels/fourier.ptx")]
@@ -28,12 +27,8 @@ fn fft_radix2() {
         .chunks(512)
         .flat_map(|signal| (0..256).flat_map(move |k| transform(signal, k)))
         .collect();
-    let mut trial = Trial::new("fft_radix2");
-    let input = trial.input("in", input);
     // Against the host's sum in f64: eight stages of roundings of values up to 40.
-    let mut out = trial.expect_within("out", expected, Bound::Absolute(4e-5), Bound::Bits);
-    launch!(trial, fft_radix2<<<2, 128>>>(&input, &mut out));
-    trial.run();
+    trial!(fft_radix2<<<2, 128>>>(input: input => out: expect_within(expected, Bound::Absolute(4e-5), Bound::Bits)));
 }
 
 #[test]
@@ -61,19 +56,14 @@ fn ntt() {
         .chunks(64)
         .flat_map(|signal| (0..64).map(move |k| transform(signal, k)))
         .collect();
-    let mut trial = Trial::new("ntt");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, ntt<<<2, 128>>>(&input, &mut out, root as u64));
-    trial.run();
+    trial!(ntt<<<2, 128>>>(input: input => out: expect(expected, Bound::Bits); root as u64));
 }
 
 #[test]
 fn dct_8x8() {
     let (width, height) = (40, 24);
-    let mut trial = Trial::new("dct_8x8");
-    let pixels = trial.input("pixels", many(93, width * height, |random| random.u32() as u8));
-    let mut out = trial.output::<i16>("coefficients", width * height, Bound::Bits);
-    launch!(trial, dct_8x8<<<(5, 3), (8, 8)>>>(&pixels, &mut out, width as i32));
-    trial.run();
+    trial!(dct_8x8<<<(5, 3), (8, 8)>>>(
+        pixels: many(93, width * height, |random| random.u32() as u8)
+        => out: output::<i16>(width * height, Bound::Bits); width as i32
+    ));
 }

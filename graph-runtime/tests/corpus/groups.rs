@@ -13,11 +13,10 @@ unsafe extern "C" {
 
 #[test]
 fn tiles() {
-    let mut trial = Trial::new("tiles");
-    let input = trial.input("in", many(241, 128, |random| random.u32_below(200) as i32 - 100));
-    let mut out = trial.rows::<i32>("out", 128, &alike(7, Bound::Bits));
-    launch!(trial, tiles<<<2, 64>>>(&input, &mut out, 128));
-    trial.run();
+    trial!(tiles<<<2, 64>>>(
+        input: many(241, 128, |random| random.u32_below(200) as i32 - 100)
+        => out: rows::<i32>(128, &alike(7, Bound::Bits)); 128
+    ));
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use crate::bound::Bound;
 use crate::data::{floats, many};
-use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("tests/corpus/kernels/histogram.ptx")]
@@ -22,11 +21,7 @@ fn counts(bins: usize, of: impl Iterator<Item = usize>) -> Vec<u32> {
 fn histogram_shared() {
     let input = many(51, 5000, |random| (random.u32() & random.u32()) as u8);
     let expected = counts(256, input.iter().map(|&byte| usize::from(byte)));
-    let mut trial = Trial::new("histogram_shared");
-    let input = trial.input("in", input);
-    let mut bins = trial.expect("bins", expected, Bound::Bits);
-    launch!(trial, histogram_shared<<<3, 96>>>(&input, &mut bins, 5000));
-    trial.run();
+    trial!(histogram_shared<<<3, 96>>>(input: input => bins: expect(expected, Bound::Bits); 5000));
 }
 
 #[test]
@@ -38,11 +33,7 @@ fn histogram_matched() {
     // A NaN converts to 0.
     let bin = |&x: &f32| (x * 20.0).floor().clamp(0.0, 19.0) as usize;
     let expected = counts(20, input.iter().map(bin));
-    let mut trial = Trial::new("histogram_matched");
-    let input = trial.input("in", input);
-    let mut bins = trial.expect("bins", expected, Bound::Bits);
-    launch!(trial, histogram_matched<<<2, 128>>>(&input, &mut bins, 20, 1500));
-    trial.run();
+    trial!(histogram_matched<<<2, 128>>>(input: input => bins: expect(expected, Bound::Bits); 20, 1500));
 }
 
 #[test]
@@ -50,9 +41,5 @@ fn histogram_packed() {
     let input = many(53, 3000, |random| random.u32() as u16);
     let expected = counts(50, input.iter().map(|&value| usize::from(value % 50)));
     let expected = expected.into_iter().map(|count| count as u16).collect();
-    let mut trial = Trial::new("histogram_packed");
-    let input = trial.input("in", input);
-    let mut bins = trial.expect("bins", expected, Bound::Bits);
-    launch!(trial, histogram_packed<<<1, 160, 100>>>(&input, &mut bins, 3000, 50));
-    trial.run();
+    trial!(histogram_packed<<<1, 160, 100>>>(input: input => bins: expect(expected, Bound::Bits); 3000, 50));
 }

@@ -27,11 +27,10 @@ fn programmatic() {
 
 #[test]
 fn elected() {
-    let mut trial = Trial::new("elected");
-    let input = trial.input("in", many(232, 96, |random| random.u32_below(200) as i32 - 100));
-    let mut out = trial.rows::<i32>("out", 96, &alike(5, Bound::Bits));
-    launch!(trial, elected<<<1, 96>>>(&input, &mut out));
-    trial.run();
+    trial!(elected<<<1, 96>>>(
+        input: many(232, 96, |random| random.u32_below(200) as i32 - 100)
+        => out: rows::<i32>(96, &alike(5, Bound::Bits))
+    ));
 }
 
 #[test]
@@ -41,10 +40,7 @@ fn vector_atomics() {
         |part: usize, from: usize, step: usize| input.chunks(4).skip(from).step_by(step).map(|v| v[part]).sum::<f32>();
     let sums = (0..4).map(|part| sum(part, 0, 1)).collect();
     let pairs = [0, 1].map(|k| [sum(0, k, 2), sum(3, k, 2)]).concat();
-    let mut trial = Trial::new("vector_atomics");
-    let input = trial.input("in", input.clone());
-    let mut sum = trial.expect("sum", sums, Bound::Bits);
-    let mut pairs = trial.expect("pairs", pairs, Bound::Bits);
-    launch!(trial, vector_atomics<<<1, 64>>>(&input, &mut sum, &mut pairs));
-    trial.run();
+    trial!(vector_atomics<<<1, 64>>>(
+        input: input.clone() => sum: expect(sums, Bound::Bits), pairs: expect(pairs, Bound::Bits)
+    ));
 }

@@ -19,29 +19,23 @@ const N: usize = 384;
 
 #[test]
 fn bits() {
-    let mut trial = Trial::new("bits");
-    let input = trial.input("in", u32_arguments(1, N));
-    let mut out = trial.rows::<u32>("out", N, &alike(20, Bound::Bits));
-    launch!(trial, bits<<<3, 128>>>(&input, &mut out));
-    trial.run();
+    trial!(bits<<<3, 128>>>(input: u32_arguments(1, N) => out: rows::<u32>(N, &alike(20, Bound::Bits))));
 }
 
 #[test]
 fn fields() {
-    let mut trial = Trial::new("fields");
-    let [a, b, c] = trial.arguments(|which| u32_arguments(which, N));
-    let mut out = trial.rows::<u32>("out", N, &alike(32, Bound::Bits));
-    launch!(trial, fields<<<3, 128>>>(&a, &b, &c, &mut out));
-    trial.run();
+    trial!(fields<<<3, 128>>>(
+        a: u32_arguments(0, N), b: u32_arguments(1, N), c: u32_arguments(2, N)
+        => out: rows::<u32>(N, &alike(32, Bound::Bits))
+    ));
 }
 
 #[test]
 fn multiply_divide() {
-    let mut trial = Trial::new("multiply_divide");
-    let [a, b, c] = trial.arguments(|which| u32_arguments(which, N));
-    let mut out = trial.rows::<u32>("out", N, &alike(44, Bound::Bits));
-    launch!(trial, multiply_divide<<<3, 128>>>(&a, &b, &c, &mut out));
-    trial.run();
+    trial!(multiply_divide<<<3, 128>>>(
+        a: u32_arguments(0, N), b: u32_arguments(1, N), c: u32_arguments(2, N)
+        => out: rows::<u32>(N, &alike(44, Bound::Bits))
+    ));
 }
 
 #[test]
@@ -53,11 +47,7 @@ fn comparisons() {
             .collect::<Vec<_>>()
     };
     let words = |which: usize| [u32_arguments(which, N), floats(which)].concat();
-    let mut trial = Trial::new("comparisons");
-    let (a, b) = (trial.input("a", words(0)), trial.input("b", words(1)));
-    let mut out = trial.rows::<u32>("out", 2 * N, &alike(11, Bound::Bits));
-    launch!(trial, comparisons<<<6, 128>>>(&a, &b, &mut out));
-    trial.run();
+    trial!(comparisons<<<6, 128>>>(a: words(0), b: words(1) => out: rows::<u32>(2 * N, &alike(11, Bound::Bits))));
 }
 
 #[test]
@@ -107,9 +97,8 @@ fn carries() {
 
 #[test]
 fn bytes_and_video() {
-    let mut trial = Trial::new("bytes_and_video");
-    let [a, b, c] = trial.arguments(|which| u32_arguments(which, N));
-    let mut out = trial.rows::<u32>("out", N, &alike(29, Bound::Bits));
-    launch!(trial, bytes_and_video<<<3, 128>>>(&a, &b, &c, &mut out));
-    trial.run();
+    trial!(bytes_and_video<<<3, 128>>>(
+        a: u32_arguments(0, N), b: u32_arguments(1, N), c: u32_arguments(2, N)
+        => out: rows::<u32>(N, &alike(29, Bound::Bits))
+    ));
 }

@@ -2,7 +2,6 @@
 
 use crate::bound::Bound;
 use crate::data::{floats, many};
-use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("tests/corpus/kernels/linear.ptx")]
@@ -25,12 +24,9 @@ fn matmul_tiled() {
     let (m, n, k) = (37, 29, 45);
     let (a, b) = (floats(1, m * k, -1.0, 1.0), floats(2, k * n, -1.0, 1.0));
     let expected = product(|row, at| a[row * k + at], |at, column| b[at * n + column], [m, n, k]);
-
-    let mut trial = Trial::new("matmul_tiled");
-    let (a, b) = (trial.input("a", a), trial.input("b", b));
-    let mut c = trial.expect("c", expected, Bound::Bits);
-    launch!(trial, matmul_tiled<<<(2, 3), (16, 16)>>>(&a, &b, &mut c, m as i32, n as i32, k as i32));
-    trial.run();
+    trial!(matmul_tiled<<<(2, 3), (16, 16)>>>(
+        a: a, b: b => c: expect(expected, Bound::Bits); m as i32, n as i32, k as i32
+    ));
 }
 
 #[test]
@@ -38,12 +34,7 @@ fn matmul_registers() {
     let n = 64;
     let (a, b) = (floats(3, n * n, -1.0, 1.0), floats(4, n * n, -1.0, 1.0));
     let expected = product(|row, at| a[at * n + row], |at, column| b[at * n + column], [n; 3]);
-
-    let mut trial = Trial::new("matmul_registers");
-    let (a, b) = (trial.input("a", a), trial.input("b", b));
-    let mut c = trial.expect("c", expected, Bound::Bits);
-    launch!(trial, matmul_registers<<<(2, 2), 64>>>(&a, &b, &mut c, n as i32));
-    trial.run();
+    trial!(matmul_registers<<<(2, 2), 64>>>(a: a, b: b => c: expect(expected, Bound::Bits); n as i32));
 }
 
 #[test]
@@ -53,12 +44,9 @@ fn transpose_padded() {
     let expected = (0..rows * columns)
         .map(|i| input[i % rows * columns + i / rows])
         .collect();
-
-    let mut trial = Trial::new("transpose_padded");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, transpose_padded<<<(3, 2), (32, 8)>>>(&input, &mut out, rows as i32, columns as i32));
-    trial.run();
+    trial!(transpose_padded<<<(3, 2), (32, 8)>>>(
+        input: input => out: expect(expected, Bound::Bits); rows as i32, columns as i32
+    ));
 }
 
 #[test]
@@ -90,13 +78,9 @@ fn spmv_csr() {
         lanes[0]
     };
     let expected = (0..rows).map(row).collect();
-
-    let mut trial = Trial::new("spmv_csr");
-    let (starts, columns) = (trial.input("starts", starts), trial.input("columns", columns));
-    let (values, x) = (trial.input("values", values), trial.input("x", x));
-    let mut y = trial.expect("y", expected, Bound::Bits);
-    launch!(trial, spmv_csr<<<13, 128>>>(&starts, &columns, &values, &x, &mut y, rows as i32));
-    trial.run();
+    trial!(spmv_csr<<<13, 128>>>(
+        starts: starts, columns: columns, values: values, x: x => y: expect(expected, Bound::Bits); rows as i32
+    ));
 }
 
 #[test]
@@ -107,9 +91,5 @@ fn cholesky() {
     let matrix = (0..n * n)
         .map(|at| dot(at / n, at % n) + if at / n == at % n { 16.0 } else { 0.0 })
         .collect();
-
-    let mut trial = Trial::new("cholesky");
-    let mut matrix = trial.changed("matrix", matrix, Bound::Bits);
-    launch!(trial, cholesky<<<1, 16>>>(&mut matrix));
-    trial.run();
+    trial!(cholesky<<<1, 16>>>(=> matrix: changed(matrix, Bound::Bits)));
 }

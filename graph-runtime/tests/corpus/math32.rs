@@ -2,9 +2,8 @@
 //! the CUDA C++ Programming Guide says how far they may be from the true value: no farther the devices may be from one
 //! another.
 
-use crate::bound::Bound;
+use crate::bound::{Bound, grouped};
 use crate::data::{f32_arguments, floats};
-use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("tests/corpus/kernels/math32.ptx")]
@@ -39,80 +38,45 @@ fn arguments(which: usize) -> Vec<f32> {
 
 #[test]
 fn trigonometric() {
-    let mut trial = Trial::new("trigonometric");
-    let input = trial.input("in", arguments(1));
-    let mut out = trial.rows::<f32>(
-        "out",
-        512,
-        &[
-            ("sinf", Bound::Bits),
-            ("cosf", Bound::Bits),
-            ("tanf", Bound::Ulps(4)),
-            ("sincosf", Bound::Bits),
-            ("sinpif", Bound::Bits),
-            ("cospif", Bound::Bits),
-            ("asinf", Bound::Ulps(2)),
-            ("acosf", Bound::Ulps(2)),
-            ("atanf", Bound::Ulps(2)),
-        ],
-    );
-    launch!(trial, trigonometric<<<4, 128>>>(&input, &mut out, 512));
-    trial.run();
+    let rows = grouped(&[
+        ("sinf | cosf", Bound::Bits),
+        ("tanf", Bound::Ulps(4)),
+        ("sincosf | sinpif | cospif", Bound::Bits),
+        ("asinf | acosf | atanf", Bound::Ulps(2)),
+    ]);
+    trial!(trigonometric<<<4, 128>>>(input: arguments(1) => out: rows::<f32>(512, &rows); 512));
 }
 
 #[test]
 fn exponential() {
-    let mut trial = Trial::new("exponential");
-    let input = trial.input("in", arguments(1));
-    let mut out = trial.rows::<f32>(
-        "out",
-        512,
-        &[
-            ("expf", Bound::Ulps(1)),
-            ("exp2f", Bound::Ulps(2)),
-            ("exp10f", Bound::Ulps(2)),
-            ("expm1f", Bound::Ulps(1)),
-            ("logf", Bound::Bits),
-            ("log2f", Bound::Bits),
-            ("log10f", Bound::Bits),
-            ("log1pf", Bound::Bits),
-            ("sinhf", Bound::Ulps(3)),
-            ("coshf", Bound::Ulps(2)),
-            ("tanhf", Bound::Ulps(2)),
-            ("asinhf", Bound::Ulps(3)),
-            ("erff", Bound::Ulps(2)),
-            ("erfcf", Bound::Ulps(4)),
-            ("tgammaf", Bound::Ulps(5)),
-            ("lgammaf", Bound::Ulps(6)),
-            ("cbrtf", Bound::Ulps(1)),
-            ("normcdff", Bound::Ulps(5)),
-            ("j0f", Bound::Absolute(2.2e-6)),
-        ],
-    );
-    launch!(trial, exponential<<<4, 128>>>(&input, &mut out, 512));
-    trial.run();
+    let rows = grouped(&[
+        ("expf", Bound::Ulps(1)),
+        ("exp2f | exp10f", Bound::Ulps(2)),
+        ("expm1f", Bound::Ulps(1)),
+        ("logf | log2f | log10f | log1pf", Bound::Bits),
+        ("sinhf", Bound::Ulps(3)),
+        ("coshf | tanhf", Bound::Ulps(2)),
+        ("asinhf", Bound::Ulps(3)),
+        ("erff", Bound::Ulps(2)),
+        ("erfcf", Bound::Ulps(4)),
+        ("tgammaf", Bound::Ulps(5)),
+        ("lgammaf", Bound::Ulps(6)),
+        ("cbrtf", Bound::Ulps(1)),
+        ("normcdff", Bound::Ulps(5)),
+        ("j0f", Bound::Absolute(2.2e-6)),
+    ]);
+    trial!(exponential<<<4, 128>>>(input: arguments(1) => out: rows::<f32>(512, &rows); 512));
 }
 
 #[test]
 fn two_arguments() {
-    let mut trial = Trial::new("two_arguments");
-    let (a, b) = (trial.input("a", arguments(0)), trial.input("b", arguments(1)));
-    let mut out = trial.rows::<f32>(
-        "out",
-        512,
-        &[
-            ("powf", Bound::Ulps(4)),
-            ("atan2f", Bound::Ulps(3)),
-            ("hypotf", Bound::Ulps(3)),
-            ("fmodf", Bound::Bits),
-            ("remainderf", Bound::Bits),
-            ("nextafterf", Bound::Bits),
-            ("ldexpf", Bound::Bits),
-            ("frexpf", Bound::Bits),
-            ("modff", Bound::Bits),
-            ("ilogbf and logbf", Bound::Bits),
-        ],
-    );
-    launch!(trial, two_arguments<<<4, 128>>>(&a, &b, &mut out, 512));
-    trial.run();
+    let rows = grouped(&[
+        ("powf", Bound::Ulps(4)),
+        ("atan2f | hypotf", Bound::Ulps(3)),
+        (
+            "fmodf | remainderf | nextafterf | ldexpf | frexpf | modff | ilogbf and logbf",
+            Bound::Bits,
+        ),
+    ]);
+    trial!(two_arguments<<<4, 128>>>(a: arguments(0), b: arguments(1) => out: rows::<f32>(512, &rows); 512));
 }

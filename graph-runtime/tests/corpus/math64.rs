@@ -2,9 +2,8 @@
 //! until nothing is left of their errors; but for `rsqrt`, which is within 1 ulp (CUDA C++ Programming Guide, section
 //! 13.1). Payloads of NaNs PTX leaves open.
 
-use crate::bound::Bound;
+use crate::bound::{Bound, grouped};
 use crate::data::{f64_arguments, many};
-use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("tests/corpus/kernels/math64.ptx")]
@@ -24,54 +23,20 @@ fn arguments(which: usize) -> Vec<f64> {
 
 #[test]
 fn functions_f64() {
-    let mut trial = Trial::new("functions_f64");
-    let input = trial.input("in", arguments(1));
-    let mut out = trial.rows::<f64>(
-        "out",
-        N,
-        &[
-            ("sin", Bound::Number),
-            ("cos", Bound::Number),
-            ("tan", Bound::Number),
-            ("exp", Bound::Number),
-            ("log", Bound::Number),
-            ("log2", Bound::Number),
-            ("expm1", Bound::Number),
-            ("log1p", Bound::Number),
-            ("tanh", Bound::Number),
-            ("erf", Bound::Number),
-            ("atan", Bound::Number),
-            ("asin", Bound::Number),
-            ("cbrt", Bound::Number),
-            ("rsqrt", Bound::Ulps(1)),
-            ("exp2", Bound::Number),
-            ("sqrt", Bound::Number),
-            ("lgamma", Bound::Number),
-        ],
-    );
-    launch!(trial, functions_f64<<<3, 128>>>(&input, &mut out, N as u32));
-    trial.run();
+    let rows = grouped(&[
+        (
+            "sin | cos | tan | exp | log | log2 | expm1 | log1p | tanh | erf | atan | asin | cbrt",
+            Bound::Number,
+        ),
+        ("rsqrt", Bound::Ulps(1)),
+        ("exp2 | sqrt | lgamma", Bound::Number),
+    ]);
+    trial!(functions_f64<<<3, 128>>>(input: arguments(1) => out: rows::<f64>(N, &rows); N as u32));
 }
 
 #[test]
 fn two_arguments_f64() {
-    let mut trial = Trial::new("two_arguments_f64");
-    let (a, b) = (trial.input("a", arguments(0)), trial.input("b", arguments(1)));
-    let mut out = trial.rows::<f64>(
-        "out",
-        N,
-        &[
-            ("pow", Bound::Number),
-            ("atan2", Bound::Number),
-            ("hypot", Bound::Number),
-            ("fmod", Bound::Number),
-            ("remainder", Bound::Number),
-            ("division", Bound::Number),
-            ("fma", Bound::Number),
-            ("ldexp", Bound::Number),
-            ("frexp", Bound::Number),
-        ],
-    );
-    launch!(trial, two_arguments_f64<<<3, 128>>>(&a, &b, &mut out, N as u32));
-    trial.run();
+    let names = "pow | atan2 | hypot | fmod | remainder | division | fma | ldexp | frexp";
+    let rows = grouped(&[(names, Bound::Number)]);
+    trial!(two_arguments_f64<<<3, 128>>>(a: arguments(0), b: arguments(1) => out: rows::<f64>(N, &rows); N as u32));
 }

@@ -69,30 +69,23 @@ fn vectors() {
 #[test]
 fn hints() {
     let n = 64;
-    let mut trial = Trial::new("hints");
-    let input = trial.input("in", many(155, n, |random| random.u32() as i32));
-    let mut out = trial.rows::<i32>("out", n, &alike(17, Bound::Bits));
-    launch!(trial, hints<<<2, 32>>>(&input, &mut out, n as u32));
-    trial.run();
+    trial!(hints<<<2, 32>>>(
+        input: many(155, n, |random| random.u32() as i32) => out: rows::<i32>(n, &alike(17, Bound::Bits)); n as u32
+    ));
 }
 
 #[test]
 fn local_arrays() {
-    let mut trial = Trial::new("local_arrays");
-    let input = trial.input("in", many(156, 96, |random| random.u32_below(5000) as i32));
-    let mut out = trial.output::<i32>("out", 96, Bound::Bits);
-    launch!(trial, local_arrays<<<2, 48>>>(&input, &mut out));
-    trial.run();
+    trial!(local_arrays<<<2, 48>>>(
+        input: many(156, 96, |random| random.u32_below(5000) as i32) => out: output::<i32>(96, Bound::Bits)
+    ));
 }
 
 #[test]
 fn constants() {
-    let mut trial = Trial::new("constants");
-    let index = trial.input("index", u32_arguments(1, 128));
-    let mut out = trial.output::<f64>("out", 128, Bound::Bits);
-    let mut characters = trial.output::<u8>("characters", 128, Bound::Bits);
-    launch!(trial, constants<<<2, 64>>>(&index, &mut out, &mut characters));
-    trial.run();
+    trial!(constants<<<2, 64>>>(
+        index: u32_arguments(1, 128) => out: output::<f64>(128, Bound::Bits), characters: output::<u8>(128, Bound::Bits)
+    ));
 }
 
 #[test]
@@ -134,19 +127,13 @@ fn parameters() {
 
 #[test]
 fn spaces() {
-    let mut trial = Trial::new("spaces");
-    let input = trial.input("in", floats(157, 32, -100.0, 100.0));
-    let mut out = trial.output::<f32>("out", 64, Bound::Bits);
-    launch!(trial, spaces<<<1, 32, 320>>>(&input, &mut out));
-    trial.run();
+    trial!(spaces<<<1, 32, 320>>>(input: floats(157, 32, -100.0, 100.0) => out: output::<f32>(64, Bound::Bits)));
 }
 
 #[test]
 fn pieces() {
-    let mut trial = Trial::new("pieces");
-    let input = trial.input("in", many(158, 40, |random| random.u32() as u8));
-    let mut out = trial.output::<u8>("out", 32 * 24, Bound::Bits);
-    let mut flags = trial.output::<u32>("flags", 64, Bound::Bits);
-    launch!(trial, pieces<<<1, 32>>>(&input, &mut out, &mut flags));
-    trial.run();
+    trial!(pieces<<<1, 32>>>(
+        input: many(158, 40, |random| random.u32() as u8)
+        => out: output::<u8>(32 * 24, Bound::Bits), flags: output::<u32>(64, Bound::Bits)
+    ));
 }

@@ -1,8 +1,7 @@
 //! `kernels/neural.cu`
 
-use crate::bound::Bound;
+use crate::bound::{Bound, grouped};
 use crate::data::floats;
-use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("tests/corpus/kernels/neural.ptx")]
@@ -33,40 +32,33 @@ fn softmax_rows() {
     input[5] = f32::NEG_INFINITY; // masked out
     input[columns * 3..columns * 4].fill(2.0);
     input[columns * 4 + 7] = 88.0;
-
-    let mut trial = Trial::new("softmax_rows");
-    let input = trial.input("in", input);
-    let mut out = trial.output::<f32>("out", rows * columns, OF_EXPF);
-    launch!(trial, softmax_rows<<<3, (32, 4)>>>(&input, &mut out, rows as i32, columns as i32));
-    trial.run();
+    trial!(softmax_rows<<<3, (32, 4)>>>(
+        input: input => out: output::<f32>(rows * columns, OF_EXPF); rows as i32, columns as i32
+    ));
 }
 
 #[test]
 fn layer_norm() {
     let (rows, columns) = (6, 200);
-    let mut trial = Trial::new("layer_norm");
-    let input = trial.input("in", floats(12, rows * columns, -3.0, 5.0));
-    let gain = trial.input("gain", floats(13, columns, 0.5, 2.0));
-    let bias = trial.input("bias", floats(14, columns, -1.0, 1.0));
-    let mut out = trial.output::<f32>("out", rows * columns, Bound::Bits);
-    let mut kept = trial.output::<f32>("kept", rows * 2, Bound::Bits);
-    launch!(trial, layer_norm<<<6, 96>>>(&input, &gain, &bias, &mut out, &mut kept, columns as i32, 1e-5));
-    trial.run();
+    trial!(layer_norm<<<6, 96>>>(
+        input: floats(12, rows * columns, -3.0, 5.0), gain: floats(13, columns, 0.5, 2.0),
+        bias: floats(14, columns, -1.0, 1.0)
+        => out: output::<f32>(rows * columns, Bound::Bits), kept: output::<f32>(rows * 2, Bound::Bits);
+        columns as i32, 1e-5
+    ));
 }
 
 #[test]
 fn attention() {
     let (tokens, width) = (50, 32);
-    let mut trial = Trial::new("attention");
-    let query = trial.input("query", floats(15, tokens * width, -2.0, 2.0));
-    let key = trial.input("key", floats(16, tokens * width, -2.0, 2.0));
-    let value = trial.input("value", floats(17, tokens * width, -1.0, 1.0));
     // Weighted means of values up to 1. `__expf(x)` is within 2 + floor(|1.173 x|) ulps (CUDA C++ Programming Guide,
     // section 13.2), |x| at most 45 here: 55 ulps of 2^-24 for each weight, on both sides of the quotient, 2^-17.2 in
     // all.
-    let mut out = trial.output::<f32>("out", tokens * width, Bound::Absolute(6.6e-6));
-    launch!(trial, attention<<<2, 32>>>(&query, &key, &value, &mut out, tokens as i32));
-    trial.run();
+    trial!(attention<<<2, 32>>>(
+        query: floats(15, tokens * width, -2.0, 2.0), key: floats(16, tokens * width, -2.0, 2.0),
+        value: floats(17, tokens * width, -1.0, 1.0)
+        => out: output::<f32>(tokens * width, Bound::Absolute(6.6e-6)); tokens as i32
+    ));
 }
 
 #[test]
@@ -74,35 +66,25 @@ fn activations() {
     let n = 128;
     let mut input = floats(18, n, -6.0, 6.0);
     input[..6].copy_from_slice(&[0.0, -0.0, 100.0, -100.0, f32::INFINITY, f32::NEG_INFINITY]);
-    let mut trial = Trial::new("activations");
-    let input = trial.input("in", input);
     // The bounds of `expf` 1 ulp, `erff` 2, `tanhf` 1, `__expf` 2 + floor(|1.173 x|), `log1pf` 1 (CUDA C++ Programming
     // Guide, sections 13.1 and 13.2), and a rounding or two.
-    let mut out = trial.rows::<f32>(
-        "out",
-        n,
-        &[
-            ("relu", Bound::Bits),
-            ("leaky relu", Bound::Bits),
-            ("sigmoid", Bound::Ulps(2)),
-            ("gelu", Bound::Either(3.0 * 2.0 * 6e-8, 3.0 * 1.2e-7)),
-            ("tanh", Bound::Ulps(1)),
-            ("swish", Bound::Ulps(11)),
-            ("softplus", Bound::Ulps(3)),
-            ("hard sigmoid", Bound::Bits),
-        ],
-    );
-    launch!(trial, activations<<<2, 64>>>(&input, &mut out, n as i32));
-    trial.run();
+    let rows = grouped(&[
+        ("relu | leaky relu", Bound::Bits),
+        ("sigmoid", Bound::Ulps(2)),
+        ("gelu", Bound::Either(3.0 * 2.0 * 6e-8, 3.0 * 1.2e-7)),
+        ("tanh", Bound::Ulps(1)),
+        ("swish", Bound::Ulps(11)),
+        ("softplus", Bound::Ulps(3)),
+        ("hard sigmoid", Bound::Bits),
+    ]);
+    trial!(activations<<<2, 64>>>(input: input => out: rows::<f32>(n, &rows); n as i32));
 }
 
 #[test]
 fn convolve() {
     let (height, width, planes) = (18, 21, 4);
-    let mut trial = Trial::new("convolve");
-    let image = trial.input("image", floats(19, 3 * height * width, -1.0, 1.0));
-    let filters = trial.input("filters", floats(20, planes * 27, -1.0, 1.0));
-    let mut out = trial.output::<f32>("out", planes * height * width, Bound::Bits);
-    launch!(trial, convolve<<<(2, 3, 4), (16, 8)>>>(&image, &filters, &mut out, height as i32, width as i32));
-    trial.run();
+    trial!(convolve<<<(2, 3, 4), (16, 8)>>>(
+        image: floats(19, 3 * height * width, -1.0, 1.0), filters: floats(20, planes * 27, -1.0, 1.0)
+        => out: output::<f32>(planes * height * width, Bound::Bits); height as i32, width as i32
+    ));
 }

@@ -1,7 +1,6 @@
 //! `kernels/print.cu`
 
 use crate::bound::Bound;
-use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("tests/corpus/kernels/print.ptx")]
@@ -15,9 +14,7 @@ fn print() {
     let mut expected = vec![6; 33];
     expected[..16].fill(106);
     expected[32] = 0;
-    let mut trial = Trial::new("print");
-    let input = trial.input("in", (0..32).map(|i| i * 1000 - 15_000).collect());
-    let mut out = trial.expect::<i32>("out", expected, Bound::Bits);
-    launch!(trial, print<<<1, 32>>>(&input, &mut out));
-    trial.run();
+    trial!(print<<<1, 32>>>(
+        input: (0..32).map(|i| i * 1000 - 15_000).collect() => out: expect::<i32>(expected, Bound::Bits)
+    ));
 }

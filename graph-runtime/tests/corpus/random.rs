@@ -2,7 +2,7 @@
 
 use crate::bound::Bound;
 use crate::data::many;
-use crate::trial::Trial;
+use crate::generator;
 use graph_runtime::bytemuck::{Pod, Zeroable};
 use graph_runtime::cuda_kernels;
 
@@ -19,46 +19,23 @@ unsafe extern "C" {
     fn sha256(messages: &[u32], digests: &mut [u32]);
 }
 
-/// Philox4x32-10.
-fn philox_words(index: u64, mut key: [u32; 2]) -> [u32; 4] {
-    let mut counter = [index as u32, (index >> 32) as u32, 0, 0];
-    for _ in 0..10 {
-        let (first, second) = (0xd251_1f53 * u64::from(counter[0]), 0xcd9e_8d57 * u64::from(counter[2]));
-        let high = |product: u64| (product >> 32) as u32;
-        counter = [
-            high(second) ^ counter[1] ^ key[0],
-            second as u32,
-            high(first) ^ counter[3] ^ key[1],
-            first as u32,
-        ];
-        key = [key[0].wrapping_add(0x9e37_79b9), key[1].wrapping_add(0xbb67_ae85)];
-    }
-    counter
-}
-
 #[test]
 fn philox() {
     // A known answer of Random123: counter and key of zeros.
     let wanted = [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8];
-    assert_eq!(philox_words(0, [0, 0]), wanted);
+    assert_eq!(generator::philox(0, 0, 0), wanted);
     let (key, offset) = ([0x1234_5678, 0x9abc_def0], 0xffff_ffc0);
-    let expected = (0..128).flat_map(|i| philox_words(offset + i, key)).collect();
-    let mut trial = Trial::new("philox");
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, philox<<<2, 64>>>(&mut out, Uint2(key), offset));
-    trial.run();
+    let expected = (0..128).flat_map(|i| generator::philox(0x9abc_def0_1234_5678, 0, offset + i));
+    let expected = expected.collect();
+    trial!(philox<<<2, 64>>>(=> out: expect(expected, Bound::Bits); Uint2(key), offset));
 }
 
 #[test]
 fn box_muller() {
     let mut input = many(81, 2 * 256, |random| random.u32());
     input[..4].copy_from_slice(&[0, 0, u32::MAX, u32::MAX]);
-    let mut trial = Trial::new("box_muller");
-    let input = trial.input("in", input);
     // Logarithm, root, sine and cosine without approximate instructions.
-    let mut out = trial.output::<f32>("out", 2 * 256, Bound::Bits);
-    launch!(trial, box_muller<<<2, 128>>>(&input, &mut out));
-    trial.run();
+    trial!(box_muller<<<2, 128>>>(input: input => out: output::<f32>(2 * 256, Bound::Bits)));
 }
 
 #[test]
@@ -95,11 +72,7 @@ fn hashes() {
         .iter()
         .flat_map(|row| input.iter().map(|&x| row(x)).collect::<Vec<_>>())
         .collect();
-    let mut trial = Trial::new("hashes");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, hashes<<<3, 32>>>(&input, &mut out, 96));
-    trial.run();
+    trial!(hashes<<<3, 32>>>(input: input => out: expect(expected, Bound::Bits); 96));
 }
 
 #[test]
@@ -109,9 +82,5 @@ fn sha256() {
     messages[..16].fill(0);
     messages[0] = 0x8063_6261;
     messages[15] = 24 << 24;
-    let mut trial = Trial::new("sha256");
-    let messages = trial.input("messages", messages);
-    let mut digests = trial.output::<u32>("digests", 32 * 8, Bound::Bits);
-    launch!(trial, sha256<<<1, 32>>>(&messages, &mut digests));
-    trial.run();
+    trial!(sha256<<<1, 32>>>(messages: messages => digests: output::<u32>(32 * 8, Bound::Bits)));
 }

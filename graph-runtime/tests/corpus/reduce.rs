@@ -28,11 +28,7 @@ fn sum_tree() {
         sums[0]
     };
     let expected = input.chunks(256).map(tree).collect();
-    let mut trial = Trial::new("sum_tree");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, sum_tree<<<4, 256, 1024>>>(&input, &mut out));
-    trial.run();
+    trial!(sum_tree<<<4, 256, 1024>>>(input: input => out: expect(expected, Bound::Bits)));
 }
 
 #[test]
@@ -40,32 +36,20 @@ fn sum_volatile() {
     let input = many(42, 5 * 256, |random| random.u32() as i32);
     let sum = |block: &[i32]| block.iter().fold(0i32, |sum, value| sum.wrapping_add(*value));
     let expected = input.chunks(256).map(sum).collect();
-    let mut trial = Trial::new("sum_volatile");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, sum_volatile<<<5, 256>>>(&input, &mut out));
-    trial.run();
+    trial!(sum_volatile<<<5, 256>>>(input: input => out: expect(expected, Bound::Bits)));
 }
 
 #[test]
 fn sum_shuffle() {
     let input = many(43, 1000, |random| random.f64(-1.0, 1.0));
-    let mut trial = Trial::new("sum_shuffle");
-    let input = trial.input("in", input);
-    let mut out = trial.output::<f64>("out", 2, Bound::Bits);
-    launch!(trial, sum_shuffle<<<2, 192>>>(&input, &mut out, 1000));
-    trial.run();
+    trial!(sum_shuffle<<<2, 192>>>(input: input => out: output::<f64>(2, Bound::Bits); 1000));
 }
 
 #[test]
 fn sum_atomic() {
     let input = many(44, 3000, |random| random.u64());
     let expected = input.iter().fold(0u64, |sum, value| sum.wrapping_add(*value));
-    let mut trial = Trial::new("sum_atomic");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", vec![expected], Bound::Bits);
-    launch!(trial, sum_atomic<<<4, 128>>>(&input, &mut out, 3000));
-    trial.run();
+    trial!(sum_atomic<<<4, 128>>>(input: input => out: expect(vec![expected], Bound::Bits); 3000));
 }
 
 #[test]
@@ -90,21 +74,17 @@ fn extremes() {
     input[130] = f32::NEG_INFINITY;
     input[160..192].fill(0.0);
     input[170] = -0.0;
-    let mut trial = Trial::new("extremes");
-    let input = trial.input("in", input);
-    let mut low = trial.output::<f32>("low", 8, Bound::Number);
-    let mut high = trial.output::<f32>("high", 8, Bound::Number);
-    let mut index = trial.output::<i32>("where", 8, Bound::Bits);
-    launch!(trial, extremes<<<2, 128>>>(&input, &mut low, &mut high, &mut index));
-    trial.run();
+    trial!(extremes<<<2, 128>>>(
+        input: input
+        => low: output::<f32>(8, Bound::Number), high: output::<f32>(8, Bound::Number),
+        index: output::<i32>(8, Bound::Bits)
+    ));
 }
 
 #[test]
 fn welford() {
-    let mut trial = Trial::new("welford");
-    let input = trial.input("in", floats(47, 320, 10.0, 12.0));
-    let mut mean = trial.output::<f32>("mean", 1, Bound::Bits);
-    let mut variance = trial.output::<f32>("variance", 1, Bound::Bits);
-    launch!(trial, welford<<<1, 32>>>(&input, &mut mean, &mut variance, 320));
-    trial.run();
+    trial!(welford<<<1, 32>>>(
+        input: floats(47, 320, 10.0, 12.0)
+        => mean: output::<f32>(1, Bound::Bits), variance: output::<f32>(1, Bound::Bits); 320
+    ));
 }

@@ -1,8 +1,7 @@
 //! `kernels/rounding.cu`
 
-use crate::bound::{Bound, alike};
+use crate::bound::{Bound, alike, grouped};
 use crate::data::{f32_arguments, f64_arguments, floats, many};
-use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("tests/corpus/kernels/rounding.ptx")]
@@ -18,51 +17,40 @@ const N: usize = 512;
 
 #[test]
 fn rounding_f32() {
-    let mut trial = Trial::new("rounding_f32");
-    let [a, b, c] = trial.arguments(|which| f32_arguments(which, N));
-    let mut out = trial.rows::<f32>("out", N, &alike(28, Bound::Bits));
-    launch!(trial, rounding_f32<<<4, 128>>>(&a, &b, &c, &mut out));
-    trial.run();
+    trial!(rounding_f32<<<4, 128>>>(
+        a: f32_arguments(0, N), b: f32_arguments(1, N), c: f32_arguments(2, N)
+        => out: rows::<f32>(N, &alike(28, Bound::Bits))
+    ));
 }
 
 #[test]
 fn rounding_f64() {
-    let mut trial = Trial::new("rounding_f64");
-    let [a, b, c] = trial.arguments(|which| f64_arguments(which, N));
     // PTX leaves the payloads of NaNs in f64 open.
-    let mut out = trial.rows::<f64>("out", N, &alike(26, Bound::Number));
-    launch!(trial, rounding_f64<<<4, 128>>>(&a, &b, &c, &mut out));
-    trial.run();
+    trial!(rounding_f64<<<4, 128>>>(
+        a: f64_arguments(0, N), b: f64_arguments(1, N), c: f64_arguments(2, N)
+        => out: rows::<f64>(N, &alike(26, Bound::Number))
+    ));
 }
 
 #[test]
 fn modifiers() {
-    let mut trial = Trial::new("modifiers");
-    let [a, b, c] = trial.arguments(|which| f32_arguments(which, N));
-    let mut bounds = alike(22, Bound::Bits);
-    bounds[20] = ("abs.ftz: PTX leaves its NaN open", Bound::Number);
-    bounds[21] = ("neg.ftz: likewise", Bound::Number);
-    let mut out = trial.rows::<f32>("out", N, &bounds);
-    launch!(trial, modifiers<<<4, 128>>>(&a, &b, &c, &mut out));
-    trial.run();
+    let rows = [
+        alike(20, Bound::Bits),
+        grouped(&[("abs.ftz | neg.ftz: PTX leaves their NaN open", Bound::Number)]),
+    ];
+    trial!(modifiers<<<4, 128>>>(
+        a: f32_arguments(0, N), b: f32_arguments(1, N), c: f32_arguments(2, N) => out: rows::<f32>(N, &rows.concat())
+    ));
 }
 
 #[test]
 fn signs() {
-    let mut trial = Trial::new("signs");
-    let (input, wide) = (
-        trial.input("in", f32_arguments(1, N)),
-        trial.input("wide", f64_arguments(1, N)),
-    );
     // The copy keeps its bits; which NaN `abs` and `neg` make of one PTX leaves open.
-    let mut out = trial.rows::<f32>(
-        "out",
-        N,
-        &[("copy", Bound::Bits), ("abs", Bound::Number), ("neg", Bound::Number)],
-    );
-    let mut wide_out = trial.rows::<f64>("wide_out", N, &alike(6, Bound::Number));
-    launch!(trial, signs<<<4, 128>>>(&input, &wide, &mut out, &mut wide_out));
-    trial.run();
+    trial!(signs<<<4, 128>>>(
+        input: f32_arguments(1, N), wide: f64_arguments(1, N)
+        => out: rows::<f32>(N, &[("copy", Bound::Bits), ("abs", Bound::Number), ("neg", Bound::Number)]),
+        wide_out: rows::<f64>(N, &alike(6, Bound::Number))
+    ));
 }
 
 #[test]
@@ -87,13 +75,8 @@ fn contracted() {
         ]
     };
     let wide = many(292, 27 * N, |random| random.f64(1.0, 2.0));
-    let mut trial = Trial::new("contracted");
-    let (input, wide) = (
-        trial.input("in", floats(291, 27 * N, 1.0, 2.0)),
-        trial.input("wide", wide),
-    );
-    let mut out = trial.rows::<f32>("out", N, &rows(2f64.powi(-22)));
-    let mut wide_out = trial.rows::<f64>("wide_out", N, &rows(2f64.powi(-51)));
-    launch!(trial, contracted<<<2, 64>>>(&input, &wide, &mut out, &mut wide_out));
-    trial.run();
+    trial!(contracted<<<2, 64>>>(
+        input: floats(291, 27 * N, 1.0, 2.0), wide: wide
+        => out: rows::<f32>(N, &rows(2f64.powi(-22))), wide_out: rows::<f64>(N, &rows(2f64.powi(-51)))
+    ));
 }

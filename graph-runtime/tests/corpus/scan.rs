@@ -29,11 +29,7 @@ fn scan_inclusive() {
         .chunks(160)
         .flat_map(|block| running(block, 0, u32::wrapping_add))
         .collect();
-    let mut trial = Trial::new("scan_inclusive");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, scan_inclusive<<<3, 160>>>(&input, &mut out));
-    trial.run();
+    trial!(scan_inclusive<<<3, 160>>>(input: input => out: expect(expected, Bound::Bits)));
 }
 
 #[test]
@@ -42,11 +38,7 @@ fn scan_exclusive() {
     let mut expected = running(&input, 0.0, |a, b| a + b);
     expected.rotate_right(1);
     expected[0] = 0.0;
-    let mut trial = Trial::new("scan_exclusive");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, scan_exclusive<<<1, 256, 2048>>>(&input, &mut out));
-    trial.run();
+    trial!(scan_exclusive<<<1, 256, 2048>>>(input: input => out: expect(expected, Bound::Bits)));
 }
 
 #[test]
@@ -74,12 +66,9 @@ fn compact() {
         kept
     });
     let expected = expected.collect();
-    let mut trial = Trial::new("compact");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    let mut counts = trial.expect("counts", counts, Bound::Bits);
-    launch!(trial, compact<<<2, 192>>>(&input, &mut out, &mut counts));
-    trial.run();
+    trial!(compact<<<2, 192>>>(
+        input: input => out: expect(expected, Bound::Bits), counts: expect(counts, Bound::Bits)
+    ));
 }
 
 #[test]
@@ -90,9 +79,5 @@ fn segmented_sum() {
     for (&key, value) in keys.iter().zip(&values) {
         expected[key as usize] += value;
     }
-    let mut trial = Trial::new("segmented_sum");
-    let (keys, values) = (trial.input("keys", keys), trial.input("values", values));
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, segmented_sum<<<1, 32>>>(&keys, &values, &mut out));
-    trial.run();
+    trial!(segmented_sum<<<1, 32>>>(keys: keys, values: values => out: expect(expected, Bound::Bits)));
 }

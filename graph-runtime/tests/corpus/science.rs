@@ -33,22 +33,17 @@ unsafe extern "C" {
 #[test]
 fn nbody() {
     let n = 128;
-    let mut trial = Trial::new("nbody");
-    let bodies = trial.input("bodies", floats(71, n * 4, 0.0, 1.0));
     // `rsqrt.approx.f32` has a relative error of 2^-22.9 (PTX ISA, rsqrt), cubed 2^-21.3; the terms are below
     // softening^-1.5 / 2.6 = 12, and 128 of them may cancel in part.
-    let mut acceleration = trial.output::<f32>("acceleration", n * 3, Bound::Absolute(128.0 * 12.0 * 3.9e-7));
-    launch!(trial, nbody<<<2, 64, 1024>>>(&bodies, &mut acceleration, n as i32, 0.1));
-    trial.run();
+    trial!(nbody<<<2, 64, 1024>>>(
+        bodies: floats(71, n * 4, 0.0, 1.0)
+        => acceleration: output::<f32>(n * 3, Bound::Absolute(128.0 * 12.0 * 3.9e-7)); n as i32, 0.1
+    ));
 }
 
 #[test]
 fn black_scholes() {
     let n = 300;
-    let mut trial = Trial::new("black_scholes");
-    let price = trial.input("price", floats(72, n, 5.0, 30.0));
-    let strike = trial.input("strike", floats(73, n, 1.0, 100.0));
-    let years = trial.input("years", floats(74, n, 0.25, 10.0));
     let market = Market {
         rate: 0.02,
         volatility: 0.3,
@@ -56,20 +51,19 @@ fn black_scholes() {
     // Prices up to 100 are differences of products with `expf`, within 1 ulp (CUDA C++ Programming Guide, section
     // 13.1), in two factors: 2 ulps of 2^-24 x 100. `logf` has no approximate instruction in it.
     let bound = Bound::Absolute(2.0 * 100.0 * 6e-8);
-    let mut call = trial.output::<f32>("call", n, bound);
-    let mut put = trial.output::<f32>("put", n, bound);
-    launch!(trial, black_scholes<<<2, 64>>>(&price, &strike, &years, &mut call, &mut put, market, n as i32));
-    trial.run();
+    trial!(black_scholes<<<2, 64>>>(
+        price: floats(72, n, 5.0, 30.0), strike: floats(73, n, 1.0, 100.0), years: floats(74, n, 0.25, 10.0)
+        => call: output::<f32>(n, bound), put: output::<f32>(n, bound); market, n as i32
+    ));
 }
 
 #[test]
 fn mandelbrot() {
     let (width, height) = (48usize, 32usize);
     let (left, top, pixel) = (-2.0, 1.0, 0.0625);
-    let mut trial = Trial::new("mandelbrot");
-    let mut out = trial.output::<u16>("steps", width * height, Bound::Bits);
-    launch!(trial, mandelbrot<<<(3, 4), (16, 8)>>>(&mut out, width as i32, left, top, pixel));
-    trial.run();
+    trial!(mandelbrot<<<(3, 4), (16, 8)>>>(
+        => out: output::<u16>(width * height, Bound::Bits); width as i32, left, top, pixel
+    ));
 }
 
 #[test]
@@ -77,12 +71,10 @@ fn cells() {
     let n = 100;
     let mut positions = floats(75, n * 3, -20.0, 20.0);
     positions[..9].copy_from_slice(&[f32::NAN, 1e30, -1e30, -0.0, f32::INFINITY, 1e-40, 2.5, 3.75, -2.5]);
-    let mut trial = Trial::new("cells");
-    let positions = trial.input("positions", positions);
-    let mut cell = trial.output::<i32>("cell", n * 3, Bound::Bits);
-    let mut wrapped = trial.output::<f32>("wrapped", n * 3, Bound::Number);
-    launch!(trial, cells<<<1, 128>>>(&positions, &mut cell, &mut wrapped, 2.5, n as i32));
-    trial.run();
+    trial!(cells<<<1, 128>>>(
+        positions: positions
+        => cell: output::<i32>(n * 3, Bound::Bits), wrapped: output::<f32>(n * 3, Bound::Number); 2.5, n as i32
+    ));
 }
 
 #[test]

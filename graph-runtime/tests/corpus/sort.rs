@@ -34,11 +34,7 @@ fn radix_sort() {
         block
     };
     let expected = input.chunks(256).flat_map(sorted).collect();
-    let mut trial = Trial::new("radix_sort");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, radix_sort<<<3, 256>>>(&input, &mut out));
-    trial.run();
+    trial!(radix_sort<<<3, 256>>>(input: input => out: expect(expected, Bound::Bits)));
 }
 
 #[test]
@@ -64,8 +60,5 @@ fn quicksort_local() {
     let data = many(35, 64 * 40, |random| random.u32() as i16);
     let mut expected = data.clone();
     expected.chunks_mut(40).for_each(<[i16]>::sort_unstable);
-    let mut trial = Trial::new("quicksort_local");
-    let mut data = trial.changed("data", data, Bound::Bits);
-    launch!(trial, quicksort_local<<<2, 32>>>(&mut data, 40));
-    trial.run();
+    trial!(quicksort_local<<<2, 32>>>(=> data: changed(data, Bound::Bits); 40));
 }

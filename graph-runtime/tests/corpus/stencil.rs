@@ -24,11 +24,7 @@ fn stencil_1d() {
                 .sum::<i32>()
         })
         .collect();
-    let mut trial = Trial::new("stencil_1d");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, stencil_1d<<<4, 128>>>(&input, &mut out, n));
-    trial.run();
+    trial!(stencil_1d<<<4, 128>>>(input: input => out: expect(expected, Bound::Bits); n));
 }
 
 #[test]
@@ -62,9 +58,5 @@ fn life() {
             .sum::<u32>()
     };
     let expected = (0..words * rows).map(word).collect();
-    let mut trial = Trial::new("life");
-    let input = trial.input("in", input);
-    let mut out = trial.expect("out", expected, Bound::Bits);
-    launch!(trial, life<<<(1, 20), 32>>>(&input, &mut out, words as i32, rows as i32));
-    trial.run();
+    trial!(life<<<(1, 20), 32>>>(input: input => out: expect(expected, Bound::Bits); words as i32, rows as i32));
 }

@@ -39,12 +39,7 @@ fn mma_f16_sums() {
     // Whole numbers from -4 to 4.
     let whole = |random: &mut crate::data::Random| u32::from(f16(random.u32_below(9) as f32 - 4.0).0);
     let pairs = |seed, count| many(seed, count, |random| whole(random) << 16 | whole(random));
-    let mut trial = Trial::new("mma_f16_sums");
-    let a = trial.input("a", pairs(224, 32 * 6));
-    let b = trial.input("b", pairs(225, 32 * 3));
-    let mut d = trial.output::<u32>("d", 64, Bound::Bits);
-    launch!(trial, mma_f16_sums<<<1, 32>>>(&a, &b, &mut d));
-    trial.run();
+    trial!(mma_f16_sums<<<1, 32>>>(a: pairs(224, 32 * 6), b: pairs(225, 32 * 3) => d: output::<u32>(64, Bound::Bits)));
 }
 
 #[test]

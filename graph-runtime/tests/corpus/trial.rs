@@ -19,6 +19,21 @@ macro_rules! launch {
     }};
 }
 
+/// Runs the kernel on inputs, and compares its outputs, each of which a method of [`Trial`] adds; then come its scalars.
+/// The results are recorded under the kernel's name.
+macro_rules! trial {
+    ($kernel:ident<<<$($launch:tt),*>>>(
+        $($input:ident: $data:expr),*
+        => $($output:ident: $method:ident$(::<$ty:ty>)?($($argument:expr),*)),+ $(; $($scalar:expr),+)?
+    )) => {{
+        let mut trial = $crate::trial::Trial::new(stringify!($kernel));
+        $(let $input = trial.input(stringify!($input), $data);)*
+        $(let mut $output = trial.$method$(::<$ty>)?(stringify!($output), $($argument),*);)+
+        launch!(trial, $kernel<<<$($launch),*>>>($(&$input,)* $(&mut $output,)+ $($($scalar),+)?));
+        trial.run();
+    }};
+}
+
 /// A test under construction.
 pub(crate) struct Trial {
     name: &'static str,
@@ -82,11 +97,6 @@ impl Trial {
             memory.copy_from(&data).expect("an upload");
         }));
         place
-    }
-
-    /// Three inputs, the arguments of operations.
-    pub(crate) fn arguments<T: Element>(&mut self, data: impl Fn(usize) -> Vec<T>) -> [Place<[T], OnDevice>; 3] {
-        [("a", 0), ("b", 1), ("c", 2)].map(|(name, which)| self.input(name, data(which)))
     }
 
     /// Zeroed memory that is not compared.

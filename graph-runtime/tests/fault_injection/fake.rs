@@ -37,8 +37,9 @@ pub(crate) fn device(test: &str) -> Option<(Device, MutexGuard<'static, ()>)> {
 pub(crate) fn device_with(test: &str, variables: &[(&str, &str)]) -> Option<(Device, MutexGuard<'static, ()>)> {
     let turn = turn();
     if wants_cuda() {
+        let device = cuda_device();
         faults::start();
-        return Some((cuda_device(), turn));
+        return Some((device, turn));
     }
     pass(test, variables);
     None

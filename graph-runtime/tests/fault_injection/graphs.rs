@@ -303,9 +303,7 @@ cuda_graph! {
         memcpy down  = sum -> text[..4]                       after more;
         call   note  = |&mut text| text[4] = text[0] * 2      after down;
     }
-}
 
-cuda_graph! {
     graph Textures(image: device [[f32; 8]; 4], table: device [f32; 8]) {
         device at:    [[f32; 2]; 4];
         device index: [i32; 4];

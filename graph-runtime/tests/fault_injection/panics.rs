@@ -4,6 +4,7 @@
 
 use crate::common::*;
 use crate::fake::{alone, is_fake, is_late, turn};
+use crate::subscribers::Listener;
 use graph_runtime::cudarc::driver::result;
 use graph_runtime::{
     AnyGraph, CaptureMode, CaptureOptions, CapturedGraph, Definition, Device, DeviceBuffer, Error, GraphBuilder,
@@ -18,9 +19,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
-use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::{Subscriber, with_default};
-use tracing::{Event, Metadata};
+use tracing::Event;
+use tracing::subscriber::with_default;
 
 /// The calls of code of the user, while they are counted.
 #[derive(Default)]
@@ -64,34 +64,11 @@ fn counted<T>(panics_at: Option<usize>, f: impl FnOnce() -> T) -> (thread::Resul
         places: Vec::new(),
         panics_at,
     };
-    let ended = catch_unwind(AssertUnwindSafe(|| with_default(Listens, f)));
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        with_default(Listener(|_: &Event<'_>| user_code("a subscriber")), f)
+    }));
     let counted = std::mem::take(&mut *calls());
     (ended, counted.places)
-}
-
-/// A subscriber.
-struct Listens;
-
-impl Subscriber for Listens {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "graph_runtime"
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, _: &Event<'_>) {
-        user_code("a subscriber");
-    }
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
 }
 
 /// A param with code of its own.

@@ -3,15 +3,15 @@
 use crate::enumeration::SCENARIOS;
 use crate::fake::{alone, device, device_with, is_fake};
 use crate::graphs::{self, Run};
+use crate::subscribers::Listener;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{Device, Error, Result, cuda_graph, cuda_kernels};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
+use tracing::Event;
 use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::{Subscriber, with_default};
-use tracing::{Event, Metadata};
+use tracing::subscriber::with_default;
 
 /// The graphs of a scenario as the driver has them, and the number of calls of each name.
 fn observed(
@@ -98,28 +98,6 @@ impl Visit for Calls {
     }
 }
 
-impl Subscriber for Calls {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "graph_runtime"
-    }
-
-    fn new_span(&self, _span: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _span: &Id, _values: &Record<'_>) {}
-
-    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
-        event.record(&mut self.clone());
-    }
-
-    fn enter(&self, _span: &Id) {}
-
-    fn exit(&self, _span: &Id) {}
-}
-
 /// The calls of graphs and of kernels in the C++ program of a page, in order.
 fn calls_of_page(page: &str) -> Vec<String> {
     let (_, program) = page.split_once("```cpp\n").expect("the page has a C++ program");
@@ -138,13 +116,17 @@ fn the_sample_makes_the_calls_of_the_program_in_cpp() -> Result<()> {
         return Ok(());
     };
     let calls = Calls::default();
-    with_default(calls.clone(), || {
-        let mut graph = ForwardBackward::<1024>::build(&device.with_runtime_api())?;
-        graph.input_mut()?.fill(21.0);
-        graph.launch()?;
-        graphs::check(graph.output()?[..4].to_vec(), vec![21.0; 4]);
-        Ok(())
-    })?;
+    let noted = calls.clone();
+    with_default(
+        Listener(move |event: &Event<'_>| event.record(&mut noted.clone())),
+        || {
+            let mut graph = ForwardBackward::<1024>::build(&device.with_runtime_api())?;
+            graph.input_mut()?.fill(21.0);
+            graph.launch()?;
+            graphs::check(graph.output()?[..4].to_vec(), vec![21.0; 4]);
+            Ok(())
+        },
+    )?;
     let expected = calls_of_page(include_str!("../../../docs/cudart.md"));
     let (expected, freed) = expected.split_at(expected.len() - 3);
     assert_eq!(freed, ["cudaGraphExecDestroy", "cudaGraphDestroy", "cuLibraryUnload"]);

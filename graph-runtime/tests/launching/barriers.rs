@@ -1,6 +1,6 @@
 //! Barriers in shared memory, pipelines of copies, clusters of one block, and groups of two warps.
 
-use crate::common::{alone, copy_tiles, device, forms, produce_and_consume, two_stages, two_warps};
+use crate::common::{alone, copy_tiles, device, emulator_with, forms, produce_and_consume, two_stages, two_warps};
 use graph_runtime::{Device, EmulatorOptions, Result, cuda_graph};
 
 const ROUNDS: usize = 7;
@@ -68,9 +68,7 @@ fn threads_meet_at_barriers_in_shared_memory() -> Result<()> {
 /// Emulator only.
 #[test]
 fn barriers_in_shared_memory_order_accesses() -> Result<()> {
-    check(&Device::emulator_with(EmulatorOptions {
-        check_shared_races: true,
-        check_uninitialized: true,
-        ..Default::default()
-    }))
+    let checks =
+        |options: &mut EmulatorOptions| (options.check_shared_races, options.check_uninitialized) = (true, true);
+    check(&emulator_with(checks))
 }

@@ -2,8 +2,7 @@
 
 use crate::common::*;
 use graph_runtime::{
-    AnyGraph, Device, DeviceBuffer, EmulatorOptions, Error, Graph, GraphBuilder, Launch, LaunchFuture, OnHost, Place,
-    Result,
+    AnyGraph, Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, LaunchFuture, OnHost, Place, Result,
 };
 use std::future::Future;
 use std::mem;
@@ -292,10 +291,7 @@ fn a_panic_of_a_host_function_is_returned() -> Result<()> {
 
 #[test]
 fn a_fault_is_the_error_of_its_launch() -> Result<()> {
-    let device = Device::emulator_with(EmulatorOptions {
-        step_limit: Some(1000),
-        ..Default::default()
-    });
+    let device = emulator_with(|options| options.step_limit = Some(1000));
     let mut builder = GraphBuilder::new(&device, "Late");
     let mut flag = builder.device::<[u32; 1]>("flag");
     builder.kernel("slow", Launch::new(1, 1), slow::call(1 << 20, &mut flag));

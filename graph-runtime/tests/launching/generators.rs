@@ -1,6 +1,6 @@
 //! Generators whose state several graphs share: each launch draws after the one before it, whichever graph it is.
 
-use crate::common::random::Random;
+use crate::common::random::{Random, philox};
 use crate::common::{count_down, device, draw_numbers, log_offset, log_scaled, shuffling, without_deadlock};
 use graph_runtime::{Device, Error, Generator, GraphBuilder, Launch, Philox, Result, cuda_graph};
 use std::collections::BTreeMap;
@@ -17,9 +17,7 @@ cuda_graph! {
         kernel one = draw_numbers<<<1, THREADS>>>(&noise, &mut first, 6);
         kernel two = draw_numbers<<<1, THREADS>>>(&noise, &mut second, 6);
     }
-}
 
-cuda_graph! {
     /// One use of `draws 3`.
     graph Once(generator: &Generator) {
         rng    noise = generator, draws 3;
@@ -29,28 +27,12 @@ cuda_graph! {
     }
 }
 
-/// The numbers from `offset` on that each thread draws: Philox 4x32-10. (Salmon et al., SC 2011)
+/// The numbers from `offset` on that each thread draws.
 fn numbers(seed: u64, offset: u64, draws: u64) -> Vec<u32> {
-    let number = |thread: u32, number: u64| {
-        let (mut key, block) = ([seed as u32, (seed >> 32) as u32], number / 4);
-        let mut counter = [block as u32, (block >> 32) as u32, thread, 0];
-        for _ in 0..10 {
-            let (a, b) = (0xD251_1F53 * u64::from(counter[0]), 0xCD9E_8D57 * u64::from(counter[2]));
-            let high = |product: u64| (product >> 32) as u32;
-            counter = [
-                high(b) ^ counter[1] ^ key[0],
-                b as u32,
-                high(a) ^ counter[3] ^ key[1],
-                a as u32,
-            ];
-            key = [key[0].wrapping_add(0x9E37_79B9), key[1].wrapping_add(0xBB67_AE85)];
-        }
-        counter[(number % 4) as usize]
-    };
+    let number = |thread, number: u64| philox(seed, thread, number / 4)[(number % 4) as usize];
     let threads = 0..THREADS as u32;
-    threads
-        .flat_map(|thread| (0..draws).map(move |drawn| number(thread, offset + drawn)))
-        .collect()
+    let numbers = threads.flat_map(|thread| (offset..offset + draws).map(move |drawn| number(thread, drawn)));
+    numbers.collect()
 }
 
 #[test]
@@ -138,9 +120,7 @@ cuda_graph! {
             kernel each = log_offset<<<1, 1>>>(&noise, &mut log) after one;
         }
     }
-}
 
-cuda_graph! {
     /// Uses in loops of any number of iterations, in an `if`, and beside them.
     graph Looping(generator: &Generator) {
         rng    noise = generator, draws 4;
@@ -168,9 +148,7 @@ cuda_graph! {
             kernel then = log_offset<<<1, 1>>>(&other, &mut log);
         } after choose, repeat;
     }
-}
 
-cuda_graph! {
     /// Only a loop draws, perhaps never.
     graph Perhaps(generator: &Generator) {
         rng    noise = generator, draws 2;

@@ -8,10 +8,10 @@
 
 mod process;
 
-use crate::common::device;
+use crate::common::{self, device};
 use graph_runtime::{Device, Error, GraphBuilder, Launch, Result, cuda_graph, cuda_kernels};
 use process::*;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::{env, fs};
 
@@ -138,6 +138,15 @@ fn run(device: &Device) -> Result<()> {
     Ok(())
 }
 
+/// The compiler, for a test that lets its processes only [`run`]; `None` in these, and where there is no compiler.
+fn compiler_outside(name: &str) -> Option<PathBuf> {
+    if is_child(name) {
+        run(&Device::emulator()).unwrap();
+        return None;
+    }
+    compiler(name)
+}
+
 #[test]
 fn a_cache_that_others_have_filled_needs_no_compiler() {
     const NAME: &str = "a_cache_that_others_have_filled_needs_no_compiler";
@@ -151,10 +160,7 @@ fn a_cache_that_others_have_filled_needs_no_compiler() {
 #[test]
 fn what_is_compiled_is_kept() {
     const NAME: &str = "what_is_compiled_is_kept";
-    if is_child(NAME) {
-        return run(&Device::emulator()).unwrap();
-    }
-    let Some(compiler) = compiler(NAME) else { return };
+    let Some(compiler) = compiler_outside(NAME) else { return };
     let cache = Cache::new();
     again(NAME, &cache.0, Some(&compiler));
     let [(name, entry)] = &entries(&cache.0)[..] else {
@@ -175,18 +181,15 @@ fn the_device_gets_its_own() {
     const NAME: &str = "the_device_gets_its_own";
     if is_child(NAME) {
         run(&device()).unwrap();
-    } else if let Some(compiler) = compiler(NAME) {
-        again(NAME, &Cache::new().0, Some(&compiler));
+    } else {
+        again_with_compiler(NAME);
     }
 }
 
 #[test]
 fn entries_that_are_damaged_or_of_another_compiler_are_replaced() {
     const NAME: &str = "entries_that_are_damaged_or_of_another_compiler_are_replaced";
-    if is_child(NAME) {
-        return run(&Device::emulator()).unwrap();
-    }
-    let Some(compiler) = compiler(NAME) else { return };
+    let Some(compiler) = compiler_outside(NAME) else { return };
     let cache = Cache::new();
     again(NAME, &cache.0, Some(&compiler));
     let whole = entries(&cache.0);
@@ -209,10 +212,7 @@ fn entries_that_are_damaged_or_of_another_compiler_are_replaced() {
 #[test]
 fn processes_fill_one_cache_at_once() {
     const NAME: &str = "processes_fill_one_cache_at_once";
-    if is_child(NAME) {
-        return run(&Device::emulator()).unwrap();
-    }
-    let Some(compiler) = compiler(NAME) else { return };
+    let Some(compiler) = compiler_outside(NAME) else { return };
     let cache = Cache::new();
     let children: Vec<Child> = (0..4).map(|_| start(NAME, &cache.0, Some(&compiler))).collect();
     children.into_iter().for_each(finish);
@@ -222,10 +222,7 @@ fn processes_fill_one_cache_at_once() {
 #[test]
 fn a_cache_that_cannot_be_written_is_no_error() {
     const NAME: &str = "a_cache_that_cannot_be_written_is_no_error";
-    if is_child(NAME) {
-        return run(&Device::emulator()).unwrap();
-    }
-    let Some(compiler) = compiler(NAME) else { return };
+    let Some(compiler) = compiler_outside(NAME) else { return };
     let cache = Cache::new();
     let file = cache.0.join("file");
     fs::write(&file, "in the way").unwrap();
@@ -253,10 +250,7 @@ fn renamed(compiler: &Path, to: &Path) {
 #[test]
 fn the_compiler_is_found_under_its_versions_name() {
     const NAME: &str = "the_compiler_is_found_under_its_versions_name";
-    if is_child(NAME) {
-        return run(&Device::emulator()).unwrap();
-    }
-    let Some(compiler) = compiler(NAME) else { return };
+    let Some(compiler) = compiler_outside(NAME) else { return };
     let place = Cache::new();
     let packages = "lib/python3.12/site-packages/nvidia/cu13/lib";
     for (variable, inside) in [
@@ -313,10 +307,7 @@ fn without_a_compiler_the_error_says_what_to_do() {
 fn the_compilers_messages_are_shown() {
     const NAME: &str = "the_compilers_messages_are_shown";
     if !is_child(NAME) {
-        if let Some(compiler) = compiler(NAME) {
-            again(NAME, &Cache::new().0, Some(&compiler));
-        }
-        return;
+        return again_with_compiler(NAME);
     }
     let mut builder = GraphBuilder::new(&device(), "Broken");
     let mut out = builder.device::<[f32; 1]>("out");
@@ -336,10 +327,7 @@ fn the_compilers_messages_are_shown() {
 fn messages_name_lines_of_the_source() {
     const NAME: &str = "messages_name_lines_of_the_source";
     if !is_child(NAME) {
-        if let Some(compiler) = compiler(NAME) {
-            again(NAME, &Cache::new().0, Some(&compiler));
-        }
-        return;
+        return again_with_compiler(NAME);
     }
     let found = mistakes(|builder| {
         let out = builder.device::<[f32; 4]>("out");
@@ -383,10 +371,10 @@ fn messages_name_lines_of_the_source() {
 fn mistakes(build: impl FnOnce(&mut GraphBuilder)) -> Vec<String> {
     let mut builder = GraphBuilder::new(&Device::emulator(), "Wrong");
     build(&mut builder);
-    match builder.build() {
-        Err(Error::Invalid { diagnostics, .. }) => diagnostics.iter().map(ToString::to_string).collect(),
-        other => panic!("{other:?}"),
-    }
+    common::mistakes(builder.build())
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 #[test]
@@ -483,10 +471,7 @@ fn what_the_ptx_says_counts_at_build() {
 fn compiled_kernels_read_through_textures() {
     const NAME: &str = "compiled_kernels_read_through_textures";
     if !is_child(NAME) {
-        if let Some(compiler) = compiler(NAME) {
-            again(NAME, &Cache::new().0, Some(&compiler));
-        }
-        return;
+        return again_with_compiler(NAME);
     }
     let textured = || -> Result<()> {
         let mut graph = Textured::build(&device())?;

@@ -2,13 +2,12 @@
 //! no order is refused when the graph is built. (`ui-tests` has the same ways, refused when it is compiled.)
 
 use crate::common::{
-    bump, device, ends_early, loads_stale, never_waits, reads_early, slow_read, slow_step, slow_steps, slow_write,
-    step, waits_predicated, weigh, writes_early,
+    bump, device, ends_early, loads_stale, mistakes, never_waits, reads_early, slow_read, slow_step, slow_steps,
+    slow_write, step, waits_predicated, weigh, writes_early,
 };
 use graph_runtime::private::Declare as _;
 use graph_runtime::{
-    AnyGraph, Code, Device, Error, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, Plan, Result,
-    cuda_graph,
+    AnyGraph, Code, Device, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, Plan, Result, cuda_graph,
 };
 
 /// Launches of each graph: an order that is missing need not show at once.
@@ -272,9 +271,7 @@ fn between<const M: usize, const N: usize>(
 
 /// The first note of the one mistake, which is about the edge of `down`.
 fn refusal(built: Result<Graph>) -> String {
-    let Err(Error::Invalid { diagnostics, .. }) = built else {
-        panic!("it is refused, but {built:?}");
-    };
+    let diagnostics = mistakes(built);
     let [mistake] = &diagnostics[..] else {
         panic!("one mistake, not {diagnostics:?}");
     };
@@ -399,9 +396,7 @@ fn other_nodes_and_second_edges_are_refused() {
     builder.after_programmatic(first, &[set]);
     builder.after(second, &[first]);
     builder.after_programmatic(second, &[first, NodeId::new(9)]);
-    let Err(Error::Invalid { diagnostics, .. }) = builder.build() else {
-        panic!("three mistakes")
-    };
+    let diagnostics = mistakes(builder.build());
     let found: Vec<String> = diagnostics
         .iter()
         .map(|mistake| format!("{} [{}]", mistake.message, mistake.code))

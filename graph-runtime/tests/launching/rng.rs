@@ -114,9 +114,7 @@ cuda_graph! {
         } after twice, choice;
         kernel last = log_offset<<<1, 1>>>(&noise, &mut log) after repeat;
     }
-}
 
-cuda_graph! {
     /// Loops that are not ordered use one generator.
     graph Apart {
         rng    noise = 3, draws 5;

@@ -94,8 +94,7 @@ fn a_launch_keeps_the_limits_of_all_files() {
 
 #[test]
 fn a_kernel_is_one_function_however_it_is_called() -> Result<()> {
-    let device = device();
-    let mut builder = GraphBuilder::new(&device, "Twice");
+    let mut builder = GraphBuilder::new(&device(), "Twice");
     let mut x = builder.device::<[u32; 64]>("x");
     let mut y = builder.device::<[u32; 64]>("y");
     let start = builder.kernel("start", Launch::new(2, 32), paired::call(&mut x));

@@ -1,9 +1,9 @@
 //! CUDA arrays: memory that kernels read as textures, and load and store as surfaces.
 
-use crate::common::device;
+use crate::common::{device, mistakes};
 use graph_runtime::{
-    Addressing, AnyGraph, CallArgument, Code, DeviceBuffer, Error, Filter, GraphBuilder, KernelCall, Launch, Layered,
-    Result, Sampler, Surfel, Texel, cuda_graph, cuda_kernels,
+    Addressing, AnyGraph, CallArgument, Code, DeviceBuffer, Filter, GraphBuilder, KernelCall, Launch, Layered, Result,
+    Sampler, Surfel, Texel, cuda_graph, cuda_kernels,
 };
 
 /// Between the texels, their mean; outside, the nearest one.
@@ -369,22 +369,17 @@ fn lengths_of_arrays_are_known_at_run_time() -> Result<()> {
     Ok(())
 }
 
-/// The mistakes of the graph that `declare` declares.
-fn mistakes(declare: impl FnOnce(&mut GraphBuilder)) -> Vec<(Code, String)> {
+/// The codes and messages of the mistakes of the graph that `declare` declares.
+fn mistaken(declare: impl FnOnce(&mut GraphBuilder)) -> Vec<(Code, String)> {
     let mut builder = GraphBuilder::new(&device(), "Mistaken");
     declare(&mut builder);
-    match builder.build() {
-        Err(Error::Invalid { diagnostics, .. }) => diagnostics
-            .into_iter()
-            .map(|mistake| (mistake.code, mistake.message.to_string()))
-            .collect(),
-        other => panic!("{other:?}"),
-    }
+    let mistakes = mistakes(builder.build()).into_iter();
+    mistakes.map(|mistake| (mistake.code, mistake.message)).collect()
 }
 
 #[test]
 fn arrays_that_kernels_cannot_take_are_refused() {
-    let found = mistakes(|builder| {
+    let found = mistaken(|builder| {
         let mut plane = builder.array::<[[f32; 8]; 4]>("plane");
         let host = builder.host::<[[f32; 8]; 4]>("host");
         builder.memcpy("fill", &host, &mut plane);
@@ -392,7 +387,7 @@ fn arrays_that_kernels_cannot_take_are_refused() {
     let expected = [(Code::WrongMemory, "no kernel takes the array `plane`".to_owned())];
     assert_eq!(found, expected);
 
-    let found = mistakes(|builder| {
+    let found = mistaken(|builder| {
         let bytes = builder.array::<[[[f32; 8]; 7]; 4]>("bytes");
         let (at, mut out) = (builder.device::<[[f32; 2]; 4]>("at"), builder.device::<[f32; 4]>("out"));
         builder.kernel("double", Launch::new(1, 8), double_plane::call(&mut bytes.row(0)));
@@ -402,7 +397,7 @@ fn arrays_that_kernels_cannot_take_are_refused() {
     let message = "node `double` takes a part of `bytes`, which is an array";
     assert!(found.contains(&(Code::WrongMemory, message.to_owned())), "{found:?}");
 
-    let found = mistakes(|builder| {
+    let found = mistaken(|builder| {
         let line = builder.device::<[f32; 64]>("line");
         let (at, mut out) = (builder.device::<[f32; 4]>("at"), builder.device::<[f32; 4]>("out"));
         builder.kernel("sample", Launch::new(1, 4), sample_line::call(&line, &at, &mut out));
@@ -411,25 +406,24 @@ fn arrays_that_kernels_cannot_take_are_refused() {
     let end = "takes `line` as texels, but that memory is no `array`";
     assert!(found[0].1.ends_with(end), "{found:?}");
 
-    let found = mistakes(|builder| {
+    let found = mistaken(|builder| {
         let plane = builder.array::<[[f32; 8]; 4]>("plane");
         let mut other = builder.array::<[[f32; 8]; 4]>("other");
         let arguments = [CallArgument::surface(&plane), CallArgument::surface_mut(&mut other)];
         // SAFETY: `build` fails, so nothing is launched.
-        builder.kernel("read", Launch::new(1, 8), unsafe {
-            KernelCall::new::<read_plane>(arguments)
-        });
+        let call = unsafe { KernelCall::new::<read_plane>(arguments) };
+        builder.kernel("read", Launch::new(1, 8), call);
     });
     let message = "node `read` takes the address of `other`, which is an array";
     assert_eq!(found[0], (Code::WrongMemory, message.to_owned()));
 
-    let found = mistakes(|builder| {
+    let found = mistaken(|builder| {
         let mut line = builder.array_slice::<f32>("line", 100_000);
         builder.kernel("number", Launch::new(1, 8), number_line::call(&mut line));
     });
     let expected = "100000 texels in a row: the most are 16384";
     assert!(found[0].1.contains(expected), "{found:?}");
-    let found = mistakes(|builder| {
+    let found = mistaken(|builder| {
         let mut line = builder.array_slice::<f32>("line", 0);
         builder.kernel("number", Launch::new(1, 8), number_line::call(&mut line));
     });
@@ -438,7 +432,7 @@ fn arrays_that_kernels_cannot_take_are_refused() {
 
 #[test]
 fn arrays_are_copied_to_arrays_of_the_same_texels() {
-    let found = mistakes(|builder| {
+    let found = mistaken(|builder| {
         let volume = builder.array::<[[[f32; 4]; 3]; 5]>("volume");
         let mut planes = builder.array::<[[[f32; 4]; 3]; 5]>("planes");
         let (at, mut out) = (builder.device::<[[f32; 4]; 4]>("at"), builder.device::<[f32; 4]>("out"));
@@ -454,7 +448,7 @@ fn arrays_are_copied_to_arrays_of_the_same_texels() {
 
 #[test]
 fn no_array_is_copied_in_a_conditional_body() {
-    let found = mistakes(|builder| {
+    let found = mistaken(|builder| {
         let mut plane = builder.array::<[[f32; 8]; 4]>("plane");
         let (flag, host) = (builder.device::<u32>("flag"), builder.host::<[[f32; 8]; 4]>("host"));
         let double = builder.kernel("double", Launch::new(4, 8), double_plane::call(&mut plane));
@@ -491,7 +485,7 @@ fn arrays_are_in_graphs_that_are_expressions() -> Result<()> {
 
 #[test]
 fn kernels_take_an_array_as_the_same_texels() {
-    let found = mistakes(|builder| {
+    let found = mistaken(|builder| {
         let planes = builder.array_slice::<[[f32; 4]; 3]>("planes", 2);
         let (at, mut out) = (builder.device::<[[f32; 4]; 4]>("at"), builder.device::<[f32; 4]>("out"));
         let one = builder.kernel("one", Launch::new(1, 4), sample_planes::call(&planes, &at, &mut out));

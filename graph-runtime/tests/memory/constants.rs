@@ -1,7 +1,7 @@
 //! Variables of kernels' modules that graphs declare as memory.
 
 use crate::common::*;
-use graph_runtime::{Code, Error, GraphBuilder, Launch, Result, cuda_graph, cuda_kernels};
+use graph_runtime::{Code, GraphBuilder, Launch, Result, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("tests/kernels/constants.ptx")]
 unsafe extern "C" {
@@ -127,13 +127,6 @@ fn children_share_the_variable_of_the_graph_around() -> Result<()> {
     Ok(())
 }
 
-fn codes(error: &Error) -> Vec<Code> {
-    match error {
-        Error::Invalid { diagnostics, .. } => diagnostics.iter().map(|diagnostic| diagnostic.code).collect(),
-        other => panic!("{other}"),
-    }
-}
-
 #[test]
 fn races_of_copies_and_kernels_are_found_in_either_order_of_declaration() {
     for first in [true, false] {
@@ -149,10 +142,9 @@ fn races_of_copies_and_kernels_are_found_in_either_order_of_declaration() {
             let mut table = builder.constant::<[f32; 4]>("table", "table");
             builder.memcpy("upload", &input, &mut table);
         }
-        let error = builder.build().unwrap_err();
-        assert_eq!(codes(&error), [Code::Race]);
-        let text = error.to_string();
-        assert!(text.contains("and both access `table`"), "{text}");
+        let mistakes = mistakes(builder.build());
+        assert_eq!((mistakes.len(), mistakes[0].code), (1, Code::Race));
+        has(&mistakes[0], &["and both access `table`"]);
     }
 }
 
@@ -166,8 +158,7 @@ fn memory_may_have_the_name_of_another_variable() {
     builder.kernel("read", Launch::new(1, 2), read_totals::call(&mut out));
     let mut totals = builder.constant::<[u32; 2]>("t", "totals");
     builder.memset("clear", &mut totals, 7_u32);
-    let error = builder.build().unwrap_err();
-    assert_eq!(codes(&error), [Code::Race]);
+    assert_eq!(codes(builder.build()), [Code::Race]);
 }
 
 #[test]
@@ -182,9 +173,13 @@ fn two_declarations_of_one_variable_are_one_memory() {
     let weigh = graph_runtime::NodeId::new(0);
     builder.after(weigh, &[upload]);
     builder.memset("clear", &mut two, 0.0_f32);
-    let error = builder.build().unwrap_err();
-    assert_eq!(codes(&error), [Code::Race], "one edge is missing, from `weigh`");
-    assert!(error.to_string().contains("`clear` races with `upload` too"), "{error}");
+    let mistakes = mistakes(builder.build());
+    assert_eq!(
+        (mistakes.len(), mistakes[0].code),
+        (1, Code::Race),
+        "one edge is missing, from `weigh`"
+    );
+    has(&mistakes[0], &["`clear` races with `upload` too"]);
 }
 
 #[test]
@@ -195,15 +190,12 @@ fn variables_that_are_not_there_are_refused() {
         builder.kernel("weigh", Launch::new(1, 4), weigh::call(&mut data));
         let mut table = builder.constant::<[f32; 2]>("table", symbol);
         builder.memset("clear", &mut table, 0.0_f32);
-        builder.build().unwrap_err()
+        builder.build()
     };
-    let error = build("tables");
-    assert_eq!(codes(&error), [Code::UnknownResource]);
-    assert!(error.to_string().contains("has `table`, `totals`"), "{error}");
-    let error = build("table");
-    assert!(codes(&error).contains(&Code::ShapeMismatch));
-    let part = "declared with 8 bytes [shape-mismatch]\nnote: the variable has 16";
-    assert!(error.to_string().contains(part), "{error}");
+    assert_eq!(codes(build("tables")), [Code::UnknownResource]);
+    has(build("tables").unwrap_err(), &["has `table`, `totals`"]);
+    let parts = ["declared with 8 bytes [shape-mismatch]\nnote: the variable has 16"];
+    has(build("table").unwrap_err(), &parts);
 }
 
 #[test]
@@ -213,9 +205,10 @@ fn only_copies_and_memsets_take_variables() {
     builder.kernel("weigh", Launch::new(1, 4), weigh::call(&mut table));
     let flag = builder.constant::<u32>("flag", "totals");
     builder.if_then("maybe", &flag, |_| {});
-    let error = builder.build().unwrap_err();
-    assert!(
-        codes(&error).iter().filter(|code| **code == Code::WrongMemory).count() == 2,
-        "{error}"
+    let codes = codes(builder.build());
+    assert_eq!(
+        codes.iter().filter(|code| **code == Code::WrongMemory).count(),
+        2,
+        "{codes:?}"
     );
 }

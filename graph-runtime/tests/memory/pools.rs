@@ -2,8 +2,8 @@
 
 use crate::common::*;
 use graph_runtime::{
-    AnyGraph, DebugOptions, Device, EmulatorOptions, Error, Graph, GraphBuilder, InstantiateOptions, Launch, OnHost,
-    Place, Pool, Result, cuda_graph,
+    AnyGraph, DebugOptions, Device, Error, Graph, GraphBuilder, InstantiateOptions, Launch, OnHost, Place, Pool,
+    Result, cuda_graph,
 };
 use std::sync::mpsc;
 
@@ -279,9 +279,8 @@ fn trimming_leaves_what_the_largest_live_graph_needs() -> Result<()> {
 
 #[test]
 fn pools_of_other_devices_are_refused() {
-    let device = device();
     let other = Device::emulator();
-    let error = Bucket::build(&device.with_pool(&other.pool()), 64).unwrap_err();
+    let error = Bucket::build(&device().with_pool(&other.pool()), 64).unwrap_err();
     assert!(matches!(error, Error::ForeignMemory { .. }), "{error}");
     let expected = "graph `Bucket`, memory `pool`: the memory belongs to another device";
     assert_eq!(error.to_string(), expected);
@@ -344,20 +343,13 @@ fn a_launch_inside_a_launch_of_the_same_pool_is_refused() -> Result<()> {
 
 #[test]
 fn the_emulator_finds_reads_of_what_another_graph_has_left() -> Result<()> {
-    let device = Device::emulator_with(EmulatorOptions {
-        check_uninitialized: true,
-        ..EmulatorOptions::default()
-    });
+    let device = emulator_with(|options| options.check_uninitialized = true);
     let pooled = device.with_pool(&device.pool());
     let (mut first, _) = passing(&pooled, "First", 64, 3)?;
     let mut builder = GraphBuilder::new(&pooled, "Second");
     let mut half = builder.scratch::<[f32; 64]>("half");
     let mut data = builder.device::<[f32; 64]>("data");
-    let affine = |n| Affine {
-        scale: 1.0,
-        shift: 1.0,
-        n,
-    };
+    let affine = |n| Affine::new(1.0, 1.0, n);
     // SAFETY: both have 64 elements.
     let write = builder.kernel("write", Launch::new(1, 64), unsafe {
         copy_struct::call(affine(32), &data, &mut half)

@@ -1,8 +1,8 @@
 //! Copies and memsets of two dimensions: in every direction, of constant and other ranges, and next to each other.
 
-use crate::common::{device, number};
+use crate::common::{codes, device, mistakes, number};
 use graph_runtime::private::plan::Code;
-use graph_runtime::{Device, Error, GraphBuilder, Launch, Result, cuda_graph};
+use graph_runtime::{Device, GraphBuilder, Launch, Result, cuda_graph};
 
 /// `[[0, 1, ..], [8, 9, ..], ..]`
 fn numbers<const R: usize, const C: usize>() -> [[u32; C]; R] {
@@ -67,10 +67,7 @@ fn corners_are_copied_in_every_direction() -> Result<()> {
 
 #[test]
 fn ranges_that_only_build_knows_are_checked_there() {
-    let Err(Error::Invalid { diagnostics, .. }) = Corners::<3>::build(&device(), 4) else {
-        panic!("the rows 4..6 of 5")
-    };
-    assert_eq!(diagnostics[0].code, Code::OutOfBounds);
+    assert_eq!(codes(Corners::<3>::build(&device(), 4))[0], Code::OutOfBounds);
 }
 
 cuda_graph! {
@@ -198,32 +195,29 @@ fn disabled_copies_of_columns_copy_nothing() -> Result<()> {
 
 #[test]
 fn what_overlaps_is_a_race_or_an_alias() {
-    let codes = |add: fn(&mut GraphBuilder)| {
+    let found = |add: fn(&mut GraphBuilder)| {
         let mut builder = GraphBuilder::new(&Device::emulator(), "Wrong");
         add(&mut builder);
-        match builder.build() {
-            Err(Error::Invalid { diagnostics, .. }) => diagnostics.iter().map(|mistake| mistake.code).collect(),
-            built => panic!("it is refused, but {built:?}"),
-        }
+        codes(builder.build())
     };
-    let found: Vec<Code> = codes(|builder| {
+    let mistakes = found(|builder| {
         let data = builder.device::<[[u32; 8]; 8]>("data");
         builder.memset_2d("a", &mut data.rectangle::<4, 4>(0, 0), 1_u32);
         builder.memset_2d("b", &mut data.rectangle::<4, 4>(3, 3), 2_u32);
     });
-    assert_eq!(found, [Code::Race]);
-    let found: Vec<Code> = codes(|builder| {
+    assert_eq!(mistakes, [Code::Race]);
+    let mistakes = found(|builder| {
         let data = builder.device::<[[u32; 8]; 8]>("data");
         builder.memset_2d("a", &mut data.column::<8>(0, 7), 1_u32);
         builder.kernel("b", Launch::new(1, 8), number::call(&mut data.row(2)));
     });
-    assert_eq!(found, [Code::Race]);
-    let found: Vec<Code> = codes(|builder| {
+    assert_eq!(mistakes, [Code::Race]);
+    let mistakes = found(|builder| {
         let data = builder.device::<[[u32; 8]; 8]>("data");
         builder.memcpy_2d("a", &data.rectangle::<4, 4>(0, 0), &mut data.rectangle::<4, 4>(0, 3));
     });
-    assert_eq!(found, [Code::AliasedArgument]);
-    let found: Vec<Code> = codes(|builder| {
+    assert_eq!(mistakes, [Code::AliasedArgument]);
+    let mistakes = found(|builder| {
         let data = builder.device::<[[u32; 8]; 8]>("data");
         let other = builder.device::<[[u32; 8]; 8]>("other");
         let mut to = other.rectangle_of(..3, ..5);
@@ -234,7 +228,7 @@ fn what_overlaps_is_a_race_or_an_alias() {
             &mut other.rectangle::<3, 5>(3, 0),
         );
     });
-    assert_eq!(found, [Code::ShapeMismatch, Code::OutOfBounds]);
+    assert_eq!(mistakes, [Code::ShapeMismatch, Code::OutOfBounds]);
 }
 
 #[test]
@@ -243,9 +237,7 @@ fn rows_of_other_widths_are_no_match() {
     let from = builder.host::<[[u32; 8]; 8]>("from");
     let to = builder.device::<[[u32; 4]; 3]>("to");
     builder.memcpy_2d("copy", &from.rectangle_of(..4, ..3), &mut (&to).into());
-    let Err(Error::Invalid { diagnostics, .. }) = builder.build() else {
-        panic!("4 rows of 3 are not 3 rows of 4")
-    };
+    let diagnostics = mistakes(builder.build());
     let expected = "node `copy` copies 4 rows of 12 bytes of `from` to 3 rows of 16 bytes of `to`";
     assert_eq!(diagnostics[0].message, expected);
 }

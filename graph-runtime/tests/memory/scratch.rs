@@ -1,8 +1,8 @@
 //! Scratch memory: its arena, who may be disabled, and what is found to be wrong with it.
 
-use crate::common::{Affine, copy_struct, device, fill_index, gather, scale};
+use crate::common::{Affine, copy_struct, device, emulator_with, fill_index, gather, scale};
 use graph_runtime::private::Declare as _;
-use graph_runtime::{Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place};
+use graph_runtime::{Device, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place};
 
 /// Layers in a row, with four temporaries of these lengths each. Each layer adds 4 to `x`.
 fn layers(device: &Device, layers: usize, lengths: [usize; 4]) -> (Graph, Place<[f32], OnDevice>) {
@@ -17,11 +17,7 @@ fn layers(device: &Device, layers: usize, lengths: [usize; 4]) -> (Graph, Place<
         let mut from = x;
         for (step, to) in temporaries.into_iter().chain([x]).enumerate() {
             let shift = if step < 4 { 1.0 } else { 0.0 };
-            let affine = Affine {
-                scale: 1.0,
-                shift,
-                n: 32,
-            };
+            let affine = Affine::new(1.0, shift, 32);
             let node = builder.kernel(
                 format!("n{layer}_{step}"),
                 Launch::new(1, 32),
@@ -225,18 +221,11 @@ fn each_buffer_ends_where_it_ends() {
 
 #[test]
 fn nothing_is_left_from_the_launch_before() {
-    let device = Device::emulator_with(EmulatorOptions {
-        check_uninitialized: true,
-        ..EmulatorOptions::default()
-    });
+    let device = emulator_with(|options| options.check_uninitialized = true);
     let mut builder = GraphBuilder::new(&device, "Stale");
     let mut tmp = builder.scratch::<[f32; 64]>("tmp");
     let mut data = builder.device::<[f32; 64]>("data");
-    let affine = |n| Affine {
-        scale: 1.0,
-        shift: 1.0,
-        n,
-    };
+    let affine = |n| Affine::new(1.0, 1.0, n);
     // SAFETY: both have 64 elements.
     let call = unsafe { copy_struct::call(affine(32), &data, &mut tmp) };
     let write = builder.kernel("write", Launch::new(1, 64), call);

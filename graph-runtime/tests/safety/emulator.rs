@@ -1,6 +1,7 @@
 //! Mistakes that the emulator finds in graphs, in words: graph, node, kernel, block, thread, line and memory. Emulator
 //! only.
 
+use crate::common::emulator_with;
 use graph_runtime::kernel::KernelFacts;
 use graph_runtime::private::plan::{Mode, Param, ParamKind};
 use graph_runtime::{
@@ -97,8 +98,8 @@ fn without_line(message: &str) -> String {
     before.to_owned() + "PTX line" + after.trim_start_matches(|digit: char| digit.is_ascii_digit())
 }
 
-fn fault_of<K: Kernel>(options: EmulatorOptions, blocks: u32) -> String {
-    let mut graph = one::<K>(&Device::emulator_with(options), blocks).unwrap();
+fn fault_of<K: Kernel>(set: impl FnOnce(&mut EmulatorOptions), blocks: u32) -> String {
+    let mut graph = one::<K>(&emulator_with(set), blocks).unwrap();
     without_line(&fault(&mut graph))
 }
 
@@ -109,8 +110,8 @@ fn accesses_outside_name_everything() {
         "graph `Graph`, node `node`: kernel `past_end`, block (0, 0, 0), thread (24, 0, 0), PTX line (graph-runtime/{place}:11): \
              store of 4 bytes at offset 128 of `numbers`, which has 128 bytes: 4 bytes past its end"
     );
-    assert_eq!(fault_of::<past_end>(EmulatorOptions::default(), 2), wanted);
-    let misaligned = fault_of::<misaligned>(EmulatorOptions::default(), 1);
+    assert_eq!(fault_of::<past_end>(|_| {}, 2), wanted);
+    let misaligned = fault_of::<misaligned>(|_| {}, 1);
     let expected = format!(
         "graph `Graph`, node `node`: kernel `misaligned`, block (0, 0, 0), thread (1, 0, 0), PTX line (graph-runtime/{place}:16): \
          store of 4 bytes at the misaligned address 0x"
@@ -120,7 +121,7 @@ fn accesses_outside_name_everything() {
         "graph `Graph`, node `node`: kernel `null_pointer`, block (0, 0, 0), thread (0, 0, 0), PTX line \
              (graph-runtime/{place}:21): store of 4 bytes through a null pointer"
     );
-    assert_eq!(fault_of::<null_pointer>(EmulatorOptions::default(), 1), wanted);
+    assert_eq!(fault_of::<null_pointer>(|_| {}, 1), wanted);
 }
 
 #[test]
@@ -181,14 +182,13 @@ fn unwritten_shared_memory_is_found_on_request() -> Result<()> {
     let mut graph = one::<unwritten>(&Device::emulator(), 1)?;
     graph.launch()?;
     graph.synchronize()?;
-    let options = EmulatorOptions {
-        check_uninitialized: true,
-        ..Default::default()
-    };
     let expected = "graph `Graph`, node `node`: kernel `unwritten`, block (0, 0, 0), thread (31, 0, 0), PTX line \
          (graph-runtime/tests/kernels/emulator.cu:57): load of 4 bytes at offset 128 of shared memory, which nothing has \
          written";
-    assert_eq!(fault_of::<unwritten>(options, 1), expected);
+    assert_eq!(
+        fault_of::<unwritten>(|options| options.check_uninitialized = true, 1),
+        expected
+    );
     Ok(())
 }
 
@@ -197,11 +197,7 @@ fn races_on_shared_memory_are_found_on_request() -> Result<()> {
     let mut graph = one::<race>(&Device::emulator(), 1)?;
     graph.launch()?;
     graph.synchronize()?;
-    let options = EmulatorOptions {
-        check_shared_races: true,
-        ..Default::default()
-    };
-    let message = fault_of::<race>(options, 3);
+    let message = fault_of::<race>(|options| options.check_shared_races = true, 3);
     let expected = "graph `Graph`, node `node`: kernel `race`, block (0, 0, 0), thread (0, 0, 0), PTX line \
                     (graph-runtime/tests/kernels/emulator.cu:64): load of 4 bytes at offset 124 of shared memory races with \
                     a store by thread (31, 0, 0), PTX line ";
@@ -213,11 +209,8 @@ fn races_on_shared_memory_are_found_on_request() -> Result<()> {
 #[test]
 fn unordered_nodes_that_meet_are_found_on_request() -> Result<()> {
     let build = |check_unordered, ordered| -> Result<Graph> {
-        let options = EmulatorOptions {
-            check_unordered,
-            ..Default::default()
-        };
-        let mut builder = GraphBuilder::new(&Device::emulator_with(options), "Graph");
+        let device = emulator_with(|options| options.check_unordered = check_unordered);
+        let mut builder = GraphBuilder::new(&device, "Graph");
         let mut address = builder.device::<[u64; 1]>("address");
         let (mut drawn, mut out) = (builder.device::<[u32; 32]>("drawn"), builder.device::<[u32; 32]>("out"));
         let tell = call::<address_of_total, 1>([CallArgument::write(&mut address)]);
@@ -246,11 +239,8 @@ fn unordered_nodes_that_meet_are_found_on_request() -> Result<()> {
 
 #[test]
 fn what_bodies_touch_belongs_to_their_node() -> Result<()> {
-    let options = EmulatorOptions {
-        check_unordered: true,
-        ..Default::default()
-    };
-    let mut builder = GraphBuilder::new(&Device::emulator_with(options), "Graph");
+    let device = emulator_with(|options| options.check_unordered = true);
+    let mut builder = GraphBuilder::new(&device, "Graph");
     let mut address = builder.device::<[u64; 1]>("address");
     let flags = builder.device::<[u32; 2]>("flags");
     let (mut drawn, mut out) = (builder.device::<[u32; 32]>("drawn"), builder.device::<[u32; 32]>("out"));
@@ -291,11 +281,7 @@ fn what_bodies_touch_belongs_to_their_node() -> Result<()> {
 fn a_seed_draws_the_order_of_independent_nodes() -> Result<()> {
     // Each node draws a number; the first one comes before all others, the last one after.
     let orders = |seed| -> Result<Vec<Vec<u32>>> {
-        let options = EmulatorOptions {
-            seed,
-            ..Default::default()
-        };
-        let mut builder = GraphBuilder::new(&Device::emulator_with(options), "Graph");
+        let mut builder = GraphBuilder::new(&emulator_with(|options| options.seed = seed), "Graph");
         let mut places = Vec::new();
         let mut nodes = Vec::new();
         for index in 0..10 {
@@ -338,20 +324,13 @@ fn a_seed_draws_the_order_of_independent_nodes() -> Result<()> {
 
 #[test]
 fn endless_waits_end() {
-    let options = EmulatorOptions {
-        step_limit: Some(50_000),
-        threads: Some(1),
-        ..Default::default()
-    };
-    let message = fault_of::<forever>(options, 1);
+    let limits = |options: &mut EmulatorOptions| (options.step_limit, options.threads) = (Some(50_000), Some(1));
+    let message = fault_of::<forever>(limits, 1);
     let start = "graph `Graph`, node `node`: kernel `forever`, block (0, 0, 0)";
     assert!(message.starts_with(start), "{message}");
-    assert!(
-        message.ends_with(
-            "the block executed more than 50000 warp instructions, its limit: does a loop never end, or wait for a block that has not started?"
-        ),
-        "{message}"
-    );
+    let end = "the block executed more than 50000 warp instructions, its limit: does a loop never end, or wait for a \
+               block that has not started?";
+    assert!(message.ends_with(end), "{message}");
 }
 
 /// The lines that the kernel [`say`] prints, sorted.

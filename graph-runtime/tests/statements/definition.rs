@@ -28,9 +28,7 @@ cuda_graph! {
         memcpy down   = data -> output                            after scale;
         call   count  = |&mut runs| *runs += 1                    after down;
     }
-}
 
-cuda_graph! {
     /// A graph whose nodes CUDA does not change in place.
     graph Chosen(value: u32) {
         device flag:   u32;
@@ -43,9 +41,7 @@ cuda_graph! {
         } after on;
         memcpy down = data -> output after yes;
     }
-}
 
-cuda_graph! {
     graph Noise {
         device numbers: [u32; 8];
         host   output:  [u32; 8];
@@ -68,10 +64,17 @@ const LATER: InstantiateOptions = InstantiateOptions {
     node_priority: Some(true),
 };
 
+/// The options of graphs that kernels launch.
+const FOR_KERNELS: InstantiateOptions = InstantiateOptions {
+    upload: true,
+    auto_free_on_launch: false,
+    device_launch: true,
+    node_priority: None,
+};
+
 #[test]
 fn graphs_of_one_definition_have_memory_of_their_own() -> Result<()> {
-    let device = device();
-    let mut definition = Added::define(&device, 4, 3.0)?;
+    let mut definition = Added::define(&device(), 4, 3.0)?;
     assert_eq!(definition.name(), "Added");
     assert_eq!(definition.plan().nodes.len(), 5);
     let mut graphs = [
@@ -93,9 +96,8 @@ fn graphs_of_one_definition_have_memory_of_their_own() -> Result<()> {
 
 #[test]
 fn graphs_of_one_definition_run_on_several_threads() -> Result<()> {
-    let device = device();
     let (calls, seen) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
-    let mut builder = GraphBuilder::new(&device, "Threads");
+    let mut builder = GraphBuilder::new(&device(), "Threads");
     let mut value = builder.host::<u32>("value");
     let inside = Arc::new(AtomicU32::new(0));
     builder.call("count", (&mut value,), {
@@ -127,9 +129,8 @@ fn graphs_of_one_definition_run_on_several_threads() -> Result<()> {
 /// A host function that launches another graph of its definition would wait for itself.
 #[test]
 fn a_closure_is_not_entered_by_itself() -> Result<()> {
-    let device = Device::emulator();
     let other: Arc<Mutex<Option<Graph>>> = Arc::default();
-    let mut builder = GraphBuilder::new(&device, "Self");
+    let mut builder = GraphBuilder::new(&Device::emulator(), "Self");
     let mut value = builder.host::<u32>("value");
     builder.call("call", (&mut value,), {
         let other = other.clone();
@@ -214,9 +215,8 @@ fn options_that_exclude_each_other_are_refused() -> Result<()> {
     let device = device();
     let mut definition = Chosen::define(&device, 1)?;
     let options = InstantiateOptions {
-        device_launch: true,
         auto_free_on_launch: true,
-        ..Default::default()
+        ..FOR_KERNELS
     };
     let refused = |definition: &mut Definition<Chosen>, options| {
         let error = definition.instantiate(options).unwrap_err();
@@ -227,11 +227,7 @@ fn options_that_exclude_each_other_are_refused() -> Result<()> {
         refused(&mut definition, options),
         "graph `Chosen`: `device_launch` and `auto_free_on_launch` exclude each other: kernels launch no graph that frees memory"
     );
-    let options = InstantiateOptions {
-        device_launch: true,
-        ..Default::default()
-    };
-    let message = refused(&mut definition, options);
+    let message = refused(&mut definition, FOR_KERNELS);
     let mut graph = definition.instantiate(LATER)?;
     let expected = match is_instantiated(&graph) {
         true => {
@@ -267,11 +263,7 @@ fn graphs_for_kernels_are_launched_by_the_host() -> Result<()> {
     if definition.raw()?.is_none() {
         return Ok(()); // debug mode
     }
-    let options = InstantiateOptions {
-        device_launch: true,
-        ..Default::default()
-    };
-    let mut graph = definition.instantiate(options)?;
+    let mut graph = definition.instantiate(FOR_KERNELS)?;
     graph.launch()?;
     assert_eq!(graph.host(&output)?, &[42; 8]);
     let (other, output) = define(60)?;
@@ -285,8 +277,7 @@ fn graphs_for_kernels_are_launched_by_the_host() -> Result<()> {
 /// The graph is looked at, and changed, by calls of the driver before it is instantiated.
 #[test]
 fn the_driver_sees_a_graph_before_it_is_instantiated() -> Result<()> {
-    let device = device();
-    let mut definition = Added::define(&device, 4, 3.0)?;
+    let mut definition = Added::define(&device(), 4, 3.0)?;
     let Some(raw) = definition.raw()? else {
         // SAFETY: nothing is changed.
         let error = unsafe { definition.change(|_| Ok(())) }.unwrap_err();
@@ -580,12 +571,11 @@ fn reset_forgets_a_fault() -> Result<()> {
 
 #[test]
 fn graphs_are_written_as_dot_files() -> Result<()> {
-    let device = device();
     let folder = std::env::temp_dir().join(format!("cuda-graph-definition-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("graph.dot");
     let written = || fs::read_to_string(&file).expect("the file was written");
-    let mut definition = Added::define(&device, 4, 3.0)?;
+    let mut definition = Added::define(&device(), 4, 3.0)?;
     definition.debug_dump(&file)?;
     assert!(written().starts_with("digraph"), "{}", written());
     let graph = definition.build()?;

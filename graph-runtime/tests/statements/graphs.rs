@@ -68,11 +68,7 @@ fn memsets_of_every_size() -> Result<()> {
     let mut triples = builder.device::<[[u8; 3]; 100]>("triples");
     let rows = builder.device::<[[u64; 3]; 4]>("rows");
     let mut nothing = builder.device::<[u32; 0]>("nothing");
-    let affine = Affine {
-        scale: 1.5,
-        shift: -2.5,
-        n: 77,
-    };
+    let affine = Affine::new(1.5, -2.5, 77);
     builder.memset("set_bytes", &mut bytes, 0xab_u8);
     builder.memset("set_halves", &mut halves, 0x1234_u16);
     builder.memset("set_words", &mut words, 1.25_f32);
@@ -135,11 +131,7 @@ fn structs_and_shared_memory_reach_kernels() -> Result<()> {
     let mut data = builder.device::<[f32; 64]>("data");
     let mut moved = builder.device::<[f32; 64]>("moved");
     let mut reversed = builder.device::<[f32; 64]>("reversed");
-    let affine = Affine {
-        scale: 2.0,
-        shift: 1.0,
-        n: 64,
-    };
+    let affine = Affine::new(2.0, 1.0, 64);
     let upload = builder.memcpy("upload", &input, &mut data);
     // SAFETY: both have 64 elements.
     let call = unsafe { copy_struct::call(affine, &data, &mut moved) };

@@ -1,14 +1,13 @@
 //! Nodes that reach out of the GPU's work: host functions, and events of other streams.
 
 use crate::common::*;
-use graph_runtime::{Device, EmulatorOptions, Error, GraphBuilder, HostBuffer, Launch, Result};
+use graph_runtime::{Device, Error, GraphBuilder, HostBuffer, Launch, Result};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 
 #[test]
 fn a_host_function_sees_what_came_before_and_others_see_what_it_writes() -> Result<()> {
-    let device = device();
-    let mut builder = GraphBuilder::new(&device, "Call");
+    let mut builder = GraphBuilder::new(&device(), "Call");
     let mut data = builder.device::<[f32; 64]>("data");
     let mut seen = builder.host::<[f32; 64]>("seen");
     let mut sums = builder.host::<[f32; 2]>("sums");
@@ -46,8 +45,7 @@ fn a_host_function_sees_what_came_before_and_others_see_what_it_writes() -> Resu
 
 #[test]
 fn functions_borrow_nothing_parts_and_dynamic_lengths() -> Result<()> {
-    let device = device();
-    let mut builder = GraphBuilder::new(&device, "Borrows");
+    let mut builder = GraphBuilder::new(&device(), "Borrows");
     let rows = builder.host::<[[u32; 4]; 3]>("rows");
     let mut list = builder.host_slice::<u32>("list", 5);
     let empty = builder.host_slice::<u32>("empty", 0);
@@ -227,11 +225,8 @@ fn only_kernels_copies_and_memsets_can_be_disabled() -> Result<()> {
 
 #[test]
 fn the_emulator_compares_what_unordered_functions_touch() -> Result<()> {
-    let options = EmulatorOptions {
-        check_unordered: true,
-        ..EmulatorOptions::default()
-    };
-    let mut builder = GraphBuilder::new(&Device::emulator_with(options), "Compared");
+    let device = emulator_with(|options| options.check_unordered = true);
+    let mut builder = GraphBuilder::new(&device, "Compared");
     let data = builder.host::<[u32; 4]>("data");
     let set = builder.call("set", (&mut data.row(0),), |(one,)| *one = 3);
     builder.call("side", (&data.row(1),), |_| ());

@@ -1,6 +1,8 @@
 //! Every statement of `cuda_graph!`, run: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{Affine, axpy_f64, bounded, copy_struct, count, device, fill_index, gather, matmul, saxpy, scale};
+use crate::common::{
+    Affine, axpy_f64, bounded, copy_struct, count, device, fill_index, gather, has, matmul, saxpy, scale,
+};
 use graph_runtime::{Error, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("tests/kernels/test_kernels.ptx")]
@@ -55,10 +57,7 @@ fn a_param_that_breaks_a_limit_is_refused_and_changes_nothing() {
     let error = graph.set_blocks(0).unwrap_err();
     assert!(matches!(error, Error::Invalid { .. }), "{error}");
     let text = error.to_string();
-    assert!(
-        text.contains("`up`") && text.contains("`grid.x` is 0") && text.contains("[launch-config]"),
-        "{text}"
-    );
+    has(&text, &["`up`", "`grid.x` is 0", "[launch-config]"]);
     assert_eq!(graph.blocks(), 2);
     graph.launch().unwrap();
     assert_eq!(graph.output().unwrap()[127..129], [2.0, 1.0]);
@@ -205,13 +204,7 @@ fn arguments_of_every_kind_arrive() {
     assert_eq!(graph.product().unwrap(), &[[32.0; 16]; 16]);
     assert_eq!(graph.sums().unwrap(), &[2.0; 8]);
 
-    graph
-        .set_affine(Affine {
-            scale: 0.0,
-            shift: 5.0,
-            n: 1,
-        })
-        .unwrap();
+    graph.set_affine(Affine::new(0.0, 5.0, 1)).unwrap();
     graph.launch().unwrap();
     assert_eq!(
         graph.halves().unwrap()[32..34],
@@ -251,10 +244,7 @@ fn kernels_that_share_a_module_variable_race() {
     builder.kernel("first", launch, count::call(&mut one));
     builder.kernel("second", launch, count::call(&mut two));
     let text = builder.build().unwrap_err().to_string();
-    assert!(
-        text.contains("nodes `first` and `second`") && text.contains("`counter` [race]"),
-        "{text}"
-    );
+    has(&text, &["nodes `first` and `second`", "`counter` [race]"]);
 }
 
 #[test]

@@ -1,39 +1,23 @@
 //! Changing nodes of a built graph.
 
 use crate::common::*;
-use graph_runtime::{CallArgument, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, private};
+use graph_runtime::{
+    CallArgument, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, Update, private,
+};
 
-struct Scaled {
-    graph: Graph,
-    data: Place<[f32; 64], OnDevice>,
-    set: NodeId,
-    scale: NodeId,
-}
-
-/// Sets all of `data` to 1, then scales the first 64 elements by 2.
-fn scaled() -> Result<Scaled> {
+/// A graph that sets all of its memory to 1, then scales the first 64 elements by 2; the memory, and both nodes.
+fn scaled() -> Result<(Graph, Place<[f32; 64], OnDevice>, NodeId, NodeId)> {
     let mut builder = GraphBuilder::new(&device(), "Scaled");
     let mut data = builder.device::<[f32; 64]>("data");
     let set = builder.memset("set", &mut data, 1.0_f32);
     let scale = builder.kernel("scale", Launch::new(1, 64), scale::call(&mut data, 2.0, 64));
     builder.after(scale, &[set]);
-    let graph = builder.build()?;
-    Ok(Scaled {
-        graph,
-        data,
-        set,
-        scale,
-    })
+    Ok((builder.build()?, data, set, scale))
 }
 
 #[test]
 fn values_and_dimensions_change_in_place() -> Result<()> {
-    let Scaled {
-        mut graph,
-        mut data,
-        set,
-        scale: node,
-    } = scaled()?;
+    let (mut graph, mut data, set, node) = scaled()?;
     graph.launch()?;
     assert_eq!(*graph.device(&data)?.read()?, [2.0; 64]);
     graph.update("factor", |update| {
@@ -93,12 +77,7 @@ fn launches_in_flight_keep_their_values() -> Result<()> {
 
 #[test]
 fn what_breaks_a_rule_changes_nothing() -> Result<()> {
-    let Scaled {
-        mut graph,
-        mut data,
-        set,
-        scale: node,
-    } = scaled()?;
+    let (mut graph, mut data, set, node) = scaled()?;
     let error = graph
         .update("n", |update| {
             update.memset(set, &data, 100.0_f32)?;
@@ -121,37 +100,34 @@ fn what_breaks_a_rule_changes_nothing() -> Result<()> {
 
 #[test]
 fn kernels_and_memory_stay() -> Result<()> {
-    let Scaled {
-        mut graph,
-        mut data,
-        set,
-        scale: node,
-    } = scaled()?;
-    let text = |result: Result<()>| result.unwrap_err().to_string();
+    let (mut graph, mut data, set, node) = scaled()?;
     let launch = Launch::new(1, 64);
-    assert_eq!(
-        text(graph.update("x", |update| update.kernel(node, launch, bounded::call(&mut data)))),
-        "graph `Scaled`, node `scale`: an update cannot change which kernel a node launches"
+    let mut refused = |change: &mut dyn FnMut(&mut Update<'_>) -> Result<()>, text: &str| {
+        let error = graph.update("x", |update| change(update)).unwrap_err();
+        assert_eq!(error.to_string(), format!("graph `Scaled`{text}"));
+    };
+    let other_kernel = ", node `scale`: an update cannot change which kernel a node launches";
+    refused(
+        &mut |update| update.kernel(node, launch, bounded::call(&mut data)),
+        other_kernel,
     );
-    assert_eq!(
-        text(graph.update("x", |update| {
-            update.kernel(node, launch, scale::call(&mut data.rows(1..), 2.0, 4))
-        })),
-        "graph `Scaled`, node `scale`: an update cannot change which memory a node uses"
+    let other_part = ", node `scale`: an update cannot change which memory a node uses";
+    refused(
+        &mut |update| update.kernel(node, launch, scale::call(&mut data.rows(1..), 2.0, 4)),
+        other_part,
     );
-    assert_eq!(
-        text(graph.update("x", |update| update.memset(node, &data, 1.0_f32))),
-        "graph `Scaled`, node `scale`: the node sets no memory"
+    refused(
+        &mut |update| update.memset(node, &data, 1.0_f32),
+        ", node `scale`: the node sets no memory",
     );
-    assert_eq!(
-        text(graph.update("x", |update| update.memset(set, &data.row(0), 1.0_f32))),
-        "graph `Scaled`, node `set`: an update cannot change which memory a node uses"
+    let other_row = ", node `set`: an update cannot change which memory a node uses";
+    refused(&mut |update| update.memset(set, &data.row(0), 1.0_f32), other_row);
+    let none = NodeId::new(2);
+    refused(
+        &mut |update| update.memset(none, &data, 1.0_f32),
+        ": no node has index 2; there are 2",
     );
-    assert_eq!(
-        text(graph.update("x", |update| update.memset(NodeId::new(2), &data, 1.0_f32))),
-        "graph `Scaled`: no node has index 2; there are 2"
-    );
-    let foreign = scaled()?.data;
+    let foreign = scaled()?.1;
     let error = graph.update("x", |update| update.memset(set, &foreign, 1.0_f32));
     assert!(matches!(error, Err(Error::ForeignPlace { .. })));
     graph.launch()?;
@@ -178,14 +154,15 @@ fn long_values_that_change() -> Result<()> {
 /// were.
 #[test]
 fn what_comes_before_a_disabled_node_is_done_before_what_comes_behind() -> Result<()> {
-    for kind in [
+    let kinds = [
         "kernel",
         "memcpy",
         "memcpy of rows",
         "memset",
         "memset of rows",
         "memset of bytes",
-    ] {
+    ];
+    for kind in kinds {
         let mut builder = GraphBuilder::new(&device(), "Skipped");
         let mut flag = builder.device::<[u32; 1]>("flag");
         let mut data = builder.device::<[[f32; 4]; 4]>("data");

@@ -136,41 +136,6 @@ pub(super) fn circles(source: &Source, arrows: &[Arrow]) -> Vec<String> {
     messages
 }
 
-/// A message for each folder whose `mod` lines could stand in an order with fewer arrows that run up, with that order.
-pub(super) fn orders(source: &Source, arrows: &[Arrow]) -> Vec<String> {
-    let mut messages = Vec::new();
-    for (folder, ties) in by_folder(source, arrows) {
-        let children = &source.modules[folder].children;
-        let now = up(&ties, &(0..children.len()).collect::<Vec<_>>());
-        let order = order(&ties, children.len());
-        let then = up(&ties, &order);
-        if then < now {
-            // Modules within the folder's own file have no arrows.
-            let is_file = |child: &&usize| source.modules[children[**child]].owner != folder;
-            let names: Vec<&str> = order
-                .iter()
-                .filter(is_file)
-                .map(|&child| source.modules[children[child]].name.as_str())
-                .collect();
-            let file = &source.modules[folder].file;
-            messages.push(format!(
-                "{file}: {now} arrows run up; {then} in this order: {}",
-                names.join(", ")
-            ));
-        }
-    }
-    messages
-}
-
-/// The number of arrows that run up if the children are in the order `order`.
-fn up(ties: &Ties<'_>, order: &[usize]) -> usize {
-    let place = |child| order.iter().position(|&other| other == child);
-    ties.iter()
-        .filter(|((from, to), _)| place(*to) < place(*from))
-        .map(|(_, arrows)| arrows.len())
-        .sum()
-}
-
 /// The siblings that `arrow` runs between; `None` if it runs between a module and its ancestor.
 fn siblings(source: &Source, arrow: &Arrow) -> Option<Siblings> {
     let (from, to) = (source.line(arrow.from), source.line(arrow.to));
@@ -251,56 +216,4 @@ fn describe(source: &Source, folder: ModuleId, ties: &Ties<'_>, start: usize, si
         );
     }
     text
-}
-
-/// An order of `count` children, top first, in which few arrows run up; none if there is no circle. Modules that
-/// nothing else uses go to the top, and modules that use nothing to the bottom. In a circle, the module that uses most
-/// and is used least goes to the top. Then each module moves as long as that helps.
-fn order(ties: &Ties<'_>, count: usize) -> Vec<usize> {
-    let mut left: Vec<usize> = (0..count).collect();
-    let (mut top, mut bottom) = (Vec::new(), Vec::new());
-    while !left.is_empty() {
-        let weight = |is_tie: &dyn Fn(usize, usize) -> bool| -> isize {
-            ties.iter()
-                .filter(|&(&(from, to), _)| from != to && is_tie(from, to))
-                .map(|(_, it)| it.len() as isize)
-                .sum()
-        };
-        let used = |child: usize| weight(&|from, to| to == child && left.contains(&from));
-        let uses = |child: usize| weight(&|from, to| from == child && left.contains(&to));
-        let (next, to_bottom) = if let Some(&child) = left.iter().find(|&&child| used(child) == 0) {
-            (child, false)
-        } else if let Some(&child) = left.iter().rev().find(|&&child| uses(child) == 0) {
-            (child, true)
-        } else {
-            (
-                left.iter()
-                    .copied()
-                    .max_by_key(|&child| uses(child) - used(child))
-                    .unwrap_or_default(),
-                false,
-            )
-        };
-        left.retain(|&child| child != next);
-        if to_bottom { bottom.push(next) } else { top.push(next) }
-    }
-    top.extend(bottom.into_iter().rev());
-    while let Some(better) = one_move_better(ties, &top) {
-        top = better;
-    }
-    top
-}
-
-/// `order` with one module moved, if fewer arrows run up then.
-fn one_move_better(ties: &Ties<'_>, order: &[usize]) -> Option<Vec<usize>> {
-    let moves = (0..order.len()).flat_map(|from| (0..order.len()).map(move |to| (from, to)));
-    let moved = moves.map(|(from, to)| {
-        let mut moved = order.to_vec();
-        let child = moved.remove(from);
-        moved.insert(to, child);
-        moved
-    });
-    moved
-        .min_by_key(|moved| up(ties, moved))
-        .filter(|moved| up(ties, moved) < up(ties, order))
 }

@@ -37,8 +37,6 @@ struct Report {
     findings: BTreeMap<Rule, Vec<(String, String)>>,
     /// The names of the arrows between rooms.
     widths: Widths,
-    /// For each folder with arrows that run up, an order of its modules with fewer of them.
-    orders: Vec<String>,
 }
 
 impl Report {
@@ -47,7 +45,6 @@ impl Report {
             name: name.to_owned(),
             findings: BTreeMap::new(),
             widths: Widths::new(),
-            orders: Vec::new(),
         }
     }
 
@@ -90,7 +87,6 @@ impl Report {
                 messages.iter().for_each(|message| println!("    {message}"));
             }
         }
-        self.orders.iter().for_each(|order| println!("  {order}"));
     }
 }
 
@@ -184,7 +180,6 @@ fn report(root: &Path, member: &Member) -> Result<Report> {
         for (arrow, names) in widths::widths(&member.name, &source, &arrows) {
             report.widths.entry(arrow).or_default().extend(names);
         }
-        report.orders.extend(arrows::orders(&source, &arrows));
     }
     report.add(Rule::Promise, promises::of_dependencies(member));
     Ok(report)

@@ -114,20 +114,6 @@ fn a_circle_is_found_with_the_way_round() {
 }
 
 #[test]
-fn modules_in_a_wrong_order_without_a_circle_get_an_order() {
-    let source = planted(&[
-        ("lib.rs", "mod a;\nmod b;\nmod c;"),
-        ("a.rs", "pub struct A;"),
-        ("b.rs", "use crate::a::A; pub struct B;"),
-        ("c.rs", "use crate::a::A; use crate::b::B;"),
-    ]);
-    let arrows = arrows::arrows(&source);
-    assert!(arrows::circles(&source, &arrows).is_empty());
-    let expected = ["src/lib.rs: 3 arrows run up; 0 in this order: c, b, a"];
-    assert_eq!(arrows::orders(&source, &arrows), expected);
-}
-
-#[test]
 fn every_way_to_write_a_path_is_read() {
     let ways = [
         "use crate::top::Name;",

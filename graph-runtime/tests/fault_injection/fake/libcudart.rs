@@ -125,9 +125,50 @@ pub extern "C" fn cudaGetErrorName(code: u32) -> *const c_char {
     name.as_ptr()
 }
 
+/// Declares functions that do what the driver's of the same purpose do, with the same arguments.
+macro_rules! same {
+    ($($name:ident = $driver:ident($($argument:ident: $type:ty),*);)*) => {
+        api! { $($name($($argument: $type),*) { $driver($($argument),*) })* }
+    };
+}
+
+/// Some functions have the names of others in CUDA 13.
+fn only_in(call: &str, is_13: bool) {
+    if is_13 != (version() >= 13_000) {
+        mistake(call, "this version of CUDA does not have it, or has it with other parameters");
+    }
+}
+
+same! {
+    cudaGraphCreate = cuGraphCreate(out: *mut Handle, flags: u32);
+    cudaGraphDestroy = cuGraphDestroy(graph: Handle);
+    cudaGraphAddHostNode = cuGraphAddHostNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, params: *const c_void
+    );
+    cudaGraphAddEmptyNode = cuGraphAddEmptyNode(out: *mut Handle, graph: Handle, after: *const Handle, count: usize);
+    cudaGraphAddEventRecordNode = cuGraphAddEventRecordNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, event: Handle
+    );
+    cudaGraphAddEventWaitNode = cuGraphAddEventWaitNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, event: Handle
+    );
+    cudaGraphAddChildGraphNode = cuGraphAddChildGraphNode(
+        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, child: Handle
+    );
+    cudaGraphChildGraphNodeGetGraph = cuGraphChildGraphNodeGetGraph(node: Handle, out: *mut Handle);
+    cudaGraphKernelNodeSetAttribute = cuGraphKernelNodeSetAttribute(node: Handle, attribute: u32, value: *const [u8; 64]);
+    cudaGraphMemsetNodeSetParams = cuGraphMemsetNodeSetParams(node: Handle, params: *const c_void);
+    cudaGraphInstantiateWithParams = cuGraphInstantiateWithParams(out: *mut Handle, graph: Handle, params: *mut c_void);
+    cudaGraphExecUpdate = cuGraphExecUpdate_v2(exec: Handle, graph: Handle, info: *mut c_void);
+    cudaGraphExecDestroy = cuGraphExecDestroy(exec: Handle);
+    cudaGraphDebugDotPrint = cuGraphDebugDotPrint(graph: Handle, path: *const c_char, flags: u32);
+    cudaGraphUpload = cuGraphUpload(exec: Handle, stream: Handle);
+    cudaGraphLaunch = cuGraphLaunch(exec: Handle, stream: Handle);
+    cudaGraphExecHostNodeSetParams = cuGraphExecHostNodeSetParams(exec: Handle, node: Handle, params: *const c_void);
+    cudaGraphNodeSetEnabled = cuGraphNodeSetEnabled(exec: Handle, node: Handle, enabled: u32);
+}
+
 api! {
-    cudaGraphCreate(out: *mut Handle, flags: u32) { cuGraphCreate(out, flags) }
-    cudaGraphDestroy(graph: Handle) { cuGraphDestroy(graph) }
     cudaGraphAddKernelNode(
         out: *mut Handle, graph: Handle, after: *const Handle, count: usize, params: *const KernelNode
     ) {
@@ -143,79 +184,37 @@ api! {
     ) {
         cuGraphAddMemsetNode(out, graph, after, count, params, CONTEXT)
     }
-    cudaGraphAddHostNode(out: *mut Handle, graph: Handle, after: *const Handle, count: usize, params: *const c_void) {
-        cuGraphAddHostNode(out, graph, after, count, params)
-    }
-    cudaGraphAddEmptyNode(out: *mut Handle, graph: Handle, after: *const Handle, count: usize) {
-        cuGraphAddEmptyNode(out, graph, after, count)
-    }
-    cudaGraphAddEventRecordNode(
-        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, event: Handle
-    ) {
-        cuGraphAddEventRecordNode(out, graph, after, count, event)
-    }
-    cudaGraphAddEventWaitNode(
-        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, event: Handle
-    ) {
-        cuGraphAddEventWaitNode(out, graph, after, count, event)
-    }
-    cudaGraphAddChildGraphNode(
-        out: *mut Handle, graph: Handle, after: *const Handle, count: usize, child: Handle
-    ) {
-        cuGraphAddChildGraphNode(out, graph, after, count, child)
-    }
-    cudaGraphChildGraphNodeGetGraph(node: Handle, out: *mut Handle) { cuGraphChildGraphNodeGetGraph(node, out) }
     cudaGraphConditionalHandleCreate(out: *mut u64, graph: Handle, default: u32, flags: u32) {
         cuGraphConditionalHandleCreate(out, graph, CONTEXT, default, flags)
     }
     cudaGraphAddNode(
         out: *mut Handle, graph: Handle, after: *const Handle, data: *const c_void, count: usize, params: *mut u8
     ) {
-        if version() < 13_000 {
-            mistake(CALL, "CUDA 12 has it with other parameters");
-        }
+        only_in(CALL, true);
         cuGraphAddNode_v2(out, graph, after, data, count, params)
     }
     cudaGraphAddNode_v2(
         out: *mut Handle, graph: Handle, after: *const Handle, data: *const c_void, count: usize, params: *mut u8
     ) {
-        if version() >= 13_000 {
-            mistake(CALL, "CUDA 13 does not have it");
-        }
+        only_in(CALL, false);
         cuGraphAddNode_v2(out, graph, after, data, count, params)
     }
     cudaGraphAddDependencies(
         graph: Handle, from: *const Handle, to: *const Handle, data: *const u64, count: usize
     ) {
-        if version() < 13_000 {
-            mistake(CALL, "CUDA 12 has it with other parameters");
-        }
+        only_in(CALL, true);
         cuGraphAddDependencies_v2(graph, from, to, data, count)
     }
     cudaGraphAddDependencies_v2(
         graph: Handle, from: *const Handle, to: *const Handle, data: *const u64, count: usize
     ) {
-        if version() >= 13_000 {
-            mistake(CALL, "CUDA 13 does not have it");
-        }
+        only_in(CALL, false);
         cuGraphAddDependencies_v2(graph, from, to, data, count)
-    }
-    cudaGraphKernelNodeSetAttribute(node: Handle, attribute: u32, value: *const [u8; 64]) {
-        cuGraphKernelNodeSetAttribute(node, attribute, value)
     }
     cudaGraphMemcpyNodeSetParams(node: Handle, params: *const Copy3d) {
         let params = of_copy(CALL, params);
         cuGraphMemcpyNodeSetParams(node, params.as_ptr().cast())
     }
-    cudaGraphMemsetNodeSetParams(node: Handle, params: *const c_void) { cuGraphMemsetNodeSetParams(node, params) }
-    cudaGraphInstantiateWithParams(out: *mut Handle, graph: Handle, params: *mut c_void) {
-        cuGraphInstantiateWithParams(out, graph, params)
-    }
-    cudaGraphExecUpdate(exec: Handle, graph: Handle, info: *mut c_void) { cuGraphExecUpdate_v2(exec, graph, info.cast()) }
-    cudaGraphExecDestroy(exec: Handle) { cuGraphExecDestroy(exec) }
-    cudaGraphDebugDotPrint(graph: Handle, path: *const c_char, flags: u32) { cuGraphDebugDotPrint(graph, path, flags) }
-    cudaGraphUpload(exec: Handle, stream: Handle) { cuGraphUpload(exec, stream) }
-    cudaGraphLaunch(exec: Handle, stream: Handle) { cuGraphLaunch(exec, stream) }
     cudaGraphExecKernelNodeSetParams(exec: Handle, node: Handle, params: *const KernelNode) {
         let params = of_kernel(CALL, params);
         cuGraphExecKernelNodeSetParams_v2(exec, node, (&raw const params).cast())
@@ -227,8 +226,4 @@ api! {
         let params = of_copy(CALL, params);
         cuGraphExecMemcpyNodeSetParams(exec, node, params.as_ptr().cast(), CONTEXT)
     }
-    cudaGraphExecHostNodeSetParams(exec: Handle, node: Handle, params: *const c_void) {
-        cuGraphExecHostNodeSetParams(exec, node, params)
-    }
-    cudaGraphNodeSetEnabled(exec: Handle, node: Handle, enabled: u32) { cuGraphNodeSetEnabled(exec, node, enabled) }
 }

@@ -2,6 +2,16 @@
 
 use super::*;
 
+/// What a handle stands for; ends the process if that is something else.
+macro_rules! object {
+    ($found:expr, $call:ident, $handle:ident, $pattern:pat => $value:expr, $what:literal) => {
+        match $found {
+            Some($pattern) => $value,
+            other => mistake($call, &format!("{:#x} is no {}: {other:?}", $handle, $what)),
+        }
+    };
+}
+
 #[derive(Debug)]
 pub enum Object {
     Stream { capture: u32, nodes: usize },
@@ -57,24 +67,15 @@ impl State {
     }
 
     pub fn stream(&mut self, call: &str, handle: Handle) -> (&mut u32, &mut usize) {
-        match self.objects.get_mut(&handle) {
-            Some(Object::Stream { capture, nodes }) => (capture, nodes),
-            other => mistake(call, &format!("{handle:#x} is no stream: {other:?}")),
-        }
+        object!(self.objects.get_mut(&handle), call, handle, Object::Stream { capture, nodes } => (capture, nodes), "stream")
     }
 
     pub fn nodes(&mut self, call: &str, handle: Handle) -> &mut Vec<Handle> {
-        match self.objects.get_mut(&handle) {
-            Some(Object::Graph { nodes }) => nodes,
-            other => mistake(call, &format!("{handle:#x} is no graph: {other:?}")),
-        }
+        object!(self.objects.get_mut(&handle), call, handle, Object::Graph { nodes } => nodes, "graph")
     }
 
     pub fn event(&mut self, call: &str, handle: Handle) -> &mut bool {
-        match self.objects.get_mut(&handle) {
-            Some(Object::Event { captured, .. }) => captured,
-            other => mistake(call, &format!("{handle:#x} is no event: {other:?}")),
-        }
+        object!(self.objects.get_mut(&handle), call, handle, Object::Event { captured, .. } => captured, "event")
     }
 
     pub fn set_busy(&mut self, event: Handle, value: bool) {
@@ -84,46 +85,28 @@ impl State {
     }
 
     pub fn node(&self, call: &str, handle: Handle) -> (u32, &'static [Handle]) {
-        match self.objects.get(&handle) {
-            Some(Object::Node { kind, graphs, .. }) => (*kind, graphs),
-            other => mistake(call, &format!("{handle:#x} is no node: {other:?}")),
-        }
+        object!(self.objects.get(&handle), call, handle, Object::Node { kind, graphs, .. } => (*kind, graphs), "node")
     }
 
     pub fn exec(&self, call: &str, handle: Handle) -> usize {
-        match self.objects.get(&handle) {
-            Some(Object::Exec { nodes }) => *nodes,
-            other => mistake(call, &format!("{handle:#x} is no executable graph: {other:?}")),
-        }
+        object!(self.objects.get(&handle), call, handle, Object::Exec { nodes } => *nodes, "executable graph")
     }
 
     pub fn module(&self, call: &str, handle: Handle) -> (&str, &[(String, usize, usize)]) {
-        match self.objects.get(&handle) {
-            Some(Object::Module { text, variables }) => (text, variables),
-            other => mistake(call, &format!("{handle:#x} is no module: {other:?}")),
-        }
+        object!(self.objects.get(&handle), call, handle, Object::Module { text, variables } => (text, variables), "module")
     }
 
     pub fn library(&self, call: &str, handle: Handle) -> Handle {
-        match self.objects.get(&handle) {
-            Some(Object::Library { module }) => *module,
-            other => mistake(call, &format!("{handle:#x} is no library: {other:?}")),
-        }
+        object!(self.objects.get(&handle), call, handle, Object::Library { module } => *module, "library")
     }
 
     /// The function of a kernel.
     pub fn kernel(&self, call: &str, handle: Handle) -> Handle {
-        match self.objects.get(&handle) {
-            Some(Object::Kernel { function }) => *function,
-            other => mistake(call, &format!("{handle:#x} is no kernel: {other:?}")),
-        }
+        object!(self.objects.get(&handle), call, handle, Object::Kernel { function } => *function, "kernel")
     }
 
     pub fn function(&self, call: &str, handle: Handle) -> &[usize] {
-        match self.objects.get(&handle) {
-            Some(Object::Function { sizes, .. }) => sizes,
-            other => mistake(call, &format!("{handle:#x} is no function: {other:?}")),
-        }
+        object!(self.objects.get(&handle), call, handle, Object::Function { sizes, .. } => sizes, "function")
     }
 
     /// Removes a graph with all its nodes and their graphs.
@@ -168,10 +151,7 @@ impl State {
 
     /// The bytes of a texel of an array, and of a plane or layer.
     pub fn array(&self, call: &str, handle: Handle) -> (usize, usize) {
-        match self.objects.get(&handle) {
-            Some(Object::Array { texel, plane }) => (*texel, *plane),
-            other => mistake(call, &format!("{handle:#x} is no array: {other:?}")),
-        }
+        object!(self.objects.get(&handle), call, handle, Object::Array { texel, plane } => (*texel, *plane), "array")
     }
 
     /// Whether there is page-locked memory of the host.

@@ -61,6 +61,13 @@ pub(super) fn again(name: &str, cache: &Path, compiler: Option<&Path>) {
     finish(start(name, cache, compiler));
 }
 
+/// Runs the test `name` again with a compiler and an empty cache, if there is a compiler.
+pub(super) fn again_with_compiler(name: &str) {
+    if let Some(compiler) = compiler(name) {
+        again(name, &Cache::new().0, Some(&compiler));
+    }
+}
+
 /// The folder of NVRTC, or `None`, said aloud, where there is none.
 pub(super) fn compiler(test: &str) -> Option<PathBuf> {
     let wheels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.wheels");

@@ -1,6 +1,7 @@
 //! The effects of a program: its nodes run one after the other, in plain Rust.
 
 use super::program::{Action, Area, Body, COLUMNS, MEMORIES, Node, Program, RNGS, SHARED, SHARED_RNG, Space, VARIABLE};
+use crate::common::random::philox;
 
 /// The memory of two graphs.
 #[derive(Clone)]
@@ -112,10 +113,7 @@ impl Run<'_> {
             }
             Action::Draw { rng, number, to } => {
                 let offset = self.world.offsets[self.graph][*rng][*number];
-                let numbers = (0..2)
-                    .map(|drawn| philox(RNGS[*rng].0, offset + drawn))
-                    .collect::<Vec<_>>();
-                let mut numbers = numbers.into_iter();
+                let mut numbers = [0, 1].map(|drawn| drawn_at(RNGS[*rng].0, offset + drawn)).into_iter();
                 self.combine(to, to, |_, _| numbers.next().unwrap_or_default());
             }
             Action::Copy { from, to } => self.copy(from, to),
@@ -195,22 +193,9 @@ pub(crate) fn mixed(from: u32, to: u32, more: u32) -> u32 {
     to.wrapping_mul(31).wrapping_add(from).wrapping_add(more)
 }
 
-/// The number at an offset of stream 0 of a Philox 4x32-10 generator. (Salmon et al., SC 2011)
-fn philox(seed: u64, offset: u64) -> u32 {
-    let (mut key, block) = ([seed as u32, (seed >> 32) as u32], offset / 4);
-    let mut counter = [block as u32, (block >> 32) as u32, 0, 0];
-    for _ in 0..10 {
-        let (a, b) = (0xD251_1F53 * u64::from(counter[0]), 0xCD9E_8D57 * u64::from(counter[2]));
-        let high = |product: u64| (product >> 32) as u32;
-        counter = [
-            high(b) ^ counter[1] ^ key[0],
-            b as u32,
-            high(a) ^ counter[3] ^ key[1],
-            a as u32,
-        ];
-        key = [key[0].wrapping_add(0x9E37_79B9), key[1].wrapping_add(0xBB67_AE85)];
-    }
-    counter[(offset % 4) as usize]
+/// The number at an offset of stream 0 of a generator.
+fn drawn_at(seed: u64, offset: u64) -> u32 {
+    philox(seed, 0, offset / 4)[(offset % 4) as usize]
 }
 
 /// Whether all scratch memory that enabled nodes read is written before, by nodes that are enabled and certain to run.

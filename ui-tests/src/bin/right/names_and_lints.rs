@@ -181,10 +181,8 @@ pub mod spellings {
         let pairs = graph.pairs().unwrap().read().unwrap();
         assert_eq!((pairs[0].first, pairs[0].second, pairs[2].second), (1.0, 2.0, 1.5));
         let grid = graph.grid().unwrap().read().unwrap();
-        assert_eq!(
-            (grid[0][0], grid[1][..2].to_vec(), grid[2][..4].to_vec()),
-            (5.0, vec![6.0, 2.5], vec![0.0, 3.5, 3.5, 0.0])
-        );
+        let expected = (5.0, vec![6.0, 2.5], vec![0.0, 3.5, 3.5, 0.0]);
+        assert_eq!((grid[0][0], grid[1][..2].to_vec(), grid[2][..4].to_vec()), expected);
         assert_eq!(*graph.bytes().unwrap().read().unwrap(), [b'x' + 3; 5]);
         assert_eq!(graph.tile().unwrap().read().unwrap()[2][1..4], [1.0, 2.0, 1.0]);
         graph.set_count(16).unwrap();
