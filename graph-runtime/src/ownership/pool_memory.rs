@@ -244,3 +244,26 @@ impl Drop for PoolShare {
         self.pool.shares.lock().list.remove(&self.id);
     }
 }
+
+#[cfg(all(test, feature = "emulator"))]
+mod tests {
+    use super::*;
+    use crate::Device;
+    use crate::in_flight::uses::Terms;
+
+    /// Memory in chunks: a share takes no chunk twice, and another one takes it again.
+    #[test]
+    fn parts_of_one_share_are_apart() -> Result<()> {
+        let backend = Device::emulator().backend.clone();
+        let pool = Arc::new(Block::new(PoolMemory::new(backend.clone()), Terms::Owned));
+        let take = |share: &Arc<PoolShare>| Ok::<_, Error>(share.take(256, Site::default)?.address());
+        let first = PoolShare::new(&pool, "first", &backend)?;
+        let parts = [take(&first)?, take(&first)?];
+        assert_ne!(parts[0], parts[1]);
+        let second = PoolShare::new(&pool, "second", &backend)?;
+        let mut again = [take(&second)?, take(&second)?];
+        again.sort_unstable();
+        assert!(parts == again || [parts[1], parts[0]] == again, "{parts:?}, {again:?}");
+        Ok(())
+    }
+}

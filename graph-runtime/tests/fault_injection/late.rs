@@ -84,6 +84,9 @@ fn a_graphs_own_memory_is_lent_after_its_launches() -> Result<()> {
         assert_eq!(graph.again()?.read()?[0], 2);
         let stream = device.context().and_then(|context| context.new_stream().ok());
         let stream = stream.expect("a new stream");
+        graph.input_mut()?.fill(4);
+        graph.launch_on(&stream)?;
+        assert_eq!(graph.output()?[0], 4);
         for _ in 0..3 {
             graph.launch_on(&stream)?;
             graph.launch()?;

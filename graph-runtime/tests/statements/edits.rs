@@ -235,7 +235,8 @@ fn built_graphs_are_edited_and_updated_alike() -> Result<()> {
     let expected = ([0; 8], [5, 5, 5, 5, 5, 5, 0, 0]);
     assert_eq!((*buffers[0].read()?, *buffers[1].read()?), expected);
     graph.update("all", |update| {
-        update.kernel(add, Launch::new(1, 8), add_to::call(&mut data, 6))?;
+        update.kernel(add, Launch::new(1, 8), add_to::call(&mut data, 99))?;
+        update.kernel(add, Launch::new(1, 8), add_to::call(&mut data, 6))?; // the later of two counts
         update.set_launch(add, 1, 2)?;
         update.set_enabled(clear, false)?;
         update.rebind(&data, &buffers[0])
@@ -480,8 +481,9 @@ fn params_that_are_whole_arguments() -> Result<()> {
     });
     let part = "requires `n <= data.len()` [contract]";
     assert!(error.unwrap_err().to_string().contains(part));
-    // The value would do; dimensions, which are checked later, do not.
+    // The values would do; dimensions, which are checked later, do not. The value from before both comes back.
     let error = graph.edit(|e| {
+        e.set_a(8)?;
         e.set_a(9)?;
         e.second().set_block(9)
     });
