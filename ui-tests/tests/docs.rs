@@ -218,7 +218,7 @@ fn has(test: &str, name: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     test.match_indices(name).any(|(position, _)| {
         let after = &test[position + name.len()..];
-        !test[..position].ends_with(is_name) && !(is_whole && after.starts_with(is_name))
+        !(test[..position].ends_with(is_name) || is_whole && after.starts_with(is_name))
     })
 }
 
