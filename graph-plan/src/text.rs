@@ -19,6 +19,30 @@ impl Text {
         }
     }
 
+    /// The template, in which `{0}` is replaced by the first part, `{1}` by the second one, and so on.
+    pub const fn filled(template: &str, parts: &[&str]) -> Self {
+        let (template, mut text, mut index) = (template.as_bytes(), Self::new(), 0);
+        while index < template.len() {
+            let is_place = template[index] == b'{' && index + 2 < template.len() && template[index + 2] == b'}';
+            if is_place && template[index + 1].is_ascii_digit() {
+                text = text.str(parts[(template[index + 1] - b'0') as usize]);
+                index += 3;
+                continue;
+            }
+            if text.len < Text::CAPACITY {
+                text.bytes[text.len] = template[index];
+                text.len += 1;
+            }
+            index += 1;
+        }
+        text
+    }
+
+    /// A number in decimal.
+    pub const fn number(value: usize) -> Self {
+        Self::new().int(value as i128)
+    }
+
     /// Appends a string, or nothing if it does not fit whole.
     pub const fn str(mut self, text: &str) -> Self {
         let text = text.as_bytes();

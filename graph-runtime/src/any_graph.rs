@@ -61,11 +61,11 @@ use std::path::Path;
 pub trait AnyGraph: fmt::Debug {
     /// Lends the graph inside to the methods below.
     #[doc(hidden)]
-    fn __graph(&self) -> LentGraph<'_>;
+    fn __graph(&self) -> LentGraph<&Graph>;
 
     /// As `__graph`, to launch it.
     #[doc(hidden)]
-    fn __graph_mut(&mut self) -> LentGraphMut<'_>;
+    fn __graph_mut(&mut self) -> LentGraph<&mut Graph>;
 
     /// The graph's name. An expression is named after its file and line.
     fn name(&self) -> &str {
@@ -197,40 +197,36 @@ pub trait AnyGraph: fmt::Debug {
 /// could reach every node by its number, or swap it with another one. So it cannot be taken out of here, and swapping
 /// two of these swaps borrows, not graphs.
 #[derive(Debug)]
-pub struct LentGraph<'g>(&'g Graph);
+pub struct LentGraph<G>(G);
 
-/// As [`LentGraph`], to launch it.
-#[derive(Debug)]
-pub struct LentGraphMut<'g>(&'g mut Graph);
-
-impl<'g> From<&'g Graph> for LentGraph<'g> {
+impl<'g> From<&'g Graph> for LentGraph<&'g Graph> {
     fn from(graph: &'g Graph) -> Self {
         Self(graph)
     }
 }
 
-impl<'g> From<&'g mut Graph> for LentGraphMut<'g> {
+impl<'g> From<&'g mut Graph> for LentGraph<&'g mut Graph> {
     fn from(graph: &'g mut Graph) -> Self {
         Self(graph)
     }
 }
 
 impl AnyGraph for Graph {
-    fn __graph(&self) -> LentGraph<'_> {
+    fn __graph(&self) -> LentGraph<&Graph> {
         self.into()
     }
 
-    fn __graph_mut(&mut self) -> LentGraphMut<'_> {
+    fn __graph_mut(&mut self) -> LentGraph<&mut Graph> {
         self.into()
     }
 }
 
 impl AnyGraph for CapturedGraph {
-    fn __graph(&self) -> LentGraph<'_> {
+    fn __graph(&self) -> LentGraph<&Graph> {
         (**self).__graph()
     }
 
-    fn __graph_mut(&mut self) -> LentGraphMut<'_> {
+    fn __graph_mut(&mut self) -> LentGraph<&mut Graph> {
         (**self).__graph_mut()
     }
 }
@@ -239,11 +235,11 @@ impl AnyGraph for CapturedGraph {
 macro_rules! forwarded {
     ($($owner:ty),*) => {$(
         impl<G: AnyGraph + ?Sized> AnyGraph for $owner {
-            fn __graph(&self) -> LentGraph<'_> {
+            fn __graph(&self) -> LentGraph<&Graph> {
                 (**self).__graph()
             }
 
-            fn __graph_mut(&mut self) -> LentGraphMut<'_> {
+            fn __graph_mut(&mut self) -> LentGraph<&mut Graph> {
                 (**self).__graph_mut()
             }
         }

@@ -347,32 +347,28 @@ pub use shape::{ArrayOf, Element, Extent};
 /// The items that expansions of the macros use besides the public ones. They are not part of the interface.
 #[doc(hidden)]
 pub mod private {
-    pub use crate::any_graph::{LentGraph, LentGraphMut};
+    pub use crate::any_graph::LentGraph;
     pub use crate::builder::memory::kind;
-    pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
+    pub use crate::expansion::argument::{memory_argument, rebind};
     pub use crate::expansion::assert::{
-        Bounds, KernelChecks, buffer, buffer_of_rows, check_atomic, check_clash, check_constant, check_dimensions,
-        check_launch, check_texture, constant, integer, overwrites, usage,
+        Bounds, KernelChecks, buffer, check_atomic, check_clash, check_constant, check_texture, constant, integer,
+        overwrites, usage,
     };
-    pub use crate::expansion::child::{
-        BindTo, Bound, ChildNodes, DeclaredGraph, Interface, Named, NoGraph, graph_type, inner_handle, updates,
-    };
+    pub use crate::expansion::child::{BindTo, Bound, DeclaredGraph, Interface, NoGraph, graph_type};
     pub use crate::expansion::closure_value::{added, captured};
-    pub use crate::expansion::declare::{
-        Declare, Owner, child, iteration_handle, node_handle, own, own_slice, own_table, random_state,
-    };
+    pub use crate::expansion::declare::{Declare, Handles, Owner, child, node_handle, own, own_slice, own_table};
     pub use crate::expansion::expression::{
-        AnyTarget, HostSlot, MappedSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
+        AnyTarget, HostSlot, MappedSlot, Nodes, Numbers, Slot, changing, element_of, on_device, stub,
     };
     pub use crate::expansion::launch::{
-        Instance, Lent, LentMapped, LentMut, LentSurface, LentSurfaceMut, LentTexels, SafeKernel, by_value, launch,
-        literal, loaded_call,
+        Instance, Lent, LentMapped, LentMut, LentSurface, LentSurfaceMut, LentTexels, SafeKernel, launch, literal,
+        loaded_call,
     };
-    pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
+    pub use crate::expansion::moved::{Movable, MovedSlot};
     pub use crate::expansion::no_accessor::{ArrayHasNoAccessor, ScratchHasNoAccessor};
-    pub use crate::expansion::passed::{Passed, passed};
+    pub use crate::expansion::passed::Passed;
     pub use crate::expansion::plan::{PlanNodes, accesses as plan_accesses, resource as plan_resource};
-    pub use crate::expansion::target::{NodeTarget, after, check_part, chosen, inner_length, length};
+    pub use crate::expansion::target::{NodeTarget, inner_length, length};
     pub use crate::expansion::update::DeclaredUpdate;
     pub use crate::graph::change::direct_param::{DirectParam, direct_param};
     pub use crate::graph::change::edit::{Only, ParamGraph, edit, edit_nodes, set_param};

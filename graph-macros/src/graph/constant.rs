@@ -149,7 +149,7 @@ pub(crate) fn argument(expr: &Expr, variables: &Variables) -> TokenStream {
             match #expr {
                 __value => {
                     use ::graph_runtime::private::constants::*;
-                    ::graph_runtime::private::passed(__value, &|| (&::graph_runtime::private::Passed(&__value)).kind())
+                    ::graph_runtime::private::Passed::argument(__value, &|| (&::graph_runtime::private::Passed(&__value)).kind())
                 }
             }
         },

@@ -39,7 +39,7 @@ fn main() {
                     F: __p::Nodes<(P0,)>,
                 > {
                     /// The host resource `output`.
-                    pub output: &'memory mut <R1 as __p::HostSlot>::Shape,
+                    pub output: <R1 as __p::HostSlot>::View<'memory>,
                     __marker: ::core::marker::PhantomData<fn() -> (R0, R1, P0, F)>,
                 }
                 impl<
@@ -126,10 +126,10 @@ fn main() {
                     P0,
                     F: __p::Nodes<(P0,)>,
                 > __g::AnyGraph for Expression<R0, R1, P0, F> {
-                    fn __graph(&self) -> __p::LentGraph<'_> {
+                    fn __graph(&self) -> __p::LentGraph<&__g::Graph> {
                         ::core::convert::From::from(&self.__graph)
                     }
-                    fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
+                    fn __graph_mut(&mut self) -> __p::LentGraph<&mut __g::Graph> {
                         ::core::convert::From::from(&mut self.__graph)
                     }
                 }
@@ -276,7 +276,7 @@ fn main() {
                 ::core::concat!("graph@", ::core::file!(), ":", ::core::line!()),
             );
             let builder = &mut owner;
-            let data = __p::move_in(builder, "data", data);
+            let data = __p::Movable::moved(data, builder, "data");
             let __place_data = __p::MovedSlot::place(&data);
             let __place_output = __p::own_slice::<
                 f32,
@@ -308,7 +308,7 @@ fn main() {
                     _ => ::core::result::Result::Ok(()),
                 })
             };
-            __p::add(
+            __p::Nodes::add(
                 &mut nodes,
                 builder,
                 0usize,

@@ -172,25 +172,25 @@ const _: () = {
         }
         const __ASSERTED: () = {
             const {
-                __p::check_launch::<
+                __p::KernelChecks::<
                     __kernel_forward,
-                >(
+                >::launch(
                     &["forward"],
                     &["data"],
                     &[[1, 1, 1], [(N) as ::core::primitive::i128, 1, 1]],
                     0,
-                    &[__p::buffer::<[f32; N]>()],
+                    &[__p::buffer::<[f32; N]>(1)],
                 )
             };
             const {
-                __p::check_launch::<
+                __p::KernelChecks::<
                     __kernel_backward,
-                >(
+                >::launch(
                     &["backward"],
                     &["data"],
                     &[[1, 1, 1], [(N) as ::core::primitive::i128, 1, 1]],
                     0,
-                    &[__p::buffer::<[f32; N]>()],
+                    &[__p::buffer::<[f32; N]>(1)],
                 )
             };
         };
@@ -311,29 +311,29 @@ const _: () = {
         }
     }
     impl<const N: usize> __g::AnyGraph for Sample<N> {
-        fn __graph(&self) -> __p::LentGraph<'_> {
+        fn __graph(&self) -> __p::LentGraph<&__g::Graph> {
             ::core::convert::From::from(&self.__graph)
         }
-        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> {
+        fn __graph_mut(&mut self) -> __p::LentGraph<&mut __g::Graph> {
             ::core::convert::From::from(&mut self.__graph)
         }
     }
     impl<'nodes, const N: usize> SampleNodes<'nodes, N> {
         /// The node `upload`.
         pub fn upload(&mut self) -> __g::NodeHandle<'_> {
-            __p::inner_handle(&mut self.__node, 0, "upload", &[])
+            __p::Handles::handle(&mut self.__node, 0, "upload", &[])
         }
         /// The node `forward`.
         pub fn forward(&mut self) -> __g::NodeHandle<'_> {
-            __p::inner_handle(&mut self.__node, 1, "forward", &[])
+            __p::Handles::handle(&mut self.__node, 1, "forward", &[])
         }
         /// The node `backward`.
         pub fn backward(&mut self) -> __g::NodeHandle<'_> {
-            __p::inner_handle(&mut self.__node, 2, "backward", &[])
+            __p::Handles::handle(&mut self.__node, 2, "backward", &[])
         }
         /// The node `download`.
         pub fn download(&mut self) -> __g::NodeHandle<'_> {
-            __p::inner_handle(&mut self.__node, 3, "download", &[])
+            __p::Handles::handle(&mut self.__node, 3, "download", &[])
         }
     }
     impl<'nodes, const N: usize> ::core::ops::Deref for SampleNodes<'nodes, N> {

@@ -23,11 +23,8 @@ mod sealed {
         pub(super) differs: Option<(Lengths, Lengths)>,
     }
 
-    pub trait DeviceShare<S: ?Sized> {
-        fn memory(self) -> Argument;
-    }
-
-    pub trait HostShare<S: ?Sized> {
+    /// A handle of memory of the kind `M` that is passed for memory of shape `S`.
+    pub trait Share<S: ?Sized, M> {
         fn memory(self) -> Argument;
     }
 }
@@ -39,7 +36,7 @@ mod sealed {
     label = "not device memory of shape `{S}`",
     note = "pass a `DeviceBuffer` of this shape, or a reference to one"
 )]
-pub trait DeviceShare<S: ?Sized>: sealed::DeviceShare<S> {}
+pub trait DeviceShare<S: ?Sized>: sealed::Share<S, OnDevice> {}
 
 /// Host memory of shape `S` that a graph shares: a [`SharedHost`], a reference to one, or a [`HostBuffer`], which the
 /// graph then owns. `build` compares lengths that the types do not tell.
@@ -48,11 +45,11 @@ pub trait DeviceShare<S: ?Sized>: sealed::DeviceShare<S> {}
     label = "not host memory of shape `{S}`",
     note = "pass a `SharedHost` of this shape (`HostBuffer::share` makes one), or a reference to one"
 )]
-pub trait HostShare<S: ?Sized>: sealed::HostShare<S> {}
+pub trait HostShare<S: ?Sized>: sealed::Share<S, OnHost> {}
 
 macro_rules! arguments {
-    ($($argument:ident: $ty:ty = |$value:ident| $memory:expr;)*) => {$(
-        impl<S: ?Sized, B: ?Sized + SameShape<S>> sealed::$argument<S> for $ty {
+    ($($argument:ident, $kind:ident: $ty:ty = |$value:ident| $memory:expr;)*) => {$(
+        impl<S: ?Sized, B: ?Sized + SameShape<S>> sealed::Share<S, $kind> for $ty {
             fn memory(self) -> sealed::Argument {
                 let $value = self;
                 passed::<B, S>($memory)
@@ -64,11 +61,11 @@ macro_rules! arguments {
     )*};
 }
 arguments! {
-    DeviceShare: DeviceBuffer<B> = |buffer| SharedMemory::of(&buffer);
-    DeviceShare: &DeviceBuffer<B> = |buffer| SharedMemory::of(buffer);
-    HostShare: SharedHost<B> = |shared| SharedMemory::of(&shared);
-    HostShare: &SharedHost<B> = |shared| SharedMemory::of(shared);
-    HostShare: HostBuffer<B> = |buffer| SharedMemory::of(&buffer.share());
+    DeviceShare, OnDevice: DeviceBuffer<B> = |buffer| SharedMemory::of(&buffer);
+    DeviceShare, OnDevice: &DeviceBuffer<B> = |buffer| SharedMemory::of(buffer);
+    HostShare, OnHost: SharedHost<B> = |shared| SharedMemory::of(&shared);
+    HostShare, OnHost: &SharedHost<B> = |shared| SharedMemory::of(shared);
+    HostShare, OnHost: HostBuffer<B> = |buffer| SharedMemory::of(&buffer.share());
 }
 
 /// Memory of shape `B`, passed for memory of shape `S`.
@@ -82,33 +79,14 @@ fn passed<B: ?Sized + SameShape<S>, S: ?Sized>(memory: SharedMemory) -> sealed::
     }
 }
 
-/// Declares device memory that a graph takes when it is built.
-pub fn device_argument<S: ?Sized + Extent>(
+/// Declares memory that a graph takes when it is built. `build` fails if its length does not match `S`.
+pub fn memory_argument<S: ?Sized + Extent, M>(
     builder: &mut GraphBuilder,
     name: &'static str,
-    memory: impl DeviceShare<S>,
-    mutable: bool,
-) -> Place<S, OnDevice> {
-    argument(builder, name, memory.memory(), mutable)
-}
-
-/// Declares host memory that a graph takes when it is built.
-pub fn host_argument<S: ?Sized + Extent>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    memory: impl HostShare<S>,
-    mutable: bool,
-) -> Place<S, OnHost> {
-    argument(builder, name, memory.memory(), mutable)
-}
-
-/// Shares memory under a name. `build` fails if its length does not match `S`.
-fn argument<S: ?Sized + Extent, M>(
-    builder: &mut GraphBuilder,
-    name: &'static str,
-    argument: sealed::Argument,
+    memory: impl sealed::Share<S, M>,
     mutable: bool,
 ) -> Place<S, M> {
+    let argument = memory.memory();
     let place = builder.share(name.into(), argument.memory, argument.lengths, mutable);
     match (S::BYTES, argument.differs) {
         (Some(bytes), None) => builder.require_bytes(&place, bytes),
@@ -117,27 +95,12 @@ fn argument<S: ?Sized + Extent, M>(
     place
 }
 
-/// Replaces shared device memory by other device memory: see [`Graph::rebind`].
+/// Replaces shared memory by other memory: see [`Graph::rebind`].
 ///
 /// # Errors
 /// As [`Graph::rebind`].
-pub fn rebind_device<S: ?Sized>(
-    graph: &mut Graph,
-    place: &Place<S, OnDevice>,
-    memory: impl DeviceShare<S>,
-) -> Result<()> {
-    rebind(graph, place, memory.memory())
-}
-
-/// Replaces shared host memory by other host memory: see [`Graph::rebind`].
-///
-/// # Errors
-/// As [`Graph::rebind`].
-pub fn rebind_host<S: ?Sized>(graph: &mut Graph, place: &Place<S, OnHost>, memory: impl HostShare<S>) -> Result<()> {
-    rebind(graph, place, memory.memory())
-}
-
-fn rebind<S: ?Sized, M>(graph: &mut Graph, place: &Place<S, M>, argument: sealed::Argument) -> Result<()> {
+pub fn rebind<S: ?Sized, M>(graph: &mut Graph, place: &Place<S, M>, memory: impl sealed::Share<S, M>) -> Result<()> {
+    let argument = memory.memory();
     let has = argument.differs.map_or(argument.lengths, |(has, _)| has);
     let expected = argument.differs.map_or(place.lengths, |(_, expected)| expected);
     graph.rebind_memory(place.span, argument.memory, (has, expected))

@@ -12,49 +12,66 @@ use graph_plan::{
 };
 use std::marker::PhantomData;
 
-/// Asserts, for nodes that launch `K` in the same way, that the launch is within its limits and keeps the kernel's
-/// contracts. `memory` names the memory that the first node passes as each argument; the name of a value is empty.
-/// `dimensions` are grid, block and, for nodes with `#[cluster(..)]`, cluster.
-#[track_caller]
-pub const fn check_launch<K: Kernel>(
-    nodes: &[&str],
-    memory: &[&str],
-    dimensions: &[[i128; 3]],
-    shared: i128,
-    arguments: &[Argument],
-) {
-    match *dimensions {
-        [grid, block] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
-        [grid, block, cluster] => check::<K>(nodes, memory, grid, block, shared, arguments, Some(cluster)),
-        _ => {}
-    }
-}
-
-/// As [`check_launch`], for nodes with dimensions that may be of any type. If one is unknown, only `build` checks
-/// the launch.
-#[track_caller]
-pub const fn check_dimensions<K: Kernel>(
-    nodes: &[&str],
-    memory: &[&str],
-    dimensions: &[Option<[i128; 3]>],
-    shared: i128,
-    arguments: &[Argument],
-) {
-    match *dimensions {
-        [Some(grid), Some(block)] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
-        [Some(grid), Some(block), Some(cluster)] => {
-            check::<K>(nodes, memory, grid, block, shared, arguments, Some(cluster));
-        }
-        _ => {}
-    }
-}
-
 /// Checks of nodes that launch `K`.
 pub struct KernelChecks<K>(PhantomData<K>);
 
 // Each function has the bound, rather than the `impl`: so rustc says of a type that is no kernel that there is no such
 // kernel, rather than that a function is missing.
 impl<K> KernelChecks<K> {
+    /// Asserts, for nodes that launch `K` in the same way, that the launch is within its limits and keeps the kernel's
+    /// contracts. `memory` names the memory that the first node passes as each argument; the name of a value is empty.
+    /// `dimensions` are grid, block and, for nodes with `#[cluster(..)]`, cluster.
+    #[track_caller]
+    pub const fn launch(nodes: &[&str], memory: &[&str], dimensions: &[[i128; 3]], shared: i128, arguments: &[Argument])
+    where
+        K: Kernel,
+    {
+        let (grid, block, cluster) = match *dimensions {
+            [grid, block] => (grid, block, None),
+            [grid, block, cluster] => (grid, block, Some(cluster)),
+            _ => return,
+        };
+        let launch = LaunchRequest {
+            grid,
+            block,
+            shared,
+            cluster,
+        };
+        let mut variant = 0;
+        while variant < K::FACTS.variants() {
+            let facts = K::FACTS.variant(variant);
+            if let Err(text) = facts.code().check_launch(nodes, &launch, arguments, memory, false) {
+                let text = match variant {
+                    0 => text,
+                    _ => text.str("\nnote: this is so in `").str(facts.source.path()).str("`"),
+                };
+                panic!("{}", text.as_str());
+            }
+            variant += 1;
+        }
+    }
+
+    /// As [`KernelChecks::launch`], for nodes with dimensions that may be of any type. If one is unknown, only `build`
+    /// checks the launch.
+    #[track_caller]
+    pub const fn launch_of_any(
+        nodes: &[&str],
+        memory: &[&str],
+        dimensions: &[Option<[i128; 3]>],
+        shared: i128,
+        arguments: &[Argument],
+    ) where
+        K: Kernel,
+    {
+        match *dimensions {
+            [Some(grid), Some(block)] => Self::launch(nodes, memory, &[grid, block], shared, arguments),
+            [Some(grid), Some(block), Some(cluster)] => {
+                Self::launch(nodes, memory, &[grid, block, cluster], shared, arguments);
+            }
+            _ => {}
+        }
+    }
+
     /// Asserts that two nodes can launch `K` and `B` at the same time: both read every module-scope variable that both
     /// touch.
     #[track_caller]
@@ -165,36 +182,6 @@ impl<K> KernelChecks<K> {
     }
 }
 
-#[track_caller]
-const fn check<K: Kernel>(
-    nodes: &[&str],
-    memory: &[&str],
-    grid: [i128; 3],
-    block: [i128; 3],
-    shared: i128,
-    arguments: &[Argument],
-    cluster: Option<[i128; 3]>,
-) {
-    let launch = LaunchRequest {
-        grid,
-        block,
-        shared,
-        cluster,
-    };
-    let mut variant = 0;
-    while variant < K::FACTS.variants() {
-        let facts = K::FACTS.variant(variant);
-        if let Err(text) = facts.code().check_launch(nodes, &launch, arguments, memory, false) {
-            let text = match variant {
-                0 => text,
-                _ => text.str("\nnote: this is so in `").str(facts.source.path()).str("`"),
-            };
-            panic!("{}", text.as_str());
-        }
-        variant += 1;
-    }
-}
-
 const fn fault<D: Kernel>(
     downstream: &str,
     upstream: &str,
@@ -219,42 +206,23 @@ pub const fn check_atomic<T: Element>(
     // An array is as large as a number, but less aligned. Operations on its elements and on all of it would not be
     // atomic to each other.
     if !matches!(size, 2 | 4 | 8 | 16) || align_of::<T>() != size {
-        let text = Text::new()
-            .str("parameter `")
-            .str(param)
-            .str("` of kernel `")
-            .str(kernel)
-            .str("` is `");
-        let text = text.str(written).str("`, whose elements have ").int(size as i128);
-        let text = text.str(" bytes, aligned to ").int(align_of::<T>() as i128);
-        let text = text.str(" [signature]\nnote: PTX has atomic operations on numbers of 2, 4, 8 and 16 bytes");
-        panic!(
-            "{}",
-            text.str("\nhelp: use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`")
-                .as_str()
-        );
+        let template = "parameter `{0}` of kernel `{1}` is `{2}`, whose elements have {3} bytes, aligned to {4} [signature]\n\
+                        note: PTX has atomic operations on numbers of 2, 4, 8 and 16 bytes\n\
+                        help: use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`";
+        let (size, align) = (Text::number(size), Text::number(align_of::<T>()));
+        let text = Text::filled(template, &[param, kernel, written, size.as_str(), align.as_str()]);
+        panic!("{}", text.as_str());
     }
     let mut index = 0;
     while index < updates.len() {
         let (actual, line) = updates[index];
         if actual != size {
-            let text = Text::new()
-                .str("the kernel `")
-                .str(kernel)
-                .str("` updates ")
-                .int(actual as i128);
-            let text = text
-                .str(" bytes at once of `")
-                .str(param)
-                .str("`, whose elements have ")
-                .int(size as i128);
-            let text = text
-                .str(" bytes [access]\nnote: the access is on line ")
-                .int(line as i128)
-                .str(" of `")
-                .str(path);
-            let text = text.str("`\nhelp: declare it with elements of ").int(actual as i128);
-            panic!("{}", text.str(" bytes, or without `Atomic` as `&mut`").as_str());
+            let template = "the kernel `{0}` updates {1} bytes at once of `{2}`, whose elements have {3} bytes [access]\n\
+                            note: the access is on line {4} of `{5}`\n\
+                            help: declare it with elements of {1} bytes, or without `Atomic` as `&mut`";
+            let (actual, size, line) = (Text::number(actual), Text::number(size), Text::number(line as usize));
+            let parts = &[kernel, actual.as_str(), param, size.as_str(), line.as_str(), path];
+            panic!("{}", Text::filled(template, parts).as_str());
         }
         index += 1;
     }
@@ -274,13 +242,11 @@ pub const fn check_texture<T, S>(
         if textures[at].param == index
             && let Some((mistake, help)) = textures[at].mistake()
         {
-            let text = Text::new()
-                .str("parameter `")
-                .str(param)
-                .str("` of kernel `")
-                .str(kernel);
-            let text = text.str("` is `").str(written).str("`, but ").str(mistake);
-            panic!("{}", text.str(" [signature]\nhelp: ").str(help).as_str());
+            let template = "parameter `{0}` of kernel `{1}` is `{2}`, but {3} [signature]\nhelp: {4}";
+            panic!(
+                "{}",
+                Text::filled(template, &[param, kernel, written, mistake, help]).as_str()
+            );
         }
         at += 1;
     }
@@ -360,17 +326,13 @@ impl Bounds {
         if index < length {
             return;
         }
-        let text = Text::new()
-            .str("index ")
-            .int(index as i128)
-            .str(" is out of bounds of `")
-            .str(resource);
-        let text = text
-            .str("`, which has ")
-            .int(length as i128)
-            .str(" elements [out-of-bounds]\n");
-        let text = text.str("help: use an index below ").int(length as i128);
-        panic!("{}", text.as_str());
+        let template = "index {0} is out of bounds of `{1}`, which has {2} elements [out-of-bounds]\n\
+                        help: use an index below {2}";
+        let (index, length) = (Text::number(index), Text::number(length));
+        panic!(
+            "{}",
+            Text::filled(template, &[index.as_str(), resource, length.as_str()]).as_str()
+        );
     }
 
     /// Asserts that `resource[start..end]` lies within `length` elements.
@@ -379,19 +341,17 @@ impl Bounds {
         if start <= end && end <= length {
             return;
         }
-        let text = Text::new()
-            .str("range ")
-            .int(start as i128)
-            .str("..")
-            .int(end as i128)
-            .str(" is out of bounds of `");
-        let text = text
-            .str(resource)
-            .str("`, which has ")
-            .int(length as i128)
-            .str(" elements [out-of-bounds]\n");
-        let text = text.str("help: use a range within 0..").int(length as i128);
+        let template = "range {0}..{1} is out of bounds of `{2}`, which has {3} elements [out-of-bounds]\n\
+                        help: use a range within 0..{3}";
+        let (start, end, length) = (Text::number(start), Text::number(end), Text::number(length));
+        let text = Text::filled(template, &[start.as_str(), end.as_str(), resource, length.as_str()]);
         panic!("{}", text.as_str());
+    }
+
+    /// The end of a range that includes `last`. If `last` is the greatest number, no memory has it: the end, which is
+    /// less than it should be, is then outside, too.
+    pub const fn after(last: usize) -> usize {
+        last.saturating_add(1)
     }
 
     /// The length of a range; 0 if it is reversed, which [`Bounds::check_range`] reports.
@@ -400,14 +360,9 @@ impl Bounds {
     }
 }
 
-/// Memory of shape `S` as an argument of a launch.
-pub const fn buffer<S>() -> Argument {
-    Argument::Buffer(size_of::<S>() as u64)
-}
-
 /// Memory of `rows` elements of type `R` as an argument of a launch. The size saturates: so many rows are out of
 /// bounds.
-pub const fn buffer_of_rows<R>(rows: usize) -> Argument {
+pub const fn buffer<R>(rows: usize) -> Argument {
     Argument::Buffer(rows.saturating_mul(size_of::<R>()) as u64)
 }
 

@@ -1,7 +1,7 @@
 //! Declared graphs as child graphs: the interface that a child offers, and the checks of the values bound to it.
 
-use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
+use crate::expansion::target::NodeTarget;
 use crate::graph::change::update::Update;
 use crate::graph::handle::NodeHandle;
 use crate::shape::place::Place;
@@ -55,23 +55,9 @@ pub trait DeclaredGraph {
     fn __nodes(node: NodeHandle<'_>) -> Self::Nodes<'_>;
 }
 
-/// The handles of the nodes of a child.
-pub type ChildNodes<'nodes, G> = <G as DeclaredGraph>::Nodes<'nodes>;
-
 /// Stands for the type of a graph.
 pub const fn graph_type<G: DeclaredGraph>() -> PhantomData<G> {
     PhantomData
-}
-
-/// The handle of a node of the child that `child` is: of the declaration with this index and name, in these iterations
-/// of the loops around it.
-pub fn inner_handle<'g>(
-    child: &'g mut NodeHandle<'_>,
-    declared: usize,
-    name: &'static str,
-    iterations: &[usize],
-) -> NodeHandle<'g> {
-    child.inner(declared, name, iterations)
 }
 
 /// A stand-in for the items of a graph, for types that are none: so rustc reports only that [`DeclaredGraph`] is not
@@ -170,47 +156,33 @@ impl Interface {
         if self.graph.is_empty() {
             return;
         }
-        let text = Text::new().str("node `").str(node).str("`: ");
-        if contains(self.restricted, name) && !visible {
-            let text = text.str("`").str(name).str("` of `").str(self.graph);
-            let text = text.str("` is private here, so it cannot be bound [signature]\nnote: the visibility of its statement limits who gives it other contents\nhelp: use `");
-            let text = text.str(self.graph).str("` as a child only where `").str(name);
-            panic!("{}", text.str("` is visible, or widen the visibility").as_str());
-        }
-        let text = match (find(self.memory, name), find(self.values, name), bound) {
-            (Some(Mode::Write | Mode::ReadWrite), _, Bound::Read) => text
-                .str("`")
-                .str(self.graph)
-                .str("` writes `")
-                .str(name)
-                .str("` [access]\nhelp: pass `&mut`"),
-            (Some(_), _, Bound::Value | Bound::Param) => text
-                .str("`")
-                .str(name)
-                .str("` of `")
-                .str(self.graph)
-                .str("` is memory, but bound by value [signature]\nhelp: borrow it: `&` or `&mut`"),
-            (_, Some(_), Bound::Read | Bound::Write) => text
-                .str("`")
-                .str(name)
-                .str("` of `")
-                .str(self.graph)
-                .str("` is a value, but bound to memory [signature]\nhelp: pass a value, without `&`"),
-            (_, Some(true), Bound::Param) => text
-                .str("`")
-                .str(name)
-                .str("` of `")
-                .str(self.graph)
-                .str("` is fixed when the graph is built, but bound to a `param` [signature]\nhelp: bind a literal, a constant or a build argument, or declare `")
-                .str(name)
-                .str("` as a `param`"),
-            (None, None, _) => {
-                let text = text.str("`").str(self.graph).str("` has nothing named `").str(name);
-                listed(text.str("` to bind [signature]"), self)
+        let template = match (find(self.memory, name), find(self.values, name), bound) {
+            _ if contains(self.restricted, name) && !visible => {
+                "node `{0}`: `{1}` of `{2}` is private here, so it cannot be bound [signature]\n\
+                 note: the visibility of its statement limits who gives it other contents\n\
+                 help: use `{2}` as a child only where `{1}` is visible, or widen the visibility"
             }
+            (Some(Mode::Write | Mode::ReadWrite), _, Bound::Read) => {
+                "node `{0}`: `{2}` writes `{1}` [access]\nhelp: pass `&mut`"
+            }
+            (Some(_), _, Bound::Value | Bound::Param) => {
+                "node `{0}`: `{1}` of `{2}` is memory, but bound by value [signature]\nhelp: borrow it: `&` or `&mut`"
+            }
+            (_, Some(_), Bound::Read | Bound::Write) => {
+                "node `{0}`: `{1}` of `{2}` is a value, but bound to memory [signature]\nhelp: pass a value, without `&`"
+            }
+            (_, Some(true), Bound::Param) => {
+                "node `{0}`: `{1}` of `{2}` is fixed when the graph is built, but bound to a `param` [signature]\n\
+                 help: bind a literal, a constant or a build argument, or declare `{1}` as a `param`"
+            }
+            (None, None, _) => "node `{0}`: `{2}` has nothing named `{1}` to bind [signature]",
             _ => return,
         };
-        panic!("{}", text.as_str());
+        let text = Text::filled(template, &[node, name, self.graph]);
+        match (find(self.memory, name), find(self.values, name)) {
+            (None, None) => panic!("{}", listed(text, self).as_str()),
+            _ => panic!("{}", text.as_str()),
+        }
     }
 
     /// Asserts that the names bound in the child graph of `node` include all that must be bound.
@@ -225,13 +197,9 @@ impl Interface {
             };
             index += 1;
             if needed && !contains(names, name) {
-                let text = Text::new().str("node `").str(node).str("` does not bind `").str(name);
-                let text = text
-                    .str("` of `")
-                    .str(self.graph)
-                    .str("` [signature]\nhelp: add `")
-                    .str(name);
-                panic!("{}", text.str(": ..` to its bindings").as_str());
+                let template =
+                    "node `{0}` does not bind `{1}` of `{2}` [signature]\nhelp: add `{1}: ..` to its bindings";
+                panic!("{}", Text::filled(template, &[node, name, self.graph]).as_str());
             }
         }
     }
@@ -254,30 +222,28 @@ impl Interface {
         let Some((node, keyword)) = self.unconditional else {
             return;
         };
-        let text = Text::new()
-            .str(keyword)
-            .str(" node `")
-            .str(node)
-            .str("` of `")
-            .str(self.graph);
-        let text = text
-            .str("` cannot be in the body of `")
-            .str(owner)
-            .str("` [conditional-body]");
-        let text = text.str("\nnote: CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in conditional bodies, and nothing else");
-        let text = text
-            .str("\nhelp: move the child out of the body, before or after `")
-            .str(owner);
-        panic!("{}", text.str("`").as_str());
+        let template = "{0} node `{1}` of `{2}` cannot be in the body of `{3}` [conditional-body]\n\
+                        note: CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in \
+                        conditional bodies, and nothing else\n\
+                        help: move the child out of the body, before or after `{3}`";
+        panic!(
+            "{}",
+            Text::filled(template, &[keyword, node, self.graph, owner]).as_str()
+        );
+    }
+
+    /// Whether the graph accesses the memory of this name by atomic operations alone.
+    pub const fn updates(&self, name: &str) -> bool {
+        matches!(find(self.memory, name), Some(Mode::Atomic))
     }
 
     /// Returns the value that was bound as `name`. (The macro has checked that there is one.)
     ///
     /// # Errors
     /// [`Error::Node`] if there is none.
-    pub fn bound<T>(slot: Option<T>, graph: &impl Named, name: &str) -> Result<T> {
+    pub fn bound<T>(slot: Option<T>, graph: &impl NodeTarget, name: &str) -> Result<T> {
         slot.ok_or_else(|| Error::Node {
-            site: Site::graph(graph.name()),
+            site: Site::graph(graph.graph_name()),
             message: format!("`{name}` of a child graph is not bound"),
         })
     }
@@ -319,28 +285,4 @@ const fn listed(mut text: Text, child: &Interface) -> Text {
         index += 1;
     }
     text.str(if index > 0 { "`" } else { "" })
-}
-
-/// Whether the graph accesses the memory of this name by atomic operations alone.
-pub const fn updates(child: &Interface, name: &str) -> bool {
-    matches!(find(child.memory, name), Some(Mode::Atomic))
-}
-
-/// The builder or the update of a graph.
-pub trait Named {
-    /// The graph's name.
-    #[doc(hidden)]
-    fn name(&self) -> &str;
-}
-
-impl Named for GraphBuilder {
-    fn name(&self) -> &str {
-        GraphBuilder::name(self)
-    }
-}
-
-impl Named for Update<'_> {
-    fn name(&self) -> &str {
-        Update::graph_name(self)
-    }
 }

@@ -6,8 +6,6 @@ use crate::graph::Graph;
 use crate::graph::definition::Definition;
 use crate::graph::handle::NodeHandle;
 use crate::graph::node::NodeId;
-use crate::graph::rng::Rng;
-use crate::memory::Philox;
 use crate::program::ConditionalKind;
 use crate::shape::iterations::Iterations;
 use crate::shape::place::{OnDevice, OwnMemory, Place};
@@ -282,22 +280,26 @@ where
     }
 }
 
-/// The state of the use `name` of random numbers: a new one if the name has none yet.
-pub fn random_state(rng: &Rng, name: &[usize]) -> Place<Philox, OnDevice> {
-    rng.named(name)
+/// A graph, or a child of one, whose nodes have handles.
+pub trait Handles {
+    /// The handle of the node of the declaration with this index and name, in these iterations of the loops around it.
+    fn handle(&mut self, declared: usize, name: &'static str, iterations: &[usize]) -> NodeHandle<'_>;
+}
+
+impl Handles for Graph {
+    fn handle(&mut self, declared: usize, name: &'static str, iterations: &[usize]) -> NodeHandle<'_> {
+        NodeHandle::declared(self, None, (declared, name), iterations)
+    }
+}
+
+/// The handles of the nodes of the child that the node is.
+impl Handles for NodeHandle<'_> {
+    fn handle(&mut self, declared: usize, name: &'static str, iterations: &[usize]) -> NodeHandle<'_> {
+        self.inner(declared, name, iterations)
+    }
 }
 
 /// The handle of the node of the declaration with this index, in a graph that has one node for each declaration.
 pub fn node_handle(graph: &mut Graph, index: usize) -> NodeHandle<'_> {
     graph.node(NodeId::new(index))
-}
-
-/// The handle of the node of the declaration with this index and name, in these iterations of the loops around it.
-pub fn iteration_handle<'g>(
-    graph: &'g mut Graph,
-    declared: usize,
-    name: &'static str,
-    iterations: &[usize],
-) -> NodeHandle<'g> {
-    NodeHandle::declared(graph, None, (declared, name), iterations)
 }

@@ -37,11 +37,11 @@ pub trait Slot {
 
 /// Host memory that the graph owns.
 pub trait HostSlot: Slot {
-    /// The memory's shape.
-    type Shape: ?Sized;
+    /// The type that lends it to read and write, at the same time as other memory.
+    type View<'g>;
 
     /// Lends it to read and write, at the same time as other memory.
-    fn take<'g>(split: &mut HostSplit<'g>, place: &Self) -> Result<&'g mut Self::Shape>;
+    fn take<'g>(split: &mut HostSplit<'g>, place: &Self) -> Result<Self::View<'g>>;
 }
 
 impl<S: ?Sized> Slot for Place<S, OnDevice> {
@@ -81,68 +81,33 @@ impl<S: ?Sized + Numbers<Number: Word> + ArrayOf<S::Number>> MappedSlot for Plac
 }
 
 macro_rules! host_slots {
-    ($([$($bound:tt)*] $shape:ty: $lend:ident, $lend_mut:ident, $take:ident;)*) => {$(
+    ($([$($bound:tt)*] $shape:ty: $shared:ty, $exclusive:ty, $lend:ident, $lend_mut:ident, $take:ident;)*) => {$(
         impl<$($bound)*> Slot for Place<$shape, OnHost> {
-            type Ref<'g> = &'g $shape where Self: 'g;
-            type Mut<'g> = &'g mut $shape where Self: 'g;
+            type Ref<'g> = $shared;
+            type Mut<'g> = $exclusive;
 
-            fn lend<'g>(&'g self, graph: &'g Graph) -> Result<&'g $shape> {
+            fn lend<'g>(&'g self, graph: &'g Graph) -> Result<$shared> {
                 graph.$lend(self)
             }
 
-            fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<&'g mut $shape> {
+            fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<$exclusive> {
                 graph.$lend_mut(self)
             }
         }
 
         impl<$($bound)*> HostSlot for Place<$shape, OnHost> {
-            type Shape = $shape;
+            type View<'g> = $exclusive;
 
-            fn take<'g>(split: &mut HostSplit<'g>, place: &Self) -> Result<&'g mut $shape> {
+            fn take<'g>(split: &mut HostSplit<'g>, place: &Self) -> Result<$exclusive> {
                 split.$take(place)
             }
         }
     )*};
 }
 host_slots! {
-    [S] S: host, host_mut, take;
-    [T: Element] [T]: host_slice, host_slice_mut, take_slice;
-}
-
-/// Host memory of the graph's own that is a table.
-pub trait TableSlot: Slot {
-    /// A view of it, to write.
-    type View<'g>;
-
-    /// Lends it to write, together with others.
-    fn take<'g>(split: &mut HostSplit<'g>, place: &Self) -> Result<Self::View<'g>>;
-}
-
-impl<T: Element, const D: usize> Slot for Place<Table<T, D>, OnHost> {
-    type Ref<'g>
-        = TableRef<'g, T, D>
-    where
-        Self: 'g;
-    type Mut<'g>
-        = TableMut<'g, T, D>
-    where
-        Self: 'g;
-
-    fn lend<'g>(&'g self, graph: &'g Graph) -> Result<TableRef<'g, T, D>> {
-        graph.host_table(self)
-    }
-
-    fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<TableMut<'g, T, D>> {
-        graph.host_table_mut(self)
-    }
-}
-
-impl<T: Element, const D: usize> TableSlot for Place<Table<T, D>, OnHost> {
-    type View<'g> = TableMut<'g, T, D>;
-
-    fn take<'g>(split: &mut HostSplit<'g>, place: &Self) -> Result<TableMut<'g, T, D>> {
-        split.take_table(place)
-    }
+    [S: Element] S: &'g S, &'g mut S, host, host_mut, take;
+    [T: Element] [T]: &'g [T], &'g mut [T], host_slice, host_slice_mut, take_slice;
+    [T: Element, const D: usize] Table<T, D>: TableRef<'g, T, D>, TableMut<'g, T, D>, host_table, host_table_mut, take_table;
 }
 
 /// The target of the nodes that mention params.
@@ -209,30 +174,31 @@ impl NodeTarget for AnyTarget<'_, '_> {
             AnyTarget::Update(update) => NodeTarget::iterations(*update),
         }
     }
+
+    fn graph_name(&self) -> &str {
+        match self {
+            AnyTarget::Builder(builder) => NodeTarget::graph_name(*builder),
+            AnyTarget::Update(update) => NodeTarget::graph_name(*update),
+        }
+    }
 }
 
 /// The closure with the nodes that mention params. It applies the node with the given index, for these values of all
 /// params. The third argument is the function value that the node launches; it is given only when the node is added.
-pub trait Nodes<P>: FnMut(&mut AnyTarget<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()> {}
+pub trait Nodes<P>: FnMut(&mut AnyTarget<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()> {
+    /// Adds a node. If that fails, `build` returns the error.
+    fn add(&mut self, builder: &mut GraphBuilder, index: usize, function: Option<CudaFunction>, params: P) {
+        if let Err(error) = self(&mut AnyTarget::Builder(builder), index, function, params) {
+            builder.end_early(error); // the error of a `?` in an expression
+        }
+    }
+}
 
 impl<P, F: FnMut(&mut AnyTarget<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>> Nodes<P> for F {}
 
 /// Returns the closure. This tells rustc the types of its arguments.
 pub fn changing<P, F: FnMut(&mut AnyTarget<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>>(nodes: F) -> F {
     nodes
-}
-
-/// Adds a node that mentions params. If that fails, `build` returns the error.
-pub fn add<P>(
-    nodes: &mut impl Nodes<P>,
-    builder: &mut GraphBuilder,
-    index: usize,
-    function: Option<CudaFunction>,
-    params: P,
-) {
-    if let Err(error) = nodes(&mut AnyTarget::Builder(builder), index, function, params) {
-        builder.end_early(error); // the error of a `?` in an expression
-    }
 }
 
 /// An expression of the right type, for a graph with mistakes, which does not compile.

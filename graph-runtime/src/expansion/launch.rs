@@ -1,7 +1,6 @@
 //! Launches of declared kernels in expansions of `cuda_graph!`. The bounds here make rustc's messages say what is
 //! wrong.
 
-use crate::kernel::integer::Integer;
 use crate::kernel::{CallArgument, Callee, Dimensions, Kernel, KernelCall, Launch};
 use crate::shape::place::{OnArray, OnDevice, OnMapped, Place, TexelMemory};
 use cudarc::driver::CudaFunction;
@@ -29,12 +28,6 @@ pub trait Instance {
 /// The dimensions of a launch without `unsafe`, whose kernel must be declared `safe`.
 pub fn launch<K: SafeKernel>(grid: impl Dimensions, block: impl Dimensions) -> Launch {
     Launch::new(grid, block)
-}
-
-/// An integer for a parameter of type `T`.
-#[inline]
-pub fn by_value<T: Integer>(value: impl Integer) -> CallArgument {
-    CallArgument::integer::<T>(value)
 }
 
 /// A literal that no `i32` can hold. Without this function, rustc would take it for an `i32`.

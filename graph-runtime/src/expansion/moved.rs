@@ -60,7 +60,7 @@ pub trait Movable: sealed::Movable {
     /// The resource that the graph makes of it.
     type Moved: MovedSlot<Handle = Self>;
 
-    /// Declares the memory to the builder of the graph.
+    /// Moves the local into a graph under construction, and declares its memory there.
     #[doc(hidden)]
     fn moved(self, builder: &mut GraphBuilder, name: &'static str) -> Self::Moved;
 }
@@ -79,11 +79,6 @@ pub trait MovedSlot: Slot {
 
     /// Returns the handle, after the graph has been dropped.
     fn give_back(self) -> Result<Self::Handle>;
-}
-
-/// Moves a local into a graph under construction, and declares its memory there.
-pub fn move_in<H: Movable>(builder: &mut GraphBuilder, name: &'static str, handle: H) -> H::Moved {
-    handle.moved(builder, name)
 }
 
 /// A local that was moved into a graph. In the expressions of the graph, its name refers to this.

@@ -3,7 +3,7 @@
 //!
 //! Only the type of a constant tells which it is, and a `const fn` cannot ask for that. So the expansion makes a
 //! closure that is never called: rustc looks up the method [`__IntegerConstant::kind`] or, where that does not fit,
-//! [`__OtherConstant::kind`], and [`passed`] reads the answer from the type that the closure returns.
+//! [`__OtherConstant::kind`], and [`Passed::argument`] reads the answer from the type that the closure returns.
 
 use super::assert::{constant, extended};
 use crate::kernel::integer::Integer;
@@ -66,23 +66,28 @@ impl<T> __OtherConstant for &Passed<&T> {
     }
 }
 
-/// A constant as an argument of a launch. The closure is not called.
-pub const fn passed<T: Element, K: ConstantKind>(value: T, _: &impl Fn() -> K) -> Argument {
-    match K::SIGNED {
-        Some(signed) => Argument::Int(extended(value, signed)),
-        None => constant(value),
+impl<T> Passed<T> {
+    /// The constant as an argument of a launch. The closure is not called.
+    pub const fn argument<K: ConstantKind>(value: T, _: &impl Fn() -> K) -> Argument
+    where
+        T: Element,
+    {
+        match K::SIGNED {
+            Some(signed) => Argument::Int(extended(value, signed)),
+            None => constant(value),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{__IntegerConstant as _, __OtherConstant as _, Passed, passed};
+    use super::{__IntegerConstant as _, __OtherConstant as _, Passed};
     use graph_plan::Argument;
 
     macro_rules! passed {
         ($value:expr) => {
             match $value {
-                value => passed(value, &|| (&Passed(&value)).kind()),
+                value => Passed::argument(value, &|| (&Passed(&value)).kind()),
             }
         };
     }

@@ -46,6 +46,45 @@ pub trait NodeTarget {
 
     /// The numbers of the current iterations, from the outermost `for` inwards.
     fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH];
+
+    /// The graph's name.
+    fn graph_name(&self) -> &str;
+
+    /// The elements `start..end` of `place`, for the node that was declared with this index and name.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the range leaves the place, which is `memory` in messages.
+    fn chosen<S: ?Sized + Rows, M: Memory>(
+        &self,
+        index: usize,
+        name: &'static str,
+        memory: &str,
+        place: &Place<S, M>,
+        start: usize,
+        end: usize,
+    ) -> Result<Place<S::Several, M>> {
+        self.check_part(index, name, memory, length(place), start, end)?;
+        Ok(place.rows(start..end))
+    }
+
+    /// Refuses a range that leaves `memory`, which has `len` elements.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it does.
+    fn check_part(
+        &self,
+        index: usize,
+        name: &'static str,
+        memory: &str,
+        len: usize,
+        start: usize,
+        end: usize,
+    ) -> Result<()> {
+        if start <= end && end <= len {
+            return Ok(());
+        }
+        Err(self.outside(index, name, memory, (start, end), len))
+    }
 }
 
 /// Adds nodes. The index of a node is the number of nodes declared before it.
@@ -95,6 +134,10 @@ impl NodeTarget for GraphBuilder {
     fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {
         std::array::from_fn(|depth| self.iteration(depth))
     }
+
+    fn graph_name(&self) -> &str {
+        self.name()
+    }
 }
 
 /// Changes nodes. For a node in a `for`, that is the node of the current iteration.
@@ -141,42 +184,10 @@ impl NodeTarget for Update<'_> {
     fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {
         std::array::from_fn(|depth| self.iteration(depth))
     }
-}
 
-/// The elements `start..end` of `place`, for the node that was declared with this index and name.
-///
-/// # Errors
-/// [`Error::Invalid`] if the range leaves the place, which is `memory` in messages.
-pub fn chosen<S: ?Sized + Rows, M: Memory>(
-    target: &impl NodeTarget,
-    index: usize,
-    name: &'static str,
-    memory: &str,
-    place: &Place<S, M>,
-    start: usize,
-    end: usize,
-) -> Result<Place<S::Several, M>> {
-    check_part(target, index, name, memory, length(place), start, end)?;
-    Ok(place.rows(start..end))
-}
-
-/// Refuses a range that leaves `memory`, which has `len` elements.
-///
-/// # Errors
-/// [`Error::Invalid`] if it does.
-pub fn check_part(
-    target: &impl NodeTarget,
-    index: usize,
-    name: &'static str,
-    memory: &str,
-    len: usize,
-    start: usize,
-    end: usize,
-) -> Result<()> {
-    if start <= end && end <= len {
-        return Ok(());
+    fn graph_name(&self) -> &str {
+        &self.graph.data.draft.name
     }
-    Err(target.outside(index, name, memory, (start, end), len))
 }
 
 /// The length of the outermost dimension of a place.
@@ -188,10 +199,4 @@ pub fn length<S: ?Sized + Rows, M>(place: &Place<S, M>) -> usize {
 pub fn inner_length<S: ?Sized + Rows<Row: Rows>, M>(place: &Place<S, M>) -> usize {
     let (bytes, lengths) = (S::row_bytes(&place.lengths), S::row_lengths(&place.lengths));
     <S::Row as sealed::Rows>::count(bytes, &lengths).unwrap_or(0)
-}
-
-/// The end of a range that includes `last`. If `last` is the greatest number, no memory has it: the end, which is less
-/// than it should be, is then outside, too.
-pub const fn after(last: usize) -> usize {
-    last.saturating_add(1)
 }

@@ -19,10 +19,6 @@ impl Update<'_> {
         changed
     }
 
-    pub(crate) fn graph_name(&self) -> &str {
-        &self.graph.data.draft.name
-    }
-
     fn own_memory(&self, name: &str, fits: impl FnOnce(usize) -> bool) -> Result<Span> {
         let own = |&resource: &usize| !self.graph.data.draft.resources[resource].memory.is_bindable();
         let resource = self.own_resource(name).filter(own);
@@ -51,7 +47,7 @@ impl Update<'_> {
     }
 
     fn no_memory(&self, name: &str) -> Error {
-        let site = Site::graph(self.graph_name());
+        let site = Site::graph(&self.graph.data.draft.name);
         Error::Node {
             site: match self.child {
                 Some(child) => site.at_node(&self.graph.data.draft.nodes[child].name),

@@ -121,7 +121,8 @@ impl Rng {
     }
 
     /// The state of the use of this name: a new one if the name has none yet.
-    pub(crate) fn named(&self, name: &[usize]) -> Place<Philox, OnDevice> {
+    #[doc(hidden)]
+    pub fn named(&self, name: &[usize]) -> Place<Philox, OnDevice> {
         let mut uses = self.uses.lock();
         let key = (self.resource, name.into());
         if let Some(&state) = uses.named.get(&key) {

@@ -464,8 +464,9 @@ impl CallArgument {
     }
 
     /// An integer for a parameter of type `T`. One that does not fit is a mistake that building reports.
+    #[doc(hidden)]
     #[inline]
-    pub(crate) fn integer<T: Integer>(value: impl Integer) -> Self {
+    pub fn integer<T: Integer>(value: impl Integer) -> Self {
         let value = value.wide();
         match T::fitting(value) {
             Some(value) => Self::value(value),

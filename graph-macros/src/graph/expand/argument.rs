@@ -49,13 +49,9 @@ pub(super) fn bound(graph: &Graph<'_>, builder: &Ident, bound: &Ident) -> TokenS
         BuildArgument::Memory(memory) => {
             let (variable, name, mutable) = (&memory.name, memory.name.to_string(), memory.is_mutable());
             let shape = Shape::of(graph, memory);
-            let function = match memory.space() {
-                Space::Host => quote!(host_argument),
-                Space::Device => quote!(device_argument),
-            };
             quote! {
                 #bound.#variable = ::core::option::Option::Some(
-                    __p::#function::<#shape>(&mut #builder, #name, #variable, #mutable),
+                    __p::memory_argument::<#shape, _>(&mut #builder, #name, #variable, #mutable),
                 );
             }
         }

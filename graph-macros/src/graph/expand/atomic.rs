@@ -43,7 +43,7 @@ fn is_atomic(graph: &Graph<'_>, class: usize) -> TokenStream {
         return quote!({
             #[allow(unused_imports)]
             use __p::NoGraph as _;
-            __p::updates(&#path::__INTERFACE, #name)
+            #path::__INTERFACE.updates(#name)
         });
     }
     let (kernel, argument) = (kernel(graph, node), Literal::usize_unsuffixed(argument));

@@ -274,5 +274,5 @@ pub(super) fn add_in_expression(graph: &Graph<'_>, index: usize, builder: &Token
         None => quote!(::core::option::Option::None),
     };
     let values = graph.params.iter().map(|param| copy(&param.name, &Source::Variable));
-    quote!(__p::add(&mut #nodes, #builder, #index, #loaded, (#(#values,)*));)
+    quote!(__p::Nodes::add(&mut #nodes, #builder, #index, #loaded, (#(#values,)*));)
 }

@@ -295,7 +295,7 @@ fn scalars(graph: &Graph<'_>, bound_type: &TokenStream) -> TokenStream {
     quote! {
         fn __scalars #lifetime (
             #bound: &mut #bound_type,
-            #owner: &impl __p::Named,
+            #owner: &impl __p::NodeTarget,
         ) -> __g::Result<(#(#types,)*)> {
             #taken
             ::core::result::Result::Ok((#(#names,)*))

@@ -121,7 +121,7 @@ impl Chosen<'_, '_> {
             return select(self.graph, place, mutable);
         };
         let (node, memory, span) = (self.node(), memory(place, outer.parts.len()), place.name.span());
-        quote_spanned!(span=> __p::chosen(#node, #memory, &#of, #start, #end)?)
+        quote_spanned!(span=> __p::NodeTarget::chosen(#node, #memory, &#of, #start, #end)?)
     }
 
     /// Statements that return an error if a range of a rectangle leaves its memory.
@@ -136,7 +136,7 @@ impl Chosen<'_, '_> {
             };
             let (start, end) = ends(part, &length).filter(|_| part.bounds().any(is_chosen))?;
             let (node, memory, span) = (self.node(), memory(place, dimension), place.name.span());
-            Some(quote_spanned!(span=> __p::check_part(#node, #memory, #length, #start, #end)?;))
+            Some(quote_spanned!(span=> __p::NodeTarget::check_part(#node, #memory, #length, #start, #end)?;))
         });
         checks.collect()
     }

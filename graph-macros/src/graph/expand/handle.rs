@@ -111,8 +111,8 @@ fn handle(graph: &Graph<'_>, index: usize, node: &Node, owner: Owner, bodies: Bo
     let values = variables.iter().map(unseen);
     let get = match owner {
         Owner::Graph => quote!(__p::node_handle(&mut self.__graph, #number)),
-        Owner::Translated => quote!(__p::iteration_handle(&mut self.__graph, #number, #text, &[#(#values),*])),
-        Owner::Nodes => quote!(__p::inner_handle(&mut self.__node, #number, #text, &[#(#values),*])),
+        Owner::Translated => quote!(__p::Handles::handle(&mut self.__graph, #number, #text, &[#(#values),*])),
+        Owner::Nodes => quote!(__p::Handles::handle(&mut self.__node, #number, #text, &[#(#values),*])),
     };
     let (ty, get, condition) = match node.action.child() {
         None => (quote!(__g::NodeHandle<'_>), get, None),
@@ -126,7 +126,7 @@ fn handle(graph: &Graph<'_>, index: usize, node: &Node, owner: Owner, bodies: Bo
             // All has one span, so that rustc says only once that a type is no graph.
             let span = child.span();
             (
-                quote_spanned!(span=> __p::ChildNodes<'_, #ty>),
+                quote_spanned!(span=> <#ty as __p::DeclaredGraph>::Nodes<'_>),
                 quote_spanned!(span=> <#ty as __p::DeclaredGraph>::__nodes(#get)),
                 condition,
             )

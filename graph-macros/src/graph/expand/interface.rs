@@ -158,8 +158,8 @@ fn any_graph(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let get = bodies.of(quote!(::core::convert::From::from(&self.__graph)));
     let get_mut = bodies.of(quote!(::core::convert::From::from(&mut self.__graph)));
     let methods = quote! {
-        fn __graph(&self) -> __p::LentGraph<'_> { #get }
-        fn __graph_mut(&mut self) -> __p::LentGraphMut<'_> { #get_mut }
+        fn __graph(&self) -> __p::LentGraph<&__g::Graph> { #get }
+        fn __graph_mut(&mut self) -> __p::LentGraph<&mut __g::Graph> { #get_mut }
     };
     implementation_of(graph, Some(quote!(__g::AnyGraph for)), methods)
 }
@@ -349,14 +349,11 @@ fn memory_method(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 
 /// The function that takes one piece of host memory out of a `HostSplit`.
 fn take(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
-    match Shape::of(graph, resource) {
-        Shape::Table { .. } if graph.is_expression() => quote!(__p::TableSlot::take),
-        _ if graph.is_expression() => quote!(__p::HostSlot::take),
-        shape => {
-            let take = shape.function("take", Span::call_site());
-            quote!(__g::HostSplit::#take)
-        }
+    if graph.is_expression() {
+        return quote!(__p::HostSlot::take);
     }
+    let take = Shape::of(graph, resource).function("take", Span::call_site());
+    quote!(__g::HostSplit::#take)
 }
 
 /// The method that returns the handle of random numbers.
@@ -399,14 +396,10 @@ fn mapped_handle(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> Toke
 /// `rebind_x` of shared memory.
 pub(super) fn rebind(graph: &Graph<'_>, memory: &Resource, bodies: Bodies) -> TokenStream {
     let (name, argument) = (&memory.name, argument_type(graph, memory));
-    let function = match memory.space() {
-        Space::Host => quote!(rebind_host),
-        Space::Device => quote!(rebind_device),
-    };
     let rebind = Ident::new(&format!("rebind_{}", name.unraw()), name.span());
     let summary = format!(" Puts other memory in the place of `{name}` for later launches: see `Graph::rebind`.");
     let field = unseen(name);
-    let body = bodies.of(quote!(__p::#function(&mut self.__graph, &self.#field, memory)));
+    let body = bodies.of(quote!(__p::rebind(&mut self.__graph, &self.#field, memory)));
     let promise = promise::mention(graph);
     quote! {
         #[doc = #summary]

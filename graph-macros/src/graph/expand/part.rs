@@ -68,7 +68,7 @@ pub(super) fn start_of(range: &ast::Range) -> TokenStream {
 pub(super) fn end_of(range: &ast::Range) -> Option<TokenStream> {
     let end = range.end.as_ref()?;
     Some(match range.inclusive {
-        true => quote_spanned!(ends(end).0=> __p::after(#end)),
+        true => quote_spanned!(ends(end).0=> __p::Bounds::after(#end)),
         false => end.to_token_stream(),
     })
 }
@@ -226,7 +226,7 @@ pub(super) fn buffer(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     }
     let Some(last) = place.parts.last() else {
         return match Shape::of(graph, resource) {
-            Shape::Fixed(shape) => Some(quote!(__p::buffer::<#shape>())),
+            Shape::Fixed(shape) => Some(quote!(__p::buffer::<#shape>(1))),
             Shape::Dynamic { .. } | Shape::Table { .. } | Shape::Inferred => None,
         };
     };
@@ -235,13 +235,13 @@ pub(super) fn buffer(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     }
     let row = inner(resource, place.parts.len());
     let Some(range) = range(graph, resource, place.parts.len() - 1, last) else {
-        return Some(quote!(__p::buffer::<#row>()));
+        return Some(quote!(__p::buffer::<#row>(1)));
     };
     if !range.is_constant(graph) {
         return None;
     }
     let (start, end) = (range.start(), range.end()?);
-    Some(quote!(__p::buffer_of_rows::<#row>(__p::Bounds::distance(#start, #end))))
+    Some(quote!(__p::buffer::<#row>(__p::Bounds::distance(#start, #end))))
 }
 
 /// The assertions that a place is in bounds, at the user's tokens. There are none if literals were checked already, or

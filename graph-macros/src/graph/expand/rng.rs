@@ -26,5 +26,5 @@ pub(super) fn state(graph: &Graph<'_>, place: &Place, local: &Ident) -> TokenStr
         graph.variables_up_to(graph.draft.loop_around(node))
     });
     let (number, iteration) = (number.unwrap_or_default(), iteration.unwrap_or_default());
-    quote_spanned!(place.end=> __p::random_state(&#local, &[#number #(, #iteration)*]))
+    quote_spanned!(place.end=> __g::Rng::named(&#local, &[#number #(, #iteration)*]))
 }

@@ -25,10 +25,7 @@ pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
         let name = resource_type(graph, resource);
         let bound = match resource.kind {
             ResourceKind::Moved(_) => quote!(__p::MovedSlot),
-            ResourceKind::Own(Memory::Host) => match Shape::of(graph, resource) {
-                Shape::Table { .. } => quote!(__p::TableSlot),
-                Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => quote!(__p::HostSlot),
-            },
+            ResourceKind::Own(Memory::Host) => quote!(__p::HostSlot),
             ResourceKind::Own(Memory::Mapped) => quote!(__p::MappedSlot),
             ResourceKind::Rng => quote!(::core::borrow::Borrow<__g::Rng>),
             ResourceKind::Own(Memory::Array) => {
@@ -184,17 +181,11 @@ pub(super) fn lent_by_slot(graph: &Graph<'_>, resource: &Resource) -> Lent {
 
 /// The type of host memory that is lent together with others, to write.
 pub(super) fn memory_lent(graph: &Graph<'_>, resource: &Resource, lifetime: &Lifetime) -> TokenStream {
-    let shape = Shape::of(graph, resource);
     if !graph.is_expression() {
-        return shape.lent_at(&quote!(::graph_runtime), Some(lifetime), true);
+        return Shape::of(graph, resource).lent_at(&quote!(::graph_runtime), Some(lifetime), true);
     }
     let ty = resource_type(graph, resource);
-    match shape {
-        Shape::Table { .. } => quote!(<#ty as __p::TableSlot>::View<#lifetime>),
-        Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => {
-            quote!(&#lifetime mut <#ty as __p::HostSlot>::Shape)
-        }
-    }
+    quote!(<#ty as __p::HostSlot>::View<#lifetime>)
 }
 
 /// The field that uses every type and lifetime parameter, even if no resource does. Constants need none.

@@ -204,7 +204,7 @@ fn argument(param: &Param) -> TokenStream {
         }
         Kind::Value(value) if value.scalar.is_integer() => {
             let ty = value_type(value);
-            quote!(::graph_runtime::private::by_value::<#ty>(#ident))
+            quote!(::graph_runtime::CallArgument::integer::<#ty>(#ident))
         }
         Kind::Value(value) => {
             // If the type is no `Element`, rustc says so at the argument, which therefore has the span of the type.

@@ -80,7 +80,7 @@ fn shapes_decide_what_is_taken() {
             "name: \"a\", kind: ::graph_runtime::private::plan::ParamKind::Buffer { unit: ::core::mem::size_of::<[f32; 4]>()",
             "name: \"b\", kind: ::graph_runtime::private::plan::ParamKind::Buffer { unit: ::core::mem::size_of::<[f32; 4]>()",
             "CallArgument::write(a)",
-            "by_value::<::core::primitive::u32>(which)",
+            "integer::<::core::primitive::u32>(which)",
         ],
     );
     has(
