@@ -102,7 +102,7 @@ pub(super) fn expression(input: TokenStream) -> TokenStream {
             /// The reference that a host function gets to moved memory.
             fn __lent<H: ::graph_runtime::private::Movable>(
                 _: H,
-            ) -> &'static mut <H::Moved as ::graph_runtime::private::MovedSlot>::Shape {
+            ) -> &'static mut H::Shape {
                 loop {}
             }
             let _ = (#device);

@@ -1,9 +1,7 @@
-//! Driver calls about conditional nodes, which came with CUDA 12.3. The driver, and cudarc's bindings, may be older.
-//! So the types are declared here.
+//! The parameters of conditional nodes, which came with CUDA 12.3. cudarc's bindings may be older, so the types are
+//! declared here.
 
-use super::error::driver_calls;
-use super::{CUcontext, CUgraph, CUgraphNode};
-use std::ffi::{c_uint, c_void};
+use super::{CUcontext, CUgraph};
 use std::ptr;
 
 /// `CUgraphConditionalHandle`
@@ -77,20 +75,6 @@ struct ConditionalNodeParams {
     size: u32,
     graphs: *mut CUgraph,
     context: CUcontext,
-}
-
-driver_calls! {
-    NAMES;
-    pub(super) fn create_handle(graph: CUgraph, context: CUcontext) -> handle: ConditionalHandle
-        = cuGraphConditionalHandleCreate(
-            handle: *mut u64 = &mut handle, graph: CUgraph, context: CUcontext, default: c_uint = 0, flags: c_uint = 0,
-        ), newer;
-    /// All edges are plain ones, without data.
-    pub(super) fn add(graph: CUgraph, after: &[CUgraphNode], params: &mut NodeParams) -> node: CUgraphNode
-        = cuGraphAddNode_v2(
-            node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
-            data: *const c_void = ptr::null(), count: usize = after.len(), params: *mut NodeParams,
-        ), newer;
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
-//! Edges with data, which came with CUDA 12.3. The driver, and cudarc's bindings, may be older. So the type is declared
-//! here.
+//! Edges with data, which came with CUDA 12.3. cudarc's bindings may be older, so the type is declared here.
 
-use super::error::driver_calls;
-use super::{CUgraph, CUgraphNode};
+use super::CUgraphNode;
 
 /// `CUgraphEdgeData`
 #[derive(Clone, Copy)]
@@ -26,13 +24,4 @@ const PROGRAMMATIC: EdgeData = EdgeData {
 /// The ends of programmatic edges from each of `before` to `node`, and their data.
 pub(super) fn programmatic(before: &[CUgraphNode], node: CUgraphNode) -> (Vec<CUgraphNode>, Vec<EdgeData>) {
     (vec![node; before.len()], vec![PROGRAMMATIC; before.len()])
-}
-
-driver_calls! {
-    NAMES;
-    pub(super) fn add(graph: CUgraph, from: &[CUgraphNode], to: &[CUgraphNode], data: &[EdgeData])
-        = cuGraphAddDependencies_v2(
-            graph: CUgraph, from: *const CUgraphNode = from.as_ptr(), to: *const CUgraphNode = to.as_ptr(),
-            data: *const EdgeData = data.as_ptr(), count: usize = from.len(),
-        ), newer;
 }

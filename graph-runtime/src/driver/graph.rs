@@ -1,7 +1,7 @@
 //! Driver calls about graphs, besides those that `graph_api` has rows for.
 
 use super::error::driver_calls;
-use super::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
+use super::{CUgraph, CUgraphNode, CUstream};
 use crate::error::CudaError;
 use cudarc::driver::sys;
 use std::ptr;
@@ -10,22 +10,6 @@ pub(crate) use sys::{CUDA_KERNEL_NODE_PARAMS as KernelNodeParams, CUDA_MEMSET_NO
 
 driver_calls! {
     NAMES;
-    pub(super) fn add_kernel_node(graph: CUgraph, after: &[CUgraphNode], params: &KernelNodeParams) -> node: CUgraphNode
-        = cuGraphAddKernelNode_v2(
-            node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
-            count: usize = after.len(), params: *const KernelNodeParams,
-        );
-    pub(super) fn set_kernel_node(exec: CUgraphExec, node: CUgraphNode, params: &KernelNodeParams)
-        = cuGraphExecKernelNodeSetParams_v2(exec: CUgraphExec, node: CUgraphNode, params: *const KernelNodeParams);
-    pub(super) fn instantiate(graph: CUgraph, params: &mut InstantiateParams) -> exec: CUgraphExec
-        = cuGraphInstantiateWithParams(
-            exec: *mut CUgraphExec = &mut exec, graph: CUgraph,
-            params: *mut InstantiateParams as *mut sys::CUDA_GRAPH_INSTANTIATE_PARAMS,
-        );
-    pub(super) fn update(exec: CUgraphExec, graph: CUgraph, info: &mut UpdateInfo)
-        = cuGraphExecUpdate_v2(
-            exec: CUgraphExec, graph: CUgraph, info: *mut UpdateInfo as *mut sys::CUgraphExecUpdateResultInfo,
-        );
     /// Writes at most `count` nodes, and the number of nodes.
     fn get_nodes(graph: CUgraph, nodes: *mut CUgraphNode, count: &mut usize)
         = cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize);

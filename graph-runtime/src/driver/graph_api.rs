@@ -2,12 +2,10 @@
 //! of the runtime library. They differ in names and in the shapes of parameters, and make the same graphs.
 
 use super::calls::{call, result};
-use super::conditional_node::{self, ConditionalHandle, ConditionalType, NodeParams};
+use super::conditional_node::{ConditionalHandle, ConditionalType, NodeParams};
 use super::copy::{Copy3d, CopyParams};
-use super::edge::{self, programmatic};
-use super::graph::{
-    self, InstantiateError, InstantiateParams, KernelNodeParams, MemsetNodeParams, UpdateError, UpdateInfo,
-};
+use super::edge::{EdgeData, programmatic};
+use super::graph::{InstantiateError, InstantiateParams, KernelNodeParams, MemsetNodeParams, UpdateError, UpdateInfo};
 use super::host_function::HostNode;
 use super::loaded_module::{KernelHandle, LoadedModule};
 use super::node_attribute::NodeAttribute;
@@ -17,6 +15,7 @@ use super::{CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUkernel, CUs
 use crate::error::CudaError;
 use cudarc::driver::sys;
 use std::ffi::{CStr, c_char, c_uint};
+use std::ptr;
 
 /// The interface by which a graph is built and launched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,22 +35,22 @@ struct DriverCalls;
 #[cfg(feature = "cudart")]
 struct RuntimeCalls;
 
-/// Makes the call of one interface or of the other, in an `unsafe fn` for this call.
+/// Makes a call of one interface or of the other, in an `unsafe fn` for this call.
 macro_rules! choose {
-    ($api:expr, $driver:expr, $runtime:expr) => {
+    ($api:expr, $call:ident($($argument:expr),*)) => {
         match $api {
             // SAFETY: by the promise of the caller of the function that this is in.
-            GraphApi::Driver => unsafe { $driver },
+            GraphApi::Driver => unsafe { DriverCalls::$call($($argument),*) },
             #[cfg(feature = "cudart")]
             // SAFETY: as above.
-            GraphApi::Runtime => unsafe { $runtime },
+            GraphApi::Runtime => unsafe { RuntimeCalls::$call($($argument),*) },
         }
     };
 }
 
 /// Declares the calls that both interfaces have: for each, a method of [`GraphApi`], the function of the driver, and
 /// the function of the runtime, each with its parameters as in [`calls`](super::calls::calls). The calls of `nodes` add
-/// a node to a graph. The calls of `parts` are made by methods that are written out below.
+/// a node to a graph. The calls of `parts` have no method: methods that are written out below make them.
 macro_rules! graph_calls {
     (
         nodes:
@@ -66,7 +65,13 @@ macro_rules! graph_calls {
             fn $method:ident($($argument:ident: $type:ty),*) $(-> $out:ident: $result:ty)?
                 = $driver:ident $(($($parameters:tt)*))?, $runtime:ident $(($($others:tt)*))?;
         )*
-        parts: $($part:ident: $part_driver:ident, $part_runtime:ident;)*
+        parts:
+        $(
+            $(#[$part_meta:meta])*
+            fn $part:ident($($part_argument:ident: $part_type:ty),*) $(-> $part_out:ident: $part_result:ty)?
+                = $part_driver:ident $(($($part_parameters:tt)*))?, $part_runtime:ident $(($($part_others:tt)*))?
+                $(, $newer:ident)?;
+        )*
     ) => {
         impl DriverCalls {
             $(call! {
@@ -81,6 +86,11 @@ macro_rules! graph_calls {
             $(call! {
                 {super::library::find, super::error::error, CudaError, driver} [] {$(#[$meta])*} $method [] ($($argument: $type),*) [$($out: $result)?] $driver []
                 [$(($($parameters)*))?]
+            })*
+            $(call! {
+                {super::library::find, super::error::error, CudaError, driver} [$($newer)?] {$(#[$part_meta])*} $part [] ($($part_argument: $part_type),*)
+                [$($part_out: $part_result)?] $part_driver []
+                [$(($($part_parameters)*))?]
             })*
         }
 
@@ -100,6 +110,11 @@ macro_rules! graph_calls {
                 {runtime::library::find, runtime::library::error, CudaError, runtime} [] {$(#[$meta])*} $method [] ($($argument: $type),*) [$($out: $result)?] $runtime []
                 [$(($($others)*))?]
             })*
+            $(call! {
+                {runtime::library::find, runtime::library::error, CudaError, runtime} [$($newer)?] {$(#[$part_meta])*} $part [] ($($part_argument: $part_type),*)
+                [$($part_out: $part_result)?] $part_runtime []
+                [$(($($part_others)*))?]
+            })*
         }
 
         impl GraphApi {
@@ -115,7 +130,9 @@ macro_rules! graph_calls {
         /// CUDA's names of the calls that have rows, for both interfaces.
         #[cfg(feature = "fault-injection")]
         pub(super) const NAMES: &[&str] = &[
-            $(stringify!($node_driver), stringify!($node_runtime),)* $(stringify!($driver), stringify!($runtime)),*
+            $(stringify!($node_driver), stringify!($node_runtime),)*
+            $(stringify!($driver), stringify!($runtime),)*
+            $(stringify!($part_driver), stringify!($part_runtime),)*
         ];
 
         /// CUDA's names of the calls.
@@ -157,7 +174,7 @@ macro_rules! method {
         /// The arguments are as CUDA asks. For the runtime, their context is current, and primary.
         #[inline]
         pub(crate) unsafe fn $method(self, $($argument: $type),*) -> Result<result!($($result)?), CudaError> {
-            choose!(self, DriverCalls::$method($($argument),*), RuntimeCalls::$method($($argument),*))
+            choose!(self, $method($($argument),*))
         }
     };
 }
@@ -236,12 +253,60 @@ graph_calls! {
         );
 
     parts:
-    add_kernel_node: cuGraphAddKernelNode_v2, cudaGraphAddKernelNode;
-    set_kernel_node: cuGraphExecKernelNodeSetParams_v2, cudaGraphExecKernelNodeSetParams;
-    instantiate: cuGraphInstantiateWithParams, cudaGraphInstantiateWithParams;
-    update: cuGraphExecUpdate_v2, cudaGraphExecUpdate;
-    add_conditional_node: cuGraphAddNode_v2, cudaGraphAddNode;
-    add_programmatic: cuGraphAddDependencies_v2, cudaGraphAddDependencies;
+    fn add_kernel_node(graph: CUgraph, after: &[CUgraphNode], params: &KernelNodeParams) -> node: CUgraphNode
+        = cuGraphAddKernelNode_v2(
+            node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
+            count: usize = after.len(), params: *const KernelNodeParams,
+        ),
+        cudaGraphAddKernelNode(
+            node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
+            count: usize = after.len(), params: *const KernelNode = &KernelNode::new(params),
+        );
+    fn set_kernel_node(exec: CUgraphExec, node: CUgraphNode, params: &KernelNodeParams)
+        = cuGraphExecKernelNodeSetParams_v2(exec: CUgraphExec, node: CUgraphNode, params: *const KernelNodeParams),
+        cudaGraphExecKernelNodeSetParams(
+            exec: CUgraphExec, node: CUgraphNode, params: *const KernelNode = &KernelNode::new(params),
+        );
+    fn instantiate(graph: CUgraph, params: &mut InstantiateParams) -> exec: CUgraphExec
+        = cuGraphInstantiateWithParams(
+            exec: *mut CUgraphExec = &mut exec, graph: CUgraph,
+            params: *mut InstantiateParams as *mut sys::CUDA_GRAPH_INSTANTIATE_PARAMS,
+        ),
+        cudaGraphInstantiateWithParams(
+            exec: *mut CUgraphExec = &mut exec, graph: CUgraph, params: *mut InstantiateParams,
+        );
+    fn update(exec: CUgraphExec, graph: CUgraph, info: &mut UpdateInfo)
+        = cuGraphExecUpdate_v2(
+            exec: CUgraphExec, graph: CUgraph, info: *mut UpdateInfo as *mut sys::CUgraphExecUpdateResultInfo,
+        ),
+        cudaGraphExecUpdate(exec: CUgraphExec, graph: CUgraph, info: *mut UpdateInfo);
+    fn create_handle(graph: CUgraph, context: CUcontext) -> handle: ConditionalHandle
+        = cuGraphConditionalHandleCreate(
+            handle: *mut u64 = &mut handle, graph: CUgraph, context: CUcontext, default: c_uint = 0, flags: c_uint = 0,
+        ),
+        cudaGraphConditionalHandleCreate(
+            handle: *mut u64 = &mut handle, graph: CUgraph, default: c_uint = 0, flags: c_uint = 0,
+        ), newer;
+    /// All edges are plain ones, without data.
+    fn add_conditional_node(graph: CUgraph, after: &[CUgraphNode], params: &mut NodeParams) -> node: CUgraphNode
+        = cuGraphAddNode_v2(
+            node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
+            data: *const EdgeData = ptr::null(), count: usize = after.len(), params: *mut NodeParams,
+        ),
+        cudaGraphAddNode(
+            node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
+            data: *const EdgeData = ptr::null(), count: usize = after.len(),
+            params: *mut NodeParams = params.without_context(),
+        ), newer;
+    fn add_programmatic(graph: CUgraph, from: &[CUgraphNode], to: &[CUgraphNode], data: &[EdgeData])
+        = cuGraphAddDependencies_v2(
+            graph: CUgraph, from: *const CUgraphNode = from.as_ptr(), to: *const CUgraphNode = to.as_ptr(),
+            data: *const EdgeData = data.as_ptr(), count: usize = from.len(),
+        ),
+        cudaGraphAddDependencies(
+            graph: CUgraph, from: *const CUgraphNode = from.as_ptr(), to: *const CUgraphNode = to.as_ptr(),
+            data: *const EdgeData = data.as_ptr(), count: usize = from.len(),
+        ), newer;
 }
 
 /// Calls whose parameters, or whose errors, are not those of a row. As the calls above, each asks that the arguments
@@ -260,11 +325,7 @@ impl GraphApi {
         after: &[CUgraphNode],
         params: &KernelNodeParams,
     ) -> Result<CUgraphNode, CudaError> {
-        choose!(
-            self.of_kernel(params.kern),
-            graph::add_kernel_node(graph, after, params),
-            runtime::add_kernel_node(graph, after, &KernelNode::new(params))
-        )
+        choose!(self.of_kernel(params.kern), add_kernel_node(graph, after, params))
     }
 
     /// `cuGraphExecKernelNodeSetParams_v2` or `cudaGraphExecKernelNodeSetParams`
@@ -275,34 +336,20 @@ impl GraphApi {
         node: CUgraphNode,
         params: &KernelNodeParams,
     ) -> Result<(), CudaError> {
-        choose!(
-            self.of_kernel(params.kern),
-            graph::set_kernel_node(exec, node, params),
-            runtime::set_kernel_node(exec, node, &KernelNode::new(params))
-        )
+        choose!(self.of_kernel(params.kern), set_kernel_node(exec, node, params))
     }
 
     /// `cuGraphInstantiateWithParams` or `cudaGraphInstantiateWithParams`
     pub(crate) unsafe fn instantiate(self, graph: CUgraph, flags: u64) -> Result<CUgraphExec, InstantiateError> {
         let mut params = InstantiateParams::new(flags);
-        let made = choose!(
-            self,
-            graph::instantiate(graph, &mut params),
-            runtime::instantiate(graph, &mut params)
-        );
-        made.map_err(|error| params.failed(error))
+        choose!(self, instantiate(graph, &mut params)).map_err(|error| params.failed(error))
     }
 
     /// `cuGraphExecUpdate_v2` or `cudaGraphExecUpdate`: later launches of `exec` run the nodes of `graph`, which has
     /// the same shape
     pub(crate) unsafe fn update(self, exec: CUgraphExec, graph: CUgraph) -> Result<(), UpdateError> {
         let mut info = UpdateInfo::new();
-        let updated = choose!(
-            self,
-            graph::update(exec, graph, &mut info),
-            runtime::update(exec, graph, &mut info)
-        );
-        updated.map_err(|error| info.failed(error))
+        choose!(self, update(exec, graph, &mut info)).map_err(|error| info.failed(error))
     }
 
     /// `cuGraphConditionalHandleCreate` or `cudaGraphConditionalHandleCreate`, without a default value: a kernel must
@@ -312,11 +359,7 @@ impl GraphApi {
         graph: CUgraph,
         context: CUcontext,
     ) -> Result<ConditionalHandle, CudaError> {
-        choose!(
-            self,
-            conditional_node::create_handle(graph, context),
-            runtime::create_handle(graph)
-        )
+        choose!(self, create_handle(graph, context))
     }
 
     /// `cuGraphAddNode_v2` or `cudaGraphAddNode` of a conditional node with `size` bodies, which it returns: graphs
@@ -331,11 +374,7 @@ impl GraphApi {
         context: CUcontext,
     ) -> Result<(CUgraphNode, Vec<CUgraph>), CudaError> {
         let mut params = NodeParams::new(handle, kind, size, context);
-        let node = choose!(
-            self,
-            conditional_node::add(graph, after, &mut params),
-            runtime::add_conditional_node(graph, after, params.without_context())
-        )?;
+        let node = choose!(self, add_conditional_node(graph, after, &mut params))?;
         // SAFETY: the call has succeeded.
         Ok((node, unsafe { params.bodies() }))
     }
@@ -348,11 +387,7 @@ impl GraphApi {
         node: CUgraphNode,
     ) -> Result<(), CudaError> {
         let (to, data) = programmatic(before, node);
-        choose!(
-            self,
-            edge::add(graph, before, &to, &data),
-            runtime::add_edges(graph, before, &to, &data)
-        )
+        choose!(self, add_programmatic(graph, before, &to, &data))
     }
 }
 

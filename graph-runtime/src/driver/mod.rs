@@ -61,12 +61,9 @@ pub(crate) use stream::CaptureStatus;
 pub fn names() -> Vec<&'static str> {
     let lists = [
         graph_api::NAMES,
-        runtime::NAMES,
         interop::NAMES,
         node_attribute::NAMES,
-        edge::NAMES,
         driver_log::NAMES,
-        conditional_node::NAMES,
         graph::NAMES,
         host_function::NAMES,
         event::NAMES,

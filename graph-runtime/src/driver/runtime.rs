@@ -1,5 +1,4 @@
-//! CUDA's runtime library, libcudart: the calls that build graphs and have no row in `graph_api`, and the structs of
-//! all of them.
+//! The structs of CUDA's runtime library, libcudart, whose calls are rows of `graph_api`.
 //!
 //! Handles of graphs, nodes, streams and events are the driver's: each library takes those of the other
 //! (<https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__DRIVER.html>). Kernels are not: the runtime takes a
@@ -9,14 +8,10 @@
 
 pub(super) mod library;
 
-use super::calls::calls;
-use super::conditional_node::{ConditionalHandle, NodeParams};
+use super::CUkernel;
 use super::copy::{Copy3d, CopySide};
-use super::edge::EdgeData;
-use super::graph::{InstantiateParams, KernelNodeParams, UpdateInfo};
-use super::{CUgraph, CUgraphExec, CUgraphNode, CUkernel};
-use crate::error::CudaError;
-use std::ffi::{c_uint, c_void};
+use super::graph::KernelNodeParams;
+use std::ffi::c_void;
 use std::ptr;
 
 pub(crate) use library::present;
@@ -106,44 +101,10 @@ impl CopyNode {
     }
 }
 
-calls! {
-    {library::find, library::error, CudaError, runtime} NAMES;
-    pub(super) fn add_kernel_node(graph: CUgraph, after: &[CUgraphNode], params: &KernelNode) -> node: CUgraphNode
-        = cudaGraphAddKernelNode(
-            node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
-            count: usize = after.len(), params: *const KernelNode,
-        );
-    pub(super) fn set_kernel_node(exec: CUgraphExec, node: CUgraphNode, params: &KernelNode)
-        = cudaGraphExecKernelNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const KernelNode);
-    pub(super) fn instantiate(graph: CUgraph, params: &mut InstantiateParams) -> exec: CUgraphExec
-        = cudaGraphInstantiateWithParams(
-            exec: *mut CUgraphExec = &mut exec, graph: CUgraph, params: *mut InstantiateParams,
-        );
-    pub(super) fn update(exec: CUgraphExec, graph: CUgraph, info: &mut UpdateInfo)
-        = cudaGraphExecUpdate(exec: CUgraphExec, graph: CUgraph, info: *mut UpdateInfo);
-    /// Without a default value.
-    pub(super) fn create_handle(graph: CUgraph) -> handle: ConditionalHandle
-        = cudaGraphConditionalHandleCreate(
-            handle: *mut u64 = &mut handle, graph: CUgraph, default: c_uint = 0, flags: c_uint = 0,
-        );
-    /// All edges are plain ones, without data.
-    pub(super) fn add_conditional_node(graph: CUgraph, after: &[CUgraphNode], params: &mut NodeParams)
-        -> node: CUgraphNode
-        = cudaGraphAddNode(
-            node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
-            data: *const EdgeData = ptr::null(), count: usize = after.len(), params: *mut NodeParams,
-        );
-    pub(super) fn add_edges(graph: CUgraph, from: &[CUgraphNode], to: &[CUgraphNode], data: &[EdgeData])
-        = cudaGraphAddDependencies(
-            graph: CUgraph, from: *const CUgraphNode = from.as_ptr(), to: *const CUgraphNode = to.as_ptr(),
-            data: *const EdgeData = data.as_ptr(), count: usize = from.len(),
-        );
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::graph::MemsetNodeParams;
+    use crate::driver::graph::{InstantiateParams, MemsetNodeParams, UpdateInfo};
     use crate::driver::host_function::HostNode;
     use std::mem::{offset_of, size_of};
 

@@ -13,178 +13,133 @@ use crate::shape::rows::Tabular;
 use crate::shape::size::Size;
 use crate::shape::table::Table;
 use crate::shape::{Condition, Element};
-use std::borrow::Cow;
+use std::borrow::{BorrowMut, Cow};
 use std::ops::RangeInclusive;
 
 /// The builder's methods that only expansions and tests call. None can make a graph unsound: `build` checks the graph
 /// that they declare.
-pub trait Declare {
+pub trait Declare: BorrowMut<GraphBuilder> {
     /// Adds an `if` without bodies. The first body that is begun runs if the condition is not 0, the second if it is 0.
-    fn begin_if<S: Condition>(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<S, OnDevice>) -> NodeId;
+    fn begin_if<S: Condition>(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<S, OnDevice>) -> NodeId {
+        self.borrow_mut()
+            .conditional(name.into(), ConditionalKind::If, condition.span)
+    }
 
     /// Adds a `while` without its body.
     fn begin_while<S: Condition>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
         condition: &Place<S, OnDevice>,
-    ) -> NodeId;
+    ) -> NodeId {
+        self.borrow_mut()
+            .conditional(name.into(), ConditionalKind::While, condition.span)
+    }
 
     /// Adds a `switch` without cases. Each body that is begun is the next case.
     fn begin_switch<S: Condition>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
         condition: &Place<S, OnDevice>,
-    ) -> NodeId;
+    ) -> NodeId {
+        self.borrow_mut()
+            .conditional(name.into(), ConditionalKind::Switch, condition.span)
+    }
 
     /// Begins the next body of the newest conditional.
-    fn begin_body(&mut self);
+    fn begin_body(&mut self) {
+        self.borrow_mut().open_body();
+    }
 
     /// Ends the body that was begun last.
-    fn end_body(&mut self);
+    fn end_body(&mut self) {
+        self.borrow_mut().close_body();
+    }
 
     /// Begins a `for` that declares these nodes; each comes with the number of loops around it, up to this one, or 0 in
     /// a body of another of its nodes. Returns the numbers of its iterations.
-    fn begin_loop(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize>;
+    fn begin_loop(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize> {
+        self.borrow_mut().declare_loop(LoopKind::For, declarations, range)
+    }
 
     /// Begins an `each`, as [`Declare::begin_loop`] a `for`: its iterations are not ordered.
-    fn begin_each(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize>;
+    fn begin_each(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize> {
+        self.borrow_mut().declare_loop(LoopKind::Each, declarations, range)
+    }
 
     /// Begins the iteration of this number.
-    fn begin_iteration(&mut self, value: usize);
+    fn begin_iteration(&mut self, value: usize) {
+        self.borrow_mut().open_iteration(value);
+    }
 
     /// Ends the loop that was begun last.
-    fn end_loop(&mut self);
+    fn end_loop(&mut self) {
+        self.borrow_mut().close_loop();
+    }
 
     /// Begins a child, whose declarations are counted from 0. If children are nested too deeply, begins nothing and
     /// returns false.
-    fn begin_child(&mut self, name: &'static str) -> bool;
+    fn begin_child(&mut self, name: &'static str) -> bool {
+        self.borrow_mut().declare_child(name)
+    }
 
     /// Ends the child that was begun last, with the result of declaring it.
-    fn end_child(&mut self, declared: Result<()>);
+    fn end_child(&mut self, declared: Result<()>) {
+        self.borrow_mut().close_declared_child(declared);
+    }
 
     /// Says how many nodes the graph, or the current child, has declared; nodes of loops count once. `build` fails if
     /// another number was added, since indices of declarations would then be those of other nodes.
-    fn end_nodes(&mut self, declarations: usize);
+    fn end_nodes(&mut self, declarations: usize) {
+        self.borrow_mut().check_declarations(declarations);
+    }
 
     /// Adds edges between declarations: `[from, to]`, or `[from, to, common]` if `common` loops are around both. In
     /// further loops around `from`, an edge begins at the last iteration of a `for` and at all iterations of an `each`.
     /// In further loops around `to`, it ends at the first iteration of a `for` and at all iterations of an `each`.
-    fn edges<const K: usize>(&mut self, edges: &[[usize; K]]);
+    fn edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
+        self.borrow_mut().add_edges(edges, false);
+    }
 
     /// Adds programmatic edges between declarations, as [`Declare::edges`].
-    fn programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]);
+    fn programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
+        self.borrow_mut().add_edges(edges, true);
+    }
 
     /// Adds edges between iterations: `(from, to, steps)`, with a number for each loop around both, from the outermost.
     /// In each iteration of these loops, `to` runs after `from` in the iteration whose numbers are larger by `steps`:
     /// `after k(i - 1)` is `[-1]`. If there is no such iteration, there is no edge.
-    fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]);
+    fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
+        self.borrow_mut().add_shifted_edges(edges, false);
+    }
 
     /// Adds programmatic edges between iterations, as [`Declare::shifted_edges`].
-    fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]);
+    fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
+        self.borrow_mut().add_shifted_edges(edges, true);
+    }
 
     /// Gives the offsets of the scratch resources in the arena, in order of declaration, and the size of the arena, in
     /// bytes. `build` checks them, and packs again if they are wrong.
-    fn arena(&mut self, offsets: &[usize], bytes: usize);
+    fn arena(&mut self, offsets: &[usize], bytes: usize) {
+        self.borrow_mut().set_arena(offsets, bytes);
+    }
 
     /// The node that was added last.
-    fn newest(&self) -> NodeId;
+    fn newest(&self) -> NodeId {
+        self.borrow().newest_node()
+    }
 
     /// Gives every scratch resource memory of its own, to compare results.
-    fn keep_scratch_apart(&mut self);
+    fn keep_scratch_apart(&mut self) {
+        self.borrow_mut().place_scratch_apart();
+    }
 
     /// Builds as if the driver had at most this version of CUDA.
-    fn as_if_driver(&mut self, version: u32);
-}
-
-impl Declare for GraphBuilder {
-    fn begin_if<S: Condition>(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<S, OnDevice>) -> NodeId {
-        self.conditional(name.into(), ConditionalKind::If, condition.span)
-    }
-
-    fn begin_while<S: Condition>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        condition: &Place<S, OnDevice>,
-    ) -> NodeId {
-        self.conditional(name.into(), ConditionalKind::While, condition.span)
-    }
-
-    fn begin_switch<S: Condition>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        condition: &Place<S, OnDevice>,
-    ) -> NodeId {
-        self.conditional(name.into(), ConditionalKind::Switch, condition.span)
-    }
-
-    fn begin_body(&mut self) {
-        self.open_body();
-    }
-
-    fn end_body(&mut self) {
-        self.close_body();
-    }
-
-    fn begin_loop(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize> {
-        self.declare_loop(LoopKind::For, declarations, range)
-    }
-
-    fn begin_each(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize> {
-        self.declare_loop(LoopKind::Each, declarations, range)
-    }
-
-    fn begin_iteration(&mut self, value: usize) {
-        self.open_iteration(value);
-    }
-
-    fn end_loop(&mut self) {
-        self.close_loop();
-    }
-
-    fn begin_child(&mut self, name: &'static str) -> bool {
-        self.declare_child(name)
-    }
-
-    fn end_child(&mut self, declared: Result<()>) {
-        self.close_declared_child(declared);
-    }
-
-    fn end_nodes(&mut self, declarations: usize) {
-        self.check_declarations(declarations);
-    }
-
-    fn edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
-        self.add_edges(edges, false);
-    }
-
-    fn programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
-        self.add_edges(edges, true);
-    }
-
-    fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
-        self.add_shifted_edges(edges, false);
-    }
-
-    fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
-        self.add_shifted_edges(edges, true);
-    }
-
-    fn arena(&mut self, offsets: &[usize], bytes: usize) {
-        self.set_arena(offsets, bytes);
-    }
-
-    fn newest(&self) -> NodeId {
-        self.newest_node()
-    }
-
-    fn keep_scratch_apart(&mut self) {
-        self.place_scratch_apart();
-    }
-
     fn as_if_driver(&mut self, version: u32) {
-        self.limit_driver(version);
+        self.borrow_mut().limit_driver(version);
     }
 }
+
+impl Declare for GraphBuilder {}
 
 /// The builder to which a graph declares its nodes: its own, which then defines it, or that of its parent graph.
 pub trait Owner {

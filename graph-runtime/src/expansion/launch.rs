@@ -60,34 +60,25 @@ pub trait Lent {
     fn atomic(self) -> CallArgument;
 }
 
+/// Memory that is lent to a kernel as `&mut`.
+pub trait LentMut: Lent {
+    /// The argument for a parameter that is `&mut`.
+    fn write(self) -> CallArgument;
+
+    /// The argument for a parameter that is `&mut` of `MaybeUninit`.
+    fn uninit(self) -> CallArgument;
+}
+
 /// Mapped memory that is lent to a kernel.
 pub trait LentMapped {
     /// The argument for a parameter that is `&` of `Mapped`.
     fn mapped(self) -> CallArgument;
 }
 
-impl<S: ?Sized> LentMapped for &Place<S, OnMapped> {
-    fn mapped(self) -> CallArgument {
-        CallArgument::mapped(self)
-    }
-}
-
 /// Memory that is lent to a kernel as texels.
 pub trait LentTexels {
     /// The argument for a parameter that is `&` of `Texel`.
     fn texture(self) -> CallArgument;
-}
-
-impl<S: ?Sized, M: TexelMemory> LentTexels for &Place<S, M> {
-    fn texture(self) -> CallArgument {
-        CallArgument::texture(self)
-    }
-}
-
-impl<S: ?Sized, M: TexelMemory> LentTexels for &mut Place<S, M> {
-    fn texture(self) -> CallArgument {
-        CallArgument::texture(self)
-    }
 }
 
 /// An array that is lent to a kernel as a surface.
@@ -102,59 +93,24 @@ pub trait LentSurfaceMut: LentSurface {
     fn surface_mut(self) -> CallArgument;
 }
 
-impl<S: ?Sized> LentSurface for &Place<S, OnArray> {
-    fn surface(self) -> CallArgument {
-        CallArgument::surface(self)
-    }
+/// Implements these traits: each method makes the [`CallArgument`] of its name.
+macro_rules! lent {
+    ($($trait:ident($($method:ident),*) for $place:ty $(, $memory:ident: $bound:ident)?;)*) => {$(
+        impl<S: ?Sized $(, $memory: $bound)?> $trait for $place {
+            $(fn $method(self) -> CallArgument {
+                CallArgument::$method(self)
+            })*
+        }
+    )*};
 }
-
-impl<S: ?Sized> LentSurface for &mut Place<S, OnArray> {
-    fn surface(self) -> CallArgument {
-        CallArgument::surface(self)
-    }
-}
-
-impl<S: ?Sized> LentSurfaceMut for &mut Place<S, OnArray> {
-    fn surface_mut(self) -> CallArgument {
-        CallArgument::surface_mut(self)
-    }
-}
-
-/// Memory that is lent to a kernel as `&mut`.
-pub trait LentMut: Lent {
-    /// The argument for a parameter that is `&mut`.
-    fn write(self) -> CallArgument;
-
-    /// The argument for a parameter that is `&mut` of `MaybeUninit`.
-    fn uninit(self) -> CallArgument;
-}
-
-impl<S: ?Sized> Lent for &Place<S, OnDevice> {
-    fn read(self) -> CallArgument {
-        CallArgument::read(self)
-    }
-
-    fn atomic(self) -> CallArgument {
-        CallArgument::atomic(self)
-    }
-}
-
-impl<S: ?Sized> Lent for &mut Place<S, OnDevice> {
-    fn read(self) -> CallArgument {
-        CallArgument::read(self)
-    }
-
-    fn atomic(self) -> CallArgument {
-        CallArgument::atomic(self)
-    }
-}
-
-impl<S: ?Sized> LentMut for &mut Place<S, OnDevice> {
-    fn write(self) -> CallArgument {
-        CallArgument::write(self)
-    }
-
-    fn uninit(self) -> CallArgument {
-        CallArgument::uninit(self)
-    }
+lent! {
+    Lent(read, atomic) for &Place<S, OnDevice>;
+    Lent(read, atomic) for &mut Place<S, OnDevice>;
+    LentMut(write, uninit) for &mut Place<S, OnDevice>;
+    LentMapped(mapped) for &Place<S, OnMapped>;
+    LentTexels(texture) for &Place<S, M>, M: TexelMemory;
+    LentTexels(texture) for &mut Place<S, M>, M: TexelMemory;
+    LentSurface(surface) for &Place<S, OnArray>;
+    LentSurface(surface) for &mut Place<S, OnArray>;
+    LentSurfaceMut(surface_mut) for &mut Place<S, OnArray>;
 }

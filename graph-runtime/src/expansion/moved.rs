@@ -31,6 +31,8 @@ mod sealed {
         type Mut<'g>
         where
             Self: 'g;
+        /// Whether nobody else has a handle, so that the graph lends the memory by references.
+        const UNIQUE: bool;
 
         fn keep(self) -> Self::Kept;
         fn handle(kept: &Self::Kept) -> Handle;
@@ -57,12 +59,18 @@ mod sealed {
     note = "memory of the graph itself is declared: `device x: [f32; 1024];`"
 )]
 pub trait Movable: sealed::Movable {
-    /// The resource that the graph makes of it.
-    type Moved: MovedSlot<Handle = Self>;
-
     /// Moves the local into a graph under construction, and declares its memory there.
     #[doc(hidden)]
-    fn moved(self, builder: &mut GraphBuilder, name: &'static str) -> Self::Moved;
+    fn moved(self, builder: &mut GraphBuilder, name: &'static str) -> Moved<Self> {
+        let kept = self.keep();
+        let memory = Self::handle(&kept).0;
+        let lengths = *memory.lengths();
+        let place = builder.share(name.into(), memory, lengths, true);
+        if Self::UNIQUE {
+            builder.keep_unique(place.span);
+        }
+        Moved { kept, place }
+    }
 }
 
 /// A resource of a graph that was moved into it.
@@ -88,16 +96,6 @@ pub struct Moved<H: sealed::Movable> {
 }
 
 impl<H: sealed::Movable> Moved<H> {
-    fn new(builder: &mut GraphBuilder, name: &'static str, handle: H) -> Self {
-        let kept = handle.keep();
-        let memory = H::handle(&kept).0;
-        let lengths = *memory.lengths();
-        Self {
-            place: builder.share(name.into(), memory, lengths, true),
-            kept,
-        }
-    }
-
     /// The size in bytes.
     pub fn bytes(&self) -> usize {
         self.place.bytes()
@@ -148,47 +146,46 @@ impl<H: sealed::Movable> fmt::Debug for Moved<H> {
 /// Implements the traits for counted handles, of which others may have clones. They are kept unchanged, and can be used
 /// in expressions.
 macro_rules! handles {
-    ($([$($lifetime:lifetime)?] $ty:ty: $memory:ty, $shared:ident, $exclusive:ident, $memory_of:ident, $lend:ident, $lend_mut:ident;)*) => {$(
+    (
+        $([$($lifetime:lifetime)?] $ty:ty: $buffer:ty, $memory:ty, $shared:ident, $exclusive:ident,
+            |$kept:ident, $place:ident, $graph:ident| $lend:expr, $lend_mut:expr;)*
+    ) => {$(
         impl<$($lifetime,)? S: ?Sized> sealed::Movable for $ty {
             type Shape = S;
             type Memory = $memory;
             type Kept = Self;
             type Ref<'g> = $shared<'g, S> where Self: 'g;
             type Mut<'g> = $exclusive<'g, S> where Self: 'g;
+            const UNIQUE: bool = false;
 
             fn keep(self) -> Self {
                 self
             }
 
             fn handle(kept: &Self) -> sealed::Handle {
-                sealed::Handle($memory_of(kept))
+                let kept: &$buffer = kept;
+                sealed::Handle(SharedMemory::of(kept))
             }
 
             fn give_back(kept: Self) -> Result<Self> {
                 Ok(kept)
             }
 
-            fn lend<'g>(kept: &'g Self, place: &Place<S, $memory>, graph: &'g Graph) -> Result<$shared<'g, S>> {
-                $lend(kept, place, graph)
+            fn lend<'g>($kept: &'g Self, $place: &Place<S, $memory>, $graph: &'g Graph) -> Result<$shared<'g, S>> {
+                $lend
             }
 
             fn lend_mut<'g>(
-                kept: &'g mut Self,
-                place: &Place<S, $memory>,
-                graph: &'g mut Graph,
+                $kept: &'g mut Self,
+                $place: &Place<S, $memory>,
+                $graph: &'g mut Graph,
             ) -> Result<$exclusive<'g, S>> {
-                $lend_mut(kept, place, graph)
+                $lend_mut
             }
         }
 
         #[diagnostic::do_not_recommend]
-        impl<$($lifetime,)? S: ?Sized> Movable for $ty {
-            type Moved = Moved<Self>;
-
-            fn moved(self, builder: &mut GraphBuilder, name: &'static str) -> Moved<Self> {
-                Moved::new(builder, name, self)
-            }
-        }
+        impl<$($lifetime,)? S: ?Sized> Movable for $ty {}
 
         impl<$($lifetime,)? S: ?Sized> Deref for Moved<$ty> {
             type Target = $ty;
@@ -200,48 +197,16 @@ macro_rules! handles {
     )*};
 }
 handles! {
-    [] DeviceBuffer<S>: OnDevice, DeviceRef, DeviceMut, device_memory, device, device_mut;
-    ['a] &'a DeviceBuffer<S>: OnDevice, DeviceRef, DeviceMut, device_memory, device, device_mut;
-    [] SharedHost<S>: OnHost, HostRef, HostMut, host_memory, host, host_mut;
-    ['a] &'a SharedHost<S>: OnHost, HostRef, HostMut, host_memory, host, host_mut;
-}
-
-fn device_memory<S: ?Sized>(kept: &DeviceBuffer<S>) -> SharedMemory {
-    SharedMemory::of(kept)
-}
-
-fn host_memory<S: ?Sized>(kept: &SharedHost<S>) -> SharedMemory {
-    SharedMemory::of(kept)
-}
-
-fn device<'g, S: ?Sized>(
-    _: &DeviceBuffer<S>,
-    place: &Place<S, OnDevice>,
-    graph: &'g Graph,
-) -> Result<DeviceRef<'g, S>> {
-    graph.device(place)
-}
-
-fn device_mut<'g, S: ?Sized>(
-    _: &DeviceBuffer<S>,
-    place: &Place<S, OnDevice>,
-    graph: &'g mut Graph,
-) -> Result<DeviceMut<'g, S>> {
-    graph.device_mut(place)
-}
-
-fn host<'g, S: ?Sized>(kept: &'g SharedHost<S>, _: &Place<S, OnHost>, graph: &'g Graph) -> Result<HostRef<'g, S>> {
-    graph.synchronize()?;
-    kept.read()
-}
-
-fn host_mut<'g, S: ?Sized>(
-    kept: &'g SharedHost<S>,
-    _: &Place<S, OnHost>,
-    graph: &'g mut Graph,
-) -> Result<HostMut<'g, S>> {
-    graph.synchronize()?;
-    kept.write()
+    [] DeviceBuffer<S>: DeviceBuffer<S>, OnDevice, DeviceRef, DeviceMut,
+        |_kept, place, graph| graph.device(place), graph.device_mut(place);
+    ['a] &'a DeviceBuffer<S>: DeviceBuffer<S>, OnDevice, DeviceRef, DeviceMut,
+        |_kept, place, graph| graph.device(place), graph.device_mut(place);
+    [] SharedHost<S>: SharedHost<S>, OnHost, HostRef, HostMut,
+        |kept, _place, graph| graph.synchronize().and_then(|()| kept.read()),
+        graph.synchronize().and_then(|()| kept.write());
+    ['a] &'a SharedHost<S>: SharedHost<S>, OnHost, HostRef, HostMut,
+        |kept, _place, graph| graph.synchronize().and_then(|()| kept.read()),
+        graph.synchronize().and_then(|()| kept.write());
 }
 
 /// A [`HostBuffer`] that was moved into a graph. Nobody else has a handle, so the graph lends the memory by references.
@@ -259,6 +224,7 @@ impl<S: ?Sized> sealed::Movable for HostBuffer<S> {
         = &'g mut S
     where
         Self: 'g;
+    const UNIQUE: bool = true;
 
     fn keep(self) -> Unique<S> {
         Unique(self.share())
@@ -293,12 +259,4 @@ impl<S: ?Sized> sealed::Movable for HostBuffer<S> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: ?Sized> Movable for HostBuffer<S> {
-    type Moved = Moved<Self>;
-
-    fn moved(self, builder: &mut GraphBuilder, name: &'static str) -> Moved<Self> {
-        let moved = Moved::new(builder, name, self);
-        builder.keep_unique(moved.place.span);
-        moved
-    }
-}
+impl<S: ?Sized> Movable for HostBuffer<S> {}
