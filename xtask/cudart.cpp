@@ -1,4 +1,4 @@
-// Compares CUDA's headers with what `graph-runtime/src/driver/graph_api.rs` and `runtime.rs` declare: types of
+// Compares CUDA's headers with what `graph-runtime/src/driver/graph_api.rs` and `runtime_structs.rs` declare: types of
 // functions, and the sizes and offsets of structs that `structs_are_those_of_the_header` there has as numbers.
 // `cargo xtask cudart` compiles this with the headers of CUDA 12 and 13, and links nothing.
 

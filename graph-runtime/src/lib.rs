@@ -333,14 +333,14 @@ pub use program::capture::{
     BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream, ThreadCaptureMode,
 };
 pub use program::event::Event;
-pub use program::host::{HostArgument, HostArguments};
+pub use program::host_call::{HostArgument, HostArguments};
 pub use program::pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};
 pub use program::raw::RawNode;
 pub use shape::iterations::Iterations;
 pub use shape::place::{Copied, Memory, OnArray, OnDevice, OnHost, OnMapped, Place};
 pub use shape::rectangle::Rectangle;
 pub use shape::rows::{Rows, Tabular};
-pub use shape::same::SameShape;
+pub use shape::same_shape::SameShape;
 pub use shape::table::{Table, TableMut, TableRef};
 pub use shape::{ArrayOf, Element, Extent};
 
@@ -354,26 +354,25 @@ pub mod private {
         Bounds, KernelChecks, buffer, check_atomic, check_clash, check_constant, check_texture, constant, integer,
         overwrites, usage,
     };
-    pub use crate::expansion::child::{BindTo, Bound, DeclaredGraph, Interface, NoGraph, graph_type};
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{Declare, Handles, Owner, child, node_handle, own, own_slice, own_table};
     pub use crate::expansion::expression::{
         AnyTarget, HostSlot, MappedSlot, Nodes, Numbers, Slot, changing, element_of, on_device, stub,
     };
+    pub use crate::expansion::interface::{BindTo, Bound, DeclaredGraph, Interface, NoGraph, graph_type};
     pub use crate::expansion::launch::{
         Instance, Lent, LentMapped, LentMut, LentSurface, LentSurfaceMut, LentTexels, SafeKernel, launch, literal,
         loaded_call,
     };
     pub use crate::expansion::moved::{Movable, MovedSlot};
     pub use crate::expansion::no_accessor::{ArrayHasNoAccessor, ScratchHasNoAccessor};
+    pub use crate::expansion::node_target::{NodeTarget, inner_length, length};
     pub use crate::expansion::passed::Passed;
     pub use crate::expansion::plan::{PlanNodes, accesses as plan_accesses, resource as plan_resource};
-    pub use crate::expansion::target::{NodeTarget, inner_length, length};
-    pub use crate::expansion::update::DeclaredUpdate;
     pub use crate::graph::change::direct_param::{DirectParam, direct_param};
     pub use crate::graph::change::edit::{Only, ParamGraph, edit, edit_nodes, set_param};
     pub use crate::kernel::dimensions::extent;
-    pub use crate::kernel::programmatic::{ProgrammaticEdge, triggers};
+    pub use crate::kernel::programmatic_edge::{ProgrammaticEdge, triggers};
     pub use crate::program::transfer::{Memcpy, Memset};
     pub use crate::shape::Condition; // rustc names it to users
     pub use crate::shape::place::TexelMemory;

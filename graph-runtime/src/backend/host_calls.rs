@@ -4,7 +4,7 @@ use crate::error::{Error, Result, Site};
 use crate::in_flight::lock::Lock;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::storage::Storage;
-use crate::program::host::HostCall;
+use crate::program::host_call::HostCall;
 use crate::program::{External, Op};
 use crate::shape::part::Part;
 use std::collections::HashMap;

@@ -16,7 +16,7 @@ use crate::devices::launch_event::LaunchEvent;
 use crate::error::{At, CudaError, Result, Site};
 use crate::in_flight::lock::Lock;
 use crate::in_flight::uses::Awaited;
-use crate::program::host::refuse_in_host_function;
+use crate::program::host_call::refuse_in_host_function;
 use std::ffi::c_void;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};

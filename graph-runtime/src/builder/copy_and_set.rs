@@ -9,7 +9,7 @@ use crate::program::transfer::{Memcpy, Memset};
 use crate::shape::bytes::Bytes;
 use crate::shape::place::{Copied, Memory, OnDevice, Place};
 use crate::shape::rectangle::Rectangle;
-use crate::shape::same::SameShape;
+use crate::shape::same_shape::SameShape;
 use crate::shape::{ArrayOf, Element};
 use graph_plan::{Mode, NodeKind, Region};
 use std::borrow::Cow;

@@ -141,6 +141,114 @@ impl GraphBuilder {
         self.declare(name, Memory::Device, Size::table(lengths))
     }
 
+    /// Declares device memory of shape `S` whose contents last one launch at most: a node must write it before another
+    /// reads it (`uninitialized`).
+    ///
+    /// All scratch memory of a graph is one allocation, its arena. Pieces that never hold data at the same time may
+    /// overlap in it. Results are the same as if each piece had its own memory: two pieces overlap only if the graph
+    /// orders every use of one before every use of the other, or if a copy or memset initialises it again in between.
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder};
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Chain");
+    /// let mut data = builder.host::<[f32; 1024]>("data");
+    /// let mut last = None;
+    /// for number in 0..3 {
+    ///     let mut temporary = builder.scratch::<[f32; 1024]>(format!("temporary{number}"));
+    ///     let there = builder.memcpy(format!("there{number}"), &data, &mut temporary);
+    ///     let back = builder.memcpy(format!("back{number}"), &temporary, &mut data);
+    ///     builder.after(there, last.as_slice());
+    ///     builder.after(back, &[there]);
+    ///     last = Some(back);
+    /// }
+    ///
+    /// let graph = builder.build()?;
+    /// assert_eq!(graph.plan().arena(), 4096);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    pub fn scratch<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnDevice> {
+        self.declare(name, Memory::Scratch, Size::fixed())
+    }
+
+    /// Declares scratch memory of `len` elements. See [`GraphBuilder::scratch`].
+    pub fn scratch_slice<T: Element>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        len: usize,
+    ) -> Place<[T], OnDevice> {
+        self.declare(name, Memory::Scratch, Size::slice(len))
+    }
+
+    /// Declares scratch memory of two to four dimensions, as [`GraphBuilder::scratch`]. `lengths` begin with the
+    /// outermost dimension and count elements: see [`Table`].
+    pub fn scratch_table<T: Element, const D: usize>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        lengths: [usize; D],
+    ) -> Place<Table<T, D>, OnDevice>
+    where
+        Table<T, D>: Tabular,
+    {
+        self.declare(name, Memory::Scratch, Size::table(lengths))
+    }
+
+    /// Declares memory of the host, of shape `S`, that kernels take as `&[Mapped<T>]` ([`Mapped`](crate::Mapped)), and
+    /// that the host loads and stores at any time, also while the graph runs. It is zeroed when the graph is built,
+    /// and page-locked on CUDA. [`Graph::mapped`](crate::Graph::mapped) returns a handle for the host. Nodes of other
+    /// kinds cannot take it.
+    ///
+    /// Any number of unordered nodes may access it: none of these accesses is a race.
+    pub fn mapped<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnMapped> {
+        self.declare(name, Memory::Mapped, Size::fixed())
+    }
+
+    /// Declares mapped memory of `len` elements. See [`GraphBuilder::mapped`].
+    pub fn mapped_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnMapped> {
+        self.declare(name, Memory::Mapped, Size::slice(len))
+    }
+
+    /// Declares mapped memory of two to four dimensions, as [`GraphBuilder::mapped`]. `lengths` begin with the
+    /// outermost dimension and count elements: see [`Table`].
+    pub fn mapped_table<T: Element, const D: usize>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        lengths: [usize; D],
+    ) -> Place<Table<T, D>, OnMapped>
+    where
+        Table<T, D>: Tabular,
+    {
+        self.declare(name, Memory::Mapped, Size::table(lengths))
+    }
+
+    /// Declares a CUDA array of shape `S`, which the graph owns. It is zeroed when the graph is built, and kept between
+    /// launches. It has no address: kernels take it as [`Texel`](crate::Texel)s or [`Surfel`](crate::Surfel)s, and
+    /// [`GraphBuilder::memcpy`] copies all of it from and to other memory. Nodes of other kinds cannot take it.
+    ///
+    /// The kernels that take it say the type of its texels and its dimensions. `build` fails if two of them differ, or
+    /// if there is none.
+    pub fn array<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnArray> {
+        self.declare(name, Memory::Array, Size::fixed())
+    }
+
+    /// Declares a CUDA array of `len` elements. As [`GraphBuilder::array`], with a length that is known at run time.
+    pub fn array_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnArray> {
+        self.declare(name, Memory::Array, Size::slice(len))
+    }
+
+    /// Declares a CUDA array of two to four dimensions. As [`GraphBuilder::array`]; `lengths` begin with the outermost
+    /// dimension and count elements: see [`Table`].
+    pub fn array_table<T: Element, const D: usize>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        lengths: [usize; D],
+    ) -> Place<Table<T, D>, OnArray>
+    where
+        Table<T, D>: Tabular,
+    {
+        self.declare(name, Memory::Array, Size::table(lengths))
+    }
+
     /// Declares memory of this kind, which the graph owns.
     pub(crate) fn declare<S: ?Sized, M>(
         &mut self,

@@ -1,7 +1,7 @@
 //! The position in the graph at which nodes are being added: the body, and the child graphs and loops around it.
 
 use super::loops::Loops;
-use crate::program::declared::{AllDeclaredNodes, DeclaredNodes};
+use crate::program::declared_nodes::{AllDeclaredNodes, DeclaredNodes};
 use std::borrow::Cow;
 use std::collections::HashMap;
 

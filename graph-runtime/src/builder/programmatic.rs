@@ -2,7 +2,7 @@
 
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
-use crate::kernel::programmatic::ProgrammaticEdge;
+use crate::kernel::programmatic_edge::ProgrammaticEdge;
 use crate::kernel::source::Source;
 use crate::program::{Argument, Function, KernelOp, Program};
 use graph_plan::{Access, Diagnostic, Draft, Edge, Nest, SharedParam, Writers};

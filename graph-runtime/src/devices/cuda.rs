@@ -4,7 +4,7 @@ use crate::devices::event_alarm::Alarms;
 use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, CaptureStatus, GraphApi, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::in_flight::lock::Lock;
-use crate::program::host::{self, refuse_in_host_function};
+use crate::program::host_call::{self, refuse_in_host_function};
 use cudarc::driver::{CudaContext, CudaStream};
 use std::cell::Cell;
 use std::ops::Range;
@@ -91,7 +91,7 @@ impl Cuda {
         if self.api == GraphApi::Driver {
             return Ok(());
         }
-        driver::runtime::present().map_err(|tried| Error::NoRuntime {
+        driver::runtime_library::present().map_err(|tried| Error::NoRuntime {
             site: site(),
             tried: tried.to_vec(),
         })?;
@@ -146,7 +146,7 @@ impl Cuda {
         thread_local! {
             static ENTERED: Cell<bool> = const { Cell::new(false) };
         }
-        if host::is_running() || !ENTERED.get() || ANY_GIVEN_UP.load(Ordering::Relaxed) || self.api.needs_context() {
+        if host_call::is_running() || !ENTERED.get() || ANY_GIVEN_UP.load(Ordering::Relaxed) || self.api.needs_context() {
             self.bind()?;
             ENTERED.set(true);
         }

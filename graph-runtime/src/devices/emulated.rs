@@ -2,7 +2,7 @@
 
 use crate::devices::options::EmulatorOptions;
 use crate::error::{At, Error, Result, Site};
-use crate::program::host::Running;
+use crate::program::host_call::Running;
 use graph_emulator::{Memory, MemoryError, Printer};
 
 pub(crate) use graph_emulator::Allocation;

@@ -20,7 +20,7 @@ use crate::driver::{self, CUcontext, RelaxedCapture};
 use crate::error::{At, CudaError, Result, Site};
 use crate::kernel::source::Architecture;
 use crate::program::event::Event;
-use crate::program::host::refuse_in_host_function;
+use crate::program::host_call::refuse_in_host_function;
 use std::sync::Arc;
 
 #[cfg(not(feature = "emulator"))]

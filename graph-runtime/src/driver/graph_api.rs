@@ -10,7 +10,9 @@ use super::host_function::HostNode;
 use super::loaded_module::{KernelHandle, LoadedModule};
 use super::node_attribute::NodeAttribute;
 #[cfg(feature = "cudart")]
-use super::runtime::{self, CopyNode, KernelNode};
+use super::runtime_library;
+#[cfg(feature = "cudart")]
+use super::runtime_structs::{CopyNode, KernelNode};
 use super::{CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUkernel, CUstream, module};
 use crate::error::CudaError;
 use cudarc::driver::sys;
@@ -23,7 +25,7 @@ pub(crate) enum GraphApi {
     /// `cuGraphAddKernelNode_v2` and its kin.
     #[default]
     Driver,
-    /// `cudaGraphAddKernelNode` and its kin. The library must be present ([`runtime::present`]).
+    /// `cudaGraphAddKernelNode` and its kin. The library must be present ([`runtime_library::present`]).
     #[cfg(feature = "cudart")]
     Runtime,
 }
@@ -98,7 +100,7 @@ macro_rules! graph_calls {
         #[expect(unused_variables, reason = "the runtime is told no context")]
         impl RuntimeCalls {
             $(call! {
-                {runtime::library::find, runtime::library::error, CudaError, runtime} [] {$(#[$node_meta])*} $node
+                {runtime_library::find, runtime_library::error, CudaError, runtime} [] {$(#[$node_meta])*} $node
                 [graph: CUgraph, after: &[CUgraphNode]] ($($node_argument: $node_type),*) [node: CUgraphNode] $node_runtime
                 [
                     node: *mut CUgraphNode = &mut node, graph: CUgraph,
@@ -107,11 +109,11 @@ macro_rules! graph_calls {
                 [$(($($node_others)*))?]
             })*
             $(call! {
-                {runtime::library::find, runtime::library::error, CudaError, runtime} [] {$(#[$meta])*} $method [] ($($argument: $type),*) [$($out: $result)?] $runtime []
+                {runtime_library::find, runtime_library::error, CudaError, runtime} [] {$(#[$meta])*} $method [] ($($argument: $type),*) [$($out: $result)?] $runtime []
                 [$(($($others)*))?]
             })*
             $(call! {
-                {runtime::library::find, runtime::library::error, CudaError, runtime} [$($newer)?] {$(#[$part_meta])*} $part [] ($($part_argument: $part_type),*)
+                {runtime_library::find, runtime_library::error, CudaError, runtime} [$($newer)?] {$(#[$part_meta])*} $part [] ($($part_argument: $part_type),*)
                 [$($part_out: $part_result)?] $part_runtime []
                 [$(($($part_others)*))?]
             })*

@@ -10,7 +10,9 @@
 
 pub(crate) mod graph_api;
 #[cfg(feature = "cudart")]
-pub(crate) mod runtime;
+mod runtime_structs;
+#[cfg(feature = "cudart")]
+pub(crate) mod runtime_library;
 pub(crate) mod loaded_module;
 #[cfg(feature = "cudart")]
 pub(crate) mod interop;

@@ -6,7 +6,7 @@ use crate::graph::Graph;
 use crate::memory::{DeviceBuffer, HostBuffer, SharedHost};
 use crate::ownership::block::SharedMemory;
 use crate::shape::place::{OnDevice, OnHost, Place};
-use crate::shape::same::{SameShape, difference};
+use crate::shape::same_shape::{SameShape, difference};
 use crate::shape::{Extent, Lengths};
 
 /// Seals the traits of memory arguments, so that only handles whose shape fits are arguments. (Using a place is sound

@@ -3,7 +3,7 @@
 
 use crate::kernel::atomic::Atomic;
 use crate::kernel::integer::{Integer, widened};
-use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
+use crate::kernel::programmatic_edge::{ProgrammaticEdge, reads_uninitialized};
 use crate::kernel::texture::{Texel, Texture};
 use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;

@@ -4,7 +4,7 @@
 use crate::builder::GraphBuilder;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::expansion::target::NodeTarget;
+use crate::expansion::node_target::NodeTarget;
 use crate::graph::Graph;
 use crate::graph::change::update::Update;
 use crate::graph::host_split::HostSplit;
@@ -119,6 +119,16 @@ pub enum AnyTarget<'a, 'g> {
     Update(&'a mut Update<'g>),
 }
 
+/// Calls a function of [`NodeTarget`] with the builder or with the update.
+macro_rules! either {
+    ($any:ident, $target:ident => $call:expr) => {
+        match $any {
+            AnyTarget::Builder($target) => $call,
+            AnyTarget::Update($target) => $call,
+        }
+    };
+}
+
 impl NodeTarget for AnyTarget<'_, '_> {
     fn kernel<const N: usize>(
         &mut self,
@@ -127,31 +137,19 @@ impl NodeTarget for AnyTarget<'_, '_> {
         launch: Launch,
         call: KernelCall<N>,
     ) -> Result<()> {
-        match self {
-            AnyTarget::Builder(builder) => NodeTarget::kernel(*builder, index, name, launch, call),
-            AnyTarget::Update(update) => NodeTarget::kernel(*update, index, name, launch, call),
-        }
+        either!(self, target => NodeTarget::kernel(*target, index, name, launch, call))
     }
 
     fn memcpy(&mut self, index: usize, name: &'static str, copy: Memcpy) -> Result<()> {
-        match self {
-            AnyTarget::Builder(builder) => NodeTarget::memcpy(*builder, index, name, copy),
-            AnyTarget::Update(update) => NodeTarget::memcpy(*update, index, name, copy),
-        }
+        either!(self, target => NodeTarget::memcpy(*target, index, name, copy))
     }
 
     fn memset(&mut self, index: usize, name: &'static str, set: Memset) -> Result<()> {
-        match self {
-            AnyTarget::Builder(builder) => NodeTarget::memset(*builder, index, name, set),
-            AnyTarget::Update(update) => NodeTarget::memset(*update, index, name, set),
-        }
+        either!(self, target => NodeTarget::memset(*target, index, name, set))
     }
 
     fn outside(&self, index: usize, name: &'static str, memory: &str, range: (usize, usize), len: usize) -> Error {
-        match self {
-            AnyTarget::Builder(builder) => NodeTarget::outside(*builder, index, name, memory, range, len),
-            AnyTarget::Update(update) => NodeTarget::outside(*update, index, name, memory, range, len),
-        }
+        either!(self, target => NodeTarget::outside(*target, index, name, memory, range, len))
     }
 
     fn child<B>(
@@ -162,24 +160,15 @@ impl NodeTarget for AnyTarget<'_, '_> {
         add: impl FnOnce(&mut GraphBuilder, B) -> Result<()>,
         update: impl FnOnce(&mut Update<'_>, B) -> Result<()>,
     ) -> Result<()> {
-        match self {
-            AnyTarget::Builder(builder) => NodeTarget::child(*builder, index, name, bound, add, update),
-            AnyTarget::Update(target) => NodeTarget::child(*target, index, name, bound, add, update),
-        }
+        either!(self, target => NodeTarget::child(*target, index, name, bound, add, update))
     }
 
     fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {
-        match self {
-            AnyTarget::Builder(builder) => NodeTarget::iterations(*builder),
-            AnyTarget::Update(update) => NodeTarget::iterations(*update),
-        }
+        either!(self, target => NodeTarget::iterations(*target))
     }
 
     fn graph_name(&self) -> &str {
-        match self {
-            AnyTarget::Builder(builder) => NodeTarget::graph_name(*builder),
-            AnyTarget::Update(update) => NodeTarget::graph_name(*update),
-        }
+        either!(self, target => NodeTarget::graph_name(*target))
     }
 }
 

@@ -2,8 +2,8 @@
 
 pub(crate) mod moved;
 pub(crate) mod expression;
-pub(crate) mod child;
-pub(crate) mod target;
+pub(crate) mod interface;
+pub(crate) mod node_target;
 pub(crate) mod declare;
 pub(crate) mod update;
 pub(crate) mod argument;

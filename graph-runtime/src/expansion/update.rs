@@ -58,80 +58,35 @@ impl Update<'_> {
     }
 }
 
-/// Changes of nodes that `cuda_graph!` has declared.
-pub trait DeclaredUpdate {
-    /// Checks that the function of a declaration's node, which was just called, got to the node.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] with the name of the node.
-    fn check_reached(&self, declared: usize) -> Result<()>;
-
-    /// Changes each node of a declaration. `change` gets the numbers of the node's iterations, from the outermost loop
-    /// inwards.
-    ///
-    /// # Errors
-    /// The errors of `change`.
-    fn each<const DEPTH: usize>(
-        &mut self,
-        declared: usize,
-        change: impl FnMut(&mut Self, [usize; DEPTH]) -> Result<()>,
-    ) -> Result<()>;
-
+/// The functions that expansions call.
+impl Update<'_> {
     /// The scratch memory, or the variable of a module, that the current child has declared for itself as `name`.
     ///
     /// # Errors
     /// [`Error::Node`] if it has none of that name and size.
-    fn own<S: Element>(&self, name: &str) -> Result<Place<S, OnDevice>>;
+    #[doc(hidden)]
+    pub fn own<S: Element>(&self, name: &str) -> Result<Place<S, OnDevice>> {
+        self.own_memory(name, |bytes| bytes == size_of::<S>()).map(Place::new)
+    }
 
     /// Scratch memory that the current child has declared for itself, with a length that was fixed when the graph was
     /// built.
     ///
     /// # Errors
-    /// As [`DeclaredUpdate::own`].
-    fn own_slice<T: Element>(&self, name: &str) -> Result<Place<[T], OnDevice>>;
+    /// As [`Update::own`].
+    #[doc(hidden)]
+    pub fn own_slice<T: Element>(&self, name: &str) -> Result<Place<[T], OnDevice>> {
+        let whole = |bytes: usize| bytes.checked_rem(size_of::<T>()).unwrap_or(bytes) == 0;
+        self.own_memory(name, whole).map(Place::new)
+    }
 
     /// Scratch memory that the current child has declared for itself, with lengths that were fixed when the graph was
     /// built.
     ///
     /// # Errors
-    /// As [`DeclaredUpdate::own`].
-    fn own_table<T: Element, const D: usize>(
-        &self,
-        name: &str,
-        lengths: [usize; D],
-    ) -> Result<Place<Table<T, D>, OnDevice>>;
-
-    /// The random numbers of the name `name` that the current child has declared.
-    ///
-    /// # Errors
-    /// [`Error::Node`] if it has none of that name.
-    fn own_rng(&self, name: &str) -> Result<Rng>;
-}
-
-impl DeclaredUpdate for Update<'_> {
-    #[inline]
-    fn check_reached(&self, declared: usize) -> Result<()> {
-        self.check_reached(declared)
-    }
-
-    fn each<const DEPTH: usize>(
-        &mut self,
-        declared: usize,
-        change: impl FnMut(&mut Self, [usize; DEPTH]) -> Result<()>,
-    ) -> Result<()> {
-        self.each(declared, change)
-    }
-
-    fn own<S: Element>(&self, name: &str) -> Result<Place<S, OnDevice>> {
-        self.own_memory(name, |bytes| bytes == size_of::<S>()).map(Place::new)
-    }
-
-    fn own_slice<T: Element>(&self, name: &str) -> Result<Place<[T], OnDevice>> {
-        let whole = |bytes: usize| bytes.checked_rem(size_of::<T>()).unwrap_or(bytes) == 0;
-        self.own_memory(name, whole).map(Place::new)
-    }
-
-    fn own_table<T: Element, const D: usize>(
+    /// As [`Update::own`].
+    #[doc(hidden)]
+    pub fn own_table<T: Element, const D: usize>(
         &self,
         name: &str,
         lengths: [usize; D],
@@ -140,7 +95,12 @@ impl DeclaredUpdate for Update<'_> {
         Ok(Place::with_lengths(span, padded(lengths)))
     }
 
-    fn own_rng(&self, name: &str) -> Result<Rng> {
+    /// The random numbers of the name `name` that the current child has declared.
+    ///
+    /// # Errors
+    /// [`Error::Node`] if it has none of that name.
+    #[doc(hidden)]
+    pub fn own_rng(&self, name: &str) -> Result<Rng> {
         let resource = self.own_resource(name);
         let mut rngs = self.graph.data.rngs.iter();
         let rng = resource.and_then(|resource| rngs.find_map(|rng| rng.find(resource)));
@@ -150,8 +110,7 @@ impl DeclaredUpdate for Update<'_> {
 
 #[cfg(all(test, feature = "emulator"))]
 mod tests {
-    use super::DeclaredUpdate;
-    use crate::expansion::target::NodeTarget;
+    use crate::expansion::node_target::NodeTarget;
     use crate::program::transfer::Memset;
     use crate::{Device, GraphBuilder, NodeId, OnDevice, Place, Result, Update};
 

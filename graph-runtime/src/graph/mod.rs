@@ -31,7 +31,7 @@ use crate::ownership::block::{Piece, SharedMemory};
 use crate::ownership::host_memory::HostMemory;
 use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::Storage;
-use crate::program::declared::AllDeclaredNodes;
+use crate::program::declared_nodes::AllDeclaredNodes;
 use crate::program::scratch::Arena;
 use crate::program::{External, Op, Program};
 use crate::shape::part::Layout;

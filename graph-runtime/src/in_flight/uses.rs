@@ -4,7 +4,7 @@ use crate::error::CudaError;
 use crate::in_flight::launches::{Access, Launches};
 use crate::in_flight::lock::Lock;
 use crate::in_flight::refused::Refused;
-use crate::program::host;
+use crate::program::host_call;
 use std::cell::Cell;
 use std::fmt;
 use std::sync::{Arc, Condvar, PoisonError};
@@ -37,7 +37,7 @@ impl Patience {
     /// The patience of the claims that a call on this thread begins to make. Only a thread that holds no claims of
     /// calls waits, and no host function does.
     pub(crate) fn of_this_thread() -> Self {
-        match host::is_running() || CALLS.get() > 0 {
+        match host_call::is_running() || CALLS.get() > 0 {
             true => Patience::Refuses,
             false => Patience::Waits,
         }
@@ -106,7 +106,7 @@ pub(crate) trait Awaited: Sized {
 ///    emulator, receivers of printed text, and all that runs on the thread of the launch) waits for no claim: conflicts
 ///    are refused ([`Patience`]). A launch that the emulator runs on a thread of its own claims there, but with the
 ///    patience of the thread that makes the launch, which waits for the answer and then for nothing. Graphs of one definition share its host functions, and a launch waits for a function
-///    that another one runs, but not inside a host function ([`HostCall`](crate::program::host::HostCall)): so a
+///    that another one runs, but not inside a host function ([`HostCall`](crate::program::host_call::HostCall)): so a
 ///    function that is waited for waits for nothing. A thread that waits for a claim holds only claims of the launch
 ///    that it claims for, and whoever holds a claim without waiting for one gets done: launches that it waits for
 ///    contain nothing that waits for a claim. Circles of launches that wait for each other's claims do not exist, since
@@ -204,7 +204,7 @@ impl<E: Awaited> Uses<E> {
     /// ended: one of them may be the one that the function is called from, or may come after it.
     pub(crate) fn hold(&self, access: Access, kind: ClaimKind) -> Result<Claim<'_, E>, Refused> {
         let claim = self.claim(access, kind, Patience::of_this_thread())?;
-        if !host::is_running() {
+        if !host_call::is_running() {
             claim.wait().map_err(Refused::Cuda)?;
         } else if !claim.launches_have_ended() {
             return Err(Refused::Nested);
@@ -427,7 +427,7 @@ mod tests {
         };
         launch(WRITE, &ended);
         launch(Access::new(64, 128, true), &running);
-        let _in_host_function = host::Running::enter();
+        let _in_host_function = host_call::Running::enter();
         assert!(uses.hold(READ, ClaimKind::Guard).is_ok());
         let refused = uses.hold(Access::new(0, 65, false), ClaimKind::Guard);
         assert!(matches!(refused, Err(Refused::Nested)));

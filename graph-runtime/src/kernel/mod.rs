@@ -4,7 +4,7 @@
 //! module as well: it has [`KernelFacts`] and the types of its fields.
 
 pub(crate) mod source;
-pub(crate) mod programmatic;
+pub(crate) mod programmatic_edge;
 pub(crate) mod atomic;
 pub(crate) mod mapped;
 pub(crate) mod texture;

@@ -2,7 +2,7 @@
 
 use crate::driver::{self, CUcontext, CUevent, RelaxedCapture};
 use crate::error::{At, Result, Site};
-use crate::program::host::refuse_in_host_function;
+use crate::program::host_call::refuse_in_host_function;
 use cudarc::driver::CudaEvent;
 use std::fmt;
 use std::sync::Arc;

@@ -4,13 +4,13 @@ pub(crate) mod array;
 pub(crate) mod transfer;
 pub(crate) mod reach;
 pub(crate) mod scratch;
-pub(crate) mod declared;
+pub(crate) mod declared_nodes;
 mod op;
 pub(crate) mod raw;
 pub(crate) mod capture;
 pub(crate) mod pointer;
 pub(crate) mod event;
-pub(crate) mod host;
+pub(crate) mod host_call;
 pub(crate) mod tuples;
 
 use crate::kernel::source::Ptx;

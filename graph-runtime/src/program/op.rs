@@ -3,7 +3,7 @@
 use crate::kernel::{Launch, Value};
 use crate::program::capture::CaptureCall;
 use crate::program::event::Event;
-use crate::program::host::HostCall;
+use crate::program::host_call::HostCall;
 use crate::program::raw::RawCall;
 use crate::shape::part::{ByteRectangle, Part};
 use crate::shape::place::Span;

@@ -6,7 +6,7 @@ use crate::program::reach::Reach;
 use crate::program::{MemcpyOp, MemsetOp};
 use crate::shape::bytes::{Bytes, Selection};
 use crate::shape::place::OnDevice;
-use crate::shape::same::{SameShape, difference};
+use crate::shape::same_shape::{SameShape, difference};
 use crate::shape::{ArrayOf, Element, Lengths};
 use graph_plan::{Diagnostic, Draft};
 

@@ -9,7 +9,7 @@ pub(crate) mod rectangle;
 pub(crate) mod bytes;
 pub(crate) mod part;
 pub(crate) mod place;
-pub(crate) mod same;
+pub(crate) mod same_shape;
 pub(crate) mod rows;
 pub(crate) mod table;
 pub(crate) mod iterations;

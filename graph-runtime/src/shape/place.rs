@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, Site};
 use crate::shape::rows::Rows;
-use crate::shape::same::SameShape;
+use crate::shape::same_shape::SameShape;
 use crate::shape::table::{Table, unpadded};
 use crate::shape::{Lengths, NO_LENGTHS};
 use graph_plan::Mode;

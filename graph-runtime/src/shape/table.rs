@@ -159,6 +159,23 @@ impl<'a, T, const D: usize> TableRef<'a, T, D> {
         self.elements
     }
 
+    /// An element.
+    ///
+    /// # Panics
+    /// If the index is out of bounds, as a slice does.
+    fn element(&self, index: [usize; D]) -> &'a T {
+        match offset(self.lengths, index) {
+            Some(offset) => &self.elements[offset],
+            None => out_of_bounds(&index, &self.lengths),
+        }
+    }
+
+    /// A row, as [`TableRef::element`].
+    fn line(&self, row: usize) -> &'a [T] {
+        self.elements_of(row)
+            .unwrap_or_else(|| out_of_bounds(&[row], &self.lengths))
+    }
+
     /// The elements of a row.
     fn elements_of(&self, row: usize) -> Option<&'a [T]> {
         let width = width(&self.lengths);
@@ -261,10 +278,7 @@ impl<T, const D: usize> Index<[usize; D]> for TableRef<'_, T, D> {
     type Output = T;
 
     fn index(&self, index: [usize; D]) -> &T {
-        match offset(self.lengths, index) {
-            Some(offset) => &self.elements[offset],
-            None => out_of_bounds(&index, &self.lengths),
-        }
+        self.element(index)
     }
 }
 
@@ -273,10 +287,7 @@ impl<T> Index<usize> for TableRef<'_, T, 2> {
     type Output = [T];
 
     fn index(&self, row: usize) -> &[T] {
-        match self.elements_of(row) {
-            Some(row) => row,
-            None => out_of_bounds(&[row], &self.lengths),
-        }
+        self.line(row)
     }
 }
 
@@ -285,10 +296,7 @@ impl<T, const D: usize> Index<[usize; D]> for TableMut<'_, T, D> {
     type Output = T;
 
     fn index(&self, index: [usize; D]) -> &T {
-        match offset(self.lengths, index) {
-            Some(offset) => &self.elements[offset],
-            None => out_of_bounds(&index, &self.lengths),
-        }
+        self.view().element(index)
     }
 }
 
@@ -307,10 +315,7 @@ impl<T> Index<usize> for TableMut<'_, T, 2> {
     type Output = [T];
 
     fn index(&self, row: usize) -> &[T] {
-        match self.view().elements_of(row) {
-            Some(row) => row,
-            None => out_of_bounds(&[row], &self.lengths),
-        }
+        self.view().line(row)
     }
 }
 

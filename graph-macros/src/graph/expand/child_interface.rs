@@ -430,11 +430,11 @@ fn update(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodie
             _ if resource.random.is_some() => quote!(own_rng),
             Shape::Dynamic { row, .. } => quote!(own_slice::<#row>),
             Shape::Table { element, lengths } => {
-                return quote!(let #place = __p::DeclaredUpdate::own_table::<#element, _>(#update, #name, [#(#lengths),*])?;);
+                return quote!(let #place = __g::Update::own_table::<#element, _>(#update, #name, [#(#lengths),*])?;);
             }
             shape @ (Shape::Fixed(_) | Shape::Inferred) => quote!(own::<#shape>),
         };
-        quote!(let #place = __p::DeclaredUpdate::#found(#update, #name)?;)
+        quote!(let #place = __g::Update::#found(#update, #name)?;)
     });
     let (scalars, calls) = (
         take_scalars(graph, &bound, &update),

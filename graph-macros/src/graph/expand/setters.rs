@@ -230,12 +230,12 @@ pub(super) fn update_calls(graph: &Graph<'_>, nodes: &[usize], update: &Ident) -
         let call = operands::call(graph, &function_of(node), &operands, &quote!(#update), unchanged);
         let variables = graph.variables_up_to(operands.around);
         if variables.is_empty() {
-            return quote!(#call __p::DeclaredUpdate::check_reached(#update, #node)?;);
+            return quote!(#call __g::Update::check_reached(#update, #node)?;);
         }
         quote! {
-            __p::DeclaredUpdate::each(#update, #node, |#update, [#(#variables),*]| {
+            __g::Update::each(#update, #node, |#update, [#(#variables),*]| {
                 #call
-                __p::DeclaredUpdate::check_reached(#update, #node)
+                __g::Update::check_reached(#update, #node)
             })?;
         }
     });

@@ -8,7 +8,7 @@ use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CaptureSt
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::in_flight::uses::Awaited;
 use crate::ownership::storage::Storage;
-use crate::program::host::refuse_in_host_function;
+use crate::program::host_call::refuse_in_host_function;
 use crate::program::{KernelOp, Program};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;

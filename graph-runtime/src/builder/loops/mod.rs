@@ -7,7 +7,7 @@ mod parallel;
 use super::GraphBuilder;
 use crate::error::{Error, Site};
 use crate::program::Work;
-use crate::program::declared::DeclaredNodes;
+use crate::program::declared_nodes::DeclaredNodes;
 use crate::shape::iterations::{Iterations, NONE, count};
 use graph_plan::NodeKind;
 use std::borrow::Cow;

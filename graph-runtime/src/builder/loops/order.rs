@@ -2,7 +2,7 @@
 
 use super::EndedLoop;
 use crate::builder::GraphBuilder;
-use crate::program::declared::DeclaredNodes;
+use crate::program::declared_nodes::DeclaredNodes;
 use crate::program::{Op, Work};
 use graph_plan::{Draft, Edge, Lists, NodeKind};
 use std::ops::Range;

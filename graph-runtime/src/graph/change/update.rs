@@ -256,7 +256,11 @@ impl Update<'_> {
 
     /// Changes each node of a declaration of `cuda_graph!` in loops. `change` gets the numbers of the node's
     /// iterations, from the outermost loop inwards.
-    pub(crate) fn each<const DEPTH: usize>(
+    ///
+    /// # Errors
+    /// The errors of `change`.
+    #[doc(hidden)]
+    pub fn each<const DEPTH: usize>(
         &mut self,
         declared: usize,
         mut change: impl FnMut(&mut Self, [usize; DEPTH]) -> Result<()>,
@@ -289,8 +293,12 @@ impl Update<'_> {
 
     /// Fails unless the node of this declaration was asked for since the last call. An expression that is left by a
     /// hidden `return` ends the node's function before it gets there.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with the name of the node.
     #[inline]
-    pub(crate) fn check_reached(&self, declared: usize) -> Result<()> {
+    #[doc(hidden)]
+    pub fn check_reached(&self, declared: usize) -> Result<()> {
         match self.reached.take() == Some(declared) {
             true => Ok(()),
             false => self.not_reached(declared),

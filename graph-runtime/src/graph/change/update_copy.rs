@@ -7,7 +7,7 @@ use crate::program::transfer::{Memcpy, Memset};
 use crate::program::{Op, Work};
 use crate::shape::place::{Copied, Memory, OnDevice, Place, Span};
 use crate::shape::rectangle::Rectangle;
-use crate::shape::same::SameShape;
+use crate::shape::same_shape::SameShape;
 use crate::shape::{ArrayOf, Element};
 use graph_plan::Diagnostic;
 

@@ -110,11 +110,11 @@ fn change(graph: &Graph<'_>, param: usize) -> Option<TokenStream> {
         };
         let checked = quote!({
             #change?;
-            __p::DeclaredUpdate::check_reached(update, #node)
+            __g::Update::check_reached(update, #node)
         });
         match graph.loops_around(node).len() {
             0 => quote!(#checked?;),
-            depth => quote!(__p::DeclaredUpdate::each(update, #node, |update, _: [_; #depth]| #checked)?;),
+            depth => quote!(__g::Update::each(update, #node, |update, _: [_; #depth]| #checked)?;),
         }
     });
     (!affected.is_empty()).then(|| {

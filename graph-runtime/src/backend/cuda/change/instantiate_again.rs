@@ -7,7 +7,7 @@ use crate::backend::cuda::attribute;
 use crate::driver::RelaxedCapture;
 use crate::error::{At, Result, Site};
 use crate::program::capture::CaptureCall;
-use crate::program::host::refuse_in_host_function;
+use crate::program::host_call::refuse_in_host_function;
 use crate::program::{Op, Program, Work};
 use graph_plan::Draft;
 use std::ptr;

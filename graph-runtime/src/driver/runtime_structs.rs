@@ -6,15 +6,11 @@
 //! context, the runtime uses the current one, so each of its calls also asks its caller for that (D11 of
 //! `docs/safety.md`).
 
-pub(super) mod library;
-
 use super::CUkernel;
 use super::copy::{Copy3d, CopySide};
 use super::graph::KernelNodeParams;
 use std::ffi::c_void;
 use std::ptr;
-
-pub(crate) use library::present;
 
 /// `struct cudaKernelNodeParams`
 #[repr(C)]

@@ -3,8 +3,8 @@
 //!
 //! Two functions changed in CUDA 13 without a new name: see [`RENAMED`].
 
-use crate::driver::context;
-use crate::driver::search::{Wanted, search};
+use super::context;
+use super::search::{Wanted, search};
 use crate::error::CudaError;
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_int};
@@ -96,7 +96,7 @@ pub(crate) fn present() -> Result<(), &'static [String]> {
 /// # Safety
 ///
 /// The function, or before CUDA 13 the one of that name and `_v2` if it is one of [`RENAMED`], has type `F`.
-pub(in crate::driver) unsafe fn find<F: Copy>(name: &str) -> Option<F> {
+pub(super) unsafe fn find<F: Copy>(name: &str) -> Option<F> {
     let Runtime { library, version } = library().ok()?;
     let symbol = if RENAMED.contains(&name) && *version < EDGE_DATA {
         format!("{name}_v2")
@@ -113,7 +113,7 @@ pub(in crate::driver) unsafe fn find<F: Copy>(name: &str) -> Option<F> {
 /// The runtime remembers the error of each thread's last call, for whoever asks. This one is known now, and is
 /// forgotten: code of the user would take it for its own.
 #[cold]
-pub(in crate::driver) fn error(call: &'static str, code: u32) -> CudaError {
+pub(super) fn error(call: &'static str, code: u32) -> CudaError {
     type GetLastError = unsafe extern "C" fn() -> u32;
     static FORGET: OnceLock<Option<GetLastError>> = OnceLock::new();
     // SAFETY: the type is that of CUDA's header, with an integer for its enum.

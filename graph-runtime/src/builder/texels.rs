@@ -1,46 +1,12 @@
-//! CUDA arrays: memory of texels, of which only the GPU knows how they lie.
+//! Memory that kernels take as texels: the checks of arguments that are textures, surfaces or arrays.
 
 use super::GraphBuilder;
 use crate::error::mistakes;
 use crate::kernel::texels::ArrayUse;
 use crate::kernel::{ArgumentKind, CallArgument, KernelFacts};
-use crate::shape::Element;
-use crate::shape::place::{OnArray, Place};
-use crate::shape::rows::Tabular;
-use crate::shape::size::Size;
-use crate::shape::table::Table;
 use graph_plan::Memory;
-use std::borrow::Cow;
 
 impl GraphBuilder {
-    /// Declares a CUDA array of shape `S`, which the graph owns. It is zeroed when the graph is built, and kept between
-    /// launches. It has no address: kernels take it as [`Texel`](crate::Texel)s or [`Surfel`](crate::Surfel)s, and
-    /// [`GraphBuilder::memcpy`] copies all of it from and to other memory. Nodes of other kinds cannot take it.
-    ///
-    /// The kernels that take it say the type of its texels and its dimensions. `build` fails if two of them differ, or
-    /// if there is none.
-    pub fn array<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnArray> {
-        self.declare(name, Memory::Array, Size::fixed())
-    }
-
-    /// Declares a CUDA array of `len` elements. As [`GraphBuilder::array`], with a length that is known at run time.
-    pub fn array_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnArray> {
-        self.declare(name, Memory::Array, Size::slice(len))
-    }
-
-    /// Declares a CUDA array of two to four dimensions. As [`GraphBuilder::array`]; `lengths` begin with the outermost
-    /// dimension and count elements: see [`Table`].
-    pub fn array_table<T: Element, const D: usize>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        lengths: [usize; D],
-    ) -> Place<Table<T, D>, OnArray>
-    where
-        Table<T, D>: Tabular,
-    {
-        self.declare(name, Memory::Array, Size::table(lengths))
-    }
-
     /// Reports memory among the arguments that cannot be what the kernel takes: a texture, a surface, or an address.
     pub(super) fn check_texels(&mut self, node: usize, facts: &KernelFacts, arguments: &[CallArgument]) {
         for (param, argument) in arguments.iter().enumerate() {

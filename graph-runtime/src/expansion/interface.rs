@@ -1,7 +1,7 @@
 //! Declared graphs as child graphs: the interface that a child offers, and the checks of the values bound to it.
 
 use crate::error::{Error, Result, Site};
-use crate::expansion::target::NodeTarget;
+use crate::expansion::node_target::NodeTarget;
 use crate::graph::change::update::Update;
 use crate::graph::handle::NodeHandle;
 use crate::shape::place::Place;
