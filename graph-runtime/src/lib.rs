@@ -351,8 +351,8 @@ pub mod private {
     pub use crate::builder::memory::kind;
     pub use crate::expansion::argument::{memory_argument, rebind};
     pub use crate::expansion::assert::{
-        Bounds, KernelChecks, buffer, check_atomic, check_clash, check_constant, check_texture, constant, integer,
-        overwrites, usage,
+        Bounds, KernelChecks, buffer, check_atomic, check_clash, check_constant, check_dimensions, check_launch,
+        check_texture, constant, integer, overwrites, usage,
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{Declare, Handles, Owner, child, node_handle, own, own_slice, own_table};
@@ -364,7 +364,7 @@ pub mod private {
         Instance, Lent, LentMapped, LentMut, LentSurface, LentSurfaceMut, LentTexels, SafeKernel, launch, literal,
         loaded_call,
     };
-    pub use crate::expansion::moved::{Movable, MovedSlot};
+    pub use crate::expansion::moved::{Movable, MovedSlot, move_in};
     pub use crate::expansion::no_accessor::{ArrayHasNoAccessor, ScratchHasNoAccessor};
     pub use crate::expansion::node_target::{NodeTarget, inner_length, length};
     pub use crate::expansion::passed::Passed;

@@ -146,7 +146,8 @@ impl Cuda {
         thread_local! {
             static ENTERED: Cell<bool> = const { Cell::new(false) };
         }
-        if host_call::is_running() || !ENTERED.get() || ANY_GIVEN_UP.load(Ordering::Relaxed) || self.api.needs_context() {
+        if host_call::is_running() || !ENTERED.get() || ANY_GIVEN_UP.load(Ordering::Relaxed) || self.api.needs_context()
+        {
             self.bind()?;
             ENTERED.set(true);
         }

@@ -12,66 +12,67 @@ use graph_plan::{
 };
 use std::marker::PhantomData;
 
+/// Asserts, for nodes that launch `K` in the same way, that the launch is within its limits and keeps the kernel's
+/// contracts. `memory` names the memory that the first node passes as each argument; the name of a value is empty.
+/// `dimensions` are grid, block and, for nodes with `#[cluster(..)]`, cluster.
+#[track_caller]
+pub const fn check_launch<K: Kernel>(
+    nodes: &[&str],
+    memory: &[&str],
+    dimensions: &[[i128; 3]],
+    shared: i128,
+    arguments: &[Argument],
+) {
+    let (grid, block, cluster) = match *dimensions {
+        [grid, block] => (grid, block, None),
+        [grid, block, cluster] => (grid, block, Some(cluster)),
+        _ => return,
+    };
+    let launch = LaunchRequest {
+        grid,
+        block,
+        shared,
+        cluster,
+    };
+    let mut variant = 0;
+    while variant < K::FACTS.variants() {
+        let facts = K::FACTS.variant(variant);
+        if let Err(text) = facts.code().check_launch(nodes, &launch, arguments, memory, false) {
+            let text = match variant {
+                0 => text,
+                _ => text.str("\nnote: this is so in `").str(facts.source.path()).str("`"),
+            };
+            panic!("{}", text.as_str());
+        }
+        variant += 1;
+    }
+}
+
+/// As [`check_launch`], for nodes with dimensions that may be of any type. If one is unknown, only `build` checks
+/// the launch.
+#[track_caller]
+pub const fn check_dimensions<K: Kernel>(
+    nodes: &[&str],
+    memory: &[&str],
+    dimensions: &[Option<[i128; 3]>],
+    shared: i128,
+    arguments: &[Argument],
+) {
+    match *dimensions {
+        [Some(grid), Some(block)] => check_launch::<K>(nodes, memory, &[grid, block], shared, arguments),
+        [Some(grid), Some(block), Some(cluster)] => {
+            check_launch::<K>(nodes, memory, &[grid, block, cluster], shared, arguments);
+        }
+        _ => {}
+    }
+}
+
 /// Checks of nodes that launch `K`.
 pub struct KernelChecks<K>(PhantomData<K>);
 
 // Each function has the bound, rather than the `impl`: so rustc says of a type that is no kernel that there is no such
 // kernel, rather than that a function is missing.
 impl<K> KernelChecks<K> {
-    /// Asserts, for nodes that launch `K` in the same way, that the launch is within its limits and keeps the kernel's
-    /// contracts. `memory` names the memory that the first node passes as each argument; the name of a value is empty.
-    /// `dimensions` are grid, block and, for nodes with `#[cluster(..)]`, cluster.
-    #[track_caller]
-    pub const fn launch(nodes: &[&str], memory: &[&str], dimensions: &[[i128; 3]], shared: i128, arguments: &[Argument])
-    where
-        K: Kernel,
-    {
-        let (grid, block, cluster) = match *dimensions {
-            [grid, block] => (grid, block, None),
-            [grid, block, cluster] => (grid, block, Some(cluster)),
-            _ => return,
-        };
-        let launch = LaunchRequest {
-            grid,
-            block,
-            shared,
-            cluster,
-        };
-        let mut variant = 0;
-        while variant < K::FACTS.variants() {
-            let facts = K::FACTS.variant(variant);
-            if let Err(text) = facts.code().check_launch(nodes, &launch, arguments, memory, false) {
-                let text = match variant {
-                    0 => text,
-                    _ => text.str("\nnote: this is so in `").str(facts.source.path()).str("`"),
-                };
-                panic!("{}", text.as_str());
-            }
-            variant += 1;
-        }
-    }
-
-    /// As [`KernelChecks::launch`], for nodes with dimensions that may be of any type. If one is unknown, only `build`
-    /// checks the launch.
-    #[track_caller]
-    pub const fn launch_of_any(
-        nodes: &[&str],
-        memory: &[&str],
-        dimensions: &[Option<[i128; 3]>],
-        shared: i128,
-        arguments: &[Argument],
-    ) where
-        K: Kernel,
-    {
-        match *dimensions {
-            [Some(grid), Some(block)] => Self::launch(nodes, memory, &[grid, block], shared, arguments),
-            [Some(grid), Some(block), Some(cluster)] => {
-                Self::launch(nodes, memory, &[grid, block, cluster], shared, arguments);
-            }
-            _ => {}
-        }
-    }
-
     /// Asserts that two nodes can launch `K` and `B` at the same time: both read every module-scope variable that both
     /// touch.
     #[track_caller]

@@ -58,19 +58,18 @@ mod sealed {
     label = "expected a `DeviceBuffer`, a `SharedHost` or a `HostBuffer`",
     note = "memory of the graph itself is declared: `device x: [f32; 1024];`"
 )]
-pub trait Movable: sealed::Movable {
-    /// Moves the local into a graph under construction, and declares its memory there.
-    #[doc(hidden)]
-    fn moved(self, builder: &mut GraphBuilder, name: &'static str) -> Moved<Self> {
-        let kept = self.keep();
-        let memory = Self::handle(&kept).0;
-        let lengths = *memory.lengths();
-        let place = builder.share(name.into(), memory, lengths, true);
-        if Self::UNIQUE {
-            builder.keep_unique(place.span);
-        }
-        Moved { kept, place }
+pub trait Movable: sealed::Movable {}
+
+/// Moves a local into a graph under construction, and declares its memory there.
+pub fn move_in<H: Movable>(builder: &mut GraphBuilder, name: &'static str, handle: H) -> Moved<H> {
+    let kept = handle.keep();
+    let memory = H::handle(&kept).0;
+    let lengths = *memory.lengths();
+    let place = builder.share(name.into(), memory, lengths, true);
+    if H::UNIQUE {
+        builder.keep_unique(place.span);
     }
+    Moved { kept, place }
 }
 
 /// A resource of a graph that was moved into it.

@@ -2,7 +2,7 @@
 
 use crate::common::{cuda_device, device};
 use graph_runtime::kernel::{GridDependency, KernelFacts};
-use graph_runtime::private::{KernelChecks, triggers};
+use graph_runtime::private::{check_launch, triggers};
 use graph_runtime::{Device, GraphBuilder, Kernel, Launch, Result, cuda_graph, cuda_kernels};
 use std::panic::catch_unwind;
 
@@ -80,8 +80,7 @@ fn the_files_are_ordered_by_their_targets() {
 #[test]
 fn a_launch_keeps_the_limits_of_all_files() {
     let fault = |grid, block| {
-        let launch = KernelChecks::<paired>::launch;
-        let checked = catch_unwind(|| launch(&["k"], &["out"], &[[grid, 1, 1], [block, 1, 1]], 0, &[]));
+        let checked = catch_unwind(|| check_launch::<paired>(&["k"], &["out"], &[[grid, 1, 1], [block, 1, 1]], 0, &[]));
         checked.err().map(|panic| *panic.downcast::<String>().unwrap())
     };
     assert_eq!(fault(2, 64), None);

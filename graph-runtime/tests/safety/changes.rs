@@ -189,7 +189,7 @@ fn a_refused_edit_leaves_all_of_the_graph() -> Result<()> {
 fn moved_memory_belongs_to_one_graph() -> Result<()> {
     let device = device();
     let mut builder = GraphBuilder::new(&device, "Moved");
-    let moved = private::Movable::moved(device.alloc_host::<[u32; 4]>()?, &mut builder, "host");
+    let moved = private::move_in(&mut builder, "host", device.alloc_host::<[u32; 4]>()?);
     let mut place = private::MovedSlot::place(&moved);
     builder.call("set", (&mut place,), |(words,)| *words = [7; 4]);
     let mut definition = builder.define()?;

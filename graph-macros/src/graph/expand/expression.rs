@@ -142,7 +142,7 @@ fn move_in(resource: &Resource, builder: &TokenStream) -> TokenStream {
     let (name, made, text) = (&resource.name, made(resource), resource.name.to_string());
     let place = local(&resource.name);
     // All has one span, so that rustc says only once that a type is no memory.
-    let moved = quote_spanned!(name.span()=> __p::Movable::moved(#name, #builder, #text));
+    let moved = quote_spanned!(name.span()=> __p::move_in(#builder, #text, #name));
     quote! {
         let #made = #moved;
         let #place = __p::MovedSlot::place(&#made);

@@ -409,12 +409,12 @@ impl LaunchAssertion<'_> {
         let (kernel, nodes, operands) = (kernel(graph, self.node), &self.nodes, &self.operands);
         let span = self.launch.function.span();
         let check = if any_typed(graph, self.node, self.launch) {
-            "launch_of_any"
+            "check_dimensions"
         } else {
-            "launch"
+            "check_launch"
         };
         let check = Ident::new(check, span);
-        let function = quote_spanned!(span=> __p::KernelChecks::<#kernel>::#check);
+        let function = quote_spanned!(span=> __p::#check::<#kernel>);
         let memory = self.launch.arguments.iter().map(|argument| match argument {
             Argument::Borrow { place, .. } => place.name.to_string(),
             Argument::Value(_) => String::new(),

@@ -3,7 +3,7 @@
 use crate::backend::launch_end::InFlight;
 use crate::error::{Error, Result, Site};
 use crate::in_flight::lock::Lock;
-use crate::program::host;
+use crate::program::host_call;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, PoisonError, mpsc};
 use std::task::{Poll, Waker};
@@ -51,7 +51,7 @@ impl ThreadLaunch {
         let run = move || {
             let ran = catch_unwind(AssertUnwindSafe(move || launch(&|result| _ = claimed.send(result))));
             let ended = ran.unwrap_or_else(|payload| {
-                let (site, message) = (on_thread.graph.clone(), host::message(payload));
+                let (site, message) = (on_thread.graph.clone(), host_call::message(payload));
                 Err(Error::Panicked { site, message })
             });
             on_thread.end(ended);
@@ -84,7 +84,7 @@ impl ThreadLaunch {
             if let Some(ended) = &state.ended {
                 return Ok(ended.clone());
             }
-            if host::is_running() {
+            if host_call::is_running() {
                 return Err(self.refusal());
             }
             state = self.has_ended.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -108,7 +108,7 @@ impl InFlight for ThreadLaunch {
         if let Some(ended) = &state.ended {
             return Poll::Ready(ended.clone());
         }
-        if host::is_running() {
+        if host_call::is_running() {
             return Poll::Ready(Err(self.refusal()));
         }
         let before = state.waker.replace(waker);
