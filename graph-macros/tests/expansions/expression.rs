@@ -240,7 +240,7 @@ fn main() {
                                         ::core::option::Option::None,
                                         ::core::clone::Clone::clone(&values),
                                     )?;
-                                    __p::DeclaredUpdate::check_reached(update, 0usize)
+                                    __g::Update::check_reached(update, 0usize)
                                 }?;
                                 ::core::result::Result::Ok(())
                             }
@@ -276,7 +276,7 @@ fn main() {
                 ::core::concat!("graph@", ::core::file!(), ":", ::core::line!()),
             );
             let builder = &mut owner;
-            let data = __p::Movable::moved(data, builder, "data");
+            let data = __p::move_in(builder, "data", data);
             let __place_data = __p::MovedSlot::place(&data);
             let __place_output = __p::own_slice::<
                 f32,

@@ -172,9 +172,9 @@ const _: () = {
         }
         const __ASSERTED: () = {
             const {
-                __p::KernelChecks::<
+                __p::check_launch::<
                     __kernel_forward,
-                >::launch(
+                >(
                     &["forward"],
                     &["data"],
                     &[[1, 1, 1], [(N) as ::core::primitive::i128, 1, 1]],
@@ -183,9 +183,9 @@ const _: () = {
                 )
             };
             const {
-                __p::KernelChecks::<
+                __p::check_launch::<
                     __kernel_backward,
-                >::launch(
+                >(
                     &["backward"],
                     &["data"],
                     &[[1, 1, 1], [(N) as ::core::primitive::i128, 1, 1]],
