@@ -117,7 +117,12 @@ impl<'a> Parser<'a> {
 
     /// The operator that comes next, and how tightly it binds.
     fn operator(&self) -> Option<(&'static str, usize)> {
-        if !matches!(self.token.kind, Kind::Punct(_) | Kind::Word("%")) {
+        let may_begin = match self.token.kind {
+            Kind::Punct(first) => b"|&^=!<>+-*/%".contains(&first),
+            Kind::Word(word) => word == "%",
+            _ => false,
+        };
+        if !may_begin {
             return None;
         }
         let rest = self.lexer.text_from(self.token);
