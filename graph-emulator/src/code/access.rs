@@ -1,6 +1,6 @@
 //! Addresses, and the instructions that access memory.
 
-use super::{Guard, Slot};
+use super::{Guard, NumberType, Slot};
 
 /// State spaces, as accesses are executed; `.const` is `Global`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,16 @@ pub(crate) fn window(address: u64) -> (Space, u64) {
 }
 
 impl Space {
+    /// The number to add to an address to make it generic.
+    pub(crate) fn window(self) -> u64 {
+        match self {
+            Space::Shared => SHARED_WINDOW,
+            Space::Local => LOCAL_WINDOW,
+            Space::Param => PARAM_WINDOW,
+            Space::Global | Space::Generic => 0,
+        }
+    }
+
     /// The space that an address is in, and the address within that space.
     #[inline(always)]
     pub(crate) fn resolve(self, address: u64) -> (Space, u64) {
@@ -103,6 +113,14 @@ pub(crate) struct Transfer {
     pub(crate) values: [Slot; 8],
 }
 
+impl Address {
+    /// The address that follows by `bytes`.
+    pub(crate) fn after(self, bytes: i64) -> Address {
+        let offset = self.offset.wrapping_add(bytes);
+        Address { offset, ..self }
+    }
+}
+
 impl Transfer {
     /// Bytes of all elements together, which is also the alignment needed.
     #[inline(always)]
@@ -111,6 +129,7 @@ impl Transfer {
     }
 }
 
+/// Operations that update memory, or combine the values of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtomicOp {
     Add,
@@ -125,37 +144,10 @@ pub(crate) enum AtomicOp {
     Max,
 }
 
-/// Types of atomic operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AtomicType {
-    B16,
-    B32,
-    B64,
-    S32,
-    S64,
-    F16,
-    F16x2,
-    Bf16,
-    Bf16x2,
-    F32,
-    F64,
-}
-
-impl AtomicType {
-    /// Bytes of a value.
-    pub(crate) fn bytes(self) -> u8 {
-        match self {
-            AtomicType::B16 | AtomicType::F16 | AtomicType::Bf16 => 2,
-            AtomicType::B32 | AtomicType::S32 | AtomicType::F16x2 | AtomicType::Bf16x2 | AtomicType::F32 => 4,
-            AtomicType::B64 | AtomicType::S64 | AtomicType::F64 => 8,
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Atomic {
     pub(crate) op: AtomicOp,
-    pub(crate) ty: AtomicType,
+    pub(crate) ty: NumberType,
     pub(crate) space: Space,
     pub(crate) address: Address,
     /// The register for the old value, or `DISCARD` for `red`.

@@ -1,14 +1,24 @@
 //! Barriers, and operations among the lanes of a warp.
 
-use super::Slot;
+use super::{AtomicOp, Guard, NumberType, Slot};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BarrierOp {
     Sync,
     Arrive,
-    Popc { d: Slot, p: Slot, flip: u32 },
-    And { d: Slot, p: Slot, flip: u32 },
-    Or { d: Slot, p: Slot, flip: u32 },
+    /// `bar.red`: combines a predicate of all threads.
+    Reduce {
+        op: BarrierReduction,
+        d: Slot,
+        p: Guard,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarrierReduction {
+    Popc,
+    And,
+    Or,
 }
 
 /// `bar`, `barrier`
@@ -52,8 +62,7 @@ pub(crate) enum VoteOp {
 pub(crate) struct Vote {
     pub(crate) op: VoteOp,
     pub(crate) d: Slot,
-    pub(crate) p: Slot,
-    pub(crate) flip: u32,
+    pub(crate) p: Guard,
     pub(crate) mask: Slot,
 }
 
@@ -67,22 +76,11 @@ pub(crate) struct Match {
     pub(crate) mask: Slot,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReduceOp {
-    Add,
-    MinU,
-    MaxU,
-    MinS,
-    MaxS,
-    And,
-    Or,
-    Xor,
-}
-
 /// `redux.sync`
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reduce {
-    pub(crate) op: ReduceOp,
+    pub(crate) op: AtomicOp,
+    pub(crate) ty: NumberType,
     pub(crate) d: Slot,
     pub(crate) a: Slot,
     pub(crate) mask: Slot,

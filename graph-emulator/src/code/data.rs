@@ -1,33 +1,36 @@
 //! Comparisons, selections, moves and conversions.
 
-use super::{FloatType, IntegerType, Slot};
+use super::{FloatType, Guard, IntegerType, Slot};
 use crate::softfloat::Rounding;
 use crate::softfloat::narrow::Narrow;
 
-/// Types of comparisons and selections.
+/// Types of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CompareType {
+pub(crate) enum NumberType {
     Integer(IntegerType),
     Float(FloatType),
 }
 
+impl NumberType {
+    /// Bytes of a value.
+    pub(crate) fn bytes(self) -> u8 {
+        match self {
+            NumberType::Integer(ty) => ty.bytes(),
+            NumberType::Float(ty) => ty.bytes(),
+        }
+    }
+}
+
+/// A comparison: the relations of two numbers for which it holds, as a set of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comparison {
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    /// The `u` forms, which are true if an operand is NaN.
-    Equ,
-    Neu,
-    Ltu,
-    Leu,
-    Gtu,
-    Geu,
-    Num,
-    Nan,
+pub(crate) struct Comparison(pub(crate) u8);
+
+impl Comparison {
+    pub(crate) const LESS: u8 = 1;
+    pub(crate) const EQUAL: u8 = 2;
+    pub(crate) const GREATER: u8 = 4;
+    /// One of the numbers is NaN.
+    pub(crate) const UNORDERED: u8 = 8;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +45,7 @@ pub(crate) enum BooleanOp {
 pub(crate) enum CompareTarget {
     /// `setp`: predicates `p` and `q` (either may be `DISCARD`).
     Predicates(Slot, Slot),
-    /// `set`: all ones or zero.
-    Mask(Slot),
-    /// `set` to a floating-point type: these bits or zero.
+    /// `set`: these bits or zero.
     Value(Slot, u32),
     /// `set` to two halves.
     Halves(Slot, u32),
@@ -52,10 +53,10 @@ pub(crate) enum CompareTarget {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Compare {
-    pub(crate) ty: CompareType,
+    pub(crate) ty: NumberType,
     pub(crate) comparison: Comparison,
     pub(crate) ftz: bool,
-    pub(crate) combine: Option<(BooleanOp, Slot, u32)>,
+    pub(crate) combine: Option<(BooleanOp, Guard)>,
     pub(crate) s: [Slot; 2],
     pub(crate) to: CompareTarget,
 }
@@ -91,67 +92,44 @@ pub(crate) struct Select {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Selector {
-    Predicate(Slot, u32),
+    Predicate(Guard),
     /// `c >= 0` as `s32`
     Signed(Slot),
     /// `c >= 0` as `f32`, flushed first if the flag is set
     Float(Slot, bool),
 }
 
+/// `mov`. What is `wide` has 64 bits, else 32.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Move {
-    M32 {
+    Copy {
+        wide: bool,
         d: Slot,
         a: Slot,
     },
-    M64 {
-        d: Slot,
-        a: Slot,
-    },
-    /// `mov.b32 d, {a, b}`
-    Pack32 {
-        d: Slot,
-        s: [Slot; 2],
-    },
-    /// `mov.b32 d, {a, b, c, d}`: bytes
-    PackBytes {
+    /// `mov.b64 d, {a, b}`: from two or four parts
+    Pack {
+        wide: bool,
+        parts: u8,
         d: Slot,
         s: [Slot; 4],
     },
-    /// `mov.b64 d, {a, b}`
-    Pack64 {
-        d: Slot,
-        s: [Slot; 2],
-    },
-    /// `mov.b64 d, {a, b, c, d}`
-    PackQuarters {
-        d: Slot,
-        s: [Slot; 4],
-    },
-    Unpack32 {
-        d: [Slot; 2],
-        a: Slot,
-    },
-    UnpackBytes {
-        d: [Slot; 4],
-        a: Slot,
-    },
-    Unpack64 {
-        d: [Slot; 2],
-        a: Slot,
-    },
-    UnpackQuarters {
+    /// `mov.b64 {a, b}, d`: to two or four parts
+    Unpack {
+        wide: bool,
+        parts: u8,
         d: [Slot; 4],
         a: Slot,
     },
 }
 
+/// `mov`, `not`, `and`, `or` and `xor` of predicates: `mov d, a` is `and d, a, a`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum PredicateOp {
-    Mov { d: Slot, a: Slot },
-    Set { d: Slot, value: u32 },
-    Not { d: Slot, a: Slot },
-    Combine { op: BooleanOp, d: Slot, a: Slot, b: Slot },
+pub(crate) struct Logic {
+    pub(crate) op: BooleanOp,
+    pub(crate) d: Slot,
+    pub(crate) a: Guard,
+    pub(crate) b: Guard,
 }
 
 /// Types of conversions.

@@ -1,7 +1,7 @@
 //! Floating-point arithmetic and approximate functions.
 
 use super::Slot;
-use crate::softfloat::Rounding;
+use crate::softfloat::{self, Format, Rounding};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FloatType {
@@ -11,6 +11,46 @@ pub(crate) enum FloatType {
     Bf16x2,
     F32,
     F64,
+}
+
+impl FloatType {
+    /// Bytes of a value.
+    pub(crate) fn bytes(self) -> u8 {
+        match self {
+            FloatType::F16 | FloatType::Bf16 => 2,
+            FloatType::F16x2 | FloatType::Bf16x2 | FloatType::F32 => 4,
+            FloatType::F64 => 8,
+        }
+    }
+
+    /// Whether a value is two halves.
+    pub(crate) fn is_packed(self) -> bool {
+        matches!(self, FloatType::F16x2 | FloatType::Bf16x2)
+    }
+
+    /// Whether it is half precision.
+    pub(crate) fn is_half(self) -> bool {
+        !matches!(self, FloatType::F32 | FloatType::F64)
+    }
+
+    /// The format of a number; of one half if there are two.
+    pub(crate) fn format(self) -> Format {
+        match self {
+            FloatType::F16 | FloatType::F16x2 => softfloat::F16,
+            FloatType::Bf16 | FloatType::Bf16x2 => softfloat::BF16,
+            FloatType::F32 => softfloat::F32,
+            FloatType::F64 => softfloat::F64,
+        }
+    }
+}
+
+/// The modifiers of `min` and `max`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extreme {
+    /// `.NaN`: NaN if an operand is.
+    pub(crate) nan: bool,
+    /// `.xorsign.abs`: of the absolute values, with the sign of the product.
+    pub(crate) xorsign: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,14 +63,8 @@ pub(crate) enum FloatOp {
     /// `div.approx`: multiplies by the reciprocal, which is flushed.
     DivApprox,
     Sqrt,
-    Min {
-        nan: bool,
-        xorsign: bool,
-    },
-    Max {
-        nan: bool,
-        xorsign: bool,
-    },
+    Min(Extreme),
+    Max(Extreme),
     Neg,
     Abs,
     CopySign,
@@ -67,22 +101,4 @@ pub(crate) struct Math {
     pub(crate) ftz: bool,
     pub(crate) d: Slot,
     pub(crate) a: Slot,
-}
-
-impl FloatOp {
-    /// The number of its operands.
-    pub(crate) fn operand_count(self) -> usize {
-        match self {
-            FloatOp::Fma => 3,
-            FloatOp::Sqrt | FloatOp::Neg | FloatOp::Abs => 1,
-            FloatOp::Add
-            | FloatOp::Sub
-            | FloatOp::Mul
-            | FloatOp::Div
-            | FloatOp::DivApprox
-            | FloatOp::Min { .. }
-            | FloatOp::Max { .. }
-            | FloatOp::CopySign => 2,
-        }
-    }
 }

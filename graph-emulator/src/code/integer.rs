@@ -13,7 +13,22 @@ pub(crate) enum IntegerType {
     S64,
 }
 
-/// Operations whose operands and result have one type.
+impl IntegerType {
+    /// Bytes of a value.
+    pub(crate) fn bytes(self) -> u8 {
+        match self {
+            IntegerType::U16 | IntegerType::S16 => 2,
+            IntegerType::U32 | IntegerType::S32 => 4,
+            IntegerType::U64 | IntegerType::S64 => 8,
+        }
+    }
+
+    pub(crate) fn is_signed(self) -> bool {
+        matches!(self, IntegerType::S16 | IntegerType::S32 | IntegerType::S64)
+    }
+}
+
+/// Operations of integers. Operands and result have one type, unless an operation says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IntegerOp {
     Add,
@@ -41,6 +56,12 @@ pub(crate) enum IntegerOp {
     Xor,
     Not,
     Cnot,
+    /// `mul.wide`, `mad.wide`: the result and the third operand have twice the width.
+    MulWide,
+    MadWide,
+    /// `shl`, `shr`: the second operand is a `u32`.
+    ShiftLeft,
+    ShiftRight,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,51 +72,23 @@ pub(crate) struct Integer {
     pub(crate) s: [Slot; 3],
 }
 
-/// `d = a * b + c` in twice the width; `c` may be `DISCARD`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WideMultiply {
-    pub(crate) ty: IntegerType,
-    pub(crate) d: Slot,
-    pub(crate) a: Slot,
-    pub(crate) b: Slot,
-    pub(crate) c: Slot,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shift {
-    pub(crate) ty: IntegerType,
-    pub(crate) left: bool,
-    pub(crate) d: Slot,
-    pub(crate) a: Slot,
-    pub(crate) b: Slot,
-}
-
-/// Bit manipulation. Operations differ in their operands: see `operands`.
+/// Bit manipulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BitsOp {
-    Popc32,
-    Popc64,
-    Clz32,
-    Clz64,
-    Brev32,
-    Brev64,
-    Bfind { wide: bool, signed: bool, shift: bool },
-    BfeU32,
-    BfeS32,
-    BfeU64,
-    BfeS64,
-    Bfi32,
-    Bfi64,
+    Popc,
+    Clz,
+    Brev,
+    Bfind { signed: bool, shift: bool },
+    Bfe { signed: bool },
+    Bfi,
     Lop3(u8),
-    FunnelLeft { clamp: bool },
-    FunnelRight { clamp: bool },
+    Funnel { left: bool, clamp: bool },
     Prmt(PrmtMode),
     Fns,
     Dp4a { a_signed: bool, b_signed: bool },
     Dp2a { a_signed: bool, b_signed: bool, high: bool },
     Bmsk { clamp: bool },
-    SzextU { clamp: bool },
-    SzextS { clamp: bool },
+    Szext { signed: bool, clamp: bool },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +105,8 @@ pub(crate) enum PrmtMode {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bits {
     pub(crate) op: BitsOp,
+    /// Whether the operand that is examined or changed has 64 bits.
+    pub(crate) wide: bool,
     pub(crate) d: Slot,
     pub(crate) s: [Slot; 4],
 }
@@ -133,44 +128,4 @@ pub(crate) struct Carry {
     pub(crate) carry_out: bool,
     pub(crate) d: Slot,
     pub(crate) s: [Slot; 3],
-}
-
-impl CarryOp {
-    /// The number of its operands.
-    pub(crate) fn operand_count(self) -> usize {
-        match self {
-            CarryOp::Add | CarryOp::Sub => 2,
-            CarryOp::MadLow | CarryOp::MadHigh => 3,
-        }
-    }
-}
-
-impl IntegerOp {
-    /// The number of its operands.
-    pub(crate) fn operand_count(self) -> usize {
-        match self {
-            IntegerOp::Abs | IntegerOp::Neg | IntegerOp::Not | IntegerOp::Cnot => 1,
-            IntegerOp::Mad
-            | IntegerOp::MadHigh
-            | IntegerOp::MadHighSat
-            | IntegerOp::Mad24
-            | IntegerOp::Mad24High
-            | IntegerOp::Sad => 3,
-            IntegerOp::Add
-            | IntegerOp::Sub
-            | IntegerOp::Mul
-            | IntegerOp::MulHigh
-            | IntegerOp::Div
-            | IntegerOp::Rem
-            | IntegerOp::Min
-            | IntegerOp::Max
-            | IntegerOp::AddSat
-            | IntegerOp::SubSat
-            | IntegerOp::Mul24
-            | IntegerOp::Mul24High
-            | IntegerOp::And
-            | IntegerOp::Or
-            | IntegerOp::Xor => 2,
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Decoded code: one flat array of instructions for a module. Every operand is a slot, every modifier a number.
 
+mod op;
 mod operands;
-mod successors;
 mod call;
 mod matrix_op;
 mod mbarrier_op;
@@ -19,29 +19,27 @@ use std::sync::Arc;
 use crate::fault::LoadError;
 
 pub(crate) use access::{
-    Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Base, LOCAL_WINDOW, MAX_CLUSTER, OWN_SHARED_END, PARAM_WINDOW,
-    SHARED_WINDOW, Space, Transfer, block_of, in_block, window,
+    Address, AsyncCopy, Atomic, AtomicOp, Base, LOCAL_WINDOW, MAX_CLUSTER, OWN_SHARED_END, Space, Transfer, block_of,
+    in_block, window,
 };
 pub(crate) use call::{Builtin, Call, Callee, FUNCTION_BASE, Passed};
 pub(crate) use collective::{
-    Barrier, BarrierOp, Collective, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp,
+    Barrier, BarrierOp, BarrierReduction, Collective, Match, Reduce, Shuffle, ShuffleMode, Vote, VoteOp,
 };
 pub(crate) use data::{
-    BooleanOp, Compare, CompareTarget, CompareType, Comparison, Convert, ConvertType, Move, NarrowConvert, PredicateOp,
+    BooleanOp, Compare, CompareTarget, Comparison, Convert, ConvertType, Logic, Move, NarrowConvert, NumberType,
     Select, Selector, Test, TestOp,
 };
-pub(crate) use float_op::{Float, FloatOp, FloatType, Math, MathOp};
-pub(crate) use integer::{
-    Bits, BitsOp, Carry, CarryOp, Integer, IntegerOp, IntegerType, PrmtMode, Shift, WideMultiply,
-};
+pub(crate) use float_op::{Extreme, Float, FloatOp, FloatType, Math, MathOp};
+pub(crate) use integer::{Bits, BitsOp, Carry, CarryOp, Integer, IntegerOp, IntegerType, PrmtMode};
 pub(crate) use matrix_op::{
     Element, Fragment, FragmentLayout, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Tile,
 };
 pub(crate) use mbarrier_op::{
     Arrive, BulkCopy, ClusterAddress, ClusterAddressOp, ClusterBarrier, Mbarrier, MbarrierOp, Phase,
 };
-pub(crate) use operands::Operands;
-pub(crate) use successors::Successors;
+pub(crate) use op::{Jump, LaneOp, MemoryOp, Op, Query, Successors, Wait};
+pub(crate) use operands::{Operand, Operands};
 pub(crate) use texture_fetch::{Outside, Place, Side, SurfaceAccess, TexelType, TextureFetch, TextureQuery};
 pub(crate) use video_op::{Part, Source, Then, Video, VideoOp};
 
@@ -131,6 +129,36 @@ pub(crate) struct FrameSize {
     pub(crate) local: u32,
 }
 
+impl FrameSize {
+    /// Grows by a register, and returns its slot.
+    pub(crate) fn take(&mut self, file: File) -> Slot {
+        let counter = match file {
+            File::R32 => &mut self.r32,
+            File::R64 => &mut self.r64,
+            File::Predicate => &mut self.predicates,
+        };
+        *counter += 1;
+        *counter - 1
+    }
+
+    /// All registers, in the order of their indices.
+    pub(crate) fn registers(self) -> impl Iterator<Item = Register> {
+        let file = |file: File, count: u32| (0..count).map(move |slot| (file, slot));
+        let wider = file(File::R64, self.r64).chain(file(File::Predicate, self.predicates));
+        file(File::R32, self.r32).chain(wider)
+    }
+
+    /// The index of a register among all of the frame.
+    pub(crate) fn index(self, (file, slot): Register) -> usize {
+        let before = match file {
+            File::R32 => 0,
+            File::R64 => self.r32,
+            File::Predicate => self.r32 + self.r64,
+        };
+        (before + slot) as usize
+    }
+}
+
 /// A function with a body.
 #[derive(Default)]
 pub(crate) struct Function {
@@ -159,15 +187,12 @@ pub(crate) struct Function {
 pub(crate) enum Special {
     Tid(usize),
     Ntid(usize),
-    Ctaid(usize),
+    Position(Position),
     Nctaid(usize),
-    /// The position of the cluster in the grid, and the number of clusters.
-    ClusterId(usize),
+    /// The number of clusters.
     NclusterId(usize),
-    /// The position of the block in its cluster, and the number of blocks there.
-    ClusterCtaid(usize),
+    /// The number of blocks in a cluster.
     ClusterNctaid(usize),
-    ClusterCtarank,
     ClusterNctarank,
     /// Whether the launch says its cluster: 1 or 0.
     ExplicitCluster,
@@ -189,36 +214,26 @@ pub(crate) enum Special {
     Workspace(Half),
 }
 
-impl Special {
-    /// Its value for the block at `ctaid`, in clusters of `cluster` blocks, if all threads of a block have the same one
-    /// and blocks differ in it.
-    pub(crate) fn of_block(self, ctaid: [u32; 3], cluster: [u32; 3]) -> Option<u32> {
+/// The special registers that differ between blocks, and that all threads of a block have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Position {
+    Ctaid(usize),
+    /// The position of the cluster in the grid.
+    ClusterId(usize),
+    /// The position of the block in its cluster.
+    ClusterCtaid(usize),
+    ClusterCtarank,
+}
+
+impl Position {
+    /// Its value for the block at `ctaid`, in clusters of `cluster` blocks.
+    pub(crate) fn of_block(self, ctaid: [u32; 3], cluster: [u32; 3]) -> u32 {
         let within = |axis: usize| ctaid[axis] % cluster[axis];
         match self {
-            Special::Ctaid(axis) => Some(ctaid[axis]),
-            Special::ClusterId(axis) => Some(ctaid[axis] / cluster[axis]),
-            Special::ClusterCtaid(axis) => Some(within(axis)),
-            Special::ClusterCtarank => Some(within(0) + cluster[0] * (within(1) + cluster[1] * within(2))),
-            Special::Tid(_)
-            | Special::Ntid(_)
-            | Special::Nctaid(_)
-            | Special::NclusterId(_)
-            | Special::ClusterNctaid(_)
-            | Special::ClusterNctarank
-            | Special::ExplicitCluster
-            | Special::LaneId
-            | Special::WarpId
-            | Special::NwarpId
-            | Special::LaneMaskEq
-            | Special::LaneMaskLt
-            | Special::LaneMaskLe
-            | Special::LaneMaskGt
-            | Special::LaneMaskGe
-            | Special::DynamicSharedSize
-            | Special::TotalSharedSize
-            | Special::DynamicShared
-            | Special::ReservedShared
-            | Special::Workspace(_) => None,
+            Position::Ctaid(axis) => ctaid[axis],
+            Position::ClusterId(axis) => ctaid[axis] / cluster[axis],
+            Position::ClusterCtaid(axis) => within(axis),
+            Position::ClusterCtarank => within(0) + cluster[0] * (within(1) + cluster[1] * within(2)),
         }
     }
 }
@@ -231,94 +246,29 @@ pub(crate) enum Half {
 }
 
 /// An instruction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Instruction {
     pub(crate) guard: Option<Guard>,
     pub(crate) op: Op,
 }
 
-/// `@%p` or `@!%p`.
-#[derive(Clone, Copy, Debug)]
+/// A predicate that may be negated: the guard `@%p` or `@!%p` of an instruction, or a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Guard {
     pub(crate) predicate: Slot,
     /// All ones if the predicate is negated, else zero.
     pub(crate) flip: u32,
 }
 
-/// The operation of an instruction, by family.
-#[derive(Clone, Debug)]
-pub(crate) enum Op {
-    /// An instruction without effect here: `griddepcontrol`, `prefetch`, `pragma`.
-    Nop,
-    Integer(Integer),
-    /// `mul.wide`, `mad.wide`
-    Multiply(WideMultiply),
-    Shift(Shift),
-    Bits(Bits),
-    Carry(Carry),
-    Video(Box<Video>),
-    Float(Float),
-    Math(Math),
-    Compare(Box<Compare>),
-    Test(Test),
-    Select(Select),
-    Move(Move),
-    Predicate(PredicateOp),
-    Convert(Convert),
-    Narrow(NarrowConvert),
-    Load(Box<Transfer>),
-    Store(Box<Transfer>),
-    Atomic(Box<Atomic>),
-    /// Operations to execute one after the other, none of which changes the flow of control: for example the elements
-    /// of a vector of atomic operations.
-    Sequence(Box<[Op]>),
-    AsyncCopy(Box<AsyncCopy>),
-    /// The absolute address of a variable of the frame in local memory: `d = frame + offset`.
-    LocalAddress {
-        d: Slot,
-        offset: u32,
-        wide: bool,
-        generic: bool,
-    },
-    /// `isspacep`
-    IsSpace {
-        d: Slot,
-        a: Slot,
-        space: Space,
-        /// Whether it asks for the `.const` part of the global space, or for the rest of it.
-        constant: bool,
-    },
-    /// `membar`, `fence`
-    Fence,
-    Clock {
-        d: Slot,
-        wide: bool,
-    },
-    Branch(u32),
-    /// `brx.idx`
-    BranchIndexed {
-        index: Slot,
-        targets: Arc<[u32]>,
-    },
-    Call(Box<Call>),
-    Return,
-    Exit,
-    Trap,
-    NanoSleep,
-    Barrier(Box<Barrier>),
-    Mbarrier(Box<Mbarrier>),
-    BulkCopy(Box<BulkCopy>),
-    TextureFetch(Box<TextureFetch>),
-    TextureQuery(TextureQuery),
-    Surface(Box<SurfaceAccess>),
-    Cluster(ClusterBarrier),
-    ClusterAddress(ClusterAddress),
-    Collective(Collective),
-    Matrix(Box<Matrix>),
-    ActiveMask {
-        d: Slot,
-    },
-}
+impl Guard {
+    pub(crate) fn new(predicate: Slot, negated: bool) -> Guard {
+        let flip = if negated { u32::MAX } else { 0 };
+        Guard { predicate, flip }
+    }
 
-// Larger operations make every kernel slower: rare ones are boxed.
-const _: () = assert!(size_of::<Op>() <= 32);
+    /// Its negation.
+    pub(crate) fn not(self) -> Guard {
+        let flip = !self.flip;
+        Guard { flip, ..self }
+    }
+}

@@ -56,12 +56,6 @@ impl Place {
     pub(crate) fn coordinates(&self) -> &[Slot] {
         &self.coordinates[..self.geometry.dimensions()]
     }
-
-    /// All registers.
-    pub(crate) fn slots(&mut self) -> impl Iterator<Item = &mut Slot> {
-        let dimensions = self.geometry.dimensions();
-        self.layer.iter_mut().chain(&mut self.coordinates[..dimensions])
-    }
 }
 
 /// `suld` and `sust`

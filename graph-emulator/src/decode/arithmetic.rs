@@ -1,102 +1,93 @@
 //! Integer arithmetic, and the opcodes that integers and floats share.
 
-use graph_ptx::ast::{Operand, Type};
+use graph_ptx::ast::Type;
 
-use super::modifiers::{Modifiers, float_type, integer_type};
-use super::operand::{no_more, operand};
-use super::scope::Scope;
+use super::compare::BOOLEANS;
+use super::reader::{Reader, float_type, integer_type};
 use super::{Result, float, video};
-use crate::code::{
-    BooleanOp, Carry, CarryOp, DISCARD, File, Integer, IntegerOp, IntegerType, Op, PredicateOp, Shift, WideMultiply,
-};
+use crate::code::{BooleanOp, Carry, CarryOp, Guard, Integer, IntegerOp, IntegerType, LaneOp, Logic, Op, Slot};
 
 /// `add`, `mul` and so on, for integers or floats.
-pub(super) fn arithmetic(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    if let Some(op) = video::packed(modifiers, operands, scope)? {
+pub(super) fn arithmetic(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    if let Some(op) = video::packed(reader)? {
         return Ok(op);
     }
-    let ty = modifiers.ty()?;
+    let ty = reader.ty()?;
     match float_type(ty) {
-        Some(float) => float::typed(float, ty, modifiers, operands, scope),
-        None => integer_typed(ty, modifiers, operands, scope),
+        Some(float) => float::typed(float, ty, reader),
+        None => integer_typed(ty, reader),
     }
 }
 
 /// Operations that only integers have.
-pub(super) fn integer(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let ty = modifiers.ty()?;
-    if ty == Type::Pred {
-        return predicate(modifiers.opcode, operands, scope);
+pub(super) fn integer(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    match reader.ty()? {
+        Type::Pred => predicate(reader),
+        ty => integer_typed(ty, reader),
     }
-    integer_typed(ty, modifiers, operands, scope)
 }
 
 /// `not.pred d, a`, `and.pred d, a, b` and so on. Sources may be negated, or literals.
-fn predicate(opcode: &str, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let d = scope.predicate_target(operand(operands, 0)?)?;
-    let a = scope.predicate(operand(operands, 1)?)?;
-    let op = match opcode {
-        "not" => {
-            return Ok(Op::Predicate(match a {
-                (a, 0) => PredicateOp::Not { d, a },
-                (a, _) => PredicateOp::Mov { d, a },
-            }));
-        }
-        "and" => BooleanOp::And,
-        "or" => BooleanOp::Or,
-        "xor" => BooleanOp::Xor,
-        _ => return Err("no operation of predicates".to_owned()),
-    };
-    let b = scope.predicate(operand(operands, 2)?)?;
-    let mut ops = Vec::new();
-    let mut plain = |(a, flip)| match flip {
-        0 => a,
-        _ => {
-            let d = scope.temporary(File::Predicate);
-            ops.push(Op::Predicate(PredicateOp::Not { d, a }));
-            d
-        }
-    };
-    let (a, b) = (plain(a), plain(b));
-    let combine = Op::Predicate(PredicateOp::Combine { op, d, a, b });
-    if ops.is_empty() {
-        return Ok(combine);
+fn predicate(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let d = reader.predicate_target(0)?;
+    let a = reader.predicate(1)?;
+    if reader.opcode == "not" {
+        return Ok(copy_predicate(d, a.not()));
     }
-    ops.push(combine);
-    Ok(Op::Sequence(ops.into()))
+    let known = BOOLEANS.iter().find(|(name, _)| *name == reader.opcode);
+    let op = known.ok_or("no operation of predicates")?.1;
+    let b = reader.predicate(2)?;
+    Ok(LaneOp::Logic(Logic { op, d, a, b }).into())
 }
 
-fn integer_typed(ty: Type, modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let opcode = modifiers.opcode;
-    if matches!(opcode, "shl" | "shr") {
-        return shift(opcode == "shl", ty, operands, scope);
-    }
-    if modifiers.take("cc") {
-        return carry_typed(opcode, ty, false, true, modifiers, operands, scope);
-    }
-    if modifiers.take("wide") {
-        return wide(opcode == "mad", ty, operands, scope);
+/// `mov.pred d, a`
+pub(super) fn copy_predicate(d: Slot, a: Guard) -> Op {
+    let op = BooleanOp::And;
+    LaneOp::Logic(Logic { op, d, a, b: a }).into()
+}
+
+fn integer_typed(ty: Type, reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let opcode = reader.opcode;
+    let is_shift = matches!(opcode, "shl" | "shr");
+    if !is_shift && reader.take("cc") {
+        return carry_typed(opcode, ty, false, true, reader);
     }
     let kind = integer_type(ty)?;
-    let high = if matches!(opcode, "mul" | "mad" | "mul24" | "mad24") {
-        modifiers
-            .take_any(&[("hi", true), ("lo", false)])
-            .ok_or("`.hi`, `.lo` or `.wide` is missing")?
-    } else {
-        false
-    };
-    let sat = modifiers.take("sat");
+    let wide = matches!(opcode, "mul" | "mad") && reader.take("wide");
+    let high = !wide
+        && matches!(opcode, "mul" | "mad" | "mul24" | "mad24")
+        && reader.one_of(&[("hi", true), ("lo", false)], "`.hi`, `.lo` or `.wide` is missing")?;
+    let sat = !wide && !is_shift && reader.take("sat");
     if sat && kind != IntegerType::S32 {
         return Err("`.sat` needs the type `.s32`".to_owned());
     }
-    let op = integer_op(opcode, high, sat)?;
-    no_more(operands, op.operand_count() + 1)?;
-    Ok(Op::Integer(Integer {
-        op,
-        ty: kind,
-        d: scope.target(operand(operands, 0)?, ty)?,
-        s: scope.sources(operands, op.operand_count(), ty)?,
-    }))
+    let double = match kind.bytes() {
+        2 => Type::U32,
+        4 => Type::U64,
+        _ if wide => return Err("`.wide` needs a type of 16 or 32 bits".to_owned()),
+        _ => ty,
+    };
+    let (op, types) = match opcode {
+        "mul" if wide => (IntegerOp::MulWide, [double, ty, ty, double]),
+        "mad" if wide => (IntegerOp::MadWide, [double, ty, ty, double]),
+        "shl" => (IntegerOp::ShiftLeft, [ty, ty, Type::B32, ty]),
+        "shr" => (IntegerOp::ShiftRight, [ty, ty, Type::B32, ty]),
+        _ => (integer_op(opcode, high, sat)?, [ty; 4]),
+    };
+    let count = operand_count(opcode);
+    reader.no_more(count + 1)?;
+    let d = reader.target(0, types[0])?;
+    let s = reader.sources(&types[1..=count])?;
+    Ok(LaneOp::Integer(Integer { op, ty: kind, d, s }).into())
+}
+
+/// The number of sources of an arithmetic instruction.
+pub(super) fn operand_count(opcode: &str) -> usize {
+    match opcode {
+        "abs" | "neg" | "not" | "cnot" | "sqrt" => 1,
+        "mad" | "mad24" | "sad" | "fma" => 3,
+        _ => 2,
+    }
 }
 
 fn integer_op(opcode: &str, high: bool, sat: bool) -> Result<IntegerOp> {
@@ -130,52 +121,13 @@ fn integer_op(opcode: &str, high: bool, sat: bool) -> Result<IntegerOp> {
     })
 }
 
-fn shift(left: bool, ty: Type, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let d = scope.target(operand(operands, 0)?, ty)?;
-    let a = scope.source(operand(operands, 1)?, ty)?;
-    let b = scope.source32(operand(operands, 2)?)?;
-    Ok(Op::Shift(Shift {
-        ty: integer_type(ty)?,
-        left,
-        d,
-        a,
-        b,
-    }))
-}
-
-fn wide(add: bool, ty: Type, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let kind = integer_type(ty)?;
-    let double = match kind {
-        IntegerType::U16 | IntegerType::S16 => Type::U32,
-        IntegerType::U32 | IntegerType::S32 => Type::U64,
-        IntegerType::U64 | IntegerType::S64 => return Err("`.wide` needs a type of 16 or 32 bits".to_owned()),
-    };
-    let d = scope.target(operand(operands, 0)?, double)?;
-    let a = scope.source(operand(operands, 1)?, ty)?;
-    let b = scope.source(operand(operands, 2)?, ty)?;
-    let c = if add {
-        scope.source(operand(operands, 3)?, double)?
-    } else {
-        DISCARD
-    };
-    Ok(Op::Multiply(WideMultiply { ty: kind, d, a, b, c }))
-}
-
 /// `addc`, `subc`, `madc`: with the carry flag as an input.
-pub(super) fn carry(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let (ty, out) = (modifiers.ty()?, modifiers.take("cc"));
-    carry_typed(&modifiers.opcode[..3], ty, true, out, modifiers, operands, scope)
+pub(super) fn carry(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let (ty, out) = (reader.ty()?, reader.take("cc"));
+    carry_typed(&reader.opcode[..3], ty, true, out, reader)
 }
 
-fn carry_typed(
-    opcode: &str,
-    ty: Type,
-    carry_in: bool,
-    carry_out: bool,
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
+fn carry_typed(opcode: &str, ty: Type, carry_in: bool, carry_out: bool, reader: &mut Reader<'_, '_>) -> Result<Op> {
     let kind = integer_type(ty)?;
     if ty.size() < 4 {
         return Err("carry chains need a type of 32 or 64 bits".to_owned());
@@ -183,8 +135,8 @@ fn carry_typed(
     let op = match opcode {
         "add" => CarryOp::Add,
         "sub" => CarryOp::Sub,
-        "mad" if modifiers.take("lo") => CarryOp::MadLow,
-        "mad" if modifiers.take("hi") => CarryOp::MadHigh,
+        "mad" if reader.take("lo") => CarryOp::MadLow,
+        "mad" if reader.take("hi") => CarryOp::MadHigh,
         _ => return Err("unknown form of the instruction".to_owned()),
     };
     Ok(Op::Carry(Carry {
@@ -192,7 +144,7 @@ fn carry_typed(
         ty: kind,
         carry_in,
         carry_out,
-        d: scope.target(operand(operands, 0)?, ty)?,
-        s: scope.sources(operands, op.operand_count(), ty)?,
+        d: reader.target(0, ty)?,
+        s: reader.sources(&[ty; 3][..operand_count(opcode)])?,
     }))
 }

@@ -3,92 +3,86 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::modifiers::{Modifiers, float_type, integer_type};
-use super::operand::operand;
-use super::scope::Scope;
+use super::reader::{Reader, number_type};
 use crate::code::{
-    BooleanOp, Compare, CompareTarget, CompareType, Comparison, DISCARD, Op, Select, Selector, Test, TestOp,
+    BooleanOp, Compare, CompareTarget, Comparison, DISCARD, LaneOp, NumberType, Op, Select, Selector, Test, TestOp,
 };
 
-pub(super) const COMPARISONS: [(&str, Comparison); 18] = [
-    ("eq", Comparison::Eq),
-    ("ne", Comparison::Ne),
-    ("lt", Comparison::Lt),
-    ("le", Comparison::Le),
-    ("gt", Comparison::Gt),
-    ("ge", Comparison::Ge),
-    ("lo", Comparison::Lt),
-    ("ls", Comparison::Le),
-    ("hi", Comparison::Gt),
-    ("hs", Comparison::Ge),
-    ("equ", Comparison::Equ),
-    ("neu", Comparison::Neu),
-    ("ltu", Comparison::Ltu),
-    ("leu", Comparison::Leu),
-    ("gtu", Comparison::Gtu),
-    ("geu", Comparison::Geu),
-    ("num", Comparison::Num),
-    ("nan", Comparison::Nan),
-];
+pub(super) const BOOLEANS: [(&str, BooleanOp); 3] =
+    [("and", BooleanOp::And), ("or", BooleanOp::Or), ("xor", BooleanOp::Xor)];
+
+pub(super) const COMPARISONS: [(&str, Comparison); 18] = {
+    const LT: u8 = Comparison::LESS;
+    const EQ: u8 = Comparison::EQUAL;
+    const GT: u8 = Comparison::GREATER;
+    const NAN: u8 = Comparison::UNORDERED;
+    [
+        ("eq", Comparison(EQ)),
+        ("ne", Comparison(LT | GT)),
+        ("lt", Comparison(LT)),
+        ("le", Comparison(LT | EQ)),
+        ("gt", Comparison(GT)),
+        ("ge", Comparison(GT | EQ)),
+        ("lo", Comparison(LT)),
+        ("ls", Comparison(LT | EQ)),
+        ("hi", Comparison(GT)),
+        ("hs", Comparison(GT | EQ)),
+        ("equ", Comparison(EQ | NAN)),
+        ("neu", Comparison(LT | GT | NAN)),
+        ("ltu", Comparison(LT | NAN)),
+        ("leu", Comparison(LT | EQ | NAN)),
+        ("gtu", Comparison(GT | NAN)),
+        ("geu", Comparison(GT | EQ | NAN)),
+        ("num", Comparison(LT | EQ | GT)),
+        ("nan", Comparison(NAN)),
+    ]
+};
 
 /// `setp.lt.and.f32 p|q, a, b, c` and `set.lt.and.u32.f32 d, a, b, c`.
-pub(super) fn compare(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let comparison = modifiers.take_any(&COMPARISONS).ok_or("unknown comparison")?;
-    let boolean = modifiers.take_any(&[("and", BooleanOp::And), ("or", BooleanOp::Or), ("xor", BooleanOp::Xor)]);
-    let ftz = modifiers.take("ftz");
-    let result = if modifiers.opcode == "set" {
-        Some(modifiers.ty()?)
-    } else {
-        None
-    };
-    let ty = modifiers.ty()?;
-    let kind = match float_type(ty) {
-        Some(float) => CompareType::Float(float),
-        None => CompareType::Integer(integer_type(ty)?),
-    };
-    if matches!(kind, CompareType::Integer(_)) && matches!(comparison, Comparison::Num | Comparison::Nan) {
+pub(super) fn compare(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let asks_for_nan = reader.has("num") || reader.has("nan");
+    let comparison = reader.one_of(&COMPARISONS, "unknown comparison")?;
+    let boolean = reader.take_any(&BOOLEANS);
+    let ftz = reader.take("ftz");
+    let result = (reader.opcode == "set").then(|| reader.ty()).transpose()?;
+    let ty = reader.ty()?;
+    let kind = number_type(ty)?;
+    if asks_for_nan && matches!(kind, NumberType::Integer(_)) {
         return Err("unknown comparison of integers".to_owned());
     }
-    let s = [
-        scope.source(operand(operands, 1)?, ty)?,
-        scope.source(operand(operands, 2)?, ty)?,
-    ];
+    let s = [reader.source(1, ty)?, reader.source(2, ty)?];
     let combine = match boolean {
         None => None,
-        Some(op) => {
-            let (c, flip) = scope.predicate(operand(operands, 3)?)?;
-            Some((op, c, flip))
-        }
+        Some(op) => Some((op, reader.predicate(3)?)),
     };
     let to = match result {
-        Some(result) => set_outcome(operand(operands, 0)?, result, ty, scope)?,
-        None => predicates(operand(operands, 0)?, scope)?,
+        Some(result) => set_outcome(result, ty, reader)?,
+        None => predicates(reader)?,
     };
-    Ok(Op::Compare(Box::new(Compare {
+    Ok(LaneOp::Compare(Box::new(Compare {
         ty: kind,
         comparison,
         ftz,
         combine,
         s,
         to,
-    })))
+    }))
+    .into())
 }
 
-fn predicates(target: &Operand, scope: &Scope<'_>) -> Result<CompareTarget> {
-    match target {
-        Operand::Pair(p, q) => Ok(CompareTarget::Predicates(
-            scope.predicate_target(p)?,
-            scope.predicate_target(q)?,
-        )),
-        _ => Ok(CompareTarget::Predicates(scope.predicate_target(target)?, DISCARD)),
-    }
+fn predicates(reader: &mut Reader<'_, '_>) -> Result<CompareTarget> {
+    let (p, q) = match reader.operand(0)? {
+        Operand::Pair(p, q) => (reader.scope.predicate_target(p)?, reader.scope.predicate_target(q)?),
+        _ => (reader.predicate_target(0)?, DISCARD),
+    };
+    Ok(CompareTarget::Predicates(p, q))
 }
 
 /// The destination of `set`, which gets all ones, or one in a floating-point type.
-fn set_outcome(target: &Operand, result: Type, ty: Type, scope: &Scope<'_>) -> Result<CompareTarget> {
-    let d = scope.target(target, result)?;
+fn set_outcome(result: Type, ty: Type, reader: &mut Reader<'_, '_>) -> Result<CompareTarget> {
+    let d = reader.target(0, result)?;
     match result {
-        Type::U32 | Type::S32 if !matches!(ty, Type::F16x2 | Type::BF16x2) => Ok(CompareTarget::Mask(d)),
+        Type::U32 | Type::S32 if !matches!(ty, Type::F16x2 | Type::BF16x2) => Ok(CompareTarget::Value(d, u32::MAX)),
         Type::U32 | Type::S32 => Ok(CompareTarget::Halves(d, 0xffff)),
         Type::U16 | Type::S16 => Ok(CompareTarget::Value(d, 0xffff)),
         Type::F32 => Ok(CompareTarget::Value(d, 1f32.to_bits())),
@@ -101,7 +95,7 @@ fn set_outcome(target: &Operand, result: Type, ty: Type, scope: &Scope<'_>) -> R
 }
 
 /// `testp`
-pub(super) fn testp(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+pub(super) fn testp(reader: &mut Reader<'_, '_>) -> Result<Op> {
     let ops = [
         ("finite", TestOp::Finite),
         ("infinite", TestOp::Infinite),
@@ -110,48 +104,35 @@ pub(super) fn testp(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: 
         ("normal", TestOp::Normal),
         ("subnormal", TestOp::Subnormal),
     ];
-    let op = modifiers.take_any(&ops).ok_or("unknown property")?;
-    let ty = modifiers.ty()?;
+    let op = reader.one_of(&ops, "unknown property")?;
+    let ty = reader.ty()?;
     if !matches!(ty, Type::F32 | Type::F64) {
         return Err("not a type of this instruction".to_owned());
     }
-    let d = scope.predicate_target(operand(operands, 0)?)?;
-    let a = scope.source(operand(operands, 1)?, ty)?;
-    Ok(Op::Test(Test {
-        op,
-        wide: ty == Type::F64,
-        d,
-        a,
-    }))
+    let wide = ty == Type::F64;
+    let (d, a) = (reader.predicate_target(0)?, reader.source(1, ty)?);
+    Ok(LaneOp::Test(Test { op, wide, d, a }).into())
 }
 
 /// `selp`, `slct`
-pub(super) fn select(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let ftz = modifiers.take("ftz");
-    let ty = modifiers.ty()?;
+pub(super) fn select(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let ftz = reader.take("ftz");
+    let ty = reader.ty()?;
     if ty == Type::Pred {
         return Err("unknown form of the instruction".to_owned());
     }
-    let d = scope.target(operand(operands, 0)?, ty)?;
-    let a = scope.source(operand(operands, 1)?, ty)?;
-    let b = scope.source(operand(operands, 2)?, ty)?;
-    let by = if modifiers.opcode == "selp" {
-        let (predicate, flip) = scope.predicate(operand(operands, 3)?)?;
-        Selector::Predicate(predicate, flip)
+    let wide = ty.size() == 8;
+    let (d, a, b) = (reader.target(0, ty)?, reader.source(1, ty)?, reader.source(2, ty)?);
+    let by = if reader.opcode == "selp" {
+        Selector::Predicate(reader.predicate(3)?)
     } else {
-        let selector = modifiers.ty()?;
-        let c = scope.source(operand(operands, 3)?, selector)?;
+        let selector = reader.ty()?;
+        let c = reader.source(3, selector)?;
         match selector {
             Type::S32 => Selector::Signed(c),
             Type::F32 => Selector::Float(c, ftz),
             _ => return Err("the selector's type must be `.s32` or `.f32`".to_owned()),
         }
     };
-    Ok(Op::Select(Select {
-        wide: ty.size() == 8,
-        by,
-        d,
-        a,
-        b,
-    }))
+    Ok(LaneOp::Select(Select { wide, by, d, a, b }).into())
 }

@@ -2,34 +2,32 @@
 
 use graph_ptx::ast::{Operand, Type};
 
-use super::modifiers::Modifiers;
-use super::operand::{no_more, operand};
-use super::scope::Scope;
+use super::reader::Reader;
 use super::{Result, video};
-use crate::code::{Convert, ConvertType, DISCARD, File, NarrowConvert, Op};
+use crate::code::{Convert, ConvertType, DISCARD, File, LaneOp, NarrowConvert, Op, Role, Slot};
 use crate::softfloat::Rounding;
 use crate::softfloat::narrow::{E4M3, E5M2};
 
 /// `cvt.rn.ftz.sat.f32.s64 d, a` and the packing forms `cvt.rn.f16x2.f32 d, a, b`.
-pub(super) fn cvt(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    if modifiers.take("pack") {
-        return video::cvt_pack(modifiers, operands, scope);
+pub(super) fn cvt(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    if reader.take("pack") {
+        return video::cvt_pack(reader);
     }
-    if let Some(op) = narrow(modifiers, operands, scope)? {
-        return Ok(op);
+    if reader.has("e4m3x2") || reader.has("e5m2x2") {
+        return narrow(reader);
     }
-    let float_rounding = modifiers.rounding();
-    let away = modifiers.take("rna").then_some(Rounding::NearestAway);
-    let integral = modifiers.take_any(&[
+    let away = reader.take("rna").then_some(Rounding::NearestAway);
+    let float_rounding = reader.rounding().or(away);
+    let integral = reader.take_any(&[
         ("rni", Rounding::Nearest),
         ("rzi", Rounding::Zero),
         ("rmi", Rounding::Down),
         ("rpi", Rounding::Up),
     ]);
-    let (ftz, sat, relu) = (modifiers.take("ftz"), modifiers.take("sat"), modifiers.take("relu"));
-    let tf32 = modifiers.take("tf32");
-    let to_type = if tf32 { Type::B32 } else { modifiers.ty()? };
-    let from_type = modifiers.ty()?;
+    let (ftz, sat, relu) = (reader.take("ftz"), reader.take("sat"), reader.take("relu"));
+    let tf32 = reader.take("tf32");
+    let to_type = if tf32 { Type::B32 } else { reader.ty()? };
+    let from_type = reader.ty()?;
     let packed = matches!(to_type, Type::F16x2 | Type::BF16x2);
     let to = if tf32 {
         ConvertType::Tf32
@@ -37,21 +35,15 @@ pub(super) fn cvt(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &m
         convert_type(to_type)?
     };
     let from = convert_type(from_type)?;
-    check(from, to, float_rounding.or(away), integral, packed)?;
-    let round = float_rounding.or(away).or(integral).unwrap_or(default_rounding(to));
-    let (a, from_wide) = source(operand(operands, 1)?, from_type, scope)?;
-    let b = if packed {
-        scope.source(operand(operands, 2)?, from_type)?
-    } else {
-        DISCARD
-    };
-    let (d, to_wide) = target(operand(operands, 0)?, scope)?;
-    let integral = integral.is_some() && is_float(to);
-    Ok(Op::Convert(Convert {
+    check(from, to, float_rounding, integral, packed)?;
+    let (a, from_wide) = source(from_type, reader)?;
+    let b = if packed { reader.source(2, from_type)? } else { DISCARD };
+    let (d, to_wide) = target(reader)?;
+    Ok(LaneOp::Convert(Convert {
         from,
         to,
-        round,
-        integral,
+        round: float_rounding.or(integral).unwrap_or(default_rounding(to)),
+        integral: integral.is_some() && is_float(to),
         ftz,
         sat,
         relu,
@@ -60,23 +52,20 @@ pub(super) fn cvt(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &m
         d,
         a,
         b,
-    }))
+    })
+    .into())
 }
 
 /// `cvt.rn.satfinite.e4m3x2.f32 d, a, b`, `cvt.rn.satfinite.e4m3x2.f16x2 d, a` and `cvt.rn.f16x2.e4m3x2 d, a`.
-fn narrow(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Option<Op>> {
-    let types = [("e4m3x2", E4M3), ("e5m2x2", E5M2)];
-    if !modifiers.has("e4m3x2") && !modifiers.has("e5m2x2") {
-        return Ok(None);
-    }
-    modifiers.expect("rn")?;
-    let relu = modifiers.take("relu");
-    let widens = !modifiers.take("satfinite");
-    let from_halves = modifiers.take("f16x2");
-    let format = modifiers.take_any(&types).ok_or("the type is missing")?;
+fn narrow(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    reader.expect("rn")?;
+    let relu = reader.take("relu");
+    let widens = !reader.take("satfinite");
+    let from_halves = reader.take("f16x2");
+    let format = reader.one_of(&[("e4m3x2", E4M3), ("e5m2x2", E5M2)], "the type is missing")?;
     let floats = !widens && !from_halves;
     if floats {
-        modifiers.expect("f32")?;
+        reader.expect("f32")?;
     } else if !from_halves {
         return Err("unknown form of the instruction".to_owned());
     }
@@ -85,31 +74,26 @@ fn narrow(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope
     } else {
         (Type::B16, if floats { Type::F32 } else { Type::B32 })
     };
-    no_more(operands, 2 + usize::from(floats))?;
-    Ok(Some(Op::Narrow(NarrowConvert {
+    reader.no_more(2 + usize::from(floats))?;
+    Ok(LaneOp::Narrow(NarrowConvert {
         format,
         widens,
         relu,
-        d: scope.target(operand(operands, 0)?, to)?,
-        a: scope.source(operand(operands, 1)?, from)?,
-        b: if floats {
-            scope.source(operand(operands, 2)?, from)?
-        } else {
-            DISCARD
-        },
-    })))
+        d: reader.target(0, to)?,
+        a: reader.source(1, from)?,
+        b: if floats { reader.source(2, from)? } else { DISCARD },
+    })
+    .into())
 }
 
 fn convert_type(ty: Type) -> Result<ConvertType> {
+    let integer = |signed| ConvertType::Integer {
+        bytes: ty.size() as u8,
+        signed,
+    };
     Ok(match ty {
-        Type::U8 | Type::U16 | Type::U32 | Type::U64 => ConvertType::Integer {
-            bytes: ty.size() as u8,
-            signed: false,
-        },
-        Type::S8 | Type::S16 | Type::S32 | Type::S64 => ConvertType::Integer {
-            bytes: ty.size() as u8,
-            signed: true,
-        },
+        Type::U8 | Type::U16 | Type::U32 | Type::U64 => integer(false),
+        Type::S8 | Type::S16 | Type::S32 | Type::S64 => integer(true),
         Type::F16 | Type::F16x2 => ConvertType::F16,
         Type::BF16 | Type::BF16x2 => ConvertType::Bf16,
         Type::F32 => ConvertType::F32,
@@ -150,26 +134,25 @@ fn check(
     Ok(())
 }
 
-/// A source, whose register may be wider than its type.
-fn source(operand: &Operand, ty: Type, scope: &mut Scope<'_>) -> Result<(u32, bool)> {
-    if let Operand::Register(register) = operand {
-        return match scope.slot(*register)? {
-            (File::R64, slot) => Ok((slot, true)),
-            (File::R32, slot) if ty.size() < 8 => Ok((slot, false)),
-            _ => Err("the source is narrower than its type".to_owned()),
-        };
+/// The source, and whether its register has 64 bits: it may be wider than the type.
+fn source(ty: Type, reader: &mut Reader<'_, '_>) -> Result<(Slot, bool)> {
+    let Operand::Register(register) = reader.operand(1)? else {
+        return Ok((reader.source(1, ty)?, ty.size() == 8));
+    };
+    match reader.scope.slot(*register)? {
+        (File::Predicate, _) => Err("the source is narrower than its type".to_owned()),
+        (File::R32, _) if ty.size() == 8 => Err("the source is narrower than its type".to_owned()),
+        found => Ok((reader.scope.uses(found, Role::Source), found.0 == File::R64)),
     }
-    Ok((scope.source(operand, ty)?, ty.size() == 8))
 }
 
-/// A destination, whose register may be wider than its type.
-fn target(operand: &Operand, scope: &Scope<'_>) -> Result<(u32, bool)> {
-    let Operand::Register(register) = operand else {
+/// The destination, and whether its register has 64 bits: it may be wider than the type.
+fn target(reader: &mut Reader<'_, '_>) -> Result<(Slot, bool)> {
+    let Operand::Register(register) = reader.operand(0)? else {
         return Err("the destination is no register".to_owned());
     };
-    match scope.slot(*register)? {
-        (File::R64, slot) => Ok((slot, true)),
-        (File::R32, slot) => Ok((slot, false)),
+    match reader.scope.slot(*register)? {
         (File::Predicate, _) => Err("the destination is a predicate".to_owned()),
+        found => Ok((reader.scope.uses(found, Role::Target), found.0 == File::R64)),
     }
 }

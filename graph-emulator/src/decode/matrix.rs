@@ -1,15 +1,13 @@
 //! Matrix instructions: shapes and types become fragments, which know the element in each register of each lane.
 
-use graph_ptx::ast::{Operand, Type};
+use graph_ptx::ast::Type;
 
 use super::Result;
-use super::memory::parts;
-use super::modifiers::Modifiers;
-use super::operand::{elements, operand};
-use super::scope::Scope;
+use super::operand::elements;
+use super::reader::Reader;
 use crate::code::{
-    DISCARD, Element, Fragment, FragmentLayout as Layout, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Op,
-    Slot, Space, Tile,
+    Element, Fragment, FragmentLayout as Layout, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Op, Slot, Space,
+    Tile,
 };
 
 const ELEMENTS: [(&str, Element); 12] = [
@@ -39,34 +37,34 @@ struct Shape {
 }
 
 /// Decodes a matrix instruction.
-pub(super) fn matrix(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let opcode = modifiers.opcode;
+pub(super) fn matrix(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let opcode = reader.opcode;
     let op = match opcode {
-        "mma" => mma(modifiers, operands, scope)?,
-        "wmma" if modifiers.take("mma") => wmma(modifiers, operands, scope)?,
-        "wmma" if modifiers.take("load") => tile(false, modifiers, operands, scope)?,
-        "wmma" if modifiers.take("store") => tile(true, modifiers, operands, scope)?,
-        "ldmatrix" => rows(false, modifiers, operands, scope)?,
-        "stmatrix" => rows(true, modifiers, operands, scope)?,
+        "mma" => mma(reader)?,
+        "wmma" if reader.take("mma") => wmma(reader)?,
+        "wmma" if reader.take("load") => tile(false, reader)?,
+        "wmma" if reader.take("store") => tile(true, reader)?,
+        "ldmatrix" => rows(false, reader)?,
+        "stmatrix" => rows(true, reader)?,
         "movmatrix" => {
-            modifiers.expect("m8n8")?;
-            modifiers.expect("trans")?;
-            modifiers.expect("b16")?;
+            reader.expect("m8n8")?;
+            reader.expect("trans")?;
+            reader.expect("b16")?;
             MatrixOp::Transpose {
-                d: scope.target(operand(operands, 0)?, Type::B32)?,
-                a: scope.source32(operand(operands, 1)?)?,
+                d: reader.target(0, Type::B32)?,
+                a: reader.source32(1)?,
             }
         }
         _ => return Err("unknown form of the instruction".to_owned()),
     };
-    modifiers.expect("sync")?;
-    modifiers.ignore(&["aligned"]);
-    let mask = scope.constant32(u32::MAX);
+    reader.expect("sync")?;
+    reader.ignore(&["aligned"]);
+    let mask = reader.scope.constant32(u32::MAX);
     Ok(Op::Matrix(Box::new(Matrix { mask, op })))
 }
 
 /// `m16n8k8`
-fn shape(modifiers: &mut Modifiers<'_>) -> Result<Shape> {
+fn shape(reader: &mut Reader<'_, '_>) -> Result<Shape> {
     let parse = |name: &str| {
         let (m, rest) = name.strip_prefix('m')?.split_once('n')?;
         let (n, k) = rest.split_once('k')?;
@@ -77,41 +75,31 @@ fn shape(modifiers: &mut Modifiers<'_>) -> Result<Shape> {
             k: side(k)?,
         })
     };
-    modifiers
-        .take_parsed(parse)
-        .ok_or_else(|| "the shape is missing".to_owned())
+    let shape = reader.take_parsed(parse);
+    shape.ok_or_else(|| "the shape is missing".to_owned())
 }
 
-fn element(modifiers: &mut Modifiers<'_>) -> Result<Element> {
-    modifiers
-        .take_first(&ELEMENTS)
-        .ok_or_else(|| "the type is unknown or missing".to_owned())
+fn element(reader: &mut Reader<'_, '_>) -> Result<Element> {
+    reader.first_of(&ELEMENTS, "the type is unknown or missing")
 }
 
 /// Takes `row` or `col`, and returns whether it is `col`.
-fn column_major(modifiers: &mut Modifiers<'_>) -> Result<bool> {
-    modifiers
-        .take_first(&[("row", false), ("col", true)])
-        .ok_or_else(|| "`.row` or `.col` is missing".to_owned())
+fn column_major(reader: &mut Reader<'_, '_>) -> Result<bool> {
+    reader.first_of(&[("row", false), ("col", true)], "`.row` or `.col` is missing")
 }
 
-fn mma(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<MatrixOp> {
-    let shape = shape(modifiers)?;
-    let (a_columns, b_columns) = (column_major(modifiers)?, column_major(modifiers)?);
-    let saturate = modifiers.take("satfinite");
-    modifiers.ignore(&["rn"]);
-    let (d, a, b, c) = (
-        element(modifiers)?,
-        element(modifiers)?,
-        element(modifiers)?,
-        element(modifiers)?,
-    );
-    check_types(d, a, b, c)?;
+fn mma(reader: &mut Reader<'_, '_>) -> Result<MatrixOp> {
+    let shape = shape(reader)?;
+    let (a_columns, b_columns) = (column_major(reader)?, column_major(reader)?);
+    let saturate = reader.take("satfinite");
+    reader.ignore(&["rn"]);
+    let types = [element(reader)?, element(reader)?, element(reader)?, element(reader)?];
+    check_types(types)?;
+    let a = types[1];
     let pairs = shape.m == 8 && shape.k == 4 && a == Element::F16;
     let bits = shape.k * a.bits();
     let known = match (shape.m, shape.n, a) {
-        (8, 8, Element::F16) => shape.k == 4,
-        (8, 8, Element::F64) => shape.k == 4,
+        (8, 8, Element::F16 | Element::F64) => shape.k == 4,
         (16, 8, Element::F64) => matches!(shape.k, 4 | 8 | 16),
         (8, 8, Element::S8 | Element::U8 | Element::S4 | Element::U4) => bits == 128,
         (16, 8, _) => matches!(bits, 128 | 256),
@@ -120,28 +108,34 @@ fn mma(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_
     if !known || !pairs && (a_columns || !b_columns) {
         return Err("unknown shape or layout".to_owned());
     }
-    let layouts = if pairs {
-        [
-            Layout::PairFirst(!a_columns),
-            Layout::PairSecond(b_columns),
-            Layout::PairSum,
-        ]
+    let (first, second) = (Layout::PairFirst(!a_columns), Layout::PairSecond(b_columns));
+    let (groups, layouts) = if pairs {
+        (4, [first, second, Layout::PairSum])
     } else {
-        [Layout::First, Layout::Second, Layout::Sum]
+        (1, [Layout::First, Layout::Second, Layout::Sum])
     };
-    let groups = if pairs { 4 } else { 1 };
-    let mut parts = Parts { shape, groups, scope };
+    multiply((shape, groups), types, layouts, saturate, reader)
+}
+
+/// `d = a * b + c`, of these types. The layouts are those of `a`, of `b`, and of `c` and `d`.
+fn multiply(
+    shape: (Shape, usize),
+    [d, a, b, c]: [Element; 4],
+    [first, second, sum]: [Layout; 3],
+    saturate: bool,
+    reader: &mut Reader<'_, '_>,
+) -> Result<MatrixOp> {
     Ok(MatrixOp::Multiply(Multiply {
-        d: parts.fragment('c', d, layouts[2], operand(operands, 0)?, true)?,
-        a: parts.fragment('a', a, layouts[0], operand(operands, 1)?, false)?,
-        b: parts.fragment('b', b, layouts[1], operand(operands, 2)?, false)?,
-        c: parts.fragment('c', c, layouts[2], operand(operands, 3)?, false)?,
+        d: fragment(shape, 'c', d, sum, 0, reader)?,
+        a: fragment(shape, 'a', a, first, 1, reader)?,
+        b: fragment(shape, 'b', b, second, 2, reader)?,
+        c: fragment(shape, 'c', c, sum, 3, reader)?,
         saturate,
     }))
 }
 
 /// Whether these types go together.
-fn check_types(d: Element, a: Element, b: Element, c: Element) -> Result<()> {
+fn check_types([d, a, b, c]: [Element; 4]) -> Result<()> {
     use Element::{Bf16, E4m3, E5m2, F16, F32, F64, S4, S8, S32, Tf32, U4, U8};
     let fits = match a {
         F16 => b == F16 && matches!(d, F16 | F32) && matches!(c, F16 | F32),
@@ -159,32 +153,20 @@ fn check_types(d: Element, a: Element, b: Element, c: Element) -> Result<()> {
     }
 }
 
-fn wmma(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<MatrixOp> {
-    let shape = shape(modifiers)?;
-    column_major(modifiers)?;
-    column_major(modifiers)?;
-    let saturate = modifiers.take("satfinite");
-    modifiers.ignore(&["rn"]);
-    let (d, second) = (element(modifiers)?, element(modifiers)?);
-    let (a, b, c) = match modifiers.take_first(&ELEMENTS) {
-        None => (Element::F16, Element::F16, second),
-        Some(b) => (second, b, element(modifiers)?),
+fn wmma(reader: &mut Reader<'_, '_>) -> Result<MatrixOp> {
+    let shape = shape(reader)?;
+    column_major(reader)?;
+    column_major(reader)?;
+    let saturate = reader.take("satfinite");
+    reader.ignore(&["rn"]);
+    let (d, second) = (element(reader)?, element(reader)?);
+    let types = match reader.take_first(&ELEMENTS) {
+        None => [d, Element::F16, Element::F16, second],
+        Some(b) => [d, second, b, element(reader)?],
     };
-    check_types(d, a, b, c)?;
+    check_types(types)?;
     check_tiles(shape)?;
-    let mut parts = Parts {
-        shape,
-        groups: 1,
-        scope,
-    };
-    let linear = Layout::Linear;
-    Ok(MatrixOp::Multiply(Multiply {
-        d: parts.fragment('c', d, linear, operand(operands, 0)?, true)?,
-        a: parts.fragment('a', a, linear, operand(operands, 1)?, false)?,
-        b: parts.fragment('b', b, linear, operand(operands, 2)?, false)?,
-        c: parts.fragment('c', c, linear, operand(operands, 3)?, false)?,
-        saturate,
-    }))
+    multiply((shape, 1), types, [Layout::Linear; 3], saturate, reader)
 }
 
 fn check_tiles(shape: Shape) -> Result<()> {
@@ -195,36 +177,24 @@ fn check_tiles(shape: Shape) -> Result<()> {
 }
 
 /// `wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {..}, [p], stride` and `wmma.store.d`
-fn tile(store: bool, modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<MatrixOp> {
-    let role = modifiers
-        .take_first(&[("a", 'a'), ("b", 'b'), ("c", 'c'), ("d", 'c')])
-        .ok_or("`.a`, `.b`, `.c` or `.d` is missing")?;
-    let column_major = column_major(modifiers)?;
-    let shape = shape(modifiers)?;
+fn tile(store: bool, reader: &mut Reader<'_, '_>) -> Result<MatrixOp> {
+    let roles = [("a", 'a'), ("b", 'b'), ("c", 'c'), ("d", 'c')];
+    let role = reader.first_of(&roles, "`.a`, `.b`, `.c` or `.d` is missing")?;
+    let column_major = column_major(reader)?;
+    let shape = shape(reader)?;
     check_tiles(shape)?;
-    let space = modifiers
-        .take_first(&[
-            ("global", Space::Global),
-            ("shared", Space::Shared),
-            ("shared::cta", Space::Shared),
-        ])
-        .unwrap_or(Space::Generic);
-    let element = element(modifiers)?;
+    let space = reader.space(&["global", "shared", "shared::cta"]);
+    let element = element(reader)?;
     if element.bits() < 8 {
         return Err("elements of less than a byte are not supported here".to_owned());
     }
     let (values, address) = if store { (1, 0) } else { (0, 1) };
-    let (address, space) = scope.address(operand(operands, address)?, space)?;
-    let fragment = Parts {
-        shape,
-        groups: 1,
-        scope,
-    }
-    .fragment(role, element, Layout::Linear, operand(operands, values)?, !store)?;
-    let stride = match operands.get(2) {
-        Some(stride) => scope.source32(stride)?,
-        None if column_major => scope.constant32(fragment.rows as u32),
-        None => scope.constant32(fragment.columns as u32),
+    let (address, space) = reader.address(address, space.unwrap_or(Space::Generic))?;
+    let fragment = fragment((shape, 1), role, element, Layout::Linear, values, reader)?;
+    let stride = match reader.operands.get(2) {
+        Some(_) => reader.source32(2)?,
+        None if column_major => reader.scope.constant32(fragment.rows as u32),
+        None => reader.scope.constant32(fragment.columns as u32),
     };
     Ok(MatrixOp::Tile(Tile {
         store,
@@ -236,95 +206,69 @@ fn tile(store: bool, modifiers: &mut Modifiers<'_>, operands: &[Operand], scope:
     }))
 }
 
-/// The properties that the fragments of an instruction share.
-struct Parts<'s, 'a> {
-    shape: Shape,
-    groups: usize,
-    scope: &'s mut Scope<'a>,
+/// The first factor `a`, the second `b`, or the sum `c`, in the registers of an operand. `groups` is the number of
+/// matrices.
+fn fragment(
+    (Shape { m, n, k }, groups): (Shape, usize),
+    role: char,
+    element: Element,
+    layout: Layout,
+    operand: usize,
+    reader: &mut Reader<'_, '_>,
+) -> Result<Fragment> {
+    let (rows, columns) = match role {
+        'a' => (m, k),
+        'b' => (k, n),
+        _ => (m, n),
+    };
+    let slots = slots(operand, if element.is_wide() { Type::B64 } else { Type::B32 }, reader)?;
+    let held = 32 * slots.len() * element.per_slot();
+    let needed = rows * columns * groups;
+    let enough = match layout {
+        Layout::Linear => held >= needed && held <= MAX_ELEMENTS && held.is_multiple_of(needed),
+        Layout::First | Layout::Second | Layout::Sum => held == needed,
+        Layout::PairFirst(_) | Layout::PairSecond(_) | Layout::PairSum => held == needed,
+    };
+    if !enough {
+        return Err(format!("{} registers are not what the shape needs", slots.len()));
+    }
+    Ok(Fragment {
+        rows,
+        columns,
+        groups,
+        element,
+        layout,
+        slots,
+    })
 }
 
-impl Parts<'_, '_> {
-    /// The first factor `a`, the second `b`, or the sum `c`, in the registers of an operand.
-    fn fragment(
-        &mut self,
-        role: char,
-        element: Element,
-        layout: Layout,
-        registers: &Operand,
-        target: bool,
-    ) -> Result<Fragment> {
-        let Shape { m, n, k } = self.shape;
-        let (rows, columns) = match role {
-            'a' => (m, k),
-            'b' => (k, n),
-            _ => (m, n),
-        };
-        let registers = elements(registers);
-        let ty = if element.is_wide() { Type::B64 } else { Type::B32 };
-        let slots: Result<Box<[Slot]>> = registers
-            .iter()
-            .map(|register| {
-                if target {
-                    self.scope.target_or_none(register, ty)
-                } else {
-                    self.scope.source(register, ty)
-                }
-            })
-            .collect();
-        let fragment = Fragment {
-            rows,
-            columns,
-            groups: self.groups,
-            element,
-            layout,
-            slots: slots?,
-        };
-        let held = 32 * fragment.slots.len() * element.per_slot();
-        let (needed, most) = (rows * columns * self.groups, MAX_ELEMENTS);
-        let enough = match layout {
-            Layout::Linear => held >= needed && held <= most && held.is_multiple_of(needed),
-            Layout::First
-            | Layout::Second
-            | Layout::Sum
-            | Layout::PairFirst(_)
-            | Layout::PairSecond(_)
-            | Layout::PairSum => held == needed,
-        };
-        if enough {
-            Ok(fragment)
-        } else {
-            Err(format!("{} registers are not what the shape needs", registers.len()))
-        }
-    }
+/// The registers of an operand: targets, some of which may be `_`, if it is the first operand, else sources.
+fn slots(operand: usize, ty: Type, reader: &mut Reader<'_, '_>) -> Result<Box<[Slot]>> {
+    let slot = |register| match operand {
+        0 => reader.scope.target_or_none(register, ty),
+        _ => reader.scope.source(register, ty),
+    };
+    elements(reader.operands.get(operand).ok_or("an operand is missing")?)
+        .iter()
+        .map(slot)
+        .collect()
 }
 
 /// `ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {..}, [p]` and `stmatrix`
-fn rows(store: bool, modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<MatrixOp> {
-    modifiers.expect("m8n8")?;
-    let count = modifiers
-        .take_any(&[("x1", 1), ("x2", 2), ("x4", 4)])
-        .ok_or("`.x1`, `.x2` or `.x4` is missing")?;
-    let transposed = modifiers.take("trans");
-    let space = modifiers
-        .take_any(&[("shared", Space::Shared), ("shared::cta", Space::Shared)])
-        .unwrap_or(Space::Generic);
-    modifiers.expect("b16")?;
+fn rows(store: bool, reader: &mut Reader<'_, '_>) -> Result<MatrixOp> {
+    reader.expect("m8n8")?;
+    let count = reader.one_of(&[("x1", 1), ("x2", 2), ("x4", 4)], "`.x1`, `.x2` or `.x4` is missing")?;
+    let transposed = reader.take("trans");
+    let space = reader.space(&["shared", "shared::cta"]).unwrap_or(Space::Generic);
+    reader.expect("b16")?;
     let (values, address) = if store { (1, 0) } else { (0, 1) };
-    let (address, space) = scope.address(operand(operands, address)?, space)?;
-    let registers = parts(operand(operands, values)?, count)?;
-    let slots: Result<Box<[Slot]>> = registers
-        .iter()
-        .map(|register| match (store, register) {
-            (true, register) => scope.source32(register),
-            (false, Operand::Discard) => Ok(DISCARD),
-            (false, register) => scope.target(register, Type::B32),
-        })
-        .collect();
+    let (address, space) = reader.address(address, space)?;
+    reader.parts(values, count)?;
     Ok(MatrixOp::Rows(MatrixRows {
         store,
         transposed,
         space,
         address,
-        values: slots?,
+        values: slots(values, Type::B32, reader)?,
     }))
 }

@@ -1,82 +1,70 @@
 //! `mbarrier`, `cp.async.bulk`, and the instructions of clusters.
 
-use graph_ptx::ast::{Operand, Type};
+use graph_ptx::ast::Type;
 
 use super::Result;
-use super::modifiers::Modifiers;
-use super::operand::{no_more, operand};
-use super::scope::Scope;
+use super::reader::Reader;
 use crate::code::{
-    Arrive, BulkCopy, ClusterAddress, ClusterAddressOp, ClusterBarrier, Convert, ConvertType, DISCARD, Mbarrier,
-    MbarrierOp, Op, Phase, Space,
+    Arrive, BulkCopy, ClusterAddress, ClusterAddressOp, ClusterBarrier, DISCARD, LaneOp, Mbarrier, MbarrierOp,
+    MemoryOp, Move, Op, Phase, Query, Space, Wait,
 };
-use crate::softfloat::Rounding;
 
 /// `mbarrier`
-pub(super) fn mbarrier(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    if modifiers.take("pending_count") {
-        modifiers.expect("b64")?;
-        no_more(operands, 2)?;
-        return pending_count(operands, scope);
+pub(super) fn mbarrier(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    if reader.take("pending_count") {
+        return pending_count(reader);
     }
-    let spaces = [
-        ("shared", Space::Shared),
-        ("shared::cta", Space::Shared),
-        ("shared::cluster", Space::Shared),
-    ];
-    let space = modifiers.take_any(&spaces).unwrap_or(Space::Generic);
-    modifiers.ignore(&["release", "acquire", "relaxed", "cta", "cluster"]);
-    modifiers.expect("b64")?;
-    let source = |index: usize, scope: &mut Scope<'_>| scope.source32(operand(operands, index)?);
-    let (op, at) = if modifiers.take("init") {
-        no_more(operands, 2)?;
-        let count = source(1, scope)?;
-        (MbarrierOp::Init { count }, 0)
-    } else if modifiers.take("inval") {
-        no_more(operands, 1)?;
-        (MbarrierOp::Invalidate, 0)
-    } else if modifiers.has("arrive") || modifiers.has("arrive_drop") {
-        no_more(operands, 3)?;
-        (MbarrierOp::Arrive(arrive(modifiers, operands, scope)?), 1)
-    } else if modifiers.take("expect_tx") {
-        no_more(operands, 2)?;
-        let bytes = source(1, scope)?;
-        (MbarrierOp::Expect { bytes }, 0)
-    } else if modifiers.take("complete_tx") {
-        no_more(operands, 2)?;
-        let bytes = source(1, scope)?;
-        (MbarrierOp::Complete { bytes }, 0)
-    } else if modifiers.take("test_wait") || modifiers.take("try_wait") {
-        // The last operand of `try_wait` is the time to wait.
-        no_more(operands, 4)?;
-        let p = scope.predicate_target(operand(operands, 0)?)?;
+    let space = reader.space(&["shared", "shared::cta", "shared::cluster"]);
+    reader.ignore(&["release", "acquire", "relaxed", "cta", "cluster"]);
+    reader.expect("b64")?;
+    // The operation, the index of the address, and the most operands.
+    let (op, at, most) = if reader.take("init") {
+        let count = reader.source32(1)?;
+        (MbarrierOp::Init { count }, 0, 2)
+    } else if reader.take("inval") {
+        (MbarrierOp::Invalidate, 0, 1)
+    } else if reader.has("arrive") || reader.has("arrive_drop") {
+        (MbarrierOp::Arrive(arrive(reader)?), 1, 3)
+    } else if reader.take("expect_tx") {
+        let bytes = reader.source32(1)?;
+        (MbarrierOp::Expect { bytes }, 0, 2)
+    } else if reader.take("complete_tx") {
+        let bytes = reader.source32(1)?;
+        (MbarrierOp::Complete { bytes }, 0, 2)
+    } else if reader.take("test_wait") || reader.take("try_wait") {
+        let p = reader.predicate_target(0)?;
         if p == DISCARD {
             return Err("the destination is no register".to_owned());
         }
-        let phase = if modifiers.take("parity") {
-            Phase::Parity(source(2, scope)?)
+        let phase = if reader.take("parity") {
+            Phase::Parity(reader.source32(2)?)
         } else {
-            Phase::State(scope.source(operand(operands, 2)?, Type::B64)?)
+            Phase::State(reader.source(2, Type::B64)?)
         };
-        (MbarrierOp::Wait { p, phase }, 1)
+        // The last operand of `try_wait` is the time to wait.
+        (MbarrierOp::Wait { p, phase }, 1, 4)
     } else {
         return Err("unknown form of the instruction".to_owned());
     };
-    let (address, space) = scope.address(operand(operands, at)?, space)?;
-    Ok(Op::Mbarrier(Box::new(Mbarrier { op, space, address })))
+    reader.no_more(most)?;
+    let (address, space) = reader.address(at, space.unwrap_or(Space::Generic))?;
+    Ok(MemoryOp::Mbarrier(Box::new(Mbarrier { op, space, address })).into())
 }
 
 /// `mbarrier.arrive{.expect_tx}{.noComplete} state, [a]{, count}` and `mbarrier.arrive_drop`
-fn arrive(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Arrive> {
-    let drops = modifiers.take("arrive_drop");
+fn arrive(reader: &mut Reader<'_, '_>) -> Result<Arrive> {
+    let drops = reader.take("arrive_drop");
     if !drops {
-        modifiers.expect("arrive")?;
+        reader.expect("arrive")?;
     }
-    let state = scope.target_or_none(operand(operands, 0)?, Type::B64)?;
-    let incomplete = modifiers.take("noComplete");
-    let given = operands.get(2).map(|given| scope.source32(given)).transpose()?;
-    let one = scope.constant32(1);
-    let (count, expects) = match (modifiers.take("expect_tx"), given) {
+    let state = reader.target_or_none(0, Type::B64)?;
+    let incomplete = reader.take("noComplete");
+    let given = match reader.operands.get(2) {
+        Some(_) => Some(reader.source32(2)?),
+        None => None,
+    };
+    let one = reader.scope.constant32(1);
+    let (count, expects) = match (reader.take("expect_tx"), given) {
         (true, None) => return Err("the number of bytes is missing".to_owned()),
         (true, Some(bytes)) => (one, bytes),
         (false, given) => (given.unwrap_or(one), DISCARD),
@@ -91,50 +79,39 @@ fn arrive(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope
 }
 
 /// `mbarrier.pending_count.b64 count, state`: the lower half of a state is that number.
-fn pending_count(operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let integer = |bytes| ConvertType::Integer { bytes, signed: false };
-    Ok(Op::Convert(Convert {
-        from: integer(8),
-        to: integer(4),
-        round: Rounding::Zero,
-        integral: false,
-        ftz: false,
-        sat: false,
-        relu: false,
-        from_wide: true,
-        to_wide: false,
-        d: scope.target(operand(operands, 0)?, Type::U32)?,
-        a: scope.source(operand(operands, 1)?, Type::B64)?,
-        b: DISCARD,
-    }))
+fn pending_count(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    reader.expect("b64")?;
+    reader.no_more(2)?;
+    let d = [reader.target(0, Type::U32)?, DISCARD, DISCARD, DISCARD];
+    let (a, wide, parts) = (reader.source(1, Type::B64)?, true, 2);
+    Ok(LaneOp::Move(Move::Unpack { wide, parts, d, a }).into())
 }
 
 /// `cp.async.mbarrier.arrive`
-pub(super) fn copied(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    modifiers.expect("async")?;
-    modifiers.expect("mbarrier")?;
-    modifiers.expect("arrive")?;
-    modifiers.expect("b64")?;
-    no_more(operands, 1)?;
-    let adds = !modifiers.take("noinc");
-    let shared = modifiers.take("shared") || modifiers.take("shared::cta");
-    let space = if shared { Space::Shared } else { Space::Generic };
-    let (address, space) = scope.address(operand(operands, 0)?, space)?;
+pub(super) fn copied(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    reader.expect("async")?;
+    reader.expect("mbarrier")?;
+    reader.expect("arrive")?;
+    reader.expect("b64")?;
+    reader.no_more(1)?;
+    let adds = !reader.take("noinc");
+    let space = reader.space(&["shared", "shared::cta"]).unwrap_or(Space::Generic);
+    let (address, space) = reader.address(0, space)?;
     let op = MbarrierOp::Copied { adds };
-    Ok(Op::Mbarrier(Box::new(Mbarrier { op, space, address })))
+    Ok(MemoryOp::Mbarrier(Box::new(Mbarrier { op, space, address })).into())
 }
 
 /// `cp.async.bulk`
-pub(super) fn bulk(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    modifiers.expect("async")?;
-    modifiers.expect("bulk")?;
+pub(super) fn bulk(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    reader.expect("async")?;
+    reader.expect("bulk")?;
     // Copies are over at once, so that there is nothing to wait for.
-    if modifiers.take("commit_group") || modifiers.take("wait_group") {
-        modifiers.take("read");
+    if reader.take("commit_group") || reader.take("wait_group") {
+        reader.take("read");
         return Ok(Op::Nop);
     }
-    if modifiers.take("prefetch") {
-        modifiers.ignore_all();
+    if reader.take("prefetch") {
+        reader.ignore_all();
         return Ok(Op::Nop);
     }
     let spaces = [
@@ -142,79 +119,58 @@ pub(super) fn bulk(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &
         ("shared::cta", Space::Shared),
         ("shared::cluster", Space::Shared),
     ];
-    let mut space = || modifiers.take_first(&spaces).ok_or("the space is missing");
+    let mut space = || reader.first_of(&spaces, "the space is missing");
     let (to_space, from_space) = (space()?, space()?);
-    let policy = usize::from(modifiers.take("L2::cache_hint"));
+    let policy = usize::from(reader.take("L2::cache_hint"));
     let arrives = to_space == Space::Shared;
-    modifiers.expect(if arrives {
+    reader.expect(if arrives {
         "mbarrier::complete_tx::bytes"
     } else {
         "bulk_group"
     })?;
-    no_more(operands, 3 + usize::from(arrives) + policy)?;
-    let (to, to_space) = scope.address(operand(operands, 0)?, to_space)?;
-    let (from, from_space) = scope.address(operand(operands, 1)?, from_space)?;
-    let bytes = scope.source32(operand(operands, 2)?)?;
-    let barrier = if arrives {
-        Some(scope.address(operand(operands, 3)?, Space::Shared)?.0)
-    } else {
-        None
-    };
-    Ok(Op::BulkCopy(Box::new(BulkCopy {
+    reader.no_more(3 + usize::from(arrives) + policy)?;
+    let (to, to_space) = reader.address(0, to_space)?;
+    let (from, from_space) = reader.address(1, from_space)?;
+    let bytes = reader.source32(2)?;
+    let barrier = arrives.then(|| reader.address(3, Space::Shared)).transpose()?;
+    Ok(MemoryOp::BulkCopy(Box::new(BulkCopy {
         spaces: (to_space, from_space),
         to,
         from,
         bytes,
-        barrier,
-    })))
+        barrier: barrier.map(|(barrier, _)| barrier),
+    }))
+    .into())
 }
 
 /// `barrier.cluster.arrive` and `barrier.cluster.wait`
-pub(super) fn cluster_barrier(modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<Op> {
-    modifiers.expect("cluster")?;
-    modifiers.ignore(&["aligned", "release", "acquire", "relaxed"]);
-    no_more(operands, 0)?;
-    if modifiers.take("wait") {
-        return Ok(Op::Cluster(ClusterBarrier::Wait));
+pub(super) fn cluster_barrier(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    reader.expect("cluster")?;
+    reader.ignore(&["aligned", "release", "acquire", "relaxed"]);
+    reader.no_more(0)?;
+    if reader.take("wait") {
+        return Ok(Wait::Cluster(ClusterBarrier::Wait).into());
     }
-    modifiers.expect("arrive")?;
-    Ok(Op::Cluster(ClusterBarrier::Arrive))
+    reader.expect("arrive")?;
+    Ok(Wait::Cluster(ClusterBarrier::Arrive).into())
 }
 
-/// `mapa d, a, rank`: the address `a` in the block of this rank.
-pub(super) fn map_address(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    modifiers.take("shared::cluster");
-    let ty = modifiers.ty()?;
+/// `mapa d, a, rank`: the address `a` in the block of this rank; `getctarank d, a`: the rank of the block that `a` is an
+/// address of.
+pub(super) fn cluster_address(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    reader.take("shared::cluster");
+    let ty = reader.ty()?;
     if !matches!(ty, Type::U32 | Type::U64) {
         return Err("not a type of this instruction".to_owned());
     }
-    no_more(operands, 3)?;
-    Ok(Op::ClusterAddress(ClusterAddress {
-        d: scope.target(operand(operands, 0)?, ty)?,
-        a: scope.source(operand(operands, 1)?, ty)?,
-        op: ClusterAddressOp::Map {
-            rank: scope.source32(operand(operands, 2)?)?,
-        },
-        wide: ty == Type::U64,
-    }))
-}
-
-/// `getctarank d, a`: the rank of the block that `a` is an address of.
-pub(super) fn block_of_address(
-    modifiers: &mut Modifiers<'_>,
-    operands: &[Operand],
-    scope: &mut Scope<'_>,
-) -> Result<Op> {
-    modifiers.take("shared::cluster");
-    let ty = modifiers.ty()?;
-    if !matches!(ty, Type::U32 | Type::U64) {
-        return Err("not a type of this instruction".to_owned());
-    }
-    no_more(operands, 2)?;
-    Ok(Op::ClusterAddress(ClusterAddress {
-        op: ClusterAddressOp::Rank,
-        d: scope.target(operand(operands, 0)?, Type::U32)?,
-        a: scope.source(operand(operands, 1)?, ty)?,
-        wide: ty == Type::U64,
-    }))
+    let (op, result) = if reader.opcode == "mapa" {
+        reader.no_more(3)?;
+        let rank = reader.source32(2)?;
+        (ClusterAddressOp::Map { rank }, ty)
+    } else {
+        reader.no_more(2)?;
+        (ClusterAddressOp::Rank, Type::U32)
+    };
+    let (d, a, wide) = (reader.target(0, result)?, reader.source(1, ty)?, ty == Type::U64);
+    Ok(Query::ClusterAddress(ClusterAddress { op, d, a, wide }).into())
 }

@@ -3,100 +3,78 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::modifiers::Modifiers;
-use super::operand::{elements, no_more, operand};
-use super::scope::Scope;
-use crate::code::{AsyncCopy, Atomic, AtomicOp, AtomicType, DISCARD, File, Guard, Move, Op, Slot, Space, Transfer};
+use super::reader::{Reader, number_type};
+use crate::code::{
+    Address, AsyncCopy, Atomic, AtomicOp, DISCARD, File, FloatType, IntegerType, LaneOp, MemoryOp, Move, NumberType,
+    Op, Role, Space, Transfer,
+};
 
 /// The state space; `Generic` if none is given.
-fn space(modifiers: &mut Modifiers<'_>) -> Space {
-    let spaces = [
-        ("global", Space::Global),
-        ("const", Space::Global),
-        ("shared", Space::Shared),
-        ("shared::cta", Space::Shared),
-        ("shared::cluster", Space::Shared),
-        ("local", Space::Local),
-        ("param", Space::Param),
-        ("param::entry", Space::Param),
-        ("param::func", Space::Param),
-    ];
-    modifiers.take_any(&spaces).unwrap_or(Space::Generic)
+fn space(reader: &mut Reader<'_, '_>) -> Space {
+    let shared = ["shared", "shared::cta", "shared::cluster"];
+    let others = ["global", "const", "local", "param", "param::entry", "param::func"];
+    let space = reader.space(&shared).or_else(|| reader.space(&others));
+    space.unwrap_or(Space::Generic)
 }
 
 /// Drops hints about caches, and returns whether there is an operand for a policy.
-fn ignore_hints(modifiers: &mut Modifiers<'_>) -> bool {
-    modifiers.ignore(&[
+fn ignore_hints(reader: &mut Reader<'_, '_>) -> bool {
+    reader.ignore(&[
         "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "weak", "unified", "cta", "gpu", "sys", "cluster",
     ]);
-    modifiers.ignore_prefix("L1::");
-    let policy = modifiers.take("L2::cache_hint");
-    modifiers.ignore_prefix("L2::");
+    reader.ignore_prefix("L1::");
+    let policy = reader.take("L2::cache_hint");
+    reader.ignore_prefix("L2::");
     policy
 }
 
 /// Whether an access is `volatile`, `relaxed` and so on.
-fn strong(modifiers: &mut Modifiers<'_>) -> bool {
-    let mut strong = false;
-    for name in ["volatile", "relaxed", "acquire", "release", "mmio"] {
-        strong |= modifiers.take(name);
-    }
-    strong
+fn strong(reader: &mut Reader<'_, '_>) -> bool {
+    let names = ["volatile", "relaxed", "acquire", "release", "mmio"];
+    names.into_iter().filter(|name| reader.take(name)).count() != 0
 }
 
-/// `ld`
-pub(super) fn load(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let space = space(modifiers);
-    let strong = strong(modifiers);
-    ignore_hints(modifiers);
-    let (count, ty) = shape(modifiers)?;
-    let targets = parts(operand(operands, 0)?, count)?;
-    let (address, space) = scope.address(operand(operands, 1)?, space)?;
+/// `ld` and `st`
+pub(super) fn transfer(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let store = reader.opcode == "st";
+    let space = space(reader);
+    let strong = strong(reader);
+    ignore_hints(reader);
+    let (count, ty) = shape(reader)?;
+    let (values, address, role) = if store {
+        (1, 0, Role::Source)
+    } else {
+        (0, 1, Role::Target)
+    };
+    let values = reader.parts(values, count)?;
+    let (address, space) = reader.address(address, space)?;
     let mut access = access(space, address, ty, count, strong);
     let mut wide = None;
-    for (slot, target) in access.values.iter_mut().zip(targets) {
-        *slot = match target {
-            Operand::Discard => DISCARD,
-            Operand::Register(register) => {
-                let (file, slot) = scope.slot(*register)?;
-                check_file(file, ty, &mut wide)?;
-                slot
-            }
-            _ => return Err("the destination is no register".to_owned()),
-        };
-    }
-    access.wide = wide.unwrap_or(ty.size() == 8);
-    Ok(Op::Load(Box::new(access)))
-}
-
-/// `st`
-pub(super) fn store(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let space = space(modifiers);
-    let strong = strong(modifiers);
-    ignore_hints(modifiers);
-    let (count, ty) = shape(modifiers)?;
-    let (address, space) = scope.address(operand(operands, 0)?, space)?;
-    let sources = parts(operand(operands, 1)?, count)?;
-    let mut access = access(space, address, ty, count, strong);
-    let mut wide = None;
-    for source in sources {
-        if let Operand::Register(register) = source {
-            check_file(scope.slot(*register)?.0, ty, &mut wide)?;
+    for value in values {
+        if let Operand::Register(register) = value {
+            check_file(reader.scope.slot(*register)?.0, ty, &mut wide)?;
         }
     }
     access.wide = wide.unwrap_or(ty.size() == 8);
-    for (slot, source) in access.values.iter_mut().zip(sources) {
-        *slot = match source {
-            Operand::Register(register) => scope.slot(*register)?.1,
+    for (slot, value) in access.values.iter_mut().zip(values) {
+        *slot = match value {
+            Operand::Register(register) => {
+                let register = reader.scope.slot(*register)?;
+                reader.scope.uses(register, role)
+            }
+            Operand::Discard if !store => DISCARD,
+            _ if !store => return Err("the destination is no register".to_owned()),
             // A literal among wider registers is in a slot of their width.
-            _ if access.wide && ty.size() < 8 => scope.source(source, Type::B64)?,
-            _ => scope.source(source, ty)?,
+            _ if access.wide && ty.size() < 8 => reader.scope.source(value, Type::B64)?,
+            _ => reader.scope.source(value, ty)?,
         };
     }
-    Ok(Op::Store(Box::new(access)))
+    let op = if store { MemoryOp::Store } else { MemoryOp::Load };
+    Ok(op(Box::new(access)).into())
 }
 
-/// A load or a store. The registers may be wider than the type, but must have one width.
+/// Notes the width of a register that is loaded or stored. Registers may be wider than the type, but must have one
+/// width.
 fn check_file(file: File, ty: Type, wide: &mut Option<bool>) -> Result<()> {
     let is_wide = match file {
         File::Predicate => return Err("a predicate cannot be loaded or stored".to_owned()),
@@ -111,7 +89,7 @@ fn check_file(file: File, ty: Type, wide: &mut Option<bool>) -> Result<()> {
     }
 }
 
-fn access(space: Space, address: crate::code::Address, ty: Type, count: usize, strong: bool) -> Transfer {
+fn access(space: Space, address: Address, ty: Type, count: usize, strong: bool) -> Transfer {
     Transfer {
         space,
         address,
@@ -125,225 +103,160 @@ fn access(space: Space, address: crate::code::Address, ty: Type, count: usize, s
 }
 
 /// The number and the type of elements.
-fn shape(modifiers: &mut Modifiers<'_>) -> Result<(usize, Type)> {
-    let count = modifiers.take_any(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1);
-    let ty = modifiers.ty()?;
+fn shape(reader: &mut Reader<'_, '_>) -> Result<(usize, Type)> {
+    let count = reader.take_any(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1);
+    let ty = reader.ty()?;
     if matches!(ty, Type::B128 | Type::Pred | Type::Opaque) || count * ty.size() > 32 {
         return Err("accesses of this type are not supported".to_owned());
     }
     Ok((count, ty))
 }
 
-/// The registers of a vector, or the one operand.
-pub(super) fn parts(operand: &Operand, count: usize) -> Result<&[Operand]> {
-    let parts = elements(operand);
-    if parts.len() == count {
-        Ok(parts)
-    } else {
-        Err(format!("{count} registers are expected"))
-    }
-}
-
 /// `atom` and `red`
-pub(super) fn atomic(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let reduce = modifiers.opcode == "red";
-    let space = space(modifiers);
-    modifiers.ignore(&[
+pub(super) fn atomic(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let reduce = reader.opcode == "red";
+    let space = space(reader);
+    reader.ignore(&[
         "relaxed", "acquire", "release", "acq_rel", "noftz", "cta", "gpu", "sys", "cluster",
     ]);
-    let policy = usize::from(ignore_hints(modifiers));
-    let op = atomic_op(modifiers)?;
-    let count = modifiers.take_any(&[("v2", 2), ("v4", 4), ("v8", 8)]);
-    let ty = modifiers.ty()?;
+    let policy = usize::from(ignore_hints(reader));
+    let op = reader.one_of(&ATOMIC_OPS, "unknown operation")?;
+    let parts = reader.take_any(&[("v2", 2), ("v4", 4), ("v8", 8)]);
+    let ty = reader.ty()?;
     let kind = atomic_type(op, ty)?;
     let first = usize::from(!reduce);
-    let (address, space) = scope.address(operand(operands, first)?, space)?;
-    if let Some(count) = count {
-        no_more(operands, first + 2 + policy)?;
-        let targets = (!reduce).then(|| operand(operands, 0)).transpose()?;
-        let sources = operand(operands, first + 1)?;
-        return atomic_vector(count, ty, targets, sources, scope, |d, b, offset| Atomic {
-            op,
-            ty: kind,
-            space,
-            address: crate::code::Address {
-                offset: address.offset.wrapping_add(offset),
-                ..address
-            },
-            d,
-            b,
-            c: 0,
-        });
-    }
-    let d = if reduce {
-        DISCARD
-    } else {
-        scope.target_or_none(operand(operands, 0)?, ty)?
-    };
-    let b = scope.source(operand(operands, first + 1)?, ty)?;
-    let c = if op == AtomicOp::CompareExchange {
-        scope.source(operand(operands, first + 2)?, ty)?
-    } else {
-        0
-    };
-    let count = first + 2 + usize::from(op == AtomicOp::CompareExchange) + policy;
-    if operands.len() > count {
-        return Err("too many operands".to_owned());
-    }
-    Ok(Op::Atomic(Box::new(Atomic {
-        op,
-        ty: kind,
-        space,
-        address,
-        d,
-        b,
-        c,
-    })))
-}
-
-/// `red.global.add.v4.f32`: one operation after the other. PTX promises no more.
-fn atomic_vector(
-    count: usize,
-    ty: Type,
-    targets: Option<&Operand>,
-    sources: &Operand,
-    scope: &mut Scope<'_>,
-    element: impl Fn(Slot, Slot, i64) -> Atomic,
-) -> Result<Op> {
-    if count * ty.size() > 16 || !matches!(ty, Type::F32 | Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2) {
+    let (address, space) = reader.address(first, space)?;
+    let swaps = op == AtomicOp::CompareExchange;
+    reader.no_more(first + 2 + usize::from(swaps) + policy)?;
+    let vectors = [Type::F32, Type::F16, Type::F16x2, Type::BF16, Type::BF16x2];
+    if parts.is_some_and(|count| count * ty.size() > 16 || !vectors.contains(&ty)) {
         return Err("the operation does not go with the type".to_owned());
     }
-    let sources = parts(sources, count)?;
-    let targets = targets.map(|targets| parts(targets, count)).transpose()?;
+    let count = parts.unwrap_or(1);
+    let sources = reader.parts(first + 1, count)?;
+    let targets = (!reduce).then(|| reader.parts(0, count)).transpose()?;
+    let c = if swaps { reader.source(first + 2, ty)? } else { 0 };
     let mut ops = Vec::with_capacity(count);
     for (index, source) in sources.iter().enumerate() {
         let d = match targets {
-            Some(targets) => scope.target_or_none(&targets[index], ty)?,
+            Some(targets) => reader.scope.target_or_none(&targets[index], ty)?,
             None => DISCARD,
         };
-        let b = scope.source(source, ty)?;
-        let offset = (index * ty.size()) as i64;
-        ops.push(Op::Atomic(Box::new(element(d, b, offset))));
+        ops.push(MemoryOp::Atomic(Box::new(Atomic {
+            op,
+            ty: kind,
+            space,
+            address: address.after((index * ty.size()) as i64),
+            d,
+            b: reader.scope.source(source, ty)?,
+            c,
+        })));
     }
-    Ok(Op::Sequence(ops.into()))
+    // `red.global.add.v4.f32`: one operation after the other. PTX promises no more.
+    let mut ops = ops.into_iter().map(Op::from);
+    match (ops.next(), parts) {
+        (Some(only), None) => Ok(only),
+        (first, _) => Ok(Op::Sequence(first.into_iter().chain(ops).collect())),
+    }
 }
 
-fn atomic_op(modifiers: &mut Modifiers<'_>) -> Result<AtomicOp> {
-    let ops = [
-        ("add", AtomicOp::Add),
-        ("and", AtomicOp::And),
-        ("or", AtomicOp::Or),
-        ("xor", AtomicOp::Xor),
-        ("exch", AtomicOp::Exchange),
-        ("cas", AtomicOp::CompareExchange),
-        ("inc", AtomicOp::Inc),
-        ("dec", AtomicOp::Dec),
-        ("min", AtomicOp::Min),
-        ("max", AtomicOp::Max),
-    ];
-    modifiers.take_any(&ops).ok_or_else(|| "unknown operation".to_owned())
-}
+pub(super) const ATOMIC_OPS: [(&str, AtomicOp); 10] = [
+    ("add", AtomicOp::Add),
+    ("and", AtomicOp::And),
+    ("or", AtomicOp::Or),
+    ("xor", AtomicOp::Xor),
+    ("exch", AtomicOp::Exchange),
+    ("cas", AtomicOp::CompareExchange),
+    ("inc", AtomicOp::Inc),
+    ("dec", AtomicOp::Dec),
+    ("min", AtomicOp::Min),
+    ("max", AtomicOp::Max),
+];
 
-fn atomic_type(op: AtomicOp, ty: Type) -> Result<AtomicType> {
-    let extreme = matches!(op, AtomicOp::Min | AtomicOp::Max);
-    let bitwise = matches!(op, AtomicOp::Exchange | AtomicOp::CompareExchange);
-    Ok(match ty {
-        Type::B16 | Type::U16 if bitwise => AtomicType::B16,
-        Type::B32 | Type::U32 => AtomicType::B32,
-        Type::S32 => AtomicType::S32,
-        Type::B64 | Type::U64 => AtomicType::B64,
-        Type::S64 => AtomicType::S64,
-        Type::F32 if op == AtomicOp::Add => AtomicType::F32,
-        Type::F64 if op == AtomicOp::Add => AtomicType::F64,
-        Type::F16 if op == AtomicOp::Add || extreme => AtomicType::F16,
-        Type::F16x2 if op == AtomicOp::Add || extreme => AtomicType::F16x2,
-        Type::BF16 if op == AtomicOp::Add || extreme => AtomicType::Bf16,
-        Type::BF16x2 if op == AtomicOp::Add || extreme => AtomicType::Bf16x2,
-        _ => return Err("the operation does not go with the type".to_owned()),
-    })
+fn atomic_type(op: AtomicOp, ty: Type) -> Result<NumberType> {
+    let fits = |ty: &NumberType| match ty {
+        NumberType::Integer(IntegerType::U16) => matches!(op, AtomicOp::Exchange | AtomicOp::CompareExchange),
+        NumberType::Integer(ty) => *ty != IntegerType::S16,
+        NumberType::Float(FloatType::F32 | FloatType::F64) => op == AtomicOp::Add,
+        NumberType::Float(_) => matches!(op, AtomicOp::Add | AtomicOp::Min | AtomicOp::Max),
+    };
+    let ty = number_type(ty).ok().filter(fits);
+    ty.ok_or_else(|| "the operation does not go with the type".to_owned())
 }
 
 /// `cp.async`: copies, and waits for them, which do nothing since copies are carried out at once.
-pub(super) fn async_copy(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    modifiers.expect("async")?;
-    if modifiers.take("commit_group") || modifiers.take("wait_group") || modifiers.take("wait_all") {
+pub(super) fn async_copy(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    reader.expect("async")?;
+    if reader.take("commit_group") || reader.take("wait_group") || reader.take("wait_all") {
         return Ok(Op::Nop);
     }
-    if !modifiers.take("shared") && !modifiers.take("shared::cta") {
+    if !reader.take("shared") && !reader.take("shared::cta") {
         return Err("this form is not supported".to_owned());
     }
-    modifiers.expect("global")?;
-    let policy = ignore_hints(modifiers);
-    let (to, _) = scope.address(operand(operands, 0)?, Space::Shared)?;
-    let (from, _) = scope.address(operand(operands, 1)?, Space::Global)?;
-    let bytes = match operand(operands, 2)? {
+    reader.expect("global")?;
+    let policy = ignore_hints(reader);
+    let (to, _) = reader.address(0, Space::Shared)?;
+    let (from, _) = reader.address(1, Space::Global)?;
+    let bytes = match reader.operand(2)? {
         Operand::Integer(bytes @ (4 | 8 | 16)) => *bytes as u8,
         _ => return Err("the size must be 4, 8 or 16".to_owned()),
     };
-    no_more(operands, 4 + usize::from(policy))?;
+    reader.no_more(4 + usize::from(policy))?;
     // A cache policy comes last.
-    let fourth = operands.get(3).filter(|_| !policy || operands.len() > 4);
+    let fourth = reader.operands.get(3).filter(|_| !policy || reader.operands.len() > 4);
     let (mut source_bytes, mut ignore) = (DISCARD, None);
     match fourth {
         None => {}
-        Some(operand) if is_predicate(operand, scope)? => {
-            let (predicate, flip) = scope.predicate(operand)?;
-            ignore = Some(Guard { predicate, flip });
-        }
-        Some(operand) => source_bytes = scope.source32(operand)?,
+        Some(operand) if is_predicate(operand, reader)? => ignore = Some(reader.predicate(3)?),
+        Some(_) => source_bytes = reader.source32(3)?,
     }
-    Ok(Op::AsyncCopy(Box::new(AsyncCopy {
+    Ok(MemoryOp::AsyncCopy(Box::new(AsyncCopy {
         to,
         from,
         bytes,
         source_bytes,
         ignore,
-    })))
+    }))
+    .into())
 }
 
-fn is_predicate(operand: &Operand, scope: &Scope<'_>) -> Result<bool> {
+fn is_predicate(operand: &Operand, reader: &Reader<'_, '_>) -> Result<bool> {
     match operand {
         Operand::NotPredicate(_) => Ok(true),
-        Operand::Register(register) => Ok(scope.slot(*register)?.0 == File::Predicate),
+        Operand::Register(register) => Ok(reader.scope.slot(*register)?.0 == File::Predicate),
         _ => Ok(false),
     }
 }
 
 /// `createpolicy`: a hint about caches for other instructions, which ignore it.
-pub(super) fn create_policy(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+pub(super) fn create_policy(reader: &mut Reader<'_, '_>) -> Result<Op> {
     let forms = [("fractional", ()), ("range", ()), ("cvt", ())];
-    modifiers.take_any(&forms).ok_or("unknown form of the instruction")?;
-    modifiers.ignore(&["global", "L2"]);
-    modifiers.ignore_prefix("L2::");
-    modifiers.expect("b64")?;
-    Ok(Op::Move(Move::M64 {
-        d: scope.target(operand(operands, 0)?, Type::B64)?,
-        a: scope.constant64(0),
-    }))
+    reader.one_of(&forms, "unknown form of the instruction")?;
+    reader.ignore(&["global", "L2"]);
+    reader.ignore_prefix("L2::");
+    reader.expect("b64")?;
+    let (d, a) = (reader.target(0, Type::B64)?, reader.scope.constant64(0));
+    Ok(LaneOp::Move(Move::Copy { wide: true, d, a }).into())
 }
 
 /// `discard.global.L2 [a], 128`: writes bytes that a program must not rely on.
-pub(super) fn discard(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+pub(super) fn discard(reader: &mut Reader<'_, '_>) -> Result<Op> {
     /// The bytes of a cache line, which is the only size that PTX has.
     const LINE: i128 = 128;
     const UNSPECIFIED: u64 = 0xdddd_dddd_dddd_dddd;
-    let space = space(modifiers);
-    modifiers.expect("L2")?;
-    no_more(operands, 2)?;
-    if *operand(operands, 1)? != Operand::Integer(LINE) {
+    let space = space(reader);
+    reader.expect("L2")?;
+    reader.no_more(2)?;
+    if *reader.operand(1)? != Operand::Integer(LINE) {
         return Err("the size must be 128".to_owned());
     }
-    let (address, space) = scope.address(operand(operands, 0)?, space)?;
-    let value = scope.constant64(UNSPECIFIED);
+    let (address, space) = reader.address(0, space)?;
+    let value = reader.scope.constant64(UNSPECIFIED);
     let part = |start: i64| {
-        let address = crate::code::Address {
-            offset: address.offset.wrapping_add(start),
-            ..address
-        };
-        let mut store = access(space, address, Type::B64, 4, false);
+        let mut store = access(space, address.after(start), Type::B64, 4, false);
         store.wide = true;
         store.values[..4].fill(value);
-        Op::Store(Box::new(store))
+        MemoryOp::Store(Box::new(store)).into()
     };
     Ok(Op::Sequence([0, 32, 64, 96].map(part).into()))
 }

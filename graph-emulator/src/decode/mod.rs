@@ -15,22 +15,22 @@ mod warp_primitives;
 mod float;
 mod video;
 mod compare;
+mod reader;
 mod operand;
-mod scope;
 mod hoist;
+mod scope;
 mod unassigned;
 mod layout;
-mod modifiers;
 mod reach;
 
 use std::sync::Arc;
 
 use graph_ptx::ast;
 
-use crate::code::{Code, Function, Guard, Instruction, Line, Op, Role};
+use crate::code::{Code, Function, Guard, Instruction, Jump, Line, Op, Operand, Register, Role, Wait};
 use crate::fault::LoadError;
 pub(crate) use layout::Symbols;
-use modifiers::Modifiers;
+use reader::Reader;
 use scope::Scope;
 
 /// The error says why an instruction cannot be decoded; the caller adds its place.
@@ -89,53 +89,69 @@ fn decode_function(function: &ast::Function, symbols: &Symbols, code: &mut Code)
     }
     let start = code.instructions.len() as u32;
     let mut scope = Scope::new(function, body, symbols, start).map_err(at(function.line, None))?;
-    let (mut instructions, mut lines) = (Vec::with_capacity(body.instructions.len() + 1), Vec::new());
+    let mut all = Vec::with_capacity(body.instructions.len() + 1);
     for instruction in &body.instructions {
         let decoded = decode_instruction(instruction, &mut scope)
             .map_err(|message| at(instruction.line, Some(text(instruction)))(message))?;
-        instructions.push(decoded);
-        lines.push(Line {
-            line: instruction.line,
-            source: instruction.source,
-            inlined_at: instruction.inlined_at,
-        });
+        all.push(decoded);
     }
     // A thread that runs off the end returns.
-    instructions.push(Instruction {
-        guard: None,
-        op: Op::Return,
-    });
-    lines.push(Line {
-        line: body.instructions.last().map_or(function.line, |last| last.line),
-        source: None,
-        inlined_at: None,
-    });
+    let mut end = Decoded::default();
+    end.instruction.op = Jump::Return.into();
+    end.line.line = body.instructions.last().map_or(function.line, |last| last.line);
+    all.push(end);
+    let mut constants = scope.constants();
     let mut prologue = Vec::new();
     if function.entry {
-        let mut body = scope.body(instructions, lines, start);
-        prologue = hoist::hoist(&mut body);
-        (instructions, lines) = (body.instructions, body.lines);
+        prologue = hoist::hoist(&mut all, start, scope.frame, &mut constants, scope.parameters);
     }
-    let mut filled = scope.filled();
-    for instruction in &mut prologue {
-        instruction.op.visit(|file, role, slot| {
-            if role == Role::Target {
-                filled.push((file, *slot));
-            }
-        });
+    let computed = prologue.iter().flat_map(Decoded::targets);
+    let filled = constants
+        .keys()
+        .copied()
+        .chain(scope.parameter_registers())
+        .chain(computed);
+    let unassigned = unassigned::unassigned(&all, start, scope.frame, filled);
+    for decoded in all {
+        code.instructions.push(decoded.instruction);
+        code.lines.push(decoded.line);
+        code.operands.push(&decoded.operands);
     }
-    let unassigned = unassigned::unassigned(&mut instructions, start, filled);
-    for instruction in &mut instructions {
-        code.operands.push(instruction);
-    }
-    code.instructions.append(&mut instructions);
-    code.lines.append(&mut lines);
     code.functions.push(Function {
-        prologue,
+        prologue: prologue.into_iter().map(|decoded| decoded.instruction).collect(),
         unassigned,
-        ..scope.finish(start)
+        ..scope.finish(start, &constants)
     });
     Ok(())
+}
+
+/// A decoded instruction, its place, and the registers that it uses besides its guard.
+#[derive(Default)]
+struct Decoded {
+    instruction: Instruction,
+    line: Line,
+    operands: Box<[Operand]>,
+}
+
+impl Decoded {
+    /// The registers that it writes.
+    fn targets(&self) -> impl Iterator<Item = Register> {
+        self.registers(Role::Target)
+    }
+
+    /// The registers that it reads, besides its guard.
+    fn sources(&self) -> impl Iterator<Item = Register> {
+        self.registers(Role::Source)
+    }
+
+    fn registers(&self, wanted: Role) -> impl Iterator<Item = Register> {
+        let operands = self.operands.iter().filter(move |(_, role, _)| *role == wanted);
+        operands.map(|&(file, _, slot)| (file, slot))
+    }
+
+    fn has_effect(&self) -> bool {
+        !matches!(self.instruction.op, Op::Nop)
+    }
 }
 
 /// An instruction's opcode and modifiers, as written.
@@ -148,83 +164,73 @@ fn text(instruction: &ast::Instruction) -> String {
     text
 }
 
-fn decode_instruction(instruction: &ast::Instruction, scope: &mut Scope<'_>) -> Result<Instruction> {
+fn decode_instruction(instruction: &ast::Instruction, scope: &mut Scope<'_>) -> Result<Decoded> {
     let guard = match instruction.guard {
         None => None,
-        Some((register, negated)) => {
-            let predicate = scope.predicate_register(register)?;
-            Some(Guard {
-                predicate,
-                flip: if negated { u32::MAX } else { 0 },
-            })
-        }
+        Some((register, negated)) => Some(Guard::new(scope.predicate_register(register)?, negated)),
     };
-    let mut modifiers = Modifiers::new(instruction);
-    let op = decode_op(instruction, &mut modifiers, scope)?;
-    modifiers.finish()?;
-    Ok(Instruction { guard, op })
+    scope.operands.clear();
+    let mut reader = Reader::new(instruction, scope);
+    let op = decode_op(&mut reader)?;
+    reader.finish()?;
+    Ok(Decoded {
+        instruction: Instruction { guard, op },
+        line: Line {
+            line: instruction.line,
+            source: instruction.source,
+            inlined_at: instruction.inlined_at,
+        },
+        operands: scope.operands.as_slice().into(),
+    })
 }
 
-fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scope: &mut Scope<'_>) -> Result<Op> {
-    let operands = instruction.operands.as_slice();
-    match modifiers.opcode {
-        "add" | "sub" | "mul" | "mad" | "div" | "min" | "max" | "abs" | "neg" => {
-            arithmetic::arithmetic(modifiers, operands, scope)
-        }
+fn decode_op(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    match reader.opcode {
+        "add" | "sub" | "mul" | "mad" | "div" | "min" | "max" | "abs" | "neg" => arithmetic::arithmetic(reader),
         "rem" | "sad" | "mul24" | "mad24" | "and" | "or" | "xor" | "not" | "cnot" | "shl" | "shr" => {
-            arithmetic::integer(modifiers, operands, scope)
+            arithmetic::integer(reader)
         }
         "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vset" | "vshl" | "vshr" | "vmad" | "vadd2" | "vsub2"
         | "vavrg2" | "vabsdiff2" | "vmin2" | "vmax2" | "vset2" | "vadd4" | "vsub4" | "vavrg4" | "vabsdiff4"
-        | "vmin4" | "vmax4" | "vset4" => video::video(modifiers, operands, scope),
-        "addc" | "subc" | "madc" => arithmetic::carry(modifiers, operands, scope),
+        | "vmin4" | "vmax4" | "vset4" => video::video(reader),
+        "addc" | "subc" | "madc" => arithmetic::carry(reader),
         "popc" | "clz" | "brev" | "bfind" | "bfe" | "bfi" | "lop3" | "shf" | "prmt" | "fns" | "dp4a" | "dp2a"
-        | "bmsk" | "szext" => bits::bits(modifiers, operands, scope),
-        "fma" | "sqrt" | "copysign" | "rcp" | "rsqrt" | "ex2" | "lg2" | "sin" | "cos" | "tanh" => {
-            float::float(modifiers, operands, scope)
-        }
-        "setp" | "set" => compare::compare(modifiers, operands, scope),
-        "testp" => compare::testp(modifiers, operands, scope),
-        "selp" | "slct" => compare::select(modifiers, operands, scope),
-        "mov" => mov::mov(modifiers, operands, scope),
-        "cvt" => convert::cvt(modifiers, operands, scope),
-        "cvta" => mov::cvta(modifiers, operands, scope),
-        "isspacep" => mov::isspacep(modifiers, operands, scope),
-        "ld" | "ldu" => memory::load(modifiers, operands, scope),
-        "st" => memory::store(modifiers, operands, scope),
-        "atom" | "red" => memory::atomic(modifiers, operands, scope),
-        "cp" if modifiers.has("bulk") => mbarrier::bulk(modifiers, operands, scope),
-        "cp" if modifiers.has("mbarrier") => mbarrier::copied(modifiers, operands, scope),
-        "cp" => memory::async_copy(modifiers, operands, scope),
-        "createpolicy" => memory::create_policy(modifiers, operands, scope),
-        "discard" => memory::discard(modifiers, operands, scope),
-        "mbarrier" => mbarrier::mbarrier(modifiers, operands, scope),
-        "tex" | "tld4" => texture::fetch(modifiers, operands, scope),
-        "suld" | "sust" => texture::surface(modifiers, operands, scope),
-        "txq" => texture::query(modifiers, operands, scope),
-        "mapa" => mbarrier::map_address(modifiers, operands, scope),
-        "getctarank" => mbarrier::block_of_address(modifiers, operands, scope),
-        "barrier" if modifiers.has("cluster") => mbarrier::cluster_barrier(modifiers, operands),
-        "bar" | "barrier" => warp_primitives::barrier(modifiers, operands, scope),
-        "shfl" => warp_primitives::shuffle(modifiers, operands, scope),
-        "vote" => warp_primitives::vote(modifiers, operands, scope),
-        "match" => warp_primitives::matching(modifiers, operands, scope),
-        "redux" => warp_primitives::reduce(modifiers, operands, scope),
-        "activemask" => warp_primitives::active_mask(modifiers, operands, scope),
-        "elect" => warp_primitives::elect(modifiers, operands, scope),
-        "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => matrix::matrix(modifiers, operands, scope),
-        "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" => control::control(modifiers, operands, scope),
+        | "bmsk" | "szext" => bits::bits(reader),
+        "fma" | "sqrt" | "copysign" | "rcp" | "rsqrt" | "ex2" | "lg2" | "sin" | "cos" | "tanh" => float::float(reader),
+        "setp" | "set" => compare::compare(reader),
+        "testp" => compare::testp(reader),
+        "selp" | "slct" => compare::select(reader),
+        "mov" => mov::mov(reader),
+        "cvt" => convert::cvt(reader),
+        "cvta" => mov::cvta(reader),
+        "isspacep" => mov::isspacep(reader),
+        "ld" | "ldu" | "st" => memory::transfer(reader),
+        "atom" | "red" => memory::atomic(reader),
+        "cp" if reader.has("bulk") => mbarrier::bulk(reader),
+        "cp" if reader.has("mbarrier") => mbarrier::copied(reader),
+        "cp" => memory::async_copy(reader),
+        "createpolicy" => memory::create_policy(reader),
+        "discard" => memory::discard(reader),
+        "mbarrier" => mbarrier::mbarrier(reader),
+        "tex" | "tld4" => texture::fetch(reader),
+        "suld" | "sust" => texture::surface(reader),
+        "txq" => texture::query(reader),
+        "mapa" | "getctarank" => mbarrier::cluster_address(reader),
+        "barrier" if reader.has("cluster") => mbarrier::cluster_barrier(reader),
+        "bar" | "barrier" => warp_primitives::barrier(reader),
+        "shfl" => warp_primitives::shuffle(reader),
+        "vote" => warp_primitives::vote(reader),
+        "match" => warp_primitives::matching(reader),
+        "redux" => warp_primitives::reduce(reader),
+        "activemask" => warp_primitives::active_mask(reader),
+        "elect" => warp_primitives::elect(reader),
+        "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => matrix::matrix(reader),
+        "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" => control::control(reader),
         "membar" | "fence" => {
-            modifiers.ignore(&[
-                "cta",
-                "gl",
-                "sys",
-                "gpu",
-                "cluster",
-                "sc",
-                "acq_rel",
-                "acquire",
-                "release",
+            reader.ignore(&[
+                "cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "acquire", "release",
+            ]);
+            reader.ignore(&[
                 "mbarrier_init",
                 "proxy",
                 "async",
@@ -233,19 +239,19 @@ fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scop
                 "shared::cta",
                 "shared::cluster",
             ]);
-            Ok(Op::Fence)
+            Ok(Wait::Fence.into())
         }
         "nanosleep" => {
-            modifiers.expect("u32")?;
-            Ok(Op::NanoSleep)
+            reader.expect("u32")?;
+            Ok(Wait::NanoSleep.into())
         }
         "griddepcontrol" => {
-            modifiers.ignore(&["wait", "launch_dependents"]);
+            reader.ignore(&["wait", "launch_dependents"]);
             Ok(Op::Nop)
         }
         // Hints, without effect on results.
         "prefetch" | "prefetchu" | "applypriority" | "pmevent" | "setmaxnreg" => {
-            modifiers.ignore_all();
+            reader.ignore_all();
             Ok(Op::Nop)
         }
         _ => Err("unknown instruction".to_owned()),

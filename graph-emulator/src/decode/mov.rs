@@ -3,54 +3,48 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
+use super::arithmetic::copy_predicate;
 use super::layout::Place;
-use super::modifiers::Modifiers;
-use super::operand::operand;
+use super::reader::Reader;
 use super::scope::Scope;
 use crate::code::{
-    Compare, CompareTarget, CompareType, Comparison, DISCARD, File, Integer, IntegerOp, IntegerType, Move, Op,
-    PredicateOp, Slot, Space, Special, WideMultiply,
+    Compare, CompareTarget, Comparison, DISCARD, File, Integer, IntegerOp, IntegerType, LaneOp, Move, NumberType, Op,
+    Query, Slot, Space, Special,
 };
 
 /// `mov` between registers, of literals, of addresses; packing and unpacking.
-pub(super) fn mov(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let parts = modifiers.take_any(&[("v2", 2), ("v4", 4)]);
-    let ty = modifiers.ty()?;
-    let (to, from) = (operand(operands, 0)?, operand(operands, 1)?);
+pub(super) fn mov(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let parts = reader.take_any(&[("v2", 2), ("v4", 4)]);
+    let ty = reader.ty()?;
+    let (to, from) = (reader.operand(0)?, reader.operand(1)?);
     if ty == Type::Pred {
-        return predicate(to, from, scope);
+        return predicate(from, reader);
     }
     if ty == Type::B128 {
         return Err("registers of 128 bits are not supported".to_owned());
     }
     if let Some(parts) = parts {
-        return vector(parts, to, from, ty, scope);
+        return vector(parts, to, from, ty, reader.scope);
     }
     match (to, from) {
-        (Operand::Vector(parts), _) => return unpack(parts, from, ty, scope),
-        (_, Operand::Vector(parts)) => return pack(to, parts, ty, scope),
+        (Operand::Vector(parts), _) => return unpack(parts, ty, reader),
+        (_, Operand::Vector(parts)) => return pack(parts, ty, reader),
         _ => {}
     }
-    let d = scope.target(to, ty)?;
+    let d = reader.target(0, ty)?;
     let wide = ty.size() == 8;
     match from {
-        Operand::Special(name) if is_clock(name) => Ok(Op::Clock { d, wide }),
+        Operand::Special(name) if is_clock(name) => Ok(Query::Clock { d, wide }.into()),
         Operand::Special(name) if wide && matches!(name.as_str(), "%gridid" | "%current_graph_exec") => {
-            Ok(Op::Move(Move::M64 {
-                d,
-                a: scope.constant64(0),
-            }))
+            Ok(copy(true, d, reader.scope.constant64(0)))
         }
-        Operand::Symbol(name, addend) => symbol(d, name, *addend, ty, scope),
-        _ if wide => Ok(Op::Move(Move::M64 {
-            d,
-            a: scope.source(from, ty)?,
-        })),
-        _ => Ok(Op::Move(Move::M32 {
-            d,
-            a: scope.source(from, ty)?,
-        })),
+        Operand::Symbol(name, addend) => symbol(d, name, *addend, ty, reader.scope),
+        _ => Ok(copy(wide, d, reader.source(1, ty)?)),
     }
+}
+
+fn copy(wide: bool, d: Slot, a: Slot) -> Op {
+    LaneOp::Move(Move::Copy { wide, d, a }).into()
 }
 
 fn is_clock(name: &str) -> bool {
@@ -91,81 +85,67 @@ fn vector(count: usize, to: &Operand, from: &Operand, ty: Type, scope: &mut Scop
             continue;
         }
         let between = scope.temporary(if wide { File::R64 } else { File::R32 });
-        let copy = |d, a| Op::Move(if wide { Move::M64 { d, a } } else { Move::M32 { d, a } });
-        reads.push(copy(between, a));
-        writes.push(copy(d, between));
+        reads.push(copy(wide, between, a));
+        writes.push(copy(wide, d, between));
     }
     reads.append(&mut writes);
     Ok(Op::Sequence(reads.into()))
 }
 
-/// An offset in the frame, moved by `addend`. Addresses of local memory have 32 bits, and wrap.
-fn frame_offset(offset: u32, addend: i64) -> u32 {
-    offset.wrapping_add(addend as u32)
+/// The address of a variable of the frame, moved by `addend`. Addresses of local memory have 32 bits, and wrap.
+fn frame_address(d: Slot, offset: u32, addend: i64, wide: bool, generic: bool) -> Op {
+    let offset = offset.wrapping_add(addend as u32);
+    Op::Query(Query::LocalAddress {
+        d,
+        offset,
+        wide,
+        generic,
+    })
 }
 
 /// The address of a variable. That of a variable of the frame depends on the frame.
 fn symbol(d: Slot, name: &str, addend: i64, ty: Type, scope: &mut Scope<'_>) -> Result<Op> {
     let wide = ty.size() == 8;
     match scope.find(name)? {
-        Place::Frame(offset) => Ok(Op::LocalAddress {
-            d,
-            offset: frame_offset(offset, addend),
-            wide,
-            generic: false,
-        }),
+        Place::Frame(offset) => Ok(frame_address(d, offset, addend, wide, false)),
         Place::DynamicShared if wide => Ok(dynamic_shared(d, addend as u64, scope)),
         Place::DynamicShared => {
             let (a, b) = (scope.dynamic_shared(), scope.constant32(addend as u32));
-            Ok(Op::Integer(Integer {
-                op: IntegerOp::Add,
-                ty: IntegerType::U32,
-                d,
-                s: [a, b, 0],
-            }))
+            Ok(integer(IntegerOp::Add, IntegerType::U32, d, [a, b, a]))
         }
         _ => {
             let a = scope.source(&Operand::Symbol(name.to_owned(), addend), ty)?;
-            Ok(Op::Move(if wide { Move::M64 { d, a } } else { Move::M32 { d, a } }))
+            Ok(copy(wide, d, a))
         }
     }
 }
 
 /// The offset of the dynamic shared memory, which is known at the launch, plus `addend`, in 64 bits.
 fn dynamic_shared(d: Slot, addend: u64, scope: &mut Scope<'_>) -> Op {
-    Op::Multiply(WideMultiply {
-        ty: IntegerType::U32,
-        d,
-        a: scope.dynamic_shared(),
-        b: scope.constant32(1),
-        c: scope.constant64(addend),
-    })
+    let s = [scope.dynamic_shared(), scope.constant32(1), scope.constant64(addend)];
+    integer(IntegerOp::MadWide, IntegerType::U32, d, s)
 }
 
-fn predicate(to: &Operand, from: &Operand, scope: &mut Scope<'_>) -> Result<Op> {
-    let d = scope.predicate_target(to)?;
-    if let Operand::Special(name) = from
-        && name == "%is_explicit_cluster"
-    {
-        return Ok(Op::Compare(Box::new(Compare {
-            ty: CompareType::Integer(IntegerType::U32),
-            comparison: Comparison::Ne,
-            ftz: false,
-            combine: None,
-            s: [scope.special_slot(Special::ExplicitCluster), scope.constant32(0)],
-            to: CompareTarget::Predicates(d, DISCARD),
-        })));
+fn integer(op: IntegerOp, ty: IntegerType, d: Slot, s: [Slot; 3]) -> Op {
+    LaneOp::Integer(Integer { op, ty, d, s }).into()
+}
+
+fn predicate(from: &Operand, reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let d = reader.predicate_target(0)?;
+    match from {
+        Operand::Special(name) if name == "%is_explicit_cluster" => {}
+        _ => return Ok(copy_predicate(d, reader.predicate(1)?)),
     }
-    Ok(Op::Predicate(match from {
-        Operand::Integer(value) => PredicateOp::Set {
-            d,
-            value: if *value != 0 { u32::MAX } else { 0 },
-        },
-        _ => match scope.predicate(from)? {
-            (a, 0) => PredicateOp::Mov { d, a },
-            (a, _) => PredicateOp::Not { d, a },
-        },
+    let explicit = reader.scope.special_slot(Special::ExplicitCluster);
+    Ok(LaneOp::Compare(Box::new(Compare {
+        ty: NumberType::Integer(IntegerType::U32),
+        comparison: Comparison(Comparison::GREATER),
+        ftz: false,
+        combine: None,
+        s: [explicit, reader.scope.constant32(0)],
+        to: CompareTarget::Predicates(d, DISCARD),
     }))
+    .into())
 }
 
 /// The type of each part.
@@ -179,87 +159,63 @@ fn part_type(ty: Type, parts: usize) -> Result<Type> {
     }
 }
 
-fn pack(to: &Operand, parts: &[Operand], ty: Type, scope: &mut Scope<'_>) -> Result<Op> {
-    let part = part_type(ty, parts.len())?;
-    let d = scope.target(to, ty)?;
+fn pack(operands: &[Operand], ty: Type, reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let part = part_type(ty, operands.len())?;
+    let d = reader.target(0, ty)?;
     let mut s = [DISCARD; 4];
-    for (slot, operand) in s.iter_mut().zip(parts) {
-        *slot = scope.source(operand, part)?;
+    for (slot, operand) in s.iter_mut().zip(operands) {
+        *slot = reader.scope.source(operand, part)?;
     }
-    Ok(Op::Move(match (ty.size(), parts.len()) {
-        (4, 2) => Move::Pack32 { d, s: [s[0], s[1]] },
-        (4, _) => Move::PackBytes { d, s },
-        (_, 2) => Move::Pack64 { d, s: [s[0], s[1]] },
-        _ => Move::PackQuarters { d, s },
-    }))
+    let (wide, parts) = (ty.size() == 8, operands.len() as u8);
+    Ok(LaneOp::Move(Move::Pack { wide, parts, d, s }).into())
 }
 
-fn unpack(parts: &[Operand], from: &Operand, ty: Type, scope: &mut Scope<'_>) -> Result<Op> {
-    let part = part_type(ty, parts.len())?;
-    let a = scope.source(from, ty)?;
+fn unpack(operands: &[Operand], ty: Type, reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let part = part_type(ty, operands.len())?;
+    let a = reader.source(1, ty)?;
     let mut d = [DISCARD; 4];
-    for (slot, operand) in d.iter_mut().zip(parts) {
-        *slot = scope.target_or_none(operand, part)?;
+    for (slot, operand) in d.iter_mut().zip(operands) {
+        *slot = reader.scope.target_or_none(operand, part)?;
     }
-    Ok(Op::Move(match (ty.size(), parts.len()) {
-        (4, 2) => Move::Unpack32 { d: [d[0], d[1]], a },
-        (4, _) => Move::UnpackBytes { d, a },
-        (_, 2) => Move::Unpack64 { d: [d[0], d[1]], a },
-        _ => Move::UnpackQuarters { d, a },
-    }))
+    let (wide, parts) = (ty.size() == 8, operands.len() as u8);
+    Ok(LaneOp::Move(Move::Unpack { wide, parts, d, a }).into())
+}
+
+/// Takes the name of a space that generic addresses are in.
+fn space(reader: &mut Reader<'_, '_>) -> Result<Space> {
+    let shared = ["shared", "shared::cta", "shared::cluster"];
+    let others = ["local", "global", "const", "param", "param::entry"];
+    let space = reader.space(&shared).or_else(|| reader.space(&others));
+    space.ok_or_else(|| "unknown space".to_owned())
 }
 
 /// `cvta.shared.u64 d, a` and `cvta.to.shared.u64 d, a`: add or subtract the window's address.
-pub(super) fn cvta(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let back = modifiers.take("to");
-    let spaces = [
-        "shared",
-        "shared::cta",
-        "shared::cluster",
-        "local",
-        "global",
-        "const",
-        "param",
-        "param::entry",
-    ];
-    let space = spaces
-        .into_iter()
-        .find(|space| modifiers.take(space))
-        .ok_or("unknown space")?;
-    if modifiers.ty()? != Type::U64 {
+pub(super) fn cvta(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let back = reader.take("to");
+    let window = space(reader)?.window();
+    if reader.ty()? != Type::U64 {
         return Err("addresses have 64 bits here".to_owned());
     }
-    let (to, from) = (operand(operands, 0)?, operand(operands, 1)?);
-    let d = scope.target(to, Type::U64)?;
-    let window = Scope::window(space).unwrap_or_default();
+    let from = reader.operand(1)?;
+    let d = reader.target(0, Type::U64)?;
     if let Operand::Symbol(name, addend) = from {
-        return cvta_symbol(d, name, *addend, window, scope);
+        return cvta_symbol(d, name, *addend, window, reader.scope);
     }
-    let a = scope.source(from, Type::U64)?;
+    let a = reader.source(1, Type::U64)?;
     if window == 0 {
-        return Ok(Op::Move(Move::M64 { d, a }));
+        return Ok(copy(true, d, a));
     }
-    let b = scope.constant64(window);
     let op = if back { IntegerOp::Sub } else { IntegerOp::Add };
-    Ok(Op::Integer(Integer {
-        op,
-        ty: IntegerType::U64,
-        d,
-        s: [a, b, 0],
-    }))
+    let b = reader.scope.constant64(window);
+    Ok(integer(op, IntegerType::U64, d, [a, b, a]))
 }
 
 fn cvta_symbol(d: Slot, name: &str, addend: i64, window: u64, scope: &mut Scope<'_>) -> Result<Op> {
     match scope.find(name)? {
-        Place::Frame(offset) => Ok(Op::LocalAddress {
-            d,
-            offset: frame_offset(offset, addend),
-            wide: true,
-            generic: true,
-        }),
+        Place::Frame(offset) => Ok(frame_address(d, offset, addend, true, true)),
         Place::Shared(offset) | Place::Local(offset) | Place::Parameter(offset) => {
             let a = scope.constant64((window + u64::from(offset)).wrapping_add_signed(addend));
-            Ok(Op::Move(Move::M64 { d, a }))
+            Ok(copy(true, d, a))
         }
         Place::DynamicShared => Ok(dynamic_shared(d, window.wrapping_add_signed(addend), scope)),
         _ => symbol(d, name, addend, Type::U64, scope),
@@ -267,27 +223,12 @@ fn cvta_symbol(d: Slot, name: &str, addend: i64, window: u64, scope: &mut Scope<
 }
 
 /// `isspacep.shared p, a`
-pub(super) fn isspacep(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let spaces = [
-        ("shared", Space::Shared),
-        ("shared::cta", Space::Shared),
-        ("shared::cluster", Space::Shared),
-        ("local", Space::Local),
-        ("global", Space::Global),
-        ("const", Space::Global),
-        ("param", Space::Param),
-        ("param::entry", Space::Param),
-    ];
-    let constant = modifiers.has("const");
-    let space = modifiers.take_any(&spaces).ok_or("unknown space")?;
-    let d = scope.predicate_target(operand(operands, 0)?)?;
-    match operand(operands, 1)? {
-        Operand::Register(register) if scope.slot(*register)?.0 == File::R64 => Ok(Op::IsSpace {
-            d,
-            a: scope.slot(*register)?.1,
-            space,
-            constant,
-        }),
-        _ => Err("addresses have 64 bits here".to_owned()),
-    }
+pub(super) fn isspacep(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let constant = reader.has("const");
+    let space = space(reader)?;
+    let d = reader.predicate_target(0)?;
+    let (Operand::Register(_), Ok(a)) = (reader.operand(1)?, reader.source(1, Type::U64)) else {
+        return Err("addresses have 64 bits here".to_owned());
+    };
+    Ok(Op::Query(Query::IsSpace { d, a, space, constant }))
 }

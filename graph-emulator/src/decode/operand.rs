@@ -4,11 +4,9 @@ use graph_ptx::ast::{self, Operand, Reg, Type};
 
 use super::Result;
 use super::layout::Place;
-use super::modifiers::float_type;
+use super::reader::float_type;
 use super::scope::{Scope, in_register};
-use crate::code::{
-    Address, Base, DISCARD, File, Half, LOCAL_WINDOW, PARAM_WINDOW, Passed, SHARED_WINDOW, Slot, Space, Special,
-};
+use crate::code::{Address, Base, DISCARD, File, Guard, Half, Passed, Position, Register, Role, Slot, Space, Special};
 
 impl<'a> Scope<'a> {
     /// The file and slot of a register.
@@ -26,30 +24,40 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A slot that holds a 32-bit literal.
+    /// Notes that the instruction uses a register, and returns its slot. Every slot of an instruction comes from here.
+    pub(super) fn uses(&mut self, (file, slot): Register, role: Role) -> Slot {
+        self.operands.push((file, role, slot));
+        slot
+    }
+
+    /// A source that is a 32-bit literal.
     pub(super) fn constant32(&mut self, value: u32) -> Slot {
         let next = self.frame.r32;
         let slot = *self.constants32.entry(value).or_insert(next);
         self.frame.r32 += u32::from(slot == next);
-        slot
+        self.uses((File::R32, slot), Role::Source)
     }
 
-    /// A slot that holds a 64-bit literal.
+    /// A source that is a 64-bit literal.
     pub(super) fn constant64(&mut self, value: u64) -> Slot {
         let next = self.frame.r64;
         let slot = *self.constants64.entry(value).or_insert(next);
         self.frame.r64 += u32::from(slot == next);
-        slot
+        self.uses((File::R64, slot), Role::Source)
     }
 
+    /// A source that is a special register.
     pub(super) fn special_slot(&mut self, special: Special) -> Slot {
-        if let Some((slot, _)) = self.specials.iter().find(|(_, known)| *known == special) {
-            return *slot;
-        }
-        let slot = self.frame.r32;
-        self.frame.r32 += 1;
-        self.specials.push((slot, special));
-        slot
+        let known = self.specials.iter().find(|(_, known)| *known == special);
+        let slot = match known {
+            Some(&(slot, _)) => slot,
+            None => {
+                let slot = self.frame.take(File::R32);
+                self.specials.push((slot, special));
+                slot
+            }
+        };
+        self.uses((File::R32, slot), Role::Source)
     }
 
     /// A source of a type: 64-bit types in 64-bit slots, all others in 32-bit ones.
@@ -57,7 +65,7 @@ impl<'a> Scope<'a> {
         let wide = ty.size() == 8;
         match operand {
             Operand::Register(register) => match (self.slot(*register)?, wide) {
-                ((File::R32, slot), false) | ((File::R64, slot), true) => Ok(slot),
+                (found @ (File::R32, _), false) | (found @ (File::R64, _), true) => Ok(self.uses(found, Role::Source)),
                 _ => Err("a register has not the width of the instruction's type".to_owned()),
             },
             Operand::Special(name) if !wide => self.special(name),
@@ -72,15 +80,6 @@ impl<'a> Scope<'a> {
                 })
             }
         }
-    }
-
-    /// The first `count` sources of an instruction, all of one type. Its destination precedes them.
-    pub(super) fn sources(&mut self, operands: &[Operand], count: usize, ty: Type) -> Result<[Slot; 3]> {
-        let mut sources = [0; 3];
-        for (index, slot) in sources.iter_mut().enumerate().take(count) {
-            *slot = self.source(operand(operands, index + 1)?, ty)?;
-        }
-        Ok(sources)
     }
 
     pub(super) fn source32(&mut self, operand: &Operand) -> Result<Slot> {
@@ -133,15 +132,19 @@ impl<'a> Scope<'a> {
     }
 
     /// The places of the arguments or results of a call. The parts of a vector are passed one by one.
-    pub(super) fn all_passed(&self, operands: &[Operand]) -> Result<Vec<Passed>> {
+    pub(super) fn all_passed(&mut self, operands: &[Operand], role: Role) -> Result<Vec<Passed>> {
         let parts = operands.iter().flat_map(elements);
-        parts.map(|part| self.passed(part)).collect()
+        parts.map(|part| self.passed(part, role)).collect()
     }
 
     /// The place of an argument or a result of a call: a `.param` variable, a register, a literal.
-    fn passed(&self, operand: &Operand) -> Result<Passed> {
+    fn passed(&mut self, operand: &Operand, role: Role) -> Result<Passed> {
         match operand {
-            Operand::Register(register) => Ok(in_register(self.slot(*register)?)),
+            Operand::Register(register) => {
+                let register = self.slot(*register)?;
+                self.uses(register, role);
+                Ok(in_register(register))
+            }
             Operand::Integer(value) => Ok(Passed::Constant(*value as u64)),
             Operand::F32(bits) => Ok(Passed::Constant((*bits).into())),
             Operand::F64(bits) => Ok(Passed::Constant(*bits)),
@@ -159,49 +162,46 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A register that no instruction of the code names.
+    /// A register that no other instruction names, and that this one writes and then reads.
     pub(super) fn temporary(&mut self, file: File) -> Slot {
-        let counter = match file {
-            File::R32 => &mut self.frame.r32,
-            File::R64 => &mut self.frame.r64,
-            File::Predicate => &mut self.frame.predicates,
-        };
-        *counter += 1;
-        *counter - 1
+        let register = (file, self.frame.take(file));
+        self.uses(register, Role::Target);
+        self.uses(register, Role::Source)
     }
 
-    /// A predicate source and its negation. A literal is a predicate that nothing writes, which is false, or its
-    /// negation.
-    pub(super) fn predicate(&mut self, operand: &Operand) -> Result<(Slot, u32)> {
-        match operand {
+    /// A predicate source. A literal is a predicate that nothing writes, which is false, or its negation.
+    pub(super) fn predicate(&mut self, operand: &Operand) -> Result<Guard> {
+        let (predicate, negated) = match operand {
             Operand::Integer(value) => {
-                let slot = match self.never {
-                    Some(slot) => slot,
-                    None => self.temporary(File::Predicate),
-                };
-                self.never = Some(slot);
-                Ok((slot, if *value == 0 { 0 } else { u32::MAX }))
+                let never = self.never.unwrap_or_else(|| self.frame.take(File::Predicate));
+                self.never = Some(never);
+                (never, *value != 0)
             }
-            Operand::Register(register) => Ok((self.predicate_register(*register)?, 0)),
-            Operand::NotPredicate(register) => Ok((self.predicate_register(*register)?, u32::MAX)),
-            _ => Err("a predicate is expected".to_owned()),
-        }
+            Operand::Register(register) => (self.predicate_register(*register)?, false),
+            Operand::NotPredicate(register) => (self.predicate_register(*register)?, true),
+            _ => return Err("a predicate is expected".to_owned()),
+        };
+        self.uses((File::Predicate, predicate), Role::Source);
+        Ok(Guard::new(predicate, negated))
     }
 
     /// A predicate destination.
-    pub(super) fn predicate_target(&self, operand: &Operand) -> Result<Slot> {
+    pub(super) fn predicate_target(&mut self, operand: &Operand) -> Result<Slot> {
         match operand {
-            Operand::Register(register) => self.predicate_register(*register),
+            Operand::Register(register) => {
+                let predicate = self.predicate_register(*register)?;
+                Ok(self.uses((File::Predicate, predicate), Role::Target))
+            }
             Operand::Discard => Ok(DISCARD),
             _ => Err("a predicate is expected".to_owned()),
         }
     }
 
     /// A destination of a type.
-    pub(super) fn target(&self, operand: &Operand, ty: Type) -> Result<Slot> {
+    pub(super) fn target(&mut self, operand: &Operand, ty: Type) -> Result<Slot> {
         match operand {
             Operand::Register(register) => match (self.slot(*register)?, ty.size() == 8) {
-                ((File::R32, slot), false) | ((File::R64, slot), true) => Ok(slot),
+                (found @ (File::R32, _), false) | (found @ (File::R64, _), true) => Ok(self.uses(found, Role::Target)),
                 _ => Err("the destination has not the width of the instruction's type".to_owned()),
             },
             _ => Err("the destination is no register".to_owned()),
@@ -209,7 +209,7 @@ impl<'a> Scope<'a> {
     }
 
     /// A destination that may be `_`.
-    pub(super) fn target_or_none(&self, operand: &Operand, ty: Type) -> Result<Slot> {
+    pub(super) fn target_or_none(&mut self, operand: &Operand, ty: Type) -> Result<Slot> {
         if *operand == Operand::Discard {
             Ok(DISCARD)
         } else {
@@ -246,11 +246,13 @@ impl<'a> Scope<'a> {
         match base {
             ast::Base::Absolute => Ok((absolute(offset as u64), space)),
             ast::Base::Register(register) => {
-                let base = match self.slot(*register)? {
+                let register = self.slot(*register)?;
+                let base = match register {
                     (File::R32, slot) => Base::R32(slot),
                     (File::R64, slot) => Base::R64(slot),
                     (File::Predicate, _) => return Err("a predicate is no address".to_owned()),
                 };
+                self.uses(register, Role::Source);
                 // Only kernels have a space of parameters. Functions have theirs in local memory.
                 let space = match space {
                     Space::Param if !self.function.entry => Space::Local,
@@ -263,40 +265,18 @@ impl<'a> Scope<'a> {
                 Place::Shared(at) => (absolute(u64::from(at).wrapping_add_signed(offset)), Space::Shared),
                 Place::Local(at) => (absolute(u64::from(at).wrapping_add_signed(offset)), Space::Local),
                 Place::Parameter(at) => (absolute(u64::from(at).wrapping_add_signed(offset)), Space::Param),
-                Place::Frame(at) => (
-                    Address {
-                        base: Base::Frame,
-                        offset: i64::from(at).wrapping_add(offset),
-                    },
-                    Space::Local,
-                ),
-                Place::DynamicShared => (
-                    Address {
-                        base: Base::R32(self.dynamic_shared()),
-                        offset,
-                    },
-                    Space::Shared,
-                ),
+                Place::Frame(at) => {
+                    let (base, offset) = (Base::Frame, i64::from(at).wrapping_add(offset));
+                    (Address { base, offset }, Space::Local)
+                }
+                Place::DynamicShared => {
+                    let base = Base::R32(self.dynamic_shared());
+                    (Address { base, offset }, Space::Shared)
+                }
                 Place::Function(_) | Place::Builtin(_) => return Err("a function is no memory".to_owned()),
             }),
         }
     }
-
-    /// The constant to add to an address of a space to make it generic.
-    pub(super) fn window(space: &str) -> Option<u64> {
-        match space {
-            "shared" | "shared::cta" | "shared::cluster" => Some(SHARED_WINDOW),
-            "local" => Some(LOCAL_WINDOW),
-            "param" | "param::entry" => Some(PARAM_WINDOW),
-            "global" | "const" => Some(0),
-            _ => None,
-        }
-    }
-}
-
-/// An operand that must be there.
-pub(super) fn operand(operands: &[Operand], index: usize) -> Result<&Operand> {
-    operands.get(index).ok_or_else(|| "an operand is missing".to_owned())
 }
 
 /// The parts of a vector, or the operand itself.
@@ -304,15 +284,6 @@ pub(super) fn elements(operand: &Operand) -> &[Operand] {
     match operand {
         Operand::Vector(parts) => parts,
         other => std::slice::from_ref(other),
-    }
-}
-
-/// Fails if there are more operands than an instruction of this form has.
-pub(super) fn no_more(operands: &[Operand], count: usize) -> Result<()> {
-    if operands.len() > count {
-        Err("too many operands".to_owned())
-    } else {
-        Ok(())
     }
 }
 
@@ -346,13 +317,13 @@ fn special_named(name: &str) -> Option<Special> {
     Some(match base {
         "%tid" => Special::Tid(axis),
         "%ntid" => Special::Ntid(axis),
-        "%ctaid" => Special::Ctaid(axis),
+        "%ctaid" => Special::Position(Position::Ctaid(axis)),
         "%nctaid" => Special::Nctaid(axis),
-        "%clusterid" => Special::ClusterId(axis),
+        "%clusterid" => Special::Position(Position::ClusterId(axis)),
         "%nclusterid" => Special::NclusterId(axis),
-        "%cluster_ctaid" => Special::ClusterCtaid(axis),
+        "%cluster_ctaid" => Special::Position(Position::ClusterCtaid(axis)),
         "%cluster_nctaid" => Special::ClusterNctaid(axis),
-        "%cluster_ctarank" => Special::ClusterCtarank,
+        "%cluster_ctarank" => Special::Position(Position::ClusterCtarank),
         "%cluster_nctarank" => Special::ClusterNctarank,
         "%laneid" => Special::LaneId,
         "%warpid" => Special::WarpId,

@@ -1,14 +1,13 @@
 //! The names of a function, which are its registers and variables, and its frame, which grows as the function is
 //! decoded.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use graph_ptx::ast::{self, Space as AstSpace, Type};
 
 use super::Result;
-use super::hoist::Body;
 use super::layout::{Place, Symbols, place};
-use crate::code::{File, FrameSize, Function, Instruction, Line, Passed, Register, Slot, Special};
+use crate::code::{File, FrameSize, Function, Operand, Passed, Register, Slot, Special};
 
 /// The names of a function, and its frame as it grows.
 pub(super) struct Scope<'a> {
@@ -28,6 +27,8 @@ pub(super) struct Scope<'a> {
     pub(super) shared: u32,
     /// A predicate that nothing writes.
     pub(super) never: Option<Slot>,
+    /// The registers that the instruction uses which is being decoded.
+    pub(super) operands: Vec<Operand>,
     /// Bytes of a kernel's parameters.
     pub(super) parameters: u32,
 }
@@ -60,6 +61,7 @@ impl<'a> Scope<'a> {
             results: Vec::new(),
             shared: symbols.shared,
             never: None,
+            operands: Vec::new(),
             parameters: 0,
         };
         for register in &body.registers {
@@ -72,14 +74,13 @@ impl<'a> Scope<'a> {
     }
 
     fn register(&mut self, name: &str, ty: Type) -> Result<Register> {
-        let (file, counter) = match (ty, ty.size()) {
-            (Type::Pred, _) => (File::Predicate, &mut self.frame.predicates),
+        let file = match (ty, ty.size()) {
+            (Type::Pred, _) => File::Predicate,
             (Type::Opaque, _) | (_, 16) => return Err(format!("the register `{name}` has a type of 128 bits")),
-            (_, 8) => (File::R64, &mut self.frame.r64),
-            _ => (File::R32, &mut self.frame.r32),
+            (_, 8) => File::R64,
+            _ => File::R32,
         };
-        *counter += 1;
-        Ok((file, *counter - 1))
+        Ok((file, self.frame.take(file)))
     }
 
     /// Places the parameters: those of kernels in a space of their own, those of functions in local memory.
@@ -140,62 +141,64 @@ impl<'a> Scope<'a> {
         Ok(())
     }
 
-    /// The registers that have a value when the function is entered: literals, special registers, parameters.
-    pub(super) fn filled(&self) -> Vec<Register> {
-        let params = self.params.iter().filter_map(|param| match *param {
+    /// The parameters of the function that are in registers.
+    pub(super) fn parameter_registers(&self) -> impl Iterator<Item = Register> {
+        self.params.iter().filter_map(|param| match *param {
             Passed::R32(slot) => Some((File::R32, slot)),
             Passed::R64(slot) => Some((File::R64, slot)),
             Passed::Predicate(slot) => Some((File::Predicate, slot)),
             Passed::Local(..) | Passed::Constant(_) => None,
-        });
-        self.constants().chain(params).collect()
+        })
     }
 
-    fn constants(&self) -> impl Iterator<Item = Register> {
-        let constants32 = self.constants32.values().map(|&slot| (File::R32, slot));
-        let constants64 = self.constants64.values().map(|&slot| (File::R64, slot));
-        let specials = self.specials.iter().map(|&(slot, _)| (File::R32, slot));
-        constants32.chain(constants64).chain(specials)
+    /// The registers that hold literals and special registers from the beginning.
+    pub(super) fn constants(&self) -> Constants {
+        let constants32 = self
+            .constants32
+            .iter()
+            .map(|(&value, &slot)| ((File::R32, slot), Constant::Value(value.into())));
+        let constants64 = self
+            .constants64
+            .iter()
+            .map(|(&value, &slot)| ((File::R64, slot), Constant::Value(value)));
+        let specials = self
+            .specials
+            .iter()
+            .map(|&(slot, special)| ((File::R32, slot), Constant::Special(special)));
+        constants32.chain(constants64).chain(specials).collect()
     }
 
-    /// The instructions, with the facts about registers that hoisting needs.
-    pub(super) fn body(&self, instructions: Vec<Instruction>, lines: Vec<Line>, start: u32) -> Body {
-        Body {
-            instructions,
-            lines,
-            start,
-            constants: self.constants().collect(),
-            specials: self.specials.clone(),
-            parameters: self.parameters.into(),
-        }
-    }
-
-    /// The decoded function, once all instructions have been decoded.
-    pub(super) fn finish(mut self, start: u32) -> Function {
+    /// The decoded function, once all instructions have been decoded, with the registers that hold constants.
+    pub(super) fn finish(mut self, start: u32, constants: &Constants) -> Function {
         self.frame.local = self.frame.local.next_multiple_of(16);
-        Function {
+        let mut function = Function {
             name: self.function.name.as_str().into(),
             start,
-            refused: None,
-            prologue: Vec::new(),
-            unassigned: Vec::new(),
             frame: self.frame,
-            constants32: self
-                .constants32
-                .into_iter()
-                .map(|(value, slot)| (slot, value))
-                .collect(),
-            constants64: self
-                .constants64
-                .into_iter()
-                .map(|(value, slot)| (slot, value))
-                .collect(),
-            specials: self.specials,
             params: self.params,
             results: self.results,
             shared: self.shared,
+            ..Function::default()
+        };
+        for (&(file, slot), &constant) in constants {
+            match (constant, file) {
+                (Constant::Special(special), _) => function.specials.push((slot, special)),
+                (Constant::Value(value), File::R64) => function.constants64.push((slot, value)),
+                (Constant::Value(value), _) => function.constants32.push((slot, value as u32)),
+            }
         }
+        function
     }
+}
+
+/// The registers that hold the same from the beginning.
+pub(super) type Constants = BTreeMap<Register, Constant>;
+
+/// The constant contents of a register.
+#[derive(Clone, Copy)]
+pub(super) enum Constant {
+    Value(u64),
+    Special(Special),
 }
 
 /// The place of a register that is passed to a function.

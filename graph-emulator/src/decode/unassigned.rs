@@ -4,9 +4,10 @@
 //! A register is certain to be written at an instruction if an instruction without a guard writes it on every path
 //! there.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use crate::code::{File, Instruction, Op, Register, Role};
+use super::Decoded;
+use crate::code::{File, FrameSize, Op, Register};
 
 /// Instructions in a row that are executed one after the other.
 struct Run {
@@ -20,45 +21,31 @@ struct Run {
 /// The registers of a function that may be read before they are written. `filled` are the registers that have a value
 /// when the function is entered.
 pub(super) fn unassigned(
-    instructions: &mut [Instruction],
+    instructions: &[Decoded],
     start: u32,
+    frame: FrameSize,
     filled: impl IntoIterator<Item = Register>,
 ) -> Vec<Register> {
-    let mut indices = HashMap::new();
-    let mut index = |register: Register| {
-        let next = indices.len();
-        *indices.entry(register).or_insert(next)
-    };
-    // Reads and writes of each instruction, reads first.
-    let accesses: Vec<Vec<(usize, Role)>> = instructions
-        .iter_mut()
-        .map(|instruction| {
-            let mut all = Vec::new();
-            let guarded = instruction.guard.is_some();
-            if let Some(guard) = instruction.guard {
-                all.push((index((File::Predicate, guard.predicate)), Role::Source));
-            }
-            instruction.op.visit(|file, role, slot| {
-                if role == Role::Source || !guarded {
-                    all.push((index((file, *slot)), role));
-                }
-            });
-            all.sort_by_key(|&(_, role)| role == Role::Target);
-            all
-        })
-        .collect();
-    let filled: Vec<usize> = filled.into_iter().map(&mut index).collect();
-    let mut entry = vec![0u64; indices.len().div_ceil(64)];
-    filled.iter().for_each(|&register| set(&mut entry, register));
-    let mut suspects = vec![0u64; entry.len()];
-    solve(&mut runs(instructions, start), &accesses, entry, &mut suspects);
-    let mut registers: Vec<Register> = indices
+    let registers: Vec<Register> = frame.registers().collect();
+    let mut entry = vec![0u64; registers.len().div_ceil(64)];
+    filled
         .into_iter()
-        .filter(|&(_, index)| suspects[index / 64] >> (index % 64) & 1 != 0)
-        .map(|(register, _)| register)
-        .collect();
-    registers.sort();
-    registers
+        .for_each(|register| set(&mut entry, frame.index(register)));
+    let mut suspects = vec![0u64; entry.len()];
+    solve(
+        &mut runs(instructions, start),
+        instructions,
+        frame,
+        entry,
+        &mut suspects,
+    );
+    let is_suspect = |&(index, _): &(usize, Register)| is_set(&suspects, index);
+    let suspected = registers.into_iter().enumerate().filter(is_suspect);
+    suspected.map(|(_, register)| register).collect()
+}
+
+fn is_set(bits: &[u64], index: usize) -> bool {
+    bits[index / 64] >> (index % 64) & 1 != 0
 }
 
 fn set(bits: &mut [u64], index: usize) {
@@ -66,7 +53,7 @@ fn set(bits: &mut [u64], index: usize) {
 }
 
 /// Follows all paths through the runs until nothing changes, and notes the registers that are read unwritten.
-fn solve(runs: &mut [Run], accesses: &[Vec<(usize, Role)>], entry: Vec<u64>, suspects: &mut [u64]) {
+fn solve(runs: &mut [Run], instructions: &[Decoded], frame: FrameSize, entry: Vec<u64>, suspects: &mut [u64]) {
     let Some(first) = runs.first_mut() else {
         return;
     };
@@ -77,11 +64,24 @@ fn solve(runs: &mut [Run], accesses: &[Vec<(usize, Role)>], entry: Vec<u64>, sus
         let Some(mut written) = runs[run].written.clone() else {
             continue;
         };
-        for &(register, role) in accesses[runs[run].start..runs[run].end].iter().flatten() {
-            match role {
-                Role::Target => set(&mut written, register),
-                Role::Source if written[register / 64] >> (register % 64) & 1 == 0 => set(suspects, register),
-                Role::Source => {}
+        for decoded in &instructions[runs[run].start..runs[run].end] {
+            let guard = decoded
+                .instruction
+                .guard
+                .map(|guard| (File::Predicate, guard.predicate));
+            for source in guard
+                .into_iter()
+                .chain(decoded.sources())
+                .map(|source| frame.index(source))
+            {
+                if !is_set(&written, source) {
+                    set(suspects, source);
+                }
+            }
+            if guard.is_none() {
+                decoded
+                    .targets()
+                    .for_each(|target| set(&mut written, frame.index(target)));
             }
         }
         for next in runs[run].next.clone() {
@@ -107,14 +107,14 @@ fn solve(runs: &mut [Run], accesses: &[Vec<(usize, Role)>], entry: Vec<u64>, sus
 }
 
 /// Splits a function into runs.
-fn runs(instructions: &[Instruction], start: u32) -> Vec<Run> {
+fn runs(instructions: &[Decoded], start: u32) -> Vec<Run> {
     let targets = |op: &Op| -> Vec<usize> {
         let targets = op.targets().unwrap_or_default();
         targets.iter().map(|target| (target - start) as usize).collect()
     };
     let mut begins = vec![false; instructions.len() + 1];
     begins[0] = true;
-    for (index, instruction) in instructions.iter().enumerate() {
+    for (index, Decoded { instruction, .. }) in instructions.iter().enumerate() {
         begins[index + 1] |= instruction.op.targets().is_some();
         targets(&instruction.op)
             .into_iter()
@@ -124,7 +124,7 @@ fn runs(instructions: &[Instruction], start: u32) -> Vec<Run> {
     let run_at = |index: usize| starts.binary_search(&index).ok();
     let run = |(position, &first): (usize, &usize)| {
         let end = starts.get(position + 1).copied().unwrap_or(instructions.len());
-        let last = &instructions[end - 1];
+        let last = &instructions[end - 1].instruction;
         let falls = last.op.targets().is_none() || last.guard.is_some();
         let mut next: Vec<usize> = targets(&last.op).into_iter().filter_map(run_at).collect();
         next.extend(falls.then(|| run_at(end)).flatten());

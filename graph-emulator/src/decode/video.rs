@@ -4,40 +4,30 @@ use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
 use super::compare::COMPARISONS;
-use super::modifiers::Modifiers;
-use super::operand::operand;
-use super::scope::Scope;
-use crate::code::{Comparison, DISCARD, Op, Part, Slot, Source, Then, Video, VideoOp};
+use super::reader::Reader;
+use crate::code::{DISCARD, LaneOp, Op, Part, Slot, Source, Then, Video, VideoOp};
 
 /// `vadd`, `vmad`, `vset4` and so on.
-pub(super) fn video(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    let opcode = modifiers.opcode;
+pub(super) fn video(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    let opcode = reader.opcode;
     let (name, lanes) = match opcode.as_bytes().last() {
         Some(b'2') => (&opcode[..opcode.len() - 1], 2),
         Some(b'4') => (&opcode[..opcode.len() - 1], 4),
         _ => (opcode, 1),
     };
-    let comparison = if name == "vset" {
-        // `.lo`, `.hi` and their like are comparisons of other instructions.
-        modifiers.take_any(&COMPARISONS).ok_or("unknown comparison")?
-    } else {
-        Comparison::Eq
-    };
-    let signed = if name == "vset" { false } else { is_signed(modifiers)? };
-    let (a_signed, b_signed) = (is_signed(modifiers)?, is_signed(modifiers)?);
-    let saturate = modifiers.take("sat");
-    let op = video_op(name, comparison, modifiers)?;
-    let then = modifiers
-        .take_any(&[("add", Then::Add), ("min", Then::Min), ("max", Then::Max)])
-        .unwrap_or(Then::Nothing);
+    let op = video_op(name, reader)?;
+    let signed = name != "vset" && is_signed(reader)?;
+    let (a_signed, b_signed) = (is_signed(reader)?, is_signed(reader)?);
+    let saturate = reader.take("sat");
+    let uses = [("add", Then::Add), ("min", Then::Min), ("max", Then::Max)];
+    let then = reader.take_any(&uses).unwrap_or(Then::Nothing);
     if lanes != 1 && !matches!(then, Then::Nothing | Then::Add) {
         return Err("unknown form of the instruction".to_owned());
     }
-    let (d, merge) = target(operand(operands, 0)?, lanes, scope)?;
-    let a = source(operand(operands, 1)?, a_signed, scope)?;
-    let b = source(operand(operands, 2)?, b_signed, scope)?;
-    let c = match operands.get(3) {
-        Some(operand) => scope.source32(operand)?,
+    let (d, merge) = target(lanes, reader)?;
+    let (a, b) = (source(1, a_signed, reader)?, source(2, b_signed, reader)?);
+    let c = match reader.operands.get(3) {
+        Some(_) => reader.source32(3)?,
         None => DISCARD,
     };
     if lanes != 1 && (a.part != Part::ALL || b.part != Part::ALL) {
@@ -49,10 +39,10 @@ pub(super) fn video(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: 
         None => then,
     };
     let needs_c = then != Then::Nothing || matches!(op, VideoOp::Mad { .. });
-    if needs_c && c == DISCARD || operands.len() > 4 {
+    if needs_c && c == DISCARD || reader.operands.len() > 4 {
         return Err("the third operand is missing, or too many".to_owned());
     }
-    Ok(Op::Video(Box::new(Video {
+    Ok(LaneOp::Video(Box::new(Video {
         op,
         lanes,
         a,
@@ -63,21 +53,15 @@ pub(super) fn video(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: 
         relu: false,
         then,
         d,
-    })))
+    }))
+    .into())
 }
 
-fn is_signed(modifiers: &mut Modifiers<'_>) -> Result<bool> {
-    modifiers
-        .take_first(&[("s32", true), ("u32", false)])
-        .ok_or_else(|| "`.s32` or `.u32` is missing".to_owned())
+fn is_signed(reader: &mut Reader<'_, '_>) -> Result<bool> {
+    reader.first_of(&[("s32", true), ("u32", false)], "`.s32` or `.u32` is missing")
 }
 
-fn video_op(name: &str, comparison: Comparison, modifiers: &mut Modifiers<'_>) -> Result<VideoOp> {
-    let mut clamp = || {
-        modifiers
-            .take_any(&[("clamp", true), ("wrap", false)])
-            .ok_or("`.clamp` or `.wrap` is missing")
-    };
+fn video_op(name: &str, reader: &mut Reader<'_, '_>) -> Result<VideoOp> {
     Ok(match name {
         "vadd" => VideoOp::Add,
         "vsub" => VideoOp::Sub,
@@ -85,12 +69,16 @@ fn video_op(name: &str, comparison: Comparison, modifiers: &mut Modifiers<'_>) -
         "vabsdiff" => VideoOp::AbsoluteDifference,
         "vmin" => VideoOp::Min,
         "vmax" => VideoOp::Max,
-        "vset" => VideoOp::Set(comparison),
-        "vshl" => VideoOp::ShiftLeft { clamp: clamp()? },
-        "vshr" => VideoOp::ShiftRight { clamp: clamp()? },
+        "vset" => VideoOp::Set(reader.one_of(&COMPARISONS, "unknown comparison")?),
+        "vshl" => VideoOp::ShiftLeft {
+            clamp: reader.clamps()?,
+        },
+        "vshr" => VideoOp::ShiftRight {
+            clamp: reader.clamps()?,
+        },
         "vmad" => VideoOp::Mad {
-            plus_one: modifiers.take("po"),
-            shift: modifiers.take_any(&[("shr7", 7), ("shr15", 15)]).unwrap_or(0),
+            plus_one: reader.take("po"),
+            shift: reader.take_any(&[("shr7", 7), ("shr15", 15)]).unwrap_or(0),
         },
         _ => return Err("unknown instruction".to_owned()),
     })
@@ -110,20 +98,20 @@ fn part(name: &str) -> Result<Part> {
     Ok(Part { start, bits })
 }
 
-fn source(operand: &Operand, signed: bool, scope: &mut Scope<'_>) -> Result<Source> {
-    let (slot, part) = match operand {
-        Operand::Part(register, name) => (scope.source32(&Operand::Register(*register))?, part(name)?),
-        operand => (scope.source32(operand)?, Part::ALL),
+fn source(index: usize, signed: bool, reader: &mut Reader<'_, '_>) -> Result<Source> {
+    let (slot, part) = match reader.operand(index)? {
+        Operand::Part(register, name) => (reader.scope.source32(&Operand::Register(*register))?, part(name)?),
+        operand => (reader.scope.source32(operand)?, Part::ALL),
     };
     Ok(Source { slot, part, signed })
 }
 
 /// The destination, and the part of it that is replaced: one part, or several parallel lanes (`.b210`).
-fn target(operand: &Operand, lanes: u8, scope: &Scope<'_>) -> Result<(Slot, Option<Then>)> {
-    let Operand::Part(register, name) = operand else {
-        return Ok((scope.target(operand, Type::B32)?, None));
+fn target(lanes: u8, reader: &mut Reader<'_, '_>) -> Result<(Slot, Option<Then>)> {
+    let Operand::Part(register, name) = reader.operand(0)? else {
+        return Ok((reader.target(0, Type::B32)?, None));
     };
-    let d = scope.target(&Operand::Register(*register), Type::B32)?;
+    let d = reader.scope.target(&Operand::Register(*register), Type::B32)?;
     if lanes == 1 {
         return Ok((d, Some(Then::Merge(part(name)?))));
     }
@@ -142,40 +130,43 @@ fn target(operand: &Operand, lanes: u8, scope: &Scope<'_>) -> Result<(Slot, Opti
 }
 
 /// `add`, `min` and `max` of `.s16x2` and `.u16x2`; `min.relu.s32`.
-pub(super) fn packed(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Option<Op>> {
-    let relu_only = modifiers.has("relu") && modifiers.has("s32");
+pub(super) fn packed(reader: &mut Reader<'_, '_>) -> Result<Option<Op>> {
+    let relu_only = reader.has("relu") && reader.has("s32");
     let types = [("s16x2", (2, true)), ("u16x2", (2, false)), ("s32", (1, true))];
     let types = if relu_only { &types[2..] } else { &types[..2] };
-    let Some((lanes, signed)) = modifiers.take_any(types) else {
+    let Some((lanes, signed)) = reader.take_any(types) else {
         return Ok(None);
     };
-    let op = match modifiers.opcode {
+    let op = match reader.opcode {
         "add" => VideoOp::Add,
         "min" => VideoOp::Min,
         "max" => VideoOp::Max,
         _ => return Err("unknown form of the instruction".to_owned()),
     };
-    let relu = modifiers.take("relu");
+    let relu = reader.take("relu");
     if relu && (!signed || op == VideoOp::Add) {
         return Err("a modifier does not go with the type".to_owned());
     }
-    Ok(Some(Op::Video(Box::new(Video {
-        op,
-        lanes,
-        a: source(operand(operands, 1)?, signed, scope)?,
-        b: source(operand(operands, 2)?, signed, scope)?,
-        c: DISCARD,
-        signed,
-        saturate: modifiers.take("sat"),
-        relu,
-        then: Then::Nothing,
-        d: scope.target(operand(operands, 0)?, Type::B32)?,
-    }))))
+    Ok(Some(
+        LaneOp::Video(Box::new(Video {
+            op,
+            lanes,
+            a: source(1, signed, reader)?,
+            b: source(2, signed, reader)?,
+            c: DISCARD,
+            signed,
+            saturate: reader.take("sat"),
+            relu,
+            then: Then::Nothing,
+            d: reader.target(0, Type::B32)?,
+        }))
+        .into(),
+    ))
 }
 
 /// `cvt.pack.sat.s8.s32.b32 d, a, b, c`
-pub(super) fn cvt_pack(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    modifiers.expect("sat")?;
+pub(super) fn cvt_pack(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    reader.expect("sat")?;
     let types = [
         ("s16", (true, 16)),
         ("u16", (false, 16)),
@@ -186,26 +177,27 @@ pub(super) fn cvt_pack(modifiers: &mut Modifiers<'_>, operands: &[Operand], scop
         ("s2", (true, 2)),
         ("u2", (false, 2)),
     ];
-    let (signed, bits) = modifiers.take_any(&types).ok_or("unknown type")?;
-    modifiers.expect("s32")?;
-    let c = if modifiers.take("b32") {
-        scope.source32(operand(operands, 3)?)?
+    let (signed, bits) = reader.one_of(&types, "unknown type")?;
+    reader.expect("s32")?;
+    let c = if reader.take("b32") {
+        reader.source32(3)?
     } else {
         DISCARD
     };
-    if (c == DISCARD) != (bits == 16) || operands.len() > 4 {
+    if (c == DISCARD) != (bits == 16) || reader.operands.len() > 4 {
         return Err("unknown form of the instruction".to_owned());
     }
-    Ok(Op::Video(Box::new(Video {
+    Ok(LaneOp::Video(Box::new(Video {
         op: VideoOp::Pack { bits },
         lanes: 1,
-        a: source(operand(operands, 1)?, true, scope)?,
-        b: source(operand(operands, 2)?, true, scope)?,
+        a: source(1, true, reader)?,
+        b: source(2, true, reader)?,
         c,
         signed,
         saturate: true,
         relu: false,
         then: Then::Nothing,
-        d: scope.target(operand(operands, 0)?, Type::B32)?,
-    })))
+        d: reader.target(0, Type::B32)?,
+    }))
+    .into())
 }

@@ -3,81 +3,75 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::modifiers::Modifiers;
-use super::operand::operand;
-use super::scope::Scope;
+use super::memory::ATOMIC_OPS;
+use super::reader::{Reader, number_type};
 use crate::code::{
-    Barrier, BarrierOp, Collective, DISCARD, Match, Op, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp,
+    AtomicOp, Barrier, BarrierOp, BarrierReduction, Collective, DISCARD, IntegerType, Match, NumberType, Op, Query,
+    Reduce, Shuffle, ShuffleMode, Slot, Vote, VoteOp, Wait,
 };
 
 /// `bar`, `barrier`, `bar.warp.sync`
-pub(super) fn barrier(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    modifiers.ignore(&["cta"]);
-    if modifiers.take("warp") {
-        modifiers.expect("sync")?;
-        return Ok(Op::Collective(Collective::Barrier {
-            members: scope.source32(operand(operands, 0)?)?,
-        }));
+pub(super) fn barrier(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    reader.ignore(&["cta"]);
+    if reader.take("warp") {
+        reader.expect("sync")?;
+        let members = reader.source32(0)?;
+        return Ok(Op::Collective(Collective::Barrier { members }));
     }
-    let aligned = modifiers.take("aligned") || modifiers.opcode == "bar";
-    let (op, rest) = if modifiers.take("sync") {
-        (BarrierOp::Sync, operands)
-    } else if modifiers.take("arrive") {
-        (BarrierOp::Arrive, operands)
-    } else if modifiers.take("red") {
-        reduction(modifiers, operands, scope)?
+    let aligned = reader.take("aligned") || reader.opcode == "bar";
+    let (op, rest) = if reader.take("sync") {
+        (BarrierOp::Sync, reader.operands)
+    } else if reader.take("arrive") {
+        (BarrierOp::Arrive, reader.operands)
+    } else if reader.take("red") {
+        reduction(reader)?
     } else {
         return Err("unknown form of the instruction".to_owned());
     };
-    let id = scope.source32(operand(rest, 0)?)?;
+    let id = reader.scope.source32(rest.first().ok_or("an operand is missing")?)?;
     let count = match rest.get(1) {
         None => DISCARD,
-        Some(count) => scope.source32(count)?,
+        Some(count) => reader.scope.source32(count)?,
     };
     if op == BarrierOp::Arrive && count == DISCARD {
         return Err("the number of threads is missing".to_owned());
     }
-    Ok(Op::Barrier(Box::new(Barrier { op, aligned, id, count })))
+    Ok(Wait::Barrier(Box::new(Barrier { op, aligned, id, count })).into())
 }
 
 /// `bar.red.popc.u32 d, a{, b}, p` and similar: the operation, and the operands between the destination and `p`.
-fn reduction<'a>(
-    modifiers: &mut Modifiers<'_>,
-    operands: &'a [Operand],
-    scope: &mut Scope<'_>,
-) -> Result<(BarrierOp, &'a [Operand])> {
-    let [target, rest @ .., predicate] = operands else {
+fn reduction<'r>(reader: &mut Reader<'r, '_>) -> Result<(BarrierOp, &'r [Operand])> {
+    let [target, rest @ .., predicate] = reader.operands else {
         return Err("an operand is missing".to_owned());
     };
-    let (p, flip) = scope.predicate(predicate)?;
-    let op = if modifiers.take("popc") {
-        modifiers.expect("u32")?;
-        BarrierOp::Popc {
-            d: scope.target(target, Type::U32)?,
-            p,
-            flip,
-        }
+    let p = reader.scope.predicate(predicate)?;
+    let ops = [
+        ("popc", BarrierReduction::Popc),
+        ("and", BarrierReduction::And),
+        ("or", BarrierReduction::Or),
+    ];
+    let op = reader.one_of(&ops, "unknown operation")?;
+    let d = result(target, op == BarrierReduction::Popc, "u32", reader)?;
+    Ok((BarrierOp::Reduce { op, d, p }, rest))
+}
+
+/// The destination of an operation that gives a number of this type, or a predicate.
+fn result(target: &Operand, is_number: bool, ty: &str, reader: &mut Reader<'_, '_>) -> Result<Slot> {
+    reader.expect(if is_number { ty } else { "pred" })?;
+    let d = if is_number {
+        reader.scope.target(target, Type::B32)?
     } else {
-        let and = modifiers
-            .take_any(&[("and", true), ("or", false)])
-            .ok_or("unknown operation")?;
-        modifiers.expect("pred")?;
-        let d = scope.predicate_target(target)?;
-        if d == DISCARD {
-            return Err("the destination is no register".to_owned());
-        }
-        if and {
-            BarrierOp::And { d, p, flip }
-        } else {
-            BarrierOp::Or { d, p, flip }
-        }
+        reader.scope.predicate_target(target)?
     };
-    Ok((op, rest))
+    if d == DISCARD {
+        return Err("the destination is no register".to_owned());
+    }
+    Ok(d)
 }
 
 /// Takes `.sync`: only the forms with a member mask exist on sm_70 and later.
-fn sync(modifiers: &mut Modifiers<'_>) -> Result<()> {
-    if modifiers.take("sync") {
+fn sync(reader: &mut Reader<'_, '_>) -> Result<()> {
+    if reader.take("sync") {
         Ok(())
     } else {
         Err("only the `.sync` form is supported".to_owned())
@@ -85,124 +79,100 @@ fn sync(modifiers: &mut Modifiers<'_>) -> Result<()> {
 }
 
 /// `shfl.sync.down.b32 d|p, a, b, c, mask`
-pub(super) fn shuffle(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    sync(modifiers)?;
-    modifiers.expect("b32")?;
+pub(super) fn shuffle(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    sync(reader)?;
+    reader.expect("b32")?;
     let modes = [
         ("up", ShuffleMode::Up),
         ("down", ShuffleMode::Down),
         ("bfly", ShuffleMode::Butterfly),
         ("idx", ShuffleMode::Index),
     ];
-    let mode = modifiers.take_any(&modes).ok_or("unknown mode")?;
-    let (d, p) = pair(operand(operands, 0)?, scope)?;
-    let mut source = |index| scope.source32(operand(operands, index)?);
-    let (a, b, c, mask) = (source(1)?, source(2)?, source(3)?, source(4)?);
-    let shuffle = Shuffle {
+    let mode = reader.one_of(&modes, "unknown mode")?;
+    let (d, p) = pair(reader)?;
+    Ok(Op::Collective(Collective::Shuffle(Box::new(Shuffle {
         mode,
         d,
         p,
-        a,
-        b,
-        c,
-        mask,
-    };
-    Ok(Op::Collective(Collective::Shuffle(Box::new(shuffle))))
+        a: reader.source32(1)?,
+        b: reader.source32(2)?,
+        c: reader.source32(3)?,
+        mask: reader.source32(4)?,
+    }))))
 }
 
-/// `d|p` or `d`
-fn pair(target: &Operand, scope: &Scope<'_>) -> Result<(u32, u32)> {
-    match target {
-        Operand::Pair(d, p) => Ok((scope.target_or_none(d, Type::B32)?, scope.predicate_target(p)?)),
-        _ => Ok((scope.target_or_none(target, Type::B32)?, DISCARD)),
+/// The destination `d|p` or `d`.
+fn pair(reader: &mut Reader<'_, '_>) -> Result<(Slot, Slot)> {
+    let scope = &mut *reader.scope;
+    match reader.operands.first() {
+        Some(Operand::Pair(d, p)) => Ok((scope.target_or_none(d, Type::B32)?, scope.predicate_target(p)?)),
+        _ => Ok((reader.target_or_none(0, Type::B32)?, DISCARD)),
     }
 }
 
 /// `vote.sync.ballot.b32 d, p, mask`
-pub(super) fn vote(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    sync(modifiers)?;
+pub(super) fn vote(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    sync(reader)?;
     let ops = [
         ("all", VoteOp::All),
         ("any", VoteOp::Any),
         ("uni", VoteOp::Uniform),
         ("ballot", VoteOp::Ballot),
     ];
-    let op = modifiers.take_any(&ops).ok_or("unknown mode")?;
-    let target = operand(operands, 0)?;
-    let d = if op == VoteOp::Ballot {
-        modifiers.expect("b32")?;
-        scope.target(target, Type::B32)?
-    } else {
-        modifiers.expect("pred")?;
-        scope.predicate_target(target)?
-    };
-    if d == DISCARD {
-        return Err("the destination is no register".to_owned());
-    }
-    let (p, flip) = scope.predicate(operand(operands, 1)?)?;
-    let mask = scope.source32(operand(operands, 2)?)?;
-    Ok(Op::Collective(Collective::Vote(Vote { op, d, p, flip, mask })))
+    let op = reader.one_of(&ops, "unknown mode")?;
+    let d = result(reader.operand(0)?, op == VoteOp::Ballot, "b32", reader)?;
+    let (p, mask) = (reader.predicate(1)?, reader.source32(2)?);
+    Ok(Op::Collective(Collective::Vote(Vote { op, d, p, mask })))
 }
 
 /// `match.any.sync.b32 d, a, mask` and `match.all.sync.b32 d|p, a, mask`
-pub(super) fn matching(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    sync(modifiers)?;
-    let all = modifiers
-        .take_any(&[("all", true), ("any", false)])
-        .ok_or("unknown mode")?;
-    let ty = modifiers.ty()?;
-    let (d, p) = pair(operand(operands, 0)?, scope)?;
+pub(super) fn matching(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    sync(reader)?;
+    let all = reader.one_of(&[("all", true), ("any", false)], "unknown mode")?;
+    let ty = reader.ty()?;
+    let (d, p) = pair(reader)?;
     if !all && d == DISCARD {
         return Err("the destination is no register".to_owned());
     }
-    let a = scope.source(operand(operands, 1)?, ty)?;
-    let mask = scope.source32(operand(operands, 2)?)?;
-    let wide = ty.size() == 8;
     Ok(Op::Collective(Collective::Match(Match {
         all,
-        wide,
+        wide: ty.size() == 8,
         d,
         p,
-        a,
-        mask,
+        a: reader.source(1, ty)?,
+        mask: reader.source32(2)?,
     })))
 }
 
 /// `redux.sync.add.s32 d, a, mask`
-pub(super) fn reduce(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    sync(modifiers)?;
-    let signed = match modifiers.ty()? {
-        Type::S32 => true,
-        Type::U32 | Type::B32 => false,
-        _ => return Err("not a type of this instruction".to_owned()),
-    };
-    let ops = [
-        ("add", ReduceOp::Add),
-        ("min", if signed { ReduceOp::MinS } else { ReduceOp::MinU }),
-        ("max", if signed { ReduceOp::MaxS } else { ReduceOp::MaxU }),
-        ("and", ReduceOp::And),
-        ("or", ReduceOp::Or),
-        ("xor", ReduceOp::Xor),
-    ];
-    let op = modifiers.take_any(&ops).ok_or("unknown operation")?;
-    let d = scope.target(operand(operands, 0)?, Type::B32)?;
-    let a = scope.source32(operand(operands, 1)?)?;
-    let mask = scope.source32(operand(operands, 2)?)?;
-    Ok(Op::Collective(Collective::Reduce(Reduce { op, d, a, mask })))
+pub(super) fn reduce(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    sync(reader)?;
+    let ty = number_type(reader.ty()?)?;
+    if !matches!(ty, NumberType::Integer(IntegerType::S32 | IntegerType::U32)) {
+        return Err("not a type of this instruction".to_owned());
+    }
+    let op = reader.one_of(&ATOMIC_OPS, "unknown operation")?;
+    if matches!(
+        op,
+        AtomicOp::Exchange | AtomicOp::CompareExchange | AtomicOp::Inc | AtomicOp::Dec
+    ) {
+        return Err("unknown operation".to_owned());
+    }
+    let (d, a, mask) = (reader.target(0, Type::B32)?, reader.source32(1)?, reader.source32(2)?);
+    Ok(Op::Collective(Collective::Reduce(Reduce { op, ty, d, a, mask })))
 }
 
 /// `activemask.b32 d`
-pub(super) fn active_mask(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    modifiers.expect("b32")?;
-    Ok(Op::ActiveMask {
-        d: scope.target(operand(operands, 0)?, Type::B32)?,
-    })
+pub(super) fn active_mask(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    reader.expect("b32")?;
+    let d = reader.target(0, Type::B32)?;
+    Ok(Query::ActiveMask { d }.into())
 }
 
 /// `elect.sync d|p, mask`
-pub(super) fn elect(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
-    sync(modifiers)?;
-    let (d, p) = pair(operand(operands, 0)?, scope)?;
-    let members = scope.source32(operand(operands, 1)?)?;
+pub(super) fn elect(reader: &mut Reader<'_, '_>) -> Result<Op> {
+    sync(reader)?;
+    let (d, p) = pair(reader)?;
+    let members = reader.source32(1)?;
     Ok(Op::Collective(Collective::Elect { d, p, members }))
 }

@@ -2,9 +2,9 @@
 
 use super::cluster::Cluster;
 use super::{Environment, Flow};
-use crate::code::{Barrier, BarrierOp, Code, DISCARD, Op};
+use crate::code::{Barrier, BarrierOp, BarrierReduction, Code, DISCARD, Op, Wait};
 use crate::fault::{FaultKind, LaneFault};
-use crate::state::{LANES, Registers, Warp, first, lanes};
+use crate::state::{LANES, Registers, Warp, all_if, first, lanes, lanes_where};
 
 /// The sixteen barriers of a block, and the number of its threads that have not exited.
 pub(crate) struct Barriers {
@@ -148,18 +148,17 @@ impl State {
         for lane in lanes(parked) {
             let (pc, frame) = warp.position(lane);
             warp.registers.frame = frame;
-            let Some(Op::Barrier(op)) = code.instructions.get(pc as usize - 1).map(|at| &at.op) else {
+            let Some(Op::Wait(Wait::Barrier(op))) = code.instructions.get(pc as usize - 1).map(|at| &at.op) else {
                 continue;
             };
-            let holds = |holds: bool| if holds { u32::MAX } else { 0 };
-            match op.op {
-                BarrierOp::Popc { d, .. } => warp.registers.set(d, 1 << lane, [self.votes; LANES]),
-                BarrierOp::And { d, .. } => {
-                    warp.registers
-                        .set_predicate(d, 1 << lane, holds(self.votes == self.voters));
-                }
-                BarrierOp::Or { d, .. } => warp.registers.set_predicate(d, 1 << lane, holds(self.votes != 0)),
-                BarrierOp::Sync | BarrierOp::Arrive => {}
+            let BarrierOp::Reduce { op, d, .. } = op.op else {
+                continue;
+            };
+            let registers = &mut warp.registers;
+            match op {
+                BarrierReduction::Popc => registers.set(d, 1 << lane, [self.votes; LANES]),
+                BarrierReduction::And => registers.set_predicate(d, 1 << lane, all_if(self.votes == self.voters)),
+                BarrierReduction::Or => registers.set_predicate(d, 1 << lane, all_if(self.votes != 0)),
             }
         }
     }
@@ -177,9 +176,7 @@ impl Warp {
         let lane = first(mask);
         let ids = *self.registers.get32(op.id);
         let id = ids[lane];
-        let same = lanes(mask)
-            .filter(|&other| ids[other] == id)
-            .fold(0u32, |same, other| same | 1 << other);
+        let same = lanes_where(mask, |other| ids[other] == id);
         let expected = (op.count != DISCARD).then(|| self.registers.get32(op.count)[lane]);
         let warp = self.index();
         let Some(slot) = env.barriers.slots.get_mut(id as usize) else {
@@ -224,10 +221,9 @@ impl State {
     }
 
     fn vote(&mut self, registers: &Registers, op: &Barrier, mask: u32) {
-        if let BarrierOp::Popc { p, flip, .. } | BarrierOp::And { p, flip, .. } | BarrierOp::Or { p, flip, .. } = op.op
-        {
+        if let BarrierOp::Reduce { p, .. } = op.op {
             self.voters += mask.count_ones();
-            self.votes += ((registers.predicate(p) ^ flip) & mask).count_ones();
+            self.votes += (registers.guard(p) & mask).count_ones();
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Bit manipulation: counting, fields, permutation, dot products of bytes.
 
-use crate::code::{Bits, BitsOp as Op, PrmtMode};
+use crate::code::{Bits, BitsOp as Op, PrmtMode, Slot};
 use crate::state::vector::dispatch;
 use crate::state::{Registers, each};
 
@@ -10,83 +10,59 @@ dispatch! {
 }
 
 #[inline(always)]
-fn bits_lanes(registers: &mut Registers, mask: u32, &Bits { op, d, s }: &Bits) {
-    let [a, b, c, _] = s;
-    match op {
-        Op::Popc32 => registers.map1(mask, d, a, u32::count_ones),
-        Op::Popc64 => registers.map1(mask, d, a, u64::count_ones),
-        Op::Clz32 => registers.map1(mask, d, a, u32::leading_zeros),
-        Op::Clz64 => registers.map1(mask, d, a, u64::leading_zeros),
-        Op::Brev32 => registers.map1(mask, d, a, u32::reverse_bits),
-        Op::Brev64 => registers.map1(mask, d, a, u64::reverse_bits),
-        Op::Bfind {
-            wide: false,
-            signed,
-            shift,
-        } => registers.map1(mask, d, a, |a: u32| {
+fn bits_lanes(registers: &mut Registers, mask: u32, &Bits { op, wide, d, s }: &Bits) {
+    let (a, ab, abc) = (s[0], [s[0], s[1]], [s[0], s[1], s[2]]);
+    match (op, wide) {
+        (Op::Popc, false) => registers.map1(mask, d, a, u32::count_ones),
+        (Op::Popc, true) => registers.map1(mask, d, a, u64::count_ones),
+        (Op::Clz, false) => registers.map1(mask, d, a, u32::leading_zeros),
+        (Op::Clz, true) => registers.map1(mask, d, a, u64::leading_zeros),
+        (Op::Brev, false) => registers.map1(mask, d, a, u32::reverse_bits),
+        (Op::Brev, true) => registers.map1(mask, d, a, u64::reverse_bits),
+        (Op::Bfind { signed, shift }, false) => registers.map1(mask, d, a, |a: u32| {
             bfind(if signed && (a as i32) < 0 { !a } else { a }.into(), 31, shift)
         }),
-        Op::Bfind {
-            wide: true,
-            signed,
-            shift,
-        } => registers.map1(mask, d, a, |a: u64| {
+        (Op::Bfind { signed, shift }, true) => registers.map1(mask, d, a, |a: u64| {
             bfind(if signed && (a as i64) < 0 { !a } else { a }, 63, shift)
         }),
-        Op::BfeU32 => registers.map3(mask, d, [a, b, c], |a: u32, b: u32, c: u32| {
-            extract(a.into(), b, c, 31, false) as u32
+        (Op::Bfe { signed }, false) => registers.map3(mask, d, abc, |a: u32, b: u32, c: u32| {
+            extract(a.into(), b, c, 31, signed) as u32
         }),
-        Op::BfeS32 => registers.map3(mask, d, [a, b, c], |a: u32, b: u32, c: u32| {
-            extract(a.into(), b, c, 31, true) as u32
-        }),
-        Op::BfeU64 => registers.map3(mask, d, [a, b, c], |a: u64, b: u32, c: u32| extract(a, b, c, 63, false)),
-        Op::BfeS64 => registers.map3(mask, d, [a, b, c], |a: u64, b: u32, c: u32| extract(a, b, c, 63, true)),
-        Op::Bfi32 => insert32(registers, mask, d, s),
-        Op::Bfi64 => insert64(registers, mask, d, s),
-        Op::Lop3(table) => registers.map3(mask, d, [a, b, c], |a, b, c| lop3(table, a, b, c)),
-        Op::FunnelLeft { clamp } => registers.map3(mask, d, [a, b, c], |a: u32, b: u32, c: u32| {
+        (Op::Bfe { signed }, true) => registers.map3(mask, d, abc, |a, b, c| extract(a, b, c, 63, signed)),
+        (Op::Bfi, _) => insert_all(registers, mask, wide, d, s),
+        (Op::Lop3(table), _) => registers.map3(mask, d, abc, |a, b, c| lop3(table, a, b, c)),
+        (Op::Funnel { left, clamp }, _) => registers.map3(mask, d, abc, |a: u32, b: u32, c: u32| {
             let count = if clamp { c.min(32) } else { c & 31 };
-            ((u64::from(b) << 32 | u64::from(a)) << count >> 32) as u32
+            let both = u64::from(b) << 32 | u64::from(a);
+            (if left { both << count >> 32 } else { both >> count }) as u32
         }),
-        Op::FunnelRight { clamp } => registers.map3(mask, d, [a, b, c], |a: u32, b: u32, c: u32| {
-            let count = if clamp { c.min(32) } else { c & 31 };
-            ((u64::from(b) << 32 | u64::from(a)) >> count) as u32
+        (Op::Prmt(mode), _) => registers.map3(mask, d, abc, |a, b, c| prmt(mode, a, b, c)),
+        (Op::Fns, _) => registers.map3(mask, d, abc, fns),
+        (Op::Dp4a { a_signed, b_signed }, _) => registers.map3(mask, d, abc, |a: u32, b: u32, c: u32| {
+            let product = |i: usize| byte(a, i, a_signed).wrapping_mul(byte(b, i, b_signed));
+            (0..4).fold(c, |sum, i| sum.wrapping_add(product(i)))
         }),
-        Op::Prmt(mode) => registers.map3(mask, d, [a, b, c], |a, b, c| prmt(mode, a, b, c)),
-        Op::Fns => registers.map3(mask, d, [a, b, c], |a: u32, b: u32, c: i32| fns(a, b, c)),
-        Op::Dp4a { a_signed, b_signed } => registers.map3(mask, d, [a, b, c], |a: u32, b: u32, c: u32| {
-            let byte = |value: u32, index: usize, signed: bool| byte(value, index, signed);
-            (0..4).fold(c, |sum, i| {
-                sum.wrapping_add(byte(a, i, a_signed).wrapping_mul(byte(b, i, b_signed)))
-            })
-        }),
-        Op::Dp2a {
-            a_signed,
-            b_signed,
-            high,
-        } => registers.map3(mask, d, [a, b, c], |a: u32, b: u32, c: u32| {
-            let half = |index: u32| {
-                if a_signed {
-                    (a >> (16 * index)) as i16 as u32
-                } else {
-                    a >> (16 * index) & 0xffff
-                }
+        (
+            Op::Dp2a {
+                a_signed,
+                b_signed,
+                high,
+            },
+            _,
+        ) => registers.map3(mask, d, abc, |a: u32, b: u32, c: u32| {
+            let half = |index: usize| {
+                let half = (a >> (16 * index)) as u16;
+                if a_signed { half as i16 as u32 } else { half.into() }
             };
             let start = if high { 2 } else { 0 };
-            (0..2).fold(c, |sum, i| {
-                sum.wrapping_add(half(i as u32).wrapping_mul(byte(b, start + i, b_signed)))
-            })
+            let product = |i: usize| half(i).wrapping_mul(byte(b, start + i, b_signed));
+            (0..2).fold(c, |sum, i| sum.wrapping_add(product(i)))
         }),
-        Op::Bmsk { clamp } => registers.map2(mask, d, [a, b], |a: u32, b: u32| {
-            let (a, b) = if clamp {
-                (a.min(32), b.min(32))
-            } else {
-                (a & 31, b & 31)
-            };
+        (Op::Bmsk { clamp }, _) => registers.map2(mask, d, ab, |a: u32, b: u32| {
+            let [a, b] = [a, b].map(|count| if clamp { count.min(32) } else { count & 31 });
             (((1u64 << b) - 1) << a) as u32
         }),
-        Op::SzextU { clamp } => registers.map2(mask, d, [a, b], |a: u32, b: u32| szext(a, b, clamp, false)),
-        Op::SzextS { clamp } => registers.map2(mask, d, [a, b], |a: u32, b: u32| szext(a, b, clamp, true)),
+        (Op::Szext { signed, clamp }, _) => registers.map2(mask, d, ab, |a, b| szext(a, b, clamp, signed)),
     }
 }
 
@@ -116,19 +92,12 @@ fn extract(a: u64, start: u32, len: u32, top: u32, signed: bool) -> u64 {
 }
 
 #[inline(always)]
-fn insert32(registers: &mut Registers, mask: u32, d: u32, [a, b, c, l]: [u32; 4]) {
-    let (a, b) = (*registers.get32(a), *registers.get32(b));
-    let (start, len) = (*registers.get32(c), *registers.get32(l));
-    let result = each(|lane| insert(a[lane].into(), b[lane].into(), start[lane], len[lane], 32) as u32);
-    registers.set(d, mask, result);
-}
-
-#[inline(always)]
-fn insert64(registers: &mut Registers, mask: u32, d: u32, [a, b, c, l]: [u32; 4]) {
-    let (a, b) = (*registers.get64(a), *registers.get64(b));
-    let (start, len) = (*registers.get32(c), *registers.get32(l));
-    let result = each(|lane| insert(a[lane], b[lane], start[lane], len[lane], 64));
-    registers.set(d, mask, result);
+fn insert_all(registers: &mut Registers, mask: u32, wide: bool, d: Slot, [a, b, start, len]: [Slot; 4]) {
+    let (a, b) = (registers.read(wide, a), registers.read(wide, b));
+    let (start, len) = (*registers.get32(start), *registers.get32(len));
+    let width = if wide { 64 } else { 32 };
+    let result = each(|lane| insert(a[lane], b[lane], start[lane], len[lane], width));
+    registers.write(wide, d, mask, result);
 }
 
 /// `bfi`: inserts the low `len` bits of `a` into `b` at `start`.

@@ -4,8 +4,8 @@
 use std::sync::PoisonError;
 
 use super::Environment;
-use crate::code::{Builtin, Call, Space, Special};
-use crate::fault::{FaultKind, LaneFault};
+use crate::code::{Builtin, Call, Position, Space, Special};
+use crate::fault::{FaultKind, InLane, LaneFault};
 use crate::state::context::Conditional;
 use crate::state::{Warp, lanes};
 
@@ -32,18 +32,14 @@ impl Warp {
                 Builtin::Free => {
                     let address = self.argument(call, lane, 0);
                     let freed = address == 0 || env.context.heap.is_some_and(|heap| heap.free(address));
-                    if freed {
-                        Ok(0)
-                    } else {
-                        Err(FaultKind::InvalidFree(address))
-                    }
+                    freed.then_some(0).ok_or(FaultKind::InvalidFree(address))
                 }
                 Builtin::SetConditional => {
                     self.set_conditional(call, lane, env);
                     Ok(0)
                 }
             };
-            let value = result.map_err(|kind| LaneFault::new(lane, kind))?;
+            let value = result.in_lane(lane)?;
             if let Some(&result) = call.results.first() {
                 self.put(result, lane, value);
             }
@@ -64,7 +60,7 @@ impl Warp {
             handle: self.argument(call, lane, 0),
             value: self.argument(call, lane, 1) as u32,
         };
-        let block = [0, 1, 2].map(|axis| self.special(Special::Ctaid(axis))[lane]);
+        let block = [0, 1, 2].map(|axis| self.special(Special::Position(Position::Ctaid(axis)))[lane]);
         let mut all = env.context.conditionals.lock().unwrap_or_else(PoisonError::into_inner);
         all.push((block, conditional));
     }
@@ -179,14 +175,12 @@ impl Directive {
     fn print(&self, warp: &Warp, env: &Environment<'_>, lane: usize, values: &mut Values) -> Result<String, FaultKind> {
         let integer = |values: &mut Values| -> Result<(u64, i64), FaultKind> {
             let value = values.next(warp, env, lane, if self.long { 8 } else { 4 })?;
-            Ok((
-                value,
-                if self.long {
-                    value as i64
-                } else {
-                    i64::from(value as i32)
-                },
-            ))
+            let signed = if self.long {
+                value as i64
+            } else {
+                i64::from(value as i32)
+            };
+            Ok((value, signed))
         };
         let body = match self.conversion {
             'd' | 'i' => {

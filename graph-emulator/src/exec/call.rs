@@ -2,9 +2,9 @@
 //! that use the same registers, since each lane has its own column of them.
 
 use super::{Environment, Flow};
-use crate::code::{Call, Callee, Code, FrameSize, Op};
-use crate::fault::{FaultKind, LaneFault, LoadError};
-use crate::state::{Activation, LANES, Warp, first, lanes};
+use crate::code::{Call, Callee, Code, FrameSize, Jump, Op};
+use crate::fault::{FaultKind, InLane, LaneFault, LoadError};
+use crate::state::{Activation, LANES, Warp, first, lanes_where};
 
 /// The most register slots, and the most frames, of a warp. This bounds recursion.
 const MAX_SLOTS: u32 = 1 << 16;
@@ -25,27 +25,19 @@ impl Warp {
                 self.builtin(builtin, call, mask, env)?;
                 Ok(Flow::Next)
             }
-            Callee::Function(function) => {
-                self.enter(call, function, mask, pc, code)
-                    .map_err(|kind| LaneFault::new(lane, kind))?;
-                Ok(Flow::Split)
-            }
+            Callee::Function(function) => self.enter(call, function, mask, pc, code).in_lane(lane),
             Callee::Indirect(slot) => {
                 let targets = *self.registers.get64(slot);
-                let same = lanes(mask)
-                    .filter(|&other| targets[other] == targets[lane])
-                    .fold(0, |all, other| all | 1 << other);
+                let same = lanes_where(mask, |other| targets[other] == targets[lane]);
                 let invalid = || LaneFault::new(lane, FaultKind::InvalidTarget(targets[lane]));
                 let function = code.function_at(targets[lane]).ok_or_else(invalid)?;
                 self.set_pcs(mask & !same, pc);
-                self.enter(call, function, same, pc, code)
-                    .map_err(|kind| LaneFault::new(lane, kind))?;
-                Ok(Flow::Split)
+                self.enter(call, function, same, pc, code).in_lane(lane)
             }
         }
     }
 
-    fn enter(&mut self, call: &Call, function: u32, mask: u32, pc: u32, code: &Code) -> Result<(), FaultKind> {
+    fn enter(&mut self, call: &Call, function: u32, mask: u32, pc: u32, code: &Code) -> Result<Flow, FaultKind> {
         let callee = &code.functions[function as usize];
         if let Some(error) = &callee.refused {
             return Err(FaultKind::Unsupported(Box::new(LoadError::clone(error))));
@@ -68,7 +60,7 @@ impl Warp {
         }
         self.registers.frame = frame;
         self.move_to(mask, activation, callee.start);
-        Ok(())
+        Ok(Flow::Split)
     }
 
     /// The frame for a call. Lanes that made the same call before may already be in it.
@@ -94,8 +86,7 @@ impl Warp {
     pub(crate) fn ret(&mut self, mask: u32, env: &mut Environment<'_>) -> Flow {
         let current = self.current;
         if current == 0 {
-            self.leave(mask, env);
-            return Flow::Split;
+            return self.leave(mask, env);
         }
         let code = env.context.code;
         let Activation {
@@ -106,7 +97,7 @@ impl Warp {
             ..
         } = self.activations[current as usize];
         let above = self.activations[parent as usize].frame;
-        if let Some(Op::Call(call)) = code.instructions.get(site as usize).map(|at| &at.op) {
+        if let Some(Op::Jump(Jump::Call(call))) = code.instructions.get(site as usize).map(|at| &at.op) {
             for (&to, &from) in call.results.iter().zip(&code.functions[function as usize].results) {
                 self.pass(mask, (frame, from), (above, to));
             }
@@ -117,8 +108,9 @@ impl Warp {
     }
 
     /// Ends the lanes of `mask`; no barrier waits for them any more.
-    pub(crate) fn leave(&mut self, mask: u32, env: &mut Environment<'_>) {
-        self.exit(mask);
+    pub(crate) fn leave(&mut self, mask: u32, env: &mut Environment<'_>) -> Flow {
+        self.exited |= mask;
         env.barriers.exit(mask.count_ones());
+        Flow::Split
     }
 }

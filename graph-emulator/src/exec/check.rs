@@ -1,6 +1,6 @@
 //! Checks of addresses: of one access, and of all lanes of a warp.
 
-use crate::fault::{FaultKind, LaneFault, Operation};
+use crate::fault::{FaultKind, InLane, LaneFault, Operation};
 use crate::state::{LANES, lanes};
 
 /// Faults unless an address is a multiple of `bytes`, a power of two.
@@ -67,7 +67,7 @@ pub(crate) fn all_inside(
 #[inline(always)]
 fn each_lane(mask: u32, check: impl Fn(usize) -> Result<(), FaultKind>) -> Result<(), LaneFault> {
     for lane in lanes(mask) {
-        check(lane).map_err(|kind| LaneFault::new(lane, kind))?;
+        check(lane).in_lane(lane)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::{Environment, Flow};
 use crate::code::{ClusterAddress, ClusterAddressOp, ClusterBarrier, block_of, in_block, window};
 use crate::fault::{FaultKind, LaneFault};
-use crate::state::{LANES, Registers, Warp, first};
+use crate::state::{Registers, Warp, each, first};
 
 /// The shared memory of all blocks of a cluster, while one of them has its turn.
 pub(crate) struct Peers {
@@ -60,20 +60,11 @@ impl Environment<'_> {
 
 /// `mapa` and `getctarank`
 pub(crate) fn address(registers: &mut Registers, env: &Environment<'_>, mask: u32, op: &ClusterAddress) {
-    let a: [u64; LANES] = if op.wide {
-        *registers.get64(op.a)
-    } else {
-        registers.get32(op.a).map(u64::from)
-    };
+    let a = registers.read(op.wide, op.a);
     match op.op {
         ClusterAddressOp::Map { rank } => {
             let ranks = *registers.get32(rank);
-            let mapped = |lane: usize| in_block(a[lane], ranks[lane]);
-            if op.wide {
-                registers.set(op.d, mask, std::array::from_fn(mapped));
-            } else {
-                registers.set(op.d, mask, std::array::from_fn(|lane| mapped(lane) as u32));
-            }
+            registers.write(op.wide, op.d, mask, each(|lane| in_block(a[lane], ranks[lane])));
         }
         ClusterAddressOp::Rank => {
             let own = env.rank();

@@ -1,21 +1,16 @@
 //! Operations among the lanes of a warp: shuffles, votes, matches, reductions, `bar.warp.sync`.
 
 use super::Flow;
-use crate::code::{Collective, DISCARD, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
+use super::update::apply;
+use crate::code::{Collective, DISCARD, Match, Reduce, Shuffle, ShuffleMode, Vote, VoteOp};
 use crate::fault::{FaultKind, LaneFault};
-use crate::state::{LANES, Registers, Warp, first, lanes};
+use crate::state::{LANES, Registers, Warp, all_if, first, lanes, lanes_where};
 
 impl Warp {
     /// Executes an operation in the lanes whose partners have all arrived; the others wait.
     pub(crate) fn collective(&mut self, op: &Collective, mask: u32, pc: u32) -> Result<Flow, LaneFault> {
         let members = *self.registers.get32(op.members());
-        let is_outside = |(lane, members): (usize, &u32)| u32::from(members >> lane & 1 == 0) << lane;
-        let outside = members
-            .iter()
-            .enumerate()
-            .map(is_outside)
-            .fold(0, |all, lane| all | lane)
-            & mask;
+        let outside = lanes_where(mask, |lane| members[lane] >> lane & 1 == 0);
         if outside != 0 {
             let lane = first(outside);
             let members = members[lane];
@@ -40,12 +35,8 @@ impl Warp {
     /// The lanes of `mask` whose partners are all in `mask` too, or have exited.
     pub(crate) fn ready(&self, members: &[u32; LANES], mask: u32) -> u32 {
         let live = self.live();
-        sets(members, mask)
-            .filter(|&set| {
-                let wanted = members[first(set)];
-                wanted & live & !set == 0
-            })
-            .fold(0, |ready, set| ready | set)
+        let ready = sets(members, mask).filter(|&set| members[first(set)] & live & !set == 0);
+        ready.fold(0, |all, set| all | set)
     }
 }
 
@@ -57,11 +48,7 @@ pub(crate) fn sets(members: &[u32; LANES], mask: u32) -> impl Iterator<Item = u3
             return None;
         }
         let wanted = members[first(left)];
-        let mut same = 0;
-        for (lane, &own) in members.iter().enumerate() {
-            same |= u32::from(own == wanted) << lane;
-        }
-        let set = same & left;
+        let set = lanes_where(left, |lane| members[lane] == wanted);
         left &= !set;
         Some(set)
     })
@@ -117,34 +104,26 @@ fn shuffle(registers: &mut Registers, set: u32, op: &Shuffle) {
 }
 
 fn vote(registers: &mut Registers, set: u32, op: &Vote) {
-    let ballot = (registers.predicate(op.p) ^ op.flip) & set;
+    let ballot = registers.guard(op.p) & set;
     let holds = match op.op {
         VoteOp::Ballot => return registers.set(op.d, set, [ballot; LANES]),
         VoteOp::All => ballot == set,
         VoteOp::Any => ballot != 0,
         VoteOp::Uniform => ballot == set || ballot == 0,
     };
-    registers.set_predicate(op.d, set, if holds { u32::MAX } else { 0 });
+    registers.set_predicate(op.d, set, all_if(holds));
 }
 
 fn matching(registers: &mut Registers, set: u32, op: &Match) {
-    let values: [u64; LANES] = if op.wide {
-        *registers.get64(op.a)
-    } else {
-        registers.get32(op.a).map(u64::from)
-    };
-    let same = |lane: usize| {
-        lanes(set)
-            .filter(|&other| values[other] == values[lane])
-            .fold(0, |all, other| all | 1 << other)
-    };
+    let values = registers.read(op.wide, op.a);
+    let same = |lane: usize| lanes_where(set, |other| values[other] == values[lane]);
     if op.all {
         let agree = same(first(set)) == set;
         if op.d != DISCARD {
             registers.set(op.d, set, [if agree { set } else { 0 }; LANES]);
         }
         if op.p != DISCARD {
-            registers.set_predicate(op.p, set, if agree { u32::MAX } else { 0 });
+            registers.set_predicate(op.p, set, all_if(agree));
         }
         return;
     }
@@ -157,16 +136,7 @@ fn matching(registers: &mut Registers, set: u32, op: &Match) {
 
 fn reduce(registers: &mut Registers, set: u32, op: &Reduce) {
     let values = *registers.get32(op.a);
-    let combine = |a: u32, b: u32| match op.op {
-        ReduceOp::Add => a.wrapping_add(b),
-        ReduceOp::MinU => a.min(b),
-        ReduceOp::MaxU => a.max(b),
-        ReduceOp::MinS => (a as i32).min(b as i32) as u32,
-        ReduceOp::MaxS => (a as i32).max(b as i32) as u32,
-        ReduceOp::And => a & b,
-        ReduceOp::Or => a | b,
-        ReduceOp::Xor => a ^ b,
-    };
+    let combine = |a: u32, b: u32| apply(op.op, op.ty, a.into(), b.into(), 0) as u32;
     let result = lanes(set).map(|lane| values[lane]).reduce(combine).unwrap_or(0);
     registers.set(op.d, set, [result; LANES]);
 }

@@ -1,14 +1,13 @@
 //! Comparisons (`setp`, `set`, `testp`) and selections (`selp`, `slct`).
 
-use half::{bf16, f16};
-
-use super::number::flush;
+use super::number::{flush, flush_half, holds, widen};
 use crate::code::{
-    BooleanOp, Compare, CompareTarget, CompareType, Comparison as Is, DISCARD, FloatType, IntegerType as Ty, Select,
-    Selector, Slot, Test, TestOp,
+    BooleanOp, Compare, CompareTarget, Comparison, DISCARD, FloatType, IntegerType as Ty, NumberType, Select, Selector,
+    Slot, Test, TestOp,
 };
+use crate::softfloat;
 use crate::state::vector::dispatch;
-use crate::state::{LANES, Lane, Registers, each};
+use crate::state::{FULL, LANES, Lane, Registers, all_if, each, lanes_where};
 
 dispatch! {
     /// `setp` and `set`.
@@ -24,89 +23,77 @@ dispatch! {
 fn compare_lanes(registers: &mut Registers, mask: u32, instruction: &Compare) {
     let Compare { comparison: is, s, .. } = *instruction;
     let holds = match instruction.ty {
-        CompareType::Integer(Ty::U32) => ordered::<u32>(registers, is, s),
-        CompareType::Integer(Ty::S32) => ordered::<i32>(registers, is, s),
-        CompareType::Integer(Ty::U64) => ordered::<u64>(registers, is, s),
-        CompareType::Integer(Ty::S64) => ordered::<i64>(registers, is, s),
-        CompareType::Integer(Ty::U16) => ordered::<u16>(registers, is, s),
-        CompareType::Integer(Ty::S16) => ordered::<i16>(registers, is, s),
-        CompareType::Float(FloatType::F32) if instruction.ftz => floats(registers, is, s, |a: f32, b: f32| {
-            test(is, flush::<true>(a), flush::<true>(b))
+        NumberType::Integer(Ty::U32) => ordered::<u32>(registers, is, s),
+        NumberType::Integer(Ty::S32) => ordered::<i32>(registers, is, s),
+        NumberType::Integer(Ty::U64) => ordered::<u64>(registers, is, s),
+        NumberType::Integer(Ty::S64) => ordered::<i64>(registers, is, s),
+        NumberType::Integer(Ty::U16) => ordered::<u16>(registers, is, s),
+        NumberType::Integer(Ty::S16) => ordered::<i16>(registers, is, s),
+        NumberType::Float(FloatType::F32) if instruction.ftz => floats(registers, is, s, |a: f32, b: f32| {
+            holds(is, flush::<true>(a), flush::<true>(b))
         }),
-        CompareType::Float(FloatType::F32) => floats(registers, is, s, |a: f32, b: f32| test(is, a, b)),
-        CompareType::Float(FloatType::F64) => floats(registers, is, s, |a: f64, b: f64| test(is, a, b)),
-        CompareType::Float(ty) => return compare_halves(registers, mask, instruction, ty),
+        NumberType::Float(FloatType::F32) => floats(registers, is, s, |a: f32, b: f32| holds(is, a, b)),
+        NumberType::Float(FloatType::F64) => floats(registers, is, s, |a: f64, b: f64| holds(is, a, b)),
+        NumberType::Float(ty) => return compare_halves(registers, mask, instruction, ty),
     };
     store(registers, mask, instruction, holds, holds);
 }
 
-/// Compares integers, for which the unordered forms are the same as the ordered ones.
+/// Compares integers, which are never unordered.
 #[inline(always)]
-fn ordered<T: Lane + Ord>(registers: &Registers, is: Is, s: [Slot; 2]) -> u32 {
-    match is {
-        Is::Eq | Is::Equ => registers.test2(s, |a: T, b: T| a == b),
-        Is::Ne | Is::Neu => registers.test2(s, |a: T, b: T| a != b),
-        Is::Lt | Is::Ltu => registers.test2(s, |a: T, b: T| a < b),
-        Is::Le | Is::Leu => registers.test2(s, |a: T, b: T| a <= b),
-        Is::Gt | Is::Gtu => registers.test2(s, |a: T, b: T| a > b),
-        Is::Ge | Is::Geu => registers.test2(s, |a: T, b: T| a >= b),
-        Is::Num | Is::Nan => 0,
+fn ordered<T: Lane + Ord>(registers: &Registers, Comparison(is): Comparison, s: [Slot; 2]) -> u32 {
+    const LESS: u8 = Comparison::LESS;
+    const EQUAL: u8 = Comparison::EQUAL;
+    const GREATER: u8 = Comparison::GREATER;
+    const LESS_OR_EQUAL: u8 = LESS | EQUAL;
+    const GREATER_OR_EQUAL: u8 = GREATER | EQUAL;
+    const UNEQUAL: u8 = LESS | GREATER;
+    match is & !Comparison::UNORDERED {
+        LESS => registers.test2(s, |a: T, b: T| a < b),
+        EQUAL => registers.test2(s, |a: T, b: T| a == b),
+        GREATER => registers.test2(s, |a: T, b: T| a > b),
+        LESS_OR_EQUAL => registers.test2(s, |a: T, b: T| a <= b),
+        GREATER_OR_EQUAL => registers.test2(s, |a: T, b: T| a >= b),
+        UNEQUAL => registers.test2(s, |a: T, b: T| a != b),
+        none_or_any => all_if(none_or_any != 0),
     }
 }
 
 #[inline(always)]
-fn floats<T: Lane + PartialOrd>(registers: &Registers, is: Is, s: [Slot; 2], slow: impl Fn(T, T) -> bool) -> u32 {
+fn floats<T: Lane>(
+    registers: &Registers,
+    Comparison(is): Comparison,
+    s: [Slot; 2],
+    slow: impl Fn(T, T) -> bool,
+) -> u32 {
     match is {
         // The most frequent comparisons are compiled separately, each for its constant `is`.
-        Is::Lt => registers.test2(s, |a: T, b: T| slow(a, b)),
-        Is::Gt => registers.test2(s, |a: T, b: T| slow(a, b)),
+        Comparison::LESS => registers.test2(s, |a: T, b: T| slow(a, b)),
+        Comparison::GREATER => registers.test2(s, |a: T, b: T| slow(a, b)),
         _ => registers.test2(s, slow),
-    }
-}
-
-#[inline(always)]
-fn test<T: PartialOrd>(is: Is, a: T, b: T) -> bool {
-    let unordered = a.partial_cmp(&b).is_none();
-    match is {
-        Is::Eq => a == b,
-        Is::Ne => a != b && !unordered,
-        Is::Lt => a < b,
-        Is::Le => a <= b,
-        Is::Gt => a > b,
-        Is::Ge => a >= b,
-        Is::Equ => a == b || unordered,
-        Is::Neu => a != b,
-        Is::Ltu => a < b || unordered,
-        Is::Leu => a <= b || unordered,
-        Is::Gtu => a > b || unordered,
-        Is::Geu => a >= b || unordered,
-        Is::Num => !unordered,
-        Is::Nan => unordered,
     }
 }
 
 fn compare_halves(registers: &mut Registers, mask: u32, instruction: &Compare, ty: FloatType) {
     let (a, b) = (*registers.get32(instruction.s[0]), *registers.get32(instruction.s[1]));
-    let brain = matches!(ty, FloatType::Bf16 | FloatType::Bf16x2);
-    let packed = matches!(ty, FloatType::F16x2 | FloatType::Bf16x2);
     let widen = |bits: u32| {
-        let bits = bits as u16;
-        let tiny = !brain && bits & 0x7c00 == 0;
-        let bits = if instruction.ftz && tiny { bits & 0x8000 } else { bits };
-        if brain {
-            bf16::from_bits(bits).to_f32()
-        } else {
-            f16::from_bits(bits).to_f32()
-        }
+        widen(
+            ty,
+            flush_half(ty, instruction.ftz && ty.format() == softfloat::F16, bits as u16),
+        )
     };
     let holds = |shift: u32| {
-        (0..LANES).fold(0, |holds, lane| {
-            let holds_here = test(instruction.comparison, widen(a[lane] >> shift), widen(b[lane] >> shift));
-            holds | u32::from(holds_here) << lane
-        })
+        let holds = |lane: usize| holds(instruction.comparison, widen(a[lane] >> shift), widen(b[lane] >> shift));
+        lanes_where(FULL, holds)
     };
     let low = holds(0);
-    store(registers, mask, instruction, low, if packed { holds(16) } else { low });
+    store(
+        registers,
+        mask,
+        instruction,
+        low,
+        if ty.is_packed() { holds(16) } else { low },
+    );
 }
 
 /// Combines the outcome with a predicate and writes it to its destination. `high` is the outcome of the upper halves.
@@ -114,14 +101,14 @@ fn compare_halves(registers: &mut Registers, mask: u32, instruction: &Compare, t
 fn store(registers: &mut Registers, mask: u32, instruction: &Compare, holds: u32, high: u32) {
     let combined = |registers: &Registers, holds: u32| match instruction.combine {
         None => holds,
-        Some((op, c, flip)) => combine(op, holds, registers.predicate(c) ^ flip),
+        Some((op, c)) => combine(op, holds, registers.guard(c)),
     };
     let lanes = |holds: u32, value: u32| each(|lane| if holds >> lane & 1 != 0 { value } else { 0 });
     match instruction.to {
         CompareTarget::Predicates(p, q) => {
             // `q` is the negated comparison, combined in the same way. For packed halves it is the comparison of the
             // upper ones.
-            let packed = matches!(instruction.ty, CompareType::Float(FloatType::F16x2 | FloatType::Bf16x2));
+            let packed = matches!(instruction.ty, NumberType::Float(ty) if ty.is_packed());
             let other = combined(registers, if packed { high } else { !holds });
             let holds = combined(registers, holds);
             if p != DISCARD {
@@ -131,20 +118,14 @@ fn store(registers: &mut Registers, mask: u32, instruction: &Compare, holds: u32
                 registers.set_predicate(q, mask, other);
             }
         }
-        CompareTarget::Mask(d) => {
-            let holds = combined(registers, holds);
-            registers.set(d, mask, lanes(holds, u32::MAX));
-        }
         CompareTarget::Value(d, value) => {
             let holds = combined(registers, holds);
             registers.set(d, mask, lanes(holds, value));
         }
         CompareTarget::Halves(d, value) => {
-            let (low, high) = (
-                lanes(combined(registers, holds), value),
-                lanes(combined(registers, high), value << 16),
-            );
-            registers.set::<u32>(d, mask, each(|lane: usize| -> u32 { low[lane] | high[lane] }));
+            let low: [u32; LANES] = lanes(combined(registers, holds), value);
+            let high: [u32; LANES] = lanes(combined(registers, high), value << 16);
+            registers.set::<u32>(d, mask, each(|lane| low[lane] | high[lane]));
         }
     }
 }
@@ -162,20 +143,19 @@ pub(crate) fn combine(op: BooleanOp, a: u32, b: u32) -> u32 {
 #[inline(always)]
 fn select_lanes(registers: &mut Registers, mask: u32, &Select { wide, by, d, a, b }: &Select) {
     let first = match by {
-        Selector::Predicate(p, flip) => registers.predicate(p) ^ flip,
+        Selector::Predicate(p) => registers.guard(p),
         Selector::Signed(c) => registers.test2([c, c], |c: i32, _: i32| c >= 0),
         Selector::Float(c, true) => registers.test2([c, c], |c: f32, _: f32| flush::<true>(c) >= 0.0),
         Selector::Float(c, false) => registers.test2([c, c], |c: f32, _: f32| c >= 0.0),
     };
-    if wide {
-        let (a, b) = (registers.get64(a), registers.get64(b));
-        let result: [u64; LANES] = each(|lane| if first >> lane & 1 != 0 { a[lane] } else { b[lane] });
-        registers.set(d, mask, result);
-    } else {
-        let (a, b) = (registers.get32(a), registers.get32(b));
-        let result: [u32; LANES] = each(|lane| if first >> lane & 1 != 0 { a[lane] } else { b[lane] });
-        registers.set(d, mask, result);
+    macro_rules! select {
+        ($bits:ty) => {{
+            let (a, b) = (&registers.rows::<$bits>(a)[0], &registers.rows::<$bits>(b)[0]);
+            let result: [$bits; LANES] = each(|lane| if first >> lane & 1 != 0 { a[lane] } else { b[lane] });
+            registers.set(d, mask, result);
+        }};
     }
+    if wide { select!(u64) } else { select!(u32) }
 }
 
 /// `testp`

@@ -92,26 +92,15 @@ enum Value {
 }
 
 fn slow(registers: &mut Registers, mask: u32, instruction: &Convert) {
-    let read = |slot| -> [u64; LANES] {
-        if instruction.from_wide {
-            *registers.get64(slot)
-        } else {
-            registers.get32(slot).map(u64::from)
-        }
-    };
-    let a = read(instruction.a);
+    let a = registers.read(instruction.from_wide, instruction.a);
     let one = |bits: u64| to_bits(instruction, from_bits(instruction, bits));
     let result: [u64; LANES] = if instruction.b == DISCARD {
         a.map(one)
     } else {
-        let b = read(instruction.b);
+        let b = registers.read(instruction.from_wide, instruction.b);
         std::array::from_fn(|lane| one(a[lane]) << 16 | one(b[lane]))
     };
-    if instruction.to_wide {
-        registers.set(instruction.d, mask, result);
-    } else {
-        registers.set(instruction.d, mask, result.map(|bits| bits as u32));
-    }
+    registers.write(instruction.to_wide, instruction.d, mask, result);
 }
 
 fn from_bits(instruction: &Convert, bits: u64) -> Value {

@@ -2,10 +2,10 @@
 
 use super::half;
 use super::number::{NAN, extreme, flush, maximum, minimum, saturate};
-use crate::code::{Float, FloatOp as Op, FloatType as Ty, Slot};
+use crate::code::{Extreme, Float, FloatOp as Op, FloatType as Ty};
 use crate::softfloat::{self, Format, Rounding};
+use crate::state::Registers;
 use crate::state::vector::dispatch;
-use crate::state::{LANES, Registers};
 
 dispatch! {
     /// Arithmetic of all floating-point types.
@@ -23,6 +23,12 @@ fn float_lanes(registers: &mut Registers, mask: u32, instruction: &Float) {
         Ty::F16 | Ty::Bf16 | Ty::F16x2 | Ty::Bf16x2 => half::halves(registers, mask, instruction),
     }
 }
+
+/// `min` and `max` without modifiers.
+const PLAIN: Extreme = Extreme {
+    nan: false,
+    xorsign: false,
+};
 
 /// Flushes a result, and makes every NaN the canonical one.
 #[inline(always)]
@@ -46,20 +52,10 @@ fn single<const FTZ: bool>(registers: &mut Registers, mask: u32, &Float { op, d,
         Op::Div => registers.map2(mask, d, ab, |a, b| output(input(a) / input(b))),
         Op::DivApprox => registers.map2(mask, d, ab, |a, b| output(quotient(input(a), input(b)))),
         Op::Sqrt => registers.map1(mask, d, s[0], |a| root(output(input(a).sqrt()))),
-        Op::Min {
-            nan: false,
-            xorsign: false,
-        } => registers.map2(mask, d, ab, |a, b| minimum(input(a), input(b))),
-        Op::Max {
-            nan: false,
-            xorsign: false,
-        } => registers.map2(mask, d, ab, |a, b| maximum(input(a), input(b))),
-        Op::Min { nan, xorsign } => {
-            registers.map2(mask, d, ab, |a, b| extreme(minimum, input(a), input(b), nan, xorsign));
-        }
-        Op::Max { nan, xorsign } => {
-            registers.map2(mask, d, ab, |a, b| extreme(maximum, input(a), input(b), nan, xorsign));
-        }
+        Op::Min(PLAIN) => registers.map2(mask, d, ab, |a, b| minimum(input(a), input(b))),
+        Op::Max(PLAIN) => registers.map2(mask, d, ab, |a, b| maximum(input(a), input(b))),
+        Op::Min(modifiers) => registers.map2(mask, d, ab, |a, b| extreme(minimum, input(a), input(b), modifiers)),
+        Op::Max(modifiers) => registers.map2(mask, d, ab, |a, b| extreme(maximum, input(a), input(b), modifiers)),
         Op::Neg => registers.map1(mask, d, s[0], |a: f32| canonical(-input(a))),
         Op::Abs => registers.map1(mask, d, s[0], |a: f32| canonical(input(a).abs())),
         // `copysign a, b` is b with the sign of a.
@@ -111,11 +107,11 @@ fn double(registers: &mut Registers, mask: u32, &Float { op, d, s, .. }: &Float)
         Op::Fma => registers.map3(mask, d, s, |a: f64, b: f64, c: f64| a.mul_add(b, c)),
         Op::Div | Op::DivApprox => registers.map2(mask, d, ab, |a: f64, b: f64| a / b),
         Op::Sqrt => registers.map1(mask, d, s[0], |a: f64| a.sqrt()),
-        Op::Min { .. } => registers.map2(mask, d, ab, |a: f64, b: f64| {
+        Op::Min(_) => registers.map2(mask, d, ab, |a: f64, b: f64| {
             let less = if a == b { a.is_sign_negative() } else { a < b };
             if less || b.is_nan() { a } else { b }
         }),
-        Op::Max { .. } => registers.map2(mask, d, ab, |a: f64, b: f64| {
+        Op::Max(_) => registers.map2(mask, d, ab, |a: f64, b: f64| {
             let more = if a == b { a.is_sign_positive() } else { a > b };
             if more || b.is_nan() { a } else { b }
         }),
@@ -127,18 +123,14 @@ fn double(registers: &mut Registers, mask: u32, &Float { op, d, s, .. }: &Float)
 
 /// Operations of `f32` and `f64` that are not rounded to nearest.
 fn directed(registers: &mut Registers, mask: u32, instruction: &Float) {
-    let operands = |registers: &Registers, read: &dyn Fn(&Registers, Slot) -> [f64; LANES]| -> [[f64; LANES]; 3] {
-        let count = instruction.op.operand_count();
-        std::array::from_fn(|index| read(registers, instruction.s[if index < count { index } else { 0 }]))
-    };
     if instruction.ty == Ty::F64 {
-        let [a, b, c] = operands(registers, &|registers, slot| registers.lanes::<f64>(slot));
+        let [a, b, c] = instruction.s.map(|slot| registers.lanes::<f64>(slot));
         let result = std::array::from_fn(|lane| exact(instruction, softfloat::F64, a[lane], b[lane], c[lane]));
         registers.set::<u64>(instruction.d, mask, result);
         return;
     }
     let input = |value: f32| f64::from(if instruction.ftz { flush::<true>(value) } else { value });
-    let [a, b, c] = operands(registers, &|registers, slot| registers.lanes::<f32>(slot).map(input));
+    let [a, b, c] = instruction.s.map(|slot| registers.lanes::<f32>(slot).map(input));
     let result = std::array::from_fn(|lane| {
         let value = f32::from_bits(exact(instruction, softfloat::F32, a[lane], b[lane], c[lane]) as u32);
         let value = if instruction.ftz { flush::<true>(value) } else { value };
@@ -156,7 +148,7 @@ fn exact(instruction: &Float, format: Format, a: f64, b: f64, c: f64) -> u64 {
         Op::Fma => softfloat::fma(a, b, c, format, round),
         Op::Div => softfloat::div(a, b, format, round),
         Op::Sqrt => softfloat::sqrt(a, format, round),
-        Op::DivApprox | Op::Min { .. } | Op::Max { .. } | Op::Neg | Op::Abs | Op::CopySign => {
+        Op::DivApprox | Op::Min(_) | Op::Max(_) | Op::Neg | Op::Abs | Op::CopySign => {
             unreachable!("`decode` gives these no rounding mode")
         }
     }
@@ -175,8 +167,9 @@ mod tests {
         assert_eq!(minimum(f32::NAN, 1.0), 1.0);
         assert_eq!(maximum(1.0, f32::NAN), 1.0);
         assert_eq!(minimum(-f32::NAN, f32::NAN).to_bits(), 0x7fff_ffff);
-        assert_eq!(extreme(minimum, -1.0, 2.0, false, true), -1.0);
-        assert!(extreme(maximum, f32::NAN, 2.0, true, false).is_nan());
+        let modifiers = |nan, xorsign| Extreme { nan, xorsign };
+        assert_eq!(extreme(minimum, -1.0, 2.0, modifiers(false, true)), -1.0);
+        assert!(extreme(maximum, f32::NAN, 2.0, modifiers(true, false)).is_nan());
     }
 
     #[test]

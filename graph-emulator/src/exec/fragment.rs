@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use super::number::NAN;
 use crate::code::{DISCARD, Element, Fragment, MAX_ELEMENTS};
 use crate::softfloat::{self, Rounding, narrow};
-use crate::state::{LANES, Registers};
+use crate::state::Registers;
 
 /// The elements of a matrix, row by row, as numbers that hold each of them exactly.
 pub(crate) type Numbers = [f64; MAX_ELEMENTS];
@@ -15,11 +15,7 @@ impl Fragment {
     pub(crate) fn read(&self, registers: &Registers, numbers: &mut Numbers) {
         let bits = self.element.bits();
         for (register, &slot) in self.slots.iter().enumerate() {
-            let values: [u64; LANES] = if self.element.is_wide() {
-                *registers.get64(slot)
-            } else {
-                registers.get32(slot).map(u64::from)
-            };
+            let values = registers.read(self.element.is_wide(), slot);
             for (lane, value) in values.into_iter().enumerate() {
                 for element in 0..self.element.per_slot() {
                     let part = value >> (element * bits);
@@ -39,11 +35,7 @@ impl Fragment {
                     all | encode(self.element, number) << (element * bits)
                 })
             };
-            if self.element.is_wide() {
-                registers.set::<u64>(slot, mask, std::array::from_fn(value));
-            } else {
-                registers.set::<u32>(slot, mask, std::array::from_fn(|lane| value(lane) as u32));
-            }
+            registers.write(self.element.is_wide(), slot, mask, std::array::from_fn(value));
         }
     }
 }

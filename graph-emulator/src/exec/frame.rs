@@ -1,7 +1,7 @@
 //! Values in frames: those that one frame passes to another, and those that a frame begins with.
 
 use crate::code::{DISCARD, Function, Passed};
-use crate::state::{Frame, LANES, Warp, lanes};
+use crate::state::{Frame, LANES, Warp, all_if, lanes};
 
 impl Warp {
     /// Copies a parameter or result from one frame to another. The registers may be left at either frame.
@@ -46,8 +46,7 @@ impl Warp {
             Passed::R32(slot) => self.registers.get32_mut(slot)[lane] = value as u32,
             Passed::R64(slot) => self.registers.get64_mut(slot)[lane] = value,
             Passed::Predicate(slot) => {
-                let value = if value == 0 { 0 } else { u32::MAX };
-                self.registers.set_predicate(slot, 1 << lane, value);
+                self.registers.set_predicate(slot, 1 << lane, all_if(value != 0));
             }
             Passed::Constant(_) => {}
         }

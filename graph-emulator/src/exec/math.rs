@@ -1,6 +1,6 @@
 //! Approximate functions. Results are within the errors that the PTX manual documents, but need not have a GPU's bits.
 
-use super::number::{NAN, flush};
+use super::number::{NAN, each_half, flush, flush_half, widen};
 use crate::code::{FloatType as Ty, Math, MathOp as Op};
 use crate::softfloat::{self, Rounding};
 use crate::state::Registers;
@@ -93,35 +93,19 @@ fn flush64(value: f64) -> f64 {
 }
 
 fn halves(registers: &mut Registers, mask: u32, instruction: &Math) {
-    let brain = matches!(instruction.ty, Ty::Bf16 | Ty::Bf16x2);
-    let packed = matches!(instruction.ty, Ty::F16x2 | Ty::Bf16x2);
-    let one = |bits: u32| {
-        let value = if brain {
-            f32::from_bits(bits << 16)
-        } else {
-            half::f16::from_bits(bits as u16).to_f32()
-        };
-        let value = if instruction.ftz && brain {
-            flush::<true>(value)
-        } else {
-            value
-        };
+    let ty = instruction.ty;
+    let brain = ty.format() == softfloat::BF16;
+    let one = |bits: u16| {
+        let value = widen(ty, flush_half(ty, instruction.ftz && brain, bits));
         let result = match instruction.op {
             Op::Ex2 => value.exp2(),
             Op::Tanh => value.tanh(),
             Op::Lg2 | Op::Sin | Op::Cos | Op::Rcp | Op::Rsqrt => unreachable!("`decode` refuses these for halves"),
         };
-        let format = if brain { softfloat::BF16 } else { softfloat::F16 };
-        softfloat::convert(result.into(), format, Rounding::Nearest) as u32
+        softfloat::convert(result.into(), ty.format(), Rounding::Nearest) as u16
     };
-    let both = |bits: u32| {
-        if packed {
-            one(bits & 0xffff) | one(bits >> 16) << 16
-        } else {
-            one(bits & 0xffff)
-        }
-    };
-    registers.map1(mask, instruction.d, instruction.a, both);
+    let all = |bits: u32| each_half(ty, |shift| one((bits >> shift) as u16));
+    registers.map1(mask, instruction.d, instruction.a, all);
 }
 
 #[cfg(test)]

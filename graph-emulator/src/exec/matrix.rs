@@ -12,7 +12,7 @@ use super::check::all_aligned;
 use super::fragment::Numbers;
 use super::{Environment, Flow};
 use crate::code::{DISCARD, Element, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Tile};
-use crate::fault::{LaneFault, Operation};
+use crate::fault::{InLane, LaneFault, Operation};
 use crate::state::address::addresses;
 use crate::state::vector::dispatch;
 use crate::state::{FULL, LANES, Registers, Warp, lanes};
@@ -58,9 +58,8 @@ impl Warp {
         let mut words = [[0u32; 4]; LANES];
         for lane in lanes(used) {
             for (index, word) in words[lane].iter_mut().enumerate() {
-                *word = self
-                    .peek(env, lane, op.space, at[lane].wrapping_add(4 * index as u64), 4)
-                    .map_err(|kind| LaneFault::new(lane, kind))? as u32;
+                let address = at[lane].wrapping_add(4 * index as u64);
+                *word = self.peek(env, lane, op.space, address, 4).in_lane(lane)? as u32;
             }
         }
         let half = |row: usize, column: usize| words[row][column / 2] >> (column % 2 * 16) & 0xffff;
@@ -94,8 +93,7 @@ impl Warp {
                     half(lane % 8, index)
                 };
                 let address = at[lane].wrapping_add(2 * index as u64);
-                self.poke(env, lane, op.space, address, 2, value.into())
-                    .map_err(|kind| LaneFault::new(lane, kind))?;
+                self.poke(env, lane, op.space, address, 2, value.into()).in_lane(lane)?;
             }
         }
         Ok(())
@@ -110,16 +108,12 @@ impl Warp {
             for lane in lanes(mask) {
                 for element in 0..per {
                     let address = op.element_address(&self.registers, &at, lane, register, element);
-                    let value = self
-                        .peek(env, lane, op.space, address, (bits / 8) as u8)
-                        .map_err(|kind| LaneFault::new(lane, kind))?;
-                    values[lane] |= value << (element * bits);
+                    let value = self.peek(env, lane, op.space, address, (bits / 8) as u8);
+                    values[lane] |= value.in_lane(lane)? << (element * bits);
                 }
             }
-            match slot {
-                DISCARD => {}
-                _ if op.fragment.element.is_wide() => self.registers.set(slot, mask, values),
-                _ => self.registers.set(slot, mask, values.map(|value| value as u32)),
+            if slot != DISCARD {
+                self.registers.write(op.fragment.element.is_wide(), slot, mask, values);
             }
         }
         Ok(())
@@ -131,22 +125,12 @@ impl Warp {
         let (per, bits) = (op.fragment.element.per_slot(), op.fragment.element.bits());
         for (register, &slot) in op.fragment.slots.iter().enumerate() {
             for lane in lanes(mask) {
-                let value = if op.fragment.element.is_wide() {
-                    self.registers.get64(slot)[lane]
-                } else {
-                    self.registers.get32(slot)[lane].into()
-                };
+                let value = self.registers.read_lane(op.fragment.element.is_wide(), slot, lane);
                 for element in 0..per {
                     let address = op.element_address(&self.registers, &at, lane, register, element);
-                    self.poke(
-                        env,
-                        lane,
-                        op.space,
-                        address,
-                        (bits / 8) as u8,
-                        value >> (element * bits),
-                    )
-                    .map_err(|kind| LaneFault::new(lane, kind))?;
+                    let part = value >> (element * bits);
+                    self.poke(env, lane, op.space, address, (bits / 8) as u8, part)
+                        .in_lane(lane)?;
                 }
             }
         }

@@ -4,9 +4,9 @@ use super::check::{aligned, all_aligned, inside};
 use super::memory::{read_bytes, write_bytes};
 use super::{Environment, Flow};
 use crate::code::{Arrive, BulkCopy, DISCARD, Mbarrier, MbarrierOp, Phase, Space, block_of};
-use crate::fault::{FaultKind, LaneFault, Operation};
+use crate::fault::{FaultKind, InLane, LaneFault, Operation};
 use crate::state::address::addresses;
-use crate::state::{LANES, Registers, Warp, lanes};
+use crate::state::{LANES, Registers, Warp, all_if, lanes};
 
 /// The most arrivals that a phase can wait for.
 const MAX_COUNT: u32 = (1 << 20) - 1;
@@ -130,8 +130,7 @@ impl Warp {
         for lane in lanes(mask) {
             let (block, at) = block_of(at[lane]);
             let (memory, name) = env.shared_of_mut(block);
-            inside(Operation::Atomic, name, at, BYTES.into(), memory.len())
-                .map_err(|kind| LaneFault::new(lane, kind))?;
+            inside(Operation::Atomic, name, at, BYTES.into(), memory.len()).in_lane(lane)?;
             let word = read_bytes(memory, at, BYTES);
             let new = apply(&mut self.registers, &op.op, lane, word, &mut waits);
             let new = new.map_err(|message| mistake(lane, at, &message))?;
@@ -143,18 +142,13 @@ impl Warp {
 
 /// Carries out an operation in a lane. Returns the new contents, and notes in `waits` that a phase is not over.
 fn apply(registers: &mut Registers, op: &MbarrierOp, lane: usize, word: u64, waits: &mut bool) -> Result<u64> {
-    match *op {
+    let mut object = match *op {
         MbarrierOp::Init { count } => return Ok(Object::init(registers.get32(count)[lane])?.pack()),
-        MbarrierOp::Invalidate => return Object::unpack(word).map(|_| 0),
-        MbarrierOp::Expect { .. }
-        | MbarrierOp::Complete { .. }
-        | MbarrierOp::Arrive(_)
-        | MbarrierOp::Wait { .. }
-        | MbarrierOp::Copied { .. } => {}
-    }
-    let mut object = Object::unpack(word)?;
+        _ => Object::unpack(word)?,
+    };
     match *op {
-        MbarrierOp::Init { .. } | MbarrierOp::Invalidate => {}
+        MbarrierOp::Init { .. } => {}
+        MbarrierOp::Invalidate => return Ok(0),
         MbarrierOp::Expect { bytes } => object.expect(registers.get32(bytes)[lane].into())?,
         MbarrierOp::Complete { bytes } => object.complete(registers.get32(bytes)[lane].into())?,
         MbarrierOp::Copied { adds: true } => {}
@@ -182,7 +176,7 @@ fn apply(registers: &mut Registers, op: &MbarrierOp, lane: usize, word: u64, wai
             };
             let over = object.is_over(odd);
             *waits |= !over;
-            registers.set_predicate(p, 1 << lane, if over { u32::MAX } else { 0 });
+            registers.set_predicate(p, 1 << lane, all_if(over));
         }
     }
     Ok(object.pack())
@@ -205,15 +199,14 @@ pub(crate) fn bulk_copy(
     let barriers = op.barrier.map(|barrier| addresses(registers, &barrier));
     for lane in lanes(mask) {
         let bytes = registers.get32(op.bytes)[lane];
-        let failed = |kind| LaneFault::new(lane, kind);
-        aligned(Operation::Load, from[lane] | u64::from(bytes), 16).map_err(failed)?;
-        aligned(Operation::Store, to[lane], 16).map_err(failed)?;
-        copy(env, op.spaces, to[lane], from[lane], bytes).map_err(failed)?;
+        aligned(Operation::Load, from[lane] | u64::from(bytes), 16).in_lane(lane)?;
+        aligned(Operation::Store, to[lane], 16).in_lane(lane)?;
+        copy(env, op.spaces, to[lane], from[lane], bytes).in_lane(lane)?;
         if let Some(at) = barriers.map(|barriers: [u64; LANES]| barriers[lane]) {
-            aligned(Operation::Atomic, at, BYTES.into()).map_err(failed)?;
+            aligned(Operation::Atomic, at, BYTES.into()).in_lane(lane)?;
             let (block, at) = block_of(at);
             let (memory, name) = env.shared_of_mut(block);
-            inside(Operation::Atomic, name, at, BYTES.into(), memory.len()).map_err(failed)?;
+            inside(Operation::Atomic, name, at, BYTES.into(), memory.len()).in_lane(lane)?;
             let object = Object::unpack(read_bytes(memory, at, BYTES));
             let object = object.and_then(|mut object| object.complete(bytes.into()).map(|()| object));
             let object = object.map_err(|message| mistake(lane, at, &message))?;
@@ -232,21 +225,14 @@ fn copy(
     bytes: u32,
 ) -> std::result::Result<(), FaultKind> {
     let view = env.context.view;
-    let check = |operation, space, address| match (space, operation) {
+    let check = |operation, space, address| match space {
         _ if bytes == 0 => Ok(None),
-        (Space::Shared, _) => {
+        Space::Shared => {
             let (block, address) = block_of(address);
             let (memory, name) = env.shared_of(block);
             inside(operation, name, address, bytes, memory.len()).map(|()| None)
         }
-        (_, Operation::Load) => {
-            let region = view.readable(address, bytes.into());
-            region.map(Some).ok_or_else(|| view.explain(operation, address, bytes))
-        }
-        _ => {
-            let region = view.writable(address, bytes.into());
-            region.map(Some).ok_or_else(|| view.explain(operation, address, bytes))
-        }
+        _ => view.find(operation, address, bytes).map(Some),
     };
     let source = check(Operation::Load, from_space, from)?;
     let target = check(Operation::Store, to_space, to)?;

@@ -1,15 +1,15 @@
 //! Loads and stores. Global memory is shared with other blocks (atomic words, see [`Memory`](crate::Memory)); other
 //! memory belongs to the block.
 
+use std::sync::MutexGuard;
 use std::sync::atomic::{Ordering, fence};
 
 use super::Environment;
 use super::check::{all_aligned, all_inside};
 use super::words::{self, fits, is_simple};
 use crate::code::{AsyncCopy, DISCARD, Space, Transfer};
-use crate::fault::{LaneFault, Operation};
+use crate::fault::{InLane, LaneFault, Operation};
 use crate::memory::storage::Storage;
-use crate::memory::view::Region;
 use crate::state::address::{addresses, each_block, each_space};
 use crate::state::{FULL, LANES, Registers, Warp, first, lanes};
 
@@ -18,25 +18,34 @@ pub(crate) fn load(warp: &mut Warp, env: &Environment<'_>, mask: u32, op: &Trans
     if is_simple(op, mask) && words::load(&mut warp.registers, env, op) {
         return Ok(());
     }
-    let all = addresses(&warp.registers, &op.address);
+    let Warp { registers, local, .. } = warp;
+    let all = addresses(registers, &op.address);
     each_space(op.space, &all, mask, |space, at, mask| {
         all_aligned(Operation::Load, at, mask, op.total())?;
         match space {
-            Space::Global | Space::Generic => load_global(warp, env, mask, op, at),
+            Space::Global | Space::Generic => {
+                let storages = storages(env, Operation::Load, mask, op, at)?;
+                each_element(registers, mask, op, at, |lane, address| {
+                    let _lock = lock(op, address);
+                    storages[lane].load(address, op.bytes)
+                });
+                if op.strong {
+                    fence(Ordering::Acquire);
+                }
+            }
             Space::Shared => each_block(at, mask, |block, at, mask| {
                 let (memory, name) = env.shared_of(block);
-                load_bytes(warp, memory, name, mask, op, at)
-            }),
-            Space::Param => load_bytes(warp, env.context.parameters, "the parameters", mask, op, at),
+                load_bytes(registers, memory, name, mask, op, at)
+            })?,
+            Space::Param => load_bytes(registers, env.context.parameters, "the parameters", mask, op, at)?,
             Space::Local => {
-                all_inside(Operation::Load, "local memory", at, mask, op.total(), warp.local.len())?;
-                let Warp { registers, local, .. } = warp;
+                all_inside(Operation::Load, "local memory", at, mask, op.total(), local.len())?;
                 each_element(registers, mask, op, at, |lane, address| {
                     local.load(lane, address, op.bytes)
                 });
-                Ok(())
             }
         }
+        Ok(())
     })
 }
 
@@ -45,28 +54,73 @@ pub(crate) fn store(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &
     if is_simple(op, mask) && words::store(&mut warp.registers, env, op) {
         return Ok(());
     }
-    let all = addresses(&warp.registers, &op.address);
+    let Warp { registers, local, .. } = warp;
+    let all = addresses(registers, &op.address);
     each_space(op.space, &all, mask, |space, at, mask| {
         all_aligned(Operation::Store, at, mask, op.total())?;
         match space {
-            Space::Global | Space::Generic => store_global(&warp.registers, env, mask, op, at),
-            Space::Shared => each_block(at, mask, |block, at, mask| {
-                store_shared(&warp.registers, env.shared_of_mut(block), mask, op, at)
-            }),
-            Space::Param => {
-                // Kernel parameters are read-only: for a store, they have no bytes.
-                all_inside(Operation::Store, "the parameters", at, mask, op.total(), 0)
+            Space::Global | Space::Generic => {
+                if op.strong {
+                    fence(Ordering::Release);
+                }
+                let storages = storages(env, Operation::Store, mask, op, at)?;
+                each_value(registers, mask, op, at, |lane, address, value| {
+                    let _lock = lock(op, address);
+                    storages[lane].store(address, op.bytes, value);
+                });
             }
+            Space::Shared => each_block(at, mask, |block, at, mask| {
+                let (memory, name) = env.shared_of_mut(block);
+                all_inside(Operation::Store, name, at, mask, op.total(), memory.len())?;
+                each_value(registers, mask, op, at, |_, address, value| {
+                    write_bytes(memory, address, op.bytes, value);
+                });
+                Ok(())
+            })?,
+            // Kernel parameters are read-only: for a store, they have no bytes.
+            Space::Param => all_inside(Operation::Store, "the parameters", at, mask, op.total(), 0)?,
             Space::Local => {
-                all_inside(Operation::Store, "local memory", at, mask, op.total(), warp.local.len())?;
-                let Warp { registers, local, .. } = warp;
+                all_inside(Operation::Store, "local memory", at, mask, op.total(), local.len())?;
                 each_value(registers, mask, op, at, |lane, address, value| {
                     local.store(lane, address, op.bytes, value);
                 });
-                Ok(())
             }
         }
+        Ok(())
     })
+}
+
+/// The memory that each lane of `mask` accesses, which permits it. Lanes that follow are usually in the same.
+#[inline(always)]
+fn storages<'a>(
+    env: &Environment<'a>,
+    operation: Operation,
+    mask: u32,
+    op: &Transfer,
+    at: &[u64; LANES],
+) -> Result<[&'a Storage; LANES], LaneFault> {
+    let (view, total) = (env.context.view, op.total());
+    let find = |lane: usize| {
+        let address = at[lane];
+        let permitted = view.permitted(operation, address, total);
+        let permitted = permitted.or_else(|| view.mapped(op.strong, op.bytes, address, total.into()));
+        permitted.ok_or_else(|| LaneFault::new(lane, view.explain(operation, address, total)))
+    };
+    let mut region = find(first(mask))?;
+    let mut storages = [region.storage(); LANES];
+    for lane in lanes(mask) {
+        if !region.contains(at[lane], total.into()) {
+            region = find(lane)?;
+        }
+        storages[lane] = region.storage();
+    }
+    Ok(storages)
+}
+
+/// The lock that makes 64 bits indivisible, if an access must be.
+#[inline(always)]
+fn lock(op: &Transfer, address: u64) -> Option<MutexGuard<'static, ()>> {
+    (op.strong && op.bytes == 8).then(|| Storage::lock_pair(address))
 }
 
 /// Reads each element in each lane with `read(lane, address)`, extends it, and writes it to its register.
@@ -98,11 +152,7 @@ fn assign(registers: &mut Registers, mask: u32, op: &Transfer, element: u8, mut 
         let shift = 64 - 8 * u32::from(op.bytes);
         values = values.map(|value| ((value << shift) as i64 >> shift) as u64);
     }
-    if op.wide {
-        registers.set(d, mask, values);
-    } else {
-        registers.set(d, mask, values.map(|value| value as u32));
-    }
+    registers.write(op.wide, d, mask, values);
 }
 
 /// Calls `write(lane, address, value)` for the value to store in each element in each lane.
@@ -116,141 +166,10 @@ fn each_value(
 ) {
     for element in 0..op.count {
         let slot = op.values[usize::from(element)];
-        let values = if op.wide {
-            *registers.get64(slot)
-        } else {
-            registers.get32(slot).map(u64::from)
-        };
+        let values = registers.read(op.wide, slot);
         for lane in lanes(mask) {
             write(lane, at[lane] + u64::from(element) * u64::from(op.bytes), values[lane]);
         }
-    }
-}
-
-fn load_global(
-    warp: &mut Warp,
-    env: &Environment<'_>,
-    mask: u32,
-    op: &Transfer,
-    at: &[u64; LANES],
-) -> Result<(), LaneFault> {
-    let view = env.context.view;
-    let permitted = |address, bytes: u64| {
-        let readable = view.readable(address, bytes);
-        readable.or_else(|| view.mapped(op.strong, op.bytes, address, bytes))
-    };
-    each_region(
-        env,
-        Operation::Load,
-        mask,
-        op,
-        at,
-        permitted,
-        |storage, lane, address| {
-            load_lane(&mut warp.registers, op, storage, lane, address);
-        },
-    )?;
-    if op.strong {
-        fence(Ordering::Acquire);
-    }
-    Ok(())
-}
-
-/// Loads all elements of one lane.
-#[inline(always)]
-fn load_lane(registers: &mut Registers, op: &Transfer, storage: &Storage, lane: usize, address: u64) {
-    for element in 0..op.count {
-        let d = op.values[usize::from(element)];
-        let address = address + u64::from(element) * u64::from(op.bytes);
-        let lock = (op.strong && op.bytes == 8).then(|| Storage::lock_pair(address));
-        let mut value = storage.load(address, op.bytes);
-        drop(lock);
-        if d == DISCARD {
-            continue;
-        }
-        if op.signed {
-            let shift = 64 - 8 * u32::from(op.bytes);
-            value = ((value << shift) as i64 >> shift) as u64;
-        }
-        if op.wide {
-            registers.get64_mut(d)[lane] = value;
-        } else {
-            registers.get32_mut(d)[lane] = value as u32;
-        }
-    }
-}
-
-fn store_global(
-    registers: &Registers,
-    env: &Environment<'_>,
-    mask: u32,
-    op: &Transfer,
-    at: &[u64; LANES],
-) -> Result<(), LaneFault> {
-    let view = env.context.view;
-    if op.strong {
-        fence(Ordering::Release);
-    }
-    let permitted = |address, bytes: u64| {
-        let writable = view.writable(address, bytes);
-        writable.or_else(|| view.mapped(op.strong, op.bytes, address, bytes))
-    };
-    each_region(
-        env,
-        Operation::Store,
-        mask,
-        op,
-        at,
-        permitted,
-        |storage, lane, address| {
-            store_lane(registers, op, storage, lane, address);
-        },
-    )
-}
-
-/// Calls `each` with the memory and the address of each lane. `permitted` finds the memory that may be accessed at an
-/// address; lanes that follow are usually in the same.
-#[inline(always)]
-fn each_region<'a>(
-    env: &Environment<'a>,
-    operation: Operation,
-    mask: u32,
-    op: &Transfer,
-    at: &[u64; LANES],
-    permitted: impl Fn(u64, u64) -> Option<&'a Region>,
-    mut each: impl FnMut(&Storage, usize, u64),
-) -> Result<(), LaneFault> {
-    let total = op.total();
-    let mut region = permitted(at[first(mask)], 1);
-    for lane in lanes(mask) {
-        let address = at[lane];
-        if !region.is_some_and(|region| region.contains(address, total.into())) {
-            region = permitted(address, total.into());
-        }
-        let Some(region) = region else {
-            return Err(LaneFault::new(
-                lane,
-                env.context.view.explain(operation, address, total),
-            ));
-        };
-        each(region.storage(), lane, address);
-    }
-    Ok(())
-}
-
-#[inline(always)]
-fn store_lane(registers: &Registers, op: &Transfer, storage: &Storage, lane: usize, address: u64) {
-    for element in 0..op.count {
-        let slot = op.values[usize::from(element)];
-        let value = if op.wide {
-            registers.get64(slot)[lane]
-        } else {
-            u64::from(registers.get32(slot)[lane])
-        };
-        let address = address + u64::from(element) * u64::from(op.bytes);
-        let lock = (op.strong && op.bytes == 8).then(|| Storage::lock_pair(address));
-        storage.store(address, op.bytes, value);
-        drop(lock);
     }
 }
 
@@ -283,14 +202,13 @@ pub(crate) fn write_bytes(memory: &mut [u8], address: u64, bytes: u8, value: u64
 
 /// Loads from the shared memory or the parameters.
 fn load_bytes(
-    warp: &mut Warp,
+    registers: &mut Registers,
     memory: &[u8],
     name: &str,
     mask: u32,
     op: &Transfer,
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
-    let registers = &mut warp.registers;
     if mask == FULL
         && op.count == 1
         && at.iter().fold(0, |differs, address| differs | (address ^ at[0])) == 0
@@ -302,20 +220,6 @@ fn load_bytes(
     all_inside(Operation::Load, name, at, mask, op.total(), memory.len())?;
     each_element(registers, mask, op, at, |_, address| {
         read_bytes(memory, address, op.bytes)
-    });
-    Ok(())
-}
-
-fn store_shared(
-    registers: &Registers,
-    (shared, name): (&mut [u8], &str),
-    mask: u32,
-    op: &Transfer,
-    at: &[u64; LANES],
-) -> Result<(), LaneFault> {
-    all_inside(Operation::Store, name, at, mask, op.total(), shared.len())?;
-    each_value(registers, mask, op, at, |_, address, value| {
-        write_bytes(shared, address, op.bytes, value);
     });
     Ok(())
 }
@@ -332,13 +236,10 @@ pub(crate) fn async_copy(
     all_aligned(Operation::Load, &from, mask, bytes)?;
     all_aligned(Operation::Store, &to, mask, bytes)?;
     all_inside(Operation::Store, "shared memory", &to, mask, bytes, env.shared.len())?;
-    let view = env.context.view;
     for lane in lanes(mask) {
         let read = op.bytes_read(&warp.registers, lane);
-        let region = view.readable(from[lane], read.into());
-        if read != 0 && region.is_none() {
-            return Err(LaneFault::new(lane, view.explain(Operation::Load, from[lane], read)));
-        }
+        let region = (read != 0).then(|| env.context.view.find(Operation::Load, from[lane], read));
+        let region = region.transpose().in_lane(lane)?;
         for byte in 0..u64::from(bytes) {
             let inside = byte < u64::from(read);
             let value = region

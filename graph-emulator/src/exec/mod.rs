@@ -25,17 +25,21 @@ pub(crate) mod math;
 pub(crate) mod fragment;
 pub(crate) mod float;
 pub(crate) mod half;
+mod update;
 pub(crate) mod number;
 pub(crate) mod integer;
 pub(crate) mod bits;
 pub(crate) mod video;
 
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;
+use std::time::Instant;
 
-use crate::code::{AtomicOp, LOCAL_WINDOW, Op, Slot, Space, window};
+use crate::code::{AtomicOp, Jump, LOCAL_WINDOW, LaneOp, MemoryOp, Op, Query, Slot, Space, Wait, window};
 use crate::fault::{FaultKind, LaneFault};
 use crate::sanitize::Sanitizer;
+use crate::softfloat::Rounding;
 use crate::state::{Context, LANES, Registers, Warp, first, lanes};
 use barrier::Barriers;
 use cluster::Peers;
@@ -74,29 +78,13 @@ impl Warp {
         pc: u32,
         env: &mut Environment<'_>,
     ) -> Result<Flow, LaneFault> {
-        let registers = &mut self.registers;
         match op {
-            Op::Integer(op) => integer::integer(registers, mask, op),
-            Op::Multiply(op) => integer::multiply_wide(registers, mask, op),
-            Op::Shift(op) => integer::shift(registers, mask, op),
-            Op::Float(op) => float::float(registers, mask, op),
-            Op::Compare(op) => compare::compare(registers, mask, op),
-            Op::Select(op) => compare::select(registers, mask, op),
-            Op::Move(op) => moves::mov(registers, mask, op),
-            Op::Convert(op) => convert::convert(registers, mask, op),
-            Op::Bits(op) => bits::bits(registers, mask, op),
-            Op::Math(op) => math::math(registers, mask, op),
-            Op::Predicate(op) => moves::predicate(registers, mask, op),
-            Op::Load(access) => {
+            Op::Lanes(op) => op.execute(&mut self.registers, mask),
+            Op::Memory(memory) => {
                 self.observe(op, mask, pc, env)?;
-                memory::load(self, env, mask, access)?;
-                return Ok(if access.strong { Flow::Spin } else { Flow::Next });
+                return self.access(memory, mask, env);
             }
-            Op::Store(access) => {
-                self.observe(op, mask, pc, env)?;
-                memory::store(self, env, mask, access)?;
-            }
-            Op::Branch(target) => return Ok(Flow::Goto(*target)),
+            Op::Jump(Jump::Branch(target)) => return Ok(Flow::Goto(*target)),
             _ => return self.execute_rare(op, mask, pc, env),
         }
         Ok(Flow::Next)
@@ -104,76 +92,59 @@ impl Warp {
 
     fn execute_rare(&mut self, op: &Op, mask: u32, pc: u32, env: &mut Environment<'_>) -> Result<Flow, LaneFault> {
         self.observe(op, mask, pc, env)?;
-        let registers = &mut self.registers;
         match op {
-            Op::Carry(op) => integer::carry(registers, mask, op),
-            Op::Narrow(op) => narrow::convert(registers, mask, op),
-            Op::Video(op) => video::video(registers, mask, op),
-            Op::Test(op) => compare::test_property(registers, mask, op),
-            Op::Atomic(op) => {
-                atomic::atomic(self, env, mask, op)?;
-                let waits = matches!(op.op, AtomicOp::CompareExchange | AtomicOp::Exchange);
-                return Ok(if waits { Flow::Spin } else { Flow::Next });
-            }
+            Op::Lanes(op) => op.execute(&mut self.registers, mask),
+            Op::Memory(op) => return self.access(op, mask, env),
+            Op::Nop => {}
+            Op::Carry(op) => integer::carry(&mut self.registers, mask, op),
+            Op::Query(op) => query(&mut self.registers, mask, op, env)?,
             Op::Sequence(ops) => {
                 for op in ops {
                     self.execute(op, mask, pc, env)?;
                 }
             }
-            Op::AsyncCopy(op) => memory::async_copy(self, env, mask, op)?,
-            &Op::LocalAddress {
-                d,
-                offset,
-                wide,
-                generic,
-            } => local_address(registers, mask, d, offset, wide, generic),
-            &Op::IsSpace { d, a, space, constant } => {
-                let constants = &env.context.code.constants;
-                let holds = registers.test2([a, a], |address: u64, _: u64| {
-                    let is_constant = || constants.iter().any(|range| range.contains(&address));
-                    window(address).0 == space && (space != Space::Global || is_constant() == constant)
-                });
-                registers.set_predicate(d, mask, holds);
-            }
-            Op::Fence => fence(SeqCst),
-            &Op::Clock { d, wide } => clock(registers, mask, d, wide),
-            Op::NanoSleep => return Ok(Flow::Spin),
-            Op::BranchIndexed { index, targets } => return self.branch_indexed(*index, targets, mask),
-            Op::Call(call) => return self.call(call, mask, pc, env),
-            Op::Return => return Ok(self.ret(mask, env)),
-            Op::Exit => {
-                self.leave(mask, env);
-                return Ok(Flow::Split);
-            }
-            Op::Trap => return Err(LaneFault::new(first(mask), FaultKind::Trap)),
-            Op::Barrier(op) => return self.barrier(op, mask, pc, env),
-            Op::Mbarrier(op) => return self.mbarrier(op, mask, env),
-            Op::BulkCopy(op) => mbarrier::bulk_copy(registers, env, mask, op)?,
-            Op::TextureFetch(op) => texture_fetch::fetch(registers, env, mask, op)?,
-            Op::TextureQuery(op) => texture_fetch::query(registers, env, mask, op)?,
-            Op::Surface(op) => surface::access(registers, env, mask, op)?,
-            &Op::Cluster(op) => return self.cluster_barrier(op, mask, pc, env),
-            Op::ClusterAddress(op) => cluster::address(registers, env, mask, op),
-            Op::Matrix(op) => return self.matrix(op, mask, pc, env),
-            &Op::ActiveMask { d } => registers.set(d, mask, [mask; LANES]),
+            Op::Jump(op) => return self.jump(op, mask, pc, env),
+            Op::Wait(Wait::Fence) => fence(SeqCst),
+            Op::Wait(Wait::NanoSleep) => return Ok(Flow::Spin),
+            Op::Wait(Wait::Barrier(op)) => return self.barrier(op, mask, pc, env),
+            &Op::Wait(Wait::Cluster(op)) => return self.cluster_barrier(op, mask, pc, env),
             Op::Collective(op) => return self.collective(op, mask, pc),
-            Op::Nop => {}
-            Op::Integer(_)
-            | Op::Multiply(_)
-            | Op::Shift(_)
-            | Op::Float(_)
-            | Op::Compare(_)
-            | Op::Select(_)
-            | Op::Move(_)
-            | Op::Convert(_)
-            | Op::Bits(_)
-            | Op::Math(_)
-            | Op::Predicate(_)
-            | Op::Load(_)
-            | Op::Store(_)
-            | Op::Branch(_) => unreachable!("`execute` has these"),
+            Op::Matrix(op) => return self.matrix(op, mask, pc, env),
         }
         Ok(Flow::Next)
+    }
+
+    #[inline(always)]
+    fn access(&mut self, op: &MemoryOp, mask: u32, env: &mut Environment<'_>) -> Result<Flow, LaneFault> {
+        let mut waits = false;
+        match op {
+            MemoryOp::Load(op) => {
+                memory::load(self, env, mask, op)?;
+                waits = op.strong;
+            }
+            MemoryOp::Store(op) => memory::store(self, env, mask, op)?,
+            MemoryOp::Atomic(op) => {
+                atomic::atomic(self, env, mask, op)?;
+                waits = matches!(op.op, AtomicOp::CompareExchange | AtomicOp::Exchange);
+            }
+            MemoryOp::AsyncCopy(op) => memory::async_copy(self, env, mask, op)?,
+            MemoryOp::Mbarrier(op) => return self.mbarrier(op, mask, env),
+            MemoryOp::BulkCopy(op) => mbarrier::bulk_copy(&self.registers, env, mask, op)?,
+            MemoryOp::Texture(op) => texture_fetch::fetch(&mut self.registers, env, mask, op)?,
+            MemoryOp::Surface(op) => surface::access(&mut self.registers, env, mask, op)?,
+        }
+        Ok(if waits { Flow::Spin } else { Flow::Next })
+    }
+
+    fn jump(&mut self, op: &Jump, mask: u32, pc: u32, env: &mut Environment<'_>) -> Result<Flow, LaneFault> {
+        match op {
+            Jump::Branch(target) => Ok(Flow::Goto(*target)),
+            Jump::Indexed { index, targets } => self.branch_indexed(*index, targets, mask),
+            Jump::Call(call) => self.call(call, mask, pc, env),
+            Jump::Return => Ok(self.ret(mask, env)),
+            Jump::Exit => Ok(self.leave(mask, env)),
+            Jump::Trap => Err(LaneFault::new(first(mask), FaultKind::Trap)),
+        }
     }
 
     /// Lets the sanitizer examine an instruction, if the launch asks for checks.
@@ -198,23 +169,68 @@ impl Warp {
     }
 }
 
-/// The address of a variable in the frame.
-fn local_address(registers: &mut Registers, mask: u32, d: Slot, offset: u32, wide: bool, generic: bool) {
-    let address = u64::from(registers.frame.local.wrapping_add(offset)) + if generic { LOCAL_WINDOW } else { 0 };
-    if wide {
-        registers.set(d, mask, [address; LANES]);
-    } else {
-        registers.set(d, mask, [address as u32; LANES]);
+impl LaneOp {
+    /// Executes it in the lanes of `mask`, of all warps that the registers are those of; but some of these operations
+    /// need the registers of one warp: see [`is_of_one_warp`](Self::is_of_one_warp).
+    #[inline(always)]
+    pub(crate) fn execute(&self, registers: &mut Registers, mask: u32) {
+        match self {
+            LaneOp::Integer(op) => integer::integer(registers, mask, op),
+            LaneOp::Float(op) => float::float(registers, mask, op),
+            LaneOp::Compare(op) => compare::compare(registers, mask, op),
+            LaneOp::Select(op) => compare::select(registers, mask, op),
+            LaneOp::Move(op) => moves::mov(registers, mask, op),
+            LaneOp::Convert(op) => convert::convert(registers, mask, op),
+            LaneOp::Bits(op) => bits::bits(registers, mask, op),
+            LaneOp::Math(op) => math::math(registers, mask, op),
+            LaneOp::Logic(op) => moves::logic(registers, mask, op),
+            LaneOp::Narrow(op) => narrow::convert(registers, mask, op),
+            LaneOp::Video(op) => video::video(registers, mask, op),
+            LaneOp::Test(op) => compare::test_property(registers, mask, op),
+        }
+    }
+
+    /// Whether it must be executed in one warp after the other.
+    #[inline(always)]
+    pub(crate) fn is_of_one_warp(&self) -> bool {
+        match self {
+            LaneOp::Integer(_) => false,
+            LaneOp::Float(op) => op.round != Rounding::Nearest || op.ty.is_half(),
+            _ => true,
+        }
     }
 }
 
-/// The nanoseconds since a kernel first asked for the time.
-fn clock(registers: &mut Registers, mask: u32, d: Slot, wide: bool) {
-    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    let now = START.get_or_init(std::time::Instant::now).elapsed().as_nanos() as u64;
-    if wide {
-        registers.set(d, mask, [now; LANES]);
-    } else {
-        registers.set(d, mask, [now as u32; LANES]);
+/// Answers a question in the lanes of `mask`.
+fn query(registers: &mut Registers, mask: u32, op: &Query, env: &Environment<'_>) -> Result<(), LaneFault> {
+    match *op {
+        Query::LocalAddress {
+            d,
+            offset,
+            wide,
+            generic,
+        } => {
+            let start = if generic { LOCAL_WINDOW } else { 0 };
+            let address = start + u64::from(registers.frame.local.wrapping_add(offset));
+            registers.write(wide, d, mask, [address; LANES]);
+        }
+        Query::IsSpace { d, a, space, constant } => {
+            let constants = &env.context.code.constants;
+            let holds = registers.test2([a, a], |address: u64, _: u64| {
+                let is_constant = || constants.iter().any(|range| range.contains(&address));
+                window(address).0 == space && (space != Space::Global || is_constant() == constant)
+            });
+            registers.set_predicate(d, mask, holds);
+        }
+        Query::Clock { d, wide } => {
+            // The nanoseconds since a kernel first asked for the time.
+            static START: OnceLock<Instant> = OnceLock::new();
+            let now = START.get_or_init(Instant::now).elapsed().as_nanos() as u64;
+            registers.write(wide, d, mask, [now; LANES]);
+        }
+        Query::ActiveMask { d } => registers.set(d, mask, [mask; LANES]),
+        Query::ClusterAddress(ref op) => cluster::address(registers, env, mask, op),
+        Query::Texture(ref op) => texture_fetch::query(registers, env, mask, op)?,
     }
+    Ok(())
 }

@@ -1,64 +1,42 @@
 //! `mov` in all its forms, and the logic of predicates.
 
 use super::compare::combine;
-use crate::code::{DISCARD, Move, PredicateOp};
-use crate::state::{FULL, LANES, Registers, each};
+use crate::code::{DISCARD, Logic, Move};
+use crate::state::{LANES, Registers, each};
 
 /// Moves between registers, packing and unpacking.
 pub(crate) fn mov(registers: &mut Registers, mask: u32, instruction: &Move) {
     match *instruction {
-        Move::M32 { d, a } => registers.map1(mask, d, a, |a: u32| a),
-        Move::M64 { d, a } => registers.map1(mask, d, a, |a: u64| a),
-        Move::Pack32 { d, s } => registers.map2(mask, d, s, |a: u32, b: u32| a & 0xffff | b << 16),
-        Move::Pack64 { d, s } => registers.map2(mask, d, s, |a: u32, b: u32| u64::from(b) << 32 | u64::from(a)),
-        Move::PackBytes { d, s } => {
-            let parts = s.map(|slot| *registers.get32(slot));
-            let pack = |lane: usize| (0..4).fold(0, |all, i| all | (parts[i][lane] & 0xff) << (8 * i));
-            registers.set::<u32>(d, mask, each(pack));
+        Move::Copy { wide: false, d, a } => registers.map1(mask, d, a, |a: u32| a),
+        Move::Copy { wide: true, d, a } => registers.map1(mask, d, a, |a: u64| a),
+        Move::Pack { wide, parts, d, s } => {
+            let (bits, low) = part(wide, parts);
+            let mut whole = [0; LANES];
+            for (index, &slot) in s[..parts.into()].iter().enumerate() {
+                let source = registers.get32(slot);
+                whole = each(|lane| whole[lane] | (u64::from(source[lane]) & low) << (index as u32 * bits));
+            }
+            registers.write(wide, d, mask, whole);
         }
-        Move::PackQuarters { d, s } => {
-            let parts = s.map(|slot| *registers.get32(slot));
-            let pack = |lane: usize| (0..4).fold(0, |all, i| all | u64::from(parts[i][lane] & 0xffff) << (16 * i));
-            registers.set::<u64>(d, mask, each(pack));
-        }
-        Move::Unpack32 { d, a } => {
-            let whole = registers.get32(a).map(u64::from);
-            unpack(registers, mask, &d, &whole, 16);
-        }
-        Move::UnpackBytes { d, a } => {
-            let whole = registers.get32(a).map(u64::from);
-            unpack(registers, mask, &d, &whole, 8);
-        }
-        Move::Unpack64 { d, a } => {
-            let whole = *registers.get64(a);
-            unpack(registers, mask, &d, &whole, 32);
-        }
-        Move::UnpackQuarters { d, a } => {
-            let whole = *registers.get64(a);
-            unpack(registers, mask, &d, &whole, 16);
+        Move::Unpack { wide, parts, d, a } => {
+            let (bits, low) = part(wide, parts);
+            let whole = registers.read(wide, a);
+            for (index, &d) in d.iter().enumerate().filter(|&(_, &d)| d != DISCARD) {
+                let part = |value: u64| (value >> (index as u32 * bits) & low) as u32;
+                registers.set(d, mask, whole.map(part));
+            }
         }
     }
 }
 
-fn unpack(registers: &mut Registers, mask: u32, to: &[u32], whole: &[u64; LANES], bits: u32) {
-    let low = ((1u64 << bits) - 1) as u32;
-    for (index, &d) in to.iter().enumerate().filter(|&(_, &d)| d != DISCARD) {
-        registers.set(
-            d,
-            mask,
-            whole.map(|value| (value >> (index as u32 * bits)) as u32 & low),
-        );
-    }
+/// The bits of a part, and the mask of the lowest part.
+fn part(wide: bool, parts: u8) -> (u32, u64) {
+    let bits = if wide { 64 } else { 32 } / u32::from(parts);
+    (bits, (1 << bits) - 1)
 }
 
 /// `mov.pred`, `not.pred`, `and.pred` and so on.
-pub(crate) fn predicate(registers: &mut Registers, mask: u32, instruction: &PredicateOp) {
-    match *instruction {
-        PredicateOp::Mov { d, a } => registers.set_predicate(d, mask, registers.predicate(a)),
-        PredicateOp::Set { d, value } => registers.set_predicate(d, mask, value),
-        PredicateOp::Not { d, a } => registers.set_predicate(d, mask, registers.predicate(a) ^ FULL),
-        PredicateOp::Combine { op, d, a, b } => {
-            registers.set_predicate(d, mask, combine(op, registers.predicate(a), registers.predicate(b)));
-        }
-    }
+pub(crate) fn logic(registers: &mut Registers, mask: u32, &Logic { op, d, a, b }: &Logic) {
+    let result = combine(op, registers.guard(a), registers.guard(b));
+    registers.set_predicate(d, mask, result);
 }

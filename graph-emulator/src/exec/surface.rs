@@ -3,7 +3,7 @@
 use super::Environment;
 use super::texture_fetch::mistake;
 use crate::code::{DISCARD, Outside, SurfaceAccess};
-use crate::fault::{FaultKind, LaneFault};
+use crate::fault::{FaultKind, InLane, LaneFault};
 use crate::memory::texture::Surface;
 use crate::memory::view::Region;
 use crate::state::texels::surfel;
@@ -21,23 +21,18 @@ pub(crate) fn access(
     for lane in lanes(mask) {
         let found = surfel(registers, env.context.surfaces, op, lane);
         let (surface, address) = found.map_err(|message| mistake(lane, &message))?;
-        let permitted = match (address, op.store) {
-            (Some(address), true) => view.writable(address, total.into()),
-            (Some(address), false) => view.readable(address, total.into()),
-            (None, _) if op.outside == Outside::Trap => return Err(outside(registers, env, op, &surface, lane)),
-            (None, _) => None,
+        let permitted = match address {
+            Some(address) => Some(view.find(op.operation(), address, total).in_lane(lane)?),
+            None if op.outside == Outside::Trap => return Err(outside(registers, env, op, &surface, lane)),
+            None => None,
         };
-        if let (Some(address), None) = (address, permitted) {
-            return Err(LaneFault::new(lane, view.explain(op.operation(), address, total)));
-        }
+        let wide = op.bytes == 8;
         for (&slot, element) in op.values[..usize::from(op.count)].iter().zip(0..) {
             let at = permitted.zip(address.map(|first| first + element * u64::from(op.bytes)));
-            match (op.store, op.bytes) {
-                (true, 8) => store(at, op, registers.get64(slot)[lane]),
-                (true, _) => store(at, op, registers.get32(slot)[lane].into()),
-                (false, _) if slot == DISCARD => {}
-                (false, 8) => registers.get64_mut(slot)[lane] = load(at, op),
-                (false, _) => registers.get32_mut(slot)[lane] = load(at, op) as u32,
+            if op.store {
+                store(at, op, registers.read_lane(wide, slot, lane));
+            } else if slot != DISCARD {
+                registers.write_lane(wide, slot, lane, load(at, op));
             }
         }
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Environment, filter};
 use crate::code::{DISCARD, Side, TexelType, TextureFetch, TextureQuery};
-use crate::fault::{FaultKind, LaneFault, Operation};
+use crate::fault::{FaultKind, InLane, LaneFault, Operation};
 use crate::memory::texture::{Channel, Extent, Texture};
 use crate::state::{Registers, Texels, lanes};
 
@@ -115,12 +115,7 @@ const GATHERED: [usize; 4] = [2, 3, 1, 0];
 fn load(env: &Environment<'_>, texture: &Texture, address: u64, channel: u8, lane: usize) -> Result<u32, LaneFault> {
     let (view, bytes) = (env.context.view, texture.channel.bytes());
     let address = address.wrapping_add(u64::from(channel) * u64::from(bytes));
-    let Some(region) = view.readable(address, bytes.into()) else {
-        return Err(LaneFault::new(
-            lane,
-            view.explain(Operation::Load, address, bytes.into()),
-        ));
-    };
+    let region = view.find(Operation::Load, address, bytes.into()).in_lane(lane)?;
     let bits = region.storage().load(address, bytes) as u32;
     Ok(match texture.channel {
         Channel::I8 => i32::from(bits as i8) as u32,

@@ -1,8 +1,7 @@
 //! Video instructions and packed integers, as in the PTX manual's pseudocode, in more bits than any result needs.
 
-use std::cmp::Ordering;
-
-use crate::code::{Comparison, DISCARD, Part, Source, Then, Video, VideoOp as Op};
+use super::number::holds;
+use crate::code::{DISCARD, Part, Source, Then, Video, VideoOp as Op};
 use crate::state::{LANES, Registers, each};
 
 /// Executes a video instruction.
@@ -27,19 +26,11 @@ fn scalar(instruction: &Video, a: u32, b: u32, c: u32) -> u32 {
     match instruction.op {
         Op::Mad { plus_one, shift } => return mad(instruction, x, y, c, plus_one, shift),
         Op::Pack { bits } => return pack(instruction.signed, bits.into(), x, y, c),
-        Op::Add
-        | Op::Sub
-        | Op::Average
-        | Op::AbsoluteDifference
-        | Op::Min
-        | Op::Max
-        | Op::ShiftLeft { .. }
-        | Op::ShiftRight { .. }
-        | Op::Set(_) => {}
+        _ => {}
     }
     let bits = match instruction.then {
         Then::Merge(part) => part.bits,
-        Then::Nothing | Then::Add | Then::Min | Then::Max | Then::Lanes(_) => 32,
+        _ => 32,
     };
     let value = compute(instruction, x, y, bits.into()) as u32;
     let signed = instruction.signed;
@@ -128,7 +119,7 @@ fn compute(instruction: &Video, x: i64, y: i64, bits: u32) -> i64 {
         Op::Max => x.max(y),
         Op::ShiftLeft { clamp } => x << count(!clamp),
         Op::ShiftRight { clamp } => x >> count(!clamp),
-        Op::Set(comparison) => i64::from(holds(comparison, x.cmp(&y))),
+        Op::Set(comparison) => i64::from(holds(comparison, x, y)),
         Op::Mad { .. } | Op::Pack { .. } => 0,
     };
     let value = if instruction.relu { value.max(0) } else { value };
@@ -136,19 +127,6 @@ fn compute(instruction: &Video, x: i64, y: i64, bits: u32) -> i64 {
         clamp(value, bits, instruction.signed)
     } else {
         value
-    }
-}
-
-/// Compares integers, for which the unordered forms are the same as the ordered ones.
-fn holds(comparison: Comparison, order: Ordering) -> bool {
-    match comparison {
-        Comparison::Eq | Comparison::Equ => order.is_eq(),
-        Comparison::Ne | Comparison::Neu => order.is_ne(),
-        Comparison::Lt | Comparison::Ltu => order.is_lt(),
-        Comparison::Le | Comparison::Leu => order.is_le(),
-        Comparison::Gt | Comparison::Gtu => order.is_gt(),
-        Comparison::Ge | Comparison::Geu => order.is_ge(),
-        Comparison::Num | Comparison::Nan => false,
     }
 }
 

@@ -224,3 +224,16 @@ impl LaneFault {
         *self.0
     }
 }
+
+/// The outcome of a step of an instruction.
+pub(crate) trait InLane<T> {
+    /// Names the lane that is at fault.
+    fn in_lane(self, lane: usize) -> Result<T, LaneFault>;
+}
+
+impl<T> InLane<T> for Result<T, FaultKind> {
+    #[inline(always)]
+    fn in_lane(self, lane: usize) -> Result<T, LaneFault> {
+        self.map_err(|kind| LaneFault::new(lane, kind))
+    }
+}

@@ -109,6 +109,23 @@ impl View {
         self.updatable.iter().find(|region| region.contains(address, bytes))
     }
 
+    /// The range that permits an access of this kind.
+    #[inline(always)]
+    pub(crate) fn permitted(&self, operation: Operation, address: u64, bytes: u32) -> Option<&Region> {
+        match operation {
+            Operation::Load => self.readable(address, bytes.into()),
+            Operation::Store => self.writable(address, bytes.into()),
+            Operation::Atomic => self.updatable(address, bytes.into()),
+        }
+    }
+
+    /// [`permitted`](Self::permitted), or the reason that there is no such range.
+    #[inline(always)]
+    pub(crate) fn find(&self, operation: Operation, address: u64, bytes: u32) -> Result<&Region, FaultKind> {
+        let region = self.permitted(operation, address, bytes);
+        region.ok_or_else(|| self.explain(operation, address, bytes))
+    }
+
     /// The range of mapped memory that permits an access to elements of `element` bytes, if it is strong.
     #[inline(always)]
     pub(crate) fn mapped(&self, strong: bool, element: u8, address: u64, bytes: u64) -> Option<&Region> {
@@ -128,11 +145,16 @@ impl View {
         })
     }
 
+    /// The first range that was passed and has this address.
+    fn passed_at(&self, address: u64) -> Option<&PassedRange> {
+        let within = |range: &&PassedRange| address >= range.address && address - range.address < range.len;
+        self.passed.iter().find(within)
+    }
+
     /// The name of the range at an address of this view, and the offset in it.
     #[cold]
     pub(crate) fn locate(&self, address: u64) -> (Box<str>, u64) {
-        let within = |range: &&PassedRange| address >= range.address && address - range.address < range.len;
-        match self.passed.iter().find(within) {
+        match self.passed_at(address) {
             Some(range) => (quoted(&range.name), address - range.address),
             None => ("memory".into(), address),
         }
@@ -148,81 +170,47 @@ impl View {
         }
     }
 
-    /// The reason that this view does not permit an access.
+    /// The reason that this view does not permit an access: looks at the ranges that were passed, at the memory at the
+    /// address, then at the memory nearby.
     #[cold]
     pub(crate) fn explain(&self, operation: Operation, address: u64, bytes: u32) -> FaultKind {
-        let within = |range: &&PassedRange| address >= range.address && address - range.address < range.len;
-        if let Some(range) = self.passed.iter().find(within) {
-            let offset = address - range.address;
-            let access = FaultyAccess {
-                operation,
-                buffer: quoted(&range.name),
-                offset,
-                bytes,
-            };
-            if self.mapped(true, 4, address, bytes.into()).is_some() {
-                return FaultKind::Mapped(access);
-            }
-            if operation != Operation::Load && self.readable(address, bytes.into()).is_some() {
-                return FaultKind::ReadOnly(access);
-            }
-            if operation != Operation::Atomic && self.updatable(address, bytes.into()).is_some() {
-                return FaultKind::AtomicOnly(access);
-            }
-            return FaultKind::OutOfBounds {
-                operation,
-                buffer: access.buffer,
-                offset: offset as i64,
-                bytes,
-                len: range.len,
-            };
-        }
-        self.explain_outside(operation, address, bytes)
-    }
-
-    /// The reason, if the address is in no range that was passed: looks at the memory there, then at the memory nearby.
-    fn explain_outside(&self, operation: Operation, address: u64, bytes: u32) -> FaultKind {
-        if let Some(range) = self.nearest(address)
-            && self.same_allocation(range, address)
-        {
-            let offset = address.wrapping_sub(range.address) as i64;
-            let buffer = quoted(&range.name);
-            return FaultKind::OutOfBounds {
-                operation,
-                buffer,
-                offset,
-                bytes,
-                len: range.len,
+        let access = |name: &str, start: u64| FaultyAccess {
+            operation,
+            buffer: quoted(name),
+            offset: address - start,
+            bytes,
+        };
+        let beyond = |range: &PassedRange| FaultKind::OutOfBounds {
+            operation,
+            buffer: quoted(&range.name),
+            offset: address.wrapping_sub(range.address) as i64,
+            bytes,
+            len: range.len,
+        };
+        if let Some(range) = self.passed_at(address) {
+            let access = access(&range.name, range.address);
+            return if self.mapped(true, 4, address, bytes.into()).is_some() {
+                FaultKind::Mapped(access)
+            } else if operation != Operation::Load && self.readable(address, bytes.into()).is_some() {
+                FaultKind::ReadOnly(access)
+            } else if operation != Operation::Atomic && self.updatable(address, bytes.into()).is_some() {
+                FaultKind::AtomicOnly(access)
+            } else {
+                beyond(range)
             };
         }
-        if let Some(found) = self.memory.find_before(address) {
-            let offset = address - found.address;
-            if offset < found.len as u64 {
-                let access = FaultyAccess {
-                    operation,
-                    buffer: quoted(&found.name),
-                    offset,
-                    bytes,
-                };
-                return if found.storage.is_some() {
-                    FaultKind::NotPassed(access)
-                } else {
-                    FaultKind::Freed(access)
-                };
-            }
+        let nearest = self.nearest(address);
+        let found = self.memory.find_before(address);
+        if let Some(found) = found.filter(|found| address - found.address < found.len as u64) {
+            let access = access(&found.name, found.address);
+            return match (found.storage, nearest) {
+                (Some(storage), Some(range)) if Arc::ptr_eq(&storage, &range.storage) => beyond(range),
+                (Some(_), _) => FaultKind::NotPassed(access),
+                (None, _) => FaultKind::Freed(access),
+            };
         }
-        match self.nearest(address) {
-            Some(range) if range.address.abs_diff(address) < range.len.saturating_add(MAX_OVERRUN) => {
-                let offset = address.wrapping_sub(range.address) as i64;
-                let buffer = quoted(&range.name);
-                FaultKind::OutOfBounds {
-                    operation,
-                    buffer,
-                    offset,
-                    bytes,
-                    len: range.len,
-                }
-            }
+        match nearest {
+            Some(range) if range.address.abs_diff(address) < range.len.saturating_add(MAX_OVERRUN) => beyond(range),
             _ => FaultKind::InvalidAddress {
                 operation,
                 address,
@@ -240,16 +228,6 @@ impl View {
                 address.saturating_sub(range.address + range.len)
             }
         })
-    }
-
-    fn same_allocation(&self, range: &PassedRange, address: u64) -> bool {
-        let found = self
-            .memory
-            .find_before(address)
-            .filter(|found| address - found.address < found.len as u64);
-        found
-            .and_then(|found| found.storage)
-            .is_some_and(|storage| Arc::ptr_eq(&storage, &range.storage))
     }
 }
 

@@ -1,6 +1,6 @@
 //! A block: its warps, its shared memory, its barriers.
 
-use crate::code::{File, RESERVED_SHARED, declared_shared};
+use crate::code::{File, RESERVED_SHARED, Special, declared_shared};
 use crate::exec::Environment;
 use crate::exec::barrier::Barriers;
 use crate::exec::cluster::Peers;
@@ -92,7 +92,8 @@ impl<'a> Block<'a> {
             }
         }
         for &(slot, special) in &kernel.specials {
-            if let Some(value) = special.of_block(ctaid, self.context.cluster) {
+            if let Special::Position(position) = special {
+                let value = position.of_block(ctaid, self.context.cluster);
                 self.registers.set_affine::<u32>(slot, Affine::uniform(value.into()));
             }
         }

@@ -3,11 +3,10 @@
 //! together.
 
 use super::block::Block;
-use crate::code::{Barrier, BarrierOp, Collective, DISCARD, File, FloatType, Guard, Op, Role};
+use crate::code::{Barrier, BarrierOp, Collective, DISCARD, File, Guard, Jump, MemoryOp, Op, Role, Wait};
 use crate::exec::barrier::Barriers;
-use crate::exec::{Environment, affine, bits, collective, compare, convert, float, integer, math, moves, words};
+use crate::exec::{Environment, affine, collective, words};
 use crate::fault::Fault;
-use crate::softfloat::Rounding;
 use crate::state::affine::Affine;
 use crate::state::{FULL, Registers};
 
@@ -101,27 +100,31 @@ impl Block<'_> {
             sanitizer: None,
         };
         match op {
-            Op::Load(op) if words::is_simple(op, FULL) && words::load(&mut self.registers, &env, op) => {
+            Op::Memory(MemoryOp::Load(op))
+                if words::is_simple(op, FULL) && words::load(&mut self.registers, &env, op) =>
+            {
                 return Ok(Progress::Next);
             }
-            Op::Store(op) if words::is_simple(op, FULL) => {
+            Op::Memory(MemoryOp::Store(op)) if words::is_simple(op, FULL) => {
                 self.registers.materialize(File::R32, op.values[0]);
                 if words::store(&mut self.registers, &mut env, op) {
                     return Ok(Progress::Next);
                 }
             }
-            Op::Load(_) | Op::Store(_) => {}
+            Op::Memory(MemoryOp::Load(_) | MemoryOp::Store(_)) => {}
             _ => self.materialize(pc, |role| role == Role::Source),
         }
         match op {
-            Op::Branch(target) => return Ok(Progress::Goto(*target)),
-            Op::Barrier(op) if passes(op, &self.registers, &self.barriers) => {}
-            Op::Return | Op::Exit => {
+            Op::Nop => {}
+            Op::Lanes(op) if op.is_of_one_warp() => self.registers.each_warp(|registers| op.execute(registers, FULL)),
+            Op::Lanes(op) => op.execute(&mut self.registers, FULL),
+            Op::Jump(Jump::Branch(target)) => return Ok(Progress::Goto(*target)),
+            Op::Wait(Wait::Barrier(op)) if passes(op, &self.registers, &self.barriers) => {}
+            Op::Jump(Jump::Return | Jump::Exit) => {
                 self.barriers.exit(self.threads);
                 self.awake = false;
                 return Ok(Progress::Ended);
             }
-            op if in_lanes(&mut self.registers, op) => {}
             Op::Collective(op) if among_all(&mut self.registers, op) => {
                 self.registers
                     .each_warp(|registers| collective::execute(registers, op, FULL));
@@ -179,34 +182,7 @@ fn among_all(registers: &mut Registers, op: &Collective) -> bool {
     registers.affine::<u32>(op.members()) == Some(Affine::uniform(FULL.into()))
 }
 
-/// Executes an instruction that treats every lane by itself and cannot fault; returns false for others.
-fn in_lanes(registers: &mut Registers, op: &Op) -> bool {
-    match op {
-        Op::Nop => {}
-        Op::Integer(op) => integer::integer(registers, FULL, op),
-        Op::Multiply(op) => integer::multiply_wide(registers, FULL, op),
-        Op::Shift(op) => integer::shift(registers, FULL, op),
-        Op::Float(op) if op.round == Rounding::Nearest && matches!(op.ty, FloatType::F32 | FloatType::F64) => {
-            float::float(registers, FULL, op);
-        }
-        Op::Float(op) => registers.each_warp(|registers| float::float(registers, FULL, op)),
-        Op::Compare(op) => registers.each_warp(|registers| compare::compare(registers, FULL, op)),
-        Op::Select(op) => registers.each_warp(|registers| compare::select(registers, FULL, op)),
-        Op::Test(op) => registers.each_warp(|registers| compare::test_property(registers, FULL, op)),
-        Op::Move(op) => registers.each_warp(|registers| moves::mov(registers, FULL, op)),
-        Op::Predicate(op) => registers.each_warp(|registers| moves::predicate(registers, FULL, op)),
-        Op::Convert(op) => registers.each_warp(|registers| convert::convert(registers, FULL, op)),
-        Op::Bits(op) => registers.each_warp(|registers| bits::bits(registers, FULL, op)),
-        Op::Math(op) => registers.each_warp(|registers| math::math(registers, FULL, op)),
-        _ => return false,
-    }
-    true
-}
-
 /// Whether an instruction changes the flow of control.
 fn steers(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Branch(_) | Op::BranchIndexed { .. } | Op::Call(_) | Op::Return | Op::Exit | Op::Barrier(_)
-    )
+    matches!(op, Op::Jump(_) | Op::Wait(Wait::Barrier(_)))
 }

@@ -50,7 +50,7 @@ impl Warp {
         self.set_pcs(FULL, pc + 1);
         let active = match instruction.guard {
             None => FULL,
-            Some(guard) => self.registers.predicate(guard.predicate) ^ guard.flip,
+            Some(guard) => self.registers.guard(guard),
         };
         if active == 0 {
             return Ok(true);
@@ -100,7 +100,7 @@ impl Warp {
             let instruction = &code.instructions[pc as usize];
             let active = match instruction.guard {
                 None => mask,
-                Some(guard) => mask & (self.registers.predicate(guard.predicate) ^ guard.flip),
+                Some(guard) => mask & self.registers.guard(guard),
             };
             if active != 0 {
                 let flow = self

@@ -70,12 +70,7 @@ impl<'a> GlobalSanitizer<'a> {
 
     /// Checks an access. The instruction itself will fault if the view does not permit it.
     pub(crate) fn touch(&self, view: &View, operation: Operation, address: u64, bytes: u32) -> Result<(), FaultKind> {
-        let region = match operation {
-            Operation::Load => view.readable(address, bytes.into()),
-            Operation::Store => view.writable(address, bytes.into()),
-            Operation::Atomic => view.updatable(address, bytes.into()),
-        };
-        let Some(region) = region else {
+        let Some(region) = view.permitted(operation, address, bytes) else {
             return Ok(());
         };
         if self.heap.as_ref().is_some_and(|heap| heap.contains(&address)) {

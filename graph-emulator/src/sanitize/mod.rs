@@ -6,10 +6,10 @@ pub(crate) mod shared;
 mod clocks;
 
 use crate::code::{
-    AsyncCopy, BarrierOp, BulkCopy, Collective, DISCARD, MAX_SHARED, MatrixOp, MbarrierOp, Op, Space, SurfaceAccess,
-    TextureFetch, Transfer,
+    Address, AsyncCopy, BarrierOp, BulkCopy, Collective, DISCARD, MAX_SHARED, MatrixOp, MbarrierOp, MemoryOp, Op,
+    Space, SurfaceAccess, TextureFetch, Tile, Transfer, Wait,
 };
-use crate::fault::{FaultKind, LaneFault, Operation};
+use crate::fault::{FaultKind, InLane, LaneFault, Operation};
 use crate::state::address::addresses;
 use crate::state::texels::surfel;
 use crate::state::{Context, LANES, Texels, Warp, lanes};
@@ -55,7 +55,7 @@ impl Sanitizer<'_> {
                 let members = warp.registers.get32(*members);
                 lanes(mask).for_each(|lane| shared.arrive_at_warp(first, lane, members[lane]));
             }
-            (Op::Barrier(barrier), Some(shared)) => {
+            (Op::Wait(Wait::Barrier(barrier)), Some(shared)) => {
                 let ids = warp.registers.get32(barrier.id);
                 for lane in lanes(mask) {
                     let generation = generations.get(ids[lane] as usize).copied().unwrap_or_default();
@@ -63,14 +63,14 @@ impl Sanitizer<'_> {
                     shared.arrive(first + lane, ids[lane], generation, waits);
                 }
             }
-            (&Op::Cluster(cluster), Some(shared)) => {
+            (&Op::Wait(Wait::Cluster(cluster)), Some(shared)) => {
                 let generation = generations.last().copied().unwrap_or_default();
                 lanes(mask).for_each(|lane| shared.meet_cluster(first + lane, generation, cluster));
             }
             _ => {
                 for touch in touches(context, warp, mask, op) {
                     self.touch(context, first + touch.lane, pc, &touch)
-                        .map_err(|kind| LaneFault::new(touch.lane, kind))?;
+                        .in_lane(touch.lane)?;
                 }
             }
         }
@@ -98,109 +98,72 @@ impl Sanitizer<'_> {
 /// The accesses that an instruction will make.
 fn touches(context: &Context<'_>, warp: &Warp, mask: u32, op: &Op) -> Vec<Touch> {
     match op {
-        Op::Load(access) => plain(warp, mask, access, Operation::Load),
-        Op::Store(access) => plain(warp, mask, access, Operation::Store),
-        Op::Atomic(atomic) => {
-            let (at, bytes) = (addresses(&warp.registers, &atomic.address), atomic.ty.bytes());
-            let touch = |lane| Touch {
-                strong: true,
-                ..one(lane, atomic.space, at[lane], bytes.into(), Operation::Atomic)
-            };
-            lanes(mask).map(touch).collect()
-        }
-        Op::AsyncCopy(copy) => copied(warp, mask, copy),
-        Op::Mbarrier(barrier) => {
-            let at = addresses(&warp.registers, &barrier.address);
-            let operation = match barrier.op {
-                MbarrierOp::Init { .. } => Operation::Store,
-                MbarrierOp::Invalidate
-                | MbarrierOp::Expect { .. }
-                | MbarrierOp::Complete { .. }
-                | MbarrierOp::Arrive(_)
-                | MbarrierOp::Wait { .. }
-                | MbarrierOp::Copied { .. } => Operation::Atomic,
-            };
-            lanes(mask)
-                .map(|lane| Touch {
-                    strong: true,
-                    ..one(lane, barrier.space, at[lane], 8, operation)
-                })
-                .collect()
-        }
-        Op::BulkCopy(copy) => bulk(warp, mask, copy),
-        Op::TextureFetch(fetch) => fetched(context, warp, mask, fetch),
-        Op::Surface(access) => surface(context, warp, mask, access),
+        Op::Memory(op) => accesses(context, warp, mask, op),
         Op::Matrix(matrix) => match &matrix.op {
             MatrixOp::Rows(rows) => {
                 let at = addresses(&warp.registers, &rows.address);
                 let used = u32::MAX >> (LANES - 8 * rows.values.len());
-                let row = |lane: usize| {
-                    let words = 0..4;
-                    words.map(move |word| {
-                        one(
-                            lane,
-                            rows.space,
-                            at[lane].wrapping_add(4 * word),
-                            4,
-                            direction(rows.store),
-                        )
-                    })
+                let word = |lane: usize, word: u64| {
+                    let address = at[lane].wrapping_add(4 * word);
+                    one(lane, rows.space, address, 4, direction(rows.store))
                 };
-                lanes(mask & used).flat_map(row).collect()
+                let row = |lane| (0..4).map(move |index| (lane, index));
+                let words = lanes(mask & used).flat_map(row);
+                words.map(|(lane, index)| word(lane, index)).collect()
             }
-            MatrixOp::Tile(tile) => {
-                let at = addresses(&warp.registers, &tile.address);
-                let bytes = (tile.fragment.element.bits() / 8) as u32;
-                let element = |lane, register, element| {
-                    let address = tile.element_address(&warp.registers, &at, lane, register, element);
-                    one(lane, tile.space, address, bytes, direction(tile.store))
-                };
-                let per = tile.fragment.element.per_slot();
-                let registers =
-                    || (0..tile.fragment.slots.len()).flat_map(|slot| (0..per).map(move |part| (slot, part)));
-                lanes(mask)
-                    .flat_map(|lane| registers().map(move |(slot, part)| (lane, slot, part)))
-                    .map(|(lane, slot, part)| element(lane, slot, part))
-                    .collect()
-            }
+            MatrixOp::Tile(tile) => tiles(warp, mask, tile),
             MatrixOp::Multiply(_) | MatrixOp::Transpose { .. } => Vec::new(),
         },
-        // Each of its operations is examined when it is executed.
-        Op::Sequence(_) => Vec::new(),
-        Op::Nop
-        | Op::Integer(_)
-        | Op::Multiply(_)
-        | Op::Shift(_)
-        | Op::Bits(_)
-        | Op::Carry(_)
-        | Op::Video(_)
-        | Op::Float(_)
-        | Op::Math(_)
-        | Op::Compare(_)
-        | Op::Test(_)
-        | Op::Select(_)
-        | Op::Move(_)
-        | Op::Predicate(_)
-        | Op::Convert(_)
-        | Op::Narrow(_)
-        | Op::LocalAddress { .. }
-        | Op::IsSpace { .. }
-        | Op::Fence
-        | Op::Clock { .. }
-        | Op::Branch(_)
-        | Op::BranchIndexed { .. }
-        | Op::Call(_)
-        | Op::Return
-        | Op::Exit
-        | Op::Trap
-        | Op::NanoSleep
-        | Op::Barrier(_)
-        | Op::TextureQuery(_)
-        | Op::Cluster(_)
-        | Op::ClusterAddress(_)
-        | Op::Collective(_)
-        | Op::ActiveMask { .. } => Vec::new(),
+        // Each of the operations of a sequence is examined when it is executed.
+        Op::Sequence(_) | Op::Nop | Op::Lanes(_) | Op::Carry(_) | Op::Query(_) => Vec::new(),
+        Op::Jump(_) | Op::Wait(_) | Op::Collective(_) => Vec::new(),
     }
+}
+
+fn accesses(context: &Context<'_>, warp: &Warp, mask: u32, op: &MemoryOp) -> Vec<Touch> {
+    match op {
+        MemoryOp::Load(access) => plain(warp, mask, access, Operation::Load),
+        MemoryOp::Store(access) => plain(warp, mask, access, Operation::Store),
+        MemoryOp::Atomic(op) => {
+            let bytes = op.ty.bytes().into();
+            atomic(warp, mask, op.space, &op.address, bytes, Operation::Atomic)
+        }
+        MemoryOp::AsyncCopy(copy) => copied(warp, mask, copy),
+        MemoryOp::Mbarrier(barrier) => {
+            let operation = match barrier.op {
+                MbarrierOp::Init { .. } => Operation::Store,
+                _ => Operation::Atomic,
+            };
+            atomic(warp, mask, barrier.space, &barrier.address, 8, operation)
+        }
+        MemoryOp::BulkCopy(copy) => bulk(warp, mask, copy),
+        MemoryOp::Texture(fetch) => fetched(context, warp, mask, fetch),
+        MemoryOp::Surface(access) => surface(context, warp, mask, access),
+    }
+}
+
+/// An access of each lane that is indivisible.
+fn atomic(warp: &Warp, mask: u32, space: Space, address: &Address, bytes: u32, operation: Operation) -> Vec<Touch> {
+    let at = addresses(&warp.registers, address);
+    let touch = |lane| Touch {
+        strong: true,
+        ..one(lane, space, at[lane], bytes, operation)
+    };
+    lanes(mask).map(touch).collect()
+}
+
+/// The elements that `wmma.load` and `wmma.store` access.
+fn tiles(warp: &Warp, mask: u32, tile: &Tile) -> Vec<Touch> {
+    let at = addresses(&warp.registers, &tile.address);
+    let (bits, per) = (tile.fragment.element.bits(), tile.fragment.element.per_slot());
+    let mut touches = Vec::new();
+    for lane in lanes(mask) {
+        for element in 0..tile.fragment.slots.len() * per {
+            let address = tile.element_address(&warp.registers, &at, lane, element / per, element % per);
+            touches.push(one(lane, tile.space, address, (bits / 8) as u32, direction(tile.store)));
+        }
+    }
+    touches
 }
 
 fn direction(store: bool) -> Operation {
@@ -231,11 +194,8 @@ fn plain(warp: &Warp, mask: u32, access: &Transfer, operation: Operation) -> Vec
             if slot == DISCARD {
                 continue;
             }
-            let value = match (operation, access.wide) {
-                (Operation::Store, true) => Some(warp.registers.get64(slot)[lane]),
-                (Operation::Store, false) => Some(warp.registers.get32(slot)[lane].into()),
-                (Operation::Load | Operation::Atomic, _) => None,
-            };
+            let stores = operation == Operation::Store;
+            let value = stores.then(|| warp.registers.read_lane(access.wide, slot, lane));
             let address = at[lane] + element as u64 * u64::from(bytes);
             touches.push(Touch {
                 strong: access.strong,

@@ -1,7 +1,7 @@
 //! Addresses of memory instructions: computing them for all lanes, and sorting them into state spaces.
 
 use super::lanes::each;
-use super::mask::{LANES, first, lanes};
+use super::mask::{LANES, first, lanes, lanes_where};
 use super::registers::Registers;
 use crate::code::{Address, AsyncCopy, Base, DISCARD, OWN_SHARED_END, Space, Tile, block_of, window};
 
@@ -69,8 +69,7 @@ pub(crate) fn each_block<E>(
     let mut left = mask;
     while left != 0 {
         let block = block_of(at[first(left)]).0;
-        let same = lanes(left).filter(|&lane| block_of(at[lane]).0 == block);
-        let same = same.fold(0, |same, lane| same | 1 << lane);
+        let same = lanes_where(left, |lane| block_of(at[lane]).0 == block);
         access(block, &each(|lane| block_of(at[lane]).1), same)?;
         left &= !same;
     }
@@ -81,9 +80,7 @@ impl AsyncCopy {
     /// The number of bytes that a lane reads; it sets the rest to zero.
     pub(crate) fn bytes_read(&self, registers: &Registers, lane: usize) -> u32 {
         let bytes = u32::from(self.bytes);
-        let ignored = self
-            .ignore
-            .is_some_and(|guard| (registers.predicate(guard.predicate) ^ guard.flip) >> lane & 1 != 0);
+        let ignored = self.ignore.is_some_and(|guard| registers.guard(guard) >> lane & 1 != 0);
         match self.source_bytes {
             _ if ignored => 0,
             DISCARD => bytes,

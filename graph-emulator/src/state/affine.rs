@@ -41,40 +41,6 @@ impl From<Option<Affine>> for Tracked {
 }
 
 impl Affine {
-    /// Detects whether the values of consecutive threads are affine, for rows of `width` threads.
-    #[inline(always)]
-    pub(crate) fn detect64(values: &[u64], width: usize) -> Option<Affine> {
-        let base = values[0];
-        let across = values[1 % width].wrapping_sub(base);
-        let down = values.get(width).map_or(0, |next| next.wrapping_sub(base));
-        let mut differs = 0;
-        for (y, row) in values.chunks_exact(width).enumerate() {
-            differs |= row[0] ^ base.wrapping_add(down.wrapping_mul(y as u64));
-            for (next, value) in row[1..].iter().zip(row) {
-                differs |= next.wrapping_sub(*value) ^ across;
-            }
-        }
-        let (across, down) = (across as i64, down as i64);
-        (differs == 0).then_some(Affine { base, across, down })
-    }
-
-    /// [`detect64`](Affine::detect64) for 32-bit values, whose steps are sign-extended.
-    #[inline(always)]
-    pub(crate) fn detect32(values: &[u32], width: usize) -> Option<Affine> {
-        let base = values[0];
-        let across = values[1 % width].wrapping_sub(base);
-        let down = values.get(width).map_or(0, |next| next.wrapping_sub(base));
-        let mut differs = 0;
-        for (y, row) in values.chunks_exact(width).enumerate() {
-            differs |= row[0] ^ base.wrapping_add(down.wrapping_mul(y as u32));
-            for (next, value) in row[1..].iter().zip(row) {
-                differs |= next.wrapping_sub(*value) ^ across;
-            }
-        }
-        let (base, across, down) = (base.into(), (across as i32).into(), (down as i32).into());
-        (differs == 0).then_some(Affine { base, across, down })
-    }
-
     /// The same value in all threads.
     #[inline(always)]
     pub(crate) fn uniform(base: u64) -> Affine {
@@ -174,30 +140,6 @@ impl Affine {
         };
         fits.then_some((exact, least, greatest))
     }
-
-    /// Writes the values of consecutive threads, modulo 2^32.
-    pub(crate) fn write32(self, values: &mut [u32], width: usize) {
-        let (mut start, across) = (self.base as u32, self.across as u32);
-        for row in values.chunks_exact_mut(width) {
-            for (x, value) in row.iter_mut().enumerate() {
-                *value = start.wrapping_add(across.wrapping_mul(x as u32));
-            }
-            start = start.wrapping_add(self.down as u32);
-        }
-    }
-
-    /// Writes the values of consecutive threads.
-    pub(crate) fn write64(self, values: &mut [u64], width: usize) {
-        let mut start = self.base;
-        for row in values.chunks_exact_mut(width) {
-            let mut next = start;
-            for value in row {
-                *value = next;
-                next = next.wrapping_add_signed(self.across);
-            }
-            start = start.wrapping_add_signed(self.down);
-        }
-    }
 }
 
 /// The row width of a block: the number of threads with the same `%tid.y`, or all threads if those are few.
@@ -209,17 +151,6 @@ pub(crate) fn row_width(block: [u32; 3]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn affine_values_are_found() {
-        let value = |x: u64, y: u64| 1000 + 4 * x + 64 * y;
-        let mut values: Vec<u64> = (0..256).map(|thread| value(thread % 16, thread / 16)).collect();
-        let affine = Affine::detect64(&values, 16).unwrap();
-        assert_eq!((affine.base, affine.across, affine.down), (1000, 4, 64));
-        assert_eq!(affine.bounds(16, 16), Some((1000, 1000 + 60 + 960)));
-        values[200] += 1;
-        assert_eq!(Affine::detect64(&values, 16), None);
-    }
 
     #[test]
     fn bounds_of_descending_values() {

@@ -77,6 +77,46 @@ impl Registers {
         std::array::from_fn(|lane| T::from_bits(register[lane]))
     }
 
+    /// Reads a register of one warp, which has 64 bits if it is `wide`.
+    #[inline(always)]
+    pub(crate) fn read(&self, wide: bool, slot: Slot) -> [u64; LANES] {
+        if wide {
+            *self.get64(slot)
+        } else {
+            self.get32(slot).map(u64::from)
+        }
+    }
+
+    /// Writes a register of one warp, which has 64 bits if it is `wide`, in the lanes of `mask`.
+    #[inline(always)]
+    pub(crate) fn write(&mut self, wide: bool, slot: Slot, mask: u32, value: [u64; LANES]) {
+        if wide {
+            self.set(slot, mask, value);
+        } else {
+            self.set(slot, mask, value.map(|value| value as u32));
+        }
+    }
+
+    /// [`read`](Self::read) in one lane.
+    #[inline(always)]
+    pub(crate) fn read_lane(&self, wide: bool, slot: Slot, lane: usize) -> u64 {
+        if wide {
+            self.get64(slot)[lane]
+        } else {
+            self.get32(slot)[lane].into()
+        }
+    }
+
+    /// [`write`](Self::write) in one lane.
+    #[inline(always)]
+    pub(crate) fn write_lane(&mut self, wide: bool, slot: Slot, lane: usize, value: u64) {
+        if wide {
+            self.get64_mut(slot)[lane] = value;
+        } else {
+            self.get32_mut(slot)[lane] = value as u32;
+        }
+    }
+
     /// The rows of all slots of the current frame, for an instruction that writes `d`.
     #[inline(always)]
     fn rows_for<B: LaneBits>(&mut self, d: Slot) -> CellRows<'_> {

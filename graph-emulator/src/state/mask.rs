@@ -16,6 +16,20 @@ pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
+/// The lanes of a mask for which a condition holds.
+#[inline(always)]
+pub(crate) fn lanes_where(mask: u32, holds: impl Fn(usize) -> bool) -> u32 {
+    lanes(mask)
+        .filter(|&lane| holds(lane))
+        .fold(0, |all, lane| all | 1 << lane)
+}
+
+/// The mask of all lanes or of none.
+#[inline(always)]
+pub(crate) fn all_if(holds: bool) -> u32 {
+    if holds { FULL } else { 0 }
+}
+
 /// The lowest lane of a mask that is not empty.
 #[inline(always)]
 pub(crate) fn first(mask: u32) -> usize {

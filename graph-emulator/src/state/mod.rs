@@ -15,7 +15,7 @@ mod mask;
 
 pub(crate) use context::Context;
 pub(crate) use lanes::{Lane, each};
-pub(crate) use mask::{FULL, LANES, first, lanes};
-pub(crate) use registers::{Frame, LaneBits, Registers};
+pub(crate) use mask::{FULL, LANES, all_if, first, lanes, lanes_where};
+pub(crate) use registers::{Frame, Registers};
 pub(crate) use texels::Texels;
 pub(crate) use warp::{Activation, Warp};

@@ -10,7 +10,7 @@ use std::cell::Cell;
 use super::affine::{Affine, Tracked, row_width};
 use super::mask::LANES;
 use super::vector::{Aligned, Wide};
-use crate::code::{File, FrameSize, Register, Slot};
+use crate::code::{File, FrameSize, Guard, Register, Slot};
 
 /// The register files of a block, which hold all frames of its warps' call stacks. They are lent to the warp that is
 /// running.
@@ -42,16 +42,14 @@ pub(crate) trait LaneBits: Copy + Default + 'static {
     fn cells<'a>(cells: &FileCells<'a>) -> &'a [[Cell<Self>; LANES]];
     /// The first slot of a frame.
     fn first_slot(frame: Frame) -> Slot;
-    fn widen(self) -> u64;
-    fn narrow(value: u64) -> Self;
     /// Detects whether the values of consecutive threads are affine, for rows of `width` threads.
     fn detect(values: &[Self], width: usize) -> Option<Affine>;
-    /// Writes affine values of consecutive threads.
+    /// Writes affine values of consecutive threads, modulo the size of the bits.
     fn write(affine: Affine, values: &mut [Self], width: usize);
 }
 
 macro_rules! lane_bits {
-    ($($bits:ty, $file:ident, $detect:ident, $write:ident);*) => {$(
+    ($($bits:ty, $signed:ty, $file:ident);*) => {$(
         impl LaneBits for $bits {
             #[inline(always)]
             fn file(files: &Files) -> &RegisterFile<$bits> {
@@ -70,26 +68,35 @@ macro_rules! lane_bits {
                 frame.$file
             }
             #[inline(always)]
-            fn widen(self) -> u64 {
-                self.into()
-            }
-            #[inline(always)]
-            fn narrow(value: u64) -> $bits {
-                value as $bits
-            }
-            #[inline(always)]
             fn detect(values: &[$bits], width: usize) -> Option<Affine> {
-                Affine::$detect(values, width)
+                let base = values[0];
+                let across = values[1 % width].wrapping_sub(base);
+                let down = values.get(width).map_or(0, |next| next.wrapping_sub(base));
+                let mut differs = 0;
+                for (y, row) in values.chunks_exact(width).enumerate() {
+                    differs |= row[0] ^ base.wrapping_add(down.wrapping_mul(y as $bits));
+                    for (next, value) in row[1..].iter().zip(row) {
+                        differs |= next.wrapping_sub(*value) ^ across;
+                    }
+                }
+                // The steps of 32-bit values are sign-extended.
+                let (base, across, down) = (base.into(), (across as $signed).into(), (down as $signed).into());
+                (differs == 0).then_some(Affine { base, across, down })
             }
-            #[inline(always)]
             fn write(affine: Affine, values: &mut [$bits], width: usize) {
-                affine.$write(values, width);
+                let (mut start, across) = (affine.base as $bits, affine.across as $bits);
+                for row in values.chunks_exact_mut(width) {
+                    for (x, value) in row.iter_mut().enumerate() {
+                        *value = start.wrapping_add(across.wrapping_mul(x as $bits));
+                    }
+                    start = start.wrapping_add(affine.down as $bits);
+                }
             }
         }
     )*};
 }
 
-lane_bits!(u32, r32, detect32, write32; u64, r64, detect64, write64);
+lane_bits!(u32, i32, r32; u64, i64, r64);
 
 impl<B: Copy + Default> RegisterFile<B> {
     /// Grows to at least this number of slots and rows.
@@ -213,6 +220,12 @@ impl Registers {
     #[inline(always)]
     pub(crate) fn predicate(&self, slot: Slot) -> u32 {
         self.files.predicates[self.row(self.frame.predicates + slot)]
+    }
+
+    /// A predicate source.
+    #[inline(always)]
+    pub(crate) fn guard(&self, guard: Guard) -> u32 {
+        self.predicate(guard.predicate) ^ guard.flip
     }
 
     /// The predicates of all the warps.
@@ -367,4 +380,20 @@ impl Registers {
 fn cells<T>(rows: &mut [[T; LANES]]) -> &[[Cell<T>; LANES]] {
     let lanes = Cell::from_mut(rows.as_flattened_mut()).as_slice_of_cells();
     lanes.as_chunks().0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn affine_values_are_found() {
+        let value = |x: u64, y: u64| 1000 + 4 * x + 64 * y;
+        let mut values: Vec<u64> = (0..256).map(|thread| value(thread % 16, thread / 16)).collect();
+        let affine = u64::detect(&values, 16).unwrap();
+        assert_eq!((affine.base, affine.across, affine.down), (1000, 4, 64));
+        assert_eq!(affine.bounds(16, 16), Some((1000, 1000 + 60 + 960)));
+        values[200] += 1;
+        assert_eq!(u64::detect(&values, 16), None);
+    }
 }

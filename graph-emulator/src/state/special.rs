@@ -44,9 +44,7 @@ impl Specials {
         match special {
             Special::Tid(axis) => std::array::from_fn(|lane| self.thread(lane)[axis]),
             Special::Ntid(axis) => all(block[axis]),
-            Special::Ctaid(_) | Special::ClusterId(_) | Special::ClusterCtaid(_) | Special::ClusterCtarank => {
-                all(special.of_block(ctaid, cluster).unwrap_or_default())
-            }
+            Special::Position(position) => all(position.of_block(ctaid, cluster)),
             Special::Nctaid(axis) => all(grid[axis]),
             Special::NclusterId(axis) => all(grid[axis] / cluster[axis]),
             Special::ClusterNctaid(axis) => all(cluster[axis]),

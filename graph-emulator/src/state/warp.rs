@@ -28,7 +28,7 @@ pub(crate) struct Warp {
     pub(crate) frames: [u32; LANES],
     pub(crate) activations: Vec<Activation>,
     exists: u32,
-    exited: u32,
+    pub(crate) exited: u32,
     /// Lanes that wait at a barrier of the block.
     pub(crate) parked: u32,
     /// Lanes that wait for other lanes of the warp.
@@ -152,11 +152,6 @@ impl Warp {
 
     pub(crate) fn unpark(&mut self, mask: u32) {
         self.parked &= !mask;
-    }
-
-    /// Notes that lanes have exited.
-    pub(crate) fn exit(&mut self, mask: u32) {
-        self.exited |= mask;
     }
 
     /// Makes lanes wait for other lanes.

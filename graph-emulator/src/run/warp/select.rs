@@ -1,7 +1,7 @@
 //! Selection of the lanes of a warp that run next.
 
 use crate::code::{Code, Collective, Op, Successors};
-use crate::state::{LANES, Warp, first, lanes};
+use crate::state::{LANES, Warp, first, lanes, lanes_where};
 
 /// Lanes that run together.
 pub(super) struct Group {
@@ -103,13 +103,11 @@ impl Warp {
     /// Lets lanes pass `bar.warp.sync` that wait for each other at different instructions, in branches of the program.
     fn pass_warp_barriers(&mut self, members: u32, waiting: u32, code: &Code) -> bool {
         let wanted = members & self.live();
-        let at_barrier = |lane: &usize| {
-            let op = code.instructions.get(self.pcs[*lane] as usize).map(|at| &at.op);
+        let at_barrier = |lane: usize| {
+            let op = code.instructions.get(self.pcs[lane] as usize).map(|at| &at.op);
             op.is_some_and(is_warp_barrier)
         };
-        let arrived = lanes(wanted & waiting)
-            .filter(at_barrier)
-            .fold(0, |all, lane| all | 1 << lane);
+        let arrived = lanes_where(wanted & waiting, at_barrier);
         if wanted == 0 || arrived != wanted {
             return false;
         }
