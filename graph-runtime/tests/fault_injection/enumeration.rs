@@ -5,7 +5,7 @@ use crate::definitions;
 use crate::fake::{device, device_with, is_fake};
 use crate::graphs::{self, Run};
 use crate::lending::lending;
-use crate::memory::{free_on, heap_bytes, objects};
+use crate::memory::{free_on, heap_bytes, kept_allocations, objects};
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{Device, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -203,7 +203,9 @@ fn every_call_fails_once() {
                 // What a process allocates once, it does not allocate again; what leaks, leaks again.
                 let leaks = |_| fail(device, scenario, call, number).kept > 0;
                 if kept > 0 && (1..MAX_REPEATS).all(leaks) {
-                    problems.push(format!("{what}: leaked {kept} bytes of the heap, each time"));
+                    let origins = kept_allocations(|| drop(fail(device, scenario, call, number)));
+                    let origins = origins.join("\n");
+                    problems.push(format!("{what}: leaked {kept} bytes of the heap, each time:\n{origins}"));
                     heap += kept;
                 }
                 let text = match result {

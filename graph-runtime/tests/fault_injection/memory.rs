@@ -5,8 +5,11 @@ use crate::graphs::Run;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{Device, Error, Result, cuda_graph};
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::backtrace::Backtrace;
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering::Relaxed};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering::Relaxed};
 
 static ALLOCATED: AtomicIsize = AtomicIsize::new(0);
 
@@ -16,6 +19,24 @@ const LARGE: usize = 3 << 20;
 static LARGE_ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 /// The number of the large allocation that fails; 0 if none does.
 static FAILS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether [`ORIGINS`] keeps where each allocation was made.
+static TRACING: AtomicBool = AtomicBool::new(false);
+/// The size of each live allocation that was made while it was traced, and where: by its address.
+static ORIGINS: Mutex<BTreeMap<usize, (usize, Backtrace)>> = Mutex::new(BTreeMap::new());
+
+thread_local! {
+    /// Whether this thread is in [`ORIGINS`], whose own allocations are not traced.
+    static IN_ORIGINS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Changes [`ORIGINS`] while allocations are traced.
+fn trace(change: impl FnOnce(&mut BTreeMap<usize, (usize, Backtrace)>)) {
+    if TRACING.load(Relaxed) && !IN_ORIGINS.replace(true) {
+        change(&mut ORIGINS.lock().expect("no change panics"));
+        IN_ORIGINS.set(false);
+    }
+}
 
 struct Counting;
 
@@ -30,11 +51,14 @@ unsafe impl GlobalAlloc for Counting {
         }
         ALLOCATED.fetch_add(layout.size() as isize, Relaxed);
         // SAFETY: by the caller's promise.
-        unsafe { System.alloc(layout) }
+        let pointer = unsafe { System.alloc(layout) };
+        trace(|origins| drop(origins.insert(pointer.addr(), (layout.size(), Backtrace::force_capture()))));
+        pointer
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         ALLOCATED.fetch_sub(layout.size() as isize, Relaxed);
+        trace(|origins| drop(origins.remove(&pointer.addr())));
         // SAFETY: by the caller's promise.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -48,6 +72,15 @@ pub(crate) fn objects() -> BTreeMap<&'static str, isize> {
 /// The bytes that are allocated in Rust.
 pub(crate) fn heap_bytes() -> isize {
     ALLOCATED.load(Relaxed)
+}
+
+/// The allocations that `run` makes and that live after it, each with the place where it was made.
+pub(crate) fn kept_allocations(run: impl FnOnce()) -> Vec<String> {
+    TRACING.store(true, Relaxed);
+    run();
+    TRACING.store(false, Relaxed);
+    let kept = std::mem::take(&mut *ORIGINS.lock().expect("no change panics"));
+    kept.values().map(|(bytes, origin)| format!("{bytes} bytes, allocated at\n{origin}")).collect()
 }
 
 /// The bytes of device memory that are free, as the driver says.
