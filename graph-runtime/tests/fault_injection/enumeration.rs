@@ -205,7 +205,9 @@ fn every_call_fails_once() {
                 if kept > 0 && (1..MAX_REPEATS).all(leaks) {
                     let origins = kept_allocations(|| drop(fail(device, scenario, call, number)));
                     let origins = origins.join("\n");
-                    problems.push(format!("{what}: leaked {kept} bytes of the heap, each time:\n{origins}"));
+                    problems.push(format!(
+                        "{what}: leaked {kept} bytes of the heap, each time:\n{origins}"
+                    ));
                     heap += kept;
                 }
                 let text = match result {

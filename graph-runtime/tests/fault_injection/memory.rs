@@ -80,7 +80,9 @@ pub(crate) fn kept_allocations(run: impl FnOnce()) -> Vec<String> {
     run();
     TRACING.store(false, Relaxed);
     let kept = std::mem::take(&mut *ORIGINS.lock().expect("no change panics"));
-    kept.values().map(|(bytes, origin)| format!("{bytes} bytes, allocated at\n{origin}")).collect()
+    kept.values()
+        .map(|(bytes, origin)| format!("{bytes} bytes, allocated at\n{origin}"))
+        .collect()
 }
 
 /// The bytes of device memory that are free, as the driver says.
