@@ -20,6 +20,7 @@ mod attribute;
 mod tests;
 
 use crate::report::Report;
+use declaration::Declaration;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ext::IdentExt;
@@ -31,8 +32,10 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
         let messages = report.tokens();
         return quote!(#item #messages);
     };
-    let source = block.file.take().and_then(|file| source::load(file, &mut report));
     let declarations = std::mem::take(&mut block.kernels);
+    let entries: Vec<&str> = declarations.iter().flat_map(Declaration::entries).collect();
+    let file = block.file.take();
+    let source = file.and_then(|file| source::load(file, &entries, &mut report));
     let kernels: Vec<_> = declarations
         .into_iter()
         .map(|declaration| check::kernel(declaration, source.as_ref()))

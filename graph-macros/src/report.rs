@@ -83,6 +83,16 @@ impl Report {
         }
     }
 
+    /// Adds a parse error of syn's with this code and help. One at the end of the tokens has no token of its own, and is
+    /// shown at `all` of them.
+    pub(crate) fn unparsed(&mut self, fault: &syn::Error, all: &impl ToTokens, code: Code, help: &str) {
+        let text = fault.to_string();
+        match text.strip_prefix("unexpected end of input, ") {
+            Some(text) => self.push_at(all, &error(code, text).help(help)),
+            None => self.push(fault.span(), &error(code, text).help(help)),
+        }
+    }
+
     /// Adds a parse error about tokens between statements; the statement before them can be compiled.
     pub(crate) fn aside(&mut self, error: &syn::Error) {
         self.syn(error);

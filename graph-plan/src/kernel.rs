@@ -189,7 +189,7 @@ impl KernelCode<'_> {
             Ok(config) => config,
             Err(fault) => {
                 let text = fault.describe(of_node(nodes[0])).str(" [launch-config]");
-                return Err(other_nodes(text, nodes));
+                return Err(other_nodes(text, nodes).str("\nhelp: ").str(fault.help()));
             }
         };
         let cluster = config.check_cluster(launch.cluster_blocks(), &self.limits);

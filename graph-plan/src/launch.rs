@@ -277,6 +277,27 @@ const fn same(a: [u32; 3], b: [u32; 3]) -> bool {
 }
 
 impl LaunchFault {
+    /// What mends the fault, for a help.
+    pub const fn help(&self) -> &'static str {
+        match *self {
+            LaunchFault::Count { .. } => "use more blocks of fewer threads",
+            LaunchFault::TooLarge { dimension, .. } | LaunchFault::TooSmall { dimension, .. }
+                if matches!(dimension.as_bytes(), [b's', ..]) =>
+            {
+                "the third operand is dynamic shared memory in bytes"
+            }
+            LaunchFault::TooLarge { dimension, .. } if matches!(dimension.as_bytes(), [b'b', ..]) => {
+                "use more blocks of fewer threads"
+            }
+            LaunchFault::TooLarge { .. } => "spread the work over the other dimensions, or over a loop in the kernel",
+            LaunchFault::TooSmall { .. }
+            | LaunchFault::NotRequired { .. }
+            | LaunchFault::GridOfClusters
+            | LaunchFault::NoCluster
+            | LaunchFault::BrokenCluster { .. } => "a launch is `<<<blocks, threads per block>>>`",
+        }
+    }
+
     /// Appends the fault in words, without its code.
     pub const fn describe(&self, text: Text) -> Text {
         match *self {

@@ -15,14 +15,12 @@ pub(crate) fn value(expr: &Expr) -> Option<i128> {
 /// The value of an expression of integer literals and of names whose value is known.
 pub(crate) fn value_with(expr: &Expr, known: &dyn Fn(&Ident) -> Option<i128>) -> Option<i128> {
     let value = |expr: &Expr| value_with(expr, known);
-    match expr {
+    match bare(expr) {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(int) => int.base10_parse().ok(),
             _ => None,
         },
         Expr::Path(path) => known(path.path.get_ident()?),
-        Expr::Paren(inner) => value(&inner.expr),
-        Expr::Group(inner) => value(&inner.expr),
         Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => value(&unary.expr)?.checked_neg(),
         Expr::Binary(binary) => {
             let (left, right) = (value(&binary.left)?, value(&binary.right)?);
@@ -37,6 +35,15 @@ pub(crate) fn value_with(expr: &Expr, known: &dyn Fn(&Ident) -> Option<i128>) ->
             }
         }
         _ => None,
+    }
+}
+
+/// An expression without the parentheses around it.
+pub(crate) fn bare(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Paren(inner) => bare(&inner.expr),
+        Expr::Group(inner) => bare(&inner.expr),
+        other => other,
     }
 }
 
@@ -116,11 +123,9 @@ fn follows_as(tokens: &[TokenTree], index: usize) -> bool {
 /// scope.
 pub(crate) fn is_constant(expr: &Expr, variables: &Variables) -> bool {
     let constant = |expr: &Expr| is_constant(expr, variables);
-    match expr {
+    match bare(expr) {
         Expr::Lit(_) => true,
         Expr::Path(path) => path.path.get_ident().is_none_or(|name| !variables.contain(name)),
-        Expr::Paren(inner) => constant(&inner.expr),
-        Expr::Group(inner) => constant(&inner.expr),
         Expr::Cast(cast) => constant(&cast.expr),
         Expr::Unary(unary) => !matches!(unary.op, UnOp::Deref(_)) && constant(&unary.expr),
         Expr::Binary(binary) => constant(&binary.left) && constant(&binary.right),
@@ -158,10 +163,8 @@ pub(crate) fn argument(expr: &Expr, variables: &Variables) -> TokenStream {
 
 /// Whether a constant expression is certainly an integer: arithmetic in constants is for numbers alone.
 fn is_integer(expr: &Expr) -> bool {
-    match expr {
+    match bare(expr) {
         Expr::Lit(literal) => matches!(&literal.lit, Lit::Int(int) if !matches!(int.suffix(), "f32" | "f64")),
-        Expr::Paren(inner) => is_integer(&inner.expr),
-        Expr::Group(inner) => is_integer(&inner.expr),
         Expr::Cast(cast) => is_number(&cast.ty) && !matches!(&*text(&cast.ty), "f32" | "f64"),
         Expr::Unary(unary) => matches!(unary.op, UnOp::Neg(_)) && is_integer(&unary.expr),
         Expr::Binary(binary) => match binary.op {
@@ -182,9 +185,7 @@ pub(crate) fn is_large_literal(expr: &Expr) -> bool {
 
 /// Whether the values of all parts of an expression of literals fit an `i32`.
 fn fits_i32(expr: &Expr) -> bool {
-    let parts = match expr {
-        Expr::Paren(inner) => fits_i32(&inner.expr),
-        Expr::Group(inner) => fits_i32(&inner.expr),
+    let parts = match bare(expr) {
         Expr::Unary(unary) => fits_i32(&unary.expr),
         Expr::Binary(binary) => fits_i32(&binary.left) && fits_i32(&binary.right),
         _ => true,
@@ -201,14 +202,12 @@ enum Literals {
 /// The kind of the literals that the expression is made of, if all are of one kind and have no suffix. The type of the
 /// expression is open then.
 fn only_literals(expr: &Expr) -> Option<Literals> {
-    match expr {
+    match bare(expr) {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(int) if int.suffix().is_empty() => Some(Literals::Integers),
             Lit::Float(float) if float.suffix().is_empty() => Some(Literals::Floats),
             _ => None,
         },
-        Expr::Paren(inner) => only_literals(&inner.expr),
-        Expr::Group(inner) => only_literals(&inner.expr),
         Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => only_literals(&unary.expr),
         Expr::Binary(binary) => {
             let left = only_literals(&binary.left)?;
@@ -236,9 +235,7 @@ const UNWRAPPING_METHODS: [&str; 9] = [
 
 /// Whether the expression is of the type that is expected of it, as `x.try_into()?` and `Default::default()` are.
 pub(crate) fn is_of_any_type(expr: &Expr) -> bool {
-    match expr {
-        Expr::Paren(inner) => is_of_any_type(&inner.expr),
-        Expr::Group(inner) => is_of_any_type(&inner.expr),
+    match bare(expr) {
         Expr::Try(inner) => is_of_any_type(&inner.expr),
         Expr::MethodCall(call) if call.turbofish.is_some() => false,
         Expr::MethodCall(call) => {

@@ -36,7 +36,8 @@ pub(super) fn items(seen: TokenStream, compiled: TokenStream, both: TokenStream)
     let (either, paths) = (either(seen, compiled), paths());
     // An item that `cfg` removes takes its attributes along, so the level of the lint is around it.
     quote! {
-        #[allow(unexpected_cfgs, dead_code, nonstandard_style, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+        #[allow(unexpected_cfgs, dead_code, nonstandard_style, unreachable_pub)]
+        #[allow(unused_variables, clippy::all, clippy::pedantic)]
         const _: () = { #paths #either #both };
     }
 }

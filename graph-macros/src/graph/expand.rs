@@ -87,14 +87,10 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
         items: assertions,
         generic,
     } = node::assertions(graph, outcome);
-    let (build, groups) = (
-        build::build(graph, outcome, &generic),
-        build_steps::group_functions(graph),
-    );
-    let (updates, offered) = (
-        setters::updates(graph),
-        child_interface::offered(graph, Bodies::Real, &generic),
-    );
+    let build = build::build(graph, outcome, &generic);
+    let groups = build_steps::group_functions(graph);
+    let updates = setters::updates(graph);
+    let offered = child_interface::offered(graph, Bodies::Real, &generic);
     let implementation = interface::implementation(graph, quote!(#params #plan #build #offered #groups #updates));
     let bound = child_interface::bound(graph, Bodies::Real);
     let kernels = alias::kernels_aliased(graph);
@@ -143,10 +139,8 @@ fn types(graph: &Graph<'_>) -> TokenStream {
 
 /// The methods that differ for editors and for rustc, without their bodies.
 fn stub_methods(graph: &Graph<'_>) -> TokenStream {
-    let (params, plan, build) = (
-        interface::params(graph, Bodies::Stub),
-        plan::stub(graph),
-        build::stub(graph),
-    );
+    let params = interface::params(graph, Bodies::Stub);
+    let plan = plan::stub(graph);
+    let build = build::stub(graph);
     interface::implementation(graph, quote!(#params #plan #build))
 }

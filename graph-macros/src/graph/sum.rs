@@ -1,6 +1,6 @@
 //! Lengths and bounds that only build knows, as far as the text tells: a name, plus or minus a literal.
 
-use super::constant::value;
+use super::constant::{bare, value};
 use std::fmt;
 use syn::{BinOp, Expr, Ident};
 
@@ -30,19 +30,15 @@ impl Sum {
         if let Some(number) = value(expr) {
             return Some(Self::number(number));
         }
-        match expr {
+        match bare(expr) {
             Expr::Path(path) => {
                 let name = path.path.get_ident().filter(|name| is_variable(name))?;
                 let name = Some(name.to_string());
                 Some(Self { name, number: 0 })
             }
-            Expr::Paren(inner) => Self::of(&inner.expr, is_variable),
-            Expr::Group(inner) => Self::of(&inner.expr, is_variable),
             Expr::Binary(binary) => {
-                let (left, right) = (
-                    Self::of(&binary.left, is_variable)?,
-                    Self::of(&binary.right, is_variable)?,
-                );
+                let left = Self::of(&binary.left, is_variable)?;
+                let right = Self::of(&binary.right, is_variable)?;
                 match binary.op {
                     BinOp::Add(_) => left.plus(right),
                     BinOp::Sub(_) => left.minus(&right),

@@ -1,7 +1,6 @@
 //! The attribute's own arguments: the files that the kernels are in, and the options to compile them.
 
 use crate::report::{Report, error};
-use crate::span::ends;
 use graph_plan::Code;
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
@@ -24,152 +23,115 @@ pub(super) struct Arguments {
     pub(super) runtime: Option<Path>,
 }
 
+const EXPECTED: &str = "expected the path of a PTX file, in quotes";
+
 const FORMS: &str = "write `#[cuda_kernels(\"kernels.ptx\")]`, or `#[cuda_kernels(cuda = \"kernels.cu\", options = [\"--use_fast_math\"])]`";
 
 /// Reads the arguments; `None` if a mistake was reported. If there are no arguments, that is reported at `attribute`.
 pub(super) fn parse(arguments: TokenStream, attribute: Span, report: &mut Report) -> Option<Arguments> {
     if arguments.is_empty() {
-        let message = "expected the path of a PTX file, in quotes";
-        report.push(attribute, &error(Code::Syntax, message).help(FORMS));
+        report.push(attribute, &error(Code::Syntax, EXPECTED).help(FORMS));
         return None;
     }
-    let (first, last) = ends(&arguments);
-    match all.parse2(arguments) {
+    match all.parse2(arguments.clone()) {
         Ok(all) => Some(all),
         Err(fault) => {
-            let text = fault.to_string();
-            // An error of syn at the end of the tokens has no token of its own.
-            let (start, end) = match text.starts_with("unexpected end of input") {
-                true => (first, last),
-                false => (fault.span(), fault.span()),
-            };
-            let message = text.strip_prefix("unexpected end of input, ").unwrap_or(&text);
-            report.push_between(start, end, &error(Code::Syntax, message).help(FORMS));
+            report.unparsed(&fault, &arguments, Code::Syntax, FORMS);
             None
         }
     }
 }
 
 fn all(input: ParseStream<'_>) -> syn::Result<Arguments> {
-    let mut runtime = runtime(input)?;
-    if input.peek(LitStr) {
-        return ptx(input, runtime);
-    }
-    if !input.peek(Ident::peek_any) {
-        return Err(input.error("expected the path of a PTX file, in quotes"));
-    }
-    let (mut path, mut options) = (None, None);
-    for argument in Punctuated::<Argument, Token![,]>::parse_terminated_with(input, argument)? {
-        let twice = |name: &Ident| syn::Error::new(name.span(), format!("`{name}` is given twice"));
-        match argument {
-            Argument::Cuda(name, _) if path.is_some() => return Err(twice(&name)),
-            Argument::Options(name, _) if options.is_some() => return Err(twice(&name)),
-            Argument::Runtime(name, _) if runtime.is_some() => return Err(twice(&name)),
-            Argument::Tuned(name, _) => {
-                return Err(syn::Error::new(
-                    name.span(),
-                    "`tuned` files are for a PTX file, which comes first",
-                ));
-            }
-            Argument::Runtime(_, path) => runtime = Some(path),
-            Argument::Cuda(_, value) => path = Some(value),
-            Argument::Options(name, values) => options = Some((name, values)),
+    let mut runtime = None;
+    if input.peek(Token![crate]) {
+        let name = input.call(Ident::parse_any)?;
+        if let Argument::Runtime(path) = argument(input, &name)? {
+            runtime = Some(path);
         }
+        input.parse::<Option<Token![,]>>()?;
     }
-    match (path, options) {
-        (Some(path), options) => Ok(Arguments {
-            file: File::Cuda {
-                path,
-                options: options.map_or_else(Vec::new, |(_, values)| values),
-            },
-            runtime,
-        }),
-        (None, Some((name, _))) => Err(syn::Error::new(name.span(), "`options` are for a CUDA source")),
-        (None, None) => Err(input.error("expected the path of a PTX file, in quotes")),
+    let ptx: Option<LitStr> = input.parse()?;
+    if ptx.is_none() && !input.peek(Ident::peek_any) {
+        return Err(input.error(EXPECTED));
     }
-}
-
-/// The arguments from the path of a PTX file on.
-fn ptx(input: ParseStream<'_>, mut runtime: Option<Path>) -> syn::Result<Arguments> {
-    let path = input.parse()?;
-    let mut tuned = None;
-    while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
+    let (mut cuda, mut options, mut tuned) = (None, None, None);
+    let mut is_first = ptx.is_none();
+    while !input.is_empty() {
+        if !std::mem::take(&mut is_first) {
+            input.parse::<Token![,]>()?;
+        }
+        if input.is_empty() {
+            break;
+        }
         if input.peek(LitStr) {
-            return Err(input.error("files of kernels that are tuned for newer devices are listed in `tuned = [..]`"));
+            return Err(input.error(match ptx {
+                Some(_) => "files of kernels that are tuned for newer devices are listed in `tuned = [..]`",
+                None => "a block of kernels has one source: a PTX file or a CUDA file",
+            }));
         }
-        match argument(input)? {
-            Argument::Runtime(_, path) if runtime.is_none() => runtime = Some(path),
-            Argument::Tuned(_, files) if tuned.is_none() => tuned = Some(files),
-            Argument::Runtime(name, _) | Argument::Tuned(name, _) => {
-                return Err(syn::Error::new(name.span(), format!("`{name}` is given twice")));
+        let name = input.call(Ident::parse_any)?;
+        let fault = |message: String| Err(syn::Error::new(name.span(), message));
+        let is_repeated = match (argument(input, &name)?, &ptx) {
+            (Argument::Cuda(_) | Argument::Options(_), Some(_)) => {
+                return fault("a PTX file is the only source of its kernels, and has no options".to_owned());
             }
-            Argument::Cuda(name, _) | Argument::Options(name, _) => {
-                let message = "a PTX file is the only source of its kernels, and has no options";
-                return Err(syn::Error::new(name.span(), message));
+            (Argument::Tuned(_), None) => {
+                return fault("`tuned` files are for a PTX file, which comes first".to_owned());
             }
+            (Argument::Cuda(path), None) => cuda.replace(path).is_some(),
+            (Argument::Options(values), None) => options.replace((name.clone(), values)).is_some(),
+            (Argument::Tuned(files), Some(_)) => tuned.replace(files).is_some(),
+            (Argument::Runtime(path), _) => runtime.replace(path).is_some(),
+        };
+        if is_repeated {
+            return fault(format!("`{name}` is given twice"));
         }
     }
-    match input.is_empty() {
-        true => Ok(Arguments {
-            file: File::Ptx {
-                path,
-                tuned: tuned.unwrap_or_default(),
-            },
-            runtime,
-        }),
-        false => Err(input.error("expected `,`")),
-    }
-}
-
-/// `crate = path` and a comma, if it comes next.
-fn runtime(input: ParseStream<'_>) -> syn::Result<Option<Path>> {
-    if !input.peek(Token![crate]) {
-        return Ok(None);
-    }
-    let Argument::Runtime(_, path) = argument(input)? else {
-        return Ok(None);
+    let file = match (ptx, cuda, options) {
+        (Some(path), ..) => File::Ptx {
+            path,
+            tuned: tuned.unwrap_or_default(),
+        },
+        (None, Some(path), options) => File::Cuda {
+            path,
+            options: options.map_or_else(Vec::new, |(_, values)| values),
+        },
+        (None, None, Some((name, _))) => {
+            return Err(syn::Error::new(name.span(), "`options` are for a CUDA source"));
+        }
+        (None, None, None) => return Err(input.error(EXPECTED)),
     };
-    input.parse::<Option<Token![,]>>()?;
-    Ok(Some(path))
+    Ok(Arguments { file, runtime })
 }
 
 /// `cuda = "x.cu"`, `options = [..]`, `tuned = [..]` or `crate = path`
 enum Argument {
-    Cuda(Ident, LitStr),
-    Options(Ident, Vec<LitStr>),
-    Tuned(Ident, Vec<LitStr>),
-    Runtime(Ident, Path),
+    Cuda(LitStr),
+    Options(Vec<LitStr>),
+    Tuned(Vec<LitStr>),
+    Runtime(Path),
 }
 
-fn argument(input: ParseStream<'_>) -> syn::Result<Argument> {
-    if input.peek(LitStr) {
-        return Err(input.error("a block of kernels has one source: a PTX file or a CUDA file"));
+/// The argument of this name, from its `=` on.
+fn argument(input: ParseStream<'_>, name: &Ident) -> syn::Result<Argument> {
+    let text = name.to_string();
+    if !["cuda", "options", "tuned", "crate"].contains(&&*text) {
+        let message = format!("expected `cuda`, `options`, `tuned` or `crate`, found `{name}`");
+        return Err(syn::Error::new(name.span(), message));
     }
-    let name = input.call(Ident::parse_any)?;
-    match name.to_string().as_str() {
-        "cuda" => {
-            input.parse::<Token![=]>()?;
-            Ok(Argument::Cuda(name, input.parse()?))
-        }
-        "options" => Ok(Argument::Options(name, list(input)?)),
-        "tuned" => Ok(Argument::Tuned(name, list(input)?)),
-        "crate" => {
-            input.parse::<Token![=]>()?;
-            match input.peek(LitStr) {
-                true => Err(input.error("expected the path of `graph_runtime`, without quotes")),
-                false => Ok(Argument::Runtime(name, input.call(Path::parse_mod_style)?)),
-            }
-        }
-        _ => Err(syn::Error::new(
-            name.span(),
-            format!("expected `cuda`, `options`, `tuned` or `crate`, found `{name}`"),
-        )),
-    }
-}
-
-/// `= ["..", ..]`
-fn list(input: ParseStream<'_>) -> syn::Result<Vec<LitStr>> {
     input.parse::<Token![=]>()?;
+    Ok(match &*text {
+        "cuda" => Argument::Cuda(input.parse()?),
+        "options" => Argument::Options(list(input)?),
+        "tuned" => Argument::Tuned(list(input)?),
+        _ if input.peek(LitStr) => return Err(input.error("expected the path of `graph_runtime`, without quotes")),
+        _ => Argument::Runtime(input.call(Path::parse_mod_style)?),
+    })
+}
+
+/// `["..", ..]`
+fn list(input: ParseStream<'_>) -> syn::Result<Vec<LitStr>> {
     let list;
     bracketed!(list in input);
     let texts = Punctuated::<LitStr, Token![,]>::parse_terminated(&list)?;

@@ -4,7 +4,7 @@
 use super::contract::{self, Contract};
 use super::declaration::{Declaration, InstanceOf};
 use super::layout::{self, Layout};
-use super::param::{Buffer, Kind, Param, Wrapper, Wrapping, bare, push, scalar};
+use super::param::{Buffer, Kind, Param, Wrapper, Wrapping, bare, scalar};
 use super::source::Source;
 use crate::report::error;
 use crate::text::text;
@@ -25,6 +25,18 @@ pub(super) struct Checked {
     pub(super) instances: Vec<(Type, Checked)>,
 }
 
+impl Checked {
+    fn new(declaration: Declaration, contracts: Vec<Contract>, instances: Vec<(Type, Checked)>) -> Self {
+        Self {
+            declaration,
+            summaries: Vec::new(),
+            contracts,
+            layouts: Vec::new(),
+            instances,
+        }
+    }
+}
+
 /// Checks one kernel. Without PTX (a mistake that was reported), it checks only the rules that do not need it.
 pub(super) fn kernel(mut declaration: Declaration, source: Option<&Source>) -> Checked {
     if let Some(generic) = &mut declaration.generic {
@@ -32,13 +44,7 @@ pub(super) fn kernel(mut declaration: Declaration, source: Option<&Source>) -> C
         return of_instances(declaration, instances, source);
     }
     let contracts = contract::compile(&mut declaration);
-    let mut checked = Checked {
-        declaration,
-        summaries: Vec::new(),
-        contracts,
-        layouts: Vec::new(),
-        instances: Vec::new(),
-    };
+    let mut checked = Checked::new(declaration, contracts, Vec::new());
     let told = source.map_or_else(Vec::new, |source| against(&mut checked, source));
     unfit(&mut checked.declaration, &told);
     checked
@@ -50,7 +56,7 @@ fn unfit(declaration: &mut Declaration, told: &[usize]) {
     for (_, param) in params.filter(|(index, _)| !told.contains(index)) {
         let Some(ty) = &param.unfit else { continue };
         if let Err(unfit) = scalar(bare(ty)) {
-            push(ty, &unfit.error(), &mut declaration.report);
+            declaration.report.push_at(ty, &unfit.error());
         }
     }
 }
@@ -67,13 +73,7 @@ fn of_instances(mut declaration: Declaration, instances: Vec<(Type, Declaration)
     if instances.is_empty() {
         unfit(&mut declaration, &[]);
     }
-    Checked {
-        declaration,
-        summaries: Vec::new(),
-        contracts: Vec::new(),
-        layouts: Vec::new(),
-        instances,
-    }
+    Checked::new(declaration, Vec::new(), instances)
 }
 
 /// Compares a declaration with its PTX files. Mistakes are those of the first file that has some. Returns the
@@ -215,7 +215,7 @@ fn report(declaration: &mut Declaration, mistake: &Mistake) {
     match (param, &declaration.safe) {
         (Some(ty), _) => {
             let ty = ty.clone();
-            push(&ty, &diagnostic, &mut declaration.report);
+            declaration.report.push_at(&ty, &diagnostic);
         }
         (None, Some(safe)) if mistake.place == Place::Safe => declaration.report.push(safe.span, &diagnostic),
         (None, _) => declaration.report.push(declaration.ident.span(), &diagnostic),

@@ -6,7 +6,6 @@ mod operator;
 use self::operator::{METHODS, Sort, common, operator, result};
 use super::declaration::Declaration;
 use crate::report::{Report, error};
-use crate::span::ends;
 use crate::text::text;
 use graph_plan::Code;
 use proc_macro2::TokenStream;
@@ -47,17 +46,11 @@ fn contract(attribute: &Attribute, declaration: &Declaration, report: &mut Repor
     let expr = match attribute.parse_args::<Expr>() {
         Ok(expr) => expr,
         Err(fault) => {
-            let (start, end) = match &attribute.meta {
-                syn::Meta::List(_) => (fault.span(), fault.span()),
-                meta => ends(meta),
-            };
-            let text = fault.to_string();
-            let text = text.strip_prefix("unexpected end of input, ").unwrap_or(&text);
             let help = match is_list(attribute) {
                 true => "join conditions by `&&`, or write a `#[requires(..)]` for each",
                 false => "give a condition: `#[requires(threads <= data.len())]`",
             };
-            report.push_between(start, end, &error(Code::Contract, text).help(help));
+            report.unparsed(&fault, &attribute.meta, Code::Contract, help);
             return None;
         }
     };
@@ -85,6 +78,16 @@ fn contract(attribute: &Attribute, declaration: &Declaration, report: &mut Repor
         text: compiler.text,
         code: compiler.code,
     })
+}
+
+/// Whether a type of integers is signed, and its bits.
+fn integer(ty: &Type) -> Option<(bool, u8)> {
+    let name = text(ty);
+    let bits = match name.strip_prefix(['u', 'i'])? {
+        "size" => 64,
+        bits => bits.parse().ok().filter(|bits| [8, 16, 32, 64, 128].contains(bits))?,
+    };
+    Some((name.starts_with('i'), bits))
 }
 
 /// Writes the text and the code of one contract while it walks the expression.
@@ -140,9 +143,7 @@ impl Compiler<'_> {
                 &format!("write `a.{name}({example})`"),
             );
         }
-        self.text.push('.');
-        self.text.push_str(name);
-        self.text.push('(');
+        self.text += &format!(".{name}(");
         let argument = match call.args.first() {
             Some(argument) => self.expr(argument),
             None => Some(Sort::Int),
@@ -166,27 +167,9 @@ impl Compiler<'_> {
     /// Integers are cast as Rust casts them: a value that does not fit wraps around.
     fn cast(&mut self, cast: &ExprCast) -> Option<Sort> {
         let sort = self.expr(&cast.expr);
-        self.text.push_str(" as ");
-        self.text.push_str(&text(&cast.ty));
-        let types: [(&str, u8, bool); 12] = [
-            ("u8", 8, false),
-            ("u16", 16, false),
-            ("u32", 32, false),
-            ("u64", 64, false),
-            ("u128", 128, false),
-            ("usize", 64, false),
-            ("i8", 8, true),
-            ("i16", 16, true),
-            ("i32", 32, true),
-            ("i64", 64, true),
-            ("i128", 128, true),
-            ("isize", 64, true),
-        ];
-        let found = types
-            .into_iter()
-            .find(|(name, ..)| matches!(&*cast.ty, Type::Path(path) if path.path.is_ident(name)));
-        match (sort?, found) {
-            (Sort::Int, Some((_, bits, signed))) => {
+        self.text += &format!(" as {}", text(&cast.ty));
+        match (sort?, integer(&cast.ty)) {
+            (Sort::Int, Some((signed, bits))) => {
                 self.code
                     .push(quote!(::graph_runtime::private::plan::Op::Cast { bits: #bits, signed: #signed }));
                 sort
@@ -222,9 +205,7 @@ impl Compiler<'_> {
     fn binary(&mut self, binary: &ExprBinary) -> Option<Sort> {
         let left = self.expr(&binary.left);
         let sign = text(&binary.op);
-        self.text.push(' ');
-        self.text.push_str(&sign);
-        self.text.push(' ');
+        self.text += &format!(" {sign} ");
         let right = self.expr(&binary.right);
         let (left, right) = (left?, right?);
         let Some(op) = operator(&binary.op) else {
@@ -261,9 +242,7 @@ impl Compiler<'_> {
     }
 
     fn fault<T>(&mut self, tokens: &impl ToTokens, message: &str, help: &str) -> Option<T> {
-        let (start, end) = ends(tokens);
-        self.report
-            .push_between(start, end, &error(Code::Contract, message).help(help));
+        self.report.push_at(tokens, &error(Code::Contract, message).help(help));
         None
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Header {
 
 pub(super) fn read(path: &str, source_file: Option<&Path>, options: Vec<LitStr>) -> Result<Cuda, Diagnostic> {
     let help = "put it there, relative to the crate's `Cargo.toml`";
-    let (found, bytes) = find(path, source_file, help)?;
+    let (found, bytes) = find(path, source_file, &[], help)?;
     let absolute = std::path::absolute(&found).unwrap_or(found);
     let mut headers = Vec::new();
     include(&text(bytes, path)?, &absolute, &mut headers)?;

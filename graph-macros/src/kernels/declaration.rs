@@ -1,6 +1,6 @@
 //! One declaration: its attributes and the parts of its signature.
 
-use super::param::{Param, push, signature};
+use super::param::{Param, signature};
 use crate::report::{Report, error};
 use graph_plan::Code;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
@@ -76,28 +76,35 @@ impl Declaration {
         let params = without_repetitions(params, &mut report);
         let receiver = matches!(function.sig.inputs.first(), Some(FnArg::Receiver(_)));
         let is_complete = function.sig.variadic.is_none() && !receiver;
-        let mut declaration = Self {
-            attributes: Vec::new(),
-            conditions: Vec::new(),
-            visibility: function.vis,
-            safe: match function.sig.safety {
-                Safety::Safe(safe) => Some(safe),
-                _ => None,
-            },
-            entry: function.sig.ident.unraw().to_string(),
-            ident: function.sig.ident,
-            params,
-            complete: is_complete,
-            requires: Vec::new(),
-            allows_needless_mut: false,
-            report,
-            generic: None,
-            of: None,
-        };
+        let mut declaration = Self::plain(function.vis, function.sig.ident, params);
+        if let Safety::Safe(safe) = function.sig.safety {
+            declaration.safe = Some(safe);
+        }
+        declaration.complete = is_complete;
+        declaration.report = report;
         for attribute in function.attrs {
             declaration.attribute(attribute);
         }
         declaration
+    }
+
+    /// A kernel without attributes, of which the author has given some parameters.
+    fn plain(visibility: Visibility, ident: Ident, params: Vec<Param>) -> Self {
+        Self {
+            attributes: Vec::new(),
+            conditions: Vec::new(),
+            visibility,
+            safe: None,
+            entry: ident.unraw().to_string(),
+            ident,
+            params,
+            complete: false,
+            requires: Vec::new(),
+            allows_needless_mut: false,
+            report: Report::default(),
+            generic: None,
+            of: None,
+        }
     }
 
     /// A declaration made from tokens that do not parse: a kernel with the same number of parameters, which take
@@ -124,23 +131,26 @@ impl Declaration {
             }
             None => Visibility::Inherited,
         };
-        Some(Self {
-            attributes: Vec::new(),
-            conditions: Vec::new(),
-            visibility,
-            safe: keyword("safe")
-                .filter(|&safe| safe < start)
-                .map(|safe| Token![safe](tokens[safe].span())),
-            entry: ident.unraw().to_string(),
-            ident: ident.clone(),
-            params: (0..count).map(Param::invalid).collect(),
-            complete: false,
-            requires: Vec::new(),
-            allows_needless_mut: true,
-            report: Report::default(),
-            generic: None,
-            of: None,
-        })
+        let params = (0..count).map(Param::invalid).collect();
+        let mut declaration = Self::plain(visibility, ident.clone(), params);
+        let safe = keyword("safe").filter(|&safe| safe < start);
+        declaration.safe = safe.map(|safe| Token![safe](tokens[safe].span()));
+        declaration.allows_needless_mut = true;
+        Some(declaration)
+    }
+
+    /// `<T>`, if it is declared for several types.
+    pub(super) fn generics(&self) -> Option<TokenStream> {
+        let param = &self.generic.as_ref()?.param;
+        Some(quote!(<#param>))
+    }
+
+    /// The names of its `.entry`s, one for each type.
+    pub(super) fn entries(&self) -> Vec<&str> {
+        match &self.generic {
+            None => vec![&self.entry],
+            Some(generic) => generic.instances.iter().map(|(_, instance)| &*instance.entry).collect(),
+        }
     }
 
     /// The name in messages: `scale`, and `scale<f32>` for an instance.
@@ -163,7 +173,7 @@ impl Declaration {
                 Some(name) => self.entry = name,
                 None => {
                     let fault = error(Code::Syntax, "expected a name").help("write `#[link_name = \"_Z3fooPf\"]`");
-                    push(&attribute.meta, &fault, &mut self.report);
+                    self.report.push_at(&attribute.meta, &fault);
                 }
             }
         } else if path.is_ident("allow") || path.is_ident("expect") {
@@ -222,26 +232,24 @@ fn without_needless_mut(mut attribute: Attribute) -> (Option<Attribute>, bool) {
 fn reject_parts(sig: &Signature, report: &mut Report) {
     if let ReturnType::Type(_, ty) = &sig.output {
         let fault = signature("a kernel returns nothing").help("pass memory for the result: `out: &mut [T]`");
-        push(ty, &fault, report);
+        report.push_at(ty, &fault);
     }
     if !sig.generics.params.is_empty() {
         let fault = signature("a kernel has no generics").help(
             "declare each instance of a CUDA template under its own name, or name the kernel of each type: \
              `#[for_each(T = f32 => \"scale_f32\", f64 => \"scale_f64\")] fn scale<T>(..)`",
         );
-        push(&sig.generics, &fault, report);
+        report.push_at(&sig.generics, &fault);
     } else if let Some(clause) = &sig.generics.where_clause {
-        push(
+        report.push_at(
             clause,
             &signature("a kernel has no generics").help("remove the `where` clause"),
-            report,
         );
     }
     if let Some(variadic) = &sig.variadic {
-        push(
+        report.push_at(
             &variadic.dots,
             &signature("a kernel has a fixed number of parameters").help("declare those that the PTX has"),
-            report,
         );
     }
     let words = [
@@ -250,13 +258,12 @@ fn reject_parts(sig: &Signature, report: &mut Report) {
         sig.abi.as_ref().map(ToTokens::to_token_stream),
     ];
     for word in words.into_iter().flatten() {
-        push(
+        report.push_at(
             &word,
             &signature("a kernel is a plain `fn` or a `safe fn`").help(format!("remove `{word}`")),
-            report,
         );
     }
     if sig.inputs.len() > usize::from(u8::MAX) {
-        push(&sig.ident, &signature("a kernel has at most 255 parameters"), report);
+        report.push_at(&sig.ident, &signature("a kernel has at most 255 parameters"));
     }
 }

@@ -10,7 +10,7 @@ use self::call::{call, launch, values};
 use self::expected::{expected, implementations};
 use self::facts::facts;
 use super::check::Checked;
-use super::declaration::Declaration;
+use super::declaration::{Declaration, Generic};
 use super::layout::Layout;
 use super::param::is_primitive;
 use super::parse::Block;
@@ -31,11 +31,9 @@ pub(super) fn block(block: &Block, source: Option<&Source>, kernels: &[Checked])
         ..
     } = block;
     let types = kernels.iter().map(|kernel| {
-        let (ty, call, expected) = (
-            type_of(attributes, source, kernel),
-            implementation_of_calls(attributes, kernel),
-            expected_of(attributes, kernel),
-        );
+        let ty = type_of(attributes, source, kernel);
+        let call = implementation_of_calls(attributes, kernel);
+        let expected = expected_of(attributes, kernel);
         quote!(#ty #call #expected)
     });
     let implementations = kernels.iter().map(|kernel| implementation(source, kernel));
@@ -124,27 +122,17 @@ fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) 
     }
 }
 
-/// The type parameter of a kernel that is declared for several types.
-fn parameter(declaration: &Declaration) -> Option<&Ident> {
-    declaration.generic.as_ref().map(|generic| &generic.param)
-}
-
 /// The generics and the variants of the enum, of which no values exist.
 fn body(declaration: &Declaration) -> TokenStream {
-    match parameter(declaration) {
+    match &declaration.generic {
         None => quote!({}),
-        Some(param) => quote! {
+        Some(Generic { param, .. }) => quote! {
             <#param> {
                 #[doc(hidden)]
                 __Never(::core::convert::Infallible, ::core::marker::PhantomData<fn() -> #param>),
             }
         },
     }
-}
-
-/// `<T>` of a kernel that is declared for several types.
-fn generics(declaration: &Declaration) -> Option<TokenStream> {
-    parameter(declaration).map(|param| quote!(<#param>))
 }
 
 /// The levels of lints in code that users did not write.
@@ -159,7 +147,7 @@ fn levels() -> TokenStream {
 fn implementation_of_calls(attributes: &[Attribute], kernel: &Checked) -> TokenStream {
     let Declaration { ident, conditions, .. } = &kernel.declaration;
     let (call, launch, values, levels) = (call(kernel), launch(kernel), values(kernel), levels());
-    let generics = generics(&kernel.declaration);
+    let generics = kernel.declaration.generics();
     quote! {
         #(#attributes)*
         #(#conditions)*
@@ -179,7 +167,7 @@ fn expected_of(attributes: &[Attribute], kernel: &Checked) -> Option<TokenStream
 fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let (ident, conditions) = (&declaration.ident, &declaration.conditions);
-    let generics = generics(declaration);
+    let generics = declaration.generics();
     let kernels = match declaration.generic {
         None => implementation_of_kernel(source, kernel, ident, None),
         Some(_) => {

@@ -13,8 +13,14 @@ pub(super) fn in_crate(path: &str) -> PathBuf {
 }
 
 /// Returns the file's path and bytes. `path` is relative to the folder of the crate's manifest, or else to the folder
-/// of the Rust source, or else to the folder of what the crate's build script has written.
-pub(super) fn find(path: &str, source_file: Option<&Path>, help: &str) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
+/// of the Rust source, or else to the folder of what the crate's build script has written. `entries` are the kernels
+/// that it should have.
+pub(super) fn find(
+    path: &str,
+    source_file: Option<&Path>,
+    entries: &[&str],
+    help: &str,
+) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
     let candidates = Candidates::new(path, source_file, |name| env::var_os(name));
     for candidate in candidates.all() {
         match fs::read(candidate) {
@@ -23,7 +29,7 @@ pub(super) fn find(path: &str, source_file: Option<&Path>, help: &str) -> Result
             Err(fault) => return Err(error(Code::PtxFile, format!("cannot read `{path}`: {fault}"))),
         }
     }
-    Err(candidates.missing(path).help(help))
+    Err(candidates.missing(path, entries).help(help))
 }
 
 /// The places where a file is looked for, in this order.
@@ -52,7 +58,7 @@ impl Candidates {
     }
 
     /// The mistake that the file is in none of them.
-    fn missing(&self, path: &str) -> Diagnostic {
+    fn missing(&self, path: &str, entries: &[&str]) -> Diagnostic {
         let mut places = format!("`{}`", shown(&self.manifest).display());
         if self.beside.is_some() {
             places.push_str(", and beside this source file");
@@ -67,35 +73,55 @@ impl Candidates {
         let mut folders: Vec<&Path> = files.filter_map(|file| file.parent()).collect();
         folders.dedup();
         for folder in folders {
-            diagnostic = diagnostic.note(looked_in(folder, path));
+            diagnostic = diagnostic.note(looked_in(folder, path, entries));
         }
         diagnostic
     }
 }
 
-/// A note with the files of a folder that have the extension of `path`.
-fn looked_in(folder: &Path, path: &str) -> String {
+/// A note with the files of a folder that have the extension of `path`, and those that have all `entries`.
+fn looked_in(folder: &Path, path: &str, entries: &[&str]) -> String {
     const MAX_SHOWN: usize = 8;
     let shown = match shown(folder) {
         here if here.as_os_str().is_empty() => Path::new("."),
         folder => folder,
     };
     let kind = Path::new(path).extension().unwrap_or_default();
-    let Ok(entries) = fs::read_dir(folder) else {
+    let Ok(content) = fs::read_dir(folder) else {
         return format!("there is no folder `{}`", shown.display());
     };
-    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut names: Vec<String> = files
-        .filter(|file| file.extension() == Some(kind))
-        .filter_map(|file| Some(format!("`{}`", file.file_name()?.display())))
-        .collect();
-    names.sort();
-    let count = names.len();
-    let found = match count {
-        0 => format!("no `.{}` file", kind.display()),
-        _ => names[..count.min(MAX_SHOWN)].join(", ") + if count > MAX_SHOWN { ", .." } else { "" },
+    let mut files: Vec<PathBuf> = content.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|file| file.extension() == Some(kind));
+    files.sort();
+    let listed = |files: &[&PathBuf]| {
+        let names = files
+            .iter()
+            .filter_map(|file| Some(format!("`{}`", file.file_name()?.display())));
+        let names: Vec<String> = names.take(MAX_SHOWN).collect();
+        names.join(", ") + if files.len() > MAX_SHOWN { ", .." } else { "" }
     };
-    format!("the folder `{}` has {found}", shown.display())
+    let has_all = |file: &&PathBuf| {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        !entries.is_empty() && entries.iter().all(|entry| has_entry(&text, entry))
+    };
+    let fitting: Vec<&PathBuf> = files.iter().filter(has_all).collect();
+    let found = match files.is_empty() {
+        true => format!("no `.{}` file", kind.display()),
+        false => listed(&files.iter().collect::<Vec<_>>()),
+    };
+    let fitting = match (entries, fitting.is_empty()) {
+        (_, true) => String::new(),
+        ([entry], false) => format!("; the kernel `{entry}` is in {}", listed(&fitting)),
+        (_, false) => format!("; all kernels of this block are in {}", listed(&fitting)),
+    };
+    format!("the folder `{}` has {found}{fitting}", shown.display())
+}
+
+/// Whether PTX has the `.entry`, as far as its text tells.
+fn has_entry(ptx: &str, entry: &str) -> bool {
+    let is_other = |after: &str| after.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+    let mut entries = ptx.split(".entry").skip(1).map(str::trim_start);
+    entries.any(|found| found.strip_prefix(entry).is_some_and(|after| !is_other(after)))
 }
 
 /// The path relative to the folder in which the compiler runs, which is the workspace.
@@ -124,7 +150,7 @@ mod tests {
                 &env::temp_dir().join(&path)
             ]
         );
-        let message = candidates.missing(&path).to_string();
+        let message = candidates.missing(&path, &[]).to_string();
         assert!(message.contains("among the outputs of the build script"), "{message}");
         assert!(!message.contains(&env::temp_dir().display().to_string()), "{message}");
     }

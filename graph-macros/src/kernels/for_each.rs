@@ -4,7 +4,7 @@
 //! compared with its own `.entry` and has facts of its own.
 
 use super::declaration::{Declaration, Generic, InstanceOf};
-use super::param::{push, signature};
+use super::param::signature;
 use crate::report::{Report, error};
 use crate::text::text;
 use graph_plan::Code;
@@ -90,28 +90,17 @@ fn refuse_others(function: &mut ForeignItemFn, report: &mut Report) {
         } else {
             return true;
         };
-        push(attribute, &fault, report);
+        report.push_at(attribute, &fault);
         false
     });
 }
 
 /// Reads the arguments; `None` if a mistake was reported.
 fn arguments(attribute: &Attribute, report: &mut Report) -> Option<ForEach> {
-    match attribute.parse_args() {
-        Ok(parsed) => Some(parsed),
-        Err(fault) => {
-            let text = fault.to_string();
-            let fault_text = error(
-                Code::Syntax,
-                text.strip_prefix("unexpected end of input, ").unwrap_or(&text),
-            );
-            match (&attribute.meta, text.starts_with("unexpected end of input")) {
-                (syn::Meta::List(_), false) => report.push(fault.span(), &fault_text.help(FORM)),
-                (meta, _) => push(meta, &fault_text.help(FORM), report),
-            }
-            None
-        }
-    }
+    let parsed = attribute.parse_args();
+    parsed
+        .map_err(|fault| report.unparsed(&fault, &attribute.meta, Code::Syntax, FORM))
+        .ok()
 }
 
 /// The only type parameter, if there is one.
@@ -126,12 +115,12 @@ fn is_of(generics: &Generics, param: &Ident, function: &Ident, report: &mut Repo
         [GenericParam::Type(found)] if found.ident == *param => {
             if let Some(bound) = found.bounds.first() {
                 let fault = signature(format!("`{param}` has no bounds: it is one of the listed types"));
-                push(bound, &fault.help(declared), report);
+                report.push_at(bound, &fault.help(declared));
                 return false;
             }
             if let Some(clause) = &generics.where_clause {
                 let fault = signature(format!("`{param}` has no bounds: it is one of the listed types"));
-                push(clause, &fault.help("remove the `where` clause"), report);
+                report.push_at(clause, &fault.help("remove the `where` clause"));
                 return false;
             }
             true
@@ -143,7 +132,7 @@ fn is_of(generics: &Generics, param: &Ident, function: &Ident, report: &mut Repo
         }
         _ => {
             let message = format!("`{function}` has one type parameter, the `{param}` of `for_each`");
-            push(&generics.params, &signature(message).help(declared), report);
+            report.push_at(&generics.params, &signature(message).help(declared));
             false
         }
     }
@@ -160,11 +149,7 @@ fn is_distinct(parsed: &ForEach, report: &mut Report) -> bool {
         let same = |earlier: &Entry| text(&earlier.ty) == text(&entry.ty);
         if parsed.entries[..index].iter().any(same) {
             let message = format!("`{}` is listed twice", text(&entry.ty));
-            push(
-                &entry.ty,
-                &error(Code::DuplicateName, message).help("remove one"),
-                report,
-            );
+            report.push_at(&entry.ty, &error(Code::DuplicateName, message).help("remove one"));
             return false;
         }
     }
@@ -192,7 +177,7 @@ fn add_instance(declaration: &mut Declaration, function: &ForeignItemFn, entry: 
         }
         Err(_) => {
             let message = format!("`{}` cannot stand for `{}` here", text(&ty), generic.param);
-            push(&ty, &signature(message), &mut declaration.report);
+            declaration.report.push_at(&ty, &signature(message));
         }
     }
 }

@@ -7,7 +7,6 @@ pub(super) use ty::{bare, is_primitive, scalar, signature};
 pub(super) use wrapper::{Wrapper, Wrapping};
 
 use crate::report::Report;
-use crate::span::ends;
 use crate::text::text;
 use graph_plan::{Diagnostic, Mode, Scalar};
 use proc_macro2::{Ident, TokenStream};
@@ -84,7 +83,7 @@ impl Buffer {
     /// The memory that it takes.
     pub(super) fn takes(&self) -> Takes {
         match self.wrapper.as_ref().map(|wrapper| (wrapper.kind, wrapper)) {
-            None | Some((Wrapping::Atomic | Wrapping::Uninit, _)) => Takes::Device,
+            None | Some((Wrapping::Atomic | Wrapping::MaybeUninit, _)) => Takes::Device,
             Some((Wrapping::Mapped, _)) => Takes::Mapped,
             Some((Wrapping::Surfel, _)) => Takes::Array,
             // Memory with addresses has one dimension, or rows.
@@ -103,7 +102,7 @@ impl Buffer {
             (None, Some(_)) => ("LentMut", "write"),
             (Some(Wrapping::Atomic), _) => ("Lent", "atomic"),
             (Some(Wrapping::Mapped), _) => ("LentMapped", "mapped"),
-            (Some(Wrapping::Uninit), _) => ("LentMut", "uninit"),
+            (Some(Wrapping::MaybeUninit), _) => ("LentMut", "uninit"),
             (Some(Wrapping::Texel), _) => ("LentTexels", "texture"),
             (Some(Wrapping::Surfel), None) => ("LentSurface", "surface"),
             (Some(Wrapping::Surfel), Some(_)) => ("LentSurfaceMut", "surface_mut"),
@@ -118,7 +117,7 @@ impl Buffer {
             (None | Some(Wrapping::Surfel), Some(_)) => Mode::ReadWrite,
             (Some(Wrapping::Atomic), _) => Mode::Atomic,
             (Some(Wrapping::Mapped), _) => Mode::Mapped,
-            (Some(Wrapping::Uninit), _) => Mode::Write,
+            (Some(Wrapping::MaybeUninit), _) => Mode::Write,
         }
     }
 }
@@ -158,14 +157,13 @@ impl Param {
     pub(super) fn parse(argument: &FnArg, index: usize, report: &mut Report) -> Self {
         let FnArg::Typed(argument) = argument else {
             let fault = signature("a kernel has no `self`").help("name each parameter: `data: &mut [f32]`");
-            push(argument, &fault, report);
+            report.push_at(argument, &fault);
             return Self::invalid(index);
         };
         if let Some(attribute) = argument.attrs.first() {
-            push(
+            report.push_at(
                 attribute,
                 &signature("attributes on parameters of a kernel mean nothing").help("remove it"),
-                report,
             );
         }
         let is_unfit = scalar(bare(&argument.ty)).is_err();
@@ -173,17 +171,16 @@ impl Param {
             Ok(kind) => (kind, None),
             Err(_) if is_unfit => (Kind::Invalid, None),
             Err(fault) => {
-                push(&argument.ty, &fault, report);
+                report.push_at(&argument.ty, &fault);
                 (Kind::Invalid, wrapper::find(&argument.ty))
             }
         };
         let ident = match name(&argument.pat) {
             Some(ident) => ident,
             None => {
-                push(
+                report.push_at(
                     &argument.pat,
                     &signature("a parameter of a kernel is a plain name").help("name it: `data: &mut [f32]`"),
-                    report,
                 );
                 Self::invalid(index).ident
             }
@@ -195,12 +192,6 @@ impl Param {
             unfit: is_unfit.then(|| argument.ty.clone()),
         }
     }
-}
-
-/// Reports a diagnostic at all of the tokens.
-pub(super) fn push(tokens: &impl quote::ToTokens, diagnostic: &Diagnostic, report: &mut Report) {
-    let (start, end) = ends(tokens);
-    report.push_between(start, end, diagnostic);
 }
 
 fn name(pattern: &Pat) -> Option<Ident> {
@@ -245,7 +236,7 @@ fn buffer(ty: &Type, reference: &TypeReference, report: &mut Report) -> Result<B
     if let Some(lifetime) = &reference.lifetime {
         let fault = signature("a parameter of a kernel has no lifetime")
             .help("the graph keeps alive what it uses: leave it out");
-        push(lifetime, &fault, report);
+        report.push_at(lifetime, &fault);
     }
     let layers = wrapper::layers(&reference.elem);
     let mut target = bare(layers.unwrap_or(&reference.elem)).clone();

@@ -3,7 +3,6 @@
 use super::attribute::{self, Arguments, File};
 use super::declaration::Declaration;
 use super::for_each;
-use super::param::push;
 use crate::report::{Report, error};
 use crate::runtime::Runtime;
 use crate::span::{ends, on_line};
@@ -67,7 +66,7 @@ fn contents(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Block> {
     attributes.iter_mut().for_each(permit);
     if unsafety.is_none() || abi.name.as_ref().is_none_or(|name| name.value() != "C") {
         let message = "a block of kernels is `unsafe extern \"C\"`: its author vouches for them";
-        push(&abi, &error(Code::Syntax, message).help(FORM), report);
+        report.push_at(&abi, &error(Code::Syntax, message).help(FORM));
         shell = TokenStream::new();
     }
     let mut block = Block {
@@ -106,7 +105,7 @@ fn item(body: ParseStream<'_>, unparsed: &mut TokenStream, report: &mut Report) 
         Ok(other) => {
             body.advance_to(&fork);
             let fault = error(Code::Syntax, "expected a kernel: `fn name(..);`");
-            push(&other, &fault, report);
+            report.push_at(&other, &fault);
             Ok(Declaration::recover(other.to_token_stream()))
         }
         Err(_) => {

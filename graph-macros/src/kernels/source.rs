@@ -62,8 +62,9 @@ pub(super) struct Ptx {
     pub(super) module: Module,
 }
 
-/// Reads the files that a block names. Mistakes in tuned files are reported, and such files left out.
-pub(super) fn load(file: File, report: &mut Report) -> Option<Source> {
+/// Reads the files that a block of these kernels names. Mistakes in tuned files are reported, and such files left out.
+pub(super) fn load(file: File, entries: &[&str], report: &mut Report) -> Option<Source> {
+    let read = |path: &str, beside: Option<&Path>| read(path, beside, entries);
     match file {
         File::Ptx { path, tuned } => {
             let first = reported(&path, read, report);
@@ -130,9 +131,9 @@ fn target(ptx: &Ptx, first: &Ptx, before: &[(Target, Ptx)]) -> Result<Target, Di
     }
 }
 
-fn read(path: &str, source_file: Option<&Path>) -> Result<Ptx, Diagnostic> {
+fn read(path: &str, source_file: Option<&Path>, entries: &[&str]) -> Result<Ptx, Diagnostic> {
     let help = "put it there, relative to the crate's `Cargo.toml`; `cargo cuda-graph ptx` makes it from a CUDA source";
-    let (found, bytes) = find(path, source_file, help)?;
+    let (found, bytes) = find(path, source_file, entries, help)?;
     let Ok(text) = String::from_utf8(bytes) else {
         let message = format!("`{path}` is not a text file: it is not UTF-8");
         return Err(error(Code::PtxFile, message).help(HOW_TO_MAKE));

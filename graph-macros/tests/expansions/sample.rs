@@ -1,12 +1,5 @@
-#[allow(
-    unexpected_cfgs,
-    dead_code,
-    nonstandard_style,
-    unreachable_pub,
-    unused_variables,
-    clippy::all,
-    clippy::pedantic
-)]
+#[allow(unexpected_cfgs, dead_code, nonstandard_style, unreachable_pub)]
+#[allow(unused_variables, clippy::all, clippy::pedantic)]
 const _: () = {
     #[allow(unused_imports)]
     use ::graph_runtime::{self as __g, private as __p};

@@ -12,7 +12,8 @@ pub(super) fn warnings(draft: &Draft, order: &Nest, redundant: &[usize]) -> Vec<
         .resources
         .iter()
         .enumerate()
-        .filter(|(index, resource)| !used[*index] && resource.memory != Memory::Variable)
+        // Kernels read variables of their module although no node names them.
+        .filter(|(index, resource)| !used[*index] && !matches!(resource.memory, Memory::Variable | Memory::Constant))
         .map(|(index, resource)| {
             let message = format!("no node uses `{}`", resource.name);
             Diagnostic::new(Code::UnusedResource, Subject::Resource(index), message)

@@ -132,9 +132,13 @@ fn launch_dimensions() {
         builder.after(pair[1], &pair[..1]);
     }
     let expected = "node `empty`: `grid.x` is 0, but must be at least 1 [launch-config]\n\
+         help: a launch is `<<<blocks, threads per block>>>`\n\
          node `wide`: `block.x` is 2048, over CUDA's limit of 1024 [launch-config]\n\
+         help: use more blocks of fewer threads\n\
          node `deep`: `grid.y` is 70000, over CUDA's limit of 65535 [launch-config]\n\
+         help: spread the work over the other dimensions, or over a loop in the kernel\n\
          node `many`: a block of 2048 threads is over CUDA's limit of 1024 [launch-config]\n\
+         help: use more blocks of fewer threads\n\
          node `limited`: a block of 512 threads is over the kernel's own limit (`.maxntid`) of 256 [launch-config]\n\
          note: the kernel is `bounded`";
     assert_eq!(mistakes(builder), expected);

@@ -8,10 +8,7 @@ use graph_plan::Code;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{
-    Block, Expr, ExprAsync, ExprBlock, ExprBreak, ExprClosure, ExprContinue, ExprForLoop, ExprLoop, ExprReturn,
-    ExprWhile, Item, Label, Lifetime, Macro,
-};
+use syn::{Block, Expr, Item, Label, Lifetime, Macro};
 
 /// All expressions of a graph but closures, which are functions of their own.
 pub(super) fn exits(graph: &Graph<'_>, report: &mut Report) {
@@ -108,41 +105,32 @@ impl<'a> Exits<'a> {
 }
 
 impl<'a> Visit<'a> for Exits<'a> {
-    fn visit_expr_return(&mut self, exit: &'a ExprReturn) {
-        self.find(exit.return_token.span(), "return");
-        visit::visit_expr_return(self, exit);
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Return(exit) => {
+                self.find(exit.return_token.span(), "return");
+                visit::visit_expr_return(self, exit);
+            }
+            Expr::Break(exit) => {
+                self.jump(exit.label.as_ref(), exit.break_token.span(), "break");
+                visit::visit_expr_break(self, exit);
+            }
+            Expr::Continue(exit) => self.jump(exit.label.as_ref(), exit.continue_token.span(), "continue"),
+            Expr::Loop(inner) => self.block(inner.label.as_ref(), true, &inner.body),
+            Expr::While(inner) => {
+                self.visit_expr(&inner.cond);
+                self.block(inner.label.as_ref(), true, &inner.body);
+            }
+            Expr::ForLoop(inner) => {
+                self.visit_expr(&inner.expr);
+                self.block(inner.label.as_ref(), true, &inner.body);
+            }
+            Expr::Block(inner) => self.block(inner.label.as_ref(), false, &inner.block),
+            Expr::Closure(_) | Expr::Async(_) => {}
+            Expr::Verbatim(tokens) => self.tokens(tokens.clone()),
+            expr => visit::visit_expr(self, expr),
+        }
     }
-
-    fn visit_expr_break(&mut self, exit: &'a ExprBreak) {
-        self.jump(exit.label.as_ref(), exit.break_token.span(), "break");
-        visit::visit_expr_break(self, exit);
-    }
-
-    fn visit_expr_continue(&mut self, exit: &'a ExprContinue) {
-        self.jump(exit.label.as_ref(), exit.continue_token.span(), "continue");
-    }
-
-    fn visit_expr_loop(&mut self, inner: &'a ExprLoop) {
-        self.block(inner.label.as_ref(), true, &inner.body);
-    }
-
-    fn visit_expr_while(&mut self, inner: &'a ExprWhile) {
-        self.visit_expr(&inner.cond);
-        self.block(inner.label.as_ref(), true, &inner.body);
-    }
-
-    fn visit_expr_for_loop(&mut self, inner: &'a ExprForLoop) {
-        self.visit_expr(&inner.expr);
-        self.block(inner.label.as_ref(), true, &inner.body);
-    }
-
-    fn visit_expr_block(&mut self, inner: &'a ExprBlock) {
-        self.block(inner.label.as_ref(), false, &inner.block);
-    }
-
-    fn visit_expr_closure(&mut self, _: &'a ExprClosure) {}
-
-    fn visit_expr_async(&mut self, _: &'a ExprAsync) {}
 
     fn visit_item(&mut self, item: &'a Item) {
         // Macros are the only items that are no scope of their own.
@@ -153,12 +141,5 @@ impl<'a> Visit<'a> for Exits<'a> {
 
     fn visit_macro(&mut self, called: &'a Macro) {
         self.tokens(called.tokens.clone());
-    }
-
-    fn visit_expr(&mut self, expr: &'a Expr) {
-        match expr {
-            Expr::Verbatim(tokens) => self.tokens(tokens.clone()),
-            expr => visit::visit_expr(self, expr),
-        }
     }
 }

@@ -14,8 +14,7 @@ pub(super) fn limits(launch: &Launch, report: &mut Report) {
     if let Some(shared) = &launch.shared
         && let Err(fault) = LaunchConfig::new(one, one, value(shared).unwrap_or(0))
     {
-        let help = "the third operand is dynamic shared memory in bytes";
-        fail(fault, help, shared, report);
+        fail(fault, fault.help(), shared, report);
     }
 }
 
@@ -32,28 +31,16 @@ fn fail(fault: LaunchFault, help: &str, tokens: &Expr, report: &mut Report) {
 }
 
 fn help(fault: &LaunchFault, values: [i128; 3]) -> String {
-    match fault {
-        LaunchFault::Count { .. } => "use more blocks of fewer threads".to_owned(),
-        LaunchFault::TooLarge { dimension, limit, .. } if dimension.starts_with("block") => {
-            let threads = values
-                .iter()
-                .fold(1, |product: i128, value| product.saturating_mul(*value));
-            let axis = dimension.trim_start_matches("block.");
-            match axis != "x" && u64::try_from(threads).is_ok_and(|threads| threads <= LaunchConfig::MAX_BLOCK_THREADS)
-            {
-                true => format!("{axis} is at most {limit}: put the threads in x, as in `({threads}, 1, 1)`"),
-                false => "use more blocks of fewer threads".to_owned(),
-            }
+    if let LaunchFault::TooLarge { dimension, limit, .. } = fault
+        && let Some(axis @ ("y" | "z")) = dimension.strip_prefix("block.")
+    {
+        let product = |product: i128, value: &i128| product.saturating_mul(*value);
+        let threads = values.iter().fold(1, product);
+        if u64::try_from(threads).is_ok_and(|threads| threads <= LaunchConfig::MAX_BLOCK_THREADS) {
+            return format!("{axis} is at most {limit}: put the threads in x, as in `({threads}, 1, 1)`");
         }
-        LaunchFault::TooLarge { .. } => {
-            "spread the work over the other dimensions, or over a loop in the kernel".to_owned()
-        }
-        LaunchFault::TooSmall { .. }
-        | LaunchFault::NotRequired { .. }
-        | LaunchFault::GridOfClusters
-        | LaunchFault::NoCluster
-        | LaunchFault::BrokenCluster { .. } => "a launch is `<<<blocks, threads per block>>>`".to_owned(),
     }
+    fault.help().to_owned()
 }
 
 /// The dimension that is out of range, or all of them.

@@ -160,7 +160,7 @@ fn halves(text: &str) -> [String; 2] {
             _ => None,
         })
     };
-    let constant = groups(expand(tokens(text))).nth(2).expect("the body of the constant");
+    let constant = groups(expand(tokens(text))).nth(3).expect("the body of the constant");
     let tokens: Vec<TokenTree> = constant.into_iter().collect();
     let name = tokens
         .iter()

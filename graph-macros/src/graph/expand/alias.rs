@@ -54,6 +54,13 @@ pub(super) fn allowed(graph: &Graph<'_>) -> Option<TokenStream> {
     graph.is_expression().then(levels)
 }
 
+/// The nodes that launch declared kernels, with the kernels' paths.
+pub(super) fn launches(graph: &Graph<'_>) -> Vec<(usize, String)> {
+    let nodes = graph.nodes.iter().enumerate();
+    let launches = nodes.filter_map(|(index, node)| Some((index, node.action.kernel()?.to_token_stream().to_string())));
+    launches.collect()
+}
+
 /// The declarations of the aliases of kernels.
 pub(super) fn kernels_aliased(graph: &Graph<'_>) -> TokenStream {
     declared(graph, |node| {

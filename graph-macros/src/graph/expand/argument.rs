@@ -6,6 +6,7 @@ use crate::graph::resolve::{Graph, Scalar, Value, params, scalars};
 use graph_plan::Space;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
+use std::collections::BTreeSet;
 
 /// The parameters of `build` after the device, in the order of their declaration, each after a comma.
 pub(super) fn parameters(graph: &Graph<'_>) -> TokenStream {
@@ -63,9 +64,7 @@ pub(super) fn bound(graph: &Graph<'_>, builder: &Ident, bound: &Ident) -> TokenS
 /// The plain values that nodes mention together with a param: setters need these again.
 pub(super) fn kept<'a>(graph: &Graph<'a>) -> Vec<Value<'a>> {
     let changing = graph.nodes.iter().filter(|node| !params(graph, node).is_empty());
-    let mut used: Vec<Scalar> = changing.flat_map(|node| scalars(graph, node)).collect();
-    used.sort_unstable();
-    used.dedup();
+    let used: BTreeSet<Scalar> = changing.flat_map(|node| scalars(graph, node)).collect();
     let value = |scalar: &&Scalar| matches!(scalar, Scalar::Value(_));
     used.iter().filter(value).map(|&scalar| graph.scalar(scalar)).collect()
 }

@@ -113,6 +113,12 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Assertion>
     found
 }
 
+/// The assertion that neither only the first nor only the second of two accesses is atomic, with the message for each.
+fn check_clash(start: Span, end: Span, atomic: [TokenStream; 2], texts: [String; 2]) -> TokenStream {
+    let function = quote_spanned!(start=> __p::check_clash);
+    spanned_call(function, quote!([#(#atomic),*], [#(#texts),*]), end)
+}
+
 /// The assertions that two classes are both atomic, or neither is: for each two whose accesses clash otherwise.
 fn clashes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Assertion> {
     let (draft, order) = (&graph.draft, &outcome.order);
@@ -137,13 +143,8 @@ fn clashes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Assertion> {
             true => graph.accesses[first].1,
             false => start,
         };
-        let function = quote_spanned!(start=> __p::check_clash);
-        let operands = quote!([#(#atomic),*], [#(#texts),*]);
-        (
-            draft.accesses[second].node,
-            start,
-            spanned_call(function, operands, place.end),
-        )
+        let tokens = check_clash(start, place.end, atomic, texts);
+        (draft.accesses[second].node, start, tokens)
     };
     mixed_reads(draft, order, &classes).into_iter().map(assertion).collect()
 }
@@ -163,12 +164,8 @@ fn shared(graph: &Graph<'_>) -> Vec<Assertion> {
             let (node, (place, start)) = (graph.draft.accesses[access].node, graph.accesses[access]);
             let text = mutability::written(graph, resource, access, Mode::Atomic).to_string();
             let atomic = is_atomic(graph, class);
-            let function = quote_spanned!(start=> __p::check_clash);
-            found.push((
-                node,
-                start,
-                spanned_call(function, quote!([#atomic, false], [#text, ""]), place.end),
-            ));
+            let tokens = check_clash(start, place.end, [atomic, quote!(false)], [text, String::new()]);
+            found.push((node, start, tokens));
         }
     }
     found
@@ -188,9 +185,8 @@ fn endless(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Assertion> {
         }
         let (ends, text) = (any_of(graph, &classes), diagnostic.to_string());
         let span = graph.nodes[node].name.span();
-        let function = quote_spanned!(span=> __p::check_clash);
-        let operands = quote!([!(#ends), false], [#text, ""]);
-        Some((node, span, spanned_call(function, operands, span)))
+        let tokens = check_clash(span, span, [quote!(!(#ends)), quote!(false)], [text, String::new()]);
+        Some((node, span, tokens))
     };
     outcome.errors.iter().filter_map(assertion).collect()
 }

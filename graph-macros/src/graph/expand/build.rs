@@ -7,6 +7,7 @@
 use super::argument;
 use super::argument::{names, parameters};
 use super::child_interface;
+use super::interface::Bodies;
 use super::names::hidden;
 use super::promise;
 use super::scratch;
@@ -21,34 +22,34 @@ const SUMMARY: &str = " Allocates the graph's memory, zeroed, builds it on the d
 /// The documentation of every `define`.
 const DEFINE: &str = " Checks the graph as `build` does, for graphs to be instantiated later.";
 
-/// `build` of a graph with mistakes.
+/// `build` and `define` of a graph with mistakes.
 pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
+    let body = || Bodies::Stub.of(TokenStream::new());
+    methods(graph, body(), body())
+}
+
+/// `build` and `define`, with these bodies.
+fn methods(graph: &Graph<'_>, build: TokenStream, define: TokenStream) -> TokenStream {
     let (arguments, device, promise) = (parameters(graph), hidden("device"), promise::mention(graph));
     quote! {
         #[doc = #SUMMARY]
         #promise
-        pub fn build(#device: &__g::Device #arguments) -> __g::Result<Self> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
+        pub fn build(#device: &__g::Device #arguments) -> __g::Result<Self> { #build }
         #[doc = #DEFINE]
         #promise
-        pub fn define(#device: &__g::Device #arguments) -> __g::Result<__g::Definition<Self>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
+        pub fn define(#device: &__g::Device #arguments) -> __g::Result<__g::Definition<Self>> { #define }
     }
 }
 
 /// `build` and `define` of a graph without mistakes. `define` makes a builder, binds the build arguments, and calls the
 /// function that declares the nodes.
 pub(super) fn build(graph: &Graph<'_>, outcome: &Outcome, asserted: &TokenStream) -> TokenStream {
-    let (name, arguments, names) = (graph.item.name.to_string(), parameters(graph), names(graph));
+    let (name, names) = (graph.item.name.to_string(), names(graph));
     let (device, builder, bound) = (hidden("device"), hidden("builder"), hidden("bound"));
     // The assertions are mentioned here, too, so that a failure names the user's call of `build`.
     let assert = child_interface::assert(graph, asserted);
-    let (arena, values) = (
-        scratch::places(graph, outcome, &builder),
-        argument::bound(graph, &builder, &bound),
-    );
+    let arena = scratch::places(graph, outcome, &builder);
+    let values = argument::bound(graph, &builder, &bound);
     let unbound = quote!(Self::__unbound());
     let (bind, bound) = if values.is_empty() {
         (None, unbound)
@@ -56,24 +57,18 @@ pub(super) fn build(graph: &Graph<'_>, outcome: &Outcome, asserted: &TokenStream
         (Some(quote!(let mut #bound = #unbound;)), bound.into_token_stream())
     };
     let builder_mutably = (!arena.is_empty() || has_memory(graph)).then(|| quote!(mut));
-    let promise = promise::mention(graph);
-    quote! {
-        #[doc = #SUMMARY]
-        #promise
-        pub fn build(#device: &__g::Device #arguments) -> __g::Result<Self> {
-            #assert
-            __g::Definition::build(Self::define(#device #names)?)
-        }
-        #[doc = #DEFINE]
-        #promise
-        pub fn define(#device: &__g::Device #arguments) -> __g::Result<__g::Definition<Self>> {
-            let #builder_mutably #builder = __g::GraphBuilder::new(#device, #name);
-            #arena
-            #bind
-            #values
-            Self::__declare(#builder, #bound)
-        }
-    }
+    let build = quote! {
+        #assert
+        __g::Definition::build(Self::define(#device #names)?)
+    };
+    let define = quote! {
+        let #builder_mutably #builder = __g::GraphBuilder::new(#device, #name);
+        #arena
+        #bind
+        #values
+        Self::__declare(#builder, #bound)
+    };
+    methods(graph, build, define)
 }
 
 /// Whether the graph takes memory when it is built.

@@ -94,10 +94,8 @@ impl<'g, 'a> Steps<'g, 'a> {
     }
 
     fn repeat(&self, for_loop: usize, steps: &[Step], builder: &TokenStream) -> TokenStream {
-        let (variable, range) = (
-            self.graph.loops[for_loop].variable(),
-            &self.graph.loops[for_loop].statement.range,
-        );
+        let variable = self.graph.loops[for_loop].variable();
+        let range = &self.graph.loops[for_loop].statement.range;
         let nodes = self.nodes(steps).into_iter().map(|node| {
             let (name, depth) = (self.graph.nodes[node].name.to_string(), self.depth(for_loop, node));
             quote!((#name, #depth))
@@ -156,11 +154,9 @@ impl<'g, 'a> Steps<'g, 'a> {
         let nodes = self.nodes(&group.steps);
         let mut scalars = scalars_of(self.graph, &nodes);
         scalars.extend(mentioned(self.graph, &self.ranges(&group.steps)));
-        scalars.sort_unstable();
-        scalars.dedup();
         Operands {
             nodes,
-            scalars,
+            scalars: scalars.into_iter().collect(),
             around: group.around,
         }
     }

@@ -88,11 +88,9 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
             }
             Argument::Value(_) => ("Value", binding.name.span()),
         };
-        let (bound, text, span) = (
-            format_ident!("{bound}"),
-            binding.name.unraw().to_string(),
-            binding.name.span(),
-        );
+        let bound = format_ident!("{bound}");
+        let text = binding.name.unraw().to_string();
+        let span = binding.name.span();
         let function = quote_spanned!(span=> __p::Interface::check_binding);
         let visible = is_visible(&path, &binding.name);
         let operands = quote!(#interface, #name, (#text, #visible), __p::Bound::#bound);

@@ -14,14 +14,14 @@ use super::resource;
 use super::scratch;
 use super::setters::update_calls;
 use super::shape::Shape;
-use super::types::{arguments, generics, marker, marker_value, place_type};
+use super::types::{arguments, generics, generics_after, marker, marker_value, place_type};
 use super::visibility::visibility;
 use crate::graph::ast::{Attributes, Param, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value, params};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Type, Visibility};
+use syn::{Generics, Lifetime, Type, Visibility};
 
 /// A name that can be bound, with its type.
 struct Slot<'a> {
@@ -120,9 +120,7 @@ fn named(ty: TokenStream) -> TokenStream {
 
 /// The lifetime that names those that are left out, if there are any.
 fn lifetime(graph: &Graph<'_>) -> Option<Lifetime> {
-    let values = graph.values.iter().map(|value| value.ty);
-    let types = values.chain(graph.params.iter().map(|param| &param.ty));
-    let mut types = types.map(|ty| ty.to_token_stream());
+    let mut types = graph.scalar_values().map(|scalar| scalar.ty.to_token_stream());
     let left_out = |ty: TokenStream| ty.to_string() != named(ty).to_string();
     types.any(left_out).then(|| bound_lifetime(Span::call_site()))
 }
@@ -149,14 +147,10 @@ pub(super) fn offered(graph: &Graph<'_>, bodies: Bodies, asserted: &TokenStream)
         quote!(#[doc(hidden)] #visibility const #visible: bool = true;)
     });
     let scalars = (bodies == Bodies::Real).then(|| scalars(graph, &bound_type));
-    let (declare, update) = (
-        declare(graph, &slots, &bound_type, bodies, asserted),
-        update(graph, &slots, &bound_type, bodies),
-    );
-    let (lifetime, assertions) = (
-        angled(lifetime(graph)),
-        (!asserted.is_empty()).then(|| quote!(const __ASSERTED: () = { #asserted };)),
-    );
+    let declare = declare(graph, &slots, &bound_type, bodies, asserted);
+    let update = update(graph, &slots, &bound_type, bodies);
+    let lifetime = angled(lifetime(graph));
+    let assertions = (!asserted.is_empty()).then(|| quote!(const __ASSERTED: () = { #asserted };));
     quote! {
         #interface
         #[doc(hidden)]
@@ -189,10 +183,10 @@ pub(super) fn bound(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 
 /// The generics of that struct: those of the graph, after the lifetime of types that leave theirs out.
 fn bound_generics(graph: &Graph<'_>) -> Generics {
-    let mut generics = generics(graph);
-    let lifetime = lifetime(graph).map(|lifetime| GenericParam::Lifetime(LifetimeParam::new(lifetime)));
-    generics.params = lifetime.into_iter().chain(generics.params).collect();
-    generics
+    match lifetime(graph) {
+        Some(lifetime) => generics_after(graph, &lifetime),
+        None => generics(graph),
+    }
 }
 
 /// The type of that struct.
@@ -286,11 +280,9 @@ fn scalars(graph: &Graph<'_>, bound_type: &TokenStream) -> TokenStream {
         return TokenStream::new();
     }
     let (bound, owner) = (hidden("bound"), hidden("graph"));
-    let (taken, names, types) = (
-        scalars_taken(graph, &bound, &owner),
-        scalar_names(graph),
-        scalar_types(graph),
-    );
+    let taken = scalars_taken(graph, &bound, &owner);
+    let names = graph.scalar_values().map(|scalar| scalar.name);
+    let types = scalar_types(graph);
     let lifetime = angled(lifetime(graph));
     quote! {
         fn __scalars #lifetime (
@@ -319,19 +311,9 @@ fn scalars_taken(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream
     values.chain(params).collect()
 }
 
-fn scalar_names<'a>(graph: &Graph<'a>) -> impl Iterator<Item = &'a Ident> {
-    let values: Vec<&Ident> = graph.values.iter().map(|value| value.name).collect();
-    let params: Vec<&Ident> = graph.params.iter().map(|param| &param.name).collect();
-    values.into_iter().chain(params)
-}
-
+/// The types of the values and params.
 fn scalar_types(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
-    let values = graph.values.iter().map(|value| value.ty);
-    let types: Vec<TokenStream> = values
-        .chain(graph.params.iter().map(|param| &param.ty))
-        .map(|ty| named(ty.to_token_stream()))
-        .collect();
-    types.into_iter()
+    graph.scalar_values().map(|scalar| named(scalar.ty.to_token_stream()))
 }
 
 /// Takes the values and params out of the bound slots, as local variables of the functions that declare and change
@@ -340,7 +322,7 @@ fn take_scalars(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream 
     if graph.params.is_empty() {
         return scalars_taken(graph, bound, owner);
     }
-    let names = scalar_names(graph);
+    let names = graph.scalar_values().map(|scalar| scalar.name);
     quote!(let (#(#names,)*) = Self::__scalars(&mut #bound, #owner)?;)
 }
 
@@ -436,10 +418,8 @@ fn update(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodie
         };
         quote!(let #place = __g::Update::#found(#update, #name)?;)
     });
-    let (scalars, calls) = (
-        take_scalars(graph, &bound, &update),
-        update_calls(graph, &changing, &update),
-    );
+    let scalars = take_scalars(graph, &bound, &update);
+    let calls = update_calls(graph, &changing, &update);
     let body = bodies.of(quote! {
         #scalars
         #(#places)*

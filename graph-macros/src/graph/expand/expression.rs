@@ -17,7 +17,7 @@ use super::resource;
 use super::resource::initial;
 use super::still_compiled;
 use super::types::{changes, children};
-use crate::graph::ast::{Form, Resource, ResourceKind};
+use crate::graph::ast::{Form, Resource};
 use crate::graph::editor;
 use crate::graph::resolve::{Graph, params};
 use crate::report::Report;
@@ -128,11 +128,9 @@ fn device(graph: &Graph<'_>) -> TokenStream {
 
 /// The declarations of all resources. `builder` is a `&mut GraphBuilder`.
 fn resources(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
-    let declare = |resource: &&Resource| match resource.kind {
-        ResourceKind::Moved(_) => move_in(resource, builder),
-        ResourceKind::Own(_) | ResourceKind::Rng | ResourceKind::Shared { .. } => {
-            resource::declare(graph, resource, builder, None)
-        }
+    let declare = |resource: &&Resource| match resource.is_moved() {
+        true => move_in(resource, builder),
+        false => resource::declare(graph, resource, builder, None),
     };
     graph.resources.iter().map(declare).collect()
 }
@@ -198,11 +196,9 @@ fn changing(graph: &Graph<'_>) -> Option<TokenStream> {
 
 /// The value of the whole expression, made from the built graph.
 fn construct(graph: &Graph<'_>, built: &TokenStream) -> TokenStream {
-    let resources = graph.resources.iter().map(|resource| match resource.kind {
-        ResourceKind::Moved(_) => made(resource).to_token_stream(),
-        ResourceKind::Own(_) | ResourceKind::Rng | ResourceKind::Shared { .. } => {
-            local(&resource.name).to_token_stream()
-        }
+    let resources = graph.resources.iter().map(|resource| match resource.is_moved() {
+        true => made(resource),
+        false => local(&resource.name),
     });
     let params = graph.params.iter().map(|param| &param.name);
     let children = children(graph).filter_map(|index| {

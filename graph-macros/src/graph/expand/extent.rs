@@ -5,7 +5,7 @@
 //! type only once.
 
 use crate::graph::ast::Extent;
-use crate::graph::constant::is_constant;
+use crate::graph::constant::{bare, is_constant};
 use crate::graph::resolve::Graph;
 use crate::span::ends;
 use proc_macro2::{Literal, Span, TokenStream};
@@ -24,10 +24,8 @@ pub(super) fn is_typed(graph: &Graph<'_>, extent: &Extent) -> bool {
 
 /// Whether the expression, if it is constant, is a number. (It may also be a mistake, which rustc reports by itself.)
 fn is_number(graph: &Graph<'_>, expr: &Expr) -> bool {
-    match expr {
+    match bare(expr) {
         Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_) | Lit::Float(_)),
-        Expr::Paren(inner) => is_number(graph, &inner.expr),
-        Expr::Group(inner) => is_number(graph, &inner.expr),
         Expr::Path(path) => {
             let name = path.path.get_ident();
             let mut generics = graph.item.generics.const_params();

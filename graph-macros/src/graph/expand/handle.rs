@@ -4,12 +4,12 @@ use super::alias::child_type;
 use super::interface::{Bodies, method, structure, without_suggestions};
 use super::names::unseen;
 use super::promise;
-use super::types::{expression_child, generics, marker_value};
+use super::types::{expression_child, generics, generics_after, marker_value};
 use crate::graph::ast::Node;
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{GenericParam, Generics, Lifetime, LifetimeParam};
+use syn::Lifetime;
 
 /// The methods of a graph that return handles.
 pub(super) fn handles(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
@@ -23,7 +23,8 @@ pub(super) fn handles(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 
 /// The type by which a parent reaches the nodes of the graph. It is as visible as the graph.
 pub(super) fn nodes_type(graph: &Graph<'_>) -> TokenStream {
-    let (lifetime, generics) = borrowed(graph);
+    let lifetime = Lifetime::new("'nodes", Span::mixed_site());
+    let generics = generics_after(graph, &lifetime);
     let summary = format!(
         " The nodes of a [`{}`] that is a node of another graph, and the handle of that node.",
         graph.item.name
@@ -37,7 +38,8 @@ pub(super) fn nodes_type(graph: &Graph<'_>) -> TokenStream {
 /// The implementations of that type, and of the trait of graphs that can be children.
 pub(super) fn nodes(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let (graph_name, name) = (&graph.item.name, nodes_name(graph));
-    let (lifetime, borrowed) = borrowed(graph);
+    let lifetime = Lifetime::new("'nodes", Span::mixed_site());
+    let borrowed = generics_after(graph, &lifetime);
     let (parameters, arguments, condition) = borrowed.split_for_impl();
     let methods = methods(graph, Owner::Nodes, bodies);
     let own = generics(graph);
@@ -61,14 +63,6 @@ pub(super) fn nodes(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 
 fn nodes_name(graph: &Graph<'_>) -> Ident {
     without_suggestions(format_ident!("{}Nodes", graph.item.name))
-}
-
-/// The generics of the graph after a lifetime.
-fn borrowed(graph: &Graph<'_>) -> (Lifetime, Generics) {
-    let (lifetime, mut generics) = (Lifetime::new("'nodes", Span::mixed_site()), generics(graph));
-    let param = GenericParam::Lifetime(LifetimeParam::new(lifetime.clone()));
-    generics.params.insert(0, param);
-    (lifetime, generics)
 }
 
 /// The type whose methods return handles.

@@ -12,26 +12,18 @@ use syn::Expr;
 /// The call that adds a host function. Its parameters have the names and the shapes of the resources that it borrows.
 pub(super) fn call(graph: &Graph<'_>, node: &Node, call: &Call, builder: &TokenStream) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
-    let places = call.parameters.iter().map(|parameter| {
-        let place = borrow(graph, &parameter.place, parameter.mutable.is_some());
-        quote!(#place,)
-    });
-    let names = call.parameters.iter().map(|parameter| {
-        let name = &parameter.place.name;
-        quote!(#name,)
-    });
-    let types = call.parameters.iter().map(|parameter| {
-        let resource = graph.resource(&parameter.place);
-        let shape = resource.map(|resource| Shape::of(graph, graph.resources[resource]));
-        let (and, mutable) = (&parameter.and, &parameter.mutable);
-        match shape {
-            Some(table @ Shape::Table { .. }) => {
-                let view = table.lent(mutable.is_some());
-                quote!(#view,)
-            }
-            shape => quote!(#and #mutable #shape,),
-        }
-    });
+    let (mut places, mut names, mut types) = (Vec::new(), Vec::new(), Vec::new());
+    for CallParameter { and, mutable, place } in &call.parameters {
+        places.push(borrow(graph, place, mutable.is_some()));
+        names.push(&place.name);
+        let resource = graph.resource(place);
+        types.push(
+            match resource.map(|resource| Shape::of(graph, graph.resources[resource])) {
+                Some(table @ Shape::Table { .. }) => table.lent(mutable.is_some()),
+                shape => quote!(#and #mutable #shape),
+            },
+        );
+    }
     let (clones, body) = (clones(graph, node), &call.body);
     let views = call.parameters.iter().filter_map(|parameter| view(graph, parameter));
     let views: TokenStream = views.collect();
@@ -39,9 +31,9 @@ pub(super) fn call(graph: &Graph<'_>, node: &Node, call: &Call, builder: &TokenS
         true => body.to_token_stream(),
         false => quote!({ #views #body }),
     };
-    let function = quote_spanned!(span=> move |(#(#names)*): (#(#types)*)| #body);
+    let function = quote_spanned!(span=> move |(#(#names,)*): (#(#types,)*)| #body);
     quote_spanned! {span=>
-        { #clones let _ = #builder.call(#name, (#(#places)*), #function); }
+        { #clones let _ = #builder.call(#name, (#(#places,)*), #function); }
     }
 }
 

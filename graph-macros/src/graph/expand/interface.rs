@@ -5,18 +5,19 @@ use super::names::{Source, copy, receiver, unseen, value_name};
 use super::promise;
 use super::shape::Shape;
 use super::types::{
-    Lent, arguments, cloned, generics, lent, marker, marker_value, memory_lent, nodes_field, param_type, place_type_at,
-    resource_type,
+    Lent, arguments, cloned, generics, generics_after, lent, marker, marker_value, memory_lent, nodes_field,
+    param_type, place_type_at, resource_type,
 };
 use super::visibility::visibility;
 use crate::graph::ast::{Attributes, Resource, ResourceKind};
 use crate::graph::check::mapped::is_unfit;
 use crate::graph::resolve::{Graph, Value};
+use crate::span::ends;
 use graph_plan::{Accessors, Space};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{GenericParam, Generics, Index, Lifetime, LifetimeParam};
+use syn::{Generics, Index, Lifetime};
 
 /// Whether methods have their bodies, or stubs of the right type.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,13 +62,35 @@ pub(super) fn method(
     promise: Option<TokenStream>,
     method: TokenStream,
 ) -> TokenStream {
-    let (visibility, docs) = (visibility(graph, attributes), &attributes.docs);
+    let docs = &attributes.docs;
+    let method = match &attributes.visibility {
+        Some(visibility) => underlined(quote!(fn #method), ends(visibility)),
+        None => quote!(fn #method),
+    };
+    let visibility = visibility(graph, attributes);
     quote! {
         #[doc = #summary]
         #(#docs)*
         #promise
-        #visibility fn #method
+        #visibility #method
     }
+}
+
+/// A method whose signature begins and ends at these places. rustc underlines that where the method is private.
+fn underlined(method: TokenStream, (start, end): (Span, Span)) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = method.into_iter().collect();
+    let is_end = |token: &TokenTree| match token {
+        TokenTree::Ident(word) => word == "where",
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    };
+    let last = tokens.iter().position(is_end).map(|end| end.saturating_sub(1));
+    for (index, place) in [(Some(0), start), (last, end)] {
+        if let Some(token) = index.and_then(|index| tokens.get_mut(index)) {
+            token.set_span(token.span().located_at(place));
+        }
+    }
+    tokens.into_iter().collect()
 }
 
 /// A struct that is made for the graph, with these generics, documentation and fields.
@@ -308,9 +331,7 @@ fn memory_type(graph: &Graph<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let lifetime = Lifetime::new("'memory", Span::mixed_site());
-    let mut generics = generics(graph);
-    let first = GenericParam::Lifetime(LifetimeParam::new(lifetime.clone()));
-    generics.params.insert(0, first);
+    let generics = generics_after(graph, &lifetime);
     let fields = host.iter().map(|resource| {
         let (field, lent) = (&resource.name, memory_lent(graph, resource, &lifetime));
         let visibility = visibility(graph, &resource.attributes);

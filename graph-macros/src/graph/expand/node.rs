@@ -1,6 +1,6 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
-use super::alias::{allowed, has_generic_kernels, kernel, kernel_at, own_kernel};
+use super::alias::{allowed, has_generic_kernels, kernel, kernel_at, launches, own_kernel};
 use super::atomic;
 use super::child;
 use super::chosen_part::{Chosen, is_chosen};
@@ -331,13 +331,7 @@ fn first_writes<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> 
 /// For each two kernels with nodes that can run at the same time, the assertion that they share no module-scope
 /// variable that one of them writes. Only constants of the kernels' types tell which variables they touch.
 fn unordered_kernels<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> {
-    let path = |node: &Node| node.action.kernel().map(|path| path.to_token_stream().to_string());
-    let launches: Vec<(usize, String)> = graph
-        .nodes
-        .iter()
-        .enumerate()
-        .filter_map(|(index, node)| Some((index, path(node)?)))
-        .collect();
+    let launches = launches(graph);
     let assertion = |(first, second): (usize, usize)| {
         let (first, second) = (graph.nodes[launches[first].0], graph.nodes[launches[second].0]);
         let (kernel, other) = (kernel(graph, first), kernel(graph, second));

@@ -6,6 +6,7 @@ use crate::graph::ast::Resource;
 use crate::graph::resolve::{Graph, Scalar, Value, added_scalars};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
+use std::collections::BTreeSet;
 
 /// The operands of a function that declares or changes some nodes.
 pub(super) struct Operands {
@@ -52,14 +53,9 @@ pub(super) fn handed(resource: &Resource, place: TokenStream) -> TokenStream {
 }
 
 /// The scalars that the nodes mention, each once.
-pub(super) fn scalars_of(graph: &Graph<'_>, nodes: &[usize]) -> Vec<Scalar> {
-    let mut used: Vec<Scalar> = nodes
-        .iter()
-        .flat_map(|&index| added_scalars(graph, graph.nodes[index]))
-        .collect();
-    used.sort_unstable();
-    used.dedup();
-    used
+pub(super) fn scalars_of(graph: &Graph<'_>, nodes: &[usize]) -> BTreeSet<Scalar> {
+    let scalars = nodes.iter().flat_map(|&index| added_scalars(graph, graph.nodes[index]));
+    scalars.collect()
 }
 
 /// The places of the nodes, the scalars and the variables, as parameters of a function.
@@ -79,14 +75,9 @@ pub(super) fn operands(graph: &Graph<'_>, operands: &Operands) -> TokenStream {
 /// The resources that the nodes touch, each once, in order of declaration.
 pub(super) fn resources_of<'a>(graph: &Graph<'a>, nodes: &[usize]) -> impl Iterator<Item = &'a Resource> + use<'a> {
     let touched = nodes.iter().flat_map(|&node| graph.nodes[node].action.places());
-    let mut indices: Vec<usize> = touched.filter_map(|place| graph.resource(place)).collect();
-    indices.sort_unstable();
-    indices.dedup();
-    indices
-        .into_iter()
-        .map(|index| graph.resources[index])
-        .collect::<Vec<_>>()
-        .into_iter()
+    let indices: BTreeSet<usize> = touched.filter_map(|place| graph.resource(place)).collect();
+    let resources: Vec<&Resource> = indices.into_iter().map(|index| graph.resources[index]).collect();
+    resources.into_iter()
 }
 
 /// The name of a node's function.

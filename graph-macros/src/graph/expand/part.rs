@@ -251,47 +251,46 @@ pub(super) fn bounds_assertions(graph: &Graph<'_>, place: &Place) -> Vec<TokenSt
         return Vec::new();
     };
     let parts = place.parts.iter().enumerate();
-    let assertion = |(dimension, part): (usize, &Part)| {
-        let assertion = bounds_assertion(graph, resource, dimension, part, place)?;
-        Some(spanned_call(assertion.0, assertion.1, place.end))
-    };
-    parts.filter_map(assertion).collect()
+    parts
+        .filter_map(|(dimension, part)| bounds_assertion(graph, resource, dimension, part, place))
+        .collect()
 }
 
-/// The function that asserts, and its operands.
+/// The assertion that the part of a dimension is in bounds.
 fn bounds_assertion(
     graph: &Graph<'_>,
     resource: &Resource,
     dimension: usize,
     part: &Part,
     place: &Place,
-) -> Option<(TokenStream, TokenStream)> {
+) -> Option<TokenStream> {
     let length = length_of(graph, resource, dimension)?;
-    let name = memory(place, dimension);
-    if let Part::Index(index) = part {
-        if !is_constant(index, &graph.variables()) || (value(index).is_some() && value(length).is_some()) {
-            return None;
+    let (name, span) = (memory(place, dimension), place.name.span());
+    let (function, operands) = match part {
+        Part::Index(index) => {
+            if !is_constant(index, &graph.variables()) || (value(index).is_some() && value(length).is_some()) {
+                return None;
+            }
+            // The cast accepts every integer type: rustc already reports a wrong type where the place is selected.
+            let number = match value(index) {
+                Some(_) => index.to_token_stream(),
+                None => quote!((#index) as ::core::primitive::usize),
+            };
+            let function = quote_spanned!(span=> __p::Bounds::check_index);
+            (function, quote!(#name, #number, #length))
         }
-        // The cast accepts every integer type: rustc already reports a wrong type where the place is selected.
-        let number = match value(index) {
-            Some(_) => index.to_token_stream(),
-            None => quote!((#index) as ::core::primitive::usize),
-        };
-        return Some((
-            quote_spanned!(place.name.span()=> __p::Bounds::check_index),
-            quote!(#name, #number, #length),
-        ));
-    }
-    let range = range(graph, resource, dimension, part)?;
-    let decided = range.literal().is_some() && value(length).is_some();
-    if decided || !range.is_constant(graph) {
-        return None;
-    }
-    let (start, end) = (range.start(), range.end()?);
-    Some((
-        quote_spanned!(place.name.span()=> __p::Bounds::check_range),
-        quote!(#name, #start, #end, #length),
-    ))
+        Part::Range(_) => {
+            let range = range(graph, resource, dimension, part)?;
+            let decided = range.literal().is_some() && value(length).is_some();
+            if decided || !range.is_constant(graph) {
+                return None;
+            }
+            let (start, end) = (range.start(), range.end()?);
+            let function = quote_spanned!(span=> __p::Bounds::check_range);
+            (function, quote!(#name, #start, #end, #length))
+        }
+    };
+    Some(spanned_call(function, operands, place.end))
 }
 
 /// The memory from which the part of this dimension is selected, in messages.

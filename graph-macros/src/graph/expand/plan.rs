@@ -131,21 +131,13 @@ fn called(graph: &Graph<'_>, resources: &TokenStream, nodes: &TokenStream) -> To
     });
     let loops = graph.draft.loops.iter().map(|repeated| {
         let (variable, parent) = (&*repeated.variable.name, optional(repeated.parent));
-        let constructor = if repeated.parallel {
-            quote!(parallel)
-        } else {
-            quote!(new)
-        };
+        let constructor = format_ident!("{}", if repeated.parallel { "parallel" } else { "new" });
         quote!(__g::PlanLoop::#constructor(#variable, #parent))
     });
     let shifts = graph.draft.shifts.iter().map(|shift| {
         let ([from, to], steps) = ([shift.from, shift.to].map(number), &shift.steps);
         let steps = steps.iter().map(|&step| Literal::i64_unsuffixed(step));
-        let constructor = if shift.programmatic {
-            quote!(programmatic)
-        } else {
-            quote!(new)
-        };
+        let constructor = format_ident!("{}", if shift.programmatic { "programmatic" } else { "new" });
         quote!(__g::PlanShift::#constructor(#from, #to, &[#(#steps),*]))
     });
     let with_shifts = (!graph.draft.shifts.is_empty()).then(|| quote!(.with_shifts(const { &[#(#shifts),*] })));

@@ -18,11 +18,9 @@ pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
     let indices: Vec<usize> = (0..graph.draft.edges.len()).collect();
     let programmatic = |edge: &usize| graph.draft.is_programmatic(*edge);
     let runs = indices.chunk_by(|a, b| programmatic(a) == programmatic(b));
+    let method = |programmatic, edges| format_ident!("{}{edges}", if programmatic { "programmatic_" } else { "" });
     let calls = runs.map(|run| {
-        let method = match programmatic(&run[0]) {
-            false => quote!(edges),
-            true => quote!(programmatic_edges),
-        };
+        let method = method(programmatic(&run[0]), "edges");
         let edges = run.iter().map(|&edge| {
             let Edge { from, to } = graph.draft.edges[edge];
             let both = graph.loops_around(from).into_iter().zip(graph.loops_around(to));
@@ -34,10 +32,7 @@ pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
     });
     let alike = |a: &Shift, b: &Shift| (a.steps.len(), a.programmatic) == (b.steps.len(), b.programmatic);
     let shifted = graph.draft.shifts.chunk_by(alike).map(|run| {
-        let method = match run[0].programmatic {
-            false => quote!(shifted_edges),
-            true => quote!(programmatic_shifted_edges),
-        };
+        let method = method(run[0].programmatic, "shifted_edges");
         let edges = run.iter().map(|Shift { from, to, steps, .. }| {
             let [from, to] = [*from, *to].map(Literal::usize_unsuffixed);
             let steps = steps.iter().map(|&step| Literal::i64_unsuffixed(step));
@@ -62,10 +57,8 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         certain: Writers::new(&graph.draft, &outcome.order),
         possible: Writers::new(&updating, &outcome.order),
     };
-    let (all, allowed) = (
-        kernels(graph, |launch| own_kernel(graph, launch).is_some()).types,
-        allowed(graph),
-    );
+    let all = kernels(graph, |launch| own_kernel(graph, launch).is_some()).types;
+    let allowed = allowed(graph);
     let of_edge = |edge: &Programmatic| {
         let kernels = kernels_of(graph, edge)?;
         let [order, arguments] = &order(graph, edge, &kernels, &writers, &all);
@@ -187,10 +180,8 @@ fn never_triggers(
          note: the kernel of `{before}` never executes `griddepcontrol.launch_dependents`\n\
          help: call `cudaTriggerProgrammaticLaunchCompletion()` in it, or write `after {earlier}`"
     );
-    let (ty, edge) = (
-        format_ident!("__Edge{}", edge.number),
-        Ident::new("programmatic_edge", edge.span),
-    );
+    let ty = format_ident!("__Edge{}", edge.number);
+    let edge = Ident::new("programmatic_edge", edge.span);
     let kernel = kernel(graph, kernels.before);
     let condition = quote!(!__p::triggers::<#kernel>() && #order::is_programmatic #arguments);
     Some(conditional_warning(&ty, &edge, &note, &condition))

@@ -7,10 +7,11 @@ use super::operands;
 use super::operands::handed;
 use super::operands::{function_of, operands, operands_of, resources_of};
 use super::types::{cloned, generics};
-use crate::graph::ast::{Action, Argument, Node, Param, Resource};
+use crate::graph::ast::{Action, Argument, Node, Param};
 use crate::graph::resolve::{Graph, Scalar, expressions, params, scalars};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
+use std::collections::BTreeSet;
 use syn::{Expr, Type};
 
 /// The functions of nodes that mention params, and the setters that call them.
@@ -194,17 +195,12 @@ fn change(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> Option<Token
         return None;
     }
     let update = hidden("update");
-    let mut locals: Vec<&Resource> = affected.iter().flat_map(|&node| resources_of(graph, &[node])).collect();
-    locals.sort_unstable_by_key(|resource| &resource.name);
-    locals.dedup_by_key(|resource| &resource.name);
-    let locals = locals.into_iter().map(|resource| {
+    let locals = resources_of(graph, &affected).map(|resource| {
         let (name, place) = (&resource.name, local(&resource.name));
         let field = handed(resource, quote!(#this.#name));
         quote!(let #place = #field;)
     });
-    let mut others: Vec<Scalar> = affected.iter().flat_map(|&node| used[node].iter().copied()).collect();
-    others.sort_unstable();
-    others.dedup();
+    let others: BTreeSet<Scalar> = affected.iter().flat_map(|&node| used[node].iter().copied()).collect();
     let others = others.iter().map(|&other| {
         let name = graph.scalar(other).name;
         let value = copy(name, &Source::Field(this.clone()));

@@ -83,10 +83,8 @@ fn kernels(graph: &Graph<'_>) -> TokenStream {
 pub(super) fn nodes(graph: &Graph<'_>, report: &Report, builder: &TokenStream) -> TokenStream {
     let intact = Intact::new(graph, report);
     let nodes = intact.nodes().map(|(index, node)| {
-        let (variables, add) = (
-            graph.variables_up_to(graph.draft.loop_around(index)),
-            add(graph, node, builder),
-        );
+        let variables = graph.variables_up_to(graph.draft.loop_around(index));
+        let add = add(graph, node, builder);
         quote!({ #(let #variables: ::core::primitive::usize = 0;)* #add })
     });
     nodes.chain([kernels(graph)]).collect()

@@ -1,14 +1,14 @@
 //! The assertions about variables of modules: only constants of the kernels' types tell which modules have them, and
 //! which kernels touch them.
 
-use super::alias::{allowed, kernel};
+use super::alias::{allowed, kernel, launches};
 use super::part::{generic, spanned_call};
 use super::shape::Shape;
 use crate::graph::ast::{Action, Node, Resource};
 use crate::graph::resolve::Graph;
 use graph_plan::{ConstantAccess, NodeKind, Outcome, unordered_accesses};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use std::collections::HashSet;
 use syn::LitStr;
 use syn::ext::IdentExt;
@@ -40,19 +40,6 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> (TokenStream, 
         items.extend(quote_spanned!(span=> #allowed const #name: () = #tokens;));
     }
     (items, statements)
-}
-
-/// The nodes that launch declared kernels, with the kernels' paths.
-fn launches(graph: &Graph<'_>) -> Vec<(usize, String)> {
-    let launches = graph
-        .nodes
-        .iter()
-        .enumerate()
-        .filter_map(|(index, node)| match &node.action {
-            Action::Kernel(launch) => Some((index, launch.path()?.to_token_stream().to_string())),
-            _ => None,
-        });
-    launches.collect()
 }
 
 /// The assertion that a module of the graph's kernels has the variable, as it is declared.
@@ -102,11 +89,9 @@ fn races<'a>(
         let kernel = kernel(graph, launched);
         let first = access.node < launch;
         let later = if first { launched } else { node };
-        let (name, node_name, launch_name) = (
-            resource.name.to_string(),
-            node.name.to_string(),
-            launched.name.to_string(),
-        );
+        let name = resource.name.to_string();
+        let node_name = node.name.to_string();
+        let launch_name = launched.name.to_string();
         let (span, writes) = (later.name.span(), access.writes);
         let ordered = outcome.order.ordered(access.node, launch);
         let function = quote_spanned!(span=> __p::KernelChecks::<#kernel>::constant_race);

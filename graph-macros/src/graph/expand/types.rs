@@ -8,7 +8,7 @@ use crate::graph::resolve::{Entity, Graph, params};
 use graph_plan::{Memory, Space};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{GenericParam, Generics, Lifetime, parse_quote};
+use syn::{GenericParam, Generics, Lifetime, LifetimeParam, parse_quote};
 
 /// The generics of the type: those of the item, or those made for an expression.
 pub(super) fn generics(graph: &Graph<'_>) -> Generics {
@@ -28,26 +28,27 @@ pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
             ResourceKind::Own(Memory::Host) => quote!(__p::HostSlot),
             ResourceKind::Own(Memory::Mapped) => quote!(__p::MappedSlot),
             ResourceKind::Rng => quote!(::core::borrow::Borrow<__g::Rng>),
-            ResourceKind::Own(Memory::Array) => {
-                generics.params.push(parse_quote!(#name));
-                continue;
-            }
+            ResourceKind::Own(Memory::Array) => quote!(::core::marker::Sized),
             ResourceKind::Own(Memory::Device | Memory::Scratch | Memory::Constant | Memory::Variable)
             | ResourceKind::Shared { .. } => quote!(__p::Slot),
         };
         generics.params.push(parse_quote!(#name: #bound));
     }
-    for param in 0..graph.params.len() {
-        let name = expression_param(param);
-        generics.params.push(parse_quote!(#name));
-    }
-    for child in children(graph) {
-        let name = expression_child(child);
-        generics.params.push(parse_quote!(#name));
-    }
+    let params = (0..graph.params.len()).map(expression_param);
+    let names = params.chain(children(graph).map(expression_child));
+    let unbounded = names.map(|name| -> GenericParam { parse_quote!(#name) });
+    generics.params.extend(unbounded);
     if changes(graph) {
         generics.params.push(nodes_parameter(graph));
     }
+    generics
+}
+
+/// The generics of the type after a lifetime.
+pub(super) fn generics_after(graph: &Graph<'_>, lifetime: &Lifetime) -> Generics {
+    let mut generics = generics(graph);
+    let first = GenericParam::Lifetime(LifetimeParam::new(lifetime.clone()));
+    generics.params.insert(0, first);
     generics
 }
 
@@ -134,48 +135,40 @@ pub(super) struct Lent {
 }
 
 pub(super) fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
+    let name = &resource.name;
     if graph.is_expression() {
-        return lent_by_slot(graph, resource);
+        let ty = resource_type(graph, resource);
+        return Lent {
+            shared: quote!(<#ty as __p::Slot>::Ref<'_>),
+            exclusive: quote!(<#ty as __p::Slot>::Mut<'_>),
+            get: quote!(__p::Slot::lend(&self.#name, &self.__graph)),
+            get_mut: quote!(__p::Slot::lend_mut(&mut self.#name, &mut self.__graph)),
+        };
     }
-    let (name, shape) = (&resource.name, Shape::of(graph, resource));
+    let shape = Shape::of(graph, resource);
     let is_shared = matches!(resource.kind, ResourceKind::Shared { .. });
-    let (shared, exclusive, read, write) = match (resource.space(), &shape) {
-        (Space::Host, _) if is_shared => (
+    let (read, shared, exclusive) = match resource.space() {
+        Space::Host if is_shared => (
+            format_ident!("shared_host"),
             quote!(__g::HostRef<'_, #shape>),
             quote!(__g::HostMut<'_, #shape>),
-            quote!(shared_host),
-            quote!(shared_host_mut),
         ),
-        (Space::Host, _) => {
+        Space::Host => {
             let read = shape.function("host", Span::call_site());
-            let write = format_ident!("{read}_mut");
-            (shape.lent(false), shape.lent(true), quote!(#read), quote!(#write))
+            (read, shape.lent(false), shape.lent(true))
         }
-        (Space::Device, _) => (
+        Space::Device => (
+            format_ident!("device"),
             quote!(__g::DeviceRef<'_, #shape>),
             quote!(__g::DeviceMut<'_, #shape>),
-            quote!(device),
-            quote!(device_mut),
         ),
     };
-    let field = unseen(name);
+    let (field, write) = (unseen(name), format_ident!("{read}_mut"));
     Lent {
         get: quote!(__g::Graph::#read(&self.__graph, &self.#field)),
         get_mut: quote!(__g::Graph::#write(&mut self.__graph, &self.#field)),
         shared,
         exclusive,
-    }
-}
-
-/// The types and expressions of the accessors of a resource, by the trait of resources in expressions.
-pub(super) fn lent_by_slot(graph: &Graph<'_>, resource: &Resource) -> Lent {
-    let (field, ty) = (&resource.name, resource_type(graph, resource));
-    let slot = quote!(__p::Slot);
-    Lent {
-        shared: quote!(<#ty as #slot>::Ref<'_>),
-        exclusive: quote!(<#ty as #slot>::Mut<'_>),
-        get: quote!(#slot::lend(&self.#field, &self.__graph)),
-        get_mut: quote!(#slot::lend_mut(&mut self.#field, &mut self.__graph)),
     }
 }
 

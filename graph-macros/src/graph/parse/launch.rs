@@ -28,11 +28,12 @@ pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
         }
         inside.push(input.parse()?);
     }
-    let mut closing = input.span();
+    let first = input.span();
+    let mut closing = first;
     for _ in 0..3 {
         closing = input.parse::<Token![>]>()?.span;
     }
-    let (grid, block, shared) = dimensions(inside, closing)?;
+    let (grid, block, shared) = dimensions(inside, first)?;
     let (arguments, parens) = arguments(input)?;
     Ok(Launch {
         unsafety,

@@ -121,7 +121,7 @@ fn resource_by_value<'e>(graph: &Graph<'_>, value: &'e Expr) -> Option<&'e Ident
 /// Enters a node's access to a place, or reports why there is none.
 fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span, mode: Mode, report: &mut Report) {
     let name = &place.name;
-    let diagnostic = match graph.entity(name) {
+    let (message, help) = match graph.entity(name) {
         Some(Entity::Resource(resource)) => {
             if let Some(mistake) = rng::misuse(graph, node, place, resource, mode) {
                 report.push_between(start, place.end, &mistake);
@@ -136,47 +136,42 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
             return;
         }
         Some(Entity::Broken) => return,
-        Some(Entity::Node(_)) => error(Code::UnknownResource, format!("`{name}` is a node, not a resource"))
-            .help("name the resource that it writes"),
-        Some(Entity::Value(_)) => error(
-            Code::UnknownResource,
+        Some(Entity::Node(_)) => (
+            format!("`{name}` is a node, not a resource"),
+            "name the resource that it writes".to_owned(),
+        ),
+        Some(Entity::Value(_)) => (
             format!("`{name}` is a plain value, not a resource"),
-        )
-        .help(format!(
-            "values are passed without `&`; shared memory is declared as `{name}: device [f32; 1024]`"
-        )),
-        Some(Entity::Param(_)) => {
-            let diagnostic = error(Code::UnknownResource, format!("`{name}` is a `param`, not a resource"));
-            diagnostic.help(match graph.draft.nodes[node].kind {
+            format!("values are passed without `&`; shared memory is declared as `{name}: device [f32; 1024]`"),
+        ),
+        Some(Entity::Param(_)) => (
+            format!("`{name}` is a `param`, not a resource"),
+            match graph.draft.nodes[node].kind {
                 kind if kind.is_conditional() => {
                     format!("set device memory to it, `memset set = ... <- {name}`, and let that be the condition")
                 }
                 NodeKind::Call => "keep the value in host memory instead, and borrow that".to_owned(),
                 _ => format!("params are passed by value: `{name}` without `&`"),
-            })
-        }
-        Some(Entity::Variable) => error(
-            Code::UnknownResource,
+            },
+        ),
+        Some(Entity::Variable) => (
             format!(
                 "`{name}` is the variable of {}, not a resource",
                 variable_of(graph, name)
             ),
-        )
-        .help(format!("it is passed by value: `{name} as u32` without `&`")),
+            format!("it is passed by value: `{name} as u32` without `&`"),
+        ),
         None => {
-            let resources: Vec<String> = graph
-                .resources
-                .iter()
-                .map(|resource| resource.name.to_string())
-                .collect();
-            order::suggest(
-                error(Code::UnknownResource, format!("no resource is named `{name}`")),
-                name,
-                &resources,
-            )
+            let resources = graph.resources.iter().map(|resource| resource.name.to_string());
+            let unknown = error(Code::UnknownResource, format!("no resource is named `{name}`"));
+            report.push(
+                name.span(),
+                &order::suggest(unknown, name, &resources.collect::<Vec<_>>()),
+            );
+            return;
         }
     };
-    report.push(name.span(), &diagnostic);
+    report.push(name.span(), &error(Code::UnknownResource, message).help(help));
 }
 
 /// The mode of an access that is written as one of this mode: kernels and children access mapped memory as such.

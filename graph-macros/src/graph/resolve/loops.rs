@@ -3,7 +3,7 @@
 use super::owner::{Declared, Owner, Owners, VARIABLE, enter};
 use super::{Entity, Graph};
 use crate::graph::ast::For;
-use crate::graph::constant::{bound, mentions, value};
+use crate::graph::constant::{bare, bound, mentions, value};
 use crate::report::Report;
 use graph_plan::{Affine, Bound};
 use proc_macro2::Ident;
@@ -110,15 +110,6 @@ fn count(graph: &mut Graph<'_>, index: usize, parent: Option<usize>, range: &Exp
     (variable.first, variable.last, variable.ragged) = (first, last, ragged);
 }
 
-/// An expression without the parentheses around it.
-fn bare(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Paren(inner) => bare(&inner.expr),
-        Expr::Group(inner) => bare(&inner.expr),
-        other => other,
-    }
-}
-
 impl<'a> Graph<'a> {
     /// The loops around a node, in its body and in those around that, from the outermost.
     pub(crate) fn loops_around(&self, node: usize) -> Vec<usize> {
@@ -142,9 +133,7 @@ impl<'a> Graph<'a> {
     pub(super) fn form(&self, innermost: Option<usize>, expr: &Expr) -> Option<Affine> {
         let form = |expr: &Expr| self.form(innermost, expr);
         let factor = |expr: &Expr| i64::try_from(value(expr)?).ok();
-        match expr {
-            Expr::Paren(inner) => form(&inner.expr),
-            Expr::Group(inner) => form(&inner.expr),
+        match bare(expr) {
             Expr::Path(path) => {
                 let name = path.path.get_ident()?;
                 let mut around = self.draft.loops_around(innermost);

@@ -66,10 +66,7 @@ fn arguments<'a>(graph: &mut Graph<'a>, owners: &mut Owners<'a>, report: &mut Re
         if let BuildArgument::Unknown(_) = argument {
             continue;
         }
-        let declared = Declared {
-            name: argument.name(),
-            kind: "build argument",
-        };
+        let declared = Declared::new(argument.name(), "build argument");
         let clash = enter(owners, declared, accessors(argument), report);
         let entity = match argument {
             _ if clash => Entity::Broken,
@@ -92,10 +89,7 @@ fn statements<'a>(
     for statement in found {
         match statement {
             Statement::Resource(resource) => {
-                let declared = Declared {
-                    name: &resource.name,
-                    kind: "resource",
-                };
+                let declared = Declared::new(&resource.name, "resource");
                 let entity = match enter(owners, declared, memory_accessors(resource), report) {
                     true => Entity::Broken,
                     false => graph.memory(resource),
@@ -103,10 +97,7 @@ fn statements<'a>(
                 graph.name(&resource.name, entity);
             }
             Statement::Param(param) => {
-                let declared = Declared {
-                    name: &param.name,
-                    kind: "param",
-                };
+                let declared = Declared::new(&param.name, "param");
                 let setter = format!("set_{}", param.name.unraw());
                 let entity = match enter(owners, declared, vec![setter], report) {
                     true => Entity::Broken,
@@ -128,10 +119,7 @@ fn statements<'a>(
 
 /// Enters a node, then the statements of its bodies.
 fn node<'a>(graph: &mut Graph<'a>, node: &'a Node, around: Around, owners: &mut Owners<'a>, report: &mut Report) {
-    let declared = Declared {
-        name: &node.name,
-        kind: "node",
-    };
+    let declared = Declared::new(&node.name, "node");
     let clash = enter(owners, declared, Vec::new(), report);
     graph.nodes.push(node);
     let index = graph.draft.node_in(around.body, node.name.to_string(), node.kind);

@@ -31,6 +31,12 @@ pub(super) struct Declared<'a> {
     pub(super) kind: &'static str,
 }
 
+impl<'a> Declared<'a> {
+    pub(super) fn new(name: &'a Ident, kind: &'static str) -> Self {
+        Self { name, kind }
+    }
+}
+
 /// Gives a declaration its own name and those of its accessors. Reports if one of them is taken, and returns whether
 /// one is.
 pub(super) fn enter<'a>(

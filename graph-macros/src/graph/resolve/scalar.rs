@@ -56,6 +56,11 @@ impl<'a> Graph<'a> {
         order
     }
 
+    /// The name and type of each scalar, values first.
+    pub(crate) fn scalar_values(&self) -> impl Iterator<Item = Value<'a>> {
+        self.all_scalars().map(|scalar| self.scalar(scalar))
+    }
+
     fn all_scalars(&self) -> impl Iterator<Item = Scalar> + use<> {
         let values = (0..self.values.len()).map(Scalar::Value);
         values.chain((0..self.params.len()).map(Scalar::Param))

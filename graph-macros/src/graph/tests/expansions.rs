@@ -20,7 +20,10 @@ const ITEM: &str = "=== ";
 fn whole_expansions_read_as_checked_in() {
     let sample = format!("pub graph Sample<const N: usize> {{ {SAMPLE} }}");
     let file: syn::File = syn::parse2(expand(sample.parse().unwrap())).expect("the expansion is Rust");
-    assert_reads_as_checked_in("sample.rs", &prettyplease::unparse(&unfolded(file)));
+    let mut file = unfolded(file);
+    assert_reads_as_checked_in("sample.rs", &prettyplease::unparse(&file));
+    let lines = lines_for_rustc(&mut file);
+    assert!(lines <= 300, "{lines} lines");
     let expression = "&device =>
         host output: [f32; n];
         param factor: f32 = 0.5;
@@ -31,6 +34,26 @@ fn whole_expansions_read_as_checked_in() {
     let compiled = innermost(expansion); // after the view of editors
     let file = syn::parse_quote!(fn main() { let graph = { #compiled }; });
     assert_reads_as_checked_in("expression.rs", &prettyplease::unparse(&file));
+}
+
+/// The number of lines of an expansion without the items that only editors see, and without the attributes that tell
+/// these from the others.
+fn lines_for_rustc(file: &mut syn::File) -> usize {
+    for item in &mut file.items {
+        if let Item::Const(item) = item
+            && let syn::Expr::Block(block) = &mut *item.expr
+        {
+            block.block.stmts.retain(|stmt| {
+                !stmt
+                    .to_token_stream()
+                    .to_string()
+                    .starts_with("# [cfg (rust_analyzer)]")
+            });
+        }
+    }
+    let text = prettyplease::unparse(file);
+    let is_for_rustc = |line: &&str| line.trim() != "#[cfg(not(rust_analyzer))]";
+    text.lines().filter(is_for_rustc).count()
 }
 
 /// Items of the expansions of the graphs in `parts.txt`: each by its name, as the file lists them.

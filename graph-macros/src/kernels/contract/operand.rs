@@ -101,14 +101,7 @@ impl<'a> Compiler<'a> {
                     )
                 }
                 Scalar::F32 | Scalar::F64 => self.load(quote!(Value(#index)), Sort::Float),
-                Scalar::U8
-                | Scalar::U16
-                | Scalar::U32
-                | Scalar::U64
-                | Scalar::I8
-                | Scalar::I16
-                | Scalar::I32
-                | Scalar::I64 => self.load(quote!(Value(#index)), Sort::Int),
+                _ => self.load(quote!(Value(#index)), Sort::Int),
             },
         }
     }
@@ -161,25 +154,10 @@ impl<'a> Compiler<'a> {
             );
         };
         let name = ident.unraw().to_string();
-        match self.param(&name) {
-            Some((
-                _,
-                Param {
-                    kind: Kind::Invalid, ..
-                },
-            )) => None,
-            Some((
-                index,
-                Param {
-                    kind: Kind::Buffer(_), ..
-                },
-            )) => self.load(quote!(Len(#index)), Sort::Int),
-            Some((
-                _,
-                Param {
-                    kind: Kind::Value(_), ..
-                },
-            )) => self.fault(
+        match self.param(&name).map(|(index, param)| (index, &param.kind)) {
+            Some((_, Kind::Invalid)) => None,
+            Some((index, Kind::Buffer(_))) => self.load(quote!(Len(#index)), Sort::Int),
+            Some((_, Kind::Value(_))) => self.fault(
                 call,
                 &format!("`{name}` is passed by value and has no length"),
                 "only `&[T]` and `&mut [T]` have one",

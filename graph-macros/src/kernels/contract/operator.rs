@@ -62,10 +62,8 @@ pub(super) fn operator(op: &BinOp) -> Option<&'static str> {
 
 /// The type of `left op right`, `None` if there is no such operation.
 pub(super) fn result(op: &BinOp, left: Sort, right: Sort) -> Option<Sort> {
-    let (bools, integers) = (
-        left == Sort::Bool && right == Sort::Bool,
-        left == Sort::Int && right == Sort::Int,
-    );
+    let bools = left == Sort::Bool && right == Sort::Bool;
+    let integers = left == Sort::Int && right == Sort::Int;
     let numbers = left != Sort::Bool && right != Sort::Bool;
     let (valid, sort) = match op {
         BinOp::And(_) | BinOp::Or(_) => (bools, Sort::Bool),

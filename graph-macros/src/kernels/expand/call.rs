@@ -1,6 +1,6 @@
 //! The typed call of a kernel, by which rustc checks `kernel k = name<<<..>>>(..)`.
 
-use super::expected;
+use super::expected::{shape, taken};
 use crate::kernels::check::Checked;
 use crate::kernels::param::{Kind, Param, Value};
 use crate::span::ends;
@@ -38,36 +38,28 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
 /// parameters; with [`call`], rustc's messages would name types that the author has not written.
 pub(super) fn launch(kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
-    let params = || declaration.params.iter().enumerate();
-    let inputs = params().map(|(index, param)| match param.kind {
-        Kind::Buffer(_) => {
-            let (ident, ty) = (&param.ident, lent(index));
-            quote!(#ident: #ty)
-        }
-        Kind::Value(ref value) if value.scalar.is_integer() => {
-            let (ident, ty) = (&param.ident, passed(index));
-            quote!(#ident: #ty)
-        }
-        Kind::Value(_) | Kind::Invalid => input(index, param),
-    });
-    let generics = params().filter_map(|(index, param)| match &param.kind {
-        Kind::Buffer(buffer) => {
-            let (ty, expected) = (lent(index), expected::reference(declaration, param, buffer));
-            Some(quote!(#ty: #expected))
-        }
-        Kind::Value(value) if value.scalar.is_integer() => {
-            let (ty, expected) = (passed(index), expected::integer(declaration, param, value));
-            Some(quote!(#ty: #expected))
-        }
-        Kind::Value(_) | Kind::Invalid => generic(index, param),
-    });
-    let shapes = params().filter_map(|(index, param)| {
-        let Kind::Buffer(buffer) = &param.kind else { return None };
-        let (ty, expected) = (lent(index), expected::shape(declaration, param, buffer));
-        let reference = expected::reference(declaration, param, buffer);
-        Some(quote!(<#ty as #reference>::Shape: #expected))
-    });
-    let shapes = shapes.collect();
+    let (mut inputs, mut generics, mut shapes) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, param) in declaration.params.iter().enumerate() {
+        let ident = &param.ident;
+        let (ty, expected) = match &param.kind {
+            Kind::Buffer(buffer) => {
+                let (ty, reference) = (format_ident!("__Lent{index}"), taken(declaration, param, &buffer.ty));
+                let expected = shape(declaration, param, buffer);
+                shapes.push(quote!(<#ty as #reference>::Shape: #expected));
+                (ty, reference)
+            }
+            Kind::Value(value) if value.scalar.is_integer() => {
+                (format_ident!("__Value{index}"), taken(declaration, param, &value.ty))
+            }
+            Kind::Value(_) | Kind::Invalid => {
+                inputs.push(input(index, param));
+                generics.extend(generic(index, param));
+                continue;
+            }
+        };
+        inputs.push(quote!(#ident: #ty));
+        generics.push(quote!(#ty: #expected));
+    }
     let name = Ident::new("__launch", declaration.ident.span());
     let signature = quote!(#name<#(#generics),*>(#(#inputs),*));
     function(kernel, quote!(#[doc(hidden)]), &signature, shapes, |param| {
@@ -135,16 +127,6 @@ fn function(
         #attributes
         pub #unsafety fn #signature -> ::graph_runtime::KernelCall<#count> #conditions #body
     }
-}
-
-/// The type parameter of a reference to memory.
-fn lent(index: usize) -> Ident {
-    format_ident!("__Lent{index}")
-}
-
-/// The type parameter of an integer.
-fn passed(index: usize) -> Ident {
-    format_ident!("__Value{index}")
 }
 
 /// The type parameter that a parameter needs, for the shape of its argument.

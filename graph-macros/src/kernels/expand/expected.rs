@@ -6,6 +6,7 @@ use crate::span::ends;
 use crate::text::text;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::Type;
 use syn::ext::IdentExt;
 
 /// The module of a kernel's traits.
@@ -24,13 +25,11 @@ fn name_of_shape(declaration: &Declaration, param: &Param) -> Ident {
     format_ident!("{}_memory", name(declaration, param))
 }
 
-/// The trait of the references that a parameter takes.
-pub(super) fn reference(declaration: &Declaration, param: &Param, buffer: &Buffer) -> TokenStream {
-    let span = ends(&buffer.ty).0;
-    let (module, name) = (
-        located(module(declaration), span),
-        located(name(declaration, param), span),
-    );
+/// The trait of the references, or of the integers, that a parameter of this type takes.
+pub(super) fn taken(declaration: &Declaration, param: &Param, ty: &Type) -> TokenStream {
+    let span = ends(ty).0;
+    let module = located(module(declaration), span);
+    let name = located(name(declaration, param), span);
     quote_spanned!(span=> #module::#name)
 }
 
@@ -39,24 +38,8 @@ pub(super) fn shape(declaration: &Declaration, param: &Param, buffer: &Buffer) -
     let span = ends(&buffer.unit).0;
     let name = located(name_of_shape(declaration, param), span);
     let module = located(module(declaration), span);
-    let generics = generics(declaration);
+    let generics = declaration.generics();
     quote_spanned!(span=> #module::__memory::#name #generics)
-}
-
-/// `<T>` of the traits of shapes, if the kernel is declared for several types.
-fn generics(declaration: &Declaration) -> Option<TokenStream> {
-    let param = &declaration.generic.as_ref()?.param;
-    Some(quote!(<#param>))
-}
-
-/// The trait of the types that an integer parameter takes.
-pub(super) fn integer(declaration: &Declaration, param: &Param, value: &Value) -> TokenStream {
-    let span = ends(&value.ty).0;
-    let (module, name) = (
-        located(module(declaration), span),
-        located(name(declaration, param), span),
-    );
-    quote_spanned!(span=> #module::#name)
 }
 
 /// The name with the position of other tokens.
@@ -91,13 +74,8 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
     }
     let (module, visibility) = (module(declaration), &declaration.visibility);
     let values = integers(declaration).map(|(param, value)| {
-        let (ident, message) = (
-            name(declaration, param),
-            format!(
-                "{}, but this is `{{Self}}`",
-                parameter(declaration, param, &escaped(&value.ty))
-            ),
-        );
+        let ident = name(declaration, param);
+        let message = parameter(declaration, param, &escaped(&value.ty)) + ", but this is `{Self}`";
         quote! {
             #[diagnostic::on_unimplemented(
                 message = #message,
@@ -110,10 +88,8 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
         }
     });
     let references = buffers(declaration).map(|(param, buffer)| {
-        let (ident, message) = (
-            name(declaration, param),
-            parameter(declaration, param, &escaped(&buffer.ty)),
-        );
+        let ident = name(declaration, param);
+        let message = parameter(declaration, param, &escaped(&buffer.ty));
         let (lent, _) = buffer.lending();
         let label = match (buffer.takes(), buffer.mutability) {
             (Takes::Mapped, _) => "expected `mapped` memory, as `&x`",
@@ -129,12 +105,9 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
             }
         }
     });
-    let generics = generics(declaration);
+    let generics = declaration.generics();
     let shapes = buffers(declaration).map(|(param, buffer)| {
-        let message = format!(
-            "{}, but this memory is `{{Self}}`",
-            parameter(declaration, param, &filled(declaration, &buffer.ty))
-        );
+        let message = parameter(declaration, param, &filled(declaration, &buffer.ty)) + ", but this memory is `{Self}`";
         let ident = name_of_shape(declaration, param);
         let label = match &buffer.exact {
             Some(exact) => format!("expected `{}`", filled(declaration, exact)),
@@ -161,20 +134,17 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
 
 /// The beginning of the messages about a parameter.
 fn parameter(declaration: &Declaration, param: &Param, ty: &str) -> String {
-    format!(
-        "parameter `{}` of kernel `{}` is `{ty}`",
-        param.name(),
-        declaration.name()
-    )
+    let (name, kernel) = (param.name(), declaration.name());
+    format!("parameter `{name}` of kernel `{kernel}` is `{ty}`")
 }
 
 /// A type's text, for messages in which braces are placeholders.
-fn escaped(ty: &syn::Type) -> String {
+fn escaped(ty: &Type) -> String {
     text(ty).replace('{', "{{").replace('}', "}}")
 }
 
 /// The same, with rustc's placeholder for the type parameter of the declaration.
-fn filled(declaration: &Declaration, ty: &syn::Type) -> String {
+fn filled(declaration: &Declaration, ty: &Type) -> String {
     let Some(generic) = &declaration.generic else {
         return escaped(ty);
     };
@@ -198,7 +168,7 @@ fn renamed(tokens: TokenStream, from: &Ident, to: &str) -> TokenStream {
 /// The implementations of the traits.
 pub(super) fn implementations(declaration: &Declaration) -> TokenStream {
     let module = module(declaration);
-    let generics = generics(declaration);
+    let generics = declaration.generics();
     let param = declaration.generic.as_ref().map(|generic| &generic.param);
     let leading = param.map(|param| quote!(#param,));
     let implementation = |(param, buffer): (&Param, &Buffer)| {

@@ -25,7 +25,7 @@ pub(super) fn assertions(source: Option<&Source>, kernel: &Checked, this: &Token
         Some(match wrapper.kind {
             Wrapping::Atomic => atomic(source, kernel, index, buffer, wrapper),
             Wrapping::Mapped => is(wrapper, quote!(::graph_runtime::Mapped)),
-            Wrapping::Uninit => is(wrapper, quote!(::core::mem::MaybeUninit)),
+            Wrapping::MaybeUninit => is(wrapper, quote!(::core::mem::MaybeUninit)),
             Wrapping::Texel => {
                 let layered = layered(buffer);
                 let texel = texel(kernel, this, index, buffer, wrapper);

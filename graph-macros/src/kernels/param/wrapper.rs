@@ -18,14 +18,14 @@ pub(in crate::kernels) struct Wrapper {
 }
 
 /// The meaning of a [`Wrapper`].
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::kernels) enum Wrapping {
     /// `Atomic<T>`: the kernel accesses the elements by atomic operations alone.
     Atomic,
     /// `Mapped<T>`: the host accesses the elements, too, while the kernel runs.
     Mapped,
     /// `MaybeUninit<T>`: the kernel writes the elements before it reads them.
-    Uninit,
+    MaybeUninit,
     /// `Texel<T>`: the kernel reads the elements through a texture.
     Texel,
     /// `Surfel<T>`: the kernel accesses the elements through a surface.
@@ -33,25 +33,14 @@ pub(in crate::kernels) enum Wrapping {
 }
 
 impl Wrapping {
+    const ALL: [Self; 5] = [Self::Atomic, Self::Mapped, Self::MaybeUninit, Self::Texel, Self::Surfel];
+
     fn of(segment: &PathSegment) -> Option<Self> {
-        match segment.ident.to_string().as_str() {
-            "Atomic" => Some(Self::Atomic),
-            "Mapped" => Some(Self::Mapped),
-            "MaybeUninit" => Some(Self::Uninit),
-            "Texel" => Some(Self::Texel),
-            "Surfel" => Some(Self::Surfel),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|kind| segment.ident == kind.name())
     }
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Atomic => "Atomic",
-            Self::Mapped => "Mapped",
-            Self::Uninit => "MaybeUninit",
-            Self::Texel => "Texel",
-            Self::Surfel => "Surfel",
-        }
+    fn name(self) -> String {
+        format!("{self:?}")
     }
 }
 
@@ -125,7 +114,7 @@ pub(super) fn by_value(ty: &Type) -> Result<(), Diagnostic> {
     let (ty, inner) = (text(&ty), text(&inner));
     let mutability = match kind {
         Wrapping::Atomic | Wrapping::Mapped | Wrapping::Texel | Wrapping::Surfel => "",
-        Wrapping::Uninit => "mut ",
+        Wrapping::MaybeUninit => "mut ",
     };
     Err(signature(format!("`{ty}` cannot be passed by value")).help(format!(
         "use `{inner}`, or `&{mutability}{ty}` or `&{mutability}[{ty}]` if it is memory"
@@ -155,42 +144,36 @@ impl Wrapper {
     /// dimension counts layers.
     pub(super) fn check(&self, mutable: bool, layered: bool, target: &Type, written: &Type) -> Result<(), Diagnostic> {
         let (written, plain) = (text(written), text(target));
-        match (self.kind, mutable) {
-            (Wrapping::Atomic, true) => {
-                return Err(signature(format!(
-                    "`&mut {written}` is memory that a kernel has for itself and updates atomically"
-                ))
-                .note("other nodes may access memory of `Atomic` at the same time, so it is passed as `&`")
-                .help(format!(
-                    "use `&{written}` if the kernel accesses it by atomic operations alone, or else `&mut {plain}`"
-                )));
-            }
-            (Wrapping::Mapped, true) => {
-                return Err(signature(format!(
-                    "`&mut {written}` is memory that a kernel has for itself and the host accesses meanwhile"
-                ))
-                .help(format!(
-                    "use `&{written}` if it is `mapped` memory, or else `&mut {plain}`"
-                )));
-            }
-            (Wrapping::Uninit, false) => {
-                return Err(
-                    signature(format!("`&{written}` is uninitialised memory that a kernel only reads")).help(format!(
-                        "use `&mut {written}` if the kernel initialises it, or else `&{plain}`"
-                    )),
-                );
-            }
-            (Wrapping::Texel, true) => {
-                return Err(signature(format!(
-                    "`&mut {written}` is memory that a kernel writes through a texture"
-                ))
-                .note("kernels only read through textures")
-                .help(format!(
-                    "use `&{written}` if the kernel reads it by `tex`, or else `&mut {plain}`"
-                )));
-            }
-            (Wrapping::Atomic | Wrapping::Mapped | Wrapping::Texel, false) | (Wrapping::Uninit, true) => {}
-            (Wrapping::Surfel, _) => {}
+        let note = "other nodes may access memory of `Atomic` at the same time, so it is passed as `&`";
+        let refused = match (self.kind, mutable) {
+            (Wrapping::Atomic, true) => Some((
+                "memory that a kernel has for itself and updates atomically",
+                Some(note),
+                "the kernel accesses it by atomic operations alone",
+            )),
+            (Wrapping::Mapped, true) => Some((
+                "memory that a kernel has for itself and the host accesses meanwhile",
+                None,
+                "it is `mapped` memory",
+            )),
+            (Wrapping::MaybeUninit, false) => Some((
+                "uninitialised memory that a kernel only reads",
+                None,
+                "the kernel initialises it",
+            )),
+            (Wrapping::Texel, true) => Some((
+                "memory that a kernel writes through a texture",
+                Some("kernels only read through textures"),
+                "the kernel reads it by `tex`",
+            )),
+            (Wrapping::Atomic | Wrapping::Mapped | Wrapping::Texel, false) => None,
+            (Wrapping::MaybeUninit, true) | (Wrapping::Surfel, _) => None,
+        };
+        if let Some((what, note, condition)) = refused {
+            let (and, other) = if mutable { ("&mut ", "&") } else { ("&", "&mut ") };
+            let fault = signature(format!("`{and}{written}` is {what}"));
+            let help = format!("use `{other}{written}` if {condition}, or else `{and}{plain}`");
+            return Err(note.into_iter().fold(fault, Diagnostic::note).help(help));
         }
         if let Some(inner) = wrapper(&self.inner) {
             let (element, names) = (text(&inner.inner), [self.kind, inner.kind].map(Wrapping::name));
@@ -202,7 +185,9 @@ impl Wrapper {
                 let (element, length, name) = (text(&array.elem), text(&array.len), self.kind.name());
                 let (access, elements) = match self.kind {
                     Wrapping::Mapped => ("accessed", "elements"),
-                    Wrapping::Atomic | Wrapping::Uninit | Wrapping::Texel | Wrapping::Surfel => ("updated", "atomics"),
+                    Wrapping::Atomic | Wrapping::MaybeUninit | Wrapping::Texel | Wrapping::Surfel => {
+                        ("updated", "atomics")
+                    }
                 };
                 Err(
                     signature(format!("`{}` is an array that is {access} as one", text(&self.ty)))
@@ -246,7 +231,7 @@ impl Wrapper {
                 };
                 Err(signature(format!("`{and}{written}` {message}")).help(help))
             }
-            (Wrapping::Uninit, _) => Ok(()),
+            (Wrapping::MaybeUninit, _) => Ok(()),
         }
     }
 }

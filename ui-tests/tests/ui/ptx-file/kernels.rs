@@ -13,4 +13,10 @@ unsafe extern "C" {
     safe fn write(out: &mut [f32]);
 }
 
+// Another file of the folder has the kernel.
+#[cuda_kernels("../../../kernels/counts.ptx")]
+unsafe extern "C" {
+    safe fn count(bins: &[graph_runtime::Atomic<u32>]);
+}
+
 fn main() {}
