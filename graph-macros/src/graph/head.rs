@@ -10,18 +10,15 @@ use syn::{LitStr, Path, Token};
 /// The path of the runtime, and the input without the line that gives it. Without that line it is `::graph_runtime`.
 pub(super) fn runtime(input: TokenStream, report: &mut Report) -> (Runtime, TokenStream) {
     let mut tokens = input.clone().into_iter();
-    let first = [tokens.next(), tokens.next(), tokens.next()];
-    let [
-        Some(TokenTree::Punct(hash)),
-        Some(TokenTree::Punct(mark)),
-        Some(TokenTree::Group(attribute)),
-    ] = first
-    else {
-        return (Runtime::Usual, input);
+    let first: Vec<TokenTree> = tokens.by_ref().take(3).collect();
+    let attribute = match &first[..] {
+        [
+            TokenTree::Punct(hash),
+            TokenTree::Punct(mark),
+            TokenTree::Group(attribute),
+        ] if hash.as_char() == '#' && mark.as_char() == '!' && names_crate(attribute) => attribute,
+        _ => return (Runtime::Usual, input),
     };
-    if hash.as_char() != '#' || mark.as_char() != '!' || !names_crate(&attribute) {
-        return (Runtime::Usual, input);
-    }
     let found = match path.parse2(attribute.stream()) {
         Ok(path) => Runtime::Given(path),
         Err(mistake) => {

@@ -113,17 +113,13 @@ fn is_of(generics: &Generics, param: &Ident, function: &Ident, report: &mut Repo
     let declared = format!("declare it `fn {function}<{param}>(..)`");
     match generics.params.iter().collect::<Vec<_>>()[..] {
         [GenericParam::Type(found)] if found.ident == *param => {
-            if let Some(bound) = found.bounds.first() {
-                let fault = signature(format!("`{param}` has no bounds: it is one of the listed types"));
-                report.push_at(bound, &fault.help(declared));
-                return false;
+            let fault = signature(format!("`{param}` has no bounds: it is one of the listed types"));
+            match (found.bounds.first(), &generics.where_clause) {
+                (Some(bound), _) => report.push_at(bound, &fault.help(declared)),
+                (None, Some(clause)) => report.push_at(clause, &fault.help("remove the `where` clause")),
+                (None, None) => return true,
             }
-            if let Some(clause) = &generics.where_clause {
-                let fault = signature(format!("`{param}` has no bounds: it is one of the listed types"));
-                report.push_at(clause, &fault.help("remove the `where` clause"));
-                return false;
-            }
-            true
+            false
         }
         [] => {
             let message = format!("`for_each` lists types for `{param}`, but `{function}` has no type parameter");

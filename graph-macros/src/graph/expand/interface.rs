@@ -17,7 +17,7 @@ use graph_plan::{Accessors, Space};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{Generics, Index, Lifetime};
+use syn::{Generics, Index, Lifetime, Visibility};
 
 /// Whether methods have their bodies, or stubs of the right type.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,8 +64,8 @@ pub(super) fn method(
 ) -> TokenStream {
     let docs = &attributes.docs;
     let method = match &attributes.visibility {
-        Some(visibility) => underlined(quote!(fn #method), ends(visibility)),
-        None => quote!(fn #method),
+        Some(visibility @ Visibility::Restricted(_)) => underlined(quote!(fn #method), ends(visibility)),
+        _ => quote!(fn #method),
     };
     let visibility = visibility(graph, attributes);
     quote! {

@@ -66,16 +66,22 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
 pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     let trait_path = quote_spanned!(span=> __p::NodeTarget);
+    let chosen = Chosen {
+        graph,
+        index,
+        name: &node.name,
+        target,
+    };
     match &node.action {
         Action::Kernel(launch) => {
             let function = loaded(node).map(|_| loaded_name().to_token_stream());
             let (dimensions, call) = (dimensions(graph, node, launch), call(graph, node, launch, function));
             quote_spanned!(span=> #trait_path::kernel(#target, #index, #name, #dimensions, #call))
         }
-        Action::Memcpy { from, to } => chosen(graph, index, node, target).memcpy(from, to),
+        Action::Memcpy { from, to } => chosen.memcpy(from, to),
         Action::Memset { to, value } if is_chosen(graph, to) => {
             let (element, value) = (element(graph, to), value_to_set(graph, to, value));
-            chosen(graph, index, node, target).memset(to, &element, &value)
+            chosen.memset(to, &element, &value)
         }
         Action::Memset { to, value } => {
             let (_, place) = memset(graph, to, span);
@@ -88,16 +94,6 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
         Action::Call(_) | Action::Library(_) | Action::Join | Action::Event(_) | Action::Conditional(_) => {
             quote!(::core::result::Result::Ok(()))
         }
-    }
-}
-
-/// A node whose ranges params choose.
-fn chosen<'g, 'a>(graph: &'g Graph<'a>, index: usize, node: &'g Node, target: &'g Ident) -> Chosen<'g, 'a> {
-    Chosen {
-        graph,
-        index,
-        name: &node.name,
-        target,
     }
 }
 

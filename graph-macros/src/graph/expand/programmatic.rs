@@ -60,7 +60,12 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let all = kernels(graph, |launch| own_kernel(graph, launch).is_some()).types;
     let allowed = allowed(graph);
     let of_edge = |edge: &Programmatic| {
-        let kernels = kernels_of(graph, edge)?;
+        let kernels = Kernels {
+            before: graph.nodes[edge.from],
+            after: graph.nodes[edge.to],
+            launch: own(graph, edge.to)?, // only `build` knows the kernel of a function value
+            both: own(graph, edge.from).is_some(),
+        };
         let [order, arguments] = &order(graph, edge, &kernels, &writers, &all);
         let name = format_ident!("EDGE{}_{}", edge.number, kernels.after.name.unraw(), span = edge.span);
         let assertion = quote_spanned! {edge.span=>
@@ -126,17 +131,6 @@ struct Kernels<'a> {
     launch: &'a Launch,
     /// Whether the earlier kernel is declared, too.
     both: bool,
-}
-
-/// The nodes of an edge; `None` if the later node launches a function value, whose kernel only `build` knows.
-fn kernels_of<'a>(graph: &Graph<'a>, edge: &Programmatic) -> Option<Kernels<'a>> {
-    let &Programmatic { from, to, .. } = edge;
-    Some(Kernels {
-        before: graph.nodes[from],
-        after: graph.nodes[to],
-        launch: own(graph, to)?,
-        both: own(graph, from).is_some(),
-    })
 }
 
 /// The type with the functions that tell whether the edge orders its nodes, and the type and the operands for them.

@@ -40,16 +40,14 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
             }
             None => {
                 let diagnostic = error(Code::UnknownNode, format!("no node is named `{name}`"));
-                let numbers = dependency
-                    .iteration
-                    .as_ref()
-                    .map(|iteration| plain_list(&iteration.numbers));
+                let iteration = dependency.iteration.as_ref();
+                let numbers = iteration.map(|iteration| format!("({})", plain_list(&iteration.numbers)));
                 // A node may run after an earlier iteration of itself.
                 let may_be_own = numbers.is_some() && !graph.loops_around(index).is_empty();
                 let others = graph.nodes.iter().filter(|other| may_be_own || other.name != node.name);
                 let nodes: Vec<String> = others.map(|other| other.name.to_string()).collect();
                 let known = suggest(diagnostic, name, &nodes);
-                let numbers = numbers.map_or(String::new(), |numbers| format!("({numbers})"));
+                let numbers = numbers.unwrap_or_default();
                 let remove = match node.after.len() {
                     1 => format!("remove `after {name}{numbers}`"),
                     _ => format!("remove `{name}{numbers}` from the `after` list"),

@@ -82,16 +82,12 @@ impl Graph<'_> {
             let mut accesses = self.draft.accesses.iter().filter(|access| access.resource == resource);
             !self.draft.is_scratch(resource) || accesses.any(|access| access.reads() && !is_dead(access))
         };
-        let mut updates: Vec<usize> = Vec::new();
-        if !dead.is_empty() {
-            let counts = |access: &Access| is_dead(access) && is_used(access.resource);
-            updates.extend(
-                self.updates
-                    .accesses()
-                    .filter(|&access| counts(&self.draft.accesses[access])),
-            );
+        if dead.is_empty() {
+            return Vec::new();
         }
-        updates
+        let counts = |access: &Access| is_dead(access) && is_used(access.resource);
+        let updates = self.updates.accesses();
+        updates.filter(|&access| counts(&self.draft.accesses[access])).collect()
     }
 
     /// The accesses that may atomically update memory that is shared as `mut`, if the text has no node that writes it.
