@@ -83,8 +83,8 @@ impl Report {
         }
     }
 
-    /// Adds a parse error of syn's with this code and help. One at the end of the tokens has no token of its own, and is
-    /// shown at `all` of them.
+    /// Adds a parse error of syn's with this code and help. An error at the end of the tokens has no token of its own,
+    /// and is shown at `all` of them.
     pub(crate) fn unparsed(&mut self, fault: &syn::Error, all: &impl ToTokens, code: Code, help: &str) {
         let text = fault.to_string();
         match text.strip_prefix("unexpected end of input, ") {
