@@ -1,6 +1,6 @@
 //! The heads of graphs and of their statements.
 
-use super::{assert_mistake, body, item, items, parsed, text};
+use super::{body, item, items, parsed, text};
 use crate::graph::ast::{BuildArgument, Input, NodeAttribute, Statement};
 use crate::graph::expand;
 
@@ -31,29 +31,6 @@ fn attributes_of_nodes() {
         Some(2)
     );
     assert!(memset.attributes.node.disabled.is_some());
-
-    for (attribute, message) in [
-        ("#[priority]", "expected `#[priority(n)]`"),
-        ("#[priority = 2]", "expected `#[priority(n)]`"),
-        ("#[priority(1, 2)]", "expected `#[priority(n)]`"),
-        ("#[cluster]", "expected `#[cluster(x, y, z)]`"),
-        ("#[cluster()]", "expected `#[cluster(x, y, z)]`"),
-        ("#[cluster(1, 2, 3, 4)]", "expected `#[cluster(x, y, z)]`"),
-        ("#[cooperative(true)]", "expected `#[cooperative]`"),
-        ("#[disabled = true]", "expected `#[disabled]`"),
-        ("#[disabled] #[disabled]", "`#[disabled]` is given twice"),
-        ("#[priority(1)] #[priority(2)]", "`#[priority]` is given twice"),
-        (
-            "#[disable]",
-            "`#[disable]` is not supported here: did you mean `#[disabled]`?",
-        ),
-        (
-            "#[inline]",
-            "`#[inline]` is not supported here: use `///` or `#[allow(rule)]`",
-        ),
-    ] {
-        assert_mistake(&format!("{attribute} kernel k = f<<<1, 1>>>();"), message);
-    }
 }
 
 #[test]
@@ -79,65 +56,6 @@ fn visibilities_of_statements() {
             "",
             ""
         ]
-    );
-    for (statement, message) in [
-        (
-            "pub(friend) join j;",
-            "expected `(crate)`, `(self)`, `(super)` or `(in path)` after `pub`",
-        ),
-        (
-            "pub() join j;",
-            "expected `(crate)`, `(self)`, `(super)` or `(in path)` after `pub`",
-        ),
-        (
-            "pub for i in 0..2 { join j; }",
-            "`for` has no visibility: each node in it may have one",
-        ),
-        (
-            "pub(crate) each i in 0..2 { join j; }",
-            "`each` has no visibility: each node in it may have one",
-        ),
-        ("pub blah;", "expected a statement, found `blah`"),
-    ] {
-        assert_mistake(statement, message);
-    }
-    assert_mistake(
-        "device a: f32\n pub(crate) join j;",
-        "expected `;` at the end of the statement",
-    );
-}
-
-#[test]
-fn attributes_of_nodes_belong_on_nodes() {
-    let kernel = "belongs on a `kernel` node";
-    for (attribute, statement, message) in [
-        (
-            "#[priority(1)]",
-            "memcpy m = a -> b;",
-            format!("`#[priority]` {kernel}, not on a `memcpy`"),
-        ),
-        (
-            "#[cluster(2)]",
-            "join j;",
-            format!("`#[cluster]` {kernel}, not on a `join`"),
-        ),
-        (
-            "#[cooperative]",
-            "for i in 0..2 {}",
-            format!("`#[cooperative]` {kernel}, not on a `for`"),
-        ),
-        (
-            "#[disabled]",
-            "device x: f32;",
-            "`#[disabled]` belongs on a `kernel`, `memcpy` or `memset` node, not on a `device`".to_owned(),
-        ),
-    ] {
-        assert_mistake(&format!("{attribute} {statement}"), &message);
-    }
-    let (_, messages) = parsed("#[cooperative] graph Test {}");
-    assert_eq!(
-        messages,
-        [format!("`#[cooperative]` {kernel}, not on a `graph` [syntax]")]
     );
 }
 
