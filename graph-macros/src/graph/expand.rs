@@ -43,7 +43,6 @@ use super::resolve::Graph;
 use crate::report::Report;
 use graph_plan::Outcome;
 use interface::Bodies;
-use node::Assertions;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -83,10 +82,7 @@ pub(crate) fn items(statements: TokenStream, mut graphs: Vec<Expansion>, report:
 /// Expands a graph without mistakes.
 pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
     let (params, plan) = (interface::params(graph, Bodies::Real), plan::plan(graph, outcome));
-    let Assertions {
-        items: assertions,
-        generic,
-    } = node::assertions(graph, outcome);
+    let (assertions, generic) = node::assertions(graph, outcome);
     let build = build::build(graph, outcome, &generic);
     let groups = build_steps::group_functions(graph);
     let updates = setters::updates(graph);

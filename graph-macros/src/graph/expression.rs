@@ -7,17 +7,10 @@ use std::collections::HashSet;
 use syn::{Generics, Visibility, parse_quote_spanned};
 
 /// The item that the rest of the macro works on.
-pub(crate) fn item(graph: Expression) -> Item {
-    let Expression {
-        device,
-        arrow,
-        mut statements,
-        unparsed,
-        kernels,
-    } = graph;
-    let mut declared: HashSet<String> = unparsed.iter().map(ToString::to_string).collect();
+pub(crate) fn item(mut graph: Expression) -> Item {
+    let mut declared: HashSet<String> = graph.unparsed.iter().map(ToString::to_string).collect();
     let mut places: Vec<Mentioned> = Vec::new();
-    walk(&statements, &mut declared, &mut places);
+    walk(&graph.statements, &mut declared, &mut places);
     let mut moved: Vec<Statement> = Vec::new();
     for place in &places {
         if declared.insert(place.name.to_string()) {
@@ -26,7 +19,7 @@ pub(crate) fn item(graph: Expression) -> Item {
             moved.push(Statement::Resource(local(place.name.clone(), space)));
         }
     }
-    moved.append(&mut statements);
+    moved.append(&mut graph.statements);
     Item {
         attributes: Attributes {
             visibility: Some(Visibility::Public(syn::token::Pub(Span::mixed_site()))),
@@ -36,9 +29,9 @@ pub(crate) fn item(graph: Expression) -> Item {
         generics: Generics::default(),
         arguments: Vec::new(),
         statements: moved,
-        unparsed,
-        kernels,
-        form: Form::Expression(Box::new(device), arrow),
+        unparsed: graph.unparsed,
+        kernels: graph.kernels,
+        form: Form::Expression(Box::new(graph.device), graph.arrow),
     }
 }
 

@@ -11,7 +11,7 @@ use super::atomic;
 use super::build_steps;
 use super::interface::Bodies;
 use super::names::{hidden, loaded_name, local, nodes_name};
-use super::node::{Assertions, apply, assertions};
+use super::node::{apply, assertions};
 use super::programmatic;
 use super::resource;
 use super::resource::initial;
@@ -31,10 +31,7 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
     let (builder, built) = (hidden("builder"), hidden("graph"));
     let definitions = definition::definitions(graph, Bodies::Real);
     let (kernels, child_graphs) = (kernels_aliased(graph), children_aliased(graph));
-    let Assertions {
-        items: assertions,
-        generic,
-    } = assertions(graph, outcome);
+    let (assertions, generic) = assertions(graph, outcome);
     let device = device(graph);
     let (owner, target) = (hidden("owner"), builder.to_token_stream());
     let resources = resources(graph, &target);

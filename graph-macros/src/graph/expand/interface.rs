@@ -5,8 +5,8 @@ use super::names::{Source, copy, receiver, unseen, value_name};
 use super::promise;
 use super::shape::Shape;
 use super::types::{
-    Lent, arguments, cloned, generics, generics_after, lent, marker, marker_value, memory_lent, nodes_field,
-    param_type, place_type_at, resource_type,
+    arguments, cloned, generics, generics_after, lent, marker, marker_value, memory_lent, nodes_field, param_type,
+    place_type_at, resource_type,
 };
 use super::visibility::visibility;
 use crate::graph::ast::{Attributes, Resource, ResourceKind};
@@ -254,19 +254,14 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
 
 fn lent_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
     let (name, attributes) = (&resource.name, &resource.attributes);
-    let Lent {
-        shared,
-        exclusive,
-        get,
-        get_mut,
-    } = lent(graph, resource);
-    let get = bodies.of(get);
+    let lent = lent(graph, resource);
+    let (shared, get) = (lent.shared, bodies.of(lent.get));
     let summary = format!(" Waits for launches in flight and lends `{name}` for reading.");
     let signature = quote!(#name(&self) -> __g::Result<#shared> { #get });
     let get = method(graph, attributes, summary, None, signature);
     let get_mut = resource.is_mutable().then(|| {
         let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
-        let get_mut = bodies.of(get_mut);
+        let (exclusive, get_mut) = (lent.exclusive, bodies.of(lent.get_mut));
         let summary = format!(" Waits for launches in flight and lends `{name}` for writing.");
         let signature = quote!(#name_mut(&mut self) -> __g::Result<#exclusive> { #get_mut });
         method(graph, attributes, summary, promise::mention(graph), signature)

@@ -239,16 +239,9 @@ fn element(graph: &Graph<'_>, place: &Place) -> TokenStream {
     resource.shape.element.to_token_stream()
 }
 
-/// The assertions that are made at compile time.
-pub(super) struct Assertions {
-    /// Items beside the type, evaluated by `cargo check`.
-    pub(super) items: TokenStream,
-    /// Statements that depend on the graph's generics, evaluated where the graph is used.
-    pub(super) generic: TokenStream,
-}
-
-/// All assertions about the nodes of a graph.
-pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Assertions {
+/// All assertions about the nodes of a graph: as items beside the type, which `cargo check` evaluates, and as
+/// statements that depend on the graph's generics, which are evaluated where the graph is used.
+pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> (TokenStream, TokenStream) {
     let atomic = atomic::assertions(graph, outcome).into_iter();
     let atomic = atomic.map(|(node, span, tokens)| Assertion {
         node: graph.nodes[node],
@@ -281,14 +274,12 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Assertions {
         quote_spanned!(span=> #allowed const #name: () = #tokens;)
     };
     let statement = |Assertion { span, tokens, .. }| quote_spanned!(span=> const { #tokens };);
-    let (mut items, mut generic): (TokenStream, TokenStream) = (
-        plain.into_iter().map(item).collect(),
-        generic.into_iter().map(statement).collect(),
-    );
+    let mut items: TokenStream = plain.into_iter().map(item).collect();
+    let mut generic: TokenStream = generic.into_iter().map(statement).collect();
     let (more, more_generic) = symbol::assertions(graph, outcome);
     items.extend(more);
     generic.extend(more_generic);
-    Assertions { items, generic }
+    (items, generic)
 }
 
 /// A compile-time assertion.

@@ -183,8 +183,8 @@ pub(super) fn generic(graph: &Graph<'_>, tokens: TokenStream) -> bool {
 fn foreign_names(graph: &Graph<'_>) -> Vec<String> {
     let shapes = graph.resources.iter().map(|resource| resource.shape.to_token_stream());
     let nodes = graph.nodes.iter().map(|node| expressions(node));
-    let kernels = graph.nodes.iter();
-    let kernels = kernels.filter_map(|node| Some(node.action.launch()?.generics()));
+    let launches = graph.nodes.iter().filter_map(|node| node.action.launch());
+    let kernels = launches.map(|launch| launch.generics());
     let mut names = Vec::new();
     shapes
         .chain(nodes)

@@ -67,7 +67,11 @@ fn arguments<'a>(graph: &mut Graph<'a>, owners: &mut Owners<'a>, report: &mut Re
             continue;
         }
         let declared = Declared::new(argument.name(), "build argument");
-        let clash = enter(owners, declared, accessors(argument), report);
+        let accessors = match argument {
+            BuildArgument::Memory(resource) => accessors(resource),
+            BuildArgument::Value { .. } | BuildArgument::Unknown(_) => Vec::new(),
+        };
+        let clash = enter(owners, declared, accessors, report);
         let entity = match argument {
             _ if clash => Entity::Broken,
             BuildArgument::Value { name, ty } => graph.value(name, ty),
@@ -90,7 +94,7 @@ fn statements<'a>(
         match statement {
             Statement::Resource(resource) => {
                 let declared = Declared::new(&resource.name, "resource");
-                let entity = match enter(owners, declared, memory_accessors(resource), report) {
+                let entity = match enter(owners, declared, accessors(resource), report) {
                     true => Entity::Broken,
                     false => graph.memory(resource),
                 };
@@ -169,20 +173,13 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// The names of the accessors of declared memory.
-fn memory_accessors(resource: &Resource) -> Vec<String> {
-    match resource.memory().accessors() {
-        Accessors::Lent if resource.kind != ResourceKind::Rng => vec![format!("{}_mut", resource.name.unraw())],
-        Accessors::Lent | Accessors::Handle | Accessors::None => Vec::new(),
-    }
-}
-
-/// The names of a build argument's accessors.
-fn accessors(argument: &BuildArgument) -> Vec<String> {
-    let name = argument.name().unraw();
-    match argument {
-        BuildArgument::Value { .. } | BuildArgument::Unknown(_) => Vec::new(),
-        BuildArgument::Memory(memory) if memory.is_mutable() => vec![format!("{name}_mut"), format!("rebind_{name}")],
-        BuildArgument::Memory(_) => vec![format!("rebind_{name}")],
+/// The names of the accessors of memory, other than its own name.
+fn accessors(resource: &Resource) -> Vec<String> {
+    let name = resource.name.unraw();
+    match (resource.kind, resource.memory().accessors()) {
+        (ResourceKind::Shared { mutable: true, .. }, _) => vec![format!("{name}_mut"), format!("rebind_{name}")],
+        (ResourceKind::Shared { mutable: false, .. }, _) => vec![format!("rebind_{name}")],
+        (ResourceKind::Rng, _) | (_, Accessors::Handle | Accessors::None) => Vec::new(),
+        (_, Accessors::Lent) => vec![format!("{name}_mut")],
     }
 }

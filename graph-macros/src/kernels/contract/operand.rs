@@ -179,12 +179,8 @@ impl<'a> Compiler<'a> {
 
     /// The help that lists the parameters of the kernel.
     fn listed(&self) -> String {
-        let names: Vec<String> = self
-            .declaration
-            .params
-            .iter()
-            .map(|param| format!("`{}`", param.name()))
-            .collect();
+        let params = self.declaration.params.iter();
+        let names: Vec<String> = params.map(|param| format!("`{}`", param.name())).collect();
         format!("its parameters are {}", names.join(", "))
     }
 
