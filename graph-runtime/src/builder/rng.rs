@@ -3,6 +3,7 @@
 use super::GraphBuilder;
 use crate::graph::rng::kernels::States;
 use crate::graph::rng::{self, BuiltRng, Rng};
+use crate::kernel::{KernelCall, Launch};
 use crate::memory::{Beginning, Philox};
 use crate::shape::NO_LENGTHS;
 use crate::shape::part::Layout;
@@ -144,11 +145,7 @@ impl GraphBuilder {
 
     /// Adds the node that starts all states, before all nodes that use them.
     fn start(&mut self, rng: &Rng, states: &mut States, scopes: &Scopes) {
-        let (launch, call) = states.start();
-        let start = self.in_body(0, |builder| {
-            let name = builder.name_of_rng("start", rng, 0);
-            builder.kernel(name, launch, call).index()
-        });
+        let start = self.add_built_in("start", rng, 0, states.start());
         for user in scopes.users_in(0) {
             self.draft.edge(start, user);
         }
@@ -156,12 +153,8 @@ impl GraphBuilder {
 
     /// Adds the node that advances the states of one body, after all nodes in the body that use states.
     fn advance(&mut self, rng: &Rng, states: &mut States, scope: usize, scopes: &Scopes) {
-        let (launch, call) = states.advance(scope);
         let accesses = self.draft.accesses.len();
-        let advance = self.in_body(scope, |builder| {
-            let name = builder.name_of_rng("advance", rng, scope);
-            builder.kernel(name, launch, call).index()
-        });
+        let advance = self.add_built_in("advance", rng, scope, states.advance(scope));
         // The kernel gets all states, and changes those of its scope. In other states it only reads the scope, which
         // nothing writes. So only the former are its accesses.
         self.draft.accesses.truncate(accesses);
@@ -176,31 +169,29 @@ impl GraphBuilder {
 
     /// Adds the node that advances the generator, after all nodes that use states.
     fn finish(&mut self, rng: &Rng, states: &mut States, scopes: &Scopes) {
-        let (launch, call) = states.finish();
-        let finish = self.in_body(0, |builder| {
-            let name = builder.name_of_rng("advance", rng, 0);
-            builder.kernel(name, launch, call).index()
-        });
+        let finish = self.add_built_in("advance", rng, 0, states.finish());
         for user in scopes.users_in(0) {
             self.draft.edge(user, finish);
         }
     }
 
-    /// Calls `add` with the builder, which adds nodes to `body` meanwhile.
-    fn in_body<R>(&mut self, body: usize, add: impl FnOnce(&mut Self) -> R) -> R {
-        let around = std::mem::replace(&mut self.position.body, body);
-        let added = add(self);
-        self.position.body = around;
-        added
-    }
-
-    /// The name of a built-in node in the body `scope`. No statement can have it, since it has a space.
-    fn name_of_rng(&self, what: &str, rng: &Rng, scope: usize) -> String {
+    /// Adds a built-in node to the body `scope`. No statement can have its name, since that has a space.
+    fn add_built_in<const N: usize>(
+        &mut self,
+        what: &str,
+        rng: &Rng,
+        scope: usize,
+        (launch, call): (Launch, KernelCall<N>),
+    ) -> usize {
         let name = &self.draft.resources[rng.resource].name;
-        match self.draft.bodies[scope].node {
+        let name = match self.draft.bodies[scope].node {
             None => format!("{what} {name}"),
             Some(owner) => format!("{what} {name} in {}", self.draft.nodes[owner].name),
-        }
+        };
+        let around = std::mem::replace(&mut self.position.body, scope);
+        let node = self.kernel(name, launch, call).index();
+        self.position.body = around;
+        node
     }
 }
 

@@ -37,15 +37,24 @@ pub(crate) unsafe fn nodes(graph: CUgraph) -> Result<Vec<CUgraphNode>, CudaError
     Ok(nodes)
 }
 
-/// The failure of `cuGraphInstantiateWithParams`.
+/// The failure of a call that makes or updates an executable graph.
 #[derive(Debug)]
-pub(crate) struct InstantiateError {
+pub(crate) struct ExecutableError {
     /// The call's own error.
     pub(crate) error: CudaError,
-    /// The node at fault, or null if CUDA does not name one.
+    /// The node at fault, of the new graph; null if CUDA does not name one.
     pub(crate) node: CUgraphNode,
-    /// CUDA's finer reason, the number of a `CUgraphInstantiateResult`.
+    /// CUDA's finer reason, the number of a `CUgraphInstantiateResult` or a `CUgraphExecUpdateResult`.
     pub(crate) reason: u32,
+}
+
+impl ExecutableError {
+    /// Whether the graph differs in a way that no update covers, so that it must be instantiated instead.
+    pub(crate) fn is_refusal(&self) -> bool {
+        const NOT_SUPPORTED: u32 = 801;
+        const GRAPH_EXEC_UPDATE_FAILURE: u32 = 910;
+        matches!(self.error.code(), NOT_SUPPORTED | GRAPH_EXEC_UPDATE_FAILURE)
+    }
 }
 
 /// `CUDA_GRAPH_INSTANTIATE_PARAMS`, with an integer for the enum that the driver writes
@@ -68,8 +77,8 @@ impl InstantiateParams {
     }
 
     /// The failure of the call that has these parameters.
-    pub(super) fn failed(&self, error: CudaError) -> InstantiateError {
-        InstantiateError {
+    pub(super) fn failed(&self, error: CudaError) -> ExecutableError {
+        ExecutableError {
             error,
             node: self.error_node,
             reason: self.reason,
@@ -85,25 +94,6 @@ const _: () = {
     let node = offset_of!(sys::CUDA_GRAPH_INSTANTIATE_PARAMS, hErrNode_out);
     assert!(offset_of!(InstantiateParams, error_node) == node);
 };
-
-/// The error of updating a whole executable graph.
-pub(crate) struct UpdateError {
-    /// The call's own error.
-    pub(crate) error: CudaError,
-    /// The node at fault, of the graph that was to replace the old one; null if CUDA does not name one.
-    pub(crate) node: CUgraphNode,
-    /// CUDA's finer reason, the number of a `CUgraphExecUpdateResult`.
-    pub(crate) reason: u32,
-}
-
-impl UpdateError {
-    /// Whether the graph differs in a way that no update covers, so that it must be instantiated instead.
-    pub(crate) fn is_refusal(&self) -> bool {
-        const NOT_SUPPORTED: u32 = 801;
-        const GRAPH_EXEC_UPDATE_FAILURE: u32 = 910;
-        matches!(self.error.code(), NOT_SUPPORTED | GRAPH_EXEC_UPDATE_FAILURE)
-    }
-}
 
 /// `CUgraphExecUpdateResultInfo`, with an integer for the enum that the driver writes
 #[repr(C)]
@@ -123,8 +113,8 @@ impl UpdateInfo {
     }
 
     /// The failure of the call that wrote this.
-    pub(super) fn failed(&self, error: CudaError) -> UpdateError {
-        UpdateError {
+    pub(super) fn failed(&self, error: CudaError) -> ExecutableError {
+        ExecutableError {
             error,
             node: self.node,
             reason: self.reason,

@@ -5,7 +5,7 @@ use super::calls::{call, result};
 use super::conditional_node::{ConditionalHandle, ConditionalType, NodeParams};
 use super::copy::{Copy3d, CopyParams};
 use super::edge::{EdgeData, programmatic};
-use super::graph::{InstantiateError, InstantiateParams, KernelNodeParams, MemsetNodeParams, UpdateError, UpdateInfo};
+use super::graph::{ExecutableError, InstantiateParams, KernelNodeParams, MemsetNodeParams, UpdateInfo};
 use super::host_function::HostNode;
 use super::loaded_module::{KernelHandle, LoadedModule};
 use super::node_attribute::NodeAttribute;
@@ -342,14 +342,14 @@ impl GraphApi {
     }
 
     /// `cuGraphInstantiateWithParams` or `cudaGraphInstantiateWithParams`
-    pub(crate) unsafe fn instantiate(self, graph: CUgraph, flags: u64) -> Result<CUgraphExec, InstantiateError> {
+    pub(crate) unsafe fn instantiate(self, graph: CUgraph, flags: u64) -> Result<CUgraphExec, ExecutableError> {
         let mut params = InstantiateParams::new(flags);
         choose!(self, instantiate(graph, &mut params)).map_err(|error| params.failed(error))
     }
 
     /// `cuGraphExecUpdate_v2` or `cudaGraphExecUpdate`: later launches of `exec` run the nodes of `graph`, which has
     /// the same shape
-    pub(crate) unsafe fn update(self, exec: CUgraphExec, graph: CUgraph) -> Result<(), UpdateError> {
+    pub(crate) unsafe fn update(self, exec: CUgraphExec, graph: CUgraph) -> Result<(), ExecutableError> {
         let mut info = UpdateInfo::new();
         choose!(self, update(exec, graph, &mut info)).map_err(|error| info.failed(error))
     }

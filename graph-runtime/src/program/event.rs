@@ -17,24 +17,15 @@ use std::sync::Arc;
 ///
 /// On the emulator each launch ends before the next begins, so events have nothing to hold back.
 #[derive(Clone)]
-pub struct Event(EventKind);
-
-#[derive(Clone)]
-enum EventKind {
-    Cuda(Arc<CudaEvent>),
-    Emulator,
-}
+pub struct Event(Option<Arc<CudaEvent>>);
 
 impl Event {
     /// The event of the emulator.
-    pub(crate) const EMULATOR: Self = Self(EventKind::Emulator);
+    pub(crate) const EMULATOR: Self = Self(None);
 
     /// The event as cudarc's type, to record it on a stream or to make a stream wait for it; `None` on the emulator.
     pub fn as_cudarc(&self) -> Option<&Arc<CudaEvent>> {
-        match &self.0 {
-            EventKind::Cuda(event) => Some(event),
-            EventKind::Emulator => None,
-        }
+        self.0.as_ref()
     }
 
     /// Blocks until the work before the latest recording has ended. Returns at once on the emulator, or if the event
@@ -43,7 +34,7 @@ impl Event {
     /// # Errors
     /// [`Error::Cuda`](crate::Error::Cuda) if that work failed, and in host functions of graphs.
     pub fn synchronize(&self) -> Result<()> {
-        let EventKind::Cuda(event) = &self.0 else { return Ok(()) };
+        let Some(event) = &self.0 else { return Ok(()) };
         refuse_in_host_function().at(Site::default)?;
         let _relaxed = RelaxedCapture::enter();
         // SAFETY: `event` keeps the event and its context alive.
@@ -54,12 +45,12 @@ impl Event {
     /// cannot.
     pub(crate) fn misfit(&self, context: Option<CUcontext>) -> Option<&'static str> {
         match (&self.0, context) {
-            (EventKind::Cuda(event), Some(context)) if event.context().cu_ctx() != context => {
+            (Some(event), Some(context)) if event.context().cu_ctx() != context => {
                 Some("the event belongs to another context")
             }
-            (EventKind::Cuda(_), None) => Some("the event is one of CUDA, but this is the CPU emulator"),
-            (EventKind::Emulator, Some(_)) => Some("the event is one of the CPU emulator"),
-            (EventKind::Cuda(_), Some(_)) | (EventKind::Emulator, None) => None,
+            (Some(_), None) => Some("the event is one of CUDA, but this is the CPU emulator"),
+            (None, Some(_)) => Some("the event is one of the CPU emulator"),
+            (Some(_), Some(_)) | (None, None) => None,
         }
     }
 
@@ -72,7 +63,7 @@ impl Event {
 
 impl From<Arc<CudaEvent>> for Event {
     fn from(event: Arc<CudaEvent>) -> Self {
-        Self(EventKind::Cuda(event))
+        Self(Some(event))
     }
 }
 
@@ -97,8 +88,8 @@ impl From<&Event> for Event {
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            EventKind::Cuda(event) => write!(f, "Event({:?})", event.cu_event()),
-            EventKind::Emulator => f.write_str("Event(CPU emulator)"),
+            Some(event) => write!(f, "Event({:?})", event.cu_event()),
+            None => f.write_str("Event(CPU emulator)"),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::program::tuples::each_tuple;
 use crate::shape::part::Part;
 use crate::shape::place::{DeclaredAccess, OnHost, Place};
 use crate::shape::table::{Table, TableMut, TableRef};
-use crate::shape::{Element, Lengths};
+use crate::shape::{Element, Extent, Lengths};
 use graph_plan::Mode;
 use std::any::Any;
 use std::cell::Cell;
@@ -47,86 +47,47 @@ pub trait HostArgument: sealed::HostArgument {
 impl<S: ?Sized> sealed::HostArgument for &Place<S, OnHost> {}
 impl<S: ?Sized> sealed::HostArgument for &mut Place<S, OnHost> {}
 
-impl<S: Element> HostArgument for &Place<S, OnHost> {
-    type Reference<'a> = &'a S;
+/// Implements the trait for places of a shape: borrowed, and borrowed mutably. Both make the reference that the function
+/// gets of a reference to the elements.
+macro_rules! host_arguments {
+    (
+        $([$($bound:tt)*] $shape:ty: $shared:ty, $exclusive:ty,
+            $elements:ty, |$memory:ident, $lengths:ident| $make:expr, $make_mut:expr;)*
+    ) => {$(
+        impl<$($bound)*> HostArgument for &Place<$shape, OnHost> {
+            type Reference<'a> = $shared;
 
-    fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self, Mode::Read)
-    }
+            fn declared(&self) -> DeclaredAccess {
+                DeclaredAccess::new(self, Mode::Read)
+            }
 
-    unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize, _lengths: &Lengths) -> &'a S {
-        // SAFETY: by the caller's promise; any bytes are an `S: Element`.
-        unsafe { pointer.cast().as_ref() }
-    }
+            unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, $lengths: &Lengths) -> $shared {
+                // SAFETY: by the caller's promise; any bytes are an `Element`, or several of them.
+                let $memory: &'a $elements = unsafe { <$elements>::at(pointer, bytes).as_ref() };
+                $make
+            }
+        }
+
+        impl<$($bound)*> HostArgument for &mut Place<$shape, OnHost> {
+            type Reference<'a> = $exclusive;
+
+            fn declared(&self) -> DeclaredAccess {
+                DeclaredAccess::new(self, Mode::ReadWrite)
+            }
+
+            unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, $lengths: &Lengths) -> $exclusive {
+                // SAFETY: as above, and nobody else touches them.
+                let $memory: &'a mut $elements = unsafe { <$elements>::at(pointer, bytes).as_mut() };
+                $make_mut
+            }
+        }
+    )*};
 }
-
-impl<S: Element> HostArgument for &mut Place<S, OnHost> {
-    type Reference<'a> = &'a mut S;
-
-    fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self, Mode::ReadWrite)
-    }
-
-    unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize, _lengths: &Lengths) -> &'a mut S {
-        // SAFETY: by the caller's promise; any bytes are an `S: Element`.
-        unsafe { pointer.cast().as_mut() }
-    }
-}
-
-impl<T: Element> HostArgument for &Place<[T], OnHost> {
-    type Reference<'a> = &'a [T];
-
-    fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self, Mode::Read)
-    }
-
-    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, _lengths: &Lengths) -> &'a [T] {
-        // SAFETY: by the caller's promise; any bytes are `T: Element`s.
-        unsafe { slice::<T>(pointer, bytes).as_ref() }
-    }
-}
-
-impl<T: Element> HostArgument for &mut Place<[T], OnHost> {
-    type Reference<'a> = &'a mut [T];
-
-    fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self, Mode::ReadWrite)
-    }
-
-    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, _lengths: &Lengths) -> &'a mut [T] {
-        // SAFETY: by the caller's promise; any bytes are `T: Element`s.
-        unsafe { slice::<T>(pointer, bytes).as_mut() }
-    }
-}
-
-impl<T: Element, const D: usize> HostArgument for &Place<Table<T, D>, OnHost> {
-    type Reference<'a> = TableRef<'a, T, D>;
-
-    fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self, Mode::Read)
-    }
-
-    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, lengths: &Lengths) -> TableRef<'a, T, D> {
-        // SAFETY: by the caller's promise; any bytes are `T: Element`s.
-        TableRef::new(unsafe { slice::<T>(pointer, bytes).as_ref() }, lengths)
-    }
-}
-
-impl<T: Element, const D: usize> HostArgument for &mut Place<Table<T, D>, OnHost> {
-    type Reference<'a> = TableMut<'a, T, D>;
-
-    fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self, Mode::ReadWrite)
-    }
-
-    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, lengths: &Lengths) -> TableMut<'a, T, D> {
-        // SAFETY: by the caller's promise; any bytes are `T: Element`s.
-        TableMut::new(unsafe { slice::<T>(pointer, bytes).as_mut() }, lengths)
-    }
-}
-
-fn slice<T>(pointer: NonNull<u8>, bytes: usize) -> NonNull<[T]> {
-    NonNull::slice_from_raw_parts(pointer.cast(), bytes.checked_div(size_of::<T>()).unwrap_or(0))
+host_arguments! {
+    [S: Element] S: &'a S, &'a mut S, S, |memory, _lengths| memory, memory;
+    [T: Element] [T]: &'a [T], &'a mut [T], [T], |memory, _lengths| memory, memory;
+    [T: Element, const D: usize] Table<T, D>: TableRef<'a, T, D>, TableMut<'a, T, D>, [T],
+        |memory, lengths| TableRef::new(memory, lengths), TableMut::new(memory, lengths);
 }
 
 /// The memory that a host function borrows: a tuple of up to twelve [`HostArgument`]s.
