@@ -105,9 +105,10 @@ pub(crate) trait Awaited: Sized {
 /// 5. *Nobody waits in a circle.* Guards are never waited for. Code that a launch calls (host functions; on the
 ///    emulator, receivers of printed text, and all that runs on the thread of the launch) waits for no claim: conflicts
 ///    are refused ([`Patience`]). A launch that the emulator runs on a thread of its own claims there, but with the
-///    patience of the thread that makes the launch, which waits for the answer and then for nothing. Graphs of one definition share its host functions, and a launch waits for a function
-///    that another one runs, but not inside a host function ([`HostCall`](crate::program::host_call::HostCall)): so a
-///    function that is waited for waits for nothing. A thread that waits for a claim holds only claims of the launch
+///    patience of the thread that makes the launch, which waits for the answer and then for nothing. Graphs of one
+///    definition share its host functions, and a launch waits for a function that another one runs, but not inside a
+///    host function ([`HostCall`](crate::program::host_call::HostCall)): so a function that is waited for waits for
+///    nothing. A thread that waits for a claim holds only claims of the launch
 ///    that it claims for, and whoever holds a claim without waiting for one gets done: launches that it waits for
 ///    contain nothing that waits for a claim. Circles of launches that wait for each other's claims do not exist, since
 ///    a launch claims in the order of addresses, that of

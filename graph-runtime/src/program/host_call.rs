@@ -47,8 +47,8 @@ pub trait HostArgument: sealed::HostArgument {
 impl<S: ?Sized> sealed::HostArgument for &Place<S, OnHost> {}
 impl<S: ?Sized> sealed::HostArgument for &mut Place<S, OnHost> {}
 
-/// Implements the trait for places of a shape: borrowed, and borrowed mutably. Both make the reference that the function
-/// gets of a reference to the elements.
+/// Implements the trait for places of a shape: borrowed, and borrowed mutably. Both make the reference that the
+/// function gets of a reference to the elements.
 macro_rules! host_arguments {
     (
         $([$($bound:tt)*] $shape:ty: $shared:ty, $exclusive:ty,
