@@ -3,6 +3,7 @@
 mod op;
 mod operands;
 mod call;
+mod collective;
 mod matrix_op;
 mod mbarrier_op;
 mod texture_fetch;
@@ -11,7 +12,6 @@ mod video_op;
 mod data;
 mod float_op;
 mod integer;
-mod collective;
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -3,9 +3,11 @@
 use graph_ptx::ast::Type;
 
 use super::compare::BOOLEANS;
-use super::reader::{Reader, float_type, integer_type};
+use super::mov::copy_predicate;
+use super::operand::{float_type, integer_type};
+use super::reader::{Reader, source_count};
 use super::{Result, float, video};
-use crate::code::{BooleanOp, Carry, CarryOp, Guard, Integer, IntegerOp, IntegerType, LaneOp, Logic, Op, Slot};
+use crate::code::{Carry, CarryOp, Integer, IntegerOp, IntegerType, LaneOp, Logic, Op};
 
 /// `add`, `mul` and so on, for integers or floats.
 pub(super) fn arithmetic(reader: &mut Reader<'_, '_>) -> Result<Op> {
@@ -40,12 +42,6 @@ fn predicate(reader: &mut Reader<'_, '_>) -> Result<Op> {
     Ok(LaneOp::Logic(Logic { op, d, a, b }).into())
 }
 
-/// `mov.pred d, a`
-pub(super) fn copy_predicate(d: Slot, a: Guard) -> Op {
-    let op = BooleanOp::And;
-    LaneOp::Logic(Logic { op, d, a, b: a }).into()
-}
-
 fn integer_typed(ty: Type, reader: &mut Reader<'_, '_>) -> Result<Op> {
     let opcode = reader.opcode;
     let is_shift = matches!(opcode, "shl" | "shr");
@@ -74,20 +70,11 @@ fn integer_typed(ty: Type, reader: &mut Reader<'_, '_>) -> Result<Op> {
         "shr" => (IntegerOp::ShiftRight, [ty, ty, Type::B32, ty]),
         _ => (integer_op(opcode, high, sat)?, [ty; 4]),
     };
-    let count = operand_count(opcode);
+    let count = source_count(opcode);
     reader.no_more(count + 1)?;
     let d = reader.target(0, types[0])?;
     let s = reader.sources(&types[1..=count])?;
     Ok(LaneOp::Integer(Integer { op, ty: kind, d, s }).into())
-}
-
-/// The number of sources of an arithmetic instruction.
-pub(super) fn operand_count(opcode: &str) -> usize {
-    match opcode {
-        "abs" | "neg" | "not" | "cnot" | "sqrt" => 1,
-        "mad" | "mad24" | "sad" | "fma" => 3,
-        _ => 2,
-    }
 }
 
 fn integer_op(opcode: &str, high: bool, sat: bool) -> Result<IntegerOp> {
@@ -145,6 +132,6 @@ fn carry_typed(opcode: &str, ty: Type, carry_in: bool, carry_out: bool, reader: 
         carry_in,
         carry_out,
         d: reader.target(0, ty)?,
-        s: reader.sources(&[ty; 3][..operand_count(opcode)])?,
+        s: reader.sources(&[ty; 3][..source_count(opcode)])?,
     }))
 }

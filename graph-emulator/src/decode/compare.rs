@@ -3,7 +3,8 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::reader::{Reader, number_type};
+use super::operand::number_type;
+use super::reader::Reader;
 use crate::code::{
     BooleanOp, Compare, CompareTarget, Comparison, DISCARD, LaneOp, NumberType, Op, Select, Selector, Test, TestOp,
 };

@@ -3,8 +3,8 @@
 use graph_ptx::ast::Type;
 
 use super::Result;
-use super::arithmetic::operand_count;
-use super::reader::{Reader, float_type};
+use super::operand::float_type;
+use super::reader::{Reader, source_count};
 use crate::code::{Extreme, Float, FloatOp, FloatType, LaneOp, Math, MathOp, Op};
 use crate::softfloat::Rounding;
 
@@ -50,7 +50,7 @@ pub(super) fn typed(float: FloatType, ty: Type, reader: &mut Reader<'_, '_>) -> 
         };
         [one, reader.source(1, ty)?, one]
     } else {
-        let count = operand_count(opcode);
+        let count = source_count(opcode);
         reader.no_more(count + 1)?;
         reader.sources(&[ty; 3][..count])?
     };

@@ -155,8 +155,8 @@ pub(super) fn cluster_barrier(reader: &mut Reader<'_, '_>) -> Result<Op> {
     Ok(Wait::Cluster(ClusterBarrier::Arrive).into())
 }
 
-/// `mapa d, a, rank`: the address `a` in the block of this rank; `getctarank d, a`: the rank of the block that `a` is an
-/// address of.
+/// `mapa d, a, rank`: the address `a` in the block of this rank. `getctarank d, a`: the rank of the block that has the
+/// address `a`.
 pub(super) fn cluster_address(reader: &mut Reader<'_, '_>) -> Result<Op> {
     reader.take("shared::cluster");
     let ty = reader.ty()?;

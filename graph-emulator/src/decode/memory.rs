@@ -3,7 +3,9 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::reader::{Reader, number_type};
+use super::operand::number_type;
+use super::reader::Reader;
+use super::warp_primitives::ATOMIC_OPS;
 use crate::code::{
     Address, AsyncCopy, Atomic, AtomicOp, DISCARD, File, FloatType, IntegerType, LaneOp, MemoryOp, Move, NumberType,
     Op, Role, Space, Transfer,
@@ -159,19 +161,6 @@ pub(super) fn atomic(reader: &mut Reader<'_, '_>) -> Result<Op> {
         (first, _) => Ok(Op::Sequence(first.into_iter().chain(ops).collect())),
     }
 }
-
-pub(super) const ATOMIC_OPS: [(&str, AtomicOp); 10] = [
-    ("add", AtomicOp::Add),
-    ("and", AtomicOp::And),
-    ("or", AtomicOp::Or),
-    ("xor", AtomicOp::Xor),
-    ("exch", AtomicOp::Exchange),
-    ("cas", AtomicOp::CompareExchange),
-    ("inc", AtomicOp::Inc),
-    ("dec", AtomicOp::Dec),
-    ("min", AtomicOp::Min),
-    ("max", AtomicOp::Max),
-];
 
 fn atomic_type(op: AtomicOp, ty: Type) -> Result<NumberType> {
     let fits = |ty: &NumberType| match ty {

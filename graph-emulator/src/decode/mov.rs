@@ -3,13 +3,12 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::copy_predicate;
 use super::layout::Place;
 use super::reader::Reader;
 use super::scope::Scope;
 use crate::code::{
-    Compare, CompareTarget, Comparison, DISCARD, File, Integer, IntegerOp, IntegerType, LaneOp, Move, NumberType, Op,
-    Query, Slot, Space, Special,
+    BooleanOp, Compare, CompareTarget, Comparison, DISCARD, File, Guard, Integer, IntegerOp, IntegerType, LaneOp,
+    Logic, Move, NumberType, Op, Query, Slot, Space, Special,
 };
 
 /// `mov` between registers, of literals, of addresses; packing and unpacking.
@@ -146,6 +145,12 @@ fn predicate(from: &Operand, reader: &mut Reader<'_, '_>) -> Result<Op> {
         to: CompareTarget::Predicates(d, DISCARD),
     }))
     .into())
+}
+
+/// `mov.pred d, a`
+pub(super) fn copy_predicate(d: Slot, a: Guard) -> Op {
+    let op = BooleanOp::And;
+    LaneOp::Logic(Logic { op, d, a, b: a }).into()
 }
 
 /// The type of each part.

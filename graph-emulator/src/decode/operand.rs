@@ -4,9 +4,11 @@ use graph_ptx::ast::{self, Operand, Reg, Type};
 
 use super::Result;
 use super::layout::Place;
-use super::reader::float_type;
 use super::scope::{Scope, in_register};
-use crate::code::{Address, Base, DISCARD, File, Guard, Half, Passed, Position, Register, Role, Slot, Space, Special};
+use crate::code::{
+    Address, Base, DISCARD, File, FloatType, Guard, Half, IntegerType, NumberType, Passed, Position, Register, Role,
+    Slot, Space, Special,
+};
 
 impl<'a> Scope<'a> {
     /// The file and slot of a register.
@@ -339,6 +341,39 @@ fn special_named(name: &str) -> Option<Special> {
         "%reserved_smem_offset_1" => Special::ReservedShared,
         "%dynamic_smem_size" => Special::DynamicSharedSize,
         "%total_smem_size" => Special::TotalSharedSize,
+        _ => return None,
+    })
+}
+
+/// The type of numbers.
+pub(super) fn number_type(ty: Type) -> Result<NumberType> {
+    match float_type(ty) {
+        Some(float) => Ok(NumberType::Float(float)),
+        None => Ok(NumberType::Integer(integer_type(ty)?)),
+    }
+}
+
+/// The integer type of an instruction; bits count as unsigned.
+pub(super) fn integer_type(ty: Type) -> Result<IntegerType> {
+    Ok(match ty {
+        Type::U16 | Type::B16 => IntegerType::U16,
+        Type::S16 => IntegerType::S16,
+        Type::U32 | Type::B32 => IntegerType::U32,
+        Type::S32 => IntegerType::S32,
+        Type::U64 | Type::B64 => IntegerType::U64,
+        Type::S64 => IntegerType::S64,
+        _ => return Err("not an integer type of this instruction".to_owned()),
+    })
+}
+
+pub(super) fn float_type(ty: Type) -> Option<FloatType> {
+    Some(match ty {
+        Type::F16 => FloatType::F16,
+        Type::F16x2 => FloatType::F16x2,
+        Type::BF16 => FloatType::Bf16,
+        Type::BF16x2 => FloatType::Bf16x2,
+        Type::F32 => FloatType::F32,
+        Type::F64 => FloatType::F64,
         _ => return None,
     })
 }

@@ -1,11 +1,12 @@
-//! An instruction that is being decoded: its modifiers, which are taken one by one until none is left, and its operands.
+//! An instruction that is being decoded: its modifiers, which are taken one by one until none is left, and its
+//! operands.
 
 use graph_ptx::ast::{self, Operand, Type};
 
 use super::Result;
 use super::operand::elements;
 use super::scope::Scope;
-use crate::code::{Address, FloatType, Guard, IntegerType, NumberType, Slot, Space};
+use crate::code::{Address, Guard, Slot, Space};
 use crate::softfloat::Rounding;
 
 /// An instruction that is being decoded, in the scope of its function.
@@ -207,35 +208,11 @@ fn value_type(name: &str) -> Option<Type> {
     Type::named(name).filter(|&ty| ty != Type::Opaque)
 }
 
-/// The type of numbers.
-pub(super) fn number_type(ty: Type) -> Result<NumberType> {
-    match float_type(ty) {
-        Some(float) => Ok(NumberType::Float(float)),
-        None => Ok(NumberType::Integer(integer_type(ty)?)),
+/// The number of sources of an arithmetic instruction.
+pub(super) fn source_count(opcode: &str) -> usize {
+    match opcode {
+        "abs" | "neg" | "not" | "cnot" | "sqrt" => 1,
+        "mad" | "mad24" | "sad" | "fma" => 3,
+        _ => 2,
     }
-}
-
-/// The integer type of an instruction; bits count as unsigned.
-pub(super) fn integer_type(ty: Type) -> Result<IntegerType> {
-    Ok(match ty {
-        Type::U16 | Type::B16 => IntegerType::U16,
-        Type::S16 => IntegerType::S16,
-        Type::U32 | Type::B32 => IntegerType::U32,
-        Type::S32 => IntegerType::S32,
-        Type::U64 | Type::B64 => IntegerType::U64,
-        Type::S64 => IntegerType::S64,
-        _ => return Err("not an integer type of this instruction".to_owned()),
-    })
-}
-
-pub(super) fn float_type(ty: Type) -> Option<FloatType> {
-    Some(match ty {
-        Type::F16 => FloatType::F16,
-        Type::F16x2 => FloatType::F16x2,
-        Type::BF16 => FloatType::Bf16,
-        Type::BF16x2 => FloatType::Bf16x2,
-        Type::F32 => FloatType::F32,
-        Type::F64 => FloatType::F64,
-        _ => return None,
-    })
 }

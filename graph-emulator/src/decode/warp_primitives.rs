@@ -3,8 +3,8 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::memory::ATOMIC_OPS;
-use super::reader::{Reader, number_type};
+use super::operand::number_type;
+use super::reader::Reader;
 use crate::code::{
     AtomicOp, Barrier, BarrierOp, BarrierReduction, Collective, DISCARD, IntegerType, Match, NumberType, Op, Query,
     Reduce, Shuffle, ShuffleMode, Slot, Vote, VoteOp, Wait,
@@ -143,6 +143,20 @@ pub(super) fn matching(reader: &mut Reader<'_, '_>) -> Result<Op> {
         mask: reader.source32(2)?,
     })))
 }
+
+/// The operations that update memory; some of them combine the values of lanes, too.
+pub(super) const ATOMIC_OPS: [(&str, AtomicOp); 10] = [
+    ("add", AtomicOp::Add),
+    ("and", AtomicOp::And),
+    ("or", AtomicOp::Or),
+    ("xor", AtomicOp::Xor),
+    ("exch", AtomicOp::Exchange),
+    ("cas", AtomicOp::CompareExchange),
+    ("inc", AtomicOp::Inc),
+    ("dec", AtomicOp::Dec),
+    ("min", AtomicOp::Min),
+    ("max", AtomicOp::Max),
+];
 
 /// `redux.sync.add.s32 d, a, mask`
 pub(super) fn reduce(reader: &mut Reader<'_, '_>) -> Result<Op> {

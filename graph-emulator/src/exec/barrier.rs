@@ -183,7 +183,13 @@ impl Warp {
             let message = format!("there is no barrier {id}; a block has barriers 0 to 15");
             return Err(LaneFault::new(lane, FaultKind::DivergentBarrier(message.into())));
         };
-        slot.check(warp, op, pc, expected).map_err(|message| {
+        let together = slot.check(warp, op, pc, expected);
+        let placed = if env.context.options.check_divergence {
+            slot.check_place(op, pc, env.context.code)
+        } else {
+            Ok(())
+        };
+        together.and(placed).map_err(|message| {
             let message = format!("at barrier {id}, {message}");
             LaneFault::new(lane, FaultKind::DivergentBarrier(message.into()))
         })?;
@@ -215,6 +221,20 @@ impl State {
         match expected {
             Some(count) if count == 0 || !count.is_multiple_of(LANES as u32) => {
                 Err(format!("{count} threads are no multiple of the warp size"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails if threads of other warps have come to this barrier of all threads at another instruction.
+    fn check_place(&self, op: &Barrier, pc: u32, code: &Code) -> Result<(), String> {
+        let mut arrived = self.arrived.iter().zip(&self.pcs).filter(|&(&lanes, _)| lanes != 0);
+        match arrived.find(|&(_, &other)| other != pc) {
+            Some((_, &other)) if op.count == DISCARD => {
+                let line = code.lines.get(other as usize).map_or(0, |line| line.line);
+                Err(format!(
+                    "threads of the block wait at different instructions, here and in PTX line {line}"
+                ))
             }
             _ => Ok(()),
         }

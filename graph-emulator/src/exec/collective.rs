@@ -1,14 +1,20 @@
 //! Operations among the lanes of a warp: shuffles, votes, matches, reductions, `bar.warp.sync`.
 
-use super::Flow;
 use super::update::apply;
+use super::{Environment, Flow};
 use crate::code::{Collective, DISCARD, Match, Reduce, Shuffle, ShuffleMode, Vote, VoteOp};
 use crate::fault::{FaultKind, LaneFault};
-use crate::state::{LANES, Registers, Warp, all_if, first, lanes, lanes_where};
+use crate::state::{LANES, Registers, Warp, all_if, each, first, lanes, lanes_where};
 
 impl Warp {
     /// Executes an operation in the lanes whose partners have all arrived; the others wait.
-    pub(crate) fn collective(&mut self, op: &Collective, mask: u32, pc: u32) -> Result<Flow, LaneFault> {
+    pub(crate) fn collective(
+        &mut self,
+        op: &Collective,
+        mask: u32,
+        pc: u32,
+        env: &Environment<'_>,
+    ) -> Result<Flow, LaneFault> {
         let members = *self.registers.get32(op.members());
         let outside = lanes_where(mask, |lane| members[lane] >> lane & 1 == 0);
         if outside != 0 {
@@ -20,6 +26,9 @@ impl Warp {
         }
         let ready = self.ready(&members, mask);
         for set in sets(&members, ready) {
+            if env.context.options.check_divergence {
+                check_sources(&self.registers, op, set)?;
+            }
             execute(&mut self.registers, op, set);
         }
         let blocked = mask & !ready;
@@ -74,13 +83,24 @@ pub(crate) fn execute(registers: &mut Registers, op: &Collective, set: u32) {
     }
 }
 
-/// `shfl.sync`, as in the PTX manual's pseudocode.
-fn shuffle(registers: &mut Registers, set: u32, op: &Shuffle) {
-    let (a, b, c) = (*registers.get32(op.a), *registers.get32(op.b), *registers.get32(op.c));
-    let mut result = [0; LANES];
-    let mut valid = 0;
-    for lane in 0..LANES as u32 {
-        let at = lane as usize;
+/// Faults if a lane of the set reads the value of a lane that is not in it.
+fn check_sources(registers: &Registers, op: &Collective, set: u32) -> Result<(), LaneFault> {
+    let Collective::Shuffle(op) = op else { return Ok(()) };
+    let sources = sources(registers, op);
+    let missing = lanes(set).find_map(|lane| Some((lane, sources[lane].filter(|&source| set >> source & 1 == 0)?)));
+    let Some((lane, source)) = missing else { return Ok(()) };
+    let message = format!(
+        "lane {lane} reads the value of lane {source}, which takes no part in the shuffle: what it gets is undefined"
+    );
+    Err(LaneFault::new(lane, FaultKind::DivergentBarrier(message.into())))
+}
+
+/// The lane whose value each lane gets by `shfl.sync`, as in the PTX manual's pseudocode; `None` if it keeps its own,
+/// because the other one is out of range.
+fn sources(registers: &Registers, op: &Shuffle) -> [Option<usize>; LANES] {
+    let (b, c) = (registers.get32(op.b), registers.get32(op.c));
+    each(|at| {
+        let lane = at as u32;
         let (b, clamp, segment) = (b[at] & 0x1f, c[at] & 0x1f, c[at] >> 8 & 0x1f);
         let max = (lane & segment) | (clamp & !segment);
         let (source, inside) = match op.mode {
@@ -92,14 +112,18 @@ fn shuffle(registers: &mut Registers, set: u32, op: &Shuffle) {
                 (source, source <= max)
             }
         };
-        result[at] = a[if inside { source as usize % LANES } else { at }];
-        valid |= u32::from(inside) << lane;
-    }
+        inside.then_some(source as usize % LANES)
+    })
+}
+
+/// `shfl.sync`
+fn shuffle(registers: &mut Registers, set: u32, op: &Shuffle) {
+    let (a, sources) = (*registers.get32(op.a), sources(registers, op));
     if op.d != DISCARD {
-        registers.set(op.d, set, result);
+        registers.set::<u32>(op.d, set, each(|lane| a[sources[lane].unwrap_or(lane)]));
     }
     if op.p != DISCARD {
-        registers.set_predicate(op.p, set, valid);
+        registers.set_predicate(op.p, set, lanes_where(set, |lane| sources[lane].is_some()));
     }
 }
 

@@ -26,10 +26,10 @@ pub(crate) mod fragment;
 pub(crate) mod float;
 pub(crate) mod half;
 mod update;
+pub(crate) mod video;
 pub(crate) mod number;
 pub(crate) mod integer;
 pub(crate) mod bits;
-pub(crate) mod video;
 
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::SeqCst;
@@ -108,7 +108,7 @@ impl Warp {
             Op::Wait(Wait::NanoSleep) => return Ok(Flow::Spin),
             Op::Wait(Wait::Barrier(op)) => return self.barrier(op, mask, pc, env),
             &Op::Wait(Wait::Cluster(op)) => return self.cluster_barrier(op, mask, pc, env),
-            Op::Collective(op) => return self.collective(op, mask, pc),
+            Op::Collective(op) => return self.collective(op, mask, pc, env),
             Op::Matrix(op) => return self.matrix(op, mask, pc, env),
         }
         Ok(Flow::Next)

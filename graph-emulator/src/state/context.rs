@@ -38,6 +38,15 @@ pub struct Options {
     /// [`check_shared_races`](Self::check_shared_races). Atomic and `volatile` loads of device memory order all
     /// accesses before them, so some races are missed. Memory of `malloc` is not checked.
     pub check_device_races: bool,
+    /// Whether it is a fault if threads are apart where they should be together.
+    ///
+    /// `shfl.sync` that reads from a lane which takes no part gets an undefined value. It is found wherever it happens,
+    /// though a reduction of fewer lanes than a warp may do that in lanes whose results nobody uses.
+    ///
+    /// A barrier of all threads of a block (`__syncthreads()`) belongs to code that all of them reach. PTX counts the
+    /// threads that arrive at another instruction with the same barrier, too; CUDA C++ does not promise that. A thread
+    /// that has exited counts as arrived.
+    pub check_divergence: bool,
     /// Whether the launch fills in [`Report::footprint`](crate::Report::footprint).
     pub record_footprint: bool,
     /// Work that may run at the same time: it is a fault to write what it touches, or to read what it writes.

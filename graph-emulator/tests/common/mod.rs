@@ -98,18 +98,35 @@ impl Gpu {
             });
         }
         let arguments: Vec<&[u8]> = bytes.iter().map(Vec::as_slice).collect();
-        let launch = Launch {
-            grid,
-            block,
-            shared_bytes,
-            arguments: &arguments,
-            buffers: &buffers,
-            textures: &[],
-            surfaces: &[],
-            options,
-        };
-        self.module.launch(kernel, &launch)
+        let launch = launch(grid, block, &arguments, &buffers, options);
+        self.module.launch(kernel, &Launch { shared_bytes, ..launch })
     }
+}
+
+/// A launch without dynamic shared memory, textures and surfaces.
+pub(crate) fn launch<'a>(
+    grid: [u32; 3],
+    block: [u32; 3],
+    arguments: &'a [&'a [u8]],
+    buffers: &'a [Buffer<'a>],
+    options: &'a Options,
+) -> Launch<'a> {
+    Launch {
+        grid,
+        block,
+        shared_bytes: 0,
+        arguments,
+        buffers,
+        textures: &[],
+        surfaces: &[],
+        options,
+    }
+}
+
+/// Asserts that the message of a fault ends with a text.
+#[track_caller]
+pub(crate) fn ends(fault: &Fault, text: &str) {
+    assert!(fault.to_string().ends_with(text), "{fault}");
 }
 
 pub(crate) fn download<T: Value>(allocation: &Allocation) -> Vec<T> {

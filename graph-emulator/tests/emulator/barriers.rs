@@ -1,7 +1,7 @@
-//! Wrong uses of barriers in shared memory and of the barrier of a cluster, in words.
+//! Wrong uses of barriers in shared memory and of the barrier of a cluster, in words; and threads that are apart.
 
-use crate::common::Gpu;
-use graph_emulator::FaultKind;
+use crate::common::{Gpu, ends};
+use graph_emulator::{Fault, FaultKind, Options};
 
 /// The fault of one warp that executes `code`, where `word` is shared memory and `at` its address.
 fn fault(code: &str) -> String {
@@ -101,4 +101,65 @@ fn threads_that_wait_for_one_that_never_comes_are_a_deadlock() {
     let fault = gpu.launch("k", [1; 3], [64, 1, 1], &[]).unwrap_err().to_string();
     let part = "63 threads wait at the barrier of the cluster, where 63 have arrived";
     assert!(fault.contains(part), "{fault}");
+}
+
+/// Runs code of two warps, whose thread is `t`, with the check of divergence or without it.
+fn run(code: &str, check_divergence: bool) -> Result<(), Fault> {
+    let gpu = Gpu::new(&format!(
+        ".version 8.0
+        .target sm_80
+        .address_size 64
+        .visible .entry k() {{
+            .reg .pred p; .reg .b32 t, v;
+            mov.u32 t, %tid.x;
+            {code}
+            ret;
+        }}"
+    ));
+    let options = Options {
+        check_divergence,
+        ..Options::default()
+    };
+    gpu.launch_with("k", [1; 3], [64, 1, 1], 0, &[], &options)
+}
+
+#[test]
+fn divergence_is_found_where_asked() {
+    let (half, shuffle) = (
+        "setp.ge.u32 p, t, 16; @p bra OUT;",
+        "which takes no part in the shuffle",
+    );
+    for (code, found) in [
+        // The upper lanes of what remains have no partner.
+        (
+            format!("{half} shfl.sync.down.b32 v, t, 8, 31, 0xffff; OUT:"),
+            format!("divergent barrier: lane 8 reads the value of lane 16, {shuffle}: what it gets is undefined"),
+        ),
+        // The partners have exited.
+        (
+            "setp.ge.u32 p, t, 16; @p exit; shfl.sync.bfly.b32 v, t, 16, 31, -1;".to_owned(),
+            format!("divergent barrier: lane 0 reads the value of lane 16, {shuffle}: what it gets is undefined"),
+        ),
+        // Two warps, each at its own `__syncthreads()`.
+        (
+            "setp.ge.u32 p, t, 32; @p bra B;\nbar.sync 0; bra OUT;\nB: bar.sync 0;\nOUT:".to_owned(),
+            "divergent barrier: at barrier 0, threads of the block wait at different instructions, here and in PTX line 8"
+                .to_owned(),
+        ),
+    ] {
+        run(&code, false).unwrap();
+        ends(&run(&code, true).unwrap_err(), &found);
+    }
+    for code in [
+        "shfl.sync.down.b32 v, t, 8, 31, -1; bar.sync 0;",
+        // In groups of 16 lanes, the upper ones keep their values.
+        "setp.ge.u32 p, t, 16; @p bra OUT; shfl.sync.down.b32 v, t, 8, 0x101f, 0xffff; OUT:",
+        // Threads that have exited count as arrived.
+        "setp.ge.u32 p, t, 32; @p exit; bar.sync 0;",
+        "setp.ge.u32 p, t, 8; @p exit; bar.sync 0;",
+        // One warp hands over to another.
+        "setp.ge.u32 p, t, 32; @p bra B; bar.arrive 1, 64; bra OUT; B: bar.sync 1, 64; OUT:",
+    ] {
+        run(code, true).unwrap_or_else(|fault| panic!("{code}: {fault}"));
+    }
 }

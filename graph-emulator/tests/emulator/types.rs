@@ -2,7 +2,7 @@
 
 use crate::common::Argument::{Read, Write};
 use crate::common::random::Random;
-use crate::common::{Gpu, download, value};
+use crate::common::{Gpu, download, launch, value};
 use graph_emulator::{Launch, Memory, Module, Options};
 use half::{bf16, f16};
 
@@ -295,20 +295,16 @@ fn huge_numbers_are_refused_or_fault() {
             );
             let memory = Memory::new();
             let module = Module::load(&memory, &text).unwrap();
+            let options = Options {
+                check_uninitialized: true,
+                check_shared_races: true,
+                record_footprint: true,
+                ..Options::default()
+            };
+            let launch = launch([1; 3], [32, 1, 1], &[], &[], &options);
             let launch = Launch {
-                grid: [1; 3],
-                block: [32, 1, 1],
                 shared_bytes: 16,
-                arguments: &[],
-                buffers: &[],
-                textures: &[],
-                surfaces: &[],
-                options: &Options {
-                    check_uninitialized: true,
-                    check_shared_races: true,
-                    record_footprint: true,
-                    ..Options::default()
-                },
+                ..launch
             };
             assert!(module.launch("k", &launch).is_err(), "{body}");
         }

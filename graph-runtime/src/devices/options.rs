@@ -52,6 +52,10 @@ pub struct EmulatorOptions {
     /// Whether to find races of two threads of a block in device memory, in the same way. Atomic and `volatile` loads
     /// of device memory order all accesses before them. Races of threads of different blocks are not found.
     pub check_device_races: bool,
+    /// Whether to find threads that are apart where they should be together: `__shfl_sync` that reads from a lane which
+    /// takes no part, so that the value is undefined, and `__syncthreads()` of which some threads of a block reach
+    /// another one than the others. (A thread that has exited counts as arrived.)
+    pub check_divergence: bool,
     /// Whether to find races between nodes: two nodes touch the same bytes, one of them writes, and the graph does not
     /// order them. `build` rules this out for memory that nodes name; this also finds memory that kernels reach by
     /// pointers stored in memory.
@@ -68,6 +72,7 @@ impl Default for EmulatorOptions {
             check_uninitialized: false,
             check_shared_races: false,
             check_device_races: false,
+            check_divergence: false,
             check_unordered: false,
         }
     }

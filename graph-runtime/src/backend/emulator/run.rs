@@ -247,6 +247,7 @@ impl<'a> Run<'a> {
             check_uninitialized: options.check_uninitialized,
             check_shared_races: options.check_shared_races,
             check_device_races: options.check_device_races,
+            check_divergence: options.check_divergence,
             record_footprint: options.check_unordered,
             unordered: unordered.collect(),
             printer: self.runner.printer.clone(),
