@@ -150,6 +150,15 @@ fn named(name: &str) -> (String, Way) {
     named.unwrap_or_else(|| (name.to_owned(), Way::Ours))
 }
 
+/// The row that has the figures of a way: of PyTorch, it may be another one.
+fn measured(row: &str, way: Way) -> &str {
+    let known = ROWS.iter().find(|known| known.name == row);
+    match way {
+        Way::Ours | Way::Bare => row,
+        Way::Eager | Way::Replay | Way::Compiled => known.and_then(|known| known.beside).unwrap_or(row),
+    }
+}
+
 /// All figures of a visit to a GPU machine.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Visit {
@@ -158,7 +167,7 @@ pub(crate) struct Visit {
     /// The figures: row, way, and the times of each round.
     figures: Vec<(String, Way, Vec<Times>)>,
     /// The names of the fastest ways: row, way, and the name, where a script has measured several.
-    pub(crate) fastest: Vec<(String, Way, String)>,
+    fastest: Vec<(String, Way, String)>,
 }
 
 impl Visit {
@@ -180,14 +189,7 @@ impl Visit {
 
     /// The figure of a row: the median of the rounds' medians, and their whole range.
     pub(crate) fn times(&self, row: &str, way: Way) -> Option<Times> {
-        let beside = ROWS
-            .iter()
-            .find(|known| known.name == row)
-            .and_then(|known| known.beside);
-        let row = match way {
-            Way::Ours | Way::Bare => row,
-            Way::Eager | Way::Replay | Way::Compiled => beside.unwrap_or(row),
-        };
+        let row = measured(row, way);
         let (.., rounds) = self
             .figures
             .iter()
@@ -199,6 +201,16 @@ impl Visit {
             low: rounds.iter().map(|times| times.low).fold(f64::INFINITY, f64::min),
             high: rounds.iter().map(|times| times.high).fold(0.0, f64::max),
         })
+    }
+
+    /// The name of the fastest of several ways.
+    pub(crate) fn fastest(&self, row: &str, way: Way) -> Option<&str> {
+        let row = measured(row, way);
+        let found = self
+            .fastest
+            .iter()
+            .find(|known| (known.0.as_str(), known.1) == (row, way));
+        found.map(|(.., name)| name.as_str())
     }
 
     /// The names of all rows with a figure: those of [`ROWS`], then the others in the order in which they came.
