@@ -284,6 +284,13 @@ pub struct Instruction {
     pub inlined_at: Option<(u32, u32)>,
 }
 
+impl Instruction {
+    /// Whether it has the modifier.
+    pub(crate) fn has(&self, modifier: &str) -> bool {
+        self.modifiers.iter().any(|given| given == modifier)
+    }
+}
+
 /// An operand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {

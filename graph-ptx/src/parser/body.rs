@@ -58,12 +58,7 @@ impl<'a> Parser<'a> {
     fn parse_guard(&mut self, names: &mut Names<'a>) -> Result<(Reg, bool)> {
         self.expect(b'@')?;
         let negated = self.accept(b'!')?;
-        let at = self.token;
-        let name = self.expect_word("a predicate")?;
-        match names.look_up(name) {
-            Some(Entity::Register(register)) => Ok((register, negated)),
-            _ => self.error_at(at, format!("register `{name}` is not declared")),
-        }
+        Ok((self.parse_predicate(names)?, negated))
     }
 
     fn parse_instruction(
@@ -107,21 +102,14 @@ impl<'a> Parser<'a> {
         let Some(label) = names.declare_label(name) else {
             return self.error(format!("label `{name}` is declared twice"));
         };
-        if self.accept_dotted("branchtargets")? {
+        let branches = self.accept_dotted("branchtargets")?;
+        if branches || self.accept_dotted("calltargets")? {
             let targets = self.parse_targets()?;
-            for (entry, (target, at)) in targets.iter().enumerate() {
+            for (entry, (target, at)) in targets.iter().enumerate().filter(|_| branches) {
                 names.refer_target(target, *at, entry);
             }
-            names
-                .body
-                .target_lists
-                .push((label, targets.into_iter().map(|(name, _)| name.to_owned()).collect()));
-        } else if self.accept_dotted("calltargets")? {
-            let targets = self.parse_targets()?;
-            names
-                .body
-                .target_lists
-                .push((label, targets.into_iter().map(|(name, _)| name.to_owned()).collect()));
+            let targets = targets.into_iter().map(|(name, _)| name.to_owned()).collect();
+            names.body.target_lists.push((label, targets));
         } else if self.accept_dotted("callprototype")? {
             let prototype = self.parse_prototype(false)?;
             self.expect(b';')?;
@@ -151,19 +139,18 @@ impl<'a> Parser<'a> {
 
     fn parse_local_directive(&mut self, directive: &'a str, function: &str, names: &mut Names<'a>) -> Result<()> {
         match directive {
-            "pragma" => return self.skip_statement(),
-            "section" => return self.skip_section(),
-            "file" => return self.parse_file(),
+            "pragma" => self.skip_statement(),
+            "section" => self.skip_section(),
+            "file" => self.parse_file(),
             "extern" | "visible" | "weak" | "common" => {
                 self.advance()?;
                 let Kind::Dotted(space) = self.token.kind else {
                     return self.expected("a variable");
                 };
-                return self.parse_local_variables(space, directive == "extern", function, names);
+                self.parse_local_variables(space, directive == "extern", function, names)
             }
-            _ => {}
+            _ => self.parse_local_variables(directive, false, function, names),
         }
-        self.parse_local_variables(directive, false, function, names)
     }
 
     /// Variables of any state space inside a function.
@@ -184,10 +171,9 @@ impl<'a> Parser<'a> {
         // These keep their values between launches, so they belong to the module.
         let is_static = matches!(space, Space::Global | Space::Const);
         for mut variable in self.parse_variables(space, external)? {
-            let renamed = if is_static {
-                names.declare_static(function, &variable.name)
-            } else {
-                names.declare_variable(&variable.name)
+            let renamed = match is_static {
+                true => names.declare_static(function, &variable.name),
+                false => names.declare_variable(&variable.name),
             };
             let Some(renamed) = renamed else {
                 return self.error(format!("`{}` is declared twice", variable.name));
@@ -198,12 +184,10 @@ impl<'a> Parser<'a> {
                     names.variable_name(index).clone_into(symbol);
                 }
             }
-            let variables = if is_static {
-                &mut self.module.variables
-            } else {
-                &mut names.body.variables
-            };
-            variables.push(variable);
+            match is_static {
+                true => self.module.variables.push(variable),
+                false => names.body.variables.push(variable),
+            }
         }
         Ok(())
     }

@@ -33,26 +33,18 @@ enum Prefix {
     },
 }
 
-/// The operators between two operands, weakest first; a longer one stands before one that it begins with.
-const OPERATORS: [(&str, usize); 18] = [
-    ("||", 1),
-    ("&&", 2),
-    ("|", 3),
-    ("^", 4),
-    ("&", 5),
-    ("==", 6),
-    ("!=", 6),
-    ("<<", 8),
-    (">>", 8),
-    ("<=", 7),
-    (">=", 7),
-    ("<", 7),
-    (">", 7),
-    ("+", 9),
-    ("-", 9),
-    ("*", 10),
-    ("/", 10),
-    ("%", 10),
+/// The operators between two operands, weakest first.
+const OPERATORS: [&[&str]; 10] = [
+    &["||"],
+    &["&&"],
+    &["|"],
+    &["^"],
+    &["&"],
+    &["==", "!="],
+    &["<", "<=", ">", ">="],
+    &["<<", ">>"],
+    &["+", "-"],
+    &["*", "/", "%"],
 ];
 
 impl<'a> Parser<'a> {
@@ -126,7 +118,12 @@ impl<'a> Parser<'a> {
             return None;
         }
         let rest = self.lexer.text_from(self.token);
-        OPERATORS.into_iter().find(|(operator, _)| rest.starts_with(operator))
+        let all = OPERATORS
+            .iter()
+            .zip(1..)
+            .flat_map(|(alike, strength)| alike.iter().map(move |&name| (name, strength)));
+        let fitting = all.filter(|(operator, _)| rest.starts_with(operator));
+        fitting.max_by_key(|(operator, _)| operator.len())
     }
 
     /// An operand after any signs and casts.
@@ -244,12 +241,9 @@ fn combine(operator: &str, a: Constant, b: Constant) -> Result<Constant, String>
         return Err(mismatch());
     };
     let signed = matches!((a, b), (Constant::Signed(_), Constant::Signed(_)));
-    let integer = |bits: u64| {
-        if signed {
-            Constant::Signed(bits.cast_signed())
-        } else {
-            Constant::Unsigned(bits)
-        }
+    let integer = |bits: u64| match signed {
+        true => Constant::Signed(bits.cast_signed()),
+        false => Constant::Unsigned(bits),
     };
     Ok(match operator {
         "+" => integer(left.wrapping_add(right)),
@@ -272,10 +266,9 @@ fn combine(operator: &str, a: Constant, b: Constant) -> Result<Constant, String>
             _ => Constant::Unsigned(left.wrapping_shr(right as u32)),
         },
         _ => {
-            let order = if signed {
-                compare(operator, &left.cast_signed(), &right.cast_signed())
-            } else {
-                compare(operator, &left, &right)
+            let order = match signed {
+                true => compare(operator, &left.cast_signed(), &right.cast_signed()),
+                false => compare(operator, &left, &right),
             };
             truth(order.ok_or_else(mismatch)?)
         }

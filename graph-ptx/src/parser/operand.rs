@@ -138,15 +138,12 @@ impl<'a> Parser<'a> {
         };
         let colour = ["r", "g", "b", "a"].iter().position(|&colour| colour == component);
         let index = colour.or_else(|| components(parts).position(|known| known == component));
-        match index
-            .and_then(|index| u32::try_from(index).ok())
-            .filter(|&index| index < parts)
-        {
-            Some(index) => {
+        match index.and_then(|index| u32::try_from(index).ok()) {
+            Some(index) if index < parts => {
                 self.advance()?;
                 Ok(part(index))
             }
-            None => self.error(format!("vector `{name}` has no part `.{component}`")),
+            _ => self.error(format!("vector `{name}` has no part `.{component}`")),
         }
     }
 
@@ -157,10 +154,14 @@ impl<'a> Parser<'a> {
             return self.parse_constant();
         }
         self.advance()?;
+        self.parse_predicate(names).map(Operand::NotPredicate)
+    }
+
+    pub(super) fn parse_predicate(&mut self, names: &mut Names<'a>) -> Result<Reg> {
         let at = self.token;
         let name = self.expect_word("a predicate")?;
         match names.look_up(name) {
-            Some(Entity::Register(register)) => Ok(Operand::NotPredicate(register)),
+            Some(Entity::Register(register)) => Ok(register),
             _ => self.error_at(at, format!("register `{name}` is not declared")),
         }
     }
@@ -208,14 +209,12 @@ impl<'a> Parser<'a> {
 
     fn parse_absolute(&mut self) -> Result<i64> {
         let at = self.token;
-        match self.parse_constant()? {
-            Operand::Integer(value) => {
-                match i64::try_from(value).or_else(|_| u64::try_from(value).map(u64::cast_signed)) {
-                    Ok(address) => Ok(address),
-                    Err(_) => self.error_at(at, "the address does not fit in 64 bits"),
-                }
-            }
-            _ => self.error_at(at, "expected an address"),
+        let Operand::Integer(value) = self.parse_constant()? else {
+            return self.error_at(at, "expected an address");
+        };
+        match i64::try_from(value).or_else(|_| u64::try_from(value).map(u64::cast_signed)) {
+            Ok(address) => Ok(address),
+            Err(_) => self.error_at(at, "the address does not fit in 64 bits"),
         }
     }
 }
@@ -231,41 +230,12 @@ fn is_special(name: &str) -> bool {
     let Some(name) = name.strip_prefix('%') else {
         return false;
     };
-    matches!(
-        name,
-        "tid"
-            | "ntid"
-            | "laneid"
-            | "warpid"
-            | "nwarpid"
-            | "ctaid"
-            | "nctaid"
-            | "smid"
-            | "nsmid"
-            | "gridid"
-            | "is_explicit_cluster"
-            | "clusterid"
-            | "nclusterid"
-            | "cluster_ctaid"
-            | "cluster_nctaid"
-            | "cluster_ctarank"
-            | "cluster_nctarank"
-            | "lanemask_eq"
-            | "lanemask_le"
-            | "lanemask_lt"
-            | "lanemask_ge"
-            | "lanemask_gt"
-            | "clock"
-            | "clock_hi"
-            | "clock64"
-            | "globaltimer"
-            | "globaltimer_lo"
-            | "globaltimer_hi"
-            | "total_smem_size"
-            | "aggr_smem_size"
-            | "dynamic_smem_size"
-            | "current_graph_exec"
-    ) || ["pm", "envreg", "reserved_smem_offset_"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
+    let mut prefixes = ["pm", "envreg", "reserved_smem_offset_"].iter();
+    SPECIAL.split(' ').any(|special| special == name) || prefixes.any(|prefix| name.starts_with(prefix))
 }
+
+const SPECIAL: &str = "tid ntid laneid warpid nwarpid ctaid nctaid smid nsmid gridid is_explicit_cluster clusterid \
+                       nclusterid cluster_ctaid cluster_nctaid cluster_ctarank cluster_nctarank lanemask_eq \
+                       lanemask_le lanemask_lt lanemask_ge lanemask_gt clock clock_hi clock64 globaltimer \
+                       globaltimer_lo globaltimer_hi total_smem_size aggr_smem_size dynamic_smem_size \
+                       current_graph_exec";

@@ -88,15 +88,12 @@ fn modifier(modifier: &str, opcode: &str) -> u32 {
 
 /// The oldest target that has several modifiers together, or the number of operands.
 fn combination(instruction: &Instruction) -> u32 {
-    let has = |name: &str| instruction.modifiers.iter().any(|modifier| modifier == name);
+    let has = |modifier: &str| instruction.has(modifier);
     match instruction.opcode.as_str() {
         "mma" if has("f64") && !has("m8n8k4") => 90,
         "min" | "max" if has("relu") && has("s32") => 90,
-        "mbarrier"
-            if (has("arrive") || has("arrive_drop")) && !has("noComplete") && instruction.operands.len() == 3 =>
-        {
-            90
-        }
+        "mbarrier" if has("noComplete") || instruction.operands.len() != 3 => 0,
+        "mbarrier" if has("arrive") || has("arrive_drop") => 90,
         "cvt" if (has("tf32") && !has("rna")) || (has("bf16") && !has("f32")) => 90,
         "cvt" if has("f16x2") && has("f32") => 80,
         _ => 0,

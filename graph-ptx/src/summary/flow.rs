@@ -49,7 +49,7 @@ pub(super) enum Cell {
 }
 
 /// Eight bytes of a local variable, aligned, and the instructions that read them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Granule {
     value: Value,
     readers: BTreeSet<(usize, u32)>,
@@ -57,7 +57,7 @@ struct Granule {
 
 /// Local memory. A value that is stored at a known place is in the granules there; one that is stored at an unknown
 /// place may be in any.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Locals {
     /// The number of a variable, by context and index in the body.
     numbers: HashMap<(usize, u32), u32>,
@@ -106,12 +106,7 @@ impl<'p, 'm> Flow<'p, 'm> {
             contexts: Vec::new(),
             values: Vec::new(),
             cells: [Value::BOTTOM; 3],
-            locals: Locals {
-                numbers: HashMap::new(),
-                variables: Vec::new(),
-                granules: HashMap::new(),
-                anywhere: Value::BOTTOM,
-            },
+            locals: Locals::default(),
             current: (0, 0),
             settled: false,
             queue: VecDeque::new(),
@@ -155,8 +150,8 @@ impl<'p, 'm> Flow<'p, 'm> {
             callers: Vec::new(),
             queued,
         });
-        self.queue
-            .extend((0..instructions).map(|instruction| (context, instruction)));
+        let all = (0..instructions).map(|instruction| (context, instruction));
+        self.queue.extend(all);
         Some(context)
     }
 
@@ -216,14 +211,8 @@ impl<'p, 'm> Flow<'p, 'm> {
 
     /// The analysis of `function` that the chain of calls has gone through.
     fn on_chain(&self, context: usize, function: usize) -> Option<usize> {
-        let mut next = Some(context);
-        while let Some(context) = next {
-            if self.contexts[context].function == function {
-                return Some(context);
-            }
-            next = self.contexts[context].parent;
-        }
-        None
+        let mut chain = std::iter::successors(Some(context), |&context| self.contexts[context].parent);
+        chain.find(|&context| self.contexts[context].function == function)
     }
 
     pub(super) fn enqueue(&mut self, context: usize, instruction: u32) {
@@ -235,9 +224,8 @@ impl<'p, 'm> Flow<'p, 'm> {
 
     /// The slot of a context among all values.
     pub(super) fn place(&self, context: usize, slot: u32) -> u32 {
-        u32::try_from(self.contexts[context].first)
-            .unwrap_or(u32::MAX)
-            .saturating_add(slot)
+        let first = u32::try_from(self.contexts[context].first).unwrap_or(u32::MAX);
+        first.saturating_add(slot)
     }
 
     /// The value at a [`Self::place`].
@@ -322,10 +310,7 @@ impl<'p, 'm> Flow<'p, 'm> {
         };
         let mut value = self.locals.anywhere;
         for index in granules {
-            let granule = self.locals.granules.entry((spot.variable, index)).or_insert(Granule {
-                value: Value::BOTTOM,
-                readers: BTreeSet::new(),
-            });
+            let granule = self.locals.granules.entry((spot.variable, index)).or_default();
             granule.readers.insert(self.current);
             let held = granule.value;
             value = self.sets.join(value, held);
@@ -340,10 +325,7 @@ impl<'p, 'm> Flow<'p, 'm> {
         };
         let value = if whole { value } else { self.sets.mix(&[value]) };
         for index in granules {
-            let granule = self.locals.granules.entry((spot.variable, index)).or_insert(Granule {
-                value: Value::BOTTOM,
-                readers: BTreeSet::new(),
-            });
+            let granule = self.locals.granules.entry((spot.variable, index)).or_default();
             let joined = self.sets.join(granule.value, value);
             if joined != granule.value {
                 granule.value = joined;
@@ -396,10 +378,7 @@ impl<'p, 'm> Flow<'p, 'm> {
         let functions = &self.program.module.functions;
         let fits = |index: &&usize| values_taken(&functions[**index]) == arguments && !functions[**index].entry;
         let targets: Vec<_> = taken.iter().filter(fits).map(|&index| Some(index)).collect();
-        if (1..=MAX_TARGETS).contains(&targets.len()) {
-            targets
-        } else {
-            vec![None]
-        }
+        let is_known = (1..=MAX_TARGETS).contains(&targets.len());
+        if is_known { targets } else { vec![None] }
     }
 }

@@ -74,7 +74,7 @@ impl Action {
 
 /// Returns the action of `instruction`.
 pub(super) fn action(instruction: &Instruction) -> Action {
-    let has = |modifier: &str| instruction.modifiers.iter().any(|given| given == modifier);
+    let has = |modifier: &str| instruction.has(modifier);
     match instruction.opcode.as_str() {
         "mov" if has("v2") || has("v4") => Action::Compute(Computation::Copy),
         "mov" if is_packing(instruction) => Action::Compute(Computation::Mix),
@@ -92,25 +92,11 @@ pub(super) fn action(instruction: &Instruction) -> Action {
         "mapa" => Action::Compute(Computation::Shared),
         "tcgen05" if has("alloc") => Action::Store,
         "clusterlaunchcontrol" if has("try_cancel") => Action::Store,
-        "setp"
-        | "set"
-        | "vote"
-        | "activemask"
-        | "elect"
-        | "isspacep"
-        | "testp"
-        | "getctarank"
-        | "match"
-        | "txq"
-        | "suq"
-        | "istypep"
-        | "createpolicy"
-        | "ldmatrix"
-        | "mma"
-        | "wgmma"
-        | "tcgen05"
-        | "mbarrier"
-        | "clusterlaunchcontrol" => Action::Compute(Computation::Fresh),
+        "clusterlaunchcontrol" => Action::Compute(Computation::Fresh),
+        "setp" | "set" | "vote" | "activemask" | "elect" | "isspacep" | "testp" | "getctarank" | "match" | "txq"
+        | "suq" | "istypep" | "createpolicy" | "ldmatrix" | "mma" | "wgmma" | "tcgen05" | "mbarrier" => {
+            Action::Compute(Computation::Fresh)
+        }
         "addc" | "subc" | "madc" | "mul" | "mul24" | "div" | "rem" | "abs" | "neg" | "not" | "cnot" | "shl" | "shr"
         | "shf" | "bfe" | "bfi" | "bfind" | "brev" | "popc" | "clz" | "fns" | "prmt" | "lop3" | "sad" | "szext"
         | "bmsk" | "dp2a" | "dp4a" | "fma" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh"
@@ -178,24 +164,20 @@ pub(super) fn through(instruction: &Instruction) -> Option<Through> {
 
 /// The registers that an instruction writes.
 pub(super) fn written(instruction: &Instruction, action: Action) -> Vec<u32> {
+    let results = &instruction.operands[..action.results(&instruction.operands)];
     let mut registers = Vec::new();
-    each_leaf(
-        &instruction.operands[..action.results(&instruction.operands)],
-        &mut |leaf| {
-            if let Operand::Register(register) | Operand::Part(register, _) = leaf {
-                registers.push(register.0);
-            }
-        },
-    );
+    each_leaf(results, &mut |leaf| {
+        if let Operand::Register(register) | Operand::Part(register, _) = leaf {
+            registers.push(register.0);
+        }
+    });
     registers
 }
 
 /// Whether a `mov` takes a vector apart or puts one together.
 fn is_packing(instruction: &Instruction) -> bool {
-    instruction
-        .operands
-        .iter()
-        .any(|operand| matches!(operand, Operand::Vector(_)))
+    let mut operands = instruction.operands.iter();
+    operands.any(|operand| matches!(operand, Operand::Vector(_)))
 }
 
 /// The address in an operand: `[a]`, or the first part of `[a, {x, y}]`.
@@ -258,14 +240,12 @@ pub(super) fn element_type(instruction: &Instruction) -> Option<Type> {
 
 /// The size in bytes of the elements that an `atom` or `red` updates, each by itself; 0 if it does not say.
 pub(super) fn atomic_element(instruction: &Instruction) -> u32 {
-    let halves = |modifier: &String| matches!(modifier.as_str(), "f16" | "f16x2" | "bf16" | "bf16x2");
-    let bits = if instruction.modifiers.iter().any(halves) {
-        16
-    } else {
-        width(instruction)
-    };
-    match bits {
-        16 | 32 | 64 | 128 => bits / 8,
+    let is_of_halves = ["f16", "f16x2", "bf16", "bf16x2"]
+        .iter()
+        .any(|name| instruction.has(name));
+    match width(instruction) {
+        _ if is_of_halves => 2,
+        bits @ (16 | 32 | 64 | 128) => bits / 8,
         _ => 0,
     }
 }
@@ -273,7 +253,7 @@ pub(super) fn atomic_element(instruction: &Instruction) -> u32 {
 /// The size in bytes of the words that an `ld` or `st` accesses, each by itself, if it is strong for the whole system
 /// and words have 4 or 8 bytes; else 0. (PTX ISA, "Memory Consistency Model": `volatile` is `relaxed` with `.sys`.)
 pub(super) fn system_word(instruction: &Instruction) -> u32 {
-    let has = |modifier: &str| instruction.modifiers.iter().any(|given| given == modifier);
+    let has = |modifier: &str| instruction.has(modifier);
     let strong = has("relaxed") || has("acquire") || has("release");
     let of_system = has("volatile") || (strong && has("sys"));
     match (&*instruction.opcode, width(instruction)) {

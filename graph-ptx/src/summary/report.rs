@@ -138,13 +138,12 @@ impl<'s> Report<'s> {
 
     fn instruction(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction, action: Action) {
         let line = instruction.line;
-        let has = |modifier: &str| instruction.modifiers.iter().any(|given| given == modifier);
         let touch = match action {
             Action::Load if through(instruction).is_some() => Touch {
                 through: through(instruction),
                 ..NONCOHERENT
             },
-            Action::Load if has("nc") || instruction.opcode == "ldu" => NONCOHERENT,
+            Action::Load if instruction.has("nc") || instruction.opcode == "ldu" => NONCOHERENT,
             Action::Load => Touch {
                 word: system_word(instruction),
                 ..LOAD
@@ -157,14 +156,14 @@ impl<'s> Report<'s> {
             Action::Atomic if instruction.opcode == "tensormap" => BOTH,
             Action::Atomic => Touch {
                 element: atomic_element(instruction),
-                narrow: has("cta") || has("cluster"),
+                narrow: instruction.has("cta") || instruction.has("cluster"),
                 ..ATOMIC
             },
             Action::Move => return self.copy(flow, context, instruction),
             Action::Call => return self.call(flow, context, instruction),
             Action::Unknown => return self.unknown(flow, context, instruction),
             // It fetches the tensor map. Other prefetches have no effect that a program can see.
-            Action::Nothing if instruction.opcode == "prefetch" && has("tensormap") => NONCOHERENT,
+            Action::Nothing if instruction.opcode == "prefetch" && instruction.has("tensormap") => NONCOHERENT,
             Action::Nothing if is_wait(instruction) => return first(&mut self.summary.dependency_wait, line),
             Action::Nothing if instruction.opcode == "griddepcontrol" => {
                 return first(&mut self.summary.launch_dependents, line);
@@ -189,9 +188,8 @@ impl<'s> Report<'s> {
         let addresses = instruction
             .operands
             .iter()
-            .filter(|operand| address_of(operand).is_some());
-        for (operand, touch) in addresses.zip(touches) {
-            let Some(address) = address_of(operand) else { continue };
+            .filter_map(|operand| Some((operand, address_of(operand)?)));
+        for ((operand, address), touch) in addresses.zip(touches) {
             let address = flow.operand(context, address);
             let space = spaces.next();
             if matches!(operand, Operand::Vector(_)) {
@@ -365,12 +363,9 @@ fn is_global(flow: &Flow<'_, '_>, address: Value) -> bool {
 fn is_constant(flow: &mut Flow<'_, '_>, value: Value) -> bool {
     let members = flow.sets.members(value.base);
     let only = !members.is_empty() && members.iter().all(|source| *source == Source::Const);
-    only && !flow.sets.is_all(value.base)
-        && value
-            == Value {
-                taint: value.taint,
-                ..Value::pointer(value.base)
-            }
+    let taint = value.taint;
+    let pointer = Value::pointer(value.base);
+    only && !flow.sets.is_all(value.base) && value == Value { taint, ..pointer }
 }
 
 impl Access {

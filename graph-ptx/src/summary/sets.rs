@@ -7,8 +7,8 @@ use super::source::Source;
 /// The most sources of a set. Larger sets become [`Set::ALL`], so that hostile text cannot ask for quadratic memory.
 const MAX_SIZE: usize = 64;
 
-/// A set of sources, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// A set of sources, by number; the default is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Set(u32);
 
 impl Set {

@@ -40,9 +40,8 @@ impl Flow<'_, '_> {
             Action::Load | Action::Atomic | Action::Compute(_) => {
                 let store = prepared.forwards.store_before(index);
                 let store = store.map(|store| &prepared.body.instructions[store as usize]);
-                let result = store
-                    .and_then(|store| self.forwarded(context, store, instruction))
-                    .unwrap_or_else(|| self.result(context, instruction, action));
+                let forwarded = store.and_then(|store| self.forwarded(context, store, instruction));
+                let result = forwarded.unwrap_or_else(|| self.result(context, instruction, action));
                 for register in written(instruction, action) {
                     self.join_slot(context, register, result);
                 }
@@ -64,10 +63,7 @@ impl Flow<'_, '_> {
 
     /// The value of the destination.
     fn result(&mut self, context: usize, instruction: &Instruction, action: Action) -> Value {
-        let sources: Vec<Value> = match instruction.operands.get(1..) {
-            Some(sources) => sources.iter().map(|operand| self.operand(context, operand)).collect(),
-            None => Vec::new(),
-        };
+        let sources = self.operands(context, instruction.operands.get(1..).unwrap_or_default());
         match (action, &sources[..]) {
             (Action::Load, [address, ..]) => {
                 // The coordinates in a texture or a surface are no part of the address.
@@ -78,16 +74,11 @@ impl Flow<'_, '_> {
             (Action::Atomic, _) => self.transfer_atomic(context, instruction),
             (Action::Compute(computation), sources) => {
                 let packed = match instruction.operands.get(1) {
-                    Some(Operand::Vector(parts)) => match &parts[..] {
-                        [low, high] => Some([self.operand(context, low), self.operand(context, high)]),
-                        _ => None,
-                    },
+                    Some(Operand::Vector(parts)) => <[Value; 2]>::try_from(self.operands(context, parts)).ok(),
                     _ => None,
                 };
-                match self.workspace(instruction, sources, packed) {
-                    Some(value) => value,
-                    None => self.compute(instruction, computation, sources),
-                }
+                let workspace = self.workspace(instruction, sources, packed);
+                workspace.unwrap_or_else(|| self.compute(instruction, computation, sources))
             }
             (Action::Load, [])
             | (Action::Store | Action::Move | Action::Call | Action::Nothing | Action::Unknown, _) => {
@@ -156,14 +147,7 @@ impl Flow<'_, '_> {
                 self.symbol(context, name).moved(*offset)
             }
             Operand::Integer(0) => Value::NULL,
-            Operand::Vector(parts) => {
-                let mut joined = Value::BOTTOM;
-                for part in parts {
-                    let value = self.operand(context, part);
-                    joined = self.sets.join(joined, value);
-                }
-                joined
-            }
+            Operand::Vector(parts) => self.joined(context, parts),
             Operand::Special(name) => self.special(name),
             Operand::NotPredicate(_)
             | Operand::Pair(..)
@@ -176,18 +160,26 @@ impl Flow<'_, '_> {
         }
     }
 
+    fn operands(&mut self, context: usize, operands: &[Operand]) -> Vec<Value> {
+        operands.iter().map(|operand| self.operand(context, operand)).collect()
+    }
+
+    /// The value of any of these operands.
+    fn joined<'o>(&mut self, context: usize, operands: impl IntoIterator<Item = &'o Operand>) -> Value {
+        operands.into_iter().fold(Value::BOTTOM, |joined, operand| {
+            let value = self.operand(context, operand);
+            self.sets.join(joined, value)
+        })
+    }
+
     /// The address that a symbol names.
     fn symbol(&mut self, context: usize, name: &str) -> Value {
         let source = match self.contexts[context].prepared.symbols.get(name) {
             Some(Symbol::Slot(slot)) => Some(Source::Slot(self.place(context, *slot))),
             Some(Symbol::KernelParam(index)) => Some(Source::ParamAddress(*index)),
-            Some(Symbol::Local(index)) => {
-                let index = *index;
-                let spot = Some(self.local(context, index));
-                return Value {
-                    spot,
-                    ..self.pointer(Source::Local)
-                };
+            Some(&Symbol::Local(index)) => {
+                let spot = self.local(context, index);
+                return self.in_local(Some(spot));
             }
             Some(Symbol::Memory(space)) => memory(*space),
             None => self.program.variable(name).and_then(|index| {
@@ -198,16 +190,19 @@ impl Flow<'_, '_> {
         source.map_or(Value::OPAQUE, |source| self.pointer(source))
     }
 
+    /// An address in local memory, at a place or anywhere.
+    fn in_local(&mut self, spot: Option<Spot>) -> Value {
+        let pointer = self.pointer(Source::Local);
+        Value { spot, ..pointer }
+    }
+
     /// The result of a bit operation. The low bits of an address alone carry no taint: code that rebuilds the address
     /// needs the other bits too.
     fn combine(&mut self, instruction: &Instruction, a: Value, b: Value) -> Value {
         let low = |operand: &Operand| matches!(operand, Operand::Integer(mask) if (0..4096).contains(mask));
         if instruction.opcode == "and" && instruction.operands[1..].iter().any(low) {
-            return if a.is_bottom() || b.is_bottom() {
-                Value::BOTTOM
-            } else {
-                Value::OPAQUE
-            };
+            let is_open = a.is_bottom() || b.is_bottom();
+            return if is_open { Value::BOTTOM } else { Value::OPAQUE };
         }
         // A complement is a negation, not an address.
         let complement = |operand: &Operand| !matches!(operand, Operand::Integer(0..4096));
@@ -220,7 +215,7 @@ impl Flow<'_, '_> {
     /// `cvta`: to another window, or from one.
     fn convert(&mut self, instruction: &Instruction, source: Value) -> Value {
         let named = match spaces(instruction).next() {
-            _ if instruction.modifiers.iter().any(|modifier| modifier == "to") => None,
+            _ if instruction.has("to") => None,
             Some(Space::Shared) => Some(Source::Shared),
             Some(Space::Local) => Some(Source::Local),
             Some(Space::Const) => Some(Source::Const),
@@ -248,26 +243,20 @@ impl Flow<'_, '_> {
 
     /// The place of an address that is in local memory and nowhere else, if that is one place.
     fn spot(&mut self, address: Value) -> Option<Spot> {
-        let only = Value {
-            spot: address.spot,
-            ..self.pointer(Source::Local)
-        };
+        let only = self.in_local(address.spot);
         address.spot.filter(|_| address == only)
-    }
-
-    /// Whether an element is as wide as an address.
-    fn is_wide(&self, instruction: &Instruction) -> bool {
-        width(instruction) >= self.program.module.address_size
     }
 
     fn load(&mut self, instruction: &Instruction, address: Value) -> Value {
         let space = spaces(instruction).next();
         let value = self.read(space, address, extent(instruction));
-        if self.is_wide(instruction) {
-            value
-        } else {
-            self.sets.mix(&[value])
-        }
+        self.narrowed(instruction, value)
+    }
+
+    /// The value of an element, of which an address is nothing but a part of the bits if it is too narrow.
+    fn narrowed(&mut self, instruction: &Instruction, value: Value) -> Value {
+        let is_wide = width(instruction) >= self.program.module.address_size;
+        if is_wide { value } else { self.sets.mix(&[value]) }
     }
 
     /// The value that `bytes` of memory at an address may hold; any number of bytes if `None`.
@@ -326,10 +315,8 @@ impl Flow<'_, '_> {
         }
         let bits = self.sets.bits(address);
         let elsewhere = |source: &Source| {
-            matches!(
-                source,
-                Source::Param(_) | Source::Variable(_) | Source::Workspace | Source::WorkspacePart(_)
-            )
+            use Source::{Param, Variable, Workspace, WorkspacePart};
+            matches!(source, Param(_) | Variable(_) | Workspace | WorkspacePart(_))
         };
         let device = address.opaque
             || address.number
@@ -380,21 +367,16 @@ impl Flow<'_, '_> {
             return;
         };
         let address = self.operand(context, address);
-        let mut value = Value::BOTTOM;
-        for operand in instruction
+        let mut stored = instruction
             .operands
             .iter()
             .filter(|operand| address_of(operand).is_none())
-        {
-            let part = self.operand(context, operand);
-            value = self.sets.join(value, part);
-        }
-        if instruction.operands.iter().all(|operand| address_of(operand).is_some()) {
-            value = Value::OPAQUE;
-        }
-        if !self.is_wide(instruction) {
-            value = self.sets.mix(&[value]);
-        }
+            .peekable();
+        let value = match stored.peek() {
+            Some(_) => self.joined(context, stored),
+            None => Value::OPAQUE,
+        };
+        let value = self.narrowed(instruction, value);
         self.write(spaces(instruction).next(), address, extent(instruction), value);
     }
 
@@ -432,11 +414,7 @@ impl Flow<'_, '_> {
 
     /// The effect of an unknown instruction, which may read and write everything that it names.
     fn transfer_unknown(&mut self, context: usize, instruction: &Instruction) {
-        let values: Vec<_> = instruction
-            .operands
-            .iter()
-            .map(|operand| self.operand(context, operand))
-            .collect();
+        let values = self.operands(context, &instruction.operands);
         let mixed = match self.sets.mix(&values) {
             Value::BOTTOM => Value::OPAQUE,
             mixed => Value { opaque: true, ..mixed },

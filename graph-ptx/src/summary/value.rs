@@ -3,8 +3,8 @@
 use super::sets::{Set, Sets};
 use super::source::Source;
 
-/// The alternatives for a value. The lattice's bottom is "no value yet"; joins are unions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The alternatives for a value. The lattice's bottom is "no value yet", the default; joins are unions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Value {
     /// It may be an address inside one of these, reached by adding to a pointer.
     pub(super) base: Set,

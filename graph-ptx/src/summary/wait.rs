@@ -29,7 +29,7 @@ pub(super) struct Early {
 
 /// Whether it is `griddepcontrol.wait`, guarded or not.
 pub(super) fn is_wait(instruction: &Instruction) -> bool {
-    instruction.opcode == "griddepcontrol" && instruction.modifiers.iter().any(|modifier| modifier == "wait")
+    instruction.opcode == "griddepcontrol" && instruction.has("wait")
 }
 
 impl Early {

@@ -38,7 +38,7 @@ impl Flow<'_, '_> {
         }
         let [low, high, top] = [Part::Low, Part::High, Part::Top].map(|part| self.part(part));
         let whole = Value::pointer(self.sets.single(Source::Workspace));
-        let has = |modifier: &str| instruction.modifiers.iter().any(|given| given == modifier);
+        let has = |modifier: &str| instruction.has(modifier);
         match (instruction.opcode.as_str(), sources, &instruction.operands[..]) {
             ("mov", ..) if has("b64") && packed == Some([low, high]) => return Some(whole),
             ("mov", [source], [_, Operand::Register(_) | Operand::Special(_)]) => return Some(*source),
