@@ -210,3 +210,17 @@ pub(crate) fn conditional_warning(ty: &Ident, rule: &Ident, note: &str, conditio
         const _: () = #ty::<{ #condition }>::#rule();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_mistakes_of_the_parser_the_first_is_told() {
+        let mut mistake = syn::Error::new(Span::call_site(), "first");
+        mistake.combine(syn::Error::new(Span::call_site(), "second"));
+        let mut report = Report::default();
+        report.syn(&mistake);
+        assert_eq!(report.messages(), ["first [syntax]"]);
+    }
+}

@@ -86,4 +86,4 @@ pub fn is_packing(sizes: &[usize], apart: &[&[usize]], offsets: &[usize], bytes:
 }
 
 #[cfg(test)]
-mod tests;
+mod packings;

@@ -430,6 +430,62 @@ mod tests {
     }
 
     #[test]
+    fn edges_beside_a_cycle_order_their_nodes() {
+        let mut draft = Draft::new("Test");
+        let data = draft.resource("data", Memory::Device);
+        kernels(&mut draft, &["a", "b", "c", "d"]);
+        for (from, to) in [(0, 1), (1, 0), (2, 3)] {
+            draft.edge(from, to);
+        }
+        draft.access(2, data, Region::Whole, Mode::Write);
+        draft.access(3, data, Region::Whole, Mode::Write);
+        assert_eq!(codes(&check(&draft)), [Code::Cycle]);
+    }
+
+    #[test]
+    fn the_edge_without_which_no_race_begins_is_advised_unless_the_graph_is_large() {
+        let advised = |nodes: usize| {
+            let mut draft = Draft::new("Test");
+            let data = draft.resource("data", Memory::Device);
+            kernels(&mut draft, &["a", "b", "c", "d"]);
+            for node in 4..nodes {
+                draft.node(format!("j{node}"), NodeKind::Join);
+            }
+            for (from, to) in [(0, 1), (1, 2), (2, 0), (0, 3)] {
+                draft.edge(from, to);
+            }
+            draft.access(2, data, Region::Whole, Mode::Write);
+            draft.access(3, data, Region::Whole, Mode::Write);
+            check(&draft).errors[0].subject
+        };
+        // Without the edge from `c` to `a`, `c` and `d` race.
+        assert_eq!(advised(4), Subject::Edge(1));
+        assert_eq!(advised(1 << 10), Subject::Edge(1));
+        assert_eq!(
+            advised((1 << 10) + 1),
+            Subject::Edge(2),
+            "the edge that closes the cycle"
+        );
+    }
+
+    #[test]
+    fn parts_of_which_one_is_unknown_are_not_said_to_be_comparable() {
+        let symbol = |name: &str| crate::Bound::Symbol(name.into());
+        let notes = |parts: [crate::Bound; 2]| {
+            let mut draft = Draft::new("Test");
+            draft.resource("x", Memory::Device);
+            kernels(&mut draft, &["k"]);
+            for part in parts {
+                draft.access(0, 0, Region::Index(part), Mode::ReadWrite);
+            }
+            check(&draft).errors.remove(0).notes.len()
+        };
+        assert_eq!(notes([symbol("I"), symbol("J")]), 2);
+        assert_eq!(notes([symbol("I"), crate::Bound::Unknown]), 1);
+        assert_eq!(notes([crate::Bound::Unknown, symbol("J")]), 1);
+    }
+
+    #[test]
     fn what_follows_a_broken_node_is_not_a_race() {
         let mut draft = Draft::new("Test");
         let data = draft.resource("data", Memory::Device);
@@ -551,6 +607,30 @@ mod tests {
     }
 
     #[test]
+    fn the_condition_that_a_help_names_is_that_of_the_body() {
+        let (mut draft, _) = choice();
+        draft.node_in(1, "print", NodeKind::Call);
+        let help = check(&draft).errors.remove(0).help.unwrap_or_default();
+        assert!(help.contains("`memcpy` `flag` to `host` memory"), "{help}");
+        assert!(!help.contains("remove `choice`"), "it has other nodes: {help}");
+    }
+
+    #[test]
+    fn a_broken_body_elsewhere_hides_no_endless_while() {
+        let mut draft = Draft::new("Test");
+        let flag = draft.resource("flag", Memory::Device);
+        for name in ["one", "other"] {
+            let repeat = draft.node(name, NodeKind::While);
+            draft.access(repeat, flag, Region::Whole, Mode::Read);
+            draft.body(repeat, Role::While);
+        }
+        draft.bodies[2].broken = true;
+        let errors = check(&draft).errors;
+        let subjects: Vec<_> = errors.iter().map(|error| (error.code, error.subject)).collect();
+        assert_eq!(subjects, [(Code::EndlessWhile, Subject::Node(0))]);
+    }
+
+    #[test]
     fn a_disabled_node_ends_no_while() {
         let mut draft = Draft::new("Test");
         let flag = draft.resource("flag", Memory::Device);
@@ -616,6 +696,43 @@ mod tests {
              note: `outside` is in no body, `then` is in a body of `choice`\n\
              note: `after` orders nodes of one body, each with all that is in its own bodies\n\
              help: move `outside` from the `after` list of `then` to the `after` list of `choice`"
+        );
+    }
+
+    #[test]
+    fn nodes_of_two_bodies_are_ordered_by_the_nodes_around() {
+        let (mut draft, _) = choice();
+        let other = draft.node("other", NodeKind::If);
+        let body = draft.body(other, Role::Then);
+        let inner = draft.node_in(body, "inner", NodeKind::Join);
+        assert_eq!(
+            other_body(&draft, 1, inner, Subject::Node(inner)).help.as_deref(),
+            Some("remove `then` from the `after` list of `inner`, and add `choice` to the `after` list of `other`")
+        );
+    }
+
+    #[test]
+    fn the_only_node_of_a_conditional_leaves_nothing_to_run() {
+        let mut draft = Draft::new("Test");
+        for name in ["one", "two"] {
+            let node = draft.node(name, NodeKind::If);
+            draft.body(node, Role::Then);
+        }
+        let call = draft.node_in(1, "print", NodeKind::Call);
+        let help = |draft: &Draft| check(draft).errors.remove(0).help.unwrap_or_default();
+        let empty = ", and remove `one`, which then runs nothing";
+        draft.bodies[2].broken = true;
+        assert!(help(&draft).contains(empty), "the other body does not count");
+        draft.bodies[1].broken = true;
+        assert!(!help(&draft).contains(empty), "who knows what could not be read");
+        draft.bodies[1].broken = false;
+        draft.node_in(2, "beside", NodeKind::Join);
+        assert!(help(&draft).contains(empty));
+        draft.node_in(1, "with", NodeKind::Join);
+        assert!(
+            !help(&draft).contains(empty),
+            "`{}` is not alone",
+            draft.nodes[call].name
         );
     }
 

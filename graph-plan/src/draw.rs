@@ -1,7 +1,7 @@
 //! Drawings of a [`Plan`] as text that other programs lay out.
 
 #[cfg(test)]
-mod tests;
+mod drawings;
 
 use crate::draft::stepped;
 use crate::{Mode, NodeKind, Plan, PlanNode, PlanShift, Role};

@@ -332,6 +332,28 @@ mod tests {
     }
 
     #[test]
+    fn two_contradictions_are_none_the_less_one() {
+        let mut system = System::default();
+        let a = system.variable(0, 4);
+        system.at_least([(a, 0)], 1);
+        system.at_least([(a, 0)], 1);
+        assert_eq!(system.solve(), Solution::None);
+    }
+
+    #[test]
+    fn each_solution_is_offered_once_if_there_are_few() {
+        let mut system = System::default();
+        let [a, b] = [0, 1].map(|_| system.variable(0, NEAR_VALUES - 1));
+        system.at_least([(a, 1), (b, 1)], 1);
+        let mut offered = 0;
+        system.solve_with(&mut |_| {
+            offered += 1;
+            false
+        });
+        assert_eq!(offered, NEAR_VALUES * NEAR_VALUES - 1);
+    }
+
+    #[test]
     fn every_variable_changes_before_one_has_had_all_its_values() {
         let mut system = System::default();
         let [bounded, endless] = [1, MAX_VALUE].map(|high| system.variable(0, high));

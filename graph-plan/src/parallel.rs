@@ -314,4 +314,4 @@ fn differences(loops: usize) -> impl Iterator<Item = Vec<i64>> {
 }
 
 #[cfg(test)]
-mod tests;
+mod unrolled;

@@ -204,5 +204,44 @@ mod tests {
             prop_assert_eq!(found.iter().map(key).collect::<BTreeSet<_>>(), expected.clone());
             prop_assert_eq!(found.len(), expected.len(), "each once");
         }
+
+        /// Graphs so small that many have no race, or one alone.
+        #[test]
+        fn a_single_race_is_missed_by_no_shortcut(
+            edges in prop::collection::vec((0_usize..4, 0_usize..4), 0..7),
+            accesses in prop::collection::vec((0_usize..4, 0_u64..3, 1_u64..4, 0_usize..4), 1..6),
+        ) {
+            let forward = edges.iter().filter(|(from, to)| from < to);
+            let edges: Vec<Edge> = forward.map(|&(from, to)| Edge { from, to }).collect();
+            let modes = [Mode::Read, Mode::Write, Mode::ReadWrite, Mode::Atomic];
+            let access = |&(node, start, len, mode): &(usize, u64, u64, usize)| {
+                (node, 0, Region::span(start, start + len), modes[mode])
+            };
+            let accesses: Vec<_> = accesses.iter().map(access).collect();
+            let draft = draft(4, &edges, &accesses);
+            let order = Order::new(4, &edges).expect("edges lead forward");
+            let any = draft.accesses.iter().any(|a| {
+                draft.accesses.iter().any(|b| conflict(a, b) && !order.ordered(a.node, b.node))
+            });
+            prop_assert_eq!(race_free(&draft, &order), !any);
+        }
+    }
+
+    #[test]
+    fn iterations_of_one_declaration_race_once() {
+        let mut draft = draft(0, &[], &[]);
+        draft.resource("data", Memory::Device);
+        for name in ["k[0]", "k[1]", "k[2]", "k"] {
+            let node = draft.node(name, NodeKind::Kernel);
+            draft.set_numbers(node, usize::from(name != "k"));
+            draft.access(node, 0, Region::Whole, Mode::Write);
+        }
+        let order = Order::new(4, &[]).expect("it has no edges");
+        let found = races(&draft, &order);
+        let expected = [(0, 1), (0, 3)].map(|(first, second)| Race { first, second });
+        assert_eq!(
+            found, expected,
+            "of the iterations, and of them and the node of their name"
+        );
     }
 }

@@ -178,3 +178,43 @@ fn made_of(path: &str, ptx: &str, absolute: &Path) -> Result<Vec<String>, Diagno
 }
 
 const HOW_TO_MAKE: &str = "compile the CUDA source with `cargo cuda-graph ptx`";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file without kernels, for this target.
+    fn ptx(target: &str) -> Ptx {
+        let text = format!(".version 8.4\n.target {target}\n.address_size 64\n");
+        Ptx {
+            path: format!("k.{target}.ptx"),
+            absolute: String::new(),
+            made_of: Vec::new(),
+            module: graph_ptx::parse(&text).expect("it is PTX"),
+        }
+    }
+
+    #[test]
+    fn tuned_files_are_for_targets_above_those_before() {
+        let (first, before) = (
+            ptx("sm_70"),
+            [(Target::parse("sm_90").expect("it is one"), ptx("sm_90"))],
+        );
+        let found = |name: &str| target(&ptx(name), &first, &before).map_err(|mistake| mistake.message);
+        assert_eq!(found("sm_80"), Ok(Target::parse("sm_80").expect("it is one")));
+        for (name, message) in [
+            ("sm_new", "has the target `sm_new`, which says no devices"),
+            (
+                "sm_70",
+                "is tuned for `sm_70`, which is not above the first file's target",
+            ),
+            (
+                "sm_60",
+                "is tuned for `sm_60`, which is not above the first file's target",
+            ),
+            ("sm_90", "is tuned for `sm_90`, for which there is a file already"),
+        ] {
+            assert_eq!(found(name), Err(format!("`k.{name}.ptx` {message}")));
+        }
+    }
+}

@@ -147,6 +147,35 @@ mod tests {
     }
 
     #[test]
+    fn readers_of_other_parts_and_of_earlier_contents_are_not_named() {
+        let (mut draft, memory) = chain();
+        draft.accesses[1].region = Region::span(0, 4);
+        draft.accesses[2].region = Region::span(0, 4);
+        // It reads the part that `first` writes, before that, and `third` reads the other part, after it.
+        for (name, region) in [("earlier", Region::span(0, 4)), ("third", Region::span(4, 8))] {
+            let node = draft.node(name, NodeKind::Kernel);
+            draft.access(node, memory[1], region, Mode::Read);
+            draft.access(node, memory[2], Region::Whole, Mode::ReadWrite);
+        }
+        let fill = draft.node("fill", NodeKind::Memset);
+        draft.access(fill, memory[1], Region::Whole, Mode::Write);
+        draft.edges.clear();
+        for (from, to) in [(fill, 2), (2, 0), (0, 3), (3, 1)] {
+            draft.edge(from, to);
+        }
+        draft.accesses[2].region = Region::span(4, 8);
+        let outcome = check(&draft);
+        let of_first = outcome
+            .warnings
+            .iter()
+            .find(|warning| warning.subject == Subject::Node(0));
+        assert_eq!(
+            of_first.expect("nothing reads it").notes,
+            ["it writes only `a`: scratch memory that no node reads after it"]
+        );
+    }
+
+    #[test]
     fn whatever_may_do_more_is_not_dead() {
         let (mut draft, _) = chain();
         draft.nodes[1].opaque = true;

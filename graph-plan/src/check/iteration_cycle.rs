@@ -263,6 +263,39 @@ mod tests {
         assert!(one(&[(0, 0, [-1, 0]), (0, 0, [1, 0])]));
         assert!(one(&[(0, 0, [-2, 0]), (0, 0, [3, 0])]));
         assert!(one(&[(0, 0, [-1, 1]), (0, 0, [1, 0]), (0, 0, [0, -1])]));
+        assert!(one(&[(0, 0, [1, -1]), (0, 0, [-1, 1])]), "only in a sum of both loops");
+    }
+
+    #[test]
+    fn factors_of_one_loop_come_first_and_each_sum_once_more() {
+        let all = |loops: usize| factors(loops).collect::<Vec<_>>();
+        assert_eq!(all(0), [[0; 0]; 0]);
+        assert_eq!(all(1), [[1], [-1], [-2], [-1], [1], [2]]);
+        let of_two = all(2);
+        assert_eq!(of_two[..4], [[0, 1], [0, -1], [1, 0], [-1, 0]]);
+        let sums: BTreeSet<&Vec<i64>> = of_two[4..].iter().collect();
+        let range = -MAX_FACTOR..=MAX_FACTOR;
+        let expected = range.clone().flat_map(|a| range.clone().map(move |b| vec![a, b]));
+        let expected: Vec<Vec<i64>> = expected.filter(|sum| sum != &[0, 0]).collect();
+        assert_eq!(sums.into_iter().cloned().collect::<Vec<_>>(), expected);
+        assert_eq!(all(5).len(), 10 + 625, "no more sums than `MAX_SUMS`");
+    }
+
+    #[test]
+    fn nodes_of_a_cycle_through_a_for_are_named_alone_and_race_with_nothing() {
+        let mut draft = Draft::new("Test");
+        let data = draft.resource("data", crate::Memory::Device);
+        let outer = draft.for_loop("i", None);
+        let inner = draft.each("j", Some(outer));
+        for (name, around) in [("a", Some(inner)), ("b", None)] {
+            let node = draft.node(name, NodeKind::Kernel);
+            draft.nodes[node].in_loop = around;
+            draft.access(node, data, crate::Region::Whole, crate::Mode::Write);
+        }
+        draft.shift(0, 0, [1, 0]);
+        let errors = check(&draft).errors;
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].message, "iterations of `a` run after each other in a cycle");
     }
 
     #[test]

@@ -227,3 +227,99 @@ pub(super) fn two_loops<'a>(draft: &Draft, met: &'a Met) -> Option<&'a str> {
     });
     again.map(|(_, variable)| &*variable.name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Affine, Bound, Memory, Mode, NodeKind, Variable, check};
+    use std::sync::Arc;
+
+    #[test]
+    fn candidates_are_the_steps_found_then_smaller_ones() {
+        assert_eq!(
+            candidates(&[(0, 2), (1, -4)]),
+            [vec![2, -4], vec![1, -2], vec![-1, 0], vec![0, -1]]
+        );
+        assert_eq!(candidates(&[(0, 0), (1, 3)]), [vec![0, 3], vec![0, 1], vec![0, -1]]);
+        assert_eq!(candidates(&[(0, 0)]), [vec![0], vec![0]]);
+    }
+
+    #[test]
+    fn the_outermost_loop_is_the_first_whose_numbers_differ() {
+        let crossing = |numbers: Option<[[i128; 2]; 2]>| {
+            let variables = ["i", "j"].into_iter().enumerate();
+            let variables: Vec<Arc<Variable>> = variables
+                .map(|(number, name)| Arc::new(Variable::new(number, name)))
+                .collect();
+            let side = |numbers: [i128; 2]| variables.iter().cloned().zip(numbers).collect();
+            let met = numbers.map(|numbers| Met {
+                sides: numbers.map(side),
+            });
+            outermost(&Crossing {
+                sides: [(0, 0); 2],
+                loops: vec![0, 1],
+                met,
+            })
+        };
+        assert_eq!(crossing(Some([[0, 3], [1, 3]])), Some(0));
+        assert_eq!(crossing(Some([[2, 3], [2, 4]])), Some(1));
+        assert_eq!(crossing(Some([[2, 3], [2, 3]])), None);
+        assert_eq!(crossing(None), None);
+    }
+
+    /// Nodes in `each i`, which write and read these parts of `x`.
+    fn in_each(accesses: &[(&'static str, Mode, Region)]) -> Draft {
+        let mut draft = Draft::new("Test");
+        draft.resource("x", Memory::Device);
+        let around = draft.each("i", None);
+        for (name, mode, region) in accesses {
+            let node = draft.node(*name, NodeKind::Kernel);
+            draft.nodes[node].in_loop = Some(around);
+            draft.access(node, 0, region.clone(), *mode);
+            if node > 0 {
+                draft.edge(node - 1, node);
+            }
+        }
+        draft
+    }
+
+    #[test]
+    fn parts_are_told_where_a_loop_moves_one_of_them() {
+        let index = Region::Index(Bound::Affine(Box::new(Affine::variable(
+            &in_each(&[]).loops[0].variable,
+        ))));
+        let symbol = |name: &str| Region::Index(Bound::Symbol(name.to_owned()));
+        let notes = |region: [Region; 2]| {
+            let [first, second] = region;
+            let draft = in_each(&[("a", Mode::Write, first), ("b", Mode::Read, second)]);
+            check(&draft)
+                .errors
+                .iter()
+                .map(|error| error.notes[1..].join(";"))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            notes([index.clone(), Region::Whole]),
+            ["that is `x[0]` in the first, and `x` in the second"]
+        );
+        let of_itself = notes([symbol("I"), Region::span(0, 0)]);
+        assert_eq!(of_itself, [COMPARED]);
+        assert_eq!(notes([Region::Whole, Region::span(0, 0)]), [""]);
+    }
+
+    #[test]
+    fn a_race_in_one_iteration_hides_those_over_the_same_memory_alone() {
+        let mut draft = in_each(&[("a", Mode::Write, Region::Whole), ("b", Mode::Write, Region::Whole)]);
+        draft.edges.clear();
+        let other = draft.resource("y", Memory::Device);
+        draft.access(1, other, Region::Whole, Mode::Write);
+        let messages: Vec<String> = check(&draft).errors.into_iter().map(|error| error.message).collect();
+        assert_eq!(
+            messages,
+            [
+                "nodes `a` and `b` can run at the same time and both access `x`",
+                "iterations 0 and 1 of `b` both access `y` and can run at the same time"
+            ]
+        );
+    }
+}

@@ -118,6 +118,23 @@ mod tests {
     }
 
     #[test]
+    fn what_was_wrong_before_stays_so() {
+        let mut draft = draft(
+            &[("a", Some(0)), ("x", None), ("b", Some(0)), ("c", None)],
+            &[(0, 1), (1, 2)],
+        );
+        let data = draft.resource("data", Memory::Device);
+        let other = draft.node("d", NodeKind::Kernel);
+        for node in [3, other] {
+            draft.nodes[node].kind = NodeKind::Kernel;
+            draft.access(node, data, Region::Whole, Mode::Write);
+        }
+        assert_eq!(messages(&draft).len(), 2, "the cycle and the race");
+        draft.nodes[3].broken = true;
+        assert_eq!(messages(&draft).len(), 1, "the cycle alone");
+    }
+
+    #[test]
     fn what_is_before_and_what_is_after_a_loop_is_right() {
         let nodes = [("x", None), ("a", Some(0)), ("b", Some(0)), ("y", None), ("c", Some(1))];
         let right = draft(

@@ -220,6 +220,15 @@ mod tests {
         assert_eq!(found([Some(0), Some(1), Some(2), Some(2)]), [(0, 1), (0, 2), (1, 2)]);
     }
 
+    #[test]
+    fn a_write_is_no_read() {
+        let mut draft = draft();
+        draft.accesses.truncate(2);
+        draft.accesses[0].mode = Mode::Write;
+        let order = check(&draft).order;
+        assert_eq!(mixed_reads(&draft, &order, &[None, Some(0)]), []);
+    }
+
     proptest! {
         #[test]
         fn a_clash_is_missed_by_no_shortcut(

@@ -9,6 +9,9 @@ use crate::{Access, Code, Diagnostic, Draft, Memory, Mode, Nest, NodeKind, Regio
 /// Two nodes, in the order of their declaration.
 type Pair = (usize, usize);
 
+const DISJOINT: &str = "make the parts disjoint";
+const SPLIT: &str = "split both at the same constant";
+
 /// The most races that a note lists.
 const MAX_LISTED: usize = 8;
 
@@ -193,9 +196,6 @@ fn described(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> (Diagn
     (diagnostic, helps)
 }
 
-const DISJOINT: &str = "make the parts disjoint";
-const SPLIT: &str = "split both at the same constant";
-
 /// For two iterations of one node in a graph whose loops are unrolled: the node's name, and the numbers of both: `2`,
 /// or `(1, 0)` in two loops.
 fn iterations_of_one(draft: &Draft, first: usize, second: usize) -> Option<[String; 3]> {
@@ -215,4 +215,93 @@ fn useless_join(draft: &Draft, earlier: usize, later: usize) -> Option<usize> {
     let before = draft.edges.iter().filter(|edge| edge.to == later).map(|edge| edge.from);
     let mut joins = before.filter(|&node| draft.nodes[node].kind == NodeKind::Join && node != earlier);
     joins.next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bound, check};
+
+    #[test]
+    fn a_list_names_eight_at_most() {
+        let names = |count: usize| list((0..count).map(|name| name.to_string()).collect());
+        assert_eq!(names(0), "");
+        assert_eq!(names(1), "0");
+        assert_eq!(names(2), "0 and 1");
+        assert_eq!(names(8), "0, 1, 2, 3, 4, 5, 6 and 7");
+        assert_eq!(names(9), "0, 1, 2, 3, 4, 5, 6 and 2 more");
+    }
+
+    /// The help of the race of two kernels that write these parts.
+    fn help(names: [&'static str; 2], regions: [Region; 2]) -> (String, String) {
+        let mut draft = Draft::new("Test");
+        draft.resource("x", Memory::Device);
+        for (name, region) in names.into_iter().zip(regions) {
+            let node = draft.node(name, NodeKind::Kernel);
+            draft.set_numbers(node, name.matches('[').count());
+            draft.access(node, 0, region, Mode::Write);
+        }
+        let error = check(&draft).errors.remove(0);
+        (error.message, error.help.unwrap_or_default())
+    }
+
+    #[test]
+    fn iterations_of_one_node_are_told_by_their_numbers() {
+        let whole = || [Region::Whole, Region::Whole];
+        let order = "order one iteration after the other with `after_iteration`";
+        let told = |message: &str, help: String| (message.to_owned(), help);
+        assert_eq!(
+            help(["k[0]", "k[2]"], whole()),
+            told(
+                "iterations 0 and 2 of `k` both access `x` and can run at the same time",
+                format!("{order}, or give each iteration memory of its own")
+            )
+        );
+        assert_eq!(
+            help(["k[0][1]", "k[2][3]"], [Region::span(0, 4), Region::Whole]),
+            told(
+                "iterations (0, 1) and (2, 3) of `k` both access `x` and can run at the same time",
+                format!("{order}, or make the parts disjoint")
+            )
+        );
+        let after = |first: &str, second: &str| {
+            told(
+                &format!("nodes `{first}` and `{second}` can run at the same time and both access `x`"),
+                format!("add `{first}` to the `after` list of `{second}`, or give one of them a buffer of its own"),
+            )
+        };
+        for (first, second) in [("k[0]", "l[0]"), ("k[0]", "k"), ("k", "k[0]")] {
+            assert_eq!(help([first, second], whole()), after(first, second));
+        }
+    }
+
+    #[test]
+    fn ranges_are_split_and_indices_are_not() {
+        let symbol = |name: &str| Bound::Symbol(name.to_owned());
+        let range = |name: &str| Region::Range(Bound::Known(0), symbol(name));
+        let index = |name: &str| Region::Index(symbol(name));
+        let split = |regions: [Region; 2]| help(["a", "b"], regions).1.ends_with(SPLIT);
+        assert!(split([range("M"), Region::Range(symbol("K"), Bound::End)]));
+        for regions in [
+            [index("i"), index("j")],
+            [range("M"), index("j")],
+            [index("i"), range("M")],
+        ] {
+            assert!(!split(regions));
+        }
+    }
+
+    #[test]
+    fn a_join_that_is_one_of_the_two_is_not_told() {
+        let mut draft = Draft::new("Test");
+        draft.resource("x", Memory::Device);
+        draft.node("j", NodeKind::Join);
+        draft.node("k", NodeKind::Kernel);
+        draft.node("l", NodeKind::Kernel);
+        draft.edge(0, 2);
+        draft.edge(1, 2);
+        assert_eq!(useless_join(&draft, 1, 2), Some(0));
+        assert_eq!(useless_join(&draft, 0, 2), None);
+        assert_eq!(useless_join(&draft, 2, 1), None);
+    }
 }

@@ -288,6 +288,49 @@ mod tests {
     }
 
     #[test]
+    fn the_first_of_two_reads_of_one_node_is_told() {
+        let mut draft = row(&[("use", Mode::Read)]);
+        draft.accesses[0].region = Region::span(0, 2);
+        draft.access(0, 0, Region::span(2, 4), Mode::Read);
+        let fill = draft.node("fill", NodeKind::Kernel);
+        draft.access(fill, 0, Region::Whole, Mode::Write);
+        draft.edge(0, fill);
+        assert_eq!(found(&draft), [(Code::Uninitialized, Subject::Access(0))]);
+    }
+
+    #[test]
+    fn an_unordered_write_of_another_part_is_no_race() {
+        let mut draft = row(&[("fill", Mode::Write)]);
+        draft.accesses[0].region = Region::span(0, 4);
+        let reader = draft.node("use", NodeKind::Kernel);
+        let read = draft.access(reader, 0, Region::span(4, 8), Mode::Read);
+        assert_eq!(found(&draft), [(Code::Uninitialized, Subject::Access(read))]);
+    }
+
+    #[test]
+    fn the_write_of_an_earlier_iteration_is_told_of_its_own_edge_alone() {
+        let note = |from: usize, to: usize| {
+            let mut draft = Draft::new("Test");
+            let tmp = draft.resource("tmp", Memory::Scratch);
+            let around = draft.each("i", None);
+            for (name, mode) in [("use", Mode::Read), ("fill", Mode::Write), ("other", Mode::Read)] {
+                let node = draft.node(name, NodeKind::Kernel);
+                draft.nodes[node].in_loop = Some(around);
+                draft.access(node, tmp, Region::Whole, mode);
+            }
+            draft.edge(0, 1);
+            draft.edge(1, 2);
+            draft.shift(from, to, [-1]);
+            let mut errors = check(&draft).errors;
+            errors.retain(|error| error.code == Code::Uninitialized);
+            errors.remove(0).notes.remove(0)
+        };
+        let earlier = "`use` runs after the `fill` of another iteration, which some iteration does not have";
+        let later = "`fill` writes `tmp`, but runs after `use`";
+        assert_eq!([note(1, 0), note(2, 0), note(1, 2)], [earlier, later, later]);
+    }
+
+    #[test]
     fn a_write_afterwards_comes_too_late() {
         let draft = row(&[("use", Mode::Read), ("fill", Mode::Write), ("again", Mode::Read)]);
         let errors = check(&draft).errors;

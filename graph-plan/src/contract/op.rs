@@ -187,11 +187,11 @@ impl Op {
                 Some(sum) => Value::Int(sum / right),
                 None => Value::Undefined,
             },
-            Op::IsMultipleOf if right != 0 => match left.checked_rem(right) {
+            Op::IsMultipleOf => match left.checked_rem(right) {
                 Some(rest) => Value::Bool(rest == 0),
                 None => Value::Undefined,
             },
-            of_integers!() | Op::And | Op::Or | operand!() | unary!() => Value::Undefined,
+            Op::Shl | Op::Shr | Op::DivCeil | Op::And | Op::Or | operand!() | unary!() => Value::Undefined,
         }
     }
 

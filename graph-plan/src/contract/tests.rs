@@ -169,6 +169,212 @@ fn operators_mean_what_rust_means() {
 }
 
 #[test]
+fn each_operator_has_the_result_of_rust() {
+    let (int, float, bool) = (Value::Int, Value::Float, Value::Bool);
+    let undefined = Value::Undefined;
+    let of_integers: [(Op, i128, i128, Value); 45] = [
+        (Op::Add, 7, 2, int(9)),
+        (Op::Sub, 7, 2, int(5)),
+        (Op::Sub, i128::MIN, 1, undefined),
+        (Op::Mul, 7, 2, int(14)),
+        (Op::Mul, i128::MAX, 2, undefined),
+        (Op::Div, 7, 2, int(3)),
+        (Op::Div, 7, 0, undefined),
+        (Op::Rem, 7, 2, int(1)),
+        (Op::Rem, 7, 0, undefined),
+        (Op::Shl, 3, 0, int(3)),
+        (Op::Shl, 1, 63, int(1 << 63)),
+        (Op::Shl, 1, 64, undefined),
+        (Op::Shl, 1, -1, undefined),
+        (Op::Shl, i128::MAX, 1, undefined),
+        (Op::Shr, 5, 0, int(5)),
+        (Op::Shr, 5, 1, int(2)),
+        (Op::Shr, -1, 127, int(-1)),
+        (Op::Shr, 5, 128, undefined),
+        (Op::Shr, 5, -1, undefined),
+        (Op::BitAnd, 6, 3, int(2)),
+        (Op::BitOr, 6, 3, int(7)),
+        (Op::BitXor, 6, 3, int(5)),
+        (Op::Eq, 2, 2, bool(true)),
+        (Op::Eq, 2, 3, bool(false)),
+        (Op::Ne, 2, 2, bool(false)),
+        (Op::Ne, 2, 3, bool(true)),
+        (Op::Lt, 2, 3, bool(true)),
+        (Op::Lt, 2, 2, bool(false)),
+        (Op::Le, 2, 2, bool(true)),
+        (Op::Le, 3, 2, bool(false)),
+        (Op::Gt, 3, 2, bool(true)),
+        (Op::Gt, 2, 2, bool(false)),
+        (Op::Ge, 2, 2, bool(true)),
+        (Op::Ge, 2, 3, bool(false)),
+        (Op::Min, 2, 3, int(2)),
+        (Op::Min, 3, 2, int(2)),
+        (Op::Max, 2, 3, int(3)),
+        (Op::Max, 3, 2, int(3)),
+        (Op::DivCeil, 9, 3, int(3)),
+        (Op::DivCeil, 0, 3, int(0)),
+        (Op::DivCeil, -1, 3, undefined),
+        (Op::DivCeil, 9, 0, undefined),
+        (Op::IsMultipleOf, 9, 3, bool(true)),
+        (Op::IsMultipleOf, 9, 2, bool(false)),
+        (Op::IsMultipleOf, 9, 0, undefined),
+    ];
+    for (op, left, right, expected) in of_integers {
+        assert_eq!(op.binary(int(left), int(right)), expected, "{left} {op:?} {right}");
+    }
+    let of_floats: [(Op, f64, f64, Value); 20] = [
+        (Op::Add, 7.5, 2.0, float(9.5)),
+        (Op::Sub, 7.5, 2.0, float(5.5)),
+        (Op::Mul, 7.5, 2.0, float(15.0)),
+        (Op::Div, 7.5, 2.0, float(3.75)),
+        (Op::Rem, 7.5, 2.0, float(1.5)),
+        (Op::Eq, 2.0, 2.0, bool(true)),
+        (Op::Eq, 2.0, f64::NAN, bool(false)),
+        (Op::Ne, 2.0, 2.0, bool(false)),
+        (Op::Ne, f64::NAN, f64::NAN, bool(true)),
+        (Op::Lt, 2.0, 2.5, bool(true)),
+        (Op::Lt, 2.0, 2.0, bool(false)),
+        (Op::Le, 2.0, 2.0, bool(true)),
+        (Op::Le, 2.5, 2.0, bool(false)),
+        (Op::Gt, 2.5, 2.0, bool(true)),
+        (Op::Gt, 2.0, 2.0, bool(false)),
+        (Op::Ge, 2.0, 2.0, bool(true)),
+        (Op::Ge, 2.0, 2.5, bool(false)),
+        (Op::Min, 2.0, 2.5, float(2.0)),
+        (Op::Max, 2.0, 2.5, float(2.5)),
+        (Op::BitAnd, 2.0, 2.0, undefined),
+    ];
+    for (op, left, right, expected) in of_floats {
+        assert_eq!(op.binary(float(left), float(right)), expected, "{left} {op:?} {right}");
+    }
+    let of_others = [
+        (Op::Div, int(1), float(4.0), float(0.25)),
+        (Op::Div, float(1.0), int(4), float(0.25)),
+        (Op::Eq, bool(true), bool(false), bool(false)),
+        (Op::Ne, bool(true), bool(false), bool(true)),
+        (Op::BitXor, bool(true), bool(true), bool(false)),
+        (Op::BitAnd, bool(true), bool(false), bool(false)),
+        (Op::BitAnd, bool(true), bool(true), bool(true)),
+        (Op::BitOr, bool(true), bool(false), bool(true)),
+        (Op::BitOr, bool(false), bool(false), bool(false)),
+        (Op::Lt, bool(false), bool(true), undefined),
+        (Op::And, bool(true), bool(false), bool(false)),
+        (Op::And, Value::Unknown, bool(false), bool(false)),
+        (Op::And, bool(true), Value::Unknown, Value::Unknown),
+        (Op::Or, Value::Unknown, bool(true), bool(true)),
+        (Op::Or, bool(false), Value::Unknown, Value::Unknown),
+        (Op::Or, undefined, bool(false), undefined),
+        (Op::Add, bool(true), int(1), undefined),
+    ];
+    for (op, left, right, expected) in of_others {
+        assert_eq!(op.binary(left, right), expected, "{left:?} {op:?} {right:?}");
+    }
+    let of_one = [
+        (Op::Neg, int(3), int(-3)),
+        (Op::Neg, int(i128::MIN), undefined),
+        (Op::Neg, float(1.5), float(-1.5)),
+        (Op::Not, bool(true), bool(false)),
+        (Op::Not, int(1), undefined),
+        (Op::IsPowerOfTwo, int(8), bool(true)),
+        (Op::IsPowerOfTwo, int(6), bool(false)),
+        (Op::IsPowerOfTwo, int(0), bool(false)),
+        (Op::IsPowerOfTwo, int(i128::MIN), bool(false)),
+        (Op::Not, Value::Unknown, Value::Unknown),
+    ];
+    for (op, operand, expected) in of_one {
+        assert_eq!(op.unary(operand), expected, "{op:?} {operand:?}");
+    }
+}
+
+#[test]
+fn operands_are_those_of_the_launch_and_the_arguments() {
+    let config = LaunchConfig {
+        grid: [5, 3, 2],
+        block: [16, 4, 2],
+        shared: 64,
+    };
+    let unit = |unit: usize| Param {
+        kind: ParamKind::Buffer { unit, mode: Mode::Read },
+        ..DATA[0]
+    };
+    let params = [unit(4), unit(0)];
+    let arguments = [Argument::Buffer(4092), Argument::Buffer(4092), Argument::Float(0.5)];
+    let loaded = [
+        (Op::Threads, Value::Int(30 * 128)),
+        (Op::Grid(0), Value::Int(5)),
+        (Op::Grid(2), Value::Int(2)),
+        (Op::Grid(3), Value::Int(30)),
+        (Op::Block(0), Value::Int(16)),
+        (Op::Block(2), Value::Int(2)),
+        (Op::Block(3), Value::Int(128)),
+        (Op::Shared, Value::Int(64)),
+        (Op::Len(0), Value::Int(1023)),
+        (Op::Len(1), Value::Unknown),
+        (Op::Len(2), Value::Unknown),
+        (Op::Len(3), Value::Unknown),
+        (Op::Value(0), Value::Unknown),
+        (Op::Value(2), Value::Float(0.5)),
+        (Op::Value(3), Value::Unknown),
+    ];
+    for (op, expected) in loaded {
+        assert_eq!(op.load(&config, &params, &arguments), expected, "{op:?}");
+    }
+}
+
+#[test]
+fn each_operand_is_described_once() {
+    const CODE: &[Op] = &[
+        Op::Grid(0),
+        Op::Grid(1),
+        Op::Add,
+        Op::Block(0),
+        Op::Block(1),
+        Op::Add,
+        Op::Mul,
+        Op::Grid(1),
+        Op::Shared,
+        Op::Len(0),
+        Op::Len(1),
+        Op::Shared,
+        Op::Value(2),
+        Op::Value(2),
+    ];
+    let named = |name: &'static str| Param { name, ..DATA[0] };
+    let params = [named("a"), named("b"), named("n")];
+    let arguments = [Argument::Buffer(4), Argument::Buffer(8), Argument::Int(9)];
+    let contract = Contract { text: "", code: CODE };
+    assert_eq!(
+        contract.describe(Text::new(), &CONFIG, &params, &arguments).as_str(),
+        "grid.x = 4, grid.y = 2, block.x = 128, block.y = 1, shared = 64, a.len() = 1, b.len() = 2, n = 9"
+    );
+    assert_eq!(
+        [0, 1, 2, 3].map(|param| contract.mentions(param)),
+        [true, true, true, false]
+    );
+}
+
+#[test]
+fn halves_are_told_by_the_last_and_outside_of_parentheses() {
+    const CODE: &[Op] = &[
+        Op::Value(0),
+        Op::Int(0),
+        Op::Gt,
+        Op::Value(0),
+        Op::Int(1),
+        Op::BitAnd,
+        Op::Int(0),
+        Op::Eq,
+        Op::And,
+    ];
+    let contract = Contract {
+        text: "n > 0 && n & 1 == 0",
+        code: CODE,
+    };
+    let failing = |n: i128| contract.failing(&CONFIG, DATA, &[Argument::Int(n)]).text;
+    assert_eq!([failing(0), failing(3)], ["n > 0", "n & 1 == 0"]);
+}
+
+#[test]
 fn a_contract_may_be_as_deep_as_the_stack() {
     let nested = |depth: usize| {
         let mut code = vec![Op::Int(1); depth];

@@ -56,4 +56,8 @@ fn a_name_of_several_parts_is_nobodys() {
          capture b = (&d[0], &mut d[1]) |stream| { let (c, d) = stream.memory(); f(c, d) } after a;",
         &["capture node `a` uses `d`, of which it borrows several parts [syntax]"],
     );
+    assert_heads(
+        "host h: [f32; 4]; call a = |&h, &h| f(h);",
+        &["call node `a` uses `h`, which it borrows twice [syntax]"],
+    );
 }
