@@ -13,11 +13,6 @@ pub(crate) enum Space {
     Param,
 }
 
-/// Windows of the generic address space: the upper half of an address says which one it is in.
-pub(crate) const SHARED_WINDOW: u64 = 1 << 32;
-pub(crate) const LOCAL_WINDOW: u64 = 2 << 32;
-pub(crate) const PARAM_WINDOW: u64 = 3 << 32;
-
 /// The number of lower bits of an address of shared memory that are an offset in a block's memory. The bits above are 0
 /// for the memory of the block itself, else the rank of a block of the cluster, plus 1.
 const OFFSET_BITS: u32 = 24;
@@ -46,21 +41,23 @@ pub(crate) fn in_block(address: u64, rank: u32) -> u64 {
 /// The state space of a generic address, and the offset of that space's window.
 #[inline(always)]
 pub(crate) fn window(address: u64) -> (Space, u64) {
-    match address >> 32 {
-        1 => (Space::Shared, SHARED_WINDOW),
-        2 => (Space::Local, LOCAL_WINDOW),
-        3 => (Space::Param, PARAM_WINDOW),
-        _ => (Space::Global, 0),
-    }
+    let space = match address >> 32 {
+        1 => Space::Shared,
+        2 => Space::Local,
+        3 => Space::Param,
+        _ => Space::Global,
+    };
+    (space, space.window())
 }
 
 impl Space {
-    /// The number to add to an address to make it generic.
+    /// The number to add to an address to make it generic: the upper half of a generic address says which space it is in.
+    #[inline(always)]
     pub(crate) fn window(self) -> u64 {
         match self {
-            Space::Shared => SHARED_WINDOW,
-            Space::Local => LOCAL_WINDOW,
-            Space::Param => PARAM_WINDOW,
+            Space::Shared => 1 << 32,
+            Space::Local => 2 << 32,
+            Space::Param => 3 << 32,
             Space::Global | Space::Generic => 0,
         }
     }

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use crate::fault::LoadError;
 
 pub(crate) use access::{
-    Address, AsyncCopy, Atomic, AtomicOp, Base, LOCAL_WINDOW, MAX_CLUSTER, OWN_SHARED_END, Space, Transfer, block_of,
-    in_block, window,
+    Address, AsyncCopy, Atomic, AtomicOp, Base, MAX_CLUSTER, OWN_SHARED_END, Space, Transfer, block_of, in_block,
+    window,
 };
 pub(crate) use call::{Builtin, Call, Callee, FUNCTION_BASE, Passed};
 pub(crate) use collective::{

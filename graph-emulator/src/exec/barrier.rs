@@ -133,7 +133,7 @@ impl State {
 
     fn open(&mut self, registers: &mut Registers, warps: &mut [Warp], code: &Code) {
         for (warp, &parked) in warps.iter_mut().zip(&self.parked).filter(|&(_, &parked)| parked != 0) {
-            warp.unpark(parked);
+            warp.parked &= !parked;
             if self.voters != 0 {
                 registers.exchange(&mut warp.registers);
                 self.deliver(warp, parked, code);
@@ -203,7 +203,7 @@ impl Warp {
         self.set_pcs(mask & !same, pc);
         if op.op != BarrierOp::Arrive {
             slot.parked[warp] |= same;
-            self.park(same);
+            self.parked |= same;
         }
         Ok(Flow::Split)
     }

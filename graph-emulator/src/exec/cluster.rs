@@ -122,7 +122,7 @@ impl Cluster {
     pub(crate) fn open(&mut self, warps: &mut [Warp]) {
         for (index, warp) in warps.iter_mut().enumerate() {
             let (arrived, parked) = (self.arrived[index], self.parked[index]);
-            warp.unpark(parked);
+            warp.parked &= !parked;
             self.free[index] = arrived & !parked;
         }
         self.arrived.fill(0);
@@ -177,7 +177,7 @@ impl Warp {
                 }
                 cluster.parked[warp] |= waits;
                 self.set_pcs(mask, pc + 1);
-                self.park(waits);
+                self.parked |= waits;
                 Ok(Flow::Split)
             }
         }

@@ -37,7 +37,7 @@ impl Warp {
         }
         self.set_pcs(ready, pc + 1);
         self.set_pcs(blocked, pc);
-        self.wait(blocked);
+        self.waiting |= blocked;
         Ok(Flow::Split)
     }
 

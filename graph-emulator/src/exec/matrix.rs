@@ -28,7 +28,7 @@ impl Warp {
     ) -> Result<Flow, LaneFault> {
         if self.ready(&[FULL; LANES], mask) == 0 {
             self.set_pcs(mask, pc);
-            self.wait(mask);
+            self.waiting |= mask;
             return Ok(Flow::Split);
         }
         match &op.op {

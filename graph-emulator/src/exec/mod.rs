@@ -36,7 +36,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;
 use std::time::Instant;
 
-use crate::code::{AtomicOp, Jump, LOCAL_WINDOW, LaneOp, MemoryOp, Op, Query, Slot, Space, Wait, window};
+use crate::code::{AtomicOp, Jump, LaneOp, MemoryOp, Op, Query, Slot, Space, Wait, window};
 use crate::fault::{FaultKind, LaneFault};
 use crate::sanitize::Sanitizer;
 use crate::softfloat::Rounding;
@@ -210,7 +210,7 @@ fn query(registers: &mut Registers, mask: u32, op: &Query, env: &Environment<'_>
             wide,
             generic,
         } => {
-            let start = if generic { LOCAL_WINDOW } else { 0 };
+            let start = if generic { Space::Local.window() } else { 0 };
             let address = start + u64::from(registers.frame.local.wrapping_add(offset));
             registers.write(wide, d, mask, [address; LANES]);
         }

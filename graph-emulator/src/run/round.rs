@@ -4,7 +4,6 @@ use super::block::{Block, fault};
 use super::lockstep::{MAX_SHARE, Then};
 use super::warp::MAX_TURN;
 use crate::fault::{Fault, FaultKind};
-use crate::state::lanes;
 
 /// The state of a block after each of its warps had a turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -92,12 +91,15 @@ impl Block<'_> {
         let stuck = self.warps.iter().find(|warp| warp.live() != 0);
         let (thread, pc) = stuck.map_or(([0; 3], 0), |warp| {
             let (lane, pc) = warp.first_live();
-            (warp.thread(lane), if warp.is_parked(lane) { pc - 1 } else { pc })
+            (
+                warp.thread(lane),
+                if warp.parked >> lane & 1 != 0 { pc - 1 } else { pc },
+            )
         });
         let waiting: u32 = self
             .warps
             .iter()
-            .map(|warp| lanes(warp.waiting_lanes()).count() as u32)
+            .map(|warp| (warp.waiting & warp.live()).count_ones())
             .sum();
         let mut message = self.barriers.describe();
         if waiting != 0 {

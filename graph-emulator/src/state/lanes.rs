@@ -121,8 +121,8 @@ impl Registers {
     #[inline(always)]
     fn rows_for<B: LaneBits>(&mut self, d: Slot) -> CellRows<'_> {
         self.forget::<B>(d);
-        let (frame, warps) = (self.frame, self.warps() as usize);
-        let (first, count) = (self.first() as usize, self.count() as usize);
+        let (frame, warps) = (self.frame, self.warps as usize);
+        let (first, count) = (self.first as usize, self.count() as usize);
         CellRows {
             cells: self.cells(),
             frame,

@@ -114,9 +114,9 @@ impl<B: Copy + Default> RegisterFile<B> {
 pub(crate) struct Registers {
     files: Files,
     /// The number of warps of the block.
-    warps: u32,
+    pub(super) warps: u32,
     /// The warps that instructions apply to: the first one, and their number.
-    first: u32,
+    pub(super) first: u32,
     count: u32,
     row_width: usize,
     row_count: usize,
@@ -318,17 +318,6 @@ impl Registers {
     #[inline(always)]
     pub(crate) fn forget<B: LaneBits>(&mut self, slot: Slot) {
         *self.tracked_mut::<B>(slot) = Tracked::Computed;
-    }
-
-    /// The first of the warps that instructions apply to.
-    #[inline(always)]
-    pub(crate) fn first(&self) -> u32 {
-        self.first
-    }
-
-    #[inline(always)]
-    pub(crate) fn warps(&self) -> u32 {
-        self.warps
     }
 
     #[inline(always)]

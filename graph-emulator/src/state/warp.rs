@@ -136,29 +136,6 @@ impl Warp {
         }
     }
 
-    pub(crate) fn is_parked(&self, lane: usize) -> bool {
-        self.parked >> lane & 1 != 0
-    }
-
-    /// Lanes that wait for others of the warp.
-    pub(crate) fn waiting_lanes(&self) -> u32 {
-        self.waiting & self.live()
-    }
-
-    /// Makes lanes wait at a barrier.
-    pub(crate) fn park(&mut self, mask: u32) {
-        self.parked |= mask;
-    }
-
-    pub(crate) fn unpark(&mut self, mask: u32) {
-        self.parked &= !mask;
-    }
-
-    /// Makes lanes wait for other lanes.
-    pub(crate) fn wait(&mut self, mask: u32) {
-        self.waiting |= mask;
-    }
-
     /// The program counter and the frame of a lane.
     pub(crate) fn position(&self, lane: usize) -> (u32, Frame) {
         (self.pcs[lane], self.activations[self.frames[lane] as usize].frame)
