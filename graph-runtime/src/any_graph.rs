@@ -137,7 +137,10 @@ pub trait AnyGraph: fmt::Debug {
     ///
     /// # Errors
     /// As [`Graph::debug_dump`].
-    fn debug_dump(&self, path: &Path) -> Result<()> {
+    fn debug_dump(&self, path: impl AsRef<Path>) -> Result<()>
+    where
+        Self: Sized,
+    {
         self.__graph().0.debug_dump(path)
     }
 

@@ -218,7 +218,8 @@ pub mod fault_injection {
 /// node outside the loop, that node runs before the first iteration of a `for`, or before all iterations of an `each`.
 /// The type of a graph has
 ///
-/// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
+/// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `launch_async()`,
+///   `synchronize()`, `raw()`;
 /// * `define(&Device, arguments..) -> Result<Definition<Self>>`: see [`Definition`];
 /// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight;
 ///   and `memory_mut()`, which lends all of them at once;

@@ -7,7 +7,7 @@ use examples::bench::print_latency;
 use examples::compare::close;
 use examples::mlp::{Layer, linear, perceptron};
 use examples::program::{random, sized, start};
-use graph_runtime::{AnyGraph, BoxError, cuda_graph};
+use graph_runtime::{BoxError, cuda_graph};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 

@@ -241,6 +241,10 @@ const _: () = {
         pub fn launch_on(&mut self, stream: &__g::CudaStream) -> __g::Result<()> {
             __g::Graph::launch_on(&mut self.__graph, stream)
         }
+        /// Launches the graph on its own stream, and returns a future that resolves when this launch has ended.
+        pub fn launch_async(&mut self) -> __g::Result<__g::LaunchFuture> {
+            __g::Graph::launch_async(&mut self.__graph)
+        }
         /// Waits until all launches have ended; returns the error of any that failed.
         pub fn synchronize(&self) -> __g::Result<()> {
             __g::Graph::synchronize(&self.__graph)

@@ -68,6 +68,7 @@ impl GraphBuilder {
             attributes: _,
             mut findings,
             driver,
+            arguments,
         } = self;
         let DeclaredMemory {
             layouts,
@@ -102,6 +103,7 @@ impl GraphBuilder {
             device,
             id,
             draft,
+            arguments: arguments.into(),
             layouts,
             shared,
             arena,

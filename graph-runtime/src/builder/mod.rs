@@ -102,6 +102,8 @@ pub struct GraphBuilder {
     /// sound: only this graph's places have indices and ranges that were checked against its memory.
     id: u64,
     draft: Draft,
+    /// The build arguments by which reports tell graphs of one type apart: `(n = 4)`, or nothing.
+    pub(crate) arguments: String,
     program: Program,
     memory: DeclaredMemory,
     /// The body, the loops and the child graphs to which nodes are being added.
@@ -122,6 +124,7 @@ impl GraphBuilder {
             device: device.clone(),
             id: NEXT.fetch_add(1, Relaxed),
             draft: Draft::new(name),
+            arguments: String::new(),
             program: Program::default(),
             memory: DeclaredMemory::default(),
             position: Position::default(),

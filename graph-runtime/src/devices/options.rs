@@ -36,6 +36,9 @@ pub struct EmulatorOptions {
     /// a fault. (On a GPU nothing ends a `while` whose condition stays set.) `None` is no limit. The default is 2^20,
     /// some seconds if the bodies are small.
     pub iteration_limit: Option<u64>,
+    /// The longest time after the beginning of a launch at which a `while` node still begins an iteration; a launch
+    /// that exceeds it ends with a fault. `None` is no limit. The default is 10 seconds.
+    pub time_limit: Option<Duration>,
     /// The number of host threads that run the blocks of a kernel. `None`: the threads of rayon's current pool, by
     /// default one for each processor.
     pub threads: Option<usize>,
@@ -67,6 +70,7 @@ impl Default for EmulatorOptions {
         Self {
             step_limit: Some(1 << 29),
             iteration_limit: Some(1 << 20),
+            time_limit: Some(Duration::from_secs(10)),
             threads: None,
             seed: None,
             check_uninitialized: false,

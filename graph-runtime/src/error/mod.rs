@@ -306,8 +306,14 @@ impl fmt::Display for Error {
             Error::Fault { site, message } | Error::Node { site, message } => write!(f, "{site}{message}"),
             Error::Panicked { site, message } => write!(f, "{site}the host function panicked: {message}"),
             Error::OutOfMemory { site, bytes } => write!(f, "{site}the host has no memory for {bytes} bytes"),
-            Error::ForeignPlace { site } => write!(f, "{site}the place belongs to another graph"),
-            Error::ForeignNode { site } => write!(f, "{site}the node belongs to another graph"),
+            Error::ForeignPlace { site } => write!(
+                f,
+                "{site}the place belongs to another graph\nhelp: pass what this graph's own builder has returned"
+            ),
+            Error::ForeignNode { site } => write!(
+                f,
+                "{site}the node belongs to another graph\nhelp: pass what this graph's own builder has returned"
+            ),
             Error::OutOfBounds { site } => write!(f, "{site}the place reaches outside"),
             Error::Length { site, expected, given } => {
                 write!(f, "{site}has {expected} bytes, but the slice has {given}")
@@ -328,7 +334,11 @@ impl fmt::Display for Error {
                     "{site}was lent to a scope that has ended: bind other memory before launching"
                 )
             }
-            Error::ForeignMemory { site } => write!(f, "{site}the memory belongs to another device"),
+            Error::ForeignMemory { site } => write!(
+                f,
+                "{site}the memory belongs to another device\nhelp: make it by the `Device` on which the graph is built, or by a \
+                 clone of that: each `Device::emulator()` has memory of its own"
+            ),
             Error::TooManyNodes { site, most } => write!(f, "{site}a loop makes more than {most} nodes"),
             Error::Stream { site, message } | Error::Unsupported { site, message } | Error::InUse { site, message } => {
                 write!(f, "{site}{message}")

@@ -14,6 +14,7 @@ use crate::shape::size::Size;
 use crate::shape::table::Table;
 use crate::shape::{Condition, Element};
 use std::borrow::{BorrowMut, Cow};
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// The builder's methods that only expansions and tests call. None can make a graph unsound: `build` checks the graph
@@ -43,6 +44,12 @@ pub trait Declare: BorrowMut<GraphBuilder> {
     ) -> NodeId {
         self.borrow_mut()
             .conditional(name.into(), ConditionalKind::Switch, condition.span)
+    }
+
+    /// Tells build arguments, by which reports tell graphs of one type apart.
+    fn arguments(&mut self, arguments: &[(&str, &dyn Display)]) {
+        let arguments = arguments.iter().map(|(name, value)| format!("{name} = {value}"));
+        self.borrow_mut().arguments = format!("({})", arguments.collect::<Vec<_>>().join(", "));
     }
 
     /// Begins the next body of the newest conditional.

@@ -291,7 +291,7 @@ impl Executables {
         }
         self.count += 1;
         let pool = data.device.pool.as_ref();
-        let share = pool.map(|pool| pool.share(&data.draft.name, &data.device.backend));
+        let share = pool.map(|pool| pool.share(self.checked.site(), data.label(), &data.device.backend));
         self.checked.data.shared.set_pool(share.transpose()?);
         let data = &self.checked.data;
         let executable = Executable::prepare(&data.device.backend, &self.blueprint())?;

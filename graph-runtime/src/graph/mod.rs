@@ -98,6 +98,8 @@ pub(crate) struct GraphData {
     /// The builder's id. Every place carries it, so that a place of another graph is refused.
     pub(crate) id: u64,
     pub(crate) draft: Draft,
+    /// The build arguments, in parentheses, if reports name them.
+    pub(crate) arguments: Box<str>,
     pub(crate) layouts: Vec<Option<Layout>>,
     pub(crate) shared: SharedResources,
     pub(crate) arena: Arena,
@@ -107,6 +109,11 @@ pub(crate) struct GraphData {
 }
 
 impl GraphData {
+    /// The name of the graph in reports.
+    pub(crate) fn label(&self) -> String {
+        format!("{}{}", self.draft.name, self.arguments)
+    }
+
     /// The graph with drawings of it.
     pub(crate) fn plan(&self) -> Plan {
         let outcome = graph_plan::check_errors(&self.draft);

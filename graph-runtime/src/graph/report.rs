@@ -9,7 +9,7 @@ impl Graph {
     pub fn memory_report(&self) -> MemoryReport {
         let share = self.data.shared.pool();
         let mut report = MemoryReport {
-            graph: self.data.draft.name.to_string(),
+            graph: self.data.label(),
             scratch: share.map_or(self.data.arena.bytes, |share| share.bytes()),
             workspaces: self.executable.workspaces(),
             pool: share.and(self.pool()).map(Pool::memory_report),

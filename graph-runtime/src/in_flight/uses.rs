@@ -108,16 +108,15 @@ pub(crate) trait Awaited: Sized {
 ///    patience of the thread that makes the launch, which waits for the answer and then for nothing. Graphs of one
 ///    definition share its host functions, and a launch waits for a function that another one runs, but not inside a
 ///    host function ([`HostCall`](crate::program::host_call::HostCall)): so a function that is waited for waits for
-///    nothing. A thread that waits for a claim holds only claims of the launch
-///    that it claims for, and whoever holds a claim without waiting for one gets done: launches that it waits for
-///    contain nothing that waits for a claim. Circles of launches that wait for each other's claims do not exist, since
-///    a launch claims in the order of addresses, that of
-///    [`SharedResources`](crate::ownership::shared_resources::SharedResources) (a pool, of which a launch claims at
-///    most one, counts as an address before all memory): let a launch hold `h` and wait for `w`, which conflicts with
-///    the claim `k` of another launch. If `h` and `w` do not overlap, `h` ends before `w` begins, and therefore before
-///    `k` ends. If they overlap, both only read, so `k` writes. Then it does not overlap `h`, which is held at the same
-///    time; it reaches `w`, which does not begin before `h`; so it begins after `h` ends. In both cases `k` ends after
-///    `h`: around a circle, the ends would grow for ever.
+///    nothing. A thread that waits for a claim holds only claims of the launch that it claims for, and whoever holds a
+///    claim without waiting for one gets done: launches that it waits for contain nothing that waits for a claim.
+///    Circles of launches that wait for each other's claims do not exist, since a launch claims in the order of
+///    addresses, that of [`SharedResources`](crate::ownership::shared_resources::SharedResources) (a pool, of which a
+///    launch claims at most one, counts as an address before all memory): let a launch hold `h` and wait for `w`, which
+///    conflicts with the claim `k` of another launch. If `h` and `w` do not overlap, `h` ends before `w` begins, and
+///    therefore before `k` ends. If they overlap, both only read, so `k` writes. Then it does not overlap `h`, which is
+///    held at the same time; it reaches `w`, which does not begin before `h`; so it begins after `h` ends. In both
+///    cases `k` ends after `h`: around a circle, the ends would grow for ever.
 /// 6. *Lent memory is returned unused.* A [`Scope`](crate::Scope) borrows memory from its owner while it runs, to be
 ///    read only or also to be written ([`Terms`]). At its end, [`Uses::end`] refuses all later claims, waits until
 ///    there are none, and waits for the remembered launches. After that, nothing uses the memory, whatever handles and

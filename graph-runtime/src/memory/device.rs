@@ -4,16 +4,13 @@ use super::view::DeviceRef;
 use crate::devices::cuda_memory::{CudaMemory, CudarcSlice};
 use crate::error::{Result, Site};
 use crate::in_flight::uses::{ClaimKind, Terms};
-use crate::ownership::block::{Piece, Shareable, SharedMemory, sealed};
+use crate::ownership::block::Piece;
 use crate::ownership::device_memory::DeviceMemory;
 use crate::shape::place::{OnDevice, Place, Selected, select};
-use crate::shape::rows::Rows;
 use crate::shape::table::{Table, unpadded};
-use crate::shape::{Element, Lengths, NO_LENGTHS};
+use crate::shape::{ArrayOf, Element, Lengths, NO_LENGTHS};
 use cudarc::driver::CudaSlice;
-use std::fmt;
 use std::marker::PhantomData;
-use std::ops::RangeBounds;
 
 /// Device memory of shape `S`, outside any graph; several graphs can share it. It is zeroed when allocated:
 /// [`Device::alloc`](crate::Device::alloc), [`Device::alloc_slice`](crate::Device::alloc_slice).
@@ -63,34 +60,6 @@ impl<S: ?Sized> DeviceBuffer<S> {
         }
     }
 
-    /// The size in bytes.
-    pub fn bytes(&self) -> usize {
-        self.piece.bytes
-    }
-
-    /// Returns a handle to the element `index` of the outermost dimension.
-    ///
-    /// # Errors
-    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) if there is no such element.
-    pub fn row(&self, index: usize) -> Result<DeviceBuffer<S::Row>>
-    where
-        S: Rows,
-    {
-        self.part(|all| all.row(index))
-    }
-
-    /// Returns a handle to the elements `range` of the outermost dimension. Parts that do not overlap can be used at
-    /// the same time.
-    ///
-    /// # Errors
-    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) if the range reaches outside.
-    pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<DeviceBuffer<S::Several>>
-    where
-        S: Rows,
-    {
-        self.part(|all| all.rows(range))
-    }
-
     fn part<P: ?Sized>(&self, f: impl FnOnce(Place<S, OnDevice>) -> Place<P, OnDevice>) -> Result<DeviceBuffer<P>> {
         let part = select(self.bytes(), self.piece.lengths, Site::buffer, f)?;
         Ok(DeviceBuffer::of(self.piece.part(&part)))
@@ -119,12 +88,34 @@ impl<S: Element> DeviceBuffer<S> {
         self.view().read()
     }
 
+    /// Waits for launches that write the memory, and returns a copy of the contents: all elements `T`, row by row.
+    ///
+    /// # Errors
+    /// As [`DeviceBuffer::read`].
+    pub fn read_vec<T: Element>(&self) -> Result<Vec<T>>
+    where
+        S: ArrayOf<T>,
+    {
+        self.view().read_vec()
+    }
+
     /// Waits for launches that use the memory, and replaces the contents.
     ///
     /// # Errors
     /// As [`DeviceBuffer::read`].
     pub fn copy_from(&self, value: &S) -> Result<()> {
         self.view().write(bytemuck::bytes_of(value))
+    }
+
+    /// Waits for launches that use the memory, and replaces the contents by all elements, row by row.
+    ///
+    /// # Errors
+    /// [`Error::Length`](crate::Error::Length) if there are more or fewer elements, and as [`DeviceBuffer::read`].
+    pub fn copy_from_slice<T: Element>(&self, elements: &[T]) -> Result<()>
+    where
+        S: ArrayOf<T>,
+    {
+        self.view().write(bytemuck::cast_slice(elements))
     }
 
     /// Waits for launches that write the memory, and copies the contents to `value`.
@@ -230,33 +221,11 @@ impl<T: Element> From<CudaSlice<T>> for DeviceBuffer<[T]> {
     }
 }
 
+shared_handle!(DeviceBuffer, Device, OnDevice);
+
 /// Makes another handle to the same memory.
 impl<S: ?Sized> Clone for DeviceBuffer<S> {
     fn clone(&self) -> Self {
         Self::of(self.piece.clone())
-    }
-}
-
-/// Makes another handle to the same memory, for functions that take `impl Into<DeviceBuffer<S>>`.
-impl<S: ?Sized> From<&DeviceBuffer<S>> for DeviceBuffer<S> {
-    fn from(buffer: &DeviceBuffer<S>) -> Self {
-        buffer.clone()
-    }
-}
-
-impl<S: ?Sized> sealed::Shareable for DeviceBuffer<S> {
-    fn handle(&self) -> sealed::SharedHandle {
-        sealed::SharedHandle(SharedMemory::Device(self.piece.clone()))
-    }
-}
-
-impl<S: ?Sized> Shareable for DeviceBuffer<S> {
-    type Shape = S;
-    type Memory = OnDevice;
-}
-
-impl<S: ?Sized> fmt::Debug for DeviceBuffer<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "DeviceBuffer({} bytes)", self.bytes())
     }
 }

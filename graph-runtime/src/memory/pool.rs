@@ -2,7 +2,7 @@
 
 use super::report::{PoolReport, PoolUser};
 use crate::devices::Backend;
-use crate::error::Result;
+use crate::error::{Result, Site};
 use crate::in_flight::uses::Terms;
 use crate::ownership::block::Block;
 use crate::ownership::pool_memory::{PoolMemory, PoolShare};
@@ -63,18 +63,15 @@ impl Pool {
         }
     }
 
-    /// An empty share for a graph of this name on `backend`.
-    pub(crate) fn share(&self, graph: &str, backend: &Backend) -> Result<Arc<PoolShare>> {
-        PoolShare::new(&self.memory, graph, backend)
+    /// An empty share for a graph on `backend`, which reports call `label`.
+    pub(crate) fn share(&self, graph: Site, label: String, backend: &Backend) -> Result<Arc<PoolShare>> {
+        PoolShare::new(&self.memory, graph, label, backend)
     }
 
     /// The bytes that the pool holds, and the bytes that each of its graphs needs.
     pub fn memory_report(&self) -> PoolReport {
         let (held, graphs) = self.memory.sizes();
-        let user = |(graph, bytes): (Box<str>, usize)| PoolUser {
-            graph: graph.into(),
-            bytes,
-        };
+        let user = |(graph, bytes)| PoolUser { graph, bytes };
         PoolReport {
             graphs: graphs.into_iter().map(user).collect(),
             held,
@@ -98,6 +95,13 @@ impl PartialEq for Pool {
 }
 
 impl Eq for Pool {}
+
+/// Writes the table of [`Pool::memory_report`].
+impl fmt::Display for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.memory_report().fmt(f)
+    }
+}
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryReport {
-    /// The name of the graph.
+    /// The name of the graph, with the numbers and texts among its build arguments: `Sums(n = 1024)`.
     pub graph: String,
     /// The graph's own `device` memory, with the states of its random numbers.
     pub device: usize,
@@ -51,7 +51,7 @@ pub struct PoolReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolUser {
-    /// The name of the graph.
+    /// The name of the graph, as in [`MemoryReport::graph`].
     pub graph: String,
     /// The bytes that it needs.
     pub bytes: usize,

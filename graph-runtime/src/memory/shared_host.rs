@@ -3,15 +3,14 @@
 use crate::devices::launch_event::LaunchEvent;
 use crate::error::{Result, Site};
 use crate::in_flight::uses::{Claim, ClaimKind};
-use crate::ownership::block::{Piece, Shareable, SharedMemory, sealed};
+use crate::ownership::block::Piece;
 use crate::ownership::host_memory::HostMemory;
 use crate::shape::place::{OnHost, Place, select};
-use crate::shape::rows::Rows;
 use crate::shape::table::{Table, TableMut, TableRef, unpadded};
 use crate::shape::{Element, Extent, Lengths};
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut, RangeBounds};
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -76,11 +75,6 @@ impl<S: ?Sized> SharedHost<S> {
         self.pointer
     }
 
-    /// The size in bytes.
-    pub fn bytes(&self) -> usize {
-        self.piece.bytes
-    }
-
     /// Waits for launches that write the memory, and lends it to read.
     ///
     /// # Errors
@@ -116,29 +110,6 @@ impl<S: ?Sized> SharedHost<S> {
         let piece = self.piece.part(&part);
         Ok(SharedHost::new(P::at(first(&piece), piece.bytes), piece))
     }
-
-    /// Returns a handle to the element `index` of the outermost dimension.
-    ///
-    /// # Errors
-    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) if there is no such element.
-    pub fn row(&self, index: usize) -> Result<SharedHost<S::Row>>
-    where
-        S: Rows,
-    {
-        self.part(|all| all.row(index))
-    }
-
-    /// Returns a handle to the elements `range` of the outermost dimension. Parts that do not overlap can be lent and
-    /// used independently.
-    ///
-    /// # Errors
-    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) if the range reaches outside.
-    pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<SharedHost<S::Several>>
-    where
-        S: Rows,
-    {
-        self.part(|all| all.rows(range))
-    }
 }
 
 /// The address of the first byte of a piece.
@@ -173,29 +144,7 @@ impl<S: ?Sized> Clone for SharedHost<S> {
     }
 }
 
-/// Makes another handle to the same memory, for functions that take `impl Into<SharedHost<S>>`.
-impl<S: ?Sized> From<&SharedHost<S>> for SharedHost<S> {
-    fn from(shared: &SharedHost<S>) -> Self {
-        shared.clone()
-    }
-}
-
-impl<S: ?Sized> sealed::Shareable for SharedHost<S> {
-    fn handle(&self) -> sealed::SharedHandle {
-        sealed::SharedHandle(SharedMemory::Host(self.piece.clone()))
-    }
-}
-
-impl<S: ?Sized> Shareable for SharedHost<S> {
-    type Shape = S;
-    type Memory = OnHost;
-}
-
-impl<S: ?Sized> fmt::Debug for SharedHost<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SharedHost({} bytes)", self.bytes())
-    }
-}
+shared_handle!(SharedHost, Host, OnHost);
 
 /// A guard that lends shared host memory to read until it is dropped: see [`SharedHost::read`].
 pub struct HostRef<'b, S: ?Sized> {

@@ -6,10 +6,10 @@ use crate::in_flight::launches::Access;
 use crate::in_flight::uses::{Claim, ClaimKind, Uses};
 use crate::ownership::block::Piece;
 use crate::ownership::device_memory::DeviceMemory;
-use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Selected, select};
 use crate::shape::rows::Rows;
 use crate::shape::table::{Table, unpadded};
+use crate::shape::{ArrayOf, Element};
 use bytemuck::allocation::{try_zeroed_box, try_zeroed_vec};
 use std::marker::PhantomData;
 use std::ops::{Deref, RangeBounds};
@@ -105,6 +105,14 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
         self.memory.read(self.part.start, bytes, || self.site.clone())
     }
 
+    /// A copy of the elements, whose size divides that of the memory.
+    fn elements<T: Element>(&self) -> Result<Vec<T>> {
+        let len = self.bytes().checked_div(size_of::<T>()).unwrap_or(0);
+        let mut values = try_zeroed_vec(len).map_err(|()| self.out_of_memory())?;
+        self.get(bytemuck::cast_slice_mut(&mut values))?;
+        Ok(values)
+    }
+
     /// The error of a copy for which the host has too little memory.
     #[cold]
     fn out_of_memory(&self) -> Error {
@@ -131,6 +139,17 @@ impl<S: Element> DeviceRef<'_, S> {
         let mut value = try_zeroed_box().map_err(|()| self.out_of_memory())?;
         self.copy_to(&mut *value)?;
         Ok(value)
+    }
+
+    /// Returns a copy of the contents: all elements `T`, row by row. Blocks until it is made.
+    ///
+    /// # Errors
+    /// As [`DeviceRef::read`].
+    pub fn read_vec<T: Element>(&self) -> Result<Vec<T>>
+    where
+        S: ArrayOf<T>,
+    {
+        self.elements()
     }
 
     /// Copies the contents to `value`. Blocks until the copy is made.
@@ -160,10 +179,7 @@ macro_rules! flat {
             /// [`DeviceBuffer::read`](crate::DeviceBuffer::read); [`Error::OutOfMemory`] if the host has too little
             /// memory for the copy.
             pub fn read_vec(&self) -> Result<Vec<T>> {
-                let len = self.bytes().checked_div(size_of::<T>()).unwrap_or(0);
-                let mut values = try_zeroed_vec(len).map_err(|()| self.out_of_memory())?;
-                self.copy_to(&mut values)?;
-                Ok(values)
+                self.elements()
             }
 
             /// Copies the contents to `slice`, which has as many elements as the memory. Blocks until the copy is made.
@@ -212,6 +228,17 @@ impl<S: Element> DeviceMut<'_, S> {
     /// [`Error::Cuda`] if the copy failed; [`Error::InUse`] as [`DeviceBuffer::read`](crate::DeviceBuffer::read).
     pub fn copy_from(&mut self, value: &S) -> Result<()> {
         self.0.write(bytemuck::bytes_of(value))
+    }
+
+    /// Replaces the contents by all elements, row by row. Blocks until the copy is made.
+    ///
+    /// # Errors
+    /// [`Error::Length`] if there are more or fewer elements, and as [`DeviceMut::copy_from`].
+    pub fn copy_from_slice<T: Element>(&mut self, elements: &[T]) -> Result<()>
+    where
+        S: ArrayOf<T>,
+    {
+        self.0.write(bytemuck::cast_slice(elements))
     }
 }
 

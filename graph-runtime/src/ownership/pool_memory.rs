@@ -63,7 +63,7 @@ struct Shares {
 }
 
 struct ShareSize {
-    graph: Box<str>,
+    label: String,
     bytes: usize,
 }
 
@@ -78,9 +78,9 @@ impl PoolMemory {
 
     /// The bytes that the pool holds; the name of each graph that is built on it, with the bytes that it needs, from
     /// the oldest.
-    pub(crate) fn sizes(&self) -> (usize, Vec<(Box<str>, usize)>) {
+    pub(crate) fn sizes(&self) -> (usize, Vec<(String, usize)>) {
         let shares = self.shares.lock();
-        let sizes = shares.list.values().map(|share| (share.graph.clone(), share.bytes));
+        let sizes = shares.list.values().map(|share| (share.label.clone(), share.bytes));
         (shares.held, sizes.collect())
     }
 
@@ -144,17 +144,21 @@ pub(crate) struct PoolShare {
 }
 
 impl PoolShare {
-    /// An empty share for a graph of this name on `backend`.
-    pub(crate) fn new(pool: &Arc<Block<PoolMemory>>, graph: &str, backend: &Backend) -> Result<Arc<Self>> {
+    /// An empty share for a graph on `backend`, which reports call `label`.
+    pub(crate) fn new(
+        pool: &Arc<Block<PoolMemory>>,
+        graph: Site,
+        label: String,
+        backend: &Backend,
+    ) -> Result<Arc<Self>> {
         if !pool.backend.has_memory_of(backend) {
-            let site = Site::graph(graph).at_memory("pool");
+            let site = graph.at_memory("pool");
             return Err(Error::ForeignMemory { site });
         }
         let mut shares = pool.shares.lock();
         let id = shares.next;
         shares.next += 1;
-        let graph = graph.into();
-        shares.list.insert(id, ShareSize { graph, bytes: 0 });
+        shares.list.insert(id, ShareSize { label, bytes: 0 });
         drop(shares);
         Ok(Arc::new(Self {
             pool: pool.clone(),
@@ -257,10 +261,10 @@ mod tests {
         let backend = Device::emulator().backend.clone();
         let pool = Arc::new(Block::new(PoolMemory::new(backend.clone()), Terms::Owned));
         let take = |share: &Arc<PoolShare>| Ok::<_, Error>(share.take(256, Site::default)?.address());
-        let first = PoolShare::new(&pool, "first", &backend)?;
+        let first = PoolShare::new(&pool, Site::default(), "first".to_owned(), &backend)?;
         let parts = [take(&first)?, take(&first)?];
         assert_ne!(parts[0], parts[1]);
-        let second = PoolShare::new(&pool, "second", &backend)?;
+        let second = PoolShare::new(&pool, Site::default(), "second".to_owned(), &backend)?;
         let mut again = [take(&second)?, take(&second)?];
         again.sort_unstable();
         assert!(parts == again || [parts[1], parts[0]] == again, "{parts:?}, {again:?}");

@@ -1,7 +1,8 @@
 //! `if`, `while` and `switch`, declared: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
 use crate::common::{accumulate, add_late, add_to, device, emulator_with, is_below, newton, shuffling};
-use graph_runtime::{Device, Error, NodeKind, Result, Role, cuda_graph};
+use graph_runtime::{AnyGraph, Device, EmulatorOptions, Error, NodeKind, Result, Role, cuda_graph};
+use std::time::Duration;
 
 /// Added to a number, takes one from it.
 const MINUS_ONE: u32 = u32::MAX;
@@ -370,6 +371,27 @@ fn plans_show_bodies() {
     assert!(PLAN.to_dot().contains("label=\"choice: then\";"));
     let built = Either::build(&Device::emulator()).unwrap();
     assert_eq!(format!("{built:?}"), "Graph(Either, 7 nodes, Device(CPU emulator))");
+}
+
+/// By default after ten seconds, however long one iteration takes.
+#[test]
+fn an_endless_loop_ends_in_time_on_the_emulator() -> Result<()> {
+    let seconds = EmulatorOptions::default().time_limit.map(|limit| limit.as_secs());
+    assert_eq!(seconds, Some(10));
+    let device = emulator_with(|options| options.time_limit = Some(Duration::from_millis(30)));
+    let mut graph = Rounds::build(&device)?;
+    graph.rounds_mut()?.copy_from(&u32::MAX)?;
+    graph.launch()?;
+    let error = graph.synchronize().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "graph `Rounds`, node `repeat`: began an iteration more than 30ms after the launch, the limit of the emulator's \
+         options: does its condition ever become 0?"
+    );
+    graph.reset()?; // forgets the error
+    graph.rounds_mut()?.copy_from(&3)?;
+    graph.launch()?;
+    graph.synchronize()
 }
 
 #[test]

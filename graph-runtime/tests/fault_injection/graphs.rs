@@ -404,7 +404,7 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
 
 cuda_graph! {
     /// Needs more of a pool for a larger `n`.
-    graph Bucket(n: usize) {
+    pub(crate) graph Bucket(n: usize) {
         host    output: [u32; 8];
         scratch hidden: [u32; n];
         scratch other:  [u32; 8];

@@ -18,5 +18,6 @@ mod memory;
 mod panics;
 mod pools;
 mod races;
+mod refused_edits;
 mod runtime;
 mod subscribers;

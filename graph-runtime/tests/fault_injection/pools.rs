@@ -1,7 +1,7 @@
 //! Failures of the calls that give memory to pools, and take it away: none of them loses memory.
 
 use crate::fake::device;
-use crate::graphs::{Run, pooling};
+use crate::graphs::{Bucket, Run, pooling};
 use crate::memory::free_on;
 use graph_runtime::Result;
 use graph_runtime::fault_injection as faults;
@@ -20,6 +20,36 @@ const CALLS: [&str; 9] = [
 
 /// How often each call fails: memory that is lost each time is more than what the driver keeps for itself.
 const ROUNDS: usize = 6;
+
+/// Memory that the largest of several live graphs needs stays, whichever of them were built or dropped last.
+#[test]
+fn trimming_leaves_what_the_largest_live_graph_needs() -> Result<()> {
+    let Some((device, _turn)) = device("pools::trimming_leaves_what_the_largest_live_graph_needs") else {
+        return Ok(());
+    };
+    let pool = device.pool();
+    let pooled = device.with_pool(&pool);
+    let mut graphs = Vec::new();
+    for n in [1 << 19, 8, 1 << 20, 64, 3 << 19] {
+        graphs.push(Bucket::build(&pooled, n)?);
+    }
+    let mut before = usize::MAX;
+    while !graphs.is_empty() {
+        pool.trim()?;
+        let report = pool.memory_report();
+        let needed = report.graphs.iter().map(|graph| graph.bytes).max().unwrap_or_default();
+        assert!(report.held >= needed, "{} of {needed} bytes\n{report}", report.held);
+        if needed < before {
+            assert!(report.held < before, "{report}");
+            before = needed;
+        }
+        graphs.iter_mut().try_for_each(Bucket::launch)?;
+        graphs.pop();
+    }
+    pool.trim()?;
+    assert_eq!(pool.memory_report().held, 0);
+    Ok(())
+}
 
 #[test]
 fn failures_lose_no_memory_of_pools() -> Result<()> {

@@ -15,4 +15,5 @@ mod nvrtc;
 mod programmatic;
 mod programmatic_edges;
 mod rng;
+mod traces;
 mod tuned;

@@ -65,7 +65,9 @@ fn buckets_need_the_largest_ones_memory_in_any_order_of_building() -> Result<()>
         let sizes = SIZES.map(|n| if ascending { n } else { SIZES[0] * SIZES[8] / n });
         let mut graphs = buckets(&device.with_pool(&pool), sizes)?;
         let report = pool.memory_report();
-        assert!(report.graphs.iter().all(|user| user.graph == "Bucket"));
+        let names = report.graphs.iter().map(|user| user.graph.as_str());
+        let expected = sizes.iter().map(|n| format!("Bucket(n = {n})"));
+        assert!(names.eq(expected), "{report}");
         assert_eq!(
             report.graphs.iter().map(|user| user.bytes).collect::<Vec<_>>(),
             sizes.map(scratch)
@@ -248,7 +250,7 @@ fn memory_that_no_graph_needs_is_freed() -> Result<()> {
     pool.trim()?;
     assert_eq!(pool.memory_report().held, 0);
     assert_eq!(
-        pool.memory_report().to_string().lines().next().map(str::trim_end),
+        pool.to_string().lines().next().map(str::trim_end),
         Some("pool of 0 graphs                          bytes")
     );
     Ok(())
@@ -282,8 +284,12 @@ fn pools_of_other_devices_are_refused() {
     let other = Device::emulator();
     let error = Bucket::build(&device().with_pool(&other.pool()), 64).unwrap_err();
     assert!(matches!(error, Error::ForeignMemory { .. }), "{error}");
-    let expected = "graph `Bucket`, memory `pool`: the memory belongs to another device";
-    assert_eq!(error.to_string(), expected);
+    assert_eq!(
+        error.to_string(),
+        "graph `Bucket`, memory `pool`: the memory belongs to another device\n\
+         help: make it by the `Device` on which the graph is built, or by a clone of that: each `Device::emulator()` has \
+         memory of its own"
+    );
 }
 
 #[test]

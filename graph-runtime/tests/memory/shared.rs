@@ -227,11 +227,13 @@ fn many_graphs_leave_no_trace() -> Result<()> {
 #[test]
 fn memory_of_other_devices_is_refused() -> Result<()> {
     let (ours, other) = (device(), Device::emulator());
-    let text = "graph `Consumer`, memory `data`: the memory belongs to another device";
+    let text = "graph `Consumer`, memory `data`: the memory belongs to another device\nhelp: ";
     let theirs = other.alloc::<[f32; 64]>()?;
-    assert_eq!(consumer(&ours, &theirs).map(drop).unwrap_err().to_string(), text);
+    let error = consumer(&ours, &theirs).map(drop).unwrap_err().to_string();
+    assert!(error.starts_with(text), "{error}");
     let mine = ours.alloc::<[f32; 64]>()?;
-    assert_eq!(consumer(&other, &mine).map(drop).unwrap_err().to_string(), text);
+    let error = consumer(&other, &mine).map(drop).unwrap_err().to_string();
+    assert!(error.starts_with(text), "{error}");
     Ok(())
 }
 
@@ -251,7 +253,7 @@ fn buffers_of_two_emulators_do_not_overlap() -> Result<()> {
             .expect("two places");
         builder.memcpy("copy", &second, &mut first);
         let text = builder.build().unwrap_err().to_string();
-        assert!(text.ends_with("the memory belongs to another device"), "{text}");
+        assert!(text.contains("the memory belongs to another device"), "{text}");
     }
     Ok(())
 }

@@ -550,3 +550,38 @@ fn random_parts_are_the_elements_that_their_indices_name() -> Result<()> {
     assert!((50..300).contains(&refused), "{refused} of 400");
     Ok(())
 }
+
+#[test]
+fn memory_of_every_shape_is_copied_flat() -> Result<()> {
+    let device = device();
+    let buffer = device.alloc::<[[u32; 3]; 2]>()?;
+    buffer.copy_from_slice(&[1, 2, 3, 4, 5, 6])?;
+    assert_eq!(*buffer.read()?, [[1, 2, 3], [4, 5, 6]]);
+    assert_eq!(buffer.read_vec::<u32>()?, [1, 2, 3, 4, 5, 6]);
+    assert_eq!(buffer.row(1)?.read_vec::<u32>()?, [4, 5, 6]);
+    buffer.copy_from(&[[7; 3]; 2])?;
+    let error = buffer.copy_from_slice(&vec![1_u32; 5]).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::Length {
+                expected: 24,
+                given: 20,
+                ..
+            }
+        ),
+        "{error}"
+    );
+
+    let mut builder = GraphBuilder::new(&device, "Flat");
+    let cube = builder.shared("cube", &buffer, true);
+    let one = builder.device::<f32>("one");
+    let mut graph = builder.build()?;
+    assert_eq!(graph.device(&cube)?.read_vec::<u32>()?, [7; 6]);
+    graph.device_mut(&cube)?.copy_from_slice(&[8; 6])?;
+    graph.device_mut(&cube)?.row_mut(0)?.copy_from(&[9; 3])?;
+    assert_eq!(*buffer.read()?, [[9; 3], [8; 3]]);
+    graph.device_mut(&one)?.copy_from(&0.5)?;
+    assert_eq!(graph.device(&one)?.read_vec::<f32>()?, [0.5]);
+    Ok(())
+}

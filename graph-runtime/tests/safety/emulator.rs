@@ -103,6 +103,21 @@ fn fault_of<K: Kernel>(set: impl FnOnce(&mut EmulatorOptions), blocks: u32) -> S
     without_line(&fault(&mut graph))
 }
 
+/// The mistake is in a row, which is all that the kernel got of the memory.
+#[test]
+fn a_part_is_named_with_its_bytes() {
+    let mut builder = GraphBuilder::new(&Device::emulator(), "Graph");
+    let numbers = builder.device::<[[u32; 32]; 4]>("numbers");
+    builder.kernel(
+        "node",
+        Launch::new(2, 32),
+        call::<past_end, 1>([CallArgument::write(&mut numbers.row(2))]),
+    );
+    let message = fault(&mut builder.build().unwrap());
+    let end = "store of 4 bytes at offset 128 of `numbers[256..384]`, which has 128 bytes: 4 bytes past its end";
+    assert!(message.ends_with(end), "{message}");
+}
+
 #[test]
 fn accesses_outside_name_everything() {
     let place = "tests/kernels/emulator.cu";

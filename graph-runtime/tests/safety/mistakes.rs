@@ -264,7 +264,10 @@ fn nodes_of_another_graph() -> graph_runtime::Result<()> {
         builder.join("node");
         attribute(&mut builder, theirs[0]);
         let error = builder.build().unwrap_err();
-        assert_eq!(error.to_string(), "graph `Test`: the node belongs to another graph");
+        assert_eq!(
+            error.to_string(),
+            "graph `Test`: the node belongs to another graph\nhelp: pass what this graph's own builder has returned"
+        );
     }
 
     let mut builder = GraphBuilder::new(&device(), "Test");

@@ -173,7 +173,8 @@ fn places_of_other_graphs_are_refused() -> Result<()> {
     let small_device = builder.device::<[f32; 1]>("small_device");
     let mut graph = builder.build()?;
     let (other, large) = slow_graph(1.0)?;
-    let text = "graph `Small`: the place belongs to another graph";
+    let text = "graph `Small`: the place belongs to another graph\n\
+                help: pass what this graph's own builder has returned";
     assert_eq!(graph.host(&large).unwrap_err().to_string(), text);
     assert_eq!(graph.host_mut(&large).unwrap_err().to_string(), text);
     assert_eq!(graph.host_slice(&large.rows(..)).unwrap_err().to_string(), text);

@@ -13,9 +13,11 @@ use super::promise;
 use super::scratch;
 use crate::graph::ast::BuildArgument;
 use crate::graph::resolve::Graph;
+use crate::text::plain;
 use graph_plan::Outcome;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
+use syn::Type;
 
 /// The documentation of every `build`.
 const SUMMARY: &str = " Allocates the graph's memory, zeroed, builds it on the device and uploads it.";
@@ -56,19 +58,40 @@ pub(super) fn build(graph: &Graph<'_>, outcome: &Outcome, asserted: &TokenStream
     } else {
         (Some(quote!(let mut #bound = #unbound;)), bound.into_token_stream())
     };
-    let builder_mutably = (!arena.is_empty() || has_memory(graph)).then(|| quote!(mut));
+    let told = told(graph, &builder);
+    let builder_mutably = (!arena.is_empty() || has_memory(graph) || told.is_some()).then(|| quote!(mut));
     let build = quote! {
         #assert
         __g::Definition::build(Self::define(#device #names)?)
     };
     let define = quote! {
         let #builder_mutably #builder = __g::GraphBuilder::new(#device, #name);
+        #told
         #arena
         #bind
         #values
         Self::__declare(#builder, #bound)
     };
     methods(graph, build, define)
+}
+
+/// The call that tells the builder the build arguments by which reports tell graphs of one type apart: those of Rust's
+/// own types that can be shown.
+fn told(graph: &Graph<'_>, builder: &Ident) -> Option<TokenStream> {
+    const SHOWN: [&str; 17] = [
+        "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128",
+        "usize", "String",
+    ];
+    let is_shown = |ty: &Type| matches!(ty, Type::Path(path) if SHOWN.iter().any(|shown| path.path.is_ident(shown)));
+    let told = graph.item.arguments.iter().filter_map(|argument| match argument {
+        BuildArgument::Value { name, ty } if is_shown(ty) => {
+            let text = plain(name);
+            Some(quote!((#text, &#name)))
+        }
+        BuildArgument::Value { .. } | BuildArgument::Memory(_) | BuildArgument::Unknown(_) => None,
+    });
+    let told: Vec<TokenStream> = told.collect();
+    (!told.is_empty()).then(|| quote!(__p::Declare::arguments(&mut #builder, &[#(#told),*]);))
 }
 
 /// Whether the graph takes memory when it is built.

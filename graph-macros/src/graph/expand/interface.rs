@@ -223,6 +223,7 @@ pub(super) fn without_suggestions(mut name: Ident) -> Ident {
 fn common(bodies: Bodies) -> TokenStream {
     let launch = bodies.of(quote!(__g::Graph::launch(&mut self.__graph)));
     let launch_on = bodies.of(quote!(__g::Graph::launch_on(&mut self.__graph, stream)));
+    let launch_async = bodies.of(quote!(__g::Graph::launch_async(&mut self.__graph)));
     let synchronize = bodies.of(quote!(__g::Graph::synchronize(&self.__graph)));
     let raw = bodies.of(quote!(__g::Graph::raw(&self.__graph)));
     quote! {
@@ -232,6 +233,9 @@ fn common(bodies: Bodies) -> TokenStream {
 
         /// Launches the graph on a stream of the same context that is not capturing.
         pub fn launch_on(&mut self, stream: &__g::CudaStream) -> __g::Result<()> { #launch_on }
+
+        /// Launches the graph on its own stream, and returns a future that resolves when this launch has ended.
+        pub fn launch_async(&mut self) -> __g::Result<__g::LaunchFuture> { #launch_async }
 
         /// Waits until all launches have ended; returns the error of any that failed.
         pub fn synchronize(&self) -> __g::Result<()> { #synchronize }

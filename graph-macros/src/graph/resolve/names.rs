@@ -13,11 +13,12 @@ use syn::Type;
 use syn::ext::IdentExt;
 
 /// The methods that every graph has, and its constant, whose names nothing else may take.
-const METHODS: [&str; 9] = [
+const METHODS: [&str; 10] = [
     "build",
     "define",
     "launch",
     "launch_on",
+    "launch_async",
     "synchronize",
     "edit",
     "memory_mut",

@@ -25,6 +25,7 @@ use crate::program::{KernelOp, Program, Work};
 use graph_emulator::{Allocation, MAX_TOGETHER, Memory, Module, Printer};
 use graph_plan::Draft;
 use std::sync::Arc;
+use tracing::{debug, trace};
 
 /// A graph made for the emulator.
 pub(crate) struct EmulatorExecutable {
@@ -155,10 +156,15 @@ impl Runner {
         slow::warn();
         // `build` has done this once, so it does not fail.
         let _ = forget(draft, &self.options, &self.storage);
+        trace!(target: "graph_runtime", graph = %draft.name, "launch on the CPU emulator");
         let ran = Run::new(self, draft, program).body(0);
-        ran.map_err(|(node, message)| Error::Fault {
-            site: Site::graph(&draft.name).at_node(&draft.nodes[node].name),
-            message,
+        ran.map_err(|(node, message)| {
+            let node = &draft.nodes[node].name;
+            debug!(target: "graph_runtime", graph = %draft.name, %node, "{message}");
+            Error::Fault {
+                site: Site::graph(&draft.name).at_node(node),
+                message,
+            }
         })
     }
 
@@ -227,6 +233,7 @@ fn forget(draft: &Draft, options: &EmulatorOptions, storage: &[Storage]) -> Resu
 fn load(memory: &Memory, blueprint: &Blueprint<'_>) -> Result<Vec<Module>> {
     let site = || Site::graph(&blueprint.draft.name);
     let loaded = blueprint.program.modules.iter().map(|ptx| {
+        trace!(target: "graph_runtime", graph = %blueprint.draft.name, path = ptx.path, "load on the CPU emulator");
         Module::load(memory, ptx.text).map_err(|error| Error::Module {
             site: site(),
             path: ptx.path,

@@ -3,12 +3,16 @@
 use super::Runner;
 use super::texture;
 use super::touch::Touch;
+use crate::devices::options::EmulatorOptions;
 use crate::program::{
     Argument, Conditional, ConditionalKind, External, KernelOp, MemcpyOp, MemsetOp, Op, Program, Structure, Work,
 };
 use crate::shape::part::Part;
 use graph_emulator::{Access, Buffer, Launch, Options, Surface, Texture, Unordered};
 use graph_plan::{Draft, Memory, Mode};
+use std::borrow::Cow;
+use std::time::Instant;
+use tracing::trace;
 
 /// The node that failed, and the message.
 pub(super) type Fault = (usize, String);
@@ -23,6 +27,7 @@ pub(super) struct Run<'a> {
     touched: Vec<(usize, Touch)>,
     /// The number of iterations of all `while`s so far.
     iterations: u64,
+    begin: Instant,
 }
 
 impl<'a> Run<'a> {
@@ -33,6 +38,7 @@ impl<'a> Run<'a> {
             program,
             touched: Vec::new(),
             iterations: 0,
+            begin: Instant::now(),
         }
     }
 
@@ -51,6 +57,8 @@ impl<'a> Run<'a> {
 
     /// Runs a node, and returns the memory that it touched if unordered nodes are compared.
     fn node(&mut self, node: usize) -> Result<Touch, Fault> {
+        let declared = &self.draft.nodes[node];
+        trace!(target: "graph_runtime", node = %declared.name, "{}", declared.kind.keyword());
         let done = match &self.program.ops[node] {
             Op::Structure(Structure::Conditional(conditional)) => return self.conditional(node, conditional),
             Op::Structure(Structure::Child(body)) => return self.inner(*body),
@@ -99,16 +107,24 @@ impl<'a> Run<'a> {
             .map_err(|error| error.to_string())
     }
 
-    /// Counts an iteration, and fails beyond the limit.
+    /// Counts an iteration, and fails beyond the limits.
     fn count_iteration(&mut self) -> Result<(), String> {
         self.iterations += 1;
-        match self.runner.options.iteration_limit {
-            Some(limit) if self.iterations > limit => Err(format!(
-                "began more than {limit} iterations in one launch, the limit of the emulator's options: does its condition ever \
-                 become 0?"
-            )),
-            _ => Ok(()),
-        }
+        let EmulatorOptions {
+            iteration_limit,
+            time_limit,
+            ..
+        } = self.runner.options;
+        let beyond = if let Some(limit) = iteration_limit.filter(|&limit| self.iterations > limit) {
+            format!("more than {limit} iterations in one launch")
+        } else if let Some(limit) = time_limit.filter(|&limit| self.begin.elapsed() > limit) {
+            format!("an iteration more than {limit:?} after the launch")
+        } else {
+            return Ok(());
+        };
+        Err(format!(
+            "began {beyond}, the limit of the emulator's options: does its condition ever become 0?"
+        ))
     }
 
     /// The nodes that have run, but that the graph orders neither before nor after `node`.
@@ -173,6 +189,7 @@ impl<'a> Run<'a> {
         let mut buffers = Vec::with_capacity(arguments.len());
         let mut words = Vec::with_capacity(arguments.len());
         let (mut textures, mut surfaces) = (Vec::new(), Vec::new());
+        let names: Vec<Cow<'_, str>> = arguments.iter().map(|argument| self.name(argument)).collect();
         for (index, argument) in arguments.iter().enumerate() {
             let Argument::Buffer {
                 resource,
@@ -188,7 +205,7 @@ impl<'a> Run<'a> {
             let resource = &self.draft.resources[*resource as usize];
             let address = allocation.address() + (first + *start) as u64;
             buffers.push(Buffer {
-                name: &resource.name,
+                name: &names[index],
                 address,
                 len: *bytes,
                 access: match mode {
@@ -226,11 +243,29 @@ impl<'a> Run<'a> {
             surfaces: &surfaces,
             options: &self.options(node, kernel),
         };
+        let (entry, grid, block) = (function.facts.entry, launch.grid, launch.block);
+        trace!(target: "graph_runtime", entry, ?grid, ?block, shared = launch.shared_bytes, "launch");
         let module = function.module().ok_or("the kernel has no PTX")?;
-        let report = self.runner.modules[module].run(function.facts.entry, &launch);
+        let report = self.runner.modules[module].run(entry, &launch);
         report
             .map(|report| Touch::of_kernel(report.footprint))
             .map_err(|fault| fault.to_string())
+    }
+
+    /// The name of the memory that is passed, with the bytes of a part.
+    fn name(&self, argument: &Argument) -> Cow<'a, str> {
+        match *argument {
+            Argument::Value(_) => Cow::Borrowed(""),
+            Argument::Buffer {
+                resource, start, bytes, ..
+            } => {
+                let name = &self.draft.resources[resource as usize].name;
+                match (start, bytes) == (0, self.runner.storage[resource as usize].bytes()) {
+                    true => Cow::Borrowed(name),
+                    false => Cow::Owned(format!("{name}[{start}..{}]", start + bytes)),
+                }
+            }
+        }
     }
 
     fn options(&self, node: usize, kernel: &KernelOp) -> Options {

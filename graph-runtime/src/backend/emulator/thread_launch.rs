@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, PoisonError, mpsc};
 use std::task::{Poll, Waker};
 use std::thread;
+use tracing::dispatcher;
 
 /// A launch that may be in flight on a thread of its own.
 pub(super) struct ThreadLaunch {
@@ -48,8 +49,10 @@ impl ThreadLaunch {
         let started = Self::new(graph, None);
         let (claimed, answer) = mpsc::channel();
         let on_thread = started.clone();
+        let subscriber = dispatcher::get_default(Clone::clone);
         let run = move || {
-            let ran = catch_unwind(AssertUnwindSafe(move || launch(&|result| _ = claimed.send(result))));
+            let launch = || dispatcher::with_default(&subscriber, move || launch(&|result| _ = claimed.send(result)));
+            let ran = catch_unwind(AssertUnwindSafe(launch));
             let ended = ran.unwrap_or_else(|payload| {
                 let (site, message) = (on_thread.graph.clone(), host_call::message(payload));
                 Err(Error::Panicked { site, message })
