@@ -9,12 +9,12 @@ use super::base::{
 use super::node::node;
 use crate::graph::ast::{Action, Attributes, For, Param, Random, Resource, ResourceKind, Shape, Statement};
 use crate::graph::keyword::Keyword;
+use crate::report::error;
 use crate::span::last_span;
-use graph_plan::Memory;
+use graph_plan::{Code, Memory};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::spanned::Spanned;
 use syn::{Expr, Ident, LitStr, Token, braced, parse_quote};
 
 /// Parses statements up to the end and returns those that could be parsed.
@@ -234,7 +234,7 @@ fn repeat(
 ) -> syn::Result<Statement> {
     if let Some(visibility) = &attributes.visibility {
         let message = format!("`{keyword}` has no visibility: each node in it may have one");
-        context.report.syntax(visibility.span(), message);
+        context.report.push_at(visibility, &error(Code::Syntax, message));
     }
     take::<Token![in]>(input, format_args!("`in range {{ .. }}` after `{variable}`"))?;
     refuse(input, input.peek(syn::token::Brace), "a range such as `0..N`")?;
