@@ -33,21 +33,25 @@ struct Memory {
 
 /// The items of a graph that is an item: items that editors see, items that rustc compiles, and items for both.
 pub(super) fn items(seen: TokenStream, compiled: TokenStream, both: TokenStream) -> TokenStream {
-    let (either, paths) = (either(seen, compiled), paths());
+    let (either, import) = (either(seen, compiled), import());
     // An item that `cfg` removes takes its attributes along, so the level of the lint is around it.
     quote! {
         #[allow(unexpected_cfgs, dead_code, nonstandard_style, unreachable_pub)]
-        #[allow(unused_variables, clippy::all, clippy::pedantic)]
-        const _: () = { #paths #either #both };
+        #[allow(unused_imports, unused_variables, clippy::all, clippy::pedantic)]
+        const _: () = { #import #either #both };
     }
 }
 
 /// The short names by which expansions mention the runtime.
 pub(super) fn paths() -> TokenStream {
-    quote! {
-        #[allow(unused_imports)]
+    let import = import();
+    quote!(#[allow(unused_imports)] #import)
+}
+
+fn import() -> TokenStream {
+    quote!(
         use ::graph_runtime::{self as __g, private as __p};
-    }
+    )
 }
 
 /// The block of a graph that is an expression: editors get the statements of the view and a value of the right type,

@@ -150,8 +150,7 @@ fn main() {
                     {
                         ::core::clone::Clone::clone(&self.factor)
                     }
-                    /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params
-                    /// that it sets, memory that it rebinds, and nodes that it enables, disables or launches in other dimensions.
+                    /// Makes all changes of params, memory and nodes that `change` requests, or none, before the next launch.
                     pub fn edit<__R: __g::EditResult>(
                         &mut self,
                         change: impl ::core::ops::FnOnce(&mut Self) -> __R,

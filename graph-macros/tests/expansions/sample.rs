@@ -1,7 +1,6 @@
 #[allow(unexpected_cfgs, dead_code, nonstandard_style, unreachable_pub)]
-#[allow(unused_variables, clippy::all, clippy::pedantic)]
+#[allow(unused_imports, unused_variables, clippy::all, clippy::pedantic)]
 const _: () = {
-    #[allow(unused_imports)]
     use ::graph_runtime::{self as __g, private as __p};
     #[cfg(rust_analyzer)]
     const _: () = {
@@ -45,8 +44,7 @@ const _: () = {
     };
     #[cfg(rust_analyzer)]
     impl<const N: usize> Sample<N> {
-        /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params
-        /// that it sets, memory that it rebinds, and nodes that it enables, disables or launches in other dimensions.
+        /// Makes all changes of params, memory and nodes that `change` requests, or none, before the next launch.
         pub fn edit<__R: __g::EditResult>(
             &mut self,
             change: impl ::core::ops::FnOnce(&mut Self) -> __R,
@@ -89,8 +87,7 @@ const _: () = {
     }
     #[cfg(not(rust_analyzer))]
     impl<const N: usize> Sample<N> {
-        /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params
-        /// that it sets, memory that it rebinds, and nodes that it enables, disables or launches in other dimensions.
+        /// Makes all changes of params, memory and nodes that `change` requests, or none, before the next launch.
         pub fn edit<__R: __g::EditResult>(
             &mut self,
             change: impl ::core::ops::FnOnce(&mut Self) -> __R,
@@ -142,8 +139,7 @@ const _: () = {
         }
         /// Checks the graph as `build` does, for graphs to be instantiated later.
         pub fn define(device: &__g::Device) -> __g::Result<__g::Definition<Self>> {
-            let builder = __g::GraphBuilder::new(device, "Sample");
-            Self::__declare(builder, Self::__unbound())
+            Self::__declare(__g::GraphBuilder::new(device, "Sample"), Self::__unbound())
         }
         #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {

@@ -64,13 +64,17 @@ pub(super) fn build(graph: &Graph<'_>, outcome: &Outcome, asserted: &TokenStream
         #assert
         __g::Definition::build(Self::define(#device #names)?)
     };
-    let define = quote! {
-        let #builder_mutably #builder = __g::GraphBuilder::new(#device, #name);
-        #told
-        #arena
-        #bind
-        #values
-        Self::__declare(#builder, #bound)
+    let made = quote!(__g::GraphBuilder::new(#device, #name));
+    let define = match (&builder_mutably, &bind) {
+        (None, None) => quote!(Self::__declare(#made, #bound)),
+        _ => quote! {
+            let #builder_mutably #builder = #made;
+            #told
+            #arena
+            #bind
+            #values
+            Self::__declare(#builder, #bound)
+        },
     };
     methods(graph, build, define)
 }

@@ -160,8 +160,7 @@ fn edit(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         quote!(__p::edit(#this, change, (#(#values,)*), |graph, params| { #(#exchanges)* }))
     });
     quote! {
-        /// Makes the changes that `change` requests of the graph together, all or none, before the next launch: params
-        /// that it sets, memory that it rebinds, and nodes that it enables, disables or launches in other dimensions.
+        /// Makes all changes of params, memory and nodes that `change` requests, or none, before the next launch.
         pub fn edit<__R: __g::EditResult>(
             &mut #this,
             change: impl ::core::ops::FnOnce(&mut Self) -> __R,
