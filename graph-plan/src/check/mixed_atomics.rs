@@ -221,6 +221,50 @@ mod tests {
     }
 
     #[test]
+    fn reads_of_different_iterations_clash_where_they_meet() {
+        let found = |parallel: bool, moves: bool| {
+            let mut draft = draft();
+            draft.nodes.truncate(2);
+            draft.accesses.truncate(2);
+            draft.edge(0, 1);
+            let around = if parallel {
+                draft.each("i", None)
+            } else {
+                draft.for_loop("i", None)
+            };
+            draft.nodes.iter_mut().for_each(|node| node.in_loop = Some(around));
+            if moves {
+                let index = crate::Affine::variable(&draft.loops[around].variable);
+                let index = Region::Index(crate::Bound::Affine(Box::new(index)));
+                draft
+                    .accesses
+                    .iter_mut()
+                    .for_each(|access| access.region = index.clone());
+            }
+            let order = check(&draft).order;
+            mixed_reads(&draft, &order, &[Some(0), None])
+        };
+        assert_eq!(found(true, false), [(0, 1)]);
+        assert_eq!(found(true, true), []);
+        assert_eq!(found(false, false), []);
+    }
+
+    #[test]
+    fn a_condition_clashes_with_its_body_in_other_iterations() {
+        let mut draft = Draft::new("Test");
+        let flag = draft.resource("flag", Memory::Device);
+        let around = draft.each("i", None);
+        let choice = draft.node("choice", NodeKind::If);
+        draft.nodes[choice].in_loop = Some(around);
+        draft.access(choice, flag, Region::Whole, Mode::Read);
+        let body = draft.body(choice, crate::Role::Then);
+        let inner = draft.node_in(body, "inner", NodeKind::Kernel);
+        draft.access(inner, flag, Region::Whole, Mode::Read);
+        let order = check(&draft).order;
+        assert_eq!(mixed_reads(&draft, &order, &[None, Some(0)]), [(0, 1)]);
+    }
+
+    #[test]
     fn a_write_is_no_read() {
         let mut draft = draft();
         draft.accesses.truncate(2);

@@ -529,3 +529,82 @@ fn a_thousand_iterations_are_checked_like_ten() {
     let many = (0..5).map(|_| time(1000)).min().unwrap_or_default();
     assert!(many < 20 * few, "{few:?} {many:?}");
 }
+
+/// Nodes in `each i` in a row, each with an access to `x`, and edges between iterations.
+fn row_in_each(accesses: &[(Mode, Region)], shifts: &[(usize, usize, i64)]) -> Draft {
+    let mut draft = Draft::new("Test");
+    draft.resource("x", Memory::Device);
+    let around = draft.each("i", None);
+    for (mode, region) in accesses {
+        let node = draft.node(format!("n{}", draft.nodes.len()), NodeKind::Kernel);
+        draft.nodes[node].in_loop = Some(around);
+        draft.access(node, 0, region.clone(), *mode);
+        if node > 0 {
+            draft.edge(node - 1, node);
+        }
+    }
+    for &(from, to, step) in shifts {
+        draft.shift(from, to, [step]);
+    }
+    draft
+}
+
+fn messages(draft: &Draft) -> Vec<String> {
+    check(draft).errors.into_iter().map(|error| error.message).collect()
+}
+
+#[test]
+fn an_edge_to_the_next_iteration_orders_no_later_one() {
+    let index = |constant: i128| {
+        let variable = Affine::variable(&row_in_each(&[], &[]).loops[0].variable);
+        let index = Affine::literal(constant).and_then(|constant| constant.plus(&variable));
+        Region::Index(Bound::Affine(Box::new(index.expect("it is small"))))
+    };
+    let mut draft = row_in_each(&[(Mode::Write, index(2)), (Mode::Read, index(0))], &[(0, 1, -1)]);
+    draft.edges.clear();
+    assert_eq!(
+        messages(&draft),
+        ["iteration 0 of `n0` and iteration 2 of `n1` both access `x` and can run at the same time"]
+    );
+    draft.shift(0, 0, [-1]);
+    assert_eq!(messages(&draft), [""; 0], "`n0` runs in order, so the edge orders all");
+}
+
+#[test]
+fn nodes_that_are_each_in_order_may_meet_each_other() {
+    let written = (Mode::Write, Region::Whole);
+    let draft = row_in_each(&[written.clone(), written.clone()], &[(0, 0, -1), (1, 1, -1)]);
+    assert_eq!(
+        messages(&draft),
+        ["iteration 0 of `n1` and iteration 1 of `n0` both access `x` and can run at the same time"]
+    );
+    let read_first = row_in_each(&[(Mode::Read, Region::Whole), written], &[]);
+    assert_eq!(
+        messages(&read_first),
+        ["iterations 0 and 1 of `n1` both access `x` and can run at the same time"]
+    );
+}
+
+#[test]
+fn bounds_of_an_outer_loop_split_the_iterations_of_an_inner_one() {
+    let mut draft = Draft::new("Test");
+    draft.resource("x", Memory::Device);
+    let outer = draft.for_loop("i", None);
+    let inner = draft.each("j", Some(outer));
+    let middle = || Bound::iteration("f(i)", outer);
+    let column = Affine::variable(&draft.loops[inner].variable);
+    let next = Affine::literal(1)
+        .and_then(|one| one.plus(&column))
+        .expect("it is small");
+    let parts = [
+        (Region::Range(Bound::Known(0), middle()), column),
+        (Region::Range(middle(), Bound::End), next),
+    ];
+    for (name, (rows, column)) in ["upper", "lower"].into_iter().zip(parts) {
+        let node = draft.node(name, NodeKind::Kernel);
+        draft.nodes[node].in_loop = Some(inner);
+        let column = Region::Index(Bound::Affine(Box::new(column)));
+        draft.access(node, 0, Region::Parts(Box::new([rows, column])), Mode::Write);
+    }
+    assert_eq!(messages(&draft), [""; 0]);
+}
