@@ -13,16 +13,11 @@ pub(super) fn distinct(items: Vec<Item>, report: &mut Report) -> Vec<Item> {
     let mut kept: Vec<Item> = Vec::new();
     for item in items {
         match kept.iter().find(|earlier| earlier.name == item.name) {
-            Some(earlier) => {
+            Some(Item { name: first, .. }) => {
                 let message = format!("the graph `{}` is declared twice", item.name);
-                let diagnostic = error(Code::DuplicateName, message)
-                    .note(format!(
-                        "`{}` is declared {}",
-                        earlier.name,
-                        on_line(earlier.name.span())
-                    ))
-                    .help("choose another name");
-                report.push(item.name.span(), &diagnostic);
+                let note = format!("`{first}` is declared {}", on_line(first.span()));
+                let diagnostic = error(Code::DuplicateName, message).note(note);
+                report.push(item.name.span(), &diagnostic.help("choose another name"));
             }
             None => kept.push(item),
         }

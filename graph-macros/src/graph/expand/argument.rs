@@ -23,13 +23,9 @@ pub(super) fn parameters(graph: &Graph<'_>) -> TokenStream {
 
 /// The names of these parameters, each after a comma.
 pub(super) fn names(graph: &Graph<'_>) -> TokenStream {
-    let name = |argument: &BuildArgument| match argument {
-        BuildArgument::Value { name, .. } => quote!(, #name),
-        BuildArgument::Memory(memory) => {
-            let name = &memory.name;
-            quote!(, #name)
-        }
-        BuildArgument::Unknown(_) => TokenStream::new(), // the graph has a mistake
+    let name = |argument: &BuildArgument| {
+        let name = argument.name();
+        quote!(, #name)
     };
     graph.item.arguments.iter().map(name).collect()
 }

@@ -29,10 +29,7 @@ pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
         inside.push(input.parse()?);
     }
     let first = input.span();
-    let mut closing = first;
-    for _ in 0..3 {
-        closing = input.parse::<Token![>]>()?.span;
-    }
+    let closing = closes(input).unwrap_or(first);
     let (grid, block, shared) = dimensions(inside, first)?;
     let (arguments, parens) = arguments(input)?;
     Ok(Launch {
