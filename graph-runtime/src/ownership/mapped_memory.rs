@@ -74,8 +74,8 @@ impl MappedMemory {
     /// Loads the word of `size` bytes, 4 or 8, at an offset that is a multiple of `size`.
     pub(crate) fn load(&self, offset: usize, size: usize, site: impl Fn() -> Site) -> Result<u64> {
         match (self.word(offset, size, &site)?, &self.device) {
-            // SAFETY: the word is in the memory and aligned, and all accesses to it are atomic (facts 1 to 3).
             (Some(Word::Four(pointer)), _) => {
+                // SAFETY: the word is in the memory and aligned, and all accesses to it are atomic (facts 1 to 3).
                 Ok(unsafe { AtomicU32::from_ptr(pointer) }.load(Ordering::Acquire).into())
             }
             // SAFETY: as above.

@@ -560,7 +560,7 @@ fn memory_of_every_shape_is_copied_flat() -> Result<()> {
     assert_eq!(buffer.read_vec::<u32>()?, [1, 2, 3, 4, 5, 6]);
     assert_eq!(buffer.row(1)?.read_vec::<u32>()?, [4, 5, 6]);
     buffer.copy_from(&[[7; 3]; 2])?;
-    let error = buffer.copy_from_slice(&vec![1_u32; 5]).unwrap_err();
+    let error = buffer.copy_from_slice(&[1_u32; 5]).unwrap_err();
     assert!(
         matches!(
             error,

@@ -5,8 +5,11 @@ use graph_runtime::{
     CallArgument, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, Update, private,
 };
 
+/// A graph, its memory, and two of its nodes.
+type Scaled = (Graph, Place<[f32; 64], OnDevice>, NodeId, NodeId);
+
 /// A graph that sets all of its memory to 1, then scales the first 64 elements by 2; the memory, and both nodes.
-fn scaled() -> Result<(Graph, Place<[f32; 64], OnDevice>, NodeId, NodeId)> {
+fn scaled() -> Result<Scaled> {
     let mut builder = GraphBuilder::new(&device(), "Scaled");
     let mut data = builder.device::<[f32; 64]>("data");
     let set = builder.memset("set", &mut data, 1.0_f32);
