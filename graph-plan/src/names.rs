@@ -90,14 +90,16 @@ pub fn duplicate_names(draft: &Draft) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Whether all names are certainly different. There are at most `count` of them. Their hashes go into a table that is
-/// at most half full, each to the first free place: a table of the names themselves would slow the build of many nodes.
+/// Whether all names are certainly different. There are at most `count` of them. 32 bits that follow from their hashes
+/// go into a table that is at most half full, each to the first free place: a table of the names themselves would slow
+/// the build of many nodes.
 fn all_differ<'a>(names: impl Iterator<Item = &'a str>, count: usize) -> bool {
-    let mut table = vec![0_u64; (2 * count + 1).next_power_of_two()];
+    let mut table = vec![0_u32; (2 * count + 1).next_power_of_two()];
     let mask = table.len() - 1;
     for name in names {
-        let hash = hash(name).max(1); // 0 is a free place
+        let hash = hash(name);
         let mut place = hash as usize & mask;
+        let hash = (hash.wrapping_mul(FACTOR) >> 32).max(1) as u32; // 0 is a free place
         while table[place] != 0 {
             if table[place] == hash {
                 return false;
@@ -109,9 +111,11 @@ fn all_differ<'a>(names: impl Iterator<Item = &'a str>, count: usize) -> bool {
     true
 }
 
+/// An odd number whose bits look random: 2^64 divided by the golden ratio.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// A quick hash, eight bytes at a time. It need not be good: names with equal hashes are compared afterwards.
 fn hash(name: &str) -> u64 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let (words, rest) = name.as_bytes().as_chunks::<8>();
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);

@@ -18,9 +18,9 @@ pub struct Order {
     /// Nodes in a topological order.
     sequence: Vec<usize>,
     /// The position of each node in `sequence`.
-    position: Vec<usize>,
+    position: Vec<u32>,
     /// The length of the longest path that ends at each node, counted in edges.
-    level: Vec<usize>,
+    level: Vec<u32>,
     /// The ancestors of each position.
     ancestors: Ancestors,
     /// The indices of edges that a longer path or an equal earlier edge implies.
@@ -37,7 +37,7 @@ impl Order {
     fn with(nodes: usize, edges: &[Edge], few: impl FnOnce(usize) -> bool) -> Option<Self> {
         let sequence = sequence(nodes, edges)?;
         let mut position = vec![0; nodes];
-        for (index, &node) in sequence.iter().enumerate() {
+        for (&node, index) in sequence.iter().zip(0..) {
             position[node] = index;
         }
         let incoming = Lists::new(nodes, || edges.iter().zip(0..).map(|(edge, index)| (edge.to, index)));
@@ -62,19 +62,23 @@ impl Order {
     /// Fills rows, levels and redundant edges, one node after the other in topological order.
     fn fill(&mut self, edges: &[Edge], incoming: &Lists<u32>) {
         let mut predecessors: Vec<(usize, usize)> = Vec::new();
-        for place in 0..self.sequence.len() {
-            let node = self.sequence[place];
+        for (place, &node) in self.sequence.iter().enumerate() {
+            let incoming = incoming.of(node);
+            if let &[only] = incoming {
+                let from = edges[only as usize].from;
+                self.level[node] = self.level[from] + 1;
+                self.ancestors.begin(place, self.position[from] as usize);
+                continue;
+            }
             predecessors.clear();
-            predecessors.extend(
-                incoming
-                    .of(node)
-                    .iter()
-                    .map(|&edge| (self.position[edges[edge as usize].from], edge as usize)),
-            );
+            predecessors.extend(incoming.iter().map(|&edge| {
+                let from = edges[edge as usize].from;
+                self.level[node] = self.level[node].max(self.level[from] + 1);
+                (self.position[from] as usize, edge as usize)
+            }));
             // Nearest first. Of equal edges, the first written stays.
             predecessors.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
             for &(from, edge) in &predecessors {
-                self.level[node] = self.level[node].max(self.level[self.sequence[from]] + 1);
                 if !self.ancestors.join(place, from) {
                     self.redundant.push(edge);
                 }
@@ -85,7 +89,7 @@ impl Order {
 
     /// Whether a path leads from `first` to `second`.
     pub fn before(&self, first: usize, second: usize) -> bool {
-        let (from, place) = (self.position[first], self.position[second]);
+        let (from, place) = (self.position[first] as usize, self.position[second] as usize);
         from < place && self.ancestors.contain(place, from)
     }
 
@@ -101,7 +105,7 @@ impl Order {
 
     /// The length in edges of the longest path that ends at `node`.
     pub fn level(&self, node: usize) -> usize {
-        self.level[node]
+        self.level[node] as usize
     }
 
     /// The indices, ascending, of edges that others imply. Without them the edges are the transitive reduction.
@@ -128,6 +132,24 @@ enum Ancestors {
 }
 
 impl Ancestors {
+    /// Adds position `from` and its row to the row of `place`, which is empty.
+    fn begin(&mut self, place: usize, from: usize) {
+        match self {
+            Ancestors::Bits(bits) => {
+                let (earlier, row) = bits.split_at_mut(row_start(place));
+                let source = &earlier[row_start(from)..row_start(from + 1)];
+                row[..source.len()].copy_from_slice(source);
+                row[from / 64] |= 1 << (from % 64);
+            }
+            Ancestors::Chains { chains, links, counts } => {
+                let (earlier, row) = counts.split_at_mut(*chains * place);
+                row[..*chains].copy_from_slice(&earlier[*chains * from..][..*chains]);
+                let (chain, link) = links[from];
+                row[chain as usize] = link + 1;
+            }
+        }
+    }
+
     /// Adds position `from` and its row to the row of `place`; `false` if it was there already.
     fn join(&mut self, place: usize, from: usize) -> bool {
         if self.contain(place, from) {
@@ -167,7 +189,7 @@ impl Ancestors {
 
 /// Splits the positions into chains: each node continues the chain of a direct predecessor that has no successor on it
 /// yet, or begins a chain. Returns the number of chains, and the chain of each position with its place there.
-fn chains(sequence: &[usize], position: &[usize], edges: &[Edge], incoming: &Lists<u32>) -> (usize, Vec<(u32, u32)>) {
+fn chains(sequence: &[usize], position: &[u32], edges: &[Edge], incoming: &Lists<u32>) -> (usize, Vec<(u32, u32)>) {
     let mut chains = 0;
     let mut links: Vec<(u32, u32)> = Vec::with_capacity(sequence.len());
     let mut continued = vec![false; sequence.len()];
@@ -175,7 +197,7 @@ fn chains(sequence: &[usize], position: &[usize], edges: &[Edge], incoming: &Lis
         let predecessors = incoming
             .of(node)
             .iter()
-            .map(|&edge| position[edges[edge as usize].from]);
+            .map(|&edge| position[edges[edge as usize].from] as usize);
         let free = predecessors.into_iter().find(|&from| !continued[from]);
         links.push(match free {
             Some(from) => {

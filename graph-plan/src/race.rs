@@ -105,30 +105,30 @@ const fn as_strict(mode: Mode, other: Mode) -> bool {
 /// missed: an access that races with the dropped one is in conflict with the later one too, and is not ordered after
 /// that, since it would be ordered after the dropped one.
 fn race_free(draft: &Draft, order: &Order) -> bool {
-    let ranges = draft.access_ranges();
     let mut live: Vec<LiveAccesses> = vec![LiveAccesses::default(); draft.resources.len()];
-    for &node in order.sequence() {
-        for index in ranges[node].clone() {
-            let access = &draft.accesses[index];
-            let live = &mut live[access.resource];
-            let mut is_free = true;
-            live.retain_near(&access.region, |other| {
-                let other = &draft.accesses[other];
-                let is_before = order.before(other.node, node);
-                is_free &= is_before || !conflict(other, access);
-                let is_over = other.node == node || is_before;
-                // Where a loop has no iterations, its affine regions conflict with nothing.
-                let is_there = !access.region.is_affine() || access.region == other.region;
-                let covers = is_there && access.region.covers(&other.region);
-                !(is_over && as_strict(access.mode, other.mode) && covers)
-            });
-            if !is_free {
-                return false;
-            }
-            live.insert(&access.region, index);
-        }
+    let mut is_free = |index: usize| {
+        let access = &draft.accesses[index];
+        let live = &mut live[access.resource];
+        let mut is_free = true;
+        live.retain_near(&access.region, |other| {
+            let other = &draft.accesses[other];
+            let is_before = order.before(other.node, access.node);
+            is_free &= is_before || !conflict(other, access);
+            let is_over = other.node == access.node || is_before;
+            // Where a loop has no iterations, its affine regions conflict with nothing.
+            let is_there = !access.region.is_affine() || access.region == other.region;
+            let covers = is_there && access.region.covers(&other.region);
+            !(is_over && as_strict(access.mode, other.mode) && covers)
+        });
+        live.insert(&access.region, index);
+        is_free
+    };
+    if order.sequence().is_sorted() && draft.accesses.is_sorted_by_key(|access| access.node) {
+        return (0..draft.accesses.len()).all(is_free); // the usual case: declared in order
     }
-    true
+    let ranges = draft.access_ranges();
+    let mut nodes = order.sequence().iter();
+    nodes.all(|&node| ranges[node].clone().all(&mut is_free))
 }
 
 #[cfg(test)]

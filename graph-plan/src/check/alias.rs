@@ -6,13 +6,15 @@ use crate::{Access, Code, Diagnostic, Draft, Mode, NodeKind, Subject};
 
 /// Reports nodes that get overlapping memory twice, at least once for writing.
 pub(super) fn aliased_arguments(draft: &Draft, errors: &mut Vec<Diagnostic>) {
-    for range in draft.access_ranges() {
-        let accesses = &draft.accesses[range.clone()];
-        for (index, second) in accesses.iter().enumerate() {
-            let alias = accesses[..index].iter().find(|first| first.aliases(second));
-            if let Some(first) = alias {
-                errors.push(aliased(draft, first, second, range.start + index));
-            }
+    let accesses = &draft.accesses;
+    let mut start = 0; // of the accesses of this node
+    for (index, second) in accesses.iter().enumerate() {
+        if accesses[start].node != second.node {
+            start = index;
+        }
+        let alias = accesses[start..index].iter().find(|first| first.aliases(second));
+        if let Some(first) = alias {
+            errors.push(aliased(draft, first, second, index));
         }
     }
 }

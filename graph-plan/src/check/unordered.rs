@@ -20,16 +20,17 @@ pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &m
             1 => Scope::flat(draft),
             _ => Scope::new(draft, order, body, &inner),
         };
-        let broken: Vec<bool> = scope.nodes.iter().map(|&node| broken[node]).collect();
+        let locals = 0..scope.draft.nodes.len();
+        let broken: Vec<bool> = locals.map(|local| broken[scope.node(local)]).collect();
         let uncertain = uncertain(order.order(body), &broken);
         let parallel = Parallel::of(draft, order, body);
-        let sides: Vec<Side> = (0..scope.accesses.len()).map(|access| scope.side(access)).collect();
-        let is_race = |first: usize, second: usize| races(parallel.as_ref(), &sides[first], &sides[second]);
+        let side = |access: usize| scope.side(access);
+        let is_race = |first: usize, second: usize| races(parallel.as_ref(), &side(first), &side(second));
         let mends = scope.mends(order.order(body), &uncertain, draft, is_race);
-        let of_race = |race: &Race| (sides[race.first], sides[race.second]);
+        let of_race = |race: &Race| (side(race.first), side(race.second));
         let missing = mends.iter().map(|mend| Missing {
-            from: scope.nodes[mend.from],
-            to: scope.nodes[mend.to],
+            from: scope.node(mend.from),
+            to: scope.node(mend.to),
             race: of_race(&mend.first),
             others: mend.others.iter().map(of_race).collect(),
         });
@@ -40,7 +41,7 @@ pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &m
                 .flat_map(|mend| [&mend.first].into_iter().chain(&mend.others));
             let told: Vec<(Side, Side)> = races.map(of_race).collect();
             let certain = |&access: &usize| !uncertain[scope.draft.accesses[access].node];
-            let certain = (0..sides.len()).filter(certain).map(|access| sides[access]);
+            let certain = (0..scope.draft.accesses.len()).filter(certain).map(side);
             errors.extend(iteration_race::of_body(draft, order, &parallel, certain, &told));
         }
     }
@@ -102,10 +103,9 @@ fn inner_accesses(draft: &Draft) -> Vec<Vec<usize>> {
 /// One body as a graph without bodies.
 struct Scope<'a> {
     draft: Cow<'a, Draft>,
-    /// For each of its nodes, the node of the draft.
-    nodes: Vec<usize>,
-    /// For each of its accesses, the access of the draft.
-    accesses: Vec<usize>,
+    /// For each of its nodes, the node of the draft; and for each of its accesses, the access of the draft. `None` if it
+    /// is all of the draft, which may have very many.
+    outer: Option<(Vec<usize>, Vec<usize>)>,
 }
 
 impl<'a> Scope<'a> {
@@ -113,8 +113,7 @@ impl<'a> Scope<'a> {
     fn flat(draft: &'a Draft) -> Self {
         Self {
             draft: Cow::Borrowed(draft),
-            nodes: (0..draft.nodes.len()).collect(),
-            accesses: (0..draft.accesses.len()).collect(),
+            outer: None,
         }
     }
 
@@ -148,8 +147,7 @@ impl<'a> Scope<'a> {
         }
         Self {
             draft: Cow::Owned(scope),
-            nodes,
-            accesses,
+            outer: Some((nodes, accesses)),
         }
     }
 
@@ -172,7 +170,8 @@ impl<'a> Scope<'a> {
             return Vec::new();
         }
         // The nodes of the body in each of its `for`s.
-        let around: Vec<Vec<usize>> = self.nodes.iter().map(|&node| draft.loops_in_body(node)).collect();
+        let locals = 0..local.nodes.len();
+        let around: Vec<Vec<usize>> = locals.map(|local| draft.loops_in_body(self.node(local))).collect();
         let inside = |local: &usize, number: usize| around[*local].contains(&number);
         let members = |number: usize| (0..around.len()).filter(|local| inside(local, number)).collect();
         let ordered = (0..draft.loops.len()).filter(|&number| !draft.loops[number].parallel);
@@ -185,11 +184,16 @@ impl<'a> Scope<'a> {
         race::mends(local, order, &certain, may_join)
     }
 
+    /// A node of the body as the whole draft counts it.
+    fn node(&self, local: usize) -> usize {
+        self.outer.as_ref().map_or(local, |(nodes, _)| nodes[local])
+    }
+
     /// An access as the whole draft counts it, with the node of this body that it belongs to.
     fn side(&self, access: usize) -> Side {
         Side {
-            access: self.accesses[access],
-            node: self.nodes[self.draft.accesses[access].node],
+            access: self.outer.as_ref().map_or(access, |(_, accesses)| accesses[access]),
+            node: self.node(self.draft.accesses[access].node),
         }
     }
 }
