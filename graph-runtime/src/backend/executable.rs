@@ -216,7 +216,7 @@ impl Executable {
     fn calls(&self) -> &HostCalls {
         match self {
             Executable::Cuda(exec) => exec.calls(),
-            Executable::Debug(exec) => exec.calls(),
+            Executable::Debug(exec) => exec.parts().calls(),
             Executable::Emulator(exec) => exec.calls(),
         }
     }
@@ -263,7 +263,7 @@ impl Executable {
     pub(crate) fn storage(&self) -> &[Storage] {
         match self {
             Executable::Cuda(exec) => exec.storage(),
-            Executable::Debug(exec) => exec.storage(),
+            Executable::Debug(exec) => exec.parts().storage(),
             Executable::Emulator(exec) => exec.storage(),
         }
     }
@@ -273,7 +273,7 @@ impl Executable {
     pub(crate) fn workspaces(&self) -> usize {
         match self {
             Executable::Cuda(exec) => exec.workspaces(),
-            Executable::Debug(exec) => exec.workspaces(),
+            Executable::Debug(exec) => exec.parts().workspaces(),
             Executable::Emulator(_) => 0,
         }
     }
@@ -282,7 +282,7 @@ impl Executable {
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, work: &Work) -> Result<(), Error> {
         match self {
             Executable::Cuda(exec) => exec.check_change(draft, program, node, work),
-            Executable::Debug(exec) => exec.check_change(draft, program, node, work),
+            Executable::Debug(exec) => exec.parts().check_change(draft, program, node, work),
             Executable::Emulator(exec) => exec.check_change(draft, program, node, work),
         }
     }
@@ -302,7 +302,12 @@ impl Executable {
     /// Makes later launches run kernels with these values, which the program does not have yet. Returns false if
     /// [`Executable::apply`] must do it, with values that the program has.
     #[inline]
-    pub(crate) fn apply_values(&mut self, draft: &Draft, program: &Program, values: &[ChangedValue]) -> Result<bool> {
+    pub(crate) fn apply_values(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        values: &[ChangedValue],
+    ) -> Result<bool, Box<Error>> {
         // The others look at the program's values when they run a node.
         self.cuda_mut()
             .map_or(Ok(true), |exec| exec.apply_values(draft, program, values))

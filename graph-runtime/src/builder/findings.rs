@@ -43,10 +43,7 @@ impl Findings {
         let diagnostic = Diagnostic::new(Code::Syntax, Subject::Node(0), text)
             .note("an expression was left before its node was complete: by `return`, `break` or `continue` in a macro")
             .help("end `build` with an error by `?`, or choose between values by `if`");
-        self.incomplete(Error::Invalid {
-            graph: graph.into(),
-            diagnostics: vec![diagnostic],
-        });
+        self.incomplete(Error::mistake(graph, diagnostic));
     }
 
     /// Fails if not all nodes were added.

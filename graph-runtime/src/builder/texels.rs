@@ -8,7 +8,14 @@ use graph_plan::Memory;
 
 impl GraphBuilder {
     /// Reports memory among the arguments that cannot be what the kernel takes: a texture, a surface, or an address.
+    #[inline]
     pub(super) fn check_texels(&mut self, node: usize, facts: &KernelFacts, arguments: &[CallArgument]) {
+        if facts.takes_texels() || self.draft.has(Memory::Array) {
+            self.check_texels_of(node, facts, arguments);
+        }
+    }
+
+    fn check_texels_of(&mut self, node: usize, facts: &KernelFacts, arguments: &[CallArgument]) {
         for (param, argument) in arguments.iter().enumerate() {
             let CallArgument(ArgumentKind::Buffer(span, _)) = argument else {
                 continue;

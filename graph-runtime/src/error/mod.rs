@@ -230,6 +230,16 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// The error of a graph with one mistake.
+    pub(crate) fn mistake(graph: &str, mistake: Diagnostic) -> Self {
+        Error::Invalid {
+            graph: graph.into(),
+            diagnostics: vec![mistake],
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -113,10 +113,7 @@ impl NodeTarget for GraphBuilder {
 
     fn outside(&self, _index: usize, name: &'static str, memory: &str, range: (usize, usize), len: usize) -> Error {
         let node = self.newest_node().index().wrapping_add(1);
-        Error::Invalid {
-            graph: self.name().into(),
-            diagnostics: vec![mistakes::outside_range(node, name, memory, range, len)],
-        }
+        Error::mistake(self.name(), mistakes::outside_range(node, name, memory, range, len))
     }
 
     fn child<B>(
@@ -164,10 +161,10 @@ impl NodeTarget for Update<'_> {
     fn outside(&self, index: usize, name: &'static str, memory: &str, range: (usize, usize), len: usize) -> Error {
         let node = self.declared(index).index();
         let name = self.graph.data.draft.nodes.get(node).map_or(name, |node| &node.name);
-        Error::Invalid {
-            graph: self.graph_name().into(),
-            diagnostics: vec![mistakes::outside_range(node, name, memory, range, len)],
-        }
+        Error::mistake(
+            self.graph_name(),
+            mistakes::outside_range(node, name, memory, range, len),
+        )
     }
 
     fn child<B>(

@@ -116,10 +116,10 @@ impl Argument {
     }
 }
 
-/// The new value of an argument of a kernel node, which has at most eight bytes and needs no check.
+/// The value that an argument of a kernel node is to have, which has at most eight bytes and needs no check.
 ///
 /// These are read soon after they were written. In words, the processor need not wait for the memory between.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct ChangedValue {
     pub(crate) node: usize,
     /// The index in [`Program::arguments`].
@@ -131,7 +131,7 @@ pub(crate) struct ChangedValue {
 impl ChangedValue {
     /// Exchanges its value and the one among the program's arguments.
     #[inline]
-    pub(crate) fn swap(&mut self, arguments: &mut [Argument]) {
+    fn swap(&mut self, arguments: &mut [Argument]) {
         if let Argument::Value(value) = &mut arguments[self.argument]
             && let Some(word) = value.word()
         {
@@ -305,6 +305,21 @@ impl Program {
     /// The nodes of all other kinds than kernels, copies, memsets and joins. Of these four a graph may have very many.
     pub(crate) fn others(&self) -> impl Iterator<Item = (usize, &Op)> {
         self.others.iter().map(|&node| (node, &self.ops[node]))
+    }
+
+    /// Exchanges the values of arguments and those in `values`, from the first to the last.
+    #[inline]
+    pub(crate) fn swap_values(&mut self, values: &mut [ChangedValue]) {
+        for changed in values {
+            changed.swap(&mut self.arguments);
+        }
+    }
+
+    /// Undoes [`Program::swap_values`], also of an argument that is among the values twice.
+    pub(crate) fn return_values(&mut self, values: &mut [ChangedValue]) {
+        for changed in values.iter_mut().rev() {
+            changed.swap(&mut self.arguments);
+        }
     }
 
     /// The arguments of a kernel node.

@@ -2,7 +2,7 @@
 
 use super::attribute;
 use super::fill::{Fill, FillArguments};
-use super::kernels::Kernels;
+use super::kernels::{Builtin, Kernels};
 use super::texture::{Described, Textures};
 use crate::devices::cuda::Cuda;
 use crate::devices::cuda_array::ArrayHandle;
@@ -13,6 +13,7 @@ use crate::ownership::storage::Storage;
 use crate::program::{Argument, KernelOp, MemcpyOp, Program, Work};
 use crate::shape::part::Part;
 use graph_plan::LaunchConfig;
+use std::borrow::Cow;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
@@ -51,6 +52,15 @@ impl Address {
         match storage.device() {
             Some((memory, start)) => Address::Device(memory.address() + start as u64),
             None => Address::Module,
+        }
+    }
+
+    /// The address of a byte of the resource in device memory.
+    #[inline]
+    fn at(&self, start: usize) -> u64 {
+        match self {
+            Address::Device(base) => base + start as u64,
+            Address::Host(_) | Address::Array(..) | Address::Module => 0, // the plan has refused this
         }
     }
 }
@@ -96,7 +106,12 @@ impl Adder {
         (node, name): (usize, &str),
         work: &Work,
     ) -> Result<CUgraphNode, CudaError> {
-        match &*program.lowered(node, work) {
+        // Kernels are as they are, and graphs have very many.
+        let work = match work {
+            Work::Kernel(_) => Cow::Borrowed(work),
+            Work::Memcpy(_) | Work::Memset(_) | Work::Join => program.lowered(node, work),
+        };
+        match &*work {
             Work::Kernel(kernel) => {
                 let entry = program.functions[kernel.function as usize].facts.entry;
                 let api = kernels.handle(kernel.function).api(self.cuda.api());
@@ -130,16 +145,7 @@ impl Adder {
             }
             Work::Memcpy(copy) if !copy.to.is_empty() => {
                 let (bytes, rows) = (copy.to.part().bytes, copy.to.rows());
-                announce!(
-                    self.cuda,
-                    trace,
-                    node = name,
-                    bytes,
-                    rows,
-                    after = after.len(),
-                    "{}",
-                    self.cuda.api().names().add_memcpy_node
-                )?;
+                announce_node!(self.cuda, add_memcpy_node, name, after, bytes = bytes, rows = rows)?;
                 let params = self.memcpy(copy);
                 // SAFETY: by the caller's promise.
                 unsafe { self.cuda.api().add_memcpy_node(graph, after, &params, self.cuda.raw()) }
@@ -151,14 +157,7 @@ impl Adder {
             }
             // A join and a copy of nothing become an empty node.
             Work::Join | Work::Memcpy(_) => {
-                announce!(
-                    self.cuda,
-                    trace,
-                    node = name,
-                    after = after.len(),
-                    "{}",
-                    self.cuda.api().names().add_empty_node
-                )?;
+                announce_node!(self.cuda, add_empty_node, name, after)?;
                 // SAFETY: by the caller's promise.
                 unsafe { self.cuda.api().add_empty_node(graph, after) }
             }
@@ -218,10 +217,7 @@ impl Adder {
     /// The address of a byte of a resource in device memory.
     #[inline]
     pub(super) fn address(&self, resource: u32, start: usize) -> u64 {
-        match self.resources[resource as usize] {
-            Address::Device(base) => base + start as u64,
-            Address::Host(_) | Address::Array(..) | Address::Module => 0, // the plan has refused this
-        }
+        self.resources[resource as usize].at(start)
     }
 
     /// The first resource that a kernel reads through a texture, and that is not at an address where CUDA can have one.
@@ -246,6 +242,7 @@ impl Adder {
     /// # Safety
     ///
     /// As for [`Adder::add`].
+    #[inline]
     unsafe fn kernel(
         &mut self,
         program: &Program,
@@ -254,13 +251,12 @@ impl Adder {
         node: usize,
     ) -> Result<KernelNodeParams, CudaError> {
         let arguments = program.arguments(kernel);
+        let resources = &self.resources;
         self.buffers.clear();
-        for argument in arguments {
-            self.buffers.push(match argument {
-                Argument::Buffer { resource, start, .. } => self.address(*resource, *start),
-                Argument::Value(_) => 0,
-            });
-        }
+        self.buffers.extend(arguments.iter().map(|argument| match argument {
+            Argument::Buffer { resource, start, .. } => resources[*resource as usize].at(*start),
+            Argument::Value(_) => 0,
+        }));
         let facts = program.functions[kernel.function as usize].facts;
         if facts.takes_texels() {
             // SAFETY: by the caller's promise.
@@ -325,7 +321,11 @@ impl Adder {
             // The kernel without a number has one parameter less; CUDA does not read this pointer then.
             (&raw mut self.condition.number).cast(),
         ]);
-        launch(kernels.condition(number.is_some()), &ONE_THREAD, &mut self.pointers)
+        let setter = match number {
+            Some(_) => Builtin::ConditionEqual,
+            None => Builtin::Condition,
+        };
+        launch(kernels.builtin(setter), &ONE_THREAD, &mut self.pointers)
     }
 }
 

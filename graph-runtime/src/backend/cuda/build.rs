@@ -5,7 +5,7 @@ use super::change::prepared_launch::PreparedLaunches;
 use super::conditional::{self, Turn};
 use super::failure::Failure;
 use super::fill::Fill;
-use super::kernels::{self, Kernels};
+use super::kernels::{self, Builtin, Kernels};
 use super::user_objects::UserObjects;
 use super::{CudaExecutable, attribute, delay, programmatic};
 use crate::devices::Backend;
@@ -112,7 +112,7 @@ impl CudaExecutable {
     fn prepare(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let Blueprint { draft, program, .. } = blueprint;
         if blueprint.delays.is_some() {
-            self.kernels.load_delay(draft)?;
+            self.kernels.load_builtin(draft, Builtin::Delay)?;
         }
         let mut last: Option<&KernelOp> = None;
         for (node, op) in program.ops.iter().enumerate() {
@@ -135,7 +135,7 @@ impl CudaExecutable {
                 }
                 Op::Structure(Structure::Conditional(_)) => {
                     conditional::check_driver(blueprint, site)?;
-                    self.kernels.load_condition(draft)?;
+                    self.kernels.load_builtin(draft, Builtin::Condition)?;
                 }
                 Op::External(External::Capture(call)) => self.capture(blueprint, node, call)?,
                 Op::Work(Work::Memcpy(_) | Work::Join) | Op::Structure(Structure::Child(_)) => {}
@@ -189,7 +189,7 @@ impl CudaExecutable {
                 message: "a memset of a module's variable takes a value that repeats every 1, 2 or 4 bytes, sets it in one piece, and \
                           cannot be updated; copy to the variable instead",
             }),
-            Fill::Kernel { .. } => self.kernels.load_fill(draft),
+            Fill::Kernel { .. } => self.kernels.load_builtin(draft, Builtin::FillWords),
             Fill::TooLong => Err(Error::Unsupported {
                 site: site(),
                 message: "a memset value that does not repeat has at most 256 bytes",
@@ -401,8 +401,6 @@ impl CudaExecutable {
 fn mistaken_arguments(draft: &Draft, node: usize, message: &str) -> Error {
     let message = format!("node `{}`: the `CudaFunction` {message}", draft.nodes[node].name);
     let mistake = Diagnostic::new(Code::Signature, Subject::Node(node), message);
-    Error::Invalid {
-        graph: draft.name.as_ref().into(),
-        diagnostics: vec![mistake.help("pass the parameters of the CUDA kernel, in order and of the same types")],
-    }
+    let help = "pass the parameters of the CUDA kernel, in order and of the same types";
+    Error::mistake(&draft.name, mistake.help(help))
 }

@@ -6,10 +6,7 @@ pub(super) use self::session::Capturing;
 use crate::devices::cuda::Cuda;
 use crate::driver::{self, CUgraph};
 use crate::error::CudaError;
-use crate::ownership::pool_memory::PoolShare;
-use crate::program::capture::{CaptureCall, CaptureMode};
-use crate::program::pointer::Addresses;
-use std::cell::Cell;
+use crate::program::capture::CaptureCall;
 use std::ptr;
 use std::sync::Arc;
 
@@ -23,18 +20,13 @@ pub(super) struct Captured {
 }
 
 impl Captured {
-    /// Makes a stream to capture from. Nothing has been captured yet. The context is current.
-    pub(super) fn new(
-        cuda: &Arc<Cuda>,
-        addresses: &Arc<Addresses>,
-        pool: Option<&Arc<PoolShare>>,
-        mode: CaptureMode,
-    ) -> Result<Self, CudaError> {
-        Ok(Self {
+    /// The work of a closure, of which nothing has been captured yet.
+    pub(super) fn new(cuda: &Arc<Cuda>, session: Capturing) -> Self {
+        Self {
             graph: ptr::null_mut(),
-            session: Some(Capturing::new(cuda, addresses, pool, mode)?),
+            session: Some(session),
             cuda: cuda.clone(),
-        })
+        }
     }
 
     /// A graph that was captured before, in this context, for nobody else.
@@ -64,26 +56,27 @@ impl Captured {
             self.destroy();
             self.graph = graph;
         }
-        let (graph, text) = (self.graph, |error: CudaError| error.to_string());
         // SAFETY: the graph was just captured.
-        let (allocated, freed) = unsafe { count_allocations(graph) }.map_err(text)?;
+        let kinds = unsafe { kinds(self.graph) }.map_err(|error| error.to_string())?;
+        let count = |kind| kinds.iter().filter(|&&other| other == kind).count();
+        let (allocated, freed) = (count(driver::graph::MEMORY_ALLOC), count(driver::graph::MEMORY_FREE));
         // CUDA's own errors would not say what is wrong.
         match allocations {
             Allocations::Refused if allocated + freed > 0 => return Err(ALLOCATES.to_owned()),
             Allocations::Freed if allocated != freed => return Err(KEEPS.to_owned()),
             Allocations::Refused | Allocations::Freed => {}
         }
-        // SAFETY: as above.
-        if call.is_whole() && unsafe { driver::graph::nodes(graph) }.map_err(text)?.is_empty() {
-            return Err(NOTHING.to_owned());
+        match call.is_whole() && kinds.is_empty() {
+            true => Err(NOTHING.to_owned()),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Describes a captured node that CUDA runs in no conditional body, if there is one.
     pub(super) fn forbidden_in_bodies(&self) -> Result<Option<&'static str>, CudaError> {
         // SAFETY: the graph lives as long as `self`.
-        unsafe { find(self.graph, &forbidden_in_bodies) }
+        let kinds = unsafe { kinds(self.graph) }?;
+        Ok(kinds.into_iter().find_map(forbidden_in_bodies))
     }
 
     /// The graph, which lives as long as `self`, or until the next recording.
@@ -131,26 +124,6 @@ const KEEPS: &str = "the work allocates memory that it does not free, which ever
 const NOTHING: &str = "nothing was recorded: work was queued on no stream, or on another stream or the null stream, where it ran at \
                        once; queue it on the stream of the closure, or on streams that wait for it by an event";
 
-/// The number of nodes that allocate memory, and of those that free it, in child graphs too.
-///
-/// # Safety
-///
-/// The graph lives.
-unsafe fn count_allocations(graph: CUgraph) -> Result<(usize, usize), CudaError> {
-    let (allocated, freed) = (Cell::new(0), Cell::new(0));
-    let count = |kind| {
-        match kind {
-            driver::graph::MEMORY_ALLOC => allocated.set(allocated.get() + 1),
-            driver::graph::MEMORY_FREE => freed.set(freed.get() + 1),
-            _ => {}
-        }
-        None::<()>
-    };
-    // SAFETY: by the caller's promise.
-    unsafe { find(graph, &count) }?;
-    Ok((allocated.get(), freed.get()))
-}
-
 /// Describes a kind of node that CUDA runs in no conditional body. Returns `None` for the kinds that it runs there.
 fn forbidden_in_bodies(kind: u32) -> Option<&'static str> {
     match kind {
@@ -172,28 +145,26 @@ fn forbidden_in_bodies(kind: u32) -> Option<&'static str> {
     }
 }
 
-/// Returns the first result of `look` for the kinds of a graph's nodes, and of those in its child graphs.
+/// The kinds of a graph's nodes, and of those in its child graphs.
 ///
 /// # Safety
 ///
 /// The graph lives.
-unsafe fn find<T>(graph: CUgraph, look: &impl Fn(u32) -> Option<T>) -> Result<Option<T>, CudaError> {
+unsafe fn kinds(graph: CUgraph) -> Result<Vec<u32>, CudaError> {
+    let mut found = Vec::new();
     // SAFETY: by the caller's promise.
     for node in unsafe { driver::graph::nodes(graph) }? {
         // SAFETY: the node is one of the graph's.
         let kind = unsafe { driver::graph::node_type(node) }?;
-        let mut found = look(kind);
-        if found.is_none() && kind == driver::graph::CHILD_GRAPH {
+        found.push(kind);
+        if kind == driver::graph::CHILD_GRAPH {
             // SAFETY: the node is a child graph's, and has it as long as it lives.
             let child = unsafe { driver::GraphApi::Driver.child(node) }?;
             // SAFETY: as above.
-            found = unsafe { find(child, look) }?;
-        }
-        if found.is_some() {
-            return Ok(found);
+            found.extend(unsafe { kinds(child) }?);
         }
     }
-    Ok(None)
+    Ok(found)
 }
 
 #[cfg(test)]

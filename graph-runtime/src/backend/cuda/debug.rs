@@ -12,7 +12,6 @@ use self::wait::wait;
 use super::build::Single;
 use super::failure::Failure;
 use super::{CudaExecutable, OWN};
-use crate::backend::host_calls::HostCalls;
 use crate::devices::cuda::{Cuda, twice};
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::DebugOptions;
@@ -108,18 +107,9 @@ impl DebugExecutable {
         Ok(built)
     }
 
-    pub(crate) fn storage(&self) -> &[Storage] {
-        &self.parts.storage
-    }
-
-    /// The bytes of device memory besides that of resources.
-    pub(crate) fn workspaces(&self) -> usize {
-        self.parts.workspaces()
-    }
-
-    /// The host functions.
-    pub(crate) fn calls(&self) -> &HostCalls {
-        self.parts.calls()
+    /// The memory, the kernels and the host functions of the graph.
+    pub(crate) fn parts(&self) -> &CudaExecutable {
+        &self.parts
     }
 
     /// Runs the graph on its own stream.
@@ -345,11 +335,6 @@ impl DebugExecutable {
         self.refuse_if_over()?;
         self.fault = None;
         self.wait(draft)
-    }
-
-    /// Refuses a change that the device, or CUDA's rules for changing nodes in place, would refuse.
-    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, work: &Work) -> Result<()> {
-        self.parts.check_change(draft, program, node, work)
     }
 
     /// Makes later launches run `node` as the program now says. They make it anew; only what a piece does not have is

@@ -241,6 +241,7 @@ impl CudaExecutable {
 
 impl CudaExecutable {
     /// Refuses memory that a kernel reads through a texture, and that is where CUDA cannot have one.
+    #[inline]
     pub(super) fn check_textures(
         &self,
         draft: &Draft,
@@ -248,6 +249,9 @@ impl CudaExecutable {
         node: usize,
         kernel: &KernelOp,
     ) -> Result<()> {
+        if program.functions[kernel.function as usize].facts.textures.is_empty() {
+            return Ok(());
+        }
         let Some(resource) = self.adder.misaligned(program, kernel) else {
             return Ok(());
         };

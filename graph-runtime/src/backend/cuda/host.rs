@@ -39,14 +39,7 @@ impl CudaExecutable {
         node: usize,
         name: &str,
     ) -> Result<CUgraphNode, CudaError> {
-        announce!(
-            self.cuda,
-            trace,
-            node = name,
-            after = after.len(),
-            "{}",
-            self.cuda.api().names().add_host_node
-        )?;
+        announce_node!(self.cuda, add_host_node, name, after)?;
         let call = self.user_objects.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
         // SAFETY: by the caller's promise; `run` takes this address, and `self.user_objects` has a call for each such
         // node of the program.
@@ -95,26 +88,12 @@ impl CudaExecutable {
         // `support` has refused events of other devices.
         let event = event.raw(self.cuda.raw()).unwrap_or(std::ptr::null_mut());
         if wait {
-            announce!(
-                self.cuda,
-                trace,
-                node = name,
-                after = after.len(),
-                "{}",
-                self.cuda.api().names().add_wait_node
-            )?;
+            announce_node!(self.cuda, add_wait_node, name, after)?;
             // SAFETY: by the caller's promise; the event lives as long as `self.user_objects` (fact 8 of
             // `CudaExecutable`).
             unsafe { self.cuda.api().add_wait_node(graph, after, event) }
         } else {
-            announce!(
-                self.cuda,
-                trace,
-                node = name,
-                after = after.len(),
-                "{}",
-                self.cuda.api().names().add_record_node
-            )?;
+            announce_node!(self.cuda, add_record_node, name, after)?;
             // SAFETY: as above.
             unsafe { self.cuda.api().add_record_node(graph, after, event) }
         }

@@ -15,21 +15,49 @@ use std::ffi::{CStr, CString};
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-/// The built-in kernels that set memory: the file's path and text.
-const FILL: (&str, &str) = (
-    "graph-runtime/kernels/fill.ptx",
-    include_str!("../../../kernels/fill.ptx"),
-);
-/// The built-in kernels that set conditions. Drivers before CUDA 12.3 cannot load them.
-const CONDITION: (&str, &str) = (
-    "graph-runtime/kernels/condition.ptx",
-    include_str!("../../../kernels/condition.ptx"),
-);
-/// The built-in kernel that delays nodes.
-const DELAY: (&str, &str) = (
-    "graph-runtime/kernels/delay.ptx",
-    include_str!("../../../kernels/delay.ptx"),
-);
+/// A built-in kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Builtin {
+    /// Sets memory, in words.
+    FillWords,
+    /// Sets memory, in bytes.
+    FillBytes,
+    /// Sets a condition to a value. Drivers before CUDA 12.3 cannot load the kernels that set conditions.
+    Condition,
+    /// Sets a condition to whether a value equals a number.
+    ConditionEqual,
+    /// Delays a node.
+    Delay,
+}
+
+impl Builtin {
+    /// The path and the text of its module, and all kernels in that, by name.
+    fn module(self) -> (&'static str, &'static str, &'static [(Builtin, &'static CStr)]) {
+        match self {
+            Builtin::FillWords | Builtin::FillBytes => (
+                "graph-runtime/kernels/fill.ptx",
+                include_str!("../../../kernels/fill.ptx"),
+                &[
+                    (Builtin::FillWords, c"graph_runtime_fill_words"),
+                    (Builtin::FillBytes, c"graph_runtime_fill_bytes"),
+                ],
+            ),
+            Builtin::Condition | Builtin::ConditionEqual => (
+                "graph-runtime/kernels/condition.ptx",
+                include_str!("../../../kernels/condition.ptx"),
+                &[
+                    (Builtin::Condition, c"graph_runtime_condition"),
+                    (Builtin::ConditionEqual, c"graph_runtime_condition_equal"),
+                ],
+            ),
+            Builtin::Delay => (
+                "graph-runtime/kernels/delay.ptx",
+                include_str!("../../../kernels/delay.ptx"),
+                &[(Builtin::Delay, c"graph_runtime_delay")],
+            ),
+        }
+    }
+}
 
 /// All modules and kernels that a graph has loaded. [`Kernels::unload`] unloads them.
 pub(super) struct Kernels {
@@ -37,9 +65,8 @@ pub(super) struct Kernels {
     modules: Vec<LoadedModule>,
     /// One for each of [`Program::functions`].
     functions: Vec<LoadedKernel>,
-    fill: Option<FillKernels>,
-    condition: Option<ConditionKernels>,
-    delay: Option<KernelHandle>,
+    /// The built-in kernels whose modules are loaded.
+    builtin: Vec<(Builtin, KernelHandle)>,
     /// The most shared memory a block may have, static and dynamic together, in bytes.
     shared_limit: u64,
 }
@@ -56,20 +83,6 @@ struct LoadedKernel {
     dynamic_shared: u32,
 }
 
-/// The built-in kernels that set memory.
-#[derive(Clone, Copy)]
-struct FillKernels {
-    words: KernelHandle,
-    bytes: KernelHandle,
-}
-
-/// The built-in kernels that set conditions.
-#[derive(Clone, Copy)]
-struct ConditionKernels {
-    value: KernelHandle,
-    equal: KernelHandle,
-}
-
 impl Kernels {
     /// No modules yet.
     pub(super) fn new(cuda: &Arc<Cuda>) -> Self {
@@ -77,9 +90,7 @@ impl Kernels {
             cuda: cuda.clone(),
             modules: Vec::new(),
             functions: Vec::new(),
-            fill: None,
-            condition: None,
-            delay: None,
+            builtin: Vec::new(),
             shared_limit: 0,
         }
     }
@@ -158,73 +169,25 @@ impl Kernels {
         Ok(module)
     }
 
-    /// Loads a module of built-in kernels and finds them in it. The context must be current.
-    fn builtin<const N: usize>(
-        &mut self,
-        draft: &Draft,
-        (path, text): (&'static str, &str),
-        names: [&CStr; N],
-    ) -> Result<[KernelHandle; N]> {
+    /// Loads the module of a built-in kernel, unless it is loaded. The context must be current.
+    pub(super) fn load_builtin(&mut self, draft: &Draft, kernel: Builtin) -> Result<()> {
+        if self.builtin.iter().any(|(known, _)| *known == kernel) {
+            return Ok(());
+        }
+        let (path, text, kernels) = kernel.module();
         let module = self.module(draft, path, text)?;
-        let mut found = [KernelHandle::NULL; N];
-        for (function, name) in found.iter_mut().zip(names) {
+        for &(kernel, name) in kernels {
             // SAFETY: the module was just loaded and is unloaded only by `unload`.
-            *function = unsafe { module.function(name) }.at(|| Site::graph(&draft.name))?;
-        }
-        Ok(found)
-    }
-
-    /// Loads the built-in kernels that set memory, unless they are loaded. The context must be current.
-    pub(super) fn load_fill(&mut self, draft: &Draft) -> Result<()> {
-        if self.fill.is_none() {
-            let names = [c"graph_runtime_fill_words", c"graph_runtime_fill_bytes"];
-            let [words, bytes] = self.builtin(draft, FILL, names)?;
-            self.fill = Some(FillKernels { words, bytes });
+            let found = unsafe { module.function(name) }.at(|| Site::graph(&draft.name))?;
+            self.builtin.push((kernel, found));
         }
         Ok(())
     }
 
-    /// The built-in kernel that sets memory in words or bytes; null before [`Kernels::load_fill`].
-    pub(super) fn fill(&self, words: bool) -> KernelHandle {
-        match self.fill {
-            Some(fill) if words => fill.words,
-            Some(fill) => fill.bytes,
-            None => KernelHandle::NULL,
-        }
-    }
-
-    /// Loads the built-in kernels that set conditions, unless they are loaded. The context must be current.
-    pub(super) fn load_condition(&mut self, draft: &Draft) -> Result<()> {
-        if self.condition.is_none() {
-            let names = [c"graph_runtime_condition", c"graph_runtime_condition_equal"];
-            let [value, equal] = self.builtin(draft, CONDITION, names)?;
-            self.condition = Some(ConditionKernels { value, equal });
-        }
-        Ok(())
-    }
-
-    /// The built-in kernel that sets a condition to a value, or to whether the value equals a number; null before
-    /// [`Kernels::load_condition`].
-    pub(super) fn condition(&self, equal: bool) -> KernelHandle {
-        match self.condition {
-            Some(condition) if equal => condition.equal,
-            Some(condition) => condition.value,
-            None => KernelHandle::NULL,
-        }
-    }
-
-    /// Loads the built-in kernel that delays nodes, unless it is loaded. The context must be current.
-    pub(super) fn load_delay(&mut self, draft: &Draft) -> Result<()> {
-        if self.delay.is_none() {
-            let [delay] = self.builtin(draft, DELAY, [c"graph_runtime_delay"])?;
-            self.delay = Some(delay);
-        }
-        Ok(())
-    }
-
-    /// The built-in kernel that delays nodes; null before [`Kernels::load_delay`].
-    pub(super) fn delay(&self) -> KernelHandle {
-        self.delay.unwrap_or(KernelHandle::NULL)
+    /// A built-in kernel; null before [`Kernels::load_builtin`].
+    pub(super) fn builtin(&self, kernel: Builtin) -> KernelHandle {
+        let found = self.builtin.iter().find(|(known, _)| *known == kernel);
+        found.map_or(KernelHandle::NULL, |(_, handle)| *handle)
     }
 
     #[inline]
@@ -254,6 +217,7 @@ impl Kernels {
 
     /// Refuses arguments whose number or sizes are not those of the function's parameters, if the driver tells these.
     /// Only user's functions are checked so: declared kernels were checked by the macro.
+    #[inline]
     pub(super) fn check_arguments(&self, function: u32, arguments: &[Argument]) -> Result<(), String> {
         let Some(params) = &self.functions[function as usize].params else {
             return Ok(());
@@ -329,9 +293,7 @@ impl Kernels {
             unsafe { ManuallyDrop::drop(&mut function.owner) };
         }
         let _ = self.cuda.bind_to_free(); // cudarc has unloaded the modules of users' functions
-        self.fill = None;
-        self.condition = None;
-        self.delay = None;
+        self.builtin.clear();
         for module in self.modules.drain(..) {
             // SAFETY: the module was loaded by `module` and left the list just now; nothing uses it, by the caller's
             // promise.

@@ -24,7 +24,8 @@ impl CudaExecutable {
         let (addresses, pool) = (&self.user_objects.addresses, blueprint.shared.pool());
         let captured = match call.take_recorded() {
             Some(graph) => Ok(Captured::recorded(&self.cuda, graph)),
-            None => Captured::new(&self.cuda, addresses, pool, call.options().mode),
+            None => Capturing::new(&self.cuda, addresses, pool, call.options().mode)
+                .map(|session| Captured::new(&self.cuda, session)),
         };
         let captured = captured.map_err(|error| failed(error.to_string()))?;
         // From now on it is leaked if nobody can wait for its work.
@@ -42,10 +43,7 @@ impl CudaExecutable {
         captured.record(call, allocations).map_err(failed)?;
         let forbidden = captured.forbidden_in_bodies().at(site)?;
         if let Some(mistake) = forbidden.and_then(|what| forbidden_capture(draft, node, what)) {
-            return Err(Error::Invalid {
-                graph: draft.name.as_ref().into(),
-                diagnostics: vec![mistake],
-            });
+            return Err(Error::mistake(&draft.name, mistake));
         }
         Ok(())
     }
@@ -130,14 +128,7 @@ impl CudaExecutable {
         node: usize,
         name: &str,
     ) -> Result<CUgraphNode, CudaError> {
-        announce!(
-            self.cuda,
-            trace,
-            node = name,
-            after = after.len(),
-            "{}",
-            self.cuda.api().names().add_child_node
-        )?;
+        announce_node!(self.cuda, add_child_node, name, after)?;
         // SAFETY: by the caller's promise; `prepare` has captured a graph for each such node, which
         // `self.user_objects` keeps.
         unsafe { self.cuda.api().add_child_node(graph, after, self.captured(node)) }
@@ -157,14 +148,14 @@ impl CudaExecutable {
         call: &RawCall,
         name: &str,
     ) -> Result<CUgraphNode, Failure> {
-        announce!(
+        let announced = announce!(
             self.cuda,
             trace,
             node = name,
             after = after.len(),
             "the closure of a raw node"
-        )
-        .map_err(|error| (node, error))?;
+        );
+        announced.map_err(|error| (node, error))?;
         let site = RawSite {
             graph,
             context: self.cuda.context(),

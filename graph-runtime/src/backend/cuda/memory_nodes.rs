@@ -2,7 +2,7 @@
 
 use super::add::{Adder, Address, launch};
 use super::fill::Fill;
-use super::kernels::Kernels;
+use super::kernels::{Builtin, Kernels};
 use crate::driver::copy::{Copy3d, CopySide};
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemsetNodeParams};
 use crate::error::CudaError;
@@ -35,29 +35,13 @@ impl Adder {
     ) -> Result<CUgraphNode, CudaError> {
         match fill {
             Fill::Memset { size, value } => {
-                announce!(
-                    self.cuda,
-                    trace,
-                    node = name,
-                    bytes = to.part().bytes,
-                    after = after.len(),
-                    "{}",
-                    self.cuda.api().names().add_memset_node
-                )?;
+                announce_node!(self.cuda, add_memset_node, name, after, bytes = to.part().bytes)?;
                 let params = self.memset(to, *size, *value);
                 // SAFETY: by the caller's promise.
                 unsafe { self.cuda.api().add_memset_node(graph, after, &params, self.cuda.raw()) }
             }
             Fill::Kernel { pattern, words } => {
-                announce!(
-                    self.cuda,
-                    trace,
-                    node = name,
-                    bytes = to.part().bytes,
-                    after = after.len(),
-                    "{}",
-                    self.cuda.api().names().add_kernel_node
-                )?;
+                announce_node!(self.cuda, add_kernel_node, name, after, bytes = to.part().bytes)?;
                 let params = self.fill(kernels, to, pattern, *words);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
@@ -65,14 +49,7 @@ impl Adder {
             }
             // `TooLong` was refused before.
             Fill::Nothing | Fill::TooLong => {
-                announce!(
-                    self.cuda,
-                    trace,
-                    node = name,
-                    after = after.len(),
-                    "{}",
-                    self.cuda.api().names().add_empty_node
-                )?;
+                announce_node!(self.cuda, add_empty_node, name, after)?;
                 // SAFETY: by the caller's promise.
                 unsafe { self.cuda.api().add_empty_node(graph, after) }
             }
@@ -165,7 +142,8 @@ impl Adder {
             block: [FILL_BLOCK as u32, 1, 1],
             shared: 0,
         };
-        launch(kernels.fill(words), &config, &mut self.pointers)
+        let kernel = if words { Builtin::FillWords } else { Builtin::FillBytes };
+        launch(kernels.builtin(kernel), &config, &mut self.pointers)
     }
 
     /// The parameters of a memset of rows of elements of `size` bytes.

@@ -11,6 +11,14 @@ macro_rules! announce {
     }};
 }
 
+/// As [`announce!`], of the call that adds a node: with its name, other fields, and the number of nodes that it runs
+/// after.
+macro_rules! announce_node {
+    ($cuda:expr, $call:ident, $name:expr, $after:expr $(, $fields:ident = $value:expr)*) => {
+        announce!($cuda, trace, node = $name, $($fields = $value,)* after = $after.len(), "{}", $cuda.api().names().$call)
+    };
+}
+
 mod debug;
 mod build;
 mod shared;

@@ -1,5 +1,6 @@
 //! Making changes that were requested together: all or none.
 
+use crate::backend::executable::Executable;
 use crate::error::{Error, Result};
 use crate::graph::change::batch::{Batch, Change, ChosenLaunch, launch_of};
 use crate::graph::change::state::State;
@@ -20,27 +21,27 @@ use crate::program::{Argument, KernelOp, Op, Work};
 /// # Errors
 /// The errors of the checks and of the device. If there is none, the batch is empty afterwards.
 pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Result<()> {
-    if batch.has_only_values() && graph.is_whole() {
-        let Graph { executable, data, .. } = graph;
-        // No code of the user runs in here, so the graph stays whole.
-        match executable.apply_values(&data.draft, &data.program, &batch.values) {
-            Ok(true) => {
-                batch.swap_values(graph);
-                batch.values.clear();
-                return Ok(());
-            }
+    if graph.is_whole() {
+        match batch.commit_values(&mut graph.executable, &mut graph.data) {
+            Ok(true) => return Ok(()),
             Ok(false) => {}
             Err(error) => {
-                batch.find_nodes(graph);
-                let before = batch.begin(graph, what);
-                restore(graph, batch, before.broken_nodes());
-                return Err(error);
+                refused(graph, what, batch);
+                return Err(*error);
             }
         }
     }
     let committed = commit_all(graph, what, batch);
     *batch = Batch::default();
     committed
+}
+
+/// Makes the device run the nodes of a batch as the program says again, after it has refused their new values.
+#[cold]
+pub(super) fn refused(graph: &mut Graph, what: &'static str, batch: &mut Batch) {
+    batch.find_nodes(graph);
+    let before = batch.begin(graph, what);
+    restore(graph, batch, before.broken_nodes());
 }
 
 /// Makes changes that are more than values of launches that are prepared.
@@ -77,7 +78,7 @@ struct Attempt<'a> {
 impl<'a> Attempt<'a> {
     /// Gives the program the new values, at which the checks of other changes look.
     fn begin(graph: &'a mut Graph, batch: &'a mut Batch) -> Self {
-        batch.swap_values(graph);
+        graph.data.program.swap_values(&mut batch.values);
         Self {
             graph,
             batch,
@@ -102,7 +103,7 @@ impl Drop for Attempt<'_> {
         if self.is_swapped {
             self.batch.swap(self.graph);
         }
-        self.batch.return_values(self.graph);
+        self.graph.data.program.return_values(&mut self.batch.values);
     }
 }
 
@@ -128,17 +129,32 @@ fn apply(graph: &mut Graph, batch: &Batch, before: &[usize]) -> Result<()> {
 }
 
 impl Batch {
-    /// Whether there are no changes besides those of values.
+    /// Makes the changes of a graph that is whole, if they are values alone. Returns false, and changes nothing, if
+    /// [`commit`] must make them. After an error of the device, the caller calls [`refused`].
     #[inline]
-    fn has_only_values(&self) -> bool {
+    pub(super) fn commit_values(
+        &mut self,
+        executable: &mut Executable,
+        data: &mut GraphData,
+    ) -> Result<bool, Box<Error>> {
         let Self {
+            values,
             work,
             memory,
             enabled,
             launches,
             ..
         } = self;
-        work.is_empty() && memory.is_empty() && enabled.is_empty() && launches.is_empty()
+        if !(work.is_empty() && memory.is_empty() && enabled.is_empty() && launches.is_empty()) {
+            return Ok(false);
+        }
+        // No code of the user runs in here, so the graph stays whole.
+        let made = executable.apply_values(&data.draft, &data.program, values)?;
+        if made {
+            data.program.swap_values(values);
+            values.clear();
+        }
+        Ok(made)
     }
 
     /// Checks the changes together, and makes work of all of them. The program has the new values already.
@@ -155,19 +171,6 @@ impl Batch {
             self.work.retain(|change| !change.is_made(&graph.data.program));
         }
         Ok(())
-    }
-
-    /// Exchanges the values of the program and those in `self`, from the first to the last.
-    #[inline]
-    fn swap_values(&mut self, graph: &mut Graph) {
-        let arguments = &mut graph.data.program.arguments;
-        self.values.iter_mut().for_each(|changed| changed.swap(arguments));
-    }
-
-    /// Undoes [`Batch::swap_values`], also of an argument that is among the values twice.
-    fn return_values(&mut self, graph: &mut Graph) {
-        let arguments = &mut graph.data.program.arguments;
-        self.values.iter_mut().rev().for_each(|changed| changed.swap(arguments));
     }
 
     /// Sorts the new work by node, with one change for each: the last.
@@ -300,10 +303,8 @@ fn relaunched(
     let given: Vec<graph_plan::Argument> = arguments.iter().map(Argument::of_contract).collect();
     let launch = chosen.over(launch_of(kernel));
     let memory = |index: usize| arguments[index].memory();
-    let config = check_dimensions(draft, node, facts, launch, &given, memory).map_err(|mistake| Error::Invalid {
-        graph: draft.name.as_ref().into(),
-        diagnostics: vec![mistake],
-    })?;
+    let config = check_dimensions(draft, node, facts, launch, &given, memory)
+        .map_err(|mistake| Error::mistake(&draft.name, mistake))?;
     let work = Work::Kernel(KernelOp {
         config,
         ..kernel.clone()

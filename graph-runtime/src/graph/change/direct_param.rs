@@ -1,6 +1,6 @@
 //! Params that are whole arguments of kernels: their values go to the nodes as they are, without their declarations.
 
-use crate::graph::Graph;
+use crate::graph::GraphData;
 use crate::kernel::{ParamKind, Scalar};
 use crate::program::{ChangedValue, Program};
 use std::any::Any;
@@ -39,7 +39,17 @@ pub fn direct_param<T: 'static>(uses: &'static [(usize, usize)], value: &T) -> O
 /// and no other one uses them.
 #[derive(Debug, Default)]
 pub(crate) struct DirectUses {
-    of: Vec<Option<Box<[DirectUse]>>>,
+    of: Vec<Option<FoundUses>>,
+    /// The number of edits that have ended.
+    ended: u64,
+}
+
+/// The uses of one param.
+#[derive(Debug)]
+struct FoundUses {
+    uses: Box<[DirectUse]>,
+    /// The number of edits that had ended, and one more, when the value was requested last.
+    requested: u64,
 }
 
 /// An argument of a kernel node that is a param of the argument's own type.
@@ -53,56 +63,99 @@ struct DirectUse {
 }
 
 impl DirectUses {
-    /// Requests that all nodes that mention a param get its value. Returns false if some node needs its declaration for
-    /// that, since the kernel takes another type, which the value may not fit, or since a contract mentions it.
+    /// As [`DirectUses::put`], for a param with one use that is set for the first time in an edit. Returns false for
+    /// others, or if `values` is full. So this calls no other function, and needs no stack.
     #[inline]
-    pub(in crate::graph) fn put(
+    pub(in crate::graph) fn put_first(
         &mut self,
-        graph: &Graph,
+        program: &Program,
         values: &mut Vec<ChangedValue>,
         param: usize,
-        DirectParam { uses, scalar, word }: DirectParam,
+        direct: &DirectParam,
     ) -> bool {
-        let uses = match self.of.get(param) {
-            Some(Some(uses)) => Some(&**uses),
-            Some(None) | None => self.find(graph, param, uses, scalar),
-        };
-        uses.is_some_and(|uses| uses.iter().all(|known| known.put(&graph.data.program, values, word)))
+        if let Some(Some(found)) = self.of.get_mut(param)
+            && let [only] = &*found.uses
+            && only.is_alike()
+            && found.requested <= self.ended
+            && values.len() < values.capacity()
+        {
+            found.requested = self.ended + 1;
+            only.put(program, values, direct.word);
+            return true;
+        }
+        false
     }
 
-    /// Finds the arguments that are a param. Returns `None` if some are of another type, or mentioned by a contract.
-    #[cold]
-    fn find(&mut self, graph: &Graph, param: usize, uses: &[(usize, usize)], scalar: Scalar) -> Option<&[DirectUse]> {
+    /// Requests that all nodes that mention a param get its value. Returns false if its uses have not been found, or if
+    /// some node needs its declaration for that.
+    pub(in crate::graph) fn put(
+        &mut self,
+        program: &Program,
+        values: &mut Vec<ChangedValue>,
+        param: usize,
+        direct: &DirectParam,
+    ) -> bool {
+        let Some(Some(found)) = self.of.get_mut(param) else {
+            return false;
+        };
+        if !found.uses.iter().all(DirectUse::is_alike) {
+            return false;
+        }
+        let again = std::mem::replace(&mut found.requested, self.ended + 1) > self.ended;
+        for known in &found.uses {
+            let mut earlier = values.iter_mut().filter(|_| again).rev();
+            match earlier.find(|earlier| earlier.argument == known.argument) {
+                Some(earlier) => earlier.word = direct.word,
+                None => known.put(program, values, direct.word),
+            }
+        }
+        true
+    }
+
+    /// Notes that an edit has ended, whose values were made.
+    #[inline]
+    pub(in crate::graph) fn end_edit(&mut self) {
+        self.ended += 1;
+    }
+
+    /// Finds the arguments that are a param, unless some are of another type, which the value may not fit, or are
+    /// mentioned by a contract.
+    pub(in crate::graph) fn find(&mut self, data: &GraphData, param: usize, direct: &DirectParam) {
+        if let Some(Some(_)) = self.of.get(param) {
+            return;
+        }
         let mut found = Vec::new();
-        for &(declared, argument) in uses {
-            match &graph.data.declared_nodes.own {
+        for &(declared, argument) in direct.uses {
+            match &data.declared_nodes.own {
                 None => found.push((declared, argument)),
                 Some(nodes) => found.extend(nodes.each(declared).map(|(node, _)| (node, argument))),
             }
         }
         let uses = found
             .iter()
-            .map(|&(node, argument)| DirectUse::of(&graph.data.program, node, argument, scalar));
-        let uses = uses.collect::<Option<_>>()?;
+            .map(|&(node, argument)| DirectUse::of(&data.program, node, argument, direct.scalar));
         if self.of.len() <= param {
             self.of.resize_with(param + 1, || None);
         }
-        Some(self.of[param].insert(uses))
+        let uses: Option<Box<[DirectUse]>> = uses.collect();
+        self.of[param] = uses.map(|uses| FoundUses { uses, requested: 0 });
     }
 }
 
 impl DirectUse {
-    /// Requests that the argument gets this value. Returns false if it may need a check.
+    /// Whether a value of the argument needs no check.
     #[inline]
-    fn put(&self, program: &Program, values: &mut Vec<ChangedValue>, word: u64) -> bool {
+    fn is_alike(&self) -> bool {
+        self.alike.load(Ordering::Relaxed)
+    }
+
+    /// Requests that the argument gets this value, unless it has it.
+    #[inline]
+    fn put(&self, program: &Program, values: &mut Vec<ChangedValue>, word: u64) {
         let Self { node, argument, .. } = *self;
-        if !self.alike.load(Ordering::Relaxed) {
-            return false;
-        }
         if program.arguments[argument].word() != Some(word) {
             values.push(ChangedValue { node, argument, word });
         }
-        true
     }
 
     /// The use of a param as an argument of a node; `None` if the kernel's parameter is of another type than `scalar`,

@@ -3,9 +3,9 @@
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::change::batch::Batch;
-use crate::graph::change::commit::commit;
+use crate::graph::change::commit::{commit, refused};
 use crate::graph::change::direct_param::{DirectParam, DirectUses};
-use crate::graph::change::state::{Instance, leave_edit};
+use crate::graph::change::state::{Instance, State, leave_edit};
 use crate::graph::change::update::{Update, collect};
 use std::marker::PhantomData;
 
@@ -55,8 +55,8 @@ pub(crate) struct Requests {
     /// The graph that these are changes of.
     instance: Instance,
     batch: Batch,
-    /// The params that were set.
-    params: ParamSet,
+    /// The params that were set, besides those whose values are in `batch`. Each once.
+    params: Vec<usize>,
     /// The first change that was refused. Then none is made, also if the closure goes on.
     refused: Option<Box<Error>>,
     /// The uses of params that this edit and earlier ones have found.
@@ -69,39 +69,10 @@ impl Requests {
         Box::new(Self {
             instance,
             batch: Batch::default(),
-            params: ParamSet::default(),
+            params: Vec::new(),
             refused: None,
             direct_uses: DirectUses::default(),
         })
-    }
-}
-
-/// A set of params, by their number.
-#[derive(Debug, Default)]
-struct ParamSet {
-    /// 64 params in each word, the first in the lowest bit.
-    words: Vec<u64>,
-}
-
-impl ParamSet {
-    fn insert(&mut self, param: usize) {
-        if param / 64 >= self.words.len() {
-            self.words.resize(param / 64 + 1, 0);
-        }
-        self.words[param / 64] |= 1 << (param % 64);
-    }
-
-    /// Takes all out. If `f` fails, nobody knows which are left.
-    #[inline]
-    fn take_each(&mut self, mut f: impl FnMut(usize) -> Result<()>) -> Result<()> {
-        for (word, params) in self.words.iter_mut().enumerate() {
-            let mut params = std::mem::take(params);
-            while params != 0 {
-                f(word * 64 + params.trailing_zeros() as usize)?;
-                params &= params - 1;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -152,21 +123,68 @@ impl Graph {
         self.requests().batch.append(batch);
     }
 
-    /// Requests that the nodes that mention a param get its value.
+    /// Requests that the nodes that mention a param get its value. If that is a whole argument of all of them, `direct`
+    /// is given.
     #[inline]
-    fn request_param(&mut self, param: usize) {
-        if let Some(requests) = &mut self.requests
-            && let Some(word) = requests.params.words.get_mut(param / 64)
+    fn request_param(&mut self, param: usize, direct: Option<DirectParam>) {
+        if let Some(direct) = &direct
+            && self.was_whole()
+            && let Some(requests) = &mut self.requests
+            && let Requests { batch, direct_uses, .. } = &mut **requests
+            && direct_uses.put_first(&self.data.program, &mut batch.values, param, direct)
         {
-            *word |= 1 << (param % 64);
-        } else {
-            self.request_first(param);
+            return;
         }
+        self.request_declared(param, direct);
     }
 
+    /// As [`Graph::request_param`], for the first time, again in one edit, for several nodes, or where these need their
+    /// declaration for that. (After a change that failed half-way, nodes are made anew, also with the values that they have.)
     #[cold]
-    fn request_first(&mut self, param: usize) {
-        self.requests().params.insert(param);
+    fn request_declared(&mut self, param: usize, direct: Option<DirectParam>) {
+        let mut requests = self.take_requests();
+        let Requests {
+            batch,
+            params,
+            direct_uses,
+            ..
+        } = &mut *requests;
+        let is_direct = direct.filter(|_| self.was_whole()).is_some_and(|direct| {
+            direct_uses.find(&self.data, param, &direct);
+            direct_uses.put(&self.data.program, &mut batch.values, param, &direct)
+        });
+        if !is_direct && !params.contains(&param) {
+            params.push(param);
+        }
+        self.requests = Some(requests);
+    }
+
+    /// Makes the changes that were requested, if they are values alone and the graph is whole. Returns false if there is
+    /// more to do.
+    fn commit_values(&mut self, what: &'static str) -> Result<bool, Box<Error>> {
+        let Self {
+            state: State::Whole,
+            requests: Some(requests),
+            executable,
+            data,
+            ..
+        } = self
+        else {
+            return Ok(false);
+        };
+        if requests.refused.is_some() || !requests.params.is_empty() {
+            return Ok(false);
+        }
+        let made = requests.batch.commit_values(executable, data);
+        match made {
+            Ok(made) if made => requests.direct_uses.end_edit(),
+            Ok(_) => {}
+            Err(_) => {
+                let mut requests = self.take_requests();
+                refused(self, what, &mut requests.batch);
+            }
+        }
+        made
     }
 
     /// Returns the error of a change. If an edit requested that, the edit will fail, too.
@@ -181,40 +199,55 @@ impl Graph {
 
 /// A change that runs code of the user and has not ended: if it fails or panics, `undo` gives the params their values
 /// back. It does so in the graph that it began with, and in no other one that took its place.
-struct Running<'a, G, I, U>
-where
-    I: Fn(&mut G) -> &mut Graph,
-    U: FnMut(&mut G),
-{
+struct Running<'a, G, I: Fn(&mut G) -> &mut Graph, U: FnMut(&mut G)> {
     graph: &'a mut G,
     inner: I,
     instance: Instance,
     undo: U,
 }
 
-impl<G, I, U> Running<'_, G, I, U>
-where
-    I: Fn(&mut G) -> &mut Graph,
-    U: FnMut(&mut G),
-{
+impl<G, I: Fn(&mut G) -> &mut Graph, U: FnMut(&mut G)> Running<'_, G, I, U> {
     #[inline]
     fn inner(&mut self) -> &mut Graph {
         (self.inner)(self.graph)
     }
 
-    /// Ends a change that has succeeded. The room for requests is left for the next one.
+    /// Makes the changes that were requested, and ends. `make` is called if they are more than values. The room for
+    /// requests is left for the next change.
     #[inline]
-    fn succeed(mut self, requests: Box<Requests>) {
-        self.inner().requests = Some(requests);
+    fn complete(
+        mut self,
+        what: &'static str,
+        make: impl FnOnce(&mut G, &'static str, &mut Requests) -> Result<()>,
+    ) -> Result<()> {
+        match self.inner().commit_values(what) {
+            Ok(true) => {}
+            Ok(false) => self.complete_all(what, make)?,
+            Err(error) => return Err(*error),
+        }
         std::mem::forget(self);
+        Ok(())
+    }
+
+    /// As [`Running::complete`], for changes that are more than values.
+    #[cold]
+    fn complete_all(
+        &mut self,
+        what: &'static str,
+        make: impl FnOnce(&mut G, &'static str, &mut Requests) -> Result<()>,
+    ) -> Result<()> {
+        let mut requests = self.inner().take_requests();
+        if let Some(error) = requests.refused.take() {
+            return Err(*error);
+        }
+        make(self.graph, what, &mut requests)?;
+        requests.direct_uses.end_edit();
+        self.inner().requests = Some(requests);
+        Ok(())
     }
 }
 
-impl<G, I, U> Drop for Running<'_, G, I, U>
-where
-    I: Fn(&mut G) -> &mut Graph,
-    U: FnMut(&mut G),
-{
+impl<G, I: Fn(&mut G) -> &mut Graph, U: FnMut(&mut G)> Drop for Running<'_, G, I, U> {
     fn drop(&mut self) {
         leave_edit();
         let inner = (self.inner)(self.graph);
@@ -242,7 +275,7 @@ pub fn edit_nodes<G, R: EditResult>(
         inner,
         change,
         |_| (),
-        |graph, requests| commit_requests(inner(graph), EDIT, requests),
+        |graph, what, requests| commit_requests(inner(graph), what, requests),
     )
 }
 
@@ -263,7 +296,7 @@ pub fn edit<G: ParamGraph, R: EditResult, P>(
         |graph| graph.graph_mut(Only(PhantomData)),
         change,
         |graph| exchange(graph, &mut params),
-        |graph, requests| make(graph, EDIT, requests),
+        make,
     )
 }
 
@@ -280,7 +313,7 @@ fn run<G, R: EditResult>(
     inner: impl Fn(&mut G) -> &mut Graph,
     change: impl FnOnce(&mut G) -> R,
     undo: impl FnMut(&mut G),
-    make: impl FnOnce(&mut G, &mut Requests) -> Result<()>,
+    make: impl FnOnce(&mut G, &'static str, &mut Requests) -> Result<()>,
 ) -> Result<()> {
     if inner(graph).is_in_edit()? {
         // It is a part of the edit around it, which makes the changes.
@@ -307,13 +340,7 @@ fn run<G, R: EditResult>(
         return refuse(edit.inner(), result);
     }
     edit.inner().close();
-    let mut requests = edit.inner().take_requests();
-    if let Some(error) = requests.refused.take() {
-        return Err(*error);
-    }
-    make(edit.graph, &mut requests)?;
-    edit.succeed(requests);
-    Ok(())
+    edit.complete(EDIT, make)
 }
 
 /// Returns the error of the closure of an edit.
@@ -345,7 +372,7 @@ pub fn set_param<G: ParamGraph, T>(
 ) -> Result<()> {
     if graph.graph(Only(PhantomData)).is_in_edit()? {
         exchange(graph, &mut value);
-        graph.graph_mut(Only(PhantomData)).request_param(param);
+        request_param(graph, param);
         return Ok(());
     }
     set_param_now(graph, param, name, value, exchange)
@@ -361,55 +388,38 @@ fn set_param_now<G: ParamGraph, T>(
 ) -> Result<()> {
     let instance = graph.graph(Only(PhantomData)).instance;
     exchange(graph, &mut value);
-    let mut set = Running {
+    let set = Running {
         graph,
         inner: |graph: &mut G| graph.graph_mut(Only(PhantomData)),
         instance,
         undo: |graph: &mut G| exchange(graph, &mut value),
     };
-    let mut requests = set.inner().take_requests();
-    requests.params.insert(param);
-    make(set.graph, name, &mut requests)?;
-    set.succeed(requests);
-    Ok(())
+    request_param(set.graph, param);
+    set.complete(name, make)
+}
+
+/// Requests that the nodes that mention a param get the value that it has now.
+#[inline]
+fn request_param<G: ParamGraph>(graph: &mut G, param: usize) {
+    let direct = graph.direct(param);
+    graph.graph_mut(Only(PhantomData)).request_param(param, direct);
 }
 
 /// Makes the changes of an edit, and those of the nodes that mention its params. `what` names them in messages.
-#[inline]
+#[cold]
 fn make<G: ParamGraph>(graph: &mut G, what: &'static str, requests: &mut Requests) -> Result<()> {
     let inner = graph.graph(Only(PhantomData));
     if inner.instance != requests.instance {
         return Err(swapped(inner));
     }
-    let Requests {
-        batch,
-        params,
-        direct_uses,
-        ..
-    } = requests;
-    // After a change that failed half-way, nodes are made anew, also with the values that they have.
-    let is_whole = inner.is_whole();
-    params.take_each(|param| {
-        if is_whole
-            && let Some(direct) = graph.direct(param)
-            && direct_uses.put(inner, &mut batch.values, param, direct)
-        {
-            return Ok(());
-        }
-        declare(graph, inner, param, batch)
-    })?;
+    let Requests { batch, params, .. } = requests;
+    for param in params.drain(..) {
+        collect(inner, batch, |update| graph.change(update, param))?;
+    }
     commit_requests(graph.graph_mut(Only(PhantomData)), what, requests)
 }
 
-/// Requests the changes of the nodes that mention a param, as they are declared. This is apart from the loop over
-/// params, which is short without it.
-#[inline(never)]
-fn declare<G: ParamGraph>(graph: &G, inner: &Graph, param: usize, batch: &mut Batch) -> Result<()> {
-    collect(inner, batch, |update| graph.change(update, param))
-}
-
 /// Makes the changes of a graph that were requested, all or none.
-#[inline]
 fn commit_requests(graph: &mut Graph, what: &'static str, requests: &mut Requests) -> Result<()> {
     // Nothing else stops an implementation of `ParamGraph` from returning one graph first, and then another one.
     if graph.instance != requests.instance {

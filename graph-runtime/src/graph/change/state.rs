@@ -15,8 +15,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) enum State {
     /// The device runs what the program says.
     Whole,
-    /// The closure of an edit is running, or was when the graph was swapped out of it; with the state before the edit.
-    Open(Option<Broken>),
+    /// The closure of an edit is running, or was when the graph was swapped out of it. Before, the graph was whole.
+    Open,
+    /// As `Open`, of a graph that was broken before.
+    OpenBroken(Broken),
     /// A change has begun and not ended. The next change that succeeds mends that.
     Broken(Broken),
     /// A capture that another thread made while the graph was launched took the launch. This never ends.
@@ -24,7 +26,7 @@ pub(crate) enum State {
 }
 
 /// The change that has begun and not ended, or the first of several.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Broken {
     /// The name of the change.
     pub(super) what: &'static str,
@@ -37,7 +39,7 @@ impl State {
     pub(super) fn broken_nodes(&self) -> &[usize] {
         match self {
             State::Broken(broken) => &broken.nodes,
-            State::Whole | State::Open(_) | State::Captured => &[],
+            State::Whole | State::Open | State::OpenBroken(_) | State::Captured => &[],
         }
     }
 }
@@ -74,15 +76,17 @@ impl Graph {
         let edited = EDITED.get();
         match self.state {
             State::Whole if edited == Instance::NONE => Ok(false),
-            State::Open(_) if edited == self.instance => Ok(true),
-            State::Whole | State::Open(_) | State::Broken(_) | State::Captured => self.check_outside(edited),
+            State::Open | State::OpenBroken(_) if edited == self.instance => Ok(true),
+            State::Whole | State::Open | State::OpenBroken(_) | State::Broken(_) | State::Captured => {
+                self.check_outside(edited)
+            }
         }
     }
 
     #[cold]
     fn check_outside(&self, edited: Instance) -> Result<bool> {
         match self.state {
-            State::Open(_) | State::Captured => Err(self.refusal()),
+            State::Open | State::OpenBroken(_) | State::Captured => Err(self.refusal()),
             State::Whole | State::Broken(_) if edited == Instance::NONE => Ok(false),
             State::Whole | State::Broken(_) => Err(Error::Unsupported {
                 site: self.site(),
@@ -102,7 +106,7 @@ impl Graph {
     /// As [`Graph::check_no_edit`], for what makes another graph of this one. That mends a graph that was swapped out
     /// of an edit, whose params are not those of its nodes.
     pub(in crate::graph) fn check_replaceable(&mut self) -> Result<()> {
-        if matches!(self.state, State::Open(_)) && EDITED.get() == Instance::NONE {
+        if matches!(self.state, State::Open | State::OpenBroken(_)) && EDITED.get() == Instance::NONE {
             return Ok(());
         }
         self.check_no_edit()
@@ -111,14 +115,11 @@ impl Graph {
     /// Begins an edit, whose closure runs next on this thread.
     #[inline]
     pub(super) fn open(&mut self) -> Instance {
-        if !self.is_whole() {
-            let State::Broken(broken) = mem::replace(&mut self.state, State::Whole) else {
-                return self.instance; // `is_in_edit` has refused the others
-            };
-            self.state = State::Open(Some(broken));
-        } else {
-            self.state = State::Open(None);
-        }
+        if self.is_whole() {
+            self.state = State::Open;
+        } else if let State::Broken(broken) = &mut self.state {
+            self.state = State::OpenBroken(mem::take(broken));
+        } // `is_in_edit` has refused the others
         EDITED.set(self.instance);
         self.instance
     }
@@ -126,8 +127,10 @@ impl Graph {
     /// Ends the closure of an edit of this graph.
     #[inline]
     pub(super) fn close(&mut self) {
-        if let State::Open(before) = &mut self.state {
-            self.state = before.take().map_or(State::Whole, State::Broken);
+        if let State::Open = self.state {
+            self.state = State::Whole;
+        } else if let State::OpenBroken(broken) = &mut self.state {
+            self.state = State::Broken(mem::take(broken));
         }
     }
 
@@ -136,7 +139,7 @@ impl Graph {
     pub(in crate::graph) fn begin_change(&mut self, what: &'static str, nodes: Vec<usize>) -> State {
         let what = match &self.state {
             State::Broken(before) => before.what,
-            State::Whole | State::Open(_) | State::Captured => what,
+            State::Whole | State::Open | State::OpenBroken(_) | State::Captured => what,
         };
         mem::replace(&mut self.state, State::Broken(Broken { what, nodes }))
     }
@@ -144,6 +147,12 @@ impl Graph {
     /// Ends all changes that have begun: the device runs what the program says.
     pub(in crate::graph) fn mend(&mut self) {
         self.state = State::Whole;
+    }
+
+    /// Whether the device runs what the program says, or did when the edit began whose closure is running.
+    #[inline]
+    pub(super) fn was_whole(&self) -> bool {
+        matches!(self.state, State::Whole | State::Open)
     }
 
     #[inline]
@@ -163,11 +172,13 @@ impl Graph {
                     message: CAPTURED,
                 };
             }
-            State::Open(_) if EDITED.get() != self.instance => {
+            State::Open | State::OpenBroken(_) if EDITED.get() != self.instance => {
                 "the graph was swapped with another one while it was edited; update it from a definition"
             }
             // Nobody asks for the reason of a whole graph.
-            State::Open(_) | State::Whole => "the graph is being edited, and can be launched when `edit` has returned",
+            State::Open | State::OpenBroken(_) | State::Whole => {
+                "the graph is being edited, and can be launched when `edit` has returned"
+            }
         };
         Error::Unsupported { site, message }
     }

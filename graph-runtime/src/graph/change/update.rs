@@ -186,10 +186,7 @@ impl Update<'_> {
         call: &KernelCall<N>,
     ) -> Result<LaunchConfig> {
         let draft = &self.graph.data.draft;
-        launch_mistake(draft, node, facts, launch, call).map_err(|mistake| Error::Invalid {
-            graph: draft.name.as_ref().into(),
-            diagnostics: vec![mistake],
-        })
+        launch_mistake(draft, node, facts, launch, call).map_err(|mistake| Error::mistake(&draft.name, mistake))
     }
 
     /// The launch of a node whose declaration now asks for `launch`. If handles have chosen other dimensions, returns
@@ -313,10 +310,7 @@ impl Update<'_> {
         let diagnostic = Diagnostic::new(Code::Syntax, Subject::Node(index), text)
             .note("an expression was left before its node was complete: by `return` in a macro")
             .help("end the change with an error by `?`, or choose between values by `if`");
-        Err(Error::Invalid {
-            graph: draft.name.as_ref().into(),
-            diagnostics: vec![diagnostic],
-        })
+        Err(Error::mistake(&draft.name, diagnostic))
     }
 
     /// The number of the current iteration of the `for` that has `depth` others around it.

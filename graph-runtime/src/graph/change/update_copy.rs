@@ -160,9 +160,6 @@ impl Update<'_> {
     }
 
     fn invalid(&self, mistake: Diagnostic) -> Error {
-        Error::Invalid {
-            graph: self.graph.data.draft.name.as_ref().into(),
-            diagnostics: vec![mistake],
-        }
+        Error::mistake(&self.graph.data.draft.name, mistake)
     }
 }

@@ -72,7 +72,7 @@ enum Phase {
 
 impl Capturing {
     /// Makes a stream that does not capture yet. The context is current.
-    pub(super) fn new(
+    pub(in crate::backend::cuda) fn new(
         cuda: &Arc<Cuda>,
         addresses: &Arc<Addresses>,
         pool: Option<&Arc<PoolShare>>,

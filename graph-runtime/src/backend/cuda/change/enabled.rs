@@ -18,59 +18,28 @@ use graph_plan::Draft;
 const ELEMENT: usize = 4;
 
 impl CudaExecutable {
-    /// Makes later launches run `node`, or skip it.
+    /// Makes later launches run `node`, or skip it. A node whose part updates choose runs as `program` now says, and is
+    /// skipped, too, if it has nothing to do.
     pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
-        if program.reach(node).is_some() {
-            return self.apply_part(draft, program, node, enabled);
-        }
-        let Some(work) = program.ops[node].work().filter(|work| !work.is_idle() && !self.stale) else {
-            // An empty node does nothing either way; and if the graph is stale, making it anew applies this.
+        let Some(work) = program.ops[node].work() else {
             return Ok(());
         };
-        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
-        self.cuda.bind().at(site)?;
-        let handle = self.handle(node);
-        match fill_of(program, node, work) {
-            // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; `handle` is the program's node.
-            Some(Fill::Memset { .. }) if enabled => unsafe {
-                self.adder.apply(self.exec, handle, program, &self.kernels, node, work)
-            },
-            Some(Fill::Memset { size, value }) => self.set_nothing(node, size, value),
-            // SAFETY: fact 1; CUDA allows this for kernel and memcpy nodes, which this is.
-            Some(Fill::Kernel { .. } | Fill::Nothing | Fill::TooLong) | None => unsafe {
-                self.cuda.api().set_node_enabled(self.exec, handle, enabled)
-            },
-        }
-        .at(site)
-    }
-
-    /// For a node whose part updates choose: makes later launches run it as `program` now says, or skip it if it is not
-    /// `enabled` or has nothing to do.
-    pub(in crate::backend::cuda) fn apply_part(
-        &mut self,
-        draft: &Draft,
-        program: &Program,
-        node: usize,
-        enabled: bool,
-    ) -> Result<()> {
-        if self.stale || program.reach(node).is_none_or(Reach::is_empty) {
+        let reach = program.reach(node);
+        if self.stale || reach.map_or(work.is_idle(), Reach::is_empty) {
             // Either making the graph anew applies this, or the node is an empty one, since no update can give it work.
             return Ok(());
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
-        let Some(work) = program.ops[node].work() else {
-            return Ok(());
-        };
-        let handle = self.handle(node);
-        let runs = enabled && !work.is_idle();
+        let (handle, runs) = (self.handle(node), enabled && !work.is_idle());
         let fill = fill_of(program, node, work);
-        match fill {
+        let is_changed = match fill {
             Some(Fill::Memset { size, value }) if !runs => return self.set_nothing(node, size, value).at(site),
             Some(Fill::Nothing | Fill::TooLong) => return Ok(()),
-            Some(Fill::Memset { .. } | Fill::Kernel { .. }) | None => {}
-        }
-        if !work.is_idle() {
+            Some(Fill::Memset { .. }) => true,
+            Some(Fill::Kernel { .. }) | None => reach.is_some() && !work.is_idle(),
+        };
+        if is_changed {
             // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; `handle` is the program's node, which was made for work of
             // this kind (`Program::lowered`).
             unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node, work) }.at(site)?;

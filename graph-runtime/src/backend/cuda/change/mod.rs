@@ -9,7 +9,7 @@ use crate::backend::cuda::executable::wants_context;
 use crate::backend::cuda::fill::{Fill, is_skipped_memset};
 use crate::backend::cuda::{CudaExecutable, attribute};
 use crate::driver::{CUgraph, CUgraphNode};
-use crate::error::{At, Error, Result, Site};
+use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::{ChangedValue, External, Op, Program, Structure, Work};
 use graph_plan::Draft;
 use prepared_launch::PreparedLaunch;
@@ -122,7 +122,7 @@ impl CudaExecutable {
                 self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
             }
             Work::Memcpy(_) | Work::Memset(_) if program.reach(node).is_some() => {
-                return self.apply_part(draft, program, node, program.enabled[node]);
+                return self.set_enabled(draft, program, node, program.enabled[node]);
             }
             // Enabling the node will apply it.
             Work::Memset(set) if is_skipped_memset(program, node, set) => return Ok(()),
@@ -136,22 +136,25 @@ impl CudaExecutable {
     /// Makes later launches run kernels with these values, which the program does not have yet. Returns false if
     /// [`CudaExecutable::apply`] must make all of these changes, when the program has the values. After an
     /// error, it must give the same nodes the values that the program still has.
+    ///
+    /// An error is boxed, so that results are returned in registers. The program's arguments are left alone meanwhile:
+    /// CUDA's calls lock, which waits for all earlier reads and writes of memory.
     #[inline]
     pub(crate) fn apply_values(
         &mut self,
         draft: &Draft,
         program: &Program,
-        mut values: &[ChangedValue],
-    ) -> Result<bool> {
+        values: &[ChangedValue],
+    ) -> Result<bool, Box<Error>> {
         if self.stale {
             return Ok(false);
         }
-        let graph = || Site::graph(&draft.name);
-        self.cuda.enter().at(graph)?;
+        if let Err(error) = self.cuda.enter() {
+            return Err(error).at(|| Site::graph(&draft.name)).map_err(Box::new);
+        }
         let (api, exec) = (self.cuda.api(), self.exec);
-        while let [ChangedValue { node, argument, word }, rest @ ..] = values {
-            values = rest;
-            let (node, argument, word) = (*node, *argument, *word);
+        for (index, changed) in values.iter().enumerate() {
+            let node = changed.node;
             let ready = match self.prepared.get(node) {
                 Some(ready) => ready,
                 None => match self.prepare_launch_of(program, node) {
@@ -159,14 +162,13 @@ impl CudaExecutable {
                     None => return Ok(false),
                 },
             };
-            ready.take(argument, word);
-            if rest.first().is_some_and(|next| next.node == node) {
+            ready.take(changed.argument, changed.word);
+            if values.get(index + 1).is_some_and(|next| next.node == node) {
                 continue;
             }
             // SAFETY: facts 1, 2 and 11.
-            match unsafe { ready.set(api, exec) } {
-                Err(error) if wants_context(&error) => return Ok(false),
-                set => set.at(|| graph().at_node(&draft.nodes[node].name))?,
+            if let Err(error) = unsafe { ready.set(api, exec) } {
+                return refused(draft, node, error);
             }
         }
         Ok(true)
@@ -179,6 +181,17 @@ impl CudaExecutable {
         let ready = PreparedLaunch::of(program, kernel, self.handle(node), &self.kernels, &self.adder)?;
         Some(self.prepared.put(node, ready))
     }
+}
+
+/// The result of changing values after the driver has refused those of a node: false if it only wants a current
+/// context.
+#[cold]
+fn refused(draft: &Draft, node: usize, error: CudaError) -> Result<bool, Box<Error>> {
+    if wants_context(&error) {
+        return Ok(false);
+    }
+    let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+    Err(error).at(site).map_err(Box::new)
 }
 
 /// Refuses to change a memset node to a value that must be set in another way than before.
