@@ -103,8 +103,8 @@ fn inner_accesses(draft: &Draft) -> Vec<Vec<usize>> {
 /// One body as a graph without bodies.
 struct Scope<'a> {
     draft: Cow<'a, Draft>,
-    /// For each of its nodes, the node of the draft; and for each of its accesses, the access of the draft. `None` if it
-    /// is all of the draft, which may have very many.
+    /// For each of its nodes, the node of the draft; and for each of its accesses, the access of the draft. `None` if
+    /// it is all of the draft, which may have very many.
     outer: Option<(Vec<usize>, Vec<usize>)>,
 }
 

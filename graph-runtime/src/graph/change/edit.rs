@@ -123,8 +123,8 @@ impl Graph {
         self.requests().batch.append(batch);
     }
 
-    /// Requests that the nodes that mention a param get its value. If that is a whole argument of all of them, `direct`
-    /// is given.
+    /// Requests that the nodes that mention a param get its value. If that is a whole argument of all of them,
+    /// `direct` is given.
     #[inline]
     fn request_param(&mut self, param: usize, direct: Option<DirectParam>) {
         if let Some(direct) = &direct
@@ -139,7 +139,8 @@ impl Graph {
     }
 
     /// As [`Graph::request_param`], for the first time, again in one edit, for several nodes, or where these need their
-    /// declaration for that. (After a change that failed half-way, nodes are made anew, also with the values that they have.)
+    /// declaration for that. (After a change that failed half-way, nodes are made anew, also with the values that they
+    /// have.)
     #[cold]
     fn request_declared(&mut self, param: usize, direct: Option<DirectParam>) {
         let mut requests = self.take_requests();
@@ -159,8 +160,8 @@ impl Graph {
         self.requests = Some(requests);
     }
 
-    /// Makes the changes that were requested, if they are values alone and the graph is whole. Returns false if there is
-    /// more to do.
+    /// Makes the changes that were requested, if they are values alone and the graph is whole. Returns false if there
+    /// is more to do.
     fn commit_values(&mut self, what: &'static str) -> Result<bool, Box<Error>> {
         let Self {
             state: State::Whole,
