@@ -19,8 +19,8 @@ macro_rules! launch {
     }};
 }
 
-/// Runs the kernel on inputs, and compares its outputs, each of which a method of [`Trial`] adds. Scalars come last. The
-/// results are recorded under the kernel's name.
+/// Runs the kernel on inputs, and compares its outputs, each of which a method of [`Trial`] adds. Scalars come last.
+/// The results are recorded under the kernel's name.
 macro_rules! trial {
     ($kernel:ident<<<$($launch:tt),*>>>(
         $($input:ident: $data:expr),*
