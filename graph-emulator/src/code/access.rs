@@ -51,7 +51,8 @@ pub(crate) fn window(address: u64) -> (Space, u64) {
 }
 
 impl Space {
-    /// The number to add to an address to make it generic: the upper half of a generic address says which space it is in.
+    /// The number to add to an address to make it generic: the upper half of a generic address says which space it is
+    /// in.
     #[inline(always)]
     pub(crate) fn window(self) -> u64 {
         match self {
