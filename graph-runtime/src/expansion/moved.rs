@@ -58,10 +58,14 @@ mod sealed {
     label = "expected a `DeviceBuffer`, a `SharedHost` or a `HostBuffer`",
     note = "memory of the graph itself is declared: `device x: [f32; 1024];`"
 )]
-pub trait Movable: sealed::Movable {}
+pub trait Movable: sealed::Movable {
+    /// The resource that the graph makes of it: [`Moved`]. Of a type that is not movable, rustc knows no such type, and so
+    /// reports one mistake only.
+    type Moved: MovedSlot<Handle = Self> + From<Moved<Self>>;
+}
 
 /// Moves a local into a graph under construction, and declares its memory there.
-pub fn move_in<H: Movable>(builder: &mut GraphBuilder, name: &'static str, handle: H) -> Moved<H> {
+pub fn move_in<H: Movable>(builder: &mut GraphBuilder, name: &'static str, handle: H) -> H::Moved {
     let kept = handle.keep();
     let memory = H::handle(&kept).0;
     let lengths = *memory.lengths();
@@ -69,7 +73,7 @@ pub fn move_in<H: Movable>(builder: &mut GraphBuilder, name: &'static str, handl
     if H::UNIQUE {
         builder.keep_unique(place.span);
     }
-    Moved { kept, place }
+    H::Moved::from(Moved::<H> { kept, place })
 }
 
 /// A resource of a graph that was moved into it.
@@ -184,7 +188,9 @@ macro_rules! handles {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<$($lifetime,)? S: ?Sized> Movable for $ty {}
+        impl<$($lifetime,)? S: ?Sized> Movable for $ty {
+            type Moved = Moved<Self>;
+        }
 
         impl<$($lifetime,)? S: ?Sized> Deref for Moved<$ty> {
             type Target = $ty;
@@ -258,4 +264,6 @@ impl<S: ?Sized> sealed::Movable for HostBuffer<S> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: ?Sized> Movable for HostBuffer<S> {}
+impl<S: ?Sized> Movable for HostBuffer<S> {
+    type Moved = Moved<Self>;
+}
