@@ -126,7 +126,7 @@ fn turns(
     mut bare: impl FnMut() -> f64,
 ) -> (Vec<f64>, Vec<f64>) {
     let both = |round: usize| {
-        if round % 2 == 0 {
+        if round.is_multiple_of(2) {
             let bare = bare();
             (ours(), bare)
         } else {
