@@ -59,7 +59,7 @@ mod sealed {
     note = "memory of the graph itself is declared: `device x: [f32; 1024];`"
 )]
 pub trait Movable: sealed::Movable {
-    /// The resource that the graph makes of it: [`Moved`]. If a type is not movable, rustc knows no such type of it,
+    /// The resource that the graph makes of it, a `Moved`. If a type is not movable, rustc knows no such type of it,
     /// and reports one mistake only.
     type Moved: MovedSlot<Handle = Self> + From<Moved<Self>>;
 }

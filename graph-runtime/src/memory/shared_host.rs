@@ -14,7 +14,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Host memory of shape `S` that several graphs can use. [`HostBuffer::share`] makes it.
+/// Host memory of shape `S` that several graphs can use. [`HostBuffer::share`](crate::HostBuffer::share) makes it.
 ///
 /// It is a counted handle: a clone refers to the same memory, which lives as long as any handle, or any graph that uses
 /// it. [`SharedHost::read`] and [`SharedHost::write`] lend the memory by guards:
