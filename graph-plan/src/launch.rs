@@ -277,7 +277,7 @@ const fn same(a: [u32; 3], b: [u32; 3]) -> bool {
 }
 
 impl LaunchFault {
-    /// What mends the fault, for a help.
+    /// The mend of the fault, for a help.
     pub const fn help(&self) -> &'static str {
         match *self {
             LaunchFault::Count { .. } => "use more blocks of fewer threads",

@@ -48,12 +48,12 @@ pub(crate) enum Action {
     },
     Call(Box<Call>),
     Graph(Box<Child>),
-    /// Of a `capture` or a `raw` node.
+    /// Fields of a `capture` or a `raw` node.
     Library(Box<Library>),
     Join,
     /// The event that is recorded or waited for.
     Event(Box<Expr>),
-    /// Of an `if`, a `while` or a `switch`.
+    /// Fields of an `if`, a `while` or a `switch`.
     Conditional(Box<Conditional>),
 }
 

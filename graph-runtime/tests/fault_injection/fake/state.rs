@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What a handle stands for; ends the process if that is something else.
+/// Returns the object of a handle, or ends the process if the handle stands for something else.
 macro_rules! object {
     ($found:expr, $call:ident, $handle:ident, $pattern:pat => $value:expr, $what:literal) => {
         match $found {
