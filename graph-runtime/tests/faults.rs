@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{add_to, device, emulator_with, is_below, scale};
+use common::{Says, add_to, device, emulator_with, is_below, launched, scale};
 use graph_runtime::{
     DebugOptions, Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result,
     cuda_kernels,
@@ -102,7 +102,7 @@ fn named(fault: &str, parts: &[&str]) {
     }
     drop(freed);
     let graph = &mut graph.graph;
-    let launched = graph.launch();
+    let outcome = graph.launch();
     let waited = graph.synchronize().unwrap_err();
     println!("{waited}");
     let Error::Fault { site, .. } = &waited else {
@@ -115,7 +115,7 @@ fn named(fault: &str, parts: &[&str]) {
         assert!(text.contains(part), "no `{part}` in: {text}");
     }
     if !device.is_emulator() {
-        assert_eq!(launched.unwrap_err().to_string(), text, "the launch has waited");
+        assert_eq!(outcome.unwrap_err().to_string(), text, "the launch has waited");
         assert_eq!(graph.launch().unwrap_err().to_string(), text, "nothing else is blamed");
         assert!(device.alloc::<[f32; 4]>().is_err(), "the context is lost");
         assert!(shared.read_vec().is_err());
@@ -142,8 +142,7 @@ fn address(device: &Device, memory: &DeviceBuffer<[u32]>) -> Result<u64> {
     // SAFETY: it writes one word of `out`.
     let call = unsafe { address_of::call(&mut data, &mut out) };
     builder.kernel("ask", Launch::new(1, 1), call);
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let graph = launched(builder.build())?;
     Ok(graph.device(&out)?.read()?[0])
 }
 
@@ -291,8 +290,7 @@ fn whiles_that_do_not_end_are_named() -> Result<()> {
     graph.device_mut(&more)?.copy_from(&1)?;
     let _ = graph.launch();
     let error = graph.synchronize().unwrap_err().to_string();
-    let expected = "graph `Endless`, node `train`: began more than 100 iterations in one launch, the limit of ";
-    assert!(error.starts_with(expected), "{error}");
+    error.begins("graph `Endless`, node `train`: began more than 100 iterations in one launch, the limit of ");
     let _ = graph.launch();
     assert!(graph.synchronize().is_err());
     graph.launch()?;

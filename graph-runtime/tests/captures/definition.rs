@@ -1,10 +1,10 @@
 //! Definitions with `capture` and `raw` nodes.
 
+use crate::common::library::set_by_node;
+use crate::common::{Says, refused};
 use crate::turn::cuda;
-use graph_runtime::cudarc::driver::{result, sys};
-use graph_runtime::{
-    BoxError, Definition, Device, GraphBuilder, InstantiateOptions, OnDevice, OnHost, Place, Result, Updated,
-};
+use graph_runtime::cudarc::driver::result;
+use graph_runtime::{Definition, Device, GraphBuilder, InstantiateOptions, OnDevice, OnHost, Place, Result, Updated};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -31,8 +31,9 @@ fn captured(device: &Device, value: u8) -> Result<Captured> {
     });
     let down = builder.memcpy("down", &data, &mut output);
     builder.after(down, &[set]);
+    let definition = builder.define()?;
     Ok(Captured {
-        definition: builder.define()?,
+        definition,
         output,
         calls,
     })
@@ -85,38 +86,18 @@ fn the_closure_of_a_raw_node_runs_once() -> Result<()> {
     let mut builder = GraphBuilder::new(&device, "Raw");
     let mut data = builder.device::<[u8; 64]>("data");
     let place: Place<[u8; 64], OnDevice> = data;
-    let add = |graph: sys::CUgraph, after: &[sys::CUgraphNode], to, context| -> Result<sys::CUgraphNode, BoxError> {
-        let params = sys::CUDA_MEMSET_NODE_PARAMS {
-            dst: to,
-            pitch: 0,
-            value: 5,
-            elementSize: 1,
-            width: 64,
-            height: 1,
-        };
-        let mut node = std::ptr::null_mut();
-        // SAFETY: the graph lives, and the memory has 64 bytes.
-        unsafe { sys::cuGraphAddMemsetNode(&mut node, graph, after.as_ptr(), after.len(), &params, context) }
-            .result()?;
-        Ok(node)
-    };
     // SAFETY: the node sets the memory that it declares to write, after all nodes that it is given.
     unsafe {
         builder.raw("by_hand", (&mut data,), move |node, after| {
             let (data,) = node.memory();
-            add(node.graph(), after, data.address(), node.context().cu_ctx())
+            set_by_node(node, after, data.address(), 5, [1, 64])
         });
     }
     let mut definition = builder.define()?;
     let mut graph = definition.instantiate(InstantiateOptions::default())?;
     graph.launch()?;
     assert_eq!(*graph.device(&place)?.read()?, [5; 64]);
-    assert_eq!(
-        definition
-            .instantiate(InstantiateOptions::default())
-            .unwrap_err()
-            .to_string(),
-        "graph `Raw`, node `by_hand`: the closure of a `raw` node runs once, so its definition makes one graph"
-    );
+    refused(definition.instantiate(InstantiateOptions::default()))
+        .reads("graph `Raw`, node `by_hand`: the closure of a `raw` node runs once, so its definition makes one graph");
     Ok(())
 }

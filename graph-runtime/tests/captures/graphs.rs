@@ -1,6 +1,7 @@
 //! Captured graphs: whole regions that are recorded from a stream. The driver's own asynchronous calls, and a kernel
 //! that is launched by hand, take the place of a library.
 
+use crate::common::library::copy;
 use crate::common::*;
 use crate::region::*;
 use crate::turn::cuda;
@@ -18,9 +19,8 @@ fn the_emulator_says_that_it_cannot() -> Result<()> {
     let data = device.alloc::<Words>()?;
     let error = recorded(&device, ONCE, &data, |_| panic!("never called")).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }));
-    assert_eq!(
-        error.to_string(),
-        "graph `Region`, node `recorded`: library calls are captured from a stream of a CUDA device, and the CPU emulator has none"
+    error.reads(
+        "graph `Region`, node `recorded`: library calls are captured from a stream of a CUDA device, and the CPU emulator has none",
     );
     Ok(())
 }
@@ -33,8 +33,7 @@ fn a_captured_graph_has_no_other_nodes_and_keeps_to_its_memory() -> Result<()> {
     builder.memset("clear", &mut data, 0_u32);
     let error = builder.build_captured(ONCE, (&mut data,), |_| panic!("never called"));
     let text = error.unwrap_err().to_string();
-    let start = "graph `Region`, node `recorded`: the work of a captured graph is all of it";
-    assert!(text.starts_with(start), "{text}");
+    text.begins("graph `Region`, node `recorded`: the work of a captured graph is all of it");
 
     let mut builder = GraphBuilder::new(&device, "Region");
     let mut weights = builder.shared("weights", &device.alloc::<Words>()?, false);
@@ -59,8 +58,7 @@ fn recorded_work_runs_at_every_launch() -> Result<()> {
     let mut graph = builder.build_captured(ONCE, (&from, &mut to, &mut total), move |stream| {
         counter.fetch_add(1, Relaxed);
         let (from, to, total) = stream.memory();
-        // SAFETY: both have this number of bytes; `x` is read and `y` written, as the graph says.
-        unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream.cu_stream()) }?;
+        copy(stream.cu_stream(), &from, &to)?;
         // SAFETY: what is queued on it writes `y` and `total`.
         let cudarc = unsafe { stream.cudarc() };
         add(cudarc, &kernel, to.address(), 1)?;
@@ -144,18 +142,12 @@ fn warming_up_runs_the_work_and_keeps_what_it_prepares() -> Result<()> {
         // SAFETY: what is queued on it writes `data`.
         add(unsafe { stream.cudarc() }, &kernel, data.address(), 1)
     };
-    let options = CaptureOptions {
-        warm_up: 3,
-        ..Default::default()
-    };
+    let options = warm_up(3);
     let mut graph = recorded(&device, options, &data, calls)?;
     assert_eq!(*data.read()?, [3; 64], "it ran three times, and was recorded");
     assert_eq!(made.load(Relaxed), 1);
     let seen = workspaces.lock().expect("no panic").clone();
-    assert!(
-        seen.len() == 4 && seen.iter().all(|&workspace| workspace == seen[0]),
-        "{seen:?}"
-    );
+    assert_eq!(seen, [seen[0]; 4]);
     graph.launch()?;
     assert_eq!(*data.read()?, [4; 64]);
     graph.record_again()?;
@@ -170,10 +162,7 @@ fn warming_up_runs_the_work_and_keeps_what_it_prepares() -> Result<()> {
 fn warming_up_claims_the_memory() -> Result<()> {
     let (device, _turn) = cuda();
     let text = device.alloc_host::<Words>()?.share();
-    let options = CaptureOptions {
-        warm_up: 1,
-        ..Default::default()
-    };
+    let options = warm_up(1);
     let build = || {
         let mut builder = GraphBuilder::new(&device, "Region");
         let mut place = builder.shared("text", &text, true);
@@ -257,10 +246,8 @@ fn allocations_are_freed_in_the_region() -> Result<()> {
     let text = refusal(&device, ONCE, move |stream| {
         through(stream.cu_stream(), &stream.memory().0).map(drop)
     });
-    has(
-        &text,
-        &["the work allocates memory that it does not free", "`workspace`"],
-    );
+    text.says("the work allocates memory that it does not free");
+    text.says("`workspace`");
     works(&device)
 }
 
@@ -313,8 +300,7 @@ fn memory_is_rebound_by_recording_again() -> Result<()> {
 
     fails.store(1, Relaxed);
     let error = graph.record_again().unwrap_err();
-    let expected = "graph `Bound`, node `recorded`: the closure of the capture failed: not now";
-    assert_eq!(error.to_string(), expected);
+    error.reads("graph `Bound`, node `recorded`: the closure of the capture failed: not now");
     graph.launch()?;
     assert_eq!(*buffers[0].read()?, [4; 64], "as before");
     assert!(graph.rebind(&place, &buffers[1]).is_err());
@@ -391,18 +377,14 @@ fn two_closures_become_functions() -> Result<()> {
         grad_outputs: device.alloc()?,
         grad_inputs: device.alloc::<Words>()?,
     };
-    let options = CaptureOptions {
-        warm_up: 3,
-        ..Default::default()
-    };
+    let options = warm_up(3);
     let record = |name: &'static str, from: &DeviceBuffer<Words>, to: &DeviceBuffer<Words>, by: u32| {
         let kernel = adder(&device);
         let mut builder = GraphBuilder::new(&device, name);
         let (from, mut to) = (builder.shared("from", from, false), builder.shared("to", to, true));
         builder.build_captured(options, (&from, &mut to), move |stream| {
             let (from, to) = stream.memory();
-            // SAFETY: both have this number of bytes, and the graph says that it reads the one and writes the other.
-            unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream.cu_stream()) }?;
+            copy(stream.cu_stream(), &from, &to)?;
             // SAFETY: what is queued on it writes `to`.
             add(unsafe { stream.cudarc() }, &kernel, to.address(), by)
         })
@@ -425,9 +407,12 @@ fn two_closures_become_functions() -> Result<()> {
 #[ignore = "needs a CUDA device"]
 fn several_buffers_are_rebound_by_one_recording() -> Result<()> {
     let (device, _turn) = cuda();
-    let buffers = [(); 4].map(|()| device.alloc::<Words>());
-    let [a, b, c, d] = buffers;
-    let (a, b, c, d) = (a?, b?, c?, d?);
+    let [a, b, c, d] = [
+        device.alloc()?,
+        device.alloc()?,
+        device.alloc()?,
+        device.alloc::<Words>()?,
+    ];
     let runs = Arc::new(AtomicU32::new(0));
     let counter = runs.clone();
     let mut builder = GraphBuilder::new(&device, "Edited");
@@ -435,8 +420,7 @@ fn several_buffers_are_rebound_by_one_recording() -> Result<()> {
     let mut graph = builder.build_captured(ONCE, (&from, &mut to), move |stream| {
         counter.fetch_add(1, Relaxed);
         let (from, to) = stream.memory();
-        // SAFETY: both have this number of bytes, and the graph says that it reads the one and writes the other.
-        Ok(unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream.cu_stream()) }?)
+        copy(stream.cu_stream(), &from, &to)
     })?;
     c.copy_from(&[3; 64])?;
     graph.launch()?;

@@ -1,6 +1,6 @@
 //! Pools on CUDA: the device memory that they need, as the driver counts it, and scratch memory of libraries in them.
 
-use crate::common::{add_to, read_by_cudarc};
+use crate::common::{add_to, context, new_stream, read_by_cudarc};
 use crate::turn::cuda;
 use graph_runtime::cudarc::driver::result::{memcpy_dtod_async, memset_d8_async};
 use graph_runtime::{BoxError, Device, Result, cuda_graph};
@@ -34,8 +34,7 @@ cuda_graph! {
 const LARGEST: usize = 128 << 20;
 
 fn free(device: &Device) -> usize {
-    let context = device.context().expect("a CUDA device has a context");
-    context.mem_get_info().expect("the driver knows").0
+    context(device).mem_get_info().expect("the driver knows").0
 }
 
 #[test]
@@ -50,14 +49,9 @@ fn nine_buckets_need_the_largest_ones_memory() -> Result<()> {
         let graphs = (0..9).map(|bucket| Bucket::build(&pooled, LARGEST >> shift(bucket)));
         let mut graphs = graphs.collect::<Result<Vec<_>>>()?;
         let used = before - free(&device);
-        println!(
-            "pools: 9 buckets, ascending {ascending}: {used} bytes, the largest needs {}",
-            4 * LARGEST
-        );
-        assert!(
-            used as f64 <= 1.1 * (4 * LARGEST) as f64,
-            "{used} bytes, ascending: {ascending}"
-        );
+        let largest = 4 * LARGEST;
+        println!("pools: 9 buckets, ascending {ascending}: {used} bytes, the largest needs {largest}");
+        assert!(used as f64 <= 1.1 * largest as f64);
         for (index, graph) in graphs.iter_mut().enumerate() {
             graph.set_value(index as u32)?;
             graph.launch()?;
@@ -125,7 +119,7 @@ fn libraries_have_scratch_memory_of_the_pool() -> Result<()> {
     for graph in &mut graphs {
         graph.launch()?;
     }
-    let stream = device.context().expect("a context").new_stream().expect("a stream");
+    let stream = new_stream(&device);
     for (number, graph) in graphs.into_iter().enumerate() {
         graph.synchronize()?;
         let found = read_by_cudarc(&outputs[number], &stream)?;

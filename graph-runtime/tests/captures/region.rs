@@ -1,6 +1,7 @@
 //! A small region that is recorded from a stream, and the calls that it is made of: the driver's own asynchronous ones,
 //! and a kernel that is launched by hand.
 
+use crate::common::context;
 use graph_runtime::cudarc::driver::{CudaFunction, CudaStream, LaunchConfig, PushKernelArg, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::{
@@ -18,17 +19,20 @@ pub(crate) const ONCE: CaptureOptions = CaptureOptions {
     warm_up: 0,
 };
 
-pub(crate) fn new_stream(device: &Device) -> Arc<CudaStream> {
-    let context = device.context().expect("a CUDA device has a context");
-    context.new_stream().expect("a new stream")
+/// The usual options, with so many runs before the recording.
+pub(crate) fn warm_up(warm_up: usize) -> CaptureOptions {
+    CaptureOptions {
+        warm_up,
+        ..Default::default()
+    }
 }
 
 /// The kernel `data[i] += value`, loaded by hand.
 pub(crate) fn adder(device: &Device) -> CudaFunction {
-    let context = device.context().expect("a CUDA device has a context");
-    let module = context.load_module(Ptx::from_src(include_str!("../kernels/conditionals.ptx")));
-    let function = module.and_then(|module| module.load_function("add_to"));
-    function.expect("the kernel is there")
+    let module = context(device).load_module(Ptx::from_src(include_str!("../kernels/conditionals.ptx")));
+    module
+        .and_then(|module| module.load_function("add_to"))
+        .expect("the kernel is there")
 }
 
 /// Launches `data[i] += value` on a stream.

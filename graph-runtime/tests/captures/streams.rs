@@ -1,7 +1,8 @@
 //! The streams that regions are recorded from: what a capture forbids on them, side streams, streams of the user's own,
 //! and the state in which a failure leaves them.
 
-use crate::common::has;
+use crate::common::library::copy;
+use crate::common::{Says, context, new_stream};
 use crate::region::*;
 use crate::turn::cuda;
 use graph_runtime::cudarc::driver::{CudaStream, result, sys};
@@ -40,7 +41,7 @@ fn modes_say_which_calls_are_forbidden() -> Result<()> {
     assert_eq!(*data.read()?, [2; 64]);
 
     // Calls of another thread: forbidden in the global mode only. Those of this crate never disturb.
-    let context = device.context().expect("a CUDA device has a context").clone();
+    let context = context(&device).clone();
     let cases = [
         (CaptureMode::Global, None, true),
         (CaptureMode::Global, Some(CaptureMode::Relaxed), false),
@@ -96,13 +97,8 @@ fn side_streams_are_forked_nested_and_joined() -> Result<()> {
         forked.join(unsafe { stream.cudarc() })?;
         set(forked.cu_stream(), stream.memory().0.address(), 1)
     });
-    has(
-        &text,
-        &[
-            "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
-            "work was forked to another stream",
-        ],
-    );
+    text.says("CUDA_ERROR_STREAM_CAPTURE_UNJOINED");
+    text.says("work was forked to another stream");
     for stream in [&outer, &inner] {
         assert!(!is_capturing(stream)?);
         stream.synchronize().expect("it is usable");
@@ -154,9 +150,8 @@ fn errors_and_panics_leave_streams_usable() -> Result<()> {
 fn a_stream_says_whether_it_is_capturing() -> Result<()> {
     let (device, _turn) = cuda();
     let stream = new_stream(&device);
-    let context = device.context().expect("a CUDA device has a context");
     assert!(!is_capturing(&stream)?);
-    assert!(!is_capturing(&context.default_stream())?);
+    assert!(!is_capturing(&context(&device).default_stream())?);
     let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     stream.begin_capture(mode).expect("it captures");
     assert!(is_capturing(&stream)?);
@@ -168,10 +163,8 @@ fn a_stream_says_whether_it_is_capturing() -> Result<()> {
     let (streams, options) = (seen.clone(), CaptureOptions { warm_up: 1, ..ONCE });
     recorded(&device, options, &data, move |stream| {
         // SAFETY: nothing is queued on it.
-        streams
-            .lock()
-            .expect("no panic")
-            .push(is_capturing(unsafe { stream.cudarc() })?);
+        let is_capturing = is_capturing(unsafe { stream.cudarc() })?;
+        streams.lock().expect("no panic").push(is_capturing);
         set(stream.cu_stream(), stream.memory().0.address(), 1)
     })?;
     assert_eq!(*seen.lock().expect("no panic"), [false, true]);
@@ -197,10 +190,7 @@ fn a_stream_of_the_users_is_recorded() -> Result<()> {
         let (capture, place) = begin(mode)?;
         assert!(is_capturing(&stream)?);
         let (from, to) = capture.memory();
-        // SAFETY: both have this number of bytes, and the graph says that it reads the one and writes the other.
-        let queued =
-            unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream.cu_stream()) };
-        queued.expect("it is queued");
+        copy(stream.cu_stream(), &from, &to).expect("it is queued");
         add(&stream, &kernel, to.address(), 2).expect("it is queued");
         let mut graph = capture.end()?;
         assert!(!is_capturing(&stream)?);
@@ -210,10 +200,8 @@ fn a_stream_of_the_users_is_recorded() -> Result<()> {
         graph.launch_on(&stream)?;
         assert_eq!(*y.read()?, [7; 64]);
         for error in [graph.record_again().unwrap_err(), graph.rebind(&place, &x).unwrap_err()] {
-            assert!(
-                matches!(error, Error::Unsupported { .. } | Error::Invalid { .. }),
-                "{error}"
-            );
+            let is_refused = matches!(error, Error::Unsupported { .. } | Error::Invalid { .. });
+            assert!(is_refused, "{error}");
         }
         graph.launch()?;
     }
@@ -221,15 +209,13 @@ fn a_stream_of_the_users_is_recorded() -> Result<()> {
     drop(begin(CaptureMode::ThreadLocal)?);
     assert!(!is_capturing(&stream)?);
     let error = begin(CaptureMode::ThreadLocal)?.0.end().unwrap_err();
-    let part = "graph `Begun`, node `recorded`: nothing was recorded";
-    assert!(error.to_string().contains(part), "{error}");
+    error.says("graph `Begun`, node `recorded`: nothing was recorded");
     let (capture, _) = begin(CaptureMode::ThreadLocal)?;
     let other = new_stream(&device);
     other.join(&stream).expect("a fork");
     set(other.cu_stream(), capture.memory().1.address(), 1).expect("it is queued");
     let error = capture.end().unwrap_err();
-    let part = "work was forked to another stream";
-    assert!(error.to_string().contains(part), "{error}");
+    error.says("work was forked to another stream");
     for stream in [&stream, &other] {
         assert!(!is_capturing(stream)?);
         stream.synchronize().expect("it is usable");
@@ -265,10 +251,8 @@ fn what_a_stream_of_the_users_cannot_record_is_refused() -> Result<()> {
     let mut builder = GraphBuilder::new(&device, "Begun");
     builder.join("node");
     let error = begin(builder, &stream);
-    let part = "the builder must have no nodes of its own";
-    assert!(error.to_string().contains(part), "{error}");
-    let context = device.context().expect("a CUDA device has a context");
-    let error = begin(GraphBuilder::new(&device, "Begun"), &context.default_stream());
+    error.says("the builder must have no nodes of its own");
+    let error = begin(GraphBuilder::new(&device, "Begun"), &context(&device).default_stream());
     assert!(matches!(error, Error::Cuda { .. }), "{error}");
     assert!(!is_capturing(&stream)?);
     Ok(())

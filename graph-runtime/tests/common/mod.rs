@@ -3,10 +3,15 @@
 
 pub(crate) mod describe;
 mod kernels;
+pub(crate) mod library;
+pub(crate) mod listener;
 pub(crate) mod random;
 
-use graph_runtime::cudarc::driver::DeviceRepr;
-use graph_runtime::{Code, CudaStream, Device, DeviceBuffer, Diagnostic, Element, EmulatorOptions, Error, Result};
+use graph_runtime::cudarc::driver::{CudaContext, DeviceRepr};
+use graph_runtime::{
+    AnyGraph, Code, CudaStream, Device, DeviceBuffer, Diagnostic, Element, EmulatorOptions, Error, GraphBuilder,
+    NodeId, Result,
+};
 pub(crate) use kernels::*;
 use std::fmt::Display;
 use std::pin::pin;
@@ -61,6 +66,11 @@ pub(crate) fn wants_cuda() -> bool {
     std::env::var_os("CUDA_GRAPH_TEST_DEVICE").is_some_and(|device| device == "cuda")
 }
 
+/// Added to a number, takes one from it.
+pub(crate) const MINUS_ONE: u32 = u32::MAX;
+/// Steps of `add_late` that take a GPU some 100 microseconds.
+pub(crate) const LATE: u64 = 6000;
+
 /// Steps of the kernel `slow`: enough that a GPU is still busy when the host does the next thing, few for the emulator.
 pub(crate) fn slow_steps() -> u64 {
     if wants_cuda() { 8_000_000 } else { 1000 }
@@ -76,6 +86,14 @@ pub(crate) fn mistakes<T>(built: Result<T>) -> Vec<Diagnostic> {
     }
 }
 
+/// The only mistake of a graph that is not built, which has this code.
+#[track_caller]
+pub(crate) fn mistake<T>(built: Result<T>, code: Code) -> Diagnostic {
+    let mut found = mistakes(built);
+    assert_eq!((found.len(), found[0].code), (1, code), "{found:?}");
+    found.remove(0)
+}
+
 /// The codes of the mistakes of a graph that is not built.
 #[track_caller]
 pub(crate) fn codes<T>(built: Result<T>) -> Vec<Code> {
@@ -85,15 +103,79 @@ pub(crate) fn codes<T>(built: Result<T>) -> Vec<Code> {
 /// Holds that a text, such as that of an error, has these parts.
 #[track_caller]
 pub(crate) fn has(text: impl Display, parts: &[&str]) {
-    let text = text.to_string();
-    parts
-        .iter()
-        .for_each(|part| assert!(text.contains(part), "no {part} in {text}"));
+    for part in parts {
+        text.says(part);
+    }
+}
+
+/// The error of what is refused.
+#[track_caller]
+pub(crate) fn refused<T>(result: Result<T>) -> Error {
+    match result {
+        Err(error) => error,
+        Ok(_) => panic!("it is not refused"),
+    }
+}
+
+/// What tests assert of a text, such as that of an error.
+pub(crate) trait Says: Display {
+    /// Holds that this is the whole text.
+    #[track_caller]
+    fn reads(&self, whole: &str) {
+        assert_eq!(self.to_string(), whole);
+    }
+
+    /// Holds that this is a part of the text.
+    #[track_caller]
+    fn says(&self, part: &str) {
+        assert!(self.to_string().contains(part), "no {part} in {self}");
+    }
+
+    /// Holds that the text begins so.
+    #[track_caller]
+    fn begins(&self, start: &str) {
+        assert!(self.to_string().starts_with(start), "{start} does not begin {self}");
+    }
+
+    /// Holds that the text ends so.
+    #[track_caller]
+    fn ends(&self, end: &str) {
+        assert!(self.to_string().ends_with(end), "{end} does not end {self}");
+    }
+}
+
+impl<T: Display + ?Sized> Says for T {}
+
+/// A graph that was built, after its first launch.
+pub(crate) fn launched<G: AnyGraph>(built: Result<G>) -> Result<G> {
+    let mut graph = built?;
+    graph.launch()?;
+    Ok(graph)
+}
+
+/// Lets each node run after the one before it.
+pub(crate) fn in_order(builder: &mut GraphBuilder, nodes: &[NodeId]) {
+    nodes.windows(2).for_each(|pair| builder.after(pair[1], &pair[..1]));
+}
+
+/// The numbers in a log of the kernel `log_offset`, which begins with their count.
+pub(crate) fn entries(log: &[u64; 100]) -> Vec<u64> {
+    log[1..=log[0] as usize].to_vec()
 }
 
 /// 0, 1, 2, ...
 pub(crate) fn counting<const N: usize>() -> [f32; N] {
     std::array::from_fn(|index| index as f32)
+}
+
+/// The context of a CUDA device.
+pub(crate) fn context(device: &Device) -> &Arc<CudaContext> {
+    device.context().expect("a CUDA device has a context")
+}
+
+/// A stream of a CUDA device.
+pub(crate) fn new_stream(device: &Device) -> Arc<CudaStream> {
+    context(device).new_stream().expect("a new stream")
 }
 
 /// The contents of a buffer on a CUDA device, as cudarc reads them.

@@ -1,10 +1,7 @@
 //! Handles of nodes in children: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{Affine, add_to, copy_struct, device};
+use crate::common::{Affine, MINUS_ONE, Says, add_to, copy_struct, device, launched, refused};
 use graph_runtime::{Error, GraphBuilder, Launch, Result, cuda_graph};
-
-/// Added to a number, takes one from it.
-const MINUS_ONE: u32 = u32::MAX;
 
 cuda_graph! {
     graph Add {
@@ -34,8 +31,7 @@ cuda_graph! {
 
 #[test]
 fn handles_change_the_nodes_of_children() -> Result<()> {
-    let mut graph = Outer::build(&device())?;
-    graph.launch()?;
+    let mut graph = launched(Outer::build(&device()))?;
     assert_eq!(*graph.output()?, [121, 101, 101, 101, 20, 0, 0, 0]);
     graph.first().add().set_block(2)?;
     graph.second().add().set_launch((2, 1), 3)?;
@@ -67,8 +63,7 @@ fn the_later_of_a_handle_and_a_param_counts_in_children() -> Result<()> {
     graph.set_by(2)?; // leaves the dimensions as they are
     graph.launch()?;
     assert_eq!(*graph.output()?, [122, 102, 102, 102, 22, 2, 2, 2]);
-    let error = graph.set_blocks(3).unwrap_err().to_string();
-    assert!(error.contains("node `first.add`"), "{error}");
+    refused(graph.set_blocks(3)).says("node `first.add`");
     assert_eq!(graph.first().add().block(), Some([8, 1, 1]));
     graph.set_blocks(2)?;
     assert_eq!(graph.first().add().block(), Some([4, 1, 1]));
@@ -80,13 +75,11 @@ fn the_later_of_a_handle_and_a_param_counts_in_children() -> Result<()> {
     })?;
     graph.launch()?;
     assert_eq!(*graph.output()?, [23, 13, 10, 10, 20, 0, 0, 0]);
-    let refused = graph.edit(|e| {
+    let edited = graph.edit(|e| {
         e.set_by(4)?;
         e.second().more(1).set_block(5)
     });
-    let refused = refused.unwrap_err().to_string();
-    let text = "node `second.more[1]`: kernel `add_to` requires `threads <= data.len()` [contract]";
-    assert!(refused.contains(text), "{refused}");
+    refused(edited).says("node `second.more[1]`: kernel `add_to` requires `threads <= data.len()` [contract]");
     assert_eq!(graph.by(), 3);
     graph.launch()?;
     assert_eq!(*graph.output()?, [23, 13, 10, 10, 20, 0, 0, 0]);
@@ -128,7 +121,7 @@ cuda_graph! {
 }
 
 #[test]
-fn children_of_children_have_handles() -> Result<()> {
+fn children_of_children_have_handles_and_refuse_what_others_refuse() -> Result<()> {
     let mut graph = Nested::build(&device())?;
     graph.twice(1).add().add().set_launch(2, 3)?;
     graph.twice(2).add().more(1).set_enabled(false)?;
@@ -140,34 +133,16 @@ fn children_of_children_have_handles() -> Result<()> {
     assert_eq!(data[2], [11, 1, 1, 1, 0, 0, 0, 0]);
     let expected = [[[2.0; 4], [0.0; 4]], [[2.0; 4]; 2], [[2.0; 4]; 2]];
     assert_eq!(*graph.to()?.read()?, expected);
-    Ok(())
-}
 
-#[test]
-fn handles_of_children_refuse_what_others_refuse() -> Result<()> {
-    let mut graph = Nested::build(&device())?;
-    for (error, text) in [
-        (
-            graph.twice(0).vouched(1).copy().set_block(2),
-            "node `twice[0].vouched[1].copy`: its kernel is not declared `safe`",
-        ),
-        (
-            graph.twice(0).vouched(0).done().set_enabled(false),
-            "node `twice[0].vouched[0].done`: only kernel, memcpy and memset nodes can be disabled",
-        ),
-        (graph.twice(0).add().add().set_block(1025), "[launch-config]"),
-        (
-            graph.twice(1).vouched(2).set().set_enabled(false),
-            "node `twice[1].vouched[2]`: the loop around it has no such iteration; the node is repeated 2 times",
-        ),
-        (
-            graph.twice(3).vouched(0).set().set_enabled(false),
-            "node `twice[3]`: the loop around it has no such iteration; the node is repeated 3 times",
-        ),
-    ] {
-        let error = error.unwrap_err().to_string();
-        assert!(error.contains(text), "{error}");
-    }
+    refused(graph.twice(0).vouched(1).copy().set_block(2))
+        .says("node `twice[0].vouched[1].copy`: its kernel is not declared `safe`");
+    refused(graph.twice(0).vouched(0).done().set_enabled(false))
+        .says("node `twice[0].vouched[0].done`: only kernel, memcpy and memset nodes can be disabled");
+    refused(graph.twice(0).add().add().set_block(1025)).says("[launch-config]");
+    refused(graph.twice(1).vouched(2).set().set_enabled(false))
+        .says("node `twice[1].vouched[2]`: the loop around it has no such iteration; the node is repeated 2 times");
+    refused(graph.twice(3).vouched(0).set().set_enabled(false))
+        .says("node `twice[3]`: the loop around it has no such iteration; the node is repeated 3 times");
     assert_eq!(graph.twice(4).add().add().name(), "");
     graph.launch()
 }
@@ -222,8 +197,7 @@ fn children_in_bodies_and_around_them_have_handles() -> Result<()> {
     assert_eq!(rows[0], [11, 1, 1, 1, 10, 0, 0, 0]);
     assert_eq!(rows[1], [10, 0, 0, 0, 10, 0, 0, 0]);
     assert_eq!(rows[2], [11, 1, 1, 1, 11, 1, 1, 1]);
-    let endless = graph.steps().step().less().set_enabled(false).unwrap_err();
-    assert!(endless.to_string().contains("would never end"), "{endless}");
+    refused(graph.steps().step().less().set_enabled(false)).says("would never end");
     graph.steps().step().less().set_launch(1, 2).unwrap_err();
     Ok(())
 }

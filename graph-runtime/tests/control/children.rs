@@ -1,11 +1,8 @@
 //! Graphs as nodes of others: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{accumulate, add_to, device};
+use crate::common::{MINUS_ONE, Says, accumulate, add_to, device, launched, refused};
 use graph_runtime::private::Declare as _;
 use graph_runtime::{GraphBuilder, Launch, NodeKind, Result, cuda_graph};
-
-/// Added to a number, takes one from it.
-const MINUS_ONE: u32 = u32::MAX;
 
 cuda_graph! {
     graph Add {
@@ -14,9 +11,7 @@ cuda_graph! {
 
         kernel add = add_to<<<1, 4>>>(&mut data, value);
     }
-}
 
-cuda_graph! {
     graph Parts {
         device data: [[u32; 4]; 2];
         host output: [[u32; 4]; 2];
@@ -30,24 +25,20 @@ cuda_graph! {
 }
 
 #[test]
-fn bound_parts_and_params_are_used() -> Result<()> {
-    let mut graph = Parts::build(&device())?;
-    graph.launch()?;
+fn bound_parts_and_params_are_used_by_one_node_of_the_plan() -> Result<()> {
+    let mut graph = launched(Parts::build(&device()))?;
     assert_eq!(*graph.output()?, [[1; 4], [133; 4]]);
     assert_eq!(graph.first().name(), "first");
     assert_eq!(graph.last().name(), "last");
     graph.last().set_enabled(false)?;
     graph.launch()?;
     assert_eq!(*graph.output()?, [[1; 4], [33; 4]]);
-    Ok(())
-}
 
-#[test]
-fn the_plan_has_one_node_for_a_child() {
     let plan = Parts::PLAN;
     assert_eq!(plan.nodes.len(), 5);
     assert_eq!(plan.nodes[1].kind, NodeKind::Graph);
     assert_eq!(plan.nodes[1].accesses.len(), 1);
+    Ok(())
 }
 
 cuda_graph! {
@@ -63,9 +54,7 @@ cuda_graph! {
         }
         memcpy save = sum -> output after add;
     }
-}
 
-cuda_graph! {
     graph Nested<const N: usize> {
         device input: [u32; N];
         device middle: [u32; N];
@@ -74,19 +63,7 @@ cuda_graph! {
         graph inner = Doubled::<N>(input: &input, output: &mut middle, times: 2);
         graph again = Doubled::<N>(input: &middle, output: &mut output, times: 3) after inner;
     }
-}
 
-#[test]
-fn children_have_scratch_loops_and_build_arguments_of_their_own() -> Result<()> {
-    let mut graph = Nested::<8>::build(&device())?;
-    graph.input_mut()?.copy_from(&[7; 8])?;
-    graph.launch()?;
-    assert_eq!(*graph.middle()?.read()?, [14; 8]);
-    assert_eq!(*graph.output()?.read()?, [42; 8]);
-    Ok(())
-}
-
-cuda_graph! {
     graph Repeated {
         device start: [u32; 8];
         device middle: [u32; 8];
@@ -102,8 +79,7 @@ cuda_graph! {
 
 #[test]
 fn nested_children_in_a_for_take_their_own_parts() -> Result<()> {
-    let mut graph = Repeated::build(&device())?;
-    graph.launch()?;
+    let mut graph = launched(Repeated::build(&device()))?;
     assert_eq!(*graph.end()?.read()?, [[8; 8], [16; 8], [24; 8]]);
     assert_eq!(graph.twice(2).name(), "twice[2]");
     assert_eq!(graph.more(1).name(), "more[1]");
@@ -122,9 +98,7 @@ cuda_graph! {
         graph add = Add(data: &mut data);
         kernel less = add_to<<<1, 1>>>(&mut left, MINUS_ONE) after add;
     }
-}
 
-cuda_graph! {
     /// As many steps as the counter says.
     graph Steps {
         device data: [u32; 4];
@@ -134,9 +108,7 @@ cuda_graph! {
             graph step = Step(data: &mut data, left: &mut left);
         };
     }
-}
 
-cuda_graph! {
     /// Conditionals in a child, in a body and beside.
     graph Whiles {
         device flag: u32;
@@ -156,8 +128,7 @@ cuda_graph! {
 
 #[test]
 fn children_in_bodies_and_bodies_in_children_run() -> Result<()> {
-    let mut graph = Whiles::build(&device())?;
-    graph.launch()?;
+    let mut graph = launched(Whiles::build(&device()))?;
     assert_eq!(*graph.output()?, [6; 4]);
     graph.flag_mut()?.copy_from(&1)?;
     graph.launch()?;
@@ -194,8 +165,7 @@ fn hand_built_children_run_between_their_neighbours() -> Result<()> {
     }
     let download = builder.memcpy("download", &data, &mut output);
     builder.after(download, last.as_slice());
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let graph = launched(builder.build())?;
     assert_eq!(graph.host(&output)?, &[6, 6, 5, 5]);
     Ok(())
 }
@@ -206,54 +176,5 @@ fn children_in_each_other_without_end_are_refused() {
     let mut builder = GraphBuilder::new(&device(), "endless");
     let begun = (0..100).take_while(|_| builder.begin_child("again")).count();
     (0..begun).for_each(|_| builder.end_child(Ok(())));
-    let error = builder.build().unwrap_err().to_string();
-    assert!(error.contains("does a graph hold itself"), "{error}");
-}
-
-#[test]
-fn expressions_have_children() -> Result<()> {
-    let device = device();
-    let by = 5;
-    let mut graph = cuda_graph! { &device =>
-        device data: [u32; 4];
-        host output: [u32; 4];
-
-        graph first = Add(data: &mut data, value: by);
-        graph second = Add(data: &mut data) after first;
-        memcpy download = data -> output after second;
-    }?;
-    graph.launch()?;
-    assert_eq!(*graph.output()?, [7; 4]);
-    Ok(())
-}
-
-cuda_graph! {
-    graph Sized(len: usize) {
-        device from: [u32; len];
-        device to: [u32; len];
-
-        memcpy save = from -> to;
-    }
-}
-
-cuda_graph! {
-    graph Around(outer: usize, inner: usize) {
-        device from: [u32; outer];
-        device to: [u32; outer];
-
-        memset set = from <- 3;
-        graph save = Sized(from: &from, to: &mut to, len: inner) after set;
-    }
-}
-
-#[test]
-fn lengths_known_at_build_must_agree() -> Result<()> {
-    let mut graph = Around::build(&device(), 5, 5)?;
-    graph.launch()?;
-    let mut to = [0; 5];
-    graph.to()?.copy_to(&mut to)?;
-    assert_eq!(to, [3; 5]);
-    let error = Around::build(&device(), 5, 6).unwrap_err().to_string();
-    assert!(error.contains("from"), "{error}");
-    Ok(())
+    refused(builder.build()).says("does a graph hold itself");
 }

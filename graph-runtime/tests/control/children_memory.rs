@@ -1,14 +1,9 @@
 //! Memory of children, their own and given to them: random numbers, scratch memory, memory arguments, type
 //! parameters, lengths that only building tells.
 
-use crate::common::{accumulate, count_down, device, log_offset, log_scaled};
+use crate::common::{accumulate, count_down, device, entries, launched, log_offset, log_scaled, refused};
 use graph_runtime::{DeviceBuffer, Element, Error, Result, cuda_graph};
 use std::collections::BTreeSet;
-
-/// The numbers that were logged. The log begins with their count.
-fn logged(log: &[u64; 100]) -> Vec<u64> {
-    log[1..=log[0] as usize].to_vec()
-}
 
 cuda_graph! {
     /// Two uses of one generator.
@@ -19,9 +14,7 @@ cuda_graph! {
         kernel one = log_offset<<<1, 1>>>(&noise, &mut log);
         kernel two = log_offset<<<1, 1>>>(&noise, &mut log) after one;
     }
-}
 
-cuda_graph! {
     graph Throws {
         device log: [u64; 100];
         device other: [u64; 100];
@@ -34,13 +27,12 @@ cuda_graph! {
 
 #[test]
 fn each_child_draws_from_a_generator_of_its_own() -> Result<()> {
-    let mut graph = Throws::build(&device())?;
-    graph.launch()?;
+    let mut graph = launched(Throws::build(&device()))?;
     graph.launch()?;
     // Two uses of 4 numbers: offsets 0 and 4 in the first launch, 8 and 12 in the second.
     let expected = [0, 4, 0, 4, 8, 12, 8, 12];
-    assert_eq!(logged(&*graph.log()?.read()?), expected);
-    assert_eq!(logged(&*graph.other()?.read()?), [0, 4, 8, 12]);
+    assert_eq!(entries(&*graph.log()?.read()?), expected);
+    assert_eq!(entries(&*graph.other()?.read()?), [0, 4, 8, 12]);
     Ok(())
 }
 
@@ -55,9 +47,7 @@ cuda_graph! {
             kernel scaled = log_scaled<<<1, 1>>>(&noise, &mut log, factor + i as u32);
         }
     }
-}
 
-cuda_graph! {
     graph Scales {
         device log: [u64; 100];
         param  by: u32 = 1;
@@ -69,13 +59,12 @@ cuda_graph! {
 
 #[test]
 fn params_of_nodes_with_random_numbers_are_set_in_children() -> Result<()> {
-    let mut graph = Scales::build(&device())?;
-    graph.launch()?;
+    let mut graph = launched(Scales::build(&device()))?;
     graph.set_by(2)?;
     graph.launch()?;
     // Offsets 0 and 4, then 8 and 12.
     let expected = [0, 4 * 2, 0, 4 * 11, 8, 12 * 2, 8 * 20, 12 * 21];
-    assert_eq!(logged(&*graph.log()?.read()?), expected);
+    assert_eq!(entries(&*graph.log()?.read()?), expected);
     Ok(())
 }
 
@@ -92,9 +81,7 @@ cuda_graph! {
         };
         kernel last = log_offset<<<1, 1>>>(&noise, &mut log) after more;
     }
-}
 
-cuda_graph! {
     graph Game {
         device log:  [u64; 100];
         device left: u32;
@@ -106,10 +93,9 @@ cuda_graph! {
 
 #[test]
 fn generators_of_children_advance_in_loops() -> Result<()> {
-    let mut graph = Game::build(&device())?;
+    let mut graph = launched(Game::build(&device()))?;
     graph.launch()?;
-    graph.launch()?;
-    let offsets = logged(&*graph.log()?.read()?);
+    let offsets = entries(&*graph.log()?.read()?);
     assert_eq!(offsets.len(), 8);
     let distinct: BTreeSet<u64> = offsets.iter().copied().collect();
     assert_eq!(distinct.len(), 8, "no two uses draw the same numbers: {offsets:?}");
@@ -126,9 +112,7 @@ cuda_graph! {
         kernel again = accumulate<<<1, N>>>(&weights, &mut twice) after first;
         kernel save  = accumulate<<<1, N>>>(&twice, &mut sums) after again;
     }
-}
 
-cuda_graph! {
     graph Network(weights: device [u32; 8], sums: mut device [u32; 8]) {
         device own: [u32; 8];
 
@@ -147,8 +131,7 @@ fn memory_arguments_of_children_are_bound_to_shared_and_to_own_memory() -> Resul
         Ok(buffer)
     };
     let (weights, sums) = (buffer(3)?, buffer(100)?);
-    let mut graph = Network::build(&device, &weights, &sums)?;
-    graph.launch()?;
+    let mut graph = launched(Network::build(&device, &weights, &sums))?;
     assert_eq!((*sums.read()?, *graph.own()?.read()?), ([112; 8], [6; 8]));
 
     // Nodes within the children get the other memory.
@@ -171,9 +154,7 @@ cuda_graph! {
         memcpy over = right -> left after out;
         memcpy back = middle -> right after over;
     }
-}
 
-cuda_graph! {
     graph Swaps<A: Element, B: Element, const N: usize> {
         device a: [A; N];
         device b: [A; N];
@@ -209,9 +190,7 @@ cuda_graph! {
         }
         memcpy save = sum -> output after add;
     }
-}
 
-cuda_graph! {
     graph Sums(len: usize, half: usize) {
         device data: [u32; len];
         device out:  [u32; len];
@@ -225,16 +204,12 @@ cuda_graph! {
 
 #[test]
 fn lengths_of_children_are_known_when_the_graph_is_built() -> Result<()> {
-    let mut graph = Sums::build(&device(), 6, 3)?;
-    graph.launch()?;
+    let graph = launched(Sums::build(&device(), 6, 3))?;
     assert_eq!(graph.out()?.read_vec()?, [6; 6]);
     assert_eq!(graph.sums()?.read_vec()?, [0, 0, 0, 12, 12, 12]);
 
-    let error = Sums::build(&device(), 6, 4).unwrap_err();
-    assert!(
-        matches!(error, Error::Invalid { .. }),
-        "two elements are not four: {error}"
-    );
+    let error = refused(Sums::build(&device(), 6, 4)); // two elements are not four
+    assert!(matches!(error, Error::Invalid { .. }), "{error}");
     Ok(())
 }
 
@@ -251,9 +226,7 @@ cuda_graph! {
         graph other  = Layer::<80>(weights: &weights, sums: &mut two)        after seed;
         graph last   = Layer::<80>(weights: &one, sums: &mut sums)           after first, other;
     }
-}
 
-cuda_graph! {
     graph Deep(weights: device [u32; 80], sums: mut device [u32; 80]) {
         device one: [u32; 80];
         device two: [u32; 80];
@@ -266,11 +239,7 @@ cuda_graph! {
 fn the_static_plan_counts_the_scratch_memory_of_children() -> Result<()> {
     let layer = 512; // 320 bytes, in units of 256
     assert_eq!(Layer::<80>::PLAN.arena(), layer);
-    assert_eq!(
-        Network2::PLAN.arena(),
-        2 * layer,
-        "two at once; what was before is where one of them is"
-    );
+    assert_eq!(Network2::PLAN.arena(), 2 * layer); // two at once; what was before is where one of them is
     assert_eq!(Deep::PLAN.arena(), 2 * layer);
     assert_eq!(Network::PLAN.arena(), 2 * 256);
     assert_eq!(Swaps::<u8, f64, 5>::PLAN.arena(), 2 * 256);
@@ -278,8 +247,7 @@ fn the_static_plan_counts_the_scratch_memory_of_children() -> Result<()> {
     let device = device();
     let (weights, sums) = (device.alloc::<[u32; 80]>()?, device.alloc::<[u32; 80]>()?);
     weights.copy_from(&[2; 80])?;
-    let mut graph = Deep::build(&device, &weights, &sums)?;
-    graph.launch()?;
+    let _graph = launched(Deep::build(&device, &weights, &sums))?;
     assert_eq!(*sums.read()?, [10; 80]);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Params of a graph in what its children are bound to: `set_x` reaches the nodes inside.
 
-use crate::common::{add_to, device};
+use crate::common::{add_to, device, has, launched, refused};
 use graph_runtime::{Result, cuda_graph};
 
 cuda_graph! {
@@ -16,9 +16,7 @@ cuda_graph! {
         memcpy take = next -> data                                after set;
         kernel add  = add_to<<<1, threads>>>(&mut data[..4], last) after take;
     }
-}
 
-cuda_graph! {
     /// A child in a child, alone and repeated.
     graph Steps(factor: u32) {
         device rows: [[u32; 4]; 3];
@@ -29,9 +27,7 @@ cuda_graph! {
             graph more = Step(data: &mut rows[i], n: 4, value: start + i as u32, threads: i as u32) after one;
         }
     }
-}
 
-cuda_graph! {
     graph Whole {
         device flag: u32;
         device rows: [[u32; 4]; 3];
@@ -49,8 +45,7 @@ cuda_graph! {
 
 #[test]
 fn a_child_without_params_bound_has_its_own() -> Result<()> {
-    let mut graph = Step::build(&device(), 4)?;
-    graph.launch()?;
+    let mut graph = launched(Step::build(&device(), 4))?;
     assert_eq!(graph.data()?.read_vec()?, [5; 4], "2, and one more than that");
     graph.set_value(7)?;
     graph.launch()?;
@@ -60,8 +55,7 @@ fn a_child_without_params_bound_has_its_own() -> Result<()> {
 
 #[test]
 fn setting_a_param_reaches_children_of_children_and_all_iterations() -> Result<()> {
-    let mut graph = Whole::build(&device())?;
-    graph.launch()?;
+    let mut graph = launched(Whole::build(&device()))?;
     let expected = |start: u32| {
         // The default of `last` is one more than what `value` is bound to; as many threads as the iteration's number
         // add it.
@@ -72,8 +66,7 @@ fn setting_a_param_reaches_children_of_children_and_all_iterations() -> Result<(
     assert_eq!(*graph.fixed()?.read()?, [5; 4]);
 
     graph.set_start(20)?;
-    let wanted = expected(6);
-    assert_eq!(*graph.rows()?.read()?, wanted, "nothing runs before the next launch");
+    assert_eq!(*graph.rows()?.read()?, expected(6), "nothing runs at once");
     graph.launch()?;
     assert_eq!(*graph.rows()?.read()?, expected(21));
     assert_eq!(*graph.fixed()?.read()?, [5; 4], "this child is bound to no param");
@@ -95,8 +88,7 @@ fn a_value_that_a_child_refuses_is_an_error() -> Result<()> {
         }
     }
     let mut graph = Refuses::build(&device())?;
-    let error = graph.set_count(5).unwrap_err().to_string();
-    assert!(error.contains("step.add") && error.contains("[contract]"), "{error}");
+    has(refused(graph.set_count(5)), &["step.add", "[contract]"]);
     Ok(())
 }
 

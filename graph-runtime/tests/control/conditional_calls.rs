@@ -1,14 +1,9 @@
 //! `if`, `while` and `switch` built call by call, also as for older drivers, and what their bodies may not do: on the
 //! emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{add_late, add_to, device, emulator_with, mistakes};
+use crate::common::{LATE, MINUS_ONE, Says, add_late, add_to, device, emulator_with, in_order, mistakes, refused};
 use graph_runtime::private::Declare as _;
 use graph_runtime::{Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result};
-
-/// Added to a number, takes one from it.
-const MINUS_ONE: u32 = u32::MAX;
-/// Steps of `add_late` that take a GPU some 100 microseconds.
-const LATE: u64 = 6000;
 
 /// A graph of calls, and what tests of it look at.
 struct Called {
@@ -111,8 +106,7 @@ fn a_switch_without_cases_runs_nothing() -> Result<()> {
             let before = add(builder, "before", &data, 0, 1);
             let pick = builder.switch("pick", &flag, 0, |_, _| unreachable!());
             let after = add(builder, "after", &data, 0, 1);
-            builder.after(pick, &[before]);
-            builder.after(after, &[pick]);
+            in_order(builder, &[before, pick, after]);
         })?;
         assert_eq!(called.run(0)?, [2, 0, 0, 0]);
     }
@@ -140,9 +134,7 @@ fn loops_of_calls_nest() -> Result<()> {
                 });
                 let count = add(body, "count", &data, 2, 1);
                 let end = body.kernel("end", Launch::new(1, 1), add_to::call(&mut flag.whole(), MINUS_ONE));
-                body.after(inner, &[three]);
-                body.after(count, &[inner]);
-                body.after(end, &[count]);
+                in_order(body, &[three, inner, count, end]);
             });
         })?;
         assert_eq!(called.run(0)?, [0; 4]);
@@ -184,11 +176,7 @@ fn conditions_can_be_shared_and_rebound() -> Result<()> {
         first.copy_from(&100)?;
         graph.rebind(&flag, &second)?;
         graph.launch()?;
-        assert_eq!(
-            *graph.device(&data)?.read()?,
-            [1, 3, 1, 0],
-            "driver {driver}: `second` is 0"
-        );
+        assert_eq!(*graph.device(&data)?.read()?, [1, 3, 1, 0]); // `second` is 0
         second.copy_from(&2)?;
         graph.launch()?;
         assert_eq!(*graph.device(&data)?.read()?, [2, 5, 1, 0], "driver {driver}");
@@ -209,11 +197,8 @@ fn drivers_without_conditionals_are_refused() -> Result<()> {
         assert_eq!(built?.run(1)?, [1, 0, 0, 0], "the emulator has no driver");
         return Ok(());
     }
-    let error = built.map(|_| ()).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "graph `Called`, node `maybe`: `if`, `while` and `switch` need an NVIDIA driver of CUDA 12.3 or later"
-    );
+    refused(built)
+        .reads("graph `Called`, node `maybe`: `if`, `while` and `switch` need an NVIDIA driver of CUDA 12.3 or later");
     Ok(())
 }
 
@@ -227,9 +212,7 @@ fn faults_in_bodies_name_the_inner_node() -> Result<()> {
     });
     let graph = builder.build()?;
     let mut called = Called { graph, flag, data };
-    let error = called.run(1).unwrap_err().to_string();
-    let start = "graph `Called`, node `late`: kernel `add_late`";
-    assert!(error.starts_with(start), "{error}");
+    refused(called.run(1)).begins("graph `Called`, node `late`: kernel `add_late`");
     Ok(())
 }
 
@@ -255,7 +238,7 @@ fn bodies_order_their_own_nodes_only() {
 }
 
 #[test]
-fn what_a_body_touches_races_with_what_is_around_it() {
+fn what_a_body_touches_and_its_condition_race_with_what_is_around() {
     let text = mistake(|builder, flag, data| {
         builder.if_then("maybe", &flag, |then| {
             add(then, "inner", &data, 0, 1);
@@ -266,18 +249,14 @@ fn what_a_body_touches_races_with_what_is_around_it() {
          note: `inner`, in the body of `maybe`, writes `data[0..4]`, `outer` writes it\n\
          help: add `maybe` to the `after` list of `outer`, or give one of them a buffer of its own";
     assert_eq!(text, expected);
-}
 
-#[test]
-fn the_condition_races_with_who_writes_it() {
     let text = mistake(|builder, mut flag, data| {
         builder.if_then("maybe", &flag.whole(), |then| {
             add(then, "inner", &data, 0, 1);
         });
         builder.memset("set", &mut flag, 1_u32);
     });
-    let start = "nodes `maybe` and `set` can run at the same time and both access `flag` [race]";
-    assert!(text.starts_with(start), "{text}");
+    text.begins("nodes `maybe` and `set` can run at the same time and both access `flag` [race]");
 }
 
 #[test]

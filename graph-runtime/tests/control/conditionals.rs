@@ -1,13 +1,10 @@
 //! `if`, `while` and `switch`, declared: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{accumulate, add_late, add_to, device, emulator_with, is_below, newton, shuffling};
+use crate::common::{
+    LATE, MINUS_ONE, Says, accumulate, add_late, add_to, device, emulator_with, is_below, launched, newton, shuffling,
+};
 use graph_runtime::{AnyGraph, Device, EmulatorOptions, Error, NodeKind, Result, Role, cuda_graph};
 use std::time::Duration;
-
-/// Added to a number, takes one from it.
-const MINUS_ONE: u32 = u32::MAX;
-/// Steps of `add_late` that take a GPU some 100 microseconds.
-const LATE: u64 = 6000;
 
 cuda_graph! {
     /// A flag other than 0 takes one way, 0 the other.
@@ -109,7 +106,7 @@ fn a_while_repeats_until_its_condition_is_zero() -> Result<()> {
 }
 
 #[test]
-fn params_change_nodes_of_bodies_in_place() -> Result<()> {
+fn params_and_handles_change_nodes_of_bodies() -> Result<()> {
     let mut graph = Rounds::build(&device())?;
     graph.rounds_mut()?.copy_from(&4)?;
     graph.launch()?;
@@ -118,11 +115,7 @@ fn params_change_nodes_of_bodies_in_place() -> Result<()> {
     graph.rounds_mut()?.copy_from(&4)?;
     graph.launch()?;
     assert_eq!(*graph.sum()?.read()?, 44);
-    Ok(())
-}
 
-#[test]
-fn nodes_of_bodies_can_be_disabled() -> Result<()> {
     let mut graph = Rounds::build(&device())?;
     graph.count().set_enabled(false)?;
     graph.rounds_mut()?.copy_from(&4)?;
@@ -139,11 +132,9 @@ fn nodes_of_bodies_can_be_disabled() -> Result<()> {
 fn what_ends_a_while_and_conditionals_themselves_cannot_be_disabled() -> Result<()> {
     let mut graph = Rounds::build(&device())?;
     let error = graph.next().set_enabled(false).unwrap_err().to_string();
-    let start = "graph `Rounds`, node `next`: without this node nothing writes the condition";
-    assert!(error.starts_with(start), "{error}");
+    error.begins("graph `Rounds`, node `next`: without this node nothing writes the condition");
     let error = graph.repeat().set_enabled(false).unwrap_err().to_string();
-    let end = "only kernel, memcpy and memset nodes can be disabled";
-    assert!(error.ends_with(end), "{error}");
+    error.ends("only kernel, memcpy and memset nodes can be disabled");
     graph.next().set_enabled(true)?;
     graph.rounds_mut()?.copy_from(&2)?;
     graph.launch()?;
@@ -172,13 +163,13 @@ cuda_graph! {
 fn a_switch_runs_the_body_of_its_number() -> Result<()> {
     let mut graph = Pick::build(&device())?;
     let expected = [[5, 0, 0], [0; 3], [0, 2, 7], [0; 3], [0; 3]];
-    for (number, expected) in [0, 1, 2, 3, u32::MAX].into_iter().zip(expected) {
-        graph.number_mut()?.copy_from(&number)?;
-        graph.launch()?;
-        assert_eq!(*graph.data()?.read()?, expected, "the number is {number}");
-    }
-    graph.set_value(6)?;
-    for (number, expected) in [(0, [6, 0, 0]), (2, [0, 2, 8])] {
+    let others = [(6, 0, [6, 0, 0]), (6, 2, [0, 2, 8])];
+    let first = [0, 1, 2, 3, u32::MAX]
+        .into_iter()
+        .zip(expected)
+        .map(|(number, expected)| (5, number, expected));
+    for (value, number, expected) in first.chain(others) {
+        graph.set_value(value)?;
         graph.number_mut()?.copy_from(&number)?;
         graph.launch()?;
         assert_eq!(*graph.data()?.read()?, expected, "the number is {number}");
@@ -305,10 +296,8 @@ fn a_loop_runs_until_it_has_converged() -> Result<()> {
         *graph.input_mut()? = number;
         graph.launch()?;
         let root = *graph.output()?;
-        assert!(
-            (root - number.sqrt()).abs() <= 1e-5 * root,
-            "{root} squared is not {number}"
-        );
+        let near = (root - number.sqrt()).abs() <= 1e-5 * root;
+        assert!(near, "{root} squared is not {number}");
         let iterations = *graph.iterations()?.read()?;
         assert!((1..30).contains(&iterations), "{iterations} iterations");
     }
@@ -349,8 +338,7 @@ cuda_graph! {
 #[test]
 fn slow_nodes_are_waited_for() -> Result<()> {
     for seed in 0..3 {
-        let mut graph = Late::build(&shuffling(seed))?;
-        graph.launch()?;
+        let graph = launched(Late::build(&shuffling(seed)))?;
         assert_eq!(*graph.result()?, [1311, 1]);
     }
     Ok(())
@@ -375,7 +363,7 @@ fn plans_show_bodies() {
 
 /// By default after ten seconds, however long one iteration takes.
 #[test]
-fn an_endless_loop_ends_in_time_on_the_emulator() -> Result<()> {
+fn an_endless_loop_ends_on_the_emulator() -> Result<()> {
     let seconds = EmulatorOptions::default().time_limit.map(|limit| limit.as_secs());
     assert_eq!(seconds, Some(10));
     let device = emulator_with(|options| options.time_limit = Some(Duration::from_millis(30)));
@@ -391,11 +379,8 @@ fn an_endless_loop_ends_in_time_on_the_emulator() -> Result<()> {
     graph.reset()?; // forgets the error
     graph.rounds_mut()?.copy_from(&3)?;
     graph.launch()?;
-    graph.synchronize()
-}
+    graph.synchronize()?;
 
-#[test]
-fn an_endless_loop_ends_with_a_fault_on_the_emulator() -> Result<()> {
     let device = emulator_with(|options| options.iteration_limit = Some(10));
     let mut graph = Rounds::build(&device)?;
     graph.rounds_mut()?.copy_from(&10)?;
@@ -407,7 +392,6 @@ fn an_endless_loop_ends_with_a_fault_on_the_emulator() -> Result<()> {
         panic!("eleven iterations are too many");
     };
     assert_eq!(site.node_name(), Some("repeat"));
-    let start = "began more than 10 iterations in one launch";
-    assert!(message.starts_with(start), "{message}");
+    message.begins("began more than 10 iterations in one launch");
     Ok(())
 }

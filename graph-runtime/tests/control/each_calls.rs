@@ -1,6 +1,6 @@
 //! Parallel loops that are built call by call: chains, wavefronts, loops in loops and in bodies, and their mistakes.
 
-use crate::common::{add_to, device, mistakes, mix, shuffling};
+use crate::common::{add_to, device, launched, mistakes, mix, shuffling};
 use crate::loops::mixed;
 use graph_runtime::private::Declare as _;
 use graph_runtime::{Device, GraphBuilder, Launch, NodeId, NodeKind, OnDevice, Place, Result};
@@ -79,8 +79,7 @@ fn a_block_runs_after_those_above_it_and_to_its_left() -> Result<()> {
                 builder.after_iteration(start, block, &[0, -1]);
             });
         });
-        let mut graph = builder.build()?;
-        graph.launch()?;
+        let graph = launched(builder.build())?;
         let mut expected = [[[0; 2]; N]; N];
         for i in 0..N {
             for j in 0..N {
@@ -190,7 +189,7 @@ fn refused(builder: GraphBuilder, expected: &[&str]) {
 }
 
 #[test]
-fn iterations_that_meet_are_named_once() {
+fn iterations_and_nodes_that_meet_are_named_once() {
     let mut builder = GraphBuilder::new(&device(), "Meet");
     let data = builder.device::<[u32; 2000]>("data");
     builder.each(0..1000, |builder, i| {
@@ -221,10 +220,7 @@ fn iterations_that_meet_are_named_once() {
            help: order one iteration after the other with `after_iteration`, or give each iteration memory of its own",
         ],
     );
-}
 
-#[test]
-fn an_edge_from_an_iteration_that_does_not_exist_orders_nothing() {
     let mut builder = GraphBuilder::new(&device(), "Slanted");
     let data = builder.device::<[u32; 16]>("data");
     builder.each(0..4, |builder, i| {
@@ -243,10 +239,7 @@ fn an_edge_from_an_iteration_that_does_not_exist_orders_nothing() {
            help: add `write[0]` to the `after` list of `again[1][2]`",
         ],
     );
-}
 
-#[test]
-fn different_nodes_of_iterations_are_told_as_nodes() {
     let mut builder = GraphBuilder::new(&device(), "Two");
     let data = builder.device::<[u32; 8]>("data");
     builder.each(0..4, |builder, i| {

@@ -1,6 +1,6 @@
 //! `each` with params, children, scratch memory, unknown numbers of iterations, in expressions, and its plan.
 
-use crate::common::{add_to, bump, has, mix, shuffling, step};
+use crate::common::{accumulate, add_to, bump, has, is_below, launched, mix, shuffling, step};
 use crate::loops::mixed;
 use graph_runtime::{Device, Error, PlanLoop, Result, cuda_graph};
 
@@ -26,7 +26,7 @@ cuda_graph! {
 }
 
 #[test]
-fn chains_run_side_by_side() -> Result<()> {
+fn chains_run_side_by_side_and_the_plan_has_each_loop_once() -> Result<()> {
     for seed in 0..3 {
         let mut graph = Chains::<6>::build(&shuffling(seed))?;
         let mut expected = numbers::<4, 5>();
@@ -47,11 +47,7 @@ fn chains_run_side_by_side() -> Result<()> {
     graph.data_mut()?.copy_from(&numbers())?;
     graph.launch()?;
     assert_eq!(graph.output()?, &numbers());
-    Ok(())
-}
 
-#[test]
-fn the_plan_has_each_loop_once() {
     let plan = Chains::<6>::PLAN;
     let names: Vec<_> = plan.nodes.iter().map(|node| &*node.name).collect();
     assert_eq!(names, ["weigh", "download"]);
@@ -59,6 +55,42 @@ fn the_plan_has_each_loop_once() {
     assert_eq!(*plan.loops, expected);
     let dot = plan.to_dot();
     has(&dot, &["label=\"each chain\";", "label=\"for k\";"]);
+    Ok(())
+}
+
+cuda_graph! {
+    /// Chains side by side, a barrier in the middle of an `each`, and a condition in each iteration.
+    graph Branches {
+        device data:  [[u32; 4]; 8];
+        device flags: [u32; 8];
+        device total: [u32; 4];
+
+        each chain in 0..8 {
+            for step in 0..4 {
+                kernel add = add_to<<<1, 4>>>(&mut data[chain], (chain * 10 + step) as u32);
+            }
+            kernel test = is_below<<<1, 1>>>(&data[chain][..1], 100, &mut flags[chain..chain + 1]) after add;
+            if small = flags[chain] {
+                kernel more = add_to<<<1, 4>>>(&mut data[chain], 1000);
+            } after test;
+        }
+        kernel gather = accumulate<<<1, 4>>>(&data[3], &mut total) after small;
+        each chain in 0..8 {
+            kernel spread = accumulate<<<1, 4>>>(&total, &mut data[chain]) after gather;
+        }
+    }
+}
+
+#[test]
+fn conditions_stand_in_iterations() -> Result<()> {
+    for seed in 0..3 {
+        let graph = launched(Branches::build(&shuffling(seed)))?;
+        let value = |chain: u32| 4 * 10 * chain + 6;
+        let value = |chain: u32| value(chain) + if value(chain) < 100 { 1000 } else { 0 };
+        let expected: [[u32; 4]; 8] = std::array::from_fn(|chain| [value(chain as u32) + value(3); 4]);
+        assert_eq!(*graph.data()?.read()?, expected);
+    }
+    Ok(())
 }
 
 cuda_graph! {
@@ -138,6 +170,10 @@ fn iterations_are_folded_in_order_and_params_reach_all() -> Result<()> {
             assert_eq!(*graph.sum()?.read()?, expected, "{n} parts");
         }
     }
+    let plan = Pipeline::PLAN;
+    assert!(plan.loops[0].parallel && plan.shifts.len() == 1);
+    let shift = &plan.shifts[0];
+    assert_eq!((shift.from, &*shift.steps), (shift.to, &[-1_i64][..]));
     Ok(())
 }
 

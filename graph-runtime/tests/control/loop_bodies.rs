@@ -1,6 +1,6 @@
 //! `for` around every other statement: params, conditions, scratch memory, host functions, and many nodes.
 
-use crate::common::{add_to, device, mix, shuffling};
+use crate::common::{add_to, device, launched, mix, shuffling};
 use crate::loops::mixed;
 use graph_runtime::{Result, cuda_graph};
 
@@ -22,8 +22,7 @@ cuda_graph! {
 
 #[test]
 fn params_change_the_nodes_of_every_iteration() -> Result<()> {
-    let mut graph = Params::<3>::build(&shuffling(1))?;
-    graph.launch()?;
+    let mut graph = launched(Params::<3>::build(&shuffling(1)))?;
     assert_eq!(*graph.data()?.read()?, [8, 9, 10]);
     assert_eq!(*graph.sets()?.read()?, [[9; 2], [19; 2], [29; 2]]);
     graph.set_step(100)?;
@@ -156,8 +155,7 @@ cuda_graph! {
 
 #[test]
 fn host_functions_know_their_iteration() -> Result<()> {
-    let mut graph = Calls::build(&shuffling(1), vec!["a", "bc", "def"], 3)?;
-    graph.launch()?;
+    let mut graph = launched(Calls::build(&shuffling(1), vec!["a", "bc", "def"], 3))?;
     assert_eq!(graph.lengths()?, &[11, 13, 15, 0]);
     assert_eq!(graph.note(1).name(), "note[1]");
     Ok(())

@@ -1,6 +1,6 @@
 //! Loops: the order of iterations, their number, loops in loops, and handles of their nodes.
 
-use crate::common::{add_to, device, mix, shuffling};
+use crate::common::{Says, add_to, device, launched, mix, refused, shuffling};
 use graph_runtime::{Device, Error, GraphBuilder, Launch, PlanLoop, PlanNode, Result, cuda_graph};
 
 /// Changes `to` as the kernel [`mix`] does.
@@ -62,21 +62,14 @@ fn layers_are_right<const LAYERS: usize>(device: &Device) -> Result<()> {
 }
 
 #[test]
-fn each_layer_runs_after_the_one_before() -> Result<()> {
+fn layers_run_one_after_the_other_and_are_once_in_the_plan() -> Result<()> {
     for seed in 0..3 {
         layers_are_right::<24>(&shuffling(seed))?;
     }
-    Ok(())
-}
 
-#[test]
-fn one_iteration_is_as_if_there_were_no_loop() -> Result<()> {
     layers_are_right::<1>(&shuffling(3))?;
-    layers_are_right::<2>(&shuffling(4))
-}
+    layers_are_right::<2>(&shuffling(4))?;
 
-#[test]
-fn the_plan_has_each_node_once() {
     let plan = Layers::<24>::PLAN;
     let names: Vec<_> = plan.nodes.iter().map(|node| &*node.name).collect();
     assert_eq!(names, ["upload", "clear", "weigh", "fold", "back", "keep", "download"]);
@@ -85,6 +78,7 @@ fn the_plan_has_each_node_once() {
     let inside: Vec<_> = plan.nodes.iter().map(repeated).collect();
     assert_eq!(inside, [None, None, Some(0), Some(0), Some(0), Some(0), None]);
     assert!(plan.to_dot().contains("label=\"for layer\";"), "{}", plan.to_dot());
+    Ok(())
 }
 
 #[test]
@@ -154,15 +148,10 @@ fn counted(n: usize) -> [u32; 2] {
 #[test]
 fn build_says_how_many_iterations_there_are() -> Result<()> {
     for n in [1, 2, 7, 40] {
-        let mut graph = Counted::build(&shuffling(n as u64), n)?;
-        graph.launch()?;
+        let graph = launched(Counted::build(&shuffling(n as u64), n))?;
         assert_eq!(*graph.data()?.read()?, counted(n), "{n} layers");
     }
-    Ok(())
-}
 
-#[test]
-fn what_a_loop_orders_stays_ordered_without_iterations() -> Result<()> {
     for seed in 0..8 {
         let mut graph = Counted::build(&shuffling(seed), 0)?; // else a race of `first` and `last`
         graph.launch()?;
@@ -213,14 +202,9 @@ fn nested(rows: usize) -> ([u32; 4], [u32; 16]) {
 fn loops_nest_and_inner_ranges_depend_on_outer_variables() -> Result<()> {
     for rows in 0..=4 {
         for seed in 0..3 {
-            let mut graph = Nested::build(&shuffling(seed), rows)?;
-            graph.launch()?;
-            let (data, seen) = nested(rows);
-            assert_eq!(
-                (*graph.data()?.read()?, *graph.seen()?.read()?),
-                (data, seen),
-                "{rows} rows"
-            );
+            let graph = launched(Nested::build(&shuffling(seed), rows))?;
+            let found = (*graph.data()?.read()?, *graph.seen()?.read()?);
+            assert_eq!(found, nested(rows), "{rows} rows");
         }
     }
     Ok(())
@@ -228,6 +212,21 @@ fn loops_nest_and_inner_ranges_depend_on_outer_variables() -> Result<()> {
 
 #[test]
 fn handles_take_the_numbers_of_the_iterations() -> Result<()> {
+    let mut graph = Nested::build(&device(), 3)?;
+    for error in [
+        graph.begin(3).set_enabled(false).unwrap_err(),
+        graph.inner(1, 2).set_enabled(false).unwrap_err(),
+        graph.inner(0, 0).set_enabled(false).unwrap_err(), // without iterations, a join takes its place
+        graph.save(usize::MAX, 0).set_enabled(false).unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::UnknownNode { .. }), "{error:?}");
+    }
+    refused(graph.inner(1, 2).set_enabled(false)).reads(
+        "graph `Nested`, node `inner[1][2]`: the loop around it has no such iteration; the node is repeated 3 times",
+    );
+    let missing = graph.begin(3);
+    assert_eq!((missing.name(), missing.is_enabled()), ("", false));
+
     let mut graph = Nested::build(&device(), 3)?;
     assert_eq!(graph.clear().name(), "clear");
     assert_eq!(graph.begin(2).name(), "begin[2]");
@@ -241,25 +240,5 @@ fn handles_take_the_numbers_of_the_iterations() -> Result<()> {
     graph.inner(2, 2).set_enabled(false)?;
     graph.launch()?;
     assert_eq!(*graph.data()?.read()?, [2 + 3 + 3 * 10 + 5; 4]);
-    Ok(())
-}
-
-#[test]
-fn handles_of_iterations_that_there_are_not_say_so() -> Result<()> {
-    let mut graph = Nested::build(&device(), 3)?;
-    for error in [
-        graph.begin(3).set_enabled(false).unwrap_err(),
-        graph.inner(1, 2).set_enabled(false).unwrap_err(),
-        graph.inner(0, 0).set_enabled(false).unwrap_err(), // without iterations, a join takes its place
-        graph.save(usize::MAX, 0).set_enabled(false).unwrap_err(),
-    ] {
-        assert!(matches!(error, Error::UnknownNode { .. }), "{error:?}");
-    }
-    assert_eq!(
-        graph.inner(1, 2).set_enabled(false).unwrap_err().to_string(),
-        "graph `Nested`, node `inner[1][2]`: the loop around it has no such iteration; the node is repeated 3 times"
-    );
-    let missing = graph.begin(3);
-    assert_eq!((missing.name(), missing.is_enabled()), ("", false));
     Ok(())
 }

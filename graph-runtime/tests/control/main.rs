@@ -9,7 +9,6 @@ mod children_memory;
 mod children_params;
 mod conditional_calls;
 mod conditionals;
-mod each;
 mod each_calls;
 mod each_statements;
 mod exits;

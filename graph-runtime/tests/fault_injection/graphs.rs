@@ -7,13 +7,12 @@ mod library;
 use crate::common::describe::describe;
 use crate::common::*;
 use crate::fake::{is_fake, is_late};
-use graph_runtime::cudarc::driver::{CudaFunction, DriverError, result, sys};
+use graph_runtime::cudarc::driver::{CudaFunction, result};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
 use graph_runtime::{
     AnyGraph, BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, GraphBuilder,
-    HostBuffer, Launch, Mapped, OnDevice, Pointer, PointerMut, RawGraph, Result, SharedHost, Surfel, Texel, cuda_graph,
-    cuda_kernels,
+    HostBuffer, Launch, Mapped, RawGraph, Result, SharedHost, Surfel, Texel, cuda_graph, cuda_kernels,
 };
 use std::fmt::Debug;
 use std::sync::Arc;

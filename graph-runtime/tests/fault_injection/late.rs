@@ -175,16 +175,8 @@ fn an_event_is_recorded_when_somebody_waits() -> Result<()> {
         Ok(["cuEventRecord", "cuStreamWaitEvent"].map(|call| calls.get(call).copied().unwrap_or_default()))
     };
     assert_eq!(recorded(&mut || (0..5).try_for_each(|_| fills.launch()))?, [0, 0]);
-    assert_eq!(
-        recorded(&mut || reads.launch())?,
-        [1, 1],
-        "the graph that waits records the event"
-    );
-    assert_eq!(
-        recorded(&mut || reads.launch())?,
-        [0, 1],
-        "which stands for all launches so far"
-    );
+    assert_eq!(recorded(&mut || reads.launch())?, [1, 1]); // the graph that waits records the event
+    assert_eq!(recorded(&mut || reads.launch())?, [0, 1]); // which stands for all launches so far
     assert_eq!(recorded(&mut || fills.launch())?, [1, 1]);
     // The host waits, too; a failure is an error, and the next one waits all the same.
     faults::start();

@@ -4,7 +4,7 @@
 //! that is being captured; others may make the launch a part of the capture. Both are tested with the fake driver. A
 //! test names the outcomes that are safe, and prints the one that it saw.
 
-use crate::common::wants_cuda;
+use crate::common::{Says, wants_cuda};
 use crate::fake::{alone, device, end_late_child, is_child, is_fake, run_again};
 use crate::graphs::{Small, check};
 use graph_runtime::cudarc::driver::{result, sys};
@@ -113,8 +113,7 @@ fn look(mut graph: Small, stream: &CudaStream, launched: Result<()>, captured: &
         Ok(()) => {} // nothing has shown yet
     }
     let error = graph.output().unwrap_err().to_string();
-    let start = "graph `Small`: cuEventSynchronize failed: CUDA_ERROR_CAPTURED_EVENT";
-    assert!(error.starts_with(start), "{error}");
+    error.begins("graph `Small`: cuEventSynchronize failed: CUDA_ERROR_CAPTURED_EVENT");
     assert!(graph.data().is_err() && graph.synchronize().is_err());
     let before = faults::live();
     drop(graph);
@@ -275,10 +274,7 @@ fn the_driver_treats_captures_as_assumed() -> Result<()> {
         status()
     );
     let refused = launched != sys::CUresult::CUDA_SUCCESS;
-    assert!(
-        !refused || status() == INVALIDATED,
-        "a call that is refused ends the capture"
-    );
+    assert!(!refused || status() == INVALIDATED); // a call that is refused ends the capture
     end_now(&stream, &captured);
     assert_eq!(captured.load(SeqCst) == 0, refused, "an invalid capture gives no graph");
 
@@ -313,10 +309,7 @@ fn the_driver_treats_captures_as_assumed() -> Result<()> {
         );
         use sys::CUresult::{CUDA_ERROR_CAPTURED_EVENT, CUDA_ERROR_INVALID_VALUE};
         let refused = |code| matches!(code, CUDA_ERROR_CAPTURED_EVENT | CUDA_ERROR_INVALID_VALUE);
-        assert!(
-            refused(waited) && refused(asked),
-            "the host cannot wait for such an event"
-        );
+        assert!(refused(waited) && refused(asked)); // the host cannot wait for such an event
     }
     other.synchronize().expect("nothing is queued there");
     Ok(())

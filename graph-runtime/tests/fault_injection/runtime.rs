@@ -1,5 +1,6 @@
 //! Graphs by the runtime library: the same as by the driver, call by call.
 
+use crate::common::Says;
 use crate::enumeration::SCENARIOS;
 use crate::fake::{alone, device, device_with, is_fake};
 use crate::graphs::{self, Run};
@@ -194,6 +195,5 @@ fn a_context_that_is_not_primary_is_refused() {
         return; // cudarc makes no others
     }
     let message = refused(&device);
-    let start = "graph `Small`: the CUDA runtime works in the primary context of a device, but";
-    assert!(message.starts_with(start), "{message}");
+    message.begins("graph `Small`: the CUDA runtime works in the primary context of a device, but");
 }

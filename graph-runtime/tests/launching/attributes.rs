@@ -1,17 +1,12 @@
 //! Attributes of nodes: priorities, clusters, cooperative launches, and nodes that are built disabled.
 
-use crate::common::{device, meet, mistakes, number, rank};
+use crate::common::{Says, device, launched, meet, mistakes, number, rank, refused};
 use graph_runtime::{Code, Device, Error, GraphBuilder, Launch, NodeId, Result, cuda_graph};
 
-const NUMBERS: [u32; 256] = {
-    let mut numbers = [0; 256];
-    let mut index = 0;
-    while index < 256 {
-        numbers[index] = index as u32;
-        index += 1;
-    }
-    numbers
-};
+/// `0, 1, 2, ..`
+fn numbers<const N: usize>() -> [u32; N] {
+    std::array::from_fn(|index| index as u32)
+}
 
 const LOW: i32 = 0;
 
@@ -42,39 +37,29 @@ fn priorities_and_clusters_change_no_results() -> Result<()> {
     for _ in 0..3 {
         graph.launch()?;
     }
-    assert_eq!((*graph.a()?.read()?, *graph.b()?.read()?), (NUMBERS, NUMBERS));
-    assert_eq!(graph.c()?.read()?[32..64], NUMBERS[32..64]);
-    assert_eq!(graph.all()?.read()?[1][..], NUMBERS[..64]);
+    assert_eq!((*graph.a()?.read()?, *graph.b()?.read()?), (numbers(), numbers()));
+    assert_eq!(graph.c()?.read()?[32..64], numbers::<256>()[32..64]);
+    assert_eq!(graph.all()?.read()?[1][..], numbers::<64>());
     Ok(())
 }
 
 #[test]
-fn clusters_that_only_build_knows_are_checked_there() {
-    let diagnostics = mistakes(Attributes::build(&device(), 3));
-    assert_eq!(diagnostics[0].code, Code::LaunchConfig);
-    let expected = "node `tiles`: the grid (4, 2, 1) is not made of whole clusters of (3, 2, 1) blocks";
-    assert_eq!(diagnostics[0].message, expected);
-}
+fn clusters_stay_whole() -> Result<()> {
+    mistakes(Attributes::build(&device(), 3))[0]
+        .begins("node `tiles`: the grid (4, 2, 1) is not made of whole clusters of (3, 2, 1) blocks [launch-config]");
 
-#[test]
-fn an_update_keeps_clusters_whole() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "Update");
     let mut data = builder.device::<[u32; 256]>("data");
     let node = builder.kernel("node", Launch::new(4, 32).cluster(4), number::call(&mut data));
     let mut graph = builder.build()?;
     let mut update = |launch| graph.update("grid", |update| update.kernel(node, launch, number::call(&mut data)));
     update(Launch::new(8, 32))?;
-    let error = update(Launch::new(6, 32)).unwrap_err();
-    let part = "is not made of whole clusters of (4, 1, 1) blocks";
-    assert!(error.to_string().contains(part), "{error}");
-    let error = update(Launch::new(8, 32).cluster(2)).unwrap_err();
-    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
-    assert!(matches!(
-        update(Launch::new(8, 32).cooperative()),
-        Err(Error::Unsupported { .. })
-    ));
+    refused(update(Launch::new(6, 32))).says("is not made of whole clusters of (4, 1, 1) blocks");
+    for launch in [Launch::new(8, 32).cluster(2), Launch::new(8, 32).cooperative()] {
+        assert!(matches!(update(launch), Err(Error::Unsupported { .. })));
+    }
     graph.launch()?;
-    assert_eq!(*graph.device(&data)?.read()?, NUMBERS);
+    assert_eq!(*graph.device(&data)?.read()?, numbers());
     Ok(())
 }
 
@@ -110,25 +95,23 @@ fn a_priority_is_one_of_the_device() -> Result<()> {
         return build(&device, 7); // it has no order of its own
     }
     let error = build(&device, 7).unwrap_err().to_string();
-    let start = "graph `Priority`, node `node`: kernel `number` has the priority 7, but";
-    assert!(error.starts_with(start), "{error}");
+    error.begins("graph `Priority`, node `node`: kernel `number` has the priority 7, but");
     Ok(())
 }
 
 #[test]
 fn attributes_are_of_nodes_that_can_have_them() {
-    let refused = |say: fn(&mut GraphBuilder, NodeId)| {
+    let declared = |say: fn(&mut GraphBuilder, NodeId)| {
         let mut builder = GraphBuilder::new(&Device::emulator(), "Refused");
         let node = builder.join("node");
         say(&mut builder, node);
-        builder.build().unwrap_err().to_string()
+        refused(builder.build())
     };
-    let expected = "graph `Refused`, node `node`: only kernel nodes have a priority";
-    assert_eq!(refused(|builder, node| builder.priority(node, 0)), expected);
-    let expected = "graph `Refused`, node `node`: only kernel, memcpy and memset nodes can be disabled";
-    assert_eq!(refused(|builder, node| builder.disable(node)), expected);
-    let error = refused(|builder, _| builder.disable(NodeId::new(5)));
-    assert!(error.contains("no node has index 5"), "{error}");
+    declared(|builder, node| builder.priority(node, 0))
+        .reads("graph `Refused`, node `node`: only kernel nodes have a priority");
+    declared(|builder, node| builder.disable(node))
+        .reads("graph `Refused`, node `node`: only kernel, memcpy and memset nodes can be disabled");
+    declared(|builder, _| builder.disable(NodeId::new(5))).says("no node has index 5");
 }
 
 cuda_graph! {
@@ -165,16 +148,14 @@ fn a_cooperative_launch_that_is_too_large_is_refused() -> Result<()> {
         builder.build().map(|graph| (graph, node, data))
     };
     let text = "graph `Large`, node `node`: kernel `number` is launched cooperatively in 1048576 blocks";
-    let error = build(BLOCKS).map(|_| ()).unwrap_err().to_string();
-    assert!(
-        error.starts_with(text) && error.ends_with("at the same time"),
-        "{error}"
-    );
+    let error = refused(build(BLOCKS));
+    error.begins(text);
+    error.ends("at the same time");
     let (mut graph, node, mut data) = build(64)?;
     let changed = graph.update("blocks", |update| {
         update.kernel(node, Launch::new(BLOCKS, 1), number::call(&mut data))
     });
-    assert_eq!(changed.unwrap_err().to_string(), error);
+    refused(changed).reads(&error.to_string());
     graph.launch()?;
     graph.synchronize()
 }
@@ -213,15 +194,24 @@ fn disabled_nodes_run_once_they_are_enabled() -> Result<()> {
     graph.second().set_enabled(true)?;
     graph.fourth().set_enabled(true)?;
     graph.launch()?;
-    assert_eq!((*graph.a()?.read()?, graph.out()?), (NUMBERS, &NUMBERS));
+    assert_eq!((*graph.a()?.read()?, graph.out()?), (numbers(), &numbers()));
     graph.flag_mut()?.copy_from(&1)?;
     graph.launch()?;
-    assert_eq!(*graph.b()?.read()?, NUMBERS, "in a body, too");
+    assert_eq!(*graph.b()?.read()?, numbers(), "in a body, too");
     graph.inner().set_enabled(true)?;
     graph.launch()?;
     assert_eq!(*graph.b()?.read()?, [1; 256]);
     graph.fourth().set_enabled(false)?;
     assert!(!graph.fourth().is_enabled());
+
+    let mut graph = launched(OnlySometimes::build(&device()))?;
+    assert_eq!(*graph.a()?.read()?, [1; 256]);
+    graph.second().set_enabled(true)?;
+    graph.launch()?;
+    assert_eq!(*graph.a()?.read()?, [2; 256]);
+    graph.first().set_enabled(false)?;
+    let error = graph.second().set_enabled(false).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
     Ok(())
 }
 
@@ -235,20 +225,6 @@ cuda_graph! {
         memset second = tmp <- 2_u32 after first;
         memcpy use_it = tmp -> a     after second;
     }
-}
-
-#[test]
-fn scratch_memory_keeps_what_a_disabled_node_does_not_write() -> Result<()> {
-    let mut graph = OnlySometimes::build(&device())?;
-    graph.launch()?;
-    assert_eq!(*graph.a()?.read()?, [1; 256]);
-    graph.second().set_enabled(true)?;
-    graph.launch()?;
-    assert_eq!(*graph.a()?.read()?, [2; 256]);
-    graph.first().set_enabled(false)?;
-    let error = graph.second().set_enabled(false).unwrap_err();
-    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
-    Ok(())
 }
 
 #[test]
@@ -266,12 +242,10 @@ fn what_only_a_disabled_node_does_is_missing() {
         stop = Some(body.memset("stop", &mut flag, 0_u32))
     });
     builder.disable(stop.unwrap());
-    let [endless, unwritten] = &mistakes(builder.build())[..] else {
-        panic!("two mistakes")
-    };
+    let found = mistakes(builder.build());
     assert_eq!(
-        (endless.code, unwritten.code),
+        (found[0].code, found[1].code),
         (Code::EndlessWhile, Code::Uninitialized)
     );
-    assert_eq!(unwritten.notes, ["`fill` writes `tmp`, but is disabled"]);
+    assert_eq!(found[1].notes, ["`fill` writes `tmp`, but is disabled"]);
 }

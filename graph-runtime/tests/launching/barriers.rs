@@ -32,9 +32,7 @@ fn check(device: &Device) -> Result<()> {
     let input: Vec<i32> = (0..128 * ROUNDS as i32).map(|i| i * 37 % 101 - 50).collect();
     let mut graph = Barriers::build(device)?;
     graph.input_mut()?.copy_from_slice(&input);
-    graph
-        .words_mut()?
-        .copy_from_slice(&std::array::from_fn::<u32, 32, _>(|i| 100 + i as u32));
+    *graph.words_mut()? = std::array::from_fn(|i| 100 + i as u32);
     for _ in 0..2 {
         graph.launch()?;
     }
@@ -62,12 +60,9 @@ fn check(device: &Device) -> Result<()> {
 
 #[test]
 fn threads_meet_at_barriers_in_shared_memory() -> Result<()> {
-    check(&device())
-}
+    check(&device())?;
 
-/// Emulator only.
-#[test]
-fn barriers_in_shared_memory_order_accesses() -> Result<()> {
+    // Emulator only.
     let checks =
         |options: &mut EmulatorOptions| (options.check_shared_races, options.check_uninitialized) = (true, true);
     check(&emulator_with(checks))

@@ -1,7 +1,7 @@
 //! Clusters of several blocks: their registers, the shared memory of other blocks, and the barriers between them.
 
-use crate::common::{device, has};
-use graph_runtime::{Device, EmulatorOptions, Result, cuda_graph, cuda_kernels};
+use crate::common::{Says, device, emulator_with, has, launched, refused};
+use graph_runtime::{AnyGraph, Device, Error, Result, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("tests/kernels/clusters.ptx")]
 unsafe extern "C" {
@@ -20,14 +20,10 @@ unsafe extern "C" {
 /// The emulator with all checks, or the GPU.
 fn checking() -> Device {
     let device = device();
-    match device.is_emulator() {
-        true => Device::emulator_with(EmulatorOptions {
-            check_uninitialized: true,
-            check_shared_races: true,
-            ..EmulatorOptions::default()
-        }),
-        false => device,
+    if !device.is_emulator() {
+        return device;
     }
+    emulator_with(|options| (options.check_uninitialized, options.check_shared_races) = (true, true))
 }
 
 cuda_graph! {
@@ -99,36 +95,20 @@ cuda_graph! {
 }
 
 #[test]
-fn the_emulator_finds_what_blocks_of_a_cluster_do_wrong() -> Result<()> {
-    let fault = |options: EmulatorOptions| -> Result<String> {
-        let mut graph = Early::build(&Device::emulator_with(options))?;
-        Ok(graph
-            .launch()
-            .and_then(|()| graph.synchronize())
-            .unwrap_err()
-            .to_string())
-    };
-    let uninitialized = fault(EmulatorOptions {
-        check_uninitialized: true,
-        ..EmulatorOptions::default()
-    })?;
-    let part = "load of 4 bytes at offset 0 of shared memory, which nothing has written";
-    assert!(uninitialized.contains(part), "{uninitialized}");
-    let race = fault(EmulatorOptions {
-        check_shared_races: true,
-        ..EmulatorOptions::default()
-    })?;
+fn the_emulator_finds_what_blocks_of_a_cluster_do_wrong() {
+    fn fault(built: Result<impl AnyGraph>) -> Error {
+        refused(launched(built).and_then(|graph| graph.synchronize()))
+    }
+    fault(Early::build(&emulator_with(|options| {
+        options.check_uninitialized = true
+    })))
+    .says("load of 4 bytes at offset 0 of shared memory, which nothing has written");
+    let race = fault(Early::build(&emulator_with(|options| {
+        options.check_shared_races = true
+    })));
     has(
-        &race,
+        race,
         &["of shared memory races with a", "of block 0 of the cluster, PTX line"],
     );
-    let mut graph = Late::build(&Device::emulator())?;
-    let late = graph
-        .launch()
-        .and_then(|()| graph.synchronize())
-        .unwrap_err()
-        .to_string();
-    let part = "of shared memory of a block of the cluster that has come to its end";
-    assert!(late.contains(part), "{late}");
-    Ok(())
+    fault(Late::build(&Device::emulator())).says("of shared memory of a block of the cluster that has come to its end");
 }

@@ -50,44 +50,25 @@ fn by_lane(words: impl Fn(u32) -> [u32; 8]) -> Vec<[u32; 8]> {
 }
 
 #[test]
-fn functions_are_declared_without_a_semicolon() {
+fn forms_that_compilers_do_not_write() {
+    // Functions are declared without a semicolon.
     let expected = by_lane(|lane| [lane + 1, 3 * (lane + 1), 0, 0, 0, 0, 0, 0]);
     assert_eq!(run(0, declarations::call), expected);
-}
-
-#[test]
-fn literals_are_predicates() {
+    // Literals are predicates.
     let expected = by_lane(|lane| {
         let low = if lane < 16 { 1 } else { 2 };
-        [
-            lane,
-            77,
-            1,
-            u32::MAX,
-            32,
-            0,
-            low,
-            u32::from(lane % 2 == 0 || lane % 2 == 1),
-        ]
+        let parity = u32::from(lane % 2 == 0 || lane % 2 == 1);
+        [lane, 77, 1, u32::MAX, 32, 0, low, parity]
     });
     assert_eq!(run(0, constant_predicates::call), expected);
-}
-
-#[test]
-fn functions_have_variables_in_global_and_constant_memory() {
+    // Functions have variables in global and constant memory.
     let expected = by_lane(|_| [3, 20, 4, 5, 6, 7, 0, 0]);
     // SAFETY: the pointer that the kernel reads through is to a variable of its module.
     assert_eq!(run(0, |out| unsafe { variables::call(out) }), expected);
-}
-
-#[test]
-fn dynamic_shared_memory_has_an_address() {
+    // Dynamic shared memory has an address.
     let expected = by_lane(|_| [1, 2, 3, 0, 0, 0, 0, 0]);
     assert_eq!(run(128, dynamic_shared::call), expected);
-}
-
-#[test]
-fn cache_policies_and_discards_change_no_result() {
+    // Cache policies and discards change no result.
     let expected = by_lane(|lane| [lane, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(run(0, policies::call), expected);
 }
@@ -120,14 +101,9 @@ fn matrices_are_loaded_transposed() {
         let (row, column) = (2 * (lane % 4), lane / 4);
         let element = |tile: u32, row: u32| 64 * tile + 8 * row + column;
         let pair = |tile: u32| element(tile, 0) | element(tile, 0) << 16;
-        let mut words = [0; 8];
-        words[0] = element(0, row);
-        words[1] = element(0, row + 1);
-        words[2] = element(3, row);
-        words[3] = element(3, row + 1);
-        words[4] = pair(0);
-        words[5] = pair(2);
-        words
+        let [first, second, third, fourth] =
+            [(0, 0), (0, 1), (3, 0), (3, 1)].map(|(tile, more)| element(tile, row + more));
+        [first, second, third, fourth, pair(0), pair(2), 0, 0]
     });
     assert_eq!(run(0, transposed::call), expected);
 }

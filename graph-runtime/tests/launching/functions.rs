@@ -1,6 +1,6 @@
 //! Kernels that are given as loaded functions of cudarc's. Only CUDA has those.
 
-use crate::common::{counting, cuda_device};
+use crate::common::{Says, context, counting, cuda_device, launched, refused};
 use graph_runtime::cudarc::driver::{CudaContext, CudaFunction, CudaModule};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::{CallArgument, Device, Error, GraphBuilder, KernelCall, Launch, Result, cuda_graph};
@@ -13,8 +13,7 @@ fn load(context: &Arc<CudaContext>) -> Arc<CudaModule> {
 
 /// A kernel of `test_kernels.ptx`, in a module that nobody else holds.
 fn function(device: &Device, name: &str) -> CudaFunction {
-    let context = device.context().expect("a CUDA device has a context");
-    load(context).load_function(name).expect("the kernel is there")
+    load(context(device)).load_function(name).expect("the kernel is there")
 }
 
 cuda_graph! {
@@ -54,15 +53,9 @@ fn functions_run_and_their_arguments_change() -> Result<()> {
     graph.set_count(16)?;
     graph.launch()?;
     let output = graph.output()?;
-    assert_eq!(
-        (output[15], output[16], output[40]),
-        (270.0, 96.0, 240.0),
-        "16 threads scale 16 elements again"
-    );
-    assert!(
-        graph.set_count(0).is_err(),
-        "dimensions are checked as for declared kernels"
-    );
+    let found = (output[15], output[16], output[40]);
+    assert_eq!(found, (270.0, 96.0, 240.0)); // 16 threads scale 16 elements again
+    assert!(graph.set_count(0).is_err()); // dimensions are checked as for declared kernels
     Ok(())
 }
 
@@ -76,18 +69,15 @@ fn builders_take_them_too() -> Result<()> {
     // SAFETY: `fill_index` writes one element a thread, and there are 64 of each.
     let call = unsafe { KernelCall::loaded(&fill, [CallArgument::write(&mut out)]) };
     let node = builder.kernel("fill", Launch::new(1, 64), call);
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let mut graph = launched(builder.build())?;
     assert_eq!(*graph.device(&out)?.read()?, std::array::from_fn(|i| i as u32));
 
     let other = function(&device, "fill_index");
     // SAFETY: as above.
     let call = unsafe { KernelCall::loaded(&other, [CallArgument::write(&mut out)]) };
-    let error = graph
-        .update("fill", |update| update.kernel(node, Launch::new(1, 64), call))
-        .unwrap_err();
-    let expected = "graph `Loaded`, node `fill`: an update cannot change which kernel a node launches";
-    assert_eq!(error.to_string(), expected, "one of another module");
+    let updated = graph.update("fill", |update| update.kernel(node, Launch::new(1, 64), call));
+    // One of another module.
+    refused(updated).reads("graph `Loaded`, node `fill`: an update cannot change which kernel a node launches");
     Ok(())
 }
 
@@ -115,7 +105,7 @@ fn refusal<const N: usize>(device: &Device, function: &CudaFunction, arguments: 
 
 #[test]
 #[ignore = "needs a CUDA device"]
-fn the_driver_knows_the_parameters() {
+fn functions_of_other_parameters_or_contexts_are_refused() {
     let device = cuda_device();
     let scale = function(&device, "scale");
     let (factor, count) = (CallArgument::value(2.0_f32), CallArgument::value(64_u32));
@@ -127,19 +117,13 @@ fn the_driver_knows_the_parameters() {
     let text = refusal(&device, &scale, [wide, count]).to_string();
     let expected = "node `scaled`: the `CudaFunction` takes 4 bytes as argument 1, but 8 are passed [signature]";
     assert_eq!(text.lines().nth(1), Some(expected));
-}
 
-#[test]
-#[ignore = "needs a CUDA device"]
-fn functions_of_other_contexts_are_refused() {
-    let device = cuda_device();
     let other = CudaContext::new_non_primary(0, 0).expect("a second context");
     let foreign = load(&other).load_function("scale").expect("the kernel is there");
     let arguments = || [CallArgument::value(2.0_f32), CallArgument::value(64_u32)];
     let expected = "graph `Loaded`: a `CudaFunction` belongs to another context than the graph's device";
     assert_eq!(refusal(&device, &foreign, arguments()).to_string(), expected);
-    assert_eq!(
-        refusal(&Device::emulator(), &function(&device, "scale"), arguments()).to_string(),
+    refusal(&Device::emulator(), &function(&device, "scale"), arguments()).reads(
         "graph `Loaded`, node `scaled`: the CPU emulator runs PTX, which a loaded `CudaFunction` no longer has; declare the kernel with \
          `#[cuda_kernels]`"
     );

@@ -1,7 +1,10 @@
 //! Generators whose state several graphs share: each launch draws after the one before it, whichever graph it is.
 
+use crate::common::entries;
 use crate::common::random::{Random, philox};
-use crate::common::{count_down, device, draw_numbers, log_offset, log_scaled, shuffling, without_deadlock};
+use crate::common::{
+    count_down, device, draw_numbers, has, launched, log_offset, log_scaled, shuffling, without_deadlock,
+};
 use graph_runtime::{Device, Error, Generator, GraphBuilder, Launch, Philox, Result, cuda_graph};
 use std::collections::BTreeMap;
 
@@ -90,21 +93,18 @@ fn launches_on_any_stream_draw_one_after_the_other() -> Result<()> {
 fn the_emulator_and_the_device_draw_the_same_numbers() -> Result<()> {
     let run = |device: &Device| -> Result<_> {
         let generator = device.generator(5)?;
-        generator.set_state(Philox {
-            seed: 1 << 40,
-            offset: (1 << 34) - 7,
-        })?;
+        let (seed, offset) = (1 << 40, (1 << 34) - 7);
+        generator.set_state(Philox { seed, offset })?;
         let mut a = Twice::build(device, generator.clone())?;
-        let mut b = Once::build(device, &generator)?;
-        b.launch()?;
+        let mut b = launched(Once::build(device, &generator))?;
         a.launch()?;
         b.launch()?;
-        let drawn = [
-            b.drawn()?.read()?.to_vec(),
-            a.first()?.read()?.to_vec(),
-            a.second()?.read()?.to_vec(),
-        ];
-        Ok((drawn, generator.state()?))
+        Ok((
+            *b.drawn()?.read()?,
+            *a.first()?.read()?,
+            *a.second()?.read()?,
+            generator.state()?,
+        ))
     };
     assert_eq!(run(&Device::emulator())?, run(&device())?);
     Ok(())
@@ -164,11 +164,6 @@ cuda_graph! {
     }
 }
 
-/// The offsets in a log.
-fn entries(log: &[u64; 100]) -> Vec<u64> {
-    log[1..=log[0] as usize].to_vec()
-}
-
 /// Three graphs, launched in random order between saves and restores: every draw is what a plain model says, and no two
 /// draws since the last restore overlap.
 #[test]
@@ -223,10 +218,8 @@ fn no_two_draws_overlap_in_any_interleaving() -> Result<()> {
                     let found = entries(&*perhaps.log()?.read()?);
                     let expected: Vec<u64> = (0..u64::from(rounds)).map(|round| base + 2 * round).collect();
                     assert_eq!(found, expected);
-                    (
-                        found.into_iter().map(|offset| (offset, 2)).collect(),
-                        base + 2 * u64::from(rounds),
-                    )
+                    let end = base + 2 * u64::from(rounds);
+                    (found.into_iter().map(|offset| (offset, 2)).collect(), end)
                 }
                 3 => {
                     saves.push((generator.state()?, drawn.clone()));
@@ -240,15 +233,11 @@ fn no_two_draws_overlap_in_any_interleaving() -> Result<()> {
                 }
             };
             for (offset, draws) in offsets {
-                assert!(
-                    offset >= base.min(end) && offset + draws <= end,
-                    "{offset} in {base}..{end}"
-                );
+                let is_within = offset >= base.min(end) && offset + draws <= end;
+                assert!(is_within, "{offset} in {base}..{end}");
                 let before = drawn.range(..offset + draws).next_back();
-                assert!(
-                    before.is_none_or(|(first, draws)| first + draws <= offset),
-                    "{offset}: {drawn:?}"
-                );
+                let is_apart = before.is_none_or(|(first, draws)| first + draws <= offset);
+                assert!(is_apart, "{offset}: {drawn:?}");
                 drawn.insert(offset, draws);
             }
             base = end;
@@ -295,8 +284,7 @@ cuda_graph! {
 #[test]
 fn a_saved_state_continues_bit_for_bit() -> Result<()> {
     let device = device();
-    let mut first = Own::build(&device, Philox { seed: 4, offset: 2 })?;
-    first.launch()?;
+    let mut first = launched(Own::build(&device, Philox { seed: 4, offset: 2 }))?;
     first.launch()?;
     let saved = first.noise().state()?;
     assert_eq!(saved, Philox { seed: 4, offset: 14 });
@@ -305,14 +293,12 @@ fn a_saved_state_continues_bit_for_bit() -> Result<()> {
     let next = first.drawn()?.read()?;
     assert_eq!(next.to_vec(), numbers(4, 14, 6));
 
-    let mut other = Own::build(&device, saved)?;
-    other.launch()?;
+    let other = launched(Own::build(&device, saved))?;
     assert_eq!(other.drawn()?.read()?, next);
     let generator = device.generator(0)?;
     generator.set_state(saved)?;
     assert_eq!(generator.seed(), 4);
-    let mut shared = Twice::build(&device, generator)?;
-    shared.launch()?;
+    let mut shared = launched(Twice::build(&device, generator))?;
     assert_eq!(shared.first()?.read()?, next);
 
     first.noise().set_state(saved)?;
@@ -332,9 +318,7 @@ cuda_graph! {
         device log: [u64; 100];
         kernel draw = log_scaled<<<1, 1>>>(&noise, &mut log, factor);
     }
-}
 
-cuda_graph! {
     /// Children and the graph itself share one generator.
     graph Whole(generator: Generator) {
         rng    noise = generator.clone(), draws 3;
@@ -351,8 +335,7 @@ cuda_graph! {
 fn children_share_the_generator_of_their_parent() -> Result<()> {
     let device = device();
     let generator = device.generator(2)?;
-    let mut whole = Whole::build(&device, generator.clone())?;
-    whole.launch()?;
+    let mut whole = launched(Whole::build(&device, generator.clone()))?;
     whole.launch()?;
     let log = whole.log()?.read()?;
     let mut found = entries(&log);
@@ -385,16 +368,10 @@ fn builders_and_expressions_share_a_generator() -> Result<()> {
     let more = builder.rng("more", generator.clone(), 1);
     builder.rng("unused", &device.generator(1)?, 1);
     let log = builder.device::<[u64; 100]>("log");
-    let first = builder.kernel(
-        "first",
-        Launch::new(1, 1),
-        log_offset::call(&more.draw(), &mut log.whole()),
-    );
-    let second = builder.kernel(
-        "second",
-        Launch::new(1, 1),
-        log_offset::call(&noise.draw(), &mut log.whole()),
-    );
+    let call = log_offset::call(&more.draw(), &mut log.whole());
+    let first = builder.kernel("first", Launch::new(1, 1), call);
+    let call = log_offset::call(&noise.draw(), &mut log.whole());
+    let second = builder.kernel("second", Launch::new(1, 1), call);
     builder.after(second, &[first]);
     let mut built = builder.build()?;
     expression.launch()?;
@@ -407,11 +384,10 @@ fn builders_and_expressions_share_a_generator() -> Result<()> {
 }
 
 #[test]
-fn a_graph_takes_another_generator() -> Result<()> {
+fn a_graph_takes_another_generator_of_its_device() -> Result<()> {
     let device = device();
     let (first, second) = (device.generator(1)?, device.generator(2)?);
-    let mut graph = Once::build(&device, &first)?;
-    graph.launch()?;
+    let mut graph = launched(Once::build(&device, &first))?;
     graph.noise().set_generator(&second)?;
     graph.launch()?;
     graph.launch()?;
@@ -419,26 +395,16 @@ fn a_graph_takes_another_generator() -> Result<()> {
     assert_eq!((first.state()?.offset, second.state()?.offset), (3, 6));
     assert_eq!(graph.noise().seed(), 2);
     let mut own = Own::build(&device, Philox { seed: 4, offset: 2 })?;
-    assert!(matches!(
-        own.noise().set_generator(&first),
-        Err(Error::Unsupported { .. })
-    ));
-    let foreign = Device::emulator().generator(1)?;
-    assert!(matches!(
-        graph.noise().set_generator(&foreign),
-        Err(Error::ForeignMemory { .. })
-    ));
+    let given = own.noise().set_generator(&first);
+    assert!(matches!(given, Err(Error::Unsupported { .. })));
+    let given = graph.noise().set_generator(&Device::emulator().generator(1)?);
+    assert!(matches!(given, Err(Error::ForeignMemory { .. })));
     graph.launch()?;
     assert_eq!(second.state()?.offset, 9);
-    Ok(())
-}
 
-#[test]
-fn a_generator_of_another_device_is_refused() -> Result<()> {
     let other = Device::emulator().generator(1)?;
     let error = Once::build(&Device::emulator(), &other).map(drop).unwrap_err();
     assert!(matches!(error, Error::ForeignMemory { .. }), "{error}");
-    let text = error.to_string();
-    assert!(text.contains("`Once`") && text.contains("generator of noise"), "{text}");
+    has(error, &["`Once`", "generator of noise"]);
     Ok(())
 }

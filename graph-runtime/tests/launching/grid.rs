@@ -1,6 +1,6 @@
 //! Cooperative launches whose blocks meet by CUDA's cooperative groups.
 
-use crate::common::{arrive_and_wait, device, ranks, rounds};
+use crate::common::{arrive_and_wait, device, launched, ranks, rounds};
 use graph_runtime::{Result, cuda_graph};
 
 const N: usize = 1000;
@@ -32,9 +32,7 @@ fn blocks_of_a_grid_meet_again_and_again() -> Result<()> {
     for blocks in [1, 2, 7, 64] {
         let mut graph = Ring::build(&device(), blocks)?;
         for _ in 0..2 {
-            graph
-                .input_mut()?
-                .copy_from_slice(&std::array::from_fn::<u32, N, _>(|i| i as u32));
+            *graph.input_mut()? = std::array::from_fn(|i| i as u32);
             graph.launch()?;
             assert_eq!(graph.a()?.read()?[..], expected(), "{blocks} blocks");
         }
@@ -59,8 +57,7 @@ cuda_graph! {
 
 #[test]
 fn a_grid_knows_its_threads_and_whether_it_can_meet() -> Result<()> {
-    let mut graph = Ranks::build(&device())?;
-    graph.launch()?;
+    let graph = launched(Ranks::build(&device()))?;
     let facts = |valid: u32| std::array::from_fn(|i| valid * 1_000_000 + i as u32 / 32 * 10_000 + 3000 + i as u32);
     assert_eq!(*graph.alone()?.read()?, facts(0));
     assert_eq!(*graph.together()?.read()?, facts(1));

@@ -8,7 +8,7 @@
 
 mod process;
 
-use crate::common::{self, device};
+use crate::common::{self, Says, device, launched};
 use graph_runtime::{Device, Error, GraphBuilder, Launch, Result, cuda_graph, cuda_kernels};
 use process::*;
 use std::path::{Path, PathBuf};
@@ -235,12 +235,9 @@ fn renamed(compiler: &Path, to: &Path) {
     use std::os::unix::fs::symlink;
     fs::create_dir_all(to).unwrap();
     for file in fs::read_dir(compiler).unwrap().flatten() {
-        if file
-            .file_name()
-            .to_str()
-            .is_some_and(|name| name.starts_with("libnvrtc-builtins"))
-        {
-            symlink(file.path(), to.join(file.file_name())).unwrap();
+        let name = file.file_name();
+        if name.to_str().is_some_and(|name| name.starts_with("libnvrtc-builtins")) {
+            symlink(file.path(), to.join(name)).unwrap();
         }
     }
     symlink(library(compiler).unwrap(), to.join("libnvrtc.so.13")).unwrap();
@@ -284,12 +281,9 @@ fn without_a_compiler_the_error_says_what_to_do() {
     };
     assert!(matches!(error, Error::NoNvrtc { .. }), "{error}");
     let text = error.to_string();
-    assert!(
-        text.starts_with(
-            "graph `Scaled`, node `scaled`: cannot compile `tests/sources/scale.cu`: NVRTC (libnvrtc), NVIDIA's compiler for that, was \
-             not found\nnote: "
-        ),
-        "{text}"
+    text.begins(
+        "graph `Scaled`, node `scaled`: cannot compile `tests/sources/scale.cu`: NVRTC (libnvrtc), NVIDIA's compiler for that, was \
+             not found\nnote: ",
     );
     for part in [
         &env::var("CUDA_GRAPH_CACHE_DIR").unwrap(),
@@ -315,12 +309,10 @@ fn the_compilers_messages_are_shown() {
     let error = builder.build().unwrap_err();
     assert!(matches!(error, Error::Compile { .. }), "{error}");
     let text = error.to_string();
-    assert!(
-        text.starts_with("graph `Broken`, node `first`: cannot compile `tests/sources/broken.cu`: nvrtcCompileProgram failed: NVRTC_ERROR_COMPILATION\n"),
-        "{text}"
+    text.begins(
+        "graph `Broken`, node `first`: cannot compile `tests/sources/broken.cu`: nvrtcCompileProgram failed: NVRTC_ERROR_COMPILATION\n",
     );
-    let part = "tests/sources/broken.cu(4): error: identifier \"no_such_name\" is undefined";
-    assert!(text.contains(part), "{text}");
+    text.says("tests/sources/broken.cu(4): error: identifier \"no_such_name\" is undefined");
 }
 
 #[test]
@@ -360,8 +352,7 @@ fn messages_name_lines_of_the_source() {
             false => unsafe { lines::called::call(&mut out) },
         };
         builder.kernel("node", Launch::new(1, 8), call);
-        let mut graph = builder.build().unwrap();
-        graph.launch().unwrap();
+        let graph = launched(builder.build()).unwrap();
         let fault = graph.synchronize().unwrap_err().to_string();
         assert!(fault.contains(place), "no {place} in {fault}");
     }
@@ -371,10 +362,8 @@ fn messages_name_lines_of_the_source() {
 fn mistakes(build: impl FnOnce(&mut GraphBuilder)) -> Vec<String> {
     let mut builder = GraphBuilder::new(&Device::emulator(), "Wrong");
     build(&mut builder);
-    common::mistakes(builder.build())
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+    let found = common::mistakes(builder.build());
+    found.iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -406,8 +395,7 @@ fn declarations_are_held_against_what_was_compiled() {
         let data = builder.device::<[f32; 4]>("data");
         builder.kernel("one", Launch::new(1, 1), wrong::shared::call(&data, 1.0, 4));
     });
-    let start = "node `one`: the kernel `shared` writes to `data`, which is declared `&` [access]\n";
-    assert!(shared[0].starts_with(start), "{shared:?}");
+    shared[0].begins("node `one`: the kernel `shared` writes to `data`, which is declared `&` [access]\n");
     // The entry of the cache was compiled without lines of the source. A compiler of another version is not satisfied
     // with it, and compiles the source with them.
     let places = [
@@ -419,16 +407,12 @@ fn declarations_are_held_against_what_was_compiled() {
         let mut data = builder.device::<[f32; 4]>("data");
         builder.kernel("one", Launch::new(1, 1), wrong::short::call(&mut data, 1.0));
     });
-    let expected = "node `one`: the kernel `short` takes 3 parameters, but 2 are declared [signature]\n";
-    assert!(short[0].starts_with(expected), "{short:?}");
+    short[0].begins("node `one`: the kernel `short` takes 3 parameters, but 2 are declared [signature]\n");
     let structs = mistakes(|builder| {
         let (input, mut out) = (builder.device::<[f32; 64]>("input"), builder.device::<[f32; 64]>("out"));
         let weights = [Weights { slope: 1.0, shift: 0.0 }; 2];
-        builder.kernel(
-            "one",
-            Launch::new(1, 1),
-            wrong::structs::call(&input, &mut out, weights),
-        );
+        let call = wrong::structs::call(&input, &mut out, weights);
+        builder.kernel("one", Launch::new(1, 1), call);
     });
     let expected = "node `one`: `w` is `[Weights; 2]`, of 16 bytes aligned to 4, but the kernel takes 8 bytes aligned to 4 [signature]\n";
     assert!(structs[0].starts_with(expected), "{structs:?}");
@@ -446,25 +430,36 @@ fn what_the_ptx_says_counts_at_build() {
         let weights = Weights { slope: 1.0, shift: 0.0 };
         builder.kernel("one", Launch::new(1, 128), weigh::call(&input, &mut out, weights));
     });
-    assert_eq!(
-        too_many,
-        [
-            "node `one`: a block of 128 threads is over the kernel's own limit (`.maxntid`) of 64 [launch-config]\nnote: the kernel is `weigh`"
-        ]
-    );
+    let expected = "node `one`: a block of 128 threads is over the kernel's own limit (`.maxntid`) of 64 [launch-config]\n\
+         note: the kernel is `weigh`";
+    assert_eq!(too_many, [expected]);
     let contract = mistakes(|builder| {
         let mut data = builder.device::<[f32; 4]>("data");
         builder.kernel("one", Launch::new(1, 1), scale::call(&mut data, 1.0, 5));
     });
-    let start = "node `one`: kernel `scale` requires `n <= data.len()` [contract]";
-    assert!(contract[0].starts_with(start), "{contract:?}");
+    contract[0].begins("node `one`: kernel `scale` requires `n <= data.len()` [contract]");
     let race = mistakes(|builder| {
         let (mut a, mut b) = (builder.device::<[u32; 1]>("a"), builder.device::<[u32; 1]>("b"));
         builder.kernel("one", Launch::new(1, 1), count::call(&mut a));
         builder.kernel("two", Launch::new(1, 1), count::call(&mut b));
     });
-    let start = "nodes `one` and `two` can run at the same time and both access `launches` [race]";
-    assert!(race[0].starts_with(start), "{race:?}");
+    race[0].begins("nodes `one` and `two` can run at the same time and both access `launches` [race]");
+}
+
+/// Runs the kernels that read through textures.
+fn textured() -> Result<()> {
+    let mut graph = Textured::build(&device())?;
+    let table = std::array::from_fn(|i| 100.0 + i as f32);
+    graph.table_mut()?.copy_from(&table)?;
+    graph.index_mut()?.copy_from(&[0, 63, 7, -1])?;
+    let image = std::array::from_fn(|row| std::array::from_fn(|x| (8 * row + x) as f32));
+    graph.image_mut()?.copy_from(&image)?;
+    let at = [[0.5, 0.5], [3.9, 0.1], [7.5, 3.5], [-5.0, 1.5]];
+    graph.at_mut()?.copy_from(&at)?;
+    graph.launch()?;
+    assert_eq!(*graph.gathered()?.read()?, [100.0, 163.0, 107.0, 0.0]);
+    assert_eq!(*graph.sampled()?.read()?, [0.0, 3.0, 31.0, 8.0]);
+    Ok(())
 }
 
 #[test]
@@ -473,43 +468,27 @@ fn compiled_kernels_read_through_textures() {
     if !is_child(NAME) {
         return again_with_compiler(NAME);
     }
-    let textured = || -> Result<()> {
-        let mut graph = Textured::build(&device())?;
-        graph
-            .table_mut()?
-            .copy_from(&std::array::from_fn(|i| 100.0 + i as f32))?;
-        graph.index_mut()?.copy_from(&[0, 63, 7, -1])?;
-        graph.image_mut()?.copy_from(&std::array::from_fn(|row| {
-            std::array::from_fn(|x| (8 * row + x) as f32)
-        }))?;
-        graph
-            .at_mut()?
-            .copy_from(&[[0.5, 0.5], [3.9, 0.1], [7.5, 3.5], [-5.0, 1.5]])?;
-        graph.launch()?;
-        assert_eq!(*graph.gathered()?.read()?, [100.0, 163.0, 107.0, 0.0]);
-        assert_eq!(*graph.sampled()?.read()?, [0.0, 3.0, 31.0, 8.0]);
-        Ok(())
-    };
     textured().unwrap();
-    let own = mistakes(|builder| {
-        let table = builder.device::<[f32; 64]>("table");
-        let index = builder.device::<[i32; 4]>("index");
-        let mut out = builder.device::<[f32; 4]>("out");
-        let call = textures::plain::call(&table, &index, &mut out);
+    let plain = mistakes(|builder| {
+        let (table, index) = (
+            builder.device::<[f32; 64]>("table"),
+            builder.device::<[i32; 4]>("index"),
+        );
+        let call = textures::plain::call(&table, &index, &mut builder.device::<[f32; 4]>("out"));
         builder.kernel("plain", Launch::new(1, 4), call);
     });
-    let text =
-        "node `plain`: the kernel `plain` reads `table` through a texture, but it is declared `&[f32]` [access]\n";
-    assert!(own.len() == 1 && own[0].starts_with(text), "{own:?}");
-    let own = mistakes(|builder| {
-        let table = builder.device::<[[f32; 8]; 8]>("table");
-        let index = builder.device::<[i32; 4]>("index");
-        let mut out = builder.device::<[f32; 4]>("out");
-        let call = textures::image::call(&table, &index, &mut out);
+    let image = mistakes(|builder| {
+        let (table, index) = (
+            builder.device::<[[f32; 8]; 8]>("table"),
+            builder.device::<[i32; 4]>("index"),
+        );
+        let call = textures::image::call(&table, &index, &mut builder.device::<[f32; 4]>("out"));
         builder.kernel("image", Launch::new(1, 4), call);
     });
-    assert!(
-        own.len() == 1 && own[0].starts_with("node `image`: ") && own[0].contains("[access]"),
-        "{own:?}"
+    assert_eq!((plain.len(), image.len()), (1, 1), "{plain:?}, {image:?}");
+    plain[0].begins(
+        "node `plain`: the kernel `plain` reads `table` through a texture, but it is declared `&[f32]` [access]\n",
     );
+    image[0].begins("node `image`: ");
+    image[0].says("[access]");
 }

@@ -1,6 +1,6 @@
 //! The facts that `#[cuda_kernels]` records for programmatic edges, first writes and clusters, and messages about them.
 
-use crate::common::device;
+use crate::common::{device, launched};
 use graph_runtime::kernel::{GridDependency, KernelFacts, Source, Touched};
 use graph_runtime::private::plan::SharedParam as Sharing;
 use graph_runtime::private::{KernelChecks, ProgrammaticEdge, triggers};
@@ -29,9 +29,10 @@ const EDGE: ProgrammaticEdge<'_> = ProgrammaticEdge {
 
 /// A parameter whose memory other nodes write: before this one, or elsewhere.
 const fn written(param: usize, written_before: bool) -> Sharing {
+    let written = true;
     Sharing {
         param,
-        written: true,
+        written,
         written_before,
     }
 }
@@ -39,9 +40,8 @@ const fn written(param: usize, written_before: bool) -> Sharing {
 /// A parameter whose memory no node writes.
 const fn only_read(param: usize) -> Sharing {
     Sharing {
-        param,
         written: false,
-        written_before: false,
+        ..written(param, false)
     }
 }
 
@@ -91,10 +91,8 @@ fn an_edge_to_a_kernel_that_waits_is_an_order() {
     let read = [only_read(0), written(1, true), written(2, false)];
     assert_eq!(fault(weights::FACTS, &read, &[]), None);
     // Not coherent, but what is loaded so is written after it only.
-    assert_eq!(
-        fault(restricted::FACTS, &[written(0, false), written(1, false)], &[]),
-        None
-    );
+    let memory = [written(0, false), written(1, false)];
+    assert_eq!(fault(restricted::FACTS, &memory, &[]), None);
 }
 
 #[test]
@@ -124,12 +122,8 @@ fn each_way_to_be_no_order_is_explained() {
     let note = format!(
         "may access `weights`, which a node of the graph writes, before it has waited, on line {at} of `{PATH}`"
     );
-    expect(
-        weights::FACTS,
-        &[written(0, false), only_read(1), only_read(2)],
-        note,
-        WAIT,
-    );
+    let memory = [written(0, false), only_read(1), only_read(2)];
+    expect(weights::FACTS, &memory, note, WAIT);
     let at = line("follows_early", "st.u32");
     let note = format!("may access memory of unknown origin before it has waited, on line {at} of `{PATH}`");
     expect(follows_early::FACTS, &[only_read(0)], note, WAIT);
@@ -152,20 +146,8 @@ fn variables_are_early_where_a_kernel_of_the_graph_writes_them() {
     // This kernel, if it only read the variable.
     static READS: KernelFacts = KernelFacts {
         name: "reads",
-        entry: "variables",
-        source: variables::FACTS.source,
-        params: variables::FACTS.params,
-        limits: variables::FACTS.limits,
-        static_shared: 0,
-        target: "sm_90",
-        contracts: &[],
         variables: &[("bias", graph_runtime::private::plan::Mode::Read)],
-        loads: &[],
-        dependency: variables::FACTS.dependency,
-        places: variables::FACTS.places,
-        textures: &[],
-        surfaces: &[],
-        tuned: &[],
+        ..*variables::FACTS
     };
     assert_eq!(fault(&READS, &[written(0, false)], &[&READS, right::FACTS]), None);
     let message = fault(&READS, &[written(0, false)], &[&READS, variables::FACTS]).unwrap();
@@ -179,10 +161,7 @@ fn compile_time_and_build_say_the_same() {
     });
     let message = panic.unwrap_err().downcast::<String>().unwrap();
     assert_eq!(Some(*message), fault(never_waits::FACTS, BOTH, &[]));
-}
 
-#[test]
-fn an_upstream_that_never_triggers_is_told() {
     assert!(EDGE.never_triggers(right::FACTS).is_none());
     let expected = "node `down` starts no sooner than `up` has ended [programmatic-edge]\n\
          note: its kernel `weights` never executes `griddepcontrol.launch_dependents`\n\
@@ -225,11 +204,13 @@ cuda_graph! {
 }
 
 #[test]
-fn behind_a_plain_edge_griddepcontrol_does_nothing() {
-    let mut graph = Waits::build(&device()).unwrap();
-    graph.launch().unwrap();
+fn kernels_run_behind_plain_edges_and_in_clusters_that_they_require() {
+    let graph = launched(Waits::build(&device())).unwrap();
     let expected: [f32; 32] = std::array::from_fn(|i| 32.0 - i as f32);
     assert_eq!(graph.output().unwrap(), &expected);
+
+    let graph = launched(Clusters::build(&device())).unwrap();
+    assert_eq!(graph.data().unwrap().read().unwrap()[0], 1.0);
 }
 
 cuda_graph! {
@@ -237,11 +218,4 @@ cuda_graph! {
         device data: [f32; 64];
         kernel fill = clustered<<<2, 32>>>(&mut data);
     }
-}
-
-#[test]
-fn a_kernel_that_requires_a_cluster_runs_in_one() {
-    let mut graph = Clusters::build(&device()).unwrap();
-    graph.launch().unwrap();
-    assert_eq!(graph.data().unwrap().read().unwrap()[0], 1.0);
 }

@@ -1,6 +1,6 @@
 //! Random numbers: fresh at each use, launch and iteration, the same for the same seed, and evenly spread.
 
-use crate::common::{count_down, device, draw_numbers, log_offset, log_scaled};
+use crate::common::{count_down, device, draw_numbers, entries, launched, log_offset, log_scaled};
 use graph_runtime::{Device, EmulatorOptions, GraphBuilder, Launch, Result, cuda_graph};
 use std::collections::HashSet;
 
@@ -58,10 +58,8 @@ fn chi_squared(values: impl Iterator<Item = u8>) -> f64 {
     values.for_each(|value| counts[usize::from(value)] += 1);
     let total: u32 = counts.iter().sum();
     let expected = f64::from(total) / 256.0;
-    counts
-        .iter()
-        .map(|&count| (f64::from(count) - expected).powi(2) / expected)
-        .sum()
+    let squares = counts.iter().map(|&count| (f64::from(count) - expected).powi(2));
+    squares.sum::<f64>() / expected
 }
 
 #[test]
@@ -138,17 +136,11 @@ cuda_graph! {
 
 #[test]
 fn loops_that_are_not_ordered_may_share_a_generator() -> Result<()> {
-    let mut graph = Apart::build(&device())?;
+    let mut graph = launched(Apart::build(&device()))?;
     graph.launch()?;
-    graph.launch()?;
-    assert_eq!(entries(&graph.left()?.read()?[..]), [0, 10]);
-    assert_eq!(entries(&graph.right()?.read()?[..]), [5, 15]);
+    assert_eq!(entries(&*graph.left()?.read()?), [0, 10]);
+    assert_eq!(entries(&*graph.right()?.read()?), [5, 15]);
     Ok(())
-}
-
-/// The offsets in a log.
-fn entries(log: &[u64]) -> &[u64] {
-    &log[1..=log[0] as usize]
 }
 
 #[test]
@@ -161,7 +153,7 @@ fn no_two_draws_overlap_in_bodies_iterations_and_launches() -> Result<()> {
             graph.launch()?;
         }
         let log = graph.log()?.read()?;
-        let offsets = entries(&log[..]);
+        let offsets = entries(&log);
         assert_eq!(offsets.len(), 4 * (1 + 1 + 2 * (1 + 3) + 1));
         assert!(offsets.iter().all(|offset| offset.is_multiple_of(5)), "{offsets:?}");
         let distinct: HashSet<u64> = offsets.iter().copied().collect();
@@ -182,12 +174,18 @@ cuda_graph! {
 }
 
 #[test]
-fn setting_a_param_leaves_each_node_its_own_state() -> Result<()> {
-    let mut graph = Scaled::build(&device())?;
-    graph.launch()?;
+fn every_use_has_a_state_of_its_own() -> Result<()> {
+    let mut graph = launched(Scaled::build(&device()))?;
     graph.set_factor(10)?;
     graph.launch()?;
-    assert_eq!(entries(&graph.log()?.read()?[..]), [0, 4 * 2, 8 * 10, (8 + 4) * 11]);
+    assert_eq!(entries(&*graph.log()?.read()?), [0, 4 * 2, 8 * 10, (8 + 4) * 11]);
+
+    let mut graph = launched(Layers::build(&device()))?;
+    graph.set_factor(10)?;
+    graph.launch()?;
+    let later = (6..12).map(|index| 50 * index);
+    let expected: Vec<u64> = (0..6).map(|index| 5 * index).chain(later).collect();
+    assert_eq!(entries(&*graph.log()?.read()?), expected);
     Ok(())
 }
 
@@ -206,14 +204,13 @@ fn the_builder_draws_as_often_as_it_is_asked() -> Result<()> {
         last.iter().for_each(|&last| builder.after(node, &[last]));
         last = Some(node);
     }
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let mut graph = launched(builder.build())?;
     let expected: Vec<u64> = (0..90).map(|index| 2 * index).collect();
-    assert_eq!(entries(&graph.device(&log)?.read()?[..]), expected);
+    assert_eq!(entries(&*graph.device(&log)?.read()?), expected);
     graph.device_mut(&log)?.copy_from(&[0; 100])?;
     graph.launch()?;
     let next: Vec<u64> = expected.iter().map(|offset| offset + 600).collect();
-    assert_eq!(entries(&graph.device(&log)?.read()?[..]), next);
+    assert_eq!(entries(&*graph.device(&log)?.read()?), next);
     Ok(())
 }
 
@@ -244,20 +241,6 @@ cuda_graph! {
 }
 
 #[test]
-fn each_iteration_of_a_for_is_a_use() -> Result<()> {
-    let mut graph = Layers::build(&device())?;
-    graph.launch()?;
-    graph.set_factor(10)?;
-    graph.launch()?;
-    let expected: Vec<u64> = (0..6)
-        .map(|index| 5 * index)
-        .chain((6..12).map(|index| 50 * index))
-        .collect();
-    assert_eq!(entries(&graph.log()?.read()?[..]), expected);
-    Ok(())
-}
-
-#[test]
 fn expressions_have_random_numbers() -> Result<()> {
     let device = device();
     let (seed, draws) = (3, 7);
@@ -272,7 +255,7 @@ fn expressions_have_random_numbers() -> Result<()> {
     graph.launch()?;
     graph.set_factor(2)?;
     graph.launch()?;
-    assert_eq!(entries(&graph.log()?.read()?[..]), [0, 7, 28, 21]);
+    assert_eq!(entries(&*graph.log()?.read()?), [0, 7, 28, 21]);
     assert_eq!(graph.noise().seed(), 3);
     Ok(())
 }

@@ -1,19 +1,30 @@
 //! The events of `tracing` that the emulator emits: docs/bugs.md lists them.
 
+use crate::common::listener::Listener;
 use crate::common::*;
 use graph_runtime::{Device, Graph, GraphBuilder, Launch, Result};
 use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex};
 use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::{Subscriber, with_default};
-use tracing::{Dispatch, Event, Metadata};
+use tracing::subscriber::with_default;
+use tracing::{Dispatch, Event};
 
 /// Collects events as lines: the level, the message, the other fields.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Lines(Arc<Mutex<Vec<String>>>);
 
 impl Lines {
+    /// A subscriber that collects events here.
+    fn listener(&self) -> Listener<impl Fn(&Event<'_>) + 'static> {
+        let lines = self.0.clone();
+        Listener(move |event: &Event<'_>| {
+            let mut line = Line::default();
+            event.record(&mut line);
+            let line = format!("{} {}:{}", event.metadata().level(), line.message, line.fields);
+            lines.lock().unwrap().push(line);
+        })
+    }
+
     fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
@@ -34,31 +45,6 @@ impl Visit for Line {
     }
 }
 
-impl Subscriber for Lines {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "graph_runtime"
-    }
-
-    fn new_span(&self, _span: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _span: &Id, _values: &Record<'_>) {}
-
-    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
-        let mut line = Line::default();
-        event.record(&mut line);
-        let line = format!("{} {}:{}", event.metadata().level(), line.message, line.fields);
-        self.0.lock().unwrap().push(line);
-    }
-
-    fn enter(&self, _span: &Id) {}
-
-    fn exit(&self, _span: &Id) {}
-}
-
 fn graph() -> Result<Graph> {
     let mut builder = GraphBuilder::new(&Device::emulator(), "Traced");
     let mut data = builder.device::<[u32; 4]>("data");
@@ -73,16 +59,12 @@ fn the_emulator_tells_what_it_loads_and_runs() -> Result<()> {
     let lines = Lines::default();
     // While there is one subscriber, `tracing` asks that of the thread which comes to an event first, perhaps of
     // another test, whether anybody wants it.
-    let _second = Dispatch::new(Lines::default());
-    with_default(lines.clone(), || {
+    let _second = Dispatch::new(Lines::default().listener());
+    with_default(lines.listener(), || {
         let mut graph = graph()?;
         let loaded = lines.take();
-        assert!(
-            loaded
-                .iter()
-                .any(|line| line.starts_with("TRACE load on the CPU emulator: graph=Traced path=")),
-            "{loaded:?}"
-        );
+        let tells = |line: &String| line.starts_with("TRACE load on the CPU emulator: graph=Traced path=");
+        assert!(loaded.iter().any(tells), "{loaded:?}");
         let expected = [
             "TRACE launch on the CPU emulator: graph=Traced",
             "TRACE memset: node=clear",

@@ -1,6 +1,6 @@
 //! Kernels in files for several targets: each device gets the highest that it runs, and compile time checks all.
 
-use crate::common::{cuda_device, device};
+use crate::common::{Says, cuda_device, device, launched};
 use graph_runtime::kernel::{GridDependency, KernelFacts};
 use graph_runtime::private::{check_launch, triggers};
 use graph_runtime::{Device, GraphBuilder, Kernel, Launch, Result, cuda_graph, cuda_kernels};
@@ -36,8 +36,7 @@ cuda_graph! {
 
 /// The target of the file that the device gets.
 fn runs(device: &Device) -> Result<u32> {
-    let mut graph = Tuned::build(device)?;
-    graph.launch()?;
+    let graph = launched(Tuned::build(device))?;
     let expected: [u32; 64] = std::array::from_fn(|index| index as u32 + 2);
     assert_eq!(*graph.c()?.read()?, expected);
     let target = graph.target()?.read()?[0];
@@ -84,12 +83,12 @@ fn a_launch_keeps_the_limits_of_all_files() {
         checked.err().map(|panic| *panic.downcast::<String>().unwrap())
     };
     assert_eq!(fault(2, 64), None);
-    let message = fault(3, 64).unwrap();
-    let part = "is not made of whole clusters of (2, 1, 1) blocks [launch-config]";
-    assert!(message.contains(part), "{message}");
-    let message = fault(2, 128).unwrap();
-    let part = "over the kernel's own limit (`.maxntid`) of 64";
-    assert!(message.contains(part), "{message}");
+    fault(3, 64)
+        .unwrap()
+        .says("is not made of whole clusters of (2, 1, 1) blocks [launch-config]");
+    fault(2, 128)
+        .unwrap()
+        .says("over the kernel's own limit (`.maxntid`) of 64");
 }
 
 #[test]

@@ -1,23 +1,11 @@
 //! CUDA arrays: memory that kernels read as textures, and load and store as surfaces.
 
-use crate::common::{device, mistakes};
+use crate::common::{Says, device, has, in_order, launched, mistakes, refused};
+use crate::textures::{Bordered, Smooth};
 use graph_runtime::{
     Addressing, AnyGraph, CallArgument, Code, DeviceBuffer, Filter, GraphBuilder, KernelCall, Launch, Layered, Result,
     Sampler, Surfel, Texel, cuda_graph, cuda_kernels,
 };
-
-/// Between the texels, their mean; outside, the nearest one.
-enum Smooth {}
-impl Sampler for Smooth {
-    const FILTER: Filter = Filter::Linear;
-}
-
-/// As [`Smooth`], and zero outside.
-enum Bordered {}
-impl Sampler for Bordered {
-    const FILTER: Filter = Filter::Linear;
-    const ADDRESSING: Addressing = Addressing::Border;
-}
 
 /// As [`Smooth`], from 0 to 1, and the texels again outside.
 enum Tiles {}
@@ -126,15 +114,12 @@ fn textures_have_one_to_three_dimensions_and_layers() -> Result<()> {
         std::array::from_fn(|z| std::array::from_fn(|y| std::array::from_fn(|x| (x + 10 * y + 100 * z) as f32)));
     *graph.lines_in_mut()? = std::array::from_fn(|layer| std::array::from_fn(|x| (x + 10 * layer) as f32));
     graph.at_mut()?.copy_from(&[0.5, 1.0, 4.25, 99.0])?;
+    let at2 = [[0.5, 0.5], [3.0, 1.0], [6.5, 4.5], [1.75, 2.0]];
+    graph.at2_mut()?.copy_from(&at2)?;
+    let [first, second, third] = [[0.5, 0.5, 0.5, 0.0], [1.5, 1.5, 1.0, 0.0], [3.5, 2.5, 1.5, 0.0]];
     graph
-        .at2_mut()?
-        .copy_from(&[[0.5, 0.5], [3.0, 1.0], [6.5, 4.5], [1.75, 2.0]])?;
-    graph.at4_mut()?.copy_from(&[
-        [0.5, 0.5, 0.5, 0.0],
-        [1.5, 1.5, 1.0, 0.0],
-        [3.5, 2.5, 1.5, 0.0],
-        [2.0, 0.5, 9.0, 0.0],
-    ])?;
+        .at4_mut()?
+        .copy_from(&[first, second, third, [2.0, 0.5, 9.0, 0.0]])?;
     graph.launch()?;
     assert_eq!(*graph.line_out()?.read()?, [0.0, 0.5, 3.75, 7.0]);
     assert_eq!(*graph.tiles_out()?.read()?, [3.5, 3.5, 1.5, 3.5]);
@@ -196,8 +181,7 @@ cuda_graph! {
 
 #[test]
 fn surfaces_have_one_to_three_dimensions_and_layers() -> Result<()> {
-    let mut graph = Surfaces::build(&device())?;
-    graph.launch()?;
+    let graph = launched(Surfaces::build(&device()))?;
     assert_eq!(*graph.line_out()?.read()?, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
     let volume = graph.volume_out()?.read()?;
     let lines = graph.lines_out()?;
@@ -234,9 +218,8 @@ cuda_graph! {
 }
 
 #[test]
-fn arrays_are_zeroed_and_keep_what_they_hold() -> Result<()> {
-    let mut graph = Doubles::build(&device())?;
-    graph.launch()?;
+fn arrays_are_zeroed_keep_what_they_hold_and_are_one_for_each_graph() -> Result<()> {
+    let mut graph = launched(Doubles::build(&device()))?;
     assert_eq!(graph.copied()?, &[[0.0; 8]; 4]);
     *graph.input_mut()? = std::array::from_fn(|y| std::array::from_fn(|x| (x + 8 * y) as f32));
     graph.fill().set_enabled(true)?;
@@ -249,11 +232,7 @@ fn arrays_are_zeroed_and_keep_what_they_hold() -> Result<()> {
     graph.reset()?;
     graph.launch()?;
     assert_eq!(graph.copied()?, &[[0.0; 8]; 4]);
-    Ok(())
-}
 
-#[test]
-fn graphs_of_one_definition_have_arrays_of_their_own() -> Result<()> {
     let mut definition = Doubles::define(&device())?;
     let mut one = definition.instantiate(Default::default())?;
     let mut other = definition.instantiate(Default::default())?;
@@ -282,9 +261,7 @@ cuda_graph! {
 
         kernel step = blur<<<4, 8>>>(&from, &mut to);
     }
-}
 
-cuda_graph! {
     /// Blurs as often as a counter says, to and fro.
     graph Blurs(picture: mut device [[f32; 8]; 4]) {
         array one: [[f32; 8]; 4];
@@ -320,8 +297,7 @@ fn arrays_are_in_bodies_and_children_and_beside_memory_that_is_rebound() -> Resu
         Ok(memory)
     };
     let (first, second) = (picture(&point)?, picture(&point)?);
-    let mut graph = Blurs::build(&device, &first)?;
-    graph.launch()?;
+    let mut graph = launched(Blurs::build(&device, &first))?;
     assert_eq!(graph.picture()?.read()?[2], blurred);
     let expected = [0.0, 0.0, 0.0, 8.0, 0.0, 8.0, 0.0, 0.0];
     assert_eq!(graph.result()?.read()?[16..24], expected);
@@ -344,8 +320,7 @@ cuda_graph! {
 
 #[test]
 fn outside_of_a_surface_there_is_nothing() -> Result<()> {
-    let mut graph = Outside::build(&device())?;
-    graph.launch()?;
+    let graph = launched(Outside::build(&device()))?;
     assert_eq!(*graph.out()?.read()?, [0.0; 10]);
     Ok(())
 }
@@ -360,8 +335,7 @@ fn lengths_of_arrays_are_known_at_run_time() -> Result<()> {
     let fill = builder.memcpy("fill", &from, &mut plane);
     let double = builder.kernel("double", Launch::new(rows, 8), double_plane::call(&mut plane));
     let read = builder.kernel("read", Launch::new(rows, 8), read_plane::call(&plane, &mut out));
-    builder.after(double, &[fill]);
-    builder.after(read, &[double]);
+    in_order(&mut builder, &[fill, double, read]);
     let mut graph = builder.build()?;
     graph.host_slice_mut(&from)?.fill([1.5; 8]);
     graph.launch()?;
@@ -378,7 +352,7 @@ fn mistaken(declare: impl FnOnce(&mut GraphBuilder)) -> Vec<(Code, String)> {
 }
 
 #[test]
-fn arrays_that_kernels_cannot_take_are_refused() {
+fn arrays_are_taken_as_what_they_are() {
     let found = mistaken(|builder| {
         let mut plane = builder.array::<[[f32; 8]; 4]>("plane");
         let host = builder.host::<[[f32; 8]; 4]>("host");
@@ -403,8 +377,7 @@ fn arrays_that_kernels_cannot_take_are_refused() {
         builder.kernel("sample", Launch::new(1, 4), sample_line::call(&line, &at, &mut out));
     });
     assert_eq!(found[0].0, Code::Contract);
-    let end = "takes `line` as texels, but that memory is no `array`";
-    assert!(found[0].1.ends_with(end), "{found:?}");
+    found[0].1.ends("takes `line` as texels, but that memory is no `array`");
 
     let found = mistaken(|builder| {
         let plane = builder.array::<[[f32; 8]; 4]>("plane");
@@ -421,17 +394,13 @@ fn arrays_that_kernels_cannot_take_are_refused() {
         let mut line = builder.array_slice::<f32>("line", 100_000);
         builder.kernel("number", Launch::new(1, 8), number_line::call(&mut line));
     });
-    let expected = "100000 texels in a row: the most are 16384";
-    assert!(found[0].1.contains(expected), "{found:?}");
+    found[0].1.says("100000 texels in a row: the most are 16384");
     let found = mistaken(|builder| {
         let mut line = builder.array_slice::<f32>("line", 0);
         builder.kernel("number", Launch::new(1, 8), number_line::call(&mut line));
     });
     assert!(found[0].1.ends_with("that memory is empty"), "{found:?}");
-}
 
-#[test]
-fn arrays_are_copied_to_arrays_of_the_same_texels() {
     let found = mistaken(|builder| {
         let volume = builder.array::<[[[f32; 4]; 3]; 5]>("volume");
         let mut planes = builder.array::<[[[f32; 4]; 3]; 5]>("planes");
@@ -439,15 +408,11 @@ fn arrays_are_copied_to_arrays_of_the_same_texels() {
         let one = builder.kernel("one", Launch::new(1, 4), sample_volume::call(&volume, &at, &mut out));
         let other = builder.kernel("other", Launch::new(1, 4), sample_planes::call(&planes, &at, &mut out));
         let copy = builder.memcpy("copy", &volume, &mut planes);
-        builder.after(other, &[one]);
-        builder.after(copy, &[other]);
+        in_order(builder, &[one, other, copy]);
     });
     let message = "node `copy` copies the array `volume` to `planes`, whose texels are others";
     assert_eq!(found, [(Code::WrongMemory, message.to_owned())]);
-}
 
-#[test]
-fn no_array_is_copied_in_a_conditional_body() {
     let found = mistaken(|builder| {
         let mut plane = builder.array::<[[f32; 8]; 4]>("plane");
         let (flag, host) = (builder.device::<u32>("flag"), builder.host::<[[f32; 8]; 4]>("host"));
@@ -461,6 +426,16 @@ fn no_array_is_copied_in_a_conditional_body() {
     });
     let message = "memcpy node `inner.fill`, which copies the array `plane`, cannot be in the body of `maybe`";
     assert_eq!(found, [(Code::ConditionalBody, message.to_owned())]);
+
+    let found = mistaken(|builder| {
+        let planes = builder.array_slice::<[[f32; 4]; 3]>("planes", 2);
+        let (at, mut out) = (builder.device::<[[f32; 4]; 4]>("at"), builder.device::<[f32; 4]>("out"));
+        let one = builder.kernel("one", Launch::new(1, 4), sample_planes::call(&planes, &at, &mut out));
+        let volume = builder.kernel("volume", Launch::new(1, 4), sample_volume::call(&planes, &at, &mut out));
+        builder.after(volume, &[one]);
+    });
+    let message = "nodes `one` and `volume` take the array `planes` as different texels";
+    assert_eq!(found, [(Code::WrongMemory, message.to_owned())]);
 }
 
 #[test]
@@ -484,27 +459,12 @@ fn arrays_are_in_graphs_that_are_expressions() -> Result<()> {
 }
 
 #[test]
-fn kernels_take_an_array_as_the_same_texels() {
-    let found = mistaken(|builder| {
-        let planes = builder.array_slice::<[[f32; 4]; 3]>("planes", 2);
-        let (at, mut out) = (builder.device::<[[f32; 4]; 4]>("at"), builder.device::<[f32; 4]>("out"));
-        let one = builder.kernel("one", Launch::new(1, 4), sample_planes::call(&planes, &at, &mut out));
-        let volume = builder.kernel("volume", Launch::new(1, 4), sample_volume::call(&planes, &at, &mut out));
-        builder.after(volume, &[one]);
-    });
-    let message = "nodes `one` and `volume` take the array `planes` as different texels";
-    assert_eq!(found, [(Code::WrongMemory, message.to_owned())]);
-}
-
-#[test]
 fn a_store_outside_of_a_surface_is_told_by_the_emulator() -> Result<()> {
     let device = graph_runtime::Device::emulator();
     let mut builder = GraphBuilder::new(&device, "Trap");
     let mut plane = builder.array::<[[f32; 8]; 4]>("plane");
     builder.kernel("leave", Launch::new(1, 8), trap_plane::call(&mut plane));
-    let mut graph = builder.build()?;
-    graph.launch()?;
-    let fault = graph.synchronize().expect_err("a fault").to_string();
-    assert!(fault.contains("leave") && fault.contains("plane"), "{fault}");
+    let graph = launched(builder.build())?;
+    has(refused(graph.synchronize()), &["leave", "plane"]);
     Ok(())
 }

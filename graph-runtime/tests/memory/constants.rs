@@ -73,57 +73,42 @@ cuda_graph! {
 }
 
 #[test]
-fn what_is_copied_there_is_what_kernels_read() -> Result<()> {
+fn variables_have_what_is_copied_there_and_what_kernels_write() -> Result<()> {
     let mut graph = Weigh::build(&device())?;
     *graph.input_mut()? = [1.0, 2.0, 3.0, 4.0];
     graph.launch()?;
     assert_eq!(*graph.data()?.read()?, [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
     assert_eq!(*graph.table()?.read()?, [1.0, 2.0, 3.0, 4.0]);
-    Ok(())
-}
 
-#[test]
-fn initial_values_stay_until_something_writes_them() -> Result<()> {
-    let mut graph = Initial::build(&device())?;
-    graph.launch()?;
-    assert_eq!(graph.seen()?, &[1.0; 4]);
-    assert_eq!(*graph.data()?.read()?, [2.0; 4]);
-    graph.table_mut()?.copy_from(&[1.0, 0.5, 0.25, 0.0])?;
-    graph.launch()?;
-    assert_eq!(*graph.data()?.read()?, [2.0, 1.0, 0.5, 0.0]);
-    Ok(())
-}
-
-#[test]
-fn each_graph_has_variables_of_its_own() -> Result<()> {
-    let device = device();
-    let (mut one, other) = (Initial::build(&device)?, Initial::build(&device)?);
-    one.table_mut()?.copy_from(&[5.0; 4])?;
-    one.launch()?;
-    assert_eq!((one.table()?.read()?[0], other.table()?.read()?[0]), (5.0, 1.0));
-    Ok(())
-}
-
-#[test]
-fn kernels_write_variables() -> Result<()> {
-    let mut graph = Count::build(&device())?;
-    graph.launch()?;
+    let mut graph = launched(Count::build(&device()))?;
     assert_eq!(*graph.out()?.read()?, [13, 10]);
     assert_eq!(graph.result()?, &[13, 10]);
     graph.set_by(2)?;
     graph.launch()?;
     assert_eq!(graph.result()?, &[19, 13], "the first keeps what it had");
-    Ok(())
-}
 
-#[test]
-fn children_share_the_variable_of_the_graph_around() -> Result<()> {
-    let mut graph = Outer::build(&device())?;
-    graph.launch()?;
+    let mut graph = launched(Outer::build(&device()))?;
     assert_eq!((graph.data()?.read()?[0], graph.seen()?[0]), (3.0, 3.0));
     graph.set_scale(0.5)?;
     graph.launch()?;
     assert_eq!((graph.data()?.read()?[0], graph.seen()?[0]), (0.5, 0.5));
+    Ok(())
+}
+
+#[test]
+fn initial_values_stay_until_something_writes_them_in_each_graph() -> Result<()> {
+    let mut graph = launched(Initial::build(&device()))?;
+    assert_eq!(graph.seen()?, &[1.0; 4]);
+    assert_eq!(*graph.data()?.read()?, [2.0; 4]);
+    graph.table_mut()?.copy_from(&[1.0, 0.5, 0.25, 0.0])?;
+    graph.launch()?;
+    assert_eq!(*graph.data()?.read()?, [2.0, 1.0, 0.5, 0.0]);
+
+    let device = device();
+    let (mut one, other) = (Initial::build(&device)?, Initial::build(&device)?);
+    one.table_mut()?.copy_from(&[5.0; 4])?;
+    one.launch()?;
+    assert_eq!((one.table()?.read()?[0], other.table()?.read()?[0]), (5.0, 1.0));
     Ok(())
 }
 
@@ -142,14 +127,12 @@ fn races_of_copies_and_kernels_are_found_in_either_order_of_declaration() {
             let mut table = builder.constant::<[f32; 4]>("table", "table");
             builder.memcpy("upload", &input, &mut table);
         }
-        let mistakes = mistakes(builder.build());
-        assert_eq!((mistakes.len(), mistakes[0].code), (1, Code::Race));
-        has(&mistakes[0], &["and both access `table`"]);
+        mistake(builder.build(), Code::Race).says("and both access `table`");
     }
 }
 
 #[test]
-fn memory_may_have_the_name_of_another_variable() {
+fn variables_are_one_memory_whatever_its_name() {
     let mut builder = GraphBuilder::new(&device(), "Names");
     let mut data = builder.device::<[f32; 4]>("data");
     let mut out = builder.device::<[u32; 2]>("out");
@@ -159,10 +142,7 @@ fn memory_may_have_the_name_of_another_variable() {
     let mut totals = builder.constant::<[u32; 2]>("t", "totals");
     builder.memset("clear", &mut totals, 7_u32);
     assert_eq!(codes(builder.build()), [Code::Race]);
-}
 
-#[test]
-fn two_declarations_of_one_variable_are_one_memory() {
     let mut builder = GraphBuilder::new(&device(), "Twice");
     let input = builder.host::<[f32; 4]>("input");
     let mut data = builder.device::<[f32; 4]>("data");
@@ -173,13 +153,8 @@ fn two_declarations_of_one_variable_are_one_memory() {
     let weigh = graph_runtime::NodeId::new(0);
     builder.after(weigh, &[upload]);
     builder.memset("clear", &mut two, 0.0_f32);
-    let mistakes = mistakes(builder.build());
-    assert_eq!(
-        (mistakes.len(), mistakes[0].code),
-        (1, Code::Race),
-        "one edge is missing, from `weigh`"
-    );
-    has(&mistakes[0], &["`clear` races with `upload` too"]);
+    // One edge is missing, from `weigh`.
+    mistake(builder.build(), Code::Race).says("`clear` races with `upload` too");
 }
 
 #[test]
@@ -206,9 +181,6 @@ fn only_copies_and_memsets_take_variables() {
     let flag = builder.constant::<u32>("flag", "totals");
     builder.if_then("maybe", &flag, |_| {});
     let codes = codes(builder.build());
-    assert_eq!(
-        codes.iter().filter(|code| **code == Code::WrongMemory).count(),
-        2,
-        "{codes:?}"
-    );
+    let wrong = codes.iter().filter(|code| **code == Code::WrongMemory);
+    assert_eq!(wrong.count(), 2, "{codes:?}");
 }

@@ -1,23 +1,12 @@
 //! Host memory that graphs share, and the guards that lend it.
 
 use crate::common::*;
-use graph_runtime::{Device, DeviceBuffer, Error, Graph, GraphBuilder, HostBuffer, Launch, Result, SharedHost};
+use crate::shared::slow_reader;
+use graph_runtime::{Device, Error, GraphBuilder, HostBuffer, Result, SharedHost};
 use std::mem;
 
-/// Takes its time and copies `data` to `out`: a reader that writers must wait for.
-fn slow_reader(device: &Device, data: &DeviceBuffer<[f32; 64]>, out: &SharedHost<[f32; 64]>) -> Result<Graph> {
-    let mut builder = GraphBuilder::new(device, "SlowReader");
-    let data = builder.shared("data", data, false);
-    let mut out = builder.shared("out", out, true);
-    let mut flag = builder.device::<[u32; 1]>("flag");
-    let delay = builder.kernel("delay", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
-    let download = builder.memcpy("download", &data, &mut out);
-    builder.after(download, &[delay]);
-    builder.build()
-}
-
 #[test]
-fn guards_that_live_refuse_launches() -> Result<()> {
+fn guards_that_live_refuse_launches_and_forgotten_ones_for_ever() -> Result<()> {
     let device = device();
     let data = device.alloc::<[f32; 64]>()?;
     let out = device.alloc_host::<[f32; 64]>()?.share();
@@ -39,7 +28,17 @@ fn guards_that_live_refuse_launches() -> Result<()> {
     assert!(matches!(out.read(), Err(Error::InUse { .. })));
     assert!(matches!(graph.launch(), Err(Error::InUse { .. })));
     drop(guard);
-    graph.launch()
+    graph.launch()?;
+
+    let data = device.alloc::<[f32; 64]>()?;
+    let out = device.alloc_host::<[f32; 64]>()?.share();
+    let mut graph = slow_reader(&device, &data, &out)?;
+    mem::forget(out.write()?);
+    assert!(matches!(graph.launch(), Err(Error::InUse { .. })));
+    assert!(matches!(out.read(), Err(Error::InUse { .. })));
+    drop(graph);
+    assert!(out.into_unique().is_err());
+    Ok(())
 }
 
 #[test]
@@ -65,20 +64,6 @@ fn readers_of_host_memory_get_along() -> Result<()> {
 }
 
 #[test]
-fn a_forgotten_guard_lends_for_ever() -> Result<()> {
-    let device = device();
-    let data = device.alloc::<[f32; 64]>()?;
-    let out = device.alloc_host::<[f32; 64]>()?.share();
-    let mut graph = slow_reader(&device, &data, &out)?;
-    mem::forget(out.write()?);
-    assert!(matches!(graph.launch(), Err(Error::InUse { .. })));
-    assert!(matches!(out.read(), Err(Error::InUse { .. })));
-    drop(graph);
-    assert!(out.into_unique().is_err());
-    Ok(())
-}
-
-#[test]
 fn parts_are_used_independently() -> Result<()> {
     let device = device();
     let host = device.alloc_host::<[[f32; 32]; 2]>()?.share();
@@ -93,10 +78,7 @@ fn parts_are_used_independently() -> Result<()> {
     let mut guard = second.write()?;
     graph.launch()?;
     guard.fill(9.0);
-    assert!(
-        matches!(host.read(), Err(Error::InUse { .. })),
-        "it holds the part that is lent"
-    );
+    assert!(matches!(host.read(), Err(Error::InUse { .. }))); // it holds the part that is lent
     drop(guard);
     assert_eq!(*host.read()?, [counting(), [9.0; 32]]);
     Ok(())
@@ -146,10 +128,8 @@ fn host_memory_of_other_kinds_of_device_is_refused() -> Result<()> {
     let device = cuda_device();
     let host = Device::emulator().alloc_host::<[f32; 64]>()?.share();
     let data = device.alloc::<[f32; 64]>()?;
-    assert!(matches!(
-        slow_reader(&device, &data, &host),
-        Err(Error::ForeignMemory { .. })
-    ));
+    let built = slow_reader(&device, &data, &host);
+    assert!(matches!(built, Err(Error::ForeignMemory { .. })));
     Ok(())
 }
 

@@ -17,15 +17,8 @@ struct Meeting {
 impl Meeting {
     fn pair() -> (Self, Self) {
         let (first, second) = (mpsc::channel(), mpsc::channel());
-        let here = Self {
-            arrive: first.0,
-            other: second.1,
-        };
-        let there = Self {
-            arrive: second.0,
-            other: first.1,
-        };
-        (here, there)
+        let meeting = |arrive, other| Self { arrive, other };
+        (meeting(first.0, second.1), meeting(second.0, first.1))
     }
 
     fn meet(&self) {
@@ -58,10 +51,8 @@ fn launch_both(graphs: [Graph; 2]) -> Result<()> {
             graph.synchronize()
         })
     };
-    let threads = graphs.map(launch);
-    threads
-        .into_iter()
-        .try_for_each(|thread| thread.join().expect("no panic"))
+    let mut threads = graphs.map(launch).into_iter();
+    threads.try_for_each(|thread| thread.join().expect("no panic"))
 }
 
 fn is_in_use<T>(result: &Result<T>) -> bool {
@@ -142,8 +133,7 @@ fn receivers_of_printed_text_wait_for_nobody() {
         let mut out = builder.shared("out", &data, true);
         // SAFETY: the kernel stores two elements.
         builder.kernel("say", Launch::new(1, 32), unsafe { say::call(&mut out) });
-        let mut graph = builder.build()?;
-        graph.launch()?;
+        let graph = launched(builder.build())?;
         graph.synchronize()?;
         Ok(results.try_iter().collect())
     });
@@ -163,8 +153,7 @@ fn slow_then(device: &Device, data: &DeviceBuffer<[f32]>, function: impl FnMut()
     let delay = builder.kernel("delay", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
     let write = builder.kernel("bounded", Launch::new(1, 64), bounded::call(&mut data));
     let call = builder.call("call", (), move |()| function());
-    builder.after(write, &[delay]);
-    builder.after(call, &[write]);
+    in_order(&mut builder, &[delay, write, call]);
     builder.build()
 }
 

@@ -29,10 +29,7 @@ fn pipeline(
     let double = builder.kernel("double", Launch::new(1, 64), scale::call(&mut data, 2.0, 64));
     let download = builder.memcpy("download", &data, &mut output);
     let clear = builder.memset("clear", &mut data, 0.0_f32);
-    builder.after(upload, &[delay]);
-    builder.after(double, &[upload]);
-    builder.after(download, &[double]);
-    builder.after(clear, &[download]);
+    in_order(&mut builder, &[delay, upload, double, download, clear]);
     let graph = builder.build()?;
     Ok(Pipeline {
         graph,
@@ -65,11 +62,7 @@ fn every_kind_of_node_gets_other_memory() -> Result<()> {
     graph.rebind(&input, &inputs[1])?;
     graph.rebind(&on_device, &data[1])?;
     graph.rebind(&output, &outputs[1])?;
-    assert_eq!(
-        *data[1].read()?,
-        [9.0; 64],
-        "the launch in flight uses what it was launched with"
-    );
+    assert_eq!(*data[1].read()?, [9.0; 64]); // the launch in flight uses what it was launched with
     graph.launch()?;
     assert_eq!((*outputs[0].read()?, *outputs[1].read()?), ([2.0; 64], [4.0; 64]));
     assert_eq!(*data[1].read()?, [0.0; 64], "the memset was changed, too");
@@ -77,20 +70,29 @@ fn every_kind_of_node_gets_other_memory() -> Result<()> {
 }
 
 #[test]
-fn rebinding_in_a_loop_frees_what_nobody_has() -> Result<()> {
+fn rebinding_frees_what_nobody_has_and_what_was_let_go_of() -> Result<()> {
     let device = device();
     let (zero, out) = (host(&device, 0.0)?, host(&device, 0.0)?);
-    let mut pipeline = pipeline(&device, &zero, &device.alloc()?, &out)?;
+    let mut turns = pipeline(&device, &zero, &device.alloc()?, &out)?;
     for round in 1..=10 {
         let value = round as f32;
-        pipeline.graph.rebind(&pipeline.input, &host(&device, value)?)?;
-        pipeline.graph.rebind(&pipeline.data, &device.alloc()?)?;
-        pipeline.graph.launch()?;
+        turns.graph.rebind(&turns.input, &host(&device, value)?)?;
+        turns.graph.rebind(&turns.data, &device.alloc()?)?;
+        turns.graph.launch()?;
         if round % 3 == 0 {
             assert_eq!(*out.read()?, [2.0 * value; 64]);
         }
     }
     assert_eq!(*out.read()?, [20.0; 64]);
+
+    let (input, other, out) = (host(&device, 1.0)?, host(&device, 2.0)?, host(&device, 0.0)?);
+    let mut pipeline = pipeline(&device, &input, &device.alloc()?, &out)?;
+    pipeline.graph.launch()?;
+    pipeline.graph.rebind(&pipeline.input, &other)?;
+    let unique = input.into_unique().expect("the graph has let go of it");
+    assert_eq!(unique[0], 1.0);
+    pipeline.graph.launch()?;
+    assert_eq!(*out.read()?, [4.0; 64]);
     Ok(())
 }
 
@@ -112,22 +114,6 @@ fn two_buffers_take_turns() -> Result<()> {
             assert_eq!(*outputs[1 - turn].read()?, [2.0 * (round - 1) as f32; 64]);
         }
     }
-    Ok(())
-}
-
-#[test]
-fn what_was_let_go_of_is_free_for_others() -> Result<()> {
-    let device = device();
-    let (input, other, out) = (host(&device, 1.0)?, host(&device, 2.0)?, host(&device, 0.0)?);
-    let mut pipeline = pipeline(&device, &input, &device.alloc()?, &out)?;
-    pipeline.graph.launch()?;
-    pipeline.graph.rebind(&pipeline.input, &other)?;
-    let guard = input
-        .into_unique()
-        .expect("the graph has let go of it, after the launch");
-    assert_eq!(guard[0], 1.0);
-    pipeline.graph.launch()?;
-    assert_eq!(*out.read()?, [4.0; 64]);
     Ok(())
 }
 
@@ -173,7 +159,7 @@ fn what_does_not_fit_changes_nothing() -> Result<()> {
 }
 
 #[test]
-fn values_set_before_stay() -> Result<()> {
+fn values_set_before_stay_and_disabled_nodes_stay_disabled() -> Result<()> {
     let device = device();
     let (first, second) = (device.alloc::<[f32; 64]>()?, device.alloc::<[f32; 64]>()?);
     let mut builder = GraphBuilder::new(&device, "Values");
@@ -189,12 +175,7 @@ fn values_set_before_stay() -> Result<()> {
     let values = second.read()?;
     assert_eq!((values[31], values[32]), (3.0, 1.0));
     assert_eq!(*first.read()?, [0.0; 64]);
-    Ok(())
-}
 
-#[test]
-fn disabled_nodes_stay_disabled() -> Result<()> {
-    let device = device();
     let (first, second) = (device.alloc::<[f32; 64]>()?, device.alloc::<[f32; 64]>()?);
     let mut builder = GraphBuilder::new(&device, "Disabled");
     let mut data = builder.shared("data", &first, true);
@@ -224,8 +205,7 @@ fn nodes_in_bodies_get_other_memory_too() -> Result<()> {
     builder.if_then("maybe", &condition, |then| {
         then.memset("set", &mut data, 1.0_f32);
     });
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let mut graph = launched(builder.build())?;
     graph.rebind(&data, &second)?;
     first.copy_from(&[5.0; 64])?;
     graph.launch()?;
@@ -266,14 +246,9 @@ fn rows_that_lie_apart_get_other_memory_and_all_else_stays() -> Result<()> {
         then.kernel("again", Launch::new(1, 32), scale::call(&mut scaled, 10.0, 32));
     });
     let down = builder.memcpy("down", &scaled, &mut output);
-    builder.memcpy_2d(
-        "cut",
-        &from.rectangle::<2, 2>(3, 5),
-        &mut corner.rectangle::<2, 2>(0, 0),
-    );
-    for (after, before) in [(node, set), (off, node), (maybe, off), (down, maybe)] {
-        builder.after(after, &[before]);
-    }
+    let mut cut = corner.rectangle::<2, 2>(0, 0);
+    builder.memcpy_2d("cut", &from.rectangle::<2, 2>(3, 5), &mut cut);
+    in_order(&mut builder, &[set, node, off, maybe, down]);
     let mut graph = builder.build()?;
     let expect = |graph: &mut Graph, value: f32, low: f32, high: f32| -> Result<()> {
         graph.launch()?;
@@ -307,9 +282,7 @@ cuda_graph! {
 
         memcpy cut = table[..][1] -> column;
     }
-}
 
-cuda_graph! {
     graph Cut(table: device [[u32; 4]; 4], all: mut host [[u32; 4]; 2]) {
         host column: [u32; 4];
 
@@ -330,8 +303,7 @@ fn rows_in_children_get_other_memory() -> Result<()> {
     };
     let all = || Ok::<_, Error>(device.alloc_host::<[[u32; 4]; 2]>()?.share());
     let (first, second) = (all()?, all()?);
-    let mut graph = Cut::build(&device, table(0)?, &first)?;
-    graph.launch()?;
+    let mut graph = launched(Cut::build(&device, table(0)?, &first))?;
     assert_eq!(*graph.column()?, [1, 11, 21, 31]);
     assert_eq!(*first.read()?, [[1, 11, 12, 13], [20, 21, 22, 23]]);
     graph.rebind_all(&second)?;

@@ -28,11 +28,8 @@ fn layers_share_an_arena_of_constant_size() {
     let plan = Layers::<64>::PLAN;
     assert_eq!(plan.arena(), 4 * BYTES, "the first two are in use at once");
     let offset = |name: &str| {
-        plan.resources
-            .iter()
-            .find(|resource| resource.name == name)
-            .unwrap()
-            .offset
+        let mut resources = plan.resources.iter();
+        resources.find(|resource| resource.name == name).unwrap().offset
     };
     assert_eq!(offset("x"), None);
     assert!(offset("last").is_some_and(|offset| offset + 2 * BYTES <= plan.arena()));
@@ -121,11 +118,7 @@ cuda_graph! {
 
 #[test]
 fn what_iterations_begin_anew_shares_within_them() {
-    assert_eq!(
-        Repeated::PLAN.arena(),
-        4 * 256 + 2 * 256,
-        "the rows, b, and one place for a and c"
-    );
+    assert_eq!(Repeated::PLAN.arena(), 4 * 256 + 2 * 256); // the rows, b, and one place for a and c
     let mut graph = Repeated::build(&device(), 3).unwrap();
     graph.x_mut().unwrap().copy_from(&[1.0; 64]).unwrap();
     graph.launch().unwrap();

@@ -2,13 +2,7 @@
 
 use crate::common::*;
 use graph_runtime::cudarc::driver::{CudaContext, CudaSlice};
-use graph_runtime::{CudaStream, Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, Result};
-use std::sync::Arc;
-
-fn new_stream(device: &Device) -> Arc<CudaStream> {
-    let context = device.context().expect("a CUDA device has a context");
-    context.new_stream().expect("a new stream")
-}
+use graph_runtime::{Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, Result};
 
 /// `data += 1`, perhaps after a delay.
 fn increment(device: &Device, data: &DeviceBuffer<[f32]>, wait: bool) -> Result<Graph> {

@@ -1,7 +1,7 @@
 //! Memory with several lengths that only `build` knows: declared, selected from, shared, lent and refused.
 
 use crate::common::random::Random;
-use crate::common::{add, codes, device, has, mistakes, number, scale};
+use crate::common::{Says, add, codes, device, in_order, launched, mistakes, number, scale};
 use graph_runtime::private::plan::Code;
 use graph_runtime::{
     DeviceBuffer, Diagnostic, Error, GraphBuilder, Launch, Result, SharedHost, Table, TableRef, cuda_graph,
@@ -92,8 +92,7 @@ cuda_graph! {
 #[test]
 fn rectangles_of_tables() -> Result<()> {
     let (n, d) = (4, 6);
-    let mut graph = Rectangles::build(&device(), n, d, 3)?;
-    graph.launch()?;
+    let graph = launched(Rectangles::build(&device(), n, d, 3))?;
     assert_eq!(graph.corner()?, &[[9, 10], [15, 16], [21, 22]]);
     assert_eq!(graph.column()?.read_vec()?, [5, 11, 17, 23]);
     assert_eq!(graph.wide()?.read_vec()?, (0..12).collect::<Vec<u32>>());
@@ -104,11 +103,8 @@ fn rectangles_of_tables() -> Result<()> {
     };
     assert_eq!(same, (0..n * d).map(expected).collect::<Vec<u32>>());
 
-    is_first(
-        Rectangles::build(&device(), 4, 6, 5),
-        Code::OutOfBounds,
-        "node `cut` uses an index or range outside `w`",
-    );
+    let text = "node `cut` uses an index or range outside `w`";
+    is_first(Rectangles::build(&device(), 4, 6, 5), Code::OutOfBounds, text);
     Ok(())
 }
 
@@ -134,19 +130,13 @@ cuda_graph! {
 fn lengths_of_copies_are_compared_at_build() {
     assert!(Copies::build(&device(), 2, 6, 2, 6).is_ok());
     for (c, d) in [(6, 2), (3, 4), (2, 5), (3, 6)] {
-        is_first(
-            Copies::build(&device(), 2, 6, c, d),
-            Code::ShapeMismatch,
-            &format!("node `copy` copies 2 x 6 elements of `from` to {c} x {d} of `to`"),
-        );
+        let text = format!("node `copy` copies 2 x 6 elements of `from` to {c} x {d} of `to`");
+        is_first(Copies::build(&device(), 2, 6, c, d), Code::ShapeMismatch, &text);
     }
     assert!(Copies::build(&device(), 0, 6, 0, 6).is_ok());
     assert!(Fixed::build(&device(), 3, 4).is_ok());
-    is_first(
-        Fixed::build(&device(), 4, 3),
-        Code::ShapeMismatch,
-        "node `copy` copies 4 x 3 elements of `from` to 3 x 4 of `fixed`",
-    );
+    let text = "node `copy` copies 4 x 3 elements of `from` to 3 x 4 of `fixed`";
+    is_first(Fixed::build(&device(), 4, 3), Code::ShapeMismatch, text);
 }
 
 cuda_graph! {
@@ -159,17 +149,14 @@ cuda_graph! {
 
 #[test]
 fn indices_are_checked_at_build() -> Result<()> {
-    let mut graph = Rows::build(&device(), 2, 3, 1, 2)?;
-    graph.launch()?;
+    let graph = launched(Rows::build(&device(), 2, 3, 1, 2))?;
     assert_eq!(graph.w()?.read_vec()?, [0, 0, 2, 1, 1, 1]);
     for (i, j, node) in [(2, 0, "row"), (0, 3, "cell"), (usize::MAX, 0, "row")] {
         let text = format!("node `{node}` uses an index or range outside `w`");
         is_first(Rows::build(&device(), 2, 3, i, j), Code::OutOfBounds, &text);
     }
-    assert!(matches!(
-        Rows::build(&device(), usize::MAX, 3, 0, 0),
-        Err(Error::OutOfMemory { .. } | Error::Cuda { .. })
-    ));
+    let built = Rows::build(&device(), usize::MAX, 3, 0, 0);
+    assert!(matches!(built, Err(Error::OutOfMemory { .. } | Error::Cuda { .. })));
     Ok(())
 }
 
@@ -189,8 +176,7 @@ fn shared_memory_has_its_lengths() -> Result<()> {
     log.view_mut()[[0, 0]] = 5.0;
     assert_eq!((log.view()[0][0], log.lengths()), (5.0, [3, 4]));
     let log: SharedHost<Table<f32>> = log.share();
-    let mut graph = Shared::build(&device, 3, 4, &w, &log)?;
-    graph.launch()?;
+    let mut graph = launched(Shared::build(&device, 3, 4, &w, &log))?;
     assert_eq!(log.read()?.view()[2], [8.0, 9.0, 10.0, 11.0]);
     assert_eq!(log.row(1)?.read()?[..], [4.0, 5.0, 6.0, 7.0]);
     assert_eq!(log.rows(1..)?.read()?.view()[[1, 3]], 11.0);
@@ -208,18 +194,12 @@ fn shared_memory_has_its_lengths() -> Result<()> {
     graph.rebind_w(device.alloc_slice::<[f32; 4]>(3)?)?;
     let text = "`w` has lengths 3 x 4, but the memory shared as `w` has 4 x 3";
     is_first(graph.rebind_w(&wide), Code::ShapeMismatch, text);
-    is_first(
-        graph.rebind_w(&large.row(0)?.rows(1..)?),
-        Code::ShapeMismatch,
-        "has 2 x 4",
-    );
-    assert!(Shared::build(&device, 3, 4, &fixed, &log).is_ok());
     is_first(Shared::build(&device, 3, 4, &wide, &log), Code::ShapeMismatch, text);
-    is_first(
-        Shared::build(&device, 4, 3, &wide, &log),
-        Code::ShapeMismatch,
-        "`log` has lengths 4 x 3, but the memory shared as `log` has 3 x 4",
-    );
+    let text = "has 2 x 4";
+    is_first(graph.rebind_w(&large.row(0)?.rows(1..)?), Code::ShapeMismatch, text);
+    assert!(Shared::build(&device, 3, 4, &fixed, &log).is_ok());
+    let text = "`log` has lengths 4 x 3, but the memory shared as `log` has 3 x 4";
+    is_first(Shared::build(&device, 4, 3, &wide, &log), Code::ShapeMismatch, text);
     Ok(())
 }
 
@@ -234,8 +214,7 @@ cuda_graph! {
 #[test]
 fn fixed_arguments_take_tables_of_their_lengths() -> Result<()> {
     let device = device();
-    let mut graph = Exact::build(&device, device.alloc_table([3, 4])?)?;
-    graph.launch()?;
+    let mut graph = launched(Exact::build(&device, device.alloc_table([3, 4])?))?;
     let text = "`w` has lengths 3 x 4, but the memory shared as `w` has 4 x 3";
     let wide = device.alloc_table([4, 3])?;
     is_first(Exact::build(&device, &wide), Code::ShapeMismatch, text);
@@ -308,10 +287,8 @@ fn scratch_shares_an_arena_of_sizes_that_build_knows() -> Result<()> {
     graph.launch()?;
     assert_eq!(graph.output()?.as_flattened(), numbers(128));
     let mut builder = GraphBuilder::new(&device(), "Arena");
-    let (mut a, mut b) = (
-        builder.scratch_table::<f32, 2>("a", [8, 16]),
-        builder.scratch_table::<f32, 2>("b", [16, 8]),
-    );
+    let mut a = builder.scratch_table::<f32, 2>("a", [8, 16]);
+    let mut b = builder.scratch_table::<f32, 2>("b", [16, 8]);
     let first = builder.memset("first", &mut a, 0.0_f32);
     let second = builder.memset("second", &mut b, 0.0_f32);
     builder.after(second, &[first]);
@@ -337,10 +314,8 @@ cuda_graph! {
 #[test]
 fn host_functions_get_views() -> Result<()> {
     let mut graph = Called::build(&device(), 2, 3)?;
-    graph
-        .input_mut()?
-        .as_flattened_mut()
-        .copy_from_slice(&[1, 2, 3, 4, 5, 6]);
+    let numbers = [1, 2, 3, 4, 5, 6];
+    graph.input_mut()?.as_flattened_mut().copy_from_slice(&numbers);
     graph.launch()?;
     assert_eq!(graph.sums()?, [6, 15]);
     assert_eq!((graph.cube()?[1][2], graph.cube()?.lengths()), ([5, 5], [2, 3]));
@@ -401,8 +376,7 @@ cuda_graph! {
 
 #[test]
 fn four_dimensions_and_constant_lengths() -> Result<()> {
-    let mut graph = Deep::build(&device(), 2, 2, 5)?;
-    graph.launch()?;
+    let graph = launched(Deep::build(&device(), 2, 2, 5))?;
     assert_eq!(graph.whole()?.lengths(), [2, 2, 3, 5]);
     assert_eq!(graph.cells()?.as_flattened(), (45..60).collect::<Vec<u32>>());
     assert_eq!(graph.outer()?.row(1)?.read_vec()?, graph.row()?.read_vec()?);
@@ -411,10 +385,7 @@ fn four_dimensions_and_constant_lengths() -> Result<()> {
     assert_eq!(same[..5], [5, 6, 7, 8, 9]);
     assert_eq!(same[10..15], [15, 16, 17, 18, 19]);
     let found = mistakes(Deep::build(&device(), 2, 2, 4));
-    has(
-        &found[0],
-        &["copies 2 x 2 x 5 elements of `outer` to 2 x 2 x 4 of `same`"],
-    );
+    found[0].says("copies 2 x 2 x 5 elements of `outer` to 2 x 2 x 4 of `same`");
     Ok(())
 }
 
@@ -428,8 +399,7 @@ fn builders_have_tables() -> Result<()> {
     let upload = builder.memcpy("upload", &out.row(0), &mut w.whole());
     let scale = builder.kernel("scale", Launch::new(1, 8), scale::call(&mut w.row(2), 3.0, 8));
     let down = builder.memcpy("down", &w, &mut out.row(1));
-    builder.after(scale, &[upload]);
-    builder.after(down, &[scale]);
+    in_order(&mut builder, &[upload, scale, down]);
     let mut graph = builder.build()?;
     graph.host_table_mut(&out)?.as_flattened_mut()[..32].copy_from_slice(&numbers(32));
     graph.launch()?;
@@ -445,8 +415,7 @@ fn builders_have_tables() -> Result<()> {
 
 #[test]
 fn tables_without_elements_have_rows() -> Result<()> {
-    let mut graph = Copies::build(&device(), 3, 0, 3, 0)?;
-    graph.launch()?;
+    let graph = launched(Copies::build(&device(), 3, 0, 3, 0))?;
     assert_eq!(graph.from()?.lengths(), [3, 0]);
     let mut builder = GraphBuilder::new(&device(), "Empty");
     let empty = builder.host_table::<u32, 2>("empty", [2, 0]);
@@ -454,8 +423,7 @@ fn tables_without_elements_have_rows() -> Result<()> {
         assert_eq!(empty.rows_mut().count(), 2);
         assert_eq!(empty.view().rows().count(), 2);
     });
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let graph = launched(builder.build())?;
     assert_eq!(graph.host_table(&empty)?.row(1), Some(&[][..]));
     assert_eq!(graph.host_table(&empty)?.row(2), None);
     graph.synchronize()
@@ -561,17 +529,15 @@ fn memory_of_every_shape_is_copied_flat() -> Result<()> {
     assert_eq!(buffer.row(1)?.read_vec::<u32>()?, [4, 5, 6]);
     buffer.copy_from(&[[7; 3]; 2])?;
     let error = buffer.copy_from_slice(&[1_u32; 5]).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::Length {
-                expected: 24,
-                given: 20,
-                ..
-            }
-        ),
-        "{error}"
+    let is_length = matches!(
+        error,
+        Error::Length {
+            expected: 24,
+            given: 20,
+            ..
+        }
     );
+    assert!(is_length, "{error}");
 
     let mut builder = GraphBuilder::new(&device, "Flat");
     let cube = builder.shared("cube", &buffer, true);

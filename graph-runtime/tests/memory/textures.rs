@@ -1,19 +1,19 @@
 //! Memory that kernels read through textures: `&[Texel<T>]` and `&[[Texel<T, S>; N]]`.
 
-use crate::common::{codes, device, has, mistakes, shuffling};
+use crate::common::{codes, device, has, launched, mistakes, shuffling};
 use graph_runtime::{
-    Addressing, Code, Device, Filter, GraphBuilder, Launch, PointSampler, Result, Sampler, Texel, cuda_graph,
-    cuda_kernels,
+    Addressing, Code, Device, Filter, GraphBuilder, KernelCall, Launch, OnDevice, Place, PointSampler, Result, Sampler,
+    Texel, cuda_graph, cuda_kernels,
 };
 
 /// Between the texels, their mean; outside, the nearest one.
-enum Smooth {}
+pub(crate) enum Smooth {}
 impl Sampler for Smooth {
     const FILTER: Filter = Filter::Linear;
 }
 
 /// As [`Smooth`], and zero outside.
-enum Bordered {}
+pub(crate) enum Bordered {}
 impl Sampler for Bordered {
     const FILTER: Filter = Filter::Linear;
     const ADDRESSING: Addressing = Addressing::Border;
@@ -79,82 +79,57 @@ fn image() -> [[f32; 8]; 4] {
 }
 
 /// The results of a kernel that reads [`image`] at 8 places.
-macro_rules! sampled {
-    ($module:ident, $at:expr) => {{
-        let mut builder = GraphBuilder::new(&device(), stringify!($module));
-        let image_place = builder.device::<[[f32; 8]; 4]>("image");
-        let at = builder.device::<[[f32; 2]; 8]>("at");
-        let mut out = builder.device::<[f32; 8]>("out");
-        builder.kernel(
-            "sample",
-            Launch::new(1, 8),
-            $module::sample::call(&image_place, &at, &mut out),
-        );
-        let mut graph = builder.build()?;
-        graph.device_mut(&image_place)?.copy_from(&image())?;
-        graph.device_mut(&at)?.copy_from(&$at)?;
-        graph.launch()?;
-        graph.device(&out)?.read()?
-    }};
+fn sampled(
+    at: [[f32; 2]; 8],
+    call: fn(
+        &Place<[[f32; 8]; 4], OnDevice>,
+        &Place<[[f32; 2]; 8], OnDevice>,
+        &mut Place<[f32; 8], OnDevice>,
+    ) -> KernelCall<3>,
+) -> Result<[f32; 8]> {
+    let mut builder = GraphBuilder::new(&device(), "Sampled");
+    let (places, texels) = (builder.device("at"), builder.device("image"));
+    let mut out = builder.device("out");
+    builder.kernel("sample", Launch::new(1, 8), call(&texels, &places, &mut out));
+    let mut graph = builder.build()?;
+    graph.device_mut(&texels)?.copy_from(&image())?;
+    graph.device_mut(&places)?.copy_from(&at)?;
+    graph.launch()?;
+    Ok(*graph.device(&out)?.read()?)
 }
 
 #[test]
-fn points_are_the_texels_that_they_are_in() -> Result<()> {
-    let at = [
-        [0.5, 0.5],
-        [3.9, 0.1],
-        [0.0, 2.0],
-        [7.5, 3.5],
-        [-5.0, 1.5],
-        [99.0, 1.5],
-        [2.5, -1.0],
-        [2.5, 1e9],
-    ];
-    assert_eq!(*sampled!(point, at), [0.0, 3.0, 16.0, 31.0, 8.0, 15.0, 2.0, 26.0]);
-    Ok(())
-}
+fn texels_are_those_of_points_or_means_of_four() -> Result<()> {
+    let [a, b, c, d] = [[0.5, 0.5], [3.9, 0.1], [0.0, 2.0], [7.5, 3.5]];
+    let at = [a, b, c, d, [-5.0, 1.5], [99.0, 1.5], [2.5, -1.0], [2.5, 1e9]];
+    assert_eq!(
+        sampled(at, point::sample::call)?,
+        [0.0, 3.0, 16.0, 31.0, 8.0, 15.0, 2.0, 26.0]
+    );
 
-#[test]
-fn filters_take_the_mean_of_four_texels() -> Result<()> {
-    let at = [
-        [0.5, 0.5],
-        [1.0, 0.5],
-        [1.75, 0.5],
-        [4.5, 2.0],
-        [4.25, 2.5],
-        [0.0, 0.0],
-        [8.0, 4.0],
-        [3.0, 3.75],
-    ];
-    assert_eq!(*sampled!(smooth, at), [0.0, 0.5, 1.25, 16.0, 19.75, 0.0, 31.0, 26.5]);
-    let at = [
-        [8.0, 0.5],
-        [8.5, 0.5],
-        [-0.5, 1.5],
-        [0.0, 1.5],
-        [0.5, 4.0],
-        [7.5, 3.5],
-        [7.75, 3.5],
-        [100.0, 1.0],
-    ];
-    assert_eq!(*sampled!(bordered, at), [3.5, 0.0, 0.0, 4.0, 12.0, 31.0, 23.25, 0.0]);
-    Ok(())
-}
+    let [a, b, c, d] = [[0.5, 0.5], [1.0, 0.5], [1.75, 0.5], [4.5, 2.0]];
+    let at = [a, b, c, d, [4.25, 2.5], [0.0, 0.0], [8.0, 4.0], [3.0, 3.75]];
+    assert_eq!(
+        sampled(at, smooth::sample::call)?,
+        [0.0, 0.5, 1.25, 16.0, 19.75, 0.0, 31.0, 26.5]
+    );
+    let [a, b, c, d] = [[8.0, 0.5], [8.5, 0.5], [-0.5, 1.5], [0.0, 1.5]];
+    let at = [a, b, c, d, [0.5, 4.0], [7.5, 3.5], [7.75, 3.5], [100.0, 1.0]];
+    assert_eq!(
+        sampled(at, bordered::sample::call)?,
+        [3.5, 0.0, 0.0, 4.0, 12.0, 31.0, 23.25, 0.0]
+    );
 
-#[test]
-fn coordinates_repeat_the_image() -> Result<()> {
-    let at = [
-        [0.0, 0.0],
-        [0.99, 0.99],
-        [1.0, 0.3],
-        [-0.1, 0.3],
-        [2.3, 5.3],
-        [0.5, -0.1],
-        [1.1, 0.0],
-        [1.9, 0.0],
-    ];
-    assert_eq!(*sampled!(tiles, at), [0.0, 31.0, 8.0, 15.0, 10.0, 28.0, 0.0, 7.0]);
-    assert_eq!(*sampled!(mirrors, at), [0.0, 31.0, 15.0, 8.0, 18.0, 4.0, 7.0, 0.0]);
+    let [a, b, c, d] = [[0.0, 0.0], [0.99, 0.99], [1.0, 0.3], [-0.1, 0.3]];
+    let at = [a, b, c, d, [2.3, 5.3], [0.5, -0.1], [1.1, 0.0], [1.9, 0.0]];
+    assert_eq!(
+        sampled(at, tiles::sample::call)?,
+        [0.0, 31.0, 8.0, 15.0, 10.0, 28.0, 0.0, 7.0]
+    );
+    assert_eq!(
+        sampled(at, mirrors::sample::call)?,
+        [0.0, 31.0, 15.0, 8.0, 18.0, 4.0, 7.0, 0.0]
+    );
     Ok(())
 }
 
@@ -209,9 +184,8 @@ fn texels_have_channels_of_all_types() -> Result<()> {
     graph.colours_mut()?.copy_from(&colours)?;
     let pairs: [[i32; 2]; 32] = std::array::from_fn(|index| [index as i32, -1000 * index as i32]);
     graph.pairs_mut()?.copy_from(&pairs)?;
-    graph
-        .bytes_mut()?
-        .copy_from(&std::array::from_fn(|index| 2 * index as i8 - 64))?;
+    let bytes = std::array::from_fn(|index| 2 * index as i8 - 64);
+    graph.bytes_mut()?.copy_from(&bytes)?;
     graph.launch()?;
     let swapped = graph.swapped()?.read()?;
     let expected = |[b, g, r, a]: [f32; 4]| [b, g, r, a].map(|channel| channel / 255.0);
@@ -242,9 +216,8 @@ fn parts_of_memory_are_textures() -> Result<()> {
     let images: [[[f32; 8]; 16]; 3] =
         std::array::from_fn(|i| std::array::from_fn(|y| std::array::from_fn(|x| (1000 * i + 10 * y + x) as f32)));
     graph.images_mut()?.copy_from(&images)?;
-    graph
-        .at_mut()?
-        .copy_from(&[[0.5, 0.5], [7.5, 0.5], [0.5, 15.5], [3.5, 99.0]])?;
+    let at = [[0.5, 0.5], [7.5, 0.5], [0.5, 15.5], [3.5, 99.0]];
+    graph.at_mut()?.copy_from(&at)?;
     graph.launch()?;
     let out = graph.out()?.read()?;
     for (i, out) in out.iter().enumerate() {
@@ -286,23 +259,22 @@ fn textures_follow_memory_that_is_rebound() -> Result<()> {
 
 #[test]
 fn reading_through_a_texture_is_reading() -> Result<()> {
-    let mut builder = GraphBuilder::new(&device(), "Race");
-    let mut image = builder.device::<[[f32; 8]; 4]>("image");
-    let at = builder.device::<[[f32; 2]; 8]>("at");
-    let mut out = builder.device::<[f32; 8]>("out");
-    builder.memset("clear", &mut image, 0.0_f32);
-    builder.kernel("sample", Launch::new(1, 8), smooth::sample::call(&image, &at, &mut out));
-    assert_eq!(codes(builder.build()), [Code::Race]);
-    // The emulator sees it in the accesses, too.
-    let mut builder = GraphBuilder::new(&shuffling(3), "Ordered");
-    let mut image = builder.device::<[[f32; 8]; 4]>("image");
-    let at = builder.device::<[[f32; 2]; 8]>("at");
-    let mut out = builder.device::<[f32; 8]>("out");
-    let clear = builder.memset("clear", &mut image, 5.0_f32);
-    let read = builder.kernel("sample", Launch::new(1, 8), smooth::sample::call(&image, &at, &mut out));
-    builder.after(read, &[clear]);
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let declared = |ordered: bool| {
+        // The emulator sees it in the accesses, too.
+        let mut builder = GraphBuilder::new(&shuffling(3), "Race");
+        let mut image = builder.device::<[[f32; 8]; 4]>("image");
+        let at = builder.device::<[[f32; 2]; 8]>("at");
+        let mut out = builder.device::<[f32; 8]>("out");
+        let clear = builder.memset("clear", &mut image, 5.0_f32);
+        let read = builder.kernel("sample", Launch::new(1, 8), smooth::sample::call(&image, &at, &mut out));
+        if ordered {
+            builder.after(read, &[clear]);
+        }
+        (builder.build(), out)
+    };
+    assert_eq!(codes(declared(false).0), [Code::Race]);
+    let (built, out) = declared(true);
+    let graph = launched(built)?;
     assert_eq!(*graph.device(&out)?.read()?, [5.0; 8]);
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 #[test]
-fn a_state_drawn_after_building_is_outside() -> Result<()> {
+fn states_are_drawn_while_building_and_those_drawn_later_are_outside() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "Late");
     let noise = builder.rng("noise", 7, 16);
     let mut seen = builder.device::<Philox>("seen");
@@ -21,11 +21,7 @@ fn a_state_drawn_after_building_is_outside() -> Result<()> {
     graph.rng(&noise).reseed(8)?;
     graph.launch()?;
     assert_eq!(graph.device(&seen)?.read()?.seed, 8);
-    Ok(())
-}
 
-#[test]
-fn states_are_drawn_on_another_thread_while_building() -> Result<()> {
     for _ in 0..50 {
         let mut builder = GraphBuilder::new(&device(), "Racing");
         let noise = builder.rng("noise", 7, 16);
@@ -61,8 +57,7 @@ fn an_event_that_panics_leaves_no_node_behind() -> Result<()> {
         assert!(catch_unwind(AssertUnwindSafe(|| builder.wait("wait", Bomb))).is_err());
     }
     builder.memset("set", &mut data.whole(), 1.0_f32);
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let graph = launched(builder.build())?;
     assert_eq!(*graph.device(&data)?.read()?, [1.0; 4]);
     Ok(())
 }
@@ -79,8 +74,7 @@ fn rectangles_without_rows_are_nothing_wherever_they_are() -> Result<()> {
     builder.memcpy_2d("thin", &c.rectangle_of(1..3, 8..8), &mut a.rectangle_of(1..3, 8..8));
     builder.memcpy("none", &c.rows(4..4), &mut a.rows(4..4));
     builder.memcpy("nothing", &c.row(3).rows(8..8), &mut b.row(3).rows(8..8));
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let graph = launched(builder.build())?;
     graph.synchronize()
 }
 
@@ -143,8 +137,7 @@ fn elements_without_size_are_harmless() -> Result<()> {
     builder.after(copy, &[set]);
     let call = builder.call("call", (&mut a.whole(),), |(a,)| assert!(a.is_empty()));
     builder.after(call, &[copy]);
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let mut graph = launched(builder.build())?;
     assert_eq!(*graph.device(&b)?.read()?, [(); 7]);
     graph.node(set).set_enabled(false)?;
     graph.host_slice_mut(&a)?.fill(());
@@ -253,8 +246,7 @@ fn a_host_function_cannot_borrow_what_its_launch_writes() -> Result<()> {
         ];
         log.lock().unwrap().push(refused);
     });
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let graph = launched(builder.build())?;
     graph.synchronize()?;
     assert_eq!(*seen.lock().unwrap(), [[true; 3]]);
     assert_eq!(*shared.read()?, [1; 4]);
@@ -316,8 +308,7 @@ fn host_functions_own_graphs() -> Result<()> {
         graph.launch().unwrap();
         *sum.lock().unwrap() = graph.host(&x).unwrap().iter().sum();
     });
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let mut graph = launched(builder.build())?;
     graph.launch()?;
     graph.synchronize()?;
     assert_eq!(*result.lock().unwrap(), 12);
@@ -391,8 +382,7 @@ fn launches_are_refused_only_for_their_memory() -> Result<()> {
     let out = builder.host_slice::<u32>("out", 6);
     builder.memcpy("a", &low.rows(2..), &mut out.rows(..2));
     builder.memcpy("b", &high.rows(..4), &mut out.rows(2..));
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let mut graph = launched(builder.build())?;
     assert_eq!(graph.host_slice(&out)?, &[0; 6]);
     assert!(graph.rebind(&low, &data.rows(..3)?).is_err());
     let other = device.alloc_slice::<u32>(4)?;

@@ -1,7 +1,7 @@
 //! Mistakes that the emulator finds in graphs, in words: graph, node, kernel, block, thread, line and memory. Emulator
 //! only.
 
-use crate::common::emulator_with;
+use crate::common::{Says, emulator_with, launched};
 use graph_runtime::kernel::KernelFacts;
 use graph_runtime::private::plan::{Mode, Param, ParamKind};
 use graph_runtime::{
@@ -33,10 +33,8 @@ unsafe extern "C" {
 }
 
 const fn buffer(name: &'static str, mode: Mode) -> Param {
-    Param {
-        name,
-        kind: ParamKind::Buffer { unit: 4, mode },
-    }
+    let kind = ParamKind::Buffer { unit: 4, mode };
+    Param { name, kind }
 }
 
 /// Says that it only reads `in`.
@@ -75,11 +73,8 @@ fn call<K: Kernel, const N: usize>(arguments: [CallArgument; N]) -> KernelCall<N
 fn one<K: Kernel>(device: &Device, blocks: u32) -> Result<Graph> {
     let mut builder = GraphBuilder::new(device, "Graph");
     let mut out = builder.device::<[u32; 32]>("numbers");
-    builder.kernel(
-        "node",
-        Launch::new(blocks, 32),
-        call::<K, 1>([CallArgument::write(&mut out)]),
-    );
+    let call = call::<K, 1>([CallArgument::write(&mut out)]);
+    builder.kernel("node", Launch::new(blocks, 32), call);
     builder.build()
 }
 
@@ -103,23 +98,8 @@ fn fault_of<K: Kernel>(set: impl FnOnce(&mut EmulatorOptions), blocks: u32) -> S
     without_line(&fault(&mut graph))
 }
 
-/// The mistake is in a row, which is all that the kernel got of the memory.
 #[test]
-fn a_part_is_named_with_its_bytes() {
-    let mut builder = GraphBuilder::new(&Device::emulator(), "Graph");
-    let numbers = builder.device::<[[u32; 32]; 4]>("numbers");
-    builder.kernel(
-        "node",
-        Launch::new(2, 32),
-        call::<past_end, 1>([CallArgument::write(&mut numbers.row(2))]),
-    );
-    let message = fault(&mut builder.build().unwrap());
-    let end = "store of 4 bytes at offset 128 of `numbers[256..384]`, which has 128 bytes: 4 bytes past its end";
-    assert!(message.ends_with(end), "{message}");
-}
-
-#[test]
-fn accesses_outside_name_everything() {
+fn accesses_outside_name_everything_and_parts_their_bytes() {
     let place = "tests/kernels/emulator.cu";
     let wanted = format!(
         "graph `Graph`, node `node`: kernel `past_end`, block (0, 0, 0), thread (24, 0, 0), PTX line (graph-runtime/{place}:11): \
@@ -137,6 +117,14 @@ fn accesses_outside_name_everything() {
              (graph-runtime/{place}:21): store of 4 bytes through a null pointer"
     );
     assert_eq!(fault_of::<null_pointer>(|_| {}, 1), wanted);
+
+    // The mistake is in a row, which is all that the kernel got of the memory.
+    let mut builder = GraphBuilder::new(&Device::emulator(), "Graph");
+    let numbers = builder.device::<[[u32; 32]; 4]>("numbers");
+    let call = call::<past_end, 1>([CallArgument::write(&mut numbers.row(2))]);
+    builder.kernel("node", Launch::new(2, 32), call);
+    let message = fault(&mut builder.build().unwrap());
+    message.ends("store of 4 bytes at offset 128 of `numbers[256..384]`, which has 128 bytes: 4 bytes past its end");
 }
 
 #[test]
@@ -146,8 +134,7 @@ fn stores_to_memory_passed_for_reading() -> Result<()> {
     let arguments = [CallArgument::read(&input), CallArgument::write(&mut out)];
     builder.kernel("store", Launch::new(1, 32), call::<StoreToInput, 2>(arguments));
     let message = fault(&mut builder.build()?);
-    let end = "store of 4 bytes at offset 0 of `input`, which was passed for reading only";
-    assert!(message.ends_with(end), "{message}");
+    message.ends("store of 4 bytes at offset 0 of `input`, which was passed for reading only");
     Ok(())
 }
 
@@ -168,8 +155,7 @@ fn owner(device: &Device) -> Result<(Graph, u64)> {
     let mut address: Address = builder.device("address");
     let arguments = [CallArgument::write(&mut data), CallArgument::write(&mut address)];
     builder.kernel("tell", Launch::new(1, 1), call::<address_of, 2>(arguments));
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let graph = launched(builder.build())?;
     let address = graph.device(&address)?.read()?[0];
     Ok((graph, address))
 }
@@ -181,37 +167,24 @@ fn memory_of_others_and_freed_memory() -> Result<()> {
     let (theirs, address) = owner(&device)?;
     graph.device_mut(&place)?.copy_from(&[address])?;
     let message = fault(&mut graph);
-    let end = "load of 4 bytes at offset 0 of `data`, which was not passed to the kernel";
-    assert!(message.ends_with(end), "{message}");
+    message.ends("load of 4 bytes at offset 0 of `data`, which was not passed to the kernel");
     drop(theirs);
     let message = fault(&mut graph);
-    let start = "graph `Reader`, node `read`: kernel `through`";
-    assert!(message.starts_with(start), "{message}");
-    let end = "load of 4 bytes at offset 0 of `data`, which was freed";
-    assert!(message.ends_with(end), "{message}");
+    message.begins("graph `Reader`, node `read`: kernel `through`");
+    message.ends("load of 4 bytes at offset 0 of `data`, which was freed");
     Ok(())
 }
 
 #[test]
-fn unwritten_shared_memory_is_found_on_request() -> Result<()> {
-    let mut graph = one::<unwritten>(&Device::emulator(), 1)?;
-    graph.launch()?;
-    graph.synchronize()?;
+fn shared_memory_is_checked_on_request() -> Result<()> {
+    launched(one::<unwritten>(&Device::emulator(), 1))?.synchronize()?;
     let expected = "graph `Graph`, node `node`: kernel `unwritten`, block (0, 0, 0), thread (31, 0, 0), PTX line \
          (graph-runtime/tests/kernels/emulator.cu:57): load of 4 bytes at offset 128 of shared memory, which nothing has \
          written";
-    assert_eq!(
-        fault_of::<unwritten>(|options| options.check_uninitialized = true, 1),
-        expected
-    );
-    Ok(())
-}
+    let message = fault_of::<unwritten>(|options| options.check_uninitialized = true, 1);
+    message.reads(expected);
 
-#[test]
-fn races_on_shared_memory_are_found_on_request() -> Result<()> {
-    let mut graph = one::<race>(&Device::emulator(), 1)?;
-    graph.launch()?;
-    graph.synchronize()?;
+    launched(one::<race>(&Device::emulator(), 1))?.synchronize()?;
     let message = fault_of::<race>(|options| options.check_shared_races = true, 3);
     let expected = "graph `Graph`, node `node`: kernel `race`, block (0, 0, 0), thread (0, 0, 0), PTX line \
                     (graph-runtime/tests/kernels/emulator.cu:64): load of 4 bytes at offset 124 of shared memory races with \
@@ -240,9 +213,7 @@ fn unordered_nodes_that_meet_are_found_on_request() -> Result<()> {
         builder.build()
     };
     for (check, ordered) in [(false, false), (true, true)] {
-        let mut graph = build(check, ordered)?;
-        graph.launch()?;
-        graph.synchronize()?;
+        launched(build(check, ordered))?.synchronize()?;
     }
     let message = without_line(&fault(&mut build(true, false)?));
     let expected = "graph `Graph`, node `read`: kernel `through`, block (0, 0, 0), thread (0, 0, 0), PTX line \
@@ -265,11 +236,8 @@ fn what_bodies_touch_belongs_to_their_node() -> Result<()> {
     let writer = builder.while_loop("writer", &flags.row(0), |body| {
         let stop = body.memset("stop", &mut flags.row(0), 0_u32);
         let inner = body.if_then("inner", &flags.row(1), |then| {
-            then.kernel(
-                "draw",
-                Launch::new(1, 32),
-                call::<draw, 1>([CallArgument::write(&mut drawn)]),
-            );
+            let call = call::<draw, 1>([CallArgument::write(&mut drawn)]);
+            then.kernel("draw", Launch::new(1, 32), call);
         });
         body.after(inner, &[stop]);
     });
@@ -341,8 +309,7 @@ fn a_seed_draws_the_order_of_independent_nodes() -> Result<()> {
 fn endless_waits_end() {
     let limits = |options: &mut EmulatorOptions| (options.step_limit, options.threads) = (Some(50_000), Some(1));
     let message = fault_of::<forever>(limits, 1);
-    let start = "graph `Graph`, node `node`: kernel `forever`, block (0, 0, 0)";
-    assert!(message.starts_with(start), "{message}");
+    message.begins("graph `Graph`, node `node`: kernel `forever`, block (0, 0, 0)");
     let end = "the block executed more than 50000 warp instructions, its limit: does a loop never end, or wait for a \
                block that has not started?";
     assert!(message.ends_with(end), "{message}");
@@ -363,8 +330,7 @@ fn print_on(device: &Device) -> Result<()> {
     // SAFETY: the kernel stores two elements.
     let call = unsafe { say::call(&mut out) };
     builder.kernel("say", Launch::new(2, 32), call);
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let graph = launched(builder.build())?;
     assert_eq!(graph.device(&out)?.read()?[..2], [3, 3]);
     Ok(())
 }
@@ -393,11 +359,8 @@ fn what_kernels_print_goes_to_standard_output() -> Result<()> {
     }
     let program = std::env::current_exe().expect("this program has a path");
     let mut again = Command::new(program);
-    again.args([
-        "--exact",
-        "emulator::what_kernels_print_goes_to_standard_output",
-        "--nocapture",
-    ]);
+    let test = "emulator::what_kernels_print_goes_to_standard_output";
+    again.args(["--exact", test, "--nocapture"]);
     let output = again.env(CHILD, "1").output().expect("this program runs again");
     let text = String::from_utf8_lossy(&output.stdout);
     let mut said: Vec<&str> = text.lines().filter(|line| line.starts_with("thread ")).collect();

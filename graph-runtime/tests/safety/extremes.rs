@@ -106,13 +106,10 @@ fn rows_without_elements() -> Result<()> {
     builder.memset_2d("columns", &mut none.rectangle_of(.., 1..2), 1.0_f32);
     builder.memcpy("down", &empty.rows(5..), &mut output.rows(5..));
     builder.memcpy("all", &empty, &mut output);
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let graph = launched(builder.build())?;
     assert_eq!(graph.host_table(&output)?.as_flattened(), &[0.0; 0]);
-    assert_eq!(
-        graph.host_table(&output)?.row(usize::MAX - 1).map(<[f32]>::len),
-        Some(0)
-    );
+    let last = graph.host_table(&output)?.row(usize::MAX - 1);
+    assert_eq!(last.map(<[f32]>::len), Some(0));
     Ok(())
 }
 
@@ -137,27 +134,13 @@ fn ranges() -> Vec<(Bound<usize>, Bound<usize>)> {
 fn ranges_of_places() {
     type Select = fn(&mut GraphBuilder, &Place<[[u8; 8]; 8], OnDevice>, (Bound<usize>, Bound<usize>));
     let selects: [Select; 7] = [
-        |builder, x, range| {
-            builder.memset("set", &mut x.rows(range), 1_u8);
-        },
-        |builder, x, range| {
-            builder.memset("set", &mut x.row(1).rows(range), 1_u8);
-        },
-        |builder, x, range| {
-            builder.memset("set", &mut x.rows(range).row(0), 1_u8);
-        },
-        |builder, x, range| {
-            builder.memset_2d("set", &mut x.rectangle_of(range, ..2), 1_u8);
-        },
-        |builder, x, range| {
-            builder.memset_2d("set", &mut x.rectangle_of(1..3, range), 1_u8);
-        },
-        |builder, x, range| {
-            builder.memset_2d("set", &mut x.column_rows(range, 2), 1_u8);
-        },
-        |builder, x, range| {
-            builder.memset_within("set", &mut x.rows(range), 1_u8, x);
-        },
+        |builder, x, range| _ = builder.memset("set", &mut x.rows(range), 1_u8),
+        |builder, x, range| _ = builder.memset("set", &mut x.row(1).rows(range), 1_u8),
+        |builder, x, range| _ = builder.memset("set", &mut x.rows(range).row(0), 1_u8),
+        |builder, x, range| _ = builder.memset_2d("set", &mut x.rectangle_of(range, ..2), 1_u8),
+        |builder, x, range| _ = builder.memset_2d("set", &mut x.rectangle_of(1..3, range), 1_u8),
+        |builder, x, range| _ = builder.memset_2d("set", &mut x.column_rows(range, 2), 1_u8),
+        |builder, x, range| _ = builder.memset_within("set", &mut x.rows(range), 1_u8, x),
     ];
     let device = device();
     for range in ranges() {
@@ -185,10 +168,8 @@ fn assert_is_outside(builder: GraphBuilder, case: &str) {
     let Err(Error::Invalid { diagnostics, .. }) = builder.build() else {
         panic!("{case} is not refused");
     };
-    assert!(
-        diagnostics.iter().all(|found| found.code == Code::OutOfBounds),
-        "{case}: {diagnostics:?}"
-    );
+    let are_outside = diagnostics.iter().all(|found| found.code == Code::OutOfBounds);
+    assert!(are_outside, "{case}: {diagnostics:?}");
 }
 
 #[test]
@@ -204,10 +185,8 @@ fn ranges_of_buffers_and_views() -> Result<()> {
         assert!(matches!(host.rows(range), Err(Error::OutOfBounds { .. })), "{range:?}");
         let view = graph.device_mut(&own)?.rows(range).map(drop);
         assert!(matches!(view, Err(Error::OutOfBounds { .. })), "{range:?}");
-        assert!(
-            matches!(graph.device(&own.rows(range)), Err(Error::OutOfBounds { .. })),
-            "{range:?}"
-        );
+        let view = graph.device(&own.rows(range));
+        assert!(matches!(view, Err(Error::OutOfBounds { .. })), "{range:?}");
     }
     for far in HUGE {
         assert!(matches!(data.row(far), Err(Error::OutOfBounds { .. })));
@@ -242,14 +221,8 @@ fn numbers_of_launches_and_loops() {
                 let mut x = builder.device::<[f32; 8]>("x");
                 builder.kernel("k", Launch::new(1, 8), scale::call(&mut x, 1.0, far));
             },
-            |builder, far| {
-                builder.repeat(1..=far, |builder, _| {
-                    builder.join("again");
-                });
-            },
-            |builder, far| {
-                builder.each(0..far, |builder, _| builder.join("each"));
-            },
+            |builder, far| builder.repeat(1..=far, |builder, _| _ = builder.join("again")),
+            |builder, far| _ = builder.each(0..far, |builder, _| builder.join("each")),
             |builder, far| {
                 builder.each(far..=usize::MAX, |builder, i| {
                     let x = builder.device::<[f32; 8]>("x");
@@ -279,11 +252,8 @@ fn numbers_of_nodes_and_iterations() {
     let mut builder = GraphBuilder::new(&device(), "Draws");
     let noise = builder.rng("noise", u64::MAX, u64::MAX);
     let mut out = builder.device::<[u32; 4]>("out");
-    builder.kernel(
-        "draw",
-        Launch::new(1, 2),
-        draw_numbers::call(&noise.draw(), &mut out, 2_u32),
-    );
+    let call = draw_numbers::call(&noise.draw(), &mut out, 2_u32);
+    builder.kernel("draw", Launch::new(1, 2), call);
     let mut graph = builder.build().expect("any number is one");
     for _ in 0..3 {
         graph.launch().expect("a launch");
@@ -313,10 +283,8 @@ fn inclusive_ranges_of_declared_graphs() -> Result<()> {
     let device = device();
     for far in HUGE {
         for (start, last, len) in [(0, far, 1), (far, far, 1), (far, 2, 1), (0, 7, far)] {
-            assert!(
-                Ranges::build(&device, start, last, len).is_err(),
-                "{start}..={last}, {len}"
-            );
+            let built = Ranges::build(&device, start, last, len);
+            assert!(built.is_err(), "{start}..={last}, {len}");
         }
         let expression = cuda_graph! { &device =>
             host   input: [u32; 8];

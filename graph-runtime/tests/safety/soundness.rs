@@ -3,8 +3,8 @@
 
 use crate::common::*;
 use graph_runtime::{
-    CallArgument, Device, DeviceBuffer, Error, Graph, GraphBuilder, HostBuffer, HostMut, HostRef, Launch, OnHost,
-    Place, Result, SharedHost,
+    CallArgument, Device, DeviceBuffer, Error, Graph, GraphBuilder, HostBuffer, HostMut, HostRef, Launch, OnDevice,
+    OnHost, Place, Result, SharedHost,
 };
 use std::mem;
 
@@ -17,8 +17,7 @@ fn slow_graph(value: f32) -> Result<(Graph, Place<[f32; 256], OnHost>)> {
     let slow = builder.kernel("slow", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
     let set = builder.memset("set", &mut data, value);
     let download = builder.memcpy("download", &data, &mut output);
-    builder.after(set, &[slow]);
-    builder.after(download, &[set]);
+    in_order(&mut builder, &[slow, set, download]);
     Ok((builder.build()?, output))
 }
 
@@ -34,18 +33,14 @@ fn reading_waits() -> Result<()> {
 }
 
 #[test]
-fn dropping_waits() -> Result<()> {
+fn dropping_waits_and_forgetting_leaks() -> Result<()> {
     for _ in 0..3 {
         let (mut graph, _) = slow_graph(1.0)?;
         graph.launch()?;
         graph.launch()?;
         drop(graph);
     }
-    Ok(())
-}
 
-#[test]
-fn forgetting_leaks() -> Result<()> {
     let (mut graph, _) = slow_graph(1.0)?;
     graph.launch()?;
     mem::forget(graph);
@@ -69,7 +64,7 @@ fn swapping_and_moving_are_harmless() -> Result<()> {
 }
 
 #[test]
-fn a_graph_moves_to_another_thread() -> Result<()> {
+fn a_graph_moves_to_another_thread_and_dies_there() -> Result<()> {
     let (mut graph, output) = slow_graph(4.0)?;
     graph.launch()?;
     let graph = std::thread::spawn(move || -> Result<Graph> {
@@ -80,11 +75,7 @@ fn a_graph_moves_to_another_thread() -> Result<()> {
     });
     let graph = graph.join().expect("the thread ends")?;
     assert_eq!(graph.host(&output)?, &[4.0; 256]);
-    Ok(())
-}
 
-#[test]
-fn a_graph_dies_on_another_thread() -> Result<()> {
     let (mut graph, _) = slow_graph(4.0)?;
     graph.launch()?;
     std::thread::spawn(move || drop(graph)).join().expect("the thread ends");
@@ -92,21 +83,25 @@ fn a_graph_dies_on_another_thread() -> Result<()> {
 }
 
 /// A graph that takes its time and then writes `value` to memory that is shared.
-fn slow_writer(device: &Device, data: &DeviceBuffer<[f32; 256]>, value: f32) -> Result<Graph> {
+fn slow_writer(
+    device: &Device,
+    data: &DeviceBuffer<[f32; 256]>,
+    value: f32,
+) -> Result<(Graph, Place<[f32; 256], OnDevice>)> {
     let mut builder = GraphBuilder::new(device, "Writer");
     let mut flag = builder.device::<[u32; 1]>("flag");
     let mut data = builder.shared("data", data, true);
     let slow = builder.kernel("slow", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
     let set = builder.memset("set", &mut data, value);
     builder.after(set, &[slow]);
-    builder.build()
+    Ok((builder.build()?, data))
 }
 
 #[test]
 fn shared_memory_of_a_forgotten_graph_is_waited_for() -> Result<()> {
     let device = device();
     let data = device.alloc::<[f32; 256]>()?;
-    let mut graph = slow_writer(&device, &data, 7.0)?;
+    let (mut graph, _) = slow_writer(&device, &data, 7.0)?;
     graph.launch()?;
     mem::forget(graph);
     assert_eq!(*data.read()?, [7.0; 256]);
@@ -119,13 +114,7 @@ fn shared_memory_of_a_forgotten_graph_is_waited_for() -> Result<()> {
 fn shared_memory_outlives_launches_of_graphs_that_let_go_of_it() -> Result<()> {
     let device = device();
     let (first, last) = (device.alloc::<[f32; 256]>()?, device.alloc::<[f32; 256]>()?);
-    let mut builder = GraphBuilder::new(&device, "Writer");
-    let mut flag = builder.device::<[u32; 1]>("flag");
-    let mut data = builder.shared("data", &first, true);
-    let slow = builder.kernel("slow", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
-    let set = builder.memset("set", &mut data, 7.0_f32);
-    builder.after(set, &[slow]);
-    let mut graph = builder.build()?;
+    let (mut graph, data) = slow_writer(&device, &first, 7.0)?;
     drop(first);
     graph.launch()?;
     graph.rebind(&data, &last)?; // the last handle to `first`, in flight
@@ -140,7 +129,10 @@ fn shared_memory_outlives_launches_of_graphs_that_let_go_of_it() -> Result<()> {
 fn graphs_with_shared_memory_move_swap_and_die_anywhere() -> Result<()> {
     let device = device();
     let (first, second) = (device.alloc::<[f32; 256]>()?, device.alloc::<[f32; 256]>()?);
-    let (mut a, mut b) = (slow_writer(&device, &first, 1.0)?, slow_writer(&device, &second, 2.0)?);
+    let (mut a, mut b) = (
+        slow_writer(&device, &first, 1.0)?.0,
+        slow_writer(&device, &second, 2.0)?.0,
+    );
     a.launch()?;
     mem::swap(&mut a, &mut b);
     a.launch()?;
@@ -182,10 +174,8 @@ fn places_of_other_graphs_are_refused() -> Result<()> {
     assert!(matches!(other.device(&small_device), Err(Error::ForeignPlace { .. })));
     let expected = "graph `Small`, memory `small`: the place reaches outside";
     assert_eq!(graph.host(&small.row(1)).unwrap_err().to_string(), expected);
-    assert!(matches!(
-        graph.device(&small_device.row(1)),
-        Err(Error::OutOfBounds { .. })
-    ));
+    let outside = graph.device(&small_device.row(1));
+    assert!(matches!(outside, Err(Error::OutOfBounds { .. })));
     Ok(())
 }
 
@@ -242,17 +232,10 @@ fn a_kernel_may_write_only_what_it_says() -> Result<()> {
     let device = graph_runtime::Device::emulator();
     let mut builder = GraphBuilder::new(&device, "Lie");
     let out = builder.device::<[u32; 4]>("out");
-    builder.kernel(
-        "fill",
-        Launch::new(1, 4),
-        falsely::<LyingFill, 1>([CallArgument::read(&out)]),
-    );
-    let mut graph = builder.build()?;
-    graph.launch()?;
-    let text = graph.synchronize().unwrap_err().to_string();
-    assert!(
-        text.starts_with("graph `Lie`, node `fill`: ") && text.contains("reading only"),
-        "{text}"
-    );
+    let call = falsely::<LyingFill, 1>([CallArgument::read(&out)]);
+    builder.kernel("fill", Launch::new(1, 4), call);
+    let text = refused(launched(builder.build())?.synchronize());
+    text.begins("graph `Lie`, node `fill`: ");
+    text.says("reading only");
     Ok(())
 }

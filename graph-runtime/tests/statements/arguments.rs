@@ -1,6 +1,6 @@
 //! Build arguments: plain values, and shapes whose outermost length is one.
 
-use crate::common::{device, fill_index, has, scale};
+use crate::common::{Says, device, fill_index, has, launched, refused, scale};
 use graph_runtime::{Element, Error, cuda_graph};
 
 cuda_graph! {
@@ -21,7 +21,7 @@ cuda_graph! {
 }
 
 #[test]
-fn values_are_fixed_when_the_graph_is_built() {
+fn values_and_lengths_are_fixed_when_the_graph_is_built() {
     let mut graph = Everywhere::build(&device(), 5, 4, 2, 3.0).unwrap();
     assert_eq!(graph.factor(), 6.0);
     graph.launch().unwrap();
@@ -33,10 +33,7 @@ fn values_are_fixed_when_the_graph_is_built() {
     graph.set_factor(1.0).unwrap();
     graph.launch().unwrap();
     assert_eq!(graph.output().unwrap()[1], [3.0; 4]);
-}
 
-#[test]
-fn each_build_has_its_own_lengths() {
     let device = device();
     let mut small = Everywhere::build(&device, 1, 4, 0, 1.0).unwrap();
     let mut large = Everywhere::build(&device, 100, 4, 50, 1.0).unwrap();
@@ -51,13 +48,14 @@ fn each_build_has_its_own_lengths() {
 
 #[test]
 fn what_build_can_tell_is_an_error_of_build() {
-    let Err(error) = Everywhere::build(&device(), 5, 0, 2, 3.0) else {
-        panic!("no threads")
-    };
-    assert!(error.to_string().contains("[launch-config]"), "{error}");
-    let error = Everywhere::build(&device(), 5, 4, 6, 3.0).unwrap_err();
-    assert!(matches!(error, Error::Invalid { .. }), "{error}");
-    assert!(error.to_string().contains("[out-of-bounds]"), "{error}");
+    refused(Everywhere::build(&device(), 5, 0, 2, 3.0)).says("[launch-config]");
+    refused(Everywhere::build(&device(), 5, 4, 6, 3.0)).says("[out-of-bounds]");
+
+    assert!(Copies::build(&device(), 4, 4).is_ok());
+    let error = Copies::build(&device(), 4, 8).unwrap_err().to_string();
+    has(&error, &["[shape-mismatch]", "`copy`"]);
+    let error = Copies::build(&device(), 8, 8).unwrap_err().to_string();
+    has(&error, &["[shape-mismatch]", "`other`"]);
 }
 
 cuda_graph! {
@@ -68,18 +66,7 @@ cuda_graph! {
         memcpy copy  = input -> data;
         memcpy other = input -> fixed;
     }
-}
 
-#[test]
-fn lengths_of_copies_are_compared_by_build() {
-    assert!(Copies::build(&device(), 4, 4).is_ok());
-    let error = Copies::build(&device(), 4, 8).unwrap_err().to_string();
-    has(&error, &["[shape-mismatch]", "`copy`"]);
-    let error = Copies::build(&device(), 8, 8).unwrap_err().to_string();
-    has(&error, &["[shape-mismatch]", "`other`"]);
-}
-
-cuda_graph! {
     /// Contracts over lengths that only build knows.
     graph Index(threads: u32, n: usize) {
         device out: [u32; n];
@@ -89,8 +76,7 @@ cuda_graph! {
 
 #[test]
 fn contracts_over_values_are_checked_by_build() {
-    let mut graph = Index::build(&device(), 8, 8).unwrap();
-    graph.launch().unwrap();
+    let graph = launched(Index::build(&device(), 8, 8)).unwrap();
     assert_eq!(graph.out().unwrap().read_vec().unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
     let error = Index::build(&device(), 9, 8).unwrap_err().to_string();
     assert!(error.contains("[contract]"), "{error}");
@@ -131,8 +117,7 @@ cuda_graph! {
 
 #[test]
 fn a_length_may_be_zero() {
-    let mut graph = Empty::build(&device(), 0).unwrap();
-    graph.launch().unwrap();
+    let graph = launched(Empty::build(&device(), 0)).unwrap();
     assert_eq!(graph.x().unwrap().read_vec().unwrap(), [0.0_f32; 0]);
     assert_eq!(Empty::PLAN.resources[0].bytes, 0, "only build knows");
 }
@@ -150,7 +135,7 @@ cuda_graph! {
 }
 
 #[test]
-fn graphs_share_memory() {
+fn graphs_share_memory_that_guards_lend_and_that_is_rebound() {
     let device = device();
     let weights = device.alloc::<[[f32; 4]; 4]>().unwrap();
     let out = device.alloc_host::<[[f32; 4]; 4]>().unwrap().share();
@@ -166,11 +151,7 @@ fn graphs_share_memory() {
     assert_eq!(*weights.read().unwrap(), [[3.0; 4]; 4]);
     infer.out_mut().unwrap()[0][0] = 1.0;
     assert_eq!(out.read().unwrap()[0][0], 1.0);
-}
 
-#[test]
-fn guards_keep_launches_off() {
-    let device = device();
     let weights = device.alloc::<[[f32; 2]; 2]>().unwrap();
     let out = device.alloc_host::<[[f32; 2]; 2]>().unwrap();
     let mut infer = Infer::build(&device, &weights, out.share()).unwrap();
@@ -180,11 +161,7 @@ fn guards_keep_launches_off() {
     assert!(matches!(infer.launch(), Err(Error::InUse { .. })));
     drop(guard);
     infer.launch().unwrap();
-}
 
-#[test]
-fn memory_can_be_rebound() {
-    let device = device();
     let alloc = || device.alloc::<[[f32; 2]; 2]>().unwrap();
     let (first, second) = (alloc(), alloc());
     let mut train = Train::<2>::build(&device, &first, 5.0).unwrap();
@@ -211,8 +188,7 @@ fn lengths_of_memory_are_checked_by_build() {
     let input = device.alloc_host_slice::<u32>(8).unwrap().share();
     let out = device.alloc_slice::<u32>(8).unwrap();
     let fixed = device.alloc_slice::<u32>(4).unwrap();
-    let mut graph = Slices::build(&device, 8, &input, &out, &fixed).unwrap();
-    graph.launch().unwrap();
+    let mut graph = launched(Slices::build(&device, 8, &input, &out, &fixed)).unwrap();
     assert_eq!(out.read_vec().unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(graph.input().unwrap().len(), 8);
 
@@ -227,11 +203,7 @@ fn lengths_of_memory_are_checked_by_build() {
     // Fixed lengths of the memory, unknown ones of the graph.
     let eight = device.alloc_host::<[u32; 8]>().unwrap();
     assert!(Slices::build(&device, 8, eight, &out, device.alloc::<[u32; 4]>().unwrap()).is_ok());
-}
 
-#[test]
-fn one_memory_is_no_two_arguments() {
-    let device = device();
     let data = device.alloc_slice::<u32>(4).unwrap();
     let input = device.alloc_host_slice::<u32>(4).unwrap().share();
     let error = Slices::build(&device, 4, &input, &data, &data).unwrap_err().to_string();

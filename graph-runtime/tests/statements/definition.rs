@@ -177,10 +177,8 @@ fn functions_that_launch_each_other_do_not_wait_in_a_circle() -> Result<()> {
             }
         });
         let mut definition = builder.define()?;
-        Ok((
-            definition.instantiate(InstantiateOptions::default())?,
-            definition.build()?,
-        ))
+        let first = definition.instantiate(InstantiateOptions::default())?;
+        Ok((first, definition.build()?))
     }
     let device = Device::emulator();
     let meeting = Arc::new(Barrier::new(2));
@@ -195,17 +193,15 @@ fn functions_that_launch_each_other_do_not_wait_in_a_circle() -> Result<()> {
         thread::spawn(move || done.send(graph.launch().and_then(|()| graph.synchronize())));
     }
     for _ in 0..2 {
-        ended
-            .recv_timeout(Duration::from_secs(20))
-            .expect("both launches end")?;
+        let launched = ended.recv_timeout(Duration::from_secs(20));
+        launched.expect("both launches end")?;
     }
     let inner = [of_first, of_second].map(|inner| inner.lock().expect("nobody panics").take().expect("it is there"));
     let refused = inner.iter().filter_map(|graph| graph.synchronize().err());
     let refused: Vec<String> = refused.map(|error| error.to_string()).collect();
     assert!(!refused.is_empty());
     for error in refused {
-        let part = "node `call`: the host function panicked: it is running on another thread";
-        assert!(error.contains(part), "{error}");
+        error.says("node `call`: the host function panicked: it is running on another thread");
     }
     Ok(())
 }
@@ -255,8 +251,7 @@ fn graphs_for_kernels_are_launched_by_the_host() -> Result<()> {
         let set = builder.memset("set", &mut data, value);
         let add = builder.kernel("add", Launch::new(1, 8), add_to::call(&mut data, 2));
         let down = builder.memcpy("down", &data, &mut output);
-        builder.after(add, &[set]);
-        builder.after(down, &[add]);
+        in_order(&mut builder, &[set, add, down]);
         Ok::<_, Error>((builder.define()?, output))
     };
     let (mut definition, output) = define(40)?;
@@ -281,8 +276,7 @@ fn the_driver_sees_a_graph_before_it_is_instantiated() -> Result<()> {
     let Some(raw) = definition.raw()? else {
         // SAFETY: nothing is changed.
         let error = unsafe { definition.change(|_| Ok(())) }.unwrap_err();
-        let expected = "graph `Added`: on the CPU emulator and in debug mode there is no CUDA graph to change";
-        assert_eq!(error.to_string(), expected);
+        error.reads("graph `Added`: on the CPU emulator and in debug mode there is no CUDA graph to change");
         return Ok(());
     };
     let nodes = |graph| {
@@ -306,11 +300,7 @@ fn the_driver_sees_a_graph_before_it_is_instantiated() -> Result<()> {
         let mut graph = definition.instantiate(InstantiateOptions::default())?;
         let handles = graph.raw().expect("it was instantiated");
         assert_eq!(nodes(handles.graph), own + 1);
-        assert_eq!(
-            handles.graph == raw,
-            number == 0,
-            "the first graph is made of the one that was looked at"
-        );
+        assert_eq!(handles.graph == raw, number == 0); // the first graph is made of the one that was looked at
         graph.launch()?;
         assert_eq!(graph.output()?, &[6.0; 4]);
     }
@@ -358,8 +348,7 @@ fn a_whole_graph_is_updated() -> Result<()> {
 #[test]
 fn graphs_with_conditions_are_instantiated_again() -> Result<()> {
     let device = device();
-    let mut graph = Chosen::build(&device, 1)?;
-    graph.launch()?;
+    let mut graph = launched(Chosen::build(&device, 1))?;
     for value in [2, 3] {
         let updated = graph.update_from(Chosen::define(&device, value)?)?;
         let in_place = !is_instantiated(&graph);
@@ -391,8 +380,7 @@ fn what_cuda_does_not_change_in_place_is_right_too() -> Result<()> {
         builder.kernel("number", launch, number::call(&mut ranks));
         Ok::<_, Error>((builder.define()?, output, ranks))
     };
-    let mut graph = corners(0, 0)?.0.build()?;
-    graph.launch()?;
+    let mut graph = launched(corners(0, 0)?.0.build())?;
     for (row, cluster) in [(2, 0), (5, 1), (4, 1), (3, 0)] {
         let (definition, output, ranks) = corners(row, cluster)?;
         graph.update_from(definition)?;
@@ -425,8 +413,7 @@ fn chain(device: &Device, other: bool, apart: bool, name: &'static str) -> Resul
     let copy = builder.memcpy("copy", &data, &mut output);
     builder.after(copy, &[set]);
     if !apart {
-        builder.after(middle, &[set]);
-        builder.after(copy, &[middle]);
+        in_order(&mut builder, &[set, middle, copy]);
     }
     Ok(Built {
         definition: builder.define()?,
@@ -527,7 +514,7 @@ fn nodes_are_paired_by_their_number() -> Result<()> {
 }
 
 #[test]
-fn reset_starts_memory_and_random_numbers_again() -> Result<()> {
+fn reset_starts_memory_and_random_numbers_again_and_forgets_faults() -> Result<()> {
     let device = device();
     let mut noise = Noise::build(&device)?;
     let draw = |noise: &mut Noise| {
@@ -547,12 +534,8 @@ fn reset_starts_memory_and_random_numbers_again() -> Result<()> {
     assert_eq!((graph.output()?, *graph.runs()?), (&[0.0; 4][..], 0));
     graph.launch()?;
     assert_eq!((graph.output()?, *graph.runs()?), (&[15.0; 4][..], 1), "params stay");
-    Ok(())
-}
 
-/// On the emulator, the error of the last launch is forgotten.
-#[test]
-fn reset_forgets_a_fault() -> Result<()> {
+    // On the emulator, the error of the last launch is forgotten.
     let mut builder = GraphBuilder::new(&Device::emulator(), "Faulty");
     let index = builder.device::<[u32; 1]>("index");
     let input = builder.device::<[f32; 4]>("input");
@@ -586,8 +569,7 @@ fn graphs_are_written_as_dot_files() -> Result<()> {
     let graph: Box<dyn AnyGraph> = Box::new(graph);
     let error = graph.debug_dump(folder.join("none").join("graph.dot")).unwrap_err();
     assert!(matches!(error, Error::File { .. }));
-    let start = "graph `Added`: cannot write `";
-    assert!(error.to_string().starts_with(start), "{error}");
+    error.begins("graph `Added`: cannot write `");
     fs::remove_dir_all(&folder).expect("it is ours");
     Ok(())
 }

@@ -63,8 +63,7 @@ fn graphs_are_functions_of_what_is_passed() -> Result<()> {
     let inputs = [filled(&device, 1.0)?, filled(&device, 10.0)?];
     let error = double.backward(&inputs[0]).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }), "{error}");
-    let text = "graph `Forward`: gradients are those of the outputs of `forward`, which has not been called";
-    assert_eq!(error.to_string(), text);
+    error.reads("graph `Forward`: gradients are those of the outputs of `forward`, which has not been called");
     double.warm_up(3)?;
     for (input, expected) in [
         (&inputs[0], 2.0),
@@ -80,8 +79,7 @@ fn graphs_are_functions_of_what_is_passed() -> Result<()> {
 
     // What is passed may go at once, and may be written by a graph that runs.
     let late = filled(&device, 5.0)?;
-    let mut writer = Forward::build(&device, &inputs[1], &late)?;
-    writer.launch()?;
+    let writer = launched(Forward::build(&device, &inputs[1], &late))?;
     double.forward(&late)?;
     drop((late, writer));
     assert_eq!(*double.memory().outputs.read()?, [40.0; 64]);

@@ -4,7 +4,7 @@ use crate::common::*;
 use graph_runtime::{GraphBuilder, Launch, NodeId, NodeKind, Result};
 
 #[test]
-fn copy_compute_copy() -> Result<()> {
+fn copy_compute_copy_of_lengths_known_when_compiled_and_at_build() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "ForwardBackward");
     let input = builder.host::<[f32; 1024]>("input");
     let mut data = builder.device::<[f32; 1024]>("data");
@@ -13,9 +13,7 @@ fn copy_compute_copy() -> Result<()> {
     let forward = builder.kernel("forward", Launch::new(4, 256), scale::call(&mut data, 2.0, 1024));
     let backward = builder.kernel("backward", Launch::new(8, 128), scale::call(&mut data, 0.25, 1024));
     let download = builder.memcpy("download", &data, &mut output);
-    builder.after(forward, &[upload]);
-    builder.after(backward, &[forward]);
-    builder.after(download, &[backward]);
+    in_order(&mut builder, &[upload, forward, backward, download]);
     let mut graph = builder.build()?;
 
     assert_eq!(graph.host(&output)?, &[0.0; 1024], "zeroed at build");
@@ -24,6 +22,25 @@ fn copy_compute_copy() -> Result<()> {
     let halves: [f32; 1024] = counting::<1024>().map(|number| number / 2.0);
     assert_eq!(graph.host(&output)?, &halves);
     assert_eq!(*graph.device(&data)?.read()?, halves);
+
+    let n = 100;
+    let mut builder = GraphBuilder::new(&device(), "Slices");
+    let input = builder.host_slice::<f32>("input", n);
+    let mut data = builder.device_slice::<f32>("data", n);
+    let mut output = builder.host_slice::<f32>("output", n);
+    let upload = builder.memcpy("upload", &input, &mut data);
+    let launch = Launch::new(n.div_ceil(32), 32);
+    let double = builder.kernel("double", launch, scale::call(&mut data, 2.0, n as u32));
+    let download = builder.memcpy("download", &data, &mut output);
+    in_order(&mut builder, &[upload, double, download]);
+    let mut graph = builder.build()?;
+    graph.host_slice_mut(&input)?.fill(1.5);
+    graph.launch()?;
+    assert_eq!(graph.host_slice(&output)?, vec![3.0; n]);
+    assert_eq!(graph.device(&data)?.read_vec()?, vec![3.0; n]);
+    let mut short = [0.0; 4];
+    let error = graph.device(&data)?.copy_to(&mut short).unwrap_err();
+    error.reads("graph `Slices`, memory `data`: has 400 bytes, but the slice has 16");
     Ok(())
 }
 
@@ -112,8 +129,7 @@ fn a_diamond_joins_its_branches() -> Result<()> {
     builder.after(both, &[a, b]);
     builder.after(a, &[top]);
     builder.after(b, &[top]);
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let graph = launched(builder.build())?;
     assert_eq!(*graph.device(&sum)?.read()?, [21.0; 64]);
 
     let plan = graph.plan();
@@ -138,8 +154,7 @@ fn structs_and_shared_memory_reach_kernels() -> Result<()> {
     let apply = builder.kernel("apply", Launch::new(1, 64), call);
     let launch = Launch::new(2, 32).shared(32 * 4);
     let reverse = builder.kernel("reverse", launch, reverse_shared::call(&moved, &mut reversed));
-    builder.after(apply, &[upload]);
-    builder.after(reverse, &[apply]);
+    in_order(&mut builder, &[upload, apply, reverse]);
     let mut graph = builder.build()?;
     *graph.host_mut(&input)? = counting();
     graph.launch()?;
@@ -147,11 +162,7 @@ fn structs_and_shared_memory_reach_kernels() -> Result<()> {
     assert_eq!(reversed[0], 63.0);
     assert_eq!(reversed[31], 1.0);
     assert_eq!(reversed[32], 127.0);
-    Ok(())
-}
 
-#[test]
-fn more_than_48_kib_of_shared_memory() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "Shared");
     let mut from = builder.device::<[f32; 64]>("from");
     let mut to = builder.device::<[f32; 64]>("to");
@@ -159,14 +170,13 @@ fn more_than_48_kib_of_shared_memory() -> Result<()> {
     let launch = Launch::new(1, 64).shared(64 * 1024);
     let reverse = builder.kernel("reverse", launch, reverse_shared::call(&from, &mut to));
     builder.after(reverse, &[set]);
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    let graph = launched(builder.build())?;
     assert_eq!(*graph.device(&to)?.read()?, [4.0; 64]);
     Ok(())
 }
 
 #[test]
-fn launches_follow_each_other() -> Result<()> {
+fn launches_follow_each_other_and_each_graph_has_variables_of_its_own() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "Counter");
     let mut seen = builder.device::<[u32; 1]>("seen");
     let mut output = builder.host::<[u32; 1]>("output");
@@ -179,11 +189,7 @@ fn launches_follow_each_other() -> Result<()> {
     }
     assert_eq!(graph.host(&output)?, &[100]);
     graph.synchronize()?;
-    Ok(())
-}
 
-#[test]
-fn each_graph_has_module_variables_of_its_own() -> Result<()> {
     let device = device();
     let build = |name| {
         let mut builder = GraphBuilder::new(&device, name);
@@ -201,34 +207,6 @@ fn each_graph_has_module_variables_of_its_own() -> Result<()> {
 }
 
 #[test]
-fn lengths_known_at_build() -> Result<()> {
-    let n = 100;
-    let mut builder = GraphBuilder::new(&device(), "Slices");
-    let input = builder.host_slice::<f32>("input", n);
-    let mut data = builder.device_slice::<f32>("data", n);
-    let mut output = builder.host_slice::<f32>("output", n);
-    let upload = builder.memcpy("upload", &input, &mut data);
-    let double = builder.kernel(
-        "double",
-        Launch::new(n.div_ceil(32), 32),
-        scale::call(&mut data, 2.0, n as u32),
-    );
-    let download = builder.memcpy("download", &data, &mut output);
-    builder.after(double, &[upload]);
-    builder.after(download, &[double]);
-    let mut graph = builder.build()?;
-    graph.host_slice_mut(&input)?.fill(1.5);
-    graph.launch()?;
-    assert_eq!(graph.host_slice(&output)?, vec![3.0; n]);
-    assert_eq!(graph.device(&data)?.read_vec()?, vec![3.0; n]);
-    let mut short = [0.0; 4];
-    let error = graph.device(&data)?.copy_to(&mut short).unwrap_err();
-    let expected = "graph `Slices`, memory `data`: has 400 bytes, but the slice has 16";
-    assert_eq!(error.to_string(), expected);
-    Ok(())
-}
-
-#[test]
 fn disabled_nodes_are_skipped() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "Switches");
     let mut data = builder.device::<[f32; 4]>("data");
@@ -237,11 +215,8 @@ fn disabled_nodes_are_skipped() -> Result<()> {
     let double = builder.kernel("double", Launch::new(1, 4), scale::call(&mut data, 2.0, 4));
     let join = builder.join("join");
     let download = builder.memcpy("download", &data, &mut output);
-    builder.after(double, &[set]);
-    builder.after(join, &[double]);
-    builder.after(download, &[join]);
-    let mut graph = builder.build()?;
-    graph.launch()?;
+    in_order(&mut builder, &[set, double, join, download]);
+    let mut graph = launched(builder.build())?;
     assert_eq!(graph.host(&output)?, &[2.0; 4]);
     graph.node(double).set_enabled(false)?;
     assert!(!graph.node(double).is_enabled() && graph.node(set).is_enabled());
@@ -278,32 +253,6 @@ fn host_memory_is_copied_within_the_host_too() -> Result<()> {
 }
 
 #[test]
-fn zero_length_copies_do_nothing() -> Result<()> {
-    let mut builder = GraphBuilder::new(&device(), "Nothing");
-    let from = builder.host_slice::<f32>("from", 0);
-    let mut to = builder.device_slice::<f32>("to", 0);
-    let copy = builder.memcpy("copy", &from, &mut to);
-    let mut graph = builder.build()?;
-    graph.node(copy).set_enabled(false)?;
-    graph.launch()?;
-    assert!(graph.host_slice(&from)?.is_empty());
-    assert!(graph.device(&to)?.read_vec()?.is_empty());
-    Ok(())
-}
-
-#[test]
-fn what_is_of_no_length_needs_no_order_and_no_write() -> Result<()> {
-    let mut builder = GraphBuilder::new(&device(), "Nothing");
-    let scratch = builder.scratch::<[f32; 8]>("scratch");
-    let from = builder.scratch_slice::<f32>("from", 0);
-    let to = builder.device_slice::<f32>("to", 0);
-    builder.memcpy("part", &scratch.rows(4..4), &mut to.whole());
-    builder.memcpy("whole", &from, &mut to.whole());
-    builder.memset("set", &mut to.whole(), 1.0_f32);
-    builder.build()?.launch()
-}
-
-#[test]
 fn buffers_outside_graphs() -> Result<()> {
     let device = device();
     let buffer = device.alloc::<[f32; 16]>()?;
@@ -327,10 +276,28 @@ fn buffers_outside_graphs() -> Result<()> {
 }
 
 #[test]
-fn an_empty_graph_launches() -> Result<()> {
-    let mut graph = GraphBuilder::new(&device(), "Empty").build()?;
+fn what_is_of_no_length_needs_no_order_and_no_write() -> Result<()> {
+    let graph = launched(GraphBuilder::new(&device(), "Empty").build())?;
+    graph.synchronize()?;
+
+    let mut builder = GraphBuilder::new(&device(), "Nothing");
+    let from = builder.host_slice::<f32>("from", 0);
+    let mut to = builder.device_slice::<f32>("to", 0);
+    let copy = builder.memcpy("copy", &from, &mut to);
+    let mut graph = builder.build()?;
+    graph.node(copy).set_enabled(false)?;
     graph.launch()?;
-    graph.synchronize()
+    assert!(graph.host_slice(&from)?.is_empty());
+    assert!(graph.device(&to)?.read_vec()?.is_empty());
+
+    let mut builder = GraphBuilder::new(&device(), "Nothing");
+    let scratch = builder.scratch::<[f32; 8]>("scratch");
+    let from = builder.scratch_slice::<f32>("from", 0);
+    let to = builder.device_slice::<f32>("to", 0);
+    builder.memcpy("part", &scratch.rows(4..4), &mut to.whole());
+    builder.memcpy("whole", &from, &mut to.whole());
+    builder.memset("set", &mut to.whole(), 1.0_f32);
+    builder.build()?.launch()
 }
 
 #[test]
@@ -340,11 +307,8 @@ fn a_thousand_nodes() -> Result<()> {
     let mut last: Option<NodeId> = None;
     for index in 0..1000 {
         let factor = if index % 2 == 0 { 2.0 } else { 0.5 };
-        let node = builder.kernel(
-            format!("k{index}"),
-            Launch::new(1, 8),
-            scale::call(&mut data, factor, 8),
-        );
+        let call = scale::call(&mut data, factor, 8);
+        let node = builder.kernel(format!("k{index}"), Launch::new(1, 8), call);
         builder.after(node, last.as_slice());
         last = Some(node);
     }

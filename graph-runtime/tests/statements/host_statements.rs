@@ -1,6 +1,6 @@
 //! `call`, `record` and `wait` in `cuda_graph!`.
 
-use crate::common::device;
+use crate::common::{Says, device, launched};
 use graph_runtime::{Event, Mode, NodeKind, PlanAccess, Result, cuda_graph};
 use std::fs::File;
 use std::io::Write as _;
@@ -78,17 +78,12 @@ fn build_arguments_move_into_closures_and_events() -> Result<()> {
     let device = device();
     let (sender, receiver) = mpsc::channel();
     let (ready, done) = (device.event()?, device.event()?);
-    let mut graph = Framed::build(&device, ready, done.clone(), sender)?;
-    graph.launch()?;
+    let mut graph = launched(Framed::build(&device, ready, done.clone(), sender))?;
     graph.launch()?;
     graph.synchronize()?;
     done.synchronize()?;
     drop(graph);
-    assert_eq!(
-        receiver.iter().collect::<Vec<_>>(),
-        [1, 2],
-        "the sender went with the graph"
-    );
+    assert_eq!(receiver.iter().collect::<Vec<_>>(), [1, 2]); // the sender went with the graph
     Ok(())
 }
 
@@ -108,8 +103,7 @@ cuda_graph! {
 #[test]
 fn arguments_that_several_nodes_use_are_cloned_and_others_moved() -> Result<()> {
     let (sender, receiver) = mpsc::channel();
-    let mut graph = Shared::build(&device(), 3, sender)?;
-    graph.launch()?;
+    let graph = launched(Shared::build(&device(), 3, sender))?;
     graph.synchronize()?;
     drop(graph);
     assert_eq!(receiver.iter().collect::<Vec<_>>(), [(3, 1), (3, 7)]);
@@ -134,13 +128,11 @@ cuda_graph! {
 
 #[test]
 fn panics_come_back_with_the_node() -> Result<()> {
-    let mut graph = Failing::build(&device())?;
-    graph.launch()?;
+    let mut graph = launched(Failing::build(&device()))?;
     assert_eq!(graph.count()?, &1);
     graph.launch()?;
     let error = graph.count().unwrap_err().to_string();
-    let start = "graph `Failing`, node `check`: the host function panicked: ";
-    assert!(error.starts_with(start), "{error}");
+    error.begins("graph `Failing`, node `check`: the host function panicked: ");
     assert!(error.contains("twice"), "{error}");
     assert_eq!(graph.count()?, &2);
     Ok(())
@@ -158,8 +150,7 @@ cuda_graph! {
 #[test]
 fn each_iteration_has_a_closure_of_its_own() -> Result<()> {
     let (sender, receiver) = mpsc::channel();
-    let mut graph = Repeated::build(&device(), sender)?;
-    graph.launch()?;
+    let mut graph = launched(Repeated::build(&device(), sender))?;
     graph.launch()?;
     assert_eq!(graph.total()?, &[2, 4, 6, 8]);
     drop(graph);

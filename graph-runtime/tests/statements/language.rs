@@ -1,7 +1,7 @@
 //! Every statement of `cuda_graph!`, run: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
 use crate::common::{
-    Affine, axpy_f64, bounded, copy_struct, count, device, fill_index, gather, has, matmul, saxpy, scale,
+    Affine, Says, axpy_f64, copy_struct, count, counting, device, fill_index, has, launched, matmul, saxpy, scale,
 };
 use graph_runtime::{Error, cuda_graph, cuda_kernels};
 
@@ -33,8 +33,7 @@ cuda_graph! {
 
 #[test]
 fn params_change_exactly_what_uses_them() {
-    let mut graph = Params::build(&device()).unwrap();
-    graph.launch().unwrap();
+    let mut graph = launched(Params::build(&device())).unwrap();
     // The first two blocks scale 128 ones by 2; saxpy multiplies by 1.
     assert_eq!(graph.output().unwrap()[..128], [2.0; 128]);
     assert_eq!(graph.output().unwrap()[128..], [1.0; 128]);
@@ -51,18 +50,6 @@ fn params_change_exactly_what_uses_them() {
     assert_eq!(graph.output().unwrap(), &[4.0; 256]);
 }
 
-#[test]
-fn a_param_that_breaks_a_limit_is_refused_and_changes_nothing() {
-    let mut graph = Params::build(&device()).unwrap();
-    let error = graph.set_blocks(0).unwrap_err();
-    assert!(matches!(error, Error::Invalid { .. }), "{error}");
-    let text = error.to_string();
-    has(&text, &["`up`", "`grid.x` is 0", "[launch-config]"]);
-    assert_eq!(graph.blocks(), 2);
-    graph.launch().unwrap();
-    assert_eq!(graph.output().unwrap()[127..129], [2.0, 1.0]);
-}
-
 cuda_graph! {
     graph Limit<const N: usize> {
         device data: [f32; N];
@@ -72,16 +59,24 @@ cuda_graph! {
 }
 
 #[test]
-fn a_param_that_breaks_a_contract_is_refused() {
+fn a_param_that_breaks_a_limit_or_a_contract_is_refused_and_changes_nothing() {
     let mut graph = Limit::<16>::build(&device()).unwrap();
     graph.set_n(7).unwrap();
     let text = graph.set_n(17).unwrap_err().to_string();
-    let part = "kernel `scale` requires `n <= data.len()` [contract]";
-    assert!(text.contains(part), "{text}");
+    text.says("kernel `scale` requires `n <= data.len()` [contract]");
     assert!(text.contains("n = 17, data.len() = 16"), "{text}");
     assert_eq!(graph.n(), 7);
     graph.launch().unwrap();
     graph.synchronize().unwrap();
+
+    let mut graph = Params::build(&device()).unwrap();
+    let error = graph.set_blocks(0).unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }), "{error}");
+    let text = error.to_string();
+    has(&text, &["`up`", "`grid.x` is 0", "[launch-config]"]);
+    assert_eq!(graph.blocks(), 2);
+    graph.launch().unwrap();
+    assert_eq!(graph.output().unwrap()[127..129], [2.0, 1.0]);
 }
 
 cuda_graph! {
@@ -100,7 +95,7 @@ cuda_graph! {
 }
 
 #[test]
-fn parts_move_rows() {
+fn parts_move_rows_and_the_plan_is_static_data() {
     let mut graph = Parts::<u16, 3>::build(&device()).unwrap();
     *graph.source_mut().unwrap() = [[0, 1, 2], [10, 11, 12], [20, 21, 22], [30, 31, 32]];
     graph.launch().unwrap();
@@ -108,6 +103,13 @@ fn parts_move_rows() {
     assert_eq!(graph.target().unwrap(), expected);
     let expected = [[10, 11, 12], [20, 21, 22], [30, 31, 32], [0, 1, 2]];
     assert_eq!(*graph.middle().unwrap().read().unwrap(), expected);
+
+    const PLAN: graph_runtime::Plan = Parts::<u16, 3>::PLAN;
+    let plan = PLAN;
+    let found = (plan.name.as_ref(), PLAN.nodes.len(), PLAN.resources[1].bytes);
+    assert_eq!(found, ("Parts", 5, 24));
+    assert_eq!(PLAN.nodes[2].after.as_ref(), [0, 1]);
+    assert_eq!(PLAN.levels(), 3);
 }
 
 const HALF: usize = 4;
@@ -133,8 +135,7 @@ cuda_graph! {
 
 #[test]
 fn memsets_set_every_width() {
-    let mut graph = Sets::build(&device()).unwrap();
-    graph.launch().unwrap();
+    let graph = launched(Sets::build(&device())).unwrap();
     assert_eq!(*graph.bytes().unwrap().read().unwrap(), [7, 7, 7, 7, 9, 9, 9, 9]);
     let words = graph.words().unwrap().read().unwrap();
     assert_eq!((words[0], &words[1..]), (0x01020304, &[u32::MAX; 7][..]));
@@ -184,21 +185,10 @@ cuda_graph! {
 fn arguments_of_every_kind_arrive() {
     let mut graph = Kinds::build(&device()).unwrap();
     let memory = graph.memory_mut().unwrap();
-    memory
-        .numbers
-        .iter_mut()
-        .enumerate()
-        .for_each(|(index, number)| *number = index as f32);
+    *memory.numbers = counting();
     memory.reversed.fill(-1.0);
     graph.launch().unwrap();
-    assert!(
-        graph
-            .reversed()
-            .unwrap()
-            .iter()
-            .enumerate()
-            .all(|(index, &number)| number == 63.0 - index as f32)
-    );
+    assert_eq!(graph.reversed().unwrap(), &counting().map(|number| 63.0 - number));
     let halves = graph.halves().unwrap();
     assert!((0..32).all(|index| halves[index] == index as f32 && halves[index + 32] == 2.0 * index as f32 + 1.0));
     assert_eq!(graph.product().unwrap(), &[[32.0; 16]; 16]);
@@ -206,11 +196,7 @@ fn arguments_of_every_kind_arrive() {
 
     graph.set_affine(Affine::new(0.0, 5.0, 1)).unwrap();
     graph.launch().unwrap();
-    assert_eq!(
-        graph.halves().unwrap()[32..34],
-        [5.0, 3.0],
-        "only the first is computed anew"
-    );
+    assert_eq!(graph.halves().unwrap()[32..34], [5.0, 3.0]); // only the first is computed anew
 }
 
 cuda_graph! {
@@ -219,32 +205,6 @@ cuda_graph! {
         device out: [u32; 1];
         kernel count = count<<<1, 1>>>(&mut out);
     }
-}
-
-#[test]
-fn each_graph_has_its_own_module() {
-    let device = device();
-    let (mut one, mut two) = (Counter::build(&device).unwrap(), Counter::build(&device).unwrap());
-    for _ in 0..3 {
-        one.launch().unwrap();
-    }
-    two.launch().unwrap();
-    assert_eq!(
-        (*one.out().unwrap().read().unwrap(), *two.out().unwrap().read().unwrap()),
-        ([3], [1])
-    );
-}
-
-#[test]
-fn kernels_that_share_a_module_variable_race() {
-    // `cuda_graph!` refuses this at compile time (ui-tests, races/module_variable).
-    let mut builder = graph_runtime::GraphBuilder::new(&device(), "Racing");
-    let (mut one, mut two) = (builder.device::<[u32; 1]>("one"), builder.device::<[u32; 1]>("two"));
-    let launch = graph_runtime::Launch::new(1, 1);
-    builder.kernel("first", launch, count::call(&mut one));
-    builder.kernel("second", launch, count::call(&mut two));
-    let text = builder.build().unwrap_err().to_string();
-    has(&text, &["nodes `first` and `second`", "`counter` [race]"]);
 }
 
 #[test]
@@ -260,17 +220,6 @@ fn handles_name_and_switch_nodes() {
 }
 
 #[test]
-fn the_plan_is_static_data() {
-    const PLAN: graph_runtime::Plan = Parts::<u16, 3>::PLAN;
-    assert_eq!(
-        (PLAN.name.as_ref(), PLAN.nodes.len(), PLAN.resources[1].bytes),
-        ("Parts", 5, 24)
-    );
-    assert_eq!(PLAN.nodes[2].after.as_ref(), [0, 1]);
-    assert_eq!(PLAN.levels(), 3);
-}
-
-#[test]
 fn a_graph_may_be_declared_in_a_function() {
     const LEN: usize = 32;
     cuda_graph! {
@@ -279,56 +228,9 @@ fn a_graph_may_be_declared_in_a_function() {
             kernel fill = fill_index<<<LEN / 8, 1 << 3>>>(&mut data);
         }
     }
-    let mut graph = Local::build(&device()).unwrap();
-    graph.launch().unwrap();
-    assert!(
-        graph
-            .data()
-            .unwrap()
-            .read()
-            .unwrap()
-            .iter()
-            .enumerate()
-            .all(|(index, &value)| value as usize == index)
+    let graph = launched(Local::build(&device())).unwrap();
+    assert_eq!(
+        *graph.data().unwrap().read().unwrap(),
+        std::array::from_fn(|index| index as u32)
     );
-}
-
-cuda_graph! {
-    graph Unchecked {
-        host   index: [u32; 4];
-        device list: [u32; 4];
-        device input: [f32; 4];
-        device out: [f32; 4];
-        memcpy upload = index -> list;
-        memset ones   = input <- 1.0;
-        // SAFETY: every index that is uploaded lies in `input`, except where a test wants the emulator to object.
-        kernel pick   = unsafe gather<<<1, 4>>>(&list, &input, &mut out) after upload, ones;
-    }
-}
-
-#[test]
-fn a_read_out_of_bounds_is_reported_where_it_is_waited_for() {
-    let device = device();
-    let mut graph = Unchecked::build(&device).unwrap();
-    *graph.index_mut().unwrap() = [3, 2, 1, 0];
-    graph.launch().unwrap();
-    assert_eq!(*graph.out().unwrap().read().unwrap(), [1.0; 4]);
-    if !device.is_emulator() {
-        return eprintln!("left out on CUDA: an illegal address would end the context for every other test");
-    }
-    *graph.index_mut().unwrap() = [0, 1, 4, 0];
-    graph.launch().unwrap();
-    let text = graph.synchronize().unwrap_err().to_string();
-    for part in ["`Unchecked`", "`pick`", "gather", "thread (2, 0, 0)", "`input`"] {
-        assert!(text.contains(part), "{part} in {text}");
-    }
-}
-
-#[test]
-fn a_block_over_the_kernels_bound_is_refused_at_build() {
-    let mut builder = graph_runtime::GraphBuilder::new(&device(), "Bounded");
-    let mut data = builder.device::<[f32; 512]>("data");
-    builder.kernel("k", graph_runtime::Launch::new(1, 512), bounded::call(&mut data));
-    let text = builder.build().unwrap_err().to_string();
-    assert!(text.contains("(`.maxntid`) of 256 [launch-config]"), "{text}");
 }

@@ -1,6 +1,6 @@
 //! Mapped memory, `&[Mapped<T>]`: kernels and the host access it while the graph runs.
 
-use crate::common::{device, shuffling};
+use crate::common::{Says, device, launched, shuffling};
 use graph_runtime::{
     CallArgument, DebugOptions, Device, Error, GraphBuilder, InstantiateOptions, KernelCall, Launch, Mapped,
     MappedHost, Mode, Result, cuda_graph, cuda_kernels,
@@ -104,11 +104,8 @@ fn the_host_reads_tokens_while_the_graph_makes_them() {
         let mut graph = Decode::build(&device, 32).unwrap();
         let tokens = graph.tokens().unwrap();
         assert_eq!(tokens.len(), 32);
-        let reader = thread::spawn(move || {
-            (0..32)
-                .map(|index| wait_for(&tokens, index, |token| token != 0))
-                .collect::<Vec<u32>>()
-        });
+        let wait = move |index| wait_for(&tokens, index, |token| token != 0);
+        let reader = thread::spawn(move || (0..32).map(wait).collect::<Vec<u32>>());
         graph.launch().unwrap();
         let expected: Vec<u32> = (0..32).map(|index| index * index + 1).collect();
         assert_eq!(reader.join().unwrap(), expected);
@@ -168,8 +165,7 @@ fn unordered_nodes_access_all_types_and_shapes() {
 
 #[test]
 fn children_take_mapped_memory() {
-    let mut graph = Parent::build(&shuffling(7)).unwrap();
-    graph.launch().unwrap();
+    let graph = launched(Parent::build(&shuffling(7))).unwrap();
     graph.synchronize().unwrap();
     let expected = (100..164).collect::<Vec<u64>>();
     assert_eq!(graph.numbers().unwrap().load_vec().unwrap(), expected);
@@ -211,8 +207,7 @@ fn accesses_out_of_bounds_are_errors() {
     let tokens = graph.tokens().unwrap();
     for error in [tokens.load(3).unwrap_err(), tokens.store(usize::MAX, 1).unwrap_err()] {
         assert!(matches!(error, Error::OutOfBounds { .. }), "{error}");
-        let expected = "graph `Decode`, memory `tokens`: the place reaches outside";
-        assert_eq!(error.to_string(), expected);
+        error.reads("graph `Decode`, memory `tokens`: the place reaches outside");
     }
 }
 
@@ -222,8 +217,7 @@ fn places_are_parts_and_of_one_graph() {
     let table = builder.mapped_table::<u64, 2>("table", [3, 4]);
     builder.kernel("fill", Launch::new(1, 4), fill::call(&table.row(2), 1_u64));
     let words = builder.mapped_slice::<u32>("words", 3);
-    let mut graph = builder.build().unwrap();
-    graph.launch().unwrap();
+    let graph = launched(builder.build()).unwrap();
     graph.synchronize().unwrap();
     let row: MappedHost<u64> = graph.mapped(&table.row(2)).unwrap();
     assert_eq!(row.load_vec().unwrap(), [1, 2, 3, 4]);
@@ -254,13 +248,8 @@ fn plans_reports_and_resets_know_it() {
     use graph_runtime::AnyGraph;
     assert_eq!(graph.memory_report().host, 8);
     graph.reset().unwrap();
-    assert_eq!(
-        (
-            graph.stop().unwrap().load(0).unwrap(),
-            graph.calls().unwrap().load(0).unwrap()
-        ),
-        (0, 0)
-    );
+    let loaded = [graph.stop(), graph.calls()].map(|memory| memory.unwrap().load(0).unwrap());
+    assert_eq!(loaded, [0, 0]);
 }
 
 #[test]
@@ -280,10 +269,8 @@ fn the_emulator_finds_accesses_that_may_meet_those_of_the_host() {
         |words| unsafe { by_atomics::call(words) },
         |words| unsafe { by_halves::call(words) },
     ];
-    for (call, access) in calls
-        .into_iter()
-        .zip(["load of 4", "atomic operation of 4", "store of 2"])
-    {
+    let accesses = ["load of 4", "atomic operation of 4", "store of 2"];
+    for (call, access) in calls.into_iter().zip(accesses) {
         let message = message(call);
         let expected = format!("{access} bytes at offset 0 of `words`, which is mapped");
         assert!(message.contains(&expected), "{message}");

@@ -64,8 +64,7 @@ fn launches_in_flight_keep_their_values() -> Result<()> {
     let slow_node = builder.kernel("slow", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
     let scale_node = builder.kernel("scale", Launch::new(1, 4), scale::call(&mut data, 2.0, 4));
     let download = builder.memcpy("download", &data, &mut first);
-    builder.after(scale_node, &[slow_node]);
-    builder.after(download, &[scale_node]);
+    in_order(&mut builder, &[slow_node, scale_node, download]);
     let mut graph = builder.build()?;
     graph.device_mut(&data)?.copy_from(&[1.0; 4])?;
     graph.launch()?;
@@ -105,31 +104,24 @@ fn what_breaks_a_rule_changes_nothing() -> Result<()> {
 fn kernels_and_memory_stay() -> Result<()> {
     let (mut graph, mut data, set, node) = scaled()?;
     let launch = Launch::new(1, 64);
-    let mut refused = |change: &mut dyn FnMut(&mut Update<'_>) -> Result<()>, text: &str| {
-        let error = graph.update("x", |update| change(update)).unwrap_err();
-        assert_eq!(error.to_string(), format!("graph `Scaled`{text}"));
+    let mut told = |change: &mut dyn FnMut(&mut Update<'_>) -> Result<()>, text: &str| {
+        refused(graph.update("x", |update| change(update))).reads(&format!("graph `Scaled`{text}"));
     };
-    let other_kernel = ", node `scale`: an update cannot change which kernel a node launches";
-    refused(
+    let kernel = ", node `scale`: an update cannot change which kernel a node launches";
+    told(
         &mut |update| update.kernel(node, launch, bounded::call(&mut data)),
-        other_kernel,
+        kernel,
     );
-    let other_part = ", node `scale`: an update cannot change which memory a node uses";
-    refused(
-        &mut |update| update.kernel(node, launch, scale::call(&mut data.rows(1..), 2.0, 4)),
-        other_part,
-    );
-    refused(
-        &mut |update| update.memset(node, &data, 1.0_f32),
-        ", node `scale`: the node sets no memory",
-    );
-    let other_row = ", node `set`: an update cannot change which memory a node uses";
-    refused(&mut |update| update.memset(set, &data.row(0), 1.0_f32), other_row);
+    let part = ", node `scale`: an update cannot change which memory a node uses";
+    let call = scale::call(&mut data.rows(1..), 2.0, 4);
+    told(&mut |update| update.kernel(node, launch, call.clone()), part);
+    let no_memory = ", node `scale`: the node sets no memory";
+    told(&mut |update| update.memset(node, &data, 1.0_f32), no_memory);
+    let row = ", node `set`: an update cannot change which memory a node uses";
+    told(&mut |update| update.memset(set, &data.row(0), 1.0_f32), row);
     let none = NodeId::new(2);
-    refused(
-        &mut |update| update.memset(none, &data, 1.0_f32),
-        ": no node has index 2; there are 2",
-    );
+    let no_node = ": no node has index 2; there are 2";
+    told(&mut |update| update.memset(none, &data, 1.0_f32), no_node);
     let foreign = scaled()?.1;
     let error = graph.update("x", |update| update.memset(set, &foreign, 1.0_f32));
     assert!(matches!(error, Err(Error::ForeignPlace { .. })));
@@ -139,7 +131,7 @@ fn kernels_and_memory_stay() -> Result<()> {
 }
 
 #[test]
-fn long_values_that_change() -> Result<()> {
+fn values_that_change_are_long_or_of_disabled_memsets() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "Long");
     let mut data = builder.device::<[f64; 100]>("data");
     let set = builder.memset("set", &mut data, 0.0_f64);
@@ -150,6 +142,18 @@ fn long_values_that_change() -> Result<()> {
         graph.launch()?;
         assert_eq!(*graph.device(&data)?.read()?, [value; 100]);
     }
+
+    let mut builder = GraphBuilder::new(&device(), "Later");
+    let mut data = builder.device::<[u16; 6]>("data");
+    let set = builder.memset("set", &mut data, 1_u16);
+    builder.disable(set);
+    let mut graph = builder.build()?;
+    graph.update("value", |update| update.memset(set, &data, 2_u16))?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&data)?.read()?, [0; 6]);
+    graph.node(set).set_enabled(true)?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&data)?.read()?, [2; 6]);
     Ok(())
 }
 
@@ -177,37 +181,31 @@ fn what_comes_before_a_disabled_node_is_done_before_what_comes_behind() -> Resul
         let middle = match kind {
             "kernel" => builder.kernel("middle", Launch::new(1, 4), scale::call(&mut data.row(0), 2.0, 4)),
             "memcpy" => builder.memcpy("middle", &other, &mut data.whole()),
-            "memcpy of rows" => builder.memcpy_2d(
-                "middle",
-                &other.rectangle::<4, 2>(0, 0),
-                &mut data.rectangle::<4, 2>(0, 0),
-            ),
+            "memcpy of rows" => {
+                let (from, mut to) = (other.rectangle::<4, 2>(0, 0), data.rectangle::<4, 2>(0, 0));
+                builder.memcpy_2d("middle", &from, &mut to)
+            }
             "memset" => builder.memset("middle", &mut data, 7.0_f32),
             "memset of rows" => builder.memset_2d("middle", &mut data.rectangle::<4, 2>(0, 1), 7.0_f32),
             _ => builder.memset("middle", &mut bytes, 7_u8),
         };
         let behind = builder.memcpy("behind", &flag, &mut seen);
-        for (node, after) in [(before, clear), (middle, before), (behind, middle)] {
-            builder.after(node, &[after]);
-        }
+        in_order(&mut builder, &[clear, before, middle, behind]);
         builder.disable(middle);
         let mut graph = builder.build()?;
         graph.device_mut(&data)?.copy_from(&[[3.0; 4]; 4])?;
         for round in 0..4 {
             graph.node(middle).set_enabled(round == 2)?;
             graph.launch()?;
+            let seen = graph.host(&seen)?[0];
             assert_ne!(
-                graph.host(&seen)?[0],
-                0,
+                seen, 0,
                 "{kind}, launch {round}: the host looks too early, or `behind` ran too early"
             );
             graph.launch()?;
             graph.launch()?;
-            assert_ne!(
-                graph.device(&flag)?.read()?[0],
-                0,
-                "{kind}, launch {round}: launches are not waited for"
-            );
+            let flag = graph.device(&flag)?.read()?[0];
+            assert_ne!(flag, 0, "{kind}, launch {round}: launches are not waited for");
             let expected = match (kind, round >= 2) {
                 (_, false) | ("memset of bytes", _) => [3.0; 4],
                 ("kernel", true) => [24.0; 4], // thrice doubled
@@ -221,21 +219,5 @@ fn what_comes_before_a_disabled_node_is_done_before_what_comes_behind() -> Resul
             assert_eq!(*graph.device(&bytes)?.read()?, [set; 32]);
         }
     }
-    Ok(())
-}
-
-#[test]
-fn values_set_while_a_memset_is_disabled_are_those_it_sets_later() -> Result<()> {
-    let mut builder = GraphBuilder::new(&device(), "Later");
-    let mut data = builder.device::<[u16; 6]>("data");
-    let set = builder.memset("set", &mut data, 1_u16);
-    builder.disable(set);
-    let mut graph = builder.build()?;
-    graph.update("value", |update| update.memset(set, &data, 2_u16))?;
-    graph.launch()?;
-    assert_eq!(*graph.device(&data)?.read()?, [0; 6]);
-    graph.node(set).set_enabled(true)?;
-    graph.launch()?;
-    assert_eq!(*graph.device(&data)?.read()?, [2; 6]);
     Ok(())
 }

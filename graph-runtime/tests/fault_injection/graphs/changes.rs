@@ -245,11 +245,7 @@ pub(crate) fn panicked(device: &Device) -> Result<()> {
     panics.store(0, Relaxed);
     faults::start();
     graph.update("nothing", |_| Ok(()))?;
-    assert_eq!(
-        faults::counts().get("cuStreamBeginCapture_v2"),
-        Some(&1),
-        "it is recorded"
-    );
+    assert_eq!(faults::counts().get("cuStreamBeginCapture_v2"), Some(&1)); // it is recorded
     graph.launch()?;
     check(*buffers[0].read()?, [7; 64]);
     graph.rebind(&place, &buffers[1])?;

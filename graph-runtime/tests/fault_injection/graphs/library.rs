@@ -1,37 +1,7 @@
 //! Nodes that other libraries make: recorded, added by hand, loaded, and joined by events.
 
 use super::*;
-
-/// Queues a copy.
-fn copy(
-    stream: sys::CUstream,
-    from: &Pointer<'_, [u32; 4], OnDevice>,
-    to: &PointerMut<'_, [u32; 4], OnDevice>,
-) -> Result<(), DriverError> {
-    // SAFETY: both have four elements; the callers declare to read the one and to write the other.
-    unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream) }
-}
-
-/// Adds a node that sets four elements to 8.
-fn set(
-    graph: sys::CUgraph,
-    after: &[sys::CUgraphNode],
-    to: sys::CUdeviceptr,
-    context: sys::CUcontext,
-) -> Result<sys::CUgraphNode, DriverError> {
-    let params = sys::CUDA_MEMSET_NODE_PARAMS {
-        dst: to,
-        pitch: 0,
-        value: 8,
-        elementSize: 4,
-        width: 4,
-        height: 1,
-    };
-    let mut node = std::ptr::null_mut();
-    // SAFETY: the caller passes what its closure got, and memory of four elements.
-    unsafe { sys::cuGraphAddMemsetNode(&mut node, graph, after.as_ptr(), after.len(), &params, context) }.result()?;
-    Ok(node)
-}
+use crate::common::library::{copy, set_by_node};
 
 cuda_graph! {
     /// Nodes of other libraries, loaded functions, events, attributes, programmatic edges.
@@ -61,7 +31,7 @@ cuda_graph! {
         } after added;
         // SAFETY: the node writes what it declares, after all that it is given.
         raw     by_hand = unsafe (&mut raws) |graph, after| {
-            set(graph.graph(), after, raws.address(), graph.context().cu_ctx())
+            set_by_node(graph, after, raws.address(), 8, [4, 4])
         } after captured;
         memcpy  first  = copies -> output[0] after captured;
         memcpy  second = raws -> output[1]   after by_hand;
@@ -80,11 +50,9 @@ cuda_graph! {
 }
 
 pub(crate) fn library(device: &Device, run: &mut Run) -> Result<()> {
-    let context = device.context().expect("a CUDA device has a context");
-    let module = context.load_module(Ptx::from_src(include_str!("../../kernels/conditionals.ptx")));
+    let module = context(device).load_module(Ptx::from_src(include_str!("../../kernels/conditionals.ptx")));
     let add = module
-        .expect("the module loads")
-        .load_function("add_to")
+        .and_then(|module| module.load_function("add_to"))
         .expect("the kernel is there");
     let (ready, done) = (device.event()?, device.event()?);
     let mut graph = run.step(|| Library::build(device, add.clone(), ready.clone(), done.clone()))?;
@@ -100,10 +68,7 @@ pub(crate) fn library(device: &Device, run: &mut Run) -> Result<()> {
 
 /// A captured graph, recorded again with other memory and with other work.
 pub(crate) fn captured(device: &Device, run: &mut Run) -> Result<()> {
-    let buffers = [
-        run.step(|| device.alloc::<[u8; 64]>())?,
-        run.step(|| device.alloc::<[u8; 64]>())?,
-    ];
+    let buffers = [run.step(|| device.alloc::<[u8; 64]>())?, run.step(|| device.alloc())?];
     let options = CaptureOptions {
         mode: CaptureMode::Global,
         warm_up: 2,
@@ -141,8 +106,7 @@ pub(crate) fn captured(device: &Device, run: &mut Run) -> Result<()> {
     }
     check(run.step(|| Ok(*buffers[1].read()?))?, [7; 64]);
 
-    let context = device.context().expect("a CUDA device has a context");
-    let stream = context.new_stream().expect("a stream");
+    let stream = new_stream(device);
     let record = || {
         let mut builder = GraphBuilder::new(device, "Begun");
         let mut place = builder.shared("data", &buffers[0], true);

@@ -91,11 +91,8 @@ pub(super) fn has_compiler(folder: &Path) -> bool {
 /// The library of NVRTC in a folder, whatever version it has in its name.
 pub(super) fn library(folder: &Path) -> Option<PathBuf> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files = files.filter(|file| {
-        file.file_name()
-            .to_str()
-            .is_some_and(|name| name.starts_with("libnvrtc.so"))
-    });
+    let is_library = |name: &str| name.starts_with("libnvrtc.so");
+    let mut files = files.filter(|file| file.file_name().to_str().is_some_and(is_library));
     files.next().map(|file| file.path())
 }
 
