@@ -3,7 +3,6 @@
 mod common;
 
 use common::*;
-use graph_runtime::{Error, GraphBuilder, Launch, Result};
 
 #[test]
 #[ignore = "needs a CUDA device"]
@@ -24,8 +23,7 @@ fn sticky_errors_come_back_from_everything_and_drop_does_not_panic() -> Result<(
     let mut builder = GraphBuilder::new(&device, "Sharing");
     let mut place = builder.shared("shared", &shared, true);
     builder.memset("set", &mut place, 1.0_f32);
-    let mut sharing = builder.build()?;
-    sharing.launch()?;
+    let mut sharing = launched(builder.build())?;
     *graph.host_mut(&index)? = [0, 1, u32::MAX, 2];
     let error = block_on(graph.launch_async()?).unwrap_err();
     let fault =

@@ -19,13 +19,12 @@ use crate::wheels::{self, CUDART, SANITIZER};
 /// The packages whose programs use a GPU.
 const PACKAGES: [&str; 2] = ["graph-runtime", "examples"];
 /// The programs and modules that do not run under compute-sanitizer: two make the errors that the tool reports on
-/// purpose, three use no GPU, and one only starts processes that use it.
-const UNSANITIZED: [&str; 6] = [
+/// purpose, two use no GPU, and one only starts processes that use it.
+const UNSANITIZED: [&str; 5] = [
     "sticky",
     "faults",
     "safety::emulator",
     "random::loops",
-    "random::parallel",
     "launching::nvrtc",
 ];
 /// The program whose modules compute-sanitizer runs together: each is short, and none makes the tool fail.

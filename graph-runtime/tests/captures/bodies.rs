@@ -1,12 +1,9 @@
 //! Captured calls in the bodies of `if`, `while` and `switch`, and in child graphs there. They need a CUDA device; on
 //! the emulator, building them says so.
 
-use crate::common::{MINUS_ONE, Says, add_to, mistake};
+use crate::common::*;
 use crate::turn::cuda;
 use graph_runtime::cudarc::driver::{result, sys};
-use graph_runtime::{
-    BoxError, CaptureStream, Code, Device, Error, GraphBuilder, NodeId, OnDevice, PointerMut, Result, cuda_graph,
-};
 use std::ffi::CString;
 
 /// `data += value`, by a kernel of a module that is loaded before the capture.
@@ -79,7 +76,7 @@ cuda_graph! {
 
 #[test]
 #[ignore = "needs a CUDA device"]
-fn captured_calls_run_in_every_kind_of_body() -> Result<()> {
+fn captured_calls_and_children_with_them_run_in_bodies() -> Result<()> {
     let (device, _turn) = cuda();
     let mut graph = Bodies::build(&device)?;
     for (flags, expected) in [
@@ -90,6 +87,18 @@ fn captured_calls_run_in_every_kind_of_body() -> Result<()> {
         *graph.input_mut()? = flags;
         graph.launch()?;
         assert_eq!(graph.output()?, &[expected; 2], "the conditions are {flags:?}");
+    }
+
+    let mut graph = Children::build(&device)?;
+    let mut expected = [0; 3];
+    for (rounds, inside) in [(4, 0), (2, 1), (0, 1)] {
+        graph.rounds_mut()?.copy_from(&rounds)?;
+        graph.inside_mut()?.copy_from(&inside)?;
+        graph.launch()?;
+        let more = [3, 3 * rounds, 3 * rounds * inside];
+        expected = std::array::from_fn(|index| expected[index] + more[index]);
+        assert_eq!(*graph.sums()?.read()?, expected);
+        assert_eq!(*graph.copies()?.read()?, expected);
     }
     Ok(())
 }
@@ -117,24 +126,6 @@ cuda_graph! {
             kernel next = add_to<<<1, 1>>>(&mut rounds, MINUS_ONE) after maybe;
         };
     }
-}
-
-#[test]
-#[ignore = "needs a CUDA device"]
-fn children_that_capture_run_in_bodies() -> Result<()> {
-    let (device, _turn) = cuda();
-    let mut graph = Children::build(&device)?;
-    let mut expected = [0; 3];
-    for (rounds, inside) in [(4, 0), (2, 1), (0, 1)] {
-        graph.rounds_mut()?.copy_from(&rounds)?;
-        graph.inside_mut()?.copy_from(&inside)?;
-        graph.launch()?;
-        let more = [3, 3 * rounds, 3 * rounds * inside];
-        expected = std::array::from_fn(|index| expected[index] + more[index]);
-        assert_eq!(*graph.sums()?.read()?, expected);
-        assert_eq!(*graph.copies()?.read()?, expected);
-    }
-    Ok(())
 }
 
 #[test]
@@ -194,7 +185,6 @@ fn what_a_body_cannot_hold_is_named() -> Result<()> {
             Ok(())
         });
     });
-    let text = builder.build().unwrap_err().to_string();
-    text.begins("graph `Refused`, node `calls`: the library allocates memory when it is called");
+    refused(builder.build()).begins("graph `Refused`, node `calls`: the library allocates memory when it is called");
     Ok(())
 }

@@ -4,7 +4,6 @@
 use crate::common::*;
 use crate::turn::cuda;
 use graph_runtime::cudarc::driver::{result, sys};
-use graph_runtime::{BoxError, ByValue, CaptureStream, Device, Error, Graph, GraphBuilder, Launch, RawNode, Result};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -58,8 +57,7 @@ fn declared_accesses_take_part_in_the_analysis() {
     let other = GraphBuilder::new(&device, "Other").device::<f32>("x");
     let mut builder = GraphBuilder::new(&device, "Foreign");
     builder.capture("calls", (&other,), |_| Ok(()));
-    let text = builder.build().unwrap_err().to_string();
-    text.says("node `calls` uses memory of another graph [unknown-resource]");
+    refused(builder.build()).says("node `calls` uses memory of another graph [unknown-resource]");
 }
 
 /// `to = from`, then `fill[0..] = value`, captured.
@@ -203,7 +201,7 @@ fn a_fork_that_is_joined_is_captured() -> Result<()> {
 
 #[test]
 #[ignore = "needs a CUDA device"]
-fn preparing_is_not_captured_and_what_it_makes_is_kept() -> Result<()> {
+fn preparing_comes_first_and_what_it_makes_is_kept() -> Result<()> {
     let (device, _turn) = cuda();
     struct Handle(mpsc::Sender<&'static str>);
     impl Drop for Handle {
@@ -235,22 +233,12 @@ fn preparing_is_not_captured_and_what_it_makes_is_kept() -> Result<()> {
     let bytes = |last: u8| -> Vec<u8> { [[0; 32].as_slice(), &[9; 16], &[last; 16]].concat() };
     assert_eq!(graph.device(&data)?.read()?.as_slice(), bytes(9), "it ran at once");
     graph.launch()?;
-    assert_eq!(
-        graph.device(&data)?.read()?.as_slice(),
-        bytes(0),
-        "a workspace is zeroed"
-    );
+    assert_eq!(graph.device(&data)?.read()?.as_slice(), bytes(0)); // a workspace is zeroed
     graph.launch()?;
     assert_eq!(graph.device(&data)?.read()?.as_slice(), bytes(5), "and kept");
     drop(graph);
     assert_eq!(receiver.iter().collect::<Vec<_>>(), ["made", "destroyed"]);
-    Ok(())
-}
 
-#[test]
-#[ignore = "needs a CUDA device"]
-fn preparing_comes_first_and_alone() -> Result<()> {
-    let (device, _turn) = cuda();
     let text = refusal(&device, |stream| {
         let (data,) = stream.memory();
         set(stream.cu_stream(), data.address(), 1, 4)?;
@@ -328,8 +316,8 @@ fn memory_of_captures_is_not_rebound() -> Result<()> {
         set(stream.cu_stream(), shared.address(), 3, 64)
     });
     let mut graph = builder.build()?;
-    let error = graph.rebind(&shared, &buffers[1]).unwrap_err();
-    error.says("node `calls`: the memory of a `capture` or `raw` node cannot be rebound");
+    refused(graph.rebind(&shared, &buffers[1]))
+        .says("node `calls`: the memory of a `capture` or `raw` node cannot be rebound");
     graph.launch()?;
     assert_eq!(*buffers[0].read()?, [3; 64]);
     Ok(())
@@ -379,7 +367,7 @@ fn batch<K>(
 
 #[test]
 #[ignore = "needs a CUDA device"]
-fn raw_nodes_are_between_their_neighbours() -> Result<()> {
+fn raw_nodes_are_between_their_neighbours_and_several_stand_for_one() -> Result<()> {
     let (device, _turn) = cuda();
     let mut builder = GraphBuilder::new(&device, "Batch");
     let mut word = builder.device::<u32>("word");
@@ -405,38 +393,7 @@ fn raw_nodes_are_between_their_neighbours() -> Result<()> {
     assert_eq!(Arc::strong_count(&gone), 2);
     drop(graph);
     assert_eq!(Arc::strong_count(&gone), 1);
-    Ok(())
-}
 
-#[test]
-#[ignore = "needs a CUDA device"]
-fn raw_closures_that_fail_are_named() -> Result<()> {
-    let (device, _turn) = cuda();
-    let build = |null: bool| {
-        let mut builder = GraphBuilder::new(&device, "Raw");
-        // SAFETY: nothing is added.
-        unsafe {
-            builder.raw("by_hand", (), move |node, _after| {
-                assert!(!node.graph().is_null());
-                if null {
-                    Ok(std::ptr::null_mut())
-                } else {
-                    Err("no semaphore".into())
-                }
-            })
-        };
-        builder.build().unwrap_err().to_string()
-    };
-    assert_eq!(build(true), "graph `Raw`, node `by_hand`: the closure returned no node");
-    let expected = "graph `Raw`, node `by_hand`: the closure failed: no semaphore";
-    assert_eq!(build(false), expected);
-    Ok(())
-}
-
-#[test]
-#[ignore = "needs a CUDA device"]
-fn several_raw_nodes_stand_for_one() -> Result<()> {
-    let (device, _turn) = cuda();
     let mut builder = GraphBuilder::new(&device, "Chain");
     let mut data = builder.device::<[f32; 4]>("data");
     let set = builder.memset("set", &mut data, 1.0_f32);
@@ -458,5 +415,24 @@ fn several_raw_nodes_stand_for_one() -> Result<()> {
     let mut graph = builder.build()?;
     graph.launch()?;
     assert_eq!(*graph.device(&data)?.read()?, [3.0; 4]);
+
+    let build = |null: bool| {
+        let mut builder = GraphBuilder::new(&device, "Raw");
+        // SAFETY: nothing is added.
+        unsafe {
+            builder.raw("by_hand", (), move |node, _after| {
+                assert!(!node.graph().is_null());
+                if null {
+                    Ok(std::ptr::null_mut())
+                } else {
+                    Err("no semaphore".into())
+                }
+            })
+        };
+        builder.build().unwrap_err().to_string()
+    };
+    assert_eq!(build(true), "graph `Raw`, node `by_hand`: the closure returned no node");
+    let expected = "graph `Raw`, node `by_hand`: the closure failed: no semaphore";
+    assert_eq!(build(false), expected);
     Ok(())
 }

@@ -4,7 +4,6 @@ use crate::common::*;
 use crate::turn::cuda;
 use graph_runtime::cudarc::driver::{CudaContext, CudaSlice, LaunchConfig, PushKernelArg, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
-use graph_runtime::{CallArgument, Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, OnHost, Place, Result};
 use std::sync::mpsc;
 
 const THREAD_LOCAL: sys::CUstreamCaptureMode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
@@ -199,7 +198,7 @@ fn a_slice_is_lent_after_work_that_could_not_be_waited_for() -> Result<()> {
 
 #[test]
 #[ignore = "needs a CUDA device"]
-fn limits_of_the_device() -> Result<()> {
+fn limits_of_the_device_and_of_changes_in_place() -> Result<()> {
     let (device, _turn) = cuda();
     let mut builder = GraphBuilder::new(&device, "Limits");
     let mut out = builder.device::<[u32; 1]>("out");
@@ -214,13 +213,7 @@ fn limits_of_the_device() -> Result<()> {
     builder.kernel("reverse", launch, reverse_shared::call(&from, &mut to));
     refused(builder.build())
         .begins("graph `Limits`, node `reverse`: kernel `reverse_shared` needs 1048576 bytes of shared memory a block");
-    Ok(())
-}
 
-#[test]
-#[ignore = "needs a CUDA device"]
-fn values_that_cuda_cannot_change_in_place() -> Result<()> {
-    let (device, _turn) = cuda();
     let mut builder = GraphBuilder::new(&device, "Fixed");
     let mut data = builder.device::<[f64; 8]>("data");
     let set = builder.memset("set", &mut data, 0.0_f64);

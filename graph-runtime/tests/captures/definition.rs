@@ -1,10 +1,9 @@
 //! Definitions with `capture` and `raw` nodes.
 
 use crate::common::library::set_by_node;
-use crate::common::{Says, refused};
+use crate::common::*;
 use crate::turn::cuda;
 use graph_runtime::cudarc::driver::result;
-use graph_runtime::{Definition, Device, GraphBuilder, InstantiateOptions, OnDevice, OnHost, Place, Result, Updated};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -41,7 +40,7 @@ fn captured(device: &Device, value: u8) -> Result<Captured> {
 
 #[test]
 #[ignore = "needs a CUDA device"]
-fn a_closure_is_captured_for_each_graph() -> Result<()> {
+fn a_closure_is_captured_for_each_graph_and_for_updates() -> Result<()> {
     let (device, _turn) = cuda();
     let Captured {
         mut definition,
@@ -58,14 +57,8 @@ fn a_closure_is_captured_for_each_graph() -> Result<()> {
     second.launch()?;
     assert_eq!(second.host(&output)?, &[7; 64]);
     assert!(calls.load(Relaxed) >= 2);
-    Ok(())
-}
 
-/// The captured work gets the memory, and the calls, of the other graph.
-#[test]
-#[ignore = "needs a CUDA device"]
-fn captured_work_is_updated_with_its_graph() -> Result<()> {
-    let (device, _turn) = cuda();
+    // The captured work gets the memory, and the calls, of the other graph.
     let first = captured(&device, 7)?;
     let mut graph = first.definition.build()?;
     graph.launch()?;

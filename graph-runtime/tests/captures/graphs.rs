@@ -6,10 +6,6 @@ use crate::common::*;
 use crate::region::*;
 use crate::turn::cuda;
 use graph_runtime::cudarc::driver::{result, sys};
-use graph_runtime::{
-    BoxError, CaptureOptions, CaptureStream, DebugOptions, Device, DeviceBuffer, Error, Graph, GraphBuilder, Graphed,
-    GraphedMemory, Launch, OnDevice, PointerMut, Result,
-};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -32,8 +28,7 @@ fn a_captured_graph_has_no_other_nodes_and_keeps_to_its_memory() -> Result<()> {
     let mut data = builder.device::<Words>("data");
     builder.memset("clear", &mut data, 0_u32);
     let error = builder.build_captured(ONCE, (&mut data,), |_| panic!("never called"));
-    let text = error.unwrap_err().to_string();
-    text.begins("graph `Region`, node `recorded`: the work of a captured graph is all of it");
+    refused(error).begins("graph `Region`, node `recorded`: the work of a captured graph is all of it");
 
     let mut builder = GraphBuilder::new(&device, "Region");
     let mut weights = builder.shared("weights", &device.alloc::<Words>()?, false);
@@ -203,7 +198,7 @@ fn warming_up_claims_the_memory() -> Result<()> {
 
 #[test]
 #[ignore = "needs a CUDA device"]
-fn nothing_recorded_is_an_error() -> Result<()> {
+fn nothing_recorded_is_an_error_and_allocations_are_freed_in_the_region() -> Result<()> {
     let (device, _turn) = cuda();
     let expected = "nothing was recorded: work was queued on no stream, or on another stream or the null stream";
     let text = refusal(&device, ONCE, |_| Ok(()));
@@ -214,13 +209,7 @@ fn nothing_recorded_is_an_error() -> Result<()> {
         Ok(())
     });
     assert!(text.contains(expected), "{text}");
-    Ok(())
-}
 
-#[test]
-#[ignore = "needs a CUDA device"]
-fn allocations_are_freed_in_the_region() -> Result<()> {
-    let (device, _turn) = cuda();
     let data = device.alloc::<Words>()?;
     let through = |stream: sys::CUstream, data: &PointerMut<'_, Words, OnDevice>| -> Result<u64, BoxError> {
         // SAFETY: the stream lives.
@@ -253,7 +242,7 @@ fn allocations_are_freed_in_the_region() -> Result<()> {
 
 #[test]
 #[ignore = "needs a CUDA device"]
-fn memory_is_rebound_by_recording_again() -> Result<()> {
+fn memory_is_rebound_by_recording_again_once_for_all() -> Result<()> {
     let (device, _turn) = cuda();
     let kernel = adder(&device);
     let buffers = [device.alloc::<Words>()?, device.alloc::<Words>()?];
@@ -299,8 +288,7 @@ fn memory_is_rebound_by_recording_again() -> Result<()> {
     assert_eq!((*buffers[0].read()?, *buffers[1].read()?), ([3; 64], [212; 64]));
 
     fails.store(1, Relaxed);
-    let error = graph.record_again().unwrap_err();
-    error.reads("graph `Bound`, node `recorded`: the closure of the capture failed: not now");
+    refused(graph.record_again()).reads("graph `Bound`, node `recorded`: the closure of the capture failed: not now");
     graph.launch()?;
     assert_eq!(*buffers[0].read()?, [4; 64], "as before");
     assert!(graph.rebind(&place, &buffers[1]).is_err());
@@ -313,6 +301,37 @@ fn memory_is_rebound_by_recording_again() -> Result<()> {
     let error = graph.rebind(&place, &Device::emulator().alloc()?).unwrap_err();
     assert!(matches!(error, Error::ForeignMemory { .. }), "{error}");
     graph.launch()?;
+
+    let [a, b, c, d] = [
+        device.alloc()?,
+        device.alloc()?,
+        device.alloc()?,
+        device.alloc::<Words>()?,
+    ];
+    let runs = Arc::new(AtomicU32::new(0));
+    let counter = runs.clone();
+    let mut builder = GraphBuilder::new(&device, "Edited");
+    let (from, mut to) = (builder.shared("from", &a, false), builder.shared("to", &b, true));
+    let mut graph = builder.build_captured(ONCE, (&from, &mut to), move |stream| {
+        counter.fetch_add(1, Relaxed);
+        let (from, to) = stream.memory();
+        copy(stream.cu_stream(), &from, &to)
+    })?;
+    c.copy_from(&[3; 64])?;
+    graph.launch()?;
+    graph.edit(|graph| {
+        graph.rebind(&from, &c)?;
+        graph.rebind(&to, &d)
+    })?;
+    graph.launch()?;
+    assert_eq!((*b.read()?, *d.read()?, runs.load(Relaxed)), ([0; 64], [3; 64], 2));
+    let error = graph.edit(|graph| {
+        graph.rebind(&from, &a)?;
+        graph.rebind(&to, &a)
+    });
+    assert!(matches!(error, Err(Error::Invalid { .. })), "{error:?}");
+    graph.launch()?;
+    assert_eq!(runs.load(Relaxed), 2, "nothing has changed");
     Ok(())
 }
 
@@ -400,42 +419,5 @@ fn two_closures_become_functions() -> Result<()> {
         let expected = ([value + 1; 64], [value + 11; 64]);
         assert_eq!((*outputs.read()?, *gradients.read()?), expected);
     }
-    Ok(())
-}
-
-#[test]
-#[ignore = "needs a CUDA device"]
-fn several_buffers_are_rebound_by_one_recording() -> Result<()> {
-    let (device, _turn) = cuda();
-    let [a, b, c, d] = [
-        device.alloc()?,
-        device.alloc()?,
-        device.alloc()?,
-        device.alloc::<Words>()?,
-    ];
-    let runs = Arc::new(AtomicU32::new(0));
-    let counter = runs.clone();
-    let mut builder = GraphBuilder::new(&device, "Edited");
-    let (from, mut to) = (builder.shared("from", &a, false), builder.shared("to", &b, true));
-    let mut graph = builder.build_captured(ONCE, (&from, &mut to), move |stream| {
-        counter.fetch_add(1, Relaxed);
-        let (from, to) = stream.memory();
-        copy(stream.cu_stream(), &from, &to)
-    })?;
-    c.copy_from(&[3; 64])?;
-    graph.launch()?;
-    graph.edit(|graph| {
-        graph.rebind(&from, &c)?;
-        graph.rebind(&to, &d)
-    })?;
-    graph.launch()?;
-    assert_eq!((*b.read()?, *d.read()?, runs.load(Relaxed)), ([0; 64], [3; 64], 2));
-    let error = graph.edit(|graph| {
-        graph.rebind(&from, &a)?;
-        graph.rebind(&to, &a)
-    });
-    assert!(matches!(error, Err(Error::Invalid { .. })), "{error:?}");
-    graph.launch()?;
-    assert_eq!(runs.load(Relaxed), 2, "nothing has changed");
     Ok(())
 }

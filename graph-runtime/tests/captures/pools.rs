@@ -1,9 +1,8 @@
 //! Pools on CUDA: the device memory that they need, as the driver counts it, and scratch memory of libraries in them.
 
-use crate::common::{add_to, context, new_stream, read_by_cudarc};
+use crate::common::*;
 use crate::turn::cuda;
 use graph_runtime::cudarc::driver::result::{memcpy_dtod_async, memset_d8_async};
-use graph_runtime::{BoxError, Device, Result, cuda_graph};
 
 cuda_graph! {
     /// A model's graph for a batch of `n / 64`.

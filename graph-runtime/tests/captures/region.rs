@@ -1,23 +1,15 @@
 //! A small region that is recorded from a stream, and the calls that it is made of: the driver's own asynchronous ones,
 //! and a kernel that is launched by hand.
 
-use crate::common::context;
+pub(crate) use crate::common::library::ONCE;
+use crate::common::*;
 use graph_runtime::cudarc::driver::{CudaFunction, CudaStream, LaunchConfig, PushKernelArg, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
-use graph_runtime::{
-    BoxError, CaptureMode, CaptureOptions, CaptureStream, CapturedGraph, Device, DeviceBuffer, Error, GraphBuilder,
-    OnDevice, Place, Result,
-};
 use std::sync::Arc;
 
 pub(crate) type Words = [u32; 64];
 /// The type that `(&mut Place<Words, OnDevice>,)` is kept as.
 pub(crate) type Kept = <(&'static mut Place<Words, OnDevice>,) as graph_runtime::NodeArguments>::Kept;
-
-pub(crate) const ONCE: CaptureOptions = CaptureOptions {
-    mode: CaptureMode::ThreadLocal,
-    warm_up: 0,
-};
 
 /// The usual options, with so many runs before the recording.
 pub(crate) fn warm_up(warm_up: usize) -> CaptureOptions {

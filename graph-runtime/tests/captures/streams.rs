@@ -2,11 +2,10 @@
 //! and the state in which a failure leaves them.
 
 use crate::common::library::copy;
-use crate::common::{Says, context, new_stream};
+use crate::common::*;
 use crate::region::*;
 use crate::turn::cuda;
 use graph_runtime::cudarc::driver::{CudaStream, result, sys};
-use graph_runtime::{CaptureMode, CaptureOptions, CaptureStream, Device, Error, GraphBuilder, Result, is_capturing};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -208,14 +207,12 @@ fn a_stream_of_the_users_is_recorded() -> Result<()> {
     // A capture that ends without a graph leaves the stream usable.
     drop(begin(CaptureMode::ThreadLocal)?);
     assert!(!is_capturing(&stream)?);
-    let error = begin(CaptureMode::ThreadLocal)?.0.end().unwrap_err();
-    error.says("graph `Begun`, node `recorded`: nothing was recorded");
+    refused(begin(CaptureMode::ThreadLocal)?.0.end()).says("graph `Begun`, node `recorded`: nothing was recorded");
     let (capture, _) = begin(CaptureMode::ThreadLocal)?;
     let other = new_stream(&device);
     other.join(&stream).expect("a fork");
     set(other.cu_stream(), capture.memory().1.address(), 1).expect("it is queued");
-    let error = capture.end().unwrap_err();
-    error.says("work was forked to another stream");
+    refused(capture.end()).says("work was forked to another stream");
     for stream in [&stream, &other] {
         assert!(!is_capturing(stream)?);
         stream.synchronize().expect("it is usable");

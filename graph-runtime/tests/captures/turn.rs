@@ -1,7 +1,6 @@
 //! Tests take turns, see the front page of this program.
 
-use crate::common::cuda_device;
-use graph_runtime::Device;
+use crate::common::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The CUDA device, for as long as the guard lives.

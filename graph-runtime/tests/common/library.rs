@@ -1,7 +1,13 @@
 //! Calls of the driver as a library makes them: in captures, and for nodes that are added by hand.
 
 use graph_runtime::cudarc::driver::{result, sys};
-use graph_runtime::{BoxError, OnDevice, Pointer, PointerMut, RawNode, Result};
+use graph_runtime::{BoxError, CaptureMode, CaptureOptions, OnDevice, Pointer, PointerMut, RawNode, Result};
+
+/// A recording without runs before it.
+pub(crate) const ONCE: CaptureOptions = CaptureOptions {
+    mode: CaptureMode::ThreadLocal,
+    warm_up: 0,
+};
 
 /// Queues a copy of all of `from`. The callers declare to read the one and to write the other, which is as long.
 pub(crate) fn copy<T: ?Sized>(

@@ -8,10 +8,7 @@ pub(crate) mod listener;
 pub(crate) mod random;
 
 use graph_runtime::cudarc::driver::{CudaContext, DeviceRepr};
-use graph_runtime::{
-    AnyGraph, Code, CudaStream, Device, DeviceBuffer, Diagnostic, Element, EmulatorOptions, Error, GraphBuilder,
-    NodeId, Result,
-};
+pub(crate) use graph_runtime::*;
 pub(crate) use kernels::*;
 use std::fmt::Display;
 use std::pin::pin;

@@ -1,7 +1,6 @@
 //! Handles of nodes in children: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{Affine, MINUS_ONE, Says, add_to, copy_struct, device, launched, refused};
-use graph_runtime::{Error, GraphBuilder, Launch, Result, cuda_graph};
+use crate::common::*;
 
 cuda_graph! {
     graph Add {

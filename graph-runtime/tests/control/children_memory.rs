@@ -1,8 +1,7 @@
 //! Memory of children, their own and given to them: random numbers, scratch memory, memory arguments, type
 //! parameters, lengths that only building tells.
 
-use crate::common::{accumulate, count_down, device, entries, launched, log_offset, log_scaled, refused};
-use graph_runtime::{DeviceBuffer, Element, Error, Result, cuda_graph};
+use crate::common::*;
 use std::collections::BTreeSet;
 
 cuda_graph! {
@@ -27,8 +26,7 @@ cuda_graph! {
 
 #[test]
 fn each_child_draws_from_a_generator_of_its_own() -> Result<()> {
-    let mut graph = launched(Throws::build(&device()))?;
-    graph.launch()?;
+    let graph = launched(launched(Throws::build(&device())))?;
     // Two uses of 4 numbers: offsets 0 and 4 in the first launch, 8 and 12 in the second.
     let expected = [0, 4, 0, 4, 8, 12, 8, 12];
     assert_eq!(entries(&*graph.log()?.read()?), expected);
@@ -93,8 +91,7 @@ cuda_graph! {
 
 #[test]
 fn generators_of_children_advance_in_loops() -> Result<()> {
-    let mut graph = launched(Game::build(&device()))?;
-    graph.launch()?;
+    let graph = launched(launched(Game::build(&device())))?;
     let offsets = entries(&*graph.log()?.read()?);
     assert_eq!(offsets.len(), 8);
     let distinct: BTreeSet<u64> = offsets.iter().copied().collect();

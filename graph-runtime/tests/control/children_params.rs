@@ -1,7 +1,6 @@
 //! Params of a graph in what its children are bound to: `set_x` reaches the nodes inside.
 
-use crate::common::{add_to, device, has, launched, refused};
-use graph_runtime::{Result, cuda_graph};
+use crate::common::*;
 
 cuda_graph! {
     /// Memory of its own, a param that another needs, and a length that only building tells.

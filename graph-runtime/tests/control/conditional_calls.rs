@@ -1,9 +1,8 @@
 //! `if`, `while` and `switch` built call by call, also as for older drivers, and what their bodies may not do: on the
 //! emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{LATE, MINUS_ONE, Says, add_late, add_to, device, emulator_with, in_order, mistakes, refused};
+use crate::common::*;
 use graph_runtime::private::Declare as _;
-use graph_runtime::{Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result};
 
 /// A graph of calls, and what tests of it look at.
 struct Called {
@@ -50,7 +49,7 @@ fn add(
 const DRIVERS: [u32; 2] = [12_030, 12_080];
 
 #[test]
-fn else_is_the_same_for_every_driver() -> Result<()> {
+fn else_and_switches_are_the_same_for_every_driver() -> Result<()> {
     for driver in DRIVERS {
         let mut called = called(driver, |builder, flag, data| {
             let choice = builder.if_else(
@@ -72,11 +71,7 @@ fn else_is_the_same_for_every_driver() -> Result<()> {
         assert_eq!(called.run(1)?, [11, 0, 0, 0], "driver {driver}");
         assert_eq!(called.run(0)?, [10, 1, 0, 0], "driver {driver}");
     }
-    Ok(())
-}
 
-#[test]
-fn switches_are_the_same_for_every_driver() -> Result<()> {
     for driver in DRIVERS {
         let mut called = called(driver, |builder, mut flag, data| {
             let pick = builder.switch("pick", &flag.whole(), 3, |case, number| {
@@ -96,11 +91,7 @@ fn switches_are_the_same_for_every_driver() -> Result<()> {
             assert_eq!(called.run(flag)?, expected, "driver {driver}, condition {flag}");
         }
     }
-    Ok(())
-}
 
-#[test]
-fn a_switch_without_cases_runs_nothing() -> Result<()> {
     for driver in DRIVERS {
         let mut called = called(driver, |builder, flag, data| {
             let before = add(builder, "before", &data, 0, 1);

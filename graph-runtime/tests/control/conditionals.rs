@@ -1,9 +1,6 @@
 //! `if`, `while` and `switch`, declared: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{
-    LATE, MINUS_ONE, Says, accumulate, add_late, add_to, device, emulator_with, is_below, launched, newton, shuffling,
-};
-use graph_runtime::{AnyGraph, Device, EmulatorOptions, Error, NodeKind, Result, Role, cuda_graph};
+use crate::common::*;
 use std::time::Duration;
 
 cuda_graph! {
@@ -131,10 +128,9 @@ fn params_and_handles_change_nodes_of_bodies() -> Result<()> {
 #[test]
 fn what_ends_a_while_and_conditionals_themselves_cannot_be_disabled() -> Result<()> {
     let mut graph = Rounds::build(&device())?;
-    let error = graph.next().set_enabled(false).unwrap_err().to_string();
-    error.begins("graph `Rounds`, node `next`: without this node nothing writes the condition");
-    let error = graph.repeat().set_enabled(false).unwrap_err().to_string();
-    error.ends("only kernel, memcpy and memset nodes can be disabled");
+    refused(graph.next().set_enabled(false))
+        .begins("graph `Rounds`, node `next`: without this node nothing writes the condition");
+    refused(graph.repeat().set_enabled(false)).ends("only kernel, memcpy and memset nodes can be disabled");
     graph.next().set_enabled(true)?;
     graph.rounds_mut()?.copy_from(&2)?;
     graph.launch()?;

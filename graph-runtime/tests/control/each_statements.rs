@@ -1,8 +1,7 @@
 //! `each` with params, children, scratch memory, unknown numbers of iterations, in expressions, and its plan.
 
-use crate::common::{accumulate, add_to, bump, has, is_below, launched, mix, shuffling, step};
+use crate::common::*;
 use crate::loops::mixed;
-use graph_runtime::{Device, Error, PlanLoop, Result, cuda_graph};
 
 /// Rows of numbers that all differ.
 fn numbers<const N: usize, const ROWS: usize>() -> [[u32; N]; ROWS] {

@@ -1,7 +1,6 @@
 //! Ways out of expressions: `?` is an error of `build`, and one that a macro hides never makes a wrong graph.
 
-use crate::common::{Says, add_to, device, has, refused};
-use graph_runtime::{Error, Result, cuda_graph};
+use crate::common::*;
 
 /// Hidden from `cuda_graph!`, which refuses these words in an expression.
 macro_rules! skip {
@@ -175,16 +174,12 @@ fn hidden_return_of_a_nodes_function_in_a_setter() -> Result<()> {
 }
 
 #[test]
-fn question_marks_end_build() -> Result<()> {
+fn question_marks_and_hidden_exits_end_build() -> Result<()> {
     Failing::build(&device(), "7")?;
     assert!(matches!(Failing::build(&device(), "seven"), Err(Error::NoDriver)));
     FailingParent::build(&device(), "7")?;
     assert!(matches!(FailingParent::build(&device(), "seven"), Err(Error::NoDriver)));
-    Ok(())
-}
 
-#[test]
-fn question_marks_and_hidden_exits_in_an_expression() -> Result<()> {
     let build = |text: &'static str, leaves: bool| {
         cuda_graph!(&device() =>
             device data: [u32; 4];

@@ -1,8 +1,7 @@
 //! `for` around every other statement: params, conditions, scratch memory, host functions, and many nodes.
 
-use crate::common::{add_to, device, launched, mix, shuffling};
+use crate::common::*;
 use crate::loops::mixed;
-use graph_runtime::{Result, cuda_graph};
 
 cuda_graph! {
     graph Params<const N: usize> {

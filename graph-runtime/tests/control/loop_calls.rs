@@ -1,8 +1,7 @@
 //! `for` with too many iterations or too little memory, and loops that are built call by call.
 
-use crate::common::{Says, add_late, add_to, device, mix, shuffling};
+use crate::common::*;
 use crate::loops::mixed;
-use graph_runtime::{Error, GraphBuilder, Launch, NodeId, NodeKind, Result, cuda_graph};
 
 cuda_graph! {
     graph Many(n: usize) {

@@ -1,7 +1,6 @@
 //! Loops: the order of iterations, their number, loops in loops, and handles of their nodes.
 
-use crate::common::{Says, add_to, device, launched, mix, refused, shuffling};
-use graph_runtime::{Device, Error, GraphBuilder, Launch, PlanLoop, PlanNode, Result, cuda_graph};
+use crate::common::*;
 
 /// Changes `to` as the kernel [`mix`] does.
 pub(crate) fn mixed<const N: usize>(from: [u32; N], to: &mut [u32; N]) {
@@ -78,47 +77,6 @@ fn layers_run_one_after_the_other_and_are_once_in_the_plan() -> Result<()> {
     let inside: Vec<_> = plan.nodes.iter().map(repeated).collect();
     assert_eq!(inside, [None, None, Some(0), Some(0), Some(0), Some(0), None]);
     assert!(plan.to_dot().contains("label=\"for layer\";"), "{}", plan.to_dot());
-    Ok(())
-}
-
-#[test]
-fn a_loop_is_what_its_iterations_are_when_written_out() -> Result<()> {
-    let mut builder = GraphBuilder::new(&shuffling(5), "WrittenOut");
-    let mut data = builder.device::<[u32; 4]>("data");
-    let mut other = builder.device::<[u32; 4]>("other");
-    let matrix = builder.device::<[[u32; 4]; 3]>("weights");
-    let input = builder.host::<[u32; 4]>("input");
-    let mut output = builder.host::<[u32; 4]>("output");
-    let upload = builder.memcpy("upload", &input, &mut data);
-    let clear = builder.memset("clear", &mut other, 0_u32);
-    let mut before = vec![upload, clear];
-    for layer in 0..3 {
-        let launch = || Launch::new(1, 4);
-        let weigh = builder.kernel(
-            format!("weigh{layer}"),
-            launch(),
-            mix::call(&matrix.row(layer), &mut data),
-        );
-        builder.after(weigh, &before);
-        let fold = builder.kernel(format!("fold{layer}"), launch(), mix::call(&data, &mut other));
-        builder.after(fold, &[weigh]);
-        let back = builder.kernel(format!("back{layer}"), launch(), mix::call(&other, &mut data));
-        builder.after(back, &[fold]);
-        before = vec![back];
-    }
-    let download = builder.memcpy("download", &data, &mut output);
-    builder.after(download, &before);
-    let mut written_out = builder.build()?;
-    let mut looped = Layers::<3>::build(&shuffling(6))?;
-    looped.weights_mut()?.copy_from(&weights())?;
-    written_out.device_mut(&matrix)?.copy_from(&weights())?;
-    for input_values in [[5, 6, 7, 8], [0; 4]] {
-        *looped.input_mut()? = input_values;
-        *written_out.host_mut(&input)? = input_values;
-        looped.launch()?;
-        written_out.launch()?;
-        assert_eq!(looped.output()?, written_out.host(&output)?);
-    }
     Ok(())
 }
 

@@ -1,10 +1,9 @@
 //! Codes that the bindings do not list, as a driver that is newer than they are may return them.
 
-use crate::common::Says;
+use crate::common::*;
 use crate::fake::{device, device_with, is_fake};
 use crate::graphs::Small;
 use graph_runtime::fault_injection as faults;
-use graph_runtime::{Device, Error, Result};
 
 /// No version of CUDA has this code.
 const CODE: u32 = 123_456;

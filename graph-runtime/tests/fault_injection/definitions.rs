@@ -2,7 +2,6 @@
 
 use crate::common::*;
 use crate::graphs::{Run, check};
-use graph_runtime::{AnyGraph, Device, InstantiateOptions, Result, cuda_graph};
 
 cuda_graph! {
     /// A graph that is updated as a whole, with nodes of all kinds that CUDA changes in place.

@@ -1,13 +1,13 @@
 //! Every call of the driver fails once, in each of several scenarios: a first run counts the calls, then there is one
 //! run for each call and some of its numbers.
 
+use crate::common::*;
 use crate::definitions;
 use crate::fake::{device, device_with, is_fake};
 use crate::graphs::{self, Run};
 use crate::lending::lending;
 use crate::memory::{free_on, heap_bytes, kept_allocations, objects};
 use graph_runtime::fault_injection as faults;
-use graph_runtime::{Device, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::thread;
@@ -251,12 +251,7 @@ fn every_call_fails_once() {
     if lost > 4 << 20 {
         problems.push(format!("{lost} bytes of device memory are lost"));
     }
-    assert!(
-        problems.is_empty(),
-        "{} problems:\n{}",
-        problems.len(),
-        problems.join("\n")
-    );
+    assert_eq!(problems.len(), 0, "{}", problems.join("\n"));
 }
 
 /// What came of one failure.

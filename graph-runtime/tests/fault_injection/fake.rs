@@ -1,7 +1,6 @@
 //! The driver that runs nothing, for machines without a GPU: `fake/libcuda.rs`, which `rustc` compiles.
 
-use crate::common::{cuda_device, wants_cuda};
-use graph_runtime::Device;
+use crate::common::*;
 use graph_runtime::fault_injection as faults;
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,9 @@
 //! Futures of launches, in a driver that is slow or dies.
 
-use crate::common::block_on;
+use crate::common::*;
 use crate::fake::device_with;
 use crate::graphs;
 use graph_runtime::fault_injection as faults;
-use graph_runtime::{AnyGraph, Error, Result};
 use std::thread;
 use std::time::{Duration, Instant};
 

@@ -10,10 +10,6 @@ use crate::fake::{is_fake, is_late};
 use graph_runtime::cudarc::driver::{CudaFunction, result};
 use graph_runtime::cudarc::nvrtc::Ptx;
 use graph_runtime::fault_injection as faults;
-use graph_runtime::{
-    AnyGraph, BoxError, CaptureMode, CaptureOptions, DebugOptions, Device, DeviceBuffer, Error, Event, GraphBuilder,
-    HostBuffer, Launch, Mapped, RawGraph, Result, SharedHost, Surfel, Texel, cuda_graph, cuda_kernels,
-};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -341,19 +337,14 @@ pub(crate) fn sharing(device: &Device, run: &mut Run) -> Result<()> {
     let flags = [run.step(|| device.alloc::<u32>())?, run.step(|| device.alloc::<u32>())?];
     run.step(|| flags[0].copy_from(&1))?;
     let sums = [run.step(|| device.alloc::<[u32; 4]>())?, run.step(|| device.alloc())?];
-    let texts: [Text; 2] = [
-        run.step(|| device.alloc_host().map(HostBuffer::share))?,
-        run.step(|| device.alloc_host().map(HostBuffer::share))?,
-    ];
+    let mut text_of_host = || run.step(|| device.alloc_host().map(HostBuffer::share));
+    let texts: [Text; 2] = [text_of_host()?, text_of_host()?];
     let mut graph = run.step(|| Sharing::build(device, &weights[0], &flags[0], &sums[0], &texts[0]))?;
     run.built(graph.raw());
     run.step(|| graph.launch())?;
     check(run.step(|| texts[0].read().map(|text| *text))?, text(1, 1));
     check(run.step(|| graph.seen().copied())?, [[1; 2]; 2]);
-    let stream = device
-        .context()
-        .and_then(|context| context.new_stream().ok())
-        .expect("a new stream");
+    let stream = new_stream(device);
     run.step(|| graph.launch_on(&stream))?;
     run.step(|| graph.launch())?;
     run.step(|| graph.rebind_weights(&weights[1]))?;
@@ -483,10 +474,7 @@ pub(crate) fn outside(_device: &Device, run: &mut Run) -> Result<()> {
     assert_eq!(lent, 16);
     run.step(|| buffer.copy_from(&[4; 16]))?;
     assert_eq!(run.step(|| buffer.read_vec())?, [4; 16]);
-    let stream = device
-        .context()
-        .and_then(|context| context.new_stream().ok())
-        .expect("a new stream");
+    let stream = new_stream(device);
     let slice = stream.clone_htod(&[7_u32; 4]).expect("cudarc copies");
     let taken = DeviceBuffer::from(slice);
     assert_eq!(run.step(|| taken.read_vec())?, [7; 4]);
@@ -541,8 +529,7 @@ pub(crate) fn futures(device: &Device, run: &mut Run) -> Result<()> {
     let mut graph = run.step(|| Long::build(device))?;
     run.step(|| block_on(graph.launch_async()?))?;
     check(run.step(|| graph.output().copied())?, [42; 8]);
-    let context = device.context().expect("a CUDA device has a context");
-    let stream = context.new_stream().expect("a stream");
+    let stream = new_stream(device);
     run.step(|| block_on(graph.launch_async_on(&stream)?))?;
     check(run.step(|| graph.output().copied())?, [42; 8]);
     Ok(())

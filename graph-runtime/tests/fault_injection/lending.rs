@@ -2,7 +2,6 @@
 
 use crate::common::*;
 use crate::graphs::{Run, check};
-use graph_runtime::{Device, Error, Generator, Result, cuda_graph};
 
 cuda_graph! {
     graph Lending(
@@ -20,10 +19,7 @@ cuda_graph! {
 }
 
 pub(crate) fn lending(device: &Device, run: &mut Run) -> Result<()> {
-    let stream = device
-        .context()
-        .and_then(|context| context.new_stream().ok())
-        .expect("a new stream");
+    let stream = new_stream(device);
     let generator = run.step(|| device.generator(5))?;
     let (from, mut to) = (vec![3; 64], [0; 64]);
     let mut slice = stream.clone_htod(&[0_u32; 64]).expect("cudarc copies");

@@ -1,9 +1,9 @@
 //! The memory of this process and of the device, before and after; and a process whose allocations fail.
 
+use crate::common::*;
 use crate::fake::turn;
 use crate::graphs::Run;
 use graph_runtime::fault_injection as faults;
-use graph_runtime::{Device, Error, Result, cuda_graph};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::backtrace::Backtrace;
 use std::cell::Cell;

@@ -2,14 +2,11 @@
 //! params, expressions of nodes, closures, subscribers of `tracing`, wakers. Afterwards the graph launches, and does
 //! what its accessors say; or it refuses to launch, says why, and the next change mends it.
 
+use crate::common::library::ONCE;
+use crate::common::listener::Listener;
 use crate::common::*;
 use crate::fake::{alone, is_fake, is_late, turn};
-use crate::subscribers::Listener;
 use graph_runtime::cudarc::driver::result;
-use graph_runtime::{
-    AnyGraph, CaptureMode, CaptureOptions, CapturedGraph, Definition, Device, DeviceBuffer, Error, GraphBuilder,
-    InstantiateOptions, LaunchFuture, OnDevice, Place, Result, cuda_graph,
-};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -316,13 +313,9 @@ struct Recorded {
 impl Changed for Recorded {
     fn new(device: &Device) -> Result<Self> {
         let buffers = [device.alloc()?, device.alloc()?];
-        let options = CaptureOptions {
-            mode: CaptureMode::ThreadLocal,
-            warm_up: 0,
-        };
         let mut builder = GraphBuilder::new(device, "Recorded");
         let mut place = builder.shared("data", &buffers[0], true);
-        let graph = builder.build_captured(options, (&mut place,), |stream| {
+        let graph = builder.build_captured(ONCE, (&mut place,), |stream| {
             user_code("the closure of a capture");
             let (data,) = stream.memory();
             // SAFETY: it has this number of bytes, and the graph says that it writes it.
@@ -453,7 +446,7 @@ fn all_panic(device: &Device) -> Result<()> {
         "place", "in", "panics", "launches", "refused", "caught"
     );
     for ((place, name), outcomes) in &table {
-        let Outcomes {
+        let &Outcomes {
             panics,
             launches,
             refused,
@@ -463,12 +456,7 @@ fn all_panic(device: &Device) -> Result<()> {
     }
     let panics: usize = table.values().map(|outcomes| outcomes.panics).sum();
     println!("panics: {panics} on {device:?}, {} problems", problems.len());
-    assert!(
-        problems.is_empty(),
-        "{} problems:\n{}",
-        problems.len(),
-        problems.join("\n")
-    );
+    assert_eq!(problems.len(), 0, "{}", problems.join("\n"));
     let mut missing = vec![
         "the copy of a param",
         "the destructor of a param",

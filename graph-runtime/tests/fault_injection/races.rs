@@ -4,12 +4,11 @@
 //! that is being captured; others may make the launch a part of the capture. Both are tested with the fake driver. A
 //! test names the outcomes that are safe, and prints the one that it saw.
 
-use crate::common::{Says, wants_cuda};
+use crate::common::*;
 use crate::fake::{alone, device, end_late_child, is_child, is_fake, run_again};
 use crate::graphs::{Small, check};
 use graph_runtime::cudarc::driver::{result, sys};
 use graph_runtime::fault_injection as faults;
-use graph_runtime::{CudaStream, Device, DeviceBuffer, Error, Graph, GraphBuilder, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
@@ -112,8 +111,7 @@ fn look(mut graph: Small, stream: &CudaStream, launched: Result<()>, captured: &
         Err(error) => panic!("{error}"),
         Ok(()) => {} // nothing has shown yet
     }
-    let error = graph.output().unwrap_err().to_string();
-    error.begins("graph `Small`: cuEventSynchronize failed: CUDA_ERROR_CAPTURED_EVENT");
+    refused(graph.output()).begins("graph `Small`: cuEventSynchronize failed: CUDA_ERROR_CAPTURED_EVENT");
     assert!(graph.data().is_err() && graph.synchronize().is_err());
     let before = faults::live();
     drop(graph);

@@ -3,7 +3,6 @@
 use crate::common::*;
 use crate::fake::device;
 use graph_runtime::fault_injection as faults;
-use graph_runtime::{Device, DeviceBuffer, Error, HostBuffer, Result, SharedHost, cuda_graph};
 use std::collections::BTreeMap;
 
 cuda_graph! {

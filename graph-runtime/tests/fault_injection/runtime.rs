@@ -1,12 +1,11 @@
 //! Graphs by the runtime library: the same as by the driver, call by call.
 
-use crate::common::Says;
+use crate::common::listener::Listener;
+use crate::common::*;
 use crate::enumeration::SCENARIOS;
 use crate::fake::{alone, device, device_with, is_fake};
 use crate::graphs::{self, Run};
-use crate::subscribers::Listener;
 use graph_runtime::fault_injection as faults;
-use graph_runtime::{Device, Error, Result, cuda_graph, cuda_kernels};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};

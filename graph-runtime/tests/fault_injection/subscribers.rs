@@ -1,42 +1,17 @@
 //! A subscriber of `tracing` is code of the user, which runs between this library's calls.
 
+use crate::common::listener::Listener;
+use crate::common::*;
 use crate::enumeration::runs;
 use crate::fake::device;
 use crate::graphs::Run;
-use graph_runtime::Result;
 use graph_runtime::cudarc::driver::sys;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::{Subscriber, with_default};
-use tracing::{Event, Metadata};
+use tracing::Event;
+use tracing::subscriber::with_default;
 
 static EVENTS: AtomicUsize = AtomicUsize::new(0);
-
-/// A subscriber that calls a function with each event of this library.
-pub(crate) struct Listener<F>(pub(crate) F);
-
-impl<F: Fn(&Event<'_>) + 'static> Subscriber for Listener<F> {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "graph_runtime"
-    }
-
-    fn new_span(&self, _span: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _span: &Id, _values: &Record<'_>) {}
-
-    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
-        (self.0)(event);
-    }
-
-    fn enter(&self, _span: &Id) {}
-
-    fn exit(&self, _span: &Id) {}
-}
 
 /// Leaves this thread without a context.
 fn leave_context() {

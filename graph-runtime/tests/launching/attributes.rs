@@ -1,7 +1,6 @@
 //! Attributes of nodes: priorities, clusters, cooperative launches, and nodes that are built disabled.
 
-use crate::common::{Says, device, launched, meet, mistakes, number, rank, refused};
-use graph_runtime::{Code, Device, Error, GraphBuilder, Launch, NodeId, Result, cuda_graph};
+use crate::common::*;
 
 /// `0, 1, 2, ..`
 fn numbers<const N: usize>() -> [u32; N] {
@@ -81,7 +80,7 @@ fn blocks_of_a_cluster_know_each_other() -> Result<()> {
 }
 
 #[test]
-fn a_priority_is_one_of_the_device() -> Result<()> {
+fn attributes_are_of_nodes_and_devices_that_can_have_them() -> Result<()> {
     let build = |device: &Device, priority| {
         let mut builder = GraphBuilder::new(device, "Priority");
         let mut data = builder.device::<[u32; 256]>("data");
@@ -94,13 +93,8 @@ fn a_priority_is_one_of_the_device() -> Result<()> {
     if device.is_emulator() {
         return build(&device, 7); // it has no order of its own
     }
-    let error = build(&device, 7).unwrap_err().to_string();
-    error.begins("graph `Priority`, node `node`: kernel `number` has the priority 7, but");
-    Ok(())
-}
+    refused(build(&device, 7)).begins("graph `Priority`, node `node`: kernel `number` has the priority 7, but");
 
-#[test]
-fn attributes_are_of_nodes_that_can_have_them() {
     let declared = |say: fn(&mut GraphBuilder, NodeId)| {
         let mut builder = GraphBuilder::new(&Device::emulator(), "Refused");
         let node = builder.join("node");
@@ -112,6 +106,7 @@ fn attributes_are_of_nodes_that_can_have_them() {
     declared(|builder, node| builder.disable(node))
         .reads("graph `Refused`, node `node`: only kernel, memcpy and memset nodes can be disabled");
     declared(|builder, _| builder.disable(NodeId::new(5))).says("no node has index 5");
+    Ok(())
 }
 
 cuda_graph! {
@@ -128,17 +123,13 @@ cuda_graph! {
 }
 
 #[test]
-fn blocks_of_a_cooperative_launch_wait_for_each_other() -> Result<()> {
+fn blocks_of_a_cooperative_launch_all_run_at_once() -> Result<()> {
     let mut graph = Together::build(&device())?;
     for _ in 0..3 {
         graph.launch()?;
     }
     assert_eq!(*graph.out()?.read()?, [64 * 65 / 2; 64]);
-    Ok(())
-}
 
-#[test]
-fn a_cooperative_launch_that_is_too_large_is_refused() -> Result<()> {
     const BLOCKS: usize = 1 << 20;
     let device = device();
     let build = |blocks: usize| {

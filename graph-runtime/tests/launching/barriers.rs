@@ -1,7 +1,6 @@
 //! Barriers in shared memory, pipelines of copies, clusters of one block, and groups of two warps.
 
-use crate::common::{alone, copy_tiles, device, emulator_with, forms, produce_and_consume, two_stages, two_warps};
-use graph_runtime::{Device, EmulatorOptions, Result, cuda_graph};
+use crate::common::*;
 
 const ROUNDS: usize = 7;
 

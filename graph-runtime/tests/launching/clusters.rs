@@ -1,7 +1,6 @@
 //! Clusters of several blocks: their registers, the shared memory of other blocks, and the barriers between them.
 
-use crate::common::{Says, device, emulator_with, has, launched, refused};
-use graph_runtime::{AnyGraph, Device, Error, Result, cuda_graph, cuda_kernels};
+use crate::common::*;
 
 #[cuda_kernels("tests/kernels/clusters.ptx")]
 unsafe extern "C" {

@@ -1,7 +1,6 @@
 //! `kernels/forms.ptx`: forms of PTX that people write and compilers do not, on the emulator and on the GPU.
 
-use crate::common::device;
-use graph_runtime::{GraphBuilder, KernelCall, Launch, OnDevice, Place, cuda_kernels};
+use crate::common::*;
 
 #[cuda_kernels("tests/kernels/forms.ptx")]
 unsafe extern "C" {

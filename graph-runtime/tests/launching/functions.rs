@@ -1,9 +1,8 @@
 //! Kernels that are given as loaded functions of cudarc's. Only CUDA has those.
 
-use crate::common::{Says, context, counting, cuda_device, launched, refused};
+use crate::common::*;
 use graph_runtime::cudarc::driver::{CudaContext, CudaFunction, CudaModule};
 use graph_runtime::cudarc::nvrtc::Ptx;
-use graph_runtime::{CallArgument, Device, Error, GraphBuilder, KernelCall, Launch, Result, cuda_graph};
 use std::sync::Arc;
 
 fn load(context: &Arc<CudaContext>) -> Arc<CudaModule> {

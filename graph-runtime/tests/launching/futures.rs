@@ -1,9 +1,6 @@
 //! Launches as futures.
 
 use crate::common::*;
-use graph_runtime::{
-    AnyGraph, Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, LaunchFuture, OnHost, Place, Result,
-};
 use std::future::Future;
 use std::mem;
 use std::pin::{Pin, pin};
@@ -258,7 +255,7 @@ fn launches_on_threads_claim_what_they_share() -> Result<()> {
 }
 
 #[test]
-fn a_panic_of_a_host_function_is_returned() -> Result<()> {
+fn panics_and_faults_are_errors_of_their_launch() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "Panics");
     let mut launches = 0;
     builder.call("sometimes", (), move |()| {
@@ -273,11 +270,7 @@ fn a_panic_of_a_host_function_is_returned() -> Result<()> {
     block_on(graph.launch_async()?)?;
     drop(graph.launch_async()?);
     assert!(matches!(graph.synchronize(), Err(Error::Panicked { .. }))); // nobody else has seen it
-    Ok(())
-}
 
-#[test]
-fn a_fault_is_the_error_of_its_launch() -> Result<()> {
     let device = emulator_with(|options| options.step_limit = Some(1000));
     let mut builder = GraphBuilder::new(&device, "Late");
     let mut flag = builder.device::<[u32; 1]>("flag");

@@ -1,11 +1,7 @@
 //! Generators whose state several graphs share: each launch draws after the one before it, whichever graph it is.
 
-use crate::common::entries;
 use crate::common::random::{Random, philox};
-use crate::common::{
-    count_down, device, draw_numbers, has, launched, log_offset, log_scaled, shuffling, without_deadlock,
-};
-use graph_runtime::{Device, Error, Generator, GraphBuilder, Launch, Philox, Result, cuda_graph};
+use crate::common::*;
 use std::collections::BTreeMap;
 
 const THREADS: usize = 64;
@@ -284,8 +280,7 @@ cuda_graph! {
 #[test]
 fn a_saved_state_continues_bit_for_bit() -> Result<()> {
     let device = device();
-    let mut first = launched(Own::build(&device, Philox { seed: 4, offset: 2 }))?;
-    first.launch()?;
+    let mut first = launched(launched(Own::build(&device, Philox { seed: 4, offset: 2 })))?;
     let saved = first.noise().state()?;
     assert_eq!(saved, Philox { seed: 4, offset: 14 });
     assert!(first.noise().generator().is_none());
@@ -335,8 +330,7 @@ cuda_graph! {
 fn children_share_the_generator_of_their_parent() -> Result<()> {
     let device = device();
     let generator = device.generator(2)?;
-    let mut whole = launched(Whole::build(&device, generator.clone()))?;
-    whole.launch()?;
+    let mut whole = launched(launched(Whole::build(&device, generator.clone())))?;
     let log = whole.log()?.read()?;
     let mut found = entries(&log);
     assert!(found[..3].iter().all(|&offset| offset < 7) && found[3..].iter().all(|&offset| offset >= 7));

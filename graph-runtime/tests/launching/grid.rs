@@ -1,7 +1,6 @@
 //! Cooperative launches whose blocks meet by CUDA's cooperative groups.
 
-use crate::common::{arrive_and_wait, device, launched, ranks, rounds};
-use graph_runtime::{Result, cuda_graph};
+use crate::common::*;
 
 const N: usize = 1000;
 const ROUNDS: u32 = 5;

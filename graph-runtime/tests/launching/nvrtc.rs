@@ -8,9 +8,8 @@
 
 mod process;
 
-use crate::common::{self, Says, device, launched};
-use graph_runtime::{Device, Error, GraphBuilder, Launch, Result, cuda_graph, cuda_kernels};
-use process::*;
+use crate::common::*;
+use process::{entries, *};
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::{env, fs};
@@ -362,7 +361,7 @@ fn messages_name_lines_of_the_source() {
 fn mistakes(build: impl FnOnce(&mut GraphBuilder)) -> Vec<String> {
     let mut builder = GraphBuilder::new(&Device::emulator(), "Wrong");
     build(&mut builder);
-    let found = common::mistakes(builder.build());
+    let found = crate::common::mistakes(builder.build());
     found.iter().map(ToString::to_string).collect()
 }
 

@@ -1,10 +1,9 @@
 //! The facts that `#[cuda_kernels]` records for programmatic edges, first writes and clusters, and messages about them.
 
-use crate::common::{device, launched};
+use crate::common::*;
 use graph_runtime::kernel::{GridDependency, KernelFacts, Source, Touched};
 use graph_runtime::private::plan::SharedParam as Sharing;
 use graph_runtime::private::{KernelChecks, ProgrammaticEdge, triggers};
-use graph_runtime::{Kernel, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("../graph-ptx/tests/data/programmatic.ptx")]
 unsafe extern "C" {

@@ -2,7 +2,6 @@
 
 use crate::common::listener::Listener;
 use crate::common::*;
-use graph_runtime::{Device, Graph, GraphBuilder, Launch, Result};
 use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex};
 use tracing::field::{Field, Visit};

@@ -1,9 +1,8 @@
 //! Kernels in files for several targets: each device gets the highest that it runs, and compile time checks all.
 
-use crate::common::{Says, cuda_device, device, launched};
+use crate::common::*;
 use graph_runtime::kernel::{GridDependency, KernelFacts};
 use graph_runtime::private::{check_launch, triggers};
-use graph_runtime::{Device, GraphBuilder, Kernel, Launch, Result, cuda_graph, cuda_kernels};
 use std::panic::catch_unwind;
 
 #[cuda_kernels(

@@ -1,7 +1,6 @@
 //! Variables of kernels' modules that graphs declare as memory.
 
 use crate::common::*;
-use graph_runtime::{Code, GraphBuilder, Launch, Result, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("tests/kernels/constants.ptx")]
 unsafe extern "C" {

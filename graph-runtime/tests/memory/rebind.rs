@@ -1,9 +1,6 @@
 //! Putting other memory in the place of what a graph shares.
 
 use crate::common::*;
-use graph_runtime::{
-    Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, OnDevice, OnHost, Place, Result, SharedHost, cuda_graph,
-};
 
 struct Pipeline {
     graph: Graph,

@@ -1,8 +1,7 @@
 //! Copies and memsets of two dimensions: in every direction, of constant and other ranges, and next to each other.
 
-use crate::common::{codes, device, mistakes, number};
+use crate::common::*;
 use graph_runtime::private::plan::Code;
-use graph_runtime::{Device, GraphBuilder, Launch, OnDevice, Place, Result, cuda_graph};
 
 /// `[[0, 1, ..], [8, 9, ..], ..]`
 fn numbers<const R: usize, const C: usize>() -> [[u32; C]; R] {
@@ -121,7 +120,7 @@ fn values_of_every_size_are_set() -> Result<()> {
 }
 
 #[test]
-fn columns_of_one_memory_are_written_at_once() -> Result<()> {
+fn columns_are_written_at_once_or_one_after_the_other() -> Result<()> {
     // Nothing orders the nodes: what they touch lies apart.
     let mut graph = cuda_graph! { &device() =>
         host   left:  [[u32; 4]; 64];
@@ -139,6 +138,13 @@ fn columns_of_one_memory_are_written_at_once() -> Result<()> {
     assert_eq!((cut(&data, 0, 0), cut(&data, 0, 8)), (numbers::<64, 4>(), [[9; 4]; 64]));
     let expected = (vec![5; 4], vec![6; 4]);
     assert_eq!((data[31][4..8].to_vec(), data[32][4..8].to_vec()), expected);
+
+    let mut graph = Loops::build(&device())?;
+    *graph.input_mut()? = numbers();
+    graph.launch()?;
+    let data = graph.data()?.read()?;
+    assert_eq!(data[3], [0, 18, 19, 20, 21, 22, 23, 0]);
+    assert_eq!(data[2], [0, 12, 13, 14, 15, 0, 1, 2]);
     Ok(())
 }
 
@@ -153,17 +159,6 @@ cuda_graph! {
         }
         kernel fill = number<<<1, 3>>>(&mut data[2][5..8]) after put;
     }
-}
-
-#[test]
-fn loops_take_one_column_after_the_other() -> Result<()> {
-    let mut graph = Loops::build(&device())?;
-    *graph.input_mut()? = numbers();
-    graph.launch()?;
-    let data = graph.data()?.read()?;
-    assert_eq!(data[3], [0, 18, 19, 20, 21, 22, 23, 0]);
-    assert_eq!(data[2], [0, 12, 13, 14, 15, 0, 1, 2]);
-    Ok(())
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Scratch memory: its arena, who may be disabled, and what is found to be wrong with it.
 
-use crate::common::{Affine, Says, copy_struct, device, emulator_with, fill_index, gather, in_order, launched, scale};
+use crate::common::*;
 use graph_runtime::private::Declare as _;
-use graph_runtime::{Device, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place};
 
 /// Layers in a row, with four temporaries of these lengths each. Each layer adds 4 to `x`.
 fn layers(device: &Device, layers: usize, lengths: [usize; 4]) -> (Graph, Place<[f32], OnDevice>) {
@@ -124,8 +123,7 @@ fn what_others_read_or_what_begins_anew_is_not_disabled() {
     in_order(&mut builder, &[last, again, read]);
     let mut graph = builder.build().unwrap();
     assert_eq!(graph.plan().arena(), 256); // b lies where a does, between the two uses of a
-    let error = graph.node(again).set_enabled(false).unwrap_err();
-    error.says("scratch memory would have to last for longer");
+    refused(graph.node(again).set_enabled(false)).says("scratch memory would have to last for longer");
 }
 
 #[test]
@@ -204,8 +202,7 @@ fn each_buffer_ends_where_it_ends() {
     let last = builder.kernel("gather", Launch::new(1, 64), call);
     builder.after(last, &writes);
     let graph = launched(builder.build()).unwrap();
-    let error = graph.synchronize().unwrap_err().to_string();
-    assert!(error.contains("`a`, which has 256 bytes"), "{error}");
+    refused(graph.synchronize()).says("`a`, which has 256 bytes");
 }
 
 #[test]
@@ -231,8 +228,7 @@ fn nothing_is_left_from_the_launch_before() {
     });
     changed.unwrap();
     graph.launch().unwrap();
-    let error = graph.synchronize().unwrap_err().to_string();
-    error.says("load of 4 bytes at offset 128 of `tmp`, which nothing has written");
+    refused(graph.synchronize()).says("load of 4 bytes at offset 128 of `tmp`, which nothing has written");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The statement `scratch`, run: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{add, device, has, scale};
-use graph_runtime::cuda_graph;
+use crate::common::*;
 
 cuda_graph! {
     /// Two layers of two temporaries each: `x = 8 x`.

@@ -2,7 +2,6 @@
 
 use crate::common::*;
 use graph_runtime::cudarc::driver::{CudaContext, CudaSlice};
-use graph_runtime::{Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, Result};
 
 /// `data += 1`, perhaps after a delay.
 fn increment(device: &Device, data: &DeviceBuffer<[f32]>, wait: bool) -> Result<Graph> {

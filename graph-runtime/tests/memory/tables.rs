@@ -1,11 +1,8 @@
 //! Memory with several lengths that only `build` knows: declared, selected from, shared, lent and refused.
 
 use crate::common::random::Random;
-use crate::common::{Says, add, codes, device, in_order, launched, mistakes, number, scale};
+use crate::common::*;
 use graph_runtime::private::plan::Code;
-use graph_runtime::{
-    DeviceBuffer, Diagnostic, Error, GraphBuilder, Launch, Result, SharedHost, Table, TableRef, cuda_graph,
-};
 
 /// `0, 1, 2, ..`
 fn numbers(len: usize) -> Vec<f32> {
@@ -127,7 +124,7 @@ cuda_graph! {
 }
 
 #[test]
-fn lengths_of_copies_are_compared_at_build() {
+fn lengths_and_indices_are_compared_at_build() -> Result<()> {
     assert!(Copies::build(&device(), 2, 6, 2, 6).is_ok());
     for (c, d) in [(6, 2), (3, 4), (2, 5), (3, 6)] {
         let text = format!("node `copy` copies 2 x 6 elements of `from` to {c} x {d} of `to`");
@@ -137,18 +134,7 @@ fn lengths_of_copies_are_compared_at_build() {
     assert!(Fixed::build(&device(), 3, 4).is_ok());
     let text = "node `copy` copies 4 x 3 elements of `from` to 3 x 4 of `fixed`";
     is_first(Fixed::build(&device(), 4, 3), Code::ShapeMismatch, text);
-}
 
-cuda_graph! {
-    graph Rows(n: usize, d: usize, i: usize, j: usize) {
-        device w: [[u32; d]; n];
-        memset row  = w[i] <- 1;
-        memset cell = w[0][j] <- 2 after row;
-    }
-}
-
-#[test]
-fn indices_are_checked_at_build() -> Result<()> {
     let graph = launched(Rows::build(&device(), 2, 3, 1, 2))?;
     assert_eq!(graph.w()?.read_vec()?, [0, 0, 2, 1, 1, 1]);
     for (i, j, node) in [(2, 0, "row"), (0, 3, "cell"), (usize::MAX, 0, "row")] {
@@ -161,6 +147,12 @@ fn indices_are_checked_at_build() -> Result<()> {
 }
 
 cuda_graph! {
+    graph Rows(n: usize, d: usize, i: usize, j: usize) {
+        device w: [[u32; d]; n];
+        memset row  = w[i] <- 1;
+        memset cell = w[0][j] <- 2 after row;
+    }
+
     /// Memory that others have, too.
     graph Shared(n: usize, d: usize, w: device [[f32; d]; n], log: mut host [[f32; d]; n]) {
         memcpy down = w -> log;
@@ -390,7 +382,7 @@ fn four_dimensions_and_constant_lengths() -> Result<()> {
 }
 
 #[test]
-fn builders_have_tables() -> Result<()> {
+fn builders_have_tables_also_without_elements() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "Tables");
     let w = builder.device_table::<f32, 2>("w", [4, 8]);
     let out = builder.host_table::<f32, 3>("out", [2, 4, 8]);
@@ -410,11 +402,7 @@ fn builders_have_tables() -> Result<()> {
     let mut split = graph.split_host()?;
     split.take_table(&out)?.row_mut(1).unwrap()[[0, 0]] = 4.0;
     assert!(matches!(split.take_table(&out), Err(Error::AlreadyTaken { .. })));
-    Ok(())
-}
 
-#[test]
-fn tables_without_elements_have_rows() -> Result<()> {
     let graph = launched(Copies::build(&device(), 3, 0, 3, 0))?;
     assert_eq!(graph.from()?.lengths(), [3, 0]);
     let mut builder = GraphBuilder::new(&device(), "Empty");

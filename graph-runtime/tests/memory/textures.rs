@@ -1,10 +1,6 @@
 //! Memory that kernels read through textures: `&[Texel<T>]` and `&[[Texel<T, S>; N]]`.
 
-use crate::common::{codes, device, has, launched, mistakes, shuffling};
-use graph_runtime::{
-    Addressing, Code, Device, Filter, GraphBuilder, KernelCall, Launch, OnDevice, Place, PointSampler, Result, Sampler,
-    Texel, cuda_graph, cuda_kernels,
-};
+use crate::common::*;
 
 /// Between the texels, their mean; outside, the nearest one.
 pub(crate) enum Smooth {}

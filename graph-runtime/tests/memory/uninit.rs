@@ -1,9 +1,6 @@
 //! Memory that a kernel initialises before it reads it, `&mut [MaybeUninit<T>]`: what it held before is dead.
 
-use crate::common::{Says, codes, device, emulator_with, mistake, shuffling};
-use graph_runtime::{
-    CallArgument, Code, GraphBuilder, KernelCall, Launch, Mode, OnDevice, Place, cuda_graph, cuda_kernels,
-};
+use crate::common::*;
 use std::mem::MaybeUninit;
 
 #[cuda_kernels("tests/kernels/atomic.ptx")]

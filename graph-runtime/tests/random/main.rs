@@ -5,5 +5,4 @@ mod common;
 
 mod graphs;
 mod loops;
-mod parallel;
 mod shared;

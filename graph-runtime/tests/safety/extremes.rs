@@ -1,7 +1,6 @@
 //! Lengths, indices and ranges of any size are an error, or work. No arithmetic on them panics or wraps.
 
 use crate::common::*;
-use graph_runtime::{Code, Error, GraphBuilder, HostBuffer, Launch, NodeId, OnDevice, Place, Result, cuda_graph};
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 /// More elements than any memory has.

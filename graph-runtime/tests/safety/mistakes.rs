@@ -1,9 +1,6 @@
 //! Graphs that are wrong: what `build` says of them.
 
 use crate::common::*;
-use graph_runtime::{
-    CallArgument, Device, Error, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, cuda_kernels,
-};
 
 #[cuda_kernels("tests/kernels/partial.ptx")]
 unsafe extern "C" {
@@ -66,7 +63,7 @@ fn a_race_over_a_variable_of_the_module() {
 }
 
 #[test]
-fn an_aliased_argument() {
+fn an_aliased_argument_and_a_copy_onto_itself() {
     let mut builder = builder();
     let mut data = builder.device::<[f32; 8]>("data");
     let same = data.whole();
@@ -75,11 +72,8 @@ fn an_aliased_argument() {
     let first = text.lines().next().unwrap_or_default();
     first.begins("node `axpy` gets `data` ");
     first.ends("[aliased-argument]");
-}
 
-#[test]
-fn a_copy_onto_itself() {
-    let mut builder = builder();
+    let mut builder = self::builder();
     let data = builder.device::<[f32; 8]>("data");
     builder.memcpy("shift", &data.rows_from::<6>(0), &mut data.rows_from::<6>(2));
     let text = mistakes(builder);
@@ -87,7 +81,7 @@ fn a_copy_onto_itself() {
 }
 
 #[test]
-fn places_out_of_bounds() {
+fn places_out_of_bounds_and_copies_of_different_lengths() {
     let mut builder = builder();
     let data = builder.device::<[[f32; 4]; 8]>("data");
     builder.memset("row", &mut data.row(8), 0.0_f32);
@@ -97,11 +91,8 @@ fn places_out_of_bounds() {
          node `range` uses an index or range outside `data` [out-of-bounds]\n\
          note: `data` has 128 bytes";
     assert_eq!(mistakes(builder), expected);
-}
 
-#[test]
-fn copies_of_different_lengths() {
-    let mut builder = builder();
+    let mut builder = self::builder();
     let from = builder.host_slice::<f32>("from", 4);
     let mut to = builder.device::<[f32; 8]>("to");
     builder.memcpy("upload", &from, &mut to);
@@ -194,7 +185,7 @@ fn names_that_are_taken() {
 }
 
 #[test]
-fn memory_of_another_graph() {
+fn memory_and_nodes_that_are_not_there() {
     let mut other = builder();
     let foreign = other.device::<[f32; 8]>("foreign");
     other.device::<[f32; 8]>("foreign_too");
@@ -204,11 +195,8 @@ fn memory_of_another_graph() {
     let expected = "node `copy` uses memory of another graph [unknown-resource]\n\
          help: declare it in this graph, with `GraphBuilder::host` or `GraphBuilder::device`";
     assert_eq!(mistakes(builder), expected);
-}
 
-#[test]
-fn nodes_that_do_not_exist() {
-    let mut builder = builder();
+    let mut builder = self::builder();
     let node = builder.join("node");
     builder.after(node, &[NodeId::new(7)]);
     builder.after(NodeId::new(usize::MAX), &[node]);

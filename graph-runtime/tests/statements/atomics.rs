@@ -1,10 +1,6 @@
 //! Memory that kernels access by atomic operations alone, `&[Atomic<T>]`: unordered nodes may update it together.
 
-use crate::common::{Says, add_all, device, falsely, launched, mistake, refused, shuffling};
-use graph_runtime::{
-    Atomic, CallArgument, Code, Device, Error, GraphBuilder, Launch, Mode, OnDevice, Place, PlanAccess, cuda_graph,
-    cuda_kernels,
-};
+use crate::common::*;
 
 #[cuda_kernels("tests/kernels/atomic.ptx")]
 unsafe extern "C" {
@@ -229,20 +225,7 @@ cuda_graph! {
         kernel own = histogram<<<2, 128>>>(&bins, &bytes) after clear;
         memcpy down = bins -> counts after one, two, own;
     }
-}
 
-#[test]
-fn children_count_in_the_bins_of_their_parent() {
-    let mut graph = Parent::build(&shuffling(9)).unwrap();
-    let bytes = std::array::from_fn(|index| index as u8);
-    graph.bytes_mut().unwrap().copy_from(&bytes).unwrap();
-    for _ in 0..3 {
-        graph.launch().unwrap();
-        assert_eq!(graph.counts().unwrap(), &[3; 256]);
-    }
-}
-
-cuda_graph! {
     /// Counts its condition down to 0, by atomic operations alone.
     graph Countdown {
         device flag: u32;
@@ -257,7 +240,15 @@ cuda_graph! {
 }
 
 #[test]
-fn bodies_update_their_condition() {
+fn bodies_and_children_update_memory() {
     let graph = launched(Countdown::build(&shuffling(2))).unwrap();
     assert_eq!(*graph.rounds().unwrap().read().unwrap(), 5);
+
+    let mut graph = Parent::build(&shuffling(9)).unwrap();
+    let bytes = std::array::from_fn(|index| index as u8);
+    graph.bytes_mut().unwrap().copy_from(&bytes).unwrap();
+    for _ in 0..3 {
+        graph.launch().unwrap();
+        assert_eq!(graph.counts().unwrap(), &[3; 256]);
+    }
 }

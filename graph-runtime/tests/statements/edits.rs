@@ -1,7 +1,6 @@
 //! Several changes that are made together, and launch dimensions that handles choose.
 
 use crate::common::*;
-use graph_runtime::{Device, DeviceBuffer, Error, GraphBuilder, Launch, Result, cuda_graph};
 
 cuda_graph! {
     /// `out = fill`, then `out[i] += x` for the first `blocks * threads`, and `out[4] += y`.
@@ -90,8 +89,8 @@ fn only_the_state_after_all_changes_must_be_right() -> Result<()> {
         e.set_x(7)?;
         e.set_threads(5)
     });
-    let error = error.unwrap_err().to_string();
-    error.begins("graph `Step` has 1 mistake\nnode `add`: kernel `add_to` requires `threads <= data.len()` [contract]");
+    refused(error)
+        .begins("graph `Step` has 1 mistake\nnode `add`: kernel `add_to` requires `threads <= data.len()` [contract]");
     assert_eq!((graph.x(), graph.threads(), graph.blocks()), (1, 4, 2));
     graph.launch()?;
     assert_eq!(*w.read()?, [101, 101, 101, 101, 111, 101, 101, 1111]);
@@ -118,8 +117,7 @@ fn sides_of_a_copy_and_buffers_may_change_places() -> Result<()> {
     let buffers = [device.alloc::<[u32; 4]>()?, device.alloc::<[u32; 4]>()?];
     let mut graph = Both::build(&device, &buffers[0], &buffers[1])?;
     *graph.input_mut()? = [1; 8];
-    let error = graph.set_n(3).unwrap_err();
-    assert!(error.to_string().contains("[shape-mismatch]"), "{error}");
+    refused(graph.set_n(3)).says("[shape-mismatch]");
     buffers[0].copy_from(&[5; 4])?;
     assert!(graph.rebind_one(&buffers[1]).is_err(), "they would be one");
     graph.edit(|e| {
@@ -151,8 +149,7 @@ fn an_edit_that_fails_or_panics_changes_nothing() -> Result<()> {
         e.add().set_launch(1, 1)?;
         e.launch()
     });
-    let text = "graph `Step`: the graph is being edited, and can be launched when `edit` has returned";
-    assert_eq!(failed.unwrap_err().to_string(), text);
+    refused(failed).reads("graph `Step`: the graph is being edited, and can be launched when `edit` has returned");
     assert_eq!(graph.x(), 1);
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         graph.edit(|e| -> Result<()> {

@@ -1,7 +1,6 @@
 //! Expressions: graphs that are built where they are written, from locals.
 
-use crate::common::{Says, device, fill_index, has, refused, saxpy, scale};
-use graph_runtime::{Device, DeviceBuffer, Error, HostBuffer, Result, cuda_graph};
+use crate::common::*;
 
 #[test]
 fn a_graph_has_memory_and_accessors() {
@@ -53,11 +52,14 @@ fn locals(device: &Device, n: usize, factor: f32) -> Result<Vec<f32>> {
 }
 
 #[test]
-fn locals_stand_in_expressions() {
+fn locals_and_generics_stand_in_expressions() {
     assert_eq!(locals(&device(), 4, 3.0).unwrap(), [3.0, 3.0, 6.0, 6.0]);
     assert_eq!(locals(&device(), 6, 0.5).unwrap(), [0.5, 0.5, 0.5, 1.0, 1.0, 1.0]);
     let error = locals(&device(), 0, 0.0).unwrap_err();
     assert!(matches!(error, Error::Invalid { .. }), "no blocks: {error}");
+
+    assert_eq!(generic::<4>(&device(), 1.5).unwrap(), [3.0; 4]);
+    assert_eq!(generic::<2>(&device(), 2.5).unwrap(), [5.0; 2]);
 }
 
 #[test]
@@ -166,13 +168,7 @@ fn generic<const N: usize>(device: &Device, value: f32) -> Result<[f32; N]> {
 }
 
 #[test]
-fn generics_of_the_function_stand_in_types() {
-    assert_eq!(generic::<4>(&device(), 1.5).unwrap(), [3.0; 4]);
-    assert_eq!(generic::<2>(&device(), 2.5).unwrap(), [5.0; 2]);
-}
-
-#[test]
-fn graphs_stand_beside_and_in_each_other() {
+fn graphs_stand_beside_each_other_and_go_to_other_threads() {
     let device = device();
     let graphs: Vec<f32> = (1..4)
         .map(|value| {
@@ -188,11 +184,7 @@ fn graphs_stand_beside_and_in_each_other() {
         })
         .collect();
     assert_eq!(graphs, [1.0, 2.0, 3.0]);
-}
 
-#[test]
-fn a_graph_may_go_to_another_thread() {
-    let device = device();
     let mut graph = cuda_graph! { &device =>
         host   output: [f32; 4];
         device x: [f32; 4];

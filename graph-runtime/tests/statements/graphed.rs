@@ -1,10 +1,6 @@
 //! Two graphs as functions: a forward and a backward one over shared memory.
 
 use crate::common::*;
-use graph_runtime::{
-    Device, DeviceBuffer, Error, Graph, GraphBuilder, Graphed, GraphedBuffers, GraphedMemory, Launch, Result,
-    cuda_graph,
-};
 
 cuda_graph! {
     /// `y = factor x`.

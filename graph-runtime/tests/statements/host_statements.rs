@@ -1,7 +1,6 @@
 //! `call`, `record` and `wait` in `cuda_graph!`.
 
-use crate::common::{Says, device, launched};
-use graph_runtime::{Event, Mode, NodeKind, PlanAccess, Result, cuda_graph};
+use crate::common::*;
 use std::fs::File;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -35,7 +34,7 @@ cuda_graph! {
 }
 
 #[test]
-fn closures_see_their_memory_and_what_functions_see() -> Result<()> {
+fn closures_see_their_memory_and_plans_tell_of_it() -> Result<()> {
     let mut graph = Monitor::<4>::build(&device())?;
     *graph.input_mut()? = [1.0, 2.0, 3.0, 4.0];
     for launch in 1..=2 {
@@ -44,11 +43,7 @@ fn closures_see_their_memory_and_what_functions_see() -> Result<()> {
         assert_eq!(TICKS.load(Relaxed), launch);
     }
     assert_eq!(graph.summarise().name(), "summarise");
-    Ok(())
-}
 
-#[test]
-fn plans_tell_of_them() {
     let node = |name: &str| {
         let nodes = Monitor::<4>::PLAN.nodes;
         nodes.iter().find(|node| node.name == name).cloned().unwrap()
@@ -62,6 +57,7 @@ fn plans_tell_of_them() {
     assert!(Monitor::<4>::PLAN.to_mermaid().contains(part));
     let kinds: Vec<NodeKind> = Framed::PLAN.nodes.iter().map(|node| node.kind).collect();
     assert_eq!(kinds, [NodeKind::Wait, NodeKind::Call, NodeKind::Record]);
+    Ok(())
 }
 
 cuda_graph! {
@@ -74,16 +70,30 @@ cuda_graph! {
 }
 
 #[test]
-fn build_arguments_move_into_closures_and_events() -> Result<()> {
+fn build_arguments_move_into_closures_and_events_or_are_cloned() -> Result<()> {
     let device = device();
     let (sender, receiver) = mpsc::channel();
     let (ready, done) = (device.event()?, device.event()?);
-    let mut graph = launched(Framed::build(&device, ready, done.clone(), sender))?;
-    graph.launch()?;
+    let graph = launched(launched(Framed::build(&device, ready, done.clone(), sender)))?;
     graph.synchronize()?;
     done.synchronize()?;
     drop(graph);
     assert_eq!(receiver.iter().collect::<Vec<_>>(), [1, 2]); // the sender went with the graph
+
+    let (sender, receiver) = mpsc::channel();
+    let graph = launched(Shared::build(&device, 3, sender))?;
+    graph.synchronize()?;
+    drop(graph);
+    assert_eq!(receiver.iter().collect::<Vec<_>>(), [(3, 1), (3, 7)]);
+
+    let path = std::env::temp_dir().join(format!("cuda-graph-log-{}", std::process::id()));
+    let mut graph = Log::build(&device, File::create(&path).expect("a file"))?;
+    *graph.text_mut()? = *b"hello";
+    graph.launch()?;
+    graph.synchronize()?;
+    drop(graph);
+    assert_eq!(std::fs::read(&path).expect("the file"), b"hello");
+    std::fs::remove_file(&path).expect("removed");
     Ok(())
 }
 
@@ -98,28 +108,7 @@ cuda_graph! {
         // `File` is no `Clone`, and need not be for one closure.
         call write = |&text| { let mut file = &file; file.write_all(text).unwrap() };
     }
-}
 
-#[test]
-fn arguments_that_several_nodes_use_are_cloned_and_others_moved() -> Result<()> {
-    let (sender, receiver) = mpsc::channel();
-    let graph = launched(Shared::build(&device(), 3, sender))?;
-    graph.synchronize()?;
-    drop(graph);
-    assert_eq!(receiver.iter().collect::<Vec<_>>(), [(3, 1), (3, 7)]);
-
-    let path = std::env::temp_dir().join(format!("cuda-graph-log-{}", std::process::id()));
-    let mut graph = Log::build(&device(), File::create(&path).expect("a file"))?;
-    *graph.text_mut()? = *b"hello";
-    graph.launch()?;
-    graph.synchronize()?;
-    drop(graph);
-    assert_eq!(std::fs::read(&path).expect("the file"), b"hello");
-    std::fs::remove_file(&path).expect("removed");
-    Ok(())
-}
-
-cuda_graph! {
     graph Failing {
         host count: u32;
         call check = |&mut count| { *count += 1; assert_ne!(*count, 2, "twice"); };
@@ -150,8 +139,7 @@ cuda_graph! {
 #[test]
 fn each_iteration_has_a_closure_of_its_own() -> Result<()> {
     let (sender, receiver) = mpsc::channel();
-    let mut graph = launched(Repeated::build(&device(), sender))?;
-    graph.launch()?;
+    let graph = launched(launched(Repeated::build(&device(), sender)))?;
     assert_eq!(graph.total()?, &[2, 4, 6, 8]);
     drop(graph);
     assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1, 2, 3, 0, 1, 2, 3]);

@@ -1,9 +1,6 @@
 //! Every statement of `cuda_graph!`, run: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{
-    Affine, Says, axpy_f64, copy_struct, count, counting, device, fill_index, has, launched, matmul, saxpy, scale,
-};
-use graph_runtime::{Error, cuda_graph, cuda_kernels};
+use crate::common::*;
 
 #[cuda_kernels("tests/kernels/test_kernels.ptx")]
 unsafe extern "C" {

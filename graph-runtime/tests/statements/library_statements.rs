@@ -1,9 +1,8 @@
 //! `capture` and `raw` in `cuda_graph!`. They need a CUDA device; on the emulator building them says so.
 
 use crate::common::library::{copy, set_by_node};
-use crate::common::{Says, cuda_device, device};
+use crate::common::*;
 use graph_runtime::cudarc::driver::result;
-use graph_runtime::{BoxError, Device, Error, Result, cuda_graph};
 
 cuda_graph! {
     graph Library(shift: f32) {

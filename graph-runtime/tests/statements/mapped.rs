@@ -1,10 +1,6 @@
 //! Mapped memory, `&[Mapped<T>]`: kernels and the host access it while the graph runs.
 
-use crate::common::{Says, device, launched, shuffling};
-use graph_runtime::{
-    CallArgument, DebugOptions, Device, Error, GraphBuilder, InstantiateOptions, KernelCall, Launch, Mapped,
-    MappedHost, Mode, Result, cuda_graph, cuda_kernels,
-};
+use crate::common::*;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -151,7 +147,7 @@ fn host_and_kernel_speak_with_each_other() {
 }
 
 #[test]
-fn unordered_nodes_access_all_types_and_shapes() {
+fn unordered_nodes_and_children_access_all_types_and_shapes() {
     let mut graph = Fill::build(&shuffling(3), 5).unwrap();
     let (values, many, pairs) = (graph.values().unwrap(), graph.many().unwrap(), graph.pairs().unwrap());
     (0..4).for_each(|index| pairs.store(index, index as f32 + 0.5).unwrap());
@@ -161,10 +157,7 @@ fn unordered_nodes_access_all_types_and_shapes() {
     assert_eq!(many.load_vec().unwrap()[4 * 32..], (7..39).collect::<Vec<u64>>());
     assert_eq!(many.load_vec().unwrap()[..4 * 32], [0; 4 * 32]);
     assert_eq!(pairs.load_vec().unwrap(), [0.5, 1.5, 2.5, 3.5, 1.5, 2.5, 3.5, 4.5]);
-}
 
-#[test]
-fn children_take_mapped_memory() {
     let graph = launched(Parent::build(&shuffling(7))).unwrap();
     graph.synchronize().unwrap();
     let expected = (100..164).collect::<Vec<u64>>();
@@ -202,17 +195,7 @@ fn handles_are_of_one_graph_and_outlive_it() {
 }
 
 #[test]
-fn accesses_out_of_bounds_are_errors() {
-    let graph = Decode::build(&device(), 3).unwrap();
-    let tokens = graph.tokens().unwrap();
-    for error in [tokens.load(3).unwrap_err(), tokens.store(usize::MAX, 1).unwrap_err()] {
-        assert!(matches!(error, Error::OutOfBounds { .. }), "{error}");
-        error.reads("graph `Decode`, memory `tokens`: the place reaches outside");
-    }
-}
-
-#[test]
-fn places_are_parts_and_of_one_graph() {
+fn places_are_parts_of_one_graph_and_within_its_memory() {
     let mut builder = GraphBuilder::new(&device(), "Built");
     let table = builder.mapped_table::<u64, 2>("table", [3, 4]);
     builder.kernel("fill", Launch::new(1, 4), fill::call(&table.row(2), 1_u64));
@@ -233,6 +216,13 @@ fn places_are_parts_and_of_one_graph() {
         other.mapped::<u32, _>(&words),
         Err(Error::ForeignPlace { .. })
     ));
+
+    let graph = Decode::build(&device(), 3).unwrap();
+    let tokens = graph.tokens().unwrap();
+    for error in [tokens.load(3).unwrap_err(), tokens.store(usize::MAX, 1).unwrap_err()] {
+        assert!(matches!(error, Error::OutOfBounds { .. }), "{error}");
+        error.reads("graph `Decode`, memory `tokens`: the place reaches outside");
+    }
 }
 
 #[test]

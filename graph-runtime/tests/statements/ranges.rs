@@ -1,7 +1,6 @@
 //! Copies and memsets of ranges that params, or updates, choose.
 
-use crate::common::{Says, device, in_order, launched, refused, scale};
-use graph_runtime::{Device, Error, GraphBuilder, Launch, Result, cuda_graph};
+use crate::common::*;
 
 const N: usize = 64;
 
@@ -35,35 +34,26 @@ fn copied(graph: &mut Prefix) -> usize {
 }
 
 #[test]
-fn a_param_chooses_how_much_is_copied() {
+fn a_param_chooses_how_much_is_copied_within_the_memory() {
     let mut graph = prefix();
     assert_eq!(copied(&mut graph), N);
     for n in [3, 64, 0, 0, 1, 63] {
         graph.set_n(n).unwrap();
         assert_eq!(copied(&mut graph), n);
     }
-}
 
-#[test]
-fn a_range_that_leaves_its_memory_is_refused_and_changes_nothing() {
-    let mut graph = prefix();
     graph.set_n(5).unwrap();
     for n in [65, usize::MAX] {
         let error = graph.set_n(n).unwrap_err();
         assert!(matches!(error, Error::Invalid { .. }), "{error}");
-        let expected = format!(
+        error.reads(&format!(
             "graph `Prefix` has 1 mistake\n\
                  node `up`: range 0..{n} is out of bounds of `input`, which has 64 elements [out-of-bounds]\n\
                  help: use a range within 0..64"
-        );
-        assert_eq!(error.to_string(), expected);
+        ));
         assert_eq!((graph.n(), copied(&mut graph)), (5, 5));
     }
-}
 
-#[test]
-fn a_skipped_copy_takes_its_range_when_it_is_enabled() {
-    let mut graph = prefix();
     graph.up().set_enabled(false).unwrap();
     assert_eq!(copied(&mut graph), 0);
     graph.set_n(7).unwrap();
@@ -118,8 +108,8 @@ fn windows_move_in_every_kind_of_statement() {
     assert_eq!(graph.odd().unwrap().read().unwrap()[..], expected);
     let expected = [0.0, 0.0, 0.0, 0.0, 2.5, 2.5, 0.0, 0.0];
     assert_eq!(*graph.wide().unwrap().read().unwrap(), expected);
-    let reversed = graph.set_start(4).unwrap_err().to_string();
-    reversed.says("node `up`: range 4..3 is out of bounds of `input`, which has 4 elements [out-of-bounds]");
+    refused(graph.set_start(4))
+        .says("node `up`: range 4..3 is out of bounds of `input`, which has 4 elements [out-of-bounds]");
     graph.set_end(4).unwrap();
     let error = refused(graph.set_end(5));
     error.says("`up`: range 2..5 is out of bounds of `input`, which has 4 elements");
@@ -208,10 +198,8 @@ fn rectangles_change_too() {
         let small = graph.small().unwrap().read().unwrap();
         assert_eq!(*small, set, "{rows} rows from {columns}");
     }
-    let error = graph.set_columns(7).unwrap_err().to_string();
-    error.says("node `set`: range 7..6 is out of bounds of `small[_]`, which has 6 elements");
-    let error = graph.set_rows(8).unwrap_err().to_string();
-    error.says("node `cut`: range 1..9 is out of bounds of `image`, which has 8 elements");
+    refused(graph.set_columns(7)).says("node `set`: range 7..6 is out of bounds of `small[_]`, which has 6 elements");
+    refused(graph.set_rows(8)).says("node `cut`: range 1..9 is out of bounds of `image`, which has 8 elements");
     graph.launch().unwrap();
     assert_eq!(graph.data().unwrap().read().unwrap()[1][7], 37);
 }
@@ -252,14 +240,12 @@ fn params_reach_children_bodies_and_loops() {
         assert_eq!(*graph.a().unwrap().read().unwrap(), row(0));
         assert_eq!(*graph.b().unwrap().read().unwrap(), [row(0), row(n), row(n)]);
     }
-    let error = graph.set_n(33).unwrap_err().to_string();
-    error.says("node `each[1]`: range 33..66 is out of bounds of `b[_]`, which has 64 elements");
-    let error = graph.set_n(65).unwrap_err().to_string();
-    error.says("node `child.set`: range 0..65 is out of bounds of `data`");
+    refused(graph.set_n(33)).says("node `each[1]`: range 33..66 is out of bounds of `b[_]`, which has 64 elements");
+    refused(graph.set_n(65)).says("node `child.set`: range 0..65 is out of bounds of `data`");
 }
 
 #[test]
-fn expressions_have_them_too() -> Result<()> {
+fn expressions_and_rebound_memory_have_them_too() -> Result<()> {
     let device = device();
     let shared = device.alloc::<[f32; 8]>()?;
     let mut graph = cuda_graph! { &device =>
@@ -275,12 +261,8 @@ fn expressions_have_them_too() -> Result<()> {
     graph.launch()?;
     assert_eq!(graph.output()?, &[0.0; 8]);
     assert!(graph.set_n(9).is_err());
-    Ok(())
-}
 
-/// Memory that is rebound while there is nothing to copy is the memory that a later range is of.
-#[test]
-fn rebound_memory_is_found_again() -> Result<()> {
+    // Memory that is rebound while there is nothing to copy is the memory that a later range is of.
     cuda_graph! {
         graph Rebound(x: mut device [f32; 8]) {
             host  input: [f32; 8];
@@ -288,7 +270,6 @@ fn rebound_memory_is_found_again() -> Result<()> {
             memcpy up = input[..n] -> x[..n];
         }
     }
-    let device = device();
     let (first, second) = (device.alloc::<[f32; 8]>()?, device.alloc::<[f32; 8]>()?);
     let mut graph = Rebound::build(&device, &first)?;
     graph.input_mut()?.fill(3.0);
@@ -331,8 +312,7 @@ fn updates_choose_within_what_the_builder_declared() -> Result<()> {
     refused(elsewhere).says("uses a part of `other` outside");
     let long = graph.update("n", |update| update.memcpy(copy, &low, &mut y.rows(..17)));
     refused(long).says("node `copy` uses an index or range outside `y` [out-of-bounds]");
-    let unequal = graph.update("n", |update| update.memcpy(copy, &x.rows(..3), &mut y.rows(..2)));
-    refused(unequal).says("[shape-mismatch]");
+    refused(graph.update("n", |update| update.memcpy(copy, &x.rows(..3), &mut y.rows(..2)))).says("[shape-mismatch]");
     let matrix = update_of_a_row(&device())?;
     assert!(matrix.contains("takes rows that lie apart"), "{matrix}");
     let no_copy = graph.update("n", |update| update.memcpy(set, &x.rows(..3), &mut y.rows(..3)));
@@ -382,10 +362,8 @@ fn rows_of_lengths_that_build_knows_are_chosen() -> Result<()> {
     graph.set_columns(4)?;
     graph.launch()?;
     assert_eq!(graph.data()?.read_vec()?, [1, 1, 1, 1, 7, 7, 7, 7, 1, 1, 1, 1]);
-    let error = graph.set_rows(4).unwrap_err().to_string();
-    error.says("node `up`: range 0..4 is out of bounds of `input`, which has 3 elements");
-    let error = graph.set_columns(5).unwrap_err().to_string();
-    error.says("node `set`: range 0..5 is out of bounds of `data[_]`, which has 4 elements");
+    refused(graph.set_rows(4)).says("node `up`: range 0..4 is out of bounds of `input`, which has 3 elements");
+    refused(graph.set_columns(5)).says("node `set`: range 0..5 is out of bounds of `data[_]`, which has 4 elements");
     Ok(())
 }
 
@@ -396,16 +374,14 @@ fn what_is_chosen_is_analysed_as_all_of_it() {
     let (x, y) = (builder.device::<[f32; 8]>("x"), builder.device::<[f32; 8]>("y"));
     builder.memcpy_within("copy", &x.rows(..2), &mut y.rows(..2), (&x, &y.whole()));
     builder.memset("set", &mut y.rows(6..), 1.0_f32);
-    let error = builder.build().unwrap_err().to_string();
-    error.says("nodes `copy` and `set` can run at the same time and both access `y` [race]");
+    refused(builder.build()).says("nodes `copy` and `set` can run at the same time and both access `y` [race]");
 
     let mut builder = GraphBuilder::new(&device, "Scratch");
     let (x, s) = (builder.device::<[f32; 8]>("x"), builder.scratch::<[f32; 8]>("s"));
     let set = builder.memset_within("set", &mut s.whole(), 1.0_f32, &s);
     let copy = builder.memcpy("copy", &s, &mut x.whole());
     builder.after(copy, &[set]);
-    let error = builder.build().unwrap_err().to_string();
-    error.says(
+    refused(builder.build()).says(
         "node `copy` reads `s`, which no node before it has written [uninitialized]\n\
          note: `set` writes a part of `s` that updates choose, perhaps nothing",
     );
@@ -413,6 +389,5 @@ fn what_is_chosen_is_analysed_as_all_of_it() {
     let mut builder = GraphBuilder::new(&device, "Beyond");
     let (x, y) = (builder.device::<[f32; 8]>("x"), builder.device::<[f32; 8]>("y"));
     builder.memcpy_within("copy", &x.rows(..5), &mut y.rows(..5), (&x.rows(..4), &y));
-    let error = builder.build().unwrap_err().to_string();
-    error.says("node `copy` uses a part of `x` outside the memory that updates choose from");
+    refused(builder.build()).says("node `copy` uses a part of `x` outside the memory that updates choose from");
 }

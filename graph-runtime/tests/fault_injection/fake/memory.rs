@@ -2,6 +2,22 @@
 
 use super::*;
 
+/// Does the work of a call on a stream, now or later, unless the stream captures it.
+fn run(
+    mut state: MutexGuard<'static, State>,
+    call: &str,
+    stream: Handle,
+    is_late: bool,
+    work: impl FnOnce() + Send + 'static,
+) -> u32 {
+    let runs = state.queue(call, stream);
+    drop(state);
+    if runs == Ok(true) {
+        late::run(stream, is_late, work);
+    }
+    runs.err().unwrap_or(0)
+}
+
 api! {
     bound cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         let state = state();
@@ -84,17 +100,9 @@ api! {
         0
     }
     bound cuMemsetD8Async(to: usize, value: u8, bytes: usize, stream: Handle) {
-        let mut state = state();
+        let state = state();
         state.check(CALL, to, bytes);
-        match state.queue(CALL, stream) {
-            Ok(true) => {
-                drop(state);
-                late::run(stream, true, move || ptr::write_bytes(to as *mut u8, value, bytes));
-            }
-            Ok(false) => {}
-            Err(code) => return code,
-        }
-        0
+        run(state, CALL, stream, true, move || ptr::write_bytes(to as *mut u8, value, bytes))
     }
     bound cuArray3DCreate_v2(out: *mut Handle, descriptor: *const usize) {
         // The width, the height, the depth, the format and the number of channels, and the flags.
@@ -128,45 +136,21 @@ api! {
         state.queue(CALL, stream).err().unwrap_or(0)
     }
     bound cuMemcpyHtoDAsync_v2(to: usize, from: *const u8, bytes: usize, stream: Handle) {
-        let mut state = state();
+        let state = state();
         state.check(CALL, to, bytes);
-        match state.queue(CALL, stream) {
-            Ok(true) => {
-                let (is_late, from) = (state.is_page_locked(from as usize), from as usize);
-                drop(state);
-                late::run(stream, is_late, move || ptr::copy(from as *const u8, to as *mut u8, bytes));
-            }
-            Ok(false) => {}
-            Err(code) => return code,
-        }
-        0
+        let (is_late, from) = (state.is_page_locked(from as usize), from as usize);
+        run(state, CALL, stream, is_late, move || ptr::copy(from as *const u8, to as *mut u8, bytes))
     }
     bound cuMemcpyDtoHAsync_v2(to: *mut u8, from: usize, bytes: usize, stream: Handle) {
-        let mut state = state();
+        let state = state();
         state.check(CALL, from, bytes);
-        match state.queue(CALL, stream) {
-            Ok(true) => {
-                let (is_late, to) = (state.is_page_locked(to as usize), to as usize);
-                drop(state);
-                late::run(stream, is_late, move || ptr::copy(from as *const u8, to as *mut u8, bytes));
-            }
-            Ok(false) => {}
-            Err(code) => return code,
-        }
-        0
+        let (is_late, to) = (state.is_page_locked(to as usize), to as usize);
+        run(state, CALL, stream, is_late, move || ptr::copy(from as *const u8, to as *mut u8, bytes))
     }
     bound cuMemcpyDtoDAsync_v2(to: usize, from: usize, bytes: usize, stream: Handle) {
-        let mut state = state();
+        let state = state();
         state.check(CALL, from, bytes);
         state.check(CALL, to, bytes);
-        match state.queue(CALL, stream) {
-            Ok(true) => {
-                drop(state);
-                late::run(stream, true, move || ptr::copy(from as *const u8, to as *mut u8, bytes));
-            }
-            Ok(false) => {}
-            Err(code) => return code,
-        }
-        0
+        run(state, CALL, stream, true, move || ptr::copy(from as *const u8, to as *mut u8, bytes))
     }
 }

@@ -1,43 +1,28 @@
 //! Changes of built graphs, which CUDA refuses, or which must make no other calls than these.
 
 use super::*;
+use crate::common::library::ONCE;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A graph whose body runs, and memory for it and for rebinding it.
-struct Shared {
-    graph: Sharing,
-    weights: [DeviceBuffer<[[u32; 4]; 4]>; 2],
-    sums: [DeviceBuffer<[u32; 4]>; 2],
-    written: Text,
-}
+type Weights = DeviceBuffer<[[u32; 4]; 4]>;
+type Sums = DeviceBuffer<[u32; 4]>;
 
-impl Shared {
-    fn new(device: &Device) -> Result<Self> {
-        let mut run = Run::new();
-        let weights = [weights(device, &mut run, 1)?, weights(device, &mut run, 2)?];
-        let flag = device.alloc::<u32>()?;
-        flag.copy_from(&1)?;
-        let sums = [device.alloc::<[u32; 4]>()?, device.alloc()?];
-        let written: Text = device.alloc_host::<[u32; 5]>()?.share();
-        let graph = Sharing::build(device, &weights[0], &flag, &sums[0], &written)?;
-        Ok(Self {
-            graph,
-            weights,
-            sums,
-            written,
-        })
-    }
+/// A graph whose body runs; weights and sums for it and for rebinding it; and what it writes.
+fn shared(device: &Device) -> Result<(Sharing, [Weights; 2], [Sums; 2], Text)> {
+    let mut run = Run::new();
+    let weights = [weights(device, &mut run, 1)?, weights(device, &mut run, 2)?];
+    let flag = device.alloc::<u32>()?;
+    flag.copy_from(&1)?;
+    let sums = [device.alloc()?, device.alloc()?];
+    let written: Text = device.alloc_host::<[u32; 5]>()?.share();
+    let graph = Sharing::build(device, &weights[0], &flag, &sums[0], &written)?;
+    Ok((graph, weights, sums, written))
 }
 
 /// Rebinding instantiates the graph again, which fails: the graph is as before. If going back fails, too, it does not
 /// launch until a change succeeds. The calls' names begin with `prefix`.
 pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
-    let Shared {
-        mut graph,
-        weights,
-        sums,
-        written,
-    } = Shared::new(device)?;
+    let (mut graph, weights, sums, written) = shared(device)?;
     for call in [
         "GraphInstantiateWithParams",
         "GraphMemcpyNodeSetParams",
@@ -50,15 +35,13 @@ pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
         graph.launch()?;
         faults::start();
         faults::fail(call, 1);
-        let error = graph.rebind_weights(&weights[1]).unwrap_err();
-        assert!(error.to_string().contains(call), "{error}");
+        refused(graph.rebind_weights(&weights[1])).says(call);
         graph.launch()?;
         check(*written.read()?, text(1, by));
         faults::start();
         faults::fail(call, 1);
         faults::fail(call, 2);
-        let error = graph.rebind_weights(&weights[1]).unwrap_err();
-        assert!(error.to_string().contains(call), "{error}");
+        refused(graph.rebind_weights(&weights[1])).says(call);
         let broken = faults::pending() == 0; // it makes some calls only once
         faults::start();
         let launched = graph.launch();
@@ -89,12 +72,7 @@ pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
 /// not launch until an edit succeeds.
 pub(crate) fn edited(device: &Device) -> Result<()> {
     const SET: &str = "cuGraphExecKernelNodeSetParams_v2";
-    let Shared {
-        mut graph,
-        weights,
-        sums,
-        written,
-    } = Shared::new(device)?;
+    let (mut graph, weights, sums, written) = shared(device)?;
     let change = |graph: &mut Sharing| {
         graph.edit(|e| {
             e.set_by(7)?;
@@ -113,18 +91,13 @@ pub(crate) fn edited(device: &Device) -> Result<()> {
     })?;
     let updates = calls.iter().filter(|(name, _)| name.contains("SetParams"));
     let updates: Vec<(&str, usize)> = updates.map(|(name, count)| (*name, *count)).collect();
-    assert!(
-        updates.iter().any(|(name, count)| *name == SET && *count > 1),
-        "{updates:?}"
-    );
-    for (call, number) in updates
-        .into_iter()
-        .flat_map(|(call, count)| (1..=count).map(move |number| (call, number)))
-    {
+    let has_some = updates.iter().any(|(name, count)| *name == SET && *count > 1);
+    assert!(has_some, "{updates:?}");
+    let numbers = |(call, count)| (1..=count).map(move |number| (call, number));
+    for (call, number) in updates.into_iter().flat_map(numbers) {
         faults::start();
         faults::fail(call, number);
-        let error = change(&mut graph).unwrap_err();
-        assert!(error.to_string().contains(call), "{error}");
+        refused(change(&mut graph)).says(call);
         assert_eq!((faults::pending(), graph.by()), (0, old));
         graph.launch()?;
         check(*written.read()?, text(1, old));
@@ -132,10 +105,8 @@ pub(crate) fn edited(device: &Device) -> Result<()> {
     faults::start();
     faults::fail(SET, 2);
     faults::fail(SET, 3); // the first that is changed back
-    let error = change(&mut graph).unwrap_err();
-    assert!(error.to_string().contains(SET), "{error}");
-    let refused = graph.launch().unwrap_err().to_string();
-    assert!(refused.contains("an update of `edit` failed half-way"), "{refused}");
+    refused(change(&mut graph)).says(SET);
+    refused(graph.launch()).says("an update of `edit` failed half-way");
     graph.edit(|_| ())?;
     graph.launch()?;
     check(*written.read()?, text(1, old));
@@ -194,8 +165,7 @@ pub(crate) fn values(device: &Device, set: &'static str) -> Result<()> {
     for number in 1..=3 {
         faults::start();
         faults::fail(set, number);
-        let error = change(&mut graph, 6).unwrap_err();
-        assert!(error.to_string().contains(set), "{error}");
+        refused(change(&mut graph, 6)).says(set);
         assert_eq!((faults::pending(), graph.a(), graph.c()), (0, 5, 500));
         sum(&mut graph, 555)?;
     }
@@ -203,8 +173,7 @@ pub(crate) fn values(device: &Device, set: &'static str) -> Result<()> {
     faults::fail(set, 2);
     faults::fail(set, 3); // the first that is changed back
     change(&mut graph, 6).unwrap_err();
-    let refused = graph.launch().unwrap_err().to_string();
-    assert!(refused.contains("an update of `edit` failed half-way"), "{refused}");
+    refused(graph.launch()).says("an update of `edit` failed half-way");
     graph.set_a(7)?;
     sum(&mut graph, 557)?;
     graph.edit(|e| {
@@ -222,14 +191,10 @@ pub(crate) fn values(device: &Device, set: &'static str) -> Result<()> {
 pub(crate) fn panicked(device: &Device) -> Result<()> {
     let buffers = [device.alloc::<[u8; 64]>()?, device.alloc::<[u8; 64]>()?];
     let panics = Arc::new(AtomicUsize::new(0));
-    let options = CaptureOptions {
-        mode: CaptureMode::ThreadLocal,
-        warm_up: 0,
-    };
     let mut builder = GraphBuilder::new(device, "Panics");
     let mut place = builder.shared("data", &buffers[0], true);
     let told = panics.clone();
-    let mut graph = builder.build_captured(options, (&mut place,), move |stream| {
+    let mut graph = builder.build_captured(ONCE, (&mut place,), move |stream| {
         assert_eq!(told.load(Relaxed), 0, "the closure panics");
         let (data,) = stream.memory();
         // SAFETY: it has this number of bytes, and the graph says that it writes it.

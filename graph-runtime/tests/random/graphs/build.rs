@@ -3,9 +3,8 @@
 use super::memory::{Handles, Shared};
 use super::model::mixed;
 use super::program::{Action, Area, Body, Node, Part, Program, RNGS, SHARED_RNG};
-use crate::common::{add_all, add_to, bump, count, draw_numbers, mix, remainder_of, start_words, step, weigh};
+use crate::common::*;
 use graph_runtime::private::Declare as _;
-use graph_runtime::{Device, Error, Event, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, Rng, Update};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The way in which a program is built.

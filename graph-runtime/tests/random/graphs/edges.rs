@@ -8,7 +8,7 @@ use super::order::{all_ordered, conflicts};
 use super::program::{Action, Body, Edge, MEMORIES, Program, Space};
 use super::seeds;
 use crate::common::random::Random;
-use graph_runtime::{Code, Device, Error, Result};
+use crate::common::*;
 
 /// Builds the first graph of a pair alone.
 fn build(program: &Program, options: Options) -> Result<Built> {
@@ -56,18 +56,13 @@ fn an_edge_is_missed_where_it_is_needed() {
             let Err(Error::Invalid { diagnostics, .. }) = built else {
                 panic!("{what}: nobody noticed");
             };
-            let fits = |code: Code| matches!(code, Code::Race | Code::Uninitialized);
-            assert!(
-                diagnostics.iter().all(|found| fits(found.code)),
-                "{what}: {diagnostics:?}"
-            );
+            let fits = |found: &Diagnostic| matches!(found.code, Code::Race | Code::Uninitialized);
+            assert!(diagnostics.iter().all(fits), "{what}: {diagnostics:?}");
             needed += 1;
         }
     }
-    assert!(
-        needed > 100 && needless > 20,
-        "{needed} needed edges, {needless} others"
-    );
+    let are_enough = needed > 100 && needless > 20;
+    assert!(are_enough, "{needed} needed edges, {needless} others");
 }
 
 #[test]
@@ -131,11 +126,8 @@ fn a_write_is_missed_where_something_reads_it() {
                     built += 1;
                 }
                 Err(Error::Invalid { diagnostics, .. }) if !is_somewhat_initialised(&program) => {
-                    let fits = |code: Code| code == Code::Uninitialized;
-                    assert!(
-                        diagnostics.iter().all(|found| fits(found.code)),
-                        "{what}: {diagnostics:?}"
-                    );
+                    let fits = |found: &Diagnostic| found.code == Code::Uninitialized;
+                    assert!(diagnostics.iter().all(fits), "{what}: {diagnostics:?}");
                     refused += 1;
                 }
                 Err(error) => panic!("{what}: {error}"),

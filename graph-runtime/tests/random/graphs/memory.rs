@@ -1,10 +1,7 @@
 //! The memory of a random graph in a `GraphBuilder`, and what it holds.
 
 use super::program::{Area, COLUMNS, MEMORIES, RNGS, ROWS, SCRATCH, SHARED, SHARED_RNG, Space, TABLES, Window};
-use graph_runtime::{
-    Device, DeviceBuffer, Element, Generator, Graph, GraphBuilder, NodeId, OnDevice, OnHost, Place, Rectangle, Result,
-    SharedHost, Table, Update, bytemuck,
-};
+use crate::common::*;
 
 type Grid<T> = [[T; COLUMNS]; ROWS];
 
@@ -279,6 +276,18 @@ fn side<T: Element>(builder: &mut GraphBuilder, memory: usize) -> Side<T> {
     }
 }
 
+/// Does something with two memories, each of which may be on the device or on the host.
+macro_rules! on_both_sides {
+    ($from:ident, $to:ident => $do:expr) => {
+        match ($from, $to) {
+            (Side::Device($from), Side::Device($to)) => $do,
+            (Side::Device($from), Side::Host($to)) => $do,
+            (Side::Host($from), Side::Device($to)) => $do,
+            (Side::Host($from), Side::Host($to)) => $do,
+        }
+    };
+}
+
 /// Parts of a row are copied as such, all else as rectangles.
 fn copy<T: Element>(
     builder: &mut GraphBuilder,
@@ -286,21 +295,11 @@ fn copy<T: Element>(
     (from, from_area): (Side<T>, &Area),
     (to, to_area): (Side<T>, &Area),
 ) -> NodeId {
-    macro_rules! between {
-        ($from:expr, $to:expr) => {
-            if from_area.rows == 1 {
-                builder.memcpy(name, &$from.part(from_area), &mut $to.part(to_area))
-            } else {
-                builder.memcpy_2d(name, &$from.rectangle(from_area), &mut $to.rectangle(to_area))
-            }
-        };
-    }
-    match (from, to) {
-        (Side::Device(from), Side::Device(to)) => between!(from, to),
-        (Side::Device(from), Side::Host(to)) => between!(from, to),
-        (Side::Host(from), Side::Device(to)) => between!(from, to),
-        (Side::Host(from), Side::Host(to)) => between!(from, to),
-    }
+    on_both_sides!(from, to => if from_area.rows == 1 {
+        builder.memcpy(name, &from.part(from_area), &mut to.part(to_area))
+    } else {
+        builder.memcpy_2d(name, &from.rectangle(from_area), &mut to.rectangle(to_area))
+    })
 }
 
 fn on_device<T>(place: Side<T>) -> Whole<T, OnDevice> {
@@ -357,28 +356,18 @@ fn copy_part<T: Element>(
     part: Window,
 ) -> NodeId {
     let (from_part, to_part) = (&from_area.part(part), &to_area.part(part));
-    macro_rules! between {
-        ($from:expr, $to:expr) => {
-            if from_area.rows == 1 {
-                let within = (&$from.part(from_area), &$to.part(to_area));
-                builder.memcpy_within(name, &$from.part(from_part), &mut $to.part(to_part), within)
-            } else {
-                let within = (&$from.rectangle(from_area), &$to.rectangle(to_area));
-                builder.memcpy_2d_within(
-                    name,
-                    &$from.rectangle(from_part),
-                    &mut $to.rectangle(to_part),
-                    within,
-                )
-            }
-        };
-    }
-    match (from, to) {
-        (Side::Device(from), Side::Device(to)) => between!(from, to),
-        (Side::Device(from), Side::Host(to)) => between!(from, to),
-        (Side::Host(from), Side::Device(to)) => between!(from, to),
-        (Side::Host(from), Side::Host(to)) => between!(from, to),
-    }
+    on_both_sides!(from, to => if from_area.rows == 1 {
+        let within = (&from.part(from_area), &to.part(to_area));
+        builder.memcpy_within(name, &from.part(from_part), &mut to.part(to_part), within)
+    } else {
+        let within = (&from.rectangle(from_area), &to.rectangle(to_area));
+        builder.memcpy_2d_within(
+            name,
+            &from.rectangle(from_part),
+            &mut to.rectangle(to_part),
+            within,
+        )
+    })
 }
 
 fn copy_other<T: Element>(
@@ -389,21 +378,11 @@ fn copy_other<T: Element>(
     part: Window,
 ) -> Result<()> {
     let (from_part, to_part) = (&from_area.part(part), &to_area.part(part));
-    macro_rules! between {
-        ($from:expr, $to:expr) => {
-            if from_area.rows == 1 {
-                update.memcpy(node, &$from.part(from_part), &mut $to.part(to_part))
-            } else {
-                update.memcpy_2d(node, &$from.rectangle(from_part), &mut $to.rectangle(to_part))
-            }
-        };
-    }
-    match (from, to) {
-        (Side::Device(from), Side::Device(to)) => between!(from, to),
-        (Side::Device(from), Side::Host(to)) => between!(from, to),
-        (Side::Host(from), Side::Device(to)) => between!(from, to),
-        (Side::Host(from), Side::Host(to)) => between!(from, to),
-    }
+    on_both_sides!(from, to => if from_area.rows == 1 {
+        update.memcpy(node, &from.part(from_part), &mut to.part(to_part))
+    } else {
+        update.memcpy_2d(node, &from.rectangle(from_part), &mut to.rectangle(to_part))
+    })
 }
 
 fn write<T: Element>(graph: &mut Graph, place: Side<T>, bytes: &[u8]) -> Result<()> {

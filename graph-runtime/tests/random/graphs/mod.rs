@@ -17,10 +17,9 @@ mod order;
 mod pair;
 mod program;
 
-use crate::common::device;
 #[cfg(feature = "cudart")]
+use crate::common::*;
 use crate::common::{cuda_device, describe::describe};
-use graph_runtime::{Device, EmulatorOptions};
 use pair::Pair;
 use program::{Action, Edge, MEMORIES, Program, Space};
 use std::collections::BTreeMap;
@@ -31,9 +30,8 @@ fn seeds(usual: Range<u64>) -> Range<u64> {
     let Ok(asked) = std::env::var("CUDA_GRAPH_TEST_SEEDS") else {
         return usual;
     };
-    let mut ends = asked
-        .split("..")
-        .map(|end| end.parse().expect("CUDA_GRAPH_TEST_SEEDS=first..end"));
+    let number = |end: &str| end.parse().expect("CUDA_GRAPH_TEST_SEEDS=first..end");
+    let mut ends = asked.split("..").map(number);
     let first = ends.next().unwrap_or(0);
     first..ends.next().unwrap_or(first + 1)
 }
@@ -44,11 +42,9 @@ fn thorough(seed: u64) -> Device {
     if !device.is_emulator() {
         return device;
     }
-    Device::emulator_with(EmulatorOptions {
-        seed: Some(seed),
-        check_uninitialized: true,
-        check_unordered: true,
-        ..EmulatorOptions::default()
+    emulator_with(|options| {
+        options.seed = Some(seed);
+        (options.check_uninitialized, options.check_unordered) = (true, true);
     })
 }
 
@@ -75,10 +71,8 @@ fn every_order_gives_what_one_node_after_the_other_does() {
         shared += in_one;
         apart += alone;
     }
-    assert!(
-        shared * 10 < apart * 9,
-        "{shared} bytes instead of {apart}: little was shared"
-    );
+    let is_much = shared * 10 < apart * 9;
+    assert!(is_much, "{shared} bytes instead of {apart}: little was shared");
 }
 
 /// Driver 580 hung in every run of this seed: a `while` beside other conditional nodes in the body of a third.
@@ -131,83 +125,36 @@ fn every_statement_is_tried() {
                     count("deep in eaches", usize::from(loops(true) > 1));
                     let (reads, write) = node.action.areas();
                     let mut areas = reads.iter().chain(&write);
-                    count(
-                        "of a table",
-                        usize::from(areas.any(|area| program::TABLES.contains(&area.memory))),
-                    );
+                    let of_table = areas.any(|area| program::TABLES.contains(&area.memory));
+                    count("of a table", usize::from(of_table));
                     if let Action::Set { pattern: true, .. } = node.action {
                         count("pattern", 1);
                     }
                     if let Action::Copy { from, to } = node.action {
                         let spaces = [from, to].map(|area| MEMORIES[area.memory].space);
                         count(&format!("{spaces:?}"), 1);
-                        count(
-                            "rectangle",
-                            usize::from(from.rows > 1 && from.columns < program::COLUMNS),
-                        );
+                        let is_rectangle = from.rows > 1 && from.columns < program::COLUMNS;
+                        count("rectangle", usize::from(is_rectangle));
                     }
                 }
                 let between = |edge: &&Edge| order::are_in_iterations(&body.nodes[edge.from], &body.nodes[edge.to]);
                 count("between iterations", body.edges.iter().filter(between).count());
-                count(
-                    "programmatic",
-                    body.edges.iter().filter(|edge| edge.programmatic).count(),
-                );
+                let programmatic = body.edges.iter().filter(|edge| edge.programmatic);
+                count("programmatic", programmatic.count());
             });
         }
     }
-    let statements = [
-        "Mix",
-        "Step",
-        "Bump",
-        "Update",
-        "Start",
-        "Weigh",
-        "Draw",
-        "Count",
-        "Load",
-        "Store",
-        "Remainder",
-        "Decrement",
-        "Copy",
-        "CopyPart",
-        "Set",
-        "SetPart",
-        "Call",
-        "Join",
-        "Record",
-        "Wait",
-        "Child",
-        "If",
-        "While",
-        "Switch",
-    ];
-    let others = [
-        "pattern",
-        "of a table",
-        "disabled",
-        "in a for",
-        "in an each",
-        "in both",
-        "deep in fors",
-        "deep in eaches",
-        "between iterations",
-        "rectangle",
-        "programmatic",
-    ];
+    let statements = "Mix Step Bump Update Start Weigh Draw Count Load Store Remainder Decrement Copy CopyPart Set SetPart \
+                      Call Join Record Wait Child If While Switch";
+    let others = "pattern, of a table, disabled, in a for, in an each, in both, deep in fors, deep in eaches, \
+                  between iterations, rectangle, programmatic";
     let spaces = [Space::Device, Space::Scratch, Space::Host];
     let copies = spaces
         .iter()
         .flat_map(|from| spaces.map(|to| format!("[{from:?}, {to:?}]")));
-    let all = statements
-        .iter()
-        .chain(&others)
-        .map(|&name| name.to_owned())
-        .chain(copies);
-    for what in all {
-        assert!(
-            counts.get(&what).is_some_and(|&count| count >= 20),
-            "{what}: {counts:?}"
-        );
+    let named = statements.split(' ').chain(others.split(", ")).map(str::to_owned);
+    for what in named.chain(copies) {
+        let is_tried = counts.get(&what).is_some_and(|&count| count >= 20);
+        assert!(is_tried, "{what}: {counts:?}");
     }
 }

@@ -6,7 +6,7 @@ use super::model::{World, is_initialised};
 use super::program::{Action, FLAGS, MEMORIES, Program, Space, VARIABLE, Window};
 use super::{programs, thorough};
 use crate::common::random::Random;
-use graph_runtime::Result;
+use crate::common::*;
 
 /// The graphs, their programs, and their memory.
 pub(super) struct Pair {
@@ -42,15 +42,10 @@ impl Pair {
             }
             Random(seed ^ (graph << 20 | memory << 10 | byte) as u64).below(256) as u8
         });
-        for (
-            graph,
-            Built {
-                graph: built, handles, ..
-            },
-        ) in built.iter_mut().enumerate()
-        {
+        for (graph, built) in built.iter_mut().enumerate() {
             for memory in lasting() {
-                handles.write(built, &shared, memory, world.memory(graph, memory))?;
+                let bytes = world.memory(graph, memory);
+                built.handles.write(&mut built.graph, &shared, memory, bytes)?;
             }
         }
         Ok(Self {
@@ -133,8 +128,7 @@ impl Pair {
             } else {
                 assert!(
                     !self.apart,
-                    "node {} can be disabled, but for places in the arena",
-                    node.id
+                    "but for places in the arena, this node can be disabled: {node:?}"
                 );
             }
         }
