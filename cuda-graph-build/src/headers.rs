@@ -159,10 +159,8 @@ mod tests {
     fn libraries_of_cuda_13_come_with_the_runtime() {
         let needed = |toolkit: &Toolkit, name| toolkit.needed_for(name).map(Headers::project).collect::<Vec<_>>();
         assert_eq!(needed(&TOOLKITS[0], "cuda/barrier"), [CCCL.project]);
-        assert_eq!(
-            needed(&TOOLKITS[2], "cuda/barrier"),
-            [CCCL_13.project, RUNTIME_13.project]
-        );
+        let expected = [CCCL_13.project, RUNTIME_13.project];
+        assert_eq!(needed(&TOOLKITS[2], "cuda/barrier"), expected);
         assert_eq!(needed(&TOOLKITS[2], "mma.h"), [RUNTIME_13.project]);
         assert_eq!(needed(&TOOLKITS[2], "stdio.h"), [""; 0]);
     }

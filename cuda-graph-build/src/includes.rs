@@ -95,16 +95,11 @@ mod tests {
         };
         assert_eq!(paths(&[]), ["x.cu", "a/a.h", "a/b.h"]);
         let folder = root.join("include").display().to_string();
-        assert_eq!(
-            paths(&[format!("-I{folder}")]),
-            ["x.cu", "a/a.h", "a/b.h"],
-            "an absolute path"
-        );
+        let expected = ["x.cu", "a/a.h", "a/b.h"];
+        assert_eq!(paths(&[format!("-I{folder}")]), expected, "an absolute path");
         fs::remove_dir_all(&root).unwrap();
-        assert_eq!(
-            relative(Path::new("/r/kernels"), Path::new("/r/include/c.h")),
-            "../include/c.h"
-        );
+        let expected = "../include/c.h";
+        assert_eq!(relative(Path::new("/r/kernels"), Path::new("/r/include/c.h")), expected);
         let options = ["-I", "one", "--include-path=two", "-Ithree", "-I=four", "-I/abs", "-G"];
         let found: Vec<String> = options.map(str::to_owned).into();
         let found: Vec<&Path> = named(&found).collect();

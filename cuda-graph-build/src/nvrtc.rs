@@ -213,9 +213,7 @@ mod tests {
     fn a_log_is_about_the_source() {
         let old = "nvrtc: warning: Architectures prior to '<compute/sm>_75' are deprecated and may be removed\n";
         assert_eq!(about_source(old), "");
-        assert_eq!(
-            about_source(&format!("{old}x.cu(1): warning: y\n\n")),
-            "x.cu(1): warning: y"
-        );
+        let expected = "x.cu(1): warning: y";
+        assert_eq!(about_source(&format!("{old}x.cu(1): warning: y\n\n")), expected);
     }
 }

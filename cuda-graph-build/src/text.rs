@@ -169,11 +169,8 @@ mod tests {
         assert_eq!(lowered(made, "--ptx-version=6.0"), ".version 6.0\n.target sm_70\n");
         assert_eq!(lowered(made, "-G"), made);
         let asks = "// cuda-graph: --ptx-version=6.0 --with-headers\n";
-        assert_eq!(
-            options(asks, None, &[]),
-            [DEFAULT_ARCHITECTURE, "--std=c++17"],
-            "they are ours, not NVRTC's"
-        );
+        let expected = [DEFAULT_ARCHITECTURE, "--std=c++17"];
+        assert_eq!(options(asks, None, &[]), expected, "they are ours, not NVRTC's");
         assert!(wants_headers(asks) && !wants_headers("// --with-headers"));
     }
 
@@ -223,10 +220,8 @@ mod tests {
         assert_eq!(targets(source).collect::<Vec<_>>(), ["sm_90a", "sm_100"]);
         assert_eq!(directive(source), Some("--use_fast_math"));
         let given = ["--gpu-architecture=compute_80".to_owned()];
-        assert_eq!(
-            options(source, Some("sm_90a"), &given),
-            ["-DWIDE", "--gpu-architecture=compute_90a", "--std=c++17"]
-        );
+        let expected = ["-DWIDE", "--gpu-architecture=compute_90a", "--std=c++17"];
+        assert_eq!(options(source, Some("sm_90a"), &given), expected);
         assert_eq!(options(source, Some("sm_100"), &given), ["-arch=x", "--std=c++17"]);
         assert_eq!(targets("// m\n// cuda-graph sm_90: -G\n").count(), 0);
         assert_eq!(

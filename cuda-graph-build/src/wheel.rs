@@ -276,10 +276,8 @@ mod tests {
             with(&[("HOME", "/home/me"), ("CUDA_GRAPH_CACHE_DIR", "/own")]),
             Some("/own".into())
         );
-        assert_eq!(
-            with(&[("HOME", "/home/me"), ("XDG_CACHE_HOME", "/xdg")]),
-            Some("/xdg/cuda-graph".into())
-        );
+        let expected = Some("/xdg/cuda-graph".into());
+        assert_eq!(with(&[("HOME", "/home/me"), ("XDG_CACHE_HOME", "/xdg")]), expected);
         assert_eq!(with(&[("HOME", "/home/me")]), Some("/home/me/.cache/cuda-graph".into()));
         assert_eq!(with(&[("LOCALAPPDATA", "/local")]), Some("/local/cuda-graph".into()));
         assert_eq!(with(&[]), None);

@@ -211,10 +211,8 @@ mod tests {
                 "{outer} struct G(__runtime_of_G::A); mod __a {{ {inner} use __runtime_of_G::B; }}"
             ))
         );
-        assert_eq!(
-            applied("rt", "{ ::graph_runtime::f() }"),
-            expected(&format!("{{ {} __runtime_of_G::f() }}", import("rt")))
-        );
+        let wanted = expected(&format!("{{ {} __runtime_of_G::f() }}", import("rt")));
+        assert_eq!(applied("rt", "{ ::graph_runtime::f() }"), wanted);
         assert_eq!(applied("super", "::graph_runtime::f()"), "super::f()");
     }
 

@@ -177,10 +177,8 @@ mod tests {
             i.clone().times(-1).unwrap().plus(&literal(3)).unwrap().to_string(),
             "-i + 3"
         );
-        assert_eq!(
-            (literal(0).to_string(), i.times(0).unwrap().value()),
-            ("0".into(), Some(0))
-        );
+        let expected = ("0".into(), Some(0));
+        assert_eq!((literal(0).to_string(), i.times(0).unwrap().value()), expected);
         assert_eq!(Affine::literal(1 << 41), None);
         assert_eq!(j.times(i64::MAX), None);
     }

@@ -235,12 +235,10 @@ mod tests {
         draft.accesses[write].line = Some(12);
         draft.accesses[read].line = Some(13);
         let outcome = check(&draft);
-        assert_eq!(
-            outcome.errors[0].to_string(),
-            "nodes `scale` and `sum` can run at the same time and both access `data` [race]\n\
+        let expected = "nodes `scale` and `sum` can run at the same time and both access `data` [race]\n\
              note: `scale` writes `data` (line 12), `sum` reads it (line 13)\n\
-             help: add `scale` to the `after` list of `sum`"
-        );
+             help: add `scale` to the `after` list of `sum`";
+        assert_eq!(outcome.errors[0].to_string(), expected);
         assert_eq!(outcome.errors[0].subject, Subject::Access(read));
     }
 
@@ -248,12 +246,10 @@ mod tests {
     fn atomic_updates_race_with_all_but_each_other() {
         let outcome = |one, other| check(&two((Region::Whole, one), (Region::Whole, other)));
         assert_eq!(outcome(Mode::Atomic, Mode::Atomic).errors, []);
-        assert_eq!(
-            outcome(Mode::Atomic, Mode::Read).errors[0].to_string(),
-            "nodes `x` and `y` can run at the same time and both access `a` [race]\n\
+        let expected = "nodes `x` and `y` can run at the same time and both access `a` [race]\n\
              note: `x` atomically updates `a`, `y` reads it\n\
-             help: write `after x` before the `;` of `y`"
-        );
+             help: write `after x` before the `;` of `y`";
+        assert_eq!(outcome(Mode::Atomic, Mode::Read).errors[0].to_string(), expected);
         for plain in [Mode::Read, Mode::Write, Mode::ReadWrite] {
             assert_eq!(outcome(plain, Mode::Atomic).errors.len(), 1);
         }
@@ -274,16 +270,12 @@ mod tests {
     fn helps_of_races_say_where_to_write_and_what_else_would_do() {
         let help = |draft: &Draft| check(draft).errors[0].help.clone().unwrap_or_default();
         let (whole, part) = ((Region::Whole, Mode::Read), (Region::span(2, 4), Mode::ReadWrite));
-        assert_eq!(
-            help(&two(whole.clone(), part)),
-            "write `after x` before the `;` of `y`, or write `after y` before the `;` of `x`"
-        );
+        let expected = "write `after x` before the `;` of `y`, or write `after y` before the `;` of `x`";
+        assert_eq!(help(&two(whole.clone(), part)), expected);
         let both = (Region::Whole, Mode::ReadWrite);
         let mut draft = two(both.clone(), both.clone());
-        assert_eq!(
-            help(&draft),
-            "write `after x` before the `;` of `y`, or give one of them a buffer of its own"
-        );
+        let expected = "write `after x` before the `;` of `y`, or give one of them a buffer of its own";
+        assert_eq!(help(&draft), expected);
         draft.nodes[1].kind = NodeKind::If;
         assert_eq!(help(&draft), "write `after x` after the last `}` of `y`");
         let join = draft.node("j", NodeKind::Join);
@@ -307,13 +299,11 @@ mod tests {
             (Region::Range(crate::Bound::Known(0), symbol("M")), Mode::ReadWrite),
             (Region::Range(symbol("K"), crate::Bound::End), Mode::Read),
         );
-        assert_eq!(
-            check(&draft).errors[0].to_string(),
-            "nodes `x` and `y` can run at the same time and both access `a` [race]\n\
+        let expected = "nodes `x` and `y` can run at the same time and both access `a` [race]\n\
              note: `x` writes `a[..M]`, `y` reads `a[K..]`\n\
              note: `M` and `K` are not compared here, so the parts may overlap\n\
-             help: write `after x` before the `;` of `y`, or split both at the same constant"
-        );
+             help: write `after x` before the `;` of `y`, or split both at the same constant";
+        assert_eq!(check(&draft).errors[0].to_string(), expected);
     }
 
     #[test]
@@ -325,14 +315,10 @@ mod tests {
         draft.edge(1, 0);
         draft.edge_lines = vec![Some(7), Some(8)];
         let error = &check(&draft).errors[0];
-        assert_eq!(
-            error.notes[0],
-            "`b` runs after `a` (line 7), `a` runs after `b` (line 8)"
-        );
-        assert_eq!(
-            error.help.as_deref(),
-            Some("remove one of these edges, for example: remove `after b` from `a`")
-        );
+        let expected = "`b` runs after `a` (line 7), `a` runs after `b` (line 8)";
+        assert_eq!(error.notes[0], expected);
+        let expected = Some("remove one of these edges, for example: remove `after b` from `a`");
+        assert_eq!(error.help.as_deref(), expected);
     }
 
     #[test]
@@ -347,15 +333,10 @@ mod tests {
         draft.access(3, data, Region::Whole, Mode::Write);
         draft.access(4, data, Region::Whole, Mode::Write);
         let outcome = check(&draft);
-        assert_eq!(
-            codes(&outcome),
-            [Code::Cycle, Code::Race],
-            "no race with a node of the cycle"
-        );
-        assert_eq!(
-            outcome.errors[0].message,
-            "nodes run after each other in a cycle: `a` -> `c` -> `b` -> `a`"
-        );
+        let expected = [Code::Cycle, Code::Race];
+        assert_eq!(codes(&outcome), expected, "no race with a node of the cycle");
+        let expected = "nodes run after each other in a cycle: `a` -> `c` -> `b` -> `a`";
+        assert_eq!(outcome.errors[0].message, expected);
     }
 
     #[test]
@@ -520,18 +501,13 @@ mod tests {
         let reader = draft.node("reader", NodeKind::Kernel);
         let read = draft.access(reader, data, Region::Whole, Mode::Read);
         let outcome = check(&draft);
-        assert_eq!(
-            codes(&outcome),
-            [Code::Race],
-            "the two bodies never run at the same time"
-        );
+        let expected = [Code::Race];
+        assert_eq!(codes(&outcome), expected, "the two bodies never run at the same time");
         assert_eq!(outcome.errors[0].subject, Subject::Access(read));
-        assert_eq!(
-            outcome.errors[0].to_string(),
-            "nodes `choice` and `reader` can run at the same time and both access `data` [race]\n\
+        let expected = "nodes `choice` and `reader` can run at the same time and both access `data` [race]\n\
              note: `then`, in the body of `choice`, writes `data`, `reader` reads it\n\
-             help: add `choice` to the `after` list of `reader`"
-        );
+             help: add `choice` to the `after` list of `reader`";
+        assert_eq!(outcome.errors[0].to_string(), expected);
         draft.edge(0, reader);
         assert!(check(&draft).errors.is_empty());
     }
@@ -543,10 +519,8 @@ mod tests {
         draft.access(other, data, Region::Whole, Mode::Read);
         let outcome = check(&draft);
         assert_eq!(codes(&outcome), [Code::Race]);
-        assert_eq!(
-            outcome.errors[0].help.as_deref(),
-            Some("add `then` to the `after` list of `other`")
-        );
+        let expected = Some("add `then` to the `after` list of `other`");
+        assert_eq!(outcome.errors[0].help.as_deref(), expected);
     }
 
     #[test]
@@ -559,10 +533,8 @@ mod tests {
         let outcome = check(&draft);
         let found: Vec<_> = outcome.errors.iter().map(|error| (error.code, error.subject)).collect();
         assert_eq!(found, [(Code::ConditionalBody, Subject::Node(call))]);
-        assert_eq!(
-            outcome.errors[0].message,
-            "call node `print` cannot be in the body of `choice`"
-        );
+        let expected = "call node `print` cannot be in the body of `choice`";
+        assert_eq!(outcome.errors[0].message, expected);
     }
 
     #[test]
@@ -575,14 +547,10 @@ mod tests {
         assert!(check(&draft).errors.is_empty());
         assert_eq!(forbidden_capture(&draft, outside, "a host function"), None);
         let error = forbidden_capture(&draft, inside, "a host function").expect("it is in a body");
-        assert_eq!(
-            (error.code, error.subject),
-            (Code::ConditionalBody, Subject::Node(inside))
-        );
-        assert_eq!(
-            error.message,
-            "capture node `inside` captured a host function, which cannot be in the body of `choice`"
-        );
+        let expected = (Code::ConditionalBody, Subject::Node(inside));
+        assert_eq!((error.code, error.subject), expected);
+        let expected = "capture node `inside` captured a host function, which cannot be in the body of `choice`";
+        assert_eq!(error.message, expected);
     }
 
     #[test]
@@ -641,13 +609,11 @@ mod tests {
         draft.access(stop, flag, Region::Whole, Mode::Write);
         draft.nodes[stop].disabled = true;
         let errors = check(&draft).errors;
-        assert_eq!(
-            errors[0].to_string(),
-            "no node in the body of `repeat` writes its condition `flag` [endless-while]\n\
+        let expected = "no node in the body of `repeat` writes its condition `flag` [endless-while]\n\
              note: once it has begun, it would never end\n\
              note: `stop` writes it, but is disabled\n\
-             help: remove `#[disabled]` from `stop`"
-        );
+             help: remove `#[disabled]` from `stop`";
+        assert_eq!(errors[0].to_string(), expected);
         draft.nodes[stop].disabled = false;
         draft.nodes[stop].partial = true;
         let text = check(&draft).errors[0].to_string();
@@ -673,18 +639,12 @@ mod tests {
         let inner = draft.node_in(body, "inner", NodeKind::Join);
         let [choice, then, otherwise] = [0, 1, 2];
         let help = |from, to| other_body(&draft, from, to, Subject::Node(to)).help.unwrap_or_default();
-        assert_eq!(
-            help(outside, inner),
-            "move `outside` from the `after` list of `inner` to the `after` list of `choice`"
-        );
-        assert_eq!(
-            help(inner, outside),
-            "name `choice` instead of `inner` in the `after` list of `outside`"
-        );
-        assert_eq!(
-            help(then, inner),
-            "move `then` from the `after` list of `inner` to the `after` list of `deep`"
-        );
+        let expected = "move `outside` from the `after` list of `inner` to the `after` list of `choice`";
+        assert_eq!(help(outside, inner), expected);
+        let expected = "name `choice` instead of `inner` in the `after` list of `outside`";
+        assert_eq!(help(inner, outside), expected);
+        let expected = "move `then` from the `after` list of `inner` to the `after` list of `deep`";
+        assert_eq!(help(then, inner), expected);
         let remove = |from: &str, to: &str| {
             format!("remove `{from}` from the `after` list of `{to}`, or the whole `after` if it names nothing else")
         };

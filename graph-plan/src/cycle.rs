@@ -91,13 +91,11 @@ mod tests {
     #[test]
     fn the_shortest_of_several_is_reported() {
         let found = cycles(5, &edges(&[(0, 1), (1, 2), (2, 3), (3, 0), (3, 2), (0, 4)]));
-        assert_eq!(
-            found,
-            [Cycle {
-                component: vec![0, 1, 2, 3],
-                shortest: vec![2, 3]
-            }]
-        );
+        let expected = [Cycle {
+            component: vec![0, 1, 2, 3],
+            shortest: vec![2, 3],
+        }];
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -359,13 +359,11 @@ mod tests {
         let value = |scalar, value| mistake(ParamKind::Value(scalar), value, false);
         assert_eq!(value(Scalar::U32, u32::MAX.into()), None);
         assert_eq!(value(Scalar::I8, -128), None);
-        assert_eq!(
-            value(Scalar::U32, 1 << 32).as_deref(),
-            Some(
-                "node `k`: `n` of `fill` is a `u32`, and 4294967296 does not fit [contract]\n\
-                 note: the same launch: `l`\nhelp: pass a value from 0 to 4294967295"
-            )
+        let expected = Some(
+            "node `k`: `n` of `fill` is a `u32`, and 4294967296 does not fit [contract]\n\
+                 note: the same launch: `l`\nhelp: pass a value from 0 to 4294967295",
         );
+        assert_eq!(value(Scalar::U32, 1 << 32).as_deref(), expected);
         let text = value(Scalar::I8, -129).expect("it does not fit");
         assert!(text.contains("is an `i8`, and -129 does not fit [contract]"), "{text}");
         // rustc tells of these; where all is known, no such argument is passed.

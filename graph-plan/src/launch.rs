@@ -377,30 +377,18 @@ mod tests {
             ""
         );
         assert_eq!(message(LaunchConfig::new([1, 1, 1], [1024, 1, 1], 0)), "");
-        assert_eq!(
-            message(LaunchConfig::new([1, 65_536, 1], [1, 1, 1], 0)),
-            "`grid.y` is 65536, over CUDA's limit of 65535"
-        );
-        assert_eq!(
-            message(LaunchConfig::new([1, 1, 1], [1, 1, 65], 0)),
-            "`block.z` is 65, over CUDA's limit of 64"
-        );
-        assert_eq!(
-            message(LaunchConfig::new([1, 1, 1], [512, 4, 1], 0)),
-            "a block of 2048 threads is over CUDA's limit of 1024"
-        );
-        assert_eq!(
-            message(LaunchConfig::new([0, 1, 1], [1, 1, 1], 0)),
-            "`grid.x` is 0, but must be at least 1"
-        );
-        assert_eq!(
-            message(LaunchConfig::new([1, 1, 1], [1, -3, 1], 0)),
-            "`block.y` is -3, but must be at least 1"
-        );
-        assert_eq!(
-            message(LaunchConfig::new([1, 1, 1], [1, 1, 1], 1 << 40)),
-            "`shared` is 1099511627776, over CUDA's limit of 2147483647"
-        );
+        let expected = "`grid.y` is 65536, over CUDA's limit of 65535";
+        assert_eq!(message(LaunchConfig::new([1, 65_536, 1], [1, 1, 1], 0)), expected);
+        let expected = "`block.z` is 65, over CUDA's limit of 64";
+        assert_eq!(message(LaunchConfig::new([1, 1, 1], [1, 1, 65], 0)), expected);
+        let expected = "a block of 2048 threads is over CUDA's limit of 1024";
+        assert_eq!(message(LaunchConfig::new([1, 1, 1], [512, 4, 1], 0)), expected);
+        let expected = "`grid.x` is 0, but must be at least 1";
+        assert_eq!(message(LaunchConfig::new([0, 1, 1], [1, 1, 1], 0)), expected);
+        let expected = "`block.y` is -3, but must be at least 1";
+        assert_eq!(message(LaunchConfig::new([1, 1, 1], [1, -3, 1], 0)), expected);
+        let expected = "`shared` is 1099511627776, over CUDA's limit of 2147483647";
+        assert_eq!(message(LaunchConfig::new([1, 1, 1], [1, 1, 1], 1 << 40)), expected);
     }
 
     #[test]
@@ -415,22 +403,16 @@ mod tests {
             config.check_kernel(&limits(Some([16, 16, 1]), Some([256, 1, 1]))),
             Ok(())
         );
-        assert_eq!(
-            message(config.check_kernel(&limits(None, Some([128, 1, 1])))),
-            "a block of 256 threads is over the kernel's own limit (`.maxntid`) of 128"
-        );
-        assert_eq!(
-            message(config.check_kernel(&limits(Some([256, 1, 1]), None))),
-            "the block is (16, 16, 1), but the kernel requires (256, 1, 1) (`.reqntid`)"
-        );
+        let expected = "a block of 256 threads is over the kernel's own limit (`.maxntid`) of 128";
+        assert_eq!(message(config.check_kernel(&limits(None, Some([128, 1, 1])))), expected);
+        let expected = "the block is (16, 16, 1), but the kernel requires (256, 1, 1) (`.reqntid`)";
+        assert_eq!(message(config.check_kernel(&limits(Some([256, 1, 1]), None))), expected);
         let counted = KernelLimits {
             grid_of_clusters: true,
             ..KernelLimits::NONE
         };
-        assert_eq!(
-            message(config.check_kernel(&counted)),
-            "the kernel counts its grid in clusters (`.blocksareclusters`), which is not supported"
-        );
+        let expected = "the kernel counts its grid in clusters (`.blocksareclusters`), which is not supported";
+        assert_eq!(message(config.check_kernel(&counted)), expected);
     }
 
     const LIMITS: KernelLimits = KernelLimits::NONE;
@@ -452,48 +434,32 @@ mod tests {
     fn a_kernel_without_clusters_runs_in_those_of_the_launch() {
         assert_eq!(cluster([3, 1, 1], None, &LIMITS), "None");
         assert_eq!(cluster([4, 6, 2], Some([2, 2, 2]), &LIMITS), "Some([2, 2, 2])");
-        assert_eq!(
-            cluster([4, 5, 2], Some([2, 2, 1]), &LIMITS),
-            "the grid (4, 5, 2) is not made of whole clusters of (2, 2, 1) blocks"
-        );
-        assert_eq!(
-            cluster([32, 1, 1], Some([17, 1, 1]), &LIMITS),
-            "a cluster of 17 blocks is over CUDA's limit of 16"
-        );
-        assert_eq!(
-            cluster([32, 1, 1], Some([u32::MAX; 3]), &LIMITS),
-            "a cluster of 18446744073709551615 blocks is over CUDA's limit of 16"
-        );
-        assert_eq!(
-            cluster([4, 1, 1], Some([2, 0, 1]), &LIMITS),
-            "a cluster has at least one block"
-        );
+        let expected = "the grid (4, 5, 2) is not made of whole clusters of (2, 2, 1) blocks";
+        assert_eq!(cluster([4, 5, 2], Some([2, 2, 1]), &LIMITS), expected);
+        let expected = "a cluster of 17 blocks is over CUDA's limit of 16";
+        assert_eq!(cluster([32, 1, 1], Some([17, 1, 1]), &LIMITS), expected);
+        let expected = "a cluster of 18446744073709551615 blocks is over CUDA's limit of 16";
+        assert_eq!(cluster([32, 1, 1], Some([u32::MAX; 3]), &LIMITS), expected);
+        let expected = "a cluster has at least one block";
+        assert_eq!(cluster([4, 1, 1], Some([2, 0, 1]), &LIMITS), expected);
     }
 
     #[test]
     fn a_kernel_narrows_the_clusters() {
         assert_eq!(cluster([4, 1, 1], None, &PAIRS), "Some([2, 1, 1])");
         assert_eq!(cluster([4, 1, 1], Some([2, 1, 1]), &PAIRS), "Some([2, 1, 1])");
-        assert_eq!(
-            cluster([3, 1, 1], None, &PAIRS),
-            "the grid (3, 1, 1) is not made of whole clusters of (2, 1, 1) blocks"
-        );
-        assert_eq!(
-            cluster([4, 1, 1], Some([4, 1, 1]), &PAIRS),
-            "the cluster is (4, 1, 1), but the kernel requires (2, 1, 1) (`.reqnctapercluster`)"
-        );
+        let expected = "the grid (3, 1, 1) is not made of whole clusters of (2, 1, 1) blocks";
+        assert_eq!(cluster([3, 1, 1], None, &PAIRS), expected);
+        let expected = "the cluster is (4, 1, 1), but the kernel requires (2, 1, 1) (`.reqnctapercluster`)";
+        assert_eq!(cluster([4, 1, 1], Some([4, 1, 1]), &PAIRS), expected);
         let largest = KernelLimits {
             max_cluster: Some(4),
             explicit_cluster: true,
             ..LIMITS
         };
-        assert_eq!(
-            cluster([8, 1, 1], Some([8, 1, 1]), &largest),
-            "a cluster of 8 blocks is over the kernel's own limit (`.maxclusterrank`) of 4"
-        );
-        assert_eq!(
-            cluster([8, 1, 1], None, &largest),
-            "the kernel is launched in clusters (`.explicitcluster`), but the node says none"
-        );
+        let expected = "a cluster of 8 blocks is over the kernel's own limit (`.maxclusterrank`) of 4";
+        assert_eq!(cluster([8, 1, 1], Some([8, 1, 1]), &largest), expected);
+        let expected = "the kernel is launched in clusters (`.explicitcluster`), but the node says none";
+        assert_eq!(cluster([8, 1, 1], None, &largest), expected);
     }
 }

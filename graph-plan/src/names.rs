@@ -131,10 +131,8 @@ mod tests {
     #[test]
     fn repetitions_are_found_against_the_first() {
         let found = clashes(["a", "b", "a", "c", "a"]);
-        assert_eq!(
-            found,
-            [NameClash { first: 0, second: 2 }, NameClash { first: 0, second: 4 }]
-        );
+        let expected = [NameClash { first: 0, second: 2 }, NameClash { first: 0, second: 4 }];
+        assert_eq!(found, expected);
     }
 
     #[test]

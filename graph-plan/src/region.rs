@@ -555,14 +555,10 @@ mod tests {
         };
         assert_eq!(of(Region::Whole, Region::Whole), Overlap::Same);
         assert_eq!(of(Region::Whole, Region::span(2, 4)), Overlap::Part);
-        assert_eq!(
-            of(Region::span(0, 129), Region::span(128, 4096)),
-            Overlap::Known(Region::Index(Bound::Known(128)))
-        );
-        assert_eq!(
-            of(Region::span(0, 8), Region::span(4, 12)),
-            Overlap::Known(Region::span(4, 8))
-        );
+        let expected = Overlap::Known(Region::Index(Bound::Known(128)));
+        assert_eq!(of(Region::span(0, 129), Region::span(128, 4096)), expected);
+        let expected = Overlap::Known(Region::span(4, 8));
+        assert_eq!(of(Region::span(0, 8), Region::span(4, 12)), expected);
         assert_eq!(split("M", "K"), Overlap::Uncompared(Some(("M".into(), "K".into()))));
         let indices = of(Region::Index(symbol("i")), Region::Index(symbol("j")));
         assert_eq!(indices, Overlap::Uncompared(Some(("i".into(), "j".into()))));

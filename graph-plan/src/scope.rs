@@ -145,10 +145,8 @@ mod tests {
         assert_eq!(scopes.common(scopes.of(deep), inside), then);
         assert_eq!(scopes.common(scopes.of(deep), for_loop), 0);
         let loops = draft.bodies.len()..draft.bodies.len() + 2;
-        assert_eq!(
-            scopes.repetitions(for_loop).collect::<Vec<_>>(),
-            loops.rev().collect::<Vec<_>>()
-        );
+        let expected = loops.rev().collect::<Vec<_>>();
+        assert_eq!(scopes.repetitions(for_loop).collect::<Vec<_>>(), expected);
         assert_eq!(scopes.repetitions(deep).count(), 0);
         assert!(scopes.contains(then, deep) && !scopes.contains(then, plain));
     }

@@ -117,10 +117,8 @@ mod tests {
     fn a_device_gets_the_highest_target_that_it_runs() {
         let best = |device| best_target(["sm_70", "sm_100", "sm_90", "sm_90a"], device);
         let devices = [60, 70, 86, 89, 90, 100, 103, 120];
-        assert_eq!(
-            devices.map(best),
-            [None, Some(0), Some(0), Some(0), Some(3), Some(1), Some(1), Some(1)]
-        );
+        let expected = [None, Some(0), Some(0), Some(0), Some(3), Some(1), Some(1), Some(1)];
+        assert_eq!(devices.map(best), expected);
         assert_eq!(best_target(["unknown", "sm_90"], 80), Some(0));
         assert_eq!(best_target(["unknown", "sm_90"], 90), Some(1));
     }

@@ -262,10 +262,8 @@ mod tests {
             panic!("one mistake")
         };
         assert_eq!((mistake.rule, mistake.place), (Rule::Signature, Place::Param(1)));
-        assert_eq!(
-            mistake.message,
-            "`p` is `Pair`, of 8 bytes aligned to 8, but the kernel takes 8 bytes aligned to 4"
-        );
+        let expected = "`p` is `Pair`, of 8 bytes aligned to 8, but the kernel takes 8 bytes aligned to 4";
+        assert_eq!(mistake.message, expected);
         assert_eq!(mistake.notes, ["it is `.align 4 .b8 pair[8]` of `store` in `k.ptx`"]);
 
         let shared = ("&[u32]", Kind::Buffer(BufferAccess::Read));
@@ -285,10 +283,8 @@ mod tests {
             panic!("one mistake")
         };
         assert_eq!((mistake.rule, mistake.place), (Rule::MissingKernel, Place::Kernel));
-        assert_eq!(
-            mistake.message,
-            "the kernel `unreadable` in `k.ptx` cannot be used: line 12: register `%r1` is not declared"
-        );
+        let expected = "the kernel `unreadable` in `k.ptx` cannot be used: line 12: register `%r1` is not declared";
+        assert_eq!(mistake.message, expected);
     }
 
     /// The mistakes of a safe kernel whose only parameter is `bins`, declared as memory of this type.
@@ -345,10 +341,8 @@ mod tests {
             let [message] = &of_atomic_bins(plain)[..] else {
                 panic!("{plain}: {:?}", of_atomic_bins(plain))
             };
-            assert_eq!(
-                message,
-                "the kernel `count` loads or stores `bins`, which is declared `&[Atomic<u32>]`"
-            );
+            let expected = "the kernel `count` loads or stores `bins`, which is declared `&[Atomic<u32>]`";
+            assert_eq!(message, expected);
         }
         assert_eq!(
             of_atomic_bins("red.cta.global.add.u32 [%rd1], 1;"),
@@ -388,10 +382,8 @@ mod tests {
             let [message] = &messages(wrong)[..] else {
                 panic!("{wrong}: {:?}", messages(wrong))
             };
-            assert!(
-                message.contains("in a way that the host may disturb"),
-                "{wrong}: {message}"
-            );
+            let part = "in a way that the host may disturb";
+            assert!(message.contains(part), "{wrong}: {message}");
         }
         assert_eq!(
             messages("ld.volatile.global.u64 %rd2, [%rd1];"),
@@ -414,10 +406,8 @@ mod tests {
         let [mistake] = &of_bins(body, "&[u32]", BufferAccess::Read)[..] else {
             panic!("one mistake")
         };
-        assert_eq!(
-            mistake.help.as_deref(),
-            Some("declare it `bins: &[Atomic<u32>]`, or `bins: &mut [u32]`")
-        );
+        let expected = Some("declare it `bins: &[Atomic<u32>]`, or `bins: &mut [u32]`");
+        assert_eq!(mistake.help.as_deref(), expected);
         assert_eq!(
             of_bins(body, "&mut [MaybeUninit<u32>]", BufferAccess::Overwrite),
             [],

@@ -305,10 +305,8 @@ mod tests {
 
     #[test]
     fn debugging_lines_of_old_compilers_are_skipped() {
-        assert_eq!(
-            kinds("@@DWARF .byte 1, 2\n# 1 \"x.cu\"\n@dwarf .byte 3\nret"),
-            [Kind::Word("ret")]
-        );
+        let expected = [Kind::Word("ret")];
+        assert_eq!(kinds("@@DWARF .byte 1, 2\n# 1 \"x.cu\"\n@dwarf .byte 3\nret"), expected);
     }
 
     #[test]

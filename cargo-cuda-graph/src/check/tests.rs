@@ -136,11 +136,8 @@ fn declarations_of_all_kernels_keep_the_rules() {
         }
     }
     // Its tensor map is aligned to 64 bytes, as no type without a name is.
-    assert_eq!(
-        needing_a_struct,
-        ["tensor", "tensor"],
-        "without its source, and with it"
-    );
+    let expected = ["tensor", "tensor"];
+    assert_eq!(needing_a_struct, expected, "without its source, and with it");
     assert!(
         kernels > 500 && with_source > 40,
         "{kernels} kernels, {with_source} sources"

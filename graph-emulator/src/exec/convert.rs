@@ -303,10 +303,8 @@ mod tests {
         assert_eq!(run(s32, s8, Rounding::Zero, false, 0x1ff) as i32, -1);
         assert_eq!(run(s32, s8, Rounding::Zero, true, 0x1ff), 127);
         assert_eq!(run(s32, u8, Rounding::Zero, true, u64::from(-5i32 as u32)), 0);
-        assert_eq!(
-            run(s64, Ty::F32, Rounding::Up, false, (1 << 60) + 1),
-            float(1_152_921_642_045_800_448.0)
-        );
+        let expected = float(1_152_921_642_045_800_448.0);
+        assert_eq!(run(s64, Ty::F32, Rounding::Up, false, (1 << 60) + 1), expected);
     }
 
     #[test]

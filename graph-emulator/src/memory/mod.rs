@@ -295,10 +295,8 @@ mod tests {
         assert!(allocation.write(7, &[0; 2]).is_err());
         assert!(allocation.read(usize::MAX, &mut [0; 2]).is_err());
         assert!(allocation.fill(0, &[0; 4], usize::MAX).is_err());
-        assert_eq!(
-            allocation.write(4, &[0; 8]).unwrap_err().to_string(),
-            "8 bytes at offset 4 do not fit into `a`, which has 8 bytes"
-        );
+        let expected = "8 bytes at offset 4 do not fit into `a`, which has 8 bytes";
+        assert_eq!(allocation.write(4, &[0; 8]).unwrap_err().to_string(), expected);
         assert!(matches!(
             memory.allocate("huge", usize::MAX / 2),
             Err(MemoryError::OutOfMemory { .. })

@@ -268,17 +268,11 @@ mod tests {
         assert_eq!(convert(65520.0, F16, Rounding::Nearest), 0x7c00);
         assert_eq!(convert(65519.9, F16, Rounding::Nearest), 0x7bff);
         assert_eq!(convert(1.0 + 1.0 / 256.0, BF16, Rounding::Nearest), 0x3f80);
-        assert_eq!(
-            from_integer(i128::from(u64::MAX), F32, Rounding::Nearest),
-            u64::from((u64::MAX as f32).to_bits())
-        );
-        assert_eq!(
-            from_integer(16_777_217, F32, Rounding::Up),
-            u64::from(16_777_218f32.to_bits())
-        );
-        assert_eq!(
-            from_integer(-16_777_217, F32, Rounding::Zero),
-            u64::from((-16_777_216f32).to_bits())
-        );
+        let expected = u64::from((u64::MAX as f32).to_bits());
+        assert_eq!(from_integer(i128::from(u64::MAX), F32, Rounding::Nearest), expected);
+        let expected = u64::from(16_777_218f32.to_bits());
+        assert_eq!(from_integer(16_777_217, F32, Rounding::Up), expected);
+        let expected = u64::from((-16_777_216f32).to_bits());
+        assert_eq!(from_integer(-16_777_217, F32, Rounding::Zero), expected);
     }
 }

@@ -263,20 +263,14 @@ mod tests {
     #[test]
     fn coordinates_outside_are_clamped_zero_or_repeated() {
         let at = [-0.5, 0.0, 0.999, 1.0, 3.999, 4.0, 1e30, f32::NAN, f32::INFINITY];
-        assert_eq!(
-            nearest(Addressing::Clamp, false, &at),
-            [0, 0, 0, 1, 3, 3, 3, 0, 3].map(Some)
-        );
-        assert_eq!(
-            nearest(Addressing::Border, false, &at),
-            [None, Some(0), Some(0), Some(1), Some(3), None, None, Some(0), None]
-        );
+        let expected = [0, 0, 0, 1, 3, 3, 3, 0, 3].map(Some);
+        assert_eq!(nearest(Addressing::Clamp, false, &at), expected);
+        let expected = [None, Some(0), Some(0), Some(1), Some(3), None, None, Some(0), None];
+        assert_eq!(nearest(Addressing::Border, false, &at), expected);
         let at = [-0.1, 0.0, 0.25, 0.99, 1.0, 1.1, -1.1, 2.3];
         assert_eq!(nearest(Addressing::Wrap, true, &at), [3, 0, 1, 3, 0, 0, 3, 1].map(Some));
-        assert_eq!(
-            nearest(Addressing::Mirror, true, &at),
-            [0, 0, 1, 3, 3, 3, 3, 1].map(Some)
-        );
+        let expected = [0, 0, 1, 3, 3, 3, 3, 1].map(Some);
+        assert_eq!(nearest(Addressing::Mirror, true, &at), expected);
     }
 
     #[test]

@@ -228,9 +228,7 @@ mod tests {
     fn a_type_takes_the_place_of_the_parameter_and_of_nothing_else() {
         let tokens: TokenStream = "fn f(T: &mut [[T; 4]], n: other::T, x: Wrapping<T>)".parse().unwrap();
         let replaced = replace(tokens, &format_ident!("T"), &quote!(half::f16));
-        assert_eq!(
-            text(&replaced).replace(' ', ""),
-            "fnf(half::f16:&mut[[half::f16;4]],n:other::T,x:Wrapping<half::f16>)"
-        );
+        let expected = "fnf(half::f16:&mut[[half::f16;4]],n:other::T,x:Wrapping<half::f16>)";
+        assert_eq!(text(&replaced).replace(' ', ""), expected);
     }
 }

@@ -133,12 +133,10 @@ mod tests {
             check(&draft).warnings[0].notes,
             ["it writes only `a`: scratch memory that `second` reads, of which nothing is used either"]
         );
-        assert_eq!(
-            check(&draft).warnings[1].to_string(),
-            "nothing uses what `second` writes [dead-node]\n\
+        let expected = "nothing uses what `second` writes [dead-node]\n\
              note: it writes only `b`: scratch memory that no node reads after it\n\
-             help: remove `second`, or use what it writes; `#[allow(dead_node)]` on it keeps it"
-        );
+             help: remove `second`, or use what it writes; `#[allow(dead_node)]` on it keeps it";
+        assert_eq!(check(&draft).warnings[1].to_string(), expected);
         let copy = draft.node("copy", NodeKind::Memcpy);
         draft.access(copy, memory[2], Region::Whole, Mode::Read);
         draft.access(copy, memory[0], Region::Whole, Mode::Write);

@@ -107,14 +107,12 @@ mod tests {
     #[test]
     fn nothing_runs_between_the_nodes_of_a_loop() {
         let draft = draft(&[("a", Some(0)), ("x", None), ("b", Some(0))], &[(0, 1), (1, 2)]);
-        assert_eq!(
-            messages(&draft),
-            ["nodes run after each other in a cycle: `x` -> `for i` -> `x` [cycle]\n\
+        let expected = ["nodes run after each other in a cycle: `x` -> `for i` -> `x` [cycle]\n\
               note: the first `b` runs after `x`\n\
               note: `x` runs after the last `a`\n\
               note: iterations of a `for` run one after the other, and nothing outside runs between them\n\
-              help: remove `a` from the `after` list of `x`, or move what runs in between into the `for`"]
-        );
+              help: remove `a` from the `after` list of `x`, or move what runs in between into the `for`"];
+        assert_eq!(messages(&draft), expected);
     }
 
     #[test]

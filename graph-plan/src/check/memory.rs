@@ -247,10 +247,8 @@ mod tests {
         for kind in [NodeKind::Kernel, NodeKind::Memcpy, NodeKind::Graph] {
             assert_eq!(found(Memory::Array, kind, Region::Whole), [""; 0]);
             let mistakes = found(Memory::Array, kind, Region::span(0, 4));
-            assert!(
-                mistakes[0].contains(" a part of `data`, which is an array"),
-                "{mistakes:?}"
-            );
+            let expected = " a part of `data`, which is an array";
+            assert!(mistakes[0].contains(expected), "{mistakes:?}");
         }
         for (kind, help) in [
             (NodeKind::Memset, "copy `device` memory to `data`"),

@@ -51,12 +51,10 @@ mod tests {
         draft.programmatic_edge(copy, last);
         let errors = check(&draft).errors;
         assert_eq!(errors.len(), 1);
-        assert_eq!(
-            errors[0].to_string(),
-            "node `last` has a programmatic edge from `copy`, but `copy` is a memcpy node [programmatic-edge]\n\
+        let expected = "node `last` has a programmatic edge from `copy`, but `copy` is a memcpy node [programmatic-edge]\n\
              note: a programmatic edge joins two kernels: the later one starts early, and waits in its own code\n\
-             help: write `after copy`"
-        );
+             help: write `after copy`";
+        assert_eq!(errors[0].to_string(), expected);
     }
 
     #[test]

@@ -278,13 +278,11 @@ mod tests {
         let errors = check(&draft).errors;
         assert_eq!(errors.len(), 1);
         assert_eq!(errors[0].subject, Subject::Access(0));
-        assert_eq!(
-            errors[0].to_string(),
-            "node `use` reads `tmp`, which no node before it has written [uninitialized]\n\
+        let expected = "node `use` reads `tmp`, which no node before it has written [uninitialized]\n\
              note: scratch memory keeps nothing from one launch to the next\n\
              help: write `tmp` before, for example by `memset zero = tmp <- 0;` (add `zero` to the `after` list of \
-             `use`); or declare `tmp` as `device`: that is zeroed when the graph is built and keeps its contents"
-        );
+             `use`); or declare `tmp` as `device`: that is zeroed when the graph is built and keeps its contents";
+        assert_eq!(errors[0].to_string(), expected);
     }
 
     #[test]
@@ -367,10 +365,8 @@ mod tests {
         draft.accesses[0].region = Region::span(0, 4);
         assert_eq!(found(&draft), [], "the length is not known");
         draft.accesses[1].region = Region::span(4, 8);
-        assert_eq!(
-            check(&draft).errors[0].notes,
-            ["`fill` writes `tmp[0..4]`, `use` reads `tmp[4..8]`"]
-        );
+        let expected = ["`fill` writes `tmp[0..4]`, `use` reads `tmp[4..8]`"];
+        assert_eq!(check(&draft).errors[0].notes, expected);
     }
 
     #[test]
@@ -379,14 +375,12 @@ mod tests {
         draft.resources[0].extent = Some(8);
         draft.accesses[0].region = Region::span(0, 1);
         draft.accesses[1].region = Region::span(5, 8);
-        assert_eq!(
-            check(&draft).errors[0].to_string(),
-            "node `use` reads `tmp`, which is written only in part [uninitialized]\n\
+        let expected = "node `use` reads `tmp`, which is written only in part [uninitialized]\n\
              note: no node before `use` writes `tmp[1..5]`\n\
              note: scratch memory keeps nothing from one launch to the next, and may hold data of other graphs\n\
              help: write all of it in nodes that `use` runs after, for example by a `memset` of `tmp`; or let `use` \
-             take only the part that is written"
-        );
+             take only the part that is written";
+        assert_eq!(check(&draft).errors[0].to_string(), expected);
         draft.accesses[1].region = Region::span(1, 8);
         assert_eq!(found(&draft), [], "both together write all of it");
         draft.accesses[1].region = Region::Range(Bound::Known(1), Bound::Symbol("N".to_owned()));
@@ -450,18 +444,13 @@ mod tests {
         let after = draft.node("after", NodeKind::Kernel);
         let read = draft.access(after, tmp, Region::Whole, Mode::Read);
         draft.edge(choice, after);
-        assert_eq!(
-            found(&draft),
-            [(Code::Uninitialized, Subject::Access(in_else))],
-            "the reader after it says no more"
-        );
+        let expected = [(Code::Uninitialized, Subject::Access(in_else))];
+        assert_eq!(found(&draft), expected, "the reader after it says no more");
         draft.accesses[in_else].mode = Mode::Write;
         let errors = check(&draft).errors;
         assert_eq!(errors[0].subject, Subject::Access(read));
-        assert_eq!(
-            errors[0].notes,
-            ["`fill` writes `tmp`, but in the body of `choice`, which need not run"]
-        );
+        let expected = ["`fill` writes `tmp`, but in the body of `choice`, which need not run"];
+        assert_eq!(errors[0].notes, expected);
         draft.nodes[choice].kind = NodeKind::Graph;
         draft.bodies[then].role = Role::Child;
         assert_eq!(found(&draft), [], "a child graph runs");
@@ -473,10 +462,8 @@ mod tests {
         draft.nodes[0].partial = true;
         assert_eq!(found(&draft), [(Code::Uninitialized, Subject::Access(1))]);
         let error = &check(&draft).errors[0];
-        assert_eq!(
-            error.notes,
-            ["`fill` writes a part of `tmp` that updates choose, perhaps nothing"]
-        );
+        let expected = ["`fill` writes a part of `tmp` that updates choose, perhaps nothing"];
+        assert_eq!(error.notes, expected);
         assert_eq!(
             error.help.as_deref(),
             Some("write `tmp` also in another node that `use` names in its `after` list, for example a `memset`")
@@ -490,11 +477,8 @@ mod tests {
         assert_eq!(found(&draft), []);
         assert_eq!(check(&draft).first_writes, []);
         draft.nodes[0].disabled = true;
-        assert_eq!(
-            found(&draft),
-            [(Code::Uninitialized, Subject::Access(1))],
-            "it may be enabled"
-        );
+        let expected = [(Code::Uninitialized, Subject::Access(1))];
+        assert_eq!(found(&draft), expected, "it may be enabled");
         assert_eq!(check(&draft).first_writes, [2]);
         let error = &check(&draft).errors[0];
         assert_eq!(error.notes, ["`fill` writes `tmp`, but is disabled"]);

@@ -25,10 +25,8 @@ fn the_usual_contract_is_decided_at_compile_time() {
     const HOLDS: Verdict = THREADS_FIT.evaluate(&CONFIG, DATA, &[Argument::Buffer(4096)]);
     const FAILS: Verdict = THREADS_FIT.evaluate(&CONFIG, DATA, &[Argument::Buffer(4092)]);
     assert_eq!((HOLDS, FAILS), (Verdict::Holds, Verdict::Fails));
-    assert_eq!(
-        THREADS_FIT.evaluate(&CONFIG, DATA, &[Argument::Unknown]),
-        Verdict::Unknown
-    );
+    let expected = Verdict::Unknown;
+    assert_eq!(THREADS_FIT.evaluate(&CONFIG, DATA, &[Argument::Unknown]), expected);
     let text = THREADS_FIT.describe(Text::new(), &CONFIG, DATA, &[Argument::Buffer(4092)]);
     assert_eq!(text.as_str(), "threads = 1024, data.len() = 1023");
 }
@@ -73,15 +71,11 @@ fn the_half_that_fails_is_told_with_each_value_once() {
         let text = part.describe(Text::new().str(part.text).str(": "), &CONFIG, BUFFERS, &arguments);
         part.help(text, &CONFIG, BUFFERS, &arguments).as_str().to_owned()
     };
-    assert_eq!(
-        told(200, 400),
-        "n <= data.len(): n = 200, data.len() = 100\n\
-         help: make `n` at most 100, or pass at least 200 elements as `data`"
-    );
-    assert_eq!(
-        told(600, 4000),
-        "(n > 0 && n < 500): n = 600\nhelp: change the launch or the arguments so that it holds"
-    );
+    let expected = "n <= data.len(): n = 200, data.len() = 100\n\
+         help: make `n` at most 100, or pass at least 200 elements as `data`";
+    assert_eq!(told(200, 400), expected);
+    let expected = "(n > 0 && n < 500): n = 600\nhelp: change the launch or the arguments so that it holds";
+    assert_eq!(told(600, 4000), expected);
 }
 
 #[test]

@@ -205,16 +205,12 @@ fn scratch_memory_is_drawn_with_its_place() {
     let plan = Plan::of(&draft, &check(&draft), |_| 300).with_arena([(a, 0), (b, 512)]);
     assert_eq!(plan.arena(), 1024);
     let dot = plan.to_dot();
-    assert!(
-        dot.contains("    label=\"scratch: 600 bytes in an arena of 1024\";\n"),
-        "{dot}"
-    );
+    let part = "    label=\"scratch: 600 bytes in an arena of 1024\";\n";
+    assert!(dot.contains(part), "{dot}");
     assert!(dot.contains("writes a @0, b @512"), "{dot}");
     let mermaid = plan.to_mermaid();
-    assert!(
-        mermaid.ends_with("    arena[(\"scratch: 600 bytes in an arena of 1024\")]\n"),
-        "{mermaid}"
-    );
+    let end = "    arena[(\"scratch: 600 bytes in an arena of 1024\")]\n";
+    assert!(mermaid.ends_with(end), "{mermaid}");
 }
 
 #[test]

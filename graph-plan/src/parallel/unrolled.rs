@@ -453,10 +453,8 @@ fn a_stand_in_is_in_no_iteration() {
     let literal = |value: i128| Affine::literal(value).unwrap();
     let draft = read_after_the_previous(true, |i| [literal(0), i.clone().plus(&literal(-1)).unwrap()]);
     let error = &check(&draft).errors[0];
-    assert_eq!(
-        error.message,
-        "iteration 0 of `write` and iteration 1 of `read` both access `x` and can run at the same time"
-    );
+    let expected = "iteration 0 of `write` and iteration 1 of `read` both access `x` and can run at the same time";
+    assert_eq!(error.message, expected);
     let no_iterations = read_after_the_previous(true, |_| [literal(0), literal(-1)]);
     assert_eq!(check(&no_iterations).errors, []);
 }

@@ -206,11 +206,8 @@ fn bodies_of_which_one_runs_share() {
     assert_eq!(shared(&draft), [pair("a", "b")]);
     let after = node(&mut draft, 0, "after", NodeKind::Kernel, &[a], &[out]);
     draft.edge(choice, after);
-    assert_eq!(
-        shared_unchecked(&draft),
-        [pair("a", "b")],
-        "b is written only where a is not"
-    );
+    let expected = [pair("a", "b")];
+    assert_eq!(shared_unchecked(&draft), expected, "b is written only where a is not");
     let before = node(&mut draft, 0, "before", NodeKind::Kernel, &[], &[a]);
     draft.edge(before, choice);
     assert_eq!(shared(&draft), [], "a then lives on beyond the node in which b does");

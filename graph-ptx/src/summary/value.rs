@@ -218,21 +218,17 @@ mod tests {
         let both = sets.union(a, b);
         let (p, q) = (Value::pointer(a), Value::pointer(b));
         let difference = sets.subtract(q, p);
-        assert_eq!(
-            difference,
-            Value {
-                taint: both,
-                ..Value::OPAQUE
-            }
-        );
-        assert_eq!(
-            sets.add(p, difference),
-            Value {
-                base: a,
-                taint: both,
-                ..Value::OPAQUE
-            }
-        );
+        let expected = Value {
+            taint: both,
+            ..Value::OPAQUE
+        };
+        assert_eq!(difference, expected);
+        let expected = Value {
+            base: a,
+            taint: both,
+            ..Value::OPAQUE
+        };
+        assert_eq!(sets.add(p, difference), expected);
         // `loaded + (q - p)` is not an address of either.
         assert!(sets.add(Value::OPAQUE, difference).base.is_empty());
         let hidden = sets.subtract(Value::OPAQUE, p);

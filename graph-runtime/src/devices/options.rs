@@ -216,10 +216,8 @@ mod tests {
         assert_eq!((limits.time_limit, limits.iteration_limit), (None, None));
         for wrong in ["soon", "-1", "NaN"] {
             let error = with(&[(DEBUG, "1"), (TIMEOUT, wrong)]).unwrap_err();
-            assert_eq!(
-                error.to_string(),
-                "`CUDA_GRAPH_DEBUG_TIMEOUT` is not a number of seconds"
-            );
+            let expected = "`CUDA_GRAPH_DEBUG_TIMEOUT` is not a number of seconds";
+            assert_eq!(error.to_string(), expected);
         }
     }
 }

@@ -129,10 +129,8 @@ mod tests {
     fn update(update: &mut Update<'_>, bound: Bound) -> Result<()> {
         assert!(update.own::<[u32; 4]>("own").is_ok() && update.own_slice::<u64>("own").is_ok());
         let wrong = update.own::<[u32; 5]>("own").unwrap_err();
-        assert_eq!(
-            wrong.to_string(),
-            "graph `Parent`, node `second`: the child has no memory named `own`"
-        );
+        let expected = "graph `Parent`, node `second`: the child has no memory named `own`";
+        assert_eq!(wrong.to_string(), expected);
         assert!(update.own::<[u32; 4]>("data").is_err() && update.own_slice::<[u8; 3]>("own").is_err());
         assert!(update.own_rng("random").is_ok() && update.own_rng("own").is_err());
         nodes(update, bound)

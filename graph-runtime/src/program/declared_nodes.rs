@@ -340,17 +340,11 @@ mod tests {
         };
         assert_eq!(edges(1, 1, &[-1]), [(vec![1], vec![3]), (vec![3], vec![5])]);
         assert_eq!(edges(1, 1, &[2]), [(vec![5], vec![1])]);
-        assert_eq!(
-            edges(2, 2, &[-1, 0]),
-            [(vec![4], vec![6])],
-            "of 1, 0 there is only a stand-in"
-        );
+        let expected = [(vec![4], vec![6])];
+        assert_eq!(edges(2, 2, &[-1, 0]), expected, "of 1, 0 there is only a stand-in");
         assert_eq!(edges(2, 2, &[0, -1]), [(vec![6], vec![7])]);
-        assert_eq!(
-            edges(2, 1, &[-1]),
-            [(vec![2], vec![3]), (vec![4], vec![5])],
-            "the order through no iterations"
-        );
+        let expected = [(vec![2], vec![3]), (vec![4], vec![5])];
+        assert_eq!(edges(2, 1, &[-1]), expected, "the order through no iterations");
         assert_eq!(edges(2, 1, &[1]), [(vec![4], vec![1]), (vec![6, 7], vec![3])]);
         assert_eq!(edges(1, 1, &[isize::MIN]), []);
         assert_eq!(edges(1, 1, &[isize::MAX]), []);

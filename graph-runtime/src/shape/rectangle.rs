@@ -229,10 +229,8 @@ mod tests {
     #[test]
     fn rows_and_columns_are_selected() {
         let matrix = matrix();
-        assert_eq!(
-            numbers(matrix.rectangle::<2, 3>(1, 5)),
-            Some([256 + 32 + 20, 12, 32, 2])
-        );
+        let expected = Some([256 + 32 + 20, 12, 32, 2]);
+        assert_eq!(numbers(matrix.rectangle::<2, 3>(1, 5)), expected);
         assert_eq!(numbers(matrix.rectangle_rows::<3>(1..3, 5)), Some([308, 12, 32, 2]));
         assert_eq!(numbers(matrix.rectangle_of(1..=2, 5..)), Some([308, 12, 32, 2]));
         assert_eq!(numbers(matrix.column::<4>(0, 7)), Some([256 + 28, 4, 32, 4]));
@@ -244,10 +242,8 @@ mod tests {
             "nothing lies behind the resource"
         );
         assert_eq!(numbers(Rectangle::from(&matrix)), Some([256, 32, 32, 4]));
-        assert_eq!(
-            matrix.rectangle::<2, 8>(1, 0).span.in_one_piece(),
-            Some(matrix.rows(1..3).span)
-        );
+        let in_one_piece = matrix.rectangle::<2, 8>(1, 0).span.in_one_piece();
+        assert_eq!(in_one_piece, Some(matrix.rows(1..3).span));
         assert_eq!(matrix.rectangle::<2, 7>(1, 0).span.in_one_piece(), None);
     }
 
@@ -262,10 +258,8 @@ mod tests {
         assert_eq!(numbers(table.rectangle_of(.., 9..)), None);
         let cube = Place::<Table<f32, 3>, OnDevice>::with_lengths(span, [2, 4, 4, 0]);
         let some = cube.rectangle_of(.., 1..3);
-        assert_eq!(
-            (numbers(some), some.lengths),
-            (Some([256 + 16, 32, 64, 2]), [2, 2, 4, 0])
-        );
+        let expected = (Some([256 + 16, 32, 64, 2]), [2, 2, 4, 0]);
+        assert_eq!((numbers(some), some.lengths), expected);
         assert_eq!(cube.rectangle::<2, 2>(0, 1).lengths, [2, 2, 4, 0]);
         assert_eq!(cube.column::<2>(0, 3).lengths, [2, 4, 0, 0]);
     }

@@ -28,11 +28,8 @@ fn words(tokens: TokenStream) -> String {
 
 /// Asserts that statements become this Rust.
 fn assert_seen(statements: &str, expected: &str) {
-    assert_eq!(
-        words(body(tokens(statements), &[])),
-        words(tokens(expected)),
-        "{statements}"
-    );
+    let wanted = words(tokens(expected));
+    assert_eq!(words(body(tokens(statements), &[])), wanted, "{statements}");
 }
 
 #[test]

@@ -77,10 +77,8 @@ fn whatever_can_change_what_an_unsafe_node_relies_on_says_so() {
             assert!(section.contains(part), "{part}: {section}");
         }
         for method in CHANGES {
-            assert!(
-                docs[method].contains("[unsafe nodes](#unsafe-nodes)"),
-                "{method}: {docs:?}"
-            );
+            let expected = "[unsafe nodes](#unsafe-nodes)";
+            assert!(docs[method].contains(expected), "{method}: {docs:?}");
         }
         for elsewhere in ["struct LookMemory", "child fn up", "child fn look"] {
             assert!(docs[elsewhere].contains("(Look#unsafe-nodes)"), "{elsewhere}: {docs:?}");

@@ -102,10 +102,8 @@ fn resources_of_each_kind() {
             other => panic!("{other:?}"),
         })
         .collect();
-    assert_eq!(
-        kinds,
-        [Memory::Host, Memory::Device, Memory::Scratch].map(ResourceKind::Own)
-    );
+    let expected = [Memory::Host, Memory::Device, Memory::Scratch].map(ResourceKind::Own);
+    assert_eq!(kinds, expected);
 }
 
 #[test]
@@ -113,10 +111,8 @@ fn random_numbers() {
     match &body("rng noise = seed(1, 2), draws 2 * N;")[..] {
         [Statement::Resource(resource)] => {
             let random = resource.random.as_ref().expect("an `rng` has a seed");
-            assert_eq!(
-                (text(&random.seed), text(&random.draws)),
-                ("seed (1 , 2)".into(), "2 * N".into())
-            );
+            let expected = ("seed (1 , 2)".into(), "2 * N".into());
+            assert_eq!((text(&random.seed), text(&random.draws)), expected);
         }
         other => panic!("{other:?}"),
     }
@@ -220,8 +216,6 @@ fn programmatic_edges() {
 fn an_rng_that_is_misused_beside_a_syntax_error_is_no_panic() {
     let text = "graph Noise { rng noise = 42, draws 64 kernel draw = noisy<<<1, 64>>>(&mut noise) }";
     let expansion = crate::graph::expand(text.parse().unwrap()).to_string();
-    assert!(
-        expansion.contains("expected `;` at the end of the statement"),
-        "{expansion}"
-    );
+    let part = "expected `;` at the end of the statement";
+    assert!(expansion.contains(part), "{expansion}");
 }

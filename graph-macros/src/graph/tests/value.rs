@@ -29,10 +29,8 @@ fn a_build_argument_chooses_and_a_param_does_not() {
         ))
     };
     assert!(graph("f: CudaFunction", "f").is_empty());
-    assert_eq!(
-        graph("", "functions[p as usize]"),
-        ["a `param` chooses what a node launches [syntax]\n\
+    let expected = ["a `param` chooses what a node launches [syntax]\n\
           note: the kernel of a node is fixed when the graph is built; params change between launches\n\
-          help: use a build argument"]
-    );
+          help: use a build argument"];
+    assert_eq!(graph("", "functions[p as usize]"), expected);
 }

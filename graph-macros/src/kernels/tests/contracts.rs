@@ -21,15 +21,11 @@ fn faults(contract: &str) -> Vec<String> {
 
 #[test]
 fn contracts_become_postfix_programs() {
-    assert_eq!(
-        compiled("threads<=out.len()"),
-        "\"threads<=out.len()\",code:&[Threads,Len(0u8),Le"
-    );
-    assert_eq!(
-        compiled("grid.x * block.y + 1 >= (value as u64 - 2) % 3"),
-        "\"grid.x*block.y+1>=(valueasu64-2)%3\",code:&[Grid(0),Block(1),Mul,Int(1i128),Add,Value(1u8),Cast{bits:64u8,signed:false},Int(2i128),Sub,\
-         Int(3i128),Rem,Ge"
-    );
+    let expected = "\"threads<=out.len()\",code:&[Threads,Len(0u8),Le";
+    assert_eq!(compiled("threads<=out.len()"), expected);
+    let expected = "\"grid.x*block.y+1>=(valueasu64-2)%3\",code:&[Grid(0),Block(1),Mul,Int(1i128),Add,Value(1u8),Cast{bits:64u8,signed:false},Int(2i128),Sub,\
+         Int(3i128),Rem,Ge";
+    assert_eq!(compiled("grid.x * block.y + 1 >= (value as u64 - 2) % 3"), expected);
     assert_eq!(
         compiled("!(shared == 0) || block.is_power_of_two() && -1 < grid.min(4).div_ceil(2)"),
         "\"!(shared==0)||block.is_power_of_two()&&-1<grid.min(4).div_ceil(2)\",code:&[Shared,Int(0i128),Eq,Not,Block(3),\
@@ -45,33 +41,23 @@ fn contracts_become_postfix_programs() {
 #[test]
 fn the_text_has_the_usual_spaces() {
     let tokens = block("#[requires(threads<=out . len( )&&value!=0)] safe fn fill(out: &mut [u32], value: u32);");
-    assert!(
-        tokens.to_string().contains("\"threads <= out.len() && value != 0\""),
-        "{tokens}"
-    );
+    let part = "\"threads <= out.len() && value != 0\"";
+    assert!(tokens.to_string().contains(part), "{tokens}");
 }
 
 #[test]
 fn only_what_can_be_evaluated_is_allowed() {
     let first = |contract: &str| faults(contract)[0].lines().next().unwrap_or_default().to_owned();
-    assert_eq!(
-        first("threads"),
-        "a contract is a condition, but this is a number [contract]"
-    );
-    assert_eq!(
-        first("threads && true"),
-        "`&&` cannot be applied to an integer and a condition [contract]"
-    );
-    assert_eq!(
-        first("x << 1 == 2"),
-        "`<<` cannot be applied to a floating-point number and an integer [contract]"
-    );
+    let expected = "a contract is a condition, but this is a number [contract]";
+    assert_eq!(first("threads"), expected);
+    let expected = "`&&` cannot be applied to an integer and a condition [contract]";
+    assert_eq!(first("threads && true"), expected);
+    let expected = "`<<` cannot be applied to a floating-point number and an integer [contract]";
+    assert_eq!(first("x << 1 == 2"), expected);
     assert_eq!(first("threads.pow(2) > 1"), "a contract has no method `pow` [contract]");
     assert_eq!(first("f(threads)"), "this cannot be part of a contract [contract]");
-    assert_eq!(
-        first("threads as f32 > 1"),
-        "a contract only casts integers to integers [contract]"
-    );
+    let expected = "a contract only casts integers to integers [contract]";
+    assert_eq!(first("threads as f32 > 1"), expected);
     assert_eq!(first("grid.w > 1"), "`grid` has no such dimension [contract]");
     assert_eq!(first("threads = 1"), "this cannot be part of a contract [contract]");
     assert_eq!(faults("from.len() > p && to > 1").len(), 2, "all at once");

@@ -77,10 +77,8 @@ fn a_header_name_means_one_file() {
         ("c.h", ""),
     ]);
     let source = folder.path("x.cu");
-    assert_eq!(
-        firsts(attributed(&format!("cuda = {source:?}"), BLOCK)),
-        ["two headers are both included as `c.h` [ptx-file]"]
-    );
+    let expected = ["two headers are both included as `c.h` [ptx-file]"];
+    assert_eq!(firsts(attributed(&format!("cuda = {source:?}"), BLOCK)), expected);
 }
 
 #[test]

@@ -23,11 +23,8 @@ fn a_missing_file_is_one_error_and_the_kernels_are_there() {
     assert!(text.contains("enuma{}") && text.contains("enumb{}"), "{text}");
     let messages = messages(tokens);
     assert_eq!(messages.len(), 1);
-    assert!(
-        messages[0].starts_with("there is no file `no/such.ptx` [ptx-file]\nnote: looked for `"),
-        "{}",
-        messages[0]
-    );
+    let start = "there is no file `no/such.ptx` [ptx-file]\nnote: looked for `";
+    assert!(messages[0].starts_with(start), "{}", messages[0]);
 }
 
 #[test]
@@ -36,11 +33,8 @@ fn a_bad_file_is_one_error() {
     assert_eq!(firsts(tokens), ["`PTX` is not a text file: it is not UTF-8 [ptx-file]"]);
     let messages = firsts(block_of(&Ptx::new(".version 8.4\n.target sm_70\nnonsense"), "fn a();"));
     assert_eq!(messages.len(), 1);
-    assert!(
-        messages[0].starts_with("`PTX` is not valid PTX: line 3: "),
-        "{}",
-        messages[0]
-    );
+    let start = "`PTX` is not valid PTX: line 3: ";
+    assert!(messages[0].starts_with(start), "{}", messages[0]);
 }
 
 #[test]
@@ -58,29 +52,21 @@ fn parameters_must_be_the_ones_of_the_ptx() {
         ]
     );
     let first = |declaration: &str| firsts(block(declaration)).join("\n");
-    assert_eq!(
-        first("fn fill(out: u32, value: u64);"),
-        "`out` is `u32`, of 4 bytes, but the kernel takes 8 bytes [signature]\n\
-         `value` is `u64`, of 8 bytes, but the kernel takes 4 bytes [signature]"
-    );
-    assert_eq!(
-        first("fn fill(out: u64, value: f32);"),
-        "`value` is `f32`, but the kernel takes an integer [signature]"
-    );
-    assert_eq!(
-        first("fn fill(out: &[u32], value: &mut [u32]);"),
-        "`value` is memory, but the kernel takes 4 bytes by value [signature]"
-    );
+    let expected = "`out` is `u32`, of 4 bytes, but the kernel takes 8 bytes [signature]\n\
+         `value` is `u64`, of 8 bytes, but the kernel takes 4 bytes [signature]";
+    assert_eq!(first("fn fill(out: u32, value: u64);"), expected);
+    let expected = "`value` is `f32`, but the kernel takes an integer [signature]";
+    assert_eq!(first("fn fill(out: u64, value: f32);"), expected);
+    let expected = "`value` is memory, but the kernel takes 4 bytes by value [signature]";
+    assert_eq!(first("fn fill(out: &[u32], value: &mut [u32]);"), expected);
     let copy = messages(block("fn copy(a: &[u32], b: &mut [u32], x: i32, p: &[u32]);"));
-    assert_eq!(
-        copy,
-        [
-            "`x` is `i32`, but the kernel takes a floating-point number [signature]\nnote: it is `.f32 p2` of `copy` in `PTX`\n\
+    let expected = [
+        "`x` is `i32`, but the kernel takes a floating-point number [signature]\nnote: it is `.f32 p2` of `copy` in `PTX`\n\
              help: declare it `x: f32`",
-            "`p` is memory, but the kernel takes 12 bytes by value [signature]\nnote: it is `.align 4 .b8 p3[12]` of `copy` in \
+        "`p` is memory, but the kernel takes 12 bytes by value [signature]\nnote: it is `.align 4 .b8 p3[12]` of `copy` in \
              `PTX`\nhelp: declare it as a `#[repr(C)]` struct of 12 bytes, aligned to 4",
-        ]
-    );
+    ];
+    assert_eq!(copy, expected);
 }
 
 #[test]
@@ -95,10 +81,8 @@ fn host_types_are_replaced_by_types_of_the_size_that_the_kernel_takes() {
     assert_eq!(help("fn fill(out: &mut [u32], value: usize);"), "help: use `u32`");
     assert_eq!(help("fn fill(out: &mut [u32], value: isize);"), "help: use `i32`");
     assert_eq!(help("fn fill(out: &mut [u32], value: char);"), "help: use `u32`");
-    assert_eq!(
-        help("fn fill(out: usize, value: u32);"),
-        "help: declare it `out: &mut [T]`: the kernel writes to the memory at this address"
-    );
+    let expected = "help: declare it `out: &mut [T]`: the kernel writes to the memory at this address";
+    assert_eq!(help("fn fill(out: usize, value: u32);"), expected);
     let unknown = "help: use `u64` for 8 bytes (`size_t`), `u32` for 4 (`unsigned`)";
     let messages = messages(block("fn other(out: &mut [u32], value: usize);"));
     assert!(
@@ -133,13 +117,11 @@ fn needless_mut_is_a_warning() {
             "{attribute} fn copy(from: &mut [u32], to: &mut [u32], x: f32, p: Params);"
         ))
     };
-    assert_eq!(
-        messages(copy("")),
-        [
-            "the kernel `copy` never writes to `from`, which is declared `&mut` [needless-mut]\nnote: `#[allow(needless_mut)]` on \
-          the kernel silences this warning\nhelp: declare it `from: &[u32]`"
-        ]
-    );
+    let expected = [
+        "the kernel `copy` never writes to `from`, which is declared `&mut` [needless-mut]\nnote: `#[allow(needless_mut)]` on \
+          the kernel silences this warning\nhelp: declare it `from: &[u32]`",
+    ];
+    assert_eq!(messages(copy("")), expected);
     assert_eq!(firsts(copy("#[allow(needless_mut, dead_code)]")), [""; 0]);
     let kept = squeezed(&copy("#[allow(needless_mut, clippy::all)]"));
     assert!(
@@ -156,14 +138,10 @@ fn what_does_not_parse_still_declares_its_kernel() {
         text.contains("pub(crate)enumfill{}") && text.contains("enumchase{}"),
         "{text}"
     );
-    assert!(
-        text.contains("fncall<__Shape0,__Shape1,__Shape2>(argument0:__Shape0,"),
-        "{text}"
-    );
-    assert!(
-        text.contains("unsafeextern\"C\"{pub(crate)safefnfill("),
-        "rustc says what is wrong: {text}"
-    );
+    let part = "fncall<__Shape0,__Shape1,__Shape2>(argument0:__Shape0,";
+    assert!(text.contains(part), "{text}");
+    let part = "unsafeextern\"C\"{pub(crate)safefnfill(";
+    assert!(text.contains(part), "rustc says what is wrong: {text}");
 }
 
 #[test]

@@ -289,14 +289,10 @@ mod tests {
         use ConditionalType::{If, Switch, While};
         assert_eq!(numbers(ConditionalKind::If, &[1], SEVERAL_BODIES), [(If, None, 1)]);
         assert_eq!(numbers(ConditionalKind::If, &[1, 2], SEVERAL_BODIES), [(If, None, 2)]);
-        assert_eq!(
-            numbers(ConditionalKind::While, &[1], SEVERAL_BODIES),
-            [(While, None, 1)]
-        );
-        assert_eq!(
-            numbers(ConditionalKind::Switch, &[1, 2, 3], SEVERAL_BODIES),
-            [(Switch, None, 3)]
-        );
+        let expected = [(While, None, 1)];
+        assert_eq!(numbers(ConditionalKind::While, &[1], SEVERAL_BODIES), expected);
+        let expected = [(Switch, None, 3)];
+        assert_eq!(numbers(ConditionalKind::Switch, &[1, 2, 3], SEVERAL_BODIES), expected);
         assert_eq!(numbers(ConditionalKind::Switch, &[], SEVERAL_BODIES), []);
     }
 
@@ -304,14 +300,10 @@ mod tests {
     fn older_drivers_get_one_node_a_body() {
         use ConditionalType::{If, While};
         assert_eq!(numbers(ConditionalKind::If, &[1], CONDITIONALS), [(If, None, 1)]);
-        assert_eq!(
-            numbers(ConditionalKind::If, &[1, 2], CONDITIONALS),
-            [(If, None, 1), (If, Some(0), 1)]
-        );
+        let expected = [(If, None, 1), (If, Some(0), 1)];
+        assert_eq!(numbers(ConditionalKind::If, &[1, 2], CONDITIONALS), expected);
         assert_eq!(numbers(ConditionalKind::While, &[1], CONDITIONALS), [(While, None, 1)]);
-        assert_eq!(
-            numbers(ConditionalKind::Switch, &[1, 2], CONDITIONALS),
-            [(If, Some(0), 1), (If, Some(1), 1)]
-        );
+        let expected = [(If, Some(0), 1), (If, Some(1), 1)];
+        assert_eq!(numbers(ConditionalKind::Switch, &[1, 2], CONDITIONALS), expected);
     }
 }

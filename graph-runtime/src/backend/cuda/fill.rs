@@ -165,32 +165,26 @@ mod tests {
         let fill = |value: &[u8]| Fill::row(value, 0, 64, true);
         assert_eq!(fill(&[7]), Fill::Memset { size: 1, value: 7 });
         assert_eq!(fill(&[1, 2]), Fill::Memset { size: 2, value: 0x201 });
-        assert_eq!(
-            fill(&1.0_f32.to_le_bytes()),
-            Fill::Memset {
-                size: 4,
-                value: 0x3f80_0000
-            }
-        );
+        let expected = Fill::Memset {
+            size: 4,
+            value: 0x3f80_0000,
+        };
+        assert_eq!(fill(&1.0_f32.to_le_bytes()), expected);
         assert_eq!(fill(&[0; 4]), Fill::Memset { size: 4, value: 0 });
     }
 
     #[test]
     fn longer_values_are_memsets_where_they_repeat() {
         assert_eq!(Fill::row(&[0; 8], 0, 64, false), Fill::Memset { size: 1, value: 0 });
-        assert_eq!(
-            Fill::row(&[1, 2, 1, 2, 1, 2], 0, 60, false),
-            Fill::Memset { size: 2, value: 0x201 }
-        );
+        let expected = Fill::Memset { size: 2, value: 0x201 };
+        assert_eq!(Fill::row(&[1, 2, 1, 2, 1, 2], 0, 60, false), expected);
         let words = |value: f64, will_update| Fill::row(&value.to_le_bytes(), 8, 64, will_update);
         assert!(matches!(words(0.0, false), Fill::Memset { .. }));
-        assert_eq!(
-            words(0.0, true),
-            Fill::Kernel {
-                pattern: vec![0; 8],
-                words: true
-            }
-        );
+        let expected = Fill::Kernel {
+            pattern: vec![0; 8],
+            words: true,
+        };
+        assert_eq!(words(0.0, true), expected);
         assert!(matches!(words(1.5, false), Fill::Kernel { words: true, .. }));
     }
 
@@ -212,13 +206,11 @@ mod tests {
             assert!(matches!(fill(value, false), Fill::Memset { size, .. } if size as usize == value.len()));
             assert!(matches!(fill(other, false), Fill::Memset { size, .. } if size as usize == value.len()));
             let words = value.len() == 4;
-            assert_eq!(
-                fill(value, true),
-                Fill::Kernel {
-                    pattern: value.to_vec(),
-                    words
-                }
-            );
+            let wanted = Fill::Kernel {
+                pattern: value.to_vec(),
+                words,
+            };
+            assert_eq!(fill(value, true), wanted);
         }
         for value in [[0; 8], [1, 2, 3, 4, 5, 6, 7, 8]] {
             let expected = Fill::Kernel {
@@ -233,10 +225,8 @@ mod tests {
         };
         assert_eq!(fill(&[0; 6], false), odd);
         assert_eq!(fill(&[0; 260], false), Fill::TooLong);
-        assert_eq!(
-            (fill(&[], false), Fill::in_reach(&[1], &reach(0, true))),
-            (Fill::Nothing, Fill::Nothing)
-        );
+        let wanted = (Fill::Nothing, Fill::Nothing);
+        assert_eq!((fill(&[], false), Fill::in_reach(&[1], &reach(0, true))), wanted);
     }
 
     /// The built-in kernels, run by the emulator: what they write, and where.
@@ -317,10 +307,8 @@ mod tests {
     #[test]
     fn odd_values_are_written_byte_by_byte() {
         let pattern = vec![1, 2, 3];
-        assert_eq!(
-            Fill::row(&[1, 2, 3, 1, 2, 3], 0, 60, false),
-            Fill::Kernel { pattern, words: false }
-        );
+        let expected = Fill::Kernel { pattern, words: false };
+        assert_eq!(Fill::row(&[1, 2, 3, 1, 2, 3], 0, 60, false), expected);
         let mut long = [0; 260];
         assert_eq!(Fill::row(&long, 0, 260, false), Fill::Memset { size: 1, value: 0 });
         long[259] = 1;

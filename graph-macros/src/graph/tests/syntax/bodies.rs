@@ -10,10 +10,8 @@ fn conditionals() {
     else {
         panic!()
     };
-    assert_eq!(
-        (condition.condition.name.to_string(), after),
-        ("flags".to_owned(), "x".to_owned())
-    );
+    let expected = ("flags".to_owned(), "x".to_owned());
+    assert_eq!((condition.condition.name.to_string(), after), expected);
     let counts = |conditional: &Conditional| -> Vec<usize> {
         let bodies = conditional.bodies.iter();
         bodies.map(|(_, body)| body.statements.len()).collect()
@@ -32,10 +30,8 @@ fn loops() {
     let [Statement::For(for_loop), Statement::Node(_)] = &statements[..] else {
         panic!("{statements:?}")
     };
-    assert_eq!(
-        (for_loop.variable.to_string(), text(&for_loop.range)),
-        ("layer".into(), "0 .. N".into())
-    );
+    let expected = ("layer".into(), "0 .. N".into());
+    assert_eq!((for_loop.variable.to_string(), text(&for_loop.range)), expected);
     assert_eq!(for_loop.statements.len(), 2);
 }
 

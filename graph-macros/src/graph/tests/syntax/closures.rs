@@ -109,10 +109,8 @@ fn captures() {
         panic!()
     };
     assert_eq!(arguments(&capture.arguments), ["&a", "&b[]", "&mut c", "2.0"]);
-    assert_eq!(
-        (capture.handle.to_string(), after),
-        ("stream".to_owned(), "x".to_owned())
-    );
+    let expected = ("stream".to_owned(), "x".to_owned());
+    assert_eq!((capture.handle.to_string(), after), expected);
     assert_eq!(text(&capture.body), "blas . gemm (stream , a , b , c) ?");
 }
 
@@ -126,10 +124,8 @@ fn raw_nodes() {
         (raw.handle.to_string(), raw.after.map(|after| after.to_string())),
         ("graph".to_owned(), Some("after".to_owned()))
     );
-    assert_eq!(
-        (arguments(&raw.arguments), after),
-        (vec!["&mut a".to_owned()], "x".to_owned())
-    );
+    let expected = (vec!["&mut a".to_owned()], "x".to_owned());
+    assert_eq!((arguments(&raw.arguments), after), expected);
 }
 
 #[test]

@@ -188,10 +188,8 @@ fn expressions() {
     }
     let (input, messages) = parsed("device join a;");
     assert!(items(input).is_empty());
-    assert_eq!(
-        messages,
-        ["expected a declaration such as `pub graph Name { .. }` [syntax]"]
-    );
+    let wanted = ["expected a declaration such as `pub graph Name { .. }` [syntax]"];
+    assert_eq!(messages, wanted);
 }
 
 #[test]
