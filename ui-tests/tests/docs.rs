@@ -124,7 +124,7 @@ fn links_lead_somewhere() {
     let pages = root().join("docs").read_dir().unwrap();
     let pages = pages.map(|file| format!("docs/{}", file.unwrap().file_name().to_str().unwrap()));
     let pages = pages.filter(|name| name.ends_with(".md"));
-    let others = ["README.md", "CONTRIBUTING.md", "examples/README.md"];
+    let others = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md"];
     for page in pages.chain(others.map(str::to_owned)) {
         let text = read(&page);
         let inline = text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());
@@ -138,7 +138,7 @@ fn links_lead_somewhere() {
                 "" => root().join(&page),
                 file => root().join(&page).parent().unwrap().join(file),
             };
-            assert!(target.exists(), "{page}: `{link}`");
+            assert!(target.is_file(), "{page}: `{link}`");
             assert!(
                 anchor.is_empty() || has_heading(&fs::read_to_string(&target).unwrap(), anchor),
                 "{page}: `{link}`"
