@@ -69,6 +69,11 @@ impl Gpu {
         self.launch_with(kernel, grid, block, 0, arguments, &Options::default())
     }
 
+    /// The fault of a launch.
+    pub(crate) fn fault(&self, kernel: &str, grid: [u32; 3], block: [u32; 3], arguments: &[Argument<'_>]) -> Fault {
+        self.launch(kernel, grid, block, arguments).expect_err(kernel)
+    }
+
     pub(crate) fn launch_with(
         &self,
         kernel: &str,

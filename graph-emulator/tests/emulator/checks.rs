@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use crate::common::Argument::{Read, Write};
-use crate::common::{Gpu, download, value};
-use graph_emulator::{
-    Access, Buffer, Conditional, Fault, FaultKind, Footprint, Launch, Memory, Module, Options, Unordered,
-};
+use crate::common::{Gpu, download, ends, launch, value};
+use graph_emulator::{Access, Buffer, Conditional, Fault, FaultKind, Footprint, Memory, Module, Options, Unordered};
 
 const ONE: [u32; 3] = [1, 1, 1];
 
@@ -34,7 +32,7 @@ fn ending(fault: &Fault) -> String {
 fn divergent_barriers_are_named() {
     let gpu = gpu();
     let out = gpu.upload("out", &[0u32; 32]);
-    let fault = gpu.launch("divergent", ONE, [32, 1, 1], &[Write(&out)]).unwrap_err();
+    let fault = gpu.fault("divergent", ONE, [32, 1, 1], &[Write(&out)]);
     assert!(matches!(fault.kind, FaultKind::DivergentBarrier(_)));
     assert_eq!(fault.source, Some(("checks.cu".into(), 9)));
     let expected = format!(
@@ -190,7 +188,7 @@ fn races_on_device_memory_name_both_threads() {
     assert_eq!(fault.thread, [0, 0, 0]);
     let message = "load of 4 bytes at offset 4 of `argument 0` races with a store by thread (1, 0, 0), PTX line 10: no \
                    barrier is between them";
-    assert!(fault.to_string().ends_with(message), "{fault}");
+    ends(&fault, message);
     for right in [
         "st.global.u32 [own], t; bar.sync 0; ld.global.u32 v, [own+4];",
         "red.global.add.u32 [data], 1;",
@@ -206,7 +204,7 @@ fn races_on_device_memory_name_both_threads() {
 fn a_thread_is_among_the_members_that_it_names() {
     let fault = run_on_device_memory("shfl.sync.idx.b32 v, t, 0, 31, 0xFF;").unwrap_err();
     let message = "divergent barrier: lane 8 takes part in an operation of the warp whose mask 0xff leaves it out";
-    assert!(fault.to_string().ends_with(message), "{fault}");
+    ends(&fault, message);
     run_on_device_memory("setp.ge.u32 p, t, 8; @p bra OUT; shfl.sync.idx.b32 v, t, 0, 31, 0xFF; OUT:").unwrap();
 }
 
@@ -277,16 +275,8 @@ fn footprints_are_exact_and_keep_others_out() {
         })
         .collect();
     let run = |kernel_out: u64, options: &Options| {
-        let launch = Launch {
-            grid: ONE,
-            block: [10, 1, 1],
-            shared_bytes: 0,
-            arguments: &[&input.address().to_le_bytes(), &kernel_out.to_le_bytes()],
-            buffers: &buffers,
-            textures: &[],
-            surfaces: &[],
-            options,
-        };
+        let arguments = [&input.address().to_le_bytes()[..], &kernel_out.to_le_bytes()];
+        let launch = launch(ONE, [10, 1, 1], &arguments, &buffers, options);
         gpu.module.run("copy", &launch)
     };
     let record = Options {
@@ -391,42 +381,26 @@ fn kernels_allocate_and_free() {
         len: out.len(),
         access: Access::ReadWrite,
     }];
-    let launch = Launch {
-        grid: ONE,
-        block: [64, 1, 1],
-        shared_bytes: 0,
-        arguments: &arguments,
-        buffers: &buffers,
-        textures: &[],
-        surfaces: &[],
-        options: &Options {
-            record_footprint: true,
-            ..Options::default()
-        },
+    let options = Options {
+        record_footprint: true,
+        ..Options::default()
     };
+    let launch = launch(ONE, [64, 1, 1], &arguments, &buffers, &options);
     let footprint = gpu.module.run("heap", &launch).unwrap().footprint;
     let written = out.address()..out.address() + 256;
     assert_eq!(footprint.writes(), std::slice::from_ref(&written));
     assert!(footprint.reads().is_empty());
-    let fault = gpu.launch("heap", ONE, ONE, &[Write(&out), value(1u32)]).unwrap_err();
+    let fault = gpu.fault("heap", ONE, ONE, &[Write(&out), value(1u32)]);
     assert!(matches!(fault.kind, FaultKind::InvalidFree(_)));
-    assert!(fault.to_string().ends_with("which `malloc` did not return"), "{fault}");
+    ends(&fault, "which `malloc` did not return");
 }
 
 #[test]
 fn conditionals_are_reported_in_the_order_of_blocks() {
     let memory = Memory::new();
     let module = Module::load(&memory, include_str!("../kernels/conditional.ptx")).unwrap();
-    let launch = Launch {
-        grid: [3, 1, 1],
-        block: ONE,
-        shared_bytes: 0,
-        arguments: &[&40u64.to_le_bytes()],
-        buffers: &[],
-        textures: &[],
-        surfaces: &[],
-        options: &Options::default(),
-    };
+    let (arguments, options) = ([&40u64.to_le_bytes()[..]], Options::default());
+    let launch = launch([3, 1, 1], ONE, &arguments, &[], &options);
     let expected = [0, 1, 2].map(|block| Conditional {
         handle: 40 + block,
         value: 100 + block as u32,

@@ -1,8 +1,11 @@
 //! Kernels that do what they must not, and the messages of their faults.
 
 use crate::common::Argument::{Bytes, Read, Write};
-use crate::common::{Gpu, download, value};
-use graph_emulator::{Access, Buffer, FaultKind, Launch, Memory, Module, Options};
+use crate::common::{Gpu, download, ends, launch, value};
+use graph_emulator::{Access, Buffer, FaultKind, Memory, Module, Options};
+
+const ONE: [u32; 3] = [1, 1, 1];
+const WARP: [u32; 3] = [32, 1, 1];
 
 fn gpu() -> Gpu {
     Gpu::new(include_str!("../kernels/faults.ptx"))
@@ -12,9 +15,7 @@ fn gpu() -> Gpu {
 fn out_of_bounds_names_everything() {
     let gpu = gpu();
     let (input, out) = (gpu.upload("in", &[0f32; 32]), gpu.upload("out", &[0f32; 72]));
-    let fault = gpu
-        .launch("out_of_bounds", [4, 1, 1], [32, 1, 1], &[Read(&input), Write(&out)])
-        .unwrap_err();
+    let fault = gpu.fault("out_of_bounds", [4, 1, 1], [32, 1, 1], &[Read(&input), Write(&out)]);
     assert_eq!((fault.block, fault.thread), ([2, 0, 0], [8, 0, 0]));
     let (line, source) = (fault.line, fault.source.clone().unwrap());
     assert!(source.0.ends_with("faults.cu") && source.1 == 3);
@@ -24,52 +25,41 @@ fn out_of_bounds_names_everything() {
         source.0
     );
     assert_eq!(fault.to_string(), expected);
-    let fault = gpu
-        .launch("before_start", [1, 1, 1], [32, 1, 1], &[Write(&out)])
-        .unwrap_err();
-    let ending = "offset -8 of `argument 0`, which has 288 bytes: 8 bytes before its start";
-    assert!(fault.to_string().ends_with(ending));
+    let fault = gpu.fault("before_start", ONE, WARP, &[Write(&out)]);
+    ends(
+        &fault,
+        "offset -8 of `argument 0`, which has 288 bytes: 8 bytes before its start",
+    );
 }
 
 #[test]
 fn misaligned_and_null() {
     let gpu = gpu();
     let out = gpu.upload("out", &[0u8; 128]);
-    let fault = gpu
-        .launch("misaligned", [1, 1, 1], [32, 1, 1], &[Write(&out)])
-        .unwrap_err();
+    let fault = gpu.fault("misaligned", ONE, WARP, &[Write(&out)]);
     assert_eq!(fault.thread, [3, 0, 0]);
     let expected = format!("store of 4 bytes at the misaligned address {:#x}", out.address() + 13);
-    assert!(fault.to_string().ends_with(&expected), "{fault}");
-    let fault = gpu
-        .launch("null_pointer", [1, 1, 1], [32, 1, 1], &[value(0u64)])
-        .unwrap_err();
-    let end = "store of 4 bytes through a null pointer";
-    assert!(fault.to_string().ends_with(end), "{fault}");
+    ends(&fault, &expected);
+    let fault = gpu.fault("null_pointer", ONE, WARP, &[value(0u64)]);
+    ends(&fault, "store of 4 bytes through a null pointer");
 }
 
 #[test]
 fn read_only_not_passed_and_freed() {
     let gpu = gpu();
     let (input, out) = (gpu.upload("in", &[0u32; 32]), gpu.upload("out", &[0u32; 32]));
-    let fault = gpu
-        .launch("load", [1, 1, 1], [32, 1, 1], &[Read(&input), Read(&out)])
-        .unwrap_err();
-    let end = "offset 0 of `argument 1`, which was passed for reading only";
-    assert!(fault.to_string().ends_with(end), "{fault}");
+    let fault = gpu.fault("load", ONE, WARP, &[Read(&input), Read(&out)]);
+    ends(&fault, "offset 0 of `argument 1`, which was passed for reading only");
     let secret = Bytes(input.address().to_le_bytes().to_vec());
-    let fault = gpu
-        .launch("load", [1, 1, 1], [32, 1, 1], &[secret, Write(&out)])
-        .unwrap_err();
-    let end = "load of 4 bytes at offset 0 of `in`, which was not passed to the kernel";
-    assert!(fault.to_string().ends_with(end));
+    let fault = gpu.fault("load", ONE, WARP, &[secret, Write(&out)]);
+    ends(
+        &fault,
+        "load of 4 bytes at offset 0 of `in`, which was not passed to the kernel",
+    );
     let dangling = Bytes(input.address().to_le_bytes().to_vec());
     drop(input);
-    let fault = gpu
-        .launch("load", [1, 1, 1], [32, 1, 1], &[dangling, Write(&out)])
-        .unwrap_err();
-    let end = "load of 4 bytes at offset 0 of `in`, which was freed";
-    assert!(fault.to_string().ends_with(end), "{fault}");
+    let fault = gpu.fault("load", ONE, WARP, &[dangling, Write(&out)]);
+    ends(&fault, "load of 4 bytes at offset 0 of `in`, which was freed");
 }
 
 #[test]
@@ -77,36 +67,19 @@ fn ranges_of_one_allocation_have_their_own_access() {
     let gpu = gpu();
     let all = gpu.upload("all", &[7u32; 64]);
     let launch = |input: u64, out: u64| {
-        let buffers = [
-            Buffer {
-                name: "low",
-                address: all.address(),
-                len: 128,
-                access: Access::Read,
-            },
-            Buffer {
-                name: "high",
-                address: all.address() + 128,
-                len: 128,
-                access: Access::ReadWrite,
-            },
-        ];
+        let half = |name, start, access| Buffer {
+            name,
+            address: all.address() + start,
+            len: 128,
+            access,
+        };
+        let buffers = [half("low", 0, Access::Read), half("high", 128, Access::ReadWrite)];
         let arguments = [
             &(all.address() + input).to_le_bytes()[..],
             &(all.address() + out).to_le_bytes()[..],
         ];
         let options = Options::default();
-        let (grid, block) = ([1, 1, 1], [32, 1, 1]);
-        let launch = Launch {
-            grid,
-            block,
-            shared_bytes: 0,
-            arguments: &arguments,
-            buffers: &buffers,
-            textures: &[],
-            surfaces: &[],
-            options: &options,
-        };
+        let launch = launch(ONE, WARP, &arguments, &buffers, &options);
         gpu.module.launch("load", &launch)
     };
     // Loads may span both ranges; stores may not leave the writable one.
@@ -124,9 +97,7 @@ fn ranges_of_one_allocation_have_their_own_access() {
 fn shared_memory_has_bounds() {
     let gpu = gpu();
     let out = gpu.upload("out", &[0u32; 32]);
-    let fault = gpu
-        .launch("shared_overrun", [1, 1, 1], [32, 1, 1], &[Write(&out), value(4i32)])
-        .unwrap_err();
+    let fault = gpu.fault("shared_overrun", ONE, WARP, &[Write(&out), value(4i32)]);
     assert_eq!(fault.thread, [28, 0, 0]);
     let part = "offset 128 of shared memory, which has 128 bytes: 4 bytes past its end";
     assert!(fault.to_string().contains(part));
@@ -136,15 +107,11 @@ fn shared_memory_has_bounds() {
 fn deadlocks_end() {
     let gpu = gpu();
     let out = gpu.upload("out", &[0u32; 64]);
-    let fault = gpu
-        .launch("warp_deadlock", [1, 1, 1], [32, 1, 1], &[Write(&out)])
-        .unwrap_err();
+    let fault = gpu.fault("warp_deadlock", ONE, WARP, &[Write(&out)]);
     let text = fault.to_string();
     let part = "deadlock: barrier 0 waits for 32 threads, and 24 have arrived; 8 threads wait for others";
     assert!(text.contains(part), "{text}");
-    let fault = gpu
-        .launch("deadlock", [1, 1, 1], [64, 1, 1], &[Write(&out)])
-        .unwrap_err();
+    let fault = gpu.fault("deadlock", ONE, [64, 1, 1], &[Write(&out)]);
     let text = fault.to_string();
     let part = "barrier 0 waits for 64 threads, and 32 have arrived; barrier 1 waits for 64";
     assert!(text.contains(part), "{text}");
@@ -153,7 +120,7 @@ fn deadlocks_end() {
         ..Options::default()
     };
     let fault = gpu
-        .launch_with("forever", [1, 1, 1], [32, 1, 1], 0, &[Write(&out)], &options)
+        .launch_with("forever", ONE, WARP, 0, &[Write(&out)], &options)
         .unwrap_err();
     assert_eq!(fault.kind, FaultKind::StepLimit(10_000));
 }
@@ -162,16 +129,13 @@ fn deadlocks_end() {
 fn traps_and_deep_recursion() {
     let gpu = gpu();
     let out = gpu.upload("out", &[0u32; 64]);
-    let fault = gpu.launch("trap", [2, 1, 1], [32, 1, 1], &[Write(&out)]).unwrap_err();
+    let fault = gpu.fault("trap", [2, 1, 1], [32, 1, 1], &[Write(&out)]);
     let wanted = (FaultKind::Trap, [0, 0, 0], [5, 0, 0]);
     assert_eq!((fault.kind, fault.block, fault.thread), wanted);
-    gpu.launch("overflow", [1, 1, 1], [1, 1, 1], &[Write(&out), value(500i32)])
-        .unwrap();
+    gpu.launch("overflow", ONE, ONE, &[Write(&out), value(500i32)]).unwrap();
     let expected = (1..=500u32).fold(1, |deep: u32, n| n ^ deep.wrapping_mul(3));
     assert_eq!(download::<u32>(&out)[0], expected);
-    let fault = gpu
-        .launch("overflow", [1, 1, 1], [1, 1, 1], &[Write(&out), value(1_000_000i32)])
-        .unwrap_err();
+    let fault = gpu.fault("overflow", ONE, ONE, &[Write(&out), value(1_000_000i32)]);
     assert_eq!(fault.kind, FaultKind::StackOverflow);
 }
 
@@ -179,15 +143,14 @@ fn traps_and_deep_recursion() {
 fn invalid_launches() {
     let gpu = gpu();
     let out = gpu.upload("out", &[0u32; 64]);
-    let message =
-        |kernel, grid, block, arguments: &[_]| gpu.launch(kernel, grid, block, arguments).unwrap_err().to_string();
+    let message = |kernel, grid, block, arguments: &[_]| gpu.fault(kernel, grid, block, arguments).to_string();
     let expected = "kernel `nothing` cannot be launched: the module has no such kernel";
-    assert_eq!(message("nothing", [1, 1, 1], [1, 1, 1], &[]), expected);
-    assert!(message("trap", [1, 1, 1], [1, 1, 1], &[]).ends_with("it takes 1 arguments, not 0"));
-    assert!(message("trap", [1, 1, 1], [1, 1, 1], &[value(1u32)]).ends_with("argument 0 has 8 bytes, not 4"));
+    assert_eq!(message("nothing", ONE, ONE, &[]), expected);
+    assert!(message("trap", ONE, ONE, &[]).ends_with("it takes 1 arguments, not 0"));
+    assert!(message("trap", ONE, ONE, &[value(1u32)]).ends_with("argument 0 has 8 bytes, not 4"));
     assert!(message("trap", [0, 1, 1], [1, 1, 1], &[Write(&out)]).contains("must not be empty"));
-    assert!(message("trap", [1, 1, 1], [u32::MAX, u32::MAX, 2], &[Write(&out)]).contains("beyond 1024 threads"));
-    assert!(message("trap", [1, 1, 1], [1025, 1, 1], &[Write(&out)]).contains("beyond 1024 threads"));
+    assert!(message("trap", ONE, [u32::MAX, u32::MAX, 2], &[Write(&out)]).contains("beyond 1024 threads"));
+    assert!(message("trap", ONE, [1025, 1, 1], &[Write(&out)]).contains("beyond 1024 threads"));
 }
 
 #[test]
@@ -201,17 +164,7 @@ fn wrong_clusters_are_refused() {
             cluster,
             ..Options::default()
         };
-        let launch = Launch {
-            grid,
-            block: [32, 1, 1],
-            shared_bytes: 0,
-            arguments: &[],
-            buffers: &[],
-            textures: &[],
-            surfaces: &[],
-            options: &options,
-        };
-        let launched = load(directives).launch("k", &launch);
+        let launched = load(directives).launch("k", &launch(grid, WARP, &[], &[], &options));
         launched.map_or_else(|fault| fault.to_string(), |()| String::new())
     };
     let required = ".explicitcluster .reqnctapercluster 2, 1, 1";
@@ -251,10 +204,8 @@ fn wrong_clusters_are_refused() {
         ),
     ] {
         let found = message(directives, grid, cluster);
-        assert!(
-            found.contains(expected) && found.is_empty() == expected.is_empty(),
-            "{found}"
-        );
+        assert!(found.contains(expected), "{found}");
+        assert!(found.is_empty() == expected.is_empty(), "{found}");
     }
 }
 
@@ -333,7 +284,7 @@ fn a_kernel_is_refused_and_its_module_is_not() {
         assert!(gpu.module.kernel("fine").unwrap().refused().is_none());
         let refused = gpu.module.kernel("broken").unwrap().refused().unwrap();
         assert!(refused.to_string().starts_with(expected), "{refused}");
-        let fault = gpu.launch("broken", [1; 3], [1; 3], &[Write(&out)]).unwrap_err();
+        let fault = gpu.fault("broken", [1; 3], [1; 3], &[Write(&out)]);
         assert!(matches!(fault.kind, FaultKind::Unsupported(_)));
         let expected = format!("kernel `broken` cannot run on the emulator: {refused}");
         assert_eq!(fault.to_string(), expected);
@@ -358,9 +309,7 @@ fn a_refused_function_is_not_called_through_a_register() {
     );
     assert!(gpu.module.kernel("broken").unwrap().refused().is_none());
     // The first function of a module has this address.
-    let fault = gpu
-        .launch("broken", [1; 3], [1; 3], &[value(0x10_0000_u64)])
-        .unwrap_err();
+    let fault = gpu.fault("broken", [1; 3], [1; 3], &[value(0x10_0000_u64)]);
     let FaultKind::Unsupported(error) = &fault.kind else {
         panic!("{fault}");
     };

@@ -205,24 +205,18 @@ fn debugging_information_is_skipped_and_lines_kept() {
 
 #[test]
 fn mistakes_are_named() {
-    assert_eq!(
-        parse("").unwrap_err().to_string(),
-        "line 1: expected `.version`, found the end of the text"
-    );
-    assert_eq!(
-        parse(".version 8.0\n").unwrap_err().message,
-        "the text has no `.target`"
-    );
+    let expected = "line 1: expected `.version`, found the end of the text";
+    assert_eq!(parse("").unwrap_err().to_string(), expected);
+    let expected = "the text has no `.target`";
+    assert_eq!(parse(".version 8.0\n").unwrap_err().message, expected);
     assert_eq!(error("ret,"), "1: expected an operand, found `,`");
     assert_eq!(error(".reg .b32 a;\nadd.u32 a, a, 1"), "3: expected `;`, found `}`");
     assert_eq!(error("\nmov.u32 %r1, 1;"), "2: register `%r1` is not declared");
     assert_eq!(error("bra L; L: L: ret;"), "1: label `L` is declared twice");
     assert_eq!(error("{ L: }\nbra L; ret;"), "2: label `L` is not declared");
     assert_eq!(error(".reg .b33 x;"), "1: unknown type `.b33`");
-    assert_eq!(
-        error(".shared .align 3 .b8 x;"),
-        "1: the alignment is not a power of two"
-    );
+    let expected = "1: the alignment is not a power of two";
+    assert_eq!(error(".shared .align 3 .b8 x;"), expected);
     assert_eq!(error(".bogus;"), "1: unknown directive `.bogus`");
 }
 

@@ -2,7 +2,7 @@
 //! with `-default-device --std=c++17`; `features_debug` with `-G`, `hopper` with 12.4.
 
 use graph_ptx::ast::Type;
-use graph_ptx::{KernelSummary, kernel_summaries, parse, summarize};
+use graph_ptx::{KernelSummary, VariableAccess, kernel_summaries, parse, summarize};
 
 const POINTERS: [&str; 2] = [
     include_str!("../data/pointers.sm_70.ptx"),
@@ -69,73 +69,54 @@ fn a_branch_may_choose_the_parameter() {
     check(text, "k", "***.", "r r w -");
 }
 
-#[test]
-fn every_access_is_put_down_to_its_parameter() {
-    for text in POINTERS {
-        check(text, "scale", "*..", "rw - -");
-        check(text, "add", "***.", "r r w -");
-        check(text, "mark", "*.", "w -");
-        check(text, "select", "***", "w w r");
-        check(text, "join", "***.", "rw rw r -");
-        check(text, "calls", "**.", "w r -");
-        check(text, "picks", "**.", "w w -");
-        check(text, "recursive", "***", "w r w");
-        check(text, "atomics", "***", "wa r wa");
-        check(text, "_Z4fillIfLi4EEvPT_S0_", "*.", "w -");
-        check(text, "_Z4fillIdLi2EEvPT_S0_", "*.", "w -");
-    }
-}
+/// Kernels of `pointers.cu`, their pointers, and the accesses through their parameters.
+const ACCESSES: [(&str, &str, &str); 32] = [
+    // Every access is put down to its parameter.
+    ("scale", "*..", "rw - -"),
+    ("add", "***.", "r r w -"),
+    ("mark", "*.", "w -"),
+    ("select", "***", "w w r"),
+    ("join", "***.", "rw rw r -"),
+    ("calls", "**.", "w r -"),
+    ("picks", "**.", "w w -"),
+    ("recursive", "***", "w r w"),
+    ("atomics", "***", "wa r wa"),
+    ("_Z4fillIfLi4EEvPT_S0_", "*.", "w -"),
+    ("_Z4fillIdLi2EEvPT_S0_", "*.", "w -"),
+    // Pointers are followed through memory of the block and of the thread.
+    ("spill", "***", "w w r"),
+    ("share", "***", "w w r"),
+    // Loaded pointers are unknown.
+    ("gather", "**", "r w ?r"),
+    ("scatter", "**", "r r ?w"),
+    ("globals", "*", "w ?r"),
+    ("indirect", "**.", "r w -"),
+    // By-value parameters are addresses only where they point.
+    ("by_value", "..", "@ -"),
+    ("plain_struct", ".*", "- w"),
+    ("dynamic_struct", ".**", "- r w"),
+    ("address", "..", "@ -"),
+    // Said to be no pointer, so it is an index.
+    ("mark", ".*", "- w"),
+    // Arithmetic on pointers loses none.
+    ("rebuild", "**", "w r"),
+    ("distance", "***", "w w w ?w"),
+    // Idioms of ordinary kernels are precise.
+    ("multi", ".", "@"),
+    ("aligned", "**.", "w r -"),
+    ("reversed", "**.", "w r -"),
+    ("nullable", "***", "r r w"),
+    ("histogram", "**.", "r w -"),
+    // The middle of two pointers cannot be told from an address elsewhere.
+    ("search", "***.", "r r w - ?r"),
+    ("heap", "*", "w ?w"),
+    ("reduce", "**.", "r w -"),
+];
 
 #[test]
-fn pointers_are_followed_through_memory_of_the_block_and_of_the_thread() {
-    for text in POINTERS {
-        check(text, "spill", "***", "w w r");
-        let summary = check(text, "share", "***", "w w r");
-        assert_eq!(summary.static_shared, 16);
-    }
-}
-
-#[test]
-fn loaded_pointers_are_unknown() {
-    for text in POINTERS {
-        check(text, "gather", "**", "r w ?r");
-        check(text, "scatter", "**", "r r ?w");
-        check(text, "globals", "*", "w ?r");
-    }
-}
-
-#[test]
-fn by_value_parameters_are_addresses_only_where_they_point() {
-    for text in POINTERS {
-        check(text, "by_value", "..", "@ -");
-        check(text, "plain_struct", ".*", "- w");
-        check(text, "dynamic_struct", ".**", "- r w");
-        check(text, "address", "..", "@ -");
-        // Said to be no pointer, so it is an index.
-        check(text, "mark", "*.", "w -");
-        check(text, "mark", ".*", "- w");
-    }
-}
-
-#[test]
-fn arithmetic_on_pointers_loses_none() {
-    for text in POINTERS {
-        check(text, "rebuild", "**", "w r");
-        check(text, "distance", "***", "w w w ?w");
-    }
-}
-
-#[test]
-fn idioms_of_ordinary_kernels_are_precise() {
-    for text in POINTERS {
-        check(text, "multi", ".", "@");
-        check(text, "aligned", "**.", "w r -");
-        check(text, "reversed", "**.", "w r -");
-        check(text, "nullable", "***", "r r w");
-        check(text, "histogram", "**.", "r w -");
-        // The middle of two pointers cannot be told from an address elsewhere.
-        check(text, "search", "***.", "r r w - ?r");
-        check(text, "heap", "*", "w ?w");
+fn accesses_are_those_of_the_source() {
+    for (text, (name, pointers, expected)) in POINTERS.into_iter().flat_map(|text| ACCESSES.map(|row| (text, row))) {
+        check(text, name, pointers, expected);
     }
 }
 
@@ -144,11 +125,8 @@ fn a_store_through_one_parameter_alone_is_told_from_one_through_either() {
     for text in POINTERS {
         let sets = |name: &str, pointers: &[bool]| {
             let summary = summarize(&parse(text).unwrap(), name, pointers).unwrap();
-            summary
-                .stores
-                .into_iter()
-                .map(|store| (store.params, store.unknown))
-                .collect::<Vec<_>>()
+            let stores = summary.stores.into_iter();
+            stores.map(|store| (store.params, store.unknown)).collect::<Vec<_>>()
         };
         assert_eq!(sets("select", &[true; 3]), [(vec![0, 1], false)]);
         assert_eq!(sets("recursive", &[true; 3]), [(vec![0], false), (vec![2], false)]);
@@ -160,24 +138,20 @@ fn a_store_through_one_parameter_alone_is_told_from_one_through_either() {
 fn module_variables_are_resources() {
     for text in POINTERS {
         let summary = check(text, "globals", "*", "w ?r");
-        let variables: Vec<_> = summary
-            .variables
-            .iter()
-            .map(|variable| {
-                (
-                    variable.name.as_str(),
-                    variable.access.loaded.or(variable.access.atomic).is_some(),
-                    variable.access.stored.is_some(),
-                )
-            })
-            .collect();
+        let of = |variable: &VariableAccess| {
+            let access = variable.access;
+            let is_loaded = access.loaded.or(access.atomic).is_some();
+            (variable.name.clone(), is_loaded, access.stored.is_some())
+        };
+        let variables: Vec<_> = summary.variables.iter().map(of).collect();
+        let expected = [
+            ("gain", true, false),
+            ("visits", true, true),
+            ("table_end", true, false),
+        ];
         assert_eq!(
             variables,
-            [
-                ("gain", true, false),
-                ("visits", true, true),
-                ("table_end", true, false)
-            ]
+            expected.map(|(name, loaded, stored)| (name.to_owned(), loaded, stored))
         );
         let summary = check(text, "indirect", "**.", "r w -");
         assert_eq!(summary.variables[0].name, "ops");
@@ -187,6 +161,7 @@ fn module_variables_are_resources() {
 #[test]
 fn the_declaration_is_recorded() {
     for (text, target) in POINTERS.into_iter().zip(["sm_70", "sm_90"]) {
+        assert_eq!(check(text, "share", "***", "w w r").static_shared, 16);
         let summary = check(text, "reduce", "**.", "r w -");
         assert_eq!(summary.max_block, Some([256, 1, 1]));
         assert_eq!(summary.required_block, None);
@@ -195,10 +170,8 @@ fn the_declaration_is_recorded() {
         let summary = check(text, "by_value", "..", "@ -");
         let view = &summary.params[0];
         assert_eq!((view.ty, view.size, view.align, view.array), (Type::B8, 16, 8, true));
-        assert_eq!(
-            (summary.params[1].ty, summary.params[1].size, summary.params[1].array),
-            (Type::F32, 4, false)
-        );
+        let number = &summary.params[1];
+        assert_eq!((number.ty, number.size, number.array), (Type::F32, 4, false));
         assert!(summarize(&parse(text).unwrap(), "nobody", &[]).is_none());
     }
 }
@@ -236,13 +209,7 @@ fn without_a_declaration_pointers_are_inferred() {
     for text in POINTERS {
         let module = parse(text).unwrap();
         let summaries = kernel_summaries(&module);
-        let of = |name: &str| {
-            summaries
-                .iter()
-                .find(|summary| summary.name == name)
-                .map(accesses)
-                .unwrap()
-        };
+        let of = |name: &str| accesses(summaries.iter().find(|summary| summary.name == name).unwrap());
         assert_eq!(of("scale"), "rw - -");
         assert_eq!(of("add"), "r r w -");
         assert_eq!(of("calls"), "w r -");
@@ -267,34 +234,22 @@ fn constants(body: &str) -> Vec<String> {
 fn constants_are_those_that_the_code_mentions() {
     assert_eq!(constants("ld.global.f32 %f1, [%rd1];"), [""; 0]);
     assert_eq!(constants("ld.const.f32 %f1, [gain];"), ["gain"]);
-    assert_eq!(
-        constants("mov.u64 %rd2, table; add.s64 %rd3, %rd2, 8; ld.const.f32 %f1, [%rd3];"),
-        ["table"]
-    );
-    assert_eq!(
-        constants("mov.u64 %rd2, table; cvta.const.u64 %rd3, %rd2; ld.f32 %f1, [%rd3+4];"),
-        ["table"]
-    );
+    let offset = "mov.u64 %rd2, table; add.s64 %rd3, %rd2, 8; ld.const.f32 %f1, [%rd3];";
+    assert_eq!(constants(offset), ["table"]);
+    let generic = "mov.u64 %rd2, table; cvta.const.u64 %rd3, %rd2; ld.f32 %f1, [%rd3+4];";
+    assert_eq!(constants(generic), ["table"]);
     let call = "{ .param .f32 x; call (x), get; ld.param.f32 %f1, [x]; }";
     assert_eq!(constants(call), ["gain"], "a function that it calls reads it");
 }
 
 #[test]
 fn addresses_from_elsewhere_may_be_of_any_constant() {
-    let all = ["table", "gain"];
-    assert_eq!(
-        constants("ld.global.u64 %rd2, [place]; ld.f32 %f1, [%rd2];"),
-        all,
-        "an address in an initialiser"
-    );
-    assert_eq!(
-        constants("ld.global.u64 %rd2, [%rd1]; ld.const.f32 %f1, [%rd2];"),
-        all,
-        "an address in memory"
-    );
-    assert_eq!(
-        constants("ld.global.u64 %rd2, [%rd1]; cvta.const.u64 %rd3, %rd2; ld.f32 %f1, [%rd3];"),
-        all
-    );
-    assert_eq!(constants("ld.const.f32 %f1, [16];"), all);
+    for code in [
+        "ld.global.u64 %rd2, [place]; ld.f32 %f1, [%rd2];", // an address in an initialiser
+        "ld.global.u64 %rd2, [%rd1]; ld.const.f32 %f1, [%rd2];", // an address in memory
+        "ld.global.u64 %rd2, [%rd1]; cvta.const.u64 %rd3, %rd2; ld.f32 %f1, [%rd3];",
+        "ld.const.f32 %f1, [16];",
+    ] {
+        assert_eq!(constants(code), ["table", "gain"], "{code}");
+    }
 }

@@ -82,63 +82,53 @@ fn mistakes(instruction: &str, kind: Kind) -> Vec<(String, Option<String>)> {
         .collect()
 }
 
+/// The only mistake, and its help.
+fn mistake(instruction: &str, kind: Kind) -> (String, String) {
+    let mut found = mistakes(instruction, kind);
+    assert_eq!(found.len(), 1, "{instruction}: {found:?}");
+    let (message, help) = found.remove(0);
+    (message, help.expect(instruction))
+}
+
+fn texture(geometry: Geometry) -> Kind {
+    Kind::Buffer(BufferAccess::Texture { geometry })
+}
+
+fn line_of_surface(stores: bool) -> Kind {
+    let geometry = Geometry::Line;
+    Kind::Buffer(BufferAccess::Surface { geometry, stores })
+}
+
 const LINEAR: &str = "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2}];";
 const PLANE: &str = "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];";
+const LINE: &str = "tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5}];";
+const GATHER: &str = "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];";
+const LAYERED_LINE: &str = "tex.a1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %f5}];";
+const LAYERED: &str = "tex.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %f5, %f6, %f6}];";
+const VOLUME: &str = "tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6, %f6, %f6}];";
 
-/// Each form of access, and the geometry that it needs; none for those that graphs do not have.
-const TEXTURES: [(&str, Option<Geometry>); 16] = [
-    (LINEAR, Some(Geometry::Linear)),
-    (
-        "tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5}];",
-        Some(Geometry::Line),
-    ),
-    (
-        "tex.a1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %f5}];",
-        Some(Geometry::LayeredLine),
-    ),
-    (PLANE, Some(Geometry::Plane)),
-    (
-        "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];",
-        Some(Geometry::Plane),
-    ),
-    (
-        "tex.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %f5, %f6, %f6}];",
-        Some(Geometry::LayeredPlane),
-    ),
-    (
-        "tld4.a.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %f5, %f6, %f6}];",
-        None,
-    ),
-    (
-        "tex.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6, %f6, %f6}];",
-        Some(Geometry::Volume),
-    ),
-    (
-        "tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6, %f6, %f6}];",
-        None,
-    ),
-    (
-        "tex.acube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %f5, %f6, %f6}];",
-        None,
-    ),
-    (
-        "tex.level.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}], %f6;",
-        None,
-    ),
-    (
-        "tex.grad.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}], {%f5, %f6}, {%f5, %f6};",
-        None,
-    ),
-    ("tex.base.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];", None),
-    (
-        "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}], {%r2, %r2};",
-        None,
-    ),
-    (
-        "tld4.r.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6, %f6, %f6}];",
-        None,
-    ),
-    ("tex.2d.v2.f16x2.f32 {%r1, %r3}, [%rd1, {%f5, %f6}];", None),
+/// The forms of access that graphs have, and the geometries that they need.
+const TEXTURES: [(&str, Geometry); 7] = [
+    (LINEAR, Geometry::Linear),
+    (LINE, Geometry::Line),
+    (LAYERED_LINE, Geometry::LayeredLine),
+    (PLANE, Geometry::Plane),
+    (GATHER, Geometry::Plane),
+    (LAYERED, Geometry::LayeredPlane),
+    (VOLUME, Geometry::Volume),
+];
+
+/// The forms of access that graphs do not have.
+const REFUSED: [&str; 9] = [
+    "tld4.a.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %f5, %f6, %f6}];",
+    "tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6, %f6, %f6}];",
+    "tex.acube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %f5, %f6, %f6}];",
+    "tex.level.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}], %f6;",
+    "tex.grad.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}], {%f5, %f6}, {%f5, %f6};",
+    "tex.base.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];",
+    "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}], {%r2, %r2};",
+    "tld4.r.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6, %f6, %f6}];",
+    "tex.2d.v2.f16x2.f32 {%r1, %r3}, [%rd1, {%f5, %f6}];",
 ];
 
 const SURFACES: [(&str, Option<Geometry>); 6] = [
@@ -159,10 +149,10 @@ fn texels_are_accessed_as_they_are_declared() {
         assert!(message.contains("in a way that this memory does not have"), "{message}");
     };
     for geometry in Geometry::ALL {
-        let texture = Kind::Buffer(BufferAccess::Texture { geometry });
         let surface = |stores| Kind::Buffer(BufferAccess::Surface { geometry, stores });
-        for (instruction, needed) in TEXTURES {
-            let found = mistakes(instruction, texture);
+        let known = TEXTURES.map(|(instruction, needed)| (instruction, Some(needed)));
+        for (instruction, needed) in known.into_iter().chain(REFUSED.map(|instruction| (instruction, None))) {
+            let found = mistakes(instruction, texture(geometry));
             let is_linear = (geometry, needed) == (Geometry::Line, Some(Geometry::Linear));
             match Some(geometry) == needed || is_linear {
                 true => assert_eq!(found, [], "{instruction}"),
@@ -174,7 +164,7 @@ fn texels_are_accessed_as_they_are_declared() {
             let load = format!("suld.{modifiers} {{%r3}}, [%rd1, {{%r2}}];");
             let store = format!("sust.{modifiers} [%rd1, {{%r2}}], {{%r3}};");
             for (text, stores) in [(&load, false), (&format!("{load} {store}"), true)] {
-                unlike(mistakes(&load, texture), &load);
+                unlike(mistakes(&load, texture(geometry)), &load);
                 match Some(geometry) == needed {
                     true => assert_eq!(mistakes(text, surface(stores)), [], "{text}"),
                     false => unlike(mistakes(text, surface(stores)), text),
@@ -183,10 +173,7 @@ fn texels_are_accessed_as_they_are_declared() {
         }
     }
     // Either form of reading a row, but not both: one needs memory that is an array, the other memory that is none.
-    let line = Kind::Buffer(BufferAccess::Texture {
-        geometry: Geometry::Line,
-    });
-    unlike(mistakes(&format!("{LINEAR} {}", TEXTURES[1].0), line), "both");
+    unlike(mistakes(&format!("{LINEAR} {LINE}"), texture(Geometry::Line)), "both");
 }
 
 #[test]
@@ -195,25 +182,12 @@ fn handles_are_no_addresses() {
         "ld.global.f32 %f1, [%rd1];",
         "add.s64 %rd3, %rd1, 4; ld.global.f32 %f1, [%rd3];",
     ] {
-        let plane = Kind::Buffer(BufferAccess::Texture {
-            geometry: Geometry::Plane,
-        });
-        let [(message, help)] = &mistakes(&format!("{PLANE} {plain}"), plane)[..] else {
-            panic!("{plain}: {:?}", mistakes(plain, plane))
-        };
+        let (message, help) = mistake(&format!("{PLANE} {plain}"), texture(Geometry::Plane));
         assert!(message.contains("uses `image` as an address"), "{message}");
-        let help = help.as_deref().unwrap();
         assert_eq!(help, "read it by `tex` alone, or declare it `image: &[[f32; 8]]`");
-        let surface = Kind::Buffer(BufferAccess::Surface {
-            geometry: Geometry::Line,
-            stores: false,
-        });
         let load = format!("suld.b.1d.b32.trap {{%f1}}, [%rd1, {{%r2}}]; {plain}");
-        let [(message, help)] = &mistakes(&load, surface)[..] else {
-            panic!("{plain}: {:?}", mistakes(&load, surface))
-        };
+        let (message, help) = mistake(&load, line_of_surface(false));
         assert!(message.contains("uses `image` as an address"), "{message}");
-        let help = help.as_deref().unwrap();
         let expected = "access it by `suld` and `sust` alone, or declare it `image: &[f32]`";
         assert_eq!(help, expected);
     }
@@ -221,29 +195,21 @@ fn handles_are_no_addresses() {
 
 #[test]
 fn surfaces_are_stored_to_if_they_are_declared_mut() {
-    let surface = |stores| {
-        Kind::Buffer(BufferAccess::Surface {
-            geometry: Geometry::Line,
-            stores,
-        })
-    };
-    let load = "suld.b.1d.b32.trap {%f1}, [%rd1, {%r2}];";
     let store = "sust.b.1d.b32.trap [%rd1, {%r2}], {%f1};";
-    let [(message, help)] = &mistakes(store, surface(false))[..] else {
-        panic!("{:?}", mistakes(store, surface(false)))
-    };
+    let (message, help) = mistake(store, line_of_surface(false));
     let part = "writes to `image`, which is declared `&`";
     assert!(message.contains(part), "{message}");
-    assert_eq!(help.as_deref(), Some("declare it `image: &mut [Surfel<f32>]`"));
-    let [(message, help)] = &mistakes(load, surface(true))[..] else {
-        panic!("{:?}", mistakes(load, surface(true)))
-    };
+    assert_eq!(help, "declare it `image: &mut [Surfel<f32>]`");
+    let load = "suld.b.1d.b32.trap {%f1}, [%rd1, {%r2}];";
+    let (message, help) = mistake(load, line_of_surface(true));
     assert!(message.contains("never writes to `image`"), "{message}");
-    assert_eq!(help.as_deref(), Some("declare it `image: &[Surfel<f32>]`"));
+    assert_eq!(help, "declare it `image: &[Surfel<f32>]`");
 }
 
 #[test]
 fn the_declaration_follows_from_the_accesses() {
+    const LOAD: &str = "suld.b.2d.b32.trap {%r3}, [%rd1, {%r2, %r2}];";
+    const STORE: &str = "sust.b.a1d.b32.trap [%rd1, {%r2, %r2}], {%r3};";
     let proposed = |instruction: &str| {
         let module = graph_ptx::parse(&read(instruction)).expect(instruction);
         let (summary, proposals) = propose("read", &module).unwrap();
@@ -252,20 +218,12 @@ fn the_declaration_follows_from_the_accesses() {
     for (instruction, ty, needs_array) in [
         (LINEAR, "&[Texel<f32>]", false),
         (PLANE, "&[[Texel<f32>; N]]", false),
-        (TEXTURES[1].0, "&[Texel<f32>]", true),
-        (TEXTURES[4].0, "&[[Texel<f32>; N]]", true),
-        (TEXTURES[5].0, "&Layered<[[Texel<f32>; N]]>", true),
-        (TEXTURES[7].0, "&[[[Texel<f32>; N]; N]]", true),
-        (
-            "suld.b.2d.b32.trap {%r3}, [%rd1, {%r2, %r2}];",
-            "&[[Surfel<T>; N]]",
-            true,
-        ),
-        (
-            "sust.b.a1d.b32.trap [%rd1, {%r2, %r2}], {%r3};",
-            "&mut Layered<[Surfel<T>]>",
-            true,
-        ),
+        (LINE, "&[Texel<f32>]", true),
+        (GATHER, "&[[Texel<f32>; N]]", true),
+        (LAYERED, "&Layered<[[Texel<f32>; N]]>", true),
+        (VOLUME, "&[[[Texel<f32>; N]; N]]", true),
+        (LOAD, "&[[Surfel<T>; N]]", true),
+        (STORE, "&mut Layered<[Surfel<T>]>", true),
     ] {
         assert_eq!(proposed(instruction), (ty.to_owned(), needs_array), "{instruction}");
     }
@@ -273,17 +231,11 @@ fn the_declaration_follows_from_the_accesses() {
 
 #[test]
 fn what_is_read_through_a_texture_must_be_declared_so() {
-    let [(message, help)] = &mistakes(LINEAR, Kind::Buffer(BufferAccess::Read))[..] else {
-        panic!("one mistake")
-    };
+    let (message, help) = mistake(LINEAR, Kind::Buffer(BufferAccess::Read));
     let part = "reads `image` through a texture, but it is declared `&[f32]`";
     assert!(message.contains(part), "{message}");
-    assert_eq!(help.as_deref(), Some("declare it `image: &[Texel<f32>]`"));
-    let number = Kind::Number { size: 8, float: false };
-    let [(message, help)] = &mistakes(PLANE, number)[..] else {
-        panic!("one mistake")
-    };
+    assert_eq!(help, "declare it `image: &[Texel<f32>]`");
+    let (message, help) = mistake(PLANE, Kind::Number { size: 8, float: false });
     assert!(message.contains("uses the value of `image` as an address"), "{message}");
-    let start = "declare it `image: &[[Texel<f32>; N]]`, or";
-    assert!(help.as_deref().unwrap().starts_with(start));
+    assert!(help.starts_with("declare it `image: &[[Texel<f32>; N]]`, or"), "{help}");
 }
