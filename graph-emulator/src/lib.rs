@@ -90,7 +90,8 @@ mod softfloat;
 
 pub use fault::{Fault, FaultKind, FaultyAccess, LoadError, Operation};
 pub use memory::footprint::{Conflict, Footprint};
-pub use memory::texture::{Addressing, Channel, Extent, Filter, Surface, Texture};
+pub use graph_ptx::Channel;
+pub use memory::texture::{Addressing, Extent, Filter, Surface, Texture};
 pub use memory::view::{Access, Buffer};
 pub use memory::{Allocation, Memory, MemoryError};
 pub use run::launch::{Launch, MAX_TOGETHER, Report};

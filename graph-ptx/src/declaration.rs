@@ -385,10 +385,8 @@ mod tests {
             let part = "in a way that the host may disturb";
             assert!(message.contains(part), "{wrong}: {message}");
         }
-        assert_eq!(
-            messages("ld.volatile.global.u64 %rd2, [%rd1];"),
-            ["the kernel `count` accesses 8 bytes at once of `bins`, whose elements have 4 bytes"]
-        );
+        let expected = ["the kernel `count` accesses 8 bytes at once of `bins`, whose elements have 4 bytes"];
+        assert_eq!(messages("ld.volatile.global.u64 %rd2, [%rd1];"), expected);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The dimensions of memory that kernels access through the handle of a texture or a surface.
+//! Memory that kernels access through the handle of a texture or a surface: its dimensions, and the types of its texels.
 
 /// The dimensions of memory that a kernel accesses through a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,6 +55,30 @@ impl Geometry {
         match self {
             Self::LayeredLine | Self::LayeredPlane => true,
             Self::Linear | Self::Line | Self::Plane | Self::Volume => false,
+        }
+    }
+}
+
+/// The type of a channel of a texel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names of Rust's types")]
+pub enum Channel {
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    F32,
+}
+
+impl Channel {
+    /// The size in bytes.
+    pub const fn bytes(self) -> u8 {
+        match self {
+            Channel::U8 | Channel::I8 => 1,
+            Channel::U16 | Channel::I16 => 2,
+            Channel::U32 | Channel::I32 | Channel::F32 => 4,
         }
     }
 }

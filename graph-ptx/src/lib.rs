@@ -46,7 +46,7 @@ mod error;
 
 pub use callers::callers;
 pub use error::ParseError;
-pub use geometry::Geometry;
+pub use geometry::{Channel, Geometry};
 pub use location::{Location, location};
 pub use parser::parse;
 pub use summary::{

@@ -1,6 +1,6 @@
 //! The values of texels, and the mean that a linear filter makes of them, as an H200 rounds it.
 
-use crate::memory::texture::Channel;
+use graph_ptx::Channel;
 
 /// The bits that the hardware keeps of a texel after those of the largest one.
 const EXTRA_BITS: u32 = 4;

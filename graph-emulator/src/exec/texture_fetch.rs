@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::{Environment, filter};
 use crate::code::{DISCARD, Side, TexelType, TextureFetch, TextureQuery};
 use crate::fault::{FaultKind, InLane, LaneFault, Operation};
-use crate::memory::texture::{Channel, Extent, Texture};
+use crate::memory::texture::{Extent, Texture};
 use crate::state::{Registers, Texels, lanes};
+use graph_ptx::Channel;
 
 /// `tex` and `tld4`
 pub(crate) fn fetch(

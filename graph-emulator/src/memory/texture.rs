@@ -1,7 +1,7 @@
 //! Textures and surfaces: memory with a form of texels, and the way in which a kernel accesses it by `tex`, `suld` and
 //! `sust`.
 
-use graph_ptx::Geometry;
+use graph_ptx::{Channel, Geometry};
 
 /// Memory that a kernel reads through a texture. The kernel gets its [handle](Texture::handle).
 ///
@@ -106,30 +106,6 @@ impl Extent {
         let row = slice.wrapping_mul(height).wrapping_add(row);
         let index = row.wrapping_mul(width).wrapping_add(column) as u64;
         address.wrapping_add(index.wrapping_mul(bytes.into()))
-    }
-}
-
-/// The type of a channel of a texel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names of Rust's types")]
-pub enum Channel {
-    U8,
-    I8,
-    U16,
-    I16,
-    U32,
-    I32,
-    F32,
-}
-
-impl Channel {
-    /// Its size in bytes.
-    pub const fn bytes(self) -> u8 {
-        match self {
-            Channel::U8 | Channel::I8 => 1,
-            Channel::U16 | Channel::I16 => 2,
-            Channel::U32 | Channel::I32 | Channel::F32 => 4,
-        }
     }
 }
 

@@ -233,7 +233,7 @@ fn linear(texture: &Texture, coordinate: f32, len: usize, is_mean: bool) -> Pair
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::texture::Channel;
+    use graph_ptx::Channel;
 
     fn texture(filter: Filter, addressing: Addressing, normalized: bool) -> Texture {
         Texture {

@@ -1,6 +1,7 @@
 //! Texels: the elements of memory that kernels access through textures and surfaces, and the dimensions of such memory.
 
 use crate::shape::Element;
+pub use graph_ptx::Channel;
 use std::marker::PhantomData;
 
 mod sealed {
@@ -20,30 +21,6 @@ pub trait TexelFormat: Element + sealed::TexelFormat {
     /// The number of its channels.
     #[doc(hidden)]
     const CHANNELS: u8;
-}
-
-/// The type of a channel of a texel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names of Rust's types")]
-pub enum Channel {
-    U8,
-    I8,
-    U16,
-    I16,
-    U32,
-    I32,
-    F32,
-}
-
-impl Channel {
-    /// The size in bytes.
-    pub(crate) const fn bytes(self) -> usize {
-        match self {
-            Channel::U8 | Channel::I8 => 1,
-            Channel::U16 | Channel::I16 => 2,
-            Channel::U32 | Channel::I32 | Channel::F32 => 4,
-        }
-    }
 }
 
 macro_rules! formats {
@@ -170,7 +147,7 @@ impl Texels {
 
     /// The bytes of a texel.
     pub(crate) const fn bytes(&self) -> usize {
-        self.channels as usize * self.channel.bytes()
+        self.channels as usize * self.channel.bytes() as usize
     }
 
     /// The dimensions of memory of this many bytes.

@@ -1,7 +1,7 @@
 //! Textures and surfaces of kernels as the emulator describes them.
 
 use crate::kernel::surface::Surface;
-use crate::kernel::texels::{Channel, Geometry, TexelExtent, Texels};
+use crate::kernel::texels::{Geometry, TexelExtent, Texels};
 use crate::kernel::texture::{Addressing, Filter, Texture};
 use graph_emulator::Extent;
 
@@ -9,7 +9,7 @@ use graph_emulator::Extent;
 pub(super) fn texture(form: &Texture, address: u64, bytes: usize, is_array: bool) -> graph_emulator::Texture {
     graph_emulator::Texture {
         address,
-        channel: channel(form.texels.channel),
+        channel: form.texels.channel,
         channels: form.texels.channels,
         extent: extent(&form.texels, bytes, is_array),
         filter: match form.filter {
@@ -31,21 +31,9 @@ pub(super) fn texture(form: &Texture, address: u64, bytes: usize, is_array: bool
 pub(super) fn surface(form: &Surface, address: u64, bytes: usize) -> graph_emulator::Surface {
     graph_emulator::Surface {
         address,
-        channel: channel(form.texels.channel),
+        channel: form.texels.channel,
         channels: form.texels.channels,
         extent: extent(&form.texels, bytes, true),
-    }
-}
-
-fn channel(channel: Channel) -> graph_emulator::Channel {
-    match channel {
-        Channel::U8 => graph_emulator::Channel::U8,
-        Channel::I8 => graph_emulator::Channel::I8,
-        Channel::U16 => graph_emulator::Channel::U16,
-        Channel::I16 => graph_emulator::Channel::I16,
-        Channel::U32 => graph_emulator::Channel::U32,
-        Channel::I32 => graph_emulator::Channel::I32,
-        Channel::F32 => graph_emulator::Channel::F32,
     }
 }
 
