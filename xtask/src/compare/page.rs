@@ -208,19 +208,15 @@ mod tests {
     fn the_terminal_says_what_passes() {
         let text = text(&visit());
         let lines: Vec<&str> = text.lines().collect();
-        assert!(
-            lines[1].starts_with("infer ") && lines[1].ends_with("0.50     6.00  FAIL"),
-            "{text}"
-        );
+        assert!(lines[1].starts_with("infer "), "{text}");
+        assert!(lines[1].ends_with("0.50     6.00  FAIL"), "{text}");
         assert!(lines[2].ends_with("-     30.0  pass"), "{text}");
     }
 
     #[test]
     fn long_texts_are_wrapped() {
         let text = wrapped(&"word ".repeat(60));
-        assert!(
-            text.lines().all(|line| line.len() <= 120) && text.lines().count() == 3,
-            "{text}"
-        );
+        assert!(text.lines().all(|line| line.len() <= 120), "{text}");
+        assert!(text.lines().count() == 3, "{text}");
     }
 }

@@ -63,17 +63,17 @@ fn rising(files: &[(&str, &str)]) -> Vec<String> {
         .collect()
 }
 
+/// [`rising`] of the lower of two modules, if it has this text.
+fn rising_from_bottom(text: &str) -> Vec<String> {
+    let top = ("top.rs", "pub struct Name;");
+    rising(&[("lib.rs", "mod top;\nmod bottom;"), top, ("bottom.rs", text)])
+}
+
 #[test]
 fn an_upward_import_is_found_with_both_files_and_the_name() {
-    let messages = rising(&[
-        ("lib.rs", "mod top;\nmod bottom;"),
-        ("top.rs", "pub struct Name;"),
-        ("bottom.rs", "\nuse crate::top::Name;\n"),
-    ]);
-    assert_eq!(
-        messages,
-        ["src/bottom.rs:2: `crate::top::Name` is in src/top.rs; `top` is above `bottom` in src/lib.rs"]
-    );
+    let messages = rising_from_bottom("\nuse crate::top::Name;\n");
+    let expected = ["src/bottom.rs:2: `crate::top::Name` is in src/top.rs; `top` is above `bottom` in src/lib.rs"];
+    assert_eq!(messages, expected);
 }
 
 #[test]
@@ -131,12 +131,7 @@ fn every_way_to_write_a_path_is_read() {
         "#[cfg(not(test))]\nuse crate::top::Name;",
     ];
     for way in ways {
-        let files = [
-            ("lib.rs", "mod top;\nmod bottom;"),
-            ("top.rs", "pub struct Name;"),
-            ("bottom.rs", way),
-        ];
-        assert!(!rising(&files).is_empty(), "not found: {way}");
+        assert!(!rising_from_bottom(way).is_empty(), "not found: {way}");
     }
 }
 
@@ -152,12 +147,7 @@ fn test_code_and_other_crates_code_are_left_out() {
         "fn f() -> &'static str { \"crate::top::Name\" }",
     ];
     for way in ways {
-        let files = [
-            ("lib.rs", "mod top;\nmod bottom;"),
-            ("top.rs", "pub struct Name;"),
-            ("bottom.rs", way),
-        ];
-        assert_eq!(rising(&files), [""; 0], "{way}");
+        assert_eq!(rising_from_bottom(way), [""; 0], "{way}");
     }
 }
 
@@ -193,12 +183,8 @@ fn a_child_uses_its_folders_types_and_no_functions() {
             ("folder/child.rs", child),
         ]
     };
-    assert_eq!(
-        rising(&folder(
-            "use super::{Type, MAX, call}; pub fn f() { super::Type::new(); }"
-        )),
-        [""; 0]
-    );
+    let right = "use super::{Type, MAX, call}; pub fn f() { super::Type::new(); }";
+    assert_eq!(rising(&folder(right)), [""; 0]);
     for way in [
         "use super::function;",
         "fn f() { crate::folder::function() }",
@@ -243,27 +229,15 @@ fn a_comment_of_130_columns_is_found() {
 fn tables_code_and_unbreakable_lines_may_be_wide() {
     let long = "word ".repeat(26);
     let wide = |name: &str, text: String| columns::wide(Path::new(name), &text);
-    assert_eq!(
-        wide(
-            "a.rs",
-            format!("const A: &str = \"// {long}\"; let b = r#\"// \" {long}\"#;")
-        ),
-        [0; 0]
-    );
-    assert_eq!(
-        wide("a.rs", format!("fn f<'a>(x: char) {{ x == '\"' }} // a\nf(\"{long}\")")),
-        [0; 0]
-    );
+    let literals = format!("const A: &str = \"// {long}\"; let b = r#\"// \" {long}\"#;");
+    assert_eq!(wide("a.rs", literals), [0; 0]);
+    let characters = format!("fn f<'a>(x: char) {{ x == '\"' }} // a\nf(\"{long}\")");
+    assert_eq!(wide("a.rs", characters), [0; 0]);
     assert_eq!(wide("a.rs", format!("/// ```\n/// {long}\n/// ```")), [0; 0]);
     assert_eq!(wide("a.rs", format!("/// | {long} |")), [0; 0]);
     assert_eq!(wide("a.rs", format!("// https://{}", "x".repeat(130))), [0; 0]);
-    assert_eq!(
-        wide(
-            "a.md",
-            format!("```text\n{long}\n```\n| {long} |\n[a]: https://{}", "x".repeat(130))
-        ),
-        [0; 0]
-    );
+    let page = format!("```text\n{long}\n```\n| {long} |\n[a]: https://{}", "x".repeat(130));
+    assert_eq!(wide("a.md", page), [0; 0]);
     assert_eq!(wide("a.md", format!("```text\n```\n{long}")), [3]);
     assert_eq!(wide("a.stderr", long), [0; 0]);
 }
@@ -278,10 +252,8 @@ fn broken_promises_are_found() {
     };
     assert_eq!(promises::of_dependencies(&member("graph-plan", "syn")).len(), 1);
     assert_eq!(promises::of_dependencies(&member("graph-plan", "graph-ptx")).len(), 1);
-    assert_eq!(
-        promises::of_dependencies(&member("graph-runtime", "graph-plan")).len(),
-        0
-    );
+    let right = member("graph-runtime", "graph-plan");
+    assert_eq!(promises::of_dependencies(&right).len(), 0);
 
     let names: Vec<String> = (0..16).map(|room| format!("room{room}.rs")).collect();
     let rooms: String = (0..16).map(|room| format!("mod room{room};\n")).collect();
@@ -298,13 +270,8 @@ fn broken_promises_are_found() {
     ];
     for fault in faults {
         let text = format!("//! Doc\n{fault}");
-        let source = planted(&[
-            (
-                "lib.rs",
-                "//! Doc\nmod other;\nmod backend { pub mod cuda { pub struct Context; } }",
-            ),
-            ("other.rs", &text),
-        ]);
+        let root = "//! Doc\nmod other;\nmod backend { pub mod cuda { pub struct Context; } }";
+        let source = planted(&[("lib.rs", root), ("other.rs", &text)]);
         assert_eq!(promises::of_modules("graph-runtime", &source).len(), 1, "{fault}");
         assert_eq!(promises::of_modules("graph-plan", &source).len(), 0, "{fault}");
     }
@@ -318,11 +285,8 @@ fn the_tour_lists_modules_in_their_order() {
         ("bottom.rs", ""),
     ]);
     let tour = |rows: &str| {
-        promises::of_tour(
-            "a",
-            &source,
-            &format!("| in `a/src/` | |\n| --- | --- |\n{rows}\n\ntext"),
-        )
+        let page = format!("| in `a/src/` | |\n| --- | --- |\n{rows}\n\ntext");
+        promises::of_tour("a", &source, &page)
     };
     assert_eq!(tour("| `top.rs`, `bottom/` | both |"), None);
     assert_eq!(tour("| `top.rs` | one |\n| `bottom.rs` | another |"), None);
@@ -352,15 +316,11 @@ fn a_new_name_across_a_rooms_wall_is_found() {
     let other = widths("use crate::bottom; fn g(_: bottom::inner::B) { bottom::inner::B }", "D");
     assert_eq!(widths::grown(&other, &table), [""; 0]);
     let wider = widths("use crate::bottom::inner::{self, A}; fn g(_: A) { inner::f() }", "C");
-    assert_eq!(
-        widths::grown(&wider, &table),
-        ["a: top -> bottom: 2 names, but 1 in xtask/src/house/widths.txt; new: bottom::inner::f"]
-    );
+    let expected = ["a: top -> bottom: 2 names, but 1 in xtask/src/house/widths.txt; new: bottom::inner::f"];
+    assert_eq!(widths::grown(&wider, &table), expected);
     let protocol = widths("use crate::bottom::inner::A;", "C, D");
-    assert_eq!(
-        widths::grown(&protocol, &table),
-        ["a: macros -> private: 2 names, but 1 in xtask/src/house/widths.txt; new: D"]
-    );
+    let expected = ["a: macros -> private: 2 names, but 1 in xtask/src/house/widths.txt; new: D"];
+    assert_eq!(widths::grown(&protocol, &table), expected);
     let new = widths::grown(&before, &widths::Widths::new());
     assert!(new[1].ends_with("new: bottom::inner::A"), "{new:?}");
 }
@@ -378,11 +338,7 @@ fn an_incomplete_manifest_is_found() {
         ("license", json!(null), "a licence"),
         ("rust_version", json!(null), "the oldest Rust that compiles it"),
         ("keywords", json!([]), "one to five keywords"),
-        (
-            "keywords",
-            json!(["a", "b", "c", "d", "e", "f"]),
-            "one to five keywords",
-        ),
+        ("keywords", json!(vec!["a"; 6]), "one to five keywords"),
         ("keywords", json!(["a-keyword-of-21-chars"]), "one to five keywords"),
         ("categories", json!([]), "categories"),
         ("metadata", json!(null), "a table for docs.rs"),
