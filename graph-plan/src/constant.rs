@@ -295,10 +295,8 @@ mod tests {
              help: declare it with the shape that it has in the CUDA source";
         assert_eq!(text, expected);
         let (code, text) = told(TABLE.find(&[module("a.ptx", &bytes)], false).unwrap_err());
-        assert!(
-            code == Code::ShapeMismatch && text.contains("aligned to 4 bytes"),
-            "{text}"
-        );
+        assert!(code == Code::ShapeMismatch, "{text}");
+        assert!(text.contains("aligned to 4 bytes"), "{text}");
         let others = [module("a.ptx", &[]), module("a.ptx", &[]), module("b.ptx", &small)];
         let (code, text) = told(TABLE.missing(&others));
         assert_eq!(code, Code::UnknownResource);

@@ -196,10 +196,8 @@ mod tests {
 
     #[test]
     fn tuned_files_are_for_targets_above_those_before() {
-        let (first, before) = (
-            ptx("sm_70"),
-            [(Target::parse("sm_90").expect("it is one"), ptx("sm_90"))],
-        );
+        let first = ptx("sm_70");
+        let before = [(Target::parse("sm_90").expect("it is one"), ptx("sm_90"))];
         let found = |name: &str| target(&ptx(name), &first, &before).map_err(|mistake| mistake.message);
         assert_eq!(found("sm_80"), Ok(Target::parse("sm_80").expect("it is one")));
         for (name, message) in [

@@ -126,25 +126,6 @@ mod tests {
     }
 
     #[test]
-    fn what_only_feeds_the_dead_is_dead() {
-        let (mut draft, memory) = chain();
-        assert_eq!(dead(&draft), [Subject::Node(0), Subject::Node(1)]);
-        assert_eq!(
-            check(&draft).warnings[0].notes,
-            ["it writes only `a`: scratch memory that `second` reads, of which nothing is used either"]
-        );
-        let expected = "nothing uses what `second` writes [dead-node]\n\
-             note: it writes only `b`: scratch memory that no node reads after it\n\
-             help: remove `second`, or use what it writes; `#[allow(dead_node)]` on it keeps it";
-        assert_eq!(check(&draft).warnings[1].to_string(), expected);
-        let copy = draft.node("copy", NodeKind::Memcpy);
-        draft.access(copy, memory[2], Region::Whole, Mode::Read);
-        draft.access(copy, memory[0], Region::Whole, Mode::Write);
-        draft.edge(1, copy);
-        assert_eq!(dead(&draft), []);
-    }
-
-    #[test]
     fn readers_of_other_parts_and_of_earlier_contents_are_not_named() {
         let (mut draft, memory) = chain();
         draft.accesses[1].region = Region::span(0, 4);
@@ -167,10 +148,8 @@ mod tests {
             .warnings
             .iter()
             .find(|warning| warning.subject == Subject::Node(0));
-        assert_eq!(
-            of_first.expect("nothing reads it").notes,
-            ["it writes only `a`: scratch memory that no node reads after it"]
-        );
+        let expected = ["it writes only `a`: scratch memory that no node reads after it"];
+        assert_eq!(of_first.expect("nothing reads it").notes, expected);
     }
 
     #[test]
@@ -190,10 +169,8 @@ mod tests {
     #[test]
     fn the_next_iteration_may_read() {
         let mut draft = Draft::new("Test");
-        let (flag, tmp) = (
-            draft.resource("flag", Memory::Device),
-            draft.resource("tmp", Memory::Scratch),
-        );
+        let flag = draft.resource("flag", Memory::Device);
+        let tmp = draft.resource("tmp", Memory::Scratch);
         let set = draft.node("set", NodeKind::Memset);
         draft.access(set, tmp, Region::Whole, Mode::Write);
         let repeat = draft.node("repeat", NodeKind::While);

@@ -236,10 +236,8 @@ mod tests {
 
     #[test]
     fn candidates_are_the_steps_found_then_smaller_ones() {
-        assert_eq!(
-            candidates(&[(0, 2), (1, -4)]),
-            [vec![2, -4], vec![1, -2], vec![-1, 0], vec![0, -1]]
-        );
+        let expected = [vec![2, -4], vec![1, -2], vec![-1, 0], vec![0, -1]];
+        assert_eq!(candidates(&[(0, 2), (1, -4)]), expected);
         assert_eq!(candidates(&[(0, 0), (1, 3)]), [vec![0, 3], vec![0, 1], vec![0, -1]]);
         assert_eq!(candidates(&[(0, 0)]), [vec![0], vec![0]]);
     }
@@ -298,10 +296,8 @@ mod tests {
                 .map(|error| error.notes[1..].join(";"))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(
-            notes([index.clone(), Region::Whole]),
-            ["that is `x[0]` in the first, and `x` in the second"]
-        );
+        let expected = ["that is `x[0]` in the first, and `x` in the second"];
+        assert_eq!(notes([index.clone(), Region::Whole]), expected);
         let of_itself = notes([symbol("I"), Region::span(0, 0)]);
         assert_eq!(of_itself, [COMPARED]);
         assert_eq!(notes([Region::Whole, Region::span(0, 0)]), [""]);

@@ -194,40 +194,15 @@ fn instead_of_constant(kind: NodeKind, name: &str) -> String {
 mod tests {
     use crate::{Code, Draft, Memory, Mode, NodeKind, Region, check};
 
-    /// The mistakes of a node that accesses memory.
-    fn found(memory: Memory, kind: NodeKind, region: Region, mode: Mode) -> Vec<String> {
+    /// The mistakes of a node that reads an array.
+    fn found(kind: NodeKind, region: Region) -> Vec<String> {
         let mut draft = Draft::new("Test");
-        let data = draft.resource("data", memory);
+        let data = draft.resource("data", Memory::Array);
         let node = draft.node("use", kind);
-        draft.access(node, data, region, mode);
+        draft.access(node, data, region, Mode::Read);
         let errors = check(&draft).errors;
         let wrong = errors.iter().filter(|error| error.code == Code::WrongMemory);
         wrong.map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn only_strong_accesses_of_mapped_memory_are_right() {
-        let found = |memory, kind, mode| found(memory, kind, Region::Whole, mode);
-        assert_eq!(found(Memory::Mapped, NodeKind::Kernel, Mode::Mapped), [""; 0]);
-        assert_eq!(found(Memory::Device, NodeKind::Memset, Mode::Write), [""; 0]);
-        for (memory, kind, mode, help) in [
-            (
-                Memory::Device,
-                NodeKind::Kernel,
-                Mode::Mapped,
-                "help: declare it `mapped data: ..;`",
-            ),
-            (Memory::Mapped, NodeKind::Kernel, Mode::ReadWrite, "help: pass `&data`"),
-            (
-                Memory::Mapped,
-                NodeKind::Memset,
-                Mode::Write,
-                "help: let a kernel copy between `data` and other memory",
-            ),
-        ] {
-            let mistakes = found(memory, kind, mode);
-            assert!(mistakes.len() == 1 && mistakes[0].contains(help), "{mistakes:?}");
-        }
     }
 
     #[test]
@@ -243,10 +218,9 @@ mod tests {
 
     #[test]
     fn only_kernels_copies_and_children_take_whole_arrays() {
-        let found = |memory, kind, region| found(memory, kind, region, Mode::Read);
         for kind in [NodeKind::Kernel, NodeKind::Memcpy, NodeKind::Graph] {
-            assert_eq!(found(Memory::Array, kind, Region::Whole), [""; 0]);
-            let mistakes = found(Memory::Array, kind, Region::span(0, 4));
+            assert_eq!(found(kind, Region::Whole), [""; 0]);
+            let mistakes = found(kind, Region::span(0, 4));
             let expected = " a part of `data`, which is an array";
             assert!(mistakes[0].contains(expected), "{mistakes:?}");
         }
@@ -256,21 +230,9 @@ mod tests {
             (NodeKind::While, "let a kernel read `data`"),
             (NodeKind::Raw, "copy `data` to `device` memory"),
         ] {
-            let mistakes = found(Memory::Array, kind, Region::Whole);
+            let mistakes = found(kind, Region::Whole);
             assert!(mistakes[0].contains(help), "{mistakes:?}");
         }
-    }
-
-    #[test]
-    fn kernels_access_variables_of_modules_by_name_alone() {
-        let mistakes = found(Memory::Constant, NodeKind::Kernel, Region::Whole, Mode::Read);
-        assert!(mistakes[0].contains("help: remove the argument"), "{mistakes:?}");
-        let mut draft = Draft::new("Test");
-        let table = draft.resource("table", Memory::Constant);
-        let weigh = draft.node("weigh", NodeKind::Kernel);
-        let access = draft.access(weigh, table, Region::Whole, Mode::Read);
-        draft.accesses[access].by_name = true;
-        assert_eq!(check(&draft).errors, []);
     }
 
     #[test]

@@ -40,24 +40,6 @@ mod tests {
     use crate::{Draft, NodeKind, check};
 
     #[test]
-    fn programmatic_edges_join_kernels() {
-        let mut draft = Draft::new("Test");
-        let kernel = draft.node("kernel", NodeKind::Kernel);
-        let copy = draft.node("copy", NodeKind::Memcpy);
-        let last = draft.node("last", NodeKind::Kernel);
-        draft.edge(kernel, copy);
-        draft.programmatic_edge(kernel, last);
-        assert_eq!(check(&draft).errors, []);
-        draft.programmatic_edge(copy, last);
-        let errors = check(&draft).errors;
-        assert_eq!(errors.len(), 1);
-        let expected = "node `last` has a programmatic edge from `copy`, but `copy` is a memcpy node [programmatic-edge]\n\
-             note: a programmatic edge joins two kernels: the later one starts early, and waits in its own code\n\
-             help: write `after copy`";
-        assert_eq!(errors[0].to_string(), expected);
-    }
-
-    #[test]
     fn one_pair_has_one_edge() {
         let mut draft = Draft::new("Test");
         for name in ["a", "b"] {

@@ -329,15 +329,6 @@ mod tests {
     }
 
     #[test]
-    fn a_write_afterwards_comes_too_late() {
-        let draft = row(&[("use", Mode::Read), ("fill", Mode::Write), ("again", Mode::Read)]);
-        let errors = check(&draft).errors;
-        assert_eq!(errors.len(), 1);
-        assert_eq!(errors[0].notes, ["`fill` writes `tmp`, but runs after `use`"]);
-        assert_eq!(found(&row(&[("fill", Mode::Write), ("use", Mode::Read)])), []);
-    }
-
-    #[test]
     fn a_first_use_that_may_write_is_left_to_who_knows() {
         let draft = row(&[
             ("first", Mode::ReadWrite),
@@ -427,10 +418,8 @@ mod tests {
     #[test]
     fn what_a_condition_decides_initialises_nothing_outside() {
         let mut draft = Draft::new("Test");
-        let (flag, tmp) = (
-            draft.resource("flag", Memory::Device),
-            draft.resource("tmp", Memory::Scratch),
-        );
+        let flag = draft.resource("flag", Memory::Device);
+        let tmp = draft.resource("tmp", Memory::Scratch);
         let choice = draft.node("choice", NodeKind::If);
         draft.access(choice, flag, Region::Whole, Mode::Read);
         let (then, otherwise) = (draft.body(choice, Role::Then), draft.body(choice, Role::Else));
@@ -454,20 +443,6 @@ mod tests {
         draft.nodes[choice].kind = NodeKind::Graph;
         draft.bodies[then].role = Role::Child;
         assert_eq!(found(&draft), [], "a child graph runs");
-    }
-
-    #[test]
-    fn a_part_that_updates_choose_initialises_nothing() {
-        let mut draft = row(&[("fill", Mode::Write), ("use", Mode::Read)]);
-        draft.nodes[0].partial = true;
-        assert_eq!(found(&draft), [(Code::Uninitialized, Subject::Access(1))]);
-        let error = &check(&draft).errors[0];
-        let expected = ["`fill` writes a part of `tmp` that updates choose, perhaps nothing"];
-        assert_eq!(error.notes, expected);
-        assert_eq!(
-            error.help.as_deref(),
-            Some("write `tmp` also in another node that `use` names in its `after` list, for example a `memset`")
-        );
     }
 
     #[test]

@@ -254,10 +254,8 @@ mod tests {
     fn one_edge_joins_all_of_a_loop() {
         let readers = ["a", "b", "c"];
         let after = draft([&FAN, &["down"]], &EDGES_OF_FAN, [&["down"], &readers]);
-        assert_eq!(
-            missing(&after),
-            ["help: add `last` to the `after` list of `down`, or let `down` run after each of them"]
-        );
+        let expected = ["help: add `last` to the `after` list of `down`, or let `down` run after each of them"];
+        assert_eq!(missing(&after), expected);
         let inside = draft(
             [&["first", "a", "b", "c", "last", "down"], &[]],
             &EDGES_OF_FAN,
@@ -297,9 +295,7 @@ mod tests {
             &edges[..2],
             accesses,
         );
-        assert_eq!(
-            missing(&free),
-            ["help: add `joined` to the `after` list of `write`, or let `write` run after each of them"]
-        );
+        let expected = ["help: add `joined` to the `after` list of `write`, or let `write` run after each of them"];
+        assert_eq!(missing(&free), expected);
     }
 }

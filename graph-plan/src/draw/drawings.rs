@@ -129,10 +129,8 @@ fn edges_between_iterations_are_dashed_and_named() {
     draft.programmatic_shift(block, block, [0, -1]);
     let plan = Plan::of(&draft, &check(&draft), |_| 4);
     let (dot, mermaid) = (plan.to_dot(), plan.to_mermaid());
-    assert!(
-        dot.contains("label=\"each i\"") && mermaid.contains("\"each j\""),
-        "{dot}{mermaid}"
-    );
+    assert!(dot.contains("label=\"each i\""), "{dot}{mermaid}");
+    assert!(mermaid.contains("\"each j\""), "{dot}{mermaid}");
     let arrow = "    n0 -> n0 [style=dashed, label=\"i - 1, j\", constraint=false];\n";
     assert!(dot.contains(arrow), "{dot}");
     assert!(mermaid.contains("    n0 -. \"i - 1, j\" .-> n0\n"), "{mermaid}");
@@ -195,10 +193,8 @@ fn bodies_are_drawn_inside_the_graph() {
 #[test]
 fn scratch_memory_is_drawn_with_its_place() {
     let mut draft = Draft::new("Example");
-    let (a, b) = (
-        draft.resource("a", Memory::Scratch),
-        draft.resource("b", Memory::Scratch),
-    );
+    let a = draft.resource("a", Memory::Scratch);
+    let b = draft.resource("b", Memory::Scratch);
     let node = draft.node("work", NodeKind::Kernel);
     draft.access(node, a, Region::Whole, Mode::ReadWrite);
     draft.access(node, b, Region::Whole, Mode::ReadWrite);

@@ -274,10 +274,8 @@ impl Sketch {
         (writes(first) || writes(second))
             && of(first.0).any(|a| {
                 of(second.0).any(|b| {
-                    let (one, other) = (
-                        self.elements(&instances[a], first.1),
-                        self.elements(&instances[b], second.1),
-                    );
+                    let one = self.elements(&instances[a], first.1);
+                    let other = self.elements(&instances[b], second.1);
                     a != b && !reach[a][b] && !reach[b][a] && one.start.max(other.start) < one.end.min(other.end)
                 })
             })
@@ -560,10 +558,8 @@ fn an_edge_to_the_next_iteration_orders_no_later_one() {
     };
     let mut draft = row_in_each(&[(Mode::Write, index(2)), (Mode::Read, index(0))], &[(0, 1, -1)]);
     draft.edges.clear();
-    assert_eq!(
-        messages(&draft),
-        ["iteration 0 of `n0` and iteration 2 of `n1` both access `x` and can run at the same time"]
-    );
+    let expected = ["iteration 0 of `n0` and iteration 2 of `n1` both access `x` and can run at the same time"];
+    assert_eq!(messages(&draft), expected);
     draft.shift(0, 0, [-1]);
     assert_eq!(messages(&draft), [""; 0], "`n0` runs in order, so the edge orders all");
 }
@@ -572,15 +568,11 @@ fn an_edge_to_the_next_iteration_orders_no_later_one() {
 fn nodes_that_are_each_in_order_may_meet_each_other() {
     let written = (Mode::Write, Region::Whole);
     let draft = row_in_each(&[written.clone(), written.clone()], &[(0, 0, -1), (1, 1, -1)]);
-    assert_eq!(
-        messages(&draft),
-        ["iteration 0 of `n1` and iteration 1 of `n0` both access `x` and can run at the same time"]
-    );
+    let expected = ["iteration 0 of `n1` and iteration 1 of `n0` both access `x` and can run at the same time"];
+    assert_eq!(messages(&draft), expected);
     let read_first = row_in_each(&[(Mode::Read, Region::Whole), written], &[]);
-    assert_eq!(
-        messages(&read_first),
-        ["iterations 0 and 1 of `n1` both access `x` and can run at the same time"]
-    );
+    let expected = ["iterations 0 and 1 of `n1` both access `x` and can run at the same time"];
+    assert_eq!(messages(&read_first), expected);
 }
 
 #[test]

@@ -61,21 +61,9 @@ fn layers(layers: usize) -> Draft {
     let mut nodes = Vec::new();
     for layer in 0..layers {
         let [q, s, c, h] = ["q", "s", "c", "h"].map(|name| draft.resource(format!("{name}{layer}"), Memory::Scratch));
-        for (name, from, to) in [
-            ("query", x, q),
-            ("score", q, s),
-            ("weigh", s, c),
-            ("hide", c, h),
-            ("add", h, x),
-        ] {
-            nodes.push(node(
-                &mut draft,
-                0,
-                &format!("{name}{layer}"),
-                NodeKind::Kernel,
-                &[from],
-                &[to],
-            ));
+        for (name, from, to) in [("a", x, q), ("b", q, s), ("d", s, c), ("e", c, h), ("f", h, x)] {
+            let name = format!("{name}{layer}");
+            nodes.push(node(&mut draft, 0, &name, NodeKind::Kernel, &[from], &[to]));
         }
     }
     chain(&mut draft, &nodes);
@@ -113,11 +101,8 @@ fn temporaries_of_a_for_share_where_each_iteration_renews_them() {
         }
         chain(&mut draft, &nodes);
         draft.nodes.iter_mut().for_each(|node| node.in_loop = Some(0));
-        assert_eq!(
-            shared(&draft).len(),
-            expected,
-            "what a kernel leaves unwritten is of the iteration before"
-        );
+        // The part that a kernel leaves unwritten is of the iteration before.
+        assert_eq!(shared(&draft).len(), expected);
         draft.nodes.iter_mut().for_each(|node| node.in_loop = None);
         assert_eq!(shared(&draft), [pair("q", "c"), pair("q", "h"), pair("s", "h")]);
     }
@@ -126,22 +111,12 @@ fn temporaries_of_a_for_share_where_each_iteration_renews_them() {
 /// `a -> b` in a `while` whose condition is `flag`; `a` is written by a node of this kind, before the loop or in it.
 fn repeated(kind: NodeKind, before: bool) -> Draft {
     let mut draft = Draft::new("While");
-    let (flag, out) = (
-        draft.resource("flag", Memory::Device),
-        draft.resource("out", Memory::Device),
-    );
-    let (a, b) = (
-        draft.resource("a", Memory::Scratch),
-        draft.resource("b", Memory::Scratch),
-    );
-    let first = node(
-        &mut draft,
-        0,
-        "first",
-        NodeKind::Memset,
-        &[],
-        &[if before { a } else { flag }],
-    );
+    let flag = draft.resource("flag", Memory::Device);
+    let out = draft.resource("out", Memory::Device);
+    let a = draft.resource("a", Memory::Scratch);
+    let b = draft.resource("b", Memory::Scratch);
+    let written = if before { a } else { flag };
+    let first = node(&mut draft, 0, "first", NodeKind::Memset, &[], &[written]);
     let repeat = node(&mut draft, 0, "repeat", NodeKind::While, &[flag], &[]);
     draft.edge(first, repeat);
     let body = draft.body(repeat, Role::While);
@@ -164,10 +139,8 @@ fn what_enters_a_while_or_crosses_its_iterations_lives_for_all_of_it() {
 #[test]
 fn a_condition_is_read_at_the_end_of_every_iteration() {
     let mut draft = Draft::new("While");
-    let (flag, a) = (
-        draft.resource("flag", Memory::Scratch),
-        draft.resource("a", Memory::Scratch),
-    );
+    let flag = draft.resource("flag", Memory::Scratch);
+    let a = draft.resource("a", Memory::Scratch);
     let set = node(&mut draft, 0, "set", NodeKind::Memset, &[], &[flag]);
     let repeat = node(&mut draft, 0, "repeat", NodeKind::While, &[flag], &[]);
     let body = draft.body(repeat, Role::While);
@@ -181,26 +154,16 @@ fn a_condition_is_read_at_the_end_of_every_iteration() {
 #[test]
 fn bodies_of_which_one_runs_share() {
     let mut draft = Draft::new("If");
-    let (flag, out) = (
-        draft.resource("flag", Memory::Device),
-        draft.resource("out", Memory::Device),
-    );
-    let (a, b) = (
-        draft.resource("a", Memory::Scratch),
-        draft.resource("b", Memory::Scratch),
-    );
+    let flag = draft.resource("flag", Memory::Device);
+    let out = draft.resource("out", Memory::Device);
+    let a = draft.resource("a", Memory::Scratch);
+    let b = draft.resource("b", Memory::Scratch);
     let choice = node(&mut draft, 0, "choice", NodeKind::If, &[flag], &[]);
     for (role, name, memory) in [(Role::Then, "then", a), (Role::Else, "otherwise", b)] {
         let body = draft.body(choice, role);
         let write = node(&mut draft, body, name, NodeKind::Kernel, &[], &[memory]);
-        let read = node(
-            &mut draft,
-            body,
-            &format!("{name}_read"),
-            NodeKind::Kernel,
-            &[memory],
-            &[out],
-        );
+        let name = format!("{name}_read");
+        let read = node(&mut draft, body, &name, NodeKind::Kernel, &[memory], &[out]);
         draft.edge(write, read);
     }
     assert_eq!(shared(&draft), [pair("a", "b")]);
@@ -217,10 +180,8 @@ fn bodies_of_which_one_runs_share() {
 fn a_copy_over_all_of_it_ends_a_range() {
     let mut draft = Draft::new("Gap");
     let out = draft.resource("out", Memory::Device);
-    let (a, b) = (
-        draft.resource("a", Memory::Scratch),
-        draft.resource("b", Memory::Scratch),
-    );
+    let a = draft.resource("a", Memory::Scratch);
+    let b = draft.resource("b", Memory::Scratch);
     let mut nodes = Vec::new();
     for (name, memory) in [("a1", a), ("b", b), ("a2", a)] {
         nodes.push(node(&mut draft, 0, name, NodeKind::Memset, &[], &[memory]));
@@ -243,14 +204,10 @@ fn a_copy_over_all_of_it_ends_a_range() {
 #[test]
 fn a_copy_that_need_not_run_ends_none() {
     let mut draft = Draft::new("Gap");
-    let (flag, out) = (
-        draft.resource("flag", Memory::Device),
-        draft.resource("out", Memory::Device),
-    );
-    let (a, b) = (
-        draft.resource("a", Memory::Scratch),
-        draft.resource("b", Memory::Scratch),
-    );
+    let flag = draft.resource("flag", Memory::Device);
+    let out = draft.resource("out", Memory::Device);
+    let a = draft.resource("a", Memory::Scratch);
+    let b = draft.resource("b", Memory::Scratch);
     let first = node(&mut draft, 0, "first", NodeKind::Memset, &[], &[a]);
     let other = node(&mut draft, 0, "other", NodeKind::Memset, &[], &[b]);
     let choice = node(&mut draft, 0, "choice", NodeKind::If, &[flag], &[]);
@@ -323,11 +280,9 @@ proptest! {
 #[test]
 fn a_disabled_node_renews_nothing() {
     let mut draft = Draft::new("Disabled");
-    let (x, a, b) = (
-        draft.resource("x", Memory::Device),
-        draft.resource("a", Memory::Scratch),
-        draft.resource("b", Memory::Scratch),
-    );
+    let x = draft.resource("x", Memory::Device);
+    let a = draft.resource("a", Memory::Scratch);
+    let b = draft.resource("b", Memory::Scratch);
     let nodes = [
         node(&mut draft, 0, "first", NodeKind::Memset, &[], &[a]),
         node(&mut draft, 0, "use_a", NodeKind::Kernel, &[a], &[x]),

@@ -1,4 +1,4 @@
-//! Expansions: two whole ones, and parts of others that show one thing each.
+//! Expansions: a whole one, and parts of others that show one thing each.
 //!
 //! `UPDATE_EXPANSIONS=1 cargo test -p graph-macros expansions` writes them anew.
 
@@ -15,25 +15,14 @@ const DASHES: &str = "----\n";
 const HEADING: &str = "## ";
 const ITEM: &str = "=== ";
 
-/// A graph as an item, and one as an expression.
 #[test]
-fn whole_expansions_read_as_checked_in() {
+fn a_whole_expansion_reads_as_checked_in() {
     let sample = format!("pub graph Sample<const N: usize> {{ {SAMPLE} }}");
     let file: syn::File = syn::parse2(expand(sample.parse().unwrap())).expect("the expansion is Rust");
     let mut file = unfolded(file);
     assert_reads_as_checked_in("sample.rs", &prettyplease::unparse(&file));
     let lines = lines_for_rustc(&mut file);
     assert!(lines <= 300, "{lines} lines");
-    let expression = "&device =>
-        host output: [f32; n];
-        param factor: f32 = 0.5;
-        memset set = data <- factor * step;
-        memcpy down = data -> output after set;";
-    let expansion = expand(expression.parse().unwrap());
-    syn::parse2::<syn::ExprBlock>(expansion.clone()).expect("the expansion is a block");
-    let compiled = innermost(expansion); // after the view of editors
-    let file = syn::parse_quote!(fn main() { let graph = { #compiled }; });
-    assert_reads_as_checked_in("expression.rs", &prettyplease::unparse(&file));
 }
 
 /// The number of lines of an expansion without the items that only editors see, and without the attributes that tell
@@ -56,7 +45,8 @@ fn lines_for_rustc(file: &mut syn::File) -> usize {
     text.lines().filter(is_for_rustc).count()
 }
 
-/// Items of the expansions of the graphs in `parts.txt`: each by its name, as the file lists them.
+/// Items of the expansions of the graphs in `parts.txt`: each by its name, as the file lists them. Those of an expression
+/// are in its module; `main` is what is beside that.
 #[test]
 fn parts_of_expansions_read_as_checked_in() {
     let text = std::fs::read_to_string(path("parts.txt")).unwrap_or_default();
@@ -64,8 +54,11 @@ fn parts_of_expansions_read_as_checked_in() {
     for case in text.split(HEADING).skip(1) {
         let (head, parts) = case.split_once(DASHES).expect("a line of dashes");
         let (_, graph) = head.split_once('\n').expect("a graph");
-        let file: syn::File = syn::parse2(expand(graph.parse().unwrap())).expect("the expansion is Rust");
-        let items = items(&unfolded(file));
+        let expansion = expand(graph.parse().unwrap());
+        let items = match syn::parse2::<syn::ExprBlock>(expansion.clone()) {
+            Ok(_) => items_of_expression(expansion),
+            Err(_) => items(&unfolded(syn::parse2(expansion).expect("the expansion is Rust"))),
+        };
         let _ = write!(
             found,
             "{}{HEADING}{head}{DASHES}",
@@ -101,6 +94,23 @@ fn items(file: &syn::File) -> Vec<(String, String)> {
     items
 }
 
+/// As [`items`], of a graph as an expression.
+fn items_of_expression(expansion: TokenStream) -> Vec<(String, String)> {
+    let compiled = innermost(expansion); // after the view of editors
+    let mut main: syn::ItemFn = syn::parse_quote!(fn main() #compiled);
+    let mut items = Vec::new();
+    main.block.stmts.retain(|stmt| {
+        let syn::Stmt::Item(Item::Mod(module)) = stmt else {
+            return true;
+        };
+        let (_, inside) = module.content.as_ref().expect("the module is here");
+        inside.iter().for_each(|item| add(item, &mut items));
+        false
+    });
+    add(&Item::Fn(main), &mut items);
+    items
+}
+
 /// Adds an item, or the items of an `impl`.
 fn add(item: &Item, items: &mut Vec<(String, String)>) {
     let text = |tokens: TokenStream| {
@@ -120,6 +130,7 @@ fn add(item: &Item, items: &mut Vec<(String, String)>) {
         }
         Item::Struct(item) => items.push((item.ident.to_string(), text(item.to_token_stream()))),
         Item::Const(item) => items.push((item.ident.to_string(), text(item.to_token_stream()))),
+        Item::Fn(item) => items.push((item.sig.ident.to_string(), text(item.to_token_stream()))),
         _ => {}
     }
 }

@@ -1,6 +1,6 @@
 //! Kernels that are declared once for several types.
 
-use super::{Ptx, block, block_of, firsts, messages, squeezed};
+use super::{Ptx, block_of, messages, squeezed};
 
 const SCALES: &str = r"
 .version 8.4
@@ -62,71 +62,4 @@ fn each_type_has_facts_of_its_own() {
         assert!(text.contains(&part), "no {part} in {text}");
     }
     assert_eq!(messages(tokens), [""; 0]);
-}
-
-#[test]
-fn mistakes_of_the_declaration_are_told_once() {
-    let first = |declaration: &str| firsts(scales(declaration)).join("\n");
-    let both = "f32 => \"scale_f32\", f64 => \"scale_f64\"";
-    assert_eq!(
-        first(&format!(
-            "#[for_each(T = {both})] safe fn scale<T>(data: *mut T, factor: T);"
-        )),
-        "`*mut T` is a raw pointer, which a graph cannot follow [signature]"
-    );
-    assert_eq!(
-        first(&format!(
-            "#[for_each(T = {both})] #[requires(factors > 0.0)] safe fn scale<T>(data: &mut [T], factor: T);"
-        )),
-        "`factors` is not a parameter of this kernel [contract]"
-    );
-    assert_eq!(
-        first(&format!(
-            "#[for_each(T = {both})] safe fn scale(data: &mut [f32], factor: f32);"
-        )),
-        "`for_each` lists types for `T`, but `scale` has no type parameter [signature]"
-    );
-    assert_eq!(
-        first(&format!(
-            "#[for_each(T = {both})] safe fn scale<U>(data: &mut [U], factor: U);"
-        )),
-        "`scale` has one type parameter, the `T` of `for_each` [signature]"
-    );
-    assert_eq!(
-        first(&format!(
-            "#[for_each(T = {both})] safe fn scale<T: Copy>(data: &mut [T], factor: T);"
-        )),
-        "`T` has no bounds: it is one of the listed types [signature]"
-    );
-    assert_eq!(
-        first(
-            "#[for_each(T = f32 => \"scale_f32\", f32 => \"scale_f64\")] safe fn scale<T>(data: &mut [T], factor: T);"
-        ),
-        "`f32` is listed twice [duplicate-name]"
-    );
-    assert_eq!(
-        first("#[for_each(T = )] safe fn scale<T>(data: &mut [T], factor: T);"),
-        "`for_each` lists no types [syntax]"
-    );
-    assert_eq!(
-        first("#[for_each(T = f32, f64)] safe fn scale<T>(data: &mut [T], factor: T);"),
-        "expected `=>` [syntax]"
-    );
-    let text = "expected attribute arguments in parentheses: #[for_each(...)] [syntax]";
-    assert_eq!(first("#[for_each] safe fn scale<T>(data: &mut [T], factor: T);"), text);
-    assert_eq!(
-        first(&format!(
-            "#[for_each(T = {both})] #[link_name = \"x\"] safe fn scale<T>(data: &mut [T], factor: T);"
-        )),
-        "`for_each` names the kernel of each type [syntax]"
-    );
-}
-
-#[test]
-fn generics_without_types_are_refused() {
-    let [message] = &messages(block("fn fill<T>(out: &mut [T], value: u32);"))[..] else {
-        panic!("one message")
-    };
-    let part = "name the kernel of each type: `#[for_each(T = f32 => \"scale_f32\"";
-    assert!(message.contains(part), "{message}");
 }

@@ -1,6 +1,6 @@
 //! Nodes with bodies, loops, and how parsing goes on in them.
 
-use super::{assert_mistake, body, items, mistakes, node, parsed, text};
+use super::{body, items, mistakes, node, parsed, text};
 use crate::graph::ast::{Action, Conditional, Statement};
 
 #[test]
@@ -33,25 +33,6 @@ fn loops() {
     let expected = ("layer".into(), "0 .. N".into());
     assert_eq!((for_loop.variable.to_string(), text(&for_loop.range)), expected);
     assert_eq!(for_loop.statements.len(), 2);
-}
-
-#[test]
-fn bodies_hold_nodes() {
-    for (statement, keyword) in [
-        ("device x: f32;", "device"),
-        ("param x: f32 = 1.0;", "param"),
-        ("rng x = 1, draws 2;", "rng"),
-    ] {
-        for (body, inside) in [
-            ("for i in 0..2 { STATEMENT }", "for"),
-            ("while w = flag { STATEMENT };", "while"),
-        ] {
-            assert_mistake(
-                &body.replace("STATEMENT", statement),
-                &format!("expected a node or a `for`, found `{keyword}`: declare `x` outside of the `{inside}`"),
-            );
-        }
-    }
 }
 
 #[test]
