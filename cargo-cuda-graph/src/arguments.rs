@@ -334,10 +334,8 @@ mod tests {
             let Err(Usage::Wrong(message)) = parsed(line) else {
                 panic!("{line}")
             };
-            assert!(
-                message.contains(expected) && message.contains("--help"),
-                "{line}: {message}"
-            );
+            assert!(message.contains(expected), "{line}: {message}");
+            assert!(message.contains("--help"), "{line}: {message}");
         }
     }
 }

@@ -65,8 +65,7 @@ mod tests {
         ] {
             assert_eq!(version(other), None, "{other}");
         }
-        assert!(
-            version("libnvrtc.so.12") < version("libnvrtc.so.13") && version("libnvrtc.so") < version("libnvrtc.so.9")
-        );
+        assert!(version("libnvrtc.so.12") < version("libnvrtc.so.13"));
+        assert!(version("libnvrtc.so") < version("libnvrtc.so.9"));
     }
 }

@@ -45,10 +45,8 @@ fn examples_run_on_the_emulator() {
             .current_dir(env!("CARGO_TARGET_TMPDIR")) // for what they write
             .output()
             .unwrap();
-        let (stdout, stderr) = (
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr),
-        );
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{name}:\n{stdout}{stderr}");
         assert!(stdout.starts_with("device:  CPU emulator"), "{name}:\n{stdout}");
         let needs_cuda = NEED_CUDA.iter().find(|(needs, _)| *needs == name);

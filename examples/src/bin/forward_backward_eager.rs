@@ -27,10 +27,8 @@ fn main() -> Result<(), BoxError> {
 
     let stream = CudaContext::new_stream(context)?;
     let module = context.load_module(Ptx::from_src(include_str!("../../kernels/forward_backward.ptx")))?;
-    let (forward, backward) = (
-        module.load_function("kernel_forward")?,
-        module.load_function("kernel_backward")?,
-    );
+    let forward = module.load_function("kernel_forward")?;
+    let backward = module.load_function("kernel_backward")?;
     let mut data = stream.alloc_zeros::<f32>(N)?;
     let config = LaunchConfig {
         grid_dim: (1, 1, 1),

@@ -44,10 +44,8 @@ fn main() -> Result<(), BoxError> {
     model.save(&weights)?;
     println!("written: {}, and charts in {}", weights.display(), out.display());
 
-    let (right, all) = (
-        (0..CLASSES).map(|digit| confusion[digit][digit]).sum::<u32>(),
-        tests.len(),
-    );
+    let right = (0..CLASSES).map(|digit| confusion[digit][digit]).sum::<u32>();
+    let all = tests.len();
     let share = f64::from(right) / all as f64;
     if share < wanted {
         return Err(format!("only {right} of {all} tests are right, at least {wanted} of them are wanted").into());

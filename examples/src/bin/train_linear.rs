@@ -64,10 +64,8 @@ fn main() -> Result<(), BoxError> {
     let s = Sizes::of(&device)?;
     let (steps, expected) = (sized(&device, s.batches, 1000), expected(&device, s)?);
     let batches = batches(&device, s)?;
-    let (w, bias) = (
-        device.alloc_slice(s.inputs * s.outputs)?,
-        device.alloc_slice(s.outputs)?,
-    );
+    let w = device.alloc_slice(s.inputs * s.outputs)?;
+    let bias = device.alloc_slice(s.outputs)?;
     let (even, odd) = (device.alloc_slice(s.batch())?, device.alloc_slice(s.batch())?);
     // With `exact` off, numbers have fewer digits, and the loss falls to a small part of what it was.
     for (name, exact, tolerance) in [("f32", true, 1e-3), ("tf32", false, 2e-2)] {

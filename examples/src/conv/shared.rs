@@ -35,10 +35,8 @@ impl Shared {
     /// # Errors
     /// If the device has too little memory.
     pub fn new(device: &Device, data: &Data, stages: &mut Stages) -> Result<Self> {
-        let (images, labels) = (
-            device.alloc_slice(data.images.len())?,
-            device.alloc_slice(data.labels.len())?,
-        );
+        let images = device.alloc_slice(data.images.len())?;
+        let labels = device.alloc_slice(data.labels.len())?;
         images.copy_from(&data.images)?;
         labels.copy_from(&data.labels)?;
         stages.end("data ready", size_of_val(&*data.images) + size_of_val(&*data.labels));

@@ -22,10 +22,8 @@ pub fn calls(
     let [layer1, layer2, layer3] = model.read()?.layers().map(|(layer, _)| stream.clone_htod(&*layer));
     let (layer1, layer2, layer3) = (layer1?, layer2?, layer3?);
     let (mut x, mut y) = (stream.alloc_zeros::<f32>(PIXELS)?, stream.alloc_zeros::<f32>(CLASSES)?);
-    let (mut image, mut logits) = (
-        device.alloc_host::<[f32; PIXELS]>()?,
-        device.alloc_host::<[f32; CLASSES]>()?,
-    );
+    let mut image = device.alloc_host::<[f32; PIXELS]>()?;
+    let mut logits = device.alloc_host::<[f32; CLASSES]>()?;
     let config = LaunchConfig {
         grid_dim: (1, 1, 1),
         block_dim: (1024, 1, 1),

@@ -6,10 +6,8 @@ use crate::state::{LANES, Registers, each};
 
 /// Executes a video instruction.
 pub(crate) fn video(registers: &mut Registers, mask: u32, instruction: &Video) {
-    let (a, b) = (
-        *registers.get32(instruction.a.slot),
-        *registers.get32(instruction.b.slot),
-    );
+    let a = *registers.get32(instruction.a.slot);
+    let b = *registers.get32(instruction.b.slot);
     let c = match instruction.c {
         DISCARD => [0; LANES],
         slot => *registers.get32(slot),

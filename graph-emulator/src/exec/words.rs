@@ -77,11 +77,9 @@ impl Span {
     /// The words that are accessed in a memory that begins at `from`.
     #[inline(always)]
     fn walk(&self, from: u64, width: usize, threads: usize) -> Walk {
-        let (start, across, down) = (
-            ((self.affine.base - from) / 4) as usize,
-            self.affine.across as isize / 4,
-            self.affine.down as isize / 4,
-        );
+        let start = ((self.affine.base - from) / 4) as usize;
+        let across = self.affine.across as isize / 4;
+        let down = self.affine.down as isize / 4;
         let straight = down == across * width as isize;
         Walk {
             start,

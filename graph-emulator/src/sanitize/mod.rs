@@ -209,10 +209,8 @@ fn plain(warp: &Warp, mask: u32, access: &Transfer, operation: Operation) -> Vec
 
 /// The bytes that `cp.async` reads and writes.
 fn copied(warp: &Warp, mask: u32, copy: &AsyncCopy) -> Vec<Touch> {
-    let (to, from) = (
-        addresses(&warp.registers, &copy.to),
-        addresses(&warp.registers, &copy.from),
-    );
+    let to = addresses(&warp.registers, &copy.to);
+    let from = addresses(&warp.registers, &copy.from);
     let mut touches = Vec::new();
     for lane in lanes(mask) {
         let read = copy.bytes_read(&warp.registers, lane);

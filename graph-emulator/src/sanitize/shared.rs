@@ -100,10 +100,8 @@ impl SharedSanitizer {
 
     /// Notes that a thread comes to a barrier of the block, which has opened `generation` times.
     pub(super) fn arrive(&mut self, thread: usize, barrier: u32, generation: u32, waits: bool) {
-        let (thread, barrier) = (
-            self.in_cluster(thread),
-            (self.rank as u32 * BARRIERS).wrapping_add(barrier),
-        );
+        let thread = self.in_cluster(thread);
+        let barrier = (self.rank as u32 * BARRIERS).wrapping_add(barrier);
         if let Some(clocks) = &mut self.clocks {
             clocks.meet(thread, Meeting::Barrier(barrier, generation), waits);
         }

@@ -111,10 +111,8 @@ impl Affine {
     fn spread(&self, width: usize, rows: usize) -> Option<(i64, i64)> {
         let across = self.across.checked_mul(width as i64 - 1)?;
         let down = self.down.checked_mul(rows as i64 - 1)?;
-        let (below, above) = (
-            across.min(0).checked_add(down.min(0)),
-            across.max(0).checked_add(down.max(0)),
-        );
+        let below = across.min(0).checked_add(down.min(0));
+        let above = across.max(0).checked_add(down.max(0));
         Some((below?, above?))
     }
 

@@ -236,11 +236,9 @@ mod tests {
                     .map(|(_, value)| value.clone())
             })
         };
-        let (own, desktop, home) = (
-            ("CUDA_GRAPH_CACHE_DIR", "/own"),
-            ("XDG_CACHE_HOME", "/xdg"),
-            ("HOME", "/home/me"),
-        );
+        let own = ("CUDA_GRAPH_CACHE_DIR", "/own");
+        let desktop = ("XDG_CACHE_HOME", "/xdg");
+        let home = ("HOME", "/home/me");
         assert_eq!(with(&[home, desktop, own]), Some("/own".into()));
         assert_eq!(with(&[home, desktop]), Some("/xdg/cuda-graph".into()));
         assert_eq!(with(&[home]), Some("/home/me/.cache/cuda-graph".into()));
