@@ -145,6 +145,13 @@ fn half_a_statement_takes_nothing_of_the_next() {
     }
 }
 
+/// A name that is bound twice is nobody's. (rustc refuses the pattern, too, so that this is no case of the tables.)
+#[test]
+fn a_name_of_two_borrows_is_nobodys() {
+    let expected = "call node `a` uses `h`, which it borrows twice [syntax]";
+    assert_heads("host h: [f32; 4]; call a = |&h, &h| f(h);", &[expected]);
+}
+
 #[test]
 fn warnings_can_be_silenced_at_the_statement_or_for_the_graph() {
     let body = "device x: f32; device y: f32; memset a = x <- 0.0; join b after a; join c after a, b;";
