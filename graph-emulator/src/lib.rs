@@ -89,8 +89,8 @@ mod fault;
 mod softfloat;
 
 pub use fault::{Fault, FaultKind, FaultyAccess, LoadError, Operation};
-pub use memory::footprint::{Conflict, Footprint};
 pub use graph_ptx::Channel;
+pub use memory::footprint::{Conflict, Footprint};
 pub use memory::texture::{Addressing, Extent, Filter, Surface, Texture};
 pub use memory::view::{Access, Buffer};
 pub use memory::{Allocation, Memory, MemoryError};

@@ -1,4 +1,4 @@
-//! Memory that kernels access through the handle of a texture or a surface: its dimensions, and the types of its texels.
+//! Memory that kernels access through the handle of a texture or a surface: its dimensions and the types of its texels.
 
 /// The dimensions of memory that a kernel accesses through a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -45,8 +45,8 @@ fn lines_for_rustc(file: &mut syn::File) -> usize {
     text.lines().filter(is_for_rustc).count()
 }
 
-/// Items of the expansions of the graphs in `parts.txt`: each by its name, as the file lists them. Those of an expression
-/// are in its module; `main` is what is beside that.
+/// Items of the expansions of the graphs in `parts.txt`: each by its name, as the file lists them. The items of an
+/// expression are in its module, and `main` is the code beside that.
 #[test]
 fn parts_of_expansions_read_as_checked_in() {
     let text = std::fs::read_to_string(path("parts.txt")).unwrap_or_default();
