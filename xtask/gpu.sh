@@ -5,8 +5,8 @@
 #
 #   bash .gpu/run.sh [--only tests|delays|debug|runtime|examples|sanitizer|bench] [--jobs N] [part of a name]
 #
-# --jobs: the number of programs that run at the same time (1). Benchmarks, and tests that measure the free memory of
-# the card, always run alone.
+# --jobs: the number of programs that run at the same time (1). They are spread over all GPUs of the machine.
+# Benchmarks, and tests that measure the free memory of the card, always run alone.
 # GPU_TIMEOUT: seconds that one program may take (240). GPU_LOGS: the folder for each program's whole output.
 set -uo pipefail
 export LC_ALL=C
@@ -34,6 +34,7 @@ if ! nvidia-smi --query-gpu=name,driver_version --format=csv,noheader; then
     echo "no NVIDIA GPU can be used here: nvidia-smi fails" >&2
     exit 2
 fi
+gpus=$(nvidia-smi --list-gpus | wc -l)
 
 binaries=$(mktemp -d)
 trap 'rm -rf "$binaries"' EXIT
@@ -142,6 +143,7 @@ run() { # number kind name package file tool module
             # As Cargo does: in the package's folder, whose data files were copied too.
             cd "$here/data/$package" || exit 1
             export CARGO_MANIFEST_DIR=$PWD
+            export CUDA_VISIBLE_DEVICES=$((number % gpus))
             export LD_LIBRARY_PATH=$(cudart "$kind"):$LD_LIBRARY_PATH
             exec timeout --kill-after=10 "$limit" "${command_line[@]}" </dev/null
         ) >"$log" 2>&1
