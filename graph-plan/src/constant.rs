@@ -340,10 +340,7 @@ mod tests {
         let text = TABLE.race("up", true, "b", &kernel(&reads), true, false);
         assert_eq!(told(text.expect("a race")).0, Code::Race);
         assert!(TABLE.race("down", false, "b", &kernel(&reads), true, false).is_none());
-        assert!(
-            TABLE
-                .race("up", true, "b", &kernel(&[("other", Mode::Write)]), true, false)
-                .is_none()
-        );
+        let other = kernel(&[("other", Mode::Write)]);
+        assert!(TABLE.race("up", true, "b", &other, true, false).is_none());
     }
 }

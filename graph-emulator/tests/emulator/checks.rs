@@ -325,11 +325,9 @@ fn waiting_for_a_block_that_never_starts_ends() {
         .launch_with("wait_for_later", [2, 1, 1], ONE, 0, &[Write(&out)], &options)
         .unwrap_err();
     assert_eq!((&fault.kind, fault.block), (&FaultKind::StepLimit(100_000), [0, 0, 0]));
-    assert!(
-        fault
-            .to_string()
-            .ends_with("more than 100000 warp instructions, its limit: does a loop never end, or wait for a block that has not started?")
-    );
+    let limit = "more than 100000 warp instructions, its limit: does a loop never end, or wait for a block that has not \
+                 started?";
+    ends(&fault, limit);
 }
 
 #[test]

@@ -87,21 +87,10 @@ fn lanes_may_name_different_blocks() {
         cluster: Some([4, 1, 1]),
         ..Options::default()
     };
-    assert_eq!(
-        run(&gpu("", &code), &four).unwrap(),
-        [32; 128],
-        "8 lanes of each of 4 blocks"
-    );
-    assert_eq!(
-        run(&gpu("", &code), &pairs()).unwrap(),
-        [32; 128],
-        "16 lanes of each of 2 blocks"
-    );
-    assert_eq!(
-        run(&gpu("", &code), &Options::default()).unwrap(),
-        [32; 128],
-        "all lanes of the block"
-    );
+    // 8 lanes of each of 4 blocks, 16 of each of 2, and all lanes of the block.
+    for options in [four, pairs(), Options::default()] {
+        assert_eq!(run(&gpu("", &code), &options).unwrap(), [32; 128]);
+    }
 }
 
 #[test]
@@ -198,16 +187,10 @@ fn races_and_uninitialised_reads_between_blocks_are_found() {
     let fault = out
         .launch_with("k", [4, 1, 1], [32, 1, 1], 0, &[Write(&memory)], &race)
         .unwrap_err();
-    assert!(
-        matches!(
-            fault.kind,
-            FaultKind::Race {
-                other_block: Some(_),
-                ..
-            }
-        ),
-        "{fault}"
-    );
+    let FaultKind::Race { other_block, .. } = fault.kind else {
+        panic!("{fault}")
+    };
+    assert!(other_block.is_some(), "{fault}");
     let right =
         format!("{OTHER} {SYNC} @p bra done; st.shared::cluster.u32 [there], 3; done: {SYNC} ld.shared.u32 d, [word];");
     assert_eq!(run(&gpu_of(&right), &race).unwrap(), [3; 128]);

@@ -289,14 +289,8 @@ fn a_kernel_is_refused_and_its_module_is_not() {
         let expected = format!("kernel `broken` cannot run on the emulator: {refused}");
         assert_eq!(fault.to_string(), expected);
     }
-    assert!(
-        with_fine("ld.global.u32 a, [here];")
-            .module
-            .kernel("broken")
-            .unwrap()
-            .refused()
-            .is_none()
-    );
+    let gpu = with_fine("ld.global.u32 a, [here];");
+    assert!(gpu.module.kernel("broken").unwrap().refused().is_none());
 }
 
 /// The address of a refused function may come through memory, so that no load-time check sees the call.

@@ -48,17 +48,10 @@ const SAMPLE: &str = "
 #[test]
 fn the_sample_is_right() {
     assert_heads(SAMPLE, &[]);
-    let expansion = expand(
-        format!("pub graph Sample<const N: usize> {{ {SAMPLE} }}")
-            .parse()
-            .unwrap(),
-    );
-    let file: syn::File = syn::parse2(expansion).expect("the expansion is Rust");
-    assert!(
-        file.items
-            .iter()
-            .any(|item| matches!(item, syn::Item::Struct(item) if item.ident == "Sample"))
-    );
+    let text = format!("pub graph Sample<const N: usize> {{ {SAMPLE} }}");
+    let file: syn::File = syn::parse2(expand(text.parse().unwrap())).expect("the expansion is Rust");
+    let is_sample = |item: &syn::Item| matches!(item, syn::Item::Struct(item) if item.ident == "Sample");
+    assert!(file.items.iter().any(is_sample));
 }
 
 /// Graphs without a mistake. (Those with one are in `ui-tests/cases/`.)
@@ -166,12 +159,8 @@ fn warnings_can_be_silenced_at_the_statement_or_for_the_graph() {
         .replace("device y", "#[allow(unused_resource)] device y")
         .replace("join c", "#[allow(redundant-edge)] join c");
     assert_heads(&silenced, &[]);
-    assert_eq!(
-        item_messages(&format!(
-            "#[allow(unused-resource, redundant-edge)] graph Test {{ {body} }}"
-        )),
-        [] as [&str; 0]
-    );
+    let silenced = format!("#[allow(unused-resource, redundant-edge)] graph Test {{ {body} }}");
+    assert_eq!(item_messages(&silenced), [""; 0]);
     assert_heads("#[allow(race)] join a;", &["no warning is named `race` [syntax]"]);
 }
 

@@ -310,12 +310,8 @@ mod tests {
         let other = draft.resource("y", Memory::Device);
         draft.access(1, other, Region::Whole, Mode::Write);
         let messages: Vec<String> = check(&draft).errors.into_iter().map(|error| error.message).collect();
-        assert_eq!(
-            messages,
-            [
-                "nodes `a` and `b` can run at the same time and both access `x`",
-                "iterations 0 and 1 of `b` both access `y` and can run at the same time"
-            ]
-        );
+        let expected = "nodes `a` and `b` can run at the same time and both access `x`\n\
+                        iterations 0 and 1 of `b` both access `y` and can run at the same time";
+        assert_eq!(messages.join("\n"), expected);
     }
 }

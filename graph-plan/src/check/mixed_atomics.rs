@@ -310,11 +310,9 @@ mod tests {
         draft.edge(0, 1);
         draft.edge(1, 2);
         let outcome = check(&draft);
-        assert_eq!(
-            mixed_reads(&draft, &outcome.order, &[Some(0), Some(1), Some(2), Some(3)]),
-            [(2, 3)],
-            "of one node"
-        );
+        let classes = [0, 1, 2, 3].map(Some);
+        let of_one_node = [(2, 3)];
+        assert_eq!(mixed_reads(&draft, &outcome.order, &classes), of_one_node);
         draft.accesses[2].region = Region::span(0, 4);
         draft.accesses[3].region = Region::span(4, 8);
         assert_eq!(

@@ -457,12 +457,9 @@ mod tests {
         assert_eq!(check(&draft).first_writes, [2]);
         let error = &check(&draft).errors[0];
         assert_eq!(error.notes, ["`fill` writes `tmp`, but is disabled"]);
-        assert_eq!(
-            error.help.as_deref(),
-            Some(
-                "remove `#[disabled]` from `fill`, or write `tmp` in another node that `use` names in its `after` list"
-            )
-        );
+        let help =
+            "remove `#[disabled]` from `fill`, or write `tmp` in another node that `use` names in its `after` list";
+        assert_eq!(error.help.as_deref(), Some(help));
     }
 
     #[test]

@@ -91,22 +91,11 @@ fn operands_of_every_form() {
         panic!("{:?}", of(5))
     };
     assert_eq!(texture[0], Operand::Address(Base::Symbol("image".to_owned()), 0));
-    assert_eq!(
-        of(6),
-        [
-            Operand::Address(Base::Symbol("tile".to_owned()), 8),
-            Operand::F32(0x3F80_0000)
-        ]
-    );
+    let address = Operand::Address(Base::Symbol("tile".to_owned()), 8);
+    assert_eq!(of(6), [address, Operand::F32(0x3F80_0000)]);
     assert_eq!(of(7)[1], Operand::Address(Base::Absolute, 16));
-    assert_eq!(
-        of(8)[2..],
-        [
-            Operand::Integer(32),
-            Operand::Integer(31),
-            Operand::F64(1.0_f64.to_bits())
-        ]
-    );
+    let one = Operand::F64(1.0_f64.to_bits());
+    assert_eq!(of(8)[2..], [Operand::Integer(32), Operand::Integer(31), one]);
 }
 
 #[test]

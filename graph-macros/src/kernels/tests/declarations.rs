@@ -45,12 +45,9 @@ fn a_kernel_may_have_another_name() {
 
 #[test]
 fn parameters_must_be_the_ones_of_the_ptx() {
-    assert_eq!(
-        messages(block("fn fill(out: &mut [u32]);")),
-        [
-            "the kernel `fill` takes 2 parameters, but 1 is declared [signature]\nnote: on line 8 of `PTX`: `.u64 p0`, `.u32 p1`\nhelp: declare it `fn fill(out: &mut [u32], p1: u32);`"
-        ]
-    );
+    let expected = ["the kernel `fill` takes 2 parameters, but 1 is declared [signature]\n\
+         note: on line 8 of `PTX`: `.u64 p0`, `.u32 p1`\nhelp: declare it `fn fill(out: &mut [u32], p1: u32);`"];
+    assert_eq!(messages(block("fn fill(out: &mut [u32]);")), expected);
     let first = |declaration: &str| firsts(block(declaration)).join("\n");
     let expected = "`out` is `u32`, of 4 bytes, but the kernel takes 8 bytes [signature]\n\
          `value` is `u64`, of 8 bytes, but the kernel takes 4 bytes [signature]";
@@ -98,11 +95,8 @@ fn access_that_is_certain_is_compared_always() {
         [""; 0],
         "trusted"
     );
-    assert_eq!(
-        firsts(block("fn either(a: &[u32], b: &[u32], which: u32);")).len(),
-        2,
-        "certain"
-    );
+    let certain = firsts(block("fn either(a: &[u32], b: &[u32], which: u32);"));
+    assert_eq!(certain.len(), 2);
 }
 
 #[test]

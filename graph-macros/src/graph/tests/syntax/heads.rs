@@ -13,23 +13,12 @@ fn attributes_of_nodes() {
         panic!()
     };
     let attributes = &kernel.attributes.node;
-    assert!(
-        NodeAttribute::ALL
-            .iter()
-            .all(|&attribute| attributes.span(attribute).is_some())
-    );
-    assert_eq!(
-        attributes
-            .priority
-            .as_ref()
-            .map(|(_, priority)| text(priority))
-            .as_deref(),
-        Some("- 2")
-    );
-    assert_eq!(
-        attributes.cluster.as_ref().map(|(_, extent)| extent.parts.len()),
-        Some(2)
-    );
+    let is_there = |&attribute: &NodeAttribute| attributes.span(attribute).is_some();
+    assert!(NodeAttribute::ALL.iter().all(is_there));
+    let (_, priority) = attributes.priority.as_ref().unwrap();
+    assert_eq!(text(priority), "- 2");
+    let (_, extent) = attributes.cluster.as_ref().unwrap();
+    assert_eq!(extent.parts.len(), 2);
     assert!(memset.attributes.node.disabled.is_some());
 }
 
@@ -45,18 +34,9 @@ fn visibilities_of_statements() {
         Statement::Node(node) => text(&node.attributes.visibility),
         Statement::For(for_loop) => text(&for_loop.attributes.visibility),
     };
-    assert_eq!(
-        found.iter().map(attributes).collect::<Vec<_>>(),
-        [
-            "pub",
-            "pub (self)",
-            "pub (in a :: b)",
-            "pub (crate)",
-            "pub (super)",
-            "",
-            ""
-        ]
-    );
+    let found: Vec<String> = found.iter().map(attributes).collect();
+    let all = "pub, pub (self), pub (in a :: b), pub (crate), pub (super), , ";
+    assert_eq!(found.join(", "), all);
 }
 
 #[test]
@@ -69,11 +49,9 @@ fn the_runtime_may_have_another_path() {
         let found = expanded(&format!(
             "#![crate = {path}] graph A {{ rng r = 1, draws 1; device x: [f32; 4]; }}"
         ));
-        assert!(
-            found.contains(&format!("use{path}as__runtime_of_A;"))
-                && found.contains("use__runtime_of_A::{selfas__g,privateas__p};"),
-            "{found}"
-        );
+        assert!(found.contains(&format!("use{path}as__runtime_of_A;")), "{found}");
+        let part = "use__runtime_of_A::{selfas__g,privateas__p};";
+        assert!(found.contains(part), "{found}");
         assert!(!found.contains("::graph_runtime"), "{found}");
         let found = expanded(&format!(
             "#![crate = {path}] &device => host x: f32; memset m = x <- 1.0;"
@@ -95,12 +73,11 @@ fn the_runtime_may_have_another_path() {
     }
     let (input, messages) = parsed("graph A {} #![crate = rt] graph B {}");
     assert_eq!(items(input).len(), 2);
-    assert_eq!(
-        messages,
-        [
-            "expected a graph: it is documented by `///` before it, and only `#![crate = path]` may come first in the macro [syntax]"
-        ]
-    );
+    let expected = [
+        "expected a graph: it is documented by `///` before it, and only `#![crate = path]` may come first in \
+                     the macro [syntax]",
+    ];
+    assert_eq!(messages, expected);
 }
 
 #[test]
@@ -203,16 +180,9 @@ fn several_graphs() {
         names("/// One.\n graph A { join a; } pub(crate) graph B<T> { } graph C(n: usize) { join a; }"),
         ("A B C".to_owned(), vec![])
     );
-    let declaration = "expected a declaration such as `pub graph Name { .. }` [syntax]".to_owned();
-    assert_eq!(
-        names("graph A { blah } struct B; graph { } pub graph C { } x"),
-        (
-            "A C".to_owned(),
-            vec![
-                "expected a statement, found `blah` [syntax]".to_owned(),
-                declaration.clone(),
-                declaration
-            ]
-        )
-    );
+    let declaration = "expected a declaration such as `pub graph Name { .. }` [syntax]";
+    let (found, messages) = names("graph A { blah } struct B; graph { } pub graph C { } x");
+    assert_eq!(found, "A C");
+    let statement = "expected a statement, found `blah` [syntax]";
+    assert_eq!(messages, [statement, declaration, declaration]);
 }
