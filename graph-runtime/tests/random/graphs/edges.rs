@@ -11,9 +11,8 @@ use crate::common::random::Random;
 use crate::common::*;
 
 /// Builds the first graph of a pair alone.
-fn build(program: &Program, options: Options) -> Result<Built> {
-    let device = Device::emulator();
-    Built::new(&device, program, &Shared::new(&device)?, options)
+fn build(device: &Device, program: &Program, options: Options) -> Result<Built> {
+    Built::new(device, program, &Shared::new(device)?, options)
 }
 
 fn bodies(program: &Program) -> Vec<Body> {
@@ -34,6 +33,7 @@ fn some_edges(random: &mut Random, bodies: &[Body], most: usize) -> Vec<(usize, 
 
 #[test]
 fn an_edge_is_missed_where_it_is_needed() {
+    let device = Device::emulator();
     let (mut needed, mut needless) = (0, 0);
     for seed in seeds(0..60) {
         let program = author::program(seed);
@@ -47,7 +47,7 @@ fn an_edge_is_missed_where_it_is_needed() {
                 ..Options::default()
             };
             let what = format!("seed {seed}, without {removed:?} of body {}", of_body.id);
-            let built = build(&program, options);
+            let built = build(&device, &program, options);
             if all_ordered(of_body, &left, &conflicts(of_body)) {
                 built.unwrap_or_else(|error| panic!("{what}: {error}"));
                 needless += 1;
@@ -67,6 +67,7 @@ fn an_edge_is_missed_where_it_is_needed() {
 
 #[test]
 fn a_programmatic_edge_leads_to_kernels_that_wait() {
+    let device = Device::emulator();
     let mut refused = 0;
     for seed in seeds(0..60) {
         let program = author::program(seed);
@@ -86,7 +87,7 @@ fn a_programmatic_edge_leads_to_kernels_that_wait() {
                 early: Some((body.id, edge)),
                 ..Options::default()
             };
-            let Err(Error::Invalid { diagnostics, .. }) = build(&program, options) else {
+            let Err(Error::Invalid { diagnostics, .. }) = build(&device, &program, options) else {
                 panic!("seed {seed}, edge {edge} of body {}: nobody noticed", body.id);
             };
             assert_eq!(diagnostics.len(), 1, "seed {seed}: {diagnostics:?}");
@@ -99,6 +100,7 @@ fn a_programmatic_edge_leads_to_kernels_that_wait() {
 
 #[test]
 fn a_write_is_missed_where_something_reads_it() {
+    let device = Device::emulator();
     let (mut refused, mut built) = (0, 0);
     for seed in seeds(0..40) {
         let mut random = Random(seed);
@@ -120,7 +122,7 @@ fn a_write_is_missed_where_something_reads_it() {
                 .body
                 .each_node_mut(&mut |node| node.enabled &= node.id != disabled);
             let what = format!("seed {seed}, without node {disabled}");
-            match build(&program, Options::default()) {
+            match build(&device, &program, Options::default()) {
                 Ok(_) => {
                     assert!(is_somewhat_initialised(&program), "{what}: nobody noticed");
                     built += 1;

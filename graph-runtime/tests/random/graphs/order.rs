@@ -74,10 +74,11 @@ pub(crate) fn are_in_iterations(from: &Node, to: &Node) -> bool {
 /// The nodes before each, as bits, by `edges` and `for`s.
 pub(crate) fn before(body: &Body, edges: &[Edge]) -> Vec<u128> {
     let mut before = vec![0; body.nodes.len()];
+    let mut direct = vec![0_u128; body.nodes.len()];
+    edges.iter().for_each(|edge| direct[edge.to] |= 1 << edge.from);
     for to in 0..body.nodes.len() {
-        let edge = |from: usize| edges.iter().any(|edge| (edge.from, edge.to) == (from, to));
         for from in 0..to {
-            if in_turn(&body.nodes[from], &body.nodes[to]) || edge(from) {
+            if direct[to] >> from & 1 == 1 || in_turn(&body.nodes[from], &body.nodes[to]) {
                 before[to] |= before[from] | 1 << from;
             }
         }
