@@ -29,7 +29,7 @@ cuda_graph! {
 }
 
 #[test]
-fn handles_change_the_nodes_of_children() -> Result<()> {
+fn handles_change_the_nodes_of_children_after_params_or_before() -> Result<()> {
     let mut graph = launched(Outer::build(&device()))?;
     assert_eq!(*graph.output()?, [121, 101, 101, 101, 20, 0, 0, 0]);
     graph.first().add().set_block(2)?;
@@ -52,11 +52,7 @@ fn handles_change_the_nodes_of_children() -> Result<()> {
     graph.second().add().set_enabled(true)?;
     graph.launch()?;
     assert_eq!(*graph.output()?, [121, 101, 100, 0, 10, 0, 0, 0]);
-    Ok(())
-}
 
-#[test]
-fn the_later_of_a_handle_and_a_param_counts_in_children() -> Result<()> {
     let mut graph = Outer::build(&device())?;
     graph.first().add().set_launch(1, 8)?;
     graph.set_by(2)?; // leaves the dimensions as they are
@@ -170,8 +166,11 @@ cuda_graph! {
             graph row = Add(data: &mut rows[i]);
         }
     }
+}
 
-    graph Around {
+#[test]
+fn children_in_bodies_and_around_them_have_handles() -> Result<()> {
+    let mut graph = cuda_graph! { &device() =>
         device data: [u32; 8];
         device rows: [[u32; 8]; 3];
         device left: u32;
@@ -180,12 +179,7 @@ cuda_graph! {
         memset clear    = data <- 0;
         graph  steps    = Steps(data: &mut data, rows: &mut rows, left: &mut left) after clear;
         memcpy download = data -> output after steps;
-    }
-}
-
-#[test]
-fn children_in_bodies_and_around_them_have_handles() -> Result<()> {
-    let mut graph = Around::build(&device())?;
+    }?;
     graph.steps().step().add().add().set_launch(1, 2)?;
     graph.steps().step().add().more(1).set_enabled(false)?;
     graph.steps().row(2).add().set_grid(2)?;

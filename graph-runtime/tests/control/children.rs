@@ -62,8 +62,11 @@ cuda_graph! {
         graph inner = Doubled::<N>(input: &input, output: &mut middle, times: 2);
         graph again = Doubled::<N>(input: &middle, output: &mut output, times: 3) after inner;
     }
+}
 
-    graph Repeated {
+#[test]
+fn nested_children_in_a_for_take_their_own_parts() -> Result<()> {
+    let mut graph = launched(cuda_graph! { &device() =>
         device start: [u32; 8];
         device middle: [u32; 8];
         device end: [[u32; 8]; 3];
@@ -73,12 +76,7 @@ cuda_graph! {
             graph twice = Nested::<8>(input: &start, middle: &mut middle, output: &mut end[i]) after set;
             kernel more = accumulate<<<1, 8>>>(&middle, &mut end[i]) after twice;
         }
-    }
-}
-
-#[test]
-fn nested_children_in_a_for_take_their_own_parts() -> Result<()> {
-    let mut graph = launched(Repeated::build(&device()))?;
+    })?;
     assert_eq!(*graph.end()?.read()?, [[8; 8], [16; 8], [24; 8]]);
     assert_eq!(graph.twice(2).name(), "twice[2]");
     assert_eq!(graph.more(1).name(), "more[1]");
@@ -107,9 +105,12 @@ cuda_graph! {
             graph step = Step(data: &mut data, left: &mut left);
         };
     }
+}
 
-    /// Conditionals in a child, in a body and beside.
-    graph Whiles {
+#[test]
+fn children_in_bodies_and_bodies_in_children_run() -> Result<()> {
+    // Conditionals in a child, in a body and beside.
+    let mut graph = launched(cuda_graph! { &device() =>
         device flag: u32;
         device data: [u32; 4];
         device left: [u32; 1];
@@ -122,12 +123,7 @@ cuda_graph! {
             graph more = Steps(data: &mut data, left: &mut left) after recount;
         } after steps;
         memcpy download = data -> output after again;
-    }
-}
-
-#[test]
-fn children_in_bodies_and_bodies_in_children_run() -> Result<()> {
-    let mut graph = launched(Whiles::build(&device()))?;
+    })?;
     assert_eq!(*graph.output()?, [6; 4]);
     graph.flag_mut()?.copy_from(&1)?;
     graph.launch()?;

@@ -45,19 +45,17 @@ cuda_graph! {
             kernel scaled = log_scaled<<<1, 1>>>(&noise, &mut log, factor + i as u32);
         }
     }
+}
 
-    graph Scales {
+#[test]
+fn params_of_nodes_with_random_numbers_are_set_in_children() -> Result<()> {
+    let mut graph = launched(cuda_graph! { &device() =>
         device log: [u64; 100];
         param  by: u32 = 1;
 
         graph first  = Scaled(log: &mut log);
         graph second = Scaled(log: &mut log, factor: by * 10) after first;
-    }
-}
-
-#[test]
-fn params_of_nodes_with_random_numbers_are_set_in_children() -> Result<()> {
-    let mut graph = launched(Scales::build(&device()))?;
+    })?;
     graph.set_by(2)?;
     graph.launch()?;
     // Offsets 0 and 4, then 8 and 12.

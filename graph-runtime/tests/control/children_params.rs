@@ -26,20 +26,6 @@ cuda_graph! {
             graph more = Step(data: &mut rows[i], n: 4, value: start + i as u32, threads: i as u32) after one;
         }
     }
-
-    graph Whole {
-        device flag: u32;
-        device rows: [[u32; 4]; 3];
-        device fixed: [u32; 4];
-        param  start: u32 = 5;
-        param  run: u32 = 1;
-
-        memset choose = flag <- run;
-        if maybe = flag {
-            graph steps = Steps(rows: &mut rows, factor: 10, start: start + 1);
-        } after choose;
-        graph alone = Step(data: &mut fixed, n: 4);
-    }
 }
 
 #[test]
@@ -54,7 +40,19 @@ fn a_child_without_params_bound_has_its_own() -> Result<()> {
 
 #[test]
 fn setting_a_param_reaches_children_of_children_and_all_iterations() -> Result<()> {
-    let mut graph = launched(Whole::build(&device()))?;
+    let mut graph = launched(cuda_graph! { &device() =>
+        device flag: u32;
+        device rows: [[u32; 4]; 3];
+        device fixed: [u32; 4];
+        param  start: u32 = 5;
+        param  run: u32 = 1;
+
+        memset choose = flag <- run;
+        if maybe = flag {
+            graph steps = Steps(rows: &mut rows, factor: 10, start: start + 1);
+        } after choose;
+        graph alone = Step(data: &mut fixed, n: 4);
+    })?;
     let expected = |start: u32| {
         // The default of `last` is one more than what `value` is bound to; as many threads as the iteration's number
         // add it.

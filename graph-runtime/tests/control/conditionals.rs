@@ -25,7 +25,7 @@ cuda_graph! {
 }
 
 #[test]
-fn an_if_runs_one_of_its_bodies() -> Result<()> {
+fn an_if_runs_one_of_its_bodies_and_the_plan_shows_them() -> Result<()> {
     let mut graph = Either::build(&device())?;
     for (flag, expected) in [
         (1, [8, 0]),
@@ -38,11 +38,26 @@ fn an_if_runs_one_of_its_bodies() -> Result<()> {
         graph.launch()?;
         assert_eq!(*graph.output()?, expected, "the condition is {flag}");
     }
+
+    const PLAN: graph_runtime::Plan = Either::PLAN;
+    let node = |name: &str| PLAN.nodes.iter().position(|node| node.name == name).unwrap();
+    let (choice, first, again, second) = (node("choice"), node("first"), node("again"), node("second"));
+    assert_eq!([choice, first, again, second], [2, 3, 4, 5], "bodies follow their node");
+    assert_eq!(PLAN.nodes[choice].kind, NodeKind::If);
+    let body_of = |node: usize| PLAN.bodies[PLAN.nodes[node].body];
+    assert_eq!((body_of(first).role, body_of(first).node), (Role::Then, Some(choice)));
+    assert_eq!((body_of(second).role, body_of(second).node), (Role::Else, Some(choice)));
+    let expected = (1, &[first][..]);
+    assert_eq!((PLAN.nodes[again].level, PLAN.nodes[again].after.as_ref()), expected);
+    assert!(PLAN.to_dot().contains("label=\"choice: then\";"));
+    let built = Either::build(&Device::emulator()).unwrap();
+    assert_eq!(format!("{built:?}"), "Graph(Either, 7 nodes, Device(CPU emulator))");
     Ok(())
 }
 
-cuda_graph! {
-    graph Alone {
+#[test]
+fn bodies_may_be_empty_or_missing() -> Result<()> {
+    let mut graph = cuda_graph! { &device() =>
         device flag: [u32; 3];
         device data: u32;
         if nothing = flag[0] {
@@ -55,12 +70,7 @@ cuda_graph! {
         } else {
             memset reset = data <- 0;
         } after maybe;
-    }
-}
-
-#[test]
-fn bodies_may_be_empty_or_missing() -> Result<()> {
-    let mut graph = Alone::build(&device())?;
+    }?;
     for (flags, expected) in [
         ([0, 1, 1], 5),
         ([1, 0, 1], 5),
@@ -89,7 +99,7 @@ cuda_graph! {
 }
 
 #[test]
-fn a_while_repeats_until_its_condition_is_zero() -> Result<()> {
+fn a_while_repeats_until_its_condition_is_zero_which_something_must_write() -> Result<()> {
     let mut graph = Rounds::build(&shuffling(1))?;
     let mut total = 0;
     for rounds in [3, 0, 1, 100] {
@@ -99,6 +109,15 @@ fn a_while_repeats_until_its_condition_is_zero() -> Result<()> {
         total += rounds;
         assert_eq!((*graph.sum()?.read()?, *graph.rounds()?.read()?), (total, 0));
     }
+
+    let mut graph = Rounds::build(&device())?;
+    refused(graph.next().set_enabled(false))
+        .begins("graph `Rounds`, node `next`: without this node nothing writes the condition");
+    refused(graph.repeat().set_enabled(false)).ends("only kernel, memcpy and memset nodes can be disabled");
+    graph.next().set_enabled(true)?;
+    graph.rounds_mut()?.copy_from(&2)?;
+    graph.launch()?;
+    assert_eq!(*graph.sum()?.read()?, 2);
     Ok(())
 }
 
@@ -126,20 +145,8 @@ fn params_and_handles_change_nodes_of_bodies() -> Result<()> {
 }
 
 #[test]
-fn what_ends_a_while_and_conditionals_themselves_cannot_be_disabled() -> Result<()> {
-    let mut graph = Rounds::build(&device())?;
-    refused(graph.next().set_enabled(false))
-        .begins("graph `Rounds`, node `next`: without this node nothing writes the condition");
-    refused(graph.repeat().set_enabled(false)).ends("only kernel, memcpy and memset nodes can be disabled");
-    graph.next().set_enabled(true)?;
-    graph.rounds_mut()?.copy_from(&2)?;
-    graph.launch()?;
-    assert_eq!(*graph.sum()?.read()?, 2);
-    Ok(())
-}
-
-cuda_graph! {
-    graph Pick {
+fn a_switch_runs_the_body_of_its_number() -> Result<()> {
+    let mut graph = cuda_graph! { &device() =>
         device number: u32;
         device data: [u32; 3];
         param value: u32 = 5;
@@ -152,12 +159,7 @@ cuda_graph! {
                 kernel more = add_to<<<1, 1>>>(&mut data[2..], value) after two;
             }
         } after clear;
-    }
-}
-
-#[test]
-fn a_switch_runs_the_body_of_its_number() -> Result<()> {
-    let mut graph = Pick::build(&device())?;
+    }?;
     let expected = [[5, 0, 0], [0; 3], [0, 2, 7], [0; 3], [0; 3]];
     let others = [(6, 0, [6, 0, 0]), (6, 2, [0, 2, 8])];
     let first = [0, 1, 2, 3, u32::MAX]
@@ -263,9 +265,10 @@ fn conditionals_nest() -> Result<()> {
     Ok(())
 }
 
-cuda_graph! {
-    /// Square roots, each iteration better than the one before.
-    graph Roots {
+#[test]
+fn a_loop_runs_until_it_has_converged() -> Result<()> {
+    // Square roots, each iteration better than the one before.
+    let mut graph = cuda_graph! { &shuffling(7) =>
         host   input: f32;
         host   output: f32;
         device a: f32;
@@ -282,12 +285,7 @@ cuda_graph! {
             kernel count = add_to<<<1, 1>>>(&mut iterations, 1);
         } after upload, guess, begin, none;
         memcpy download = x -> output after improve;
-    }
-}
-
-#[test]
-fn a_loop_runs_until_it_has_converged() -> Result<()> {
-    let mut graph = Roots::build(&shuffling(7))?;
+    }?;
     for number in [2.0_f32, 1.0, 1e6, 0.25] {
         *graph.input_mut()? = number;
         graph.launch()?;
@@ -338,23 +336,6 @@ fn slow_nodes_are_waited_for() -> Result<()> {
         assert_eq!(*graph.result()?, [1311, 1]);
     }
     Ok(())
-}
-
-#[test]
-fn plans_show_bodies() {
-    const PLAN: graph_runtime::Plan = Either::PLAN;
-    let node = |name: &str| PLAN.nodes.iter().position(|node| node.name == name).unwrap();
-    let (choice, first, again, second) = (node("choice"), node("first"), node("again"), node("second"));
-    assert_eq!([choice, first, again, second], [2, 3, 4, 5], "bodies follow their node");
-    assert_eq!(PLAN.nodes[choice].kind, NodeKind::If);
-    let body_of = |node: usize| PLAN.bodies[PLAN.nodes[node].body];
-    assert_eq!((body_of(first).role, body_of(first).node), (Role::Then, Some(choice)));
-    assert_eq!((body_of(second).role, body_of(second).node), (Role::Else, Some(choice)));
-    let expected = (1, &[first][..]);
-    assert_eq!((PLAN.nodes[again].level, PLAN.nodes[again].after.as_ref()), expected);
-    assert!(PLAN.to_dot().contains("label=\"choice: then\";"));
-    let built = Either::build(&Device::emulator()).unwrap();
-    assert_eq!(format!("{built:?}"), "Graph(Either, 7 nodes, Device(CPU emulator))");
 }
 
 /// By default after ten seconds, however long one iteration takes.

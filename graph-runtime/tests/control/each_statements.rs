@@ -270,9 +270,10 @@ fn children_and_bodies_hold_parallel_loops() -> Result<()> {
     Ok(())
 }
 
-cuda_graph! {
-    /// Each iteration hands its numbers on through scratch memory of its own; kernels wait by themselves.
-    graph Handed {
+#[test]
+fn scratch_memory_is_handed_on_in_each_iteration() -> Result<()> {
+    // Each iteration hands its numbers on through scratch memory of its own; kernels wait by themselves.
+    let mut graph = cuda_graph! { &shuffling(1) =>
         device from: [[u32; 4]; 6];
         device to:   [[u32; 4]; 6];
         scratch own: [[u32; 4]; 6];
@@ -281,12 +282,7 @@ cuda_graph! {
             kernel read  = step<<<1, 4>>>(&own[i], &mut to[i]) after programmatic(write);
             kernel more  = bump<<<1, 1>>>(&mut to[i][..1], 5) after programmatic(read);
         }
-    }
-}
-
-#[test]
-fn scratch_memory_is_handed_on_in_each_iteration() -> Result<()> {
-    let mut graph = Handed::build(&shuffling(1))?;
+    }?;
     graph.from_mut()?.copy_from(&numbers())?;
     graph.launch()?;
     let expected = numbers::<4, 6>().map(|row| {

@@ -72,20 +72,6 @@ cuda_graph! {
         memset third = data[3] <- value + 1 after second;
     }
 
-    graph LeftBySetterInLoop {
-        device data: [u32; 4];
-        param value: u32 = 5;
-        for i in 0..4 {
-            memset set = data[i] <- if value > 5 && i == 2 { leave!() } else { value };
-        }
-    }
-
-    graph ParentOfLeft {
-        device data: [u32; 4];
-        param outer: u32 = 5;
-        graph left = LeftBySetter(data: &mut data, value: if outer == 7 { leave!() } else { outer });
-    }
-
     graph Failing(text: &str) {
         device data: [u32; 4];
         memset first = data <- 1;
@@ -147,11 +133,21 @@ fn hidden_return_of_a_nodes_function_in_a_setter() -> Result<()> {
     graph.launch()?;
     assert_eq!(*graph.data()?.read()?, [4, 4, 4, 5]);
 
-    let mut graph = LeftBySetterInLoop::build(&device())?;
+    let mut graph = cuda_graph! { &device() =>
+        device data: [u32; 4];
+        param value: u32 = 5;
+        for i in 0..4 {
+            memset set = data[i] <- if value > 5 && i == 2 { leave!() } else { value };
+        }
+    }?;
     refused(graph.set_value(6)).says("node `set[2]` is left out");
     graph.set_value(4)?;
 
-    let mut graph = ParentOfLeft::build(&device())?;
+    let mut graph = cuda_graph! { &device() =>
+        device data: [u32; 4];
+        param outer: u32 = 5;
+        graph left = LeftBySetter(data: &mut data, value: if outer == 7 { leave!() } else { outer });
+    }?;
     refused(graph.set_outer(6)).says("node `left.second` is left out");
     refused(graph.set_outer(7)).says("node `left` is left out");
     assert_eq!(graph.outer(), 5);

@@ -24,20 +24,15 @@ unsafe extern "C" {
 
 const N: usize = 384;
 
-#[test]
-fn bfloat_arithmetic() {
-    trial!(bfloat_arithmetic<<<3, 128>>>(
+trials! {
+    bfloat_arithmetic<<<3, 128>>>(
         a: bf16_arguments(0, N), b: bf16_arguments(1, N), c: bf16_arguments(2, N)
         => out: rows::<Bf16>(N, &signs_open(13, 10))
-    ));
-}
-
-#[test]
-fn bfloat2_arithmetic() {
-    trial!(bfloat2_arithmetic<<<3, 64>>>(
+    );
+    bfloat2_arithmetic<<<3, 64>>>(
         a: bf16_arguments(0, N), b: bf16_arguments(1, N), c: bf16_arguments(2, N)
         => out: rows::<Bf16>(N, &signs_open(12, 8)), masks: rows::<u32>(N / 2, &alike(2, Bound::Bits))
-    ));
+    );
 }
 
 #[test]

@@ -89,9 +89,11 @@ fn branch_table() {
     trial!(branch_table<<<1, 64>>>(input: input => out: expect(expected, Bound::Bits)));
 }
 
-#[test]
-fn spin_lock() {
-    trial!(spin_lock<<<2, 64>>>(=> counter: expect(vec![128], Bound::Bits), order: expect(vec![32; 4], Bound::Bits)));
+trials! {
+    spin_lock<<<2, 64>>>(=> counter: expect(vec![128], Bound::Bits), order: expect(vec![32; 4], Bound::Bits));
+    divergence<<<2, 96>>>(
+        input: many(108, 192, |random| random.u32_below(100_000)) => out: output::<u32>(192, Bound::Bits)
+    );
 }
 
 #[test]
@@ -134,11 +136,4 @@ fn barrier_votes() {
     };
     let expected = (0..128).map(out).collect();
     trial!(barrier_votes<<<1, 128>>>(input: input => out: expect(expected, Bound::Bits)));
-}
-
-#[test]
-fn divergence() {
-    trial!(divergence<<<2, 96>>>(
-        input: many(108, 192, |random| random.u32_below(100_000)) => out: output::<u32>(192, Bound::Bits)
-    ));
 }

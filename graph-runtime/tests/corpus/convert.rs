@@ -57,12 +57,15 @@ fn double_to_integer() {
     ));
 }
 
-#[test]
-fn integer_to_float() {
-    trial!(integer_to_float<<<3, 128>>>(
+trials! {
+    integer_to_float<<<3, 128>>>(
         input: u32_arguments(1, N)
         => out: rows::<f32>(N, &alike(19, Bound::Bits)), wide: rows::<f64>(N, &alike(10, Bound::Bits))
-    ));
+    );
+    between_integers<<<3, 128>>>(
+        input: u32_arguments(1, N)
+        => out: rows::<u32>(N, &alike(18, Bound::Bits)), wide: rows::<u64>(N, &alike(3, Bound::Bits))
+    );
 }
 
 #[test]
@@ -76,13 +79,5 @@ fn between_floats() {
     trial!(between_floats<<<n, 1>>>(
         input: f32s(), wide_input: f64s()
         => out: rows::<f32>(n, &bounds), wide: rows::<f64>(n, &alike(6, Bound::Number))
-    ));
-}
-
-#[test]
-fn between_integers() {
-    trial!(between_integers<<<3, 128>>>(
-        input: u32_arguments(1, N)
-        => out: rows::<u32>(N, &alike(18, Bound::Bits)), wide: rows::<u64>(N, &alike(3, Bound::Bits))
     ));
 }

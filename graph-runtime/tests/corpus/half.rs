@@ -24,27 +24,18 @@ unsafe extern "C" {
 
 const N: usize = 384;
 
-#[test]
-fn half_arithmetic() {
-    trial!(half_arithmetic<<<3, 128>>>(
+trials! {
+    half_arithmetic<<<3, 128>>>(
         a: f16_arguments(0, N), b: f16_arguments(1, N), c: f16_arguments(2, N)
         => out: rows::<F16>(N, &signs_open(17, 13))
-    ));
-}
-
-#[test]
-fn half2_arithmetic() {
-    trial!(half2_arithmetic<<<3, 64>>>(
+    );
+    half2_arithmetic<<<3, 64>>>(
         a: f16_arguments(0, N), b: f16_arguments(1, N), c: f16_arguments(2, N)
         => out: rows::<F16>(N, &signs_open(16, 9))
-    ));
-}
-
-#[test]
-fn half_compare() {
-    trial!(half_compare<<<3, 64>>>(
+    );
+    half_compare<<<3, 64>>>(
         a: f16_arguments(0, N), b: f16_arguments(1, N) => out: rows::<u32>(N / 2, &alike(5, Bound::Bits))
-    ));
+    );
 }
 
 #[test]

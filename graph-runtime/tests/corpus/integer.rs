@@ -17,25 +17,20 @@ unsafe extern "C" {
 
 const N: usize = 384;
 
-#[test]
-fn bits() {
-    trial!(bits<<<3, 128>>>(input: u32_arguments(1, N) => out: rows::<u32>(N, &alike(20, Bound::Bits))));
-}
-
-#[test]
-fn fields() {
-    trial!(fields<<<3, 128>>>(
+trials! {
+    bits<<<3, 128>>>(input: u32_arguments(1, N) => out: rows::<u32>(N, &alike(20, Bound::Bits)));
+    fields<<<3, 128>>>(
         a: u32_arguments(0, N), b: u32_arguments(1, N), c: u32_arguments(2, N)
         => out: rows::<u32>(N, &alike(32, Bound::Bits))
-    ));
-}
-
-#[test]
-fn multiply_divide() {
-    trial!(multiply_divide<<<3, 128>>>(
+    );
+    multiply_divide<<<3, 128>>>(
         a: u32_arguments(0, N), b: u32_arguments(1, N), c: u32_arguments(2, N)
         => out: rows::<u32>(N, &alike(44, Bound::Bits))
-    ));
+    );
+    bytes_and_video<<<3, 128>>>(
+        a: u32_arguments(0, N), b: u32_arguments(1, N), c: u32_arguments(2, N)
+        => out: rows::<u32>(N, &alike(29, Bound::Bits))
+    );
 }
 
 #[test]
@@ -93,12 +88,4 @@ fn carries() {
     trial.check(&out, expected, Bound::Bits);
     launch!(trial, carries<<<2, 64>>>(&a, &b, &mut out));
     trial.run();
-}
-
-#[test]
-fn bytes_and_video() {
-    trial!(bytes_and_video<<<3, 128>>>(
-        a: u32_arguments(0, N), b: u32_arguments(1, N), c: u32_arguments(2, N)
-        => out: rows::<u32>(N, &alike(29, Bound::Bits))
-    ));
 }

@@ -74,18 +74,18 @@ fn hints() {
     ));
 }
 
-#[test]
-fn local_arrays() {
-    trial!(local_arrays<<<2, 48>>>(
+trials! {
+    local_arrays<<<2, 48>>>(
         input: many(156, 96, |random| random.u32_below(5000) as i32) => out: output::<i32>(96, Bound::Bits)
-    ));
-}
-
-#[test]
-fn constants() {
-    trial!(constants<<<2, 64>>>(
+    );
+    constants<<<2, 64>>>(
         index: u32_arguments(1, 128) => out: output::<f64>(128, Bound::Bits), characters: output::<u8>(128, Bound::Bits)
-    ));
+    );
+    spaces<<<1, 32, 320>>>(input: floats(157, 32, -100.0, 100.0) => out: output::<f32>(64, Bound::Bits));
+    pieces<<<1, 32>>>(
+        input: many(158, 40, |random| random.u32() as u8)
+        => out: output::<u8>(32 * 24, Bound::Bits), flags: output::<u32>(64, Bound::Bits)
+    );
 }
 
 #[test]
@@ -123,17 +123,4 @@ fn parameters() {
     launch!(trial, parameters<<<1, 32>>>(p, 200, -7, u64::MAX, 1, &mut flagged));
     launch!(trial, parameters<<<1, 32>>>(p, 200, -7, u64::MAX, 0, &mut unflagged));
     trial.run();
-}
-
-#[test]
-fn spaces() {
-    trial!(spaces<<<1, 32, 320>>>(input: floats(157, 32, -100.0, 100.0) => out: output::<f32>(64, Bound::Bits)));
-}
-
-#[test]
-fn pieces() {
-    trial!(pieces<<<1, 32>>>(
-        input: many(158, 40, |random| random.u32() as u8)
-        => out: output::<u8>(32 * 24, Bound::Bits), flags: output::<u32>(64, Bound::Bits)
-    ));
 }

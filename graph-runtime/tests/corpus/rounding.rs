@@ -15,21 +15,22 @@ unsafe extern "C" {
 
 const N: usize = 512;
 
-#[test]
-fn rounding_f32() {
-    trial!(rounding_f32<<<4, 128>>>(
+trials! {
+    rounding_f32<<<4, 128>>>(
         a: f32_arguments(0, N), b: f32_arguments(1, N), c: f32_arguments(2, N)
         => out: rows::<f32>(N, &alike(28, Bound::Bits))
-    ));
-}
-
-#[test]
-fn rounding_f64() {
+    );
     // PTX leaves the payloads of NaNs in f64 open.
-    trial!(rounding_f64<<<4, 128>>>(
+    rounding_f64<<<4, 128>>>(
         a: f64_arguments(0, N), b: f64_arguments(1, N), c: f64_arguments(2, N)
         => out: rows::<f64>(N, &alike(26, Bound::Number))
-    ));
+    );
+    // The copy keeps its bits; which NaN `abs` and `neg` make of one PTX leaves open.
+    signs<<<4, 128>>>(
+        input: f32_arguments(1, N), wide: f64_arguments(1, N)
+        => out: rows::<f32>(N, &[("copy", Bound::Bits), ("abs", Bound::Number), ("neg", Bound::Number)]),
+        wide_out: rows::<f64>(N, &alike(6, Bound::Number))
+    );
 }
 
 #[test]
@@ -40,16 +41,6 @@ fn modifiers() {
     ];
     trial!(modifiers<<<4, 128>>>(
         a: f32_arguments(0, N), b: f32_arguments(1, N), c: f32_arguments(2, N) => out: rows::<f32>(N, &rows.concat())
-    ));
-}
-
-#[test]
-fn signs() {
-    // The copy keeps its bits; which NaN `abs` and `neg` make of one PTX leaves open.
-    trial!(signs<<<4, 128>>>(
-        input: f32_arguments(1, N), wide: f64_arguments(1, N)
-        => out: rows::<f32>(N, &[("copy", Bound::Bits), ("abs", Bound::Number), ("neg", Bound::Number)]),
-        wide_out: rows::<f64>(N, &alike(6, Bound::Number))
     ));
 }
 

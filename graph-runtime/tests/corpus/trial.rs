@@ -34,6 +34,16 @@ macro_rules! trial {
     }};
 }
 
+/// Tests of one [`trial!`] each, whose names are those of the kernels.
+macro_rules! trials {
+    ($($kernel:ident<<<$($launch:tt),*>>>($($trial:tt)*);)+) => {
+        $(#[test]
+        fn $kernel() {
+            trial!($kernel<<<$($launch),*>>>($($trial)*));
+        })+
+    };
+}
+
 /// A test under construction.
 pub(crate) struct Trial {
     name: &'static str,

@@ -20,19 +20,14 @@ fn votes() {
     trial!(votes<<<2, 64>>>(input: input => out: rows::<u32>(128, &alike(10, Bound::Bits))));
 }
 
-#[test]
-fn shuffles() {
-    trial!(shuffles<<<1, 64>>>(
+trials! {
+    shuffles<<<1, 64>>>(
         input: many(142, 64, |random| random.u32() as i32) => out: rows::<u32>(64, &alike(17, Bound::Bits))
-    ));
-}
-
-#[test]
-fn reduce_sync() {
-    trial!(reduce_sync<<<1, 96>>>(
+    );
+    reduce_sync<<<1, 96>>>(
         input: many(143, 96, |random| random.u32() as i32 >> (random.u32() & 15))
         => out: rows::<u32>(96, &alike(9, Bound::Bits))
-    ));
+    );
 }
 
 #[test]

@@ -31,7 +31,7 @@ cuda_graph! {
 }
 
 #[test]
-fn priorities_and_clusters_change_no_results() -> Result<()> {
+fn priorities_change_no_results_and_clusters_stay_whole() -> Result<()> {
     let mut graph = Attributes::build(&device(), 2)?;
     for _ in 0..3 {
         graph.launch()?;
@@ -39,11 +39,7 @@ fn priorities_and_clusters_change_no_results() -> Result<()> {
     assert_eq!((*graph.a()?.read()?, *graph.b()?.read()?), (numbers(), numbers()));
     assert_eq!(graph.c()?.read()?[32..64], numbers::<256>()[32..64]);
     assert_eq!(graph.all()?.read()?[1][..], numbers::<64>());
-    Ok(())
-}
 
-#[test]
-fn clusters_stay_whole() -> Result<()> {
     mistakes(Attributes::build(&device(), 3))[0]
         .begins("node `tiles`: the grid (4, 2, 1) is not made of whole clusters of (3, 2, 1) blocks [launch-config]");
 
@@ -109,8 +105,9 @@ fn attributes_are_of_nodes_and_devices_that_can_have_them() -> Result<()> {
     Ok(())
 }
 
-cuda_graph! {
-    graph Together {
+#[test]
+fn blocks_of_a_cooperative_launch_all_run_at_once() -> Result<()> {
+    let mut graph = cuda_graph! { &device() =>
         device arrived: u32;
         device input:   [u32; 64];
         device out:     [u32; 64];
@@ -119,12 +116,7 @@ cuda_graph! {
         // SAFETY: all blocks run at the same time, so none waits for one that cannot start; every buffer has room for
         // the 64 blocks.
         kernel all = unsafe meet<<<64, 1>>>(&mut arrived, &mut input, &mut out);
-    }
-}
-
-#[test]
-fn blocks_of_a_cooperative_launch_all_run_at_once() -> Result<()> {
-    let mut graph = Together::build(&device())?;
+    }?;
     for _ in 0..3 {
         graph.launch()?;
     }
@@ -151,8 +143,9 @@ fn blocks_of_a_cooperative_launch_all_run_at_once() -> Result<()> {
     graph.synchronize()
 }
 
-cuda_graph! {
-    graph Disabled {
+#[test]
+fn disabled_nodes_run_once_they_are_enabled() -> Result<()> {
+    let mut graph = cuda_graph! { &device() =>
         device flag: u32;
         device a:    [u32; 256];
         device b:    [u32; 256];
@@ -170,12 +163,7 @@ cuda_graph! {
             #[disabled]
             memset inner = b <- 1_u32;
         } after down;
-    }
-}
-
-#[test]
-fn disabled_nodes_run_once_they_are_enabled() -> Result<()> {
-    let mut graph = Disabled::build(&device())?;
+    }?;
     assert!(graph.first().is_enabled() && !graph.second().is_enabled());
     graph.launch()?;
     assert_eq!((*graph.a()?.read()?, graph.out()?), ([7; 256], &[0; 256]));

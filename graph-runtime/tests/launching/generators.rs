@@ -35,7 +35,7 @@ fn numbers(seed: u64, offset: u64, draws: u64) -> Vec<u32> {
 }
 
 #[test]
-fn graphs_draw_in_turn_what_one_generator_gives() -> Result<()> {
+fn graphs_draw_in_turn_on_any_stream() -> Result<()> {
     let device = device();
     let generator = device.generator(9)?;
     let mut a = Twice::build(&device, generator.clone())?;
@@ -57,12 +57,7 @@ fn graphs_draw_in_turn_what_one_generator_gives() -> Result<()> {
     assert_eq!(generator.seed(), 9);
     assert_eq!(b.noise().state()?, generator.state()?);
     assert!(a.noise().generator().is_some());
-    Ok(())
-}
 
-#[test]
-fn launches_on_any_stream_draw_one_after_the_other() -> Result<()> {
-    let device = device();
     let generator = device.generator(3)?;
     let mut a = Twice::build(&device, generator.clone())?;
     let mut b = Once::build(&device, &generator)?;

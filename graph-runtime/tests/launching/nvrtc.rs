@@ -77,20 +77,6 @@ mod textures {
     }
 }
 
-cuda_graph! {
-    graph Textured {
-        device table:    [f32; 64];
-        device image:    [[f32; 8]; 4];
-        device index:    [i32; 4];
-        device at:       [[f32; 2]; 4];
-        device gathered: [f32; 4];
-        device sampled:  [f32; 4];
-
-        kernel gather = textures::gather_texels<<<1, 4>>>(&table, &index, &mut gathered);
-        kernel sample = textures::sample<<<1, 4>>>(&image, &at, &mut sampled);
-    }
-}
-
 /// Kernels that write past the end of `out`, and declarations that do not say that they write.
 mod lines {
     use super::cuda_kernels;
@@ -447,7 +433,17 @@ fn what_the_ptx_says_counts_at_build() {
 
 /// Runs the kernels that read through textures.
 fn textured() -> Result<()> {
-    let mut graph = Textured::build(&device())?;
+    let mut graph = cuda_graph! { &device() =>
+        device table:    [f32; 64];
+        device image:    [[f32; 8]; 4];
+        device index:    [i32; 4];
+        device at:       [[f32; 2]; 4];
+        device gathered: [f32; 4];
+        device sampled:  [f32; 4];
+
+        kernel gather = textures::gather_texels<<<1, 4>>>(&table, &index, &mut gathered);
+        kernel sample = textures::sample<<<1, 4>>>(&image, &at, &mut sampled);
+    }?;
     let table = std::array::from_fn(|i| 100.0 + i as f32);
     graph.table_mut()?.copy_from(&table)?;
     graph.index_mut()?.copy_from(&[0, 63, 7, -1])?;

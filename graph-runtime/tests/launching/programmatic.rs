@@ -190,8 +190,9 @@ fn a_kernel_that_loads_what_it_writes_does_not_initialize_it() {
     assert_eq!(uninitialized::<writes_early>().unwrap(), expected);
 }
 
-cuda_graph! {
-    graph Waits {
+#[test]
+fn kernels_run_behind_plain_edges_and_in_clusters_that_they_require() {
+    let graph = launched(cuda_graph! { &device() =>
         host   output: [f32; 32];
         device data: [f32; 32];
         device sums: [f32; 32];
@@ -199,12 +200,8 @@ cuda_graph! {
         memset ones = data <- 1.0;
         kernel sum  = right<<<1, 32>>>(&data, &mut sums) after ones;
         memcpy down = sums -> output after sum;
-    }
-}
-
-#[test]
-fn kernels_run_behind_plain_edges_and_in_clusters_that_they_require() {
-    let graph = launched(Waits::build(&device())).unwrap();
+    })
+    .unwrap();
     let expected: [f32; 32] = std::array::from_fn(|i| 32.0 - i as f32);
     assert_eq!(graph.output().unwrap(), &expected);
 

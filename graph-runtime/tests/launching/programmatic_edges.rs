@@ -60,9 +60,10 @@ fn a_chain_is_in_order_also_launched_in_a_row_and_with_its_middle_disabled() -> 
     Ok(())
 }
 
-cuda_graph! {
-    /// The kernel after `second` reads what `first` writes; `second` waits for it.
-    graph Around {
+#[test]
+fn what_runs_behind_a_disabled_kernel_runs_behind_what_that_waits_for() -> Result<()> {
+    // The kernel after `second` reads what `first` writes; `second` waits for it.
+    let mut graph = cuda_graph! { &device() =>
         param  value: u32 = 0;
         device a:      [u32; 64];
         device b:      [u32; 64];
@@ -76,12 +77,7 @@ cuda_graph! {
         #[allow(programmatic_edge)]
         kernel third  = step<<<2, 32>>>(&a, &mut c)                     after programmatic(second);
         memcpy down   = c -> output                                     after third;
-    }
-}
-
-#[test]
-fn what_runs_behind_a_disabled_kernel_runs_behind_what_that_waits_for() -> Result<()> {
-    let mut graph = Around::build(&device())?;
+    }?;
     for enabled in [true, false] {
         graph.second().set_enabled(enabled)?;
         for value in 1..=LAUNCHES {
@@ -111,9 +107,10 @@ fn the_plan_tells_them_apart() -> Result<()> {
     Ok(())
 }
 
-cuda_graph! {
-    /// Edges of both kinds into one node and out of one node, and a path of plain edges beside a programmatic one.
-    graph Mixed {
+#[test]
+fn edges_of_both_kinds_meet() -> Result<()> {
+    // Edges of both kinds into one node and out of one node, and a path of plain edges beside a programmatic one.
+    let mut graph = cuda_graph! { &device() =>
         param  value: u32 = 0;
         param  steps: u32 = 0;
         device weights: [u32; 64];
@@ -129,12 +126,7 @@ cuda_graph! {
         kernel both   = weigh<<<2, 32>>>(&weights, &b, &mut sum)  after plain, programmatic(first), programmatic(other);
         kernel last   = bump<<<2, 32>>>(&mut c, 1)                after programmatic(both);
         memcpy down   = sum -> output                             after both;
-    }
-}
-
-#[test]
-fn edges_of_both_kinds_meet() -> Result<()> {
-    let mut graph = Mixed::build(&device())?;
+    }?;
     graph.weights_mut()?.copy_from(&[3; 64])?;
     graph.set_steps(steps())?;
     for value in 1..=LAUNCHES {
@@ -146,9 +138,10 @@ fn edges_of_both_kinds_meet() -> Result<()> {
     Ok(())
 }
 
-cuda_graph! {
-    /// The next kernel writes memory that a slow one still reads.
-    graph WriteAfterRead {
+#[test]
+fn nothing_is_written_that_is_still_read() -> Result<()> {
+    // The next kernel writes memory that a slow one still reads.
+    let mut graph = cuda_graph! { &device() =>
         param  steps: u32 = 0;
         device data:   [u32; 65];
         device copy:   [u32; 64];
@@ -158,12 +151,7 @@ cuda_graph! {
         #[allow(programmatic_edge)]
         kernel write = bump<<<2, 32>>>(&mut data, 1) after programmatic(read);
         memcpy down  = copy -> output                after read;
-    }
-}
-
-#[test]
-fn nothing_is_written_that_is_still_read() -> Result<()> {
-    let mut graph = WriteAfterRead::build(&device())?;
+    }?;
     graph.set_steps(steps())?;
     for launch in 0..LAUNCHES {
         graph.launch()?;
@@ -172,9 +160,10 @@ fn nothing_is_written_that_is_still_read() -> Result<()> {
     Ok(())
 }
 
-cuda_graph! {
-    /// In bodies.
-    graph Bodies {
+#[test]
+fn bodies_have_programmatic_edges() -> Result<()> {
+    // In bodies.
+    let mut graph = cuda_graph! { &device() =>
         param  steps: u32 = 0;
         device flag: u32;
         device a:    [u32; 64];
@@ -192,12 +181,7 @@ cuda_graph! {
             #[allow(programmatic_edge)]
             kernel fourth = bump<<<1, 32>>>(&mut more, u32::MAX) after programmatic(third);
         } after maybe, begin;
-    }
-}
-
-#[test]
-fn bodies_have_programmatic_edges() -> Result<()> {
-    let mut graph = Bodies::build(&device())?;
+    }?;
     graph.set_steps(steps())?;
     for _ in 0..LAUNCHES {
         graph.more_mut()?.copy_from(&[1; 32])?;
@@ -465,18 +449,5 @@ fn edges_between_iterations_are_programmatic_call_by_call() -> Result<()> {
     assert_eq!(early, [&[][..], &[0], &[1], &[2]]);
     graph.launch()?;
     assert_eq!(graph.device(&data)?.read()?[3], [10; 64]);
-    Ok(())
-}
-
-#[test]
-fn expressions_have_programmatic_edges() -> Result<()> {
-    let mut graph = cuda_graph! { &device() =>
-        device a: [u32; 64];
-        device b: [u32; 64];
-        kernel first  = slow_write<<<2, 32>>>(&mut a, 3, steps());
-        kernel second = step<<<2, 32>>>(&a, &mut b) after programmatic(first);
-    }?;
-    graph.launch()?;
-    assert_eq!(*graph.b()?.read()?, [4; 64]);
     Ok(())
 }

@@ -60,9 +60,10 @@ mod tiles {
     }
 }
 
-cuda_graph! {
-    /// Reads arrays of all dimensions by textures.
-    graph Textures {
+#[test]
+fn textures_have_one_to_three_dimensions_and_layers() -> Result<()> {
+    // Reads arrays of all dimensions by textures.
+    let mut graph = cuda_graph! { &device() =>
         host line_in: [f32; 8];
         host plane_in: [[f32; 7]; 5];
         host volume_in: [[[f32; 4]; 3]; 2];
@@ -98,12 +99,7 @@ cuda_graph! {
         kernel on_volume = sample_volume<<<1, 4>>>(&volume, &at4, &mut volume_out) after fill_volume;
         kernel on_lines = sample_lines<<<1, 4>>>(&lines, &at2, &mut lines_out) after fill_lines;
         kernel on_planes = sample_planes<<<1, 4>>>(&planes, &at4, &mut planes_out) after fill_planes;
-    }
-}
-
-#[test]
-fn textures_have_one_to_three_dimensions_and_layers() -> Result<()> {
-    let mut graph = Textures::build(&device())?;
+    }?;
     *graph.line_in_mut()? = std::array::from_fn(|x| x as f32);
     *graph.plane_in_mut()? = std::array::from_fn(|y| std::array::from_fn(|x| (x + 10 * y) as f32));
     *graph.volume_in_mut()? =
@@ -128,8 +124,9 @@ fn textures_have_one_to_three_dimensions_and_layers() -> Result<()> {
     Ok(())
 }
 
-cuda_graph! {
-    graph Gathers {
+#[test]
+fn four_texels_are_gathered() -> Result<()> {
+    let mut graph = cuda_graph! { &device() =>
         device bytes: [[[u8; 4]; 8]; 4];
         array plane: [[[u8; 4]; 8]; 4];
         device at: [[f32; 2]; 2];
@@ -137,12 +134,7 @@ cuda_graph! {
 
         memcpy fill = bytes -> plane;
         kernel gather = gather_plane<<<1, 2>>>(&plane, &at, &mut out) after fill;
-    }
-}
-
-#[test]
-fn four_texels_are_gathered() -> Result<()> {
-    let mut graph = Gathers::build(&device())?;
+    }?;
     let bytes = std::array::from_fn(|y| std::array::from_fn(|x| [0, (x + 16 * y) as u8, 0, 0]));
     graph.bytes_mut()?.copy_from(&bytes)?;
     graph.at_mut()?.copy_from(&[[2.0, 1.0], [7.0, 3.0]])?;
@@ -152,9 +144,10 @@ fn four_texels_are_gathered() -> Result<()> {
     Ok(())
 }
 
-cuda_graph! {
-    /// Stores to arrays of all dimensions by surfaces.
-    graph Surfaces {
+#[test]
+fn surfaces_have_one_to_three_dimensions_and_layers() -> Result<()> {
+    // Stores to arrays of all dimensions by surfaces.
+    let graph = launched(cuda_graph! { &device() =>
         array line: [f32; 8];
         array volume: [[[[u8; 4]; 4]; 3]; 2];
         array lines: [[[i32; 2]; 4]; 3];
@@ -172,12 +165,7 @@ cuda_graph! {
         memcpy save_volume = volume -> volume_out after on_volume;
         memcpy save_lines = lines -> lines_out after on_lines;
         memcpy save_planes = planes -> planes_out after on_planes;
-    }
-}
-
-#[test]
-fn surfaces_have_one_to_three_dimensions_and_layers() -> Result<()> {
-    let graph = launched(Surfaces::build(&device()))?;
+    })?;
     assert_eq!(*graph.line_out()?.read()?, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
     let volume = graph.volume_out()?.read()?;
     let lines = graph.lines_out()?;
@@ -304,19 +292,15 @@ fn arrays_are_in_bodies_and_children_and_beside_memory_that_is_rebound() -> Resu
     Ok(())
 }
 
-cuda_graph! {
-    graph Outside {
+#[test]
+fn outside_of_a_surface_there_is_nothing_or_a_fault() -> Result<()> {
+    let graph = launched(cuda_graph! { &device() =>
         array plane: [[f32; 8]; 4];
         device out: [f32; 10];
 
         kernel store = double_plane<<<4, 8>>>(&mut plane);
         kernel look = outside_plane<<<1, 10>>>(&mut plane, &mut out) after store;
-    }
-}
-
-#[test]
-fn outside_of_a_surface_there_is_nothing_or_a_fault() -> Result<()> {
-    let graph = launched(Outside::build(&device()))?;
+    })?;
     assert_eq!(*graph.out()?.read()?, [0.0; 10]);
 
     let device = graph_runtime::Device::emulator();
@@ -439,24 +423,4 @@ fn arrays_are_taken_as_what_they_are() {
     });
     let message = "nodes `one` and `volume` take the array `planes` as different texels";
     assert_eq!(found, [(Code::WrongMemory, message.to_owned())]);
-}
-
-#[test]
-fn arrays_are_in_graphs_that_are_expressions() -> Result<()> {
-    let device = device();
-    let value = 3.0;
-    let mut graph = cuda_graph! { &device =>
-        host  input:  [[f32; 8]; 4];
-        array plane:  [[f32; 8]; 4];
-        array other:  [[f32; 8]; 4];
-        host  output: [[f32; 8]; 4];
-
-        memcpy fill  = input -> plane;
-        kernel soft  = blur<<<4, 8>>>(&plane, &mut other) after fill;
-        memcpy save  = other -> output after soft;
-    }?;
-    *graph.input_mut()? = [[value; 8]; 4];
-    graph.launch()?;
-    assert_eq!(graph.output()?[1][..7], [value; 7]);
-    Ok(())
 }

@@ -157,8 +157,9 @@ fn texels_are_read_by_their_number() -> Result<()> {
     Ok(())
 }
 
-cuda_graph! {
-    graph Forms {
+#[test]
+fn texels_have_channels_of_all_types() -> Result<()> {
+    let mut graph = cuda_graph! { &device() =>
         device colours: [[[u8; 4]; 8]; 2];
         device swapped: [[f32; 4]; 16];
         device pairs: [[i32; 2]; 32];
@@ -169,12 +170,7 @@ cuda_graph! {
         kernel swap = swap_colours<<<(1, 2), 8>>>(&colours, &mut swapped, 8);
         kernel sum = sum_pairs<<<1, 32>>>(&pairs, &mut sums);
         kernel widen = read_bytes<<<1, 64>>>(&bytes, &mut read);
-    }
-}
-
-#[test]
-fn texels_have_channels_of_all_types() -> Result<()> {
-    let mut graph = Forms::build(&device())?;
+    }?;
     let mut colours = [[[0, 51, 255, 102]; 8]; 2];
     colours[1][7] = [255, 0, 0, 0];
     graph.colours_mut()?.copy_from(&colours)?;
@@ -193,9 +189,10 @@ fn texels_have_channels_of_all_types() -> Result<()> {
     Ok(())
 }
 
-cuda_graph! {
-    /// Reads an image of several, which is chosen by the number of an iteration.
-    graph Several {
+#[test]
+fn parts_of_memory_are_textures() -> Result<()> {
+    // Reads an image of several, which is chosen by the number of an iteration.
+    let mut graph = cuda_graph! { &shuffling(7) =>
         device images: [[[f32; 8]; 16]; 3];
         device at: [[f32; 2]; 4];
         device out: [[f32; 4]; 3];
@@ -203,12 +200,7 @@ cuda_graph! {
         each i in 0..3 {
             kernel read = point::sample<<<1, 4>>>(&images[i], &at, &mut out[i]);
         }
-    }
-}
-
-#[test]
-fn parts_of_memory_are_textures() -> Result<()> {
-    let mut graph = Several::build(&shuffling(7))?;
+    }?;
     let images: [[[f32; 8]; 16]; 3] =
         std::array::from_fn(|i| std::array::from_fn(|y| std::array::from_fn(|x| (1000 * i + 10 * y + x) as f32)));
     graph.images_mut()?.copy_from(&images)?;

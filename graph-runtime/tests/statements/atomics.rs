@@ -71,9 +71,10 @@ fn plans_and_drawings_tell_updates_from_reads() {
     }
 }
 
-cuda_graph! {
-    /// The loss of three parts, added up by three nodes in one number.
-    graph Loss {
+#[test]
+fn several_nodes_add_up_a_loss() {
+    // The loss of three parts, added up by three nodes in one number.
+    let mut graph = cuda_graph! { &shuffling(5) =>
         device output: [[f32; 64]; 3];
         device target: [[f32; 64]; 3];
         scratch sum: f32;
@@ -86,11 +87,7 @@ cuda_graph! {
         kernel again = add_loss<<<1, 64>>>(&sum, &output[0], &target[1]) after clear;
         memcpy down = sum -> loss after first, again;
     }
-}
-
-#[test]
-fn several_nodes_add_up_a_loss() {
-    let mut graph = Loss::build(&shuffling(5)).unwrap();
+    .unwrap();
     graph.output_mut().unwrap().copy_from(&[[2.0; 64]; 3]).unwrap();
     let targets = [[1.0; 64], [4.0; 64], [2.0; 64]];
     graph.target_mut().unwrap().copy_from(&targets).unwrap();
@@ -225,9 +222,12 @@ cuda_graph! {
         kernel own = histogram<<<2, 128>>>(&bins, &bytes) after clear;
         memcpy down = bins -> counts after one, two, own;
     }
+}
 
-    /// Counts its condition down to 0, by atomic operations alone.
-    graph Countdown {
+#[test]
+fn bodies_and_children_update_memory() {
+    // Counts its condition down to 0, by atomic operations alone.
+    let graph = launched(cuda_graph! { &shuffling(2) =>
         device flag: u32;
         device rounds: u64;
 
@@ -236,12 +236,8 @@ cuda_graph! {
             kernel down = count_down<<<1, 1>>>(&flag);
             kernel count = update_u64<<<1, 2>>>(&rounds);
         } after start;
-    }
-}
-
-#[test]
-fn bodies_and_children_update_memory() {
-    let graph = launched(Countdown::build(&shuffling(2))).unwrap();
+    })
+    .unwrap();
     assert_eq!(*graph.rounds().unwrap().read().unwrap(), 5);
 
     let mut graph = Parent::build(&shuffling(9)).unwrap();

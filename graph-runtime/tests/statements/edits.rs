@@ -280,7 +280,7 @@ fn touched(data: &[u32]) -> usize {
 }
 
 #[test]
-fn handles_choose_launch_dimensions() -> Result<()> {
+fn handles_choose_launch_dimensions_which_are_checked_again() -> Result<()> {
     let mut graph = Launches::build(&device(), 8)?;
     graph.turns_mut()?.copy_from(&1)?;
     graph.add().set_launch((2, 3), (2, 2))?;
@@ -297,11 +297,7 @@ fn handles_choose_launch_dimensions() -> Result<()> {
     let expected = (Some([1; 3]), Some([3, 1, 1]));
     assert_eq!((graph.inside().grid(), graph.inside().block()), expected);
     assert_eq!(graph.once().grid(), None);
-    Ok(())
-}
 
-#[test]
-fn chosen_launch_dimensions_are_checked_again() -> Result<()> {
     let mut graph = Launches::build(&device(), 8)?;
     let contract = "kernel `add_to` requires `threads <= data.len()` [contract]";
     refused(graph.add().set_launch(1, 65)).says(&format!("node `add`: {contract}"));
@@ -478,8 +474,9 @@ fn params_that_are_whole_arguments() -> Result<()> {
     check(&mut graph, [18, 14, 4], 4, [3.0, 1.0])
 }
 
-cuda_graph! {
-    graph Loop {
+#[test]
+fn enabled_nodes_are_checked_together() -> Result<()> {
+    let mut graph = cuda_graph! { &device() =>
         device turns: u32;
 
         memset begin = turns <- 3;
@@ -487,12 +484,7 @@ cuda_graph! {
             kernel count = count_down<<<1, 1>>>(&mut turns);
             memset stop  = turns <- 0 after count;
         } after begin;
-    }
-}
-
-#[test]
-fn enabled_nodes_are_checked_together() -> Result<()> {
-    let mut graph = Loop::build(&device())?;
+    }?;
     let error = graph.edit(|e| {
         e.count().set_enabled(false)?;
         e.stop().set_enabled(false)

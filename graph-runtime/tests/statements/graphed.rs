@@ -157,8 +157,10 @@ fn other_lengths_and_devices_are_refused() -> Result<()> {
     let backward = copier(&device, &memory.grad_outputs, &memory.grad_inputs)?;
     let mut graphed = Graphed::new(&device, memory, forward, backward);
     let check = |graphed: &mut Graphed<DeviceBuffer<[f32]>, DeviceBuffer<[f32]>>| -> Result<()> {
-        let text = graphed.forward(&device.alloc_slice(9)?).unwrap_err().to_string();
-        has(&text, &["graph `inputs of Copier`", "[shape-mismatch]"]);
+        has(
+            refused(graphed.forward(&device.alloc_slice(9)?)),
+            &["graph `inputs of Copier`", "[shape-mismatch]"],
+        );
         let error = graphed.forward(&Device::emulator().alloc_slice(8)?).unwrap_err();
         assert!(matches!(error, Error::ForeignMemory { .. }), "{error}");
         let passed = device.alloc_slice(8)?;

@@ -29,7 +29,7 @@ cuda_graph! {
 }
 
 #[test]
-fn params_change_exactly_what_uses_them() {
+fn params_change_what_uses_them_unless_a_limit_or_a_contract_breaks() {
     let mut graph = launched(Params::build(&device())).unwrap();
     // The first two blocks scale 128 ones by 2; saxpy multiplies by 1.
     assert_eq!(graph.output().unwrap()[..128], [2.0; 128]);
@@ -45,18 +45,7 @@ fn params_change_exactly_what_uses_them() {
     graph.set_start(0.5).unwrap();
     graph.launch().unwrap();
     assert_eq!(graph.output().unwrap(), &[4.0; 256]);
-}
 
-cuda_graph! {
-    graph Limit<const N: usize> {
-        device data: [f32; N];
-        param n: u32 = N as u32;
-        kernel up = scale<<<1, 32>>>(&mut data, 1.0, n);
-    }
-}
-
-#[test]
-fn a_param_that_breaks_a_limit_or_a_contract_is_refused_and_changes_nothing() {
     let mut graph = Limit::<16>::build(&device()).unwrap();
     graph.set_n(7).unwrap();
     let text = graph.set_n(17).unwrap_err().to_string();
@@ -74,6 +63,14 @@ fn a_param_that_breaks_a_limit_or_a_contract_is_refused_and_changes_nothing() {
     assert_eq!(graph.blocks(), 2);
     graph.launch().unwrap();
     assert_eq!(graph.output().unwrap()[127..129], [2.0, 1.0]);
+}
+
+cuda_graph! {
+    graph Limit<const N: usize> {
+        device data: [f32; N];
+        param n: u32 = N as u32;
+        kernel up = scale<<<1, 32>>>(&mut data, 1.0, n);
+    }
 }
 
 cuda_graph! {
@@ -142,9 +139,10 @@ fn memsets_set_every_width() {
     assert_eq!(*graph.deep().unwrap().read().unwrap(), expected);
 }
 
-cuda_graph! {
-    /// Arguments of every kind: structs, doubles, shaped arrays, dynamic shared memory, parts of one resource.
-    graph Kinds {
+#[test]
+fn arguments_of_every_kind_arrive() {
+    // Arguments of every kind: structs, doubles, shaped arrays, dynamic shared memory, parts of one resource.
+    let mut graph = cuda_graph! { &device() =>
         host   numbers: [f32; 64];
         host   reversed: [f32; 64];
         host   halves: [f32; 64];
@@ -176,11 +174,7 @@ cuda_graph! {
         kernel axpy   = axpy_f64<<<(1, 1, 1), (8,)>>>(4.0, &x, &mut y, 8) after xs, ys;
         memcpy sum    = y -> sums after axpy;
     }
-}
-
-#[test]
-fn arguments_of_every_kind_arrive() {
-    let mut graph = Kinds::build(&device()).unwrap();
+    .unwrap();
     let memory = graph.memory_mut().unwrap();
     *memory.numbers = counting();
     memory.reversed.fill(-1.0);

@@ -61,14 +61,6 @@ cuda_graph! {
         } after go;
     }
 
-    /// Answers the host's questions while it runs.
-    graph Oracle {
-        mapped question: [u32; 2];
-        mapped reply: [u32; 2];
-
-        kernel speak = answer<<<1, 1>>>(&question, &reply);
-    }
-
     /// Two unordered nodes fill the same numbers.
     graph Fill(rows: usize) {
         mapped values: [u64; 64];
@@ -111,7 +103,7 @@ fn the_host_reads_tokens_while_the_graph_makes_them() {
 }
 
 #[test]
-fn the_host_stops_a_while_from_outside() {
+fn memory_of_a_while_is_of_one_graph_and_outlives_it() {
     let mut graph = Endless::build(&device()).unwrap();
     let (stop, calls) = (graph.stop().unwrap(), graph.calls().unwrap());
     let stopper = thread::spawn(move || {
@@ -123,11 +115,43 @@ fn the_host_stops_a_while_from_outside() {
     let seen = stopper.join().unwrap();
     graph.synchronize().unwrap();
     assert!(graph.calls().unwrap().load(0).unwrap() >= seen);
+
+    let mut definition = Endless::define(&device()).unwrap();
+    let first = definition.instantiate(InstantiateOptions::default()).unwrap();
+    let second = definition.instantiate(InstantiateOptions::default()).unwrap();
+    let (one, other) = (first.calls().unwrap(), second.calls().unwrap());
+    one.store(0, 5).unwrap();
+    assert_eq!((one.load(0).unwrap(), other.load(0).unwrap()), (5, 0));
+    drop(first);
+    std::mem::forget(second);
+    let copy = one.clone();
+    drop(one);
+    assert_eq!((copy.load(0).unwrap(), other.load(0).unwrap()), (5, 0));
+
+    let mut graph = Endless::build(&device()).unwrap();
+    let plan = Endless::PLAN;
+    let modes = plan.nodes[2].accesses.iter().map(|access| access.mode);
+    assert_eq!(modes.collect::<Vec<_>>(), [Mode::Mapped, Mode::Mapped, Mode::ReadWrite]);
+    let part = "updates mapped stop, mapped calls";
+    assert!(plan.to_mermaid().contains(part), "{}", plan.to_mermaid());
+    graph.stop().unwrap().store(0, 9).unwrap();
+    graph.calls().unwrap().store(0, 9).unwrap();
+    assert_eq!(graph.memory_report().host, 8);
+    graph.reset().unwrap();
+    let loaded = [graph.stop(), graph.calls()].map(|memory| memory.unwrap().load(0).unwrap());
+    assert_eq!(loaded, [0, 0]);
 }
 
 #[test]
 fn host_and_kernel_speak_with_each_other() {
-    let mut graph = Oracle::build(&device()).unwrap();
+    // Answers the host's questions while it runs.
+    let mut graph = cuda_graph! { &device() =>
+        mapped question: [u32; 2];
+        mapped reply: [u32; 2];
+
+        kernel speak = answer<<<1, 1>>>(&question, &reply);
+    }
+    .unwrap();
     let (question, reply) = (graph.question().unwrap(), graph.reply().unwrap());
     let asking = thread::spawn(move || {
         let mut answers = Vec::new();
@@ -180,21 +204,6 @@ fn an_expression_has_mapped_memory() -> Result<()> {
 }
 
 #[test]
-fn handles_are_of_one_graph_and_outlive_it() {
-    let mut definition = Endless::define(&device()).unwrap();
-    let first = definition.instantiate(InstantiateOptions::default()).unwrap();
-    let second = definition.instantiate(InstantiateOptions::default()).unwrap();
-    let (one, other) = (first.calls().unwrap(), second.calls().unwrap());
-    one.store(0, 5).unwrap();
-    assert_eq!((one.load(0).unwrap(), other.load(0).unwrap()), (5, 0));
-    drop(first);
-    std::mem::forget(second);
-    let copy = one.clone();
-    drop(one);
-    assert_eq!((copy.load(0).unwrap(), other.load(0).unwrap()), (5, 0));
-}
-
-#[test]
 fn places_are_parts_of_one_graph_and_within_its_memory() {
     let mut builder = GraphBuilder::new(&device(), "Built");
     let table = builder.mapped_table::<u64, 2>("table", [3, 4]);
@@ -223,23 +232,6 @@ fn places_are_parts_of_one_graph_and_within_its_memory() {
         assert!(matches!(error, Error::OutOfBounds { .. }), "{error}");
         error.reads("graph `Decode`, memory `tokens`: the place reaches outside");
     }
-}
-
-#[test]
-fn plans_reports_and_resets_know_it() {
-    let mut graph = Endless::build(&device()).unwrap();
-    let plan = Endless::PLAN;
-    let modes = plan.nodes[2].accesses.iter().map(|access| access.mode);
-    assert_eq!(modes.collect::<Vec<_>>(), [Mode::Mapped, Mode::Mapped, Mode::ReadWrite]);
-    let part = "updates mapped stop, mapped calls";
-    assert!(plan.to_mermaid().contains(part), "{}", plan.to_mermaid());
-    graph.stop().unwrap().store(0, 9).unwrap();
-    graph.calls().unwrap().store(0, 9).unwrap();
-    use graph_runtime::AnyGraph;
-    assert_eq!(graph.memory_report().host, 8);
-    graph.reset().unwrap();
-    let loaded = [graph.stop(), graph.calls()].map(|memory| memory.unwrap().load(0).unwrap());
-    assert_eq!(loaded, [0, 0]);
 }
 
 #[test]
