@@ -140,7 +140,7 @@ impl Cuda {
     /// which one is current would cost more than what an edit adds to the calls that it makes.
     ///
     /// The first time on a thread, this makes the context current: driver 580 dies of
-    /// `cuGraphExecKernelNodeSetParams_v2` on a thread that has made no other call of it.
+    /// `cuGraphExecKernelNodeSetParams` on a thread that has made no other call of it.
     #[inline]
     pub(crate) fn enter(&self) -> Result<(), CudaError> {
         thread_local! {

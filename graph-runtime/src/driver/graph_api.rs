@@ -17,6 +17,7 @@ use super::{CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUkernel, CUs
 use crate::error::CudaError;
 use cudarc::driver::sys;
 use std::ffi::{CStr, c_char, c_uint};
+use std::mem::offset_of;
 use std::ptr;
 
 /// The interface by which a graph is built and launched.
@@ -264,11 +265,15 @@ graph_calls! {
             node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
             count: usize = after.len(), params: *const KernelNode = &KernelNode::new(params),
         );
+    /// The driver's function has a second version, which takes more time and makes the same change. This first one,
+    /// which the library keeps for programs made before CUDA 12, reads the beginning of the same structure (see below):
+    /// all but `kern` and `ctx`. By CUDA's header, the second one reads `kern` only if `func` is null, and ignores
+    /// `ctx` unless `func` is null. It is not null: the driver gets kernels as functions ([`GraphApi::of_kernel`]).
     fn set_kernel_node(exec: CUgraphExec, node: CUgraphNode, params: &KernelNodeParams)
-        = cuGraphExecKernelNodeSetParams_v2(exec: CUgraphExec, node: CUgraphNode, params: *const KernelNodeParams),
+        = cuGraphExecKernelNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const KernelNodeParams),
         cudaGraphExecKernelNodeSetParams(
             exec: CUgraphExec, node: CUgraphNode, params: *const KernelNode = &KernelNode::new(params),
-        );
+        ), newer;
     fn instantiate(graph: CUgraph, params: &mut InstantiateParams) -> exec: CUgraphExec
         = cuGraphInstantiateWithParams(
             exec: *mut CUgraphExec = &mut exec, graph: CUgraph,
@@ -311,6 +316,12 @@ graph_calls! {
         ), newer;
 }
 
+const _: () = {
+    // The structure of the first version of `set_kernel_node` has 56 bytes, up to the end of `extra`.
+    assert!(offset_of!(KernelNodeParams, extra) == 48 && offset_of!(KernelNodeParams, kern) == 56);
+    assert!(offset_of!(KernelNodeParams, ctx) == 64);
+};
+
 /// Calls whose parameters, or whose errors, are not those of a row. As the calls above, each asks that the arguments
 /// are as CUDA asks and that, for the runtime, their context is current, and primary.
 impl GraphApi {
@@ -330,7 +341,7 @@ impl GraphApi {
         choose!(self.of_kernel(params.kern), add_kernel_node(graph, after, params))
     }
 
-    /// `cuGraphExecKernelNodeSetParams_v2` or `cudaGraphExecKernelNodeSetParams`
+    /// `cuGraphExecKernelNodeSetParams` or `cudaGraphExecKernelNodeSetParams`
     #[inline]
     pub(crate) unsafe fn set_kernel_node(
         self,

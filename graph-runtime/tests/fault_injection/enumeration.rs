@@ -364,6 +364,6 @@ fn an_edit_of_values_makes_one_call_for_each_node() -> Result<()> {
     let Some((device, _turn)) = device("enumeration::an_edit_of_values_makes_one_call_for_each_node") else {
         return Ok(());
     };
-    graphs::values(&device, "cuGraphExecKernelNodeSetParams_v2")?;
+    graphs::values(&device, "cuGraphExecKernelNodeSetParams")?;
     graphs::values(&device.with_runtime_api(), "cudaGraphExecKernelNodeSetParams")
 }

@@ -194,6 +194,10 @@ api! {
         }
         0
     }
+    bound cuGraphExecKernelNodeSetParams(exec: Handle, node: Handle, params: *const Handle) {
+        state().function(CALL, *params); // the first field
+        cuGraphExecKernelNodeSetParams_v2(exec, node, params.cast())
+    }
     bound cuGraphExecKernelNodeSetParams_v2(exec: Handle, node: Handle, _params: *const c_void) {
         let state = state();
         state.exec(CALL, exec);

@@ -71,7 +71,7 @@ pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
 /// An edit that the driver refuses half-way leaves the graph as it was. If the driver refuses that, too, the graph does
 /// not launch until an edit succeeds.
 pub(crate) fn edited(device: &Device) -> Result<()> {
-    const SET: &str = "cuGraphExecKernelNodeSetParams_v2";
+    const SET: &str = "cuGraphExecKernelNodeSetParams";
     let (mut graph, weights, sums, written) = shared(device)?;
     let change = |graph: &mut Sharing| {
         graph.edit(|e| {
