@@ -417,6 +417,7 @@ impl Draft {
     }
 
     /// Declares a node of a body and returns its index.
+    #[inline]
     pub fn node_in(&mut self, body: usize, name: impl Into<Cow<'static, str>>, kind: NodeKind) -> usize {
         self.nodes.push(Node {
             name: name.into(),
@@ -500,6 +501,7 @@ impl Draft {
     }
 
     /// Records that `node` touches `region` of `resource`, and returns the access's index.
+    #[inline]
     pub fn access(&mut self, node: usize, resource: usize, region: Region, mode: Mode) -> usize {
         self.accesses.push(Access {
             node,
@@ -513,6 +515,7 @@ impl Draft {
     }
 
     /// Orders `to` after `from` and returns the edge's index.
+    #[inline]
     pub fn edge(&mut self, from: usize, to: usize) -> usize {
         self.edges.push(Edge { from, to });
         self.edges.len() - 1

@@ -13,6 +13,15 @@ pub(crate) struct LiveAccesses {
 }
 
 impl LiveAccesses {
+    /// The only access, if there is one, it is of no known range, and `region`, which covers it, is all of the memory.
+    #[inline]
+    pub(crate) fn only_under(&mut self, region: &Region) -> Option<&mut usize> {
+        match (region, &mut self.others[..]) {
+            (Region::Whole, [only]) if self.ranges.is_empty() => Some(only),
+            _ => None,
+        }
+    }
+
     /// Calls `keep` with every access that may overlap `region`, and perhaps with others; those for which it returns
     /// false are removed.
     pub(crate) fn retain_near(&mut self, region: &Region, mut keep: impl FnMut(usize) -> bool) {

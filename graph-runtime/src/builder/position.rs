@@ -42,6 +42,7 @@ impl Position {
     }
 
     /// A name with the prefix of the current child.
+    #[inline]
     pub(super) fn name_of(&self, name: Cow<'static, str>) -> Cow<'static, str> {
         if self.prefix.is_empty() {
             return name;
@@ -50,6 +51,7 @@ impl Position {
     }
 
     /// Declares the draft's node `node` here, and returns its name.
+    #[inline]
     pub(super) fn declare(&mut self, name: Cow<'static, str>, node: usize) -> Cow<'static, str> {
         let name = self.name_of(name);
         match &mut self.loops {

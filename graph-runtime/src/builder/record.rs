@@ -70,6 +70,7 @@ impl GraphBuilder {
     }
 
     /// The indices of two nodes, one of which is to run after the other. If one is of another graph, reports that.
+    #[inline]
     pub(super) fn ends_of_edge(&mut self, from: NodeId, to: NodeId) -> Option<(usize, usize)> {
         let own = |node: NodeId| (!node.is_foreign_to(self.id)).then_some(node.index());
         let (from, to) = (own(from), own(to));
@@ -89,6 +90,7 @@ impl GraphBuilder {
     }
 
     /// Records that the newest node touches a place. If it cannot, reports the mistake and returns false.
+    #[inline]
     pub(super) fn touch(&mut self, node: usize, span: Span, mode: Mode) -> bool {
         self.touch_region(node, span, mode, |bytes| {
             if span.start == 0 && span.bytes == bytes && bytes > 0 {
@@ -101,6 +103,7 @@ impl GraphBuilder {
 
     /// Records that the newest node touches a region of a resource. `region` computes it from the resource's size in
     /// bytes.
+    #[inline]
     pub(super) fn touch_region(
         &mut self,
         node: usize,
@@ -121,6 +124,7 @@ impl GraphBuilder {
     }
 
     /// Returns whether a place is in memory of this graph. If it is not, reports the mistake.
+    #[inline]
     pub(super) fn is_inside(&mut self, node: usize, span: Span) -> bool {
         let name = &self.draft.nodes[node].name;
         if span.graph != self.id {

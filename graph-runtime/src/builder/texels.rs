@@ -10,7 +10,11 @@ impl GraphBuilder {
     /// Reports memory among the arguments that cannot be what the kernel takes: a texture, a surface, or an address.
     #[inline]
     pub(super) fn check_texels(&mut self, node: usize, facts: &KernelFacts, arguments: &[CallArgument]) {
-        if facts.takes_texels() || self.draft.has(Memory::Array) {
+        let is_array = |CallArgument(argument): &CallArgument| match argument {
+            ArgumentKind::Buffer(span, _) => self.draft.resources[span.resource].memory == Memory::Array,
+            ArgumentKind::Value(_) | ArgumentKind::Misfit(_) => false,
+        };
+        if facts.takes_texels() || arguments.iter().any(is_array) {
             self.check_texels_of(node, facts, arguments);
         }
     }

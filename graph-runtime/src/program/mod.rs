@@ -105,10 +105,11 @@ impl Argument {
     }
 
     /// Whether a contract cannot tell the two apart: they are buffers of one length, or equal values.
+    #[inline]
     pub(crate) fn is_like(&self, other: &CallArgument) -> bool {
         match (self, &other.0) {
             (Argument::Buffer { bytes, .. }, ArgumentKind::Buffer(span, _)) => *bytes == span.bytes,
-            (Argument::Value(value), ArgumentKind::Value(other)) => value.bytes() == other.bytes(),
+            (Argument::Value(value), ArgumentKind::Value(other)) => value == other,
             (_, ArgumentKind::Misfit(_))
             | (Argument::Buffer { .. }, ArgumentKind::Value(_))
             | (Argument::Value(_), ArgumentKind::Buffer(..)) => false,
@@ -158,6 +159,7 @@ pub(crate) enum Difference {
 impl Argument {
     /// Moves an argument of a call to the end of `arguments`. Each field is written once, to its final place: moving
     /// whole arguments would cost much of the time of adding a node.
+    #[inline]
     pub(crate) fn put(argument: &mut CallArgument, arguments: &mut Vec<Self>) {
         match &mut argument.0 {
             ArgumentKind::Value(Value::Small(bytes, len)) => {
@@ -293,6 +295,7 @@ impl Program {
     }
 
     /// Adds the next node, and returns its index.
+    #[inline]
     pub(crate) fn push(&mut self, op: Op) -> usize {
         let node = self.ops.len();
         if op.work().is_none() {
@@ -363,6 +366,7 @@ impl Program {
     }
 
     /// The index of the kernel, if it was looked up last.
+    #[inline]
     pub(crate) fn recent(&self, facts: &'static KernelFacts) -> Option<u32> {
         let (recent, function) = self.recent?;
         (recent == ptr::from_ref(facts).addr()).then_some(function)
