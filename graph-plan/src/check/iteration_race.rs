@@ -301,6 +301,57 @@ mod tests {
         let of_itself = notes([symbol("I"), Region::span(0, 0)]);
         assert_eq!(of_itself, [COMPARED]);
         assert_eq!(notes([Region::Whole, Region::span(0, 0)]), [""]);
+        let mut of_whole = in_each(&[("a", Mode::Write, Region::Whole), ("b", Mode::Read, Region::span(0, 4))]);
+        of_whole.shift(0, 0, [-1]);
+        assert_eq!(
+            check(&of_whole).errors[0].notes,
+            ["`b` reads `x[0..4]`, `a` writes `x`"],
+            "nothing has to be compared"
+        );
+    }
+
+    #[test]
+    fn the_place_of_an_inner_node_is_told() {
+        for (kind, role, place) in [
+            (NodeKind::Graph, crate::Role::Child, "in the graph of `outer`"),
+            (NodeKind::If, crate::Role::Then, "in the body of `outer`"),
+        ] {
+            let mut draft = Draft::new("Test");
+            let x = draft.resource("x", Memory::Device);
+            let outer = draft.node("outer", kind);
+            let body = draft.body(outer, role);
+            let inner = draft.node_in(body, "inner", NodeKind::Kernel);
+            let other = draft.node("other", NodeKind::Kernel);
+            for node in [inner, other] {
+                draft.access(node, x, Region::Whole, Mode::Write);
+            }
+            let notes = check(&draft).errors.remove(0).notes;
+            assert_eq!(notes, [format!("`inner`, {place}, writes `x`, `other` writes it")]);
+        }
+    }
+
+    #[test]
+    fn loops_are_two_if_they_have_one_name_and_are_in_order() {
+        let found = |names: [&'static str; 2], parallel: bool| {
+            let mut draft = Draft::new("Test");
+            let side = |name: &'static str| {
+                let around = if parallel {
+                    draft.each(name, None)
+                } else {
+                    draft.for_loop(name, None)
+                };
+                vec![(Arc::clone(&draft.loops[around].variable), 0)]
+            };
+            let met = Met { sides: names.map(side) };
+            two_loops(&draft, &met).map(str::to_owned)
+        };
+        assert_eq!(found(["i", "i"], false).as_deref(), Some("i"));
+        assert_eq!(found(["i", "j"], false), None);
+        assert_eq!(
+            found(["i", "i"], true),
+            None,
+            "it is one `each`, and two of its iterations"
+        );
     }
 
     #[test]

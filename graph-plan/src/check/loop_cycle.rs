@@ -168,6 +168,24 @@ mod tests {
     }
 
     #[test]
+    fn what_is_wrong_in_two_loops_is_no_race_as_well() {
+        let nodes = [("a", Some(1)), ("x", Some(0)), ("b", Some(1)), ("y", None)];
+        let mut draft = draft(&nodes, &[(0, 1), (1, 2), (0, 3), (3, 2)]);
+        let data = draft.resource("data", Memory::Device);
+        let other = draft.node("other", NodeKind::Kernel);
+        draft.nodes[0].kind = NodeKind::Kernel;
+        for node in [0, other] {
+            draft.access(node, data, Region::Whole, Mode::Write);
+        }
+        let found = messages(&draft);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(
+            found.iter().all(|message| message.contains(" in a cycle: ")),
+            "{found:?}"
+        );
+    }
+
+    #[test]
     fn loops_around_bodies_are_not_in_them() {
         let mut draft = draft(&[("choice", Some(0))], &[]);
         let data = draft.resource("data", Memory::Device);

@@ -265,6 +265,36 @@ mod tests {
     }
 
     #[test]
+    fn a_later_read_of_another_part_stands_for_none() {
+        let mut draft = Draft::new("Test");
+        let bins = draft.resource("bins", Memory::Device);
+        for (name, start) in [("a", 0), ("b", 4), ("begin", 8), ("next", 8), ("c", 0)] {
+            let node = draft.node(name, NodeKind::Kernel);
+            draft.access(node, bins, Region::span(start, start + 4), Mode::Read);
+        }
+        for (from, to) in [(0, 1), (2, 3), (3, 4)] {
+            draft.edge(from, to);
+        }
+        let classes = [Some(0), Some(0), None, None, None];
+        let order = check(&draft).order;
+        assert_eq!(mixed_reads(&draft, &order, &classes), [(0, 4)]);
+    }
+
+    #[test]
+    fn reads_in_a_body_clash_with_those_outside() {
+        let mut draft = Draft::new("Test");
+        let flag = draft.resource("flag", Memory::Device);
+        let choice = draft.node("choice", NodeKind::If);
+        let body = draft.body(choice, crate::Role::Then);
+        let inner = draft.node_in(body, "inner", NodeKind::Kernel);
+        let other = draft.node("other", NodeKind::Kernel);
+        draft.access(inner, flag, Region::Whole, Mode::Read);
+        draft.access(other, flag, Region::Whole, Mode::Read);
+        let order = check(&draft).order;
+        assert_eq!(mixed_reads(&draft, &order, &[Some(0), None]), [(0, 1)]);
+    }
+
+    #[test]
     fn a_write_is_no_read() {
         let mut draft = draft();
         draft.accesses.truncate(2);

@@ -268,6 +268,11 @@ mod tests {
         draft.access(other, 0, Region::Whole, Mode::Atomic);
         draft.edge(other, 1);
         assert_eq!(found(&draft).len(), 1, "unordered updates are no race");
+        let help = check(&draft).errors.remove(0).help.unwrap_or_default();
+        assert!(
+            help.ends_with("keeps its contents, so that updates add to those of earlier launches"),
+            "{help}"
+        );
         let cleared = row(&[("clear", Mode::Write), ("count", Mode::Atomic), ("use", Mode::Read)]);
         assert_eq!(found(&cleared), []);
     }
@@ -466,7 +471,28 @@ mod tests {
     fn nothing_is_said_of_what_follows_a_mistake() {
         let mut draft = row(&[("broken", Mode::Read), ("use", Mode::Read)]);
         draft.nodes[0].broken = true;
+        let other = draft.node("other", NodeKind::Kernel);
+        let read = draft.access(other, 0, Region::Whole, Mode::Read);
+        let of_other = [(Code::Uninitialized, Subject::Access(read))];
+        assert_eq!(found(&draft), of_other, "it does not follow");
         draft.accesses.remove(0);
+        assert_eq!(found(&draft), [(Code::Uninitialized, Subject::Access(read - 1))]);
+        draft.accesses.remove(read - 1);
         assert_eq!(found(&draft), []);
+    }
+
+    #[test]
+    fn an_earlier_write_of_another_part_is_told_before_a_later_one_of_the_same() {
+        let mut draft = row(&[("late", Mode::Write), ("use", Mode::Read), ("early", Mode::Write)]);
+        draft.edges.clear();
+        draft.edge(2, 1);
+        draft.edge(1, 0);
+        for (access, start) in [(0, 4), (1, 4), (2, 0)] {
+            draft.accesses[access].region = Region::span(start, start + 4);
+        }
+        assert_eq!(
+            check(&draft).errors[0].notes,
+            ["`early` writes `tmp[0..4]`, `use` reads `tmp[4..8]`"]
+        );
     }
 }

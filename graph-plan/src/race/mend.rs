@@ -374,6 +374,50 @@ mod tests {
     }
 
     #[test]
+    fn the_nearest_of_a_row_is_the_end_of_the_edge() {
+        let touch = |node| whole(node, 0, Mode::Write);
+        let accesses = [touch(0), touch(1), touch(2), touch(3)];
+        let first = draft(4, &chain(&[3, 2, 1]), &accesses);
+        assert_eq!(edges(&first), [((0, 3), vec![(0, 3)])], "the others follow from it");
+        let deep = [chain(&[5, 4, 0]), chain(&[3, 2, 1])].concat();
+        let all = vec![(0, 3), (0, 1), (0, 2)];
+        assert_eq!(edges(&draft(6, &deep, &accesses)), [((0, 3), all)], "1 is as deep as 0");
+    }
+
+    /// Three nodes and two more, each with memory that a node of its own reads. One join runs after the three, and so
+    /// does another; each may also run after one of the two more. A fork runs before the three readers.
+    fn edge_between(joins: [&[usize]; 2]) -> Pair {
+        let mut all: Vec<Edge> = (8..11).map(|to| Edge { from: 7, to }).collect();
+        for (to, more) in [5, 6].into_iter().zip(joins) {
+            all.extend([0, 1, 2].iter().chain(more).map(|&from| Edge { from, to }));
+        }
+        let accesses: Vec<_> = (0..5)
+            .flat_map(|node| [whole(node, node, Mode::Write), whole(node + 8, node, Mode::Read)])
+            .collect();
+        let found = edges(&draft(13, &all, &accesses));
+        let of_three = found.into_iter().find(|(_, races)| *races == [(0, 8), (1, 9), (2, 10)]);
+        of_three.expect("one edge orders the three").0
+    }
+
+    #[test]
+    fn of_nodes_that_join_the_same_the_one_that_joins_the_least_is_meant() {
+        assert_eq!(edge_between([&[3], &[]]), (6, 7));
+        assert_eq!(edge_between([&[], &[4]]), (5, 7));
+        assert_eq!(edge_between([&[3], &[4]]), (5, 7), "the first of two that join as much");
+    }
+
+    #[test]
+    fn more_pairs_than_are_searched_have_an_edge_each() {
+        let found = |size: usize| {
+            let (edges, last) = fan(size);
+            let order = Order::new(last + 1, &edges).expect("edges lead forward");
+            let pairs: Vec<Pair> = (2..last).map(|node| (0, node)).collect();
+            shared(&order, &pairs, |_, _| true).len()
+        };
+        assert_eq!([MAX_PAIRS, MAX_PAIRS + 1].map(found), [1, 0]);
+    }
+
+    #[test]
     fn edges_that_may_not_be_are_not_proposed() {
         let (edges_of_fan, last) = fan(5);
         let mut accesses = vec![whole(0, 0, Mode::Write)];

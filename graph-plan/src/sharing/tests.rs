@@ -296,3 +296,118 @@ fn a_disabled_node_renews_nothing() {
     draft.nodes[nodes[4]].disabled = true;
     assert_eq!(shared(&draft), [], "`last` reads what `first` wrote");
 }
+
+/// Two kernels that read `a` at the same time, and a use of `b` that only one of them is ordered with: it comes after
+/// that reader, or before it.
+fn readers_at_once(readers_first: bool, ordered: usize) -> Draft {
+    let mut draft = Draft::new("Unordered");
+    let out = draft.resource("out", Memory::Host);
+    let [a, b] = ["a", "b"].map(|name| draft.resource(name, Memory::Scratch));
+    let readers = ["one", "two"].map(|name| {
+        let reader = draft.node(name, NodeKind::Kernel);
+        draft.access(reader, a, Region::Whole, Mode::Read);
+        reader
+    });
+    let write = node(&mut draft, 0, "write", NodeKind::Memset, &[], &[b]);
+    let read = node(&mut draft, 0, "read", NodeKind::Memcpy, &[b], &[out]);
+    draft.edge(write, read);
+    if readers_first {
+        draft.edge(readers[ordered], write);
+    } else {
+        draft.edge(read, readers[ordered]);
+    }
+    draft
+}
+
+#[test]
+fn memory_is_in_use_until_the_last_of_unordered_nodes_and_from_the_first() {
+    for readers_first in [true, false] {
+        for ordered in [0, 1] {
+            let mut draft = readers_at_once(readers_first, ordered);
+            assert_eq!(shared_unchecked(&draft), [], "{readers_first} {ordered}");
+            if readers_first {
+                draft.edge(1 - ordered, 2);
+            } else {
+                draft.edge(3, 1 - ordered);
+            }
+            assert_eq!(shared_unchecked(&draft).len(), 1, "{readers_first} {ordered}");
+        }
+    }
+}
+
+/// A `while` that runs after the node `before`; returns the node and its body.
+fn a_while(draft: &mut Draft, flag: usize, before: usize, name: &'static str) -> (usize, usize) {
+    let repeat = node(draft, 0, name, NodeKind::While, &[flag], &[]);
+    draft.edge(before, repeat);
+    (repeat, draft.body(repeat, Role::While))
+}
+
+#[test]
+fn one_range_that_enters_a_while_keeps_the_memory_for_all_of_it() {
+    let mut draft = Draft::new("While");
+    let [flag, out] = ["flag", "out"].map(|name| draft.resource(name, Memory::Device));
+    let [a, b] = ["a", "b"].map(|name| draft.resource(name, Memory::Scratch));
+    let first = node(&mut draft, 0, "first", NodeKind::Memset, &[], &[a]);
+    let (_, body) = a_while(&mut draft, flag, first, "repeat");
+    let nodes = [
+        node(&mut draft, body, "use_first", NodeKind::Kernel, &[a], &[out]),
+        node(&mut draft, body, "again", NodeKind::Memset, &[], &[a]),
+        node(&mut draft, body, "use_again", NodeKind::Kernel, &[a], &[out]),
+        node(&mut draft, body, "other", NodeKind::Memset, &[], &[b]),
+        node(&mut draft, body, "use_other", NodeKind::Kernel, &[b], &[flag]),
+    ];
+    chain(&mut draft, &nodes);
+    assert_eq!(
+        shared(&draft),
+        [],
+        "`use_first` reads what `again` wrote an iteration before"
+    );
+    let at = draft
+        .accesses
+        .iter()
+        .position(|access| access.node == nodes[0] && access.resource == a);
+    draft.accesses[at.unwrap()].resource = flag;
+    draft.accesses[0].resource = flag;
+    assert_eq!(
+        shared(&draft),
+        [pair("a", "b")],
+        "`again` alone renews it in each iteration"
+    );
+}
+
+#[test]
+fn each_of_two_whiles_has_its_own_answer() {
+    for place in [0, 1] {
+        let mut draft = Draft::new("Whiles");
+        let [flag, out] = ["flag", "out"].map(|name| draft.resource(name, Memory::Device));
+        let [a, b] = ["a", "b"].map(|name| draft.resource(name, Memory::Scratch));
+        let mut before = node(&mut draft, 0, "first", NodeKind::Memset, &[], &[a]);
+        for (index, name) in ["one", "two"].into_iter().enumerate() {
+            let (repeat, body) = a_while(&mut draft, flag, before, name);
+            let reader = node(
+                &mut draft,
+                body,
+                &format!("{name}_reads"),
+                NodeKind::Kernel,
+                &[a],
+                &[out],
+            );
+            let mut nodes = vec![reader];
+            if index == place {
+                nodes.push(node(&mut draft, body, "other", NodeKind::Memset, &[], &[b]));
+                nodes.push(node(&mut draft, body, "use_other", NodeKind::Kernel, &[b], &[out]));
+            }
+            nodes.push(node(
+                &mut draft,
+                body,
+                &format!("{name}_ends"),
+                NodeKind::Kernel,
+                &[],
+                &[flag],
+            ));
+            chain(&mut draft, &nodes);
+            before = repeat;
+        }
+        assert_eq!(shared(&draft), [], "both iterate over what `first` wrote, {place}");
+    }
+}
