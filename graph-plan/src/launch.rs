@@ -290,6 +290,12 @@ impl LaunchFault {
                 "use more blocks of fewer threads"
             }
             LaunchFault::TooLarge { .. } => "spread the work over the other dimensions, or over a loop in the kernel",
+            LaunchFault::TooSmall {
+                dimension, value: 0, ..
+            } if matches!(dimension.as_bytes(), [b'g', ..]) => {
+                "a launch is `<<<blocks, threads per block>>>`; to launch nothing, put the node into an `if`, or disable \
+                 it by `set_enabled(false)`"
+            }
             LaunchFault::TooSmall { .. }
             | LaunchFault::NotRequired { .. }
             | LaunchFault::GridOfClusters

@@ -114,7 +114,8 @@ fn launch_dimensions() {
     ];
     in_order(&mut builder, &nodes);
     let expected = "node `empty`: `grid.x` is 0, but must be at least 1 [launch-config]\n\
-         help: a launch is `<<<blocks, threads per block>>>`\n\
+         help: a launch is `<<<blocks, threads per block>>>`; to launch nothing, put the node into an `if`, or disable \
+         it by `set_enabled(false)`\n\
          node `wide`: `block.x` is 2048, over CUDA's limit of 1024 [launch-config]\n\
          help: use more blocks of fewer threads\n\
          node `deep`: `grid.y` is 70000, over CUDA's limit of 65535 [launch-config]\n\
