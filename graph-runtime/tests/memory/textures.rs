@@ -74,15 +74,11 @@ fn image() -> [[f32; 8]; 4] {
     std::array::from_fn(|y| std::array::from_fn(|x| (x + 8 * y) as f32))
 }
 
+type Places = Place<[[f32; 2]; 8], OnDevice>;
+type Sample = fn(&Place<[[f32; 8]; 4], OnDevice>, &Places, &mut Place<[f32; 8], OnDevice>) -> KernelCall<3>;
+
 /// The results of a kernel that reads [`image`] at 8 places.
-fn sampled(
-    at: [[f32; 2]; 8],
-    call: fn(
-        &Place<[[f32; 8]; 4], OnDevice>,
-        &Place<[[f32; 2]; 8], OnDevice>,
-        &mut Place<[f32; 8], OnDevice>,
-    ) -> KernelCall<3>,
-) -> Result<[f32; 8]> {
+fn sampled(at: [[f32; 2]; 8], call: Sample) -> Result<[f32; 8]> {
     let mut builder = GraphBuilder::new(&device(), "Sampled");
     let (places, texels) = (builder.device("at"), builder.device("image"));
     let mut out = builder.device("out");
