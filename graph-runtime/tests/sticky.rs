@@ -8,17 +8,7 @@ use common::*;
 #[ignore = "needs a CUDA device"]
 fn sticky_errors_come_back_from_everything_and_drop_does_not_panic() -> Result<()> {
     let device = cuda_device();
-    let mut builder = GraphBuilder::new(&device, "Faulty");
-    let index = builder.host::<[u32; 4]>("index");
-    let mut on_device = builder.device::<[u32; 4]>("on_device");
-    let table = builder.device::<[f32; 4]>("table");
-    let mut out = builder.device::<[f32; 4]>("out");
-    let upload = builder.memcpy("upload", &index, &mut on_device);
-    // SAFETY: it is false: an index is out of bounds, and no other test shares this process.
-    let call = unsafe { gather::call(&on_device, &table, &mut out) };
-    let node = builder.kernel("look_up", Launch::new(1, 4), call);
-    builder.after(node, &[upload]);
-    let mut graph = builder.build()?;
+    let (mut graph, index, out, _) = faulty(&device)?;
     let shared = device.alloc::<[f32; 4]>()?;
     let mut builder = GraphBuilder::new(&device, "Sharing");
     let mut place = builder.shared("shared", &shared, true);

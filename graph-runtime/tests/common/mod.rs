@@ -155,6 +155,24 @@ pub(crate) fn in_order(builder: &mut GraphBuilder, nodes: &[NodeId]) {
     nodes.windows(2).for_each(|pair| builder.after(pair[1], &pair[..1]));
 }
 
+/// A graph, the index of its kernel, what that writes, and its node.
+type Faulty = (Graph, Place<[u32; 4], OnHost>, Place<[f32; 4], OnDevice>, NodeId);
+
+/// A graph whose kernel reads outside its table where its index says so.
+pub(crate) fn faulty(device: &Device) -> Result<Faulty> {
+    let mut builder = GraphBuilder::new(device, "Faulty");
+    let index = builder.host::<[u32; 4]>("index");
+    let mut on_device = builder.device::<[u32; 4]>("on_device");
+    let table = builder.device::<[f32; 4]>("table");
+    let mut out = builder.device::<[f32; 4]>("out");
+    let upload = builder.memcpy("upload", &index, &mut on_device);
+    // SAFETY: an index may be out of bounds: the emulator finds it, and on a GPU no other test shares the process.
+    let call = unsafe { gather::call(&on_device, &table, &mut out) };
+    let node = builder.kernel("look_up", Launch::new(1, 4), call);
+    builder.after(node, &[upload]);
+    Ok((builder.build()?, index, out, node))
+}
+
 /// The numbers in a log of the kernel `log_offset`, which begins with their count.
 pub(crate) fn entries(log: &[u64; 100]) -> Vec<u64> {
     log[1..=log[0] as usize].to_vec()

@@ -25,12 +25,18 @@ cuda_graph! {
 }
 
 #[test]
-fn each_child_draws_from_a_generator_of_its_own() -> Result<()> {
+fn children_have_generators_of_their_own_also_in_loops() -> Result<()> {
     let graph = launched(launched(Throws::build(&device())))?;
     // Two uses of 4 numbers: offsets 0 and 4 in the first launch, 8 and 12 in the second.
     let expected = [0, 4, 0, 4, 8, 12, 8, 12];
     assert_eq!(entries(&*graph.log()?.read()?), expected);
     assert_eq!(entries(&*graph.other()?.read()?), [0, 4, 8, 12]);
+
+    let graph = launched(launched(Game::build(&device())))?;
+    let offsets = entries(&*graph.log()?.read()?);
+    assert_eq!(offsets.len(), 8);
+    let distinct: BTreeSet<u64> = offsets.iter().copied().collect();
+    assert_eq!(distinct.len(), 8, "no two uses draw the same numbers: {offsets:?}");
     Ok(())
 }
 
@@ -85,16 +91,6 @@ cuda_graph! {
         memset rounds = left <- 3;
         graph rolls = Rolls(log: &mut log, left: &mut left) after rounds;
     }
-}
-
-#[test]
-fn generators_of_children_advance_in_loops() -> Result<()> {
-    let graph = launched(launched(Game::build(&device())))?;
-    let offsets = entries(&*graph.log()?.read()?);
-    assert_eq!(offsets.len(), 8);
-    let distinct: BTreeSet<u64> = offsets.iter().copied().collect();
-    assert_eq!(distinct.len(), 8, "no two uses draw the same numbers: {offsets:?}");
-    Ok(())
 }
 
 cuda_graph! {
@@ -162,13 +158,20 @@ cuda_graph! {
 }
 
 #[test]
-fn type_parameters_reach_children() -> Result<()> {
+fn types_and_lengths_reach_children() -> Result<()> {
     let mut graph = Swaps::<u8, f64, 5>::build(&device())?;
     graph.a_mut()?.copy_from(&[1; 5])?;
     graph.d_mut()?.copy_from(&[2.5, 3.5])?;
     graph.launch()?;
     assert_eq!((*graph.a()?.read()?, *graph.b()?.read()?), ([0; 5], [1; 5]));
     assert_eq!((*graph.c()?.read()?, *graph.d()?.read()?), ([2.5, 3.5], [0.0; 2]));
+
+    let graph = launched(Sums::build(&device(), 6, 3))?;
+    assert_eq!(graph.out()?.read_vec()?, [6; 6]);
+    assert_eq!(graph.sums()?.read_vec()?, [0, 0, 0, 12, 12, 12]);
+
+    let error = refused(Sums::build(&device(), 6, 4)); // two elements are not four
+    assert!(matches!(error, Error::Invalid { .. }), "{error}");
     Ok(())
 }
 
@@ -195,17 +198,6 @@ cuda_graph! {
         graph whole = Sum(input: &data, output: &mut out, len: len, times: 3) after set;
         graph part  = Sum(input: &out[..half], output: &mut sums[half..], len: half, times: 2) after whole;
     }
-}
-
-#[test]
-fn lengths_of_children_are_known_when_the_graph_is_built() -> Result<()> {
-    let graph = launched(Sums::build(&device(), 6, 3))?;
-    assert_eq!(graph.out()?.read_vec()?, [6; 6]);
-    assert_eq!(graph.sums()?.read_vec()?, [0, 0, 0, 12, 12, 12]);
-
-    let error = refused(Sums::build(&device(), 6, 4)); // two elements are not four
-    assert!(matches!(error, Error::Invalid { .. }), "{error}");
-    Ok(())
 }
 
 cuda_graph! {

@@ -132,10 +132,15 @@ fn temporaries<const LAYERS: usize>() -> Result<()> {
 }
 
 #[test]
-fn iterations_have_scratch_memory() -> Result<()> {
+fn iterations_have_scratch_memory_and_numbers() -> Result<()> {
     temporaries::<1>()?;
     temporaries::<5>()?;
-    temporaries::<24>()
+    temporaries::<24>()?;
+
+    let mut graph = launched(Calls::build(&shuffling(1), vec!["a", "bc", "def"], 3))?;
+    assert_eq!(graph.lengths()?, &[11, 13, 15, 0]);
+    assert_eq!(graph.note(1).name(), "note[1]");
+    Ok(())
 }
 
 cuda_graph! {
@@ -150,14 +155,6 @@ cuda_graph! {
             call note = |&numbers, &mut lengths| lengths[i] = numbers[i] + names[i].len() as u32 after down;
         }
     }
-}
-
-#[test]
-fn host_functions_know_their_iteration() -> Result<()> {
-    let mut graph = launched(Calls::build(&shuffling(1), vec!["a", "bc", "def"], 3))?;
-    assert_eq!(graph.lengths()?, &[11, 13, 15, 0]);
-    assert_eq!(graph.note(1).name(), "note[1]");
-    Ok(())
 }
 
 macro_rules! long {

@@ -27,7 +27,7 @@ fn expected() -> Vec<u32> {
 }
 
 #[test]
-fn blocks_of_a_grid_meet_again_and_again() -> Result<()> {
+fn blocks_of_a_grid_meet_and_know_whether_they_can() -> Result<()> {
     for blocks in [1, 2, 7, 64] {
         let mut graph = Ring::build(&device(), blocks)?;
         for _ in 0..2 {
@@ -36,6 +36,13 @@ fn blocks_of_a_grid_meet_again_and_again() -> Result<()> {
             assert_eq!(graph.a()?.read()?[..], expected(), "{blocks} blocks");
         }
     }
+
+    let graph = launched(Ranks::build(&device()))?;
+    let facts = |valid: u32| std::array::from_fn(|i| valid * 1_000_000 + i as u32 / 32 * 10_000 + 3000 + i as u32);
+    assert_eq!(*graph.alone()?.read()?, facts(0));
+    assert_eq!(*graph.together()?.read()?, facts(1));
+    let expected = std::array::from_fn(|i| (i * 7 + (95 - i) * (95 - i)) as u32);
+    assert_eq!(*graph.out()?.read()?, expected);
     Ok(())
 }
 
@@ -52,15 +59,4 @@ cuda_graph! {
         #[cooperative]
         kernel split = arrive_and_wait<<<3, 32>>>(&mut numbers, &mut out);
     }
-}
-
-#[test]
-fn a_grid_knows_its_threads_and_whether_it_can_meet() -> Result<()> {
-    let graph = launched(Ranks::build(&device()))?;
-    let facts = |valid: u32| std::array::from_fn(|i| valid * 1_000_000 + i as u32 / 32 * 10_000 + 3000 + i as u32);
-    assert_eq!(*graph.alone()?.read()?, facts(0));
-    assert_eq!(*graph.together()?.read()?, facts(1));
-    let expected = std::array::from_fn(|i| (i * 7 + (95 - i) * (95 - i)) as u32);
-    assert_eq!(*graph.out()?.read()?, expected);
-    Ok(())
 }

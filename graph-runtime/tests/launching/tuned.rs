@@ -43,8 +43,18 @@ fn runs(device: &Device) -> Result<u32> {
 }
 
 #[test]
-fn the_emulator_runs_the_first_file() -> Result<()> {
+fn the_files_are_ordered_by_their_targets_and_the_emulator_runs_the_first() -> Result<()> {
     assert_eq!(runs(&Device::emulator())?, 70);
+
+    let targets = |facts: &'static KernelFacts| (facts.target, facts.tuned.iter().map(|tuned| tuned.target).collect());
+    assert_eq!(targets(target_of::FACTS), ("sm_70", vec!["sm_80", "sm_90"]));
+    let [old, new] = chained::FACTS.tuned else {
+        panic!("two files")
+    };
+    assert_eq!(old.dependency, GridDependency::NONE);
+    assert!(new.dependency.triggers.is_some() && new.dependency.waits.is_some());
+    assert_eq!(new.source.path(), "tests/kernels/tuned.sm_90.ptx");
+    assert!(triggers::<chained>() && !triggers::<paired>());
     Ok(())
 }
 
@@ -60,19 +70,6 @@ fn a_gpu_runs_the_highest_file_that_it_can() -> Result<()> {
     };
     assert_eq!(runs(&device)?, expected);
     Ok(())
-}
-
-#[test]
-fn the_files_are_ordered_by_their_targets() {
-    let targets = |facts: &'static KernelFacts| (facts.target, facts.tuned.iter().map(|tuned| tuned.target).collect());
-    assert_eq!(targets(target_of::FACTS), ("sm_70", vec!["sm_80", "sm_90"]));
-    let [old, new] = chained::FACTS.tuned else {
-        panic!("two files")
-    };
-    assert_eq!(old.dependency, GridDependency::NONE);
-    assert!(new.dependency.triggers.is_some() && new.dependency.waits.is_some());
-    assert_eq!(new.source.path(), "tests/kernels/tuned.sm_90.ptx");
-    assert!(triggers::<chained>() && !triggers::<paired>());
 }
 
 #[test]

@@ -191,32 +191,20 @@ fn a_split_lends_each_resource_once() -> Result<()> {
 /// On a GPU such a kernel would end all work of the process, so only the emulator is asked.
 #[test]
 fn a_fault_is_told_by_whoever_waits_and_so_is_a_lie() -> Result<()> {
-    let device = graph_runtime::Device::emulator();
-    let mut builder = GraphBuilder::new(&device, "Faulty");
-    let index = builder.host::<[u32; 4]>("index");
-    let mut on_device = builder.device::<[u32; 4]>("on_device");
-    let table = builder.device::<[f32; 4]>("table");
-    let mut out = builder.device::<[f32; 4]>("out");
-    let upload = builder.memcpy("upload", &index, &mut on_device);
-    // SAFETY: it is false: an index is out of bounds, and the emulator finds it.
-    let call = unsafe { gather::call(&on_device, &table, &mut out) };
-    let node = builder.kernel("look_up", Launch::new(1, 4), call);
-    builder.after(node, &[upload]);
-    let mut graph = builder.build()?;
+    let device = Device::emulator();
+    let (mut graph, index, out, node) = faulty(&device)?;
     *graph.host_mut(&index)? = [0, 1, 99, 2];
     graph.launch()?;
-    let error = graph.synchronize().unwrap_err();
+    let error = refused(graph.synchronize());
     assert!(matches!(error, Error::Fault { .. }));
-    let text = error.to_string();
-    assert!(text.starts_with("graph `Faulty`, node `look_up`: "), "{text}");
-    assert!(text.contains("`gather`") && text.contains("table"), "{text}");
+    error.begins("graph `Faulty`, node `look_up`: ");
+    has(error, &["`gather`", "table"]);
     assert!(graph.device(&out).is_err());
     assert!(graph.host_mut(&index).is_err(), "every accessor tells");
     graph.node(node).set_enabled(false)?;
     graph.launch()?;
     graph.synchronize()?;
 
-    let device = graph_runtime::Device::emulator();
     let mut builder = GraphBuilder::new(&device, "Lie");
     let out = builder.device::<[u32; 4]>("out");
     let call = falsely::<LyingFill, 1>([CallArgument::read(&out)]);

@@ -95,13 +95,17 @@ cuda_graph! {
 }
 
 #[test]
-fn arguments_may_be_of_any_type() {
+fn arguments_may_be_of_any_type_and_lengths_zero() {
     let mut graph = Generic::<u16, 3>::build(&device(), 7, Sizes { rows: 2 }).unwrap();
     graph.launch().unwrap();
     assert_eq!(graph.x().unwrap().read_vec().unwrap(), [[7; 3]; 2]);
     graph.set_value(8).unwrap();
     graph.launch().unwrap();
     assert_eq!(graph.x().unwrap().read_vec().unwrap(), [[8; 3]; 2]);
+
+    let graph = launched(Empty::build(&device(), 0)).unwrap();
+    assert_eq!(graph.x().unwrap().read_vec().unwrap(), [0.0_f32; 0]);
+    assert_eq!(Empty::PLAN.resources[0].bytes, 0, "only build knows");
 }
 
 cuda_graph! {
@@ -109,13 +113,6 @@ cuda_graph! {
         device x: [f32; n];
         memset set = x <- 1.0;
     }
-}
-
-#[test]
-fn a_length_may_be_zero() {
-    let graph = launched(Empty::build(&device(), 0)).unwrap();
-    assert_eq!(graph.x().unwrap().read_vec().unwrap(), [0.0_f32; 0]);
-    assert_eq!(Empty::PLAN.resources[0].bytes, 0, "only build knows");
 }
 
 cuda_graph! {
