@@ -4,6 +4,8 @@ mod warning;
 mod dead_node;
 mod scratch;
 mod mixed_atomics;
+mod collective;
+mod rank_dependent;
 mod unordered;
 mod race_message;
 mod iteration_race;
@@ -126,6 +128,8 @@ fn rules(draft: &Draft) -> (Outcome, Vec<Cycle>) {
         iteration_cycle::between_iterations(draft, &order, &mut found);
     }
     unordered::unordered(draft, &order, &found.broken, &mut found.errors);
+    collective::unordered(draft, &order, &found.broken, &mut found.errors);
+    rank_dependent::guarded(draft, &order, &found.broken, &mut found.errors);
     let scratch = scratch::uninitialized(draft, &order, &found.broken);
     found.errors.extend(scratch.errors);
     let outcome = Outcome {

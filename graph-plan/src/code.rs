@@ -69,6 +69,10 @@ codes! {
     ConditionalBody = "conditional-body",
     /// Nothing in the body of a `while` writes its condition.
     EndlessWhile = "endless-while",
+    /// Nothing orders two collectives.
+    CollectiveOrder = "collective-order",
+    /// A condition that may differ between ranks decides whether a collective runs.
+    RankDependent = "rank-dependent",
     /// A resource is used by no node (a warning).
     UnusedResource = "unused-resource",
     /// An edge is implied by a longer path (a warning).

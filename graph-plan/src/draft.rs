@@ -53,15 +53,32 @@ node_kinds! {
     While = "while",
     /// Runs one of several bodies.
     Switch = "switch",
+    /// Combines the memory of all ranks, and leaves the result on each.
+    AllReduce = "all_reduce",
+    /// Puts the memory of all ranks together, on each.
+    AllGather = "all_gather",
+    /// Combines the memory of all ranks, and leaves each rank its part of the result.
+    ReduceScatter = "reduce_scatter",
+    /// Copies the memory of one rank to all.
+    Broadcast = "broadcast",
+    /// Sends memory to other ranks, and receives memory from others.
+    Exchange = "exchange",
 }
 
 impl NodeKind {
     /// Whether a condition in device memory decides what it runs.
     pub const fn is_conditional(self) -> bool {
+        matches!(self, NodeKind::If | NodeKind::While | NodeKind::Switch)
+    }
+
+    /// Whether all ranks of a communicator take part in it.
+    pub const fn is_collective(self) -> bool {
         match self {
-            NodeKind::If | NodeKind::While | NodeKind::Switch => true,
+            NodeKind::AllReduce | NodeKind::AllGather | NodeKind::ReduceScatter => true,
+            NodeKind::Broadcast | NodeKind::Exchange => true,
             NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset | NodeKind::Graph | NodeKind::Join => false,
             NodeKind::Call | NodeKind::Capture | NodeKind::Raw | NodeKind::Record | NodeKind::Wait => false,
+            NodeKind::If | NodeKind::While | NodeKind::Switch => false,
         }
     }
 
@@ -71,6 +88,8 @@ impl NodeKind {
             NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset | NodeKind::Graph | NodeKind::Join => true,
             NodeKind::If | NodeKind::While | NodeKind::Switch => true,
             NodeKind::Capture => true, // what it captured is looked at when the graph is built
+            NodeKind::AllReduce | NodeKind::AllGather | NodeKind::ReduceScatter => true,
+            NodeKind::Broadcast | NodeKind::Exchange => true,
             NodeKind::Call | NodeKind::Raw | NodeKind::Record | NodeKind::Wait => false,
         }
     }
@@ -166,6 +185,20 @@ pub struct Resource {
     pub extent: Option<u64>,
     /// The literal of an element that is 0, for messages: `0` or `0.0`.
     pub zero: &'static str,
+    /// The origin of what it holds when a launch begins.
+    pub origin: Origin,
+}
+
+/// The origin of what memory holds when a launch begins. It tells whether that is the same on all ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The kind of the memory tells: the host fills host memory, and earlier launches have left what other memory
+    /// holds.
+    OfKind,
+    /// Something outside the graph: it is shared, or a random generator. It may differ between ranks.
+    Outside,
+    /// The author promises that it is the same on all ranks.
+    Uniform,
 }
 
 /// A node.
@@ -183,6 +216,9 @@ pub struct Node {
     /// Whether updates choose which parts of its memory it touches, perhaps none. Its accesses say all that it may
     /// touch, but nothing relies on its writes.
     pub partial: bool,
+    /// Whether values that it takes may differ between ranks: arguments, dimensions of its launch, the value of a
+    /// memset.
+    pub rank_dependent: bool,
     /// Whether a mistake in this node was reported. Mistakes that follow from its edges and accesses are not reported.
     pub broken: bool,
     /// The body it is in, as an index into [`Draft::bodies`].
@@ -317,6 +353,15 @@ impl Access {
     }
 }
 
+/// A node in which all ranks of a communicator take part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collective {
+    /// The node.
+    pub node: usize,
+    /// The communicator, as an index into [`Draft::communicators`].
+    pub communicator: usize,
+}
+
 /// `to after from`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Edge {
@@ -345,6 +390,11 @@ pub struct Draft {
     pub programmatic: Vec<usize>,
     /// The source line of each edge, if it is known. May be shorter than `edges`: only texts have lines.
     pub edge_lines: Vec<Option<u32>>,
+    /// The names of the communicators that nodes are over.
+    pub communicators: Vec<Cow<'static, str>>,
+    /// The collectives, by node, each with its communicator. A child graph whose nodes are unknown counts as a
+    /// collective over each communicator that it gets.
+    pub collectives: Vec<Collective>,
     /// Whether the graph is the text of a macro, so that helps can say what to write.
     pub is_text: bool,
     /// All bodies. The first is the graph itself, and each comes after the body that its node is in.
@@ -377,6 +427,8 @@ impl Draft {
             edges: Vec::new(),
             programmatic: Vec::new(),
             edge_lines: Vec::new(),
+            communicators: Vec::new(),
+            collectives: Vec::new(),
             is_text: false,
             bodies: vec![Body {
                 role: Role::Graph,
@@ -397,6 +449,7 @@ impl Draft {
             memory,
             extent: None,
             zero: "0",
+            origin: Origin::OfKind,
         });
         self.resources.len() - 1
     }
@@ -425,6 +478,7 @@ impl Draft {
             opaque: false,
             disabled: false,
             partial: false,
+            rank_dependent: false,
             broken: false,
             body,
             in_loop: None,
@@ -512,6 +566,17 @@ impl Draft {
             line: None,
         });
         self.accesses.len() - 1
+    }
+
+    /// Declares a communicator and returns its index.
+    pub fn communicator(&mut self, name: impl Into<Cow<'static, str>>) -> usize {
+        self.communicators.push(name.into());
+        self.communicators.len() - 1
+    }
+
+    /// Records that all ranks of a communicator take part in `node`.
+    pub fn collective(&mut self, node: usize, communicator: usize) {
+        self.collectives.push(Collective { node, communicator });
     }
 
     /// Orders `to` after `from` and returns the edge's index.

@@ -245,6 +245,8 @@ impl Language {
             NodeKind::Memcpy | NodeKind::Memset | NodeKind::Join => ("ellipse", "([", "])"),
             NodeKind::Call | NodeKind::Graph | NodeKind::Capture | NodeKind::Raw => ("ellipse", "([", "])"),
             NodeKind::Record | NodeKind::Wait => ("ellipse", "([", "])"),
+            NodeKind::AllReduce | NodeKind::AllGather | NodeKind::ReduceScatter => ("hexagon", "[[", "]]"),
+            NodeKind::Broadcast | NodeKind::Exchange => ("hexagon", "[[", "]]"),
         };
         match self {
             Language::Dot => {

@@ -35,6 +35,7 @@ mod live_accesses;
 mod constant;
 mod variable_race;
 mod parallel;
+mod same_on_ranks;
 mod programmatic;
 mod kernel;
 mod contract;
@@ -66,7 +67,9 @@ pub use constant::{Constant, ConstantAccess, ModuleVariable, ModuleVariables, un
 pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};
 pub use cycle::{Cycle, cycles};
 pub use diagnostic::{Diagnostic, Subject};
-pub use draft::{Access, Body, Draft, Edge, Loop, Mode, Node, NodeKind, Resource, Role, Shift};
+pub use draft::{
+    Access, Body, Collective, Draft, Edge, Loop, Mode, Node, NodeKind, Origin, Resource, Role, Shift,
+};
 pub use kernel::{GridDependency, KernelCode, LaunchRequest, Touched};
 pub use launch::{Group, KernelLimits, LaunchConfig, LaunchFault};
 pub use lists::Lists;
@@ -78,6 +81,7 @@ pub use plan::{Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Pla
 pub use programmatic::{Exposed, ProgrammaticEdge, SharedParam, Writers};
 pub use race::{Race, races};
 pub use region::{Bound, Rectangle, Region};
+pub use same_on_ranks::deciding_nodes;
 pub use sharing::Sharing;
 pub use target::{Target, best_target};
 pub use text::{Text, same};

@@ -1,5 +1,7 @@
 //! Devices: a CUDA device, or the emulator in place of one.
 
+mod ranks;
+
 use crate::backend::launch_end::MAX_SPIN;
 use crate::devices::cuda::Cuda;
 use crate::devices::options::{DebugOptions, EmulatorOptions};
@@ -57,6 +59,11 @@ impl Device {
     /// the feature `emulator`, as [`Device::emulator`] does.
     pub fn emulator_with(options: EmulatorOptions) -> Device {
         Self::new(Backend::Emulator(Emulated::new(options)))
+    }
+
+    /// Returns so many new emulators, one for each rank of a [`Communicator`](crate::Communicator).
+    pub fn emulators(count: usize) -> Vec<Device> {
+        (0..count).map(|_| Self::emulator()).collect()
     }
 
     fn new(backend: Backend) -> Device {

@@ -3,8 +3,8 @@
 mod action;
 
 pub(crate) use action::{
-    Action, Argument, Binding, Body, Call, CallParameter, Child, Conditional, Dependency, Extent, Function, Iteration,
-    Launch, Library, Node, Use,
+    Action, Argument, Binding, Body, Call, CallParameter, Child, Collective, Conditional, Dependency, Extent, Function,
+    Iteration, Launch, Library, Move, Node, Use,
 };
 
 use super::sum::Sum;
@@ -65,6 +65,8 @@ pub(crate) enum Form {
 pub(crate) enum BuildArgument {
     /// `n: usize`
     Value { name: Ident, ty: Box<Type> },
+    /// `world: &Communicator`. The type is the one without `&`: the graph keeps a handle of its own.
+    Communicator { name: Ident, ty: Box<Type> },
     /// `w: device [f32; N]` or `out: mut host [f32; N]`: memory shared with others.
     Memory(Box<Resource>),
     /// An argument that could not be parsed, which is reported.
@@ -74,7 +76,7 @@ pub(crate) enum BuildArgument {
 impl BuildArgument {
     pub(crate) fn name(&self) -> &Ident {
         match self {
-            BuildArgument::Value { name, .. } => name,
+            BuildArgument::Value { name, .. } | BuildArgument::Communicator { name, .. } => name,
             BuildArgument::Memory(resource) => &resource.name,
             BuildArgument::Unknown(name) => name,
         }
@@ -195,6 +197,8 @@ pub(crate) struct Resource {
     pub(crate) random: Option<Box<Random>>,
     /// The name that a `constant` has in the PTX.
     pub(crate) symbol: Option<LitStr>,
+    /// The word `uniform`: the author promises that it holds the same on all ranks when a launch begins.
+    pub(crate) uniform: Option<Ident>,
 }
 
 /// Seed and draws of an `rng`, which follow its name.
@@ -230,6 +234,7 @@ impl Resource {
             shape,
             random: None,
             symbol: None,
+            uniform: None,
         }
     }
 

@@ -5,6 +5,7 @@ mod piece;
 mod exit;
 mod mention;
 mod closure;
+mod collective;
 mod fixed;
 pub(crate) mod mapped;
 pub(crate) mod mutability;
@@ -39,8 +40,10 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
         if let Some(launch) = node.action.launch() {
             launch::limits(launch, report);
         }
-        if let Action::Memcpy { from, to } = &node.action {
-            copy::shapes(graph, from, to, report);
+        match &node.action {
+            Action::Memcpy { from, to } => copy::shapes(graph, from, to, report),
+            Action::Collective(collective) => collective::shapes(graph, node.kind, collective, report),
+            _ => {}
         }
     }
     outcome

@@ -18,6 +18,7 @@ mod node;
 mod symbol;
 mod child;
 mod library;
+mod collective;
 mod host_call;
 mod chosen_part;
 mod rectangle;

@@ -8,6 +8,7 @@ mod node;
 mod launch;
 mod closure;
 mod child;
+mod collective;
 mod conditional;
 mod argument;
 mod place;

@@ -4,6 +4,7 @@ mod names;
 mod loops;
 mod owner;
 mod access;
+mod collective;
 mod order;
 mod rng;
 mod symbol;

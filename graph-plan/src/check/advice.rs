@@ -41,7 +41,12 @@ pub(super) fn name_in_after(draft: &Draft, earlier: &str, later: usize) -> Strin
         | NodeKind::Raw
         | NodeKind::Join
         | NodeKind::Record
-        | NodeKind::Wait => "before the `;`",
+        | NodeKind::Wait
+        | NodeKind::AllReduce
+        | NodeKind::AllGather
+        | NodeKind::ReduceScatter
+        | NodeKind::Broadcast
+        | NodeKind::Exchange => "before the `;`",
     };
     format!("write `after {earlier}` {place} of `{}`", node.name)
 }

@@ -28,22 +28,34 @@ impl Memory {
                 Kind::Memcpy | Kind::Call | Kind::Graph | Kind::Capture | Kind::Raw => Allowed::Any,
                 Kind::Join | Kind::Record | Kind::Wait => Allowed::Any,
                 Kind::Kernel | Kind::Memset | Kind::If | Kind::While | Kind::Switch => Allowed::Nothing,
+                Kind::AllReduce | Kind::AllGather | Kind::ReduceScatter | Kind::Broadcast | Kind::Exchange => {
+                    Allowed::Nothing
+                }
             },
             Memory::Device | Memory::Scratch | Memory::Variable => match kind {
                 Kind::Kernel | Kind::Memcpy | Kind::Memset | Kind::Graph | Kind::Capture | Kind::Raw => Allowed::Any,
                 Kind::Join | Kind::Record | Kind::Wait | Kind::If | Kind::While | Kind::Switch => Allowed::Any,
                 Kind::Call => Allowed::Nothing,
+                Kind::AllReduce | Kind::AllGather | Kind::ReduceScatter | Kind::Broadcast | Kind::Exchange => {
+                    Allowed::Any
+                }
             },
             Memory::Mapped => match kind {
                 Kind::Kernel | Kind::Graph => Allowed::Strong,
                 Kind::Memcpy | Kind::Memset | Kind::Call | Kind::Capture | Kind::Raw => Allowed::Nothing,
                 Kind::Join | Kind::Record | Kind::Wait | Kind::If | Kind::While | Kind::Switch => Allowed::Nothing,
+                Kind::AllReduce | Kind::AllGather | Kind::ReduceScatter | Kind::Broadcast | Kind::Exchange => {
+                    Allowed::Nothing
+                }
             },
             // It has no address.
             Memory::Array => match kind {
                 Kind::Kernel | Kind::Memcpy | Kind::Graph => Allowed::Whole,
                 Kind::Memset | Kind::Call | Kind::Capture | Kind::Raw => Allowed::Nothing,
                 Kind::Join | Kind::Record | Kind::Wait | Kind::If | Kind::While | Kind::Switch => Allowed::Nothing,
+                Kind::AllReduce | Kind::AllGather | Kind::ReduceScatter | Kind::Broadcast | Kind::Exchange => {
+                    Allowed::Nothing
+                }
             },
             // CUDA's address of a variable is for calls from the host only ("cudaGetSymbolAddress").
             Memory::Constant => match kind {
@@ -51,6 +63,9 @@ impl Memory {
                 Kind::Kernel => Allowed::ByName,
                 Kind::Graph | Kind::Call | Kind::Capture | Kind::Raw => Allowed::Nothing,
                 Kind::Join | Kind::Record | Kind::Wait | Kind::If | Kind::While | Kind::Switch => Allowed::Nothing,
+                Kind::AllReduce | Kind::AllGather | Kind::ReduceScatter | Kind::Broadcast | Kind::Exchange => {
+                    Allowed::Nothing
+                }
             },
         }
     }

@@ -359,9 +359,12 @@ fn may_be_launched_by_kernels(draft: &Draft, op: &Op) -> bool {
         Op::Structure(Structure::Child(_)) => true,
         Op::Structure(Structure::Conditional(_)) => false,
         Op::External(External::Capture(_) | External::Raw(_)) => true,
-        Op::External(External::Call(_) | External::Record(_) | External::Wait(_)) => false,
+        Op::External(External::Call(_) | External::Record(_) | External::Wait(_) | External::Collective(_)) => false,
     }
 }
+
+/// The reason why a collective does not run on a GPU.
+pub(crate) const NO_NCCL: &str = "collectives run on the CPU emulator only, in this version: it has no calls of NCCL";
 
 /// Refuses nodes that this kind of device does not support.
 fn check(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<()> {
@@ -385,6 +388,7 @@ fn misfit(backend: &Backend, op: &Op) -> Option<&'static str> {
         External::Raw(_) if !has_driver => {
             Some("a `raw` node is made by calls of the CUDA driver, and needs a CUDA device")
         }
-        External::Capture(_) | External::Raw(_) | External::Call(_) => None,
+        External::Collective(_) if has_driver => Some(NO_NCCL),
+        External::Capture(_) | External::Raw(_) | External::Call(_) | External::Collective(_) => None,
     }
 }

@@ -37,6 +37,8 @@ impl GraphBuilder {
     ///   the PTX, or cannot launch a kernel as asked;
     /// * [`Error::Node`](crate::Error::Node) if the closure of a `capture` or `raw` node fails;
     /// * [`Error::Unsupported`](crate::Error::Unsupported) if the device does not support a node;
+    /// * [`Error::Peer`](crate::Error::Peer) if the graph has communicators, for whose ranks it waits, and another rank
+    ///   does not build the same graph in time;
     /// * [`Error::OutOfMemory`](crate::Error::OutOfMemory) and [`Error::Cuda`](crate::Error::Cuda) from the device.
     pub fn build(self) -> Result<Graph> {
         self.define()?.build()
@@ -67,6 +69,7 @@ impl GraphBuilder {
             kernels: _,
             attributes: _,
             mut findings,
+            communicators: _,
             driver,
             arguments,
         } = self;

@@ -16,12 +16,15 @@ mod rng;
 mod scratch;
 mod shared;
 mod copy_and_set;
+pub(crate) mod collective;
 mod node_attributes;
 mod record;
 mod position;
 mod loops;
 mod findings;
 
+use crate::communicator::Communicator;
+use crate::communicator::number::{Reducible, Reduction};
 use crate::device::Device;
 use crate::graph::node::NodeId;
 use crate::graph::rng::Rng;
@@ -37,11 +40,13 @@ use crate::program::{External, Program, Work};
 use crate::shape::iterations::Iterations;
 use crate::shape::place::{Copied, Memory, OnDevice, Place};
 use crate::shape::rectangle::Rectangle;
+use crate::shape::rows::Rows;
 use crate::shape::same_shape::SameShape;
 use crate::shape::{ArrayOf, Element};
 use cudarc::driver::sys::CUgraphNode;
+use collective::Moved;
 use findings::Findings;
-use graph_plan::{Draft, NodeKind};
+use graph_plan::{Draft, Mode, NodeKind};
 use kernel::KernelChecks;
 pub(crate) use loops::LoopKind;
 use memory::DeclaredMemory;
@@ -112,6 +117,8 @@ pub struct GraphBuilder {
     /// The attributes of nodes, which may be given before the node is added.
     attributes: Vec<(NodeId, Attribute)>,
     findings: Findings,
+    /// The communicators of the draft.
+    communicators: Vec<Communicator>,
     /// The newest CUDA version of a driver to build for.
     driver: u32,
 }
@@ -131,6 +138,7 @@ impl GraphBuilder {
             kernels: KernelChecks::default(),
             attributes: Vec::new(),
             findings: Findings::default(),
+            communicators: Vec::new(),
             driver: u32::MAX,
         }
     }
@@ -236,6 +244,74 @@ impl GraphBuilder {
         value: T,
     ) -> NodeId {
         self.set(name.into(), Memset::new(to, value))
+    }
+
+    /// Adds a node that combines the memory of all ranks, and leaves the result on each.
+    ///
+    /// All ranks of the communicator take part in it, and all collectives of a graph are ordered with each other
+    /// (`collective-order`). A node in the body of an `if`, a `while` or a `switch` runs on all ranks or on none:
+    /// `build` refuses a condition that may differ between ranks (`rank-dependent`).
+    pub fn all_reduce<S: ?Sized + Reducible>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        reduction: Reduction,
+        memory: &mut Place<S, OnDevice>,
+        over: &Communicator,
+    ) -> NodeId {
+        let moves = [Moved::new(memory.span, Mode::ReadWrite)];
+        let reduction = Some((reduction, S::NUMBER));
+        self.add_collective(name.into(), (NodeKind::AllReduce, reduction), &moves, over)
+    }
+
+    /// Adds a node that puts the parts of all ranks together, on each: row `r` of `whole` becomes the part of rank `r`.
+    /// `build` fails unless `whole` has one row for each rank (`shape-mismatch`). See [`GraphBuilder::all_reduce`].
+    pub fn all_gather<P, W>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        part: &Place<P, OnDevice>,
+        whole: &mut Place<W, OnDevice>,
+        over: &Communicator,
+    ) -> NodeId
+    where
+        P: ?Sized + SameShape<W::Row>,
+        W: ?Sized + Rows,
+    {
+        let moves = [Moved::new(part.span, Mode::Read), Moved::new(whole.span, Mode::Write)];
+        self.add_collective(name.into(), (NodeKind::AllGather, None), &moves, over)
+    }
+
+    /// Adds a node that combines the memory of all ranks, and leaves each rank its row of the result. `build` fails
+    /// unless `whole` has one row for each rank (`shape-mismatch`). See [`GraphBuilder::all_reduce`].
+    pub fn reduce_scatter<W, P>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        reduction: Reduction,
+        whole: &Place<W, OnDevice>,
+        part: &mut Place<P, OnDevice>,
+        over: &Communicator,
+    ) -> NodeId
+    where
+        P: ?Sized + SameShape<W::Row> + Reducible,
+        W: ?Sized + Rows,
+    {
+        let moves = [Moved::new(whole.span, Mode::Read), Moved::new(part.span, Mode::Write)];
+        let reduction = Some((reduction, P::NUMBER));
+        self.add_collective(name.into(), (NodeKind::ReduceScatter, reduction), &moves, over)
+    }
+
+    /// Adds a node that copies the memory of the rank `from` to all ranks. See [`GraphBuilder::all_reduce`].
+    pub fn broadcast<S: ?Sized>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        memory: &mut Place<S, OnDevice>,
+        from: usize,
+        over: &Communicator,
+    ) -> NodeId {
+        let moves = [Moved {
+            peer: from,
+            ..Moved::new(memory.span, Mode::ReadWrite)
+        }];
+        self.add_collective(name.into(), (NodeKind::Broadcast, None), &moves, over)
     }
 
     /// Adds a node that calls a function on the host. Its argument is a tuple of references into host memory: `&S` for

@@ -8,7 +8,7 @@ use crate::memory::{Beginning, Philox};
 use crate::shape::NO_LENGTHS;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, Place};
-use graph_plan::{Memory, Mode, Region, Role};
+use graph_plan::{Memory, Mode, Origin, Region, Role};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -38,6 +38,7 @@ impl GraphBuilder {
         let layout = Layout { bytes: 0, align }; // the number of uses is known when the graph is built
         let place: Place<Philox, OnDevice> = self.resource(name, Memory::Device, layout);
         let resource = place.span.resource;
+        self.draft.resources[resource].origin = Origin::Outside;
         let Beginning::Shared(generator) = &beginning else {
             return self.declare_rng(Rng::new(self.id, resource, draws), beginning, None);
         };

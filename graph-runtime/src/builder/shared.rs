@@ -7,7 +7,7 @@ use crate::shape::Lengths;
 use crate::shape::part::Layout;
 use crate::shape::place::{Place, Span};
 use crate::shape::table::{Table, padded, text};
-use graph_plan::{Memory, Space};
+use graph_plan::{Memory, Origin, Space};
 use std::borrow::Cow;
 
 /// A shared resource.
@@ -35,6 +35,7 @@ impl GraphBuilder {
         };
         let bytes = memory.bytes();
         let place: Place<S, M> = self.resource(name, kind, Layout { bytes, align: 1 });
+        self.draft.resources[place.span.resource].origin = Origin::Outside;
         self.memory.shared.push(DeclaredShared {
             resource: place.span.resource,
             memory,

@@ -177,6 +177,31 @@ pub(crate) fn other_length(draft: &Draft, node: usize, from: (usize, usize), to:
     Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message).help("copy between places of one length")
 }
 
+/// A rank that a collective names, and that its communicator does not have.
+#[cold]
+pub(crate) fn no_rank(node: usize, name: &str, rank: usize, ranks: usize) -> Diagnostic {
+    let message = format!("node `{name}` names rank {rank}, but its communicator has {ranks}");
+    Diagnostic::new(Code::OutOfBounds, Subject::Node(node), message)
+        .help(format!("name a rank from 0 to {}", ranks.saturating_sub(1)))
+}
+
+/// A whole that does not have one part for each rank. Each side is a name and a number of bytes.
+#[cold]
+pub(crate) fn other_ranks(
+    node: usize,
+    name: &str,
+    (part, bytes): (&str, usize),
+    (whole, all): (&str, usize),
+    ranks: usize,
+) -> Diagnostic {
+    let message = format!(
+        "node `{name}`: `{whole}` has {all} bytes, but {ranks} ranks with {bytes} bytes of `{part}` each have {}",
+        bytes.saturating_mul(ranks)
+    );
+    Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message)
+        .help(format!("give `{whole}` one row for each rank, of the shape of `{part}`"))
+}
+
 /// A copy between places of different lengths. Both sides are given as a resource and its lengths, in words.
 #[cold]
 pub(crate) fn other_lengths(draft: &Draft, node: usize, from: (usize, &str), to: (usize, &str)) -> Diagnostic {

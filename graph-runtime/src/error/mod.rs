@@ -119,6 +119,16 @@ pub enum Error {
         /// The closure's error, or CUDA's message about its work.
         message: String,
     },
+    /// Another rank of a communicator has failed, has left, is late, or runs something else. The communicator cannot be
+    /// used any more.
+    Peer {
+        /// The graph and the node that waited for the rank.
+        site: Site,
+        /// The rank, counted in the communicator.
+        rank: usize,
+        /// The reason, which names the rank.
+        message: String,
+    },
     /// The host has too little memory. If a CUDA device has too little, the error is [`Error::Cuda`].
     OutOfMemory {
         /// The memory that could not be allocated.
@@ -313,7 +323,7 @@ impl fmt::Display for Error {
             }
             Error::Compile { site, path, message } => write!(f, "{site}cannot compile `{path}`: {message}"),
             Error::Kernel { site, kernel, message } => write!(f, "{site}kernel `{kernel}` {message}"),
-            Error::Fault { site, message } | Error::Node { site, message } => write!(f, "{site}{message}"),
+            Error::Fault { site, message } | Error::Node { site, message } | Error::Peer { site, message, .. } => write!(f, "{site}{message}"),
             Error::Panicked { site, message } => write!(f, "{site}the host function panicked: {message}"),
             Error::OutOfMemory { site, bytes } => write!(f, "{site}the host has no memory for {bytes} bytes"),
             Error::ForeignPlace { site } => write!(

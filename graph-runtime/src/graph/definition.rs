@@ -1,9 +1,11 @@
 //! Definitions: graphs that are checked, but not yet executable. One makes several graphs, or changes a graph as a
 //! whole.
 
+mod ranks;
 mod shape;
 
 use crate::backend::executable::{Executable, Updated};
+use crate::communicator::seat::Seats;
 use crate::devices::options::{DebugOptions, InstantiateOptions};
 use crate::error::{Error, Result, Site};
 use crate::graph::dump::dump;
@@ -17,6 +19,7 @@ use graph_plan::{Lists, Nest, Outcome, Plan};
 use std::fmt;
 use std::mem;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A graph that is checked, but not yet executable: the definition of one or several graphs of type `G`.
 /// [`GraphBuilder::define`](crate::GraphBuilder::define) makes it, and so does the `define` of a declared graph, which
@@ -60,6 +63,8 @@ struct Executables {
     /// The number of executables that were prepared.
     count: usize,
     changes: Vec<Change>,
+    /// The part of the next executable in the meetings of its ranks.
+    seats: Arc<Seats>,
 }
 
 /// A change of the CUDA graph of each executable, before it is instantiated.
@@ -114,6 +119,7 @@ impl Definition {
             prepared: None,
             count: 0,
             changes: Vec::new(),
+            seats: Arc::default(),
         };
         let make = Box::new(|graph| graph);
         Self { executables, make }
@@ -146,6 +152,7 @@ impl<G> Definition<G> {
     ///   does not allow; for a second graph of a definition with a `raw` node, whose closure runs only once;
     /// * [`Error::Module`], [`Error::Kernel`] if the device cannot load the PTX, or cannot launch a kernel as asked;
     /// * [`Error::Node`] if the closure of a `capture` or `raw` node, or of [`Definition::change`], fails;
+    /// * [`Error::Peer`] if the graph has communicators, and another rank does not build the same graph in time;
     /// * [`Error::OutOfMemory`] and [`Error::Cuda`] from the device.
     pub fn instantiate(&mut self, options: InstantiateOptions) -> Result<G> {
         let executable = self.executables.next(options)?;
@@ -271,6 +278,7 @@ impl Executables {
             arena: &data.arena,
             variables: &self.checked.variables,
             arrays: &self.checked.arrays,
+            seats: &self.seats,
             changed: !self.changes.is_empty(),
         }
     }
@@ -293,8 +301,11 @@ impl Executables {
         let pool = data.device.pool.as_ref();
         let share = pool.map(|pool| pool.share(self.checked.site(), data.label(), &data.device.backend));
         self.checked.data.shared.set_pool(share.transpose()?);
+        self.seats = Arc::new(ranks::seats(&self.checked));
         let data = &self.checked.data;
-        let executable = Executable::prepare(&data.device.backend, &self.blueprint())?;
+        let prepared = Executable::prepare(&data.device.backend, &self.blueprint());
+        let executable = prepared.inspect_err(|error| self.seats.refuse(&error.to_string()))?;
+        ranks::join(&self.seats, &self.checked)?;
         let mut rngs = data.rngs.iter();
         rngs.try_for_each(|rng| rng.begin(&data.draft, executable.storage()))?;
         Ok(executable)

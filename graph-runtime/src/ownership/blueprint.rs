@@ -1,5 +1,6 @@
 //! The checked graph that the backends make an executable graph from.
 
+use crate::communicator::seat::Seats;
 use crate::devices::options::DebugOptions;
 use crate::ownership::shared_resources::SharedResources;
 use crate::program::array::ArrayForm;
@@ -8,6 +9,7 @@ use crate::program::{ModuleMemory, Program};
 use crate::shape::part::Layout;
 use graph_plan::{Draft, Edge, Lists, Nest};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// The graph from which an executable one is made. It has passed every check that needs no device.
 pub(crate) struct Blueprint<'a> {
@@ -34,6 +36,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) variables: &'a [ModuleMemory],
     /// The form of each resource that is an array; empty if there are none.
     pub(crate) arrays: &'a [Option<ArrayForm>],
+    /// The part of the graph in the meetings of its ranks.
+    pub(crate) seats: &'a Arc<Seats>,
     /// Whether the user has changed the CUDA graph.
     pub(crate) changed: bool,
 }

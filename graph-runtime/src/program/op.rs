@@ -1,5 +1,6 @@
 //! The work of one node.
 
+use crate::communicator::call::CollectiveCall;
 use crate::kernel::{Launch, Value};
 use crate::program::capture::CaptureCall;
 use crate::program::event::Event;
@@ -37,7 +38,7 @@ pub(crate) enum Structure {
     Child(usize),
 }
 
-/// Work that objects of the user describe: functions, events, and closures that make nodes.
+/// Work that objects of the user describe: functions, events, communicators, and closures that make nodes.
 #[derive(Clone, Debug)]
 pub(crate) enum External {
     Call(Arc<HostCall>),
@@ -45,6 +46,7 @@ pub(crate) enum External {
     Wait(Event),
     Capture(Arc<CaptureCall>),
     Raw(Arc<RawCall>),
+    Collective(Arc<CollectiveCall>),
 }
 
 impl Op {
@@ -68,6 +70,14 @@ impl Op {
         match self {
             Op::Structure(Structure::Conditional(conditional)) => Some(conditional),
             Op::Work(_) | Op::Structure(Structure::Child(_)) | Op::External(_) => None,
+        }
+    }
+
+    /// The collective that the node is.
+    pub(crate) fn collective(&self) -> Option<&Arc<CollectiveCall>> {
+        match self.external()? {
+            External::Collective(call) => Some(call),
+            _ => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The actions of nodes, as their author wrote them.
 
 use super::{Attributes, Place, Statement};
-use graph_plan::{NodeKind, Role};
+use graph_plan::{Mode, NodeKind, Role};
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::{Expr, ExprParen, Ident, Path, Token};
@@ -55,6 +55,30 @@ pub(crate) enum Action {
     Event(Box<Expr>),
     /// Fields of an `if`, a `while` or a `switch`.
     Conditional(Box<Conditional>),
+    /// Fields of an `all_reduce` and its like.
+    Collective(Box<Collective>),
+}
+
+/// `max(x) over world`, `part -> whole over world`, `w from 0 over world` or `send a to next, recv b from last over
+/// world`.
+#[derive(Debug)]
+pub(crate) struct Collective {
+    /// `max` before the parentheses.
+    pub(crate) reduction: Option<Ident>,
+    pub(crate) moves: Vec<Move>,
+    /// The name of the communicator.
+    pub(crate) communicator: Ident,
+    /// The same name, as an expression.
+    pub(crate) over: Expr,
+}
+
+/// Memory that a collective sends, receives or combines.
+#[derive(Debug)]
+pub(crate) struct Move {
+    pub(crate) place: Place,
+    pub(crate) mode: Mode,
+    /// The rank that it comes from or goes to, if the author says one.
+    pub(crate) peer: Option<Expr>,
 }
 
 /// `unsafe? function<<<grid, block, shared>>>(arguments)`
@@ -213,9 +237,9 @@ pub(crate) enum Use {
     Operand,
     /// It is passed by value.
     Argument,
-    /// It is in an attribute and fixed when the graph is built.
+    /// It is in an attribute, or a rank that a collective names, and fixed when the graph is built.
     Attribute,
-    /// It is an event, or the function that is launched.
+    /// It is an event, a communicator, or the function that is launched.
     Object,
     /// It is the body of a closure.
     Closure,
@@ -255,6 +279,11 @@ impl Node {
             Action::Call(call) => found.push((Use::Closure, &call.body)),
             Action::Library(library) => found.push((Use::Closure, &library.body)),
             Action::Event(event) => found.push((Use::Object, event)),
+            Action::Collective(collective) => {
+                let peers = collective.moves.iter().filter_map(|one| one.peer.as_ref());
+                found.extend(peers.map(|peer| (Use::Attribute, peer)));
+                found.push((Use::Object, &collective.over));
+            }
             Action::Memcpy { .. } | Action::Graph(_) | Action::Join | Action::Conditional(_) => {}
         }
         found
@@ -304,6 +333,7 @@ impl Action {
             Action::Memset { to, .. } => vec![to],
             Action::Call(call) => call.parameters.iter().map(|parameter| &parameter.place).collect(),
             Action::Conditional(conditional) => vec![&conditional.condition],
+            Action::Collective(collective) => collective.moves.iter().map(|one| &one.place).collect(),
             Action::Kernel(_) | Action::Graph(_) | Action::Library(_) => {
                 self.arguments().into_iter().filter_map(Argument::place).collect()
             }

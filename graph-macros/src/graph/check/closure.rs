@@ -25,6 +25,7 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
         | Action::Memset { .. }
         | Action::Graph(_)
         | Action::Join
+        | Action::Collective(_)
         | Action::Conditional(_) => return,
     }
     let mut expressions = node.expressions();

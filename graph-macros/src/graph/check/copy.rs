@@ -89,14 +89,15 @@ fn of_shorter(
 }
 
 /// The shape of a place, as far as the text tells.
-struct Selected<'a> {
-    element: &'a Type,
+pub(super) struct Selected<'a> {
+    pub(super) element: &'a Type,
     /// The lengths; `None` for a length that is no sum.
-    lengths: Vec<Option<Sum>>,
-    text: String,
+    pub(super) lengths: Vec<Option<Sum>>,
+    pub(super) text: String,
 }
 
-fn selected<'a>(graph: &Graph<'a>, place: &Place) -> Option<Selected<'a>> {
+/// The shape of a place; `None` if the place is not in known memory, or selects more dimensions than the text tells.
+pub(super) fn selected<'a>(graph: &Graph<'a>, place: &Place) -> Option<Selected<'a>> {
     let shape: &Shape = &graph.resources[graph.resource(place)?].shape;
     let lengths = shape.lengths.iter();
     let mut lengths: Vec<(Option<Sum>, String)> = lengths

@@ -1,6 +1,6 @@
 //! Params where values are fixed when the graph is built: in shapes, ranges of loops, attributes and generators.
 
-use crate::graph::ast::Function;
+use crate::graph::ast::{Action, Function};
 use crate::graph::constant::mentions;
 use crate::graph::resolve::Graph;
 use crate::report::{Report, error};
@@ -47,6 +47,13 @@ pub(super) fn params(graph: &Graph<'_>, report: &mut Report) {
             let message = format!("a `param` gives {what} of `{}`", node.name);
             let fact = "attributes of nodes are fixed when the graph is built";
             check(expr, message, fact, INSTEAD);
+        }
+        if let Action::Collective(collective) = &node.action {
+            for peer in collective.moves.iter().filter_map(|one| one.peer.as_ref()) {
+                let message = format!("a `param` gives a rank of `{}`", node.name);
+                let fact = "the ranks that a node sends to and receives from are fixed when the graph is built";
+                check(peer, message, fact, INSTEAD);
+            }
         }
         if let Some(Function::Value(function)) = node.action.launch().map(|launch| &launch.function) {
             let message = "a `param` chooses what a node launches".to_owned();

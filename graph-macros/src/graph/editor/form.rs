@@ -1,8 +1,8 @@
 //! The actions of nodes as Rust: every place, path, expression and closure is where it would be in a function.
 
 use super::Memory;
-use super::tokens::{commas, is_word, split_at_puncts, stream, without_words};
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use super::tokens::{commas, is_punct, is_word, split_at_puncts, stream, without_words};
+use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::quote;
 
 /// `path<<<grid, block>>>(arguments)` as a call of the kernel's type.
@@ -74,4 +74,26 @@ pub(super) fn closure(method: &TokenTree, tokens: &[TokenTree]) -> TokenStream {
 pub(super) fn list(tokens: &[TokenTree], word: &str) -> TokenStream {
     let list: TokenStream = tokens.iter().filter(|token| !is_word(token, word)).cloned().collect();
     quote!(let _ = (#list);)
+}
+
+/// The places, the ranks and the communicator of a collective: `max(x) over world`, `send a to 1, recv b from 2 over
+/// world`.
+pub(super) fn collective(tokens: &[TokenTree]) -> TokenStream {
+    let tokens = match tokens {
+        [TokenTree::Ident(_), TokenTree::Group(group), rest @ ..] if group.delimiter() == Delimiter::Parenthesis => {
+            let inside = group.stream().into_iter();
+            inside.chain(rest.iter().cloned()).collect()
+        }
+        _ => tokens.to_vec(),
+    };
+    let is_joint =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '-' && punct.spacing() == Spacing::Joint);
+    let is_divider = |token: &TokenTree| {
+        let words = ["over", "from", "to", "send", "recv"];
+        let mut words = words.into_iter();
+        is_punct(token, ',') || is_joint(token) || is_punct(token, '>') || words.any(|word| is_word(token, word))
+    };
+    let values = tokens.split(is_divider).filter(|value| !value.is_empty()).map(stream);
+    let values: TokenStream = values.map(|value| quote!(let _ = &(#value);)).collect();
+    values
 }

@@ -1,8 +1,8 @@
 //! Statements, and the variables that their names become.
 
 use super::Memory;
-use super::form::{call, child, closure, launch, list, pair};
-use super::tokens::{is_group, is_punct, is_word, single_punct, split_at_puncts, stream};
+use super::form::{call, child, closure, collective, launch, list, pair};
+use super::tokens::{commas, is_group, is_punct, is_word, single_punct, split_at_puncts, stream};
 use crate::graph::ast::place_kind;
 use crate::graph::boundary::{is_visibility, starts_statement};
 use crate::graph::keyword::Keyword;
@@ -125,7 +125,7 @@ impl<'t> Statement<'t> {
         let shape = if self.keyword == Keyword::Memory(Declared::Constant) {
             split_at_puncts(self.rest, "=").0
         } else {
-            self.rest
+            commas(self.rest).next().unwrap_or_default() // `uniform` may follow
         };
         place(self.word, self.name, shape)
     }
@@ -160,6 +160,8 @@ impl<'t> Statement<'t> {
                 NodeKind::Graph => child(action),
                 NodeKind::If | NodeKind::While | NodeKind::Switch => self.conditional(action, memory),
                 NodeKind::Join | NodeKind::Record | NodeKind::Wait => list(action, "draws"),
+                NodeKind::AllReduce | NodeKind::AllGather | NodeKind::ReduceScatter => collective(action),
+                NodeKind::Broadcast | NodeKind::Exchange => collective(action),
             },
         };
         order.nodes.push(self.name.to_token_stream());

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 pub(super) fn parameters(graph: &Graph<'_>) -> TokenStream {
     let parameter = |argument: &BuildArgument| match argument {
         BuildArgument::Value { name, ty } => quote!(, #name: #ty),
+        BuildArgument::Communicator { name, ty } => quote!(, #name: &#ty),
         BuildArgument::Memory(memory) => {
             let (name, ty) = (&memory.name, argument_type(graph, memory));
             quote!(, #name: #ty)
@@ -43,6 +44,9 @@ pub(super) fn argument_type(graph: &Graph<'_>, memory: &Resource) -> TokenStream
 pub(super) fn bound(graph: &Graph<'_>, builder: &Ident, bound: &Ident) -> TokenStream {
     let bind = |argument: &BuildArgument| match argument {
         BuildArgument::Value { name, .. } => quote!(#bound.#name = ::core::option::Option::Some(#name);),
+        BuildArgument::Communicator { name, .. } => {
+            quote!(#bound.#name = ::core::option::Option::Some(::core::clone::Clone::clone(#name));)
+        }
         BuildArgument::Memory(memory) => {
             let (variable, name, mutable) = (&memory.name, memory.name.to_string(), memory.is_mutable());
             let shape = Shape::of(graph, memory);

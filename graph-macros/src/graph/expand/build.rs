@@ -92,7 +92,8 @@ fn told(graph: &Graph<'_>, builder: &Ident) -> Option<TokenStream> {
             let text = plain(name);
             Some(quote!((#text, &#name)))
         }
-        BuildArgument::Value { .. } | BuildArgument::Memory(_) | BuildArgument::Unknown(_) => None,
+        BuildArgument::Value { .. } | BuildArgument::Communicator { .. } => None,
+        BuildArgument::Memory(_) | BuildArgument::Unknown(_) => None,
     });
     let told: Vec<TokenStream> = told.collect();
     (!told.is_empty()).then(|| quote!(__p::Declare::arguments(&mut #builder, &[#(#told),*]);))

@@ -8,6 +8,7 @@ use crate::graph::constant::mentions;
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::Expr;
 use syn::ext::IdentExt;
 
 /// Adds a child that no param changes.
@@ -42,12 +43,16 @@ fn fill(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenSt
     let functions: Vec<Ident> = child
         .bindings
         .iter()
-        .map(|Binding { name, argument }| function(name, matches!(argument, Argument::Borrow { .. })))
+        .map(|Binding { name, argument }| {
+            let is_memory = matches!(argument, Argument::Borrow { .. }) && communicator(graph, argument).is_none();
+            function(name, is_memory)
+        })
         .collect();
     let calls = child.bindings.iter().zip(&functions).map(|(binding, function)| {
-        let value = match &binding.argument {
-            Argument::Borrow { place, .. } => borrow(graph, place, false),
-            Argument::Value(value) => value.to_token_stream(),
+        let value = match (communicator(graph, &binding.argument), &binding.argument) {
+            (Some(name), _) => quote_spanned!(name.span()=> ::core::clone::Clone::clone(&#name)),
+            (None, Argument::Borrow { place, .. }) => borrow(graph, place, false),
+            (None, Argument::Value(value)) => value.to_token_stream(),
         };
         quote_spanned!(binding.name.span()=> #slots.#function(#value);)
     });
@@ -66,6 +71,19 @@ fn fill(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenSt
     }
 }
 
+/// The communicator that a binding is: `world` or `&world`.
+fn communicator<'a>(graph: &Graph<'_>, argument: &'a Argument) -> Option<&'a Ident> {
+    let name = match argument {
+        Argument::Borrow { place, .. } if place.parts.is_empty() => Some(&place.name),
+        Argument::Borrow { .. } => None,
+        Argument::Value(value) => match &**value {
+            Expr::Path(path) => path.path.get_ident(),
+            _ => None,
+        },
+    };
+    name.filter(|name| graph.is_communicator(name))
+}
+
 /// The assertions about a node's bindings, each with the span that it is about.
 pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStream)> {
     let Some(child) = node.action.child() else {
@@ -79,6 +97,7 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
     });
     let bindings = child.bindings.iter().map(|binding| {
         let (bound, end) = match &binding.argument {
+            argument if communicator(graph, argument).is_some() => ("Value", binding.name.span()),
             Argument::Borrow {
                 mutable: None, place, ..
             } => ("Read", place.end),

@@ -3,6 +3,7 @@
 use super::alias::{allowed, has_generic_kernels, kernel, kernel_at, launches, own_kernel};
 use super::atomic;
 use super::child;
+use super::collective;
 use super::chosen_part::{Chosen, is_chosen};
 use super::extent;
 use super::host_call;
@@ -58,6 +59,7 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
         Action::Library(library) => library::add(graph, node, library, builder),
         Action::Event(event) => host_call::event(graph, node, event, builder),
         Action::Graph(child) => child::add(graph, node, child, builder),
+        Action::Collective(collective) => collective::add(graph, node, collective, builder),
         Action::Join => quote_spanned!(span=> let _ = #builder.join(#name);),
     }
 }
@@ -91,7 +93,12 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
         }
         Action::Graph(child) => child::apply(graph, index, node, child, target),
         // These mention no param, or only in expressions that are fixed when the graph is built.
-        Action::Call(_) | Action::Library(_) | Action::Join | Action::Event(_) | Action::Conditional(_) => {
+        Action::Call(_)
+        | Action::Library(_)
+        | Action::Join
+        | Action::Event(_)
+        | Action::Conditional(_)
+        | Action::Collective(_) => {
             quote!(::core::result::Result::Ok(()))
         }
     }

@@ -11,7 +11,7 @@ use proc_macro2::TokenTree;
 use quote::format_ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Generics, Ident, Token, braced, parenthesized};
+use syn::{Generics, Ident, Token, Type, braced, parenthesized};
 
 pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Item> {
     if input.peek(Token![#]) && input.peek2(Token![!]) {
@@ -109,13 +109,28 @@ fn build_argument(input: ParseStream<'_>, name: &mut Option<Ident>) -> syn::Resu
             return Err(expected(input.span(), what));
         }
         None if mutable.is_some() => return Err(expected(input.span(), "`device` or `host` after `mut`")),
-        None => BuildArgument::Value {
-            name: declared,
-            ty: Box::new(take(input, "a type such as `usize`, or `device` and a shape")?),
-        },
+        None => value(declared, take(input, "a type such as `usize`, or `device` and a shape")?),
     };
     comma_or_end(input, "`,` after the build argument")?;
     Ok(argument)
+}
+
+/// A value: a communicator if its type is a reference to one.
+fn value(name: Ident, ty: Type) -> BuildArgument {
+    match ty {
+        Type::Reference(reference) if reference.mutability.is_none() && is_communicator(&reference.elem) => {
+            let ty = reference.elem;
+            BuildArgument::Communicator { name, ty }
+        }
+        ty => BuildArgument::Value { name, ty: Box::new(ty) },
+    }
+}
+
+/// Whether the type is named `Communicator`, by whatever path.
+fn is_communicator(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| last.ident == "Communicator")
 }
 
 /// Whether memory is borrowed as in a function: `&device [f32; 4]` or `&mut device [f32; 4]`.

@@ -6,6 +6,7 @@ use super::base::{
 };
 use super::child::child;
 use super::closure::{call, library};
+use super::collective::collective;
 use super::conditional::{conditional, switch};
 use super::launch::{kernel, launch};
 use crate::graph::ast::{Action, Attributes, Dependency, Iteration, Node, Place, Statement};
@@ -68,6 +69,10 @@ fn form(kind: NodeKind) -> &'static str {
         NodeKind::Record | NodeKind::Wait => "event",
         NodeKind::If | NodeKind::While => "flag { .. }",
         NodeKind::Switch => "index { { .. } { .. } }",
+        NodeKind::AllReduce => "memory over communicator",
+        NodeKind::AllGather | NodeKind::ReduceScatter => "source -> destination over communicator",
+        NodeKind::Broadcast => "memory from rank over communicator",
+        NodeKind::Exchange => "send memory to rank, recv memory from rank over communicator",
         NodeKind::Join => "",
     }
 }
@@ -118,12 +123,17 @@ fn action(input: ParseStream<'_>, kind: NodeKind, context: &mut Context<'_>) -> 
         }
         NodeKind::If | NodeKind::While => conditional(input, kind, context)?,
         NodeKind::Switch => switch(input, context)?,
+        NodeKind::AllReduce
+        | NodeKind::AllGather
+        | NodeKind::ReduceScatter
+        | NodeKind::Broadcast
+        | NodeKind::Exchange => collective(input, kind)?,
         NodeKind::Join => (Action::Join, input.span()),
     })
 }
 
-/// A place in a copy or a memset.
-fn place(input: ParseStream<'_>) -> syn::Result<Place> {
+/// A place in a copy, a memset or a collective.
+pub(super) fn place(input: ParseStream<'_>) -> syn::Result<Place> {
     refuse(input, input.peek(Token![&]), "the name of a resource, without `&`")?;
     input.parse()
 }

@@ -166,8 +166,19 @@ fn resource(
     let colon: Token![:] = take(input, format_args!("`: shape` after `{name}`"))?;
     present(input, colon.span, "a type such as `f32` or `[f32; 1024]`")?;
     let shape: Shape = input.parse()?;
-    let end = last_span(&shape);
-    let resource = Resource::new(attributes, keyword, ResourceKind::Own(memory), name, shape);
+    let mut end = last_span(&shape);
+    let mut resource = Resource::new(attributes, keyword, ResourceKind::Own(memory), name, shape);
+    if input.peek(Token![,]) && matches!(memory, Memory::Host | Memory::Device) {
+        input.parse::<Token![,]>()?;
+        require(
+            input,
+            next_is(input, "uniform"),
+            "`uniform`: the promise that the memory holds the same on all ranks when a launch begins",
+        )?;
+        let word = input.call(Ident::parse_any)?;
+        end = word.span();
+        resource.uniform = Some(word);
+    }
     Ok((resource, end))
 }
 

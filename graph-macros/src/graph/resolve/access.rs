@@ -1,7 +1,7 @@
 //! The accesses of nodes to memory.
 
-use super::{Entity, Graph, order, rng, scalar};
-use crate::graph::ast::{Action, Argument, CallParameter, Child, Launch, Node, Part, Place, Range};
+use super::{Entity, Graph, collective, order, rng, scalar};
+use crate::graph::ast::{Action, Argument, CallParameter, Child, Launch, Move, Node, Part, Place, Range};
 use crate::graph::constant::mentions;
 use crate::report::{Report, error};
 use crate::span::line;
@@ -44,8 +44,15 @@ pub(super) fn accesses<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, 
             let flag = &conditional.condition;
             access(graph, index, flag, flag.name.span(), Mode::Read, report);
         }
+        Action::Collective(collective) => {
+            for Move { place, mode, .. } in &collective.moves {
+                access(graph, index, place, place.name.span(), *mode, report);
+            }
+            collective::over(graph, index, &collective.communicator, report);
+        }
         Action::Join | Action::Event(_) => {}
     }
+    graph.draft.nodes[index].rank_dependent = collective::takes_values(graph, node);
 }
 
 /// Enters the accesses of a child. The accesses of its own nodes to its own memory are not known here.
@@ -80,6 +87,7 @@ fn argument_access<'a>(
     report: &mut Report,
 ) -> Option<usize> {
     match argument {
+        Argument::Borrow { place, .. } if collective::is_passed(graph, node, place) => None,
         Argument::Borrow { and, mutable, place } => {
             let next = graph.accesses.len();
             borrow(graph, node, place, and.span, mutable.is_some(), report);
@@ -91,6 +99,7 @@ fn argument_access<'a>(
             entered.map(|_| next)
         }
         Argument::Value(value) => {
+            collective::passed_by_value(graph, node, value);
             if let Some(name) = resource_by_value(graph, value) {
                 let user = match graph.draft.nodes[node].kind {
                     NodeKind::Kernel => "kernel",

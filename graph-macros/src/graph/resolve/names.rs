@@ -7,7 +7,7 @@ use crate::graph::ast::{BuildArgument, Item, Node, Resource, ResourceKind, State
 use crate::graph::constant::value;
 use crate::report::{Report, error};
 use crate::text::plain;
-use graph_plan::{Accessors, Code};
+use graph_plan::{Accessors, Code, Origin};
 use proc_macro2::Ident;
 use syn::Type;
 use syn::ext::IdentExt;
@@ -70,12 +70,16 @@ fn arguments<'a>(graph: &mut Graph<'a>, owners: &mut Owners<'a>, report: &mut Re
         let declared = Declared::new(argument.name(), "build argument");
         let accessors = match argument {
             BuildArgument::Memory(resource) => accessors(resource),
-            BuildArgument::Value { .. } | BuildArgument::Unknown(_) => Vec::new(),
+            BuildArgument::Value { .. } | BuildArgument::Communicator { .. } | BuildArgument::Unknown(_) => Vec::new(),
         };
         let clash = enter(owners, declared, accessors, report);
         let entity = match argument {
             _ if clash => Entity::Broken,
             BuildArgument::Value { name, ty } => graph.value(name, ty),
+            BuildArgument::Communicator { name, ty } => {
+                graph.draft.communicator(name.to_string());
+                graph.value(name, ty)
+            }
             BuildArgument::Memory(resource) => graph.memory(resource),
             BuildArgument::Unknown(_) => Entity::Broken,
         };
@@ -154,6 +158,11 @@ impl<'a> Graph<'a> {
         let index = self.draft.resource(resource.name.to_string(), resource.memory());
         let length = resource.shape.lengths.first().and_then(value);
         self.draft.resources[index].extent = length.and_then(|length| u64::try_from(length).ok());
+        self.draft.resources[index].origin = match resource.kind {
+            _ if resource.uniform.is_some() => Origin::Uniform,
+            ResourceKind::Shared { .. } | ResourceKind::Moved(_) | ResourceKind::Rng => Origin::Outside,
+            ResourceKind::Own(_) => Origin::OfKind,
+        };
         if matches!(plain(&resource.shape.element).as_str(), "f32" | "f64") {
             self.draft.resources[index].zero = "0.0";
         }

@@ -87,7 +87,17 @@ pub(crate) fn added_scalars(graph: &Graph<'_>, node: &Node) -> Vec<Scalar> {
 /// All of the user's expressions in a node.
 pub(crate) fn added(node: &Node) -> TokenStream {
     let expressions = node.expressions().into_iter();
-    expressions.flat_map(|(_, expr)| expr.to_token_stream()).collect()
+    let expressions = expressions.flat_map(|(_, expr)| expr.to_token_stream());
+    expressions.chain(passed(node)).collect()
+}
+
+/// The names that a child graph borrows. One of them may be a communicator, which is a scalar.
+fn passed(node: &Node) -> TokenStream {
+    let Action::Graph(child) = &node.action else {
+        return TokenStream::new();
+    };
+    let places = child.bindings.iter().filter_map(|binding| binding.argument.place());
+    places.flat_map(|place| place.name.to_token_stream()).collect()
 }
 
 /// The scalars that expressions mention.
@@ -110,10 +120,8 @@ pub(crate) fn expressions(node: &Node) -> TokenStream {
     let is_evaluated = |used: Use| matches!(used, Use::Operand | Use::Argument);
     let mut expressions = node.expressions();
     expressions.retain(|(used, _)| is_evaluated(*used) && !matches!(node.action, Action::Library(_)));
-    expressions
-        .into_iter()
-        .flat_map(|(_, expr)| expr.to_token_stream())
-        .collect()
+    let expressions = expressions.into_iter().flat_map(|(_, expr)| expr.to_token_stream());
+    expressions.chain(passed(node)).collect()
 }
 
 /// The indices and bounds that select a place.

@@ -139,7 +139,13 @@ impl CudaExecutable {
                 }
                 Op::External(External::Capture(call)) => self.capture(blueprint, node, call)?,
                 Op::Work(Work::Memcpy(_) | Work::Join) | Op::Structure(Structure::Child(_)) => {}
-                Op::External(External::Call(_) | External::Record(_) | External::Wait(_) | External::Raw(_)) => {}
+                Op::External(
+                    External::Call(_)
+                    | External::Record(_)
+                    | External::Wait(_)
+                    | External::Raw(_)
+                    | External::Collective(_),
+                ) => {}
             }
         }
         Ok(())
@@ -312,6 +318,9 @@ impl CudaExecutable {
             Single::External(External::Capture(_)) => unsafe { self.add_captured(graph, after, node, name) },
             // SAFETY: as above.
             Single::External(External::Raw(call)) => return unsafe { self.add_raw(graph, after, node, call, name) },
+            Single::External(External::Collective(_)) => {
+                return Err(Failure::closure(node, NO_NCCL.to_owned())); // `Executable::prepare` has refused it
+            }
         };
         Ok(added.map_err(|error| (node, error))?)
     }

@@ -37,7 +37,7 @@ impl UserObjects {
                 External::Record(event) | External::Wait(event) => events.push(event.clone()),
                 External::Capture(call) => closures.push(call.clone()),
                 External::Raw(call) => closures.push(call.clone()),
-                External::Call(_) => {} // `calls` keeps these
+                External::Call(_) | External::Collective(_) => {} // `calls` keeps these
             }
         }
         Self {

@@ -1,6 +1,7 @@
 //! The CPU emulator: a launch runs all nodes, in an order that the graph allows.
 
 mod run;
+mod collective;
 mod touch;
 mod copy;
 mod sequence;
@@ -8,11 +9,12 @@ mod slow;
 mod texture;
 mod thread_launch;
 
-use crate::backend::emulator::run::Run;
+use crate::backend::emulator::run::{Failure, Run};
 use crate::backend::emulator::sequence::Sequence;
 use crate::backend::emulator::thread_launch::ThreadLaunch;
 use crate::backend::host_calls::HostCalls;
 use crate::backend::launch_end::LaunchEnd;
+use crate::communicator::seat::{Seats, Turn};
 use crate::devices::options::EmulatorOptions;
 use crate::devices::{Backend, Emulated};
 use crate::error::{Error, Result, Site};
@@ -44,6 +46,7 @@ struct Runner {
     options: EmulatorOptions,
     printer: Option<Printer>,
     calls: HostCalls,
+    seats: Arc<Seats>,
 }
 
 impl EmulatorExecutable {
@@ -64,6 +67,7 @@ impl EmulatorExecutable {
             sequence: Arc::new(sequence),
             options,
             printer: device.printer.clone(),
+            seats: blueprint.seats.clone(),
         };
         Ok(Self { runner, last: None })
     }
@@ -86,8 +90,9 @@ impl EmulatorExecutable {
     /// Waits for the launch before, and runs the graph. After a fault, the remaining nodes do not run, and waiting
     /// reports the fault.
     pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        let turn = self.runner.line_up();
         self.finish()?;
-        let ran = self.runner.run(draft, program);
+        let ran = self.runner.run(draft, program, turn);
         self.last = Some(ThreadLaunch::ended(ran));
         Ok(())
     }
@@ -105,9 +110,10 @@ impl EmulatorExecutable {
         let patience = Patience::of_this_thread();
         let launch = ThreadLaunch::start(Site::graph(&draft.name), move |claimed| {
             let claims = shared.claim(&draft, patience);
+            let turn = runner.line_up(); // before the caller goes on, and perhaps launches another graph
             claimed(claims.as_ref().map(|_| ()).map_err(Clone::clone));
             let _claims = claims?;
-            runner.run(&draft, &program)
+            runner.run(&draft, &program, turn)
         })?;
         self.last = Some(launch.clone());
         Ok(LaunchEnd::of(launch, &self.runner.calls))
@@ -151,19 +157,35 @@ impl Drop for EmulatorExecutable {
 }
 
 impl Runner {
-    /// Runs the graph.
-    fn run(&self, draft: &Draft, program: &Program) -> Result<()> {
+    /// The place of a launch among the launches of all graphs that share communicators with this one, if it has any.
+    fn line_up(&self) -> Option<Turn> {
+        (!self.seats.is_empty()).then(|| self.seats.line_up())
+    }
+
+    /// Runs the graph when its turn has come.
+    fn run(&self, draft: &Draft, program: &Program, turn: Option<Turn>) -> Result<()> {
+        if let Some(turn) = &turn {
+            turn.wait();
+        }
+        let _alarm = Alarm(&self.seats);
         slow::warn();
         // `build` has done this once, so it does not fail.
         let _ = forget(draft, &self.options, &self.storage);
         trace!(target: "graph_runtime", graph = %draft.name, "launch on the CPU emulator");
         let ran = Run::new(self, draft, program).body(0);
-        ran.map_err(|(node, message)| {
+        ran.map_err(|(node, failure)| {
             let node = &draft.nodes[node].name;
-            debug!(target: "graph_runtime", graph = %draft.name, %node, "{message}");
-            Error::Fault {
-                site: Site::graph(&draft.name).at_node(node),
-                message,
+            let site = Site::graph(&draft.name).at_node(node);
+            match failure {
+                Failure::Own(message) => {
+                    debug!(target: "graph_runtime", graph = %draft.name, %node, "{message}");
+                    self.seats.fail(node, &message);
+                    Error::Fault { site, message }
+                }
+                Failure::Peer(peer) => {
+                    debug!(target: "graph_runtime", graph = %draft.name, %node, "{}", peer.message);
+                    peer.at(site)
+                }
             }
         })
     }
@@ -173,6 +195,17 @@ impl Runner {
         match self.storage[resource].device() {
             Some((DeviceMemory::Emulator(allocation), start)) => Ok((allocation, start)),
             _ => Err("the memory is not the emulator's".to_owned()),
+        }
+    }
+}
+
+/// Tells the other ranks if a launch panics.
+struct Alarm<'a>(&'a Seats);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.fail("", "the launch has panicked");
         }
     }
 }

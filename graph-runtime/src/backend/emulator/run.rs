@@ -3,6 +3,8 @@
 use super::Runner;
 use super::texture;
 use super::touch::Touch;
+use crate::communicator::call::CollectiveCall;
+use crate::communicator::peer::Peer;
 use crate::devices::options::EmulatorOptions;
 use crate::program::{
     Argument, Conditional, ConditionalKind, External, KernelOp, MemcpyOp, MemsetOp, Op, Program, Structure, Work,
@@ -14,8 +16,28 @@ use std::borrow::Cow;
 use std::time::Instant;
 use tracing::trace;
 
-/// The node that failed, and the message.
-pub(super) type Fault = (usize, String);
+/// The node that failed, and the reason.
+pub(super) type Fault = (usize, Failure);
+
+/// The reason why a node failed.
+pub(super) enum Failure {
+    /// The node did something wrong, in these words.
+    Own(String),
+    /// Another rank does not come to it.
+    Peer(Peer),
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Failure::Own(message)
+    }
+}
+
+impl From<Peer> for Failure {
+    fn from(peer: Peer) -> Self {
+        Failure::Peer(peer)
+    }
+}
 
 /// The state of a launch while it runs.
 pub(super) struct Run<'a> {
@@ -63,16 +85,19 @@ impl<'a> Run<'a> {
             Op::Structure(Structure::Conditional(conditional)) => return self.conditional(node, conditional),
             Op::Structure(Structure::Child(body)) => return self.inner(*body),
             Op::Work(work) => self.work(node, work),
+            Op::External(External::Collective(call)) => {
+                return self.collective(node, call).map_err(|failure| (node, failure));
+            }
             Op::External(external) => self.external(node, external),
         };
-        done.map_err(|message| (node, message))
+        done.map_err(|message| (node, message.into()))
     }
 
     /// Runs a conditional node with its bodies.
     fn conditional(&mut self, node: usize, conditional: &Conditional) -> Result<Touch, Fault> {
         let condition = conditional.condition();
         let is_while = conditional.kind == ConditionalKind::While;
-        let at_node = |message| (node, message);
+        let at_node = |message: String| (node, Failure::from(message));
         let mut touch = self.touch(node, [(condition, Mode::Read)]).map_err(at_node)?;
         loop {
             let value = self.condition(condition).map_err(at_node)?;
@@ -164,6 +189,16 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Meets the other ranks, and takes what the node gets of what all give.
+    fn collective(&self, node: usize, call: &CollectiveCall) -> Result<Touch, Failure> {
+        let touch = self.touch(node, call.parts())?;
+        let given = self.runner.given(call)?;
+        let place = (node, &*self.draft.nodes[node].name);
+        let all = self.runner.seats.meet(&call.communicator, place, given)?;
+        self.runner.take(call, &all)?;
+        Ok(touch)
+    }
+
     fn external(&self, node: usize, external: &External) -> Result<Touch, String> {
         match external {
             External::Call(call) => {
@@ -178,8 +213,8 @@ impl<'a> Run<'a> {
             }
             // Events need nothing here but the order of nodes.
             External::Record(_) | External::Wait(_) => Ok(Touch::default()),
-            // `Executable::prepare` has refused these.
-            External::Capture(_) | External::Raw(_) => Err("needs a CUDA device".to_owned()),
+            // `Executable::prepare` has refused these, and `node` has run collectives.
+            External::Capture(_) | External::Raw(_) | External::Collective(_) => Err("needs a CUDA device".to_owned()),
         }
     }
 

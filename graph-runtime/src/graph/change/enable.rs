@@ -16,6 +16,11 @@ pub(in crate::graph) fn check_kind(graph: &Graph, node: usize) -> Result<()> {
         | NodeKind::Call
         | NodeKind::Record
         | NodeKind::Wait
+        | NodeKind::AllReduce
+        | NodeKind::AllGather
+        | NodeKind::ReduceScatter
+        | NodeKind::Broadcast
+        | NodeKind::Exchange
         | NodeKind::Capture
         | NodeKind::Raw => refuse(graph, node, "only kernel, memcpy and memset nodes can be disabled"),
     }

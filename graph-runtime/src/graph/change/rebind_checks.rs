@@ -68,7 +68,7 @@ fn check_node(graph: &Graph, node: usize) -> Result<()> {
             site: graph.site().at_node(&graph.data.draft.nodes[node].name),
             message: "the memory of a `capture` or `raw` node cannot be rebound: its closure had the old address",
         }),
-        Some(External::Call(_) | External::Record(_) | External::Wait(_)) | None => Ok(()),
+        Some(External::Call(_) | External::Record(_) | External::Wait(_) | External::Collective(_)) | None => Ok(()),
     }
 }
 

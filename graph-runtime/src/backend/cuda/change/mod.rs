@@ -112,7 +112,13 @@ impl CudaExecutable {
             Op::External(External::Call(_)) => return self.apply_call(node).at(site),
             // Nothing in these changes in place.
             Op::Structure(Structure::Child(_)) => return Ok(()),
-            Op::External(External::Record(_) | External::Wait(_) | External::Capture(_) | External::Raw(_)) => {
+            Op::External(
+                External::Record(_)
+                | External::Wait(_)
+                | External::Capture(_)
+                | External::Raw(_)
+                | External::Collective(_),
+            ) => {
                 return Ok(());
             }
         };

@@ -1,0 +1,207 @@
+//! Communicators: some ranks, of which each runs the same graphs on a device of its own, and that take part in
+//! collectives together. On the emulator, ranks are threads of one process that meet.
+//!
+//! `meeting.rs` has the meetings, and the reasons why one may fail; `seat.rs` the part that a built graph takes in
+//! them; `number.rs` the arithmetic; `call.rs` a collective of a graph as data.
+
+pub(crate) mod seat;
+pub(crate) mod call;
+pub(crate) mod meeting;
+pub(crate) mod number;
+pub(crate) mod peer;
+
+use crate::error::{Result, Site};
+use meeting::{Key, World};
+use peer::Peer;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Options of a [`Communicator`].
+///
+/// More fields may come: end literals with `..Default::default()`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommunicatorOptions {
+    /// The longest time for which a rank waits for the others, in a collective or while a graph is built. Then it
+    /// returns [`Error::Peer`](crate::Error::Peer), which names the node and the rank that is late, and so do all other
+    /// ranks: the communicator cannot be used any more. The default is a minute.
+    pub timeout: Duration,
+}
+
+impl Default for CommunicatorOptions {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Some ranks that take part in collectives together: `all_reduce`, `all_gather`, `reduce_scatter`, `broadcast` and
+/// `exchange`. Each rank has a communicator of its own, for its device, and builds the same graph with it.
+///
+/// A clone is another handle to the same. A graph keeps its communicators. If a rank drops all of its handles, with the
+/// graphs that keep one, the others get an error instead of waiting for it.
+///
+/// ```
+/// use graph_runtime::{Communicator, Device, GraphBuilder, Reduction};
+///
+/// let devices = Device::emulators(3);
+/// let ranks = Communicator::local(&devices)?;
+/// let run = |device: &Device, world: &Communicator| {
+///     let mut builder = GraphBuilder::new(device, "Sum");
+///     let mut x = builder.device::<[f32; 4]>("x");
+///     let set = builder.memset("set", &mut x, world.rank() as f32);
+///     let sum = builder.all_reduce("sum", Reduction::Sum, &mut x, world);
+///     builder.after(sum, &[set]);
+///     let mut graph = builder.build()?;
+///     graph.launch()?;
+///     assert_eq!(graph.device(&x)?.read_vec()?, [3.0; 4]); // 0 + 1 + 2
+///     Ok::<(), graph_runtime::Error>(())
+/// };
+/// std::thread::scope(|scope| {
+///     let threads = devices.iter().zip(&ranks).map(|(device, world)| scope.spawn(move || run(device, world)));
+///     let threads: Vec<_> = threads.collect();
+///     threads.into_iter().try_for_each(|thread| thread.join().unwrap())
+/// })?;
+/// # Ok::<(), graph_runtime::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Communicator(pub(crate) Arc<Member>);
+
+/// The bytes that all ranks have given, in the order of ranks.
+pub(crate) type Given = Arc<Vec<Vec<u8>>>;
+
+/// One rank of a communicator.
+pub(crate) struct Member {
+    pub(crate) world: Arc<World>,
+    /// The number of the group, which is the same on all of its ranks.
+    pub(crate) group: u64,
+    /// The rank in the group.
+    pub(crate) rank: usize,
+    /// For each rank of the group, its rank in the world that the group is of.
+    pub(crate) members: Arc<[usize]>,
+    /// The device, whose type only modules above know.
+    pub(crate) device: Arc<dyn Any + Send + Sync>,
+    /// The number of meetings of the host so far.
+    host_meetings: AtomicU64,
+}
+
+impl Communicator {
+    /// One communicator for each device, which together are a world.
+    pub(crate) fn world(devices: Vec<Arc<dyn Any + Send + Sync>>, options: CommunicatorOptions) -> Vec<Self> {
+        let (world, group) = World::new(devices.len(), options.timeout);
+        let members: Arc<[usize]> = (0..devices.len()).collect();
+        let ranks = devices.into_iter().enumerate();
+        let member = |(rank, device)| Member::new(world.clone(), group, rank, members.clone(), device);
+        ranks.map(member).map(Self).collect()
+    }
+
+    /// Whether the two are the same rank of the same group.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.0.is(&other.0)
+    }
+
+    /// The number of this rank, from 0.
+    pub fn rank(&self) -> usize {
+        self.0.rank
+    }
+
+    /// The number of ranks.
+    pub fn size(&self) -> usize {
+        self.0.members.len()
+    }
+
+    /// The rank after this one; after the last comes rank 0.
+    pub fn next(&self) -> usize {
+        (self.rank() + 1) % self.size()
+    }
+
+    /// The rank before this one; before rank 0 comes the last.
+    pub fn previous(&self) -> usize {
+        (self.rank() + self.size() - 1) % self.size()
+    }
+
+    /// Makes a communicator of the ranks that give the same `color`, in the order of their `key`s and, if these are
+    /// equal, of their ranks. All ranks call it, and wait for each other.
+    ///
+    /// # Errors
+    /// [`Error::Peer`](crate::Error::Peer) if a rank has left or does not come in time.
+    pub fn split(&self, color: usize, key: usize) -> Result<Self> {
+        let meeting = self.0.next_host_meeting();
+        let given = [color, key].map(usize::to_le_bytes).concat();
+        let all = self
+            .0
+            .meet(Key::Host(meeting), "`split`", given)
+            .map_err(|peer| peer.at(Site::default()))?;
+        let number = |bytes: &[u8]| usize::from_le_bytes(bytes.try_into().unwrap_or_default());
+        let given = all.iter().map(|given| {
+            let (color, key) = given.split_at(given.len() / 2);
+            (number(color), number(key))
+        });
+        let mut chosen: Vec<(usize, usize)> = given
+            .enumerate()
+            .filter(|(_, (other, _))| *other == color)
+            .map(|(rank, (_, key))| (key, rank))
+            .collect();
+        chosen.sort_unstable();
+        let members: Arc<[usize]> = chosen.iter().map(|&(_, rank)| self.0.members[rank]).collect();
+        let own = chosen.iter().position(|&(_, rank)| rank == self.rank()).unwrap_or(0);
+        let group = self.0.world.split(self.0.group, meeting, color);
+        let member = Member::new(self.0.world.clone(), group, own, members, self.0.device.clone());
+        Ok(Self(member))
+    }
+}
+
+impl fmt::Debug for Communicator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Communicator(rank {} of {})", self.rank(), self.size())
+    }
+}
+
+impl Member {
+    fn new(
+        world: Arc<World>,
+        group: u64,
+        rank: usize,
+        members: Arc<[usize]>,
+        device: Arc<dyn Any + Send + Sync>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            world,
+            group,
+            rank,
+            members,
+            device,
+            host_meetings: AtomicU64::new(0),
+        })
+    }
+
+    /// Whether the two are the same rank of the same group.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.world, &other.world) && self.group == other.group && self.rank == other.rank
+    }
+
+    /// The number of the next meeting of the host, which is the same on all ranks that make the same calls.
+    pub(crate) fn next_host_meeting(&self) -> u64 {
+        self.host_meetings.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Waits until all ranks of the group are at the same place, and returns what each has given. `what` tells the place
+    /// in messages.
+    pub(crate) fn meet(&self, key: Key, what: &str, given: Vec<u8>) -> Result<Given, Peer> {
+        self.world.meet(self, key, what, given)
+    }
+
+    /// The rank in the world.
+    pub(crate) fn of_world(&self) -> usize {
+        self.members[self.rank]
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.world.leave(self.group, self.rank);
+    }
+}
