@@ -67,9 +67,7 @@ pub use constant::{Constant, ConstantAccess, ModuleVariable, ModuleVariables, un
 pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};
 pub use cycle::{Cycle, cycles};
 pub use diagnostic::{Diagnostic, Subject};
-pub use draft::{
-    Access, Body, Collective, Draft, Edge, Loop, Mode, Node, NodeKind, Origin, Resource, Role, Shift,
-};
+pub use draft::{Access, Body, Collective, Draft, Edge, Loop, Mode, Node, NodeKind, Origin, Resource, Role, Shift};
 pub use kernel::{GridDependency, KernelCode, LaunchRequest, Touched};
 pub use launch::{Group, KernelLimits, LaunchConfig, LaunchFault};
 pub use lists::Lists;

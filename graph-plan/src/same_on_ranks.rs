@@ -122,7 +122,9 @@ impl<'a> SameOnRanks<'a> {
     /// The source of a difference in the condition of a node, with the access that reads it; `None` if it is the same
     /// on all ranks.
     pub(crate) fn condition(&self, node: usize) -> Option<(usize, Source)> {
-        self.ranges[node].clone().find_map(|access| Some((access, self.source(access)?)))
+        self.ranges[node]
+            .clone()
+            .find_map(|access| Some((access, self.source(access)?)))
     }
 
     /// The reason why what a node writes may differ.

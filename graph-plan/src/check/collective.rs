@@ -31,7 +31,11 @@ pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &m
     }
     let may_meet = concurrent(draft, order);
     for around in (0..draft.loops.len()).filter(|&around| draft.loops[around].parallel) {
-        let inside = |node: &&usize| draft.loops_around(draft.loop_around(**node)).any(|other| other == around);
+        let inside = |node: &&usize| {
+            draft
+                .loops_around(draft.loop_around(**node))
+                .any(|other| other == around)
+        };
         let members: Vec<usize> = sequence.iter().filter(inside).copied().collect();
         let (Some(&first), Some(&last)) = (members.first(), members.last()) else {
             continue;
@@ -94,7 +98,10 @@ const FOR_EVER: &str = "two ranks that run them in different orders wait for eac
 
 fn of_pair(draft: &Draft, order: &Nest, first: usize, second: usize) -> Diagnostic {
     let over = |node: usize| {
-        let mut own = draft.collectives.iter().filter(move |collective| collective.node == node);
+        let mut own = draft
+            .collectives
+            .iter()
+            .filter(move |collective| collective.node == node);
         own.next().map(|collective| collective.communicator)
     };
     let [one, other] = [first, second].map(|node| &draft.nodes[node].name);
@@ -230,13 +237,16 @@ mod tests {
         let found = errors(&draft);
         assert_eq!(found.len(), 1);
         assert!(
-            found[0].starts_with(
-                "nothing orders the iterations of the collectives from `a` to `b` in the `each` over `i`"
-            ),
+            found[0]
+                .starts_with("nothing orders the iterations of the collectives from `a` to `b` in the `each` over `i`"),
             "{}",
             found[0]
         );
-        assert!(found[0].contains("add `b(i - 1)` to the `after` list of `a`"), "{}", found[0]);
+        assert!(
+            found[0].contains("add `b(i - 1)` to the `after` list of `a`"),
+            "{}",
+            found[0]
+        );
         draft.shift(1, 0, [-1]);
         assert_eq!(errors(&draft), [""; 0]);
     }

@@ -36,7 +36,9 @@ fn mistake(draft: &Draft, same: &SameOnRanks<'_>, (node, over): (usize, usize), 
         let access = &draft.accesses[access];
         format!("`{}{}`", draft.resources[access.resource].name, access.region)
     };
-    let condition = same.condition(guard).map_or_else(String::new, |(access, _)| part(access));
+    let condition = same
+        .condition(guard)
+        .map_or_else(String::new, |(access, _)| part(access));
     let message = format!(
         "collective `{name}` is in the body of `{owner}`, whose condition {condition} may differ between ranks"
     );
@@ -65,7 +67,10 @@ fn mistake(draft: &Draft, same: &SameOnRanks<'_>, (node, over): (usize, usize), 
             }
             Some(Reason::Inside(owner)) => {
                 next = same.condition(owner);
-                format!("in the body of `{}`, which not all ranks may run", draft.nodes[owner].name)
+                format!(
+                    "in the body of `{}`, which not all ranks may run",
+                    draft.nodes[owner].name
+                )
             }
             Some(Reason::Values) => "from values that may differ between ranks".to_owned(),
             Some(Reason::Uncertain) => "but may be disabled, or write a part that updates choose".to_owned(),

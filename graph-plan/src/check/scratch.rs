@@ -42,7 +42,7 @@ pub(super) fn uninitialized(draft: &Draft, order: &Nest, broken: &[bool]) -> Scr
             .filter(|&index| !memory.is_written(index) && !uncertain(draft.accesses[index].node));
         let (reads, writes): (Vec<usize>, Vec<usize>) = unwritten
             .filter(|&index| draft.accesses[index].reads())
-            .partition(|&index| !initializes(draft.accesses[index].mode));
+            .partition(|&index| memory.certainly_reads(&draft.accesses[index]));
         let alone = writes.into_iter().filter(|&index| !memory.is_race(index));
         found.first_writes.extend(alone);
         found.errors.extend(memory.errors(&reads));
@@ -73,7 +73,14 @@ impl ScratchUse<'_> {
     fn is_written(&self, index: usize) -> bool {
         let access = &self.draft.accesses[index];
         let mut earlier = self.earlier_writers(access).peekable();
-        earlier.peek().is_some() && (initializes(access.mode) || self.gap(access).is_none())
+        let is_enough = !self.certainly_reads(access) || self.gap(access).is_none();
+        earlier.peek().is_some() && is_enough
+    }
+
+    /// Whether an access needs all of what the memory held before. Others may write it first: of kernels, only the PTX
+    /// tells.
+    fn certainly_reads(&self, access: &Access) -> bool {
+        !initializes(access.mode) || access.reads() && self.draft.nodes[access.node].kind.is_collective()
     }
 
     /// The writes that certainly run before an access and may touch the same memory.

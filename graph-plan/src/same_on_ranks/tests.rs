@@ -282,15 +282,26 @@ fn conditions_that_are_reduced_or_set_are_the_same() {
     let counted = Step::Kernel(Vec::new(), FLAG, false, false);
     assert!(!refused(&[guarded(), counted]), "what launches count");
     let converges = vec![Step::Kernel(vec![(1, 0)], FLAG, true, false), Step::AllReduce(FLAG)];
-    assert!(!refused(&[Step::Load((1, 0)), Step::Set(FLAG), Step::While(0, converges)]));
+    assert!(!refused(&[
+        Step::Load((1, 0)),
+        Step::Set(FLAG),
+        Step::While(0, converges)
+    ]));
 }
 
 #[test]
 fn conditions_of_one_rank_are_refused() {
     assert!(refused(&[Step::Load(FLAG), guarded()]));
     assert!(refused(&[Step::Kernel(Vec::new(), FLAG, true, true), guarded()]));
-    assert!(refused(&[Step::AllReduce(FLAG), Step::ReduceScatter((1, 0), FLAG), guarded()]));
-    assert!(refused(&[Step::AllReduce((0, 2)), Step::Load(FLAG), guarded()]), "another cell");
+    assert!(refused(&[
+        Step::AllReduce(FLAG),
+        Step::ReduceScatter((1, 0), FLAG),
+        guarded()
+    ]));
+    assert!(
+        refused(&[Step::AllReduce((0, 2)), Step::Load(FLAG), guarded()]),
+        "another cell"
+    );
     let local = vec![Step::AllReduce((2, 0)), Step::Kernel(vec![(1, 0)], FLAG, true, false)];
     assert!(
         refused(&[Step::Load((1, 0)), Step::Set(FLAG), Step::While(0, local)]),

@@ -8,6 +8,7 @@ use crate::backend::launch_end::LaunchEnd;
 #[cfg(not(feature = "emulator"))]
 use crate::backend::no_emulator::EmulatorExecutable;
 use crate::backend::watched_launch::WatchedLaunch;
+use crate::communicator::NO_NCCL;
 use crate::devices::Backend;
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::InstantiateOptions;
@@ -362,9 +363,6 @@ fn may_be_launched_by_kernels(draft: &Draft, op: &Op) -> bool {
         Op::External(External::Call(_) | External::Record(_) | External::Wait(_) | External::Collective(_)) => false,
     }
 }
-
-/// The reason why a collective does not run on a GPU.
-pub(crate) const NO_NCCL: &str = "collectives run on the CPU emulator only, in this version: it has no calls of NCCL";
 
 /// Refuses nodes that this kind of device does not support.
 fn check(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<()> {

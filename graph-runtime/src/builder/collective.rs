@@ -93,7 +93,10 @@ impl GraphBuilder {
         self.draft.collective(node, communicator);
         let device = over.0.device.downcast_ref::<Backend>();
         if !device.is_some_and(|device| device.has_memory_of(&self.device.backend)) {
-            self.fail(node, "the communicator is that of another device: each rank builds its graphs on its own device");
+            self.fail(
+                node,
+                "the communicator is that of another device: each rank builds its graphs on its own device",
+            );
         }
         if touched.iter().all(|&touched| touched) {
             self.check_collective(node, kind, moves, over);
@@ -118,7 +121,8 @@ impl GraphBuilder {
         known.unwrap_or_else(|| {
             self.communicators.push(over.clone());
             let number = self.draft.communicators.len();
-            self.draft.communicator(format!("communicator {number} of {} ranks", over.size()))
+            self.draft
+                .communicator(format!("communicator {number} of {} ranks", over.size()))
         })
     }
 

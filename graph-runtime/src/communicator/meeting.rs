@@ -8,8 +8,8 @@
 //! launch that waits keeps its rank from coming anywhere else. That makes it certain that ranks that wait for each
 //! other in a circle wait for ever.
 
-use super::{Given, Member};
 use super::peer::Peer;
+use super::{Given, Member};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -132,13 +132,7 @@ impl World {
     }
 
     /// Waits until all ranks of the member's group have come to the same place, and returns what each has given.
-    pub(super) fn meet(
-        &self,
-        member: &Member,
-        key: Key,
-        what: &str,
-        given: Vec<u8>,
-    ) -> Result<Given, Peer> {
+    pub(super) fn meet(&self, member: &Member, key: Key, what: &str, given: Vec<u8>) -> Result<Given, Peer> {
         let mut state = self.lock();
         let meeting = state.come(member, key, what, given)?;
         if meeting.result.get().is_some() {
@@ -312,7 +306,11 @@ impl State {
         let told = stuck.iter().filter_map(|&rank| {
             let meeting = &waiting(rank)?.meeting;
             let missing: Vec<String> = meeting.missing().iter().map(ToString::to_string).collect();
-            Some(format!("rank {rank} waits at {} for rank {}", meeting.what, missing.join(", ")))
+            Some(format!(
+                "rank {rank} waits at {} for rank {}",
+                meeting.what,
+                missing.join(", ")
+            ))
         });
         let told: Vec<String> = told.collect();
         let message = format!("ranks wait for each other for ever: {}", told.join("; "));

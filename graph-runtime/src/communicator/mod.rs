@@ -19,6 +19,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+/// The reason why GPUs are no ranks.
+pub(crate) const NO_NCCL: &str = "collectives over CUDA devices need NCCL, which this version does not call yet: ranks are threads of one process on \
+                                  `Device::emulators(n)`";
+
 /// Options of a [`Communicator`].
 ///
 /// More fields may come: end literals with `..Default::default()`.

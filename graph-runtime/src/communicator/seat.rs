@@ -66,7 +66,10 @@ impl Seats {
             let meeting = seat.member.next_host_meeting();
             let what = format!("the building of graph `{}`", self.graph);
             let all = seat.member.meet(Key::Host(meeting), &what, text.into_bytes())?;
-            let all: Vec<String> = all.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect();
+            let all: Vec<String> = all
+                .iter()
+                .map(|text| String::from_utf8_lossy(text).into_owned())
+                .collect();
             check_plans(seat.member.rank, &all)?;
             check_exchanges(&all)?;
             let _ = seat.joined.set(meeting);
@@ -79,7 +82,9 @@ impl Seats {
         for seat in self.seats.iter().filter(|seat| seat.joined.get().is_none()) {
             let meeting = seat.member.next_host_meeting();
             let text = format!("{FAILURE}\n{message}");
-            seat.member.world.announce(&seat.member, Key::Host(meeting), "", text.into_bytes());
+            seat.member
+                .world
+                .announce(&seat.member, Key::Host(meeting), "", text.into_bytes());
         }
     }
 
@@ -181,7 +186,10 @@ fn check_plans(rank: usize, all: &[String]) -> Result<(), Peer> {
     };
     for (other, text) in all.iter().enumerate() {
         if let Some(message) = text.strip_prefix(FAILURE) {
-            return Err(Peer::new(other, format!("rank {other} cannot build it: {}", message.trim())));
+            return Err(Peer::new(
+                other,
+                format!("rank {other} cannot build it: {}", message.trim()),
+            ));
         }
     }
     let own = lines(&all[rank]);
@@ -243,14 +251,18 @@ fn check_exchanges(all: &[String]) -> Result<(), Peer> {
 /// The exchanges of a text: the name, and the parts that are sent and received.
 fn parse(text: &str) -> Vec<(&str, Vec<Side>, Vec<Side>)> {
     let exchanges = text.lines().filter_map(|line| line.split_once("\t\t"));
-    let exchange = |(name, moves): (&'_ str, &str)| {
+    let sides = |moves: &str| {
         let (mut sends, mut receives) = (Vec::new(), Vec::new());
         for one in moves.split(',') {
             let mut words = one.split(' ');
             let verb = words.next();
             let mut number = || words.next().and_then(|word| word.parse().ok());
             if let (Some(peer), Some(bytes)) = (number(), number()) {
-                let side = if verb == Some("send") { &mut sends } else { &mut receives };
+                let side = if verb == Some("send") {
+                    &mut sends
+                } else {
+                    &mut receives
+                };
                 side.push((peer, bytes));
             }
         }
@@ -258,7 +270,7 @@ fn parse(text: &str) -> Vec<(&str, Vec<Side>, Vec<Side>)> {
     };
     exchanges
         .map(|(name, moves)| {
-            let (sends, receives) = exchange((name, moves));
+            let (sends, receives) = sides(moves);
             (name, sends, receives)
         })
         .collect()

@@ -1,16 +1,12 @@
 //! Communicators of devices: the ranks of this process, or of the processes that a launcher has started.
 
 use super::Device;
-use crate::communicator::{Communicator, CommunicatorOptions};
+use crate::communicator::{Communicator, CommunicatorOptions, NO_NCCL};
 use crate::devices::Backend;
 use crate::error::{Error, Result, Site};
 use std::any::Any;
 use std::env;
 use std::sync::Arc;
-
-/// The reason why there is no communicator of GPUs.
-const NO_NCCL: &str = "a communicator of CUDA devices needs NCCL, which this version does not call yet: ranks are threads of one process on \
-                       `Device::emulators(n)`";
 
 /// The reason why there is no communicator of several processes.
 const ONE_PROCESS: &str = "ranks in several processes need NCCL, which this version does not call yet: start one process, and make its ranks by \
@@ -51,7 +47,9 @@ impl Communicator {
             }
             let mut earlier = devices[..index].iter();
             if earlier.any(|earlier| earlier.backend.has_memory_of(&device.backend)) {
-                return Err(unsupported("one device is two ranks: each rank has a device of its own"));
+                return Err(unsupported(
+                    "one device is two ranks: each rank has a device of its own",
+                ));
             }
         }
         let backends = devices.iter().map(|device| {

@@ -198,8 +198,9 @@ pub(crate) fn other_ranks(
         "node `{name}`: `{whole}` has {all} bytes, but {ranks} ranks with {bytes} bytes of `{part}` each have {}",
         bytes.saturating_mul(ranks)
     );
-    Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message)
-        .help(format!("give `{whole}` one row for each rank, of the shape of `{part}`"))
+    Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message).help(format!(
+        "give `{whole}` one row for each rank, of the shape of `{part}`"
+    ))
 }
 
 /// A copy between places of different lengths. Both sides are given as a resource and its lengths, in words.

@@ -323,7 +323,9 @@ impl fmt::Display for Error {
             }
             Error::Compile { site, path, message } => write!(f, "{site}cannot compile `{path}`: {message}"),
             Error::Kernel { site, kernel, message } => write!(f, "{site}kernel `{kernel}` {message}"),
-            Error::Fault { site, message } | Error::Node { site, message } | Error::Peer { site, message, .. } => write!(f, "{site}{message}"),
+            Error::Fault { site, message } | Error::Node { site, message } | Error::Peer { site, message, .. } => {
+                write!(f, "{site}{message}")
+            }
             Error::Panicked { site, message } => write!(f, "{site}the host function panicked: {message}"),
             Error::OutOfMemory { site, bytes } => write!(f, "{site}the host has no memory for {bytes} bytes"),
             Error::ForeignPlace { site } => write!(

@@ -61,6 +61,5 @@ fn fits(part: &Selected<'_>, whole: &Selected<'_>) -> bool {
         return false;
     };
     let mut lengths = part.lengths.iter().zip(row);
-    part.lengths.len() == row.len()
-        && !lengths.any(|(a, b)| matches!((a, b), (Some(a), Some(b)) if differ(a, b)))
+    part.lengths.len() == row.len() && !lengths.any(|(a, b)| matches!((a, b), (Some(a), Some(b)) if differ(a, b)))
 }

@@ -86,8 +86,7 @@ pub(super) fn collective(tokens: &[TokenTree]) -> TokenStream {
         }
         _ => tokens.to_vec(),
     };
-    let is_joint =
-        |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '-' && punct.spacing() == Spacing::Joint);
+    let is_joint = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '-' && punct.spacing() == Spacing::Joint);
     let is_divider = |token: &TokenTree| {
         let words = ["over", "from", "to", "send", "recv"];
         let mut words = words.into_iter();

@@ -18,7 +18,11 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, collective: &Collective, build
     let reduction = reduction(collective, span);
     match node.kind {
         NodeKind::Exchange => {
-            let moves = collective.moves.iter().zip(memory).map(|(one, place)| exchanged(one, &place));
+            let moves = collective
+                .moves
+                .iter()
+                .zip(memory)
+                .map(|(one, place)| exchanged(one, &place));
             quote_spanned!(span=> let _ = #builder.exchange(#name, [#(#moves),*], #over);)
         }
         NodeKind::Broadcast => {

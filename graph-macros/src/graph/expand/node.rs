@@ -3,8 +3,8 @@
 use super::alias::{allowed, has_generic_kernels, kernel, kernel_at, launches, own_kernel};
 use super::atomic;
 use super::child;
-use super::collective;
 use super::chosen_part::{Chosen, is_chosen};
+use super::collective;
 use super::extent;
 use super::host_call;
 use super::interface::Bodies;

@@ -109,7 +109,10 @@ fn build_argument(input: ParseStream<'_>, name: &mut Option<Ident>) -> syn::Resu
             return Err(expected(input.span(), what));
         }
         None if mutable.is_some() => return Err(expected(input.span(), "`device` or `host` after `mut`")),
-        None => value(declared, take(input, "a type such as `usize`, or `device` and a shape")?),
+        None => value(
+            declared,
+            take(input, "a type such as `usize`, or `device` and a shape")?,
+        ),
     };
     comma_or_end(input, "`,` after the build argument")?;
     Ok(argument)

@@ -37,10 +37,7 @@ pub(super) fn over(graph: &mut Graph<'_>, node: usize, name: &Ident, report: &mu
         }
         Some(Entity::Broken) => return,
         Some(_) => (Code::Syntax, format!("`{name}` is no communicator")),
-        None => (
-            Code::UnknownResource,
-            format!("no communicator is named `{name}`"),
-        ),
+        None => (Code::UnknownResource, format!("no communicator is named `{name}`")),
     };
     let diagnostic = error(code, message).help(format!(
         "declare it as an argument of the graph: `graph {}({name}: &Communicator)`",
@@ -90,15 +87,18 @@ pub(super) fn takes_values(graph: &Graph<'_>, node: &Node) -> bool {
     let differs = |expr: &Expr| variables.mentioned(expr.to_token_stream());
     match &node.action {
         Action::Kernel(launch) => {
-            let extents = launch.grid.parts.iter().chain(&launch.block.parts).chain(&launch.shared);
+            let extents = launch
+                .grid
+                .parts
+                .iter()
+                .chain(&launch.block.parts)
+                .chain(&launch.shared);
             let values = launch.arguments.iter().filter_map(|argument| match argument {
                 Argument::Value(value) => Some(&**value),
                 Argument::Borrow { .. } => None,
             });
             let mut bounds = node.action.places().into_iter().flat_map(Place::bounds);
-            matches!(launch.function, Function::Value(_))
-                || extents.chain(values).any(differs)
-                || bounds.any(differs)
+            matches!(launch.function, Function::Value(_)) || extents.chain(values).any(differs) || bounds.any(differs)
         }
         Action::Memset { to, value } => differs(value) || to.bounds().any(differs),
         Action::Memcpy { from, to } => from.bounds().chain(to.bounds()).any(differs),

@@ -8,6 +8,7 @@ use super::fill::Fill;
 use super::kernels::{self, Builtin, Kernels};
 use super::user_objects::UserObjects;
 use super::{CudaExecutable, attribute, delay, programmatic};
+use crate::communicator::NO_NCCL;
 use crate::devices::Backend;
 use crate::devices::cuda::Cuda;
 use crate::devices::cuda::check_version;

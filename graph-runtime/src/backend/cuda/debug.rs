@@ -350,7 +350,9 @@ impl DebugExecutable {
             Op::External(External::Call(_)) => self.parts.renew_call(node).at(site),
             Op::External(External::Capture(call)) => self.record_again(draft, node, call),
             Op::Work(Work::Memcpy(_) | Work::Memset(_) | Work::Join) | Op::Structure(_) => Ok(()),
-            Op::External(External::Record(_) | External::Wait(_) | External::Raw(_) | External::Collective(_)) => Ok(()),
+            Op::External(External::Record(_) | External::Wait(_) | External::Raw(_) | External::Collective(_)) => {
+                Ok(())
+            }
         }
     }
 

@@ -25,8 +25,9 @@ pub(super) fn join(seats: &Seats, checked: &Checked) -> Result<()> {
         return Ok(());
     }
     let draft = &checked.data.draft;
-    let calls: Vec<(&str, &CollectiveCall)> =
-        calls(checked).map(|(node, call)| (&*draft.nodes[node].name, call)).collect();
+    let calls: Vec<(&str, &CollectiveCall)> = calls(checked)
+        .map(|(node, call)| (&*draft.nodes[node].name, call))
+        .collect();
     let joined = seats.join(&plan(checked), &calls);
     joined.map_err(|peer| peer.at(Site::graph(&draft.name)))
 }
@@ -35,7 +36,10 @@ pub(super) fn join(seats: &Seats, checked: &Checked) -> Result<()> {
 /// computed that decide whether collectives run.
 fn plan(checked: &Checked) -> Vec<Line> {
     let (draft, program) = (&checked.data.draft, &checked.data.program);
-    let version = ("the version of graph-runtime".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    let version = (
+        "the version of graph-runtime".to_owned(),
+        env!("CARGO_PKG_VERSION").to_owned(),
+    );
     let name = ("the graph".to_owned(), draft.name.to_string());
     let deciding: BTreeSet<usize> = deciding_nodes(draft, &checked.order).into_iter().collect();
     let nodes = draft.nodes.iter().enumerate().map(|(index, node)| {
@@ -68,5 +72,8 @@ fn of_kernel(program: &Program, kernel: &KernelOp) -> String {
     let (grid, block) = (kernel.config.grid, kernel.config.block);
     let values = program.arguments(kernel).iter().filter_map(|argument| argument.value());
     let values: Vec<String> = values.map(|value| format!("{value:?}")).collect();
-    format!(" of `{name}`<<<{grid:?}, {block:?}>>> with the values {}", values.join(" "))
+    format!(
+        " of `{name}`<<<{grid:?}, {block:?}>>> with the values {}",
+        values.join(" ")
+    )
 }

@@ -1,0 +1,292 @@
+//! Planted deadlocks: each is refused when the graph is built, or ends with an error on all ranks at once.
+
+use super::{messages, on_ranks, with_timeout};
+use graph_runtime::{
+    Code, Communicator, Device, Error, Exchange, GraphBuilder, NodeId, OnDevice, Place, Reduction, Result,
+};
+use std::time::{Duration, Instant};
+
+/// The codes of the mistakes of a graph.
+fn codes<T>(result: Result<T>) -> Vec<Code> {
+    match result {
+        Err(Error::Invalid { diagnostics, .. }) => diagnostics.iter().map(|diagnostic| diagnostic.code).collect(),
+        other => panic!("{:?}", other.err()),
+    }
+}
+
+fn sum(builder: &mut GraphBuilder, name: &'static str, x: &Place<[f32; 4], OnDevice>, world: &Communicator) -> NodeId {
+    builder.all_reduce(name, Reduction::Sum, &mut x.whole(), world)
+}
+
+#[test]
+fn unordered_collectives_are_refused() {
+    on_ranks(2, |device, world| {
+        let mut builder = GraphBuilder::new(device, "Test");
+        let (x, y) = (builder.device::<[f32; 4]>("x"), builder.device::<[f32; 4]>("y"));
+        sum(&mut builder, "a", &x, &world);
+        sum(&mut builder, "b", &y, &world);
+        let error = builder.define().unwrap_err();
+        assert!(error.to_string().contains("collectives `a` and `b`"), "{error}");
+        assert_eq!(codes::<()>(Err(error)), [Code::CollectiveOrder]);
+    });
+}
+
+#[test]
+fn iterations_of_an_each_are_ordered_by_edges() {
+    on_ranks(2, |device, world| {
+        let define = |ordered: bool| {
+            let mut builder = GraphBuilder::new(device, "Test");
+            let x = builder.device::<[[f32; 4]; 3]>("x");
+            builder.each(0..3, |builder, i| {
+                let node = builder.all_reduce("sum", Reduction::Sum, &mut x.row(i), &world);
+                if ordered {
+                    builder.after_iteration(node, node, &[-1]);
+                }
+            });
+            builder.define().map(drop)
+        };
+        assert_eq!(codes(define(false)), [Code::CollectiveOrder]);
+        define(true).unwrap();
+    });
+}
+
+#[test]
+fn branches_by_rank_are_refused() {
+    on_ranks(2, |device, world| {
+        let mut builder = GraphBuilder::new(device, "Test");
+        let x = builder.device::<[f32; 4]>("x");
+        let own = builder.host::<u32>("own");
+        let mut flag = builder.device::<u32>("flag");
+        let load = builder.memcpy("load", &own, &mut flag);
+        let choose = builder.if_then("choose", &flag.whole(), |body| {
+            sum(body, "sum", &x, &world);
+        });
+        builder.after(choose, &[load]);
+        let error = builder.define().unwrap_err();
+        assert!(error.to_string().contains("`own` is host memory"), "{error}");
+        assert_eq!(codes::<()>(Err(error)), [Code::RankDependent]);
+    });
+}
+
+#[test]
+fn loops_that_converge_by_themselves_are_refused() {
+    on_ranks(2, |device, world| {
+        let build = |agree: bool| {
+            let mut builder = GraphBuilder::new(device, "Test");
+            let x = builder.device::<[f32; 4]>("x");
+            let own = builder.host::<u32>("own");
+            let mut flag = builder.device::<u32>("flag");
+            let first = builder.memset("first", &mut flag, 1_u32);
+            let repeat = builder.while_loop("repeat", &flag.whole(), |body| {
+                let reduce = sum(body, "sum", &x, &world);
+                let decide = body.memcpy("decide", &own, &mut flag);
+                if agree {
+                    let agreed = body.all_reduce("agree", Reduction::Max, &mut flag, &world);
+                    body.after(agreed, &[reduce, decide]);
+                }
+            });
+            builder.after(repeat, &[first]);
+            builder.define().map(drop)
+        };
+        assert_eq!(codes(build(false)), [Code::RankDependent]);
+        build(true).unwrap();
+    });
+}
+
+#[test]
+fn values_that_decide_are_compared() {
+    let build = |device: &Device, world: &Communicator, value: u32| {
+        let mut builder = GraphBuilder::new(device, "Test");
+        let x = builder.device::<[f32; 4]>("x");
+        let mut flag = builder.device::<u32>("flag");
+        let set = builder.memset("set", &mut flag, value);
+        let choose = builder.if_then("choose", &flag.whole(), |body| {
+            sum(body, "sum", &x, world);
+        });
+        builder.after(choose, &[set]);
+        builder.build()
+    };
+    let same = on_ranks(2, |device, world| build(device, &world, 1)?.launch());
+    assert_eq!(messages(same), ["", ""]);
+    let other = on_ranks(2, |device, world| build(device, &world, world.rank() as u32).map(drop));
+    for message in messages(other) {
+        assert!(message.contains("node `set` is memset with the bytes"), "{message}");
+    }
+}
+
+#[test]
+fn two_communicators_in_opposite_orders_are_refused() {
+    let built = on_ranks(2, |device, world| {
+        let other = world.split(0, world.rank())?;
+        let mut builder = GraphBuilder::new(device, "Test");
+        let x = builder.device::<[f32; 4]>("x");
+        let (first, second) = match world.rank() {
+            0 => (&world, &other),
+            _ => (&other, &world),
+        };
+        let a = sum(&mut builder, "a", &x, first);
+        let b = sum(&mut builder, "b", &x, second);
+        builder.after(b, &[a]);
+        builder.build().map(drop)
+    });
+    for message in messages(built) {
+        assert!(message.contains("over communicator"), "{message}");
+    }
+}
+
+#[test]
+fn differing_graphs_are_refused_by_name() {
+    let build = |device: &Device, world: &Communicator, length: usize, name: &'static str| {
+        let mut builder = GraphBuilder::new(device, "Test");
+        let mut x = builder.device_slice::<f32>("x", length);
+        builder.all_reduce(name, Reduction::Sum, &mut x, world);
+        builder.build().map(drop)
+    };
+    let shapes = on_ranks(3, |device, world| build(device, &world, 4 + world.rank() / 2, "sum"));
+    for message in messages(shapes) {
+        assert!(
+            message.contains("node `sum` is all_reduce sum of 4 f32")
+                && message.contains("node `sum` is all_reduce sum of 5 f32"),
+            "{message}"
+        );
+    }
+    let names = on_ranks(2, |device, world| {
+        build(device, &world, 4, ["one", "two"][world.rank()])
+    });
+    for message in messages(names) {
+        assert!(message.contains("`one`") && message.contains("`two`"), "{message}");
+    }
+}
+
+#[test]
+fn exchanges_that_do_not_meet_are_refused() {
+    let built = on_ranks(3, |device, world| {
+        let mut builder = GraphBuilder::new(device, "Test");
+        let (a, mut b) = (builder.device::<[f32; 4]>("a"), builder.device::<[f32; 4]>("b"));
+        // All send to the next one, and all wait for the next one.
+        let moves = [Exchange::send(&a, world.next()), Exchange::recv(&mut b, world.next())];
+        builder.exchange("ring", moves, &world);
+        builder.build().map(drop)
+    });
+    for message in messages(built) {
+        assert!(
+            message.contains("in node `ring`, rank 0 sends 16 bytes to rank 1"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn shapes_and_ranks_that_do_not_exist_are_refused() {
+    on_ranks(2, |device, world| {
+        let mut builder = GraphBuilder::new(device, "Test");
+        let (part, mut whole) = (
+            builder.device::<[f32; 4]>("part"),
+            builder.device::<[[f32; 4]; 3]>("whole"),
+        );
+        let gather = builder.all_gather("gather", &part, &mut whole, &world);
+        let send = builder.exchange("send", [Exchange::send(&part, 2)], &world);
+        builder.after(send, &[gather]);
+        assert_eq!(codes(builder.define()), [Code::ShapeMismatch, Code::OutOfBounds]);
+        let mut scratch = GraphBuilder::new(device, "Scratch");
+        let x = scratch.scratch::<[f32; 4]>("x");
+        sum(&mut scratch, "sum", &x, &world);
+        assert_eq!(codes(scratch.define()), [Code::Uninitialized]);
+    });
+}
+
+/// Two graphs over one communicator.
+fn two_graphs(device: &Device, world: &Communicator) -> Result<[graph_runtime::Graph; 2]> {
+    let build = |name: &'static str| {
+        let mut builder = GraphBuilder::new(device, name);
+        let x = builder.device::<[f32; 4]>("x");
+        sum(&mut builder, "sum", &x, world);
+        builder.build()
+    };
+    Ok([build("One")?, build("Two")?])
+}
+
+#[test]
+fn graphs_that_are_launched_in_different_orders_end_at_once() {
+    let begin = Instant::now();
+    let launched = with_timeout(2, Duration::from_secs(600), |device, world| {
+        let mut graphs = two_graphs(device, &world)?;
+        if world.rank() == 1 {
+            graphs.reverse();
+        }
+        for graph in &mut graphs {
+            graph.launch()?;
+            graph.synchronize()?;
+        }
+        Ok(())
+    });
+    assert!(begin.elapsed() < Duration::from_secs(60));
+    for message in messages(launched) {
+        assert!(
+            message.contains("rank 0 waits at node `sum` of graph `One` for rank 1")
+                && message.contains("rank 1 waits at node `sum` of graph `Two` for rank 0"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn a_communicator_of_a_graph_in_flight_waits_for_it() {
+    on_ranks(3, |device, world| {
+        let [mut one, mut two] = two_graphs(device, &world).unwrap();
+        for _ in 0..20 {
+            let first = one.launch_async().unwrap();
+            let second = two.launch_async().unwrap();
+            drop((first, second));
+        }
+        one.synchronize().unwrap();
+        two.synchronize().unwrap();
+    });
+}
+
+#[test]
+fn a_rank_that_is_missing_is_named() {
+    let built = with_timeout(3, Duration::from_millis(300), |device, world| {
+        if world.rank() == 2 {
+            std::thread::sleep(Duration::from_secs(2));
+            return Ok(());
+        }
+        two_graphs(device, &world).map(drop)
+    });
+    let messages = messages(built);
+    for message in &messages[..2] {
+        assert!(
+            message.contains("rank 2 has not come to the building of graph `One`"),
+            "{message}"
+        );
+    }
+    let launched = with_timeout(2, Duration::from_millis(300), |device, world| {
+        let [mut one, _two] = two_graphs(device, &world)?;
+        if world.rank() == 1 {
+            std::thread::sleep(Duration::from_secs(2));
+            return Ok(());
+        }
+        one.launch()?;
+        match one.synchronize() {
+            Err(Error::Peer { rank: 1, site, .. }) => {
+                assert_eq!((site.graph_name(), site.node_name()), (Some("One"), Some("sum")));
+                Ok(())
+            }
+            other => panic!("{other:?}"),
+        }
+    });
+    assert_eq!(self::messages(launched), ["", ""]);
+}
+
+#[test]
+fn a_device_of_another_rank_is_refused() {
+    let devices = Device::emulators(2);
+    let ranks = Communicator::local(&devices).unwrap();
+    let mut builder = GraphBuilder::new(&devices[0], "Test");
+    let x = builder.device::<[f32; 4]>("x");
+    sum(&mut builder, "sum", &x, &ranks[1]);
+    let error = builder.define().unwrap_err();
+    assert!(error.to_string().contains("another device"), "{error}");
+    let twice = Communicator::local(&[devices[0].clone(), devices[0].clone()]);
+    assert!(matches!(twice, Err(Error::Unsupported { .. })));
+}
