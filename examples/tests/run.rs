@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 18] = [
+const EXAMPLES: [(&str, &str); 20] = [
     ("captured", env!("CARGO_BIN_EXE_captured")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
     ("forward_backward_eager", env!("CARGO_BIN_EXE_forward_backward_eager")),
@@ -16,11 +16,13 @@ const EXAMPLES: [(&str, &str); 18] = [
     ("mlp", env!("CARGO_BIN_EXE_mlp")),
     ("overlap", env!("CARGO_BIN_EXE_overlap")),
     ("parallel_gemms", env!("CARGO_BIN_EXE_parallel_gemms")),
+    ("ring", env!("CARGO_BIN_EXE_ring")),
     ("roots", env!("CARGO_BIN_EXE_roots")),
     ("server", env!("CARGO_BIN_EXE_server")),
     ("train_conv", env!("CARGO_BIN_EXE_train_conv")),
     ("train_digits", env!("CARGO_BIN_EXE_train_digits")),
     ("train_linear", env!("CARGO_BIN_EXE_train_linear")),
+    ("train_parallel", env!("CARGO_BIN_EXE_train_parallel")),
     ("train_text", env!("CARGO_BIN_EXE_train_text")),
     ("transformer_block", env!("CARGO_BIN_EXE_transformer_block")),
     ("wavefront", env!("CARGO_BIN_EXE_wavefront")),

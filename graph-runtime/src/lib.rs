@@ -84,6 +84,8 @@
 //!   [`ThreadCaptureMode`].
 //! * Two graphs as functions: [`Graphed`], over a [`GraphedMemory`] of [`GraphedBuffers`].
 //! * Devices: [`Device`], [`EmulatorOptions`], [`DebugOptions`].
+//! * Ranks: a [`Communicator`] with its [`CommunicatorOptions`], a [`Reduction`] of [`Reducible`] memory, and the parts
+//!   of an [`Exchange`].
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].
 //! * The graph as data: a [`Plan`] of [`PlanNode`]s, [`PlanAccess`]es, [`PlanResource`]s, [`PlanBody`]s, [`PlanLoop`]s
@@ -109,7 +111,6 @@ mod ownership;
 mod devices;
 mod in_flight;
 mod program;
-mod communicator;
 pub mod kernel;
 mod driver;
 mod shape;
@@ -122,8 +123,6 @@ pub use builder::GraphBuilder;
 pub use builder::captured::StreamCapture;
 pub use builder::collective::Exchange;
 pub use bytemuck;
-pub use communicator::number::{Reducible, Reduction};
-pub use communicator::{Communicator, CommunicatorOptions};
 pub use cudarc;
 pub use cudarc::driver::CudaStream;
 pub use device::Device;
@@ -160,8 +159,8 @@ pub mod fault_injection {
 /// build-argument = NAME ":" type                      a plain value, fixed when the graph is built
 ///           | NAME ":" "mut"? ("device" | "host") shape   memory that the graph shares
 /// statement = attribute* visibility declaration      the visibility of its accessors and handles
-/// declaration = "host" NAME ":" shape ";"             page-locked host memory, owned by the graph
-///           | "device" NAME ":" shape ";"             device memory, zeroed at build, kept between launches
+/// declaration = "host" NAME ":" shape ("," "uniform")? ";"   page-locked host memory, owned by the graph; `uniform`: the same on all ranks
+///           | "device" NAME ":" shape ("," "uniform")? ";"   device memory, zeroed at build, kept between launches
 ///           | "scratch" NAME ":" shape ";"            device memory whose contents last one launch at most
 ///           | "mapped" NAME ":" shape ";"             host memory that kernels and the host access while the graph runs
 ///           | "array" NAME ":" shape ";"              a CUDA array, which kernels take as texels
@@ -178,12 +177,19 @@ pub mod fault_injection {
 ///           | "record" NAME "=" event after? ";"      records an [`Event`] for other streams
 ///           | "wait" NAME "=" event after? ";"        waits for one
 ///           | "join" NAME after? ";"                  does nothing; joins edges
+///           | "all_reduce" NAME "=" reduced(place) over after? ";"           in place, on all ranks of a communicator
+///           | "all_gather" NAME "=" place "->" place over after? ";"         row `r` of the second is the first of rank `r`
+///           | "reduce_scatter" NAME "=" reduced(place "->" place) over after? ";"   each rank gets its row of the result
+///           | "broadcast" NAME "=" place "from" rank over after? ";"
+///           | "exchange" NAME "=" ("send" place "to" rank | "recv" place "from" rank),* over after? ";"
 ///           | "if" NAME "=" place "{" node* "}" ("else" "{" node* "}")? after? ";"
 ///           | "while" NAME "=" place "{" node* "}" after? ";"
 ///           | "switch" NAME "=" place "{" ("{" node* "}")+ "}" after? ";"
 ///           | "for" NAME "in" range "{" (node | loop)* "}"    the same nodes for each number, one iteration after the other
 ///           | "each" NAME "in" range "{" (node | loop)* "}"   the same nodes for each number, not ordered
 /// loop      = a `for` or an `each`
+/// over      = "over" NAME                             a [`Communicator`]
+/// reduced(x) = x | ("sum" | "prod" | "min" | "max" | "avg") "(" x ")"   the sum, if no word says otherwise
 /// kernel    = "unsafe"? path | "unsafe" "(" value ")" a declared kernel, or a `CudaFunction` or a reference to one
 /// after     = "after" edge ("," edge)* ","?
 /// edge      = NAME | NAME "(" number ("," number)* ")"    the second in loops: the node of another iteration, `k(i - 1)`
@@ -337,6 +343,8 @@ pub use memory::{
 pub use program::capture::{
     BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream, ThreadCaptureMode,
 };
+pub use program::communicator::number::{Reducible, Reduction};
+pub use program::communicator::{Communicator, CommunicatorOptions};
 pub use program::event::Event;
 pub use program::host_call::{HostArgument, HostArguments};
 pub use program::pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};

@@ -148,7 +148,10 @@ mod tests {
                 let text = std::fs::read_to_string(path).unwrap();
                 keywords(text.parse().unwrap(), false, &mut found);
             }
-            let missing: Vec<Keyword> = Keyword::all().filter(|keyword| !found.contains(keyword)).collect();
+            // There are no collectives on the GPUs that these graphs run on.
+            let runs = |keyword: &Keyword| !matches!(keyword, Keyword::Node(kind) if kind.is_collective());
+            let all = Keyword::all().filter(runs);
+            let missing: Vec<Keyword> = all.filter(|keyword| !found.contains(keyword)).collect();
             assert!(missing.is_empty(), "{files:?}: {missing:?}");
         }
     }

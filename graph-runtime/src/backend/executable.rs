@@ -8,7 +8,6 @@ use crate::backend::launch_end::LaunchEnd;
 #[cfg(not(feature = "emulator"))]
 use crate::backend::no_emulator::EmulatorExecutable;
 use crate::backend::watched_launch::WatchedLaunch;
-use crate::communicator::NO_NCCL;
 use crate::devices::Backend;
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::InstantiateOptions;
@@ -18,6 +17,7 @@ use crate::ownership::block::SharedMemory;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::Storage;
+use crate::program::communicator::NO_NCCL;
 use crate::program::{ChangedValue, External, MemcpyOp, Op, Program, Structure, Work};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::{Draft, Memory};

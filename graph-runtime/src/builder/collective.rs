@@ -1,13 +1,13 @@
 //! Collectives, and what they are over.
 
 use super::GraphBuilder;
-use crate::communicator::Communicator;
-use crate::communicator::call::{CollectiveCall, Move};
-use crate::communicator::number::{Number, Reduction};
 use crate::devices::Backend;
 use crate::error::mistakes;
 use crate::graph::node::NodeId;
 use crate::program::External;
+use crate::program::communicator::Communicator;
+use crate::program::communicator::call::{CollectiveCall, Move};
+use crate::program::communicator::number::{Number, Reduction};
 use crate::shape::part::Part;
 use crate::shape::place::{OnDevice, Place, Span};
 use graph_plan::{Mode, NodeKind, Origin};
@@ -69,7 +69,8 @@ impl GraphBuilder {
     }
 
     /// Promises that memory holds the same on all ranks when a launch begins. Conditions that are computed from it may
-    /// decide whether collectives run. If the promise is broken, ranks may wait for each other until their time is over.
+    /// decide whether collectives run. If the promise is broken, ranks may wait for each other until their time is
+    /// over.
     pub fn uniform<S: ?Sized, M>(&mut self, memory: &Place<S, M>) {
         if memory.span.graph == self.id {
             self.draft.resources[memory.span.resource].origin = Origin::Uniform;

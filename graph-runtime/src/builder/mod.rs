@@ -23,14 +23,14 @@ mod position;
 mod loops;
 mod findings;
 
-use crate::communicator::Communicator;
-use crate::communicator::number::{Reducible, Reduction};
 use crate::device::Device;
 use crate::graph::node::NodeId;
 use crate::graph::rng::Rng;
 use crate::memory::Seed;
 use crate::ownership::block::{Shareable, SharedMemory};
 use crate::program::capture::{BoxError, CaptureCall, CaptureStream};
+use crate::program::communicator::Communicator;
+use crate::program::communicator::number::{Reducible, Reduction};
 use crate::program::event::Event;
 use crate::program::host_call::{HostArguments, HostCall};
 use crate::program::pointer::NodeArguments;

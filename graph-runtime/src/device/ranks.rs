@@ -1,9 +1,9 @@
 //! Communicators of devices: the ranks of this process, or of the processes that a launcher has started.
 
 use super::Device;
-use crate::communicator::{Communicator, CommunicatorOptions, NO_NCCL};
 use crate::devices::Backend;
 use crate::error::{Error, Result, Site};
+use crate::program::communicator::{Communicator, CommunicatorOptions, NO_NCCL};
 use std::any::Any;
 use std::env;
 use std::sync::Arc;

@@ -5,7 +5,6 @@ mod ranks;
 mod shape;
 
 use crate::backend::executable::{Executable, Updated};
-use crate::communicator::seat::Seats;
 use crate::devices::options::{DebugOptions, InstantiateOptions};
 use crate::error::{Error, Result, Site};
 use crate::graph::dump::dump;
@@ -13,6 +12,7 @@ use crate::graph::{Graph, GraphData};
 use crate::ownership::blueprint::{Blueprint, Programmatic};
 use crate::program::array::ArrayForm;
 use crate::program::capture::BoxError;
+use crate::program::communicator::seat::Seats;
 use crate::program::{External, ModuleMemory, Op};
 use cudarc::driver::sys::CUgraph;
 use graph_plan::{Lists, Nest, Outcome, Plan};

@@ -1,9 +1,9 @@
 //! The checked graph that the backends make an executable graph from.
 
-use crate::communicator::seat::Seats;
 use crate::devices::options::DebugOptions;
 use crate::ownership::shared_resources::SharedResources;
 use crate::program::array::ArrayForm;
+use crate::program::communicator::seat::Seats;
 use crate::program::scratch::Arena;
 use crate::program::{ModuleMemory, Program};
 use crate::shape::part::Layout;

@@ -11,6 +11,7 @@ pub(crate) mod capture;
 pub(crate) mod pointer;
 pub(crate) mod event;
 pub(crate) mod host_call;
+pub(crate) mod communicator;
 pub(crate) mod tuples;
 
 use crate::kernel::source::Ptx;

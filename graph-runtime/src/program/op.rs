@@ -1,8 +1,8 @@
 //! The work of one node.
 
-use crate::communicator::call::CollectiveCall;
 use crate::kernel::{Launch, Value};
 use crate::program::capture::CaptureCall;
+use crate::program::communicator::call::CollectiveCall;
 use crate::program::event::Event;
 use crate::program::host_call::HostCall;
 use crate::program::raw::RawCall;

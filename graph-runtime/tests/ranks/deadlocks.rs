@@ -130,7 +130,7 @@ fn two_communicators_in_opposite_orders_are_refused() {
         builder.build().map(drop)
     });
     for message in messages(built) {
-        assert!(message.contains("over communicator"), "{message}");
+        assert!(message.contains("over all ranks") && message.contains("over the ranks of split [0]"), "{message}");
     }
 }
 

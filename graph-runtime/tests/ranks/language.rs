@@ -63,21 +63,21 @@ cuda_graph! {
 fn statements_of_the_page_run() {
     for ranks in RANKS {
         on_ranks(ranks, |device, world| {
-            let mut w = device.alloc::<[f32; 64]>().unwrap();
-            w.write(&[world.rank() as f32; 64]).unwrap();
+            let w = device.alloc::<[f32; 64]>().unwrap();
+            w.copy_from(&[world.rank() as f32; 64]).unwrap();
             let mut graph = Step::build(device, &world, &w, ranks).unwrap();
             for _ in 0..2 {
                 graph.launch().unwrap();
             }
-            assert_eq!(graph.grads().unwrap().read_vec().unwrap(), [ranks as f32; 64]);
-            assert_eq!(graph.part().unwrap().read_vec().unwrap(), [ranks as f32; 16]);
-            assert_eq!(graph.next().unwrap().read_vec().unwrap(), [ranks as f32; 16]);
+            assert_eq!(*graph.grads().unwrap().read().unwrap(), [ranks as f32; 64]);
+            assert_eq!(*graph.part().unwrap().read().unwrap(), [ranks as f32; 16]);
+            assert_eq!(*graph.next().unwrap().read().unwrap(), [ranks as f32; 16]);
             assert_eq!(
                 graph.whole().unwrap().read_vec().unwrap(),
                 vec![[ranks as f32; 16]; ranks]
             );
             graph.synchronize().unwrap();
-            assert_eq!(w.read_vec().unwrap(), [0.0; 64]);
+            assert_eq!(*w.read().unwrap(), [0.0; 64]);
         });
     }
 }
@@ -88,7 +88,7 @@ fn parts_loops_and_children_are_collectives_too() {
         let mut graph = Parts::build(device, &world).unwrap();
         graph.launch().unwrap();
         let expected = [6, 6, 6, 6, 3, 3, 1, 1].map(|number: u32| number * 9);
-        assert_eq!(graph.x().unwrap().read_vec().unwrap(), expected);
+        assert_eq!(*graph.x().unwrap().read().unwrap(), expected);
     });
 }
 
@@ -98,7 +98,7 @@ fn bodies_run_on_all_ranks() {
         let mut graph = Loop::build(device, &world).unwrap();
         *graph.start_mut().unwrap() = 1;
         graph.launch().unwrap();
-        assert_eq!(graph.x().unwrap().read_vec().unwrap(), [4.0; 4]);
+        assert_eq!(*graph.x().unwrap().read().unwrap(), [4.0; 4]);
     });
 }
 
@@ -112,6 +112,6 @@ fn expressions_name_locals() {
         }
         .unwrap();
         graph.launch().unwrap();
-        assert_eq!(graph.x().unwrap().read_vec().unwrap(), [10; 3]);
+        assert_eq!(*graph.x().unwrap().read().unwrap(), [10; 3]);
     });
 }

@@ -1,6 +1,7 @@
 //! Ranks: collectives over the threads of one process, on emulated devices.
 
 #[path = "../common/mod.rs"]
+#[expect(unused_imports, reason = "no kernels run here")]
 mod common;
 
 mod statements;

@@ -17,6 +17,11 @@ pub(super) fn declare(
     bound: Option<&Ident>,
 ) -> TokenStream {
     let (field, place, name) = (&resource.name, local(&resource.name), resource.name.to_string());
+    // Memory of a parent graph is as uniform as that says.
+    let uniform = resource.uniform.as_ref().map(|_| match bound {
+        Some(bound) => quote!(if ::core::option::Option::is_none(&#bound.#field) { #builder.uniform(&#place); }),
+        None => quote!(#builder.uniform(&#place);),
+    });
     let bound = match bound {
         Some(bound) => quote!(#bound.#field),
         None => quote!(::core::option::Option::None),
@@ -50,7 +55,10 @@ pub(super) fn declare(
             }
             let function = shape.function("own", resource.name.span());
             let memory = format_ident!("{memory:?}");
-            quote!(let #place = __p::#function::<#element, __p::kind::#memory>(#builder, #name, #bound #length);)
+            quote! {
+                let #place = __p::#function::<#element, __p::kind::#memory>(#builder, #name, #bound #length);
+                #uniform
+            }
         }
     }
 }

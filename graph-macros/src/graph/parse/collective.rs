@@ -1,7 +1,7 @@
 //! `all_reduce`, `all_gather`, `reduce_scatter`, `broadcast` and `exchange`.
 
 use super::base::{expected, expression, next_is, present, require, take};
-use super::node::place;
+use super::place::place;
 use crate::graph::ast::{Action, Collective, Move, Place};
 use graph_plan::{Mode, NodeKind};
 use proc_macro2::Span;

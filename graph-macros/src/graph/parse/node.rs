@@ -9,7 +9,8 @@ use super::closure::{call, library};
 use super::collective::collective;
 use super::conditional::{conditional, switch};
 use super::launch::{kernel, launch};
-use crate::graph::ast::{Action, Attributes, Dependency, Iteration, Node, Place, Statement};
+use super::place::place;
+use crate::graph::ast::{Action, Attributes, Dependency, Iteration, Node, Statement};
 use crate::span::last_span;
 use graph_plan::NodeKind;
 use proc_macro2::Span;
@@ -130,12 +131,6 @@ fn action(input: ParseStream<'_>, kind: NodeKind, context: &mut Context<'_>) -> 
         | NodeKind::Exchange => collective(input, kind)?,
         NodeKind::Join => (Action::Join, input.span()),
     })
-}
-
-/// A place in a copy, a memset or a collective.
-pub(super) fn place(input: ParseStream<'_>) -> syn::Result<Place> {
-    refuse(input, input.peek(Token![&]), "the name of a resource, without `&`")?;
-    input.parse()
 }
 
 const NAME: &str = "the name of a node after `after`: name a node, or remove `after`";

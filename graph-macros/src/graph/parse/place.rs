@@ -1,6 +1,6 @@
 //! Shapes, and places in them.
 
-use super::base::{expected, require, take};
+use super::base::{expected, refuse, require, take};
 use crate::graph::ast::{Part, Place, Range, Shape};
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
@@ -11,6 +11,12 @@ const MAX_DIMENSIONS: usize = 4;
 
 /// The most dimensions that a place may select from.
 const MAX_PARTS: usize = 2;
+
+/// A place in a copy, a memset or a collective.
+pub(super) fn place(input: ParseStream<'_>) -> syn::Result<Place> {
+    refuse(input, input.peek(Token![&]), "the name of a resource, without `&`")?;
+    input.parse()
+}
 
 impl Parse for Place {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {

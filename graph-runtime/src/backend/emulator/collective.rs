@@ -2,7 +2,7 @@
 
 use super::Runner;
 use super::run::Failure;
-use crate::communicator::call::CollectiveCall;
+use crate::program::communicator::call::CollectiveCall;
 use crate::shape::part::Part;
 use graph_plan::NodeKind;
 

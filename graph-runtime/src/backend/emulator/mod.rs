@@ -1,7 +1,7 @@
 //! The CPU emulator: a launch runs all nodes, in an order that the graph allows.
 
-mod run;
 mod collective;
+mod run;
 mod touch;
 mod copy;
 mod sequence;
@@ -14,7 +14,6 @@ use crate::backend::emulator::sequence::Sequence;
 use crate::backend::emulator::thread_launch::ThreadLaunch;
 use crate::backend::host_calls::HostCalls;
 use crate::backend::launch_end::LaunchEnd;
-use crate::communicator::seat::{Seats, Turn};
 use crate::devices::options::EmulatorOptions;
 use crate::devices::{Backend, Emulated};
 use crate::error::{Error, Result, Site};
@@ -23,6 +22,7 @@ use crate::ownership::blueprint::Blueprint;
 use crate::ownership::device_memory::DeviceMemory;
 use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::{Storage, allocate};
+use crate::program::communicator::seat::{Seats, Turn};
 use crate::program::{KernelOp, Program, Work};
 use graph_emulator::{Allocation, MAX_TOGETHER, Memory, Module, Printer};
 use graph_plan::Draft;

@@ -3,9 +3,9 @@
 use super::Runner;
 use super::texture;
 use super::touch::Touch;
-use crate::communicator::call::CollectiveCall;
-use crate::communicator::peer::Peer;
 use crate::devices::options::EmulatorOptions;
+use crate::program::communicator::call::CollectiveCall;
+use crate::program::communicator::peer::Peer;
 use crate::program::{
     Argument, Conditional, ConditionalKind, External, KernelOp, MemcpyOp, MemsetOp, Op, Program, Structure, Work,
 };

@@ -1,9 +1,9 @@
 //! The comparison of a graph with those of the other ranks, when it is built.
 
 use super::Checked;
-use crate::communicator::call::CollectiveCall;
-use crate::communicator::seat::{Line, Seats};
 use crate::error::{Result, Site};
+use crate::program::communicator::call::CollectiveCall;
+use crate::program::communicator::seat::{Line, Seats};
 use crate::program::{KernelOp, Op, Program, Work};
 use graph_plan::deciding_nodes;
 use std::collections::BTreeSet;

@@ -83,13 +83,14 @@ fn the_runtime_may_have_another_path() {
 #[test]
 fn build_arguments() {
     let item = item(
-        "graph Test<const D: usize>(n: usize, d: device::Size, w: device [[f32; D]; n], out: mut host f32,) where [(); D]: Sized {}",
+        "graph Test<const D: usize>(n: usize, d: device::Size, w: device [[f32; D]; n], out: mut host f32, a: &graph_runtime::Communicator, b: &mut Communicator) where [(); D]: Sized {}",
     );
     let described: Vec<String> = item
         .arguments
         .iter()
         .map(|argument| match argument {
             BuildArgument::Value { name, ty } => format!("{name}: {}", text(ty)),
+            BuildArgument::Communicator { name, ty } => format!("{name}: communicator {}", text(ty)),
             BuildArgument::Unknown(name) => format!("{name}: ?"),
             BuildArgument::Memory(memory) => {
                 format!("{}: {:?} of {}", memory.name, memory.kind, memory.shape.lengths.len())
@@ -102,7 +103,9 @@ fn build_arguments() {
             "n: usize",
             "d: device :: Size",
             "w: Shared { space: Device, mutable: false } of 2",
-            "out: Shared { space: Host, mutable: true } of 0"
+            "out: Shared { space: Host, mutable: true } of 0",
+            "a: communicator graph_runtime :: Communicator",
+            "b: & mut Communicator"
         ]
     );
     assert!(item.generics.where_clause.is_some());

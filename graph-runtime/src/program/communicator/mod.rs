@@ -61,7 +61,7 @@ impl Default for CommunicatorOptions {
 ///     builder.after(sum, &[set]);
 ///     let mut graph = builder.build()?;
 ///     graph.launch()?;
-///     assert_eq!(graph.device(&x)?.read_vec()?, [3.0; 4]); // 0 + 1 + 2
+///     assert_eq!(*graph.device(&x)?.read()?, [3.0; 4]); // 0 + 1 + 2
 ///     Ok::<(), graph_runtime::Error>(())
 /// };
 /// std::thread::scope(|scope| {
@@ -82,6 +82,9 @@ pub(crate) struct Member {
     pub(crate) world: Arc<World>,
     /// The number of the group, which is the same on all of its ranks.
     pub(crate) group: u64,
+    /// The meetings at which the world was split, one after the other. They are the same on all ranks of the world that
+    /// have made this communicator.
+    pub(crate) splits: Vec<u64>,
     /// The rank in the group.
     pub(crate) rank: usize,
     /// For each rank of the group, its rank in the world that the group is of.
@@ -98,8 +101,16 @@ impl Communicator {
         let (world, group) = World::new(devices.len(), options.timeout);
         let members: Arc<[usize]> = (0..devices.len()).collect();
         let ranks = devices.into_iter().enumerate();
-        let member = |(rank, device)| Member::new(world.clone(), group, rank, members.clone(), device);
-        ranks.map(member).map(Self).collect()
+        let member = |(rank, device)| Member {
+            world: world.clone(),
+            group,
+            splits: Vec::new(),
+            rank,
+            members: members.clone(),
+            device,
+            host_meetings: AtomicU64::new(0),
+        };
+        ranks.map(member).map(|member| Self(Arc::new(member))).collect()
     }
 
     /// Whether the two are the same rank of the same group.
@@ -153,8 +164,16 @@ impl Communicator {
         let members: Arc<[usize]> = chosen.iter().map(|&(_, rank)| self.0.members[rank]).collect();
         let own = chosen.iter().position(|&(_, rank)| rank == self.rank()).unwrap_or(0);
         let group = self.0.world.split(self.0.group, meeting, color);
-        let member = Member::new(self.0.world.clone(), group, own, members, self.0.device.clone());
-        Ok(Self(member))
+        let splits = self.0.splits.iter().copied().chain([meeting]).collect();
+        Ok(Self(Arc::new(Member {
+            world: self.0.world.clone(),
+            group,
+            splits,
+            rank: own,
+            members,
+            device: self.0.device.clone(),
+            host_meetings: AtomicU64::new(0),
+        })))
     }
 }
 
@@ -165,21 +184,13 @@ impl fmt::Debug for Communicator {
 }
 
 impl Member {
-    fn new(
-        world: Arc<World>,
-        group: u64,
-        rank: usize,
-        members: Arc<[usize]>,
-        device: Arc<dyn Any + Send + Sync>,
-    ) -> Arc<Self> {
-        Arc::new(Self {
-            world,
-            group,
-            rank,
-            members,
-            device,
-            host_meetings: AtomicU64::new(0),
-        })
+    /// The words for the communicator in comparisons of graphs: the same on all ranks that have made it by the same
+    /// calls.
+    fn name(&self) -> String {
+        match &self.splits[..] {
+            [] => "all ranks".to_owned(),
+            splits => format!("the ranks of split {splits:?}"),
+        }
     }
 
     /// Whether the two are the same rank of the same group.
@@ -192,8 +203,8 @@ impl Member {
         self.host_meetings.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Waits until all ranks of the group are at the same place, and returns what each has given. `what` tells the place
-    /// in messages.
+    /// Waits until all ranks of the group are at the same place, and returns what each has given. `what` tells the
+    /// place in messages.
     pub(crate) fn meet(&self, key: Key, what: &str, given: Vec<u8>) -> Result<Given, Peer> {
         self.world.meet(self, key, what, given)
     }

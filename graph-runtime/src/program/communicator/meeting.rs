@@ -288,7 +288,9 @@ impl State {
     /// Breaks the groups of launches that wait for each other for ever: each of them waits for a rank whose launch is
     /// one of them, at another place. Returns whether there are any.
     fn break_circles(&mut self) -> bool {
-        let waiting = |rank: usize| self.ranks[rank].waiting.as_ref();
+        // A rank whose meeting has taken place may not have woken up yet.
+        let is_open = |waiting: &&Waiting| waiting.meeting.result.get().is_none();
+        let waiting = |rank: usize| self.ranks[rank].waiting.as_ref().filter(is_open);
         let mut stuck: BTreeSet<usize> = (0..self.ranks.len()).filter(|&rank| waiting(rank).is_some()).collect();
         loop {
             let awaits_stuck = |rank: &usize| {

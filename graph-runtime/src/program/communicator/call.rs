@@ -44,7 +44,7 @@ impl CollectiveCall {
         if self.kind == NodeKind::Broadcast {
             words = format!("{words}, from rank {}", self.moves[0].peer);
         }
-        format!("{words}, over communicator {}", self.communicator.0.group)
+        format!("{words}, over {}", self.communicator.0.name())
     }
 
     /// The bytes that this rank gives, which `read` reads.

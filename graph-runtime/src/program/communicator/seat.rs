@@ -4,7 +4,7 @@
 use super::meeting::{Key, World};
 use super::peer::Peer;
 use super::{Communicator, Given, Member};
-use crate::communicator::call::{CollectiveCall, Move};
+use crate::program::communicator::call::{CollectiveCall, Move};
 use graph_plan::{Mode, NodeKind};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -40,7 +40,7 @@ impl Seats {
             }
         }
         // All ranks come to the meetings of the groups in one order.
-        members.sort_by_key(|member| (Arc::as_ptr(&member.world).addr(), member.group));
+        members.sort_by_key(|member| (Arc::as_ptr(&member.world).addr(), member.splits.clone()));
         let seats = members.into_iter().map(|member| Seat {
             member,
             joined: OnceLock::new(),

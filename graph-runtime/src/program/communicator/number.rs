@@ -218,3 +218,62 @@ fn reduce<'a, T: Arithmetic, const SIZE: usize>(
     }
     result.into_iter().flat_map(bytes_of).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reduces numbers of several ranks, and returns the numbers of the result.
+    fn reduced<const SIZE: usize>(number: Number, reduction: Reduction, ranks: &[[[u8; SIZE]; 2]]) -> Vec<[u8; SIZE]> {
+        let all: Vec<Vec<u8>> = ranks.iter().map(|rank| rank.concat()).collect();
+        let bytes = number.reduce(reduction, all.iter().map(Vec::as_slice));
+        assert_eq!(number.bytes(), SIZE);
+        bytes
+            .chunks_exact(SIZE)
+            .map(|chunk| chunk.try_into().unwrap())
+            .collect()
+    }
+
+    macro_rules! halves {
+        ($($type:ident $number:ident;)*) => {$(
+            #[test]
+            fn $type() {
+                let ranks: Vec<[$type; 2]> = (1..=8)
+                    .map(|rank| [rank as f32 / 3.0, 100.0 - 7.0 * rank as f32].map($type::from_f32))
+                    .collect();
+                let bytes: Vec<[[u8; 2]; 2]> = ranks.iter().map(|rank| rank.map($type::to_le_bytes)).collect();
+                let operations: [(Reduction, fn($type, $type) -> $type); 4] = [
+                    (Reduction::Sum, |a, b| a + b),
+                    (Reduction::Prod, |a, b| a * b),
+                    (Reduction::Min, $type::min),
+                    (Reduction::Max, $type::max),
+                ];
+                for count in [1, 2, 3, 5, 8] {
+                    for (reduction, combine) in operations {
+                        let expected = [0, 1].map(|index| {
+                            let numbers = ranks[..count].iter().map(|rank| rank[index]);
+                            numbers.reduce(combine).unwrap().to_le_bytes()
+                        });
+                        assert_eq!(reduced(Number::$number, reduction, &bytes[..count]), expected, "{reduction:?}");
+                    }
+                    let average = [0, 1].map(|index| {
+                        let sum = ranks[..count].iter().map(|rank| rank[index]).reduce(|a, b| a + b).unwrap();
+                        (sum / $type::from_f32(count as f32)).to_le_bytes()
+                    });
+                    assert_eq!(reduced(Number::$number, Reduction::Avg, &bytes[..count]), average);
+                }
+            }
+        )*};
+    }
+    halves! {
+        f16 F16;
+        bf16 Bf16;
+    }
+
+    #[test]
+    fn more_ranks_than_a_type_counts_leave_nothing() {
+        let ranks = vec![[[1_u8], [2]]; 300];
+        assert_eq!(reduced(Number::U8, Reduction::Avg, &ranks), [[0], [0]]);
+        assert_eq!(reduced(Number::U8, Reduction::Sum, &ranks), [[44], [88]]);
+    }
+}

@@ -1,0 +1,63 @@
+//! The smallest program of several ranks: each sends its number to the next one in a ring, until each has seen all.
+//!
+//! It shows `exchange`, and ranks as threads of one process. The ranks run on emulated devices: communicators of GPUs
+//! are refused in this version.
+
+use examples::program::start;
+use graph_runtime::{BoxError, Communicator, Device, Result, cuda_graph};
+
+/// The number of ranks.
+const RANKS: usize = 4;
+
+cuda_graph! {
+    /// Passes a number on, all the way round.
+    graph Ring(world: &Communicator) {
+        host   own:    u32;
+        host   seen:   [u32; RANKS];
+        device number: u32;
+        device next:   u32;
+        device all:    [u32; RANKS];
+
+        memcpy begin = own -> number;
+        for i in 0..RANKS {
+            memcpy   keep = number -> all[i]  after begin;
+            exchange pass = send number to world.next(), recv next from world.previous() over world  after keep;
+            memcpy   take = next -> number  after pass;
+        }
+        memcpy report = all -> seen  after take;
+    }
+}
+
+/// One rank: the numbers that it has seen, its own first.
+fn rank(device: &Device, world: &Communicator) -> Result<[u32; RANKS]> {
+    let mut ring = Ring::build(device, world)?;
+    *ring.own_mut()? = 100 + world.rank() as u32;
+    ring.launch()?;
+    Ok(*ring.seen()?)
+}
+
+fn main() -> Result<(), BoxError> {
+    start(&[Ring::PLAN])?;
+    let devices = Device::emulators(RANKS);
+    let worlds = Communicator::local(&devices)?;
+    let seen: Vec<Result<[u32; RANKS]>> = std::thread::scope(|scope| {
+        let ranks = devices.iter().zip(&worlds);
+        let threads: Vec<_> = ranks
+            .map(|(device, world)| scope.spawn(move || rank(device, world)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("ranks do not panic"))
+            .collect()
+    });
+    for (rank, seen) in seen.into_iter().enumerate() {
+        let seen = seen?;
+        println!("rank {rank}:  {seen:?}");
+        let expected: [u32; RANKS] = std::array::from_fn(|step| 100 + ((rank + RANKS - step) % RANKS) as u32);
+        if seen != expected {
+            return Err(format!("rank {rank} has seen {seen:?}, not {expected:?}").into());
+        }
+    }
+    println!("check:   {RANKS} ranks have seen the numbers of all, nearest first");
+    Ok(())
+}
