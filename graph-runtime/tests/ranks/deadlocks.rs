@@ -130,7 +130,10 @@ fn two_communicators_in_opposite_orders_are_refused() {
         builder.build().map(drop)
     });
     for message in messages(built) {
-        assert!(message.contains("over all ranks") && message.contains("over the ranks of split [0]"), "{message}");
+        assert!(
+            message.contains("over all ranks") && message.contains("over the ranks of split [0]"),
+            "{message}"
+        );
     }
 }
 
