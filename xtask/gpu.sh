@@ -77,7 +77,7 @@ left_out() { # tool
     local names=(a_capture_on_another_thread_is_not_disturbed)
     case $1 in
         debug) names=(sticky_errors_come_back raw_handles) ;;
-        runtime) names=(any_context_may_be_current memory_of_other_contexts_is_refused) ;;
+        runtime) names=(any_may_be_current memory_of_other_contexts_is_refused) ;;
         initcheck) names+=(raw_nodes_are_between_their_neighbours) ;;
         racecheck) names+=(control::relay) ;;
     esac

@@ -17,9 +17,7 @@ mod order;
 mod pair;
 mod program;
 
-#[cfg(feature = "cudart")]
 use crate::common::*;
-use crate::common::{cuda_device, describe::describe};
 use pair::Pair;
 use program::{Action, Edge, MEMORIES, Program, Space};
 use std::collections::BTreeMap;
@@ -97,7 +95,7 @@ fn both_interfaces_make_the_same_graphs() -> graph_runtime::Result<()> {
         for program in programs(seed) {
             let described = |device: &Device| {
                 let built = build::Built::new(device, &program, &shared, options)?;
-                Ok::<_, graph_runtime::Error>(built.graph.raw().as_ref().map(describe))
+                Ok::<_, graph_runtime::Error>(built.graph.raw().as_ref().map(crate::common::describe::describe))
             };
             let (by_runtime, by_driver) = (described(&device.with_runtime_api())?, described(&device)?);
             assert_eq!(by_runtime, by_driver, "seed {seed}");
