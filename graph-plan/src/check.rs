@@ -158,11 +158,10 @@ fn order(draft: &Draft, usable: &[usize], found: &mut Found) -> (Nest, Vec<usize
         let redundant = redundant(draft, &members, &edges, &order, kept.as_deref());
         return (Nest::flat(order), redundant);
     }
-    let mut members = vec![Vec::new(); draft.bodies.len()];
+    let members = draft.members();
     let mut local = vec![0; draft.nodes.len()];
-    for (node, declared) in draft.nodes.iter().enumerate() {
-        local[node] = members[declared.body].len();
-        members[declared.body].push(node);
+    for (place, &node) in members.iter().flat_map(|nodes| nodes.iter().enumerate()) {
+        local[node] = place;
     }
     let mut edges = vec![Edges::default(); draft.bodies.len()];
     for &index in usable {

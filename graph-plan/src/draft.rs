@@ -221,6 +221,8 @@ pub struct Node {
     pub rank_dependent: bool,
     /// Whether a mistake in this node was reported. Mistakes that follow from its edges and accesses are not reported.
     pub broken: bool,
+    /// Whether [`infer`](crate::infer) adds the edges to it that its accesses imply: `after auto`.
+    pub auto: bool,
     /// The body it is in, as an index into [`Draft::bodies`].
     pub body: usize,
     /// The innermost loop around it in that body, as an index into [`Draft::loops`].
@@ -388,6 +390,8 @@ pub struct Draft {
     pub edges: Vec<Edge>,
     /// The indices, ascending, of the programmatic edges: the later kernel starts early and waits in its own code.
     pub programmatic: Vec<usize>,
+    /// The indices, ascending, of the edges that [`infer`](crate::infer) has added. The author wrote all others.
+    pub inferred: Vec<usize>,
     /// The source line of each edge, if it is known. May be shorter than `edges`: only texts have lines.
     pub edge_lines: Vec<Option<u32>>,
     /// The names of the communicators that nodes are over.
@@ -395,6 +399,8 @@ pub struct Draft {
     /// The collectives, by node, each with its communicator. A child graph whose nodes are unknown counts as a
     /// collective over each communicator that it gets.
     pub collectives: Vec<Collective>,
+    /// Whether every node is as one that is [`auto`](Node::auto): `#![after(auto)]`.
+    pub auto: bool,
     /// Whether the graph is the text of a macro, so that helps can say what to write.
     pub is_text: bool,
     /// All bodies. The first is the graph itself, and each comes after the body that its node is in.
@@ -426,9 +432,11 @@ impl Draft {
             accesses: Vec::new(),
             edges: Vec::new(),
             programmatic: Vec::new(),
+            inferred: Vec::new(),
             edge_lines: Vec::new(),
             communicators: Vec::new(),
             collectives: Vec::new(),
+            auto: false,
             is_text: false,
             bodies: vec![Body {
                 role: Role::Graph,
@@ -480,6 +488,7 @@ impl Draft {
             partial: false,
             rank_dependent: false,
             broken: false,
+            auto: false,
             body,
             in_loop: None,
         });
@@ -593,19 +602,35 @@ impl Draft {
         edge
     }
 
+    /// Orders `to` after `from` by an edge that accesses imply, and returns the edge's index.
+    pub fn inferred_edge(&mut self, from: usize, to: usize) -> usize {
+        let edge = self.edge(from, to);
+        self.inferred.push(edge);
+        edge
+    }
+
     /// Whether the edge of this index is programmatic.
     pub fn is_programmatic(&self, edge: usize) -> bool {
         self.programmatic.binary_search(&edge).is_ok()
+    }
+
+    /// Whether accesses imply the edge of this index, so that its author did not write it.
+    pub fn is_inferred(&self, edge: usize) -> bool {
+        self.inferred.binary_search(&edge).is_ok()
     }
 
     /// Keeps the edges for which `keep` is true.
     pub fn retain_edges(&mut self, keep: impl Fn(Edge) -> bool) {
         let edges = std::mem::take(&mut self.edges);
         let programmatic = std::mem::take(&mut self.programmatic);
+        let inferred = std::mem::take(&mut self.inferred);
         let lines = std::mem::take(&mut self.edge_lines);
         for (index, edge) in edges.into_iter().enumerate().filter(|(_, edge)| keep(*edge)) {
             if programmatic.binary_search(&index).is_ok() {
                 self.programmatic.push(self.edges.len());
+            }
+            if inferred.binary_search(&index).is_ok() {
+                self.inferred.push(self.edges.len());
             }
             self.edge_lines.extend(lines.get(index));
             self.edges.push(edge);
@@ -661,6 +686,35 @@ impl Draft {
     pub fn loop_around(&self, node: usize) -> Option<usize> {
         let owner = |&node: &usize| self.bodies[self.nodes[node].body].node;
         std::iter::successors(Some(node), owner).find_map(|node| self.nodes[node].in_loop)
+    }
+
+    /// The accesses, by index, of each node and of all nodes in its bodies, in order of declaration.
+    pub(crate) fn inner_accesses(&self) -> Vec<Vec<usize>> {
+        let mut inner = vec![Vec::new(); self.nodes.len()];
+        for (index, access) in self.accesses.iter().enumerate() {
+            inner[access.node].push(index);
+        }
+        // A body comes after the body that its node is in. So, from the last body to the first, each is complete when
+        // it is added to its node.
+        let members = self.members();
+        for body in (1..self.bodies.len()).rev() {
+            let Some(owner) = self.bodies[body].node else { continue };
+            for &node in &members[body] {
+                let handed = inner[node].clone();
+                inner[owner].extend(handed);
+            }
+        }
+        inner.iter_mut().for_each(|accesses| accesses.sort_unstable());
+        inner
+    }
+
+    /// The nodes of each body, in order of declaration.
+    pub(crate) fn members(&self) -> Vec<Vec<usize>> {
+        let mut members = vec![Vec::new(); self.bodies.len()];
+        for (node, declared) in self.nodes.iter().enumerate() {
+            members[declared.body].push(node);
+        }
+        members
     }
 
     /// The accesses of each node as index ranges into [`Draft::accesses`].

@@ -11,7 +11,7 @@ impl Plan {
     /// The graph in Graphviz's language: one box a node, one arrow an edge, one cluster a body or loop. Dashed arrows
     /// lead from a node into its bodies; those with a label are programmatic edges, or lead to another iteration: the
     /// label `i - 1` stands at the arrow from `k` to the node that runs after `k(i - 1)`, and `programmatic(i - 1)` at
-    /// one that is both.
+    /// one that is both. The label `auto` stands at edges that accesses imply.
     pub fn to_dot(&self) -> String {
         let draw = |out: &mut String| -> fmt::Result {
             writeln!(out, "digraph \"{}\" {{", escape(&self.name))?;
@@ -106,6 +106,12 @@ impl Plan {
     fn draw_edges(&self, language: Language, out: &mut String, to: usize) -> fmt::Result {
         let node = &self.nodes[to];
         let draw = |from: &usize| match (language, node.programmatic.contains(from)) {
+            (Language::Dot, false) if node.inferred.contains(from) => {
+                writeln!(out, "    n{from} -> n{to} [label=\"auto\"];")
+            }
+            (Language::Mermaid, false) if node.inferred.contains(from) => {
+                writeln!(out, "    n{from} -- auto --> n{to}")
+            }
             (Language::Dot, false) => writeln!(out, "    n{from} -> n{to};"),
             (Language::Dot, true) => writeln!(out, "    n{from} -> n{to} [style=dashed, label=\"programmatic\"];"),
             (Language::Mermaid, false) => writeln!(out, "    n{from} --> n{to}"),

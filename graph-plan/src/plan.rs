@@ -84,6 +84,8 @@ pub struct PlanNode {
     pub after: Cow<'static, [usize]>,
     /// The nodes among `after` that its kernel itself waits for, by programmatic edges.
     pub programmatic: Cow<'static, [usize]>,
+    /// The nodes among `after` that the author did not write: accesses imply them (`after auto`).
+    pub inferred: Cow<'static, [usize]>,
     /// The length in edges of the longest path of its body that ends here. Nodes of one body and level can run at the
     /// same time.
     pub level: usize,
@@ -198,6 +200,7 @@ impl PlanNode {
             accesses: Cow::Borrowed(accesses),
             after: Cow::Borrowed(after),
             programmatic: Cow::Borrowed(&[]),
+            inferred: Cow::Borrowed(&[]),
             level,
             body: 0,
             in_loop: None,
@@ -207,6 +210,12 @@ impl PlanNode {
     /// The node, which waits in its own code for the nodes `before`.
     pub const fn waiting_for(mut self, before: &'static [usize]) -> Self {
         std::mem::forget(std::mem::replace(&mut self.programmatic, Cow::Borrowed(before)));
+        self
+    }
+
+    /// The node, which runs after the nodes `before` since accesses imply it.
+    pub const fn inferred_after(mut self, before: &'static [usize]) -> Self {
+        std::mem::forget(std::mem::replace(&mut self.inferred, Cow::Borrowed(before)));
         self
     }
 
@@ -264,11 +273,15 @@ impl Plan {
     pub fn of(draft: &Draft, outcome: &Outcome, bytes: impl Fn(usize) -> usize) -> Self {
         let mut after = vec![Vec::new(); draft.nodes.len()];
         let mut programmatic = vec![Vec::new(); draft.nodes.len()];
+        let mut inferred = vec![Vec::new(); draft.nodes.len()];
         for index in outcome.reduced_indices(draft) {
             let edge = draft.edges[index];
             after[edge.to].push(edge.from);
             if draft.is_programmatic(index) {
                 programmatic[edge.to].push(edge.from);
+            }
+            if draft.is_inferred(index) {
+                inferred[edge.to].push(edge.from);
             }
         }
         let mut accesses = vec![Vec::new(); draft.nodes.len()];
@@ -278,10 +291,10 @@ impl Plan {
         let nodes = draft
             .nodes
             .iter()
-            .zip(after.into_iter().zip(programmatic))
+            .zip(after.into_iter().zip(programmatic).zip(inferred))
             .zip(accesses)
             .enumerate()
-            .map(|(index, ((node, (after, programmatic)), accesses))| {
+            .map(|(index, ((node, ((after, programmatic), inferred)), accesses))| {
                 let level = outcome.order.level(index);
                 PlanNode {
                     name: node.name.clone(),
@@ -289,6 +302,7 @@ impl Plan {
                     accesses: accesses.into(),
                     after: after.into(),
                     programmatic: programmatic.into(),
+                    inferred: inferred.into(),
                     level,
                     body: node.body,
                     in_loop: node.in_loop,

@@ -88,7 +88,7 @@ fn conflict(a: &Access, b: &Access) -> bool {
 
 /// Whether an access of this mode is in conflict with everything that an access of the `other` mode is in conflict
 /// with.
-const fn as_strict(mode: Mode, other: Mode) -> bool {
+pub(crate) const fn as_strict(mode: Mode, other: Mode) -> bool {
     match mode {
         Mode::Write | Mode::ReadWrite => true,
         Mode::Read => matches!(other, Mode::Read),

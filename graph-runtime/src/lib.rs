@@ -192,7 +192,8 @@ pub mod fault_injection {
 /// reduced(x) = x | ("sum" | "prod" | "min" | "max" | "avg") "(" x ")"   the sum, if no word says otherwise
 /// kernel    = "unsafe"? path | "unsafe" "(" value ")" a declared kernel, or a `CudaFunction` or a reference to one
 /// after     = "after" edge ("," edge)* ","?
-/// edge      = NAME | NAME "(" number ("," number)* ")"    the second in loops: the node of another iteration, `k(i - 1)`
+/// edge      = "auto"                                  edges from all nodes before it whose accesses conflict
+///           | NAME | NAME "(" number ("," number)* ")"    the second in loops: the node of another iteration, `k(i - 1)`
 ///           | "programmatic" "(" edge ")"             between kernels: the later one starts early, and waits in its own code
 /// number    = VARIABLE (("+" | "-") literal)?         one for each loop around both nodes, from the outermost
 /// argument  = "&" place | "&" "mut" place | value      `&` also of memory that a kernel updates atomically
@@ -200,7 +201,8 @@ pub mod fault_injection {
 /// shape     = T | "[" shape ";" length "]"            up to four dimensions; lengths may be known only at build
 /// ```
 ///
-/// The order of statements means nothing; only `after` orders nodes, and only nodes of the same body. A condition is
+/// The order of statements means nothing but to `after auto`; only `after` orders nodes, and only nodes of the same
+/// body. `#![after(auto)]` as the first line of a graph adds `auto` to all its nodes that access memory. A condition is
 /// one `u32` in device memory. An `if` runs its first body if it is not 0, a `while` repeats its body until it is 0,
 /// and a `switch` runs the body of that number, counted from 0, if there is one.
 ///

@@ -27,6 +27,8 @@ pub(crate) enum Input {
 pub(crate) struct Expression {
     pub(crate) device: Expr,
     pub(crate) arrow: Token![=>],
+    /// As in [`Item`].
+    pub(crate) auto: bool,
     pub(crate) statements: Vec<Statement>,
     /// As in [`Item`].
     pub(crate) unparsed: Vec<Ident>,
@@ -41,6 +43,8 @@ pub(crate) struct Item {
     pub(crate) name: Ident,
     pub(crate) generics: Generics,
     pub(crate) arguments: Vec<BuildArgument>,
+    /// Whether it begins with `#![after(auto)]`.
+    pub(crate) auto: bool,
     pub(crate) statements: Vec<Statement>,
     pub(crate) form: Form,
     /// The names of arguments and statements, at any depth, that could not be parsed. Mentions of them are no further

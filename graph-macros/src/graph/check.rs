@@ -90,7 +90,11 @@ fn place(graph: &Graph<'_>, diagnostic: &Diagnostic, report: &mut Report) {
     match diagnostic.subject {
         Subject::Resource(index) => report.push(graph.resources[index].name.span(), diagnostic),
         Subject::Node(index) => report.push(graph.nodes[index].name.span(), diagnostic),
-        Subject::Edge(index) => report.push(graph.edges[index].span(), diagnostic),
+        Subject::Edge(index) => {
+            let name = graph.edges.get(index).copied();
+            let name = name.unwrap_or(&graph.nodes[graph.draft.edges[index].to].name); // of an inferred edge
+            report.push(name.span(), diagnostic);
+        }
         Subject::Shift(index) => {
             let written = graph.shifts[index];
             let end = written

@@ -28,6 +28,7 @@ pub(crate) fn item(mut graph: Expression) -> Item {
         name: Ident::new("Expression", Span::mixed_site()),
         generics: Generics::default(),
         arguments: Vec::new(),
+        auto: graph.auto,
         statements: moved,
         unparsed: graph.unparsed,
         kernels: graph.kernels,

@@ -44,7 +44,7 @@ pub(crate) struct Graph<'a> {
     pub(crate) accesses: Vec<(&'a Place, Span)>,
     /// The accesses that may be atomic updates.
     pub(crate) updates: Updates,
-    /// For each edge of the draft, the name in `after`.
+    /// For each edge that is written, which come first in the draft, the name in `after`.
     pub(crate) edges: Vec<&'a Ident>,
     /// For each edge between iterations, its text in `after`.
     pub(crate) shifts: Vec<&'a Dependency>,
@@ -185,6 +185,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
             .collect(),
     };
     graph.draft.is_text = true;
+    graph.draft.auto = item.auto;
     names::declare(&mut graph, report);
     graph.resources.iter().for_each(|resource| rng::draws(resource, report));
     symbol::declared(&graph, report);
@@ -193,6 +194,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         order::after(&mut graph, index, node, report);
         access::accesses(&mut graph, index, node, report);
     }
+    graph_plan::infer(&mut graph.draft, &[]);
     graph
 }
 

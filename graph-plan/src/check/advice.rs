@@ -13,7 +13,11 @@ pub(super) fn run_after(draft: &Draft, order: &Nest, earlier: usize, later: usiz
     let mut implied: Vec<&str> = Vec::new();
     for (index, edge) in draft.edges.iter().enumerate().filter(|(_, edge)| edge.to == later) {
         let is_implied = edge.from != earlier && edge.from != later && order.before(edge.from, earlier);
-        if is_implied && !draft.is_programmatic(index) && !implied.contains(&name(edge.from)) {
+        if is_implied
+            && !draft.is_programmatic(index)
+            && !draft.is_inferred(index)
+            && !implied.contains(&name(edge.from))
+        {
             implied.push(name(edge.from));
         }
     }
@@ -22,6 +26,20 @@ pub(super) fn run_after(draft: &Draft, order: &Nest, earlier: usize, later: usiz
     }
     let (implied, earlier, later) = (implied.join("` and `"), name(earlier), name(later));
     format!("replace `{implied}` by `{earlier}` in the `after` list of `{later}`")
+}
+
+/// As [`run_after`], with the offer of `after auto` if that gives the edge: `later` comes after `earlier` in the text.
+pub(super) fn run_after_or_auto(draft: &Draft, order: &Nest, earlier: usize, later: usize) -> String {
+    let help = run_after(draft, order, earlier, later);
+    if !draft.is_text || draft.auto || draft.nodes[later].auto || later < earlier {
+        return help;
+    }
+    let auto = match help.split_once(' ') {
+        Some(("write", _)) => "`after auto` there",
+        Some(("replace", _)) => "by `auto`",
+        _ => "`auto`",
+    };
+    format!("{help}, or {auto}")
 }
 
 /// The help to make `later` run after the node that is named `earlier`, which need not exist yet.
@@ -96,7 +114,9 @@ pub(super) fn and_list(mut words: Vec<String>) -> String {
 /// The number of names in the `after` list of a node.
 fn edges_into(draft: &Draft, node: usize) -> usize {
     let shifted = draft.shifts.iter().filter(|shift| shift.to == node).count();
-    draft.edges.iter().filter(|edge| edge.to == node).count() + shifted
+    let edges = draft.edges.iter().enumerate();
+    let named = edges.filter(|(index, edge)| edge.to == node && !draft.is_inferred(*index));
+    named.count() + shifted + usize::from(draft.nodes[node].auto)
 }
 
 /// A line in parentheses, if it is known.
@@ -104,8 +124,11 @@ pub(super) fn on_line(line: Option<u32>) -> String {
     line.map_or(String::new(), |line| format!(" (line {line})"))
 }
 
-/// The line of an edge in parentheses, if it is known.
+/// The line of an edge in parentheses, if it is known, or that accesses imply the edge.
 pub(super) fn line_of_edge(draft: &Draft, edge: usize) -> String {
+    if draft.is_inferred(edge) {
+        return " (`after auto`)".to_owned();
+    }
     on_line(draft.edge_lines.get(edge).copied().flatten())
 }
 

@@ -18,6 +18,14 @@ impl Link {
         }
     }
 
+    /// Whether the edge can be removed from the text.
+    fn is_written(self, draft: &Draft) -> bool {
+        match self {
+            Link::Edge(index) => !draft.is_inferred(index),
+            Link::Shift(_) => true,
+        }
+    }
+
     /// The help to remove the edge.
     fn removal(self, draft: &Draft) -> String {
         match self {
@@ -57,10 +65,11 @@ impl Cycle {
     /// cycles and of other mistakes of a draft.
     pub(super) fn advise(&self, draft: &Draft, errors: &mut [Diagnostic], left: impl Fn(&Draft) -> (usize, usize)) {
         let tried = if draft.nodes.len() > MAX_NODES { 1 } else { MAX_TRIED };
-        let tried = &self.links[..self.links.len().min(tried)];
-        let best = match tried {
+        let written = self.links.iter().filter(|link| link.is_written(draft));
+        let tried: Vec<&Link> = written.take(tried).collect();
+        let best = match tried[..] {
             [only] => Some(only),
-            _ => tried.iter().min_by_key(|link| left(&link.removed(draft))),
+            _ => tried.into_iter().min_by_key(|link| left(&link.removed(draft))),
         };
         let Some(best) = best else { return };
         let removal = best.removal(draft);

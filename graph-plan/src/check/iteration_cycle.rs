@@ -206,7 +206,12 @@ fn cyclic(draft: &Draft, component: &[usize], links: &[Link]) -> Diagnostic {
     let told = links.iter().map(|link| match *link {
         Link::Edge(index) => {
             let edge = draft.edges[index];
-            format!("{} runs after {}", name(edge.to), name(edge.from))
+            let auto = if draft.is_inferred(index) {
+                " (`after auto`)"
+            } else {
+                ""
+            };
+            format!("{} runs after {}{auto}", name(edge.to), name(edge.from))
         }
         Link::Shift(index) => {
             let shift = &draft.shifts[index];

@@ -1,6 +1,6 @@
 //! The messages about races: the two accesses, why they meet, and the edge that is missing.
 
-use super::advice::{and_list, run_after};
+use super::advice::{and_list, run_after, run_after_or_auto};
 use super::iteration_race::{self, Side};
 use crate::region::Overlap;
 use crate::variable_race::VARIABLE;
@@ -39,7 +39,10 @@ pub(super) fn missing_edge(draft: &Draft, order: &Nest, missing: &Missing) -> Di
     let one_second = others.iter().all(|(_, other)| other.node == second.node);
     let [begins, ends] = [*from == first.node, *to == second.node];
     let (diagnostic, _) = described(draft, order, first, second);
-    let mut help = run_after(draft, order, *from, *to);
+    let mut help = match begins && ends {
+        true => order_by_edge(draft, order, first, second),
+        false => run_after(draft, order, *from, *to),
+    };
     let [from, to] = [*from, *to].map(name);
     let note = match (one_first, one_second) {
         (true, true) => format!("they race over {} too", over(draft, others)),
@@ -146,7 +149,7 @@ fn described(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> (Diagn
     }
     let mut helps = vec![match &iterations {
         Some(_) => "order one iteration after the other with `after_iteration`".to_owned(),
-        None => run_after(draft, order, first.node, second.node),
+        None => order_by_edge(draft, order, first, second),
     }];
     if memory == Memory::Variable {
         return (diagnostic.note(format!("`{name}` {VARIABLE}")), helps);
@@ -194,6 +197,16 @@ fn described(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> (Diagn
     };
     helps.extend(help.map(str::to_owned));
     (diagnostic, helps)
+}
+
+/// The help to order the nodes of two sides by an edge. The text of a macro does not tell which accesses are atomic, so
+/// `after auto` gives no edge for these.
+fn order_by_edge(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> String {
+    let is_atomic = |side: &Side| draft.accesses[side.access].mode == Mode::Atomic;
+    match is_atomic(first) || is_atomic(second) {
+        true => run_after(draft, order, first.node, second.node),
+        false => run_after_or_auto(draft, order, first.node, second.node),
+    }
 }
 
 /// For two iterations of one node in a graph whose loops are unrolled: the node's name, and the numbers of both: `2`,

@@ -13,7 +13,7 @@ pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &m
     let inner = if draft.bodies.len() == 1 {
         Vec::new()
     } else {
-        inner_accesses(draft)
+        draft.inner_accesses()
     };
     for body in 0..order.bodies() {
         let scope = match draft.bodies.len() {
@@ -75,29 +75,6 @@ fn is_around(order: &Order, members: &[usize], from: usize, to: usize) -> bool {
     is_inside
         || !members.iter().any(|&member| reaches(member, from))
         || !members.iter().any(|&member| reaches(to, member))
-}
-
-/// The accesses, by index, of each node and of all nodes in its bodies.
-fn inner_accesses(draft: &Draft) -> Vec<Vec<usize>> {
-    let mut inner = vec![Vec::new(); draft.nodes.len()];
-    for (index, access) in draft.accesses.iter().enumerate() {
-        inner[access.node].push(index);
-    }
-    // A body comes after the body that its node is in. So, from the last body to the first, each is complete when it is
-    // added to its node.
-    let mut members = vec![Vec::new(); draft.bodies.len()];
-    for (node, declared) in draft.nodes.iter().enumerate() {
-        members[declared.body].push(node);
-    }
-    for body in (1..draft.bodies.len()).rev() {
-        let Some(owner) = draft.bodies[body].node else { continue };
-        for &node in &members[body] {
-            let handed = inner[node].clone();
-            inner[owner].extend(handed);
-        }
-    }
-    inner.iter_mut().for_each(|accesses| accesses.sort_unstable()); // as declared, for the messages
-    inner
 }
 
 /// One body as a graph without bodies.

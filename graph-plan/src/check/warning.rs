@@ -24,7 +24,8 @@ pub(super) fn warnings(draft: &Draft, order: &Nest, redundant: &[usize]) -> Vec<
         into.resize(draft.nodes.len(), Vec::new());
         draft.edges.iter().for_each(|edge| into[edge.to].push(edge.from));
     }
-    let implied = redundant.iter().map(|&index| {
+    let written = redundant.iter().filter(|&&index| !draft.is_inferred(index));
+    let implied = written.map(|&index| {
         let edge = draft.edges[index];
         let mut others = into[edge.to].iter().copied();
         let over = others.find(|&other| order.before(edge.from, other));

@@ -1,6 +1,6 @@
 //! Whole drawings of small plans.
 
-use crate::{Draft, Memory, Mode, NodeKind, Plan, Region, Role, check};
+use crate::{Draft, Memory, Mode, NodeKind, Plan, Region, Role, check, infer};
 
 fn plan() -> Plan {
     let mut draft = Draft::new("Example");
@@ -227,4 +227,25 @@ fn programmatic_edges_are_dashed() {
     assert!(plan.to_dot().contains(dot));
     let mermaid = "    n0 --> n1\n    n1 -. programmatic .-> n2\n";
     assert!(plan.to_mermaid().contains(mermaid));
+}
+
+#[test]
+fn inferred_edges_are_labelled() {
+    let mut draft = Draft::new("Chain");
+    let data = draft.resource("data", Memory::Device);
+    for name in ["a", "b", "c"] {
+        let node = draft.node(name, NodeKind::Kernel);
+        draft.access(node, data, Region::Whole, Mode::ReadWrite);
+    }
+    draft.edge(0, 1);
+    draft.auto = true;
+    infer(&mut draft, &[]);
+    let plan = Plan::of(&draft, &check(&draft), |_| 0);
+    let inferred: Vec<&[usize]> = plan.nodes.iter().map(|node| &node.inferred[..]).collect();
+    assert_eq!(inferred, [&[][..], &[], &[1]]);
+    assert!(
+        plan.to_dot()
+            .contains("    n0 -> n1;\n    n1 -> n2 [label=\"auto\"];\n")
+    );
+    assert!(plan.to_mermaid().contains("    n0 --> n1\n    n1 -- auto --> n2\n"));
 }

@@ -52,11 +52,15 @@ impl GraphBuilder {
         self.device.backend.check()?;
         self.findings.check_complete()?;
         self.order_between_iterations();
+        self.infer_edges();
         self.order_iterations();
         let rngs = self.advance_rngs();
         self.check_names_and_edges();
         self.apply_attributes();
         let variables = self.find_constants();
+        if !variables.is_empty() {
+            self.infer_edges(); // kernels access variables by their names
+        }
         let outcome = graph_plan::check_errors(&self.draft);
         self.check_programmatic(&outcome.order);
         let Self {
@@ -68,6 +72,7 @@ impl GraphBuilder {
             position,
             kernels: _,
             attributes: _,
+            auto: _,
             mut findings,
             communicators: _,
             driver,

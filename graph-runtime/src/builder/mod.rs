@@ -7,6 +7,7 @@ pub(crate) mod captured;
 mod build;
 mod kernel;
 mod programmatic;
+mod auto;
 mod body;
 mod child;
 pub(crate) mod memory;
@@ -43,12 +44,13 @@ use crate::shape::rectangle::Rectangle;
 use crate::shape::rows::Rows;
 use crate::shape::same_shape::SameShape;
 use crate::shape::{ArrayOf, Element};
+use auto::AutoNodes;
 use collective::Moved;
 use cudarc::driver::sys::CUgraphNode;
 use findings::Findings;
 use graph_plan::{Draft, Mode, NodeKind};
 use kernel::KernelChecks;
-pub(crate) use loops::LoopKind;
+pub(crate) use loops::{EdgeKind, LoopKind};
 use memory::DeclaredMemory;
 use node_attributes::Attribute;
 use position::Position;
@@ -116,6 +118,7 @@ pub struct GraphBuilder {
     kernels: KernelChecks,
     /// The attributes of nodes, which may be given before the node is added.
     attributes: Vec<(NodeId, Attribute)>,
+    auto: AutoNodes,
     findings: Findings,
     /// The communicators of the draft.
     communicators: Vec<Communicator>,
@@ -137,6 +140,7 @@ impl GraphBuilder {
             position: Position::default(),
             kernels: KernelChecks::default(),
             attributes: Vec::new(),
+            auto: AutoNodes::default(),
             findings: Findings::default(),
             communicators: Vec::new(),
             driver: u32::MAX,

@@ -2,6 +2,7 @@
 
 use super::loops::Loops;
 use crate::program::declared_nodes::{AllDeclaredNodes, DeclaredNodes};
+use graph_plan::Iteration;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -96,6 +97,13 @@ impl Position {
     pub(super) fn has_ended(&self) -> bool {
         let in_loop = self.loops.as_ref().is_some_and(|loops| loops.is_open());
         !in_loop && self.body == self.graph_body
+    }
+
+    /// For each of the first `nodes` nodes, the loops around it and the numbers of its iterations. Empty if no node is
+    /// in a loop.
+    pub(super) fn iterations(&self, nodes: usize) -> Vec<Vec<Iteration>> {
+        let loops = self.loops.as_ref();
+        loops.map_or_else(Vec::new, |loops| loops.iterations(nodes))
     }
 
     /// The nodes of all declarations.

@@ -58,6 +58,7 @@ impl GraphBuilder {
     pub(super) fn node(&mut self, name: impl Into<Cow<'static, str>>, kind: NodeKind) -> usize {
         let name = self.position.declare(name.into(), self.draft.nodes.len());
         let node = self.draft.node_in(self.position.body, name, kind);
+        self.draft.nodes[node].auto = self.is_auto();
         if let Some(loops) = &self.position.loops {
             self.draft.set_numbers(node, loops.depth());
         }

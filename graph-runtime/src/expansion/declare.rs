@@ -1,6 +1,6 @@
 //! The functions of the builder that only expansions of `cuda_graph!` call, besides its public methods.
 
-use crate::builder::{GraphBuilder, LoopKind};
+use crate::builder::{EdgeKind, GraphBuilder, LoopKind};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::graph::definition::Definition;
@@ -104,24 +104,29 @@ pub trait Declare: BorrowMut<GraphBuilder> {
     /// further loops around `from`, an edge begins at the last iteration of a `for` and at all iterations of an `each`.
     /// In further loops around `to`, it ends at the first iteration of a `for` and at all iterations of an `each`.
     fn edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
-        self.borrow_mut().add_edges(edges, false);
+        self.borrow_mut().add_edges(edges, EdgeKind::Plain);
     }
 
     /// Adds programmatic edges between declarations, as [`Declare::edges`].
     fn programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
-        self.borrow_mut().add_edges(edges, true);
+        self.borrow_mut().add_edges(edges, EdgeKind::Programmatic);
+    }
+
+    /// Adds edges that accesses imply, as [`Declare::edges`].
+    fn inferred_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
+        self.borrow_mut().add_edges(edges, EdgeKind::Inferred);
     }
 
     /// Adds edges between iterations: `(from, to, steps)`, with a number for each loop around both, from the outermost.
     /// In each iteration of these loops, `to` runs after `from` in the iteration whose numbers are larger by `steps`:
     /// `after k(i - 1)` is `[-1]`. If there is no such iteration, there is no edge.
     fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
-        self.borrow_mut().add_shifted_edges(edges, false);
+        self.borrow_mut().add_shifted_edges(edges, EdgeKind::Plain);
     }
 
     /// Adds programmatic edges between iterations, as [`Declare::shifted_edges`].
     fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
-        self.borrow_mut().add_shifted_edges(edges, true);
+        self.borrow_mut().add_shifted_edges(edges, EdgeKind::Programmatic);
     }
 
     /// Gives the offsets of the scratch resources in the arena, in order of declaration, and the size of the arena, in

@@ -114,6 +114,16 @@ impl<const N: usize> PlanNodes<N> {
         }
         self
     }
+
+    /// Sets the inferred edges of nodes. Each pair is a node and the nodes that it runs after since accesses imply it.
+    pub const fn inferred_after(mut self, before: &[(usize, &'static [usize])]) -> Self {
+        let mut index = 0;
+        while index < before.len() {
+            set(&mut self.0[before[index].0].inferred, Cow::Borrowed(before[index].1));
+            index += 1;
+        }
+        self
+    }
 }
 
 /// Replaces a value without dropping the old one, which a `const fn` cannot do. Nothing is lost: the old value only

@@ -6,6 +6,7 @@ mod common;
 mod any_graph;
 mod arguments;
 mod atomics;
+mod auto;
 mod definition;
 mod edits;
 mod element_types;

@@ -5,6 +5,7 @@ use super::form::{call, child, closure, collective, launch, list, pair};
 use super::tokens::{commas, is_group, is_punct, is_word, single_punct, split_at_puncts, stream};
 use crate::graph::ast::place_kind;
 use crate::graph::boundary::{is_visibility, starts_statement};
+use crate::graph::constant::mentions;
 use crate::graph::keyword::Keyword;
 use graph_plan::{Memory as Declared, NodeKind};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -42,8 +43,11 @@ pub(super) fn body(tokens: TokenStream, around: &[Memory]) -> TokenStream {
     let statements = statements(tokens, around, &mut order);
     let Order { nodes, lists } = order;
     let lists = lists.into_iter().map(|list| list.tokens).collect::<Vec<_>>();
+    let auto = mentions(lists.iter().cloned().collect(), &["auto".to_owned()]);
+    let auto = auto.then(|| quote!(let auto: ::graph_runtime::NodeId;));
     let order = (!lists.is_empty()).then(|| {
         quote!({
+            #auto
             #(let #nodes: ::graph_runtime::NodeId;)*
             #(#lists)*
         })

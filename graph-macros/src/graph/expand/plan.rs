@@ -48,11 +48,15 @@ fn resources(graph: &Graph<'_>) -> TokenStream {
 fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let mut after = vec![Vec::new(); graph.nodes.len()];
     let mut programmatic = vec![Vec::new(); graph.nodes.len()];
+    let mut inferred = vec![Vec::new(); graph.nodes.len()];
     for index in outcome.reduced_indices(&graph.draft) {
         let edge = graph.draft.edges[index];
         after[edge.to].push(number(edge.from));
         if graph.draft.is_programmatic(index) {
             programmatic[edge.to].push(number(edge.from));
+        }
+        if graph.draft.is_inferred(index) {
+            inferred[edge.to].push(number(edge.from));
         }
     }
     let mut touched = vec![0; graph.nodes.len()];
@@ -80,13 +84,22 @@ fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     };
     let bodies = pairs(|node| (node.body != 0).then_some(node.body));
     let loops = pairs(|node| node.in_loop);
-    let early = programmatic.iter().enumerate().filter(|(_, before)| !before.is_empty());
-    let early = early.map(|(index, before)| {
-        let index = number(index);
-        quote!((#index, &[#(#before),*]))
-    });
-    let early: Vec<TokenStream> = early.collect();
-    for (function, said) in [("in_bodies", bodies), ("in_loops", loops), ("waiting_for", early)] {
+    let lists = |lists: &[Vec<Literal>]| -> Vec<TokenStream> {
+        let lists = lists.iter().enumerate().filter(|(_, before)| !before.is_empty());
+        let lists = lists.map(|(index, before)| {
+            let index = number(index);
+            quote!((#index, &[#(#before),*]))
+        });
+        lists.collect()
+    };
+    let early = lists(&programmatic);
+    let implied = lists(&inferred);
+    for (function, said) in [
+        ("in_bodies", bodies),
+        ("in_loops", loops),
+        ("waiting_for", early),
+        ("inferred_after", implied),
+    ] {
         if !said.is_empty() {
             let function = Ident::new(function, Span::call_site());
             found = quote!(#found.#function(&[#(#said),*]));

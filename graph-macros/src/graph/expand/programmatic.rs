@@ -16,11 +16,14 @@ use syn::ext::IdentExt;
 /// number of loops that are around both of its nodes. `builder` is a `&mut GraphBuilder`.
 pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
     let indices: Vec<usize> = (0..graph.draft.edges.len()).collect();
-    let programmatic = |edge: &usize| graph.draft.is_programmatic(*edge);
-    let runs = indices.chunk_by(|a, b| programmatic(a) == programmatic(b));
-    let method = |programmatic, edges| format_ident!("{}{edges}", if programmatic { "programmatic_" } else { "" });
+    let kind = |edge: usize| match (graph.draft.is_programmatic(edge), graph.draft.is_inferred(edge)) {
+        (true, _) => "programmatic_",
+        (false, true) => "inferred_",
+        (false, false) => "",
+    };
+    let runs = indices.chunk_by(|&a, &b| kind(a) == kind(b));
     let calls = runs.map(|run| {
-        let method = method(programmatic(&run[0]), "edges");
+        let method = format_ident!("{}edges", kind(run[0]));
         let edges = run.iter().map(|&edge| {
             let Edge { from, to } = graph.draft.edges[edge];
             let both = graph.loops_around(from).into_iter().zip(graph.loops_around(to));
@@ -32,7 +35,10 @@ pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
     });
     let alike = |a: &Shift, b: &Shift| (a.steps.len(), a.programmatic) == (b.steps.len(), b.programmatic);
     let shifted = graph.draft.shifts.chunk_by(alike).map(|run| {
-        let method = method(run[0].programmatic, "shifted_edges");
+        let method = format_ident!(
+            "{}shifted_edges",
+            if run[0].programmatic { "programmatic_" } else { "" }
+        );
         let edges = run.iter().map(|Shift { from, to, steps, .. }| {
             let [from, to] = [*from, *to].map(Literal::usize_unsuffixed);
             let steps = steps.iter().map(|&step| Literal::i64_unsuffixed(step));

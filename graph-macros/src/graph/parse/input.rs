@@ -3,7 +3,7 @@
 use super::Context;
 use super::base::{expected, stands_at, starts_graph, starts_statement};
 use super::item::item;
-use super::statement::statements;
+use super::statement::{after_auto, statements};
 use crate::graph::ast::{Expression, Input, Item};
 use crate::span::last_span;
 use proc_macro2::TokenTree;
@@ -71,10 +71,12 @@ fn graph(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Expre
         }
         Token![=>](place)
     };
+    let auto = after_auto(input, context);
     let statements = statements(input, context);
     Ok(Expression {
         device,
         arrow,
+        auto,
         statements,
         unparsed: std::mem::take(&mut context.unparsed),
         kernels: std::mem::take(&mut context.kernels),

@@ -3,7 +3,7 @@
 use super::Context;
 use super::attribute::{attributes, misplaced};
 use super::base::{comma_or_end, expected, refuse, require, take};
-use super::statement::statements;
+use super::statement::{after_auto, inner_attribute, statements};
 use crate::graph::ast::{Attributes, BuildArgument, Form, Item, Resource, ResourceKind};
 use crate::graph::keyword::Keyword;
 use graph_plan::{NodeKind, Space};
@@ -15,7 +15,12 @@ use syn::{Generics, Ident, Token, Type, braced, parenthesized};
 
 pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Item> {
     if input.peek(Token![#]) && input.peek2(Token![!]) {
-        let message = "expected a graph: it is documented by `///` before it, and only `#![crate = path]` may come first in the macro";
+        let message = match inner_attribute(&input.fork()) {
+            Ok((word, _)) if word == "after" => "expected a graph: `#![after(auto)]` is the first line in its braces",
+            _ => {
+                "expected a graph: it is documented by `///` before it, and only `#![crate = path]` may come first in the macro"
+            }
+        };
         return Err(syn::Error::new(input.span(), message));
     }
     let attributes = attributes(input, context.report)?;
@@ -39,12 +44,14 @@ pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Re
     require(input, input.peek(syn::token::Brace), "`{ .. }`: a graph has a body")?;
     let content;
     braced!(content in input);
+    let auto = after_auto(&content, context);
     let statements = statements(&content, context);
     Ok(Item {
         attributes,
         name,
         generics,
         arguments,
+        auto,
         statements,
         form: Form::Item,
         unparsed: std::mem::take(&mut context.unparsed),

@@ -12,10 +12,10 @@ use crate::graph::keyword::Keyword;
 use crate::report::error;
 use crate::span::last_span;
 use graph_plan::{Code, Memory};
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Expr, Ident, LitStr, Token, braced, parse_quote};
+use syn::{Expr, Ident, LitStr, Token, braced, bracketed, parse_quote};
 
 /// Parses statements up to the end and returns those that could be parsed.
 pub(super) fn statements(input: ParseStream<'_>, context: &mut Context<'_>) -> Vec<Statement> {
@@ -35,6 +35,33 @@ pub(super) fn statements(input: ParseStream<'_>, context: &mut Context<'_>) -> V
     found
 }
 
+/// Parses `#![after(auto)]`, the first line of a graph. Returns whether it is there; a mistake in it is reported.
+pub(super) fn after_auto(input: ParseStream<'_>, context: &mut Context<'_>) -> bool {
+    let found = inner_attribute(&input.fork());
+    let Ok((word, content)) = found else { return false };
+    if word != "after" {
+        return false;
+    }
+    drop(inner_attribute(input));
+    let words: Vec<String> = content
+        .into_iter()
+        .map(|token| token.to_string().replace(' ', ""))
+        .collect();
+    if words != ["(auto)"] {
+        context.report.syntax(word.span(), "expected `#![after(auto)]`");
+    }
+    true
+}
+
+/// `#![word ..]`: the word, and the tokens after it.
+pub(super) fn inner_attribute(input: ParseStream<'_>) -> syn::Result<(Ident, TokenStream)> {
+    input.parse::<Token![#]>()?;
+    input.parse::<Token![!]>()?;
+    let content;
+    bracketed!(content in input);
+    Ok((content.call(Ident::parse_any)?, content.parse()?))
+}
+
 /// Parses a statement; `None` if it does not belong here, which is reported.
 fn statement(
     input: ParseStream<'_>,
@@ -42,7 +69,10 @@ fn statement(
     context: &mut Context<'_>,
 ) -> syn::Result<Option<Statement>> {
     if input.peek(Token![#]) && input.peek2(Token![!]) {
-        let message = "expected a statement: the graph is documented by `///` before it";
+        let message = match inner_attribute(&input.fork()) {
+            Ok((word, _)) if word == "after" => "expected a statement: `#![after(auto)]` is the first line of a graph",
+            _ => "expected a statement: the graph is documented by `///` before it",
+        };
         return Err(syn::Error::new(input.span(), message));
     }
     let mut attributes = attributes(input, context.report)?;

@@ -14,6 +14,11 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
     for dependency in &node.after {
         let name = &dependency.name;
         match graph.entity(name) {
+            entity if name == AUTO && !matches!(entity, Some(Entity::Node(_) | Entity::Broken)) => {
+                if auto(graph, index, node, dependency, report) {
+                    continue;
+                }
+            }
             Some(Entity::Node(before)) if graph.draft.nodes[before].body == graph.draft.nodes[index].body => {
                 if edge(graph, before, index, dependency, report) {
                     continue;
@@ -63,6 +68,33 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
         }
         graph.draft.nodes[index].broken = true;
     }
+}
+
+/// The word in an `after` list for the edges that accesses imply. A node may have this name, too.
+const AUTO: &str = "auto";
+
+/// Marks a node whose `after` list has `auto`. Returns false if it cannot have it, which is reported.
+fn auto(graph: &mut Graph<'_>, index: usize, node: &Node, written: &Dependency, report: &mut Report) -> bool {
+    let others = node.after.iter().filter(|other| other.name != AUTO).count();
+    let (diagnostic, end) = if let Some(word) = &written.programmatic {
+        let message = format!("`auto` stands for plain edges, not for `{word}` ones");
+        let help = "name the node in `programmatic(..)`, beside `auto`";
+        (error(Code::Syntax, message).help(help), written.name.span())
+    } else if let Some(iteration) = &written.iteration {
+        let message = "`auto` orders nodes within one iteration, never between two";
+        let help = "write `auto` alone, and name the nodes of other iterations beside it";
+        (error(Code::Syntax, message).help(help), iteration.end)
+    } else if std::mem::replace(&mut graph.draft.nodes[index].auto, true) {
+        let message = format!("node `{}` has `auto` twice in its `after` list", node.name);
+        let diagnostic = error(Code::DuplicateDependency, message).help("remove the second `auto`");
+        (diagnostic, written.name.span())
+    } else if node.action.places().is_empty() && others == 0 {
+        (graph_plan::nothing_to_infer(&graph.draft, index), written.name.span())
+    } else {
+        return true;
+    };
+    report.push_between(written.name.span(), end, &diagnostic);
+    false
 }
 
 /// Whether the name is followed by the name of a node in parentheses, as `programmatic` is.

@@ -9,10 +9,10 @@ use crate::error::{Error, Site};
 use crate::program::Work;
 use crate::program::declared_nodes::DeclaredNodes;
 use crate::shape::iterations::{Iterations, NONE, count};
-use graph_plan::NodeKind;
+use graph_plan::{Iteration, NodeKind};
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// The maximum number of nodes of a graph with loops. With it, a range that is much too long is reported before the
 /// nodes fill all memory.
@@ -37,6 +37,16 @@ impl LoopKind {
     }
 }
 
+/// The kind of an edge that `cuda_graph!` declares.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum EdgeKind {
+    Plain,
+    /// The later kernel waits in its own code.
+    Programmatic,
+    /// Accesses imply the edge.
+    Inferred,
+}
+
 /// A node as `cuda_graph!` declares it in a loop: its name, and the number of loops around it, counted from that loop,
 /// or 0 if it is in a body of another node of the loop.
 type Declaration = (&'static str, usize);
@@ -46,7 +56,7 @@ type Declaration = (&'static str, usize);
 pub(super) struct Loops {
     /// The loops that nodes are being added in, from the outermost.
     open: Vec<OpenLoop>,
-    /// The `for`s that have ended, inner ones before those around them.
+    /// The loops that have ended, inner ones before those around them.
     ended: Vec<EndedLoop>,
     declarations: Option<Declarations>,
     /// Edges from nodes of other iterations, which may not have been added yet.
@@ -77,8 +87,9 @@ struct OpenLoop {
     starts: Vec<usize>,
 }
 
-/// The nodes of a `for`.
+/// The nodes of a loop.
 struct EndedLoop {
+    kind: LoopKind,
     /// The body that the loop is in.
     body: usize,
     /// The first node of each iteration.
@@ -196,14 +207,26 @@ impl Loops {
     fn close(&mut self, end: usize) {
         self.complete();
         let Some(open) = self.open.pop() else { return };
-        match open.kind {
-            LoopKind::For => self.ended.push(EndedLoop {
-                body: open.body,
-                starts: open.starts,
-                end,
-            }),
-            LoopKind::Each => {}
+        self.ended.push(EndedLoop {
+            kind: open.kind,
+            body: open.body,
+            starts: open.starts,
+            end,
+        });
+    }
+
+    /// For each of the first `nodes` nodes, the loops that have ended and that are around it, from the outermost, and
+    /// the numbers of its iterations.
+    pub(super) fn iterations(&self, nodes: usize) -> Vec<Vec<Iteration>> {
+        let mut found = vec![Vec::new(); nodes];
+        for (number, ended) in self.ended.iter().enumerate().rev() {
+            for (iteration, members) in ended.iterations().enumerate() {
+                found[members]
+                    .iter_mut()
+                    .for_each(|loops| loops.push((number, iteration)));
+            }
         }
+        found
     }
 
     /// Declares the draft's node `node`, a join that replaces a declaration of the innermost loop, which has no
@@ -215,6 +238,14 @@ impl Loops {
             declarations.nodes.add(innermost.first + offset, loops, depth, node);
         }
         Some(numbered(name.to_owned(), around) + &"[]".repeat(depth))
+    }
+}
+
+impl EndedLoop {
+    /// The nodes of each iteration, including those of loops and bodies in it.
+    fn iterations(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let ends = self.starts.iter().skip(1).copied().chain([self.end]);
+        self.starts.iter().copied().zip(ends).map(|(start, end)| start..end)
     }
 }
 

@@ -1,10 +1,10 @@
 //! The edges of declarations, and those from each iteration of a `for` to the next.
 
-use super::EndedLoop;
+use super::{EdgeKind, LoopKind};
 use crate::builder::GraphBuilder;
 use crate::program::declared_nodes::DeclaredNodes;
 use crate::program::{Op, Work};
-use graph_plan::{Draft, Edge, Lists, NodeKind};
+use graph_plan::{Draft, Lists, NodeKind};
 use std::ops::Range;
 
 /// The maximum number of edges that make each of some nodes run after each of some others. If there would be more, a
@@ -14,7 +14,7 @@ const MAX_DIRECT_EDGES: usize = 256;
 impl GraphBuilder {
     /// Adds edges between declarations: `[from, to]`, or `[from, to, common]` where `common` loops are around both.
     /// Programmatic edges of joins, which stand in for kernels or are put between many, become plain ones.
-    pub(crate) fn add_edges<const K: usize>(&mut self, edges: &[[usize; K]], programmatic: bool) {
+    pub(crate) fn add_edges<const K: usize>(&mut self, edges: &[[usize; K]], kind: EdgeKind) {
         let edges = edges.iter().filter_map(|edge| {
             let (&[from, to], common) = edge.split_first_chunk()?;
             Some((from, to, common.first().copied().unwrap_or(0)))
@@ -23,9 +23,9 @@ impl GraphBuilder {
             for (from, to, common) in edges {
                 match nodes {
                     // Without loops and children, each declaration is one node.
-                    None => builder.order_all(&[from], &[to], programmatic),
+                    None => builder.order_all(&[from], &[to], kind),
                     Some(nodes) => nodes.edges(from, to, common, |before, after| {
-                        builder.order_all(before, after, programmatic);
+                        builder.order_all(before, after, kind);
                     }),
                 }
             }
@@ -34,18 +34,14 @@ impl GraphBuilder {
 
     /// Adds edges between iterations: see [`DeclaredNodes::shifted_edges`]. Programmatic ones are as in
     /// [`add_edges`](Self::add_edges).
-    pub(crate) fn add_shifted_edges<const K: usize>(
-        &mut self,
-        edges: &[(usize, usize, [isize; K])],
-        programmatic: bool,
-    ) {
+    pub(crate) fn add_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])], kind: EdgeKind) {
         self.with_declared(|builder, nodes| {
             let edges = nodes
                 .into_iter()
                 .flat_map(|nodes| edges.iter().map(move |edge| (nodes, edge)));
             for (nodes, &(from, to, steps)) in edges {
                 nodes.shifted_edges(from, to, &steps, |before, after| {
-                    builder.order_all(before, after, programmatic);
+                    builder.order_all(before, after, kind);
                 });
             }
         });
@@ -60,40 +56,48 @@ impl GraphBuilder {
     }
 
     /// Makes all of `after` run after all of `before`.
-    fn order_all(&mut self, before: &[usize], after: &[usize], programmatic: bool) {
+    fn order_all(&mut self, before: &[usize], after: &[usize], kind: EdgeKind) {
         if before.len() * after.len() > MAX_DIRECT_EDGES && before.len().min(after.len()) > 1 {
             let [from, to] = [before[0], after[0]].map(|node| &self.draft.nodes[node]);
             // No statement can have this name, since it has spaces, and no other edge joins these two.
             let (name, body) = (format!("{} before {}", from.name, to.name), to.body);
-            self.join_between(body, name, before, after);
+            self.join_between(body, name, before, after, kind);
             return;
         }
         let is_join = |ops: &[Op], node: usize| ops.get(node).is_some_and(Op::is_join);
         for &from in before {
             for &to in after {
                 let ops = &self.program.ops;
-                if programmatic && !is_join(ops, from) && !is_join(ops, to) {
-                    self.draft.programmatic_edge(from, to);
-                } else {
-                    self.draft.edge(from, to);
-                }
+                match kind {
+                    EdgeKind::Programmatic if !is_join(ops, from) && !is_join(ops, to) => {
+                        self.draft.programmatic_edge(from, to)
+                    }
+                    EdgeKind::Plain | EdgeKind::Programmatic => self.draft.edge(from, to),
+                    EdgeKind::Inferred => self.draft.inferred_edge(from, to),
+                };
             }
         }
     }
 
     /// Adds a join that runs after all of `before` and before all of `after`.
-    fn join_between(&mut self, body: usize, name: String, before: &[usize], after: &[usize]) {
+    fn join_between(&mut self, body: usize, name: String, before: &[usize], after: &[usize], kind: EdgeKind) {
         let join = self.draft.node_in(body, name, NodeKind::Join);
         self.push(Work::Join);
-        let before = before.iter().map(|&from| Edge { from, to: join });
-        let after = after.iter().map(|&to| Edge { from: join, to });
-        self.draft.edges.extend(before.chain(after));
+        let before = before.iter().map(|&from| (from, join));
+        let after = after.iter().map(|&to| (join, to));
+        for (from, to) in before.chain(after) {
+            match kind {
+                EdgeKind::Inferred => self.draft.inferred_edge(from, to),
+                EdgeKind::Plain | EdgeKind::Programmatic => self.draft.edge(from, to),
+            };
+        }
     }
 
     /// Adds the edges from each iteration to the next. All other edges have been added.
     pub(in crate::builder) fn order_iterations(&mut self) {
         let Some(loops) = &mut self.position.loops else { return };
-        let ended = std::mem::take(&mut loops.ended);
+        let mut ended = std::mem::take(&mut loops.ended);
+        ended.retain(|ended| ended.kind == LoopKind::For);
         if ended.iter().all(|ended| ended.starts.len() < 2) {
             return;
         }
@@ -119,7 +123,7 @@ impl GraphBuilder {
     fn order(&mut self, body: usize, before: &[usize], after: &[usize], ends: &Ends) {
         if before.len() * after.len() > MAX_DIRECT_EDGES {
             let name = format!("before {}", self.draft.nodes[after[0]].name);
-            self.join_between(body, name, before, after);
+            self.join_between(body, name, before, after, EdgeKind::Plain);
             return;
         }
         for &from in before {
@@ -129,14 +133,6 @@ impl GraphBuilder {
                 }
             }
         }
-    }
-}
-
-impl EndedLoop {
-    /// The nodes of each iteration, including those of loops and bodies in it.
-    fn iterations(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        let ends = self.starts.iter().skip(1).copied().chain([self.end]);
-        self.starts.iter().copied().zip(ends).map(|(start, end)| start..end)
     }
 }
 

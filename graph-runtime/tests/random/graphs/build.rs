@@ -2,6 +2,7 @@
 
 use super::memory::{Handles, Shared};
 use super::model::mixed;
+use super::order;
 use super::program::{Action, Area, Body, Node, Part, Program, RNGS, SHARED_RNG};
 use crate::common::*;
 use graph_runtime::private::Declare as _;
@@ -18,6 +19,8 @@ pub(crate) struct Options {
     pub(crate) without: Option<(usize, usize)>,
     /// A plain edge that is made programmatic.
     pub(crate) early: Option<(usize, usize)>,
+    /// Whether edges that accesses imply are inferred instead of written.
+    pub(crate) auto: bool,
 }
 
 /// A graph of a program.
@@ -36,6 +39,9 @@ impl Built {
         }
         if options.old {
             builder.as_if_driver(12_030);
+        }
+        if options.auto {
+            builder.after_auto_everywhere();
         }
         let handles = Handles::declare(&mut builder, shared);
         let mut number = 0;
@@ -128,9 +134,19 @@ impl Adder<'_> {
     fn body(&mut self, builder: &mut GraphBuilder, body: &Body) {
         self.parts(builder, body, &body.parts);
         let id = |node: usize| self.nodes[&body.nodes[node].id];
+        let implied = if self.options.auto {
+            order::conflicts(body)
+        } else {
+            Vec::new()
+        };
         for (index, edge) in body.edges.iter().enumerate() {
             let this = Some((body.id, index));
             if self.options.without == this || self.added.contains(&(body.id, index)) {
+                continue;
+            }
+            let [from, to] = [edge.from, edge.to].map(|node| &body.nodes[node]);
+            let is_implied = implied.contains(&(edge.from, edge.to));
+            if is_implied && !order::are_in_iterations(from, to) {
                 continue;
             }
             if edge.programmatic || self.options.early == this {

@@ -19,7 +19,7 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    pub(super) fn new(seed: u64, apart: bool) -> Result<Self> {
+    pub(super) fn new(seed: u64, apart: bool, auto: bool) -> Result<Self> {
         let (device, programs) = (thorough(seed), programs(seed));
         let device = match seed % 3 {
             1 => device.with_pool(&device.pool()),
@@ -28,6 +28,7 @@ impl Pair {
         let shared = Shared::new(&device)?;
         let options = Options {
             apart,
+            auto,
             old: seed.is_multiple_of(2),
             ..Options::default()
         };
