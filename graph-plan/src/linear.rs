@@ -34,6 +34,14 @@ struct Constraint {
     high: i128,
 }
 
+/// A variable that is `residue` more than a multiple of `period`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Residue {
+    pub(crate) variable: usize,
+    pub(crate) period: i128,
+    pub(crate) residue: i128,
+}
+
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Solution {
@@ -104,6 +112,47 @@ impl System {
         self.contradiction |= known.low > known.high;
     }
 
+    /// The system in which some variables are `residue` more than a multiple of their `period`. Its own variable in
+    /// place of each is the number of periods.
+    pub(crate) fn in_residues(&self, residues: &[Residue]) -> System {
+        let mut split = System {
+            ranges: self.ranges.clone(),
+            first: self.first.clone(),
+            constraints: Vec::new(),
+            contradiction: self.contradiction,
+        };
+        for residue in residues {
+            let (low, high) = &mut split.ranges[residue.variable];
+            *low = ceil(*low - residue.residue, residue.period);
+            *high = (*high - residue.residue).div_euclid(residue.period);
+            split.contradiction |= low > high;
+        }
+        for Constraint { terms, low, high } in &self.constraints {
+            if *low > i128::MIN {
+                split.at_least_in_residues(residues, terms, *low);
+            }
+            if *high < i128::MAX {
+                let terms: Vec<_> = terms.iter().map(|&(variable, next)| (variable, -next)).collect();
+                split.at_least_in_residues(residues, &terms, -*high);
+            }
+        }
+        split
+    }
+
+    /// As [`System::at_least`], where the terms are of the variables before they were [split](System::in_residues).
+    pub(crate) fn at_least_in_residues(&mut self, residues: &[Residue], terms: &[(usize, i128)], low: i128) {
+        let mut known = 0;
+        let split = terms.iter().map(|&(variable, coefficient)| {
+            let residue = residues.iter().find(|residue| residue.variable == variable);
+            residue.map_or((variable, coefficient), |residue| {
+                known += coefficient * residue.residue;
+                (variable, coefficient * residue.period)
+            })
+        });
+        let split: Vec<(usize, i128)> = split.collect();
+        self.at_least(split, low - known);
+    }
+
     /// Searches for a solution, in small values first.
     pub(crate) fn solve(&self) -> Solution {
         self.search(false, MAX_VALUE, &mut |_| true).0
@@ -115,10 +164,20 @@ impl System {
         if self.solve().is_none() {
             return Solution::None;
         }
-        match self.search(true, NEAR_VALUES, accept) {
-            (Solution::None | Solution::Unknown, true) => self.search(true, MAX_VALUE, accept).0,
+        match self.solve_near(accept) {
+            (Solution::None | Solution::Unknown, true) => self.solve_far(accept),
             (solution, _) => solution,
         }
+    }
+
+    /// The first part of [`System::solve_with`]: tries some values of every variable. Returns whether there are more.
+    pub(crate) fn solve_near(&self, accept: &mut dyn FnMut(&[i128]) -> bool) -> (Solution, bool) {
+        self.search(true, NEAR_VALUES, accept)
+    }
+
+    /// The second part of [`System::solve_with`]: tries all values.
+    pub(crate) fn solve_far(&self, accept: &mut dyn FnMut(&[i128]) -> bool) -> Solution {
+        self.search(true, MAX_VALUE, accept).0
     }
 
     /// Searches among the `width` least values of each variable that earlier variables allow. Returns whether there are
@@ -261,7 +320,7 @@ fn ceil(value: i128, divisor: i128) -> i128 {
 }
 
 /// The greatest common divisor, which is positive unless both are 0.
-fn gcd(mut a: i128, mut b: i128) -> i128 {
+pub(crate) fn gcd(mut a: i128, mut b: i128) -> i128 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

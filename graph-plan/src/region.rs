@@ -239,8 +239,8 @@ impl Region {
     /// The region with the value of each affine bound, where `of` gives the numbers of all loops that it mentions.
     pub(crate) fn evaluated(&self, of: &dyn Fn(usize) -> Option<i128>) -> Region {
         self.map(&|bound| match bound {
-            Bound::Affine(form) if form.terms().iter().all(|(variable, _)| of(variable.number).is_some()) => {
-                let value = form.evaluate(|variable| of(variable.number).unwrap_or_default());
+            Bound::Affine(form) if form.variables().iter().all(|variable| of(variable.number).is_some()) => {
+                let value = form.evaluate(&|variable| of(variable.number).unwrap_or_default());
                 u64::try_from(value).map_or(Bound::Unknown, Bound::Known)
             }
             bound => bound.clone(),
@@ -403,6 +403,7 @@ impl fmt::Display for Region {
 mod tests {
     use super::*;
     use crate::Variable;
+    use proptest::prelude::*;
     use std::sync::Arc;
 
     fn symbol(text: &str) -> Bound {
@@ -427,6 +428,96 @@ mod tests {
         let odd = Region::Parts(Box::new([known(20_001), known(0)]));
         assert_eq!(element.meeting(&odd, true).solve(), Err(Solution::Unknown));
         assert!(element.overlaps(&odd) && element.overlaps_in_some_iterations(&odd));
+    }
+
+    /// Variables `i`, and `j` in a loop inside that of `i`. Their ends are known or not.
+    fn nested(ends: Option<[i64; 2]>) -> [Affine; 2] {
+        let variable = |number: usize| {
+            let end = |of: fn([i64; 2]) -> [i64; 2]| Affine::literal(of(ends?)[number].into());
+            Affine::variable(&Arc::new(Variable {
+                first: Affine::literal(0),
+                last: end(|ends| ends.map(|end| end - 1)),
+                ..Variable::new(number, ["i", "j"][number])
+            }))
+        };
+        [0, 1].map(variable)
+    }
+
+    /// A form `(c * i + e * j + d) % m`, plus `p * i`.
+    type Sketch = ([i64; 2], i64, i64, i64);
+
+    fn form(variables: &[Affine; 2], ([c, e], d, m, p): Sketch) -> Affine {
+        let literal = |value: i64| Affine::literal(value.into()).unwrap();
+        let times = |form: &Affine, factor| form.clone().times(factor).unwrap();
+        let [i, j] = variables;
+        let dividend = times(i, c).plus(&times(j, e)).and_then(|sum| sum.plus(&literal(d)));
+        dividend.and_then(|sum| sum.modulo(m)?.plus(&times(i, p))).unwrap()
+    }
+
+    fn value(([c, e], d, m, p): Sketch, i: i64, j: i64) -> i64 {
+        (c * i + e * j + d) % m + p * i
+    }
+
+    fn sketch() -> impl Strategy<Value = Sketch> {
+        (
+            [0_i64..5, 0_i64..5],
+            0_i64..9,
+            1_i64..7,
+            prop_oneof![3 => Just(0), 1 => 0_i64..3],
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1024))]
+        #[test]
+        fn remainders_overlap_as_the_oracle_says(a in sketch(), b in sketch(), ends in [1_i64..7, 1_i64..5], len in 1_i64..4) {
+            let variables = nested(Some(ends));
+            let index = |form: Affine| Region::Index(Bound::Affine(Box::new(form)));
+            let range = |form: Affine| {
+                let end = form.clone().plus(&Affine::literal(len.into()).unwrap()).unwrap();
+                Region::Range(Bound::Affine(Box::new(form)), Bound::Affine(Box::new(end)))
+            };
+            let (first, second) = (index(form(&variables, a)), range(form(&variables, b)));
+            let all = || (0..ends[0]).flat_map(|i| (0..ends[1]).map(move |j| (i, j)));
+            let meet = |(i, j): (i64, i64), (k, l): (i64, i64)| {
+                (value(b, k, l)..value(b, k, l) + len).contains(&value(a, i, j))
+            };
+            prop_assert_eq!(first.overlaps(&second), all().any(|at| meet(at, at)), "{} {}", first, second);
+            let any = all().any(|at| all().any(|other| meet(at, other)));
+            prop_assert_eq!(first.overlaps_in_some_iterations(&second), any, "{} {}", first, second);
+            if second.covers(&first) {
+                prop_assert!(all().all(|at| meet(at, at)), "{} {}", first, second);
+            }
+        }
+    }
+
+    #[test]
+    fn places_that_alternate_are_apart_in_loops_without_an_end() {
+        let [i, j] = nested(None);
+        let literal = |value| Affine::literal(value).unwrap();
+        let plus = |form: &Affine, value| form.clone().plus(&literal(value)).unwrap();
+        let index = |form: Affine| Region::Index(Bound::Affine(Box::new(form)));
+        let modulo = |form: &Affine, divisor| form.clone().modulo(divisor).unwrap();
+        let (this, other) = (index(modulo(&i, 2)), index(modulo(&plus(&i, 1), 2)));
+        assert!(!this.overlaps(&other) && this.overlaps(&this) && this.overlaps_in_some_iterations(&other));
+        assert_eq!(other.to_string(), "[(i + 1) % 2]");
+        for (step, apart) in [(1, true), (2, true), (3, true), (4, false), (8, false)] {
+            let later = index(modulo(&plus(&i, step), 4));
+            assert_eq!(!index(modulo(&i, 4)).overlaps(&later), apart, "{step}");
+        }
+        let high = index(plus(&modulo(&j, 2), 2));
+        assert!(!this.overlaps_in_some_iterations(&high), "0 and 1 are not 2 and 3");
+        let inner = index(modulo(&modulo(&i, 6), 2));
+        assert!(!inner.overlaps(&other) && inner.overlaps(&this));
+        let row = |slot: Affine, row: Affine| Region::Parts(Box::new([index(slot), index(row)]));
+        let of_row = row(modulo(&i, 2), i.clone());
+        assert!(
+            !of_row.overlaps_in_some_iterations(&row(modulo(&plus(&j, 1), 2), j)),
+            "of one row, both are apart"
+        );
+        // The least common multiple of the divisors is too large to look at each residue.
+        let (large, larger) = (modulo(&i, 4093), modulo(&plus(&i, 1), 4091));
+        assert!(index(large).overlaps(&index(larger)));
     }
 
     #[test]

@@ -379,7 +379,7 @@ impl Search<'_, '_> {
         let (least, most) = (given().min(), given().max());
         let of = |around: usize| number(loops, numbers, around).or_else(|| (self.outer)(around));
         let end = |form: &Option<Affine>| {
-            let value = |form: &Affine| form.evaluate(|variable| of(variable.number).unwrap_or_default());
+            let value = |form: &Affine| form.evaluate(&|variable| of(variable.number).unwrap_or_default());
             form.as_ref().map(value)
         };
         let (first, last) = (end(&variable.first), end(&variable.last));

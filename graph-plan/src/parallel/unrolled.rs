@@ -2,7 +2,7 @@
 
 use super::{Parallel, differences};
 use crate::order::tests::reachable;
-use crate::{Affine, Bound, Code, Draft, Edge, Memory, Mode, NodeKind, Region, check};
+use crate::{Affine, Bound, Code, Draft, Edge, Memory, Mode, NodeKind, Region, check, infer};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -24,9 +24,9 @@ struct LoopSketch {
     slants: [i64; 2],
 }
 
-/// A part: the coefficients of up to three loops around and the constant of its start, and its length; `None` for the
-/// whole resource.
-type PartSketch = Option<([i64; 3], i64, u64)>;
+/// A part: the coefficients of up to three loops around and the constant of its start, the number that this is divided
+/// by to get the start as the remainder, if any, and the part's length; `None` for the whole resource.
+type PartSketch = Option<([i64; 3], i64, Option<i64>, u64)>;
 
 /// A part, and whether it is written.
 type AccessSketch = (PartSketch, bool);
@@ -70,9 +70,10 @@ fn sketches() -> impl Strategy<Value = Sketch> {
         };
         parents.into_iter().map(of).collect::<Vec<_>>()
     });
+    let divisor = prop_oneof![2 => Just(None), 1 => (1_i64..5).prop_map(Some)];
     let part = prop_oneof![
         1 => Just(None),
-        5 => ([-1_i64..4, -1_i64..4, 0_i64..2], 0_i64..7, 1_u64..4).prop_map(Some),
+        5 => ([-1_i64..4, -1_i64..4, 0_i64..2], 0_i64..7, divisor, 1_u64..4).prop_map(Some),
     ];
     loops.prop_flat_map(move |loops| {
         let (count, part) = (loops.len(), part.clone());
@@ -160,12 +161,19 @@ impl Sketch {
             for (part, writes) in accesses {
                 let region = match part {
                     None => Region::Whole,
-                    Some((factors, constant, length)) => {
+                    Some((factors, constant, divisor, length)) => {
                         let terms = self.around(node).into_iter().zip(factors).map(|(around, factor)| {
                             Affine::variable(&draft.loops[around].variable).times(*factor).unwrap()
                         });
                         let literal = |value: i64| Affine::literal(value.into()).unwrap();
                         let start = terms.fold(literal(*constant), |sum, term| sum.plus(&term).unwrap());
+                        let start = match divisor {
+                            // The remainder of a negative literal has no form.
+                            Some(divisor) if start.value().is_none_or(|value| value >= 0) => {
+                                start.modulo(*divisor).unwrap()
+                            }
+                            _ => start,
+                        };
                         let end = start.clone().plus(&literal(*length as i64)).unwrap();
                         match length {
                             1 => Region::Index(Bound::Affine(Box::new(start))),
@@ -248,12 +256,13 @@ impl Sketch {
     fn elements(&self, (node, numbers): &Instance, access: usize) -> std::ops::Range<i128> {
         match &self.nodes[*node].1[access].0 {
             None => -1000..1000,
-            Some((factors, constant, length)) => {
+            Some((factors, constant, divisor, length)) => {
                 let terms = numbers
                     .iter()
                     .zip(factors)
                     .map(|(number, factor)| number * i128::from(*factor));
                 let start = i128::from(*constant) + terms.sum::<i128>();
+                let start = divisor.map_or(start, |divisor| start.rem_euclid(divisor.into()));
                 start..start + i128::from(*length)
             }
         }
@@ -354,6 +363,28 @@ proptest! {
             if sketch.races((&instances, &reach), first, second) {
                 prop_assert!(found(&sketch, &parallel, first, second), "{:?} {:?}", first, second);
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    /// Loops of both kinds, nested or not, and whatever edges lead forward.
+    #[test]
+    fn nodes_of_one_iteration_never_race_once_edges_are_inferred(sketch in sketches(), keeps: bool) {
+        let mut sketch = sketch;
+        sketch.shifts.clear();
+        sketch.edges.retain(|_| keeps);
+        let mut draft = sketch.draft([[false; 2]; 3]);
+        draft.auto = true;
+        infer(&mut draft, &[]);
+        let order = check(&draft).order;
+        let Some(parallel) = Parallel::of(&draft, &order, 0) else { return Ok(()) };
+        for (first, second) in sketch.pairs() {
+            let writes = |(node, access): (usize, usize)| sketch.nodes[node].1[access].1;
+            let (a, b) = ((sketch.access(first), first.0), (sketch.access(second), second.0));
+            let race = first.0 != second.0 && (writes(first) || writes(second));
+            prop_assert!(!race || !parallel.race_in_one_iteration(a, b), "{:?} {:?}", first, second);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The units that a region touches in all iterations of the loops around: whether several regions cover another one.
 
 use super::{Bound, Region};
-use crate::affine::Variable;
+use crate::affine::{Affine, Variable};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn value(end: &Bound, values: &BTreeMap<usize, i128>, extent: Option<u64>) -> Op
     match end {
         Bound::Known(value) => Some(*value),
         Bound::Affine(form) => {
-            let value = form.evaluate(|variable| values.get(&variable.number).copied().unwrap_or_default());
+            let value = form.evaluate(&|variable| values.get(&variable.number).copied().unwrap_or_default());
             u64::try_from(value).ok()
         }
         Bound::End => extent,
@@ -67,14 +67,13 @@ fn iterations(ends: &[&Bound]) -> Option<Vec<BTreeMap<usize, i128>>> {
     let mut mentioned: Vec<&Arc<Variable>> = Vec::new();
     for end in ends {
         if let Bound::Affine(form) = end {
-            mentioned.extend(form.terms().iter().map(|(variable, _)| variable));
+            mentioned.extend(form.variables());
         }
     }
     while let Some(variable) = mentioned.pop() {
         if variables.insert(variable.number, variable).is_none() {
             let ranges = [variable.first.as_ref()?, variable.last.as_ref()?];
-            let terms = ranges.into_iter().flat_map(|end| end.terms());
-            mentioned.extend(terms.map(|(variable, _)| variable));
+            mentioned.extend(ranges.into_iter().flat_map(Affine::variables));
         }
     }
     // A loop has a greater number than the loops around it, so the variables of its ends come first.
@@ -83,8 +82,8 @@ fn iterations(ends: &[&Bound]) -> Option<Vec<BTreeMap<usize, i128>>> {
         let mut next = Vec::new();
         for values in &found {
             let known = |variable: &Arc<Variable>| values.get(&variable.number).copied().unwrap_or_default();
-            let first = variable.first.as_ref()?.evaluate(known);
-            let last = variable.last.as_ref()?.evaluate(known);
+            let first = variable.first.as_ref()?.evaluate(&known);
+            let last = variable.last.as_ref()?.evaluate(&known);
             if last - first >= MAX_LISTED as i128 {
                 return None;
             }

@@ -15,3 +15,4 @@ mod exits;
 mod loop_bodies;
 mod loop_calls;
 mod loops;
+mod parity;

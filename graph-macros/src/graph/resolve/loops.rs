@@ -90,7 +90,10 @@ pub(super) fn declare<'a>(
 /// Enters the numbers that a loop counts over, as far as the text tells.
 fn count(graph: &mut Graph<'_>, index: usize, parent: Option<usize>, range: &Expr) {
     let ends = match bare(range) {
-        Expr::Range(range) => [&range.start, &range.end].map(|end| graph.form(parent, end.as_deref()?)),
+        Expr::Range(range) => [&range.start, &range.end].map(|end| {
+            let form = graph.form(parent, end.as_deref()?);
+            form.filter(Affine::is_linear)
+        }),
         _ => [None, None],
     };
     let [first, end] = ends;
@@ -129,7 +132,8 @@ impl<'a> Graph<'a> {
         loops.map(|for_loop| self.loops[for_loop].variable()).collect()
     }
 
-    /// An expression of literals and the variables of this loop and those around it; `None` for any other expression.
+    /// An expression of literals and the variables of this loop and those around it, with `+`, `-`, `*` and `%` by
+    /// literals; `None` for any other expression.
     pub(super) fn form(&self, innermost: Option<usize>, expr: &Expr) -> Option<Affine> {
         let form = |expr: &Expr| self.form(innermost, expr);
         let factor = |expr: &Expr| i64::try_from(value(expr)?).ok();
@@ -149,6 +153,7 @@ impl<'a> Graph<'a> {
                     (Some(factor), None) => form(&binary.right)?.times(factor),
                     (None, None) => None,
                 },
+                BinOp::Rem(_) if value(expr).is_none() => form(&binary.left)?.modulo(factor(&binary.right)?),
                 _ => Affine::literal(value(expr)?),
             },
             _ => Affine::literal(value(expr)?),

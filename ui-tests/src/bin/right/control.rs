@@ -132,6 +132,52 @@ pub mod each {
     }
 }
 
+pub mod parity {
+    //! Places of loops that alternate, and edges that accesses imply.
+    #![deny(warnings)]
+    use graph_runtime::cuda_graph;
+    use ui_tests::{read, scaled};
+
+    cuda_graph! {
+        pub graph Parity(n: usize) {
+            #![after(auto)]
+            device w: [[f32; 64]; 2];
+            device ring: [[f32; 64]; 6];
+            host output: [[f32; 64]; 2];
+
+            memset start = w <- 1.0;
+            for i in 0..n {
+                kernel step = read<<<1, 64>>>(&w[i % 2], &mut w[(i + 1) % 2]);
+                each j in 0..2 {
+                    kernel twice = scaled<<<1, 64>>>(&mut w[(i + j) % 2], 2.0, 64);
+                }
+            }
+            each j in 0..3 {
+                kernel odd = read<<<1, 64>>>(&ring[2 * j], &mut ring[(2 * j + 1) % 6]);
+            }
+            memcpy down = w -> output;
+        }
+    }
+
+    pub(crate) fn main() {
+        let mut graph = Parity::build(&graph_runtime::Device::emulator(), 4).unwrap();
+        graph.launch().unwrap();
+        let plan = Parity::PLAN;
+        let inferred = |name: &str| {
+            plan.nodes
+                .iter()
+                .find(|node| node.name == name)
+                .unwrap()
+                .inferred
+                .to_vec()
+        };
+        assert_eq!(
+            (inferred("step"), inferred("twice"), inferred("down")),
+            (vec![0], vec![1], vec![2])
+        );
+    }
+}
+
 pub mod loops {
     //! Loops, alone and in each other and in bodies, in a generic graph with build arguments and params.
     #![deny(warnings)]

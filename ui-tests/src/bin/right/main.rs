@@ -34,6 +34,7 @@ fn main() -> graph_runtime::Result<()> {
     kernels_and_launches::programmatic::main();
     control::conditionals::main();
     control::each::main();
+    control::parity::main();
     control::loops::main();
     control::child_bindings::main();
     control::rng::main();
