@@ -145,6 +145,52 @@ impl Convolution {
         Ok(())
     }
 
+    /// [`Convolution::forward`] in plain Rust, which stands for it where there is no CUDA.
+    pub fn forward_on_host(&self, x: &[f32], w: &[f32], y: &mut [f32]) {
+        y.fill(0.0);
+        self.each_product(|at_x, at_w, at_y| y[at_y] += x[at_x] * w[at_w]);
+    }
+
+    /// [`Convolution::backward_data`] in plain Rust.
+    pub fn backward_data_on_host(&self, w: &[f32], dy: &[f32], dx: &mut [f32]) {
+        dx.fill(0.0);
+        self.each_product(|at_x, at_w, at_y| dx[at_x] += w[at_w] * dy[at_y]);
+    }
+
+    /// [`Convolution::backward_filters`] in plain Rust.
+    pub fn backward_filters_on_host(&self, x: &[f32], dy: &[f32], dw: &mut [f32]) {
+        dw.fill(0.0);
+        self.each_product(|at_x, at_w, at_y| dw[at_w] += x[at_x] * dy[at_y]);
+    }
+
+    /// Calls `product` for each product in the sums of a convolution, with the places of its factors in `x` and in `w`,
+    /// and of its sum in `y`.
+    fn each_product(&self, mut product: impl FnMut(usize, usize, usize)) {
+        let &Self {
+            batch,
+            inputs,
+            outputs,
+            side,
+        } = self;
+        for (image, output, input) in (0..batch * outputs * inputs)
+            .map(|index| (index / inputs / outputs, index / inputs % outputs, index % inputs))
+        {
+            let (x, w) = ((image * inputs + input) * side * side, (output * inputs + input) * 9);
+            let y = (image * outputs + output) * side * side;
+            for tap in 0..9 {
+                // A filter reaches one row and one column beyond its middle.
+                let [down, right] = [tap / 3, tap % 3];
+                let inside = |step: usize| 1_usize.saturating_sub(step)..side - step.saturating_sub(1);
+                for row in inside(down) {
+                    for column in inside(right) {
+                        let from = (row + down - 1) * side + column + right - 1;
+                        product(x + from, w + tap, y + row * side + column);
+                    }
+                }
+            }
+        }
+    }
+
     /// Fails unless `x`, `w` and `y` have these numbers of elements, and are three.
     fn check(&self, counts: [usize; 3], [x, w, y]: [u64; 3]) -> Result<(), BoxError> {
         if x == w || w == y || y == x {

@@ -172,7 +172,7 @@ pub mod fault_injection {
 ///           | "memset" NAME "=" place "<-" value after? ";"
 ///           | "call" NAME "=" "|" ("&" "mut"? NAME),* "|" body after? ";"     a host function
 ///           | "graph" NAME "=" path "(" (NAME ":" argument),* ")" after? ";"     another declared graph, its memory bound by name
-///           | "capture" NAME "=" "(" argument,* ")" "|" NAME "|" body after? ";"   library calls on a stream, captured
+///           | "capture" NAME "=" "(" argument,* ")" "|" NAME "|" body ("else" "|" NAME,* "|" body)? after? ";"   library calls on a stream, captured
 ///           | "raw" NAME "=" "unsafe" "(" argument,* ")" "|" NAME "," NAME "|" body after? ";"   nodes added by the driver's calls
 ///           | "record" NAME "=" event after? ";"      records an [`Event`] for other streams
 ///           | "wait" NAME "=" event after? ";"        waits for one
@@ -211,7 +211,8 @@ pub mod fault_injection {
 /// are bound to the names of the memory that the node borrows; if a name has several parts, `handle.memory()` returns
 /// them in order. Closures move the locals that they use, and the graph keeps them: [`GraphBuilder::call`],
 /// [`GraphBuilder::capture`] and [`GraphBuilder::raw`] say what they may do. A `call` returns nothing; the others may
-/// end with nothing, with their value, or with a `Result` of any error.
+/// end with nothing, with their value, or with a `Result` of any error. The closure after `else`, a host function,
+/// stands for that of a `capture` on the emulator: [`GraphBuilder::capture_or_else`].
 ///
 /// `unsafe` at a `kernel` or a `raw` node, and in the closure of a `capture`, promises that the node touches only the
 /// memory that it names, within its bounds and as it declares it, in every launch that other code can bring about

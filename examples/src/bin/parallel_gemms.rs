@@ -1,11 +1,11 @@
 //! Library calls in a graph: two matrix products of cuBLAS, captured as nodes that can run at the same time.
 //!
 //! Capturing needs a CUDA device and cuBLAS (`libcublas`, which cudarc loads when it is first used). On the CPU
-//! emulator the program shows the graph's structure, says what is missing, and ends.
+//! emulator, plain Rust stands for cuBLAS: the closures after `else`.
 
 use examples::bench::launches;
 use examples::compare::close;
-use examples::cublas::{built, gemm, product, whole_numbers};
+use examples::cublas::{built, gemm, multiply, product, whole_numbers};
 use examples::program::start;
 use graph_runtime::{BoxError, cuda_graph};
 
@@ -29,10 +29,14 @@ cuda_graph! {
         capture a_times_b = (&a, &b, &mut left) |stream| {
             // SAFETY: the node reads `a` and `b`, and writes `left`.
             unsafe { gemm(stream, &a, &b, &left) }
+        } else |a, b, left| {
+            multiply(a, b, left)
         } after upload_a, upload_b;
         capture a_times_c = (&a, &c, &mut right) |stream| {
             // SAFETY: the node reads `a` and `c`, and writes `right`.
             unsafe { gemm(stream, &a, &c, &right) }
+        } else |a, c, right| {
+            multiply(a, c, right)
         } after upload_a, upload_c;
         memcpy download_left  = left -> outputs[0]    after a_times_b;
         memcpy download_right = right -> outputs[1]   after a_times_c;
@@ -42,16 +46,16 @@ cuda_graph! {
 fn main() -> Result<(), BoxError> {
     let device = start(&[ParallelGemms::PLAN])?;
     show_levels();
-    let Some(mut graph) = built(&device, || ParallelGemms::build(&device))? else {
-        return Ok(());
-    };
+    let mut graph = built(&device, || ParallelGemms::build(&device))?;
     whole_numbers(0, graph.input_mut()?.as_flattened_mut().as_flattened_mut());
     graph.launch()?;
     let ([a, b, c], [left, right]) = (graph.input()?, graph.outputs()?);
     close("a b", left.as_flattened(), &product(1.0, a, b), 0.0)?;
     close("a c", right.as_flattened(), &product(1.0, a, c), 0.0)?;
     println!("check:   two products of {N} x {N} matrices, all numbers as on the CPU");
-    launches(&mut graph)?;
+    if !device.is_emulator() {
+        launches(&mut graph)?;
+    }
     Ok(())
 }
 

@@ -4,7 +4,7 @@ mod action;
 
 pub(crate) use action::{
     Action, Argument, Binding, Body, Call, CallParameter, Child, Collective, Conditional, Dependency, Extent, Function,
-    Iteration, Launch, Library, Move, Node, Use,
+    Iteration, Launch, Library, Move, Node, StandIn, Use,
 };
 
 use super::sum::Sum;

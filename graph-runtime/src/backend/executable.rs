@@ -334,7 +334,9 @@ impl Executable {
             }),
             (Executable::Cuda(exec), Some(call)) => exec.record_again(draft, program, 0, call),
             (Executable::Debug(exec), Some(call)) => exec.record_again(draft, 0, call),
-            (Executable::Emulator(_), Some(_)) | (_, None) => Err(Error::Unsupported {
+            // The host function that stands for the work runs anew in each launch.
+            (Executable::Emulator(_), Some(_)) => Ok(()),
+            (_, None) => Err(Error::Unsupported {
                 site: Site::graph(&draft.name),
                 message: "only a captured graph is recorded again",
             }),
@@ -380,9 +382,10 @@ fn misfit(backend: &Backend, op: &Op) -> Option<&'static str> {
     let has_driver = matches!(backend, Backend::Cuda(_));
     match op.external()? {
         External::Record(event) | External::Wait(event) => event.misfit(backend.context()),
-        External::Capture(_) if !has_driver => {
-            Some("library calls are captured from a stream of a CUDA device, and the CPU emulator has none")
-        }
+        External::Capture(capture) if !has_driver && capture.stand_in().is_none() => Some(
+            "library calls are captured from a stream of a CUDA device, and the CPU emulator has none; a host function \
+             can stand for them there: `else |..| ..`, or `capture_or_else`",
+        ),
         External::Raw(_) if !has_driver => {
             Some("a `raw` node is made by calls of the CUDA driver, and needs a CUDA device")
         }

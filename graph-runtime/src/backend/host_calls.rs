@@ -92,6 +92,12 @@ impl HostCalls {
 }
 
 impl Panic {
+    /// Keeps a panic of a node for the next wait, if it is the first.
+    pub(super) fn keep(&self, site: Site, message: String) {
+        self.first.lock().get_or_insert((site, message));
+        self.happened.store(true, Ordering::Release);
+    }
+
     /// Returns the first panic since the last call of this, as an error.
     pub(crate) fn take(&self) -> Result<()> {
         // A load is cheaper than a swap, and almost always enough.
@@ -130,11 +136,8 @@ impl BoundCall {
     /// touches the memory that it declares to write. (A launch runs the node, and the order of nodes ensures it.)
     pub(crate) unsafe fn run(&self) {
         // SAFETY: by the caller's promise; `memory` was made of `declared`.
-        let Err(message) = (unsafe { self.call.run(&self.memory) }) else {
-            return;
-        };
-        let mut first = self.panic.first.lock();
-        first.get_or_insert_with(|| (self.site.clone(), message));
-        self.panic.happened.store(true, Ordering::Release);
+        if let Err(message) = unsafe { self.call.run(&self.memory) } {
+            self.panic.keep(self.site.clone(), message);
+        }
     }
 }

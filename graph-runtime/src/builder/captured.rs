@@ -8,7 +8,7 @@ use crate::graph::captured_graph::CapturedGraph;
 use crate::ownership::storage::Storage;
 use crate::program::External;
 use crate::program::capture::{BoxError, CaptureCall, CaptureMode, CaptureOptions, CaptureStream};
-use crate::program::pointer::{Addresses, Kept, NodeArguments};
+use crate::program::pointer::{Addresses, Kept, Lend, NodeArguments};
 use crate::shape::place::DeclaredAccess;
 use cudarc::driver::CudaStream;
 use graph_plan::NodeKind;
@@ -77,15 +77,41 @@ impl GraphBuilder {
     /// free. [`Error::Unsupported`](crate::Error::Unsupported) on the emulator, which has no streams, and if the
     /// builder has nodes or an `rng`. [`Error::InUse`](crate::Error::InUse) if memory is lent by a guard while the
     /// closure warms up. And those of [`GraphBuilder::build`].
-    pub fn build_captured<A, F>(mut self, options: CaptureOptions, arguments: A, calls: F) -> Result<CapturedGraph>
+    pub fn build_captured<A, F>(self, options: CaptureOptions, arguments: A, calls: F) -> Result<CapturedGraph>
     where
         A: NodeArguments,
         F: for<'n> FnMut(&CaptureStream<'n, A::Kept>) -> Result<(), BoxError> + Send + 'static,
     {
-        self.check_has_no_nodes()?;
         let (declared, kept) = arguments.keep();
+        self.captured(declared, CaptureCall::new(kept, calls).of_graph(options))
+    }
+
+    /// As [`GraphBuilder::build_captured`], with a host function that stands for the work where there is no CUDA: on
+    /// the emulator, where it runs in each launch. There is no warm-up then, and [`CapturedGraph::record_again`] has no
+    /// effect. See [`GraphBuilder::capture_or_else`].
+    ///
+    /// # Errors
+    /// As [`GraphBuilder::build_captured`], but for that of the emulator.
+    pub fn build_captured_or_else<A, F, G>(
+        self,
+        options: CaptureOptions,
+        arguments: A,
+        calls: F,
+        otherwise: G,
+    ) -> Result<CapturedGraph>
+    where
+        A: NodeArguments<Kept: Lend>,
+        F: for<'n> FnMut(&CaptureStream<'n, A::Kept>) -> Result<(), BoxError> + Send + 'static,
+        G: for<'a> FnMut(<A::Kept as Lend>::Lent<'a>) + Send + 'static,
+    {
+        let (declared, kept) = arguments.keep();
+        let call = CaptureCall::new(kept.clone(), calls).or_else(&declared, kept, otherwise);
+        self.captured(declared, call.of_graph(options))
+    }
+
+    fn captured(mut self, declared: Vec<DeclaredAccess>, call: CaptureCall) -> Result<CapturedGraph> {
+        self.check_has_no_nodes()?;
         self.foreign_node(NODE.into(), NodeKind::Capture, declared);
-        let call = CaptureCall::new(kept, calls).of_graph(options);
         self.push(External::Capture(Arc::new(call)));
         self.build().map(CapturedGraph::new)
     }

@@ -34,7 +34,7 @@ use crate::program::communicator::Communicator;
 use crate::program::communicator::number::{Reducible, Reduction};
 use crate::program::event::Event;
 use crate::program::host_call::{HostArguments, HostCall};
-use crate::program::pointer::NodeArguments;
+use crate::program::pointer::{Lend, NodeArguments};
 use crate::program::raw::{RawCall, RawNode};
 use crate::program::transfer::{Memcpy, Memset};
 use crate::program::{External, Program, Work};
@@ -412,7 +412,7 @@ impl GraphBuilder {
     ///
     /// [`GraphBuilder::build`] returns [`Error::Node`](crate::Error::Node) with the error of `calls`, or with CUDA's
     /// error about the capture. On the emulator it returns [`Error::Unsupported`](crate::Error::Unsupported): library
-    /// calls need a CUDA device.
+    /// calls need a CUDA device. [`GraphBuilder::capture_or_else`] has what stands for them there.
     pub fn capture<A, F>(&mut self, name: impl Into<Cow<'static, str>>, arguments: A, calls: F) -> NodeId
     where
         A: NodeArguments,
@@ -421,6 +421,56 @@ impl GraphBuilder {
         let (declared, kept) = arguments.keep();
         self.foreign_node(name.into(), NodeKind::Capture, declared);
         self.push(External::Capture(Arc::new(CaptureCall::new(kept, calls))))
+    }
+
+    /// As [`GraphBuilder::capture`], with a host function that stands for the library calls where there is no CUDA: on
+    /// the emulator. So programs that use a library are tested without a GPU.
+    ///
+    /// The function's argument is a tuple like `arguments`, as a [`call`](GraphBuilder::call) has it: `&S` for a place
+    /// of shape `S` that is given as `&place`, `&mut S` for one that is given as `&mut place`, and values. It works on
+    /// copies, and what it may write is copied back. On a CUDA device it is never called.
+    ///
+    /// ```
+    /// use graph_runtime::cudarc::driver::result;
+    /// use graph_runtime::{Device, GraphBuilder};
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Captured");
+    /// let from = builder.device::<[f32; 4]>("from");
+    /// let mut to = builder.device::<[f32; 4]>("to");
+    /// builder.capture_or_else(
+    ///     "copy",
+    ///     (&from, &mut to),
+    ///     |stream| {
+    ///         let (from, to) = stream.memory();
+    ///         // SAFETY: it reads `from` and writes `to`, which have one length, as the node declares.
+    ///         unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream.cu_stream()) }?;
+    ///         Ok(())
+    ///     },
+    ///     |(from, to)| *to = *from,
+    /// );
+    ///
+    /// let mut graph = builder.build()?;
+    /// graph.device_mut(&from)?.copy_from(&[2.0; 4])?;
+    /// graph.launch()?;
+    /// assert_eq!(*graph.device(&to)?.read()?, [2.0; 4]);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    pub fn capture_or_else<A, F, G>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        arguments: A,
+        calls: F,
+        otherwise: G,
+    ) -> NodeId
+    where
+        A: NodeArguments<Kept: Lend>,
+        F: for<'n> FnMut(&CaptureStream<'n, A::Kept>) -> Result<(), BoxError> + Send + 'static,
+        G: for<'a> FnMut(<A::Kept as Lend>::Lent<'a>) + Send + 'static,
+    {
+        let (declared, kept) = arguments.keep();
+        let call = CaptureCall::new(kept.clone(), calls).or_else(&declared, kept, otherwise);
+        self.foreign_node(name.into(), NodeKind::Capture, declared);
+        self.push(External::Capture(Arc::new(call)))
     }
 
     /// Adds a node by calls of the driver: for external semaphores, batch memory operations, and other features that

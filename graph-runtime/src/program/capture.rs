@@ -2,14 +2,16 @@
 
 use crate::driver::{self, CaptureRules};
 use crate::error::{Error, Result};
-use crate::program::pointer::{Addresses, Kept, Pointer, PointerMut};
-use crate::shape::place::OnDevice;
+use crate::program::host_call::HostCall;
+use crate::program::pointer::{Addresses, Kept, Lend, Pointer, PointerMut};
+use crate::shape::place::{DeclaredAccess, OnDevice};
 use crate::shape::{ArrayOf, NO_LENGTHS};
 use cudarc::driver::sys::{CUdeviceptr, CUgraph, CUstream, CUstreamCaptureMode};
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop};
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The error of closures of `capture` and `raw` nodes. `?` converts every error type into it.
@@ -305,6 +307,8 @@ pub(crate) struct CaptureCall {
     source: Source,
     /// If the work is a whole graph instead of a node, its options.
     whole: Option<CaptureOptions>,
+    /// The host function that stands for the work where there is no CUDA. It gets copies of the memory.
+    stand_in: Option<HostCall>,
 }
 
 enum Source {
@@ -326,7 +330,30 @@ impl CaptureCall {
                 function(&CaptureStream { session, kept: &kept })
             }))),
             whole: None,
+            stand_in: None,
         }
+    }
+
+    /// The same work, with a host function that stands for it where there is no CUDA. `declared` and `kept` are the
+    /// node's arguments.
+    pub(crate) fn or_else<K, F>(self, declared: &[DeclaredAccess], kept: K, mut function: F) -> Self
+    where
+        K: Lend,
+        F: for<'a> FnMut(K::Lent<'a>) + Send + 'static,
+    {
+        let function = move |memory: &[(NonNull<u8>, usize)]| {
+            // SAFETY: `HostCall::run`, the only caller, was promised this; the references end with the call.
+            function(unsafe { kept.lend(&mut memory.iter()) });
+        };
+        Self {
+            stand_in: Some(HostCall::of(declared, Box::new(function))),
+            ..self
+        }
+    }
+
+    /// The host function that stands for the work where there is no CUDA.
+    pub(crate) fn stand_in(&self) -> Option<&HostCall> {
+        self.stand_in.as_ref()
     }
 
     /// Work that is recorded already, and is a whole graph.
@@ -334,6 +361,7 @@ impl CaptureCall {
         Self {
             source: Source::Recorded(Mutex::new(Some(Box::new(graph)))),
             whole: Some(CaptureOptions::default()),
+            stand_in: None,
         }
     }
 

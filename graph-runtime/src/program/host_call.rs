@@ -146,7 +146,7 @@ macro_rules! tuples {
 }
 each_tuple!(tuples);
 
-type Function = Box<dyn FnMut(&[(NonNull<u8>, usize)]) + Send>;
+pub(crate) type Function = Box<dyn FnMut(&[(NonNull<u8>, usize)]) + Send>;
 
 /// A host function, without the types of its arguments.
 ///
@@ -170,15 +170,23 @@ impl HostCall {
     {
         let declared = arguments.declared();
         let lengths: Vec<Lengths> = declared.iter().map(|declared| declared.lengths).collect();
-        Self {
-            declared: declared
-                .into_iter()
-                .map(|declared| (Part::of(declared.span), declared.mode))
-                .collect(),
-            function: Mutex::new(Box::new(move |memory| {
+        Self::of(
+            &declared,
+            Box::new(move |memory| {
                 // SAFETY: `run`, the only caller, was promised this; the references end with the call.
                 function(unsafe { A::references(memory, &lengths) });
-            })),
+            }),
+        )
+    }
+
+    /// A function that gets the memory of these accesses, which `run` is promised.
+    pub(crate) fn of(declared: &[DeclaredAccess], function: Function) -> Self {
+        let declared = declared.iter();
+        Self {
+            declared: declared
+                .map(|declared| (Part::of(declared.span), declared.mode))
+                .collect(),
+            function: Mutex::new(function),
             owner: Mutex::default(),
         }
     }

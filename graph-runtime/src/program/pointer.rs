@@ -1,5 +1,6 @@
 //! The arguments of `capture` and `raw` nodes: addresses with a shape, and a lifetime that ends with the closure.
 
+use crate::program::host_call::HostArgument;
 use crate::program::tuples::each_tuple;
 use crate::shape::place::{DeclaredAccess, Memory, OnDevice, OnHost, Place, Span};
 use crate::shape::table::{Table, unpadded};
@@ -9,6 +10,8 @@ use graph_plan::Mode;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::ptr::NonNull;
+use std::slice;
 
 /// Memory of a graph that a `capture` or `raw` node declares to read: an address, and a length of shape `S`.
 ///
@@ -170,6 +173,22 @@ pub trait Kept: Send + 'static {
     fn give<'n>(&self, addresses: &'n Addresses) -> Self::Given<'n>;
 }
 
+/// An argument that is kept until the stand-in of captured work gets it: as a reference to a copy of its memory.
+#[doc(hidden)]
+pub trait Lend: Kept + Clone {
+    /// The argument that the stand-in gets: `&S` or `&mut S`, if the memory has shape `S`; for a table, a view; or the
+    /// value.
+    type Lent<'a>;
+
+    /// Takes as many entries of `memory` as this has places.
+    ///
+    /// # Safety
+    ///
+    /// As for [`HostArgument::reference`]: each entry is a pointer to memory of its place's shape, and its length in
+    /// bytes. During `'a` nobody else touches that memory.
+    unsafe fn lend<'a>(&self, memory: &mut slice::Iter<'_, (NonNull<u8>, usize)>) -> Self::Lent<'a>;
+}
+
 /// A place that is read.
 #[doc(hidden)]
 pub struct Read<S: ?Sized, M>(Place<S, M>);
@@ -177,6 +196,18 @@ pub struct Read<S: ?Sized, M>(Place<S, M>);
 /// A place that is read and written.
 #[doc(hidden)]
 pub struct Write<S: ?Sized, M>(Place<S, M>);
+
+impl<S: ?Sized, M> Clone for Read<S, M> {
+    fn clone(&self) -> Self {
+        Self(self.0)
+    }
+}
+
+impl<S: ?Sized, M> Clone for Write<S, M> {
+    fn clone(&self) -> Self {
+        Self(self.0)
+    }
+}
 
 impl<S: ?Sized, M: Memory> sealed::NodeArgument for &Place<S, M> {}
 impl<S: ?Sized, M: Memory> sealed::NodeArgument for &mut Place<S, M> {}
@@ -213,6 +244,36 @@ impl<S: ?Sized + 'static, M: Memory + 'static> Kept for Write<S, M> {
     }
 }
 
+/// Host functions get places on the host; stand-ins get copies of any places in the same way.
+type AsRead<S> = &'static Place<S, OnHost>;
+type AsWrite<S> = &'static mut Place<S, OnHost>;
+
+impl<S: ?Sized + 'static, M: Memory + 'static> Lend for Read<S, M>
+where
+    AsRead<S>: HostArgument,
+{
+    type Lent<'a> = <AsRead<S> as HostArgument>::Reference<'a>;
+
+    unsafe fn lend<'a>(&self, memory: &mut slice::Iter<'_, (NonNull<u8>, usize)>) -> Self::Lent<'a> {
+        let &(pointer, bytes) = memory.next().expect("there is an entry for each place");
+        // SAFETY: by the caller's promise.
+        unsafe { <AsRead<S>>::reference(pointer, bytes, &self.0.lengths) }
+    }
+}
+
+impl<S: ?Sized + 'static, M: Memory + 'static> Lend for Write<S, M>
+where
+    AsWrite<S>: HostArgument,
+{
+    type Lent<'a> = <AsWrite<S> as HostArgument>::Reference<'a>;
+
+    unsafe fn lend<'a>(&self, memory: &mut slice::Iter<'_, (NonNull<u8>, usize)>) -> Self::Lent<'a> {
+        let &(pointer, bytes) = memory.next().expect("there is an entry for each place");
+        // SAFETY: by the caller's promise.
+        unsafe { <AsWrite<S>>::reference(pointer, bytes, &self.0.lengths) }
+    }
+}
+
 /// An argument that is passed by value: the closure gets a clone.
 #[derive(Clone, Copy, Debug)]
 pub struct ByValue<T>(pub T);
@@ -231,6 +292,14 @@ impl<T: Clone + Send + 'static> Kept for ByValue<T> {
     type Given<'n> = T;
 
     fn give(&self, _addresses: &Addresses) -> T {
+        self.0.clone()
+    }
+}
+
+impl<T: Clone + Send + 'static> Lend for ByValue<T> {
+    type Lent<'a> = T;
+
+    unsafe fn lend<'a>(&self, _memory: &mut slice::Iter<'_, (NonNull<u8>, usize)>) -> Self::Lent<'a> {
         self.0.clone()
     }
 }
@@ -266,6 +335,12 @@ impl Kept for () {
     fn give<'n>(&self, _addresses: &'n Addresses) -> Self::Given<'n> {}
 }
 
+impl Lend for () {
+    type Lent<'a> = ();
+
+    unsafe fn lend<'a>(&self, _memory: &mut slice::Iter<'_, (NonNull<u8>, usize)>) -> Self::Lent<'a> {}
+}
+
 macro_rules! tuples {
     ($([$($argument:ident $index:tt)*])*) => {$(
         impl<$($argument: NodeArgument),*> sealed::NodeArguments for ($($argument,)*) {}
@@ -289,6 +364,15 @@ macro_rules! tuples {
 
             fn give<'n>(&self, addresses: &'n Addresses) -> Self::Given<'n> {
                 ($(self.$index.give(addresses),)*)
+            }
+        }
+
+        impl<$($argument: Lend),*> Lend for ($($argument,)*) {
+            type Lent<'a> = ($($argument::Lent<'a>,)*);
+
+            unsafe fn lend<'a>(&self, memory: &mut slice::Iter<'_, (NonNull<u8>, usize)>) -> Self::Lent<'a> {
+                // SAFETY: by the caller's promise; each argument takes its own entries.
+                ($(unsafe { self.$index.lend(memory) },)*)
             }
         }
     )*};

@@ -20,4 +20,5 @@ mod language;
 mod library_statements;
 mod mapped;
 mod ranges;
+mod stand_ins;
 mod update;

@@ -213,6 +213,16 @@ pub(crate) struct Library {
     /// The name of the nodes that a `raw` node runs after.
     pub(crate) after: Option<Ident>,
     pub(crate) body: Expr,
+    /// The host function that stands for the library calls where there is no CUDA.
+    pub(crate) stand_in: Option<StandIn>,
+}
+
+/// `else |input, output| body`, after the closure of a `capture`.
+#[derive(Debug)]
+pub(crate) struct StandIn {
+    /// A name for each argument of the node.
+    pub(crate) names: Vec<Ident>,
+    pub(crate) body: Expr,
 }
 
 /// The body of a conditional, `{ .. }`: nodes and `for`s.
@@ -277,7 +287,12 @@ impl Node {
             }
             Action::Memset { value, .. } => found.push((Use::Operand, value)),
             Action::Call(call) => found.push((Use::Closure, &call.body)),
-            Action::Library(library) => found.push((Use::Closure, &library.body)),
+            Action::Library(library) => {
+                let bodies = [&library.body]
+                    .into_iter()
+                    .chain(library.stand_in.iter().map(|other| &other.body));
+                found.extend(bodies.map(|body| (Use::Closure, body)));
+            }
             Action::Event(event) => found.push((Use::Object, event)),
             Action::Collective(collective) => {
                 let peers = collective.moves.iter().filter_map(|one| one.peer.as_ref());

@@ -17,6 +17,9 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
         Action::Library(library) => {
             found.bound.insert(&library.handle);
             found.bound.extend(&library.after);
+            found
+                .bound
+                .extend(library.stand_in.iter().flat_map(|other| &other.names));
             given.extend(library.arguments.iter().filter_map(named));
         }
         Action::Event(_) => {}

@@ -59,6 +59,8 @@ pub(super) fn call(tokens: &[TokenTree], memory: &[Memory]) -> TokenStream {
 /// `(&x, &mut y) |stream| body` or `unsafe (&x, &mut y) |graph, after| body`. The signature of the builder's `method`
 /// tells the types of the closure's parameters.
 pub(super) fn closure(method: &TokenTree, tokens: &[TokenTree]) -> TokenStream {
+    let otherwise = tokens.iter().position(|token| is_word(token, "else"));
+    let (tokens, otherwise) = tokens.split_at(otherwise.unwrap_or(tokens.len()));
     let (places, rest) = split_at_puncts(without_words(tokens, &["unsafe"]), "|");
     let (names, body) = split_at_puncts(rest, "|");
     let (names, body) = (stream(names), Group::new(Delimiter::Brace, stream(body)));
@@ -66,6 +68,13 @@ pub(super) fn closure(method: &TokenTree, tokens: &[TokenTree]) -> TokenStream {
         Some(TokenTree::Group(places)) => places.stream(),
         _ => stream(places),
     };
+    if !otherwise.is_empty() {
+        let (given, other) = split_at_puncts(split_at_puncts(otherwise, "|").1, "|");
+        let (given, other) = (stream(given), Group::new(Delimiter::Brace, stream(other)));
+        return quote! {
+            ::graph_runtime::GraphBuilder::capture_or_else(loop {}, "", (#places,), |#names| #body, |(#given,)| #other);
+        };
+    }
     let method = Ident::new(&method.to_string(), Span::mixed_site());
     quote!(unsafe { ::graph_runtime::GraphBuilder::#method(loop {}, "", (#places,), |#names| #body) };)
 }

@@ -3,7 +3,7 @@
 use super::argument::kept;
 use super::part::borrow;
 use super::shape::Shape;
-use crate::graph::ast::{Call, CallParameter, Node};
+use crate::graph::ast::{Action, Call, CallParameter, Node};
 use crate::graph::resolve::{Graph, Scalar, added_scalars};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -51,15 +51,17 @@ pub(super) fn event(graph: &Graph<'_>, node: &Node, event: &Expr, builder: &Toke
     quote_spanned!(span=> { #clones let _ = #builder.#method(#name, #event); })
 }
 
-/// Clones of the build arguments that the node moves, if other nodes, or further iterations of it, need them as well.
+/// Clones of the build arguments that the node moves, if other nodes, further iterations of it or another closure of it
+/// need them as well.
 pub(super) fn clones(graph: &Graph<'_>, node: &Node) -> TokenStream {
     let kept = kept(graph);
     let index = graph.nodes.iter().position(|other| std::ptr::eq(*other, node));
     let is_in_loop = index.is_some_and(|index| graph.draft.loop_around(index).is_some());
+    let closes_twice = matches!(&node.action, Action::Library(library) if library.stand_in.is_some());
     let shared = |&scalar: &Scalar| {
         let uses = |other: &&&Node| added_scalars(graph, other).contains(&scalar);
         let users = graph.nodes.iter().filter(uses).count();
-        users > 1 || is_in_loop || kept.iter().any(|value| value.name == graph.scalar(scalar).name)
+        users > 1 || is_in_loop || closes_twice || kept.iter().any(|value| value.name == graph.scalar(scalar).name)
     };
     let clone = |scalar: Scalar| {
         let name = graph.scalar(scalar).name;

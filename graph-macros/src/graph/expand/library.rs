@@ -3,10 +3,10 @@
 
 use super::host_call::clones;
 use super::part::borrow;
-use crate::graph::ast::{Argument, Library, Node};
+use crate::graph::ast::{Argument, Library, Node, StandIn};
 use crate::graph::resolve::Graph;
 use crate::span::ends;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Block, Expr, Macro, Path, Stmt};
 
@@ -23,16 +23,25 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, library: &Library, builder: &T
             Ending::Nothing => quote!(#content; ::core::result::Result::Ok(())),
             ending => result(content, ending, quote_spanned!(span=> __p::captured)),
         };
-        return quote_spanned! {span=> #[allow(unused_variables, unreachable_code)] {
+        let calls = quote_spanned! {span=>
+            move |#handle: &__g::CaptureStream<'_, _>| -> ::core::result::Result<(), __g::BoxError> {
+                let #names = __g::CaptureStream::memory(#handle);
+                #body
+            }
+        };
+        let Some(stand_in) = &library.stand_in else {
+            return quote_spanned! {span=> #[allow(unused_variables, unreachable_code)] {
+                #clones
+                let _ = #builder.capture(#name, #arguments, #calls,);
+            } };
+        };
+        let both = [calls, self::stand_in(stand_in, span)].map(|closure| match clones.is_empty() {
+            true => closure,
+            false => quote!({ #clones #closure }),
+        });
+        return quote_spanned! {span=> #[allow(unused_variables, unused_mut, unreachable_code)] {
             #clones
-            let _ = #builder.capture(
-                #name,
-                #arguments,
-                move |#handle: &__g::CaptureStream<'_, _>| -> ::core::result::Result<(), __g::BoxError> {
-                    let #names = __g::CaptureStream::memory(#handle);
-                    #body
-                },
-            );
+            let _ = #builder.capture_or_else(#name, #arguments, #(#both),*);
         } };
     };
     let body = result(content, ending, quote_spanned!(span=> __p::added));
@@ -51,6 +60,16 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, library: &Library, builder: &T
     };
     let add = quote_spanned!(unsafety.span=> #unsafety { #add });
     quote_spanned!(span=> #[allow(unused_variables, unreachable_code, unused_unsafe)] { #clones let _ = #add; })
+}
+
+/// The host function that stands for library calls. The view of a table that it writes is passed by value, so that must
+/// be mutable; any other parameter may be.
+fn stand_in(StandIn { names, body }: &StandIn, span: Span) -> TokenStream {
+    let names = names.iter().map(|name| match name == "_" {
+        true => quote!(#name),
+        false => quote!(mut #name),
+    });
+    quote_spanned!(span=> move |(#(#names,)*)| #body)
 }
 
 /// The tuple of arguments.

@@ -3,7 +3,8 @@
 
 use super::argument::arguments;
 use super::base::{expected, expression, refuse, require, take};
-use crate::graph::ast::{Call, CallParameter, Library, Place};
+use crate::graph::ast::{Call, CallParameter, Library, Place, StandIn};
+use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Expr, Ident, Token};
 
@@ -75,13 +76,68 @@ pub(super) fn library(input: ParseStream<'_>, is_raw: bool) -> syn::Result<Libra
     }
     input.parse::<Option<Token![,]>>()?;
     take::<Token![|]>(input, "`|` after the name")?;
+    let body = body(input)?;
+    let stand_in = if input.peek(Token![else]) {
+        Some(stand_in(input, is_raw, arguments.len())?)
+    } else {
+        None
+    };
     Ok(Library {
         unsafety,
         arguments,
         handle,
         after,
+        body,
+        stand_in,
+    })
+}
+
+/// `else |input, output| body`, with a name for each argument of a `capture`.
+fn stand_in(input: ParseStream<'_>, is_raw: bool, arguments: usize) -> syn::Result<StandIn> {
+    let word: Token![else] = input.parse()?;
+    if is_raw {
+        let message = "a `raw` node has no `else`: nothing stands for calls of the CUDA driver";
+        return Err(syn::Error::new(word.span, message));
+    }
+    let mut names = Vec::new();
+    if input.peek(Token![||]) {
+        input.parse::<Token![||]>()?;
+    } else {
+        bar(input, "|input, output| expression")?;
+        while !input.peek(Token![|]) {
+            names.push(take_name(input)?);
+            if !input.peek(Token![|]) {
+                take::<Token![,]>(
+                    input,
+                    "`,` or `|`: the `else` of a `capture` has a name for each argument",
+                )?;
+            }
+        }
+        input.parse::<Token![|]>()?;
+    }
+    if names.len() != arguments {
+        let count = |count: usize, what: &str| match count {
+            1 => format!("1 {what}"),
+            count => format!("{count} {what}s"),
+        };
+        let message = format!(
+            "the `else` has {}, but the node has {}: it gets them in order, memory as `&T` or `&mut T`",
+            count(names.len(), "parameter"),
+            count(arguments, "argument")
+        );
+        return Err(syn::Error::new(word.span, message));
+    }
+    Ok(StandIn {
+        names,
         body: body(input)?,
     })
+}
+
+/// A name, or `_`.
+fn take_name(input: ParseStream<'_>) -> syn::Result<Ident> {
+    let form = "a name, without `&`: the `else` of a `capture` gets memory as the node borrows it";
+    refuse(input, !input.peek(Ident) && !input.peek(Token![_]), form)?;
+    input.call(Ident::parse_any)
 }
 
 fn bar(input: ParseStream<'_>, form: &str) -> syn::Result<()> {

@@ -115,7 +115,8 @@ fn action(input: ParseStream<'_>, kind: NodeKind, context: &mut Context<'_>) -> 
         }
         NodeKind::Capture | NodeKind::Raw => {
             let library = library(input, kind == NodeKind::Raw)?;
-            let end = last_span(&library.body);
+            let last = library.stand_in.as_ref().map_or(&library.body, |other| &other.body);
+            let end = last_span(last);
             (Action::Library(Box::new(library)), end)
         }
         NodeKind::Record | NodeKind::Wait => {

@@ -1,9 +1,12 @@
 //! Copies and memsets on the emulator.
 
 use super::Runner;
+use crate::devices::Backend;
+use crate::error::Site;
 use crate::kernel::Value;
 use crate::ownership::device_memory::DeviceMemory;
-use crate::shape::part::Part;
+use crate::ownership::host_memory::HostMemory;
+use crate::shape::part::{Layout, Part};
 use graph_emulator::Allocation;
 use std::ptr::NonNull;
 
@@ -40,6 +43,40 @@ impl Runner {
             }
         };
         done.map_err(|error| error.to_string())
+    }
+
+    /// A copy of a part on the host, which is aligned as its memory. `site` is told if there is no room for it.
+    pub(super) fn copy_out(&self, from: Part, site: &Site) -> Result<HostMemory, String> {
+        let layout = Layout {
+            bytes: from.bytes,
+            align: self.alignments[from.resource as usize],
+        };
+        let copy = HostMemory::zeroed(&Backend::Emulator(self.device.clone()), layout, || site.clone());
+        let copy = copy.map_err(|error| error.to_string())?;
+        // SAFETY: the bytes are initialised, and nobody else knows them.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(copy.pointer().as_ptr(), from.bytes) };
+        match self.side(from)? {
+            Side::Device(source, start) => source.read(start, bytes).map_err(|error| error.to_string())?,
+            // SAFETY: as in `copy`; the copy is other memory.
+            Side::Host(source) => {
+                bytes.copy_from_slice(unsafe { std::slice::from_raw_parts(source.as_ptr(), from.bytes) });
+            }
+        }
+        Ok(copy)
+    }
+
+    /// Copies such a copy back.
+    pub(super) fn copy_back(&self, copy: &HostMemory, to: Part) -> Result<(), String> {
+        // SAFETY: the bytes are initialised, and nobody else knows them.
+        let bytes = unsafe { std::slice::from_raw_parts(copy.pointer().as_ptr(), to.bytes) };
+        match self.side(to)? {
+            Side::Device(target, start) => target.write(start, bytes).map_err(|error| error.to_string()),
+            Side::Host(target) => {
+                // SAFETY: as in `copy`; the copy is other memory.
+                unsafe { std::slice::from_raw_parts_mut(target.as_ptr(), to.bytes) }.copy_from_slice(bytes);
+                Ok(())
+            }
+        }
     }
 
     /// The address of a part.

@@ -39,7 +39,10 @@ pub(crate) struct EmulatorExecutable {
 /// All that a launch needs besides the program. A launch on a thread of its own has a clone, which keeps the memory.
 #[derive(Clone)]
 struct Runner {
+    device: Emulated,
     storage: Vec<Storage>,
+    /// The alignment of each resource in bytes.
+    alignments: Arc<[usize]>,
     /// The program's modules, loaded for this graph alone, so that it has variables of its own.
     modules: Arc<Vec<Module>>,
     sequence: Arc<Sequence>,
@@ -60,7 +63,10 @@ impl EmulatorExecutable {
         put_variables(&device.memory, blueprint, &modules, &mut storage)?;
         forget(blueprint.draft, &options, &storage)?;
         let sequence = Sequence::new(blueprint, options.seed, options.check_unordered);
+        let layouts = blueprint.layouts.iter();
         let runner = Runner {
+            device: device.clone(),
+            alignments: layouts.map(|layout| layout.map_or(1, |layout| layout.align)).collect(),
             calls: HostCalls::new(blueprint, &storage),
             storage,
             modules: Arc::new(modules),

@@ -4,8 +4,11 @@ use super::Runner;
 use super::texture;
 use super::touch::Touch;
 use crate::devices::options::EmulatorOptions;
+use crate::error::Site;
+use crate::ownership::host_memory::HostMemory;
 use crate::program::communicator::call::CollectiveCall;
 use crate::program::communicator::peer::Peer;
+use crate::program::host_call::HostCall;
 use crate::program::{
     Argument, Conditional, ConditionalKind, External, KernelOp, MemcpyOp, MemsetOp, Op, Program, Structure, Work,
 };
@@ -13,6 +16,7 @@ use crate::shape::part::Part;
 use graph_emulator::{Access, Buffer, Launch, Options, Surface, Texture, Unordered};
 use graph_plan::{Draft, Memory, Mode};
 use std::borrow::Cow;
+use std::ptr::NonNull;
 use std::time::Instant;
 use tracing::trace;
 
@@ -38,6 +42,9 @@ impl From<Peer> for Failure {
         Failure::Peer(peer)
     }
 }
+
+/// The message about a node that is not run here. `Executable::prepare` has refused captures and `raw` nodes.
+const NEEDS_CUDA: &str = "needs a CUDA device";
 
 /// The state of a launch while it runs.
 pub(super) struct Run<'a> {
@@ -213,9 +220,34 @@ impl<'a> Run<'a> {
             }
             // Events need nothing here but the order of nodes.
             External::Record(_) | External::Wait(_) => Ok(Touch::default()),
-            // `Executable::prepare` has refused these, and `node` has run collectives.
-            External::Capture(_) | External::Raw(_) | External::Collective(_) => Err("needs a CUDA device".to_owned()),
+            External::Capture(capture) => match capture.stand_in() {
+                Some(stand_in) => self.stand_in(node, stand_in),
+                None => Err(NEEDS_CUDA.to_owned()),
+            },
+            // `node` has run collectives.
+            External::Raw(_) | External::Collective(_) => Err(NEEDS_CUDA.to_owned()),
         }
+    }
+
+    /// Calls the host function that stands for captured work. It gets copies of the memory, and what it declares to
+    /// write is copied back.
+    fn stand_in(&self, node: usize, call: &HostCall) -> Result<Touch, String> {
+        let touch = self.touch(node, call.declared.iter().copied())?;
+        let site = Site::graph(&self.draft.name).at_node(&self.draft.nodes[node].name);
+        let copies = call.declared.iter().map(|(part, _)| self.runner.copy_out(*part, &site));
+        let copies: Vec<HostMemory> = copies.collect::<Result<_, _>>()?;
+        let memory = copies.iter().zip(&call.declared);
+        let memory: Vec<(NonNull<u8>, usize)> = memory.map(|(copy, (part, _))| (copy.pointer(), part.bytes)).collect();
+        // SAFETY: each pointer is to a copy of the part that is declared, of its length and with the alignment of its
+        // memory. Nobody else knows the copies.
+        if let Err(message) = unsafe { call.run(&memory) } {
+            self.runner.calls.panic().keep(site, message);
+        }
+        let written = copies.iter().zip(&call.declared).filter(|(_, (_, mode))| mode.writes());
+        for (copy, (part, _)) in written {
+            self.runner.copy_back(copy, *part)?;
+        }
+        Ok(touch)
     }
 
     fn kernel(&self, node: usize, kernel: &KernelOp) -> Result<Touch, String> {
