@@ -2,7 +2,7 @@
 
 use graph_runtime::{Device, DeviceBuffer, Result, cuda_kernels};
 
-#[cuda_kernels("kernels/mlp.ptx")]
+#[cuda_kernels("kernels/mlp.ptx", prove)]
 unsafe extern "C" {
     /// `y[r][c] = x[r] . w[c] + b[c]`, not below 0 where `relu`; a block for each row, a thread for each column
     #[requires(grid.x * inputs <= x.len() && outputs * inputs <= w.len() && outputs <= b.len() && grid.x * outputs <= y.len())]

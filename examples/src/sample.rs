@@ -4,7 +4,7 @@ use crate::compare::close;
 use graph_runtime::cuda_kernels;
 use std::path::Path;
 
-#[cuda_kernels("kernels/forward_backward.ptx")]
+#[cuda_kernels("kernels/forward_backward.ptx", prove)]
 unsafe extern "C" {
     /// `data[i] *= 2`, one thread for each element
     #[requires(threads <= data.len())]

@@ -6,6 +6,7 @@
 
 mod expand;
 mod check;
+mod proof;
 mod contract;
 mod layout;
 mod parse;
@@ -38,7 +39,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let source = file.and_then(|file| source::load(file, &entries, &mut report));
     let kernels: Vec<_> = declarations
         .into_iter()
-        .map(|declaration| check::kernel(declaration, source.as_ref()))
+        .map(|declaration| check::kernel(declaration, source.as_ref(), block.prove))
         .collect();
     let expansion = expand::block(&block, source.as_ref(), &kernels);
     let messages = expand::messages(&report, &kernels);

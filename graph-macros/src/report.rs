@@ -58,6 +58,18 @@ impl Report {
         }
     }
 
+    /// Adds a warning at one token, also for the code of an error.
+    pub(crate) fn warn(&mut self, span: Span, diagnostic: &Diagnostic) {
+        let placed = self.placed(span);
+        self.warnings.push(Entry {
+            start: placed,
+            end: placed,
+            code: diagnostic.code,
+            text: diagnostic.to_string(),
+            aside: false,
+        });
+    }
+
     /// Adds an error or a warning at all of the tokens.
     pub(crate) fn push_at(&mut self, tokens: &impl ToTokens, diagnostic: &Diagnostic) {
         let (start, end) = ends(tokens);

@@ -59,6 +59,10 @@ codes! {
     Signature = "signature",
     /// A kernel declaration promises less access than its PTX takes.
     Access = "access",
+    /// A kernel that is declared `safe` leaves the memory of its arguments.
+    KernelBounds = "kernel-bounds",
+    /// A kernel is not proved to stay within the memory of its arguments.
+    Unproved = "unproved",
     /// The PTX file cannot be read or parsed.
     PtxFile = "ptx-file",
     /// The CUDA source beside a PTX file has changed since the file was made.

@@ -2,8 +2,8 @@
 //!
 //! [`parse`] turns text into a syntax tree ([`ast`]). [`summarize`] follows addresses through a kernel and the
 //! functions that it calls, and tells which parameters it loads and stores through. [`declaration`] compares that with
-//! what an author declared. All three take any text: they return errors, they never panic, and their time grows with
-//! the text and not with the numbers in it.
+//! what an author declared. [`proof`] shows that a kernel stays within its memory. All four take any text: they return
+//! errors, they never panic, and their time grows with the text and not with the numbers in it.
 //!
 //! ```
 //! let module = graph_ptx::parse(
@@ -33,6 +33,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod proof;
 pub mod declaration;
 mod summary;
 mod location;

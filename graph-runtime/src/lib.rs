@@ -8,7 +8,7 @@
 //! ```
 //! use graph_runtime::{Device, cuda_graph, cuda_kernels};
 //!
-//! #[cuda_kernels("../examples/kernels/forward_backward.ptx")] // relative to the crate's manifest
+//! #[cuda_kernels("../examples/kernels/forward_backward.ptx", prove)] // relative to the crate's manifest
 //! unsafe extern "C" {
 //!     /// `data[i] *= 2`, one thread for each element
 //!     #[requires(threads <= data.len())]

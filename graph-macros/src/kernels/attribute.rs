@@ -21,6 +21,8 @@ pub(super) struct Arguments {
     pub(super) file: File,
     /// The path of the runtime, if one is given.
     pub(super) runtime: Option<Path>,
+    /// Whether each `safe fn` must be proved to stay within its memory.
+    pub(super) prove: bool,
 }
 
 const EXPECTED: &str = "expected the path of a PTX file, in quotes";
@@ -56,6 +58,7 @@ fn all(input: ParseStream<'_>) -> syn::Result<Arguments> {
         return Err(input.error(EXPECTED));
     }
     let (mut cuda, mut options, mut tuned) = (None, None, None);
+    let mut prove = false;
     let mut is_first = ptx.is_none();
     while !input.is_empty() {
         if !std::mem::take(&mut is_first) {
@@ -83,6 +86,7 @@ fn all(input: ParseStream<'_>) -> syn::Result<Arguments> {
             (Argument::Options(values), None) => options.replace((name.clone(), values)).is_some(),
             (Argument::Tuned(files), Some(_)) => tuned.replace(files).is_some(),
             (Argument::Runtime(path), _) => runtime.replace(path).is_some(),
+            (Argument::Prove, _) => std::mem::replace(&mut prove, true),
         };
         if is_repeated {
             return fault(format!("`{name}` is given twice"));
@@ -102,22 +106,26 @@ fn all(input: ParseStream<'_>) -> syn::Result<Arguments> {
         }
         (None, None, None) => return Err(input.error(EXPECTED)),
     };
-    Ok(Arguments { file, runtime })
+    Ok(Arguments { file, runtime, prove })
 }
 
-/// `cuda = "x.cu"`, `options = [..]`, `tuned = [..]` or `crate = path`
+/// `cuda = "x.cu"`, `options = [..]`, `tuned = [..]`, `crate = path` or `prove`
 enum Argument {
     Cuda(LitStr),
     Options(Vec<LitStr>),
     Tuned(Vec<LitStr>),
     Runtime(Path),
+    Prove,
 }
 
 /// The argument of this name, from its `=` on.
 fn argument(input: ParseStream<'_>, name: &Ident) -> syn::Result<Argument> {
     let text = name.to_string();
+    if text == "prove" {
+        return Ok(Argument::Prove);
+    }
     if !["cuda", "options", "tuned", "crate"].contains(&&*text) {
-        let message = format!("expected `cuda`, `options`, `tuned` or `crate`, found `{name}`");
+        let message = format!("expected `cuda`, `options`, `tuned`, `prove` or `crate`, found `{name}`");
         return Err(syn::Error::new(name.span(), message));
     }
     input.parse::<Token![=]>()?;

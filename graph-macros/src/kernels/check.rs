@@ -5,6 +5,7 @@ use super::contract::{self, Contract};
 use super::declaration::{Declaration, InstanceOf};
 use super::layout::{self, Layout};
 use super::param::{Buffer, Kind, Param, Wrapper, Wrapping, bare, scalar};
+use super::proof::{self, Proof};
 use super::source::Source;
 use crate::report::error;
 use crate::text::text;
@@ -23,6 +24,10 @@ pub(super) struct Checked {
     pub(super) layouts: Vec<Layout>,
     /// The kernel for each type, if it is declared for several.
     pub(super) instances: Vec<(Type, Checked)>,
+    /// Whether it stays within its memory; `None` if it is not declared `safe`, or has mistakes.
+    pub(super) proof: Option<Proof>,
+    /// Whether it must be proved.
+    pub(super) prove: bool,
 }
 
 impl Checked {
@@ -33,20 +38,27 @@ impl Checked {
             contracts,
             layouts: Vec::new(),
             instances,
+            proof: None,
+            prove: false,
         }
     }
 }
 
-/// Checks one kernel. Without PTX (a mistake that was reported), it checks only the rules that do not need it.
-pub(super) fn kernel(mut declaration: Declaration, source: Option<&Source>) -> Checked {
+/// Checks one kernel. Without PTX (a mistake that was reported), it checks only the rules that do not need it. `prove`
+/// says that it must be proved if it is `safe`.
+pub(super) fn kernel(mut declaration: Declaration, source: Option<&Source>, prove: bool) -> Checked {
     if let Some(generic) = &mut declaration.generic {
         let instances = std::mem::take(&mut generic.instances);
-        return of_instances(declaration, instances, source);
+        return of_instances(declaration, instances, source, prove);
     }
     let contracts = contract::compile(&mut declaration);
     let mut checked = Checked::new(declaration, contracts, Vec::new());
     let told = source.map_or_else(Vec::new, |source| against(&mut checked, source));
     unfit(&mut checked.declaration, &told);
+    checked.prove = prove;
+    if let Some(source) = source {
+        checked.proof = proof::of_kernel(&mut checked.declaration, &checked.contracts, source, prove);
+    }
     checked
 }
 
@@ -62,10 +74,15 @@ fn unfit(declaration: &mut Declaration, told: &[usize]) {
 }
 
 /// A declaration for several types: each instance is a kernel, whose mistakes are the declaration's.
-fn of_instances(mut declaration: Declaration, instances: Vec<(Type, Declaration)>, source: Option<&Source>) -> Checked {
+fn of_instances(
+    mut declaration: Declaration,
+    instances: Vec<(Type, Declaration)>,
+    source: Option<&Source>,
+    prove: bool,
+) -> Checked {
     let instances: Vec<_> = instances
         .into_iter()
-        .map(|(ty, instance)| (ty, kernel(instance, source)))
+        .map(|(ty, instance)| (ty, kernel(instance, source, prove)))
         .collect();
     for (_, instance) in &instances {
         declaration.report.absorb(&instance.declaration.report);

@@ -8,6 +8,7 @@ use super::declaration::Declaration;
 use crate::report::{Report, error};
 use crate::text::text;
 use graph_plan::Code;
+use graph_ptx::proof::{Term, Unary};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::punctuated::Punctuated;
@@ -19,6 +20,8 @@ pub(super) struct Contract {
     pub(super) text: String,
     /// The program: each is one `graph_plan::Op`.
     pub(super) code: Vec<TokenStream>,
+    /// The expression for proofs.
+    pub(super) term: Term,
 }
 
 const ALLOWED: &str = "a contract is made of `threads`, `grid`, `block`, `shared`, scalar parameters, `.len()` of the others, constants, \
@@ -59,6 +62,7 @@ fn contract(attribute: &Attribute, declaration: &Declaration, report: &mut Repor
         report,
         text: String::new(),
         code: Vec::new(),
+        terms: Vec::new(),
         height: 0,
         highest: 0,
     };
@@ -77,6 +81,7 @@ fn contract(attribute: &Attribute, declaration: &Declaration, report: &mut Repor
     Some(Contract {
         text: compiler.text,
         code: compiler.code,
+        term: compiler.terms.pop().unwrap_or(Term::Unknown),
     })
 }
 
@@ -96,6 +101,8 @@ struct Compiler<'a> {
     report: &'a mut Report,
     text: String,
     code: Vec<TokenStream>,
+    /// The terms of the values on the evaluator's stack.
+    terms: Vec<Term>,
     /// The number of values on the evaluator's stack.
     height: usize,
     highest: usize,
@@ -172,6 +179,9 @@ impl Compiler<'_> {
             (Sort::Int, Some((signed, bits))) => {
                 self.code
                     .push(quote!(::graph_runtime::private::plan::Op::Cast { bits: #bits, signed: #signed }));
+                let operand = self.terms.pop().unwrap_or(Term::Unknown);
+                self.terms
+                    .push(Term::Unary(Unary::Cast { bits, signed }, Box::new(operand)));
                 sort
             }
             _ => self.fault(
@@ -226,7 +236,8 @@ impl Compiler<'_> {
     }
 
     /// Adds an operation that pushes a value.
-    fn load(&mut self, op: TokenStream, sort: Sort) -> Option<Sort> {
+    fn load(&mut self, op: TokenStream, sort: Sort, term: Term) -> Option<Sort> {
+        self.terms.push(term);
         self.code.push(quote!(::graph_runtime::private::plan::Op::#op));
         self.height += 1;
         self.highest = self.highest.max(self.height);
@@ -235,6 +246,15 @@ impl Compiler<'_> {
 
     /// Adds an operation that takes `arity` values from the stack and pushes one.
     fn apply(&mut self, op: &str, arity: usize, sort: Sort) -> Option<Sort> {
+        let last = self.terms.pop().unwrap_or(Term::Unknown);
+        let term = match arity {
+            1 => operator::unary(op).map(|op| Term::Unary(op, Box::new(last))),
+            _ => {
+                let first = self.terms.pop().unwrap_or(Term::Unknown);
+                operator::binary(op).map(|op| Term::Binary(op, Box::new(first), Box::new(last)))
+            }
+        };
+        self.terms.push(term.unwrap_or(Term::Unknown));
         let op = format_ident!("{op}");
         self.code.push(quote!(::graph_runtime::private::plan::Op::#op));
         self.height = self.height + 1 - arity;

@@ -27,6 +27,8 @@ pub(super) struct Declaration {
     pub(super) requires: Vec<Attribute>,
     /// `#[allow(needless_mut)]`
     pub(super) allows_needless_mut: bool,
+    /// `#[allow(kernel_bounds)]`
+    pub(super) allows_kernel_bounds: bool,
     /// Its own mistakes: under a `#[cfg]` they are conditional too.
     pub(super) report: Report,
     /// The type parameter and the instances, if it is declared for several types.
@@ -101,6 +103,7 @@ impl Declaration {
             complete: false,
             requires: Vec::new(),
             allows_needless_mut: false,
+            allows_kernel_bounds: false,
             report: Report::default(),
             generic: None,
             of: None,
@@ -162,6 +165,16 @@ impl Declaration {
         }
     }
 
+    /// Allows the [`OWN_LINTS`] that its block allows.
+    pub(super) fn allow(&mut self, [needless_mut, kernel_bounds]: [bool; 2]) {
+        self.allows_needless_mut |= needless_mut;
+        self.allows_kernel_bounds |= kernel_bounds;
+        let generic = self.generic.iter_mut().flat_map(|generic| &mut generic.instances);
+        for (_, instance) in generic {
+            instance.allow([needless_mut, kernel_bounds]);
+        }
+    }
+
     fn attribute(&mut self, attribute: Attribute) {
         let path = attribute.path();
         if path.is_ident("requires") {
@@ -177,9 +190,10 @@ impl Declaration {
                 }
             }
         } else if path.is_ident("allow") || path.is_ident("expect") {
-            let (kept, allows) = without_needless_mut(attribute);
+            let (kept, [needless_mut, kernel_bounds]) = without_own_lints(attribute);
             self.attributes.extend(kept);
-            self.allows_needless_mut |= allows;
+            self.allows_needless_mut |= needless_mut;
+            self.allows_kernel_bounds |= kernel_bounds;
         } else {
             self.attributes.push(attribute);
         }
@@ -211,21 +225,25 @@ fn link_name(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// An `#[allow(..)]` without `needless_mut`, which rustc does not know, and whether it had that.
-fn without_needless_mut(mut attribute: Attribute) -> (Option<Attribute>, bool) {
+/// The warnings that a declaration may allow, which rustc does not know.
+const OWN_LINTS: [&str; 2] = ["needless_mut", "kernel_bounds"];
+
+/// An `#[allow(..)]` without the [`OWN_LINTS`], and which of these it had.
+pub(super) fn without_own_lints(mut attribute: Attribute) -> (Option<Attribute>, [bool; 2]) {
     let Ok(lints) = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else {
-        return (Some(attribute), false);
+        return (Some(attribute), [false; 2]);
     };
-    let ours = |lint: &&Meta| lint.path().is_ident("needless_mut");
-    let others: Vec<&Meta> = lints.iter().filter(|lint| !ours(lint)).collect();
+    let is_own = |lint: &Meta| OWN_LINTS.iter().any(|own| lint.path().is_ident(own));
+    let allowed = OWN_LINTS.map(|own| lints.iter().any(|lint| lint.path().is_ident(own)));
+    let others: Vec<&Meta> = lints.iter().filter(|lint| !is_own(lint)).collect();
     if others.len() == lints.len() {
-        return (Some(attribute), false);
+        return (Some(attribute), allowed);
     }
     let only_reason = others.iter().all(|lint| lint.path().is_ident("reason"));
     if let Meta::List(list) = &mut attribute.meta {
         list.tokens = quote!(#(#others),*);
     }
-    ((!only_reason).then_some(attribute), true)
+    ((!only_reason).then_some(attribute), allowed)
 }
 
 /// Reports the parts of Rust signatures that kernels do not have.

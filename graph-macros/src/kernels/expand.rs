@@ -14,11 +14,12 @@ use super::declaration::{Declaration, Generic};
 use super::layout::Layout;
 use super::param::is_primitive;
 use super::parse::Block;
+use super::proof::{Proof, sizes};
 use super::source::Source;
 use crate::report::Report;
 use crate::span::ends;
 use crate::text::text;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Attribute, Type};
 
@@ -105,6 +106,11 @@ fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) 
         .contracts
         .iter();
     let requires = contracts.map(|contract| format!(" Requires `{}`.", contract.text));
+    let proof = proof_of(kernel).map(|proof| match proof {
+        Proof::Proved => " Proved: it stays within the memory of its arguments.".to_owned(),
+        Proof::Trusted(reason) => format!(" Trusted, not proved, to stay within its memory: {reason}."),
+    });
+    let proof = proof.map(|line| quote!(#[doc = ""] #[doc = #line]));
     let separator = own
         .iter()
         .any(|attribute| attribute.path().is_ident("doc"))
@@ -116,9 +122,21 @@ fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) 
         #separator
         #[doc = #line]
         #(#[doc = ""] #[doc = #requires])*
+        #proof
         #[allow(non_camel_case_types, dead_code)]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
         #visibility enum #ident #body
+    }
+}
+
+/// The verdict on a kernel; of a declaration for several types, that of the first instance that is not proved.
+fn proof_of(kernel: &Checked) -> Option<&Proof> {
+    let mut proofs = kernel.instances.iter().map(|(_, instance)| instance.proof.as_ref());
+    let open = proofs.find(|proof| *proof != Some(&Proof::Proved));
+    match (&kernel.instances[..], open) {
+        ([], _) => kernel.proof.as_ref(),
+        (_, Some(open)) => open,
+        ([(_, first), ..], None) => first.proof.as_ref(),
     }
 }
 
@@ -236,6 +254,25 @@ fn implementation_of_kernel(
             const SAFE: ::core::primitive::bool = true;
         )
     });
+    let proof = match &kernel.proof {
+        Some(Proof::Proved) => Some(quote!(::graph_runtime::kernel::Proof::Proved)),
+        Some(Proof::Trusted(reason)) => Some(quote!(::graph_runtime::kernel::Proof::Trusted(#reason))),
+        None => None,
+    };
+    let proof = proof.map(|proof| quote!(const PROOF: ::graph_runtime::kernel::Proof = #proof;));
+    // A proof is about the sizes that the names of types tell.
+    let sizes = match &kernel.proof {
+        Some(Proof::Proved) => sizes(&kernel.declaration, kernel.prove),
+        _ => Vec::new(),
+    };
+    let sizes = sizes.into_iter().map(|(ty, size)| {
+        let size = Literal::u64_unsuffixed(size);
+        quote_spanned! {ends(ty).0=>
+            const _: () = ::core::assert!(::core::mem::size_of::<#ty>() == #size, "this type has another size than its name says");
+        }
+    });
+    let sizes: TokenStream = sizes.collect();
+    let sizes = (!sizes.is_empty()).then(|| quote!(#(#conditions)* const _: () = { #sizes };));
     let layouts = match &kernel.layouts[..] {
         [] => TokenStream::new(),
         layouts => {
@@ -249,7 +286,9 @@ fn implementation_of_kernel(
             const FACTS: &'static ::graph_runtime::kernel::KernelFacts = &#facts;
             #variables
             #safe
+            #proof
         }
+        #sizes
         #wrapped
         #layouts
     }

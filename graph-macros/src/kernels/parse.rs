@@ -1,7 +1,7 @@
 //! Parses the attributed block into [`Declaration`]s. A declaration that cannot be parsed does not affect the others.
 
 use super::attribute::{self, Arguments, File};
-use super::declaration::Declaration;
+use super::declaration::{Declaration, without_own_lints};
 use super::for_each;
 use crate::report::{Report, error};
 use crate::runtime::Runtime;
@@ -21,6 +21,8 @@ pub(super) struct Block {
     pub(super) file: Option<File>,
     /// The path of the runtime.
     pub(super) runtime: Runtime,
+    /// Whether each `safe fn` must be proved to stay within its memory.
+    pub(super) prove: bool,
     /// The block without its content, as it is written: rustc's lint `unsafe_code` sees it.
     pub(super) shell: TokenStream,
     /// The block's other attributes, without documentation. They are on each item of the expansion, so that
@@ -45,8 +47,9 @@ pub(super) fn block(attribute: TokenStream, item: TokenStream, report: &mut Repo
         }
     };
     let arguments = attribute::parse(attribute, start, report);
-    let given = arguments.and_then(|Arguments { file, runtime }| {
+    let given = arguments.and_then(|Arguments { file, runtime, prove }| {
         block.file = Some(file);
+        block.prove = prove;
         runtime
     });
     block.runtime = given.map_or(Runtime::Usual, Runtime::Given);
@@ -57,6 +60,16 @@ pub(super) fn block(attribute: TokenStream, item: TokenStream, report: &mut Repo
 fn contents(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Block> {
     let mut attributes = input.call(Attribute::parse_outer)?;
     attributes.retain(|attribute| !attribute.path().is_ident("doc"));
+    let mut allows = [false; 2];
+    let split = attributes.into_iter().filter_map(|attribute| {
+        if !attribute.path().is_ident("allow") && !attribute.path().is_ident("expect") {
+            return Some(attribute);
+        }
+        let (kept, allowed) = without_own_lints(attribute);
+        allows = std::array::from_fn(|lint| allows[lint] || allowed[lint]);
+        kept
+    });
+    let mut attributes: Vec<Attribute> = split.collect();
     let unsafety: Option<Token![unsafe]> = input.parse()?;
     let abi: Abi = input.parse()?;
     let body;
@@ -72,6 +85,7 @@ fn contents(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Block> {
     let mut block = Block {
         file: None,
         runtime: Runtime::Usual,
+        prove: false,
         shell,
         attributes,
         kernels: Vec::new(),
@@ -80,6 +94,9 @@ fn contents(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Block> {
     while !body.is_empty() {
         let kernel = item(&body, &mut block.unparsed, report)?;
         block.kernels.extend(kernel);
+    }
+    for kernel in &mut block.kernels {
+        kernel.allow(allows);
     }
     Ok(block)
 }

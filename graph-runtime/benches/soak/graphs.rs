@@ -30,12 +30,14 @@ unsafe extern "C" {
 }
 
 #[cuda_kernels("tests/kernels/arrays.ptx")]
+#[allow(kernel_bounds)]
 unsafe extern "C" {
     /// `plane[y][x] *= 2`
     safe fn double_plane(plane: &mut [[Surfel<f32>; 8]]);
 }
 
 #[cuda_kernels("tests/kernels/textures.ptx")]
+#[allow(kernel_bounds)]
 unsafe extern "C" {
     /// `out[i]` is texel `index[i]`
     #[requires(threads <= index.len() && threads <= out.len())]

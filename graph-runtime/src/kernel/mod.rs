@@ -216,6 +216,19 @@ pub unsafe trait Kernel {
     /// contracts, and for any contents of memory. Only then may [handles](crate::NodeHandle::set_launch) change the
     /// dimensions.
     const SAFE: bool = false;
+
+    /// Whether it is proved to stay within the memory of its arguments, for all arguments, dimensions and contents of
+    /// memory as above.
+    const PROOF: Proof = Proof::Trusted("it was not looked at");
+}
+
+/// The ground on which a kernel is taken to stay within the memory of its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// Its PTX proves it: see `docs/safety.md` for what that assumes.
+    Proved,
+    /// Whoever declares or launches it promises it. The text says why it is not proved.
+    Trusted(&'static str),
 }
 
 /// A call of a kernel: the kernel and its `N` arguments, checked by type. `name::call(arguments..)` makes it, if

@@ -21,6 +21,7 @@ impl Affine {
 }
 
 #[cuda_kernels("tests/kernels/test_kernels.ptx")]
+#[allow(kernel_bounds)]
 unsafe extern "C" {
     #[requires(n <= data.len())]
     pub(crate) safe fn scale(data: &mut [f32], factor: f32, n: u32);
@@ -76,6 +77,7 @@ unsafe extern "C" {
 }
 
 #[cuda_kernels("tests/kernels/rng.ptx")]
+#[allow(kernel_bounds)]
 unsafe extern "C" {
     /// `out[t * draws + j]` is number `j` of thread `t`
     #[requires(threads <= out.len() && draws <= 64 && threads * draws <= out.len())]

@@ -26,6 +26,7 @@ unsafe extern "C" {
 }
 
 #[cuda_kernels("tests/kernels/textures.ptx")]
+#[allow(kernel_bounds)]
 unsafe extern "C" {
     #[requires(threads <= at.len() && threads <= out.len())]
     safe fn sample(image: &[[Texel<f32>; 8]], at: &[[f32; 2]], out: &mut [f32]);
@@ -34,6 +35,7 @@ unsafe extern "C" {
 }
 
 #[cuda_kernels("tests/kernels/arrays.ptx")]
+#[allow(kernel_bounds)]
 unsafe extern "C" {
     /// A step of a blur.
     safe fn blur(from: &[[Texel<f32>; 8]], to: &mut [[Surfel<f32>; 8]]);

@@ -3,6 +3,7 @@
 use crate::common::*;
 
 #[cuda_kernels("tests/kernels/forms.ptx")]
+#[allow(kernel_bounds)]
 unsafe extern "C" {
     #[requires(threads * 8 <= out.len())]
     safe fn declarations(out: &mut [u32]);

@@ -6,6 +6,7 @@ use graph_runtime::private::plan::SharedParam as Sharing;
 use graph_runtime::private::{KernelChecks, ProgrammaticEdge, triggers};
 
 #[cuda_kernels("../graph-ptx/tests/data/programmatic.ptx")]
+#[allow(kernel_bounds)]
 unsafe extern "C" {
     #[requires(threads <= input.len() && threads <= out.len())]
     safe fn right(input: &[f32], out: &mut [f32]);

@@ -12,6 +12,7 @@ impl Sampler for Tiles {
 }
 
 #[cuda_kernels("tests/kernels/arrays.ptx")]
+#[allow(kernel_bounds)]
 unsafe extern "C" {
     #[requires(threads <= at.len() && threads <= out.len())]
     safe fn sample_line(line: &[Texel<f32, Smooth>], at: &[f32], out: &mut [f32]);
@@ -42,6 +43,7 @@ mod bordered {
     use super::*;
 
     #[cuda_kernels("tests/kernels/arrays.ptx")]
+    #[allow(kernel_bounds)]
     unsafe extern "C" {
         #[requires(threads <= at.len() && threads <= out.len())]
         pub(super) safe fn sample_line(line: &[Texel<f32, Bordered>], at: &[f32], out: &mut [f32]);
@@ -54,6 +56,7 @@ mod tiles {
     use super::*;
 
     #[cuda_kernels("tests/kernels/arrays.ptx")]
+    #[allow(kernel_bounds)]
     unsafe extern "C" {
         #[requires(threads <= at.len() && threads <= out.len())]
         pub(super) safe fn sample_line(line: &[Texel<f32, Tiles>], at: &[f32], out: &mut [f32]);

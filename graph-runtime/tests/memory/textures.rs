@@ -36,6 +36,7 @@ impl Sampler for Colours {
 }
 
 #[cuda_kernels("tests/kernels/textures.ptx")]
+#[allow(kernel_bounds)]
 unsafe extern "C" {
     /// `out[i]` is texel `index[i]`, or 0
     #[requires(threads <= index.len() && threads <= out.len())]
@@ -54,6 +55,7 @@ macro_rules! samplers {
             use super::*;
 
             #[cuda_kernels("tests/kernels/textures.ptx")]
+            #[allow(kernel_bounds)]
             unsafe extern "C" {
                 #[requires(threads <= at.len() && threads <= out.len())]
                 pub(super) safe fn sample(image: &[[Texel<f32, $sampler>; 8]], at: &[[f32; 2]], out: &mut [f32]);

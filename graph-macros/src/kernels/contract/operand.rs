@@ -6,6 +6,7 @@ use crate::kernels::param::{Kind, Param};
 use crate::span::ends;
 use crate::text::text;
 use graph_plan::{Scalar, nearest};
+use graph_ptx::proof::Term;
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -22,7 +23,7 @@ impl<'a> Compiler<'a> {
         self.text.push_str(&text(literal));
         match &literal.lit {
             Lit::Int(int) if !matches!(int.suffix(), "f32" | "f64") => match int.base10_parse::<i128>() {
-                Ok(value) => self.load(quote!(Int(#value)), Sort::Int),
+                Ok(value) => self.load(quote!(Int(#value)), Sort::Int, Term::Int(value)),
                 Err(_) => self.fault(
                     literal,
                     "this literal is out of range",
@@ -31,7 +32,10 @@ impl<'a> Compiler<'a> {
             },
             Lit::Int(int) => self.float(literal, int.base10_digits()),
             Lit::Float(float) => self.float(literal, float.base10_digits()),
-            Lit::Bool(value) => self.load(quote!(Bool(#value)), Sort::Bool),
+            Lit::Bool(value) => {
+                let value = value.value;
+                self.load(quote!(Bool(#value)), Sort::Bool, Term::Bool(value))
+            }
             _ => self.fault(
                 literal,
                 "this literal cannot be part of a contract",
@@ -44,7 +48,7 @@ impl<'a> Compiler<'a> {
         match digits.parse::<f64>() {
             Ok(value) if value.is_finite() => {
                 let value = Literal::f64_unsuffixed(value);
-                self.load(quote!(Float(#value)), Sort::Float)
+                self.load(quote!(Float(#value)), Sort::Float, Term::Unknown)
             }
             _ => self.fault(
                 literal,
@@ -61,7 +65,7 @@ impl<'a> Compiler<'a> {
         };
         let name = ident.unraw().to_string();
         match (LAUNCH.contains(&name.as_str()), self.param(&name)) {
-            (true, None) => self.load(launch(&name, 3), Sort::Int),
+            (true, None) => self.load(launch(&name, 3), Sort::Int, term_of(&name, 3)),
             (true, Some(_)) => self.ambiguous(ident),
             (false, Some((index, param))) => self.value(path, &name, index, param),
             (false, None) => match self.suggestion(&name) {
@@ -79,7 +83,7 @@ impl<'a> Compiler<'a> {
     fn constant(&mut self, path: &ExprPath) -> Option<Sort> {
         let (span, _) = ends(path);
         let value = quote_spanned!(span=> ::graph_runtime::private::integer(#path));
-        self.load(quote!(Int(#value)), Sort::Int)
+        self.load(quote!(Int(#value)), Sort::Int, Term::Unknown)
     }
 
     /// A scalar parameter.
@@ -100,8 +104,8 @@ impl<'a> Compiler<'a> {
                         "pass the number as a parameter of its own, with one of Rust's own scalar types",
                     )
                 }
-                Scalar::F32 | Scalar::F64 => self.load(quote!(Value(#index)), Sort::Float),
-                _ => self.load(quote!(Value(#index)), Sort::Int),
+                Scalar::F32 | Scalar::F64 => self.load(quote!(Value(#index)), Sort::Float, Term::Unknown),
+                _ => self.load(quote!(Value(#index)), Sort::Int, Term::Value(index.into())),
             },
         }
     }
@@ -122,7 +126,7 @@ impl<'a> Compiler<'a> {
             Member::Unnamed(_) => None,
         };
         match (name.as_str(), self.param(&name), axis) {
-            ("grid" | "block", None, Some(axis)) => self.load(launch(&name, axis), Sort::Int),
+            ("grid" | "block", None, Some(axis)) => self.load(launch(&name, axis), Sort::Int, term_of(&name, axis)),
             ("grid" | "block", None, None) => {
                 let help = format!("write `{name}.x`, `{name}.y`, `{name}.z`, or `{name}` for all of it");
                 self.fault(&field.member, &format!("`{name}` has no such dimension"), &help)
@@ -156,7 +160,7 @@ impl<'a> Compiler<'a> {
         let name = ident.unraw().to_string();
         match self.param(&name).map(|(index, param)| (index, &param.kind)) {
             Some((_, Kind::Invalid)) => None,
-            Some((index, Kind::Buffer(_))) => self.load(quote!(Len(#index)), Sort::Int),
+            Some((index, Kind::Buffer(_))) => self.load(quote!(Len(#index)), Sort::Int, Term::Len(index.into())),
             Some((_, Kind::Value(_))) => self.fault(
                 call,
                 &format!("`{name}` is passed by value and has no length"),
@@ -202,6 +206,17 @@ impl<'a> Compiler<'a> {
 
 fn single(path: &ExprPath) -> Option<&Ident> {
     path.path.get_ident().filter(|_| path.qself.is_none())
+}
+
+/// A property of the launch, for proofs. Axis 3 is the product of all axes.
+fn term_of(name: &str, axis: usize) -> Term {
+    let axis = u8::try_from(axis).unwrap_or(3);
+    match name {
+        "grid" => Term::Grid(axis),
+        "block" => Term::Block(axis),
+        "shared" => Term::Shared,
+        _ => Term::Threads,
+    }
 }
 
 /// A property of the launch. Axis 3 is the product of all axes.

@@ -1,5 +1,6 @@
 //! The operators and methods of contracts, and their types.
 
+use graph_ptx::proof::{Binary, Unary};
 use syn::BinOp;
 
 /// The type of a sub-expression.
@@ -56,6 +57,45 @@ pub(super) fn operator(op: &BinOp) -> Option<&'static str> {
         BinOp::Ge(_) => "Ge",
         BinOp::And(_) => "And",
         BinOp::Or(_) => "Or",
+        _ => return None,
+    })
+}
+
+/// The operation with one operand of this name in `graph_plan::Op`, for proofs.
+pub(super) fn unary(op: &str) -> Option<Unary> {
+    Some(match op {
+        "Neg" => Unary::Neg,
+        "Not" => Unary::Not,
+        "IsPowerOfTwo" => Unary::IsPowerOfTwo,
+        _ => return None,
+    })
+}
+
+/// The operation with two operands of this name in `graph_plan::Op`, for proofs.
+pub(super) fn binary(op: &str) -> Option<Binary> {
+    Some(match op {
+        "Add" => Binary::Add,
+        "Sub" => Binary::Sub,
+        "Mul" => Binary::Mul,
+        "Div" => Binary::Div,
+        "Rem" => Binary::Rem,
+        "Shl" => Binary::Shl,
+        "Shr" => Binary::Shr,
+        "BitAnd" => Binary::BitAnd,
+        "BitOr" => Binary::BitOr,
+        "BitXor" => Binary::BitXor,
+        "Eq" => Binary::Eq,
+        "Ne" => Binary::Ne,
+        "Lt" => Binary::Lt,
+        "Le" => Binary::Le,
+        "Gt" => Binary::Gt,
+        "Ge" => Binary::Ge,
+        "And" => Binary::And,
+        "Or" => Binary::Or,
+        "Min" => Binary::Min,
+        "Max" => Binary::Max,
+        "DivCeil" => Binary::DivCeil,
+        "IsMultipleOf" => Binary::IsMultipleOf,
         _ => return None,
     })
 }

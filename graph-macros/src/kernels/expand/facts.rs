@@ -183,7 +183,7 @@ fn variant(value: impl Debug) -> Ident {
 }
 
 fn contract(contract: &Contract) -> TokenStream {
-    let Contract { text, code } = contract;
+    let Contract { text, code, .. } = contract;
     quote!(::graph_runtime::private::plan::Contract { text: #text, code: &[#(#code),*] })
 }
 

@@ -110,7 +110,7 @@ fn a_block_has_one_source() {
         ("42", "expected the path of a PTX file, in quotes"),
         (
             "path = \"x\"",
-            "expected `cuda`, `options`, `tuned` or `crate`, found `path`",
+            "expected `cuda`, `options`, `tuned`, `prove` or `crate`, found `path`",
         ),
         (
             "\"x.ptx\", cuda = \"x.cu\"",

@@ -5,9 +5,9 @@ use super::{Ptx, attributed, block, block_of, firsts, messages, squeezed};
 #[test]
 fn right_declarations_have_no_mistakes() {
     let tokens = block(
-        "pub safe fn fill(out: &mut [u32], value: u32);
-         #[allow(needless_mut)] safe fn copy(from: &[u32], to: &mut [[u32; 4]; 4], x: f32, p: Params);
-         safe fn either(a: &mut [u32], b: &mut u32, which: u32);
+        "#[requires(1 <= out.len())] pub safe fn fill(out: &mut [u32], value: u32);
+         #[allow(needless_mut, kernel_bounds)] safe fn copy(from: &[u32], to: &mut [[u32; 4]; 4], x: f32, p: Params);
+         #[requires(1 <= a.len())] safe fn either(a: &mut [u32], b: &mut u32, which: u32);
          fn chase(list: &[u64]);",
     );
     assert_eq!(messages(tokens), [""; 0]);

@@ -1,0 +1,326 @@
+//! The emulator judges [`graph_ptx::proof`]: a proved kernel runs without a fault on memory that is as small as its
+//! contract allows; a mutant of it that leaves its memory is not proved; a refuted kernel faults as its witness says.
+//!
+//! `PROOF_MUTANTS=20000 cargo test -p graph-emulator --test proofs -- --nocapture` tries more mutants.
+
+use graph_emulator::{Access, Allocation, Buffer, FaultKind, Launch, Memory, Module, Options};
+use graph_ptx::Elements;
+use graph_ptx::ast;
+use graph_ptx::declaration::{Proposal, propose};
+use graph_ptx::proof::{self, Effort, Kernel, Kind, Param, Verdict, prove, samples, weakest};
+use std::path::Path;
+
+#[path = "common/random.rs"]
+mod random;
+use random::Random;
+
+const EFFORT: Effort = Effort {
+    instructions: 20_000,
+    searches: 20_000,
+    trials: 60_000,
+};
+
+/// The PTX of these files, of kernels that need no more than memory and numbers.
+const FILES: [&str; 8] = [
+    "docs/kernels/samples.ptx",
+    "docs/kernels/tutorial.ptx",
+    "examples/kernels/mlp.ptx",
+    "examples/kernels/forward_backward.ptx",
+    "graph-runtime/tests/kernels/test_kernels.ptx",
+    "graph-runtime/tests/kernels/conditionals.ptx",
+    "graph-runtime/tests/corpus/kernels/linear.ptx",
+    "graph-runtime/tests/corpus/kernels/stencil.ptx",
+];
+
+fn text(file: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
+    std::fs::read_to_string(&path).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()))
+}
+
+/// A kernel as its PTX shows it, without a contract.
+fn declared(module: &ast::Module, entry: &str) -> Option<Kernel> {
+    let (summary, proposals) = propose(entry, module)?;
+    // No textures are made here.
+    let has_handle = |proposal: &Proposal| matches!(proposal, Proposal::Memory(memory) if memory.handle.is_some());
+    if proposals.iter().any(has_handle) {
+        return None;
+    }
+    let params = summary.params.iter().zip(&proposals).enumerate();
+    let params = params.map(|(index, (facts, proposal))| Param {
+        name: format!("p{index}"),
+        kind: match proposal {
+            Proposal::Memory(memory) => Kind::Memory {
+                unit: Some(match memory.elements {
+                    Elements::One(ty) => ty.size() as u64,
+                    Elements::Unknown | Elements::Mixed => 1,
+                }),
+                len: None,
+            },
+            Proposal::Value(_) if facts.array => Kind::Other,
+            Proposal::Value(_) => match facts.ty {
+                ast::Type::U32 | ast::Type::B32 => Kind::Integer {
+                    bits: 32,
+                    signed: false,
+                },
+                ast::Type::S32 => Kind::Integer { bits: 32, signed: true },
+                ast::Type::U64 | ast::Type::B64 => Kind::Integer {
+                    bits: 64,
+                    signed: false,
+                },
+                _ => Kind::Other,
+            },
+        },
+    });
+    Some(Kernel {
+        entry: entry.to_owned(),
+        params: params.collect(),
+        requires: Vec::new(),
+    })
+}
+
+/// The kernels of a module with the contracts that prove them.
+fn proved(module: &ast::Module) -> Vec<Kernel> {
+    let entries = module.functions.iter().filter(|function| function.entry);
+    let kernels = entries.filter_map(|function| declared(module, &function.name));
+    kernels
+        .filter_map(|mut kernel| {
+            let conditions = weakest(module, &kernel, &EFFORT)?;
+            kernel
+                .requires
+                .extend(conditions.into_iter().map(|condition| condition.term));
+            Some(kernel)
+        })
+        .collect()
+}
+
+/// A launch on memory of exactly the lengths of its arguments; the fault of an access, if there is one.
+fn fault(
+    text: &str,
+    module: &ast::Module,
+    kernel: &Kernel,
+    launch: &proof::Launch,
+    fill: Option<u8>,
+) -> Option<String> {
+    let memory = Memory::new();
+    let emulated = Module::load(&memory, text).ok()?;
+    let mut random = Random(launch.arguments.iter().map(|argument| *argument as u64).sum::<u64>() + 7);
+    let function = module
+        .functions
+        .iter()
+        .find(|function| function.entry && function.name == kernel.entry)?;
+    let mut allocations: Vec<(String, Allocation, usize)> = Vec::new();
+    let mut arguments: Vec<Vec<u8>> = Vec::new();
+    for ((param, value), declared) in kernel.params.iter().zip(&launch.arguments).zip(&function.params) {
+        match param.kind {
+            Kind::Memory { unit, .. } => {
+                let bytes = usize::try_from(*value).ok()? * unit.unwrap_or(1) as usize;
+                let allocation = memory.allocate(&param.name, bytes.max(1)).ok()?;
+                let contents: Vec<u8> = (0..bytes.max(1))
+                    .map(|_| fill.unwrap_or(random.below(256) as u8))
+                    .collect();
+                allocation.write(0, &contents).ok()?;
+                arguments.push(allocation.address().to_le_bytes().to_vec());
+                allocations.push((param.name.clone(), allocation, bytes));
+            }
+            Kind::Integer { bits, .. } => arguments.push(value.to_le_bytes()[..bits as usize / 8].to_vec()),
+            Kind::Other => {
+                let byte = |_| fill.unwrap_or(random.below(256) as u8);
+                arguments.push((0..declared.size).map(byte).collect());
+            }
+        }
+    }
+    let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
+    let buffers: Vec<Buffer<'_>> = allocations
+        .iter()
+        .map(|(name, allocation, bytes)| Buffer {
+            name,
+            address: allocation.address(),
+            len: *bytes,
+            access: Access::ReadWrite,
+        })
+        .collect();
+    let options = Options {
+        step_limit: Some(20_000),
+        ..Options::default()
+    };
+    let run = emulated.launch(
+        &kernel.entry,
+        &Launch {
+            grid: launch.grid,
+            block: launch.block,
+            shared_bytes: launch.shared,
+            arguments: &arguments,
+            buffers: &buffers,
+            textures: &[],
+            surfaces: &[],
+            options: &options,
+        },
+    );
+    let fault = run.err()?;
+    let is_access = matches!(
+        fault.kind,
+        FaultKind::OutOfBounds { .. }
+            | FaultKind::InvalidAddress { .. }
+            | FaultKind::NotPassed(_)
+            | FaultKind::Misaligned { .. }
+    );
+    is_access.then(|| fault.to_string())
+}
+
+/// The number of threads of a launch.
+fn threads(launch: &proof::Launch) -> u64 {
+    let sides = launch.grid.iter().chain(&launch.block);
+    sides.map(|&side| u64::from(side)).product()
+}
+
+/// Whether a launch is small enough to be emulated often.
+fn is_small(launch: &proof::Launch, most: u64) -> bool {
+    threads(launch) <= most && launch.arguments.iter().all(|argument| (0..1 << 20).contains(argument))
+}
+
+#[test]
+fn proved_kernels_run_on_memory_of_the_least_size() {
+    let (mut kernels, mut launches) = (0, 0);
+    for file in FILES {
+        let text = text(file);
+        let module = graph_ptx::parse(&text).unwrap();
+        for kernel in proved(&module) {
+            kernels += 1;
+            for launch in samples(&module, &kernel, kernels, 12) {
+                if is_small(&launch, 4096) {
+                    launches += 1;
+                    let fault = fault(&text, &module, &kernel, &launch, None);
+                    assert_eq!(fault, None, "{file}: {}: {launch:?}", kernel.entry);
+                }
+            }
+        }
+    }
+    println!("{kernels} proved kernels, {launches} launches");
+    assert!(
+        kernels >= 25 && launches >= 100,
+        "{kernels} kernels, {launches} launches"
+    );
+}
+
+/// The text of a kernel in which one line is changed; `None` if the line is not one to change.
+fn mutant(lines: &[&str], index: usize, way: usize) -> Option<String> {
+    let line = lines[index].trim();
+    let code = line.trim_end_matches(';');
+    let changed = match way {
+        0 if line.starts_with("setp.") => {
+            let turned = [
+                ("ge", "gt"),
+                ("gt", "ge"),
+                ("lt", "le"),
+                ("le", "lt"),
+                ("ne", "eq"),
+                ("eq", "ne"),
+            ];
+            let (from, to) = turned
+                .iter()
+                .find(|(from, _)| line.starts_with(&format!("setp.{from}.")))?;
+            line.replacen(&format!("setp.{from}."), &format!("setp.{to}."), 1)
+        }
+        1 if line.starts_with("mul.wide.") => match code.rsplit_once(", ")? {
+            (before, "4") => format!("{before}, 8;"),
+            (before, "8") => format!("{before}, 16;"),
+            _ => return None,
+        },
+        2 if line.starts_with('@') && line.contains("bra") => String::new(),
+        3 if line.starts_with("mad.lo.s32") || line.starts_with("mov.u32") && line.contains("%tid") => {
+            let register = code.split_whitespace().nth(1)?.trim_end_matches(',');
+            format!("{line} add.s32 {register}, {register}, 1;")
+        }
+        4 if (line.starts_with("ld.global") || line.starts_with("st.global")) && line.contains(']') => {
+            line.replacen(']', "+4]", 1).replacen("+4+4]", "+8]", 1)
+        }
+        5 if line.starts_with("add.s32") => match code.rsplit_once(", ")? {
+            (before, number) if number.parse::<i64>().is_ok() => {
+                format!("{before}, {};", number.parse::<i64>().ok()? + 1)
+            }
+            _ => return None,
+        },
+        6 if line.starts_with("mov.u32") && line.contains("%ntid") => line.replace("%ntid", "%nctaid"),
+        7 if line.starts_with("shl.b32") => match code.rsplit_once(", ")? {
+            (before, number) => format!("{before}, {};", number.parse::<u32>().ok()? + 1),
+        },
+        8 if line.starts_with("setp.") => line.replacen(".u32", ".s32", 1),
+        9 if line.starts_with("mul.wide.u32") => line.replacen("mul.wide.u32", "mul.wide.s32", 1),
+        _ => return None,
+    };
+    let mut lines = lines.to_vec();
+    lines[index] = &changed;
+    (changed != line).then(|| lines.join("\n"))
+}
+
+#[test]
+fn mutants_that_leave_their_memory_are_not_proved() {
+    let wanted: usize = std::env::var("PROOF_MUTANTS").map_or(150, |number| number.parse().unwrap());
+    let (mut mutants, mut kept, mut faulty) = (0, 0, 0);
+    let mut random = Random(3);
+    let sources: Vec<(String, Vec<Kernel>)> = FILES
+        .iter()
+        .map(|file| {
+            let text = text(file);
+            let kernels = proved(&graph_ptx::parse(&text).unwrap());
+            (text, kernels)
+        })
+        .collect();
+    let mut tries = 0;
+    while mutants < wanted && tries < wanted * 400 {
+        tries += 1;
+        let (text, kernels) = &sources[random.below(sources.len())];
+        let lines: Vec<&str> = text.lines().collect();
+        let Some(changed) = mutant(&lines, random.below(lines.len()), random.below(10)) else {
+            continue;
+        };
+        let Ok(module) = graph_ptx::parse(&changed) else {
+            continue;
+        };
+        let original = graph_ptx::parse(text).unwrap();
+        // The kernel that is changed.
+        let differs = |kernel: &&Kernel| {
+            let code = |module: &ast::Module| {
+                let named = |function: &&ast::Function| function.entry && function.name == kernel.entry;
+                module
+                    .functions
+                    .iter()
+                    .find(named)
+                    .and_then(|function| function.code().cloned())
+            };
+            code(&module) != code(&original)
+        };
+        let Some(kernel) = kernels.iter().find(differs) else {
+            continue;
+        };
+        mutants += 1;
+        let faults = |launch: &proof::Launch| {
+            if is_small(launch, 1024) {
+                fault(&changed, &module, kernel, launch, None)
+            } else {
+                None
+            }
+        };
+        match prove(&module, kernel, &EFFORT) {
+            Verdict::Proved => {
+                kept += 1;
+                for launch in samples(&module, kernel, mutants as u64, 6) {
+                    assert_eq!(faults(&launch), None, "{}: {launch:?}\n{changed}", kernel.entry);
+                }
+            }
+            Verdict::Refuted(witness) => {
+                if is_small(&witness.launch, 4096) {
+                    let fault = fault(&changed, &module, kernel, &witness.launch, Some(witness.fill));
+                    assert!(fault.is_some(), "no fault: {}: {witness:?}\n{changed}", kernel.entry);
+                    faulty += 1;
+                }
+            }
+            Verdict::Unknown(_) => {}
+        }
+    }
+    println!("{mutants} mutants: {kept} are proved, {faulty} are refuted and fault");
+    assert!(
+        mutants >= wanted.min(100) && faulty > 10,
+        "{mutants} mutants, {faulty} faults"
+    );
+}

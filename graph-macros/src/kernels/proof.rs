@@ -1,0 +1,168 @@
+//! Whether declared kernels stay within their memory, as [`graph_ptx::proof`] tells from their PTX.
+
+use super::contract::Contract;
+use super::declaration::Declaration;
+use super::param::{Buffer, Kind, Wrapping, bare, scalar};
+use super::source::Source;
+use crate::report::error;
+use graph_plan::{Code, Diagnostic, Scalar};
+use graph_ptx::proof::{self, Effort, Kernel, Verdict, Words};
+use syn::{Expr, Lit, Type};
+
+/// The verdict on a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Proof {
+    /// It stays within its memory.
+    Proved,
+    /// Its author promises that it does, for this reason.
+    Trusted(String),
+}
+
+/// Proves a kernel that is declared `safe`, and reports what is missing: as errors if `prove` asks for the proof, else
+/// as a warning if the kernel is refuted. `None` if it is not `safe`, or if it has mistakes.
+pub(super) fn of_kernel(
+    declaration: &mut Declaration,
+    contracts: &[Contract],
+    source: &Source,
+    prove: bool,
+) -> Option<Proof> {
+    let safe = declaration.safe?;
+    if !declaration.complete || declaration.report.has_errors() {
+        return None;
+    }
+    if let Source::Cuda(_) = source {
+        let reason = "its source is compiled when the program runs";
+        if prove {
+            let message = format!(
+                "the kernel `{}` is not proved to stay within its memory",
+                declaration.name()
+            );
+            let fault = error(Code::Unproved, message).note(reason);
+            let help = "compile it with `cargo cuda-graph ptx`, and declare the PTX: `#[cuda_kernels(\"kernels.ptx\", prove)]`";
+            declaration.report.push(safe.span, &fault.help(help));
+        }
+        return Some(Proof::Trusted(reason.to_owned()));
+    }
+    let kernel = described(declaration, contracts, prove);
+    let effort = if prove { Effort::FULL } else { Effort::QUICK };
+    for ptx in source.files() {
+        let verdict = proof::prove(&ptx.module, &kernel, &effort);
+        let is_refuted = matches!(verdict, Verdict::Refuted(_));
+        if !prove && (!is_refuted || declaration.allows_kernel_bounds) {
+            match verdict {
+                Verdict::Proved => continue,
+                Verdict::Refuted(witness) => return Some(Proof::Trusted(format!("it can leave `{}`", witness.memory))),
+                Verdict::Unknown(reasons) => return Some(Proof::Trusted(reason(&reasons, &ptx.path))),
+            }
+        }
+        let words = proof::words(&verdict, &declaration.name(), &kernel, &ptx.module, &ptx.path, &effort);
+        let Some(words) = words else { continue };
+        let reason = words.message.clone();
+        let code = if is_refuted { Code::KernelBounds } else { Code::Unproved };
+        let diagnostic = diagnostic(code, words);
+        match prove {
+            true => declaration.report.push(safe.span, &diagnostic),
+            false => declaration.report.warn(safe.span, &diagnostic),
+        }
+        return Some(Proof::Trusted(reason));
+    }
+    Some(Proof::Proved)
+}
+
+/// The reason why a kernel is not proved, in a sentence.
+fn reason(reasons: &[proof::Reason], path: &str) -> String {
+    match reasons.first() {
+        Some(first) => format!("on line {} of `{path}`, {}", first.line, first.text()),
+        None => String::new(),
+    }
+}
+
+fn diagnostic(code: Code, words: Words) -> Diagnostic {
+    let fault = error(code, words.message);
+    words.notes.into_iter().fold(fault, Diagnostic::note).help(words.help)
+}
+
+/// The declaration in the types of [`graph_ptx::proof`].
+pub(super) fn described(declaration: &Declaration, contracts: &[Contract], prove: bool) -> Kernel {
+    let params = declaration.params.iter().map(|param| proof::Param {
+        name: param.name(),
+        kind: match &param.kind {
+            Kind::Buffer(buffer) => memory(buffer, prove),
+            Kind::Value(value) => integer(value.scalar),
+            Kind::Invalid => proof::Kind::Other,
+        },
+    });
+    Kernel {
+        entry: declaration.entry.clone(),
+        params: params.collect(),
+        requires: contracts.iter().map(|contract| contract.term.clone()).collect(),
+    }
+}
+
+fn memory(buffer: &Buffer, prove: bool) -> proof::Kind {
+    // The parameter is the handle of a texture or of a surface.
+    if buffer
+        .wrapper_of(Wrapping::Texel)
+        .or(buffer.wrapper_of(Wrapping::Surfel))
+        .is_some()
+    {
+        return proof::Kind::Other;
+    }
+    let unit = size(&buffer.unit, prove);
+    let len = match &buffer.exact {
+        None => None,
+        Some(Type::Array(array)) => length(&array.len),
+        Some(_) => Some(1),
+    };
+    proof::Kind::Memory { unit, len }
+}
+
+/// The types of the units of memory, with the sizes that a proof is about.
+pub(super) fn sizes(declaration: &Declaration, prove: bool) -> Vec<(&Type, u64)> {
+    let buffers = declaration.params.iter().filter_map(|param| match &param.kind {
+        Kind::Buffer(buffer) => Some(&buffer.unit),
+        _ => None,
+    });
+    buffers.filter_map(|unit| Some((unit, size(unit, prove)?))).collect()
+}
+
+fn integer(scalar: Scalar) -> proof::Kind {
+    let signed = match scalar {
+        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => false,
+        Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => true,
+        Scalar::F32 | Scalar::F64 | Scalar::Other => return proof::Kind::Other,
+    };
+    proof::Kind::Integer {
+        bits: scalar.size() as u32 * 8,
+        signed,
+    }
+}
+
+/// The size of a type in bytes, if its text tells it: of a scalar, or of an array of scalars. With `prove`, a type
+/// named `Philox` is taken for the runtime's; rustc checks its size.
+fn size(ty: &Type, prove: bool) -> Option<u64> {
+    match bare(ty) {
+        Type::Array(array) => size(&array.elem, prove)?.checked_mul(length(&array.len)?),
+        Type::Path(path) if prove && path.path.segments.last().is_some_and(|last| last.ident == "Philox") => Some(16),
+        other => {
+            let size = scalar(other).ok()?.size() as u64;
+            (size > 0).then_some(size)
+        }
+    }
+}
+
+/// The length of an array, if it is a literal.
+fn length(len: &Expr) -> Option<u64> {
+    match len {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(int) => int.base10_parse().ok(),
+            _ => None,
+        },
+        Expr::Group(inner) => length(&inner.expr),
+        Expr::Paren(inner) => length(&inner.expr),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

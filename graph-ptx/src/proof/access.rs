@@ -1,0 +1,338 @@
+//! Accesses of memory: the bytes that an instruction touches, and the bounds that they must keep.
+
+use super::machine::{Machine, Obligation, TooLarge};
+use super::poly::Poly;
+use super::value::{Int, Memory, Value, int};
+use super::{Gap, Kind};
+use crate::ast::{Base, Instruction, Operand, Space, Type};
+use std::rc::Rc;
+
+/// Whether instructions of this name touch memory by an address.
+pub(super) fn is_access(opcode: &str) -> bool {
+    matches!(
+        opcode,
+        "ld" | "ldu" | "st" | "atom" | "red" | "cp" | "ldmatrix" | "stmatrix" | "mbarrier" | "wmma"
+    )
+}
+
+/// The bytes of one element, from the last type of the modifiers.
+fn width(instruction: &Instruction) -> Option<u64> {
+    let types = instruction
+        .modifiers
+        .iter()
+        .filter_map(|modifier| Type::named(modifier));
+    types.last().map(|ty| ty.size() as u64)
+}
+
+fn parts(instruction: &Instruction) -> u64 {
+    let parts = instruction
+        .modifiers
+        .iter()
+        .find_map(|modifier| match modifier.as_str() {
+            "v2" => Some(2),
+            "v4" => Some(4),
+            "v8" => Some(8),
+            _ => None,
+        });
+    parts.unwrap_or(1)
+}
+
+/// An address of an instruction.
+struct Place<'i> {
+    /// The number of the instruction.
+    index: usize,
+    base: &'i Base,
+    offset: i64,
+    /// The space that the instruction names for it; generic without.
+    space: Option<Space>,
+}
+
+impl Place<'_> {
+    /// Whether it is a parameter, or a `.param` variable of a call.
+    fn is_argument(&self) -> bool {
+        self.space == Some(Space::Param) && matches!(self.base, Base::Symbol(_))
+    }
+}
+
+impl Machine<'_> {
+    /// Runs an instruction that touches memory.
+    pub(super) fn access(&mut self, index: usize, instruction: &Instruction) -> Result<(), TooLarge> {
+        let opcode = instruction.opcode.as_str();
+        let modifier = |name: &str| instruction.modifiers.iter().any(|given| given == name);
+        let unknown = Gap::Instruction(format!("{opcode}.{}", instruction.modifiers.join(".")));
+        let spaces = Self::spaces(instruction);
+        let named = instruction.operands.iter().filter_map(|operand| match operand {
+            Operand::Address(base, offset) => Some((base, *offset)),
+            _ => None,
+        });
+        // A copy names the spaces of both of its addresses.
+        let addresses: Vec<Place<'_>> = named
+            .enumerate()
+            .map(|(position, (base, offset))| Place {
+                index,
+                base,
+                offset,
+                space: spaces.get(position).copied(),
+            })
+            .collect();
+        match (opcode, &addresses[..]) {
+            ("ld" | "ldu", [at]) => {
+                let size = width(instruction).map(|width| width * parts(instruction));
+                let Some(size) = size else {
+                    self.leave_open(index, unknown);
+                    return Ok(());
+                };
+                if at.is_argument() {
+                    return self.load_argument(instruction, at);
+                }
+                self.check(at, &Poly::constant(size.into()), size)?;
+                self.loaded(instruction)
+            }
+            ("st", [at]) => match width(instruction) {
+                Some(_) if at.is_argument() => Ok(()),
+                Some(width) if !modifier("async") && !modifier("bulk") => {
+                    let size = width * parts(instruction);
+                    self.check(at, &Poly::constant(size.into()), size)
+                }
+                _ => {
+                    self.leave_open(index, unknown);
+                    Ok(())
+                }
+            },
+            ("atom" | "red", [at]) => {
+                match width(instruction) {
+                    Some(width) if !modifier("async") => {
+                        let size = width * parts(instruction);
+                        self.check(at, &Poly::constant(size.into()), size)?;
+                    }
+                    _ => self.leave_open(index, unknown),
+                }
+                if opcode == "atom" {
+                    self.loaded(instruction)?;
+                }
+                Ok(())
+            }
+            ("ldmatrix" | "stmatrix", [at]) => {
+                self.check(at, &Poly::constant(16), 16)?;
+                if opcode == "ldmatrix" {
+                    self.loaded(instruction)?;
+                }
+                Ok(())
+            }
+            ("mbarrier", _) => {
+                for at in &addresses {
+                    self.check(at, &Poly::constant(8), 8)?;
+                }
+                self.forget_results(instruction);
+                Ok(())
+            }
+            ("wmma", _) => self.matrix(index, instruction, &addresses),
+            // Waiting for copies.
+            ("cp", []) => Ok(()),
+            ("cp", [to, from]) if modifier("ca") || modifier("cg") => {
+                let size = instruction.operands.iter().find_map(|operand| match operand {
+                    Operand::Integer(size) => u64::try_from(*size).ok(),
+                    _ => None,
+                });
+                let Some(size) = size else {
+                    self.leave_open(index, unknown);
+                    return Ok(());
+                };
+                let bytes = Poly::constant(size.into());
+                self.check(to, &bytes, size)?;
+                self.check(from, &bytes, size)
+            }
+            ("cp", [at]) if modifier("mbarrier") => self.check(at, &Poly::constant(8), 8),
+            _ => {
+                self.forget_results(instruction);
+                self.leave_open(index, unknown);
+                Ok(())
+            }
+        }
+    }
+
+    fn forget_results(&mut self, instruction: &Instruction) {
+        for register in super::flow::written_by(instruction) {
+            self.state.insert(register, Value::Unknown);
+        }
+    }
+
+    /// `wmma.load.a.sync.aligned.row.m16n16k16.f16 {..}, [%rd1], %r1;` touches at most 16 rows of 16 elements, which
+    /// are as many elements apart as the last operand says.
+    fn matrix(&mut self, index: usize, instruction: &Instruction, addresses: &[Place<'_>]) -> Result<(), TooLarge> {
+        self.forget_results(instruction);
+        let [at] = addresses else {
+            return Ok(());
+        };
+        let is_square = instruction.modifiers.iter().any(|modifier| modifier == "m16n16k16");
+        let stride = match instruction.operands.last() {
+            Some(stride @ (Operand::Register(_) | Operand::Integer(_))) => {
+                let stride = self.number(stride, 32)?;
+                self.facts.unsigned(self.place, &stride, 32)
+            }
+            _ => None,
+        };
+        let (Some(stride), Some(width), true) = (stride, width(instruction), is_square) else {
+            self.leave_open(
+                index,
+                Gap::Instruction(format!("wmma.{}", instruction.modifiers.join("."))),
+            );
+            return Ok(());
+        };
+        let width = i128::from(width);
+        let bytes = stride
+            .scaled(15 * width)
+            .and_then(|rows| rows.plus_constant(16 * width));
+        match bytes {
+            Some(bytes) => self.check(at, &bytes, 16),
+            None => Ok(self.leave_open(index, Gap::Size)),
+        }
+    }
+
+    fn load_argument(&mut self, instruction: &Instruction, at: &Place<'_>) -> Result<(), TooLarge> {
+        let Base::Symbol(name) = at.base else { return Ok(()) };
+        let width = width(instruction).unwrap_or(8);
+        let ty = instruction.modifiers.iter().rev().find_map(|modifier| int(modifier));
+        for (position, register) in super::flow::written_by(instruction).into_iter().enumerate() {
+            let offset = at.offset.saturating_add((width as i64).saturating_mul(position as i64));
+            let value = match self.register_type(register) {
+                Some(Type::F32 | Type::F64) | None => Value::Unknown,
+                Some(_) => self.argument(name, offset, ty, self.bits(register))?,
+            };
+            self.state.insert(register, value);
+        }
+        Ok(())
+    }
+
+    /// The results of a load: any numbers of its type.
+    fn loaded(&mut self, instruction: &Instruction) -> Result<(), TooLarge> {
+        let ty = instruction.modifiers.iter().rev().find_map(|modifier| int(modifier));
+        let is_float = width(instruction).is_some() && ty.is_none();
+        for register in super::flow::written_by(instruction) {
+            let value = match (ty, self.register_type(register)) {
+                (Some(Int { bits, signed }), Some(kind)) if !matches!(kind, Type::F32 | Type::F64) && !is_float => {
+                    Value::Number(Rc::new(self.any(bits, signed)?))
+                }
+                _ => Value::Unknown,
+            };
+            self.state.insert(register, value);
+        }
+        Ok(())
+    }
+
+    /// Checks that the bytes from an address on are within their memory. `align` is the alignment of the access.
+    fn check(&mut self, at: &Place<'_>, bytes: &Poly, align: u64) -> Result<(), TooLarge> {
+        if !self.checks {
+            return Ok(());
+        }
+        let index = at.index;
+        let address = match at.base {
+            Base::Register(register) => self.read(*register),
+            Base::Symbol(name) => self.value(&Operand::Symbol(name.clone(), 0))?,
+            Base::Absolute => Value::Unknown,
+        };
+        let Value::Address(memory, from) = address else {
+            self.leave_open(index, Gap::Address);
+            return Ok(());
+        };
+        let Some(from) = from.plus_constant(at.offset.into()) else {
+            self.leave_open(index, Gap::Address);
+            return Ok(());
+        };
+        let size = match &memory {
+            Memory::Param(param) => match self.kernel.params.get(*param).map(|param| &param.kind) {
+                Some(Kind::Memory { unit: Some(unit), .. }) => {
+                    let len = self.names.arguments.get(*param).cloned().flatten();
+                    len.and_then(|len| len.scaled(i128::from(*unit)))
+                }
+                _ => None,
+            },
+            Memory::Variable(name) | Memory::Generic(name) => self.size_of(name),
+        };
+        // An address of shared memory is no address of global memory, nor a generic one.
+        if !self.is_in_space(&memory, at.space) {
+            self.leave_open(index, Gap::Address);
+            return Ok(());
+        }
+        let Some(size) = size else {
+            self.leave_open(index, Gap::Size);
+            return Ok(());
+        };
+        let goals = size
+            .minus(&from)
+            .and_then(|rest| rest.minus(bytes))
+            .map(|above| vec![from.clone(), above]);
+        let Some(goals) = goals else {
+            self.leave_open(index, Gap::Address);
+            return Ok(());
+        };
+        let place = self.place;
+        let open: Vec<Poly> = goals
+            .into_iter()
+            .filter(|goal| !self.facts.proves(place, goal))
+            .collect();
+        if open.is_empty() {
+            if self.is_aligned(&memory, &from, align) {
+                self.proved += 1;
+            } else {
+                self.leave_open(index, Gap::Alignment(align));
+            }
+            return Ok(());
+        }
+        self.open.push(Obligation {
+            instruction: index,
+            gap: Gap::Bounds {
+                memory: self.name_of(&memory),
+                open: open.first().map_or_else(String::new, |goal| self.facts.text(goal)),
+            },
+            goals: open,
+            place,
+        });
+        Ok(())
+    }
+
+    /// Whether an address is a multiple of `align`. Buffers begin at multiples of the widest access: `docs/safety.md`.
+    fn is_aligned(&self, memory: &Memory, from: &Poly, align: u64) -> bool {
+        let beginning = match memory {
+            Memory::Param(_) => u64::MAX,
+            Memory::Variable(name) | Memory::Generic(name) => {
+                self.find_variable(name).map_or(1, |variable| u64::from(variable.align))
+            }
+        };
+        let is_multiple = self.facts.multiple(from) % i128::from(align.max(1)) == 0;
+        align <= 1 || (is_multiple && (beginning == u64::MAX || beginning.is_multiple_of(align)))
+    }
+
+    /// The bytes of a variable; those of dynamic shared memory are what the launch gives.
+    fn size_of(&self, name: &str) -> Option<Poly> {
+        let variable = self.find_variable(name)?;
+        match (variable.space, variable.size) {
+            (Space::Shared, 0) => Some(self.names.shared.clone()),
+            (_, 0) => None,
+            (_, size) => Some(Poly::constant(size.into())),
+        }
+    }
+
+    fn is_in_space(&self, memory: &Memory, named: Option<Space>) -> bool {
+        let space = |name: &str| self.find_variable(name).map(|variable| variable.space);
+        match (memory, named) {
+            (Memory::Param(_) | Memory::Generic(_), None) | (Memory::Param(_), Some(Space::Global)) => true,
+            // Addresses of global memory are generic ones too.
+            (Memory::Variable(name), None) => space(name) == Some(Space::Global),
+            (Memory::Generic(name), Some(named)) => named == Space::Global && space(name) == Some(named),
+            (Memory::Variable(name), Some(named)) => space(name) == Some(named),
+            (Memory::Param(_), Some(_)) => false,
+        }
+    }
+
+    pub(super) fn name_of(&self, memory: &Memory) -> String {
+        match memory {
+            Memory::Param(param) => self
+                .kernel
+                .params
+                .get(*param)
+                .map_or_else(String::new, |param| param.name.clone()),
+            Memory::Variable(name) | Memory::Generic(name) => name.clone(),
+        }
+    }
+}

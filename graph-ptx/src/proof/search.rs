@@ -1,0 +1,361 @@
+//! The decision procedure: whether a polynomial is at least 0 for all integers that satisfy the facts of a place.
+//!
+//! A proof is a sum. Each step cancels the highest monomial of the goal by a fact that is at least 0, times symbols
+//! that are at least 0, and what is left must be at least 0 too: `goal = c * m * fact + rest`. The highest monomial has
+//! the newest symbols, which depend on the others, so each step replaces a value by its bound in older ones. At the
+//! end there are numbers. If the facts know nothing of a choice, each of its options must have a proof.
+//!
+//! Where the goal has to be multiplied to cancel a monomial, the rest may be short of 0 by less than the factor, since
+//! the goal is an integer.
+//!
+//! Steps never lose soundness: `fact >= 0`, `m >= 0` and `c > 0` are each known, and arithmetic that does not fit is no
+//! step. They may miss proofs, and they are counted, so that every answer comes soon.
+
+use super::facts::{Facts, Meaning, Place};
+use super::poly::{Monomial, Poly, Symbol};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// The most steps of one search.
+const MAX_STEPS: usize = 300;
+/// The most steps of a search for what is simple to see.
+const FEW_STEPS: usize = 60;
+/// The longest sum.
+const MAX_DEPTH: usize = 24;
+/// The most choices that one proof looks into.
+const MAX_CHOICES: usize = 4;
+
+impl Facts {
+    /// Whether the polynomial is certainly at least 0 at this place.
+    pub(super) fn proves(&mut self, place: Place, goal: &Poly) -> bool {
+        let goal = goal.clone().tightened();
+        if let Some(value) = goal.value() {
+            return value >= 0;
+        }
+        if self.range(&goal).0.is_some_and(|low| low >= 0) {
+            return true;
+        }
+        let key = (place, goal);
+        if let Some(&decided) = self.decided.get(&key) {
+            return decided;
+        }
+        let facts = self.all(place);
+        let proved = self.proves_from(&facts, &key.1, MAX_CHOICES, MAX_STEPS);
+        self.decided.insert(key, proved);
+        proved
+    }
+
+    /// Whether the sum of a polynomial and a number is at least 0, if that is simple to see.
+    pub(super) fn shows(&mut self, place: Place, poly: Option<Poly>, number: i128) -> bool {
+        let goal = poly.and_then(|poly| poly.plus_constant(number)).map(Poly::tightened);
+        let Some(goal) = goal else { return false };
+        if let Some(value) = goal.value() {
+            return value >= 0;
+        }
+        if self.range(&goal).0.is_some_and(|low| low >= 0) {
+            return true;
+        }
+        let key = (place, goal);
+        if let Some(&decided) = self.decided.get(&key) {
+            return decided;
+        }
+        let facts = self.all(place);
+        let proved = self.proves_from(&facts, &key.1, 1, FEW_STEPS);
+        if proved {
+            self.decided.insert(key, true);
+        }
+        proved
+    }
+
+    /// Whether the sum of a polynomial and a number is certainly at least 0.
+    pub(super) fn proves_sum(&mut self, place: Place, poly: Option<Poly>, number: i128) -> bool {
+        let goal = poly.and_then(|poly| poly.plus_constant(number));
+        goal.is_some_and(|goal| self.proves(place, &goal))
+    }
+
+    fn proves_from(&mut self, facts: &[Rc<Poly>], goal: &Poly, choices: usize, steps: usize) -> bool {
+        let mut search = Search::new(self, facts);
+        search.left = search.left.min(steps);
+        let given = search.left;
+        let proved = search.proves(goal, MAX_DEPTH);
+        let used = given - search.left + 1;
+        self.steps = self.steps.saturating_sub(used);
+        if proved || choices == 0 || self.steps == 0 {
+            return proved;
+        }
+        let Some(choice) = self.choice_of(facts, goal) else {
+            return false;
+        };
+        let choice = self.choices[choice].clone();
+        choice.options.iter().all(|(place, values)| {
+            let with = |symbol: Symbol| {
+                let index = choice.symbols.iter().position(|&known| known == symbol)?;
+                values.get(index).cloned()
+            };
+            let Some(goal) = goal.replace(&with) else { return false };
+            let mut here = self.all(*place);
+            let own = here.len();
+            for fact in facts {
+                let changes = fact.symbols().iter().any(|symbol| choice.symbols.contains(symbol));
+                let fact = if changes {
+                    let Some(fact) = fact.replace(&with) else { continue };
+                    Rc::new(fact)
+                } else {
+                    Rc::clone(fact)
+                };
+                if !here.contains(&fact) {
+                    here.push(fact);
+                }
+            }
+            self.proves_from(&here, &goal, choices - 1, steps) || self.contradicts(&here, own)
+        })
+    }
+
+    /// Whether the facts contradict each other: then the option is not taken.
+    fn contradicts(&mut self, facts: &[Rc<Poly>], own: usize) -> bool {
+        let first = facts.iter().take(own.min(3)).chain(facts.iter().skip(own).take(3));
+        let opposites: Vec<Poly> = first.filter_map(|fact| fact.negated()?.plus_constant(-1)).collect();
+        opposites.iter().any(|opposite| {
+            let mut search = Search::new(self, facts);
+            let proved = search.proves(opposite, MAX_DEPTH);
+            let used = MAX_STEPS - search.left;
+            self.steps = self.steps.saturating_sub(used);
+            proved
+        })
+    }
+
+    /// The newest choice that the goal depends on: by its own symbols, else by those of facts about them.
+    fn choice_of(&self, facts: &[Rc<Poly>], goal: &Poly) -> Option<usize> {
+        let of = |symbols: &[Symbol]| {
+            let mut chosen = symbols.iter().filter_map(|&symbol| match self.info(symbol).meaning {
+                Meaning::Chosen { choice, .. } => Some(choice),
+                _ => None,
+            });
+            chosen.next()
+        };
+        let own = goal.symbols();
+        if let Some(choice) = of(&own) {
+            return Some(choice);
+        }
+        let defined = own.iter().flat_map(|&symbol| &self.info(symbol).facts);
+        let related = defined.chain(facts.iter().map(|fact| &**fact).filter(|fact| {
+            let symbols = fact.symbols();
+            symbols.iter().any(|symbol| own.contains(symbol))
+        }));
+        let mut symbols: Vec<Symbol> = related.flat_map(Poly::symbols).collect();
+        symbols.sort_unstable_by(|a, b| b.cmp(a));
+        of(&symbols)
+    }
+}
+
+impl Facts {
+    /// Polynomials in symbols below `limit` alone that would have to be at least 0 for the goal to be so.
+    pub(super) fn residues(&self, place: Place, goal: &Poly, limit: Symbol) -> Vec<Poly> {
+        let facts = self.all(place);
+        let mut search = Search::new(self, &facts);
+        search.limit = limit;
+        search.proves(&goal.clone().tightened(), MAX_DEPTH);
+        search.residues
+    }
+}
+
+struct Search<'a> {
+    known: &'a Facts,
+    /// Goals with no other symbols than those below it are collected rather than proved.
+    limit: Symbol,
+    residues: Vec<Poly>,
+    facts: Vec<&'a Poly>,
+    /// For each symbol, the facts that have it.
+    with: HashMap<Symbol, Rc<[usize]>>,
+    /// Goals that were tried.
+    tried: HashSet<Poly>,
+    /// Whether a symbol is at least 0, and those that are being asked about.
+    signs: HashMap<Symbol, bool>,
+    left: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(known: &'a Facts, facts: &'a [Rc<Poly>]) -> Self {
+        let mut with: HashMap<Symbol, Vec<usize>> = HashMap::new();
+        for (index, fact) in facts.iter().enumerate() {
+            for symbol in fact.symbols() {
+                with.entry(symbol).or_default().push(index);
+            }
+        }
+        let with = with
+            .into_iter()
+            .map(|(symbol, indices)| (symbol, indices.into()))
+            .collect();
+        Self {
+            known,
+            limit: 0,
+            residues: Vec::new(),
+            facts: facts.iter().map(|fact| &**fact).collect(),
+            with,
+            tried: HashSet::new(),
+            signs: HashMap::new(),
+            left: MAX_STEPS.min(known.steps),
+        }
+    }
+
+    fn proves(&mut self, goal: &Poly, depth: usize) -> bool {
+        if self.known.range(goal).0.is_some_and(|low| low >= 0) {
+            return true;
+        }
+        let Some((top, coefficient)) = goal.top() else {
+            return goal.value().is_some_and(|value| value >= 0);
+        };
+        if depth == 0 || self.left == 0 || !self.tried.insert(goal.clone()) {
+            return false;
+        }
+        self.left -= 1;
+        if goal.symbols().iter().all(|&symbol| symbol < self.limit) {
+            self.residues.push(goal.clone());
+            return false;
+        }
+        // A product with a plus is most often not needed.
+        if coefficient > 0 && self.cancels_at_ends(goal, (top, coefficient), depth) {
+            return true;
+        }
+        let known = self.known;
+        let mut tried: Vec<usize> = Vec::new();
+        // The newest symbol first: to replace it is what a step is for.
+        for symbol in top.symbols() {
+            for fact in &known.info(symbol).facts {
+                if self.cancels_by(goal, (top, coefficient), fact, symbol, depth) {
+                    return true;
+                }
+            }
+            let indices = self.with.get(&symbol).cloned();
+            for &index in indices.iter().flat_map(|indices| indices.iter()) {
+                if tried.contains(&index) {
+                    continue;
+                }
+                tried.push(index);
+                let fact = self.facts[index];
+                if self.cancels_by(goal, (top, coefficient), fact, symbol, depth) {
+                    return true;
+                }
+            }
+        }
+        coefficient < 0 && self.cancels_at_ends(goal, (top, coefficient), depth)
+    }
+
+    /// Whether the goal follows from a fact about this symbol.
+    fn cancels_by(
+        &mut self,
+        goal: &Poly,
+        (top, coefficient): (Monomial, i128),
+        fact: &'a Poly,
+        symbol: Symbol,
+        depth: usize,
+    ) -> bool {
+        fact.terms().iter().any(|(monomial, factor)| {
+            factor.signum() == coefficient.signum()
+                && monomial.symbols().any(|known| known == symbol)
+                && self.cancels(goal, (top, coefficient), fact, (*monomial, *factor), depth)
+        })
+    }
+
+    /// Whether the goal follows if a symbol of its highest monomial is at the end of its range.
+    fn cancels_at_ends(&mut self, goal: &Poly, (top, coefficient): (Monomial, i128), depth: usize) -> bool {
+        for symbol in top.symbols() {
+            let info = self.known.info(symbol);
+            let end = if coefficient > 0 {
+                info.low
+                    .and_then(|low| Poly::symbol(symbol).plus_constant(low.checked_neg()?))
+            } else {
+                info.high
+                    .and_then(|high| Poly::symbol(symbol).negated()?.plus_constant(high))
+            };
+            let Some(end) = end else { continue };
+            let term = (Monomial::of(symbol), coefficient.signum());
+            if self.cancels(goal, (top, coefficient), &end, term, depth) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether the goal follows from a fact whose `term` cancels the highest monomial of the goal.
+    fn cancels(
+        &mut self,
+        goal: &Poly,
+        (top, coefficient): (Monomial, i128),
+        fact: &Poly,
+        (monomial, factor): (Monomial, i128),
+        depth: usize,
+    ) -> bool {
+        let (others, missing) = top.without_common(&monomial);
+        if others == top || !others.symbols().all(|symbol| self.is_positive(symbol, 0)) {
+            return false;
+        }
+        let mut goal = goal.clone();
+        if missing != Monomial::ONE {
+            // A greater product stands for the one that is subtracted: its other factors are at least 1.
+            let is_less = coefficient < 0
+                && top.symbols().all(|symbol| self.is_positive(symbol, 0))
+                && missing.symbols().all(|symbol| self.is_positive(symbol, 1));
+            if !is_less {
+                return false;
+            }
+            let Some(product) = top.times(&missing) else {
+                return false;
+            };
+            let one = Poly::constant(1);
+            let replaced = goal
+                .combine(1, &one, &top, -coefficient)
+                .and_then(|goal| goal.combine(1, &one, &product, coefficient));
+            let Some(replaced) = replaced else { return false };
+            goal = replaced;
+            // The product may have been in the goal already.
+            let Some(now) = goal.terms().iter().find(|(term, _)| *term == product) else {
+                return self.proves(&goal.tightened(), depth - 1);
+            };
+            if now.1 != coefficient {
+                return self.proves(&goal.tightened(), depth - 1);
+            }
+        }
+        let (Some(own), Some(subtracted)) = (factor.checked_abs(), coefficient.checked_abs()) else {
+            return false;
+        };
+        let divisor = super::poly::gcd(own, subtracted);
+        let (own, subtracted) = (own / divisor, subtracted / divisor);
+        // A multiple of `own` that is above `-own` is at least 0.
+        let rest = goal
+            .combine(own, fact, &others, -subtracted)
+            .and_then(|rest| rest.plus_constant(own - 1));
+        let Some(rest) = rest.map(Poly::tightened) else {
+            return false;
+        };
+        // Older symbols take the place of newer ones, or what is left needs no more steps.
+        match rest.top() {
+            Some((highest, _)) if highest >= top => self.known.range(&rest).0.is_some_and(|low| low >= 0),
+            _ => self.proves(&rest, depth - 1),
+        }
+    }
+
+    /// Whether a symbol is certainly at least `least`, which is 0 or 1.
+    fn is_positive(&mut self, symbol: Symbol, least: i128) -> bool {
+        let info = self.known.info(symbol);
+        if info.low.is_some_and(|low| low >= least) {
+            return true;
+        }
+        if least > 0 {
+            return false;
+        }
+        if let Some(&sign) = self.signs.get(&symbol) {
+            return sign;
+        }
+        self.signs.insert(symbol, false);
+        let (tried, left) = (std::mem::take(&mut self.tried), self.left);
+        self.left = left.min(40);
+        let given = self.left;
+        let sign = self.proves(&Poly::symbol(symbol), 6);
+        let used = given - self.left;
+        self.tried = tried;
+        self.left = left - used;
+        self.signs.insert(symbol, sign);
+        sign
+    }
+}

@@ -1,0 +1,478 @@
+//! The order in which blocks are run, the joins, and the loops.
+//!
+//! A loop is run several times. In the trial runs, registers that it changes are symbols at its beginning; the values
+//! at its end show which of them grow by a constant amount. Those are their first value plus so many times the amount
+//! as the loop has been through. The others are any numbers of their type. Facts about an iteration that hold whenever
+//! the loop goes on, and that would hold before the first one, hold at the beginning of each: that bounds the counter.
+
+use super::facts::{Meaning, Place};
+use super::flow::End;
+use super::machine::{Machine, State, TooLarge};
+use super::poly::{Poly, Symbol};
+use super::value::{Condition, Value};
+use crate::ast::{Operand, Reg};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// The most trial runs of a loop.
+const MAX_TRIALS: usize = 5;
+
+/// The values of registers on an edge between blocks.
+#[derive(Clone, Debug)]
+pub(super) struct Edge {
+    place: Place,
+    state: State,
+}
+
+/// The edges out of a part of the kernel, by the block that they lead to.
+type Edges = Vec<(usize, Edge)>;
+
+/// The value of a register at the beginning of an iteration.
+#[derive(Clone, Debug, PartialEq)]
+enum Step {
+    /// Not known yet: any number.
+    Any,
+    /// Its first value.
+    Kept,
+    /// Its first value and this, as often as the loop has been through.
+    Grows(Poly),
+    /// Any bits: also where it was an address, it may be none.
+    Lost,
+}
+
+/// The plan for a loop.
+struct Plan {
+    steps: HashMap<Reg, Step>,
+    /// Registers of any value that are not above their first value.
+    falling: Vec<Reg>,
+    /// Facts at the beginning of each iteration: about the counter, and about symbols that do not change.
+    facts: Vec<Poly>,
+    /// The number of the iteration, from 0.
+    counter: Symbol,
+    /// The first symbol that may be another number in each iteration.
+    old: Symbol,
+}
+
+impl Machine<'_> {
+    /// Runs the whole kernel.
+    pub(super) fn run_kernel(&mut self) -> Result<(), TooLarge> {
+        let Some(&entry) = self.flow.order.first() else {
+            return Ok(());
+        };
+        let edge = Edge {
+            place: self.place,
+            state: State::new(),
+        };
+        self.run_part(None, entry, edge)?;
+        Ok(())
+    }
+
+    /// Runs the blocks of a loop, or of the kernel, from the first one on. Returns the edges out of it; those to its
+    /// own beginning are among them.
+    fn run_part(&mut self, header: Option<usize>, first: usize, edge: Edge) -> Result<Edges, TooLarge> {
+        let flow = Rc::clone(&self.flow);
+        let mut arriving: HashMap<usize, Vec<Edge>> = HashMap::from([(first, vec![edge])]);
+        let mut leaving = Vec::new();
+        for &block in &flow.order {
+            let Some(edges) = arriving.remove(&block) else { continue };
+            let edge = self.join(block, edges)?;
+            let inside = flow.blocks[block].inside;
+            let outgoing = if inside == header {
+                self.run_block(block, edge)?
+            } else {
+                self.run_loop(block, edge)?
+            };
+            for (target, edge) in outgoing {
+                if Some(target) == header || !flow.is_in(target, header) {
+                    leaving.push((target, edge));
+                } else {
+                    arriving.entry(target).or_default().push(edge);
+                }
+            }
+        }
+        Ok(leaving)
+    }
+
+    /// The edge that several edges to a block become.
+    fn join(&mut self, block: usize, mut edges: Vec<Edge>) -> Result<Edge, TooLarge> {
+        if edges.len() == 1
+            && let Some(Edge { place, state }) = edges.pop()
+        {
+            return Ok(Edge {
+                place: self.facts.below(place),
+                state,
+            });
+        }
+        let common = edges
+            .iter()
+            .map(|edge| edge.place)
+            .reduce(|a, b| self.facts.common(a, b));
+        let place = self.facts.below(common.unwrap_or(0));
+        let flow = Rc::clone(&self.flow);
+        let mut registers: Vec<Reg> = flow.blocks[block].live.iter().copied().collect();
+        registers.sort_unstable();
+        registers.retain(|register| edges.iter().all(|edge| edge.state.contains_key(register)));
+        let options: Vec<(Place, Vec<Value>)> = edges
+            .into_iter()
+            .map(|edge| {
+                (
+                    edge.place,
+                    registers.iter().map(|register| edge.state[register].clone()).collect(),
+                )
+            })
+            .collect();
+        let values = self.choose(&options)?;
+        Ok(Edge {
+            place,
+            state: registers.into_iter().zip(values).collect(),
+        })
+    }
+
+    /// Runs one block.
+    fn run_block(&mut self, block: usize, edge: Edge) -> Result<Edges, TooLarge> {
+        let flow = Rc::clone(&self.flow);
+        let (first, end) = (flow.blocks[block].first, flow.blocks[block].end);
+        self.place = edge.place;
+        self.state = edge.state;
+        for index in first..end - 1 {
+            self.step(index)?;
+        }
+        let last = self.instruction(end - 1);
+        let targets = match flow.end(last, self.body) {
+            End::Next => {
+                self.step(end - 1)?;
+                Vec::new()
+            }
+            End::Jump(targets) => targets,
+            End::Leave | End::Unknown => Vec::new(),
+        };
+        let is_plain = matches!(flow.end(last, self.body), End::Next);
+        let mut edges = Vec::new();
+        let condition = match last.guard {
+            Some((register, negated)) if !is_plain => {
+                let condition = self.condition(&Operand::Register(register))?;
+                Some(if negated { condition.not() } else { condition })
+            }
+            _ => None,
+        };
+        let targets = targets.into_iter().filter_map(|target| flow.block_at(target));
+        for target in targets {
+            self.leave(target, condition.as_deref(), true, &mut edges);
+        }
+        if is_plain || condition.is_some() {
+            if let Some(next) = flow.block_at(end) {
+                self.leave(next, condition.as_deref(), false, &mut edges);
+            }
+        }
+        Ok(edges)
+    }
+
+    /// Adds an edge, if it can be taken.
+    fn leave(&mut self, target: usize, condition: Option<&Condition>, holds: bool, edges: &mut Edges) {
+        let place = self.facts.below(self.place);
+        if let Some(condition) = condition
+            && !self.facts.assume(place, condition, holds)
+        {
+            return;
+        }
+        let flow = Rc::clone(&self.flow);
+        let live = &flow.blocks[target].live;
+        let kept = self.state.iter().filter(|(register, _)| live.contains(register));
+        let state = kept.map(|(register, value)| (*register, value.clone())).collect();
+        edges.push((target, Edge { place, state }));
+    }
+
+    /// Runs a loop. Returns the edges out of it.
+    fn run_loop(&mut self, header: usize, edge: Edge) -> Result<Edges, TooLarge> {
+        let flow = Rc::clone(&self.flow);
+        let mut changed: Vec<Reg> = Vec::new();
+        if let Some(known) = flow.loops.get(&header) {
+            changed.extend(
+                known
+                    .written
+                    .iter()
+                    .filter(|register| edge.state.contains_key(register)),
+            );
+        }
+        changed.sort_unstable();
+        let old = self.facts.next().ok_or(TooLarge)?;
+        let mut plan = Plan {
+            steps: HashMap::new(),
+            falling: changed.clone(),
+            facts: Vec::new(),
+            counter: self.facts.free(Some(0), None).ok_or(TooLarge)?,
+            old,
+        };
+        let checks = std::mem::replace(&mut self.checks, false);
+        let mut result = Ok(());
+        for trial in 0..MAX_TRIALS {
+            let last = trial == MAX_TRIALS - 1;
+            match self.try_loop(header, &edge, &changed, &mut plan, last) {
+                Ok(true) => break,
+                Ok(false) => {}
+                Err(fault) => {
+                    result = Err(fault);
+                    break;
+                }
+            }
+        }
+        self.checks = checks;
+        result?;
+        let begin = self.begin_loop(&edge, &changed, &plan)?;
+        let edges = self.run_part(Some(header), header, begin)?;
+        Ok(edges.into_iter().filter(|(target, _)| *target != header).collect())
+    }
+
+    /// The beginning of an iteration, by the plan.
+    fn begin_loop(&mut self, edge: &Edge, changed: &[Reg], plan: &Plan) -> Result<Edge, TooLarge> {
+        let counter = plan.counter;
+        let place = self.facts.below(edge.place);
+        for fact in &plan.facts {
+            self.facts.at_least_0(place, Some(fact.clone()));
+        }
+        let mut state = edge.state.clone();
+        for &register in changed {
+            let first = edge.state[&register].clone();
+            let step = plan.steps.get(&register).unwrap_or(&Step::Any);
+            let value = match (step, &first) {
+                (Step::Kept, _) => first,
+                (Step::Lost, _) => Value::Unknown,
+                (Step::Grows(by), Value::Number(poly)) => {
+                    let poly = by.times(&Poly::symbol(counter)).and_then(|product| poly.plus(&product));
+                    let bits = self.bits(register);
+                    let poly = poly.and_then(|poly| self.facts.unsigned(place, &poly, bits));
+                    self.number_or_any(poly, register)?
+                }
+                (Step::Grows(by), Value::Address(memory, poly)) => {
+                    match by.times(&Poly::symbol(counter)).and_then(|product| poly.plus(&product)) {
+                        Some(poly) => Value::Address(memory.clone(), Rc::new(poly)),
+                        None => Value::Unknown,
+                    }
+                }
+                (Step::Any, Value::Address(memory, _)) => {
+                    let any = self.facts.free(None, None).ok_or(TooLarge)?;
+                    Value::Address(memory.clone(), Rc::new(Poly::symbol(any)))
+                }
+                (_, Value::Number(poly)) => {
+                    let bits = self.bits(register);
+                    let any = self.any(bits, false)?;
+                    if plan.falling.contains(&register)
+                        && let Some(first) = self.facts.unsigned(edge.place, poly, bits)
+                    {
+                        self.facts.at_least_0(place, first.minus(&any));
+                    }
+                    Value::Number(Rc::new(any))
+                }
+                _ => Value::Unknown,
+            };
+            state.insert(register, value);
+        }
+        Ok(Edge { place, state })
+    }
+
+    fn number_or_any(&mut self, poly: Option<Poly>, register: Reg) -> Result<Value, TooLarge> {
+        let poly = match poly {
+            Some(poly) => poly,
+            None => self.any(self.bits(register), false)?,
+        };
+        Ok(Value::Number(Rc::new(poly)))
+    }
+
+    /// Runs an iteration by the plan, and makes the plan better. Returns whether the plan holds and is as good as it
+    /// gets. The plan always holds after the last trial.
+    fn try_loop(
+        &mut self,
+        header: usize,
+        edge: &Edge,
+        changed: &[Reg],
+        plan: &mut Plan,
+        is_last: bool,
+    ) -> Result<bool, TooLarge> {
+        let begin = self.begin_loop(edge, changed, plan)?;
+        let (place, state) = (begin.place, begin.state.clone());
+        let edges = self.run_part(Some(header), header, begin)?;
+        let back: Vec<Edge> = edges
+            .into_iter()
+            .filter(|(target, _)| *target == header)
+            .map(|(_, edge)| edge)
+            .collect();
+        if back.is_empty() {
+            return Ok(true);
+        }
+        let end = self.join(header, back)?;
+        let mut holds = true;
+        let mut improves = false;
+        for &register in changed {
+            let step = plan.steps.get(&register).cloned().unwrap_or(Step::Any);
+            let found = self.growth(&state[&register], end.state.get(&register), plan.old);
+            let better = match (&step, found) {
+                (Step::Any, Some(found)) => found,
+                (Step::Kept, Some(Step::Kept)) => continue,
+                (Step::Grows(by), Some(Step::Grows(found))) if *by == found => continue,
+                (Step::Lost, _) => continue,
+                (Step::Any, None) if matches!(state[&register], Value::Address(..)) => {
+                    // It stays an address of its memory, or is nothing that is known.
+                    let is_same = match (&state[&register], end.state.get(&register)) {
+                        (Value::Address(first, _), Some(Value::Address(second, _))) => first == second,
+                        _ => false,
+                    };
+                    if !is_same {
+                        holds = false;
+                        plan.facts.clear();
+                        plan.steps.insert(register, Step::Lost);
+                    }
+                    continue;
+                }
+                (Step::Any, None) => {
+                    holds &= self.still_falls(register, &state, &end, edge, plan);
+                    continue;
+                }
+                // The plan was wrong: the register is any number.
+                (Step::Kept | Step::Grows(_), _) => {
+                    holds = false;
+                    plan.facts.clear();
+                    plan.steps.insert(register, Step::Any);
+                    continue;
+                }
+            };
+            improves = true;
+            plan.steps.insert(register, better);
+        }
+        if !holds || improves {
+            if is_last {
+                // No plan: nothing is known, which always holds.
+                plan.steps
+                    .extend(changed.iter().map(|&register| (register, Step::Lost)));
+                plan.facts.clear();
+            }
+            return Ok(false);
+        }
+        if is_last {
+            return Ok(true);
+        }
+        let found = self.bounds(edge.place, place, end.place, plan);
+        let new: Vec<Poly> = found.into_iter().filter(|fact| !plan.facts.contains(fact)).collect();
+        let is_done = new.is_empty();
+        plan.facts.extend(new);
+        Ok(is_done)
+    }
+
+    /// The way in which a register changes in an iteration.
+    fn growth(&self, before: &Value, after: Option<&Value>, old: Symbol) -> Option<Step> {
+        let (before, after) = match (before, after?) {
+            (Value::Number(before), Value::Number(after)) => (before, after),
+            (Value::Address(first, before), Value::Address(second, after)) if first == second => (before, after),
+            _ => return None,
+        };
+        if before == after {
+            return Some(Step::Kept);
+        }
+        let by = after.minus(before)?;
+        let is_constant = by.symbols().iter().all(|&symbol| self.is_constant(symbol, old));
+        is_constant.then_some(Step::Grows(by))
+    }
+
+    /// Whether a symbol is the same number in each iteration: it is older than the loop, or follows from such ones.
+    fn is_constant(&self, symbol: Symbol, old: Symbol) -> bool {
+        let all = |poly: &Poly| poly.symbols().iter().all(|&symbol| self.is_constant(symbol, old));
+        symbol < old
+            || match &self.facts.info(symbol).meaning {
+                Meaning::Wrapped { value, .. } => all(value),
+                Meaning::Quotient { value, divisor } => all(value) && all(divisor),
+                Meaning::Free | Meaning::Chosen { .. } => false,
+            }
+    }
+
+    /// Whether a register of any value is still not above its first value; else it is taken from the plan.
+    fn still_falls(&mut self, register: Reg, state: &State, end: &Edge, edge: &Edge, plan: &mut Plan) -> bool {
+        if !plan.falling.contains(&register) {
+            return true;
+        }
+        let bits = self.bits(register);
+        let falls = match (&state[&register], end.state.get(&register), &edge.state[&register]) {
+            (Value::Number(_), Some(Value::Number(after)), Value::Number(first)) => {
+                let first = self.facts.unsigned(edge.place, first, bits);
+                let after = self.facts.unsigned(end.place, after, bits);
+                let difference = first.zip(after).and_then(|(first, after)| first.minus(&after));
+                difference.is_some_and(|difference| self.facts.proves(end.place, &difference))
+            }
+            // Nothing was assumed of it.
+            (Value::Number(_), _, Value::Number(_)) => false,
+            _ => return true,
+        };
+        if !falls {
+            plan.falling.retain(|&known| known != register);
+            plan.facts.clear();
+        }
+        falls
+    }
+
+    /// The facts at the beginning of each iteration that follow from those at the end of the one before it: those that
+    /// would hold at the end of an iteration before the first one.
+    fn bounds(&mut self, before: Place, begin: Place, end: Place, plan: &Plan) -> Vec<Poly> {
+        let mut found = Vec::new();
+        let Some(previous) = Poly::symbol(plan.counter).plus_constant(-1) else {
+            return found;
+        };
+        let since = self.facts.since(end, Some(begin));
+        let mut candidates: Vec<Poly> = since.iter().map(|fact| (**fact).clone()).collect();
+        for poly in self.facts.nonzero_since(end, Some(begin)) {
+            candidates.extend(self.falling_by_one(&poly, plan));
+        }
+        for fact in candidates {
+            if fact.symbols().iter().all(|&symbol| self.is_constant(symbol, plan.old)) {
+                continue;
+            }
+            let first = self.moved(before, &fact, &Poly::constant(-1), plan);
+            if !first.is_some_and(|first| self.facts.proves(before, &first)) {
+                continue;
+            }
+            found.extend(self.moved(begin, &fact, &previous, plan).map(Poly::tightened));
+        }
+        found
+    }
+
+    /// The polynomial for another iteration; `None` if it has values of this iteration that no polynomial tells.
+    fn moved(&mut self, place: Place, poly: &Poly, to: &Poly, plan: &Plan) -> Option<Poly> {
+        let mut moved: HashMap<Symbol, Poly> = HashMap::new();
+        for symbol in poly.symbols() {
+            if symbol == plan.counter {
+                moved.insert(symbol, to.clone());
+            } else if !self.is_constant(symbol, plan.old) {
+                let value = match self.facts.info(symbol).meaning.clone() {
+                    Meaning::Wrapped { value, bits, signed } => {
+                        let value = self.moved(place, &value, to, plan)?;
+                        self.facts.number(place, &value, bits, signed)?
+                    }
+                    Meaning::Quotient { value, divisor } if divisor.value().is_some() => {
+                        let value = self.moved(place, &value, to, plan)?;
+                        self.facts.quotient(&value, &divisor)?
+                    }
+                    _ => return None,
+                };
+                moved.insert(symbol, value);
+            }
+        }
+        poly.replace(&|symbol| moved.get(&symbol).cloned())
+    }
+
+    /// The fact that a number is at least 1, for a polynomial that is not 0 at the end of an iteration: a number that
+    /// falls by one in each, and has been at least 1 before, is at least 0, and so at least 1.
+    fn falling_by_one(&self, poly: &Poly, plan: &Plan) -> Option<Poly> {
+        let poly = poly.divided(poly.content())?;
+        let mut by = 0;
+        for (monomial, coefficient) in poly.terms() {
+            let mut symbols = monomial.symbols();
+            match (symbols.next(), symbols.next()) {
+                (Some(symbol), None) if symbol == plan.counter => by = *coefficient,
+                _ if monomial.symbols().all(|symbol| self.is_constant(symbol, plan.old)) => {}
+                _ => return None,
+            }
+        }
+        match by {
+            1 => poly.negated()?.plus_constant(-1),
+            -1 => poly.plus_constant(-1),
+            _ => None,
+        }
+    }
+}

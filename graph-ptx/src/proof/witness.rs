@@ -1,0 +1,354 @@
+//! The search for a launch in which a kernel leaves its memory: launches that the contract admits, with lengths as
+//! small as it allows, small numbers first, then large ones. A witness is a thread that was run with numbers, so a
+//! kernel that is refuted does leave its memory.
+
+use super::concrete::{Fault, Thread};
+use super::flow::Flow;
+use super::term::{Binary, Term};
+use super::{Kernel, Kind, Launch};
+use crate::ast::{Body, Function, Module};
+
+/// The launches that are tried.
+const MAX_LAUNCHES: usize = 600;
+/// The instructions of one thread.
+const MAX_THREAD: usize = 3000;
+/// The greatest length.
+const MAX_LEN: i128 = 1 << 40;
+
+/// A launch in which a kernel leaves its memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The launch, and the arguments: values, and lengths of memory.
+    pub launch: Launch,
+    /// The byte that memory, and structs that are passed by value, have everywhere.
+    pub fill: u8,
+    /// The block and the thread in it that leave their memory.
+    pub block: [u32; 3],
+    /// The thread.
+    pub thread: [u32; 3],
+    /// The line of the PTX.
+    pub line: u32,
+    /// The memory that is left.
+    pub memory: String,
+    /// The bytes from its beginning to the access.
+    pub offset: i128,
+    /// The bytes that are accessed.
+    pub size: u64,
+    /// The bytes of the memory.
+    pub bytes: i128,
+}
+
+/// Numbers in an order that is always the same.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 33) as usize % end.max(1)
+    }
+
+    fn of<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.next(list.len())]
+    }
+}
+
+const SMALL: [i128; 14] = [1, 2, 3, 0, 4, 5, 7, 8, 16, 17, 32, 33, 64, 100];
+const LARGE: [i128; 12] = [
+    1000,
+    1 << 16,
+    65_535,
+    (1 << 16) + 1,
+    1 << 29,
+    1 << 30,
+    (1 << 31) - 1,
+    1 << 31,
+    (1 << 31) + 1,
+    (1 << 32) - 1,
+    -1,
+    -100,
+];
+const BLOCKS: [u32; 8] = [2, 1, 3, 4, 5, 32, 33, 64];
+const GRIDS: [u32; 6] = [1, 2, 3, 4, 7, 9];
+const LARGE_GRIDS: [u32; 5] = [1 << 16, 1 << 21, (1 << 21) + 1, 1 << 22, i32::MAX as u32];
+
+/// At most `count` launches of a kernel that its contract admits, small ones, with lengths as small as it allows.
+/// `seed` chooses them. For tests: a proved kernel stays within its memory in each.
+pub fn samples(module: &Module, kernel: &Kernel, seed: u64, count: usize) -> Vec<Launch> {
+    let named = |function: &&Function| function.entry && function.name == kernel.entry && function.body.is_some();
+    let Some(function) = module.functions.iter().find(named) else {
+        return Vec::new();
+    };
+    let fixed = super::fixed::sides(kernel, function);
+    let most = function
+        .max_block
+        .map_or(1024, |sides| sides.iter().map(|&side| u64::from(side)).product());
+    let mut numbers = Numbers(seed.wrapping_mul(2).wrapping_add(1));
+    let tried = (0..count.saturating_mul(8)).filter_map(|_| launch(kernel, &fixed, most, Size::Small, &mut numbers));
+    tried.take(count).collect()
+}
+
+/// Searches for a witness.
+pub(super) fn find(
+    module: &Module,
+    function: &Function,
+    body: &Body,
+    flow: &Flow,
+    kernel: &Kernel,
+    steps: usize,
+) -> Option<Witness> {
+    let pointers: Vec<bool> = kernel
+        .params
+        .iter()
+        .map(|param| matches!(param.kind, Kind::Memory { .. }))
+        .collect();
+    let summary = crate::summarize(module, &kernel.entry, &pointers)?;
+    let written: Vec<bool> = summary
+        .params
+        .iter()
+        .map(|param| param.access.stored.is_some())
+        .collect();
+    let fixed = super::fixed::sides(kernel, function);
+    let most = function
+        .max_block
+        .map_or(1024, |sides| sides.iter().map(|&side| u64::from(side)).product());
+    let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
+    let mut steps = steps;
+    for attempt in 0..MAX_LAUNCHES {
+        if steps == 0 {
+            return None;
+        }
+        let is_large = attempt % 3 == 2 && attempt > 20;
+        let size = match (is_large, attempt < 20) {
+            (true, _) => Size::Large,
+            (false, true) => Size::Least,
+            (false, false) => Size::Small,
+        };
+        let Some(launch) = launch(kernel, &fixed, most, size, &mut numbers) else {
+            continue;
+        };
+        let fill = if attempt < 40 {
+            0
+        } else {
+            numbers.of(&[0, 0xff, 0, 1, 0x7f])
+        };
+        for _ in 0..6 {
+            let place = |sides: [u32; 3], numbers: &mut Numbers| {
+                sides.map(|side| match numbers.next(4) {
+                    0 => 0,
+                    1 => numbers.next(side as usize) as u32,
+                    _ => side - 1,
+                })
+            };
+            let (block, index) = (place(launch.grid, &mut numbers), place(launch.block, &mut numbers));
+            let thread = Thread {
+                module,
+                function,
+                body,
+                flow,
+                kernel,
+                launch: &launch,
+                block,
+                thread: index,
+                fill,
+                written: &written,
+            };
+            let mut left = MAX_THREAD.min(steps);
+            let given = left;
+            let fault = thread.fault(&mut left);
+            steps -= given - left.min(given);
+            if let Some(fault) = fault {
+                return Some(witness(body, &launch, fill, (block, index), fault));
+            }
+        }
+    }
+    None
+}
+
+fn witness(body: &Body, launch: &Launch, fill: u8, place: ([u32; 3], [u32; 3]), fault: Fault) -> Witness {
+    let Fault {
+        instruction,
+        memory,
+        offset,
+        size,
+        bytes,
+    } = fault;
+    Witness {
+        launch: launch.clone(),
+        fill,
+        block: place.0,
+        thread: place.1,
+        line: body.instructions[instruction].line,
+        memory,
+        offset,
+        size,
+        bytes,
+    }
+}
+
+/// The size of the launches to try.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Least,
+    Small,
+    Large,
+}
+
+/// A launch that the contract admits.
+fn launch(
+    kernel: &Kernel,
+    fixed: &[[Option<u32>; 3]; 2],
+    most: u64,
+    size: Size,
+    numbers: &mut Numbers,
+) -> Option<Launch> {
+    let is_large = size == Size::Large;
+    let dimensions = if size == Size::Least {
+        1
+    } else {
+        numbers.of(&[1, 1, 1, 2, 3])
+    };
+    let mut grid = [1; 3];
+    let mut block = [1; 3];
+    for axis in 0..3 {
+        if axis < dimensions {
+            grid[axis] = match (is_large && axis == 0, numbers.next(2)) {
+                (true, 0) => numbers.of(&LARGE_GRIDS),
+                _ if size == Size::Least => numbers.of(&GRIDS[..2]),
+                _ => numbers.of(&GRIDS),
+            };
+            block[axis] = if size == Size::Least {
+                numbers.of(&BLOCKS[..4])
+            } else {
+                numbers.of(&BLOCKS)
+            };
+            if is_large && axis == 0 {
+                block[axis] = numbers.of(&[1, 256, 1024]);
+            }
+        }
+        grid[axis] = fixed[0][axis].unwrap_or(grid[axis]);
+        block[axis] = fixed[1][axis].unwrap_or(block[axis]);
+    }
+    let threads: u64 = block.iter().map(|&side| u64::from(side)).product();
+    if threads > most.min(1024) || block[2] > 64 || grid[1..].iter().any(|&side| side > 65_535) || threads == 0 {
+        return None;
+    }
+    let arguments = kernel.params.iter().map(|param| match param.kind {
+        Kind::Memory { len, .. } => i128::from(len.unwrap_or(0)),
+        Kind::Integer { bits, signed } => {
+            let value = if is_large && numbers.next(2) == 0 {
+                numbers.of(&LARGE)
+            } else {
+                numbers.of(&SMALL)
+            };
+            let (low, high) = super::value::range_of(bits, signed);
+            value.clamp(low, high)
+        }
+        Kind::Other => 0,
+    });
+    let arguments: Vec<i128> = arguments.collect();
+    let mut launch = Launch {
+        grid,
+        block,
+        shared: numbers.of(&[0, 0, 1024]),
+        arguments,
+    };
+    let mut parts = Vec::new();
+    kernel.requires.iter().for_each(|term| conjuncts(term, &mut parts));
+    for _ in 0..3 {
+        let mut holds = true;
+        for part in &parts {
+            if launch.admits(part) != Some(true) {
+                holds = false;
+                mend(&mut launch, kernel, part);
+            }
+        }
+        if holds {
+            return Some(launch);
+        }
+    }
+    None
+}
+
+/// The conditions that `&&` joins.
+fn conjuncts<'t>(term: &'t Term, parts: &mut Vec<&'t Term>) {
+    match term {
+        Term::Binary(Binary::And, left, right) => {
+            conjuncts(left, parts);
+            conjuncts(right, parts);
+        }
+        other => parts.push(other),
+    }
+}
+
+/// Gives the lengths and values that a condition mentions the least values that make it hold.
+fn mend(launch: &mut Launch, kernel: &Kernel, part: &Term) {
+    let mut named = Vec::new();
+    mentioned(part, &mut named);
+    named.sort_by_key(|&param| {
+        !matches!(
+            kernel.params.get(param).map(|param| param.kind),
+            Some(Kind::Memory { .. })
+        )
+    });
+    for param in named {
+        let Some(old) = launch.arguments.get(param).copied() else {
+            continue;
+        };
+        let most = match kernel.params[param].kind {
+            Kind::Memory { len: Some(_), .. } | Kind::Other => continue,
+            Kind::Memory { .. } => MAX_LEN,
+            Kind::Integer { bits, signed } => super::value::range_of(bits, signed).1,
+        };
+        let mut holds = |value: i128| {
+            launch.arguments[param] = value;
+            launch.admits(part) == Some(true)
+        };
+        let mut high = 1;
+        while high < most && !holds(high) {
+            high *= 2;
+        }
+        let mut high = high.min(most);
+        if holds(0) {
+            launch.arguments[param] = 0;
+            return;
+        }
+        if !holds(high) {
+            // An equation, for which no power of two may do.
+            let small = (0..300).find(|&value| holds(value));
+            launch.arguments[param] = small.unwrap_or(old);
+            if small.is_some() {
+                return;
+            }
+            continue;
+        }
+        let mut low = 0;
+        while high - low > 1 {
+            let middle = (low + high) / 2;
+            if holds(middle) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        launch.arguments[param] = high;
+        return;
+    }
+}
+
+fn mentioned(term: &Term, named: &mut Vec<usize>) {
+    match term {
+        Term::Value(param) | Term::Len(param) => {
+            if !named.contains(param) {
+                named.push(*param);
+            }
+        }
+        Term::Unary(_, operand) => mentioned(operand, named),
+        Term::Binary(_, left, right) => {
+            mentioned(left, named);
+            mentioned(right, named);
+        }
+        _ => {}
+    }
+}

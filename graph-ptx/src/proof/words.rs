@@ -1,0 +1,136 @@
+//! The words of messages about verdicts.
+
+use super::weakest::weakest;
+use super::{Effort, Gap, Kernel, Kind, Reason, Verdict, Witness};
+use crate::ast::Module;
+use crate::location;
+
+/// The most gaps that a message lists.
+const MAX_GAPS: usize = 3;
+
+/// A message about a kernel that is not proved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words {
+    /// One line, lower case, without full stop.
+    pub message: String,
+    /// Facts, one line each.
+    pub notes: Vec<String>,
+    /// A way to mend it.
+    pub help: String,
+}
+
+/// The message about a kernel, called `name`, of the PTX in `module`, which messages call `path`; `None` if it is
+/// proved.
+pub fn words(
+    verdict: &Verdict,
+    name: &str,
+    kernel: &Kernel,
+    module: &Module,
+    path: &str,
+    effort: &Effort,
+) -> Option<Words> {
+    let place = |line: u32| {
+        let source = location(module, line).map_or_else(String::new, |source| format!(" ({source})"));
+        format!("line {line} of `{path}`{source}")
+    };
+    match verdict {
+        Verdict::Proved => None,
+        Verdict::Refuted(witness) => Some(Words {
+            message: format!("the kernel `{name}` leaves the memory of `{}`", witness.memory),
+            notes: vec![
+                launch(witness, kernel),
+                format!("{}, on {}", access(witness), place(witness.line)),
+            ],
+            help: help(module, kernel, effort)
+                .unwrap_or_else(|| "bound the index in the kernel, or the launch by a `#[requires(..)]`".to_owned()),
+        }),
+        Verdict::Unknown(reasons) => {
+            let notes = reasons.iter().take(MAX_GAPS);
+            let mut notes: Vec<String> = notes
+                .map(|reason| format!("{}: {}", place(reason.line), reason.text()))
+                .collect();
+            if reasons.len() > MAX_GAPS {
+                notes.push(format!("and {} more", reasons.len() - MAX_GAPS));
+            }
+            Some(Words {
+                message: format!("the kernel `{name}` is not proved to stay within its memory"),
+                notes,
+                help: help(module, kernel, effort).unwrap_or_else(|| {
+                    "bound the index by a branch or a `#[requires(..)]`, or leave out `prove`: then `safe` is your promise"
+                        .to_owned()
+                }),
+            })
+        }
+    }
+}
+
+/// The help that tells the conditions that the contract lacks.
+fn help(module: &Module, kernel: &Kernel, effort: &Effort) -> Option<String> {
+    let conditions = weakest(module, kernel, effort)?;
+    let texts: Vec<&str> = conditions.iter().map(|condition| condition.text.as_str()).collect();
+    (!texts.is_empty()).then(|| format!("declare it with `#[requires({})]`", texts.join(" && ")))
+}
+
+/// The launch of a witness.
+fn launch(witness: &Witness, kernel: &Kernel) -> String {
+    let sides = |[x, y, z]: [u32; 3]| match (y, z) {
+        (1, 1) => x.to_string(),
+        (_, 1) => format!("({x}, {y})"),
+        _ => format!("({x}, {y}, {z})"),
+    };
+    let at = |[x, y, z]: [u32; 3]| match (y, z) {
+        (0, 0) => x.to_string(),
+        (_, 0) => format!("({x}, {y})"),
+        _ => format!("({x}, {y}, {z})"),
+    };
+    let arguments = kernel.params.iter().zip(&witness.launch.arguments);
+    let arguments = arguments.filter_map(|(param, value)| match param.kind {
+        Kind::Memory { .. } => Some(format!("`{}.len()` = {value}", param.name)),
+        Kind::Integer { .. } => Some(format!("`{}` = {value}", param.name)),
+        Kind::Other => None,
+    });
+    let mut facts: Vec<String> = vec![
+        format!("a grid of {}", sides(witness.launch.grid)),
+        format!("blocks of {}", sides(witness.launch.block)),
+    ];
+    facts.extend(arguments);
+    if witness.fill != 0 {
+        facts.push(format!("memory of bytes {:#04x}", witness.fill));
+    }
+    format!(
+        "thread {} of block {} does, with {}",
+        at(witness.thread),
+        at(witness.block),
+        facts.join(", ")
+    )
+}
+
+/// The access of a witness.
+fn access(witness: &Witness) -> String {
+    let Witness {
+        size, offset, bytes, ..
+    } = witness;
+    if *offset < 0 {
+        return format!("it accesses {size} bytes that begin {} bytes before it", -offset);
+    }
+    format!("it accesses {size} bytes from byte {offset} on, of {bytes}")
+}
+
+impl Reason {
+    /// What is not known.
+    pub fn text(&self) -> String {
+        match &self.gap {
+            Gap::Instruction(name) => format!("the accesses of `{name}` are not followed"),
+            Gap::Call(name) => format!("the accesses of the function `{name}` are not followed"),
+            Gap::Address => "the address is not known to be in the memory of a parameter".to_owned(),
+            Gap::Size => "the size of the memory is not known".to_owned(),
+            Gap::Alignment(bytes) => format!("the address need not be a multiple of {bytes}"),
+            Gap::Bounds { memory, open } => {
+                format!("the access to `{memory}` is not bounded: `{open}` may be negative")
+            }
+            Gap::Branches => "the branches are not followed".to_owned(),
+            Gap::Missing => "there is no such kernel, or it cannot be read".to_owned(),
+            Gap::TooLarge => "the kernel is too large to be proved".to_owned(),
+        }
+    }
+}
