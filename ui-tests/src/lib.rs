@@ -123,6 +123,7 @@ unsafe extern "C" {
 struct Diagnostics;
 
 #[cuda_kernels("kernels/arrays.ptx")]
+#[allow(kernel_bounds)]
 unsafe extern "C" {
     /// A step of a blur.
     pub safe fn soften(from: &[[Texel<f32>; 8]], to: &mut [[Surfel<f32>; 8]]);
@@ -138,6 +139,7 @@ unsafe extern "C" {
 }
 
 #[cuda_kernels("kernels/atomic.ptx")]
+#[allow(kernel_bounds)]
 unsafe extern "C" {
     /// `bins[i] += 1`, atomically
     #[requires(threads <= bins.len())]

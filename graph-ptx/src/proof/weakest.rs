@@ -49,6 +49,10 @@ pub fn weakest(module: &Module, kernel: &Kernel, effort: &Effort) -> Option<Vec<
     if !is_proved(&kernel) {
         return None;
     }
+    // A contract that no launch keeps is none.
+    if super::witness::samples(module, &kernel, 1, 4).is_empty() {
+        return None;
+    }
     // Those that others make needless are left out.
     let mut index = 0;
     while index < found.len() && found.len() > 1 {

@@ -10,6 +10,7 @@ pub mod kernels {
         use graph_runtime::cuda_kernels;
 
         #[cuda_kernels("kernels/odd.ptx")]
+        #[allow(kernel_bounds)]
         unsafe extern "C" {
             /// `out[i] = 1`
             #[link_name = "_Z7mangledPf"]
@@ -205,12 +206,14 @@ pub mod integers {
 
     mod signed {
         #[graph_runtime::cuda_kernels("kernels/ui.ptx")]
+        #[allow(kernel_bounds)]
         unsafe extern "C" {
             pub safe fn scaled(data: &mut [f32], factor: f32, n: i32);
         }
     }
 
     #[cuda_kernels("kernels/ui.ptx")]
+    #[allow(kernel_bounds)]
     unsafe extern "C" {
         #[link_name = "scaled"]
         safe fn whole(data: &mut [f32], factor: f32, n: u32);
@@ -268,6 +271,7 @@ pub mod structs {
     unsafe impl Pod for Pair {}
 
     #[cuda_kernels("kernels/odd.ptx")]
+    #[allow(kernel_bounds)]
     unsafe extern "C" {
         #[requires(threads <= out.len())]
         safe fn with_pair(out: &mut [f32], pair: Pair);
@@ -287,6 +291,7 @@ pub mod unknown_instruction {
     use graph_runtime::{cuda_graph, cuda_kernels};
 
     #[cuda_kernels("kernels/future.ptx")]
+    #[allow(kernel_bounds)]
     unsafe extern "C" {
         #[requires(threads <= out.len())]
         safe fn known(out: &mut [u32]);
@@ -309,6 +314,7 @@ pub mod unsafe_kernels {
     use graph_runtime::{cuda_graph, cuda_kernels};
 
     #[cuda_kernels("kernels/odd.ptx")]
+    #[allow(kernel_bounds)]
     unsafe extern "C" {
         fn by_address(address: u64);
         fn by_view(view: [u64; 2]);
@@ -350,6 +356,7 @@ pub mod atomics {
         use super::*;
 
         #[cuda_kernels("kernels/atomic.ptx")]
+        #[allow(kernel_bounds)]
         unsafe extern "C" {
             #[link_name = "count"]
             pub safe fn count_all(bins: &[[Atomic<u32>; 2]]);

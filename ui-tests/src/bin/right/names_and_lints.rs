@@ -57,6 +57,7 @@ pub mod raw_names {
         use super::cuda_kernels;
 
         #[cuda_kernels("kernels/ui.ptx")]
+        #[allow(kernel_bounds)]
         unsafe extern "C" {
             #[link_name = "scaled"]
             #[requires(r#in <= r#type.len())]
@@ -309,6 +310,7 @@ pub mod warnings_allowed {
     use graph_runtime::{cuda_graph, cuda_kernels};
 
     #[cuda_kernels("kernels/ui.ptx")]
+    #[allow(kernel_bounds)]
     unsafe extern "C" {
         #[allow(needless_mut)]
         #[requires(threads <= input.len() && threads <= out.len())]
