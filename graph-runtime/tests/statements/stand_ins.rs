@@ -104,7 +104,7 @@ fn a_panic_in_one_is_reported_by_the_next_wait() -> Result<()> {
     graph.launch()?;
     let error = graph.synchronize().unwrap_err();
     assert!(matches!(&error, Error::Panicked { .. }), "{error}");
-    has(&error.to_string(), &["`copy`", "no such library"]);
+    has(error.to_string(), &["`copy`", "no such library"]);
     graph.launch()?;
     assert!(graph.synchronize().is_err(), "each launch calls it");
     Ok(())

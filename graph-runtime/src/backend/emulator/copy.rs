@@ -57,8 +57,8 @@ impl Runner {
         let bytes = unsafe { std::slice::from_raw_parts_mut(copy.pointer().as_ptr(), from.bytes) };
         match self.side(from)? {
             Side::Device(source, start) => source.read(start, bytes).map_err(|error| error.to_string())?,
-            // SAFETY: as in `copy`; the copy is other memory.
             Side::Host(source) => {
+                // SAFETY: as in `copy`; the copy is other memory.
                 bytes.copy_from_slice(unsafe { std::slice::from_raw_parts(source.as_ptr(), from.bytes) });
             }
         }
