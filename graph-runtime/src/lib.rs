@@ -82,6 +82,7 @@
 //!   [`ByValue`]; [`BoxError`]. A [`CapturedGraph`] is all of such calls, by [`CaptureOptions`] with a [`CaptureMode`]
 //!   or, on a stream of the user's, a [`StreamCapture`]. Other streams: [`Event`], [`is_capturing`],
 //!   [`ThreadCaptureMode`].
+//! * Graphs of one kind for several sizes: [`Buckets`].
 //! * Two graphs as functions: [`Graphed`], over a [`GraphedMemory`] of [`GraphedBuffers`].
 //! * Devices: [`Device`], [`EmulatorOptions`], [`DebugOptions`].
 //! * Ranks: a [`Communicator`] with its [`CommunicatorOptions`], a [`Reduction`] of [`Reducible`] memory, and the parts
@@ -117,6 +118,7 @@ mod shape;
 mod error;
 
 pub use any_graph::AnyGraph;
+pub use any_graph::buckets::Buckets;
 pub use any_graph::graphed::{Graphed, GraphedBuffers, GraphedMemory};
 pub use backend::executable::Updated;
 pub use builder::GraphBuilder;

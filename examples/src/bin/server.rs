@@ -7,7 +7,8 @@ use examples::bench::print_latency;
 use examples::compare::close;
 use examples::mlp::{Layer, linear, perceptron};
 use examples::program::{random, sized, start};
-use graph_runtime::{BoxError, cuda_graph};
+use graph_runtime::{BoxError, Buckets, cuda_graph};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
@@ -46,14 +47,18 @@ struct Request {
     reply: oneshot::Sender<Output>,
 }
 
-/// Answers requests until nobody can send any more. Returns how often each bucket ran; the largest is the first.
-async fn serve(mut buckets: Vec<Infer>, mut requests: mpsc::Receiver<Request>) -> graph_runtime::Result<Vec<usize>> {
-    let mut runs = vec![0; buckets.len()];
+/// Answers requests until nobody can send any more. Returns how often each bucket ran, by its size.
+async fn serve(
+    mut buckets: Buckets<Infer>,
+    mut requests: mpsc::Receiver<Request>,
+) -> graph_runtime::Result<BTreeMap<usize, usize>> {
+    let mut runs: BTreeMap<usize, usize> = buckets.graphs().map(|(size, _)| (size, 0)).collect();
     let mut batch = Vec::new();
     // It takes what has come while the last batch ran.
-    while requests.recv_many(&mut batch, 1 << (buckets.len() - 1)).await > 0 {
-        let bucket = buckets.len() - 1 - batch.len().next_power_of_two().ilog2() as usize;
-        let graph = &mut buckets[bucket];
+    while requests.recv_many(&mut batch, buckets.largest()).await > 0 {
+        let Some((size, graph)) = buckets.fitting(batch.len()) else {
+            break; // no more were taken than the largest has room for
+        };
         for (request, input) in batch.iter().zip(graph.input_mut()?) {
             *input = request.input;
         }
@@ -61,7 +66,7 @@ async fn serve(mut buckets: Vec<Infer>, mut requests: mpsc::Receiver<Request>) -
         for (request, output) in batch.drain(..).zip(graph.output()?) {
             let _ = request.reply.send(*output); // a client that has gone needs none
         }
-        runs[bucket] += 1;
+        *runs.entry(size).or_default() += 1;
     }
     Ok(runs)
 }
@@ -92,14 +97,11 @@ async fn main() -> Result<(), BoxError> {
     let mut random = random(1);
     let first = Layer::new(&device, &mut random, 1.0 / 8.0)?;
     let second = Layer::new(&device, &mut random, 1.0 / 16.0)?;
-    let pool = device.pool();
-    let pooled = device.with_pool(&pool);
-    let mut buckets = Vec::new();
-    for bucket in (0..=largest.ilog2()).rev() {
-        let build = Infer::build(&pooled, 1_usize << bucket, &first.w, &first.b, &second.w, &second.b);
-        buckets.push(build?); // the largest first, so that the pool has room for the others
-    }
-    println!("{}", pool.memory_report());
+    let sizes = (0..=largest.ilog2()).map(|bucket| 1 << bucket);
+    let buckets = Buckets::build(&device, sizes, |device, batch| {
+        Infer::build(device, batch, &first.w, &first.b, &second.w, &second.b)
+    })?;
+    println!("{}", buckets.pool().memory_report());
 
     let plain = perceptron(&first, &second)?;
     let mut sample = || {
@@ -117,8 +119,8 @@ async fn main() -> Result<(), BoxError> {
     for client in clients {
         latencies.extend(client.await??);
     }
-    for (bucket, runs) in server.await??.iter().rev().enumerate() {
-        println!("batch {:>3}: {runs} launches", 1 << bucket);
+    for (batch, runs) in server.await?? {
+        println!("batch {batch:>3}: {runs} launches");
     }
     print_latency("a request", &mut latencies);
     println!("check:   {} replies, all as on the CPU", latencies.len());

@@ -7,6 +7,7 @@ mod any_graph;
 mod arguments;
 mod atomics;
 mod auto;
+mod buckets;
 mod definition;
 mod edits;
 mod element_types;
