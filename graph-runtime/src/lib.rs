@@ -367,7 +367,7 @@ pub use shape::{ArrayOf, Element, Extent};
 pub mod private {
     pub use crate::any_graph::LentGraph;
     pub use crate::builder::memory::kind;
-    pub use crate::expansion::argument::{memory_argument, rebind};
+    pub use crate::expansion::argument::{checked, memory_argument, rebind};
     pub use crate::expansion::assert::{
         Bounds, KernelChecks, buffer, check_atomic, check_clash, check_constant, check_dimensions, check_launch,
         check_texture, constant, integer, overwrites, usage,

@@ -35,6 +35,7 @@ mod visibility;
 mod promise;
 mod types;
 mod shape;
+mod checked;
 mod names;
 
 pub(crate) use expression::{expression, seen as seen_expression, stub as stub_expression};

@@ -1,7 +1,7 @@
 //! Memory arguments of declared graphs: `build` and `rebind_x` take them for `x: device S` and `x: host S`.
 
 use crate::builder::GraphBuilder;
-use crate::error::Result;
+use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::memory::{DeviceBuffer, HostBuffer, SharedHost};
 use crate::ownership::block::SharedMemory;
@@ -27,6 +27,23 @@ mod sealed {
     pub trait Share<S: ?Sized, M> {
         fn memory(self) -> Argument;
     }
+}
+
+/// Returns the value of an expression over build arguments and params, whose values `names` has.
+///
+/// # Errors
+/// [`Error::Node`] if there is none: a division by 0, or a result that the type cannot hold.
+pub fn checked<T>(graph: &'static str, expression: &str, names: &[(&str, i128)], value: Option<T>) -> Result<T> {
+    value.ok_or_else(|| {
+        let names: Vec<String> = names
+            .iter()
+            .map(|(name, value)| format!("`{name}` is {value}"))
+            .collect();
+        Error::Node {
+            site: Site::graph(graph),
+            message: format!("`{expression}` has no value of its type where {}", names.join(" and ")),
+        }
+    })
 }
 
 /// Device memory of shape `S` that a graph shares: a [`DeviceBuffer`], or a reference to one. `build` compares

@@ -19,6 +19,42 @@ cuda_graph! {
     }
 }
 
+cuda_graph! {
+    /// Lengths, dimensions and a first value that some arguments leave without a value.
+    graph Inner(n: usize, parts: u32) {
+        device inner: [f32; n - 1];
+        device table: [[f32; n - 1]; 64 / n];
+        param  step: u32 = 64 / parts;
+
+        memset clear = inner <- 0.0;
+        memset blank = table <- 0.0;
+        kernel scale = scale<<<(n as u32 + step - 1) / step * 2, (step - 1, 1)>>>(&mut inner, 2.0, n as u32 - 1) after clear;
+    }
+}
+
+#[test]
+fn arithmetic_without_a_value_is_an_error_that_names_it() {
+    let refused = |n: usize, parts: u32| Inner::build(&device(), n, parts).unwrap_err().to_string();
+    let told = |expression: &str, values: &str| {
+        format!("graph `Inner`: `{expression}` has no value of its type where {values}")
+    };
+    assert_eq!(refused(0, 4), told("n - 1", "`n` is 0"));
+    assert_eq!(refused(8, 0), told("64 / parts", "`parts` is 0"));
+    assert_eq!(
+        refused(8, 65),
+        told("(n as u32 + step - 1) / step * 2", "`n` is 8 and `step` is 0")
+    );
+    let mut graph = Inner::build(&device(), 8, 4).unwrap();
+    assert_eq!(graph.inner().unwrap().read_vec().unwrap(), [0.0; 7]);
+    let error = graph.set_step(0).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        told("(n as u32 + step - 1) / step * 2", "`n` is 8 and `step` is 0")
+    );
+    assert_eq!(graph.step(), 16, "nothing has changed");
+    graph.launch().unwrap();
+}
+
 #[test]
 fn values_and_lengths_are_checked_and_fixed_by_build() {
     refused(Everywhere::build(&device(), 5, 0, 2, 3.0)).says("[launch-config]");

@@ -5,6 +5,7 @@ use super::alias::child_path;
 use super::argument::kept;
 use super::atomic;
 use super::build_steps;
+use super::checked::checked;
 use super::child;
 use super::interface::Bodies;
 use super::names::{hidden, local};
@@ -303,6 +304,7 @@ fn scalars_taken(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream
     });
     let params = graph.params_in_order().into_iter().map(|param| {
         let Param { name, ty, initial, .. } = graph.params[param];
+        let initial = checked(graph, initial);
         quote! {
             let #name: #ty = #initial;
             let #name: #ty = ::core::option::Option::unwrap_or(#bound.#name.take(), #name);

@@ -4,6 +4,7 @@
 //! of the runtime that takes both. The launch calls the same function in the same way, so that rustc reports a wrong
 //! type only once.
 
+use super::checked::checked;
 use crate::graph::ast::Extent;
 use crate::graph::constant::{bare, is_constant};
 use crate::graph::resolve::Graph;
@@ -40,7 +41,7 @@ pub(super) fn passed(graph: &Graph<'_>, extent: &Extent, span: Span) -> TokenStr
     let whole = &extent.whole;
     match is_typed(graph, extent) {
         true => quote_spanned!(span=> __p::extent(#whole)),
-        false => whole.to_token_stream(),
+        false => checked(graph, whole),
     }
 }
 

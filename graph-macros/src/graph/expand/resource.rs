@@ -27,7 +27,7 @@ pub(super) fn declare(
         None => quote!(::core::option::Option::None),
     };
     let shape = Shape::of(graph, resource);
-    let length = shape.lengths().map(|lengths| quote!(, #lengths));
+    let length = shape.lengths(graph).map(|lengths| quote!(, #lengths));
     let element = match &shape {
         Shape::Table { element, .. } => quote!(#element, _),
         Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => shape.element(),

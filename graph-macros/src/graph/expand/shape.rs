@@ -1,6 +1,7 @@
 //! Shapes as types. A shape whose outermost length is known only when the graph is built is a slice. If other lengths
 //! are, too, it is a table.
 
+use super::checked::checked;
 use crate::graph::ast::Resource;
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -47,10 +48,13 @@ impl<'a> Shape<'a> {
     }
 
     /// The lengths that the type does not tell, as an argument: one, or the array of all that a table has.
-    pub(super) fn lengths(&self) -> Option<TokenStream> {
+    pub(super) fn lengths(&self, graph: &Graph<'_>) -> Option<TokenStream> {
         match self {
-            Shape::Dynamic { length, .. } => Some(length.to_token_stream()),
-            Shape::Table { lengths, .. } => Some(quote!([#(#lengths),*])),
+            Shape::Dynamic { length, .. } => Some(checked(graph, length)),
+            Shape::Table { lengths, .. } => {
+                let lengths = lengths.iter().map(|length| checked(graph, length));
+                Some(quote!([#(#lengths),*]))
+            }
             Shape::Fixed(_) | Shape::Inferred => None,
         }
     }
