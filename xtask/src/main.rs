@@ -6,6 +6,7 @@
 //! * `house` ([`house`]): check the order of modules in every crate, the number of names that they
 //!   take from each other, and the columns of comments and Markdown.
 //! * `cudart` ([`cudart`]): compare declarations of the CUDA runtime with its headers.
+//! * `driver` ([`driver`]): run tests of the CUDA backend with the driver in software.
 //! * `asan`, `tsan`, `miri` ([`sanitize`]): run tests with AddressSanitizer, with ThreadSanitizer, or under Miri.
 //! * `site` ([`site`]): build the documentation site.
 //! * `gpu` ([`gpu`]): build what a machine with a GPU, and without Rust, needs to run tests, examples and benchmarks.
@@ -16,6 +17,7 @@
 
 mod compare;
 mod cudart;
+mod driver;
 mod gpu;
 mod house;
 mod pack;
@@ -46,6 +48,9 @@ usage: cargo xtask <command>
   cudart             compare what graph-runtime declares of the CUDA runtime with the
                      headers of CUDA 12 and 13, and compile the program in C++ of
                      docs/cudart.md, with c++
+  driver [PROGRAM].. [-- TESTS]
+                     build the driver in software into target/driver, and run test
+                     programs of graph-runtime with it, by default all that use CUDA
   asan [CRATE].. [-- TESTS]
                      run tests with AddressSanitizer: those of crates with unsafe
                      code, or of the named crates
@@ -107,6 +112,7 @@ fn command<'a>(arguments: &'a [&'a str]) -> Result<Command<'a>> {
         ["house", "--write"] => Box::new(house::write_widths),
         ["house", crates @ ..] if are_names(crates) => Box::new(|root| house::check(root, crates)),
         ["cudart"] => Box::new(cudart::check),
+        ["driver", words @ ..] => Box::new(|root| driver::test(root, words)),
         ["asan", words @ ..] => Box::new(|root| sanitize::sanitized(root, Sanitizer::Address, words)),
         ["tsan", words @ ..] => Box::new(|root| sanitize::sanitized(root, Sanitizer::Thread, words)),
         ["miri", words @ ..] => Box::new(|root| sanitize::miri(root, words)),

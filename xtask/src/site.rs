@@ -17,6 +17,7 @@ const PAGES: &[(&str, &str)] = &[
     ("docs/language.md", "The language"),
     ("docs/diagnostics.md", "Diagnostics"),
     ("docs/cudart.md", "The CUDA runtime"),
+    ("docs/driver.md", "The driver in software"),
     ("docs/safety.md", "Safety"),
     ("docs/performance.md", "Performance"),
     ("examples/README.md", "Examples"),
@@ -31,6 +32,7 @@ const CRATES: &[&str] = &[
     "graph-plan",
     "graph-ptx",
     "graph-emulator",
+    "cuda-graph-driver",
     "cuda-graph-build",
 ];
 const BOOK: &str = "[book]\ntitle = \"cuda_graph!\"\n[output.html.playground]\nrunnable = false\n";

@@ -29,7 +29,7 @@ impl fmt::Debug for Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        self.memory.lock().free(self.storage.address());
+        self.memory.lock().free(&self.storage);
     }
 }
 

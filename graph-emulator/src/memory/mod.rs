@@ -11,6 +11,7 @@ pub(crate) mod bitmap;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use allocation::Allocation;
@@ -42,7 +43,8 @@ const MAX_FREED: usize = 4096;
 ///    (`atom`, and 64-bit accesses that are `volatile`, `relaxed` or stronger).
 /// 3. The slice lives in an `Arc` that the allocation and every launch using it share, so freeing an allocation during
 ///    a launch cannot invalidate memory that the launch reads.
-/// 4. Shared, local and parameter memory belong to one block, which runs on one host thread: they are plain `Vec`s.
+/// 4. Memory of the host that was [adopted](Memory::adopt) is not owned by a slice; whoever adopts it promises 1 and 3.
+/// 5. Shared, local and parameter memory belong to one block, which runs on one host thread: they are plain `Vec`s.
 #[derive(Clone)]
 pub struct Memory {
     space: Arc<Mutex<AddressSpace>>,
@@ -184,27 +186,46 @@ impl Memory {
         })
     }
 
+    /// Makes words of the host's memory an allocation, at the address that they have for the host.
+    ///
+    /// # Safety
+    ///
+    /// `first` is aligned to 4. The `len` bytes from there on, up to the end of the last word, can be read and written
+    /// as long as the allocation, or a launch that it was passed to, lives. Whatever else accesses them meanwhile does
+    /// so atomically, or not in a way that Rust knows of.
+    pub unsafe fn adopt(&self, name: &str, first: NonNull<u8>, len: usize) -> Allocation {
+        // SAFETY: by the caller's promise.
+        let storage = unsafe { Storage::of_host(first, len) };
+        self.put(&mut self.lock(), name, len, storage)
+    }
+
     /// Gives an allocation of `len` bytes the next free address.
     fn place(&self, name: &str, len: usize, storage: impl FnOnce(u64) -> Storage) -> Result<Allocation, MemoryError> {
         let mut space = self.lock();
-        let address = space.next;
-        let next = address
-            .checked_add(len as u64)
-            .and_then(|end| end.checked_add(GUARD + ALIGNMENT));
-        space.next = next.ok_or(MemoryError::OutOfMemory { len })? / ALIGNMENT * ALIGNMENT;
-        let storage = Arc::new(storage(address));
+        let address = space.take(len)?;
+        Ok(self.put(&mut space, name, len, storage(address)))
+    }
+
+    /// Notes an allocation. What was freed at its addresses is forgotten.
+    fn put(&self, space: &mut AddressSpace, name: &str, len: usize, storage: Storage) -> Allocation {
+        let storage = Arc::new(storage);
+        let address = storage.address();
+        let here = space.entries.range(address..address.saturating_add(len as u64));
+        let freed = here.filter(|(_, entry)| entry.storage.is_none()).map(|(&at, _)| at);
+        let freed: Vec<u64> = freed.collect();
+        freed.iter().for_each(|at| _ = space.entries.remove(at));
         let entry = Entry {
             name: name.to_owned(),
             len,
             storage: Some(storage.clone()),
         };
         space.entries.insert(address, entry);
-        Ok(Allocation {
+        Allocation {
             memory: self.clone(),
             name: name.into(),
             storage,
             len,
-        })
+        }
     }
 
     /// The allocation, live or freed, that begins at or before `address` and is nearest to it.
@@ -235,14 +256,30 @@ impl Entry {
 }
 
 impl AddressSpace {
-    /// Marks an allocation as freed, and forgets the oldest freed ones.
-    fn free(&mut self, address: u64) {
-        if let Some(entry) = self.entries.get_mut(&address) {
+    /// The next `len` free addresses.
+    fn take(&mut self, len: usize) -> Result<u64, MemoryError> {
+        let address = self.next;
+        let next = address
+            .checked_add(len as u64)
+            .and_then(|end| end.checked_add(GUARD + ALIGNMENT));
+        self.next = next.ok_or(MemoryError::OutOfMemory { len })? / ALIGNMENT * ALIGNMENT;
+        Ok(address)
+    }
+
+    /// Marks an allocation as freed, unless another one has its address by now, and forgets the oldest freed ones.
+    fn free(&mut self, storage: &Arc<Storage>) {
+        let address = storage.address();
+        if let Some(entry) = self.entries.get_mut(&address)
+            && entry.storage.as_ref().is_some_and(|live| Arc::ptr_eq(live, storage))
+        {
             entry.storage = None;
         }
         self.freed.push_back(address);
         while self.freed.len() > MAX_FREED {
-            if let Some(oldest) = self.freed.pop_front() {
+            // Addresses of the host may be in use again.
+            if let Some(oldest) = self.freed.pop_front()
+                && self.entries.get(&oldest).is_some_and(|entry| entry.storage.is_none())
+            {
                 self.entries.remove(&oldest);
             }
         }

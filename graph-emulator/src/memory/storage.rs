@@ -40,6 +40,22 @@ impl Storage {
         }
     }
 
+    /// The words of `len` bytes of the host's memory, at their own address.
+    ///
+    /// # Safety
+    ///
+    /// See [`Memory::adopt`](crate::Memory::adopt).
+    pub(crate) unsafe fn of_host(first: NonNull<u8>, len: usize) -> Storage {
+        let address = first.as_ptr().expose_provenance() as u64;
+        Storage {
+            words: NonNull::slice_from_raw_parts(first.cast(), len.div_ceil(4)),
+            owner: Arc::default(),
+            address,
+            home: address,
+            initialized: OnceLock::new(),
+        }
+    }
+
     /// The words `start..end` of this allocation, at an address of their own.
     pub(crate) fn part(&self, address: u64, start: usize, end: usize) -> Storage {
         Storage {
@@ -77,8 +93,9 @@ impl Storage {
     /// The words; the last one may be longer than the allocation.
     #[inline(always)]
     pub(crate) fn words(&self) -> &[AtomicU32] {
-        // SAFETY: only `new` and `part` make the pointer, from a slice of the box in `owner`. That box is never
-        // changed, moved or replaced, and lives as long as `self`.
+        // SAFETY: `new` and `part` make the pointer from a slice of the box in `owner`. That box is never changed,
+        // moved or replaced, and lives as long as `self`. `of_host` makes it of words that live as long, by its
+        // caller's promise.
         unsafe { self.words.as_ref() }
     }
 

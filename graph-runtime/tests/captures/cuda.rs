@@ -17,7 +17,7 @@ fn counter(device: &Device) -> Result<(Graph, Place<[u32; 1], OnHost>)> {
     let mut flag = builder.device::<[u32; 1]>("flag");
     let mut seen = builder.device::<[u32; 1]>("seen");
     let mut output = builder.host::<[u32; 1]>("output");
-    let slow = builder.kernel("slow", Launch::new(1, 1), slow::call(1_000_000, &mut flag));
+    let slow = builder.kernel("slow", Launch::new(1, 1), slow::call(slow_steps() / 8, &mut flag));
     let count = builder.kernel("count", Launch::new(1, 1), count::call(&mut seen));
     let download = builder.memcpy("download", &seen, &mut output);
     in_order(&mut builder, &[slow, count, download]);

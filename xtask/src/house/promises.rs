@@ -8,6 +8,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("graph-plan", &[]),
     ("graph-ptx", &[]),
     ("graph-emulator", &["graph-ptx"]),
+    ("cuda-graph-driver", &["graph-emulator"]),
     ("graph-macros", &["graph-plan", "graph-ptx"]),
     (
         "graph-runtime",

@@ -1,0 +1,102 @@
+//! The codes that calls return, with CUDA's names, and the failure of a call.
+
+use crate::rules::Rule;
+use std::borrow::Cow;
+use std::ffi::CStr;
+
+/// Declares codes, with the names that the driver and the runtime have for them.
+macro_rules! codes {
+    ($($code:ident = $number:literal, $name:literal, $runtime:literal;)*) => {
+        $(
+            #[allow(dead_code, reason = "some are only named")]
+            pub(crate) const $code: u32 = $number;
+        )*
+
+        /// CUDA's name for a code of the driver.
+        pub(crate) fn name(code: u32) -> Option<&'static CStr> {
+            match code {
+                $($number => Some($name),)*
+                _ => None,
+            }
+        }
+
+        /// CUDA's name for a code of the runtime.
+        pub(crate) fn runtime_name(code: u32) -> &'static CStr {
+            match code {
+                $($number => $runtime,)*
+                _ => c"unrecognized error code",
+            }
+        }
+    };
+}
+
+codes! {
+    SUCCESS = 0, c"CUDA_SUCCESS", c"cudaSuccess";
+    INVALID_VALUE = 1, c"CUDA_ERROR_INVALID_VALUE", c"cudaErrorInvalidValue";
+    OUT_OF_MEMORY = 2, c"CUDA_ERROR_OUT_OF_MEMORY", c"cudaErrorMemoryAllocation";
+    NOT_INITIALIZED = 3, c"CUDA_ERROR_NOT_INITIALIZED", c"cudaErrorInitializationError";
+    INVALID_DEVICE = 101, c"CUDA_ERROR_INVALID_DEVICE", c"cudaErrorInvalidDevice";
+    INVALID_IMAGE = 200, c"CUDA_ERROR_INVALID_IMAGE", c"cudaErrorInvalidKernelImage";
+    INVALID_CONTEXT = 201, c"CUDA_ERROR_INVALID_CONTEXT", c"cudaErrorDeviceUninitialized";
+    NO_BINARY_FOR_GPU = 209, c"CUDA_ERROR_NO_BINARY_FOR_GPU", c"cudaErrorNoKernelImageForDevice";
+    INVALID_PTX = 218, c"CUDA_ERROR_INVALID_PTX", c"cudaErrorInvalidPtx";
+    ILLEGAL_STATE = 401, c"CUDA_ERROR_ILLEGAL_STATE", c"cudaErrorIllegalState";
+    INVALID_HANDLE = 400, c"CUDA_ERROR_INVALID_HANDLE", c"cudaErrorInvalidResourceHandle";
+    NOT_FOUND = 500, c"CUDA_ERROR_NOT_FOUND", c"cudaErrorSymbolNotFound";
+    NOT_READY = 600, c"CUDA_ERROR_NOT_READY", c"cudaErrorNotReady";
+    ILLEGAL_ADDRESS = 700, c"CUDA_ERROR_ILLEGAL_ADDRESS", c"cudaErrorIllegalAddress";
+    LAUNCH_OUT_OF_RESOURCES = 701, c"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", c"cudaErrorLaunchOutOfResources";
+    LAUNCH_TIMEOUT = 702, c"CUDA_ERROR_LAUNCH_TIMEOUT", c"cudaErrorLaunchTimeout";
+    ASSERT = 710, c"CUDA_ERROR_ASSERT", c"cudaErrorAssert";
+    ALREADY_REGISTERED = 712, c"CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", c"cudaErrorHostMemoryAlreadyRegistered";
+    NOT_REGISTERED = 713, c"CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", c"cudaErrorHostMemoryNotRegistered";
+    ILLEGAL_INSTRUCTION = 715, c"CUDA_ERROR_ILLEGAL_INSTRUCTION", c"cudaErrorIllegalInstruction";
+    MISALIGNED_ADDRESS = 716, c"CUDA_ERROR_MISALIGNED_ADDRESS", c"cudaErrorMisalignedAddress";
+    LAUNCH_FAILED = 719, c"CUDA_ERROR_LAUNCH_FAILED", c"cudaErrorLaunchFailure";
+    COOPERATIVE_TOO_LARGE = 720, c"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", c"cudaErrorCooperativeLaunchTooLarge";
+    NOT_PERMITTED = 800, c"CUDA_ERROR_NOT_PERMITTED", c"cudaErrorNotPermitted";
+    NOT_SUPPORTED = 801, c"CUDA_ERROR_NOT_SUPPORTED", c"cudaErrorNotSupported";
+    CAPTURE_UNSUPPORTED = 900, c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", c"cudaErrorStreamCaptureUnsupported";
+    CAPTURE_INVALIDATED = 901, c"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", c"cudaErrorStreamCaptureInvalidated";
+    CAPTURE_MERGE = 902, c"CUDA_ERROR_STREAM_CAPTURE_MERGE", c"cudaErrorStreamCaptureMerge";
+    CAPTURE_UNMATCHED = 903, c"CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", c"cudaErrorStreamCaptureUnmatched";
+    CAPTURE_UNJOINED = 904, c"CUDA_ERROR_STREAM_CAPTURE_UNJOINED", c"cudaErrorStreamCaptureUnjoined";
+    CAPTURE_ISOLATION = 905, c"CUDA_ERROR_STREAM_CAPTURE_ISOLATION", c"cudaErrorStreamCaptureIsolation";
+    CAPTURE_IMPLICIT = 906, c"CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", c"cudaErrorStreamCaptureImplicit";
+    CAPTURED_EVENT = 907, c"CUDA_ERROR_CAPTURED_EVENT", c"cudaErrorCapturedEvent";
+    CAPTURE_WRONG_THREAD = 908, c"CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", c"cudaErrorStreamCaptureWrongThread";
+    UPDATE_FAILURE = 910, c"CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", c"cudaErrorGraphExecUpdateFailure";
+    INVALID_CLUSTER_SIZE = 912, c"CUDA_ERROR_INVALID_CLUSTER_SIZE", c"cudaErrorInvalidClusterSize";
+    UNKNOWN = 999, c"CUDA_ERROR_UNKNOWN", c"cudaErrorUnknown";
+}
+
+/// The failure of a call, or of work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) code: u32,
+    /// The reason, for the log.
+    pub(crate) text: Cow<'static, str>,
+}
+
+/// The outcome of a call.
+pub(crate) type Done<T = ()> = Result<T, Failure>;
+
+/// A failure with a reason.
+pub(crate) fn fail<T>(code: u32, text: impl Into<Cow<'static, str>>) -> Done<T> {
+    Err(Failure {
+        code,
+        text: text.into(),
+    })
+}
+
+/// Refuses a value.
+pub(crate) fn refuse<T>(text: impl Into<Cow<'static, str>>) -> Done<T> {
+    fail(INVALID_VALUE, text)
+}
+
+impl Rule {
+    /// The failure of a call that the rule refuses.
+    pub(crate) fn refuse<T>(&self) -> Done<T> {
+        fail(self.code, self.when)
+    }
+}

@@ -1,0 +1,498 @@
+//! Each rule of refusal, asked of the driver: `cuda-graph-driver/src/rules.rs` lists them.
+
+use crate::common::wants_cuda;
+use crate::rules::{self, Rule};
+use crate::setup::{Setup, call, made};
+use graph_runtime::cudarc::driver::sys::{self, CUresult};
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+/// Brings the condition of a rule about, and makes the call.
+type Provoke = fn(&Setup) -> CUresult;
+
+/// A value of zeros of a struct of C's.
+fn zeroed<T: Copy>() -> T {
+    // SAFETY: the structs of this file are numbers and addresses, for which all zeros are values.
+    unsafe { MaybeUninit::zeroed().assume_init() }
+}
+
+fn add_empty(graph: sys::CUgraph, after: &[sys::CUgraphNode]) -> CUresult {
+    let mut node = ptr::null_mut();
+    call!(cuGraphAddEmptyNode(&mut node, graph, after.as_ptr(), after.len()))
+}
+
+/// A body of an `if`.
+fn body(setup: &Setup, graph: sys::CUgraph, kind: u32, size: u32) -> Result<sys::CUgraph, CUresult> {
+    let handle = made!(cuGraphConditionalHandleCreate(
+        handle,
+        graph,
+        setup.context.cu_ctx(),
+        0,
+        0
+    ));
+    let mut params: [u64; 32] = [0; 32];
+    (params[0], params[2]) = (13, handle);
+    params[3] = u64::from(kind) | u64::from(size) << 32;
+    params[5] = setup.context.cu_ctx() as u64;
+    let mut node = ptr::null_mut();
+    let code = call!(cuGraphAddNode_v2(
+        &mut node,
+        graph,
+        ptr::null(),
+        ptr::null(),
+        0,
+        params.as_mut_ptr().cast()
+    ));
+    match code {
+        CUresult::CUDA_SUCCESS => {
+            let bodies = ptr::with_exposed_provenance::<sys::CUgraph>(params[4] as usize);
+            // SAFETY: the driver has written the address of a list of bodies.
+            Ok(unsafe { *bodies })
+        }
+        code => Err(code),
+    }
+}
+
+unsafe extern "C" fn nothing(_: *mut c_void) {}
+
+fn host_params() -> sys::CUDA_HOST_NODE_PARAMS {
+    sys::CUDA_HOST_NODE_PARAMS {
+        fn_: Some(nothing),
+        userData: ptr::null_mut(),
+    }
+}
+
+/// Updates an executable graph of a copy and a memset from a graph that `other` makes.
+fn update(setup: &Setup, other: fn(&Setup, sys::CUgraph)) -> CUresult {
+    let graph = setup.graph();
+    setup.copy(graph, false, 1);
+    setup.fill(graph, 1);
+    let exec = setup.exec(graph);
+    let new = setup.graph();
+    other(setup, new);
+    let mut info = zeroed();
+    call!(cuGraphExecUpdate_v2(exec, new, &mut info))
+}
+
+fn texture(address: sys::CUdeviceptr, kind: u32) -> ([u64; 18], [u32; 32]) {
+    let (mut resource, mode) = ([0_u64; 18], [0_u32; 32]);
+    // The kind; the address, the format and the channels, and the bytes.
+    (resource[0], resource[1], resource[2], resource[3]) = (kind.into(), address, 32 | 1 << 32, 64);
+    (resource, mode)
+}
+
+/// The rules, and how they are provoked.
+const PROVOKED: &[(&str, Provoke)] = &[
+    ("FOREIGN_DEPENDENCY", |setup| {
+        add_empty(setup.graph(), &[setup.empty(setup.graph())])
+    }),
+    ("DEPENDENCY_TWICE", |setup| {
+        let graph = setup.graph();
+        let node = setup.empty(graph);
+        add_empty(graph, &[node, node])
+    }),
+    ("NODE_IN_BODY", |setup| match body(setup, setup.graph(), 0, 1) {
+        Ok(graph) => {
+            let mut node = ptr::null_mut();
+            call!(cuGraphAddHostNode(&mut node, graph, ptr::null(), 0, &host_params()))
+        }
+        Err(code) => code,
+    }),
+    ("CONDITIONAL_IN_CHILD", |setup| {
+        let (graph, child) = (setup.graph(), setup.graph());
+        if let Err(code) = body(setup, child, 0, 1) {
+            return code;
+        }
+        let mut node = ptr::null_mut();
+        call!(cuGraphAddChildGraphNode(&mut node, graph, ptr::null(), 0, child))
+    }),
+    ("CONDITIONAL_SIZE", |setup| match body(setup, setup.graph(), 1, 2) {
+        Ok(_) => CUresult::CUDA_SUCCESS,
+        Err(code) => code,
+    }),
+    ("ATTRIBUTE_OF_OTHER", |setup| {
+        let node = setup.empty(setup.graph());
+        let value = sys::CUkernelNodeAttrValue { pad: [0; 64] };
+        call!(cuGraphKernelNodeSetAttribute(
+            node,
+            sys::CUkernelNodeAttrID::CU_LAUNCH_ATTRIBUTE_PRIORITY,
+            &value
+        ))
+    }),
+    ("FOREIGN_EDGE", |setup| {
+        let graph = setup.graph();
+        setup.edge(graph, setup.empty(setup.graph()), setup.empty(graph), false)
+    }),
+    ("EDGE_TO_ITSELF", |setup| {
+        let graph = setup.graph();
+        let node = setup.empty(graph);
+        setup.edge(graph, node, node, false)
+    }),
+    ("EDGE_TWICE", |setup| {
+        let graph = setup.graph();
+        let (from, to) = (setup.empty(graph), setup.empty(graph));
+        assert_eq!(setup.edge(graph, from, to, false), CUresult::CUDA_SUCCESS);
+        setup.edge(graph, from, to, false)
+    }),
+    ("PROGRAMMATIC_BETWEEN_OTHERS", |setup| {
+        let graph = setup.graph();
+        setup.edge(graph, setup.empty(graph), setup.empty(graph), true)
+    }),
+    ("CIRCLE", |setup| {
+        let graph = setup.graph();
+        let (from, to) = (setup.empty(graph), setup.empty(graph));
+        setup.edge(graph, from, to, false);
+        let closed = setup.edge(graph, to, from, false);
+        if closed != CUresult::CUDA_SUCCESS {
+            return closed;
+        }
+        let mut exec = ptr::null_mut();
+        let mut params: sys::CUDA_GRAPH_INSTANTIATE_PARAMS = zeroed();
+        call!(cuGraphInstantiateWithParams(&mut exec, graph, &mut params))
+    }),
+    ("UNKNOWN_FLAGS", |setup| {
+        let mut exec = ptr::null_mut();
+        let mut params: sys::CUDA_GRAPH_INSTANTIATE_PARAMS = zeroed();
+        params.flags = 1 << 20;
+        call!(cuGraphInstantiateWithParams(&mut exec, setup.graph(), &mut params))
+    }),
+    ("NODE_OF_ANOTHER_GRAPH", |setup| {
+        let (exec, _) = setup.four();
+        call!(cuGraphNodeSetEnabled(exec, setup.kernel(setup.graph()), 0))
+    }),
+    ("ENABLED_OF_OTHER_KINDS", |setup| {
+        let (exec, nodes) = setup.four();
+        call!(cuGraphNodeSetEnabled(exec, nodes[3], 0))
+    }),
+    ("SET_KERNEL_OF_OTHER", |setup| {
+        let (exec, nodes) = setup.four();
+        let mut data = setup.data;
+        let mut pointers = [(&raw mut data).cast::<c_void>()];
+        let params = setup.kernel_params(1, 1, 0, &mut pointers);
+        call!(cuGraphExecKernelNodeSetParams_v2(exec, nodes[1], &params))
+    }),
+    ("SET_COPY_OF_OTHER", |setup| {
+        let (exec, nodes) = setup.four();
+        let params = setup.copy_params(false, 1);
+        call!(cuGraphExecMemcpyNodeSetParams(
+            exec,
+            nodes[2],
+            &params,
+            setup.context.cu_ctx()
+        ))
+    }),
+    ("SET_FILL_OF_OTHER", |setup| {
+        let (exec, nodes) = setup.four();
+        let params = setup.fill_params(4, 1);
+        call!(cuGraphExecMemsetNodeSetParams(
+            exec,
+            nodes[1],
+            &params,
+            setup.context.cu_ctx()
+        ))
+    }),
+    ("SET_CALL_OF_OTHER", |setup| {
+        let (exec, nodes) = setup.four();
+        call!(cuGraphExecHostNodeSetParams(exec, nodes[1], &host_params()))
+    }),
+    ("SET_COPY_ROWS", |setup| {
+        let (exec, nodes) = setup.four();
+        let params = setup.copy_params(false, 2);
+        call!(cuGraphExecMemcpyNodeSetParams(
+            exec,
+            nodes[1],
+            &params,
+            setup.context.cu_ctx()
+        ))
+    }),
+    ("SET_COPY_KIND", |setup| {
+        let (exec, nodes) = setup.four();
+        let params = setup.copy_params(true, 1);
+        call!(cuGraphExecMemcpyNodeSetParams(
+            exec,
+            nodes[1],
+            &params,
+            setup.context.cu_ctx()
+        ))
+    }),
+    ("SET_FILL_ROWS", |setup| {
+        let (exec, nodes) = setup.four();
+        let params = setup.fill_params(4, 2);
+        call!(cuGraphExecMemsetNodeSetParams(
+            exec,
+            nodes[2],
+            &params,
+            setup.context.cu_ctx()
+        ))
+    }),
+    ("KERNEL_GRID", |setup| setup.add_kernel(setup.graph(), 0, 1, 0).0),
+    ("KERNEL_THREADS", |setup| setup.add_kernel(setup.graph(), 1, 1025, 0).0),
+    ("KERNEL_SHARED", |setup| {
+        setup.add_kernel(setup.graph(), 1, 1, 64 << 10).0
+    }),
+    ("SET_KERNEL_THREADS", |setup| {
+        let (exec, nodes) = setup.four();
+        let mut data = setup.data;
+        let mut pointers = [(&raw mut data).cast::<c_void>()];
+        let params = setup.kernel_params(1, 1025, 0, &mut pointers);
+        call!(cuGraphExecKernelNodeSetParams_v2(exec, nodes[0], &params))
+    }),
+    ("FILL_ELEMENT", |setup| {
+        let mut node = ptr::null_mut();
+        let params = setup.fill_params(3, 1);
+        call!(cuGraphAddMemsetNode(
+            &mut node,
+            setup.graph(),
+            ptr::null(),
+            0,
+            &params,
+            setup.context.cu_ctx()
+        ))
+    }),
+    ("UPDATE_COUNT", |setup| {
+        update(setup, |setup, graph| {
+            setup.copy(graph, false, 1);
+            setup.fill(graph, 1);
+            setup.empty(graph);
+        })
+    }),
+    ("UPDATE_KIND", |setup| {
+        update(setup, |setup, graph| {
+            setup.copy(graph, false, 1);
+            setup.empty(graph);
+        })
+    }),
+    ("UPDATE_EDGES", |setup| {
+        update(setup, |setup, graph| {
+            let (from, to) = (setup.copy(graph, false, 1), setup.fill(graph, 1));
+            setup.edge(graph, from, to, false);
+        })
+    }),
+    ("UPDATE_COPY_KIND", |setup| {
+        update(setup, |setup, graph| {
+            setup.copy(graph, true, 1);
+            setup.fill(graph, 1);
+        })
+    }),
+    ("LAUNCH_ON_CAPTURING", |setup| {
+        let (exec, _) = setup.four();
+        setup.begin(&setup.stream, 2);
+        let code = call!(cuGraphLaunch(exec, setup.stream.cu_stream()));
+        setup.end(&setup.stream);
+        code
+    }),
+    ("SYNCHRONIZE_CAPTURING", |setup| {
+        setup.begin(&setup.stream, 2);
+        let code = call!(cuStreamSynchronize(setup.stream.cu_stream()));
+        setup.end(&setup.stream);
+        code
+    }),
+    ("QUERY_CAPTURING", |setup| {
+        setup.begin(&setup.stream, 2);
+        let code = call!(cuStreamQuery(setup.stream.cu_stream()));
+        setup.end(&setup.stream);
+        code
+    }),
+    ("ALLOCATE_IN_CAPTURE", |setup| {
+        setup.begin(&setup.stream, 1);
+        let mut address = 0;
+        let code = call!(cuMemAlloc_v2(&mut address, 64));
+        setup.end(&setup.stream);
+        code
+    }),
+    ("CAPTURE_TWICE", |setup| {
+        setup.begin(&setup.stream, 2);
+        let code = setup.begin(&setup.stream, 2);
+        setup.end(&setup.stream);
+        code
+    }),
+    ("END_WITHOUT_CAPTURE", |setup| setup.end(&setup.stream)),
+    ("END_UNJOINED", |setup| {
+        fork(setup);
+        call!(cuMemsetD8Async(setup.data, 1, 4, setup.other.cu_stream()));
+        setup.end(&setup.stream)
+    }),
+    ("END_ON_OTHER_STREAM", |setup| {
+        fork(setup);
+        let code = setup.end(&setup.other);
+        setup.end(&setup.stream);
+        code
+    }),
+    ("END_INVALID", |setup| {
+        setup.begin(&setup.stream, 2);
+        call!(cuStreamSynchronize(setup.stream.cu_stream()));
+        setup.end(&setup.stream)
+    }),
+    ("CAPTURE_NULL", |setup| setup.begin(&setup.context.default_stream(), 2)),
+    ("ISOLATION", |setup| {
+        let event = setup.event();
+        call!(cuEventRecord(event, setup.other.cu_stream()));
+        setup.begin(&setup.stream, 2);
+        let code = call!(cuStreamWaitEvent(setup.stream.cu_stream(), event, 0));
+        setup.end(&setup.stream);
+        code
+    }),
+    ("MERGE", |setup| {
+        let event = setup.event();
+        setup.begin(&setup.stream, 2);
+        setup.begin(&setup.other, 2);
+        call!(cuEventRecord(event, setup.other.cu_stream()));
+        let code = call!(cuStreamWaitEvent(setup.stream.cu_stream(), event, 0));
+        setup.end(&setup.stream);
+        setup.end(&setup.other);
+        code
+    }),
+    ("QUERY_CAPTURED_EVENT", |setup| {
+        let event = setup.event();
+        call!(cuEventRecord(event, setup.stream.cu_stream()));
+        call!(cuEventSynchronize(event));
+        setup.begin(&setup.stream, 2);
+        call!(cuEventRecord(event, setup.stream.cu_stream()));
+        let code = call!(cuEventQuery(event));
+        setup.end(&setup.stream);
+        code
+    }),
+    ("FREE_TWICE", |_| {
+        let address = made!(cuMemAlloc_v2(address, 64));
+        assert_eq!(call!(cuMemFree_v2(address)), CUresult::CUDA_SUCCESS);
+        call!(cuMemFree_v2(address))
+    }),
+    ("ALLOCATE_NOTHING", |_| {
+        let mut address = 0;
+        call!(cuMemAlloc_v2(&mut address, 0))
+    }),
+    ("REGISTER_TWICE", |_| {
+        let memory = vec![0_u8; 1 << 16].leak();
+        let first = memory.as_mut_ptr().cast();
+        assert_eq!(call!(cuMemHostRegister_v2(first, 1 << 16, 0)), CUresult::CUDA_SUCCESS);
+        call!(cuMemHostRegister_v2(first, 1 << 16, 0))
+    }),
+    ("UNREGISTER_UNKNOWN", |_| {
+        call!(cuMemHostUnregister(vec![0_u8; 1 << 16].leak().as_mut_ptr().cast()))
+    }),
+    ("NO_SUCH_FUNCTION", |setup| {
+        let mut function = ptr::null_mut();
+        call!(cuModuleGetFunction(&mut function, setup.module, c"two".as_ptr()))
+    }),
+    ("NO_SUCH_VARIABLE", |setup| {
+        let (mut address, mut bytes) = (0, 0);
+        call!(cuModuleGetGlobal_v2(
+            &mut address,
+            &mut bytes,
+            setup.module,
+            c"nothing".as_ptr()
+        ))
+    }),
+    ("INVALID_PTX", |_| {
+        let text = c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { no_such_instruction; }\n";
+        let mut module = ptr::null_mut();
+        call!(cuModuleLoadData(&mut module, text.as_ptr().cast()))
+    }),
+    ("NO_SUCH_PARAMETER", |setup| {
+        let (mut offset, mut bytes) = (0, 0);
+        call!(cuFuncGetParamInfo(setup.function, 1, &mut offset, &mut bytes))
+    }),
+    ("NO_SUCH_DEVICE", |_| {
+        let mut device = 0;
+        call!(cuDeviceGet(&mut device, 1000))
+    }),
+    ("CHILD_OF_OTHER", |setup| {
+        let mut graph = ptr::null_mut();
+        call!(cuGraphChildGraphNodeGetGraph(setup.empty(setup.graph()), &mut graph))
+    }),
+    ("PARAMS_OF_OTHER", |setup| {
+        let mut params = setup.copy_params(false, 1);
+        call!(cuGraphMemcpyNodeGetParams(setup.empty(setup.graph()), &mut params))
+    }),
+    ("TEXTURE_ADDRESS", |setup| {
+        let (resource, mode) = texture(setup.data + 4, 2);
+        let mut made = 0;
+        call!(cuTexObjectCreate(
+            &mut made,
+            resource.as_ptr().cast(),
+            mode.as_ptr().cast(),
+            ptr::null()
+        ))
+    }),
+    ("ARRAY_WITHOUT_WIDTH", |_| {
+        let mut descriptor: sys::CUDA_ARRAY3D_DESCRIPTOR = zeroed_array();
+        (descriptor.Height, descriptor.NumChannels) = (4, 1);
+        let mut array = ptr::null_mut();
+        call!(cuArray3DCreate_v2(&mut array, &descriptor))
+    }),
+    ("SURFACE_OF_MEMORY", |setup| {
+        let (resource, _) = texture(setup.data, 2);
+        let mut made = 0;
+        call!(cuSurfObjectCreate(&mut made, resource.as_ptr().cast()))
+    }),
+];
+
+/// The description of an array of floats.
+fn zeroed_array() -> sys::CUDA_ARRAY3D_DESCRIPTOR {
+    sys::CUDA_ARRAY3D_DESCRIPTOR {
+        Width: 0,
+        Height: 0,
+        Depth: 0,
+        Format: sys::CUarray_format::CU_AD_FORMAT_FLOAT,
+        NumChannels: 0,
+        Flags: 0,
+    }
+}
+
+/// Begins a capture of one stream, and forks it to the other.
+fn fork(setup: &Setup) {
+    let event = setup.event();
+    setup.begin(&setup.stream, 2);
+    call!(cuEventRecord(event, setup.stream.cu_stream()));
+    call!(cuStreamWaitEvent(setup.other.cu_stream(), event, 0));
+}
+
+/// Every rule is asked of the driver, in a setup of its own. All that are not as the list says are shown.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn the_driver_refuses_what_the_rules_say() {
+    assert!(wants_cuda());
+    let mut others = Vec::new();
+    for rule in rules::ALL {
+        let Rule {
+            name,
+            call,
+            code,
+            when,
+            sure,
+        } = rule;
+        let Some((_, provoke)) = PROVOKED.iter().find(|(provoked, _)| provoked == name) else {
+            continue;
+        };
+        let setup = Setup::new();
+        let found = provoke(&setup) as u32;
+        println!("driver: {name}: {call}, {when}: {found}, expected {code}, sure: {sure}");
+        if found != *code {
+            others.push(format!("{name}: {found}, not {code}"));
+        }
+        setup.context.synchronize().expect("the context is of use");
+    }
+    assert!(others.is_empty(), "{others:#?}");
+}
+
+/// Rules that no call of this file brings about, each with the reason.
+const UNASKED: &[(&str, &str)] = &[
+    ("ALLOCATION_IN_CHILD", "`captures` builds such a graph"),
+    ("CAPTURE_MODE", "Rust has no value for a mode that there is not"),
+];
+
+#[test]
+fn every_rule_is_asked() {
+    for rule in rules::ALL {
+        let is_asked = PROVOKED.iter().any(|(name, _)| *name == rule.name);
+        let is_unasked = UNASKED.iter().any(|(name, _)| *name == rule.name);
+        assert!(is_asked != is_unasked, "{}", rule.name);
+    }
+    assert!(PROVOKED.len() >= 40, "{} rules", PROVOKED.len());
+    assert!(
+        PROVOKED
+            .iter()
+            .all(|(name, _)| rules::ALL.iter().any(|rule| rule.name == *name))
+    );
+}
