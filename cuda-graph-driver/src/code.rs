@@ -99,4 +99,9 @@ impl Rule {
     pub(crate) fn refuse<T>(&self) -> Done<T> {
         fail(self.code, self.when)
     }
+
+    /// As [`Rule::refuse`], with the details.
+    pub(crate) fn refuse_as<T>(&self, text: String) -> Done<T> {
+        fail(self.code, text)
+    }
 }

@@ -89,6 +89,8 @@ pub(crate) struct Block {
 pub(crate) struct Blocks {
     all: BTreeMap<u64, Block>,
     pub(crate) reserved: BTreeMap<u64, Arc<Allocation>>,
+    /// Memory that nodes of graphs allocate when they run: their addresses and sizes.
+    pub(crate) promised: BTreeMap<u64, usize>,
     /// The bytes of memory without addresses of its own.
     pub(crate) physical: usize,
 }
@@ -100,6 +102,13 @@ impl Blocks {
         let offset = address - block.address;
         let fits = offset < block.bytes as u64 || bytes == 0 && offset == block.bytes as u64;
         (fits && bytes as u64 <= block.bytes as u64 - offset).then_some(block)
+    }
+
+    /// Whether there are all of these bytes, or will be.
+    pub(crate) fn has(&self, address: u64, bytes: usize) -> bool {
+        let promised = self.promised.range(..=address).next_back();
+        self.find(address, bytes).is_some()
+            || promised.is_some_and(|(first, len)| (address - first).saturating_add(bytes as u64) <= *len as u64)
     }
 
     /// The block that holds a byte.
@@ -199,6 +208,9 @@ impl Blocks {
     }
 }
 
+/// The alignment of device memory, which textures need.
+const ALIGNMENT: u64 = 512;
+
 /// Allocates device memory, where `used` bytes are in use. Its contents are not zero, as on a GPU.
 pub(crate) fn allocate(context: Handle, bytes: usize, used: usize) -> Done<Block> {
     let free = SETTINGS.memory.saturating_sub(used);
@@ -208,13 +220,13 @@ pub(crate) fn allocate(context: Handle, bytes: usize, used: usize) -> Done<Block
             format!("{bytes} bytes of device memory, but {free} are free"),
         );
     }
-    let Ok(allocation) = MEMORY.allocate("device memory", bytes) else {
+    let Ok(allocation) = MEMORY.allocate("device memory", bytes + ALIGNMENT as usize) else {
         return fail(OUT_OF_MEMORY, format!("the host has no {bytes} bytes"));
     };
-    let garbage = bytes.min(1 << 16);
+    let garbage = bytes.min(1 << 16) + ALIGNMENT as usize;
     let _ = allocation.fill(0, &[0xcd], garbage);
     Ok(Block {
-        address: allocation.address(),
+        address: allocation.address().next_multiple_of(ALIGNMENT),
         bytes,
         kind: Kind::Device,
         context,
@@ -224,8 +236,9 @@ pub(crate) fn allocate(context: Handle, bytes: usize, used: usize) -> Done<Block
 
 /// Allocates memory of the host that kernels reach at its own address.
 pub(crate) fn allocate_host(context: Handle, bytes: usize, kind: Kind) -> Done<Block> {
-    let layout = Layout::from_size_align(bytes.next_multiple_of(4), 4096);
-    let Some(layout) = layout.ok().filter(|layout| layout.size() > 0) else {
+    let words = bytes.checked_next_multiple_of(4);
+    let layout = words.and_then(|bytes| Layout::from_size_align(bytes, 4096).ok());
+    let Some(layout) = layout.filter(|layout| layout.size() > 0) else {
         return fail(OUT_OF_MEMORY, format!("{bytes} bytes of the host"));
     };
     // SAFETY: the layout has a size.

@@ -6,6 +6,7 @@ use crate::code::{
 };
 use crate::device::{MAX_SHARED, MEMORY, PROCESSORS};
 use crate::handle::Handle;
+use crate::rules;
 use graph_emulator::{Kernel, MAX_TOGETHER, Module};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
@@ -75,11 +76,24 @@ pub(crate) fn load(context: Handle, image: &str) -> Done<Arc<Loaded>> {
         return fail(INVALID_IMAGE, "the image is no PTX");
     }
     match Module::load(&MEMORY, image) {
-        Ok(module) => Ok(Arc::new(Loaded {
-            module,
-            context,
-            functions: Mutex::default(),
-        })),
+        Ok(module) => {
+            // The emulator refuses the kernel alone; a GPU's compiler refuses the module.
+            let unknown = module.kernels().find_map(|kernel| {
+                let refused = kernel.refused()?;
+                refused
+                    .message
+                    .starts_with("unknown instruction")
+                    .then(|| refused.to_string())
+            });
+            if let Some(text) = unknown {
+                return rules::INVALID_PTX.refuse_as(text);
+            }
+            Ok(Arc::new(Loaded {
+                module,
+                context,
+                functions: Mutex::default(),
+            }))
+        }
         Err(error) => fail(INVALID_PTX, error.to_string()),
     }
 }

@@ -7,6 +7,7 @@ use crate::code::{self, ALREADY_REGISTERED, INVALID_VALUE, NOT_REGISTERED, fail}
 use crate::handle::Handle;
 use crate::memory::{self, Block, Kind};
 use crate::module::Attributes;
+use crate::queue::Mark;
 use crate::rules;
 use crate::settings::SETTINGS;
 use crate::state::{current, state};
@@ -31,10 +32,15 @@ fn allocate(out: Out<u64>, bytes: usize, kind: Kind) -> code::Done {
     out.put(address)
 }
 
-/// Frees memory. CUDA would wait for work that uses it; here such work fails.
+/// Frees memory, after all work of the context. With `CUDA_GRAPH_DRIVER_STRICT`, work that uses it fails instead.
 fn free(address: u64, kinds: &[Kind]) -> code::Done {
     if address == 0 {
         return Ok(());
+    }
+    if !SETTINGS.is_strict && !SETTINGS.is_stuck {
+        let context = current().unwrap_or_default();
+        let ends: Vec<Mark> = state().streams(context).map(|(_, stream)| stream.queue.end()).collect();
+        ends.iter().for_each(Mark::wait);
     }
     // The memory is given back after the lock.
     let block = state().blocks.remove(address, kinds);
@@ -139,6 +145,7 @@ calls! {
         if state.capture_status(stream)?.0 == 0 {
             state.blocks.insert(block);
         } else {
+            state.blocks.promised.insert(address, bytes);
             state.queue(stream, Work::Allocate(Arc::new(block)), Attributes::new())?;
         }
         out.put(address)

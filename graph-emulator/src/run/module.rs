@@ -154,6 +154,11 @@ impl Module {
         })
     }
 
+    /// All kernels, in no order.
+    pub fn kernels(&self) -> impl Iterator<Item = Kernel<'_>> {
+        self.kernels.keys().filter_map(|name| self.kernel(name))
+    }
+
     /// The kernel with this name.
     pub fn kernel(&self, name: &str) -> Option<Kernel<'_>> {
         let (name, data) = self.kernels.get_key_value(name)?;

@@ -1,6 +1,6 @@
 //! A program of cudarc's, which knows nothing of this project: copies, kernels, streams, events, and a captured graph.
 
-use crate::common::wants_cuda;
+use crate::has_driver;
 use crate::setup::PTX;
 use graph_runtime::cudarc::driver::{CudaContext, DriverError, LaunchConfig, PushKernelArg, sys};
 use graph_runtime::cudarc::nvrtc::Ptx;
@@ -12,7 +12,7 @@ const FLAGS: sys::CUgraphInstantiate_flags =
 #[test]
 #[ignore = "needs a CUDA device"]
 fn a_captured_graph_runs_at_every_launch() -> Result<(), DriverError> {
-    assert!(wants_cuda());
+    assert!(has_driver());
     let context = CudaContext::new(0)?;
     let module = context.load_module(Ptx::from_src(PTX))?;
     let one = module.load_function("one")?;
@@ -47,7 +47,7 @@ fn a_captured_graph_runs_at_every_launch() -> Result<(), DriverError> {
 #[test]
 #[ignore = "needs a CUDA device"]
 fn streams_wait_for_events() -> Result<(), DriverError> {
-    assert!(wants_cuda());
+    assert!(has_driver());
     let context = CudaContext::new(0)?;
     let (first, second) = (context.new_stream()?, context.new_stream()?);
     for round in 0..20_u32 {
@@ -66,7 +66,7 @@ fn streams_wait_for_events() -> Result<(), DriverError> {
 #[ignore = "needs a CUDA device"]
 fn a_kernel_beyond_its_memory_loses_the_context_of_its_process() -> Result<(), DriverError> {
     // On a GPU this would end the other tests of this process.
-    if !crate::common::is_software() {
+    if !crate::is_software() {
         return Ok(());
     }
     let context = CudaContext::new_non_primary(0, 0)?;
@@ -81,6 +81,7 @@ fn a_kernel_beyond_its_memory_loses_the_context_of_its_process() -> Result<(), D
     let error = stream.synchronize().unwrap_err();
     assert_eq!(error.0, sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
     assert!(stream.clone_htod(&[1_u32]).is_err());
-    std::mem::forget((builder, stream, module, context));
+    drop(builder);
+    std::mem::forget((stream, module, context));
     Ok(())
 }
