@@ -4,8 +4,10 @@ use crate::has_driver;
 use crate::rules::{self, Rule};
 use crate::setup::{Setup, call, made};
 use graph_runtime::cudarc::driver::sys::{self, CUresult};
+use std::env;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
+use std::process::Command;
 use std::ptr;
 
 /// Brings the condition of a rule about, and makes the call.
@@ -448,11 +450,24 @@ fn fork(setup: &Setup) {
     call!(cuStreamWaitEvent(setup.other.cu_stream(), event, 0));
 }
 
-/// Every rule is asked of the driver, in a setup of its own. All that are not as the list says are shown.
+/// The environment variable of a process that asks for one rule.
+const RULE: &str = "CUDA_GRAPH_RULE";
+const TEST: &str = "provoked::the_driver_refuses_what_the_rules_say";
+
+/// Every rule is asked of the driver, each in a process of its own, since a driver may crash. All that are not as the
+/// list says are shown.
 #[test]
 #[ignore = "needs a CUDA device"]
 fn the_driver_refuses_what_the_rules_say() {
     assert!(has_driver());
+    if let Ok(name) = env::var(RULE) {
+        let provoked = PROVOKED.iter().find(|(provoked, _)| *provoked == name);
+        let (_, provoke) = provoked.expect("a rule of the list");
+        let setup = Setup::new();
+        println!("returned {}.", provoke(&setup) as u32);
+        setup.context.synchronize().expect("the context is of use");
+        return;
+    }
     let mut others = Vec::new();
     for rule in rules::ALL {
         let Rule {
@@ -462,16 +477,28 @@ fn the_driver_refuses_what_the_rules_say() {
             when,
             sure,
         } = rule;
-        let Some((_, provoke)) = PROVOKED.iter().find(|(provoked, _)| provoked == name) else {
+        if !PROVOKED.iter().any(|(provoked, _)| provoked == name) {
             continue;
-        };
-        let setup = Setup::new();
-        let found = provoke(&setup) as u32;
-        println!("driver: {name}: {call}, {when}: {found}, expected {code}, sure: {sure}");
-        if found != *code {
-            others.push(format!("{name}: {found}, not {code}"));
         }
-        setup.context.synchronize().expect("the context is of use");
+        let mut child = Command::new(env::current_exe().expect("this program has a path"));
+        child
+            .args(["--exact", TEST, "--nocapture", "--include-ignored"])
+            .env(RULE, name);
+        let output = child.output().expect("this program runs again");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let found = text
+            .split_once("returned ")
+            .and_then(|(_, rest)| rest.split('.').next());
+        let found = found.map_or_else(|| format!("it ended by {}", output.status), str::to_owned);
+        let ended = if output.status.success() {
+            ""
+        } else {
+            ", and then failed"
+        };
+        println!("driver: {name}: {call}, {when}: {found}{ended}; expected {code}, sure: {sure}");
+        if found != code.to_string() || !output.status.success() {
+            others.push(format!("{name}: {found}{ended}, not {code}"));
+        }
     }
     assert!(others.is_empty(), "{others:#?}");
 }
