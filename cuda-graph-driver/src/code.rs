@@ -4,18 +4,20 @@ use crate::rules::Rule;
 use std::borrow::Cow;
 use std::ffi::CStr;
 
-/// Declares codes, with the names that the driver and the runtime have for them.
+/// Declares codes, with the names that the driver and the runtime have for them; in brackets, those that are only
+/// named.
 macro_rules! codes {
-    ($($code:ident = $number:literal, $name:literal, $runtime:literal;)*) => {
-        $(
-            #[allow(dead_code, reason = "some are only named")]
-            pub(crate) const $code: u32 = $number;
-        )*
+    (
+        $($code:ident = $number:literal, $name:literal, $runtime:literal;)*
+        [$($other:literal, $other_name:literal, $other_runtime:literal;)*]
+    ) => {
+        $(pub(crate) const $code: u32 = $number;)*
 
         /// CUDA's name for a code of the driver.
         pub(crate) fn name(code: u32) -> Option<&'static CStr> {
             match code {
                 $($number => Some($name),)*
+                $($other => Some($other_name),)*
                 _ => None,
             }
         }
@@ -24,6 +26,7 @@ macro_rules! codes {
         pub(crate) fn runtime_name(code: u32) -> &'static CStr {
             match code {
                 $($number => $runtime,)*
+                $($other => $other_runtime,)*
                 _ => c"unrecognized error code",
             }
         }
@@ -34,8 +37,6 @@ codes! {
     SUCCESS = 0, c"CUDA_SUCCESS", c"cudaSuccess";
     INVALID_VALUE = 1, c"CUDA_ERROR_INVALID_VALUE", c"cudaErrorInvalidValue";
     OUT_OF_MEMORY = 2, c"CUDA_ERROR_OUT_OF_MEMORY", c"cudaErrorMemoryAllocation";
-    NOT_INITIALIZED = 3, c"CUDA_ERROR_NOT_INITIALIZED", c"cudaErrorInitializationError";
-    INVALID_DEVICE = 101, c"CUDA_ERROR_INVALID_DEVICE", c"cudaErrorInvalidDevice";
     INVALID_IMAGE = 200, c"CUDA_ERROR_INVALID_IMAGE", c"cudaErrorInvalidKernelImage";
     INVALID_CONTEXT = 201, c"CUDA_ERROR_INVALID_CONTEXT", c"cudaErrorDeviceUninitialized";
     NO_BINARY_FOR_GPU = 209, c"CUDA_ERROR_NO_BINARY_FOR_GPU", c"cudaErrorNoKernelImageForDevice";
@@ -46,11 +47,9 @@ codes! {
     NOT_READY = 600, c"CUDA_ERROR_NOT_READY", c"cudaErrorNotReady";
     ILLEGAL_ADDRESS = 700, c"CUDA_ERROR_ILLEGAL_ADDRESS", c"cudaErrorIllegalAddress";
     LAUNCH_OUT_OF_RESOURCES = 701, c"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", c"cudaErrorLaunchOutOfResources";
-    LAUNCH_TIMEOUT = 702, c"CUDA_ERROR_LAUNCH_TIMEOUT", c"cudaErrorLaunchTimeout";
     ASSERT = 710, c"CUDA_ERROR_ASSERT", c"cudaErrorAssert";
     ALREADY_REGISTERED = 712, c"CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", c"cudaErrorHostMemoryAlreadyRegistered";
     NOT_REGISTERED = 713, c"CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", c"cudaErrorHostMemoryNotRegistered";
-    ILLEGAL_INSTRUCTION = 715, c"CUDA_ERROR_ILLEGAL_INSTRUCTION", c"cudaErrorIllegalInstruction";
     MISALIGNED_ADDRESS = 716, c"CUDA_ERROR_MISALIGNED_ADDRESS", c"cudaErrorMisalignedAddress";
     LAUNCH_FAILED = 719, c"CUDA_ERROR_LAUNCH_FAILED", c"cudaErrorLaunchFailure";
     COOPERATIVE_TOO_LARGE = 720, c"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", c"cudaErrorCooperativeLaunchTooLarge";
@@ -68,6 +67,16 @@ codes! {
     UPDATE_FAILURE = 910, c"CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", c"cudaErrorGraphExecUpdateFailure";
     INVALID_CLUSTER_SIZE = 912, c"CUDA_ERROR_INVALID_CLUSTER_SIZE", c"cudaErrorInvalidClusterSize";
     UNKNOWN = 999, c"CUDA_ERROR_UNKNOWN", c"cudaErrorUnknown";
+
+    [
+    3, c"CUDA_ERROR_NOT_INITIALIZED", c"cudaErrorInitializationError";
+    101, c"CUDA_ERROR_INVALID_DEVICE", c"cudaErrorInvalidDevice";
+    702, c"CUDA_ERROR_LAUNCH_TIMEOUT", c"cudaErrorLaunchTimeout";
+    715, c"CUDA_ERROR_ILLEGAL_INSTRUCTION", c"cudaErrorIllegalInstruction";
+    301, c"CUDA_ERROR_FILE_NOT_FOUND", c"cudaErrorFileNotFound";
+    304, c"CUDA_ERROR_OPERATING_SYSTEM", c"cudaErrorOperatingSystem";
+    911, c"CUDA_ERROR_LOSSY_QUERY", c"cudaErrorLossyQuery";
+    ]
 }
 
 /// The failure of a call, or of work.

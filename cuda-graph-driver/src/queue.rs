@@ -92,8 +92,10 @@ impl Queue {
                 continue;
             };
             drop(state);
-            while SETTINGS.is_stuck {
-                thread::park();
+            if SETTINGS.is_stuck {
+                loop {
+                    thread::park();
+                }
             }
             after.iter().for_each(Mark::wait);
             match random(4) {

@@ -115,11 +115,10 @@ pub(crate) fn mistake<T>(text: String) -> Done<T> {
     fail(INVALID_HANDLE, text)
 }
 
-/// Declares how objects of a kind are found.
+/// Declares how objects of a kind are found: to be looked at and, with a second name, to be changed.
 macro_rules! found {
-    ($($name:ident, $name_mut:ident: $variant:ident($type:ty), $what:literal;)*) => {
+    ($($name:ident $(, $name_mut:ident)?: $variant:ident($type:ty), $what:literal;)*) => {
         $(
-            #[allow(dead_code, reason = "not all kinds are found in both ways")]
             pub(crate) fn $name(&self, handle: Handle) -> Done<&$type> {
                 match self.objects.get(&handle) {
                     Some(Object::$variant(object)) => Ok(object),
@@ -127,13 +126,12 @@ macro_rules! found {
                 }
             }
 
-            #[allow(dead_code, reason = "as above")]
-            pub(crate) fn $name_mut(&mut self, handle: Handle) -> Done<&mut $type> {
+            $(pub(crate) fn $name_mut(&mut self, handle: Handle) -> Done<&mut $type> {
                 match self.objects.get_mut(&handle) {
                     Some(Object::$variant(object)) => Ok(object),
                     _ => mistake(format!("{handle:#x} is no {}", $what)),
                 }
-            }
+            })?
         )*
     };
 }
@@ -143,15 +141,15 @@ impl State {
         context, context_mut: Context(Context), "context";
         real_stream, real_stream_mut: Stream(Stream), "stream";
         event, event_mut: Event(Event), "event";
-        module, module_mut: Module(Arc<Loaded>), "module";
-        library, library_mut: Library(Handle), "library";
-        kernel, kernel_mut: Kernel(Handle), "kernel";
-        real_function, real_function_mut: Function(Arc<Function>), "function";
+        module: Module(Arc<Loaded>), "module";
+        library: Library(Handle), "library";
+        kernel: Kernel(Handle), "kernel";
+        real_function: Function(Arc<Function>), "function";
         graph, graph_mut: Graph(Graph), "graph";
         node, node_mut: Node(Node), "node";
         exec, exec_mut: Exec(Exec), "executable graph";
-        physical, physical_mut: Physical(usize), "memory";
-        array, array_mut: Array(Arc<Array>), "array";
+        physical: Physical(usize), "memory";
+        array: Array(Arc<Array>), "array";
     }
 
     pub(crate) fn add(&mut self, object: Object) -> Handle {

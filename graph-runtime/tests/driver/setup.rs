@@ -24,8 +24,8 @@ pub(crate) const PTX: &str = "
 /// Makes a call of the driver.
 macro_rules! call {
     ($name:ident($($argument:expr),* $(,)?)) => {{
-        // SAFETY: the handles live, and the addresses are those of local variables or of memory of the test. Where a test
-        // breaks another promise, the driver says so: that is what it asks.
+        // SAFETY: the handles live, and the addresses are those of local variables or of memory of the test. Where a
+        // test breaks another promise, the driver says so: that is what it asks.
         unsafe { sys::$name($($argument),*) }
     }};
 }
