@@ -41,9 +41,6 @@ impl State {
                 return rules::DEPENDENCY_TWICE.refuse();
             }
         }
-        if found.is_body && matches!(work, Work::Call(_) | Work::Wait(_) | Work::Record(_)) {
-            return rules::NODE_IN_BODY.refuse();
-        }
         let node = Node {
             graph,
             work,
@@ -187,6 +184,9 @@ impl State {
             let Ok(node) = self.node(handle) else {
                 return Err((handle, INVALID_VALUE));
             };
+            if found.is_body && matches!(node.work, Work::Call(_) | Work::Wait(_) | Work::Record(_)) {
+                return Err((handle, rules::NODE_IN_BODY.code));
+            }
             let after = node.after.iter().filter_map(|(before, _)| places.get(before).copied());
             steps.push(Step {
                 node: handle,

@@ -44,7 +44,8 @@ pub(crate) fn test(root: &Path, words: &[&str]) -> Result<()> {
     let (programs, tests) = (&words[..at], words.get(at + 1..).unwrap_or_default());
     let programs = if programs.is_empty() { &PROGRAMS[..] } else { programs };
     let mut command = cargo(root);
-    command.args(["test", "--no-fail-fast", "-p", "graph-runtime"]);
+    // With the features that `cargo test --workspace` compiles, so that nothing is compiled again.
+    command.args(["test", "--no-fail-fast", "--workspace"]);
     command.args(programs.iter().flat_map(|program| ["--test", *program]));
     command.args(["--", "--include-ignored"]);
     command
