@@ -44,6 +44,8 @@ pub(crate) enum Object {
 pub(crate) struct Context {
     /// The reason that every call fails.
     pub(crate) lost: Option<Failure>,
+    /// The ends of streams that were destroyed before their work was done.
+    pub(crate) left: Vec<Mark>,
     /// Its null streams: of all threads, and of each.
     legacy: Option<Handle>,
     per_thread: HashMap<ThreadId, Handle>,
@@ -235,6 +237,16 @@ impl State {
     /// The streams of a context.
     pub(crate) fn streams(&self, context: Handle) -> impl Iterator<Item = (Handle, &Stream)> {
         self.all_streams().filter(move |(_, stream)| stream.context == context)
+    }
+
+    /// All work of a context that is queued.
+    pub(crate) fn all_work(&mut self, context: Handle) -> Vec<Mark> {
+        let mut ends: Vec<Mark> = self.streams(context).map(|(_, stream)| stream.queue.end()).collect();
+        if let Ok(context) = self.context_mut(context) {
+            context.left.retain(|mark| !mark.has_come());
+            ends.extend(context.left.iter().cloned());
+        }
+        ends
     }
 
     pub(crate) fn all_streams(&self) -> impl Iterator<Item = (Handle, &Stream)> {

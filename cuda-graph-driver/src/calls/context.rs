@@ -100,7 +100,7 @@ fn synchronize(context: Handle) -> code::Done {
         captured.into_iter().for_each(|capture| state.invalidate(capture));
         return fail(code::CAPTURE_UNSUPPORTED, "a stream of the context is being captured");
     }
-    let ends: Vec<Mark> = state().streams(context).map(|(_, stream)| stream.queue.end()).collect();
+    let ends = state().all_work(context);
     ends.iter().for_each(Mark::wait);
     state().check_context(context)
 }
@@ -159,9 +159,9 @@ calls! {
     Nothing cuCtxCreate_v4(out: Out<Handle>, _params: usize, _flags: u32, device: i32) { create(out, device) }
     Nothing cuCtxDestroy_v2(context: Handle) {
         let ends: Vec<Mark> = {
-            let state = state();
+            let mut state = state();
             state.context(context)?;
-            state.streams(context).map(|(_, stream)| stream.queue.end()).collect()
+            state.all_work(context)
         };
         ends.iter().for_each(Mark::wait);
         let mut state = state();

@@ -39,7 +39,7 @@ fn free(address: u64, kinds: &[Kind]) -> code::Done {
     }
     if !SETTINGS.is_strict && !SETTINGS.is_stuck {
         let context = current().unwrap_or_default();
-        let ends: Vec<Mark> = state().streams(context).map(|(_, stream)| stream.queue.end()).collect();
+        let ends = state().all_work(context);
         ends.iter().for_each(Mark::wait);
     }
     // The memory is given back after the lock.

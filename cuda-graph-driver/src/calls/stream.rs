@@ -97,6 +97,8 @@ calls! {
         let mut state = state();
         let capturing = state.real_stream(stream)?.capturing.clone();
         capturing.into_iter().for_each(|capturing| state.invalidate(capturing.capture));
+        let (context, end) = (state.real_stream(stream)?.context, state.real_stream(stream)?.queue.end());
+        state.context_mut(context)?.left.push(end);
         state.remove(stream);
         Ok(())
     }
