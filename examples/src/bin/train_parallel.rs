@@ -67,7 +67,7 @@ cuda_graph! {
         all_reduce mean_b2 = avg(b2) over world  after mean_w2;
         all_reduce mean_w1 = avg(w1) over world  after learn1, mean_b2;
         all_reduce mean_b1 = avg(b1) over world  after mean_w1;
-        all_reduce mean    = avg(sum) over world  after error, mean_b1;
+        all_reduce mean    = avg(sum) over world  after mean_b1;
         memcpy report = sum -> loss  after mean;
     }
 }

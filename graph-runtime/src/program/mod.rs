@@ -11,6 +11,10 @@ pub(crate) mod capture;
 pub(crate) mod pointer;
 pub(crate) mod event;
 pub(crate) mod host_call;
+#[cfg_attr(
+    not(feature = "emulator"),
+    expect(dead_code, reason = "only the emulator's launches meet")
+)]
 pub(crate) mod communicator;
 pub(crate) mod tuples;
 
