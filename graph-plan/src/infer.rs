@@ -1,8 +1,9 @@
 //! `after auto`: the edges that the accesses of nodes imply, in the order of the text.
 //!
 //! A node that asks for it runs after each node before it in its body with whose accesses its own conflict: a reader
-//! after the last writers, a writer after the last writers and all readers since. [`check`](crate::check) proves the
-//! draft with these edges like any other, so nothing depends on them being enough.
+//! after the last writers, a writer after the last writers and all readers since; a collective after the collectives
+//! before it, over whatever communicators. [`check`](crate::check) proves the draft with these edges like any other, so
+//! nothing depends on them being enough.
 
 use crate::live_accesses::LiveAccesses;
 use crate::race::as_strict;
@@ -25,11 +26,15 @@ pub fn infer(draft: &mut Draft, iterations: &[Vec<Iteration>]) {
     }
     let inner = draft.inner_accesses();
     let members = draft.members();
+    let with_collectives = with_collectives(draft);
     for body in members {
         if !body.iter().any(|&node| is_auto(draft, node)) {
             continue;
         }
-        let implied = implied(draft, &body, &inner, iterations);
+        let mut implied = implied(draft, &body, &inner, iterations);
+        implied.extend(between_collectives(draft, &body, &with_collectives, iterations));
+        implied.sort_unstable();
+        implied.dedup();
         for edge in missing(draft, &body, implied) {
             draft.inferred_edge(edge.from, edge.to);
         }
@@ -87,6 +92,45 @@ fn implied(draft: &Draft, body: &[usize], inner: &[Vec<usize>], iterations: &[Ve
     }
     found.sort_unstable();
     found.dedup();
+    found
+}
+
+/// Whether each node is a collective, or has one in its bodies.
+fn with_collectives(draft: &Draft) -> Vec<bool> {
+    let mut found = vec![false; draft.nodes.len()];
+    for collective in &draft.collectives {
+        found[collective.node] = true;
+        let owners = draft.bodies_around(collective.node).filter_map(|body| draft.bodies[body].node);
+        owners.for_each(|owner| found[owner] = true);
+    }
+    found
+}
+
+/// The edges of a body by which collectives run after those before them.
+fn between_collectives(
+    draft: &Draft,
+    body: &[usize],
+    with_collectives: &[bool],
+    iterations: &[Vec<Iteration>],
+) -> Vec<Edge> {
+    let around = |node: usize| iterations.get(node).map_or(&[][..], Vec::as_slice);
+    let (mut live, mut found) = (Vec::new(), Vec::new());
+    for &node in body.iter().filter(|&&node| with_collectives[node]) {
+        if is_auto(draft, node) {
+            live.retain(|&earlier: &usize| {
+                let is_ordered = !are_apart(around(earlier), around(node));
+                if is_ordered {
+                    found.push(Edge {
+                        from: earlier,
+                        to: node,
+                    });
+                }
+                // As for accesses: the later node stands for the earlier one, but not in other iterations.
+                !(is_ordered && around(earlier).starts_with(around(node)))
+            });
+        }
+        live.push(node);
+    }
     found
 }
 
@@ -415,5 +459,38 @@ mod tests {
         );
         let help = "remove one of these edges, for example: remove `b` from the `after` list of `a`";
         assert_eq!(error.help.as_deref(), Some(help));
+    }
+
+    #[test]
+    fn collectives_come_one_after_the_other() {
+        let draft = |auto: bool| {
+            let mut draft = Draft::new("Test");
+            draft.auto = auto;
+            for name in ["world", "row"] {
+                draft.communicator(name);
+            }
+            let flag = draft.resource("flag", Memory::Device);
+            for (number, name) in ["a", "choose", "b"].into_iter().enumerate() {
+                let memory = draft.resource(format!("x{number}"), Memory::Device);
+                if name == "choose" {
+                    let choose = draft.node(name, NodeKind::If);
+                    draft.access(choose, flag, Region::Whole, Mode::Read);
+                    let body = draft.body(choose, Role::Then);
+                    let inside = draft.node_in(body, "inside", NodeKind::Broadcast);
+                    draft.access(inside, memory, Region::Whole, Mode::ReadWrite);
+                    draft.collective(inside, 1);
+                } else {
+                    let node = draft.node(name, NodeKind::AllReduce);
+                    draft.access(node, memory, Region::Whole, Mode::ReadWrite);
+                    draft.collective(node, 0);
+                }
+            }
+            infer(&mut draft, &[]);
+            draft
+        };
+        assert_eq!(check(&draft(false)).errors.len(), 2);
+        let ordered = draft(true);
+        assert_eq!(ordered.edges, [Edge { from: 0, to: 1 }, Edge { from: 1, to: 3 }]);
+        assert_eq!(check(&ordered).errors, []);
     }
 }

@@ -228,7 +228,7 @@ impl Ranks {
             Step::While(flag, body) => {
                 let mut left = active.to_vec();
                 for _ in 0..3 {
-                    left.retain(|&rank| self.memory[rank][*flag][0] % 3 != 0);
+                    left.retain(|&rank| !self.memory[rank][*flag][0].is_multiple_of(3));
                     self.run(body, &left, hash((id, 3)))?;
                 }
             }
