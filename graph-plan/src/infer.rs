@@ -100,7 +100,9 @@ fn with_collectives(draft: &Draft) -> Vec<bool> {
     let mut found = vec![false; draft.nodes.len()];
     for collective in &draft.collectives {
         found[collective.node] = true;
-        let owners = draft.bodies_around(collective.node).filter_map(|body| draft.bodies[body].node);
+        let owners = draft
+            .bodies_around(collective.node)
+            .filter_map(|body| draft.bodies[body].node);
         owners.for_each(|owner| found[owner] = true);
     }
     found
