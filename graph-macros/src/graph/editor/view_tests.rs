@@ -85,6 +85,26 @@ fn nodes_are_variables_only_where_their_order_is_told() {
 }
 
 #[test]
+fn edges_that_accesses_imply_are_a_variable_of_their_own() {
+    assert_seen(
+        "#![after(auto)] join a; join b after auto, a;",
+        "let _ = (); let _ = ();
+         { let auto: ::graph_runtime::NodeId; let a: ::graph_runtime::NodeId; let b: ::graph_runtime::NodeId;
+           let _ = (auto, a); }",
+    );
+}
+
+#[test]
+fn stand_ins_get_what_the_builder_gives_them() {
+    assert_seen(
+        "capture c = (&x, &mut y) |s| { f(s) } else |a, b| { *b = *a; } after n;",
+        "::graph_runtime::GraphBuilder::capture_or_else(
+             loop {}, \"\", (&x, &mut y,), |s| {{ f(s) }}, |(a, b,)| {{ *b = *a; }});
+         { let c: ::graph_runtime::NodeId; let _ = (n); }",
+    );
+}
+
+#[test]
 fn closures_borrow_what_they_name() {
     assert_seen(
         "host x: [u32; 4]; call c = |&x| { x.len() | 1 } after n; capture d = (&x) |s| f(s)?;",
