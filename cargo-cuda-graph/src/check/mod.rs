@@ -2,6 +2,7 @@
 
 mod report;
 mod paste;
+mod proof;
 mod kernel;
 mod needs;
 mod lines;
@@ -131,10 +132,11 @@ fn attribute(file: &Path) -> String {
 /// Prints the report on a file, and the declarations to paste. Returns whether nothing is refused.
 fn report(subject: &Subject) -> bool {
     let kernels = kernel::all(subject);
+    let proofs = proof::of_all(&subject.module, &kernels);
     let lines = Lines::new(&subject.module);
-    print!("{}", report::text(subject, &kernels, &lines));
+    print!("{}", report::text(subject, &kernels, &proofs, &lines));
     if !kernels.is_empty() {
-        println!("\n{}", paste::text(&subject.attribute, &kernels));
+        println!("\n{}", paste::text(&subject.attribute, &kernels, &proofs));
     }
     if let Some(stale) = &subject.stale {
         println!("\n{stale}");

@@ -7,12 +7,13 @@ use graph_ptx::Access;
 use super::Subject;
 use super::kernel::{Kernel, Param};
 use super::lines::Lines;
+use super::proof::Proof;
 
 /// The most threads of a block, on every GPU.
 const MAX_THREADS: u32 = 1024;
 
 /// The whole report.
-pub(super) fn text(subject: &Subject, kernels: &[Kernel], lines: &Lines<'_>) -> String {
+pub(super) fn text(subject: &Subject, kernels: &[Kernel], proofs: &[Proof], lines: &Lines<'_>) -> String {
     let ((major, minor), target) = (subject.module.version, &subject.module.target);
     let count = match kernels.len() {
         0 => "no kernels".to_owned(),
@@ -29,8 +30,8 @@ pub(super) fn text(subject: &Subject, kernels: &[Kernel], lines: &Lines<'_>) -> 
         "{}: {count}, PTX {major}.{minor} for {target}{emulated}\n",
         subject.shown
     );
-    for kernel in kernels {
-        let rows = rows(kernel, lines);
+    for (kernel, proof) in kernels.iter().zip(proofs) {
+        let rows = rows(kernel, proof, lines);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\n{}", kernel.name.trim_start_matches("r#"));
         let width = |column: fn(&Row) -> usize| rows.iter().map(column).max().unwrap_or(0);
@@ -49,7 +50,7 @@ pub(super) fn text(subject: &Subject, kernels: &[Kernel], lines: &Lines<'_>) -> 
 /// A name, a type (or nothing), and facts.
 type Row = (String, String, String);
 
-fn rows(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Row> {
+fn rows(kernel: &Kernel, proof: &Proof, lines: &Lines<'_>) -> Vec<Row> {
     let summary = &kernel.summary;
     let mut rows = Vec::new();
     for (param, facts) in kernel.params.iter().zip(&summary.params) {
@@ -73,7 +74,7 @@ fn rows(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Row> {
     }
     let mut plain = |name: &str, facts: String| rows.push((name.to_owned(), String::new(), facts));
     plain("launch", launch(kernel));
-    plain("safe fn", safety(kernel, lines));
+    plain("safe fn", safety(kernel, proof, lines));
     if let Some(reason) = &kernel.refused {
         plain("emulator", format!("REFUSED: {reason}"));
     }
@@ -138,7 +139,7 @@ fn launch(kernel: &Kernel) -> String {
 }
 
 /// Whether the PTX allows a `safe fn`.
-fn safety(kernel: &Kernel, lines: &Lines<'_>) -> String {
+fn safety(kernel: &Kernel, proof: &Proof, lines: &Lines<'_>) -> String {
     let summary = &kernel.summary;
     let params = kernel.params.iter().zip(&summary.params);
     let address = params
@@ -149,6 +150,13 @@ fn safety(kernel: &Kernel, lines: &Lines<'_>) -> String {
         (Some((param, line)), ..) => because(format!("it uses the value of `{}` as an address", param.name), line),
         (None, Some(line), _) => because("it writes through an address of unknown origin".to_owned(), line),
         (None, None, Some(line)) => because("it reads through an address of unknown origin".to_owned(), line),
-        (None, None, None) => "possible".to_owned(),
+        (None, None, None) => match proof {
+            Proof::Under(contract) if contract.is_empty() => "proved".to_owned(),
+            Proof::Under(contract) => format!("proved, with `#[requires({contract})]`"),
+            Proof::Open(reason, line) => {
+                let place = line.map_or_else(String::new, |line| format!(" ({})", lines.shown(line)));
+                format!("possible, but not proved: {reason}{place}")
+            }
+        },
     }
 }

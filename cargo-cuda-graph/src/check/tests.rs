@@ -149,7 +149,8 @@ fn sources_tell_names_and_types() {
     let read = |extension: &str| fs::read_to_string(path.with_extension(extension)).unwrap();
     let shown = |source: Option<String>| {
         let subject = Subject::new("w.ptx".to_owned(), "w.ptx".to_owned(), source, read("ptx")).unwrap();
-        super::paste::text("w.ptx", &kernel::all(&subject))
+        let kernels = kernel::all(&subject);
+        super::paste::text("w.ptx", &kernels, &super::proof::of_all(&subject.module, &kernels))
     };
     let known = shown(Some(read("cu")));
     assert!(known.contains("        a: &[u8],\n"), "{known}");
@@ -187,11 +188,12 @@ fn templates_needs_and_tables_are_told() {
     );
     let subject = Subject::new("x.ptx".to_owned(), "x.ptx".to_owned(), None, ptx).unwrap();
     let kernels = kernel::all(&subject);
-    let pasted = super::paste::text("x.ptx", &kernels);
+    let proofs = super::proof::of_all(&subject.module, &kernels);
+    let pasted = super::paste::text("x.ptx", &kernels, &proofs);
     let declaration = "    #[for_each(T = f32 => \"_Z5scaleIfEvPT_S0_\", f64 => \"_Z5scaleIdEvPT_S0_\")]\n    \
-                       fn scale<T>(p0: &mut [T], p1: T);\n";
+                       #[requires(1 <= p0.len())]\n    safe fn scale<T>(p0: &mut [T], p1: T);\n";
     assert!(pasted.contains(declaration) && !pasted.contains("scale_2"), "{pasted}");
-    let report = super::report::text(&subject, &kernels, &super::Lines::new(&subject.module));
+    let report = super::report::text(&subject, &kernels, &proofs, &super::Lines::new(&subject.module));
     for expected in [
         "NEEDS dynamic shared memory: `<<<grid, block, bytes>>>`, NEEDS a cooperative launch",
         "weights  constant  reads; 16 bytes that the host sets, in a graph by `constant weights: shape = \"weights\";`",

@@ -2,30 +2,34 @@ use graph_runtime::{Atomic, cuda_kernels};
 
 #[cuda_kernels("../graph-runtime/tests/corpus/kernels/half.ptx")]
 unsafe extern "C" {
-    // Graphs launch these by `unsafe`. A `safe fn` needs none: write it if `#[requires(..)]`s, such as
-    // `#[requires(threads <= data.len())]`, keep the kernel within its memory for all arguments.
+    // Graphs launch kernels that are not `safe` by `unsafe`. Each `safe fn` here is proved, and `prove` after the
+    // path keeps it so. Make others `safe` if `#[requires(..)]`s keep them within their memory.
 
-    fn half_arithmetic(
+    #[requires(threads <= first.len() && threads <= second.len() && threads <= third.len() && 17 * threads <= out.len())]
+    safe fn half_arithmetic(
         first: &[u16], // decide: or `half::f16`
         second: &[u16], // decide: or `half::f16`
         third: &[u16], // decide: or `half::f16`
         out: &mut [u16], // decide: or `half::f16`
     );
 
-    fn half2_arithmetic(
+    #[requires(threads <= first.len() && threads <= second.len() && threads <= third.len() && 16 * threads <= out.len())]
+    safe fn half2_arithmetic(
         first: &[[u16; 2]], // decide: or `[half::f16; 2]`
         second: &[[u16; 2]], // decide: or `[half::f16; 2]`
         third: &[[u16; 2]], // decide: or `[half::f16; 2]`
         out: &mut [[u16; 2]], // decide: or `[half::f16; 2]`
     );
 
-    fn half_compare(
+    #[requires(threads <= first.len() && threads <= second.len() && 5 * threads <= out.len())]
+    safe fn half_compare(
         first: &[[u16; 2]], // decide: or `[half::f16; 2]`
         second: &[[u16; 2]], // decide: or `[half::f16; 2]`
         out: &mut [u32],
     );
 
-    fn half_convert(
+    #[requires(threads <= r#in.len() && threads <= integers.len() && threads <= wide.len() && 15 * threads <= out.len() && 11 * threads <= words.len() && threads <= longs.len())]
+    safe fn half_convert(
         r#in: &[f32],
         wide: &[f64],
         integers: &[i32],
@@ -34,7 +38,8 @@ unsafe extern "C" {
         longs: &mut [i64],
     );
 
-    fn half_functions(
+    #[requires(threads <= r#in.len() && 13 * threads <= out.len())]
+    safe fn half_functions(
         r#in: &[u16], // decide: or `half::f16`
         out: &mut [u16], // decide: or `half::f16`
     );
@@ -46,7 +51,8 @@ unsafe extern "C" {
         columns: i32,
     );
 
-    fn half_atomics(
+    #[requires(threads <= r#in.len() && block.x <= sums.len() && 2 <= pairs.len())]
+    safe fn half_atomics(
         r#in: &[u16], // decide: or `half::f16`
         sums: &[Atomic<u16>], // decide: or `half::f16`
         pairs: &mut [[u16; 2]], // decide: or `[half::f16; 2]`

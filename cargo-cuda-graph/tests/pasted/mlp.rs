@@ -2,12 +2,13 @@ use graph_runtime::{Atomic, cuda_kernels};
 
 #[cuda_kernels("../examples/kernels/mlp.ptx")]
 unsafe extern "C" {
-    // Graphs launch these by `unsafe`. A `safe fn` needs none: write it if `#[requires(..)]`s, such as
-    // `#[requires(threads <= data.len())]`, keep the kernel within its memory for all arguments.
+    // Graphs launch kernels that are not `safe` by `unsafe`. Each `safe fn` here is proved, and `prove` after the
+    // path keeps it so. Make others `safe` if `#[requires(..)]`s keep them within their memory.
 
     fn linear(x: &[f32], w: &[f32], b: &[f32], y: &mut [f32], inputs: u32, outputs: u32, relu: u32);
 
-    fn squared_error(y: &[f32], target: &[f32], dy: &mut [f32], loss: &[Atomic<f32>], n: u32);
+    #[requires(n <= target.len() && n <= y.len() && n <= dy.len() && 1 <= loss.len())]
+    safe fn squared_error(y: &[f32], target: &[f32], dy: &mut [f32], loss: &[Atomic<f32>], n: u32);
 
     fn gradient(dy: &[f32], w: &[f32], x: &[f32], dx: &mut [f32], inputs: u32, outputs: u32);
 

@@ -2,10 +2,11 @@ use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("../graph-ptx/tests/data/hopper.sm_90.ptx")]
 unsafe extern "C" {
-    // Graphs launch these by `unsafe`. A `safe fn` needs none: write it if `#[requires(..)]`s, such as
-    // `#[requires(threads <= data.len())]`, keep the kernel within its memory for all arguments.
+    // Graphs launch kernels that are not `safe` by `unsafe`. Each `safe fn` here is proved, and `prove` after the
+    // path keeps it so. Make others `safe` if `#[requires(..)]`s keep them within their memory.
 
-    fn chained(p0: &[f32], p1: &mut [f32]);
+    #[requires(block.x <= p0.len() && block.x <= p1.len())]
+    safe fn chained(p0: &[f32], p1: &mut [f32]);
 
     fn clustered(
         p0: &mut [u32], // decide: or `f32`, `i32`, or any `Pod` type of 4 bytes

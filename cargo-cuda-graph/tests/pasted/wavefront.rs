@@ -2,8 +2,8 @@ use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("../examples/kernels/wavefront.ptx")]
 unsafe extern "C" {
-    // Graphs launch these by `unsafe`. A `safe fn` needs none: write it if `#[requires(..)]`s, such as
-    // `#[requires(threads <= data.len())]`, keep the kernel within its memory for all arguments.
+    // Graphs launch kernels that are not `safe` by `unsafe`. Each `safe fn` here is proved, and `prove` after the
+    // path keeps it so. Make others `safe` if `#[requires(..)]`s keep them within their memory.
 
     fn distances(
         above: &[u32],
