@@ -19,13 +19,16 @@ use crate::wheels::{self, CUDART, SANITIZER};
 /// The packages whose programs use a GPU.
 const PACKAGES: [&str; 2] = ["graph-runtime", "examples"];
 /// The programs and modules that do not run under compute-sanitizer: two make the errors that the tool reports on
-/// purpose, two use no GPU, and one only starts processes that use it.
-const UNSANITIZED: [&str; 5] = [
+/// purpose, four use no GPU, and two start processes that use it.
+const UNSANITIZED: [&str; 8] = [
     "sticky",
     "faults",
     "safety::emulator",
     "random::loops",
+    "ranks",
+    "launching::traces",
     "launching::nvrtc",
+    "driver",
 ];
 /// The program whose modules compute-sanitizer runs together: each is short, and none makes the tool fail.
 const UNDIVIDED: [&str; 1] = ["corpus"];
@@ -254,7 +257,7 @@ impl Program {
                 let left_out = match *tool {
                     "-" => false,
                     "racecheck" if UNRACED.contains(&name.as_str()) => true,
-                    _ => UNSANITIZED.contains(&name.as_str()),
+                    _ => UNSANITIZED.contains(&name.as_str()) || UNSANITIZED.contains(&target.as_str()),
                 };
                 if !left_out {
                     let kind = kind.name();
