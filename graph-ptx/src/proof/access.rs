@@ -17,11 +17,11 @@ pub(super) fn is_access(opcode: &str) -> bool {
 
 /// The bytes of one element, from the last type of the modifiers.
 fn width(instruction: &Instruction) -> Option<u64> {
-    let types = instruction
+    let mut types = instruction
         .modifiers
         .iter()
         .filter_map(|modifier| Type::named(modifier));
-    types.last().map(|ty| ty.size() as u64)
+    types.next_back().map(|ty| ty.size() as u64)
 }
 
 fn parts(instruction: &Instruction) -> u64 {
@@ -185,7 +185,10 @@ impl Machine<'_> {
             .and_then(|rows| rows.plus_constant(16 * width));
         match bytes {
             Some(bytes) => self.check(at, &bytes, 16),
-            None => Ok(self.leave_open(index, Gap::Size)),
+            None => {
+                self.leave_open(index, Gap::Size);
+                Ok(())
+            }
         }
     }
 

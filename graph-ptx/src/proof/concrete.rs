@@ -164,11 +164,11 @@ impl Thread<'_> {
     }
 
     fn access(&self, at: usize, instruction: &Instruction, registers: &mut Registers) -> Result<Option<Fault>, Ends> {
-        let types = instruction
+        let mut types = instruction
             .modifiers
             .iter()
             .filter_map(|modifier| Type::named(modifier));
-        let width = types.last().map(|ty| ty.size() as u64).ok_or(Ends)?;
+        let width = types.next_back().map(|ty| ty.size() as u64).ok_or(Ends)?;
         let parts = instruction
             .modifiers
             .iter()

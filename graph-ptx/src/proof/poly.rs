@@ -30,10 +30,8 @@ impl Monomial {
 
     fn sorted(symbols: impl Iterator<Item = Symbol>) -> Option<Self> {
         let mut product = [0; MAX_DEGREE];
-        let mut degree = 0;
-        for symbol in symbols {
+        for (degree, symbol) in symbols.enumerate() {
             *product.get_mut(degree)? = symbol;
-            degree += 1;
         }
         product.sort_unstable_by(|a, b| b.cmp(a));
         Some(Self(product))
@@ -123,7 +121,7 @@ impl Poly {
             shifted.push((term.times(monomial)?, coefficient.checked_mul(others)?));
         }
         if *monomial != Monomial::ONE {
-            shifted.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+            shifted.sort_unstable_by_key(|(monomial, _)| std::cmp::Reverse(*monomial));
         }
         let mut terms = Vec::with_capacity(self.terms.len() + shifted.len());
         let (mut left, mut right) = (self.terms.iter().peekable(), shifted.into_iter().peekable());

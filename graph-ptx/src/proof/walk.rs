@@ -159,10 +159,10 @@ impl Machine<'_> {
         for target in targets {
             self.leave(target, condition.as_deref(), true, &mut edges);
         }
-        if is_plain || condition.is_some() {
-            if let Some(next) = flow.block_at(end) {
-                self.leave(next, condition.as_deref(), false, &mut edges);
-            }
+        if (is_plain || condition.is_some())
+            && let Some(next) = flow.block_at(end)
+        {
+            self.leave(next, condition.as_deref(), false, &mut edges);
         }
         Ok(edges)
     }

@@ -339,11 +339,7 @@ fn mend(launch: &mut Launch, kernel: &Kernel, part: &Term) {
 
 fn mentioned(term: &Term, named: &mut Vec<usize>) {
     match term {
-        Term::Value(param) | Term::Len(param) => {
-            if !named.contains(param) {
-                named.push(*param);
-            }
-        }
+        Term::Value(param) | Term::Len(param) if !named.contains(param) => named.push(*param),
         Term::Unary(_, operand) => mentioned(operand, named),
         Term::Binary(_, left, right) => {
             mentioned(left, named);
