@@ -277,7 +277,7 @@ impl Thread<'_> {
             Value::Bits(bits) => Some(bits),
             _ => None,
         };
-        if has("sat") || has("cc") {
+        if has("sat") || has("relu") || has("cc") {
             return None;
         }
         match (instruction.opcode.as_str(), &operands[..]) {

@@ -297,7 +297,6 @@ impl<'m> Machine<'m> {
             "nctaid" => &self.names.grid[axis],
             "dynamic_smem_size" => &self.names.shared,
             "laneid" => return self.part("laneid", 0, 31).map(Some),
-            "warpid" => return self.any_in(0, 31).map(Some),
             "cluster_ctarank" => return self.part("cluster_ctarank", 0, 15).map(Some),
             "cluster_nctarank" => return self.part("cluster_nctarank", 1, 16).map(Some),
             _ => return Ok(None),

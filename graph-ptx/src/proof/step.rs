@@ -274,7 +274,8 @@ impl Machine<'_> {
         let types = types(instruction);
         let last = types.last().copied().flatten();
         let operands = &instruction.operands;
-        if has(instruction, "sat") || has(instruction, "cc") {
+        // Results that are clamped, and sums with carries.
+        if ["sat", "relu", "cc"].iter().any(|clamps| has(instruction, clamps)) {
             return Ok(None);
         }
         let number = |poly: Option<Poly>| poly.map(|poly| Value::Number(Rc::new(poly)));
@@ -283,7 +284,8 @@ impl Machine<'_> {
             ("mov", [_, from]) => self.value(from).map(Some),
             ("cvta", [_, from]) => {
                 let value = self.value(from)?;
-                Ok(Some(self.in_other_space(value, has(instruction, "to"))))
+                let space = Self::spaces(instruction).first().copied();
+                Ok(Some(self.in_other_space(value, space, has(instruction, "to"))))
             }
             ("add" | "sub", [_, a, b]) => {
                 let Some(ty) = last else { return Ok(None) };
@@ -715,13 +717,20 @@ impl Machine<'_> {
         Ok(value.map(|value| Value::Number(Rc::new(value))))
     }
 
-    /// `cvta`: a generic address of one in its own space, or the other way round.
-    fn in_other_space(&self, value: Value, is_from_generic: bool) -> Value {
+    /// `cvta`: a generic address of one in its own space, or the other way round. Only addresses of global memory keep
+    /// their bits.
+    fn in_other_space(&self, value: Value, space: Option<Space>, is_from_generic: bool) -> Value {
+        let is_own = |name: &str| self.find_variable(name).map(|variable| variable.space) == space;
         match (value, is_from_generic) {
-            (Value::Address(Memory::Variable(name), offset), false) => Value::Address(Memory::Generic(name), offset),
-            (Value::Address(Memory::Generic(name), offset), true) => Value::Address(Memory::Variable(name), offset),
-            (Value::Address(Memory::Param(param), offset), _) => Value::Address(Memory::Param(param), offset),
-            (Value::Number(poly), _) => Value::Number(poly),
+            (Value::Address(Memory::Variable(name), offset), false) if is_own(&name) => {
+                Value::Address(Memory::Generic(name), offset)
+            }
+            (Value::Address(Memory::Generic(name), offset), true) if is_own(&name) => {
+                Value::Address(Memory::Variable(name), offset)
+            }
+            (value @ (Value::Address(Memory::Param(_), _) | Value::Number(_)), _) if space == Some(Space::Global) => {
+                value
+            }
             _ => Value::Unknown,
         }
     }
@@ -786,6 +795,7 @@ impl Machine<'_> {
         };
         if at == 0
             && bits == 64
+            && ty.is_some_and(|ty| ty.bits == 64)
             && matches!(
                 self.kernel.params.get(param).map(|param| &param.kind),
                 Some(super::Kind::Memory { .. })

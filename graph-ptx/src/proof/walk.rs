@@ -5,6 +5,7 @@
 //! as the loop has been through. The others are any numbers of their type. Facts about an iteration that hold whenever
 //! the loop goes on, and that would hold before the first one, hold at the beginning of each: that bounds the counter.
 
+use super::Gap;
 use super::facts::{Meaning, Place};
 use super::flow::End;
 use super::machine::{Machine, State, TooLarge};
@@ -139,6 +140,10 @@ impl Machine<'_> {
         }
         let last = self.instruction(end - 1);
         let targets = match flow.end(last, self.body) {
+            End::Jump(targets) if last.opcode == "brx" => {
+                self.check_target(end - 1, targets.len())?;
+                targets
+            }
             End::Next => {
                 self.step(end - 1)?;
                 Vec::new()
@@ -165,6 +170,25 @@ impl Machine<'_> {
             self.leave(next, condition.as_deref(), false, &mut edges);
         }
         Ok(edges)
+    }
+
+    /// Checks that the index of `brx.idx` is that of one of its targets: a branch to none may go anywhere.
+    fn check_target(&mut self, index: usize, targets: usize) -> Result<(), TooLarge> {
+        let bound = match self.instruction(index).operands.first() {
+            Some(operand) => {
+                let number = self.number(operand, 32)?;
+                self.facts.unsigned(self.place, &number, 32)
+            }
+            None => None,
+        };
+        let last = targets as i128 - 1;
+        if !self
+            .facts
+            .proves_sum(self.place, bound.and_then(|bound| bound.negated()), last)
+        {
+            self.leave_open(index, Gap::Branches);
+        }
+        Ok(())
     }
 
     /// Adds an edge, if it can be taken.

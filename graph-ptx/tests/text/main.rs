@@ -5,6 +5,7 @@ mod locals;
 mod mutations;
 mod parse;
 mod programmatic;
+mod proofs;
 mod soundness;
 mod summaries;
 mod surfaces;
