@@ -326,6 +326,34 @@ mod tests {
     }
 
     #[test]
+    fn memory_of_the_host_has_its_own_address_and_is_free_when_its_last_owner_says_so() {
+        let memory = Memory::new();
+        let mut words = [1_u32, 2, 3];
+        let first = NonNull::from(&mut words).cast::<u8>();
+        // SAFETY: `words` is aligned, and outlives both allocations; it is accessed through `first` alone until then.
+        let one = unsafe { memory.adopt("one", first, 12) };
+        assert_eq!(one.address(), first.as_ptr().expose_provenance() as u64);
+        one.write(4, &7_u32.to_le_bytes()).unwrap();
+        // SAFETY: as above.
+        let two = unsafe { memory.adopt("two", first, 12) };
+        drop(one);
+        let found = memory.find_before(two.address() + 4).unwrap();
+        assert!(
+            found.name == "two" && found.storage.is_some(),
+            "another one has the address by now"
+        );
+        drop((found, two));
+        assert!(
+            memory
+                .find_before(first.as_ptr().expose_provenance() as u64)
+                .unwrap()
+                .storage
+                .is_none()
+        );
+        assert_eq!(words, [1, 7, 3]);
+    }
+
+    #[test]
     fn copies_that_do_not_fit_are_refused() {
         let memory = Memory::new();
         let allocation = memory.allocate("a", 8).unwrap();
