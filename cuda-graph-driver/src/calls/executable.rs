@@ -1,7 +1,7 @@
 //! Executable graphs: making, changing and launching them.
 
 use super::calls;
-use super::launch::KernelParams;
+use super::launch::{FunctionParams, KernelParams};
 use super::node::{CallParams, call, copy, fill, kernel};
 use crate::argument::{In, Out};
 use crate::code::refuse;
@@ -96,6 +96,14 @@ fn set(exec: Handle, node: Handle, of_other: Rule, new: impl FnOnce(&State, &Wor
     Ok(())
 }
 
+/// Changes a kernel, whose attributes stay.
+fn set_kernel(exec: Handle, node: Handle, params: In<KernelParams>) -> Done {
+    set(exec, node, rules::SET_KERNEL_OF_OTHER, |state, _| {
+        let attributes = state.exec(exec)?.step(node).map(|step| step.attributes.clone());
+        kernel(state, params, &attributes.unwrap_or_default())
+    })
+}
+
 /// The kinds of memory of both sides of a copy, `None` for memory that CUDA does not know.
 pub(super) fn mappings(state: &State, copy: &Copy) -> [(bool, Option<Kind>); 2] {
     let kinds = copy.kinds();
@@ -174,10 +182,10 @@ calls! {
         state().launch(exec, stream, SETTINGS.captures_launches)
     }
     Context cuGraphExecKernelNodeSetParams_v2(exec: Handle, node: Handle, params: In<KernelParams>) {
-        set(exec, node, rules::SET_KERNEL_OF_OTHER, |state, _| {
-            let attributes = state.exec(exec)?.step(node).map(|step| step.attributes.clone());
-            kernel(state, params, &attributes.unwrap_or_default())
-        })
+        set_kernel(exec, node, params)
+    }
+    Context cuGraphExecKernelNodeSetParams(exec: Handle, node: Handle, params: In<FunctionParams>) {
+        set_kernel(exec, node, In::from(&params.get()?.into()))
     }
     Context cuGraphExecMemcpyNodeSetParams(exec: Handle, node: Handle, params: In<CopyWords>, _context: Handle) {
         set(exec, node, rules::SET_COPY_OF_OTHER, |state, old| {

@@ -31,6 +31,33 @@ pub(super) struct KernelParams {
     pub(super) context: Handle,
 }
 
+/// The parameters before CUDA 12, which have neither a kernel nor a context.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct FunctionParams {
+    function: Handle,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u32,
+    arguments: usize,
+    extra: usize,
+}
+
+impl From<FunctionParams> for KernelParams {
+    fn from(params: FunctionParams) -> Self {
+        Self {
+            function: params.function,
+            grid: params.grid,
+            block: params.block,
+            shared: params.shared,
+            arguments: params.arguments,
+            extra: params.extra,
+            kernel: 0,
+            context: 0,
+        }
+    }
+}
+
 /// `CUlaunchConfig`
 #[derive(Clone, Copy)]
 #[repr(C)]

@@ -1,7 +1,7 @@
 //! Adding nodes, and their parameters.
 
 use super::calls;
-use super::launch::{KernelParams, launch};
+use super::launch::{FunctionParams, KernelParams, launch};
 use crate::argument::{In, Out};
 use crate::code::refuse;
 use crate::code::{Done, NOT_SUPPORTED, fail};
@@ -209,6 +209,12 @@ calls! {
         out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<KernelParams>,
     ) {
         add(out, graph, after(nodes, In::null(), count)?, |state| kernel(state, params, &Attributes::new()))
+    }
+    Context cuGraphAddKernelNode(
+        out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<FunctionParams>,
+    ) {
+        let params = params.get()?.into();
+        add(out, graph, after(nodes, In::null(), count)?, |state| kernel(state, In::from(&params), &Attributes::new()))
     }
     Context cuGraphAddMemcpyNode(
         out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<CopyWords>, _context: Handle,
