@@ -25,7 +25,8 @@ fn the_emulator_says_that_it_cannot() {
     let mut data = builder.device::<[f32; 4]>("data");
     builder.capture("calls", (&mut data,), |_| panic!("never called"));
     refused(builder.build()).reads(
-        "graph `Library`, node `calls`: library calls are captured from a stream of a CUDA device, and the CPU emulator has none",
+        "graph `Library`, node `calls`: library calls are captured from a stream of a CUDA device, and the CPU emulator has none; a \
+         host function can stand for them there: `else |..| ..`, or `capture_or_else`",
     );
     let mut builder = GraphBuilder::new(&Device::emulator(), "Raw");
     // SAFETY: it is never called.

@@ -16,7 +16,8 @@ fn the_emulator_says_that_it_cannot() -> Result<()> {
     let error = recorded(&device, ONCE, &data, |_| panic!("never called")).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }));
     error.reads(
-        "graph `Region`, node `recorded`: library calls are captured from a stream of a CUDA device, and the CPU emulator has none",
+        "graph `Region`, node `recorded`: library calls are captured from a stream of a CUDA device, and the CPU emulator has none; a \
+         host function can stand for them there: `else |..| ..`, or `capture_or_else`",
     );
     Ok(())
 }

@@ -35,7 +35,13 @@ fn all_have_one_pool_of_the_size_of_the_largest() -> Result<()> {
     let buckets = Buckets::build(&device(), [1024, 256], Batch::build)?;
     let report = buckets.pool().memory_report();
     let needed: Vec<usize> = report.graphs.iter().map(|user| user.bytes).collect();
-    assert_eq!((report.held, needed), (4096, vec![4096, 1024]));
+    assert_eq!(needed, [4096, 1024]);
+    // A GPU gives memory in steps.
+    assert!(
+        report.held == 4096 || report.held >= 4096 && !device().is_emulator(),
+        "{}",
+        report.held
+    );
     assert!(buckets.graphs().all(|(_, graph)| graph.pool().is_some()));
     Ok(())
 }
