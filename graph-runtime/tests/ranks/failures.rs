@@ -160,3 +160,19 @@ fn graphs_keep_their_communicators() {
         graph.synchronize().unwrap();
     });
 }
+
+#[test]
+fn a_split_meets_no_build() {
+    let results = super::on_ranks(2, |device, world| match world.rank() {
+        0 => world.split(0, 0).map(drop),
+        _ => build(device, &world).map(drop),
+    });
+    let messages = super::messages(results);
+    let expected = [
+        "rank 1 builds a graph while this rank calls `split`",
+        "rank 0 calls `split` while this rank builds a graph",
+    ];
+    for (message, expected) in messages.iter().zip(expected) {
+        assert!(message.contains(expected), "{messages:?}");
+    }
+}

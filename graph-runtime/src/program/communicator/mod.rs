@@ -74,6 +74,9 @@ impl Default for CommunicatorOptions {
 #[derive(Clone)]
 pub struct Communicator(pub(crate) Arc<Member>);
 
+/// The first bytes that a rank gives when it splits a communicator. Those of a rank that builds a graph are others.
+const SPLIT: &[u8] = b"split\n";
+
 /// The bytes that all ranks have given, in the order of ranks.
 pub(crate) type Given = Arc<Vec<Vec<u8>>>;
 
@@ -142,20 +145,30 @@ impl Communicator {
     /// equal, of their ranks. All ranks call it, and wait for each other.
     ///
     /// # Errors
-    /// [`Error::Peer`](crate::Error::Peer) if a rank has left or does not come in time.
+    /// [`Error::Peer`](crate::Error::Peer) if a rank has left, does not come in time or builds a graph instead.
     pub fn split(&self, color: usize, key: usize) -> Result<Self> {
         let meeting = self.0.next_host_meeting();
-        let given = [color, key].map(usize::to_le_bytes).concat();
+        let given = [SPLIT, &[color, key].map(usize::to_le_bytes).concat()].concat();
         let all = self
             .0
             .meet(Key::Host(meeting), "`split`", given)
             .map_err(|peer| peer.at(Site::default()))?;
         let number = |bytes: &[u8]| usize::from_le_bytes(bytes.try_into().unwrap_or_default());
-        let given = all.iter().map(|given| {
+        let given = all.iter().enumerate().map(|(rank, given)| {
+            let builds = || {
+                Peer::new(
+                    rank,
+                    format!("rank {rank} builds a graph while this rank calls `split`"),
+                )
+            };
+            let given = given.strip_prefix(SPLIT).ok_or_else(builds)?;
             let (color, key) = given.split_at(given.len() / 2);
-            (number(color), number(key))
+            Ok((number(color), number(key)))
         });
+        let given: Result<Vec<(usize, usize)>, Peer> = given.collect();
         let mut chosen: Vec<(usize, usize)> = given
+            .map_err(|peer| peer.at(Site::default()))?
+            .into_iter()
             .enumerate()
             .filter(|(_, (other, _))| *other == color)
             .map(|(rank, (_, key))| (key, rank))

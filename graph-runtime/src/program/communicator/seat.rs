@@ -191,6 +191,10 @@ fn check_plans(rank: usize, all: &[String]) -> Result<(), Peer> {
                 format!("rank {other} cannot build it: {}", message.trim()),
             ));
         }
+        if !text.starts_with(PLAN) {
+            let message = format!("rank {other} calls `split` while this rank builds a graph");
+            return Err(Peer::new(other, message));
+        }
     }
     let own = lines(&all[rank]);
     for (other, text) in all.iter().enumerate().filter(|(other, _)| *other != rank) {
