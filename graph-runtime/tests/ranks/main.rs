@@ -1,7 +1,6 @@
 //! Ranks: collectives over the threads of one process, on emulated devices.
 
 #[path = "../common/mod.rs"]
-#[expect(unused_imports, reason = "no kernels run here")]
 mod common;
 
 mod statements;

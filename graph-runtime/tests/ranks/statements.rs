@@ -7,6 +7,9 @@ use graph_runtime::{
     Communicator, Device, Element, Exchange, GraphBuilder, NodeId, Place, Reducible, Reduction, Result,
 };
 
+/// A reduction, and what it does to two numbers.
+type Operation<T> = (Reduction, fn(T, T) -> T);
+
 /// The length of a part.
 const LEN: usize = 6;
 
@@ -43,7 +46,7 @@ fn reduced<T: Copy>(all: &[Vec<T>], combine: impl Fn(T, T) -> T) -> Vec<T> {
     })
 }
 
-fn check<T>(of: impl Fn(f64) -> T + Sync + Copy, operations: [(Reduction, fn(T, T) -> T); 4], share: fn(T, usize) -> T)
+fn check<T>(of: impl Fn(f64) -> T + Sync + Copy, operations: [Operation<T>; 4], share: fn(T, usize) -> T)
 where
     T: Element + Reducible + PartialEq + std::fmt::Debug,
 {
@@ -130,7 +133,7 @@ macro_rules! integers {
     ($($type:ident)*) => {$(
         #[test]
         fn $type() {
-            let operations: [(Reduction, fn($type, $type) -> $type); 4] = [
+            let operations: [Operation<$type>; 4] = [
                 (Reduction::Sum, <$type>::wrapping_add),
                 (Reduction::Prod, <$type>::wrapping_mul),
                 (Reduction::Min, |a, b| a.min(b)),
@@ -146,7 +149,7 @@ macro_rules! floats {
     ($($type:ident $of:expr;)*) => {$(
         #[test]
         fn $type() {
-            let operations: [(Reduction, fn($type, $type) -> $type); 4] = [
+            let operations: [Operation<$type>; 4] = [
                 (Reduction::Sum, |a, b| a + b),
                 (Reduction::Prod, |a, b| a * b),
                 (Reduction::Min, |a, b| a.min(b)),

@@ -221,9 +221,12 @@ fn check_plans(rank: usize, all: &[String]) -> Result<(), Peer> {
 /// A part of an exchange: the rank on the other side, and the number of bytes.
 type Side = (usize, usize);
 
+/// An exchange of a rank: its name, and the parts that it sends and receives.
+type Sides<'a> = (&'a str, Vec<Side>, Vec<Side>);
+
 /// Fails if what a rank sends in an exchange is not what the other rank receives.
 fn check_exchanges(all: &[String]) -> Result<(), Peer> {
-    let exchanges: Vec<Vec<(&str, Vec<Side>, Vec<Side>)>> = all.iter().map(|text| parse(text)).collect();
+    let exchanges: Vec<Vec<Sides<'_>>> = all.iter().map(|text| parse(text)).collect();
     for number in 0..exchanges.first().map_or(0, Vec::len) {
         for from in 0..all.len() {
             for to in 0..all.len() {
@@ -253,7 +256,7 @@ fn check_exchanges(all: &[String]) -> Result<(), Peer> {
 }
 
 /// The exchanges of a text: the name, and the parts that are sent and received.
-fn parse(text: &str) -> Vec<(&str, Vec<Side>, Vec<Side>)> {
+fn parse(text: &str) -> Vec<Sides<'_>> {
     let exchanges = text.lines().filter_map(|line| line.split_once("\t\t"));
     let sides = |moves: &str| {
         let (mut sends, mut receives) = (Vec::new(), Vec::new());
