@@ -95,13 +95,13 @@ fn difference(expected: &[Message], found: &[Message]) -> String {
     text
 }
 
-/// The fault of a case; none if `difference` is empty and it belongs to the table of this code.
+/// The fault of a case; none if `difference` is empty and it belongs to the table of this code, or has no message.
 fn mistake(case: &Case, code: &str, difference: String) -> Option<String> {
     let code = format!("[{code}]");
     let first = case.messages.iter().map(|message| &message.text).next();
     if !difference.is_empty() {
         Some(difference)
-    } else if !first.is_some_and(|text| text.lines().next().is_some_and(|line| line.ends_with(&code))) {
+    } else if first.is_some_and(|text| !text.lines().next().is_some_and(|line| line.ends_with(&code))) {
         Some(format!("its first message is not of {code}\n"))
     } else {
         None
