@@ -241,9 +241,10 @@ fn mutant(lines: &[&str], index: usize, way: usize) -> Option<String> {
             _ => return None,
         },
         6 if line.starts_with("mov.u32") && line.contains("%ntid") => line.replace("%ntid", "%nctaid"),
-        7 if line.starts_with("shl.b32") => match code.rsplit_once(", ")? {
-            (before, number) => format!("{before}, {};", number.parse::<u32>().ok()? + 1),
-        },
+        7 if line.starts_with("shl.b32") => {
+            let (before, number) = code.rsplit_once(", ")?;
+            format!("{before}, {};", number.parse::<u32>().ok()? + 1)
+        }
         8 if line.starts_with("setp.") => line.replacen(".u32", ".s32", 1),
         9 if line.starts_with("mul.wide.u32") => line.replacen("mul.wide.u32", "mul.wide.s32", 1),
         _ => return None,
