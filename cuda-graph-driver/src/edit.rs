@@ -173,7 +173,7 @@ impl State {
         Ok(copy)
     }
 
-    /// What an executable graph has of a graph and of the graphs in it. Refuses circles, with the node at fault.
+    /// The parts of an executable graph for a graph and those in it. Refuses circles, with the node at fault.
     pub(crate) fn bodies(&self, graph: Handle, all: &mut HashMap<Handle, Arc<Body>>) -> Result<(), (Handle, u32)> {
         let Ok(found) = self.graph(graph) else {
             return Err((0, INVALID_VALUE));

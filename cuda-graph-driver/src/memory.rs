@@ -34,7 +34,7 @@ impl Kind {
     }
 }
 
-/// What keeps memory.
+/// The keeper of memory.
 #[derive(Clone)]
 pub(crate) enum Hold {
     Own(Arc<Allocation>),

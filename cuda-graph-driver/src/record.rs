@@ -14,7 +14,7 @@ use crate::state::{MODE, Object, State};
 use crate::work::{Conditions, Work};
 use std::thread;
 
-/// What has become of work.
+/// The fate of work.
 pub(crate) enum Queued {
     /// It is a node.
     Captured,

@@ -1,4 +1,4 @@
-//! What the driver refuses: each rule once, with the call, the condition and the code.
+//! Refusals of the driver: each rule once, with the call, the condition and the code.
 //!
 //! This file is compiled into a test of `graph-runtime`, too, which asks the driver of a GPU for each rule: it uses
 //! nothing of the library. A rule is `sure` if driver 580 has confirmed it.

@@ -1,4 +1,4 @@
-//! What the environment asks of the library. docs/driver.md lists the variables.
+//! Wishes of the environment to the library. docs/driver.md lists the variables.
 
 use std::env;
 use std::sync::{LazyLock, Mutex, PoisonError};

@@ -33,7 +33,7 @@ pub(crate) enum Reason {
 /// The source of a difference in memory that a node reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// What the memory holds when the launch begins.
+    /// The contents of the memory when the launch begins.
     Beginning,
     /// What this node has written, in the same launch or in an earlier one.
     Writer(usize),

@@ -21,7 +21,7 @@ use crate::settings::{Plan, arrive};
 use crate::state::{IN_FUNCTION, current, state};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a call needs.
+/// The needs of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     /// Nothing.

@@ -72,7 +72,7 @@ cuda_graph! {
     }
 }
 
-/// What a rank has learnt.
+/// The weights and losses of a rank.
 struct Learnt {
     losses: Vec<f32>,
     weights: Vec<f32>,
