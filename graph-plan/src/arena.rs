@@ -7,6 +7,8 @@ pub(crate) use packing::aligned;
 #[cfg(test)]
 pub(crate) use packing::below;
 use packing::{NOWHERE, Packing};
+use std::cmp::Ordering;
+use std::fmt;
 
 /// The alignment of every buffer of an arena, in bytes: that of `cuMemAlloc`.
 pub const ARENA_ALIGNMENT: usize = 256;
@@ -47,6 +49,64 @@ impl<const N: usize> Arena<N> {
         }
         .run();
         Self { offsets, bytes }
+    }
+}
+
+/// The size of an arena in bytes; unknown in static data if a length is known only when the graph is built.
+///
+/// It compares with a number of bytes, to which an unknown size is neither equal nor below nor above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArenaSize(Option<usize>);
+
+impl ArenaSize {
+    /// The size that only building tells.
+    pub const UNKNOWN: Self = Self(None);
+
+    /// A size in bytes.
+    pub const fn of(bytes: usize) -> Self {
+        Self(Some(bytes))
+    }
+
+    /// The size in bytes; `None` if it is unknown.
+    pub const fn bytes(self) -> Option<usize> {
+        self.0
+    }
+
+    /// The bytes that are known of: 0 if the size is unknown.
+    pub const fn bytes_or_none(self) -> usize {
+        match self.0 {
+            Some(bytes) => bytes,
+            None => 0,
+        }
+    }
+
+    /// This size, if that of a part of it is known.
+    pub const fn with(self, part: Self) -> Self {
+        match part.0 {
+            Some(_) => self,
+            None => part,
+        }
+    }
+}
+
+impl PartialEq<usize> for ArenaSize {
+    fn eq(&self, bytes: &usize) -> bool {
+        self.0 == Some(*bytes)
+    }
+}
+
+impl PartialOrd<usize> for ArenaSize {
+    fn partial_cmp(&self, bytes: &usize) -> Option<Ordering> {
+        self.0.map(|known| known.cmp(bytes))
+    }
+}
+
+impl fmt::Display for ArenaSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(bytes) => write!(f, "{bytes}"),
+            None => write!(f, "unknown"),
+        }
     }
 }
 

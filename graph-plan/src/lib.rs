@@ -58,7 +58,7 @@ mod lists;
 mod text;
 
 pub use affine::{Affine, Variable};
-pub use arena::{ARENA_ALIGNMENT, Arena, is_packing, pack};
+pub use arena::{ARENA_ALIGNMENT, Arena, ArenaSize, is_packing, pack};
 pub use check::{
     Outcome, check, check_errors, clash, condition_accesses, condition_writers, forbidden_capture, mixed_reads,
     other_body, siblings, warnings,

@@ -1,6 +1,6 @@
 //! A checked graph as static data: the constant `PLAN` of a graph, and the subject of the drawings.
 
-use crate::arena::aligned;
+use crate::arena::{ArenaSize, aligned};
 use crate::{Draft, Memory, Mode, NodeKind, Outcome, Role, Space};
 use std::borrow::Cow;
 
@@ -19,9 +19,8 @@ pub struct Plan {
     pub loops: Cow<'static, [PlanLoop]>,
     /// The edges between iterations, as written.
     pub shifts: Cow<'static, [PlanShift]>,
-    /// The least size of the arena in bytes. In static data, child graphs have scratch memory that is no resource of
-    /// this plan.
-    pub least_arena: usize,
+    /// The least size of the arena. In static data, child graphs have scratch memory that is no resource of this plan.
+    pub least_arena: ArenaSize,
 }
 
 /// Nodes of a [`Plan`] that belong together: the graph itself, or a body of a node.
@@ -253,13 +252,13 @@ impl Plan {
             bodies: Cow::Borrowed(bodies),
             loops: Cow::Borrowed(loops),
             shifts: Cow::Borrowed(&[]),
-            least_arena: 0,
+            least_arena: ArenaSize::of(0),
         }
     }
 
-    /// The plan, with an arena of at least `bytes` bytes.
-    pub const fn with_least_arena(mut self, bytes: usize) -> Self {
-        self.least_arena = bytes;
+    /// The plan, with an arena of at least this size.
+    pub const fn with_least_arena(mut self, size: ArenaSize) -> Self {
+        self.least_arena = size;
         self
     }
 
@@ -340,7 +339,7 @@ impl Plan {
             bodies: bodies.collect(),
             loops: loops.collect(),
             shifts: shifts.collect(),
-            least_arena: 0,
+            least_arena: ArenaSize::of(0),
         }
     }
 
@@ -354,15 +353,16 @@ impl Plan {
 
     /// The size of the arena in which all scratch memory lies, in bytes. Buffers that are never live at once may
     /// overlap in it. In static data the scratch memory of a child graph counts as one piece; building looks into the
-    /// child, and may find a smaller arena.
-    pub fn arena(&self) -> usize {
-        let end = |resource: &PlanResource| {
-            resource
-                .offset
-                .map(|offset| offset.saturating_add(aligned(resource.bytes)))
-        };
-        let ends = self.resources.iter().filter_map(end);
-        ends.max().unwrap_or(0).max(self.least_arena)
+    /// child, and may find a smaller arena. The size is unknown in static data if a length is a build argument.
+    pub fn arena(&self) -> ArenaSize {
+        let placed = |resource: &PlanResource| resource.memory != Memory::Scratch || resource.offset.is_some();
+        match self.least_arena.bytes() {
+            Some(least) if self.resources.iter().all(placed) => {
+                let end = |resource: &PlanResource| Some(resource.offset?.saturating_add(aligned(resource.bytes)));
+                ArenaSize::of(self.resources.iter().filter_map(end).fold(least, usize::max))
+            }
+            _ => ArenaSize::UNKNOWN,
+        }
     }
 
     /// The number of levels of the graph itself: the length in nodes of its longest path.

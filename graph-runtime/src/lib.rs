@@ -328,8 +328,8 @@ pub use graph_macros::cuda_graph;
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::Memory as MemoryKind;
 pub use graph_plan::{
-    Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role,
-    Space, Subject,
+    ArenaSize, Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource,
+    PlanShift, Role, Space, Subject,
 };
 pub use kernel::atomic::Atomic;
 #[doc(inline)]

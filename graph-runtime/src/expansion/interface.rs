@@ -6,7 +6,7 @@ use crate::graph::change::update::Update;
 use crate::graph::handle::NodeHandle;
 use crate::shape::place::Place;
 use crate::shape::table::Table;
-use graph_plan::{Mode, Text, same};
+use graph_plan::{ArenaSize, Mode, Text, same};
 use std::marker::PhantomData;
 
 /// The names that a parent binds in a graph, and other facts that a parent needs.
@@ -23,9 +23,8 @@ pub struct Interface {
     pub restricted: &'static [&'static str],
     /// A node that no conditional body may hold, and its keyword, if the graph or a child of it has such a node.
     pub unconditional: Option<(&'static str, &'static str)>,
-    /// The size of its arena in bytes, with the scratch memory of its children; 0 if it is known only when the graph is
-    /// built.
-    pub scratch: usize,
+    /// The size of its arena, with the scratch memory of its children.
+    pub scratch: ArenaSize,
 }
 
 impl Interface {
@@ -36,7 +35,7 @@ impl Interface {
         values: &[],
         restricted: &[],
         unconditional: None,
-        scratch: 0,
+        scratch: ArenaSize::of(0),
     };
 }
 

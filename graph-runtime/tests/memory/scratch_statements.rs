@@ -31,7 +31,7 @@ fn layers_share_an_arena_of_constant_size() {
         resources.find(|resource| resource.name == name).unwrap().offset
     };
     assert_eq!(offset("x"), None);
-    assert!(offset("last").is_some_and(|offset| offset + 2 * BYTES <= plan.arena()));
+    assert!(offset("last").is_some_and(|offset| plan.arena() >= offset + 2 * BYTES));
     assert_eq!(Layers::<1000>::PLAN.arena(), 12_032 + 4096, "each rounded up to 256");
 
     let mut graph = Layers::<64>::build(&device()).unwrap();
@@ -68,7 +68,7 @@ cuda_graph! {
 
 #[test]
 fn dynamic_lengths_are_packed_when_the_graph_is_built() {
-    assert_eq!(Dynamic::PLAN.arena(), 0);
+    assert_eq!(Dynamic::PLAN.arena().bytes(), None, "only building knows");
     for n in [1, 100] {
         let mut graph = Dynamic::build(&device(), n).unwrap();
         graph.flag_mut().unwrap().copy_from(&1).unwrap();

@@ -75,7 +75,7 @@ fn three_starts(call: fn(&mut Place<[f32; 64], OnDevice>, f32) -> KernelCall<2>)
         last = Some(copy);
     }
     let mut graph = builder.build().unwrap();
-    let arena = graph.plan().arena();
+    let arena = graph.plan().arena().bytes().expect("a built graph knows it");
     graph.launch().unwrap();
     let out = graph.device(&out).unwrap().read().unwrap();
     assert!(out.iter().all(|row| row.iter().all(|value| *value == row[0])));

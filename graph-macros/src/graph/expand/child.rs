@@ -148,7 +148,7 @@ fn conditional_around(graph: &Graph<'_>, node: &Node) -> Option<String> {
     Some(graph.draft.nodes[owner].name.to_string())
 }
 
-/// The size of a child's scratch memory in bytes; 0 if it is not a constant.
+/// The size of a child's scratch memory, an `ArenaSize`.
 pub(super) fn scratch(graph: &Graph<'_>, node: &Node, child: &Child) -> TokenStream {
     let path = child_path(graph, node, child);
     quote!({

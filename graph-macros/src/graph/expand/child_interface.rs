@@ -221,9 +221,9 @@ fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStre
     let restricted = (!restricted.is_empty()).then(|| quote!(restricted: &[#(#restricted),*],));
     let values = (!values.is_empty()).then(|| quote!(values: &[#(#values),*],));
     let known = (bodies == Bodies::Real).then(|| {
-        let (unconditional, scratch) = (unconditional(graph), scratch::bytes(graph));
+        let (unconditional, scratch) = (unconditional(graph), scratch::size(graph));
         let unconditional = unconditional.map(|found| quote!(unconditional: #found,));
-        let scratch = scratch.map(|bytes| quote!(scratch: #bytes,));
+        let scratch = scratch.map(|size| quote!(scratch: #size,));
         quote!(#unconditional #scratch)
     });
     quote! {

@@ -15,7 +15,7 @@ use std::fmt::Debug;
 pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let arena = scratch::arena(graph, outcome);
     let plan = called(graph, &resources(graph), &nodes(graph, outcome));
-    let least = scratch::of_children(graph).map(|bytes| quote!(.with_least_arena(#bytes)));
+    let least = scratch::of_children(graph).map(|size| quote!(.with_least_arena(#size)));
     quote! {
         #arena
         /// The graph as static data: nodes, accesses, the edges that are lowered, levels, places of scratch memory.

@@ -26,8 +26,12 @@ fn children<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = (usize, &'a Node, 
 /// `build` computes it. So it does for graphs as expressions, whose type cannot name the types around them.
 fn is_packed(graph: &Graph<'_>) -> bool {
     let dynamic = |resource: &Resource| graph.is_dynamic(resource);
-    let any = scratch(graph).next().is_some() || children(graph).next().is_some();
-    any && !scratch(graph).any(dynamic) && !graph.is_expression()
+    is_any(graph) && !scratch(graph).any(dynamic) && !graph.is_expression()
+}
+
+/// Whether the graph has scratch memory, or children that may have some.
+fn is_any(graph: &Graph<'_>) -> bool {
+    scratch(graph).next().is_some() || children(graph).next().is_some()
 }
 
 /// The draft, with a scratch resource for each child after all others.
@@ -53,7 +57,10 @@ pub(super) fn arena(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let sizes = sharing.resources().iter().map(|&resource| {
         let behind = resource.checked_sub(graph.draft.resources.len());
         match behind {
-            Some(child) => Some(inner[child].clone()),
+            Some(child) => {
+                let size = &inner[child];
+                Some(quote!(#size.bytes_or_none()))
+            }
             None => Shape::of(graph, graph.resources[resource]).bytes(),
         }
     });
@@ -79,14 +86,19 @@ pub(super) fn arena(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     }
 }
 
-/// The size of the arena in bytes, if it is a constant other than 0.
-pub(super) fn bytes(graph: &Graph<'_>) -> Option<TokenStream> {
-    is_packed(graph).then(|| quote!(Self::__PACKED.bytes))
+/// The size of the arena, an `ArenaSize`; `None` without scratch memory.
+pub(super) fn size(graph: &Graph<'_>) -> Option<TokenStream> {
+    let size = quote!(__p::plan::ArenaSize);
+    let parts = children(graph).map(|(_, node, child)| child::scratch(graph, node, child));
+    is_any(graph).then(|| match is_packed(graph) {
+        true => quote!(#size::of(Self::__PACKED.bytes) #(.with(#parts))*),
+        false => quote!(#size::UNKNOWN),
+    })
 }
 
 /// The size of the arena of a graph with children, which its own resources do not tell.
 pub(super) fn of_children(graph: &Graph<'_>) -> Option<TokenStream> {
-    children(graph).next().and_then(|_| bytes(graph))
+    children(graph).next().and_then(|_| size(graph))
 }
 
 /// The offset of a scratch resource in the arena.

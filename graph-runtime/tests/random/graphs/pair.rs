@@ -148,7 +148,11 @@ impl Pair {
         self.world.reseed(0);
         [1, 0, 0].into_iter().try_for_each(|graph| self.launch(graph))?;
         self.compare(&format!("{what}, edited"))?;
-        Ok(self.built.iter().map(|built| built.graph.plan().arena()).sum())
+        Ok(self
+            .built
+            .iter()
+            .map(|built| built.graph.plan().arena().bytes().unwrap_or(0))
+            .sum())
     }
 }
 

@@ -155,7 +155,11 @@ pub mod scratch {
     }
 
     pub(crate) fn main() {
-        assert_eq!(Scratch::<64>::PLAN.arena(), 0, "`build` knows the length of `dynamic`");
+        assert_eq!(
+            Scratch::<64>::PLAN.arena().bytes(),
+            None,
+            "`build` knows the length of `dynamic`"
+        );
     }
 }
 
