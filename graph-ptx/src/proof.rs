@@ -37,6 +37,7 @@
 //! that it did depends on what other threads do.
 
 mod words;
+mod version;
 mod weakest;
 mod witness;
 mod concrete;
@@ -52,11 +53,13 @@ mod value;
 mod search;
 mod facts;
 mod poly;
+mod hash;
 
 use crate::ast::Module;
 use analysis::open;
 use machine::Obligation;
 pub use term::{Binary, Launch, Term, Unary};
+pub use version::VERSION;
 pub use weakest::{Condition, weakest};
 pub use witness::{Witness, samples};
 pub use words::{Words, words};

@@ -15,6 +15,7 @@ const PAGES: &[(&str, &str)] = &[
     ("docs/tutorial.md", "Tutorial"),
     ("docs/bugs.md", "Find bugs in kernels"),
     ("docs/language.md", "The language"),
+    ("docs/proved.md", "Proved kernels"),
     ("docs/diagnostics.md", "Diagnostics"),
     ("docs/cudart.md", "The CUDA runtime"),
     ("docs/driver.md", "The driver in software"),

@@ -3,11 +3,13 @@
 use super::contract::Contract;
 use super::declaration::Declaration;
 use super::param::{Buffer, Kind, Wrapping, bare, scalar};
-use super::source::Source;
+use super::source::{Ptx, Source};
 use crate::report::error;
 use graph_plan::{Code, Diagnostic, Scalar};
 use graph_ptx::proof::{self, Effort, Kernel, Verdict, Words};
 use syn::{Expr, Lit, Type};
+
+mod cache;
 
 /// The verdict on a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,29 +46,63 @@ pub(super) fn of_kernel(
         return Some(Proof::Trusted(reason.to_owned()));
     }
     let kernel = described(declaration, contracts, prove);
-    let effort = if prove { Effort::FULL } else { Effort::QUICK };
+    let is_allowed = declaration.allows_kernel_bounds;
     for ptx in source.files() {
-        let verdict = proof::prove(&ptx.module, &kernel, &effort);
-        let is_refuted = matches!(verdict, Verdict::Refuted(_));
-        if !prove && (!is_refuted || declaration.allows_kernel_bounds) {
-            match verdict {
-                Verdict::Proved => continue,
-                Verdict::Refuted(witness) => return Some(Proof::Trusted(format!("it can leave `{}`", witness.memory))),
-                Verdict::Unknown(reasons) => return Some(Proof::Trusted(reason(&reasons, &ptx.path))),
+        let name = declaration.name();
+        let judged = cache::verdict(ptx, &kernel, &(&name, &ptx.path, prove, is_allowed), || {
+            judge(ptx, &kernel, &name, prove, is_allowed)
+        });
+        let Some(Judged {
+            is_refuted,
+            reason,
+            words,
+        }) = judged
+        else {
+            continue;
+        };
+        if let Some(words) = words {
+            let code = if is_refuted { Code::KernelBounds } else { Code::Unproved };
+            let diagnostic = diagnostic(code, words);
+            if prove {
+                declaration.report.push(safe.span, &diagnostic);
+            } else {
+                declaration.report.warn(safe.span, &diagnostic);
             }
-        }
-        let words = proof::words(&verdict, &declaration.name(), &kernel, &ptx.module, &ptx.path, &effort);
-        let Some(words) = words else { continue };
-        let reason = words.message.clone();
-        let code = if is_refuted { Code::KernelBounds } else { Code::Unproved };
-        let diagnostic = diagnostic(code, words);
-        match prove {
-            true => declaration.report.push(safe.span, &diagnostic),
-            false => declaration.report.warn(safe.span, &diagnostic),
         }
         return Some(Proof::Trusted(reason));
     }
     Some(Proof::Proved)
+}
+
+/// A kernel that is not proved.
+#[derive(Clone, Debug, PartialEq)]
+struct Judged {
+    is_refuted: bool,
+    /// The reason, for its documentation.
+    reason: String,
+    /// The message about it; `None` if it is no mistake.
+    words: Option<Words>,
+}
+
+/// Proves a kernel; `None` if it is proved.
+fn judge(ptx: &Ptx, kernel: &Kernel, name: &str, prove: bool, is_allowed: bool) -> Option<Judged> {
+    let effort = if prove { Effort::FULL } else { Effort::QUICK };
+    let verdict = proof::prove(&ptx.module, kernel, &effort);
+    let is_refuted = matches!(verdict, Verdict::Refuted(_));
+    let is_told = prove || is_refuted && !is_allowed;
+    let words = is_told.then(|| proof::words(&verdict, name, kernel, &ptx.module, &ptx.path, &effort));
+    let words = words.flatten();
+    let reason = match (&words, &verdict) {
+        (_, Verdict::Proved) => return None,
+        (Some(words), _) => words.message.clone(),
+        (None, Verdict::Refuted(witness)) => format!("it can leave `{}`", witness.memory),
+        (None, Verdict::Unknown(reasons)) => reason(reasons, &ptx.path),
+    };
+    Some(Judged {
+        is_refuted,
+        reason,
+        words,
+    })
 }
 
 /// The reason why a kernel is not proved, in a sentence.

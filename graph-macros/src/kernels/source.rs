@@ -60,6 +60,20 @@ pub(super) struct Ptx {
     /// The files that it was made of, for `include_bytes!`: when they change, it is looked at again.
     pub(super) made_of: Vec<String>,
     pub(super) module: Module,
+    /// The hash of its text.
+    pub(super) hash: u128,
+}
+
+/// A hash of 128 bits. Bytes are taken sixteen at a time: the macro runs without optimisation.
+pub(super) fn hash(bytes: &[u8]) -> u128 {
+    const FACTOR: u128 = 0x2d35_8dcc_aa6c_78a5_8bb8_4b93_962e_acc9;
+    let mixed = |hash: u128, word: u128| (hash.rotate_left(59) ^ word).wrapping_mul(FACTOR);
+    let (words, rest) = bytes.as_chunks();
+    let hash = words.iter().fold(bytes.len() as u128, |hash, word| {
+        mixed(hash, u128::from_le_bytes(*word))
+    });
+    let hash = rest.iter().fold(hash, |hash, byte| mixed(hash, u128::from(*byte)));
+    hash ^ (hash >> 64)
 }
 
 /// Reads the files that a block of these kernels names. Mistakes in tuned files are reported, and such files left out.
@@ -154,6 +168,7 @@ fn read(path: &str, source_file: Option<&Path>, entries: &[&str]) -> Result<Ptx,
         absolute: absolute.display().to_string(),
         made_of,
         module,
+        hash: hash(text.as_bytes()),
     })
 }
 
@@ -191,6 +206,7 @@ mod tests {
             absolute: String::new(),
             made_of: Vec::new(),
             module: graph_ptx::parse(&text).expect("it is PTX"),
+            hash: hash(text.as_bytes()),
         }
     }
 

@@ -4,8 +4,8 @@
 //! below the end of the block where the edge begins; a block that several lead to is below the lowest place that is
 //! above all of them.
 
-use super::poly::{Poly, Symbol};
-use std::collections::HashMap;
+use super::hash::Map;
+use super::poly::{Monomial, Poly, Symbol};
 use std::rc::Rc;
 
 /// The number of a place.
@@ -54,8 +54,8 @@ pub(super) struct Choice {
 struct Known {
     above: Place,
     depth: usize,
-    /// Polynomials that are at least 0.
-    facts: Vec<Rc<Poly>>,
+    /// Polynomials that are at least 0, by their numbers.
+    facts: Vec<usize>,
     /// Polynomials that are not 0.
     nonzero: Vec<Poly>,
 }
@@ -65,12 +65,34 @@ struct Known {
 pub(super) struct Facts {
     symbols: Vec<Info>,
     places: Vec<Known>,
-    pub(super) choices: Vec<Choice>,
-    known: HashMap<Meaning, Symbol>,
+    /// The facts of all places, in the order in which they were found.
+    facts: Vec<(Place, Rc<Poly>)>,
+    /// For each symbol, the facts that have it, by number.
+    with: Vec<Vec<usize>>,
+    /// The view of the last place that was asked about.
+    viewed: View,
+    pub(super) choices: Vec<Rc<Choice>>,
+    known: Map<Meaning, Symbol>,
     /// The steps that searches may still take.
     pub(super) steps: usize,
     /// The results of searches.
-    pub(super) decided: HashMap<(Place, Poly), bool>,
+    pub(super) decided: Map<(Place, Poly), bool>,
+}
+
+/// The facts that a proof may use: those of some places, and of all places above them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct View {
+    /// The place that it was made for, and whether each place is one of those, up to the last.
+    place: Place,
+    places: Rc<Vec<bool>>,
+    /// Facts with the values of choices.
+    pub(super) more: Vec<Rc<Poly>>,
+}
+
+impl View {
+    fn has(&self, place: Place) -> bool {
+        self.places.get(place).copied().unwrap_or(false)
+    }
 }
 
 impl Facts {
@@ -86,10 +108,13 @@ impl Facts {
         Self {
             symbols: vec![none],
             places: vec![Known::default()],
+            facts: Vec::new(),
+            with: Vec::new(),
+            viewed: View::default(),
             choices: Vec::new(),
-            known: HashMap::new(),
+            known: Map::default(),
             steps,
-            decided: HashMap::new(),
+            decided: Map::default(),
         }
     }
 
@@ -189,12 +214,21 @@ impl Facts {
 
     /// Adds the fact that the polynomial is at least 0.
     pub(super) fn at_least_0(&mut self, place: Place, poly: Option<Poly>) {
-        if let Some(poly) = poly {
-            let poly = Rc::new(poly.tightened());
-            if !self.places[place].facts.contains(&poly) {
-                self.places[place].facts.push(poly);
-            }
+        let Some(poly) = poly.map(Poly::tightened) else { return };
+        let own = &self.places[place].facts;
+        if own.iter().any(|&fact| *self.facts[fact].1 == poly) {
+            return;
         }
+        let number = self.facts.len();
+        for symbol in poly.symbols() {
+            let symbol = usize::from(symbol);
+            if self.with.len() <= symbol {
+                self.with.resize_with(symbol + 1, Vec::new);
+            }
+            self.with[symbol].push(number);
+        }
+        self.places[place].facts.push(number);
+        self.facts.push((place, Rc::new(poly)));
     }
 
     /// Adds the fact that the polynomial is 0.
@@ -218,15 +252,57 @@ impl Facts {
         })
     }
 
-    /// All facts that hold at a place, the nearest first.
-    pub(super) fn all(&self, place: Place) -> Vec<Rc<Poly>> {
-        self.since(place, None)
+    /// The facts that hold at a place and that are not known at one above it, the nearest first.
+    pub(super) fn since(&self, place: Place, above: Option<Place>) -> impl Iterator<Item = &Rc<Poly>> {
+        let places = self.path(place, above);
+        places.flat_map(|known| known.facts.iter().rev().map(|&fact| &self.facts[fact].1))
     }
 
-    /// The facts that hold at a place and that are not known at one above it.
-    pub(super) fn since(&self, place: Place, above: Option<Place>) -> Vec<Rc<Poly>> {
-        let places = self.path(place, above);
-        places.flat_map(|known| known.facts.iter().rev().cloned()).collect()
+    /// The facts that hold at a place.
+    pub(super) fn view(&mut self, place: Place) -> View {
+        if self.viewed.places.is_empty() || self.viewed.place != place {
+            let mut places = vec![false; place + 1];
+            self.mark(place, &mut places);
+            self.viewed = View {
+                place,
+                places: Rc::new(places),
+                more: Vec::new(),
+            };
+        }
+        self.viewed.clone()
+    }
+
+    /// The facts of a view, and those of another place.
+    pub(super) fn with_place(&self, view: &View, place: Place) -> View {
+        let mut places = (*view.places).clone();
+        if places.len() <= place {
+            places.resize(place + 1, false);
+        }
+        self.mark(place, &mut places);
+        View {
+            place,
+            places: Rc::new(places),
+            more: view.more.clone(),
+        }
+    }
+
+    /// Marks a place and those above it, up to one that is marked.
+    fn mark(&self, mut place: Place, places: &mut [bool]) {
+        while !std::mem::replace(&mut places[place], true) && place != EVERYWHERE {
+            place = self.places[place].above;
+        }
+    }
+
+    /// The facts of a view that have a symbol, the newest first.
+    pub(super) fn about<'a>(&'a self, view: &'a View, symbol: Symbol) -> impl Iterator<Item = (usize, &'a Poly)> {
+        let numbers = self.with.get(usize::from(symbol)).into_iter().flatten().rev();
+        let facts = numbers.map(|&number| (number, &self.facts[number]));
+        facts.filter_map(|(number, (place, fact))| view.has(*place).then_some((number, &**fact)))
+    }
+
+    /// The first facts of the place that a view was made for.
+    pub(super) fn nearest(&self, view: &View, count: usize) -> Vec<Rc<Poly>> {
+        self.since(view.place, None).take(count).cloned().collect()
     }
 
     /// The polynomials that are not 0 at a place, and of which that is not known at one above it.
@@ -240,15 +316,9 @@ impl Facts {
         let (mut low, mut high) = (Some(0_i128), Some(0_i128));
         for (monomial, coefficient) in poly.terms() {
             let (mut least, mut most) = (Some(1_i128), Some(1_i128));
-            let mut symbols = monomial.symbols();
-            let single = {
-                let mut again = monomial.symbols();
-                again.next();
-                again.next().is_none()
-            };
-            if single && let Some(symbol) = symbols.next() {
+            if let Some(symbol) = monomial.single() {
                 (least, most) = (self.info(symbol).low, self.info(symbol).high);
-            } else {
+            } else if *monomial != Monomial::ONE {
                 for symbol in monomial.symbols() {
                     let info = self.info(symbol);
                     match info.low {

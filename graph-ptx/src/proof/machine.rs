@@ -2,12 +2,12 @@
 
 use super::facts::{Choice, EVERYWHERE, Facts, Place};
 use super::flow::Flow;
+use super::hash::Map;
 use super::poly::{Poly, Symbol};
 use super::term::Names;
 use super::value::{Condition, Memory, Value};
 use super::{Effort, Gap, Kernel, Kind};
 use crate::ast::{Body, Function, Instruction, Module, Operand, Reg, Space, Type, Variable};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The reason why an analysis ends early: it has too many symbols, or takes too long.
@@ -18,7 +18,28 @@ pub(super) struct TooLarge;
 pub(super) const MAX_BYTES: i128 = 1 << 48;
 
 /// The values of registers.
-pub(super) type State = HashMap<Reg, Value>;
+pub(super) type State = Map<Reg, Value>;
+
+/// The value of a register at the beginning of an iteration of a loop.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    /// Not known yet: any number.
+    Any,
+    /// Its first value.
+    Kept,
+    /// Its first value and this, as often as the loop has been through.
+    Grows(Poly),
+    /// Any bits: also where it was an address, it may be none.
+    Lost,
+}
+
+/// The plan of a loop that was right the last time.
+#[derive(Debug)]
+pub(super) struct Guess {
+    pub(super) steps: Map<Reg, Step>,
+    /// Registers of any value that are not above their first value.
+    pub(super) falling: Vec<Reg>,
+}
 
 /// An instruction of an access, and the bounds that were not proved.
 #[derive(Clone, Debug)]
@@ -43,9 +64,11 @@ pub(super) struct Machine<'m> {
     thread: [Poly; 3],
     index: [Poly; 3],
     /// Parts of parameters that are structs, and special registers that do not change.
-    parts: HashMap<String, Poly>,
+    parts: Map<String, Poly>,
     pub(super) state: State,
     pub(super) place: Place,
+    /// By the header of a loop.
+    pub(super) guesses: Map<usize, Guess>,
     /// Whether accesses are checked: not in the trial runs of loops.
     pub(super) checks: bool,
     pub(super) open: Vec<Obligation>,
@@ -75,9 +98,10 @@ impl<'m> Machine<'m> {
             contract_end: 0,
             thread: Default::default(),
             index: Default::default(),
-            parts: HashMap::new(),
-            state: State::new(),
+            parts: Map::default(),
+            state: State::default(),
             place: EVERYWHERE,
+            guesses: Map::default(),
             checks: true,
             open: Vec::new(),
             proved: 0,
@@ -326,7 +350,7 @@ impl<'m> Machine<'m> {
         };
         let mut chosen = Vec::with_capacity(first.len());
         // The number is taken, even if the choice stays empty.
-        self.facts.choices.push(Choice::default());
+        self.facts.choices.push(Rc::default());
         for position in 0..first.len() {
             let values: Vec<&Value> = options.iter().map(|(_, values)| &values[position]).collect();
             if values.iter().all(|value| *value == values[0]) {
@@ -352,7 +376,7 @@ impl<'m> Machine<'m> {
                 _ => Value::Number(poly),
             });
         }
-        self.facts.choices[number] = choice;
+        self.facts.choices[number] = Rc::new(choice);
         Ok(chosen)
     }
 

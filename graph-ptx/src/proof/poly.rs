@@ -9,53 +9,102 @@ const MAX_DEGREE: usize = 8;
 /// The most terms of a polynomial.
 const MAX_TERMS: usize = 48;
 
-/// A product of symbols: the highest first, then zeros. So the order of monomials is that of their highest symbols.
+/// The bits of a symbol in a monomial.
+const BITS: u32 = Symbol::BITS;
+/// The place of the highest symbol in a monomial.
+const TOP: u32 = u128::BITS - BITS;
+
+/// A product of symbols: the highest first, then zeros, in the bits of one number. So the order of monomials is that of
+/// their highest symbols, and a product with another monomial keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Monomial([Symbol; MAX_DEGREE]);
+pub(super) struct Monomial(u128);
+
+/// The symbols of a monomial, the highest first.
+pub(super) struct Symbols(u128);
+
+impl Iterator for Symbols {
+    type Item = Symbol;
+
+    fn next(&mut self) -> Option<Symbol> {
+        let symbol = (self.0 >> TOP) as Symbol;
+        self.0 <<= BITS;
+        (symbol != 0).then_some(symbol)
+    }
+}
+
+/// Symbols from the highest on that become a monomial.
+#[derive(Default)]
+struct Growing {
+    symbols: u128,
+    degree: usize,
+}
+
+impl Growing {
+    fn push(&mut self, symbol: u128) {
+        self.symbols |= symbol << (TOP - self.degree as u32 * BITS);
+        self.degree += 1;
+    }
+}
 
 impl Monomial {
     /// The empty product.
-    pub(super) const ONE: Self = Self([0; MAX_DEGREE]);
+    pub(super) const ONE: Self = Self(0);
 
     pub(super) fn of(symbol: Symbol) -> Self {
-        let mut symbols = [0; MAX_DEGREE];
-        symbols[0] = symbol;
-        Self(symbols)
+        Self(u128::from(symbol) << TOP)
     }
 
     /// Its symbols, the highest first; a square has its symbol twice.
-    pub(super) fn symbols(&self) -> impl DoubleEndedIterator<Item = Symbol> + '_ {
-        self.0.iter().copied().filter(|&symbol| symbol != 0)
+    pub(super) fn symbols(&self) -> Symbols {
+        Symbols(self.0)
     }
 
-    fn sorted(symbols: impl Iterator<Item = Symbol>) -> Option<Self> {
-        let mut product = [0; MAX_DEGREE];
-        for (degree, symbol) in symbols.enumerate() {
-            *product.get_mut(degree)? = symbol;
-        }
-        product.sort_unstable_by(|a, b| b.cmp(a));
-        Some(Self(product))
+    pub(super) fn has(&self, symbol: Symbol) -> bool {
+        self.symbols().any(|known| known == symbol)
+    }
+
+    /// Its symbol, if it has only one.
+    pub(super) fn single(&self) -> Option<Symbol> {
+        (self.0 != 0 && self.0 << BITS == 0).then_some((self.0 >> TOP) as Symbol)
     }
 
     /// The product; `None` if it has too many symbols.
     pub(super) fn times(&self, other: &Self) -> Option<Self> {
-        Self::sorted(self.symbols().chain(other.symbols()))
+        let (mut a, mut b) = (self.0, other.0);
+        if a == 0 || b == 0 {
+            return Some(Self(a | b));
+        }
+        let mut product = Growing::default();
+        while a != 0 || b != 0 {
+            if product.degree == MAX_DEGREE {
+                return None;
+            }
+            let next = if a >> TOP >= b >> TOP { &mut a } else { &mut b };
+            product.push(*next >> TOP);
+            *next <<= BITS;
+        }
+        Some(Self(product.symbols))
     }
 
     /// The two parts that are left when both are divided by their greatest common divisor.
     pub(super) fn without_common(&self, other: &Self) -> (Self, Self) {
-        let (mut own, mut others) = (self.0, other.0);
-        for symbol in &mut own {
-            if *symbol == 0 {
-                continue;
+        let (mut a, mut b) = (self.0, other.0);
+        let (mut own, mut others) = (Growing::default(), Growing::default());
+        while a != 0 || b != 0 {
+            let (first, second) = (a >> TOP, b >> TOP);
+            if first >= second {
+                a <<= BITS;
             }
-            if let Some(same) = others.iter_mut().find(|same| **same == *symbol) {
-                (*same, *symbol) = (0, 0);
+            if second >= first {
+                b <<= BITS;
+            }
+            match first.cmp(&second) {
+                std::cmp::Ordering::Greater => own.push(first),
+                std::cmp::Ordering::Less => others.push(second),
+                std::cmp::Ordering::Equal => {}
             }
         }
-        own.sort_unstable_by(|a, b| b.cmp(a));
-        others.sort_unstable_by(|a, b| b.cmp(a));
-        (Self(own), Self(others))
+        (Self(own.symbols), Self(others.symbols))
     }
 }
 
@@ -99,49 +148,53 @@ impl Poly {
 
     /// All symbols, the highest first, each once.
     pub(super) fn symbols(&self) -> Vec<Symbol> {
-        let mut symbols: Vec<Symbol> = self.terms.iter().flat_map(|(monomial, _)| monomial.0).collect();
-        symbols.sort_unstable_by(|a, b| b.cmp(a));
-        symbols.dedup();
-        symbols.retain(|&symbol| symbol != 0);
+        let mut symbols: Vec<Symbol> = Vec::new();
+        for (monomial, _) in &self.terms {
+            for symbol in monomial.symbols() {
+                if let Err(at) = symbols.binary_search_by(|known| symbol.cmp(known)) {
+                    symbols.insert(at, symbol);
+                }
+            }
+        }
         symbols
     }
 
     /// Whether it is this symbol alone.
     pub(super) fn as_symbol(&self) -> Option<Symbol> {
         match self.terms[..] {
-            [(monomial, 1)] if monomial.0[0] != 0 && monomial.0[1] == 0 => Some(monomial.0[0]),
+            [(monomial, 1)] => monomial.single(),
             _ => None,
         }
     }
 
     /// The sum of `own * self` and `others * monomial * other`; `None` if a coefficient does not fit.
     pub(super) fn combine(&self, own: i128, other: &Self, monomial: &Monomial, others: i128) -> Option<Self> {
-        let mut shifted = Vec::with_capacity(other.terms.len());
-        for (term, coefficient) in &other.terms {
-            shifted.push((term.times(monomial)?, coefficient.checked_mul(others)?));
-        }
-        if *monomial != Monomial::ONE {
-            shifted.sort_unstable_by_key(|(monomial, _)| std::cmp::Reverse(*monomial));
-        }
-        let mut terms = Vec::with_capacity(self.terms.len() + shifted.len());
-        let (mut left, mut right) = (self.terms.iter().peekable(), shifted.into_iter().peekable());
+        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
+        let (mut left, mut right) = (self.terms.iter(), other.terms.iter());
+        let scale =
+            |(known, coefficient): &(Monomial, i128)| Some((known.times(monomial)?, coefficient.checked_mul(others)?));
+        let (mut a, mut b) = (left.next().copied(), right.next().map(scale));
         loop {
-            let order = match (left.peek(), right.peek()) {
+            // The order of terms is that of monomials, also after a product with another one.
+            let order = match (&a, &b) {
                 (None, None) => break,
                 (Some(_), None) => std::cmp::Ordering::Greater,
                 (None, Some(_)) => std::cmp::Ordering::Less,
-                (Some((a, _)), Some((b, _))) => a.cmp(b),
+                (Some((first, _)), Some(second)) => first.cmp(&(*second)?.0),
             };
             let mut term = (Monomial::ONE, 0_i128);
             if order.is_ge()
-                && let Some((monomial, coefficient)) = left.next()
+                && let Some((monomial, coefficient)) = a
             {
-                term = (*monomial, coefficient.checked_mul(own)?);
+                term = (monomial, coefficient.checked_mul(own)?);
+                a = left.next().copied();
             }
             if order.is_le()
-                && let Some((monomial, coefficient)) = right.next()
+                && let Some(second) = b
             {
+                let (monomial, coefficient) = second?;
                 term = (monomial, term.1.checked_add(coefficient)?);
+                b = right.next().map(scale);
             }
             if term.1 != 0 {
                 terms.push(term);
@@ -195,6 +248,11 @@ impl Poly {
         Some(sum)
     }
 
+    /// Whether it has this symbol.
+    pub(super) fn has(&self, symbol: Symbol) -> bool {
+        self.terms.iter().any(|(monomial, _)| monomial.has(symbol))
+    }
+
     /// The greatest common divisor of all coefficients; 0 for the polynomial 0.
     pub(super) fn content(&self) -> i128 {
         self.terms.iter().fold(0, |divisor, (_, next)| gcd(divisor, *next))
@@ -216,7 +274,13 @@ impl Poly {
     /// coefficients of symbols, and with the constant rounded down.
     pub(super) fn tightened(mut self) -> Self {
         let symbols = self.terms.iter().filter(|(monomial, _)| *monomial != Monomial::ONE);
-        let divisor = symbols.fold(0, |divisor, (_, next)| gcd(divisor, *next));
+        let mut divisor = 0;
+        for (_, next) in symbols {
+            divisor = gcd(divisor, *next);
+            if divisor == 1 {
+                return self;
+            }
+        }
         if divisor > 1 {
             for (_, coefficient) in &mut self.terms {
                 *coefficient = coefficient.div_euclid(divisor);
@@ -233,6 +297,9 @@ impl Poly {
         }
         let modulus = 1_i128 << bits;
         for (_, coefficient) in &mut self.terms {
+            if -modulus / 2 < *coefficient && *coefficient <= modulus / 2 {
+                continue;
+            }
             let rest = coefficient.rem_euclid(modulus);
             *coefficient = if rest > modulus / 2 { rest - modulus } else { rest };
         }
@@ -243,6 +310,12 @@ impl Poly {
 
 /// The greatest common divisor, which is positive unless both are 0.
 pub(super) fn gcd(mut a: i128, mut b: i128) -> i128 {
+    if let (Ok(mut a), Ok(mut b)) = (u64::try_from(a.unsigned_abs()), u64::try_from(b.unsigned_abs())) {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        return a.into();
+    }
     while b != 0 {
         (a, b) = (b, a.checked_rem(b).unwrap_or(0));
     }

@@ -11,9 +11,9 @@
 //! Steps never lose soundness: `fact >= 0`, `m >= 0` and `c > 0` are each known, and arithmetic that does not fit is no
 //! step. They may miss proofs, and they are counted, so that every answer comes soon.
 
-use super::facts::{Facts, Meaning, Place};
+use super::facts::{Facts, Meaning, Place, View};
+use super::hash::{Map, Set};
 use super::poly::{Monomial, Poly, Symbol};
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// The most steps of one search.
@@ -39,8 +39,8 @@ impl Facts {
         if let Some(&decided) = self.decided.get(&key) {
             return decided;
         }
-        let facts = self.all(place);
-        let proved = self.proves_from(&facts, &key.1, MAX_CHOICES, MAX_STEPS);
+        let view = self.view(place);
+        let proved = self.proves_from(&view, &key.1, MAX_CHOICES, MAX_STEPS);
         self.decided.insert(key, proved);
         proved
     }
@@ -59,8 +59,8 @@ impl Facts {
         if let Some(&decided) = self.decided.get(&key) {
             return decided;
         }
-        let facts = self.all(place);
-        let proved = self.proves_from(&facts, &key.1, 1, FEW_STEPS);
+        let view = self.view(place);
+        let proved = self.proves_from(&view, &key.1, 1, FEW_STEPS);
         if proved {
             self.decided.insert(key, true);
         }
@@ -73,8 +73,8 @@ impl Facts {
         goal.is_some_and(|goal| self.proves(place, &goal))
     }
 
-    fn proves_from(&mut self, facts: &[Rc<Poly>], goal: &Poly, choices: usize, steps: usize) -> bool {
-        let mut search = Search::new(self, facts);
+    fn proves_from(&mut self, view: &View, goal: &Poly, choices: usize, steps: usize) -> bool {
+        let mut search = Search::new(self, view);
         search.left = search.left.min(steps);
         let given = search.left;
         let proved = search.proves(goal, MAX_DEPTH);
@@ -83,76 +83,93 @@ impl Facts {
         if proved || choices == 0 || self.steps == 0 {
             return proved;
         }
-        let Some(choice) = self.choice_of(facts, goal) else {
+        let Some(choice) = self.choice_of(view, goal) else {
             return false;
         };
-        let choice = self.choices[choice].clone();
+        let choice = Rc::clone(&self.choices[choice]);
         choice.options.iter().all(|(place, values)| {
             let with = |symbol: Symbol| {
                 let index = choice.symbols.iter().position(|&known| known == symbol)?;
                 values.get(index).cloned()
             };
             let Some(goal) = goal.replace(&with) else { return false };
-            let mut here = self.all(*place);
-            let own = here.len();
-            for fact in facts {
-                let changes = fact.symbols().iter().any(|symbol| choice.symbols.contains(symbol));
-                let fact = if changes {
-                    let Some(fact) = fact.replace(&with) else { continue };
-                    Rc::new(fact)
-                } else {
-                    Rc::clone(fact)
-                };
-                if !here.contains(&fact) {
-                    here.push(fact);
+            let mut here = self.with_place(view, *place);
+            // The facts about what is chosen, with the values that are chosen here.
+            let chosen = choice.symbols.iter().flat_map(|&symbol| self.about(view, symbol));
+            let facts = chosen.map(|(_, fact)| fact).chain(view.more.iter().map(|fact| &**fact));
+            let mut replaced = Vec::new();
+            for fact in facts.filter(|fact| choice.symbols.iter().any(|&symbol| fact.has(symbol))) {
+                if let Some(fact) = fact.replace(&with)
+                    && !replaced.iter().any(|known: &Rc<Poly>| **known == fact)
+                {
+                    replaced.push(Rc::new(fact));
                 }
             }
-            self.proves_from(&here, &goal, choices - 1, steps) || self.contradicts(&here, own)
+            let contradicting = self
+                .nearest(&here, 3)
+                .into_iter()
+                .chain(replaced.iter().take(3).cloned());
+            let contradicting: Vec<Rc<Poly>> = contradicting.collect();
+            here.more.extend(replaced);
+            self.proves_from(&here, &goal, choices - 1, steps) || self.contradicts(&here, &contradicting)
         })
     }
 
-    /// Whether the facts contradict each other: then the option is not taken.
-    fn contradicts(&mut self, facts: &[Rc<Poly>], own: usize) -> bool {
-        let first = facts.iter().take(own.min(3)).chain(facts.iter().skip(own).take(3));
-        let opposites: Vec<Poly> = first.filter_map(|fact| fact.negated()?.plus_constant(-1)).collect();
+    /// Whether the opposite of one of these facts of a view follows from the others: then the option is not taken.
+    fn contradicts(&mut self, view: &View, facts: &[Rc<Poly>]) -> bool {
+        let opposites: Vec<Poly> = facts
+            .iter()
+            .filter_map(|fact| fact.negated()?.plus_constant(-1))
+            .collect();
         opposites.iter().any(|opposite| {
-            let mut search = Search::new(self, facts);
+            let mut search = Search::new(self, view);
+            let given = search.left;
             let proved = search.proves(opposite, MAX_DEPTH);
-            let used = MAX_STEPS - search.left;
+            let used = given - search.left;
             self.steps = self.steps.saturating_sub(used);
             proved
         })
     }
 
     /// The newest choice that the goal depends on: by its own symbols, else by those of facts about them.
-    fn choice_of(&self, facts: &[Rc<Poly>], goal: &Poly) -> Option<usize> {
-        let of = |symbols: &[Symbol]| {
-            let mut chosen = symbols.iter().filter_map(|&symbol| match self.info(symbol).meaning {
-                Meaning::Chosen { choice, .. } => Some(choice),
-                _ => None,
-            });
-            chosen.next()
+    fn choice_of(&self, view: &View, goal: &Poly) -> Option<usize> {
+        let choice = |symbol: Symbol| match self.info(symbol).meaning {
+            Meaning::Chosen { choice, .. } => Some(choice),
+            _ => None,
         };
         let own = goal.symbols();
-        if let Some(choice) = of(&own) {
+        if let Some(choice) = own.iter().find_map(|&symbol| choice(symbol)) {
             return Some(choice);
         }
-        let defined = own.iter().flat_map(|&symbol| &self.info(symbol).facts);
-        let related = defined.chain(facts.iter().map(|fact| &**fact).filter(|fact| {
-            let symbols = fact.symbols();
-            symbols.iter().any(|symbol| own.contains(symbol))
-        }));
-        let mut symbols: Vec<Symbol> = related.flat_map(Poly::symbols).collect();
-        symbols.sort_unstable_by(|a, b| b.cmp(a));
-        of(&symbols)
+        let mut newest: Option<(Symbol, usize)> = None;
+        let mut look = |fact: &Poly| {
+            for (monomial, _) in fact.terms() {
+                for symbol in monomial.symbols() {
+                    if newest.is_none_or(|(known, _)| known < symbol)
+                        && let Some(choice) = choice(symbol)
+                    {
+                        newest = Some((symbol, choice));
+                    }
+                }
+            }
+        };
+        for &symbol in &own {
+            self.info(symbol).facts.iter().for_each(&mut look);
+            self.about(view, symbol).for_each(|(_, fact)| look(fact));
+            view.more
+                .iter()
+                .filter(|fact| fact.has(symbol))
+                .for_each(|fact| look(fact));
+        }
+        newest.map(|(_, choice)| choice)
     }
 }
 
 impl Facts {
     /// Polynomials in symbols below `limit` alone that would have to be at least 0 for the goal to be so.
-    pub(super) fn residues(&self, place: Place, goal: &Poly, limit: Symbol) -> Vec<Poly> {
-        let facts = self.all(place);
-        let mut search = Search::new(self, &facts);
+    pub(super) fn residues(&mut self, place: Place, goal: &Poly, limit: Symbol) -> Vec<Poly> {
+        let view = self.view(place);
+        let mut search = Search::new(self, &view);
         search.limit = limit;
         search.proves(&goal.clone().tightened(), MAX_DEPTH);
         search.residues
@@ -164,36 +181,23 @@ struct Search<'a> {
     /// Goals with no other symbols than those below it are collected rather than proved.
     limit: Symbol,
     residues: Vec<Poly>,
-    facts: Vec<&'a Poly>,
-    /// For each symbol, the facts that have it.
-    with: HashMap<Symbol, Rc<[usize]>>,
+    view: &'a View,
     /// Goals that were tried.
-    tried: HashSet<Poly>,
+    tried: Set<Poly>,
     /// Whether a symbol is at least 0, and those that are being asked about.
-    signs: HashMap<Symbol, bool>,
+    signs: Map<Symbol, bool>,
     left: usize,
 }
 
 impl<'a> Search<'a> {
-    fn new(known: &'a Facts, facts: &'a [Rc<Poly>]) -> Self {
-        let mut with: HashMap<Symbol, Vec<usize>> = HashMap::new();
-        for (index, fact) in facts.iter().enumerate() {
-            for symbol in fact.symbols() {
-                with.entry(symbol).or_default().push(index);
-            }
-        }
-        let with = with
-            .into_iter()
-            .map(|(symbol, indices)| (symbol, indices.into()))
-            .collect();
+    fn new(known: &'a Facts, view: &'a View) -> Self {
         Self {
             known,
             limit: 0,
             residues: Vec::new(),
-            facts: facts.iter().map(|fact| &**fact).collect(),
-            with,
-            tried: HashSet::new(),
-            signs: HashMap::new(),
+            view,
+            tried: Set::default(),
+            signs: Map::default(),
             left: MAX_STEPS.min(known.steps),
         }
     }
@@ -217,22 +221,22 @@ impl<'a> Search<'a> {
         if coefficient > 0 && self.cancels_at_ends(goal, (top, coefficient), depth) {
             return true;
         }
-        let known = self.known;
+        let (known, view) = (self.known, self.view);
         let mut tried: Vec<usize> = Vec::new();
         // The newest symbol first: to replace it is what a step is for.
         for symbol in top.symbols() {
-            for fact in &known.info(symbol).facts {
+            let own = known.info(symbol).facts.iter();
+            let more = view.more.iter().map(|fact| &**fact).filter(|fact| fact.has(symbol));
+            for fact in own.chain(more) {
                 if self.cancels_by(goal, (top, coefficient), fact, symbol, depth) {
                     return true;
                 }
             }
-            let indices = self.with.get(&symbol).cloned();
-            for &index in indices.iter().flat_map(|indices| indices.iter()) {
-                if tried.contains(&index) {
+            for (number, fact) in known.about(view, symbol) {
+                if tried.contains(&number) {
                     continue;
                 }
-                tried.push(index);
-                let fact = self.facts[index];
+                tried.push(number);
                 if self.cancels_by(goal, (top, coefficient), fact, symbol, depth) {
                     return true;
                 }
@@ -252,7 +256,7 @@ impl<'a> Search<'a> {
     ) -> bool {
         fact.terms().iter().any(|(monomial, factor)| {
             factor.signum() == coefficient.signum()
-                && monomial.symbols().any(|known| known == symbol)
+                && monomial.has(symbol)
                 && self.cancels(goal, (top, coefficient), fact, (*monomial, *factor), depth)
         })
     }

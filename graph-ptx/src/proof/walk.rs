@@ -8,11 +8,11 @@
 use super::Gap;
 use super::facts::{Meaning, Place};
 use super::flow::End;
-use super::machine::{Machine, State, TooLarge};
+use super::hash::Map;
+use super::machine::{Guess, Machine, State, Step, TooLarge};
 use super::poly::{Poly, Symbol};
 use super::value::{Condition, Value};
 use crate::ast::{Operand, Reg};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The most trial runs of a loop.
@@ -28,22 +28,9 @@ pub(super) struct Edge {
 /// The edges out of a part of the kernel, by the block that they lead to.
 type Edges = Vec<(usize, Edge)>;
 
-/// The value of a register at the beginning of an iteration.
-#[derive(Clone, Debug, PartialEq)]
-enum Step {
-    /// Not known yet: any number.
-    Any,
-    /// Its first value.
-    Kept,
-    /// Its first value and this, as often as the loop has been through.
-    Grows(Poly),
-    /// Any bits: also where it was an address, it may be none.
-    Lost,
-}
-
 /// The plan for a loop.
 struct Plan {
-    steps: HashMap<Reg, Step>,
+    steps: Map<Reg, Step>,
     /// Registers of any value that are not above their first value.
     falling: Vec<Reg>,
     /// Facts at the beginning of each iteration: about the counter, and about symbols that do not change.
@@ -62,7 +49,7 @@ impl Machine<'_> {
         };
         let edge = Edge {
             place: self.place,
-            state: State::new(),
+            state: State::default(),
         };
         self.run_part(None, entry, edge)?;
         Ok(())
@@ -72,7 +59,8 @@ impl Machine<'_> {
     /// own beginning are among them.
     fn run_part(&mut self, header: Option<usize>, first: usize, edge: Edge) -> Result<Edges, TooLarge> {
         let flow = Rc::clone(&self.flow);
-        let mut arriving: HashMap<usize, Vec<Edge>> = HashMap::from([(first, vec![edge])]);
+        let mut arriving: Map<usize, Vec<Edge>> = Map::default();
+        arriving.insert(first, vec![edge]);
         let mut leaving = Vec::new();
         for &block in &flow.order {
             let Some(edges) = arriving.remove(&block) else { continue };
@@ -220,31 +208,44 @@ impl Machine<'_> {
         }
         changed.sort_unstable();
         let old = self.facts.next().ok_or(TooLarge)?;
-        let mut plan = Plan {
-            steps: HashMap::new(),
+        // The plan of the last time is most often right again; it is tried like any other.
+        let guess = self.guesses.remove(&header);
+        let guess = guess.unwrap_or_else(|| Guess {
+            steps: Map::default(),
             falling: changed.clone(),
+        });
+        let mut plan = Plan {
+            steps: guess.steps,
+            falling: guess.falling,
             facts: Vec::new(),
             counter: self.facts.free(Some(0), None).ok_or(TooLarge)?,
             old,
         };
+        plan.steps
+            .retain(|register, step| *step != Step::Lost && changed.contains(register));
+        plan.falling.retain(|register| changed.contains(register));
         let checks = std::mem::replace(&mut self.checks, false);
-        let mut result = Ok(());
+        let mut confirmed = Ok(None);
         for trial in 0..MAX_TRIALS {
-            let last = trial == MAX_TRIALS - 1;
-            match self.try_loop(header, &edge, &changed, &mut plan, last) {
-                Ok(true) => break,
-                Ok(false) => {}
-                Err(fault) => {
-                    result = Err(fault);
-                    break;
-                }
+            confirmed = self.try_loop(header, &edge, &changed, &mut plan, trial == MAX_TRIALS - 1);
+            if !matches!(confirmed, Ok(None)) {
+                break;
             }
         }
         self.checks = checks;
-        result?;
-        let begin = self.begin_loop(&edge, &changed, &plan)?;
-        let edges = self.run_part(Some(header), header, begin)?;
-        Ok(edges.into_iter().filter(|(target, _)| *target != header).collect())
+        let confirmed = confirmed?;
+        let edges = match confirmed {
+            // The run would be the same again.
+            Some(edges) if !checks => edges,
+            _ => {
+                let begin = self.begin_loop(&edge, &changed, &plan)?;
+                let edges = self.run_part(Some(header), header, begin)?;
+                edges.into_iter().filter(|(target, _)| *target != header).collect()
+            }
+        };
+        let Plan { steps, falling, .. } = plan;
+        self.guesses.insert(header, Guess { steps, falling });
+        Ok(edges)
     }
 
     /// The beginning of an iteration, by the plan.
@@ -302,8 +303,8 @@ impl Machine<'_> {
         Ok(Value::Number(Rc::new(poly)))
     }
 
-    /// Runs an iteration by the plan, and makes the plan better. Returns whether the plan holds and is as good as it
-    /// gets. The plan always holds after the last trial.
+    /// Runs an iteration by the plan, and makes the plan better. Returns the edges out of the loop if the plan holds
+    /// and is as good as it gets. The plan always holds after the last trial.
     fn try_loop(
         &mut self,
         header: usize,
@@ -311,17 +312,14 @@ impl Machine<'_> {
         changed: &[Reg],
         plan: &mut Plan,
         is_last: bool,
-    ) -> Result<bool, TooLarge> {
+    ) -> Result<Option<Edges>, TooLarge> {
         let begin = self.begin_loop(edge, changed, plan)?;
         let (place, state) = (begin.place, begin.state.clone());
         let edges = self.run_part(Some(header), header, begin)?;
-        let back: Vec<Edge> = edges
-            .into_iter()
-            .filter(|(target, _)| *target == header)
-            .map(|(_, edge)| edge)
-            .collect();
+        let (back, leaving): (Edges, Edges) = edges.into_iter().partition(|(target, _)| *target == header);
+        let back: Vec<Edge> = back.into_iter().map(|(_, edge)| edge).collect();
         if back.is_empty() {
-            return Ok(true);
+            return Ok(Some(leaving));
         }
         let end = self.join(header, back)?;
         let mut holds = true;
@@ -369,16 +367,16 @@ impl Machine<'_> {
                     .extend(changed.iter().map(|&register| (register, Step::Lost)));
                 plan.facts.clear();
             }
-            return Ok(false);
+            return Ok(None);
         }
         if is_last {
-            return Ok(true);
+            return Ok(Some(leaving));
         }
         let found = self.bounds(edge.place, place, end.place, plan);
         let new: Vec<Poly> = found.into_iter().filter(|fact| !plan.facts.contains(fact)).collect();
         let is_done = new.is_empty();
         plan.facts.extend(new);
-        Ok(is_done)
+        Ok(is_done.then_some(leaving))
     }
 
     /// The way in which a register changes in an iteration.
@@ -439,7 +437,7 @@ impl Machine<'_> {
             return found;
         };
         let since = self.facts.since(end, Some(begin));
-        let mut candidates: Vec<Poly> = since.iter().map(|fact| (**fact).clone()).collect();
+        let mut candidates: Vec<Poly> = since.map(|fact| (**fact).clone()).collect();
         for poly in self.facts.nonzero_since(end, Some(begin)) {
             candidates.extend(self.falling_by_one(&poly, plan));
         }
@@ -458,7 +456,7 @@ impl Machine<'_> {
 
     /// The polynomial for another iteration; `None` if it has values of this iteration that no polynomial tells.
     fn moved(&mut self, place: Place, poly: &Poly, to: &Poly, plan: &Plan) -> Option<Poly> {
-        let mut moved: HashMap<Symbol, Poly> = HashMap::new();
+        let mut moved: Map<Symbol, Poly> = Map::default();
         for symbol in poly.symbols() {
             if symbol == plan.counter {
                 moved.insert(symbol, to.clone());
