@@ -150,6 +150,24 @@ pub struct LaunchRequest {
 }
 
 impl LaunchRequest {
+    /// The dimensions, if they are within CUDA's limits. All `nodes` launch their kernel in this way.
+    ///
+    /// # Errors
+    /// A message about the first of `nodes`, which [`Diagnostic::parse`](crate::Diagnostic::parse) reads.
+    #[expect(
+        clippy::result_large_err,
+        reason = "a `const fn` cannot allocate, and the text is made only once, on failure"
+    )]
+    pub const fn config(&self, nodes: &[&str]) -> Result<LaunchConfig, Text> {
+        match LaunchConfig::new(self.grid, self.block, self.shared) {
+            Ok(config) => Ok(config),
+            Err(fault) => {
+                let text = fault.describe(of_node(nodes[0])).str(" [launch-config]");
+                Err(other_nodes(text, nodes).str("\nhelp: ").str(fault.help()))
+            }
+        }
+    }
+
     /// The cluster as `u32`s; values out of range become ones that validation rejects.
     pub const fn cluster_blocks(&self) -> Option<[u32; 3]> {
         let Some(sides) = self.cluster else { return None };
@@ -185,12 +203,9 @@ impl KernelCode<'_> {
         memory: &[&str],
         strict: bool,
     ) -> Result<LaunchConfig, Text> {
-        let config = match LaunchConfig::new(launch.grid, launch.block, launch.shared) {
+        let config = match launch.config(nodes) {
             Ok(config) => config,
-            Err(fault) => {
-                let text = fault.describe(of_node(nodes[0])).str(" [launch-config]");
-                return Err(other_nodes(text, nodes).str("\nhelp: ").str(fault.help()));
-            }
+            Err(text) => return Err(text),
         };
         let cluster = config.check_cluster(launch.cluster_blocks(), &self.limits);
         if let (Err(fault), _) | (Ok(()), Err(fault)) = (config.check_kernel(&self.limits), cluster) {

@@ -369,8 +369,8 @@ pub mod private {
     pub use crate::builder::memory::kind;
     pub use crate::expansion::argument::{checked, memory_argument, rebind};
     pub use crate::expansion::assert::{
-        Bounds, KernelChecks, buffer, check_atomic, check_clash, check_constant, check_dimensions, check_launch,
-        check_texture, constant, integer, overwrites, usage,
+        Bounds, KernelChecks, buffer, check_atomic, check_clash, check_constant, check_dimensions, check_extent,
+        check_launch, check_texture, constant, integer, overwrites, usage,
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{Declare, Handles, Owner, child, node_handle, own, own_slice, own_table};

@@ -48,6 +48,22 @@ pub const fn check_launch<K: Kernel>(
     }
 }
 
+/// Asserts that a grid, or a block, is within CUDA's limits. It says of constants what [`check_launch`] would say, at
+/// the tokens of the one that is wrong.
+#[track_caller]
+pub const fn check_extent(nodes: &[&str], is_block: bool, extent: Option<[i128; 3]>) {
+    let Some(extent) = extent else { return };
+    let launch = LaunchRequest {
+        grid: if is_block { [1; 3] } else { extent },
+        block: if is_block { extent } else { [1; 3] },
+        shared: 0,
+        cluster: None,
+    };
+    if let Err(text) = launch.config(nodes) {
+        panic!("{}", text.as_str());
+    }
+}
+
 /// As [`check_launch`], for nodes with dimensions that may be of any type. If one is unknown, only `build` checks
 /// the launch.
 #[track_caller]

@@ -17,6 +17,7 @@ use super::symbol;
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant, is_large_literal, is_of_any_type};
 use crate::graph::resolve::Graph;
+use crate::span::ends;
 use graph_plan::{Outcome, unordered_launches};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -408,7 +409,29 @@ impl LaunchAssertion<'_> {
             Argument::Value(_) => String::new(),
         });
         let operands = quote!(&[#(#nodes),*], &[#(#memory),*], #operands);
-        spanned_call(function, operands, self.launch.parens)
+        let whole = spanned_call(function, operands, self.launch.parens);
+        let extents = self.extents(graph);
+        match extents.is_empty() {
+            true => whole,
+            false => quote!({ #(#extents;)* #whole }),
+        }
+    }
+
+    /// The assertions of a grid or block that a constant names, each at its own tokens. Limits of literals are known
+    /// before.
+    fn extents(&self, graph: &Graph<'_>) -> Vec<TokenStream> {
+        let nodes = &self.nodes;
+        let both = [(&self.launch.grid, false), (&self.launch.block, true)].into_iter();
+        let named = both.filter(|(extent, _)| extent::is_typed(graph, extent));
+        named
+            .map(|(extent, is_block)| {
+                let (start, end) = ends(&extent.whole);
+                let function = quote_spanned!(start=> __p::check_extent);
+                // With the span of the launch's own call, so that rustc reports a wrong type once.
+                let known = extent::known(graph, extent, self.launch.function.span());
+                spanned_call(function, quote!(&[#(#nodes),*], #is_block, #known), end)
+            })
+            .collect()
     }
 }
 
