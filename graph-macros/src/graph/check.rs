@@ -5,7 +5,7 @@ mod piece;
 mod exit;
 mod mention;
 mod closure;
-mod collective;
+mod collective_shapes;
 mod fixed;
 pub(crate) mod mapped;
 pub(crate) mod mutability;
@@ -42,7 +42,7 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
         }
         match &node.action {
             Action::Memcpy { from, to } => copy::shapes(graph, from, to, report),
-            Action::Collective(collective) => collective::shapes(graph, node.kind, collective, report),
+            Action::Collective(collective) => collective_shapes::shapes(graph, node.kind, collective, report),
             _ => {}
         }
     }

@@ -4,7 +4,7 @@ mod names;
 mod loops;
 mod owner;
 mod access;
-mod collective;
+mod communicators;
 mod order;
 mod rng;
 mod symbol;

@@ -6,7 +6,7 @@ mod report;
 pub(crate) mod rng;
 pub(crate) mod dump;
 mod reset;
-mod mapped;
+mod mapped_access;
 pub(crate) mod handle;
 pub(crate) mod change;
 pub(crate) mod node;

@@ -1,6 +1,6 @@
 //! The accesses of nodes to memory.
 
-use super::{Entity, Graph, collective, order, rng, scalar};
+use super::{Entity, Graph, communicators, order, rng, scalar};
 use crate::graph::ast::{Action, Argument, CallParameter, Child, Launch, Move, Node, Part, Place, Range};
 use crate::graph::constant::mentions;
 use crate::report::{Report, error};
@@ -48,11 +48,11 @@ pub(super) fn accesses<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, 
             for Move { place, mode, .. } in &collective.moves {
                 access(graph, index, place, place.name.span(), *mode, report);
             }
-            collective::over(graph, index, &collective.communicator, report);
+            communicators::over(graph, index, &collective.communicator, report);
         }
         Action::Join | Action::Event(_) => {}
     }
-    graph.draft.nodes[index].rank_dependent = collective::takes_values(graph, node);
+    graph.draft.nodes[index].rank_dependent = communicators::takes_values(graph, node);
 }
 
 /// Enters the accesses of a child. The accesses of its own nodes to its own memory are not known here.
@@ -87,7 +87,7 @@ fn argument_access<'a>(
     report: &mut Report,
 ) -> Option<usize> {
     match argument {
-        Argument::Borrow { place, .. } if collective::is_passed(graph, node, place) => None,
+        Argument::Borrow { place, .. } if communicators::is_passed(graph, node, place) => None,
         Argument::Borrow { and, mutable, place } => {
             let next = graph.accesses.len();
             borrow(graph, node, place, and.span, mutable.is_some(), report);
@@ -99,7 +99,7 @@ fn argument_access<'a>(
             entered.map(|_| next)
         }
         Argument::Value(value) => {
-            collective::passed_by_value(graph, node, value);
+            communicators::passed_by_value(graph, node, value);
             if let Some(name) = resource_by_value(graph, value) {
                 let user = match graph.draft.nodes[node].kind {
                     NodeKind::Kernel => "kernel",

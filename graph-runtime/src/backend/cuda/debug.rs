@@ -4,10 +4,10 @@
 //! program as it is then, so that updates, rebinding and `set_enabled` need nothing more. The host reads conditions
 //! and repeats bodies.
 
-mod report;
+mod errors;
 mod wait;
 
-use self::report::Around;
+use self::errors::Around;
 use self::wait::wait;
 use super::build::Single;
 use super::failure::Failure;
@@ -173,7 +173,7 @@ impl DebugExecutable {
         };
         let _relaxed = RelaxedCapture::enter();
         let earlier = |error| {
-            report::fault(
+            errors::fault(
                 Site::graph(&draft.name),
                 format!("work that was queued before this launch failed: {error}"),
             )
@@ -226,7 +226,7 @@ impl DebugExecutable {
                 iteration += 1;
                 run.iterations += 1;
                 if let Some(limit) = self.options.iteration_limit.filter(|&limit| run.iterations > limit) {
-                    return Err(report::endless(run, node, limit));
+                    return Err(errors::endless(run, node, limit));
                 }
             }
             run.around.push(Around {
@@ -266,7 +266,7 @@ impl DebugExecutable {
         let queued = unsafe { self.parts.cuda.api().launch(piece.exec, stream) };
         if let Err(error) = queued {
             self.over = self.drain().is_err();
-            return Err(report::failed(self, run, node, error));
+            return Err(errors::failed(self, run, node, error));
         }
         // SAFETY: as above.
         let waited = unsafe { wait(stream, self.options.time_limit) };
@@ -281,10 +281,10 @@ impl DebugExecutable {
             std::mem::forget(made); // it may still run (fact 2)
         }
         Err(match error {
-            wait::Failed::Cuda(error) => report::failed(self, run, node, error),
+            wait::Failed::Cuda(error) => errors::failed(self, run, node, error),
             wait::Failed::Late(limit) => {
                 self.parts.cuda.give_up();
-                report::late(self, run, node, limit)
+                errors::late(self, run, node, limit)
             }
         })
     }

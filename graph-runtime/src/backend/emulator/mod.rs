@@ -6,7 +6,7 @@ mod touch;
 mod copy;
 mod sequence;
 mod slow;
-mod texture;
+mod texels;
 mod thread_launch;
 
 use crate::backend::emulator::run::{Failure, Run};

@@ -1,7 +1,7 @@
 //! A launch while it runs: node after node, body by body.
 
 use super::Runner;
-use super::texture;
+use super::texels;
 use super::touch::Touch;
 use crate::devices::options::EmulatorOptions;
 use crate::error::Site;
@@ -283,15 +283,10 @@ impl<'a> Run<'a> {
                 },
             });
             let word = if let Some(form) = function.facts.texture(index) {
-                textures.push(texture::texture(
-                    form,
-                    address,
-                    *bytes,
-                    resource.memory == Memory::Array,
-                ));
+                textures.push(texels::texture(form, address, *bytes, resource.memory == Memory::Array));
                 Texture::handle(textures.len() - 1)
             } else if let Some(form) = function.facts.surface(index) {
-                surfaces.push(texture::surface(form, address, *bytes));
+                surfaces.push(texels::surface(form, address, *bytes));
                 Surface::handle(surfaces.len() - 1)
             } else {
                 address
