@@ -4,14 +4,15 @@ pub(crate) mod buckets;
 pub(crate) mod graphed;
 
 use crate::backend::executable::Updated;
+use crate::driver::CudaStream;
 use crate::error::Result;
 use crate::graph::captured_graph::CapturedGraph;
 use crate::graph::definition::Definition;
 use crate::graph::future::LaunchFuture;
 use crate::graph::{Graph, RawGraph};
 use crate::memory::{MemoryReport, Pool};
-use cudarc::driver::CudaStream;
 use graph_plan::Plan;
+use std::ffi::c_void;
 use std::fmt;
 use std::path::Path;
 
@@ -87,6 +88,19 @@ pub trait AnyGraph: fmt::Debug {
     /// As [`Graph::launch_on`].
     fn launch_on(&mut self, stream: &CudaStream) -> Result<()> {
         self.__graph_mut().0.launch_on(stream)
+    }
+
+    /// Starts the graph on a stream of any other bindings to CUDA: a `CUstream` or a `cudaStream_t`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Graph::launch_on_raw`].
+    ///
+    /// # Errors
+    /// As [`Graph::launch_on`].
+    unsafe fn launch_on_raw(&mut self, stream: *mut c_void) -> Result<()> {
+        // SAFETY: by the caller's promise.
+        unsafe { self.__graph_mut().0.launch_on_raw(stream) }
     }
 
     /// Starts the graph on its own stream, and returns a future that resolves when this launch has ended.

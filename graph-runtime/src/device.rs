@@ -6,6 +6,7 @@ use crate::backend::launch_end::MAX_SPIN;
 use crate::devices::cuda::Cuda;
 use crate::devices::options::{DebugOptions, EmulatorOptions};
 use crate::devices::{Backend, Emulated};
+use crate::driver::{CUcontext, CudaContext};
 use crate::error::{Error, Result, Site};
 use crate::memory::{DeviceBuffer, Generator, HostBuffer, Philox, Pool, Scope};
 use crate::ownership::device_memory::DeviceMemory;
@@ -15,7 +16,8 @@ use crate::shape::rows::Tabular;
 use crate::shape::size::Size;
 use crate::shape::table::Table;
 use crate::shape::{Element, NO_LENGTHS};
-use cudarc::driver::CudaContext;
+use std::any::Any;
+use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -265,6 +267,29 @@ impl Device {
         matches!(self.backend, Backend::Emulator(_))
     }
 
+    /// Takes a CUDA context of any other bindings, primary or not, as a device: a `CUcontext`. The device, its clones,
+    /// its memory and its graphs keep `keep_alive`, of which dropping may destroy the context: for example the other
+    /// bindings' handle.
+    ///
+    /// # Safety
+    ///
+    /// `context` lives as long as `keep_alive`, and as long as anybody uses the [events](Device::event) of the device,
+    /// or what was made of its [`Device::context`].
+    ///
+    /// # Errors
+    /// * [`Error::NoDriver`], [`Error::DriverTooOld`] as [`Device::cuda`];
+    /// * [`Error::Cuda`] if the driver refuses the context.
+    pub unsafe fn from_raw_context(context: *mut c_void, keep_alive: impl Any + Send + Sync) -> Result<Device> {
+        // SAFETY: by the caller's promise.
+        let cuda = unsafe { Cuda::of_others(context.cast(), Arc::new(keep_alive)) }?;
+        Ok(Self::new(Backend::Cuda(cuda)))
+    }
+
+    /// The driver's handle of the context, for any bindings to CUDA; `None` on the emulator.
+    pub fn raw(&self) -> Option<CUcontext> {
+        self.backend.context()
+    }
+
     /// The CUDA context, to share it with cudarc; `None` on the emulator.
     pub fn context(&self) -> Option<&Arc<CudaContext>> {
         match &self.backend {
@@ -465,6 +490,7 @@ fn is_unusable(error: &Error) -> bool {
 }
 
 /// Takes a context of cudarc's, primary or not, as a device.
+#[cfg(feature = "cudarc")]
 impl From<Arc<CudaContext>> for Device {
     fn from(context: Arc<CudaContext>) -> Self {
         Self::new(Backend::Cuda(Cuda::new(context)))

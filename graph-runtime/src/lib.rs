@@ -44,9 +44,13 @@
 //!
 //! # Beside cudarc
 //!
-//! [`cudarc`] is re-exported, so that a program uses the version whose types this crate takes. Exactly one feature
-//! chooses its version of CUDA: `cuda-12080` by default. (The other default feature, `emulator`, is the CPU emulator:
-//! see [`Device::emulator`]. The feature `cudart` adds `Device::with_runtime_api`: graphs by the calls of libcudart.)
+//! [`cudarc`] is re-exported, so that a program uses the version whose types this crate takes: that is what the default
+//! feature `cudarc` is for. This crate loads and calls CUDA by itself. So it does not matter which features of cudarc
+//! others ask for; if nobody names a version of CUDA, cudarc has its newest bindings. A program with other bindings to
+//! CUDA, or without any, needs no cudarc: [`Device::from_raw_context`], [`Graph::launch_on_raw`], [`Graph::raw`],
+//! [`Device::raw`] and [`Event::raw`] take and give pointers, whose types are in [`handles`]. (The other default
+//! feature, `emulator`, is the CPU emulator: see [`Device::emulator`]. The feature `cudart` adds
+//! `Device::with_runtime_api`: graphs by the calls of libcudart.)
 //!
 //! | cudarc | here |
 //! | --- | --- |
@@ -125,11 +129,15 @@ pub use builder::GraphBuilder;
 pub use builder::captured::StreamCapture;
 pub use builder::collective::Exchange;
 pub use bytemuck;
+#[cfg(feature = "cudarc")]
 pub use cudarc;
-pub use cudarc::driver::CudaStream;
 pub use device::Device;
-pub use devices::cuda_memory::CudarcSlice;
+#[cfg(feature = "cudarc")]
+pub use devices::cudarc_slice::CudarcSlice;
 pub use devices::options::{DebugOptions, EmulatorOptions, InstantiateOptions};
+pub use driver::objects::CudaStream;
+#[cfg(not(feature = "cudarc"))]
+pub use driver::objects::{CudaContext, CudaEvent, CudaFunction};
 pub use error::{CudaError, Error, Result, Site};
 pub use expansion::argument::{DeviceShare, HostShare};
 pub use graph::captured_graph::{CapturedGraph, is_capturing};
@@ -143,6 +151,14 @@ pub use graph::node::NodeId;
 pub use graph::rng::{Rng, RngHandle};
 pub use graph::{Graph, RawGraph};
 pub use ownership::block::Shareable;
+
+/// The driver's handles, as `cuda.h` declares them: pointers, which `cast()` makes those of any bindings. With the
+/// feature `cudarc`, they are cudarc's types.
+pub mod handles {
+    pub use crate::driver::types::{
+        CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmodule, CUstream,
+    };
+}
 
 #[cfg(feature = "fault-injection")]
 #[doc(hidden)]
@@ -345,9 +361,9 @@ pub use memory::{
     DeviceBuffer, DeviceMut, DeviceRef, Generator, HostBuffer, HostMut, HostRef, Lend, MappedHost, MemoryReport,
     Philox, Pool, PoolReport, PoolUser, Scope, Seed, SharedHost,
 };
-pub use program::capture::{
-    BoxError, CaptureMode, CaptureOptions, CaptureSlice, CaptureSliceMut, CaptureStream, ThreadCaptureMode,
-};
+pub use program::capture::{BoxError, CaptureMode, CaptureOptions, CaptureStream, ThreadCaptureMode};
+#[cfg(feature = "cudarc")]
+pub use program::capture_slice::{CaptureSlice, CaptureSliceMut};
 pub use program::communicator::number::{Reducible, Reduction};
 pub use program::communicator::{Communicator, CommunicatorOptions};
 pub use program::event::Event;
@@ -367,6 +383,8 @@ pub use shape::{ArrayOf, Element, Extent};
 pub mod private {
     pub use crate::any_graph::LentGraph;
     pub use crate::builder::memory::kind;
+    pub use crate::driver::objects::CudaFunction;
+    pub use crate::driver::types::CUgraphNode;
     pub use crate::expansion::argument::{checked, memory_argument, rebind};
     pub use crate::expansion::assert::{
         Bounds, KernelChecks, buffer, check_atomic, check_clash, check_constant, check_dimensions, check_extent,

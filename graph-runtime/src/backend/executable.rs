@@ -11,6 +11,7 @@ use crate::backend::watched_launch::WatchedLaunch;
 use crate::devices::Backend;
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::InstantiateOptions;
+use crate::driver::{CUgraph, CUgraphExec, CUstream, CudaStream};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::in_flight::uses::Claim;
 use crate::ownership::block::SharedMemory;
@@ -19,7 +20,6 @@ use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::Storage;
 use crate::program::communicator::NO_NCCL;
 use crate::program::{ChangedValue, External, MemcpyOp, Op, Program, Structure, Work};
-use cudarc::driver::{CudaStream, sys};
 use graph_plan::{Draft, Memory};
 use std::ffi::CStr;
 use std::time::Duration;
@@ -194,7 +194,7 @@ impl Executable {
     }
 
     /// The driver's handles; `None` on the emulator and in debug mode, where no one graph has all nodes.
-    pub(crate) fn raw(&self) -> Option<(sys::CUgraph, sys::CUgraphExec, sys::CUstream)> {
+    pub(crate) fn raw(&self) -> Option<(CUgraph, CUgraphExec, CUstream)> {
         self.cuda().map(CudaExecutable::raw)
     }
 

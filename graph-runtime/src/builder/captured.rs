@@ -3,6 +3,7 @@
 use super::GraphBuilder;
 use crate::devices::Backend;
 use crate::devices::recording::Recording;
+use crate::driver::CudaStream;
 use crate::error::{At, Error, Result, Site};
 use crate::graph::captured_graph::CapturedGraph;
 use crate::ownership::storage::Storage;
@@ -10,7 +11,6 @@ use crate::program::External;
 use crate::program::capture::{BoxError, CaptureCall, CaptureMode, CaptureOptions, CaptureStream};
 use crate::program::pointer::{Addresses, Kept, Lend, NodeArguments};
 use crate::shape::place::DeclaredAccess;
-use cudarc::driver::CudaStream;
 use graph_plan::NodeKind;
 use std::fmt;
 use std::marker::PhantomData;

@@ -25,6 +25,7 @@ mod loops;
 mod findings;
 
 use crate::device::Device;
+use crate::driver::CUgraphNode;
 use crate::graph::node::NodeId;
 use crate::graph::rng::Rng;
 use crate::memory::Seed;
@@ -46,7 +47,6 @@ use crate::shape::same_shape::SameShape;
 use crate::shape::{ArrayOf, Element};
 use auto::AutoNodes;
 use collective::Moved;
-use cudarc::driver::sys::CUgraphNode;
 use findings::Findings;
 use graph_plan::{Draft, Mode, NodeKind};
 use kernel::KernelChecks;

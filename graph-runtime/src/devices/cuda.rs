@@ -1,11 +1,14 @@
 //! A CUDA context.
 
 use crate::devices::event_alarm::Alarms;
-use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, CaptureStatus, GraphApi, RelaxedCapture};
+use crate::driver::{
+    self, CUcontext, CUdevice, CUdevice_attribute, CUstream, CaptureStatus, CudaContext, CudaStream, GraphApi,
+    RelaxedCapture,
+};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::in_flight::lock::Lock;
 use crate::program::host_call::{self, refuse_in_host_function};
-use cudarc::driver::{CudaContext, CudaStream};
+use std::any::Any;
 use std::cell::Cell;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
@@ -21,6 +24,9 @@ const MIN_VERSION: u32 = 12_000;
 /// A CUDA context and streams for work outside graphs.
 pub(crate) struct Cuda {
     context: Arc<CudaContext>,
+    /// What keeps a context of others alive. Dropped after all that `drop` destroys.
+    #[cfg_attr(not(feature = "cudart"), expect(dead_code, reason = "it keeps the context alive"))]
+    keep_alive: Option<Arc<dyn Any + Send + Sync>>,
     api: GraphApi,
     copies: Lock<CopyStream>,
     alarms: Alarms,
@@ -52,20 +58,40 @@ impl Cuda {
         if ordinal >= devices {
             return Err(Error::NoDevice { ordinal, devices });
         }
-        let context = CudaContext::new(ordinal)
-            .map_err(|error| driver::error("cuDevicePrimaryCtxRetain", error.0 as u32))
-            .at(Site::default)?;
-        Ok(Self::new(context))
+        Ok(Self::new(driver::objects::retain(ordinal).at(Site::default)?))
     }
 
-    /// A context of cudarc's. Its graphs are built and launched by the interface that the environment asks for.
+    /// A context of others, by its handle.
+    ///
+    /// # Safety
+    ///
+    /// The context lives as long as `keep_alive`, and as long as anybody uses the objects that are made of
+    /// [`Cuda::context`].
+    pub(crate) unsafe fn of_others(context: CUcontext, keep_alive: Arc<dyn Any + Send + Sync>) -> Result<Arc<Self>> {
+        if !driver::context::is_present() {
+            return Err(Error::NoDriver);
+        }
+        check_version()?;
+        // SAFETY: the library is loaded.
+        unsafe { driver::context::init() }.at(Site::default)?;
+        // SAFETY: by the caller's promise.
+        unsafe { driver::context::set_current(context) }.at(Site::default)?;
+        // SAFETY: a context is current.
+        let device = unsafe { driver::context::current_device() }.at(Site::default)?;
+        // SAFETY: by the caller's promise; the device was asked for above.
+        let context = unsafe { driver::objects::of_others(context, device) }.at(Site::default)?;
+        Ok(Self::with_api(context, Some(keep_alive), GraphApi::of_environment()))
+    }
+
+    /// The context of an object. Its graphs are built and launched by the interface that the environment asks for.
     pub(crate) fn new(context: Arc<CudaContext>) -> Arc<Self> {
-        Self::with_api(context, GraphApi::of_environment())
+        Self::with_api(context, None, GraphApi::of_environment())
     }
 
-    fn with_api(context: Arc<CudaContext>, api: GraphApi) -> Arc<Self> {
+    fn with_api(context: Arc<CudaContext>, keep_alive: Option<Arc<dyn Any + Send + Sync>>, api: GraphApi) -> Arc<Self> {
         Arc::new(Self {
             context,
+            keep_alive,
             api,
             copies: Lock::new(CopyStream(ptr::null_mut())),
             alarms: Alarms::default(),
@@ -75,7 +101,7 @@ impl Cuda {
     /// The same context, whose graphs are built and launched by the runtime library.
     #[cfg(feature = "cudart")]
     pub(crate) fn with_runtime_api(&self) -> Arc<Self> {
-        Self::with_api(self.context.clone(), GraphApi::Runtime)
+        Self::with_api(self.context.clone(), self.keep_alive.clone(), GraphApi::Runtime)
     }
 
     /// The interface by which graphs are built and launched.
@@ -96,7 +122,7 @@ impl Cuda {
             tried: tried.to_vec(),
         })?;
         // SAFETY: `self.context` keeps the context alive, and the device is its.
-        if unsafe { driver::interop::is_primary(self.raw(), self.context.cu_device()) }.at(&site)? {
+        if unsafe { driver::interop::is_primary(self.raw(), self.device()) }.at(&site)? {
             return Ok(());
         }
         Err(Error::Unsupported {
@@ -112,6 +138,11 @@ impl Cuda {
 
     pub(crate) fn alarms(&self) -> &Alarms {
         &self.alarms
+    }
+
+    /// The device that the context is of.
+    pub(crate) fn device(&self) -> CUdevice {
+        self.context.cu_device()
     }
 
     pub(crate) fn raw(&self) -> CUcontext {
@@ -199,12 +230,12 @@ impl Cuda {
     /// The device's name: `NVIDIA H200`.
     pub(crate) fn name(&self) -> String {
         // SAFETY: the driver is initialised and the device is the context's.
-        unsafe { driver::context::device_name(self.context.cu_device()) }.unwrap_or_else(|_| "CUDA device".to_owned())
+        unsafe { driver::context::device_name(self.device()) }.unwrap_or_else(|_| "CUDA device".to_owned())
     }
 
     pub(crate) fn attribute(&self, attribute: CUdevice_attribute) -> Result<i32, CudaError> {
         // SAFETY: as in `name`.
-        unsafe { driver::context::device_attribute(self.context.cu_device(), attribute) }
+        unsafe { driver::context::device_attribute(self.device(), attribute) }
     }
 
     /// The device's compute capability, major and minor.

@@ -30,7 +30,7 @@ impl GrowingMemory {
         if cuda.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)? == 0 {
             return Ok(None);
         }
-        let device = cuda.context().cu_device();
+        let device = cuda.device();
         // SAFETY: the driver is initialised, and the device is the context's.
         let granularity = unsafe { driver::virtual_memory::granularity(device) }?.max(1);
         // SAFETY: as above.
@@ -76,7 +76,7 @@ impl GrowingMemory {
         let size = (bytes - held).next_multiple_of(self.granularity);
         let _relaxed = RelaxedCapture::enter();
         self.cuda.bind()?;
-        let (device, end) = (self.cuda.context().cu_device(), self.address + held as u64);
+        let (device, end) = (self.cuda.device(), self.address + held as u64);
         // SAFETY: the context is current, and the size is a multiple of the granularity.
         let memory = unsafe { driver::virtual_memory::create(device, size) }?;
         // SAFETY: the `size` bytes from `end` on are ours and have no memory (facts 1 and 2); the handle was just made.

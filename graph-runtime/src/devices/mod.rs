@@ -3,6 +3,8 @@
 
 pub(crate) mod recording;
 pub(crate) mod growing_memory;
+#[cfg(feature = "cudarc")]
+pub(crate) mod cudarc_slice;
 pub(crate) mod cuda_memory;
 pub(crate) mod cuda_array;
 pub(crate) mod page_lock;
@@ -75,9 +77,7 @@ impl Backend {
             Backend::Cuda(cuda) => {
                 refuse_in_host_function().at(Site::default)?;
                 let _relaxed = RelaxedCapture::enter();
-                let made = cuda.context().new_event(None);
-                let made = made.map_err(|error| driver::error("cuEventCreate", error.0 as u32));
-                Ok(made.at(Site::default)?.into())
+                Ok(driver::objects::event(cuda.context()).at(Site::default)?.into())
             }
             Backend::Emulator(device) => device.check().map(|()| Event::EMULATOR),
         }

@@ -1,10 +1,9 @@
 //! A capture of a user's stream, from its beginning to its end, and the graph that it gives.
 
 use crate::devices::cuda::Cuda;
-use crate::driver::{self, CUgraph, RelaxedCapture};
+use crate::driver::{self, CUgraph, CudaStream, RelaxedCapture};
 use crate::error::CudaError;
 use crate::program::capture::{CaptureMode, Recorded};
-use cudarc::driver::CudaStream;
 use std::sync::Arc;
 
 /// A capture of a user's stream that has begun. Dropping it ends the capture. Forgetting it leaves the stream

@@ -1,8 +1,8 @@
 //! Driver calls about memory outside graphs.
 
 use super::error::driver_calls;
+use super::types::{CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTREGISTER_PORTABLE, CU_MEMHOSTREGISTER_READ_ONLY};
 use super::{CUdeviceptr, CUstream};
-use cudarc::driver::sys;
 use std::ffi::{c_uchar, c_uint, c_void};
 use std::ptr;
 
@@ -14,7 +14,7 @@ driver_calls! {
     /// The memory is page-locked for all contexts, and not write-combined, which is slow to read.
     pub(crate) fn host_alloc(bytes: usize) -> pointer: *mut c_void
         = cuMemHostAlloc(
-            pointer: *mut *mut c_void = &mut pointer, bytes: usize, flags: c_uint = sys::CU_MEMHOSTALLOC_PORTABLE,
+            pointer: *mut *mut c_void = &mut pointer, bytes: usize, flags: c_uint = CU_MEMHOSTALLOC_PORTABLE,
         );
     pub(crate) fn host_free(pointer: *mut c_void) = cuMemFreeHost;
     /// The memory is page-locked for all contexts.
@@ -32,10 +32,6 @@ driver_calls! {
 }
 
 fn register_flags(read_only: bool) -> c_uint {
-    let more = if read_only {
-        sys::CU_MEMHOSTREGISTER_READ_ONLY
-    } else {
-        0
-    };
-    sys::CU_MEMHOSTREGISTER_PORTABLE | more
+    let more = if read_only { CU_MEMHOSTREGISTER_READ_ONLY } else { 0 };
+    CU_MEMHOSTREGISTER_PORTABLE | more
 }

@@ -18,9 +18,9 @@ use std::ptr;
 ///
 /// The function's parameters are the arguments if they are not listed. The value of a parameter is the argument of its
 /// name, if none is given. `out` is a local variable, which the call writes: a parameter has its address. A type that
-/// is not that of cudarc's bindings, since that would be an enum that the library writes, comes with the one of the
-/// bindings. A function that is `newer` is not in all versions of the bindings, so nothing compares it: its types are
-/// those of CUDA's header.
+/// is not that of cudarc's bindings (`types` has its own structs and enums, and what a library writes is an integer)
+/// comes with the one of the bindings, `sys::Type`. A function that is `newer` is not in all versions of the bindings,
+/// so nothing compares it: its types are those of CUDA's header.
 macro_rules! calls {
     (
         $library:tt $names:ident;
@@ -109,13 +109,22 @@ pub(super) fn make(_name: &'static str, call: impl FnOnce() -> u32) -> u32 {
     call()
 }
 
-/// Compares the type of a function with the bindings, which the runtime library has none of.
+/// Compares the type of a function with cudarc's bindings, which the runtime library has none of. The tests do that:
+/// their build has bindings that load the library, whatever other crates ask of cudarc.
 macro_rules! compare {
     (driver $function:ident [] [$($type:ty),* $(,)?]) => {
-        const _: unsafe fn($($type),*) -> cudarc::driver::sys::CUresult = cudarc::driver::sys::$function;
+        #[cfg(all(test, feature = "cudarc"))]
+        const _: () = {
+            use cudarc::driver::sys;
+            let _: unsafe fn($($type),*) -> sys::CUresult = sys::$function;
+        };
     };
     (nvrtc $function:ident [] [$($type:ty),* $(,)?]) => {
-        const _: unsafe fn($($type),*) -> cudarc::nvrtc::sys::nvrtcResult = cudarc::nvrtc::sys::$function;
+        #[cfg(all(test, feature = "cudarc"))]
+        const _: () = {
+            use cudarc::nvrtc::sys;
+            let _: unsafe fn($($type),*) -> sys::nvrtcResult = sys::$function;
+        };
     };
     (runtime $function:ident $newer:tt $types:tt) => {};
     ($library:ident $function:ident [newer] $types:tt) => {};
@@ -123,6 +132,7 @@ macro_rules! compare {
 pub(super) use compare;
 
 /// The type of a parameter in the bindings.
+#[cfg(all(test, feature = "cudarc"))]
 macro_rules! binding {
     ($type:ty) => {
         $type
@@ -131,6 +141,7 @@ macro_rules! binding {
         $binding
     };
 }
+#[cfg(all(test, feature = "cudarc"))]
 pub(super) use binding;
 
 /// The value of a parameter.

@@ -1,14 +1,14 @@
 //! The mode that decides which calls this thread may make while a stream is being captured.
 
 use super::error::driver_calls;
-use cudarc::driver::sys::CUstreamCaptureMode;
+use super::types::CUstreamCaptureMode;
 use std::marker::PhantomData;
 
 driver_calls! {
     NAMES;
     /// Sets the calling thread's mode, and writes the one that it had.
     fn exchange_capture_mode(mode: &mut u32)
-        = cuThreadExchangeStreamCaptureMode(mode: *mut u32 as *mut CUstreamCaptureMode);
+        = cuThreadExchangeStreamCaptureMode(mode: *mut u32 as *mut sys::CUstreamCaptureMode);
 }
 
 /// Relaxes CUDA's rules for this thread, as long as it lives: calls that CUDA forbids while any stream is being

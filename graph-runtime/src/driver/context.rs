@@ -13,13 +13,18 @@ driver_calls! {
     /// 1000 x major + 10 x minor.
     pub(crate) fn driver_version() -> version: u32 = cuDriverGetVersion(version: *mut u32 as *mut c_int = &mut version);
     pub(crate) fn device_count() -> count: u32 = cuDeviceGetCount(count: *mut u32 as *mut c_int = &mut count);
+    /// The device of the current context.
+    pub(crate) fn current_device() -> device: CUdevice = cuCtxGetDevice(device: *mut CUdevice = &mut device);
     /// Writes a text that ends in 0.
     fn get_device_name(name: &mut [u8], device: CUdevice)
         = cuDeviceGetName(
             text: *mut c_char = name.as_mut_ptr().cast(), length: c_int = name.len() as c_int, device: CUdevice,
         );
     pub(crate) fn device_attribute(device: CUdevice, attribute: CUdevice_attribute) -> value: c_int
-        = cuDeviceGetAttribute(value: *mut c_int = &mut value, attribute: CUdevice_attribute, device: CUdevice);
+        = cuDeviceGetAttribute(
+            value: *mut c_int = &mut value, attribute: CUdevice_attribute as sys::CUdevice_attribute,
+            device: CUdevice,
+        );
     /// In bytes.
     pub(crate) fn total_memory(device: CUdevice) -> bytes: usize
         = cuDeviceTotalMem_v2(bytes: *mut usize = &mut bytes, device: CUdevice);

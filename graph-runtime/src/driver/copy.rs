@@ -1,10 +1,10 @@
 //! Copies of rows of memory and of arrays.
 
-use cudarc::driver::sys::{self, CUarray};
+use super::types::{CUarray, CUmemorytype};
 use std::ffi::c_void;
 use std::ptr;
 
-pub(crate) use sys::CUDA_MEMCPY3D as CopyParams;
+pub(crate) use super::types::CUDA_MEMCPY3D as CopyParams;
 
 /// A copy. Each of the two libraries has a struct of its own for it.
 #[derive(Clone, Copy)]
@@ -30,14 +30,12 @@ pub(crate) enum CopySide {
 
 impl CopySide {
     /// The kind of memory, the host's pointer, the device's address, the array, and the pitch.
-    fn parts(self) -> (sys::CUmemorytype, *mut c_void, u64, CUarray, usize) {
+    fn parts(self) -> (CUmemorytype, *mut c_void, u64, CUarray, usize) {
         let (pointer, array) = (ptr::null_mut(), ptr::null_mut());
         match self {
-            CopySide::Host(pointer, pitch) => (sys::CUmemorytype::CU_MEMORYTYPE_HOST, pointer, 0, array, pitch),
-            CopySide::Device(address, pitch) => {
-                (sys::CUmemorytype::CU_MEMORYTYPE_DEVICE, pointer, address, array, pitch)
-            }
-            CopySide::Array(array) => (sys::CUmemorytype::CU_MEMORYTYPE_ARRAY, pointer, 0, array, 0),
+            CopySide::Host(pointer, pitch) => (CUmemorytype::CU_MEMORYTYPE_HOST, pointer, 0, array, pitch),
+            CopySide::Device(address, pitch) => (CUmemorytype::CU_MEMORYTYPE_DEVICE, pointer, address, array, pitch),
+            CopySide::Array(array) => (CUmemorytype::CU_MEMORYTYPE_ARRAY, pointer, 0, array, 0),
         }
     }
 }

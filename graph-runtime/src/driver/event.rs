@@ -1,12 +1,12 @@
 //! Driver calls about events.
 
 use super::error::driver_calls;
+use super::types::CU_EVENT_DISABLE_TIMING;
 use super::{CUevent, CUstream};
-use cudarc::driver::sys::CUevent_flags;
 use std::ffi::c_uint;
 
 /// Events are not timed.
-const FLAGS: c_uint = CUevent_flags::CU_EVENT_DISABLE_TIMING as c_uint;
+const FLAGS: c_uint = CU_EVENT_DISABLE_TIMING;
 
 driver_calls! {
     NAMES;

@@ -3,10 +3,11 @@
 use super::error::driver_calls;
 use super::{CUgraph, CUgraphNode, CUstream};
 use crate::error::CudaError;
-use cudarc::driver::sys;
 use std::ptr;
 
-pub(crate) use sys::{CUDA_KERNEL_NODE_PARAMS as KernelNodeParams, CUDA_MEMSET_NODE_PARAMS as MemsetNodeParams};
+pub(crate) use super::types::{
+    CUDA_KERNEL_NODE_PARAMS as KernelNodeParams, CUDA_MEMSET_NODE_PARAMS as MemsetNodeParams,
+};
 
 driver_calls! {
     NAMES;
@@ -86,7 +87,9 @@ impl InstantiateParams {
     }
 }
 
+#[cfg(all(test, feature = "cudarc"))]
 const _: () = {
+    use cudarc::driver::sys;
     use std::mem::{offset_of, size_of};
     assert!(size_of::<InstantiateParams>() == size_of::<sys::CUDA_GRAPH_INSTANTIATE_PARAMS>());
     let reason = offset_of!(sys::CUDA_GRAPH_INSTANTIATE_PARAMS, result_out);
@@ -122,7 +125,9 @@ impl UpdateInfo {
     }
 }
 
+#[cfg(all(test, feature = "cudarc"))]
 const _: () = {
+    use cudarc::driver::sys;
     use std::mem::{offset_of, size_of};
     assert!(size_of::<UpdateInfo>() == size_of::<sys::CUgraphExecUpdateResultInfo>());
     let node = offset_of!(sys::CUgraphExecUpdateResultInfo, errorNode);

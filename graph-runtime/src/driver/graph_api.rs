@@ -13,9 +13,9 @@ use super::node_attribute::NodeAttribute;
 use super::runtime_library;
 #[cfg(feature = "cudart")]
 use super::runtime_structs::{CopyNode, KernelNode};
+use super::types::{CUkernelNodeAttrID, CUkernelNodeAttrValue};
 use super::{CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUkernel, CUstream, module};
 use crate::error::CudaError;
-use cudarc::driver::sys;
 use std::ffi::{CStr, c_char, c_uint};
 use std::mem::offset_of;
 use std::ptr;
@@ -193,10 +193,10 @@ graph_calls! {
         = cuGraphAddHostNode(params: *const HostNode as *const sys::CUDA_HOST_NODE_PARAMS),
         cudaGraphAddHostNode(params: *const HostNode);
     fn add_memset_node(params: &MemsetNodeParams, context: CUcontext)
-        = cuGraphAddMemsetNode(params: *const MemsetNodeParams, context: CUcontext),
+        = cuGraphAddMemsetNode(params: *const MemsetNodeParams as *const sys::CUDA_MEMSET_NODE_PARAMS, context: CUcontext),
         cudaGraphAddMemsetNode(params: *const MemsetNodeParams);
     fn add_memcpy_node(copy: &Copy3d, context: CUcontext)
-        = cuGraphAddMemcpyNode(params: *const CopyParams = &copy.of_driver(), context: CUcontext),
+        = cuGraphAddMemcpyNode(params: *const CopyParams as *const sys::CUDA_MEMCPY3D = &copy.of_driver(), context: CUcontext),
         cudaGraphAddMemcpyNode(params: *const CopyNode = &CopyNode::new(copy));
 
     calls:
@@ -216,12 +216,13 @@ graph_calls! {
     fn launch(exec: CUgraphExec, stream: CUstream) = cuGraphLaunch, cudaGraphLaunch;
     fn set_memset_node(exec: CUgraphExec, node: CUgraphNode, params: &MemsetNodeParams, context: CUcontext)
         = cuGraphExecMemsetNodeSetParams(
-            exec: CUgraphExec, node: CUgraphNode, params: *const MemsetNodeParams, context: CUcontext,
+            exec: CUgraphExec, node: CUgraphNode,
+            params: *const MemsetNodeParams as *const sys::CUDA_MEMSET_NODE_PARAMS, context: CUcontext,
         ),
         cudaGraphExecMemsetNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const MemsetNodeParams);
     fn set_memcpy_node(exec: CUgraphExec, node: CUgraphNode, copy: &Copy3d, context: CUcontext)
         = cuGraphExecMemcpyNodeSetParams(
-            exec: CUgraphExec, node: CUgraphNode, params: *const CopyParams = &copy.of_driver(), context: CUcontext,
+            exec: CUgraphExec, node: CUgraphNode, params: *const CopyParams as *const sys::CUDA_MEMCPY3D = &copy.of_driver(), context: CUcontext,
         ),
         cudaGraphExecMemcpyNodeSetParams(
             exec: CUgraphExec, node: CUgraphNode, params: *const CopyNode = &CopyNode::new(copy),
@@ -233,11 +234,13 @@ graph_calls! {
         cudaGraphExecHostNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const HostNode);
     /// Changes the graph itself, not an executable one.
     fn move_memset_node(node: CUgraphNode, params: &MemsetNodeParams)
-        = cuGraphMemsetNodeSetParams(node: CUgraphNode, params: *const MemsetNodeParams),
+        = cuGraphMemsetNodeSetParams(
+            node: CUgraphNode, params: *const MemsetNodeParams as *const sys::CUDA_MEMSET_NODE_PARAMS,
+        ),
         cudaGraphMemsetNodeSetParams(node: CUgraphNode, params: *const MemsetNodeParams);
     /// Changes the graph itself, not an executable one.
     fn move_memcpy_node(node: CUgraphNode, copy: &Copy3d)
-        = cuGraphMemcpyNodeSetParams(node: CUgraphNode, params: *const CopyParams = &copy.of_driver()),
+        = cuGraphMemcpyNodeSetParams(node: CUgraphNode, params: *const CopyParams as *const sys::CUDA_MEMCPY3D = &copy.of_driver()),
         cudaGraphMemcpyNodeSetParams(node: CUgraphNode, params: *const CopyNode = &CopyNode::new(copy));
     fn set_node_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: bool)
         = cuGraphNodeSetEnabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint = u32::from(enabled)),
@@ -246,20 +249,20 @@ graph_calls! {
     fn set_attribute(node: CUgraphNode, attribute: NodeAttribute)
         = cuGraphKernelNodeSetAttribute(
             node: CUgraphNode,
-            name: sys::CUkernelNodeAttrID = attribute.name(),
-            value: *const sys::CUkernelNodeAttrValue = &attribute.value(),
+            name: CUkernelNodeAttrID as sys::CUkernelNodeAttrID = attribute.name(),
+            value: *const CUkernelNodeAttrValue as *const sys::CUkernelNodeAttrValue = &attribute.value(),
         ),
         cudaGraphKernelNodeSetAttribute(
             node: CUgraphNode,
-            name: sys::CUkernelNodeAttrID = attribute.name(),
-            value: *const sys::CUkernelNodeAttrValue = &attribute.value(),
+            name: CUkernelNodeAttrID = attribute.name(),
+            value: *const CUkernelNodeAttrValue = &attribute.value(),
         );
 
     parts:
     fn add_kernel_node(graph: CUgraph, after: &[CUgraphNode], params: &KernelNodeParams) -> node: CUgraphNode
         = cuGraphAddKernelNode_v2(
             node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),
-            count: usize = after.len(), params: *const KernelNodeParams,
+            count: usize = after.len(), params: *const KernelNodeParams as *const sys::CUDA_KERNEL_NODE_PARAMS,
         ),
         cudaGraphAddKernelNode(
             node: *mut CUgraphNode = &mut node, graph: CUgraph, dependencies: *const CUgraphNode = after.as_ptr(),

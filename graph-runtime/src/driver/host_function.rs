@@ -3,7 +3,6 @@
 use super::error::driver_calls;
 use super::{CUstream, MISSING};
 use crate::error::CudaError;
-use cudarc::driver::sys;
 use std::ffi::{c_uint, c_void};
 
 /// A function that CUDA calls.
@@ -16,7 +15,9 @@ pub(crate) struct HostNode {
     pub(crate) data: *mut c_void,
 }
 
+#[cfg(all(test, feature = "cudarc"))]
 const _: () = {
+    use cudarc::driver::sys;
     use std::mem::{offset_of, size_of};
     assert!(size_of::<HostNode>() == size_of::<sys::CUDA_HOST_NODE_PARAMS>());
     assert!(offset_of!(HostNode, data) == offset_of!(sys::CUDA_HOST_NODE_PARAMS, userData));
@@ -28,7 +29,7 @@ driver_calls! {
         = cuLaunchHostFunc_v2(
             stream: CUstream, function: HostFunction, data: *mut c_void, sync_mode: c_uint = SPIN_WAIT,
         ), newer;
-    fn launch_sleeping(stream: CUstream, function: sys::CUhostFn, data: *mut c_void) = cuLaunchHostFunc;
+    fn launch_sleeping(stream: CUstream, function: Option<HostFunction>, data: *mut c_void) = cuLaunchHostFunc;
 }
 
 /// `CU_HOST_TASK_SPINWAIT`

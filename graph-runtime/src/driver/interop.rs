@@ -2,9 +2,8 @@
 //! primary context, in which it works.
 
 use super::error::driver_calls;
-use super::{CUcontext, CUdevice, CUfunction, CUkernel, CUlibrary, CUmodule};
+use super::{CUcontext, CUdevice, CUfunction, CUkernel, CUlibrary, CUmodule, primary_context};
 use crate::error::CudaError;
-use cudarc::driver::sys;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 
@@ -13,9 +12,6 @@ driver_calls! {
     /// Writes whether there is a primary context, as a number.
     fn get_primary_state(device: CUdevice, active: &mut c_int)
         = cuDevicePrimaryCtxGetState(device: CUdevice, flags: *mut c_uint = &mut 0, active: *mut c_int);
-    fn retain_primary(device: CUdevice) -> context: CUcontext
-        = cuDevicePrimaryCtxRetain(context: *mut CUcontext = &mut context, device: CUdevice);
-    fn release_primary(device: CUdevice) = cuDevicePrimaryCtxRelease_v2;
     /// Without options.
     fn load_library(image: &CStr) -> library: CUlibrary
         = cuLibraryLoadData(
@@ -53,9 +49,9 @@ pub(crate) unsafe fn is_primary(context: CUcontext, device: CUdevice) -> Result<
         return Ok(false);
     }
     // SAFETY: by the caller's promise.
-    let primary = unsafe { retain_primary(device) }?;
+    let primary = unsafe { primary_context::retain(device) }?;
     // SAFETY: it was retained above.
-    unsafe { release_primary(device) }?;
+    unsafe { primary_context::release(device) }?;
     Ok(primary == context)
 }
 

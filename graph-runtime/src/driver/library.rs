@@ -1,15 +1,29 @@
 //! The library of the CUDA driver, and its functions by name.
+//!
+//! This crate loads it itself. So it does not matter how cudarc finds the library, or whether it is linked to it.
 
-use cudarc::driver::sys;
+use libloading::Library;
 use std::sync::OnceLock;
+
+/// The library, which is loaded at the first call, and never unloaded.
+fn library() -> Option<&'static Library> {
+    /// The driver itself comes first. The other name may be that of a toolkit's stub, which has no driver.
+    const NAMES: &[&str] = if cfg!(windows) {
+        &["nvcuda.dll"]
+    } else {
+        &["libcuda.so.1", "libcuda.so"]
+    };
+    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+    let found = LIBRARY.get_or_init(|| {
+        // SAFETY: loading a library runs its initialisers; those of NVIDIA's driver are made for it.
+        NAMES.iter().find_map(|name| unsafe { Library::new(*name) }.ok())
+    });
+    found.as_ref()
+}
 
 /// Whether a driver library is on this machine. Loads it at the first call.
 pub(crate) fn is_present() -> bool {
-    static PRESENT: OnceLock<bool> = OnceLock::new();
-    *PRESENT.get_or_init(|| {
-        // SAFETY: loading a library runs its initialisers; those of NVIDIA's driver are made for it.
-        unsafe { sys::is_culib_present() }
-    })
+    library().is_some()
 }
 
 /// Looks a function up in the driver's library; `None` if there is no library, or it has no function of that name.
@@ -18,13 +32,8 @@ pub(crate) fn is_present() -> bool {
 ///
 /// The function has type `F`.
 pub(super) unsafe fn find<F: Copy>(name: &str) -> Option<F> {
-    if !is_present() {
-        return None;
-    }
-    // SAFETY: the library is present.
-    let library = unsafe { sys::culib() };
     // SAFETY: by the caller's promise. The library is never unloaded, so the function may outlive this borrow of it.
-    let found = unsafe { library.get::<F>(name.as_bytes()) };
+    let found = unsafe { library()?.get::<F>(name.as_bytes()) };
     found.ok().map(|symbol| *symbol)
 }
 

@@ -22,6 +22,10 @@ pub(crate) mod driver_log;
 mod conditional_node;
 pub(crate) mod graph;
 pub(crate) mod host_function;
+#[cfg(feature = "cudarc")]
+pub(crate) mod cudarc_objects;
+#[cfg(not(feature = "cudarc"))]
+pub(crate) mod own_objects;
 pub(crate) mod event;
 pub(crate) mod stream;
 pub(crate) mod allocation;
@@ -31,32 +35,41 @@ pub(crate) mod texel_object;
 pub(crate) mod cuda_array;
 pub(crate) mod copy;
 pub(crate) mod context;
+#[cfg(any(feature = "cudart", not(feature = "cudarc")))]
+mod primary_context;
 mod capture_mode;
 pub(crate) mod nvrtc;
 mod error;
 mod library;
 mod search;
 mod calls;
+pub(crate) mod types;
 #[cfg(feature = "fault-injection")]
 pub(crate) mod faults;
 
 pub(crate) use calls::MISSING;
 pub(crate) use capture_mode::{CaptureRules, RelaxedCapture};
 pub(crate) use conditional_node::{ConditionalHandle, ConditionalType};
-#[cfg(feature = "cudart")]
-use cudarc::driver::sys::CUlibrary;
-pub(crate) use cudarc::driver::sys::{
-    CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph,
-    CUgraphExec, CUgraphNode, CUkernel, CUmodule, CUstream,
-};
+#[cfg(feature = "cudarc")]
+pub(crate) use cudarc_objects as objects;
 pub(crate) use error::error;
 pub(crate) use graph::{KernelNodeParams, MemsetNodeParams};
 pub(crate) use graph_api::GraphApi;
 pub(crate) use loaded_module::{KernelHandle, LoadedModule};
 pub(crate) use node_attribute::NodeAttribute;
 pub(crate) use nvrtc::{NvrtcError, NvrtcProgram};
+pub(crate) use objects::{CudaContext, CudaEvent, CudaFunction, CudaStream};
+#[cfg(not(feature = "cudarc"))]
+pub(crate) use own_objects as objects;
 pub(crate) use search::cache_folder;
 pub(crate) use stream::CaptureStatus;
+use types::CUkernel;
+#[cfg(feature = "cudart")]
+use types::CUlibrary;
+pub(crate) use types::{
+    CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph,
+    CUgraphExec, CUgraphNode, CUmodule, CUstream, CUstreamCaptureMode,
+};
 
 /// The names of all functions of the driver and of the runtime that this crate calls.
 #[cfg(feature = "fault-injection")]
@@ -76,6 +89,7 @@ pub fn names() -> Vec<&'static str> {
         texel_object::NAMES,
         cuda_array::NAMES,
         context::NAMES,
+        primary_context::NAMES,
         capture_mode::NAMES,
         &["cuGetErrorName"],
     ];

@@ -1,9 +1,9 @@
 //! Driver calls about modules and their functions.
 
 use super::error::driver_calls;
+use super::types::{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
 use super::{CUdeviceptr, CUfunction, CUfunction_attribute, CUmodule};
 use crate::error::CudaError;
-use cudarc::driver::sys::CUjit_option;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 
@@ -14,7 +14,7 @@ driver_calls! {
     fn load_with(image: &CStr, options: &mut [u32], values: &mut [*mut c_void]) -> module: CUmodule
         = cuModuleLoadDataEx(
             module: *mut CUmodule = &mut module, image: *const c_void = image.as_ptr().cast(),
-            count: c_uint = options.len() as c_uint, options: *mut u32 as *mut CUjit_option = options.as_mut_ptr(),
+            count: c_uint = options.len() as c_uint, options: *mut u32 as *mut sys::CUjit_option = options.as_mut_ptr(),
             values: *mut *mut c_void = values.as_mut_ptr(),
         );
     pub(crate) fn unload(module: CUmodule) = cuModuleUnload;
@@ -29,9 +29,14 @@ driver_calls! {
             name: *const c_char = name.as_ptr(),
         );
     pub(crate) fn function_attribute(function: CUfunction, attribute: CUfunction_attribute) -> value: c_int
-        = cuFuncGetAttribute(value: *mut c_int = &mut value, attribute: CUfunction_attribute, function: CUfunction);
+        = cuFuncGetAttribute(
+            value: *mut c_int = &mut value, attribute: CUfunction_attribute as sys::CUfunction_attribute,
+            function: CUfunction,
+        );
     pub(crate) fn set_function_attribute(function: CUfunction, attribute: CUfunction_attribute, value: c_int)
-        = cuFuncSetAttribute;
+        = cuFuncSetAttribute(
+            function: CUfunction, attribute: CUfunction_attribute as sys::CUfunction_attribute, value: c_int,
+        );
     /// Writes the offset of a parameter. The result is its size in bytes.
     fn get_parameter(function: CUfunction, index: usize, offset: &mut usize) -> size: usize
         = cuFuncGetParamInfo(
@@ -46,10 +51,7 @@ driver_calls! {
 /// A context is current.
 pub(crate) unsafe fn load_explained(image: &CStr) -> Result<CUmodule, (CudaError, String)> {
     let mut log = vec![0_u8; 8192];
-    let mut options = [
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER as u32,
-        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES as u32,
-    ];
+    let mut options = [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     let mut values = [
         log.as_mut_ptr().cast::<c_void>(),
         ptr::without_provenance_mut(log.len()),

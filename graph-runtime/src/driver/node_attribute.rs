@@ -2,8 +2,8 @@
 
 use super::CUfunction;
 use super::error::driver_calls;
+use super::types::{CUkernelNodeAttrID, CUkernelNodeAttrValue};
 use crate::error::CudaError;
-use cudarc::driver::sys::{CUkernelNodeAttrID, CUkernelNodeAttrValue};
 use std::ffi::c_int;
 
 /// An attribute of a kernel node.
@@ -29,14 +29,10 @@ impl NodeAttribute {
 
     /// The attribute's value for CUDA.
     pub(super) fn value(self) -> CUkernelNodeAttrValue {
-        let mut value = CUkernelNodeAttrValue { pad: [0; 64] };
+        let mut value = CUkernelNodeAttrValue { pad: [0; 8] };
         match self {
             Self::Priority(priority) => value.priority = priority,
-            Self::Cluster([x, y, z]) => {
-                value.clusterDim.x = x;
-                value.clusterDim.y = y;
-                value.clusterDim.z = z;
-            }
+            Self::Cluster(cluster) => value.cluster = cluster,
             Self::Cooperative => value.cooperative = 1,
         }
         value

@@ -1,9 +1,11 @@
 //! Driver calls about streams and their capture.
 
 use super::error::driver_calls;
+use super::types::{
+    CU_STREAM_CAPTURE_STATUS_INVALIDATED, CU_STREAM_CAPTURE_STATUS_NONE, CU_STREAM_NON_BLOCKING, CUstreamCaptureMode,
+};
 use super::{CUevent, CUgraph, CUstream};
 use crate::error::CudaError;
-use cudarc::driver::sys::{CUstream_flags, CUstreamCaptureMode, CUstreamCaptureStatus};
 use std::ffi::{c_uint, c_ulonglong};
 
 /// `cuStreamQuery`: whether all work of the stream is done
@@ -17,7 +19,7 @@ pub(crate) unsafe fn is_done(stream: CUstream) -> Result<bool, CudaError> {
 }
 
 /// Streams and the null stream do not wait for each other.
-const FLAGS: c_uint = CUstream_flags::CU_STREAM_NON_BLOCKING as c_uint;
+const FLAGS: c_uint = CU_STREAM_NON_BLOCKING;
 
 driver_calls! {
     NAMES;
@@ -33,9 +35,9 @@ driver_calls! {
     pub(crate) fn wait_event(stream: CUstream, event: CUevent)
         = cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint = 0);
     fn get_capture_status(stream: CUstream) -> status: u32
-        = cuStreamIsCapturing(stream: CUstream, status: *mut u32 as *mut CUstreamCaptureStatus = &mut status);
+        = cuStreamIsCapturing(stream: CUstream, status: *mut u32 as *mut sys::CUstreamCaptureStatus = &mut status);
     pub(crate) fn begin_capture(stream: CUstream, mode: CUstreamCaptureMode)
-        = cuStreamBeginCapture_v2(stream: CUstream, mode: u32 as CUstreamCaptureMode = mode as u32);
+        = cuStreamBeginCapture_v2(stream: CUstream, mode: u32 as sys::CUstreamCaptureMode = mode as u32);
     pub(crate) fn end_capture(stream: CUstream) -> graph: CUgraph
         = cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph = &mut graph);
 }
@@ -53,12 +55,10 @@ pub(crate) enum CaptureStatus {
 
 /// `cuStreamIsCapturing`
 pub(crate) unsafe fn capture_status(stream: CUstream) -> Result<CaptureStatus, CudaError> {
-    const NONE: u32 = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE as u32;
-    const INVALIDATED: u32 = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_INVALIDATED as u32;
     // SAFETY: by the caller's promise.
     Ok(match unsafe { get_capture_status(stream) }? {
-        NONE => CaptureStatus::None,
-        INVALIDATED => CaptureStatus::Invalidated,
+        CU_STREAM_CAPTURE_STATUS_NONE => CaptureStatus::None,
+        CU_STREAM_CAPTURE_STATUS_INVALIDATED => CaptureStatus::Invalidated,
         _ => CaptureStatus::Active,
     })
 }

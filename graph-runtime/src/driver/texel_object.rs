@@ -3,10 +3,11 @@
 use super::CUdeviceptr;
 use super::cuda_array::CUarray;
 use super::error::driver_calls;
-use cudarc::driver::sys;
+use super::types::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC, CUresourcetype, Linear, Pitch2d, Resource};
+use std::ffi::c_void;
 use std::ptr;
 
-pub(crate) use sys::{
+pub(crate) use super::types::{
     CUaddress_mode as AddressMode, CUarray_format as TexelFormat, CUfilter_mode as FilterMode, CUsurfObject,
     CUtexObject,
 };
@@ -29,14 +30,9 @@ pub(crate) enum TexelMemory {
 }
 
 impl TexelMemory {
-    fn description(&self) -> sys::CUDA_RESOURCE_DESC {
+    fn description(&self) -> CUDA_RESOURCE_DESC {
         let (kind, res) = match *self {
-            TexelMemory::Array(array) => (
-                sys::CUresourcetype::CU_RESOURCE_TYPE_ARRAY,
-                sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1 {
-                    array: sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_1 { hArray: array },
-                },
-            ),
+            TexelMemory::Array(array) => (CUresourcetype::CU_RESOURCE_TYPE_ARRAY, Resource { array }),
             TexelMemory::Addressed {
                 address,
                 format,
@@ -45,9 +41,9 @@ impl TexelMemory {
                 rows: None,
                 texel_bytes,
             } => (
-                sys::CUresourcetype::CU_RESOURCE_TYPE_LINEAR,
-                sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1 {
-                    linear: sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_3 {
+                CUresourcetype::CU_RESOURCE_TYPE_LINEAR,
+                Resource {
+                    linear: Linear {
                         devPtr: address,
                         format,
                         numChannels: channels,
@@ -63,9 +59,9 @@ impl TexelMemory {
                 rows: Some(rows),
                 texel_bytes,
             } => (
-                sys::CUresourcetype::CU_RESOURCE_TYPE_PITCH2D,
-                sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1 {
-                    pitch2D: sys::CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_4 {
+                CUresourcetype::CU_RESOURCE_TYPE_PITCH2D,
+                Resource {
+                    pitch2D: Pitch2d {
                         devPtr: address,
                         format,
                         numChannels: channels,
@@ -76,7 +72,7 @@ impl TexelMemory {
                 },
             ),
         };
-        sys::CUDA_RESOURCE_DESC {
+        CUDA_RESOURCE_DESC {
             resType: kind,
             res,
             flags: 0,
@@ -95,7 +91,7 @@ pub(crate) struct TextureMode {
 }
 
 impl TextureMode {
-    fn description(&self) -> sys::CUDA_TEXTURE_DESC {
+    fn description(&self) -> CUDA_TEXTURE_DESC {
         const READ_AS_INTEGER: u32 = 1; // `CU_TRSF_READ_AS_INTEGER`
         const NORMALIZED_COORDINATES: u32 = 2; // `CU_TRSF_NORMALIZED_COORDINATES`
         let mut flags = 0;
@@ -105,7 +101,7 @@ impl TextureMode {
         if self.normalized_coordinates {
             flags |= NORMALIZED_COORDINATES;
         }
-        sys::CUDA_TEXTURE_DESC {
+        CUDA_TEXTURE_DESC {
             addressMode: self.address,
             filterMode: self.filter,
             flags,
@@ -125,16 +121,16 @@ driver_calls! {
     pub(crate) fn create(memory: &TexelMemory, mode: &TextureMode) -> texture: CUtexObject
         = cuTexObjectCreate(
             texture: *mut CUtexObject = &mut texture,
-            resource: *const sys::CUDA_RESOURCE_DESC = &memory.description(),
-            description: *const sys::CUDA_TEXTURE_DESC = &mode.description(),
-            view: *const sys::CUDA_RESOURCE_VIEW_DESC = ptr::null(),
+            resource: *const CUDA_RESOURCE_DESC as *const sys::CUDA_RESOURCE_DESC = &memory.description(),
+            description: *const CUDA_TEXTURE_DESC as *const sys::CUDA_TEXTURE_DESC = &mode.description(),
+            view: *const c_void as *const sys::CUDA_RESOURCE_VIEW_DESC = ptr::null(),
         );
     pub(crate) fn destroy(texture: CUtexObject) = cuTexObjectDestroy;
     /// The array has `CUDA_ARRAY3D_SURFACE_LDST`.
     pub(crate) fn create_surface(array: CUarray) -> surface: CUsurfObject
         = cuSurfObjectCreate(
             surface: *mut CUsurfObject = &mut surface,
-            resource: *const sys::CUDA_RESOURCE_DESC = &TexelMemory::Array(array).description(),
+            resource: *const CUDA_RESOURCE_DESC as *const sys::CUDA_RESOURCE_DESC = &TexelMemory::Array(array).description(),
         );
     pub(crate) fn destroy_surface(surface: CUsurfObject) = cuSurfObjectDestroy;
 }

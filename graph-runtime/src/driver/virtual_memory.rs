@@ -2,7 +2,6 @@
 
 use super::error::driver_calls;
 use super::{CUdevice, CUdeviceptr};
-use cudarc::driver::sys;
 use std::ffi::{c_int, c_uchar, c_ulonglong, c_ushort, c_void};
 use std::ptr;
 

@@ -1,7 +1,7 @@
 //! The results of closures of `capture` and `raw` nodes in `cuda_graph!`: a value, or a `Result` with any error.
 
+use crate::driver::CUgraphNode;
 use crate::program::capture::BoxError;
-use cudarc::driver::sys::CUgraphNode;
 
 /// The result of a closure of library calls: `()`, or a `Result` of it.
 #[diagnostic::on_unimplemented(

@@ -3,6 +3,7 @@
 
 use crate::builder::GraphBuilder;
 use crate::device::Device;
+use crate::driver::CudaFunction;
 use crate::error::{Error, Result};
 use crate::expansion::node_target::NodeTarget;
 use crate::graph::Graph;
@@ -15,7 +16,6 @@ use crate::program::transfer::{Memcpy, Memset};
 use crate::shape::place::{OnDevice, OnHost, OnMapped, Place};
 use crate::shape::table::{Table, TableMut, TableRef};
 use crate::shape::{ArrayOf, Element};
-use cudarc::driver::CudaFunction;
 
 /// A resource of the graph, which its accessors lend.
 pub trait Slot {

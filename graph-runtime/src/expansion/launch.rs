@@ -1,9 +1,9 @@
 //! Launches of declared kernels in expansions of `cuda_graph!`. The bounds here make rustc's messages say what is
 //! wrong.
 
+use crate::driver::CudaFunction;
 use crate::kernel::{CallArgument, Callee, Dimensions, Kernel, KernelCall, Launch};
 use crate::shape::place::{OnArray, OnDevice, OnMapped, Place, TexelMemory};
-use cudarc::driver::CudaFunction;
 
 /// A kernel that is declared `safe`.
 #[diagnostic::on_unimplemented(

@@ -1,9 +1,9 @@
 //! Captured graphs: work that was recorded from a stream.
 
 use crate::devices::cuda::Cuda;
+use crate::driver::CudaStream;
 use crate::error::{At, Error, Result, Site};
 use crate::graph::Graph;
-use cudarc::driver::CudaStream;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 

@@ -6,6 +6,7 @@ mod shape;
 
 use crate::backend::executable::{Executable, Updated};
 use crate::devices::options::{DebugOptions, InstantiateOptions};
+use crate::driver::CUgraph;
 use crate::error::{Error, Result, Site};
 use crate::graph::dump::dump;
 use crate::graph::{Graph, GraphData};
@@ -14,7 +15,6 @@ use crate::program::array::ArrayForm;
 use crate::program::capture::BoxError;
 use crate::program::communicator::seat::Seats;
 use crate::program::{External, ModuleMemory, Op};
-use cudarc::driver::sys::CUgraph;
 use graph_plan::{Lists, Nest, Outcome, Plan};
 use std::fmt;
 use std::mem;

@@ -15,6 +15,7 @@ pub(crate) mod future;
 
 use crate::backend::executable::Executable;
 use crate::device::Device;
+use crate::driver::{CUgraph, CUgraphExec, CUstream, CudaStream};
 use crate::error::{At, Error, Result, Site};
 use crate::graph::change::edit::{EditResult, Requests};
 use crate::graph::change::state::{Instance, State};
@@ -38,9 +39,9 @@ use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Selected, Span};
 use crate::shape::table::{Table, TableMut, TableRef};
 use crate::shape::{Element, Extent};
-use cudarc::driver::{CudaStream, sys};
 use graph_plan::{Access, Draft, Plan};
 use std::collections::BTreeMap;
+use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::UnwindSafe;
@@ -126,11 +127,11 @@ impl GraphData {
 #[derive(Clone, Copy, Debug)]
 pub struct RawGraph {
     /// The graph to which the nodes were added.
-    pub graph: sys::CUgraph,
+    pub graph: CUgraph,
     /// The executable graph, which launches start.
-    pub exec: sys::CUgraphExec,
+    pub exec: CUgraphExec,
     /// The graph's own stream, on which [`Graph::launch`] starts it.
-    pub stream: sys::CUstream,
+    pub stream: CUstream,
 }
 
 impl Graph {
@@ -205,6 +206,32 @@ impl Graph {
             self.state = State::Captured;
         }
         launched
+    }
+
+    /// Starts the graph as [`Graph::launch_on`] does, on a stream of any other bindings to CUDA: a `CUstream`, also a
+    /// null one, or a `cudaStream_t`.
+    ///
+    /// # Safety
+    ///
+    /// The stream lives until this returns, and is of the context of the graph's device.
+    ///
+    /// # Errors
+    /// As [`Graph::launch_on`].
+    pub unsafe fn launch_on_raw(&mut self, stream: *mut c_void) -> Result<()> {
+        let Some(context) = self.data.device.context() else {
+            return Err(self.no_streams());
+        };
+        // SAFETY: by the caller's promise; the object is dropped when this returns.
+        let stream = unsafe { context.wrap_borrowed_stream(stream.cast()) };
+        self.launch_on(&stream)
+    }
+
+    /// The error of a launch on a stream, on the emulator.
+    fn no_streams(&self) -> Error {
+        Error::Unsupported {
+            site: self.site(),
+            message: "the CPU emulator has no streams",
+        }
     }
 
     /// Starts the graph as [`Graph::launch`] does, and returns a future that resolves when this launch has ended. It

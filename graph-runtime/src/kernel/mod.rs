@@ -13,10 +13,10 @@ pub(crate) mod texels;
 pub(crate) mod dimensions;
 pub(crate) mod integer;
 
+use crate::driver::CudaFunction;
 use crate::kernel::integer::Integer;
 use crate::shape::Element;
 use crate::shape::place::{OnArray, OnDevice, OnMapped, Place, Span, TexelMemory};
-use cudarc::driver::CudaFunction;
 use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject, Target};
 use std::sync::Arc;
 

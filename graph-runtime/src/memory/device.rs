@@ -1,15 +1,13 @@
 //! Device memory outside graphs.
 
 use super::view::DeviceRef;
-use crate::devices::cuda_memory::{CudaMemory, CudarcSlice};
 use crate::error::{Result, Site};
-use crate::in_flight::uses::{ClaimKind, Terms};
+use crate::in_flight::uses::Terms;
 use crate::ownership::block::Piece;
 use crate::ownership::device_memory::DeviceMemory;
 use crate::shape::place::{OnDevice, Place, Selected, select};
 use crate::shape::table::{Table, unpadded};
-use crate::shape::{ArrayOf, Element, Lengths, NO_LENGTHS};
-use cudarc::driver::CudaSlice;
+use crate::shape::{ArrayOf, Element, Lengths};
 use std::marker::PhantomData;
 
 /// Device memory of shape `S`, outside any graph; several graphs can share it. It is zeroed when allocated:
@@ -42,7 +40,7 @@ use std::marker::PhantomData;
 /// # Ok::<(), graph_runtime::Error>(())
 /// ```
 pub struct DeviceBuffer<S: ?Sized> {
-    piece: Piece<DeviceMemory>,
+    pub(super) piece: Piece<DeviceMemory>,
     shape: PhantomData<fn(&S)>,
 }
 
@@ -81,8 +79,9 @@ impl<S: Element> DeviceBuffer<S> {
     ///
     /// # Errors
     /// * [`Error::Cuda`](crate::Error::Cuda) if the copy, or any work before it, failed;
-    /// * [`Error::InUse`](crate::Error::InUse) if the call writes the memory while a [`CudarcSlice`] lends it; in a
-    ///   host function, also while another thread or a launch uses it;
+    /// * [`Error::InUse`](crate::Error::InUse) if the call writes the memory while a
+    ///   [`CudarcSlice`](crate::CudarcSlice) lends it; in a host function, also while another thread or a launch uses
+    ///   it;
     /// * [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the host has too little memory for the copy.
     pub fn read(&self) -> Result<Box<S>> {
         self.view().read()
@@ -179,45 +178,6 @@ impl<T: Element> DeviceBuffer<[T]> {
     /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// Waits for launches that write the memory, and lends it as a slice of cudarc's, to be read there. While the slice
-    /// lives, graphs that write the memory do not launch. Later writes to the memory, and dropping it, wait for work
-    /// that was queued with the slice.
-    ///
-    /// It is `unsafe`, since they wait for work of the memory's own context only, and cudarc's safe functions also copy
-    /// from a slice in other contexts, and in graphs that cudarc captures. [`DeviceBuffer::read_vec`] and graphs copy
-    /// without `unsafe`.
-    ///
-    /// ```compile_fail,E0133
-    /// # use graph_runtime::Device;
-    /// let buffer = Device::cuda(0)?.alloc_slice::<f32>(4)?;
-    /// let lent = buffer.as_cudarc()?;     // error: call to unsafe function
-    /// # Ok::<(), graph_runtime::Error>(())
-    /// ```
-    ///
-    /// # Safety
-    ///
-    /// All work with the slice, and with its address,
-    /// * only reads the memory;
-    /// * is queued on streams of the slice's own [context](CudaSlice::context), none of which is being captured;
-    /// * is queued before the returned [`CudarcSlice`] is dropped.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`](crate::Error::Unsupported) on the emulator; [`Error::Cuda`](crate::Error::Cuda) if the
-    /// driver refuses; [`Error::InUse`](crate::Error::InUse) as [`DeviceBuffer::read`].
-    pub unsafe fn as_cudarc(&self) -> Result<CudarcSlice<'_, T>> {
-        let claim = || self.piece.hold(false, ClaimKind::Guard, Site::buffer);
-        // SAFETY: by the caller's promise.
-        unsafe { self.piece.block.cudarc(self.piece.start, self.len(), claim) }
-    }
-}
-
-/// Takes over a slice of cudarc's, and keeps it alive. Waits for all work of its context first.
-impl<T: Element> From<CudaSlice<T>> for DeviceBuffer<[T]> {
-    fn from(slice: CudaSlice<T>) -> Self {
-        let bytes = slice.num_bytes();
-        Self::new(DeviceMemory::Cuda(CudaMemory::from_cudarc(slice)), bytes, NO_LENGTHS)
     }
 }
 

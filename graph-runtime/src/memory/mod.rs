@@ -64,6 +64,8 @@ macro_rules! shared_handle {
 mod pool;
 mod report;
 mod generator;
+#[cfg(feature = "cudarc")]
+mod of_cudarc;
 mod scope;
 mod mapped;
 mod host;

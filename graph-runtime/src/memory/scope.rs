@@ -2,16 +2,13 @@
 
 use crate::devices::Backend;
 use crate::devices::cuda::twice;
-use crate::devices::cuda_memory::CudaMemory;
 use crate::devices::page_lock::PageLock;
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::in_flight::uses::{Patience, Terms};
-use crate::memory::{DeviceBuffer, SharedHost};
+use crate::memory::SharedHost;
 use crate::ownership::block::{Piece, SharedMemory};
-use crate::ownership::device_memory::DeviceMemory;
 use crate::ownership::host_memory::HostMemory;
 use crate::shape::{Element, NO_LENGTHS};
-use cudarc::driver::{CudaSlice, CudaView, CudaViewMut, DevicePtr};
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -22,17 +19,17 @@ use std::ptr::NonNull;
 /// `'env` is the time for which the memory is borrowed. It is longer than the scope, which ends when no launch uses the
 /// memory any more.
 pub struct Scope<'env> {
-    backend: Backend,
-    loans: RefCell<Vec<Loan>>,
+    pub(super) backend: Backend,
+    pub(super) loans: RefCell<Vec<Loan>>,
     /// `'env` neither shrinks nor grows: so nothing is lent that only the closure of the scope borrows.
     env: PhantomData<&'env mut &'env ()>,
 }
 
 /// Memory that has been lent.
-struct Loan {
-    memory: SharedMemory,
+pub(super) struct Loan {
+    pub(super) memory: SharedMemory,
     #[expect(dead_code, reason = "it keeps host memory page-locked until it is dropped")]
-    page_lock: Option<PageLock>,
+    pub(super) page_lock: Option<PageLock>,
 }
 
 impl Scope<'_> {
@@ -99,24 +96,6 @@ impl<'env> Scope<'env> {
         memory.lend(self)
     }
 
-    /// Lends a slice of cudarc's, or a view of one.
-    fn device<T: Element>(&self, slice: &impl DevicePtr<T>, write: bool) -> Result<DeviceBuffer<[T]>> {
-        let cuda = match &self.backend {
-            Backend::Cuda(cuda) if cuda.raw() == slice.stream().context().cu_ctx() => cuda,
-            Backend::Cuda(_) | Backend::Emulator(_) => return Err(Error::ForeignMemory { site: Site::lent() }),
-        };
-        let bytes = slice.num_bytes();
-        // SAFETY: the slice is borrowed for `'env`. Before that ends, `end` has taken the memory back: nothing uses it
-        // from then on (fact 6 of `Uses`).
-        let memory = unsafe { CudaMemory::borrowed(cuda, slice) }.at(Site::lent)?;
-        let piece = Piece::new(DeviceMemory::Cuda(memory), bytes, NO_LENGTHS, Terms::Lent { write });
-        self.loans.borrow_mut().push(Loan {
-            memory: SharedMemory::Device(piece.clone()),
-            page_lock: None,
-        });
-        Ok(DeviceBuffer::of(piece))
-    }
-
     /// Lends host memory of `bytes` bytes to be read.
     fn read<S: ?Sized>(&self, memory: &'env S, bytes: usize) -> Result<SharedHost<S>> {
         // SAFETY: the memory is borrowed for `'env`.
@@ -161,7 +140,7 @@ impl fmt::Debug for Scope<'_> {
 }
 
 /// Keeps others from implementing [`Lend`]: scopes rely on the borrows.
-mod sealed {
+pub(super) mod sealed {
     pub trait Lend {}
 }
 
@@ -187,6 +166,7 @@ pub trait Lend<'env>: sealed::Lend {
     fn lend(self, scope: &Scope<'env>) -> Result<Self::Handle>;
 }
 
+/// Makes borrowed memory of a type a [`Lend`].
 macro_rules! lend {
     ($([$($generics:tt)*] $ty:ty => $handle:ty: |$memory:ident, $scope:ident| $lent:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -203,11 +183,10 @@ macro_rules! lend {
         }
     )*};
 }
+#[cfg(feature = "cudarc")]
+pub(super) use lend;
+
 lend! {
-    [T: Element] &'env CudaSlice<T> => DeviceBuffer<[T]>: |slice, scope| scope.device(slice, false);
-    [T: Element] &'env mut CudaSlice<T> => DeviceBuffer<[T]>: |slice, scope| scope.device(slice, true);
-    [T: Element] CudaView<'env, T> => DeviceBuffer<[T]>: |view, scope| scope.device(&view, false);
-    [T: Element] CudaViewMut<'env, T> => DeviceBuffer<[T]>: |view, scope| scope.device(&view, true);
     [T: Element] &'env [T] => SharedHost<[T]>: |slice, scope| scope.read(slice, size_of_val(slice));
     [T: Element] &'env mut [T] => SharedHost<[T]>: |slice, scope| scope.write(slice, size_of_val(slice));
     [T: Element] &'env Vec<T> => SharedHost<[T]>: |vector, scope| vector.as_slice().lend(scope);

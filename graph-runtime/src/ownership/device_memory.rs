@@ -1,9 +1,13 @@
 //! Memory of either kind of device: allocated zeroed, freed when dropped, and copied to and from slices.
 
-use crate::devices::cuda_memory::{CudaMemory, CudarcSlice};
+use crate::devices::cuda_memory::CudaMemory;
+#[cfg(feature = "cudarc")]
+use crate::devices::cudarc_slice::CudarcSlice;
+#[cfg(feature = "cudarc")]
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::{Allocation, Backend};
 use crate::error::{At, CudaError, Error, Result, Site};
+#[cfg(feature = "cudarc")]
 use crate::in_flight::uses::Claim;
 
 /// Zeroed device memory.
@@ -46,6 +50,7 @@ impl DeviceMemory {
     /// # Safety
     ///
     /// As for [`DeviceBuffer::as_cudarc`](crate::DeviceBuffer::as_cudarc).
+    #[cfg(feature = "cudarc")]
     pub(crate) unsafe fn cudarc<'a, T: 'static>(
         &'a self,
         start: usize,

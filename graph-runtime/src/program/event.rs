@@ -1,9 +1,8 @@
 //! Events, by which `record` and `wait` nodes order a graph against other streams.
 
-use crate::driver::{self, CUcontext, CUevent, RelaxedCapture};
+use crate::driver::{self, CUcontext, CUevent, CudaEvent, RelaxedCapture};
 use crate::error::{At, Result, Site};
 use crate::program::host_call::refuse_in_host_function;
-use cudarc::driver::CudaEvent;
 use std::fmt;
 use std::sync::Arc;
 
@@ -24,8 +23,14 @@ impl Event {
     pub(crate) const EMULATOR: Self = Self(None);
 
     /// The event as cudarc's type, to record it on a stream or to make a stream wait for it; `None` on the emulator.
+    #[cfg(feature = "cudarc")]
     pub fn as_cudarc(&self) -> Option<&Arc<CudaEvent>> {
         self.0.as_ref()
+    }
+
+    /// The driver's handle, for any bindings to CUDA; `None` on the emulator.
+    pub fn raw(&self) -> Option<CUevent> {
+        self.0.as_ref().map(|event| event.cu_event())
     }
 
     /// Blocks until the work before the latest recording has ended. Returns at once on the emulator, or if the event
@@ -55,8 +60,8 @@ impl Event {
     }
 
     /// The handle, if the event is of this context.
-    pub(crate) fn raw(&self, context: CUcontext) -> Option<CUevent> {
-        let event = self.as_cudarc()?;
+    pub(crate) fn raw_in(&self, context: CUcontext) -> Option<CUevent> {
+        let event = self.0.as_ref()?;
         (event.context().cu_ctx() == context).then(|| event.cu_event())
     }
 }

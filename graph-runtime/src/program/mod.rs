@@ -7,6 +7,8 @@ pub(crate) mod scratch;
 pub(crate) mod declared_nodes;
 mod op;
 pub(crate) mod raw;
+#[cfg(feature = "cudarc")]
+pub(crate) mod capture_slice;
 pub(crate) mod capture;
 pub(crate) mod pointer;
 pub(crate) mod event;
@@ -18,12 +20,12 @@ pub(crate) mod host_call;
 pub(crate) mod communicator;
 pub(crate) mod tuples;
 
+use crate::driver::CudaFunction;
 use crate::kernel::source::Ptx;
 use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, LOADED, Value};
 use crate::program::capture::CaptureCall;
 use crate::program::reach::Reach;
 use crate::shape::part::Part;
-use cudarc::driver::CudaFunction;
 use graph_plan::Mode;
 pub(crate) use op::{
     Conditional, ConditionalKind, External, KernelAttributes, KernelOp, MemcpyOp, MemsetOp, Op, Structure, Work,

@@ -1,11 +1,11 @@
 //! The arguments of `capture` and `raw` nodes: addresses with a shape, and a lifetime that ends with the closure.
 
+use crate::driver::CUdeviceptr;
 use crate::program::host_call::HostArgument;
 use crate::program::tuples::each_tuple;
 use crate::shape::place::{DeclaredAccess, Memory, OnDevice, OnHost, Place, Span};
 use crate::shape::table::{Table, unpadded};
 use crate::shape::{ArrayOf, Lengths};
-use cudarc::driver::sys::CUdeviceptr;
 use graph_plan::Mode;
 use std::fmt;
 use std::marker::PhantomData;

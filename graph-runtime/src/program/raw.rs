@@ -1,9 +1,8 @@
 //! `raw` nodes, whose closures add nodes to the graph by calls of the driver.
 
+use crate::driver::{CUgraph, CUgraphNode, CudaContext};
 use crate::program::capture::BoxError;
 use crate::program::pointer::{Addresses, Kept};
-use cudarc::driver::CudaContext;
-use cudarc::driver::sys::{CUgraph, CUgraphNode};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -12,6 +12,7 @@ mod futures;
 mod generators;
 mod grid;
 mod nvrtc;
+mod pointers;
 mod programmatic;
 mod programmatic_edges;
 mod rng;

@@ -17,6 +17,8 @@ const FLAGS: &str = "--cfg trybuild --verbose -A dead_code --diagnostic-width=14
 /// name the target: what they depend on is compiled once for all of them and for trybuild.
 pub(crate) struct Package {
     folder: PathBuf,
+    /// Whether it depends on other crates than the workspace does, which cargo may have to fetch.
+    fetches: bool,
 }
 
 impl Package {
@@ -37,7 +39,8 @@ impl Package {
         );
         fs::write(folder.join("Cargo.toml"), manifest)?;
         fs::copy(workspace.join("Cargo.lock"), folder.join("Cargo.lock"))?;
-        Ok(Self { folder })
+        let fetches = dependencies.contains("version = ");
+        Ok(Self { folder, fetches })
     }
 
     /// Writes a file of the package and returns the cargo command `name` for it; arguments may follow.
@@ -45,7 +48,8 @@ impl Package {
         self.write(file, text.as_bytes())?;
         let mut command = Command::new(env!("CARGO"));
         command
-            .args([name, "--quiet", "--offline", "--target", TARGET])
+            .args([name, "--quiet", "--target", TARGET])
+            .args((!self.fetches).then_some("--offline"))
             .current_dir(&self.folder)
             .env("CARGO_TARGET_DIR", self.folder.join("../../tests/trybuild"))
             .env("CARGO_INCREMENTAL", "0")

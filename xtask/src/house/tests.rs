@@ -37,7 +37,7 @@ fn a_build_without_the_emulator_has_none_of_its_crates() {
         let names = tree.lines().filter_map(|line| line.split(' ').next());
         names.map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
     };
-    let (with, without) = (crates(&[]), crates(&["--no-default-features", "--features=cuda-12080"]));
+    let (with, without) = (crates(&[]), crates(&["--no-default-features", "--features=cudarc"]));
     for name in ["graph-emulator", "rayon"] {
         assert!(with.contains(name) && !without.contains(name), "{name}: {without:?}");
     }

@@ -45,7 +45,7 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, library: &Library, builder: &T
         } };
     };
     let body = result(content, ending, quote_spanned!(span=> __p::added));
-    let raw_node = quote_spanned!(span=> __g::cudarc::driver::sys::CUgraphNode);
+    let raw_node = quote_spanned!(span=> __p::CUgraphNode);
     let add = quote_spanned! {span=>
         #builder.raw(
             #name,

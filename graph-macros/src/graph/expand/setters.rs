@@ -169,7 +169,7 @@ pub(super) fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: 
     let operands = operands(graph, &operands_of(graph, index, used.to_vec()));
     let loaded = loaded(node).map(|_| {
         let name = loaded_name();
-        quote!(#name: ::core::option::Option<__g::cudarc::driver::CudaFunction>,)
+        quote!(#name: ::core::option::Option<__p::CudaFunction>,)
     });
     let apply = apply(graph, index, node, &target);
     quote! {

@@ -86,7 +86,7 @@ impl CudaExecutable {
         name: &str,
     ) -> Result<CUgraphNode, CudaError> {
         // `support` has refused events of other devices.
-        let event = event.raw(self.cuda.raw()).unwrap_or(std::ptr::null_mut());
+        let event = event.raw_in(self.cuda.raw()).unwrap_or(std::ptr::null_mut());
         if wait {
             announce_node!(self.cuda, add_wait_node, name, after)?;
             // SAFETY: by the caller's promise; the event lives as long as `self.user_objects` (fact 8 of

@@ -2,13 +2,12 @@
 
 use crate::devices::cuda::Cuda;
 use crate::driver::{
-    self, CUdevice_attribute as DeviceAttribute, CUdeviceptr, CUfunction_attribute as FunctionAttribute, KernelHandle,
-    LoadedModule,
+    self, CUdevice_attribute as DeviceAttribute, CUdeviceptr, CUfunction_attribute as FunctionAttribute, CudaFunction,
+    KernelHandle, LoadedModule,
 };
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::kernel::KernelFacts;
 use crate::program::{Argument, Code, ModuleMemory, Program};
-use cudarc::driver::CudaFunction;
 use graph_plan::{Draft, LaunchConfig, Target};
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
@@ -370,16 +369,12 @@ fn with_visible<'t>(text: &'t str, lines: &[u32]) -> Cow<'t, str> {
 fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<LoadedKernel, CudaError>> {
     let graph = || Site::graph(&draft.name);
     announce!(cuda, trace, "cuFuncGetParamInfo").at(graph)?;
-    // To ask cudarc about a function makes the function's context current: that tells which context it is. The first
-    // answer may be an earlier, stored error of cudarc's, so the question is repeated.
-    let ask = || function.max_threads_per_block();
-    let asked = ask().or_else(|_| ask());
-    // SAFETY: the driver is initialised.
-    let context = unsafe { driver::context::current() }.at(graph)?;
+    let context = driver::objects::context_of(function); // it may make that context current
     cuda.bind().at(graph)?;
-    if let Err(error) = asked {
-        return Ok(Err(driver::error("cuFuncGetAttribute", error.0 as u32)));
-    }
+    let context = match context {
+        Ok(context) => context,
+        Err(error) => return Ok(Err(error)),
+    };
     if context != cuda.raw() {
         return Err(Error::Unsupported {
             site: graph(),

@@ -3,11 +3,10 @@
 use super::CudaExecutable;
 use super::LOST;
 use crate::devices::launch_event::LaunchEvent;
-use crate::driver::{self, CUstream};
+use crate::driver::{self, CUstream, CudaStream};
 use crate::error::{At, CudaError, Result, Site};
 use crate::in_flight::uses::Claim;
 use crate::ownership::storage::Storage;
-use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 use std::sync::Arc;
 

@@ -3,13 +3,14 @@
 use crate::devices::cuda::Cuda;
 use crate::devices::cuda_memory::CudaMemory;
 use crate::devices::recording::{NOT_ALLOWED, explained};
-use crate::driver::{self, CUgraph, CUstream, CaptureRules, CaptureStatus, RelaxedCapture};
+#[cfg(feature = "cudarc")]
+use crate::driver::CudaStream;
+use crate::driver::{self, CUgraph, CUstream, CaptureRules, CaptureStatus, CudaContext, RelaxedCapture};
 use crate::error::{At, CudaError, Result, Site};
 use crate::ownership::device_memory::DeviceMemory;
 use crate::ownership::pool_memory::PoolShare;
 use crate::program::capture::{BoxError, CaptureCall, CaptureMode, Session};
 use crate::program::pointer::Addresses;
-use cudarc::driver::{CudaContext, CudaStream};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ptr;
@@ -30,8 +31,9 @@ use std::sync::Arc;
 pub(crate) struct Capturing {
     cuda: Arc<Cuda>,
     stream: CUstream,
-    /// The stream in cudarc's type.
-    cudarc: Arc<CudaStream>,
+    /// The stream as an object of cudarc's.
+    #[cfg(feature = "cudarc")]
+    object: Arc<CudaStream>,
     mode: CaptureMode,
     addresses: Arc<Addresses>,
     phase: Cell<Phase>,
@@ -86,7 +88,8 @@ impl Capturing {
             stream,
             // SAFETY: the stream is of this context and outlives what is kept in here (fact 1); `CaptureStream::cudarc`
             // asks the same of others.
-            cudarc: unsafe { cuda.context().wrap_borrowed_stream(stream) },
+            #[cfg(feature = "cudarc")]
+            object: unsafe { cuda.context().wrap_borrowed_stream(stream) },
             mode,
             addresses: addresses.clone(),
             phase: Cell::new(Phase::Idle),
@@ -277,8 +280,9 @@ impl Session for Capturing {
         self.stream
     }
 
-    fn cudarc(&self) -> &Arc<CudaStream> {
-        &self.cudarc
+    #[cfg(feature = "cudarc")]
+    fn object(&self) -> &Arc<CudaStream> {
+        &self.object
     }
 
     fn context(&self) -> &Arc<CudaContext> {
