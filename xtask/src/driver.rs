@@ -9,7 +9,7 @@ use std::process::Command;
 const NAMES: [&str; 3] = ["libcuda.so.1", "libcuda.so", "libcudart.so.12"];
 
 /// The test programs that run with the driver.
-const PROGRAMS: [&str; 8] = [
+const PROGRAMS: [&str; 10] = [
     "statements",
     "memory",
     "control",
@@ -18,6 +18,8 @@ const PROGRAMS: [&str; 8] = [
     "safety",
     "random",
     "driver",
+    "faults",
+    "sticky",
 ];
 
 /// The tests that are left out, each with the reason.
