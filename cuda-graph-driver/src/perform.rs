@@ -50,12 +50,12 @@ impl Work {
                 Ok(())
             }
             Work::Record(event) => {
-                if let Ok(event) = state().event_mut(*event) {
+                if let Some(event) = state().event_if_there(*event) {
                     event.recorded_at = Some(Instant::now());
                 }
                 Ok(())
             }
-            // What an event of a node stands for is awaited before the launch.
+            // The launch has waited for the work that the event of a node stands for.
             Work::Wait(_) | Work::Empty | Work::Child(_) | Work::Conditional(_) => Ok(()),
             Work::Allocate(block) => {
                 state().blocks.insert(Block::clone(block));

@@ -1,14 +1,12 @@
 //! Queues of work: one for each stream, with a thread of its own while there is work. So work is done after the call
-//! that queued it has returned, a moment late, and beside the work of other streams.
+//! that queued it has returned, a moment late, and beside the work of other streams. Threads never end: a function of
+//! the user finds what it has left on its thread, as with CUDA.
 
 use crate::settings::{SETTINGS, random};
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
-
-/// The longest that the thread of a queue waits for more work.
-const IDLE: Duration = Duration::from_millis(100);
 
 /// Work that is queued.
 type Work = Box<dyn FnOnce() + Send>;
@@ -69,34 +67,22 @@ impl Queue {
         };
         if !state.has_thread {
             state.has_thread = true;
-            let queue = self.clone();
-            thread::spawn(move || queue.run());
+            employ(self.clone());
         }
         drop(state);
         self.changed.notify_all();
         mark
     }
 
-    /// Does all work, and ends when there has been none for some time.
+    /// Does all work.
     fn run(&self) {
         let mut state = self.state();
         loop {
             let Some((after, is_late, work)) = state.waiting.pop_front() else {
-                let waited = self.changed.wait_timeout(state, IDLE);
-                let (again, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-                state = again;
-                if timeout.timed_out() && state.waiting.is_empty() {
-                    state.has_thread = false;
-                    return;
-                }
-                continue;
+                state.has_thread = false;
+                return;
             };
             drop(state);
-            if SETTINGS.is_stuck {
-                loop {
-                    thread::park();
-                }
-            }
             after.iter().for_each(Mark::wait);
             match random(4) {
                 _ if !is_late => {}
@@ -109,6 +95,25 @@ impl Queue {
             self.changed.notify_all();
         }
     }
+}
+
+/// Lets a thread do the work of a queue: the one that was idle last, or a new one.
+fn employ(queue: Arc<Queue>) {
+    static IDLE: Mutex<Vec<mpsc::Sender<Arc<Queue>>>> = Mutex::new(Vec::new());
+    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let last = idle().pop();
+    let thread = last.unwrap_or_else(|| {
+        let (thread, queues) = mpsc::channel::<Arc<Queue>>();
+        let this = thread.clone();
+        thread::spawn(move || {
+            for queue in queues {
+                queue.run();
+                idle().push(this.clone());
+            }
+        });
+        thread
+    });
+    let _ = thread.send(queue); // its thread never ends
 }
 
 impl Mark {

@@ -53,6 +53,7 @@ rules! {
     PROGRAMMATIC_BETWEEN_OTHERS = "cuGraphAddDependencies_v2", 1, sure, "a programmatic edge is to lead from or to a node that is no kernel";
     CIRCLE = "cuGraphInstantiateWithParams", 1, sure, "the edges of a graph form a circle";
     UNKNOWN_FLAGS = "cuGraphInstantiateWithParams", 1, sure, "a flag of the instantiation is not known";
+    FLAGS_APART = "cuGraphInstantiateWithParams", 1, unsure, "launches are to free memory, and the device is to make some";
     NODE_OF_ANOTHER_GRAPH = "cuGraphNodeSetEnabled", 1, sure, "the node is not of the graph that the executable graph was made of";
     ENABLED_OF_OTHER_KINDS = "cuGraphNodeSetEnabled", 1, sure, "a node is to be disabled that is no kernel, copy or memset";
     SET_KERNEL_OF_OTHER = "cuGraphExecKernelNodeSetParams_v2", 1, sure, "the node is no kernel";

@@ -31,7 +31,7 @@ pub(crate) struct Settings {
     pub(crate) captures_launches: bool,
     /// Whether the device's only context is not its primary one.
     pub(crate) no_primary: bool,
-    /// Whether work that was queued never ends.
+    /// Whether launches of graphs never end, unless their context dies.
     pub(crate) is_stuck: bool,
     pub(crate) version: i32,
     pub(crate) runtime_version: i32,
@@ -80,14 +80,14 @@ fn planned(name: &str, code: u32) -> Vec<Planned> {
     text.split(',').filter_map(one).collect()
 }
 
-/// What was planned for a call that begins now.
+/// The plan for a call that begins now.
 pub(crate) enum Plan {
     Runs,
     Fails(u32),
     Dies(u32),
 }
 
-/// Counts a call, if any are to go wrong, and tells what was planned for it.
+/// Counts a call, if any are to go wrong, and returns the plan for it.
 pub(crate) fn arrive(call: &str) -> Plan {
     static COUNTS: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
     let settings = &*SETTINGS;

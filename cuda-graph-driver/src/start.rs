@@ -7,6 +7,7 @@ use crate::memory::Kind;
 use crate::module::Attributes;
 use crate::perform::{attempt, run_body};
 use crate::record::Queued;
+use crate::settings::SETTINGS;
 use crate::state::{State, state};
 use crate::work::Work;
 use std::collections::HashMap;
@@ -32,7 +33,7 @@ impl State {
             if self.captures.get(&capture).is_none_or(|capture| capture.is_invalid) {
                 return fail(CAPTURE_INVALIDATED, "a call has made the capture invalid");
             }
-            if !captures || self.graph(root).is_err() {
+            if !captures || self.graph_if_there(root).is_none() {
                 self.invalidate(capture);
                 return fail(
                     CAPTURE_UNSUPPORTED,
@@ -68,6 +69,9 @@ impl State {
             fills.any(|step| !step.enabled)
         });
         let run = move || {
+            while SETTINGS.is_stuck && state().check_context(context).is_ok() {
+                thread::sleep(UNAWAITED);
+            }
             attempt(context, || {
                 conditions
                     .lock()

@@ -172,6 +172,14 @@ impl State {
         }
     }
 
+    /// An event that may be gone: CUDA lets it be destroyed while its recording is queued.
+    pub(crate) fn event_if_there(&mut self, handle: Handle) -> Option<&mut Event> {
+        match self.objects.get_mut(&handle) {
+            Some(Object::Event(event)) => Some(event),
+            _ => None,
+        }
+    }
+
     /// The handle of a loaded module.
     pub(crate) fn module_of(&self, loaded: &Arc<Loaded>) -> Option<Handle> {
         let mut all = self.objects.iter();

@@ -9,7 +9,7 @@ use std::process::Command;
 const NAMES: [&str; 3] = ["libcuda.so.1", "libcuda.so", "libcudart.so.12"];
 
 /// The test programs that run with the driver.
-const PROGRAMS: [&str; 10] = [
+const PROGRAMS: [&str; 11] = [
     "statements",
     "memory",
     "control",
@@ -18,8 +18,9 @@ const PROGRAMS: [&str; 10] = [
     "safety",
     "random",
     "driver",
-    "faults",
     "sticky",
+    "faults",
+    "corpus",
 ];
 
 /// The tests that are left out, each with the reason.
@@ -41,16 +42,21 @@ const SKIPPED: &[(&str, &str)] = &[
 /// # Errors
 /// If something does not compile, or a test fails.
 pub(crate) fn test(root: &Path, words: &[&str]) -> Result<()> {
-    let folder = build(root)?;
     let at = words.iter().position(|word| *word == "--").unwrap_or(words.len());
     let (programs, tests) = (&words[..at], words.get(at + 1..).unwrap_or_default());
     let programs = if programs.is_empty() { &PROGRAMS[..] } else { programs };
-    let mut command = cargo(root);
-    // With the features that `cargo test --workspace` compiles, so that nothing is compiled again.
-    command.args(["test", "--no-fail-fast", "--workspace"]);
-    command.args(programs.iter().flat_map(|program| ["--test", *program]));
-    command.args(["--", "--include-ignored"]);
+    let built = || {
+        let mut command = cargo(root);
+        // With the features that `cargo test --workspace` compiles, so that nothing is compiled again.
+        command.args(["test", "--no-fail-fast", "--workspace"]);
+        command.args(programs.iter().flat_map(|program| ["--test", *program]));
+        command
+    };
+    run(built().arg("--no-run"))?;
+    let folder = link(root)?;
+    let mut command = built();
     command
+        .args(["--", "--include-ignored"])
         .args(SKIPPED.iter().flat_map(|(test, _)| ["--skip", *test]))
         .args(tests);
     command
@@ -60,11 +66,11 @@ pub(crate) fn test(root: &Path, words: &[&str]) -> Result<()> {
     run(&mut command)
 }
 
-/// Builds the driver, and gives it the names of CUDA's libraries in a folder of its own, which is returned.
-fn build(root: &Path) -> Result<PathBuf> {
-    run(cargo(root).args(["build", "-p", "cuda-graph-driver"]))?;
+/// Gives the driver, which the tests of graph-runtime depend on, the names of CUDA's libraries in a folder of its own,
+/// which is returned.
+fn link(root: &Path) -> Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let (folder, library) = (target.join("driver"), target.join("debug/libcuda_graph_driver.so"));
+    let (folder, library) = (target.join("driver"), target.join("debug/deps/libcuda_graph_driver.so"));
     fs::create_dir_all(&folder)?;
     for name in NAMES {
         let link = folder.join(name);

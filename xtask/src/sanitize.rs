@@ -14,9 +14,6 @@ const LEAKING: &str = "graph-runtime";
 /// The test that measures time, which instrumented code takes more of.
 const TIMED: &str = "a_module_of_500_kernels_loads_at_once";
 
-/// The test whose threads call the fake driver at the same time: ThreadSanitizer does not see that library's locks.
-const LOCKED: &str = "captures_at_any_time_break_nothing";
-
 /// Options of Miri: tests read files and the clock, and rayon's threads run until the program ends.
 const MIRI: &str = "-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-permissive-provenance";
 
@@ -37,18 +34,10 @@ impl Sanitizer {
             Self::Thread => ("thread", "tsan"),
         }
     }
-
-    /// The tests that are left out.
-    fn skipped(self) -> &'static [&'static str] {
-        match self {
-            Self::Address => &[TIMED],
-            Self::Thread => &[TIMED, LOCKED],
-        }
-    }
 }
 
 /// Runs the tests of crates, by default those with `unsafe` code, with a sanitizer. What follows `--` is for the tests.
-/// `graph-runtime` runs on the emulator, and in `fault_injection` with a fake driver whose launches run later.
+/// `graph-runtime` runs on the emulator, and in `fault_injection` with the driver in software, whose launches run later.
 /// AddressSanitizer reports leaks too, but for [`LEAKING`].
 ///
 /// The stable compiler has the sanitizers and their runtimes; `RUSTC_BOOTSTRAP` lets it take the option. For
@@ -92,13 +81,16 @@ pub(crate) fn sanitized(root: &Path, sanitizer: Sanitizer, arguments: &[&str]) -
             .args(std_too.then_some("-Zbuild-std"))
             .args((*crate_name == LEAKING).then_some("--features=fault-injection"))
             .arg("--")
-            .args(sanitizer.skipped().iter().flat_map(|test| ["--skip", *test]))
+            .args(["--skip", TIMED])
             .args(tests)
             .env("RUSTC_BOOTSTRAP", "1")
-            .env("RUSTFLAGS", format!("-Zsanitizer={name}"))
+            // Programs have the runtime of the sanitizer, and give it to the driver in software when they load that.
+            .env(
+                "RUSTFLAGS",
+                format!("-Zsanitizer={name} -Clink-arg=-Wl,--export-dynamic"),
+            )
             .env("CARGO_INCREMENTAL", "0")
-            .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
-            .env("FAKE_CUDA_LATE", "1");
+            .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
         // Tests allocate more than there is, on purpose. By default that is a report.
         let leaks = u8::from(*crate_name != LEAKING);
         command.env(

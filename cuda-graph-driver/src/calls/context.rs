@@ -45,7 +45,8 @@ fn attribute(attribute: u32) -> i32 {
         76 => 0,
         81 => 228 << 10,         // shared memory of a processor
         83 => 1,                 // managed memory
-        88 | 89 | 100 => 0,      // pageable memory, concurrent managed access
+        88 | 100 => 0,           // pageable memory
+        89 => 1,                 // concurrent managed access
         95 => 1,                 // cooperative launch
         97 => MAX_SHARED as i32, // shared memory that a function may be allowed
         98 | 99 => 1,            // flush of remote writes, host registration

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 /// The flags: free what earlier launches have left, upload, launches by the device, priorities of nodes.
 const AUTO_FREE: u64 = 1;
+const BY_DEVICE: u64 = 4;
 const FLAGS: u64 = 0b1111;
 
 /// `CUDA_GRAPH_INSTANTIATE_PARAMS`: the flags, a stream, the node at fault and the reason.
@@ -62,6 +63,9 @@ fn make(out: Out<Handle>, graph: Handle, flags: u64, node: Out<Handle>, result: 
     state.graph(graph)?;
     if flags & !FLAGS != 0 {
         return rules::UNKNOWN_FLAGS.refuse();
+    }
+    if flags & AUTO_FREE != 0 && flags & BY_DEVICE != 0 {
+        return rules::FLAGS_APART.refuse();
     }
     if state.graph(graph)?.owner.is_some() {
         return refuse("the graph belongs to a node");

@@ -157,6 +157,15 @@ fn parameter(function: &Function, index: usize) -> Done<(usize, usize)> {
     crate::rules::NO_SUCH_PARAMETER.refuse()
 }
 
+/// The largest block of a function, and the blocks of that size that the device runs at a time.
+fn largest_block(grid: Out<i32>, block: Out<i32>, function: Handle, shared: usize, limit: i32) -> Done {
+    let function = state().function(function)?.clone();
+    let most = function.threads()? as i32;
+    let threads = if limit > 0 { most.min(limit) } else { most };
+    grid.put(function.occupancy(threads as u32, shared)? * crate::device::PROCESSORS)?;
+    block.put(threads)
+}
+
 calls! {
     Context cuModuleLoadData(out: Out<Handle>, image: Text) { load(out, image, In::null(), In::null(), 0) }
     Context cuModuleLoadDataEx(out: Out<Handle>, image: Text, count: u32, options: In<u32>, values: In<usize>) {
@@ -251,11 +260,12 @@ calls! {
     Context cuOccupancyMaxPotentialBlockSize(
         grid: Out<i32>, block: Out<i32>, function: Handle, _shared_of: usize, shared: usize, limit: i32,
     ) {
-        let function = state().function(function)?.clone();
-        let most = function.threads()? as i32;
-        let threads = if limit > 0 { most.min(limit) } else { most };
-        grid.put(function.occupancy(threads as u32, shared)? * crate::device::PROCESSORS)?;
-        block.put(threads)
+        largest_block(grid, block, function, shared, limit)
+    }
+    Context cuOccupancyMaxPotentialBlockSizeWithFlags(
+        grid: Out<i32>, block: Out<i32>, function: Handle, _shared_of: usize, shared: usize, limit: i32, _flags: u32,
+    ) {
+        largest_block(grid, block, function, shared, limit)
     }
     Context cuOccupancyAvailableDynamicSMemPerBlock(out: Out<usize>, function: Handle, _blocks: i32, _threads: i32) {
         let function = state().function(function)?.clone();

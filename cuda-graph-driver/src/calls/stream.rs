@@ -6,7 +6,6 @@ use crate::code::refuse;
 use crate::code::{CAPTURED_EVENT, Done, NOT_READY, fail};
 use crate::graph::EdgeData;
 use crate::handle::Handle;
-use crate::settings::SETTINGS;
 use crate::state::{Event, Object, Stream, current, state};
 
 /// Waits for a stream, or asks whether its work has ended.
@@ -175,9 +174,6 @@ calls! {
     Context cuEventRecordWithFlags(event: Handle, stream: Handle, _flags: u32) { state().record(event, stream) }
     Context cuEventQuery(event: Handle) {
         let mark = mark(event)?;
-        if SETTINGS.is_stuck && mark.is_some() {
-            return fail(NOT_READY, "there is work");
-        }
         state().check_unsafe()?;
         match mark {
             Some(mark) if !mark.has_come() => fail(NOT_READY, "there is work"),

@@ -166,6 +166,12 @@ const PROVOKED: &[(&str, Provoke)] = &[
         params.flags = 1 << 20;
         call!(cuGraphInstantiateWithParams(&mut exec, setup.graph(), &mut params))
     }),
+    ("FLAGS_APART", |setup| {
+        let mut exec = ptr::null_mut();
+        let mut params: sys::CUDA_GRAPH_INSTANTIATE_PARAMS = zeroed();
+        params.flags = 1 | 4;
+        call!(cuGraphInstantiateWithParams(&mut exec, setup.graph(), &mut params))
+    }),
     ("NODE_OF_ANOTHER_GRAPH", |setup| {
         let (exec, _) = setup.four();
         call!(cuGraphNodeSetEnabled(exec, setup.kernel(setup.graph()), 0))

@@ -1,8 +1,8 @@
 //! Codes that the bindings do not list, as a driver that is newer than they are may return them.
 
 use crate::common::*;
-use crate::fake::{device, device_with, is_fake};
 use crate::graphs::Small;
+use crate::software::{device, device_with};
 use graph_runtime::fault_injection as faults;
 
 /// No version of CUDA has this code.
@@ -36,10 +36,10 @@ fn an_unknown_code_is_an_error_with_its_number() -> Result<()> {
 #[test]
 fn a_driver_may_return_an_unknown_code_itself() {
     let test = "codes::a_driver_may_return_an_unknown_code_itself";
-    let Some((device, _turn)) = device_with(test, &[("FAKE_CUDA_CODE", "cuGraphUpload=123456")]) else {
+    let Some((device, _turn)) = device_with(test, &[("CUDA_GRAPH_DRIVER_FAILS", "cuGraphUpload=123456")]) else {
         return;
     };
-    if is_fake() {
+    if is_software() {
         let error = Small::build(&device).unwrap_err();
         error.reads("graph `Small`: cuGraphUpload failed: unknown error (123456)");
     }

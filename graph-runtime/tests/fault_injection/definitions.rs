@@ -1,7 +1,7 @@
 //! A scenario of failures: definitions, several graphs of one, and updates of whole graphs.
 
 use crate::common::*;
-use crate::graphs::{Run, check};
+use crate::graphs::Run;
 
 cuda_graph! {
     /// A graph that is updated as a whole, with nodes of all kinds that CUDA changes in place.
@@ -37,21 +37,21 @@ pub(crate) fn definitions(device: &Device, run: &mut Run) -> Result<()> {
     run.step(|| graph.upload())?;
     for graph in [&mut graph, &mut second] {
         run.step(|| graph.launch())?;
-        check(run.step(|| graph.total().copied())?, 24);
+        assert_eq!(run.step(|| graph.total().copied())?, 24);
     }
     run.step(|| graph.zero().set_enabled(false))?;
     run.step(|| graph.off().set_enabled(false))?;
     run.step(|| graph.update_from(Whole::define(device, 16, 5)?))?;
     run.step(|| graph.launch())?;
-    check(run.step(|| graph.total().copied())?, 48);
+    assert_eq!(run.step(|| graph.total().copied())?, 48);
     run.step(|| graph.set_more(3))?;
     run.step(|| graph.off().set_enabled(true))?;
     run.step(|| graph.update_from(Whole::define(device, 8, 1)?))?;
     run.step(|| graph.set_more(2))?;
     run.step(|| graph.launch())?;
-    check(run.step(|| graph.total().copied())?, 24);
+    assert_eq!(run.step(|| graph.total().copied())?, 24);
     run.step(|| graph.reset())?;
-    check(run.step(|| graph.total().copied())?, 0);
+    assert_eq!(run.step(|| graph.total().copied())?, 0);
     let file = std::env::temp_dir().join(format!("cuda-graph-{}.dot", std::process::id()));
     run.step(|| graph.debug_dump(&file))?;
     let removed = std::fs::remove_file(&file);

@@ -1,20 +1,19 @@
-//! Graphs whose launches run later, on other threads, as on a GPU. With the fake driver that is so by
-//! `FAKE_CUDA_LATE=1`: it copies, sets and calls host functions a moment after the launch. With a sanitizer, this finds
-//! memory of the host that is lent, freed or moved before launches have ended; the results find what is seen too early.
+//! Graphs whose launches run later, on other threads, as on a GPU. With a sanitizer, this finds memory of the host that
+//! is lent, freed or moved before launches have ended; the results find what is seen too early.
 
 use crate::common::*;
 use crate::enumeration::runs;
-use crate::fake::device_with;
 use crate::graphs::Run;
+use crate::software::device;
 use graph_runtime::fault_injection as faults;
 use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, MutexGuard};
 
 const N: usize = 1 << 14;
 
 cuda_graph! {
-    /// Copies, and looks at the copy. No kernels, so that the fake driver runs it.
+    /// Copies, and looks at the copy.
     graph Doubled {
         host   input:  [u32; N];
         device data:   [u32; N];
@@ -40,13 +39,9 @@ cuda_graph! {
     }
 }
 
-fn late(test: &str) -> Option<(Device, MutexGuard<'static, ()>)> {
-    device_with(test, &[("FAKE_CUDA_LATE", "1")])
-}
-
 #[test]
 fn scenarios_with_launches_that_run_later() {
-    let Some((device, _turn)) = late("late::scenarios_with_launches_that_run_later") else {
+    let Some((device, _turn)) = device("late::scenarios_with_launches_that_run_later") else {
         return;
     };
     for (name, device, scenario) in runs(&device) {
@@ -62,7 +57,7 @@ fn scenarios_with_launches_that_run_later() {
 
 #[test]
 fn a_graphs_own_memory_is_lent_after_its_launches() -> Result<()> {
-    let Some((device, _turn)) = late("late::a_graphs_own_memory_is_lent_after_its_launches") else {
+    let Some((device, _turn)) = device("late::a_graphs_own_memory_is_lent_after_its_launches") else {
         return Ok(());
     };
     let last = N as u64 - 1;
@@ -116,7 +111,7 @@ fn filled(device: &Device, value: u32) -> Result<SharedHost<[u32; N]>> {
 
 #[test]
 fn memory_of_others_is_lent_and_freed_after_launches() -> Result<()> {
-    let Some((device, _turn)) = late("late::memory_of_others_is_lent_and_freed_after_launches") else {
+    let Some((device, _turn)) = device("late::memory_of_others_is_lent_and_freed_after_launches") else {
         return Ok(());
     };
     for device in [device.clone(), device.with_runtime_api()] {
@@ -159,7 +154,7 @@ fn memory_of_others_is_lent_and_freed_after_launches() -> Result<()> {
 
 #[test]
 fn an_event_is_recorded_when_somebody_waits() -> Result<()> {
-    let Some((device, _turn)) = late("late::an_event_is_recorded_when_somebody_waits") else {
+    let Some((device, _turn)) = device("late::an_event_is_recorded_when_somebody_waits") else {
         return Ok(());
     };
     let numbers = || Ok(device.alloc_host::<u64>()?.share());
@@ -205,7 +200,7 @@ fn a_closure_is_dropped_after_launches_that_call_it() -> Result<()> {
         }
     }
 
-    let Some((device, _turn)) = late("late::a_closure_is_dropped_after_launches_that_call_it") else {
+    let Some((device, _turn)) = device("late::a_closure_is_dropped_after_launches_that_call_it") else {
         return Ok(());
     };
     let (dropped, calls) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));

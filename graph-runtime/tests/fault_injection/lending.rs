@@ -1,7 +1,7 @@
 //! A graph over memory that others own, borrowed for a scope, and over a generator of others.
 
 use crate::common::*;
-use crate::graphs::{Run, check};
+use crate::graphs::Run;
 
 cuda_graph! {
     graph Lending(
@@ -32,8 +32,8 @@ pub(crate) fn lending(device: &Device, run: &mut Run) -> Result<()> {
             Ok(graph)
         })
     })?;
-    check(to[..32].to_vec(), vec![3; 32]);
-    check(
+    assert_eq!(to[..32].to_vec(), vec![3; 32]);
+    assert_eq!(
         to[32..].to_vec(),
         stream.clone_dtoh(&slice).expect("cudarc copies")[32..].to_vec(),
     );
@@ -49,7 +49,7 @@ pub(crate) fn lending(device: &Device, run: &mut Run) -> Result<()> {
             graph.launch()
         })
     })?;
-    check(to[..32].to_vec(), vec![3; 32]);
+    assert_eq!(to[..32].to_vec(), vec![3; 32]);
     run.step(|| graph.noise().state())?;
     run.step(|| graph.noise().reseed(1))
 }

@@ -1,7 +1,7 @@
 //! Every call of the driver fails once, and other things happen between calls that seldom happen by themselves.
 //!
-//! The program needs the feature `fault-injection`. Without a GPU, each test runs again in a process of its own, with a
-//! driver that runs nothing: [`fake`] makes one.
+//! The program needs the feature `fault-injection`. Without a GPU, each test runs again in a process of its own, with the
+//! driver in software: [`software`] starts it.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -9,7 +9,6 @@ mod common;
 mod codes;
 mod definitions;
 mod enumeration;
-mod fake;
 mod futures;
 mod graphs;
 mod late;
@@ -20,4 +19,5 @@ mod pools;
 mod races;
 mod refused_edits;
 mod runtime;
+mod software;
 mod subscribers;

@@ -1,8 +1,8 @@
 //! The memory of this process and of the device, before and after; and a process whose allocations fail.
 
 use crate::common::*;
-use crate::fake::turn;
 use crate::graphs::Run;
+use crate::software::turn;
 use graph_runtime::fault_injection as faults;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::backtrace::Backtrace;

@@ -5,7 +5,7 @@
 use crate::common::library::ONCE;
 use crate::common::listener::Listener;
 use crate::common::*;
-use crate::fake::{alone, is_fake, is_late, turn};
+use crate::software::{alone, turn};
 use graph_runtime::cudarc::driver::result;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -134,7 +134,7 @@ fn await_launch(launch: LaunchFuture) -> Result<()> {
 }
 
 cuda_graph! {
-    /// The copies, sets and host functions that the fake driver runs late show `x`; kernels show `y`, too.
+    /// Copies, sets and host functions show `x`; kernels show `y`, too.
     graph Told(w: mut device [u32; 4], rows: device [[u32; 4]; 4], base: u32) {
         host   output: [u32; 4];
         host   copied: [u32; 4];
@@ -212,9 +212,6 @@ impl Changed for Declared {
         let (x, y, z) = (graph.x().0, graph.y(), graph.z().0);
         let runs = graph.copy().is_enabled();
         let block = graph.add().block();
-        if is_fake() && !is_late() && !self.device.is_emulator() {
-            return Ok(format!("{x} {y} {z} {runs} {block:?}"));
-        }
         let shown = graph.output()?[0];
         let base = shown.checked_sub(x).filter(|base| BASES.contains(base));
         assert!(base.is_some(), "{shown} is shown, and x is {x}");
@@ -223,12 +220,9 @@ impl Changed for Declared {
         assert_eq!(*graph.copied()?, [if runs { shown } else { 9 }; 4], "{runs}");
         let filled = [buffers[0].read()?[0], buffers[1].read()?[0]];
         assert!(filled == [shown, 0] || filled == [0, shown], "{filled:?}");
-        if !is_fake() || self.device.is_emulator() {
-            assert_eq!(*graph.k()?.read()?, [y + 100 * x + 1000 * z; 8]);
-            let corner = *graph.corner()?.read()?;
-            return Ok(format!("{x} {y} {z} {runs} {block:?} {filled:?} {corner:?}"));
-        }
-        Ok(format!("{x} {y} {z} {runs} {block:?} {filled:?}"))
+        assert_eq!(*graph.k()?.read()?, [y + 100 * x + 1000 * z; 8]);
+        let corner = *graph.corner()?.read()?;
+        Ok(format!("{x} {y} {z} {runs} {block:?} {filled:?} {corner:?}"))
     }
 
     fn mend(&mut self) -> Result<()> {
@@ -332,9 +326,6 @@ impl Changed for Recorded {
         }
         self.graph.launch()?;
         self.graph.synchronize()?;
-        if is_fake() {
-            return Ok(String::new());
-        }
         let filled = [self.buffers[0].read()?[63], self.buffers[1].read()?[63]];
         assert!(filled == [7, 0] || filled == [0, 7], "{filled:?}");
         Ok(format!("{filled:?}"))
@@ -461,11 +452,9 @@ fn all_panic(device: &Device) -> Result<()> {
         "the copy of a param",
         "the destructor of a param",
         "the expression of a node",
+        "the closure of an edit",
+        "a host function",
     ];
-    missing.push("the closure of an edit");
-    if device.is_emulator() || !is_fake() || is_late() {
-        missing.push("a host function");
-    }
     if !device.is_emulator() {
         missing.extend([
             "a subscriber",
@@ -488,8 +477,7 @@ fn each_call_of_code_of_the_user_panics_on_the_emulator() -> Result<()> {
 #[test]
 fn each_call_of_code_of_the_user_panics() -> Result<()> {
     let test = "panics::each_call_of_code_of_the_user_panics";
-    let fakes: [&[(&str, &str)]; 2] = [&[("FAKE_CUDA_BUSY", "1")], &[("FAKE_CUDA_LATE", "1")]];
-    let Some((device, _turn)) = alone(test, &fakes) else {
+    let Some((device, _turn)) = alone(test, &[&[]]) else {
         return Ok(());
     };
     all_panic(&device)

@@ -1,9 +1,9 @@
 //! Failures of the calls that give memory to pools, and take it away: none of them loses memory.
 
 use crate::common::*;
-use crate::fake::device;
 use crate::graphs::{Bucket, Run, pooling};
 use crate::memory::free_on;
+use crate::software::device;
 use graph_runtime::fault_injection as faults;
 
 const CALLS: [&str; 9] = [

@@ -1,12 +1,12 @@
 //! Another thread captures the stream while a graph is launched on it.
 //!
 //! On a GPU, each test runs in a process of its own. Drivers differ: with 580, a graph cannot be launched on a stream
-//! that is being captured; others may make the launch a part of the capture. Both are tested with the fake driver. A
+//! that is being captured; others may make the launch a part of the capture. Both are tested with the driver in software. A
 //! test names the outcomes that are safe, and prints the one that it saw.
 
 use crate::common::*;
-use crate::fake::{alone, device, end_late_child, is_child, is_fake, run_again};
-use crate::graphs::{Small, check};
+use crate::graphs::Small;
+use crate::software::{alone, device, end_late_child, is_child, run_again};
 use graph_runtime::cudarc::driver::{result, sys};
 use graph_runtime::fault_injection as faults;
 use std::sync::Arc;
@@ -52,8 +52,8 @@ fn end(stream: &Arc<CudaStream>, captured: &Captured) -> impl FnOnce() + Send + 
     }
 }
 
-/// The fake drivers: with one, launches cannot be captured, and with the other, they can.
-const BOTH: [&[(&str, &str)]; 2] = [&[], &[("FAKE_CUDA_CAPTURES_LAUNCHES", "1")]];
+/// The drivers: with one, launches cannot be captured, and with the other, they can.
+const BOTH: [&[(&str, &str)]; 2] = [&[], &[("CUDA_GRAPH_DRIVER_CAPTURES_LAUNCHES", "1")]];
 
 /// Runs what was captured, if anything was.
 fn run_captured(stream: &CudaStream, captured: &Captured) {
@@ -76,7 +76,7 @@ fn run_captured(stream: &CudaStream, captured: &Captured) {
 
 fn launches_and_is_right(graph: &mut Small) -> Result<()> {
     graph.launch()?;
-    check(*graph.output()?, [42; 8]);
+    assert_eq!(*graph.output()?, [42; 8]);
     Ok(())
 }
 
@@ -100,7 +100,7 @@ fn look(mut graph: Small, stream: &CudaStream, launched: Result<()>, captured: &
             assert_eq!(captured.load(SeqCst), 0, "no graph comes of the capture");
             launches_and_is_right(&mut graph)?;
             graph.launch_on(stream)?;
-            check(*graph.output()?, [42; 8]);
+            assert_eq!(*graph.output()?, [42; 8]);
             return Ok(Seen::Invalid);
         }
         Err(error) if error.starts_with(KEPT) => {
@@ -223,9 +223,9 @@ fn share(device: &Device, call: &str, at_end: End) -> Result<()> {
         println!("faults: shared memory, a capture from before {call}, which ends {at_end:?}: Invalid");
         assert_eq!(captured.load(SeqCst), 0, "no graph comes of the capture");
         second.launch_on(&stream)?;
-        check(*data.read()?, [2; 8]);
+        assert_eq!(*data.read()?, [2; 8]);
         first.launch()?;
-        check(*data.read()?, [1; 8]);
+        assert_eq!(*data.read()?, [1; 8]);
         return Ok(());
     }
     println!("faults: shared memory, a capture from before {call}, which ends {at_end:?}: Kept");
@@ -415,7 +415,7 @@ fn call_often(device: &Device, stream: &CudaStream, call: &str) -> Result<[usize
     let waits_for_event = || unsafe { sys::cuEventSynchronize(event) };
     let mut outcomes = [0; 3];
     let began = Instant::now();
-    while began.elapsed() < Duration::from_millis(if is_fake() { 50 } else { 1000 }) {
+    while began.elapsed() < Duration::from_millis(if is_software() { 50 } else { 1000 }) {
         let results = match call {
             "cuStreamIsCapturing" => vec![asks()],
             "cuGraphLaunch" => vec![launches()],
@@ -440,7 +440,7 @@ fn launch_apart(device: &Device) -> Result<[usize; 3]> {
         for _ in 0..100 {
             launches_and_is_right(&mut graph)?;
             graph.launch_on(&stream)?;
-            check(*graph.output()?, [42; 8]);
+            assert_eq!(*graph.output()?, [42; 8]);
             launches += 2;
         }
     }

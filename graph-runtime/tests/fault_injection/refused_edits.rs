@@ -1,7 +1,7 @@
 //! Edits that the driver refuses, at each of the calls that they make: the graph is as before.
 
 use crate::common::*;
-use crate::fake::device;
+use crate::software::device;
 use graph_runtime::fault_injection as faults;
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 use crate::common::listener::Listener;
 use crate::common::*;
 use crate::enumeration::SCENARIOS;
-use crate::fake::{alone, device, device_with, is_fake};
 use crate::graphs::{self, Run};
+use crate::software::{alone, device, device_with};
 use graph_runtime::fault_injection as faults;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -123,7 +123,7 @@ fn the_sample_makes_the_calls_of_the_program_in_cpp() -> Result<()> {
             let mut graph = ForwardBackward::<1024>::build(&device.with_runtime_api())?;
             graph.input_mut()?.fill(21.0);
             graph.launch()?;
-            graphs::check(graph.output()?[..4].to_vec(), vec![21.0; 4]);
+            assert_eq!(graph.output()?[..4].to_vec(), vec![21.0; 4]);
             Ok(())
         },
     )?;
@@ -141,7 +141,7 @@ fn the_sample_makes_the_calls_of_the_program_in_cpp() -> Result<()> {
 #[test]
 fn a_runtime_of_cuda_13_is_called_by_its_names() {
     let test = "runtime::a_runtime_of_cuda_13_is_called_by_its_names";
-    let Some((device, _turn)) = device_with(test, &[("FAKE_CUDA_VERSION", "13000")]) else {
+    let Some((device, _turn)) = device_with(test, &[("CUDA_GRAPH_DRIVER_VERSION", "13000")]) else {
         return;
     };
     let device = device.with_runtime_api();
@@ -169,14 +169,20 @@ fn a_runtime_of_another_version_is_refused() {
         ("13000", "is of CUDA 13.0, but the driver is of CUDA 12.9"),
     ] {
         let test = "runtime::a_runtime_of_another_version_is_refused";
-        let Some((device, _turn)) = device_with(test, &[("FAKE_CUDART_VERSION", version), ("FAKE_WHY", why)]) else {
+        let Some((device, _turn)) = device_with(
+            test,
+            &[
+                ("CUDA_GRAPH_DRIVER_RUNTIME_VERSION", version),
+                ("CUDA_GRAPH_FAULTS_WHY", why),
+            ],
+        ) else {
             continue;
         };
-        if !is_fake() {
+        if !is_software() {
             return; // a real library is of the version that it is
         }
         let message = refused(&device);
-        let why = std::env::var("FAKE_WHY").expect("the other process has set it");
+        let why = std::env::var("CUDA_GRAPH_FAULTS_WHY").expect("the other process has set it");
         let start = "graph `Small`: CUDA's runtime library (libcudart) was not found\nnote: `libcudart.so.12` ";
         assert!(message.starts_with(&format!("{start}{why}\n")), "{message}");
         assert!(message.contains("the loader, which looks in `LD_LIBRARY_PATH`, finds none of `libcudart.so.13`, "));
@@ -187,10 +193,10 @@ fn a_runtime_of_another_version_is_refused() {
 #[test]
 fn a_context_that_is_not_primary_is_refused() {
     let test = "runtime::a_context_that_is_not_primary_is_refused";
-    let Some((device, _turn)) = alone(test, &[&[("FAKE_CUDA_NO_PRIMARY", "1")]]) else {
+    let Some((device, _turn)) = alone(test, &[&[("CUDA_GRAPH_DRIVER_NO_PRIMARY", "1")]]) else {
         return;
     };
-    if !is_fake() {
+    if !is_software() {
         return; // cudarc makes no others
     }
     let message = refused(&device);

@@ -3,8 +3,8 @@
 use crate::common::listener::Listener;
 use crate::common::*;
 use crate::enumeration::runs;
-use crate::fake::device;
 use crate::graphs::Run;
+use crate::software::device;
 use graph_runtime::cudarc::driver::sys;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -37,7 +37,7 @@ pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
         faults::fail(call, 1);
         refused(graph.rebind_weights(&weights[1])).says(call);
         graph.launch()?;
-        check(*written.read()?, text(1, by));
+        assert_eq!(*written.read()?, text(1, by));
         faults::start();
         faults::fail(call, 1);
         faults::fail(call, 2);
@@ -51,18 +51,18 @@ pub(crate) fn renewed(device: &Device, prefix: &str) -> Result<()> {
         }
         graph.set_by(3)?;
         graph.launch()?;
-        check(*written.read()?, text(1, 3));
+        assert_eq!(*written.read()?, text(1, 3));
         graph.show().set_enabled(false)?;
         graph.show().set_enabled(true)?;
         graph.rebind_sum(&sums[1])?;
         graph.rebind_weights(&weights[1])?;
         graph.launch()?;
-        check(*written.read()?, text(2, 3));
-        check(*graph.seen()?, [[2; 2]; 2]);
+        assert_eq!(*written.read()?, text(2, 3));
+        assert_eq!(*graph.seen()?, [[2; 2]; 2]);
         graph.set_by(4)?;
         graph.rebind_sum(&sums[0])?;
         graph.launch()?;
-        check(*written.read()?, text(2, 4));
+        assert_eq!(*written.read()?, text(2, 4));
     }
     faults::start();
     Ok(())
@@ -100,7 +100,7 @@ pub(crate) fn edited(device: &Device) -> Result<()> {
         refused(change(&mut graph)).says(call);
         assert_eq!((faults::pending(), graph.by()), (0, old));
         graph.launch()?;
-        check(*written.read()?, text(1, old));
+        assert_eq!(*written.read()?, text(1, old));
     }
     faults::start();
     faults::fail(SET, 2);
@@ -109,10 +109,10 @@ pub(crate) fn edited(device: &Device) -> Result<()> {
     refused(graph.launch()).says("an update of `edit` failed half-way");
     graph.edit(|_| ())?;
     graph.launch()?;
-    check(*written.read()?, text(1, old));
+    assert_eq!(*written.read()?, text(1, old));
     change(&mut graph)?;
     graph.launch()?;
-    check(*written.read()?, text(2, 7));
+    assert_eq!(*written.read()?, text(2, 7));
     Ok(())
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn values(device: &Device, set: &'static str) -> Result<()> {
     };
     let sum = |graph: &mut Plain, sum: u32| -> Result<()> {
         graph.launch()?;
-        check(*graph.data()?.read()?, [sum; 8]);
+        assert_eq!(*graph.data()?.read()?, [sum; 8]);
         Ok(())
     };
     change(&mut graph, 2)?;
@@ -182,7 +182,7 @@ pub(crate) fn values(device: &Device, set: &'static str) -> Result<()> {
     })?;
     graph.set_b(60)?;
     graph.launch()?;
-    check(*graph.data()?.read()?, [67, 67, 67, 67, 60, 60, 60, 60]);
+    assert_eq!(*graph.data()?.read()?, [67, 67, 67, 67, 60, 60, 60, 60]);
     Ok(())
 }
 
@@ -212,9 +212,9 @@ pub(crate) fn panicked(device: &Device) -> Result<()> {
     graph.update("nothing", |_| Ok(()))?;
     assert_eq!(faults::counts().get("cuStreamBeginCapture_v2"), Some(&1)); // it is recorded
     graph.launch()?;
-    check(*buffers[0].read()?, [7; 64]);
+    assert_eq!(*buffers[0].read()?, [7; 64]);
     graph.rebind(&place, &buffers[1])?;
     graph.launch()?;
-    check(*buffers[1].read()?, [7; 64]);
+    assert_eq!(*buffers[1].read()?, [7; 64]);
     Ok(())
 }

@@ -60,9 +60,9 @@ pub(crate) fn library(device: &Device, run: &mut Run) -> Result<()> {
     run.step(|| graph.input_mut().map(|input| *input = [1, 2, 3, 4]))?;
     run.step(|| graph.launch())?;
     run.step(|| done.synchronize())?;
-    check(run.step(|| graph.output().copied())?, [[2, 3, 4, 5], [8; 4]]);
-    check(run.step(|| Ok(graph.met()?.read()?[2]))?, [10; 4]);
-    check(run.step(|| Ok(graph.early()?.read()?[1][63]))?, 4);
+    assert_eq!(run.step(|| graph.output().copied())?, [[2, 3, 4, 5], [8; 4]]);
+    assert_eq!(run.step(|| Ok(graph.met()?.read()?[2]))?, [10; 4]);
+    assert_eq!(run.step(|| Ok(graph.early()?.read()?[1][63]))?, 4);
     Ok(())
 }
 
@@ -94,17 +94,17 @@ pub(crate) fn captured(device: &Device, run: &mut Run) -> Result<()> {
         Ok((graph?, place))
     };
     let (mut graph, place) = run.step(build)?;
-    check(run.step(|| Ok(*buffers[0].read()?))?, [7; 64]);
+    assert_eq!(run.step(|| Ok(*buffers[0].read()?))?, [7; 64]);
     run.step(|| graph.launch())?;
     run.step(|| graph.rebind(&place, &buffers[1]))?;
     run.step(|| graph.launch())?;
-    check(run.step(|| Ok(*buffers[1].read()?))?, [7; 64]);
+    assert_eq!(run.step(|| Ok(*buffers[1].read()?))?, [7; 64]);
     for count in [1, 2] {
         nodes.store(count, Relaxed);
         run.step(|| graph.record_again())?;
         run.step(|| graph.launch())?;
     }
-    check(run.step(|| Ok(*buffers[1].read()?))?, [7; 64]);
+    assert_eq!(run.step(|| Ok(*buffers[1].read()?))?, [7; 64]);
 
     let stream = new_stream(device);
     let record = || {
@@ -119,6 +119,6 @@ pub(crate) fn captured(device: &Device, run: &mut Run) -> Result<()> {
     };
     let mut graph = run.step(record)?;
     run.step(|| graph.launch_on(&stream))?;
-    check(run.step(|| Ok(*buffers[0].read()?))?, [9; 64]);
+    assert_eq!(run.step(|| Ok(*buffers[0].read()?))?, [9; 64]);
     Ok(())
 }

@@ -9,6 +9,7 @@
 
 mod area;
 mod author;
+mod backends;
 mod build;
 mod edges;
 mod memory;

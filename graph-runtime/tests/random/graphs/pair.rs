@@ -157,6 +157,6 @@ impl Pair {
 }
 
 /// All memory that has a name, but scratch.
-fn lasting() -> impl Iterator<Item = usize> {
+pub(super) fn lasting() -> impl Iterator<Item = usize> {
     (0..VARIABLE).filter(|&memory| MEMORIES[memory].space != Space::Scratch)
 }

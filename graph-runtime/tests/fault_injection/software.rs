@@ -1,4 +1,4 @@
-//! The driver that runs nothing, for machines without a GPU: `fake/libcuda.rs`, which `rustc` compiles.
+//! The driver in software, for machines without a GPU: `cuda-graph-driver`, which Cargo compiles for this test.
 
 use crate::common::*;
 use graph_runtime::fault_injection as faults;
@@ -9,22 +9,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The environment variable of processes with that driver.
-const FAKE: &str = "CUDA_GRAPH_FAKE_DRIVER";
 /// The environment variable of processes that run one test.
 const CHILD: &str = "CUDA_GRAPH_FAULTS_CHILD";
 /// The longest that a test of [`alone`] takes, and a part of one.
 const MAX_ALONE: Duration = Duration::from_secs(60);
-
-/// Whether launches do nothing here, so that results are not to be looked at.
-pub(crate) fn is_fake() -> bool {
-    env::var_os(FAKE).is_some()
-}
-
-/// Whether the fake driver copies, sets and calls host functions: see `fake/late.rs`.
-pub(crate) fn is_late() -> bool {
-    is_fake() && env::var_os("FAKE_CUDA_LATE").is_some()
-}
 
 /// The device, for as long as the guard lives: tests take turns, since calls of all of them count together. `None` if
 /// there is no GPU: then the test has run, and passed, in another process.
@@ -45,14 +33,14 @@ pub(crate) fn device_with(test: &str, variables: &[(&str, &str)]) -> Option<(Dev
 }
 
 /// As [`device`], but the test runs in a process of its own on a GPU, too: if it crashes there, others go on. With the
-/// fake driver, it runs once for each list of environment variables.
-pub(crate) fn alone(test: &str, fakes: &[&[(&str, &str)]]) -> Option<(Device, MutexGuard<'static, ()>)> {
+/// driver in software, it runs once for each list of environment variables.
+pub(crate) fn alone(test: &str, drivers: &[&[(&str, &str)]]) -> Option<(Device, MutexGuard<'static, ()>)> {
     if is_child() {
         end_late_child();
         return device(test);
     }
     let _turn = turn();
-    let runs = if wants_cuda() { &[&[][..]] } else { fakes };
+    let runs = if wants_cuda() { &[&[][..]] } else { drivers };
     runs.iter().for_each(|variables| pass(test, variables));
     None
 }
@@ -71,7 +59,8 @@ pub(crate) fn end_late_child() {
     });
 }
 
-/// Runs a test in another process, with environment variables: on the GPU, or else with the fake driver.
+/// Runs a test in another process, with environment variables: on the GPU, or else with the driver in software, which
+/// ends the process if a handle does not live.
 pub(crate) fn run_again(test: &str, variables: &[(&str, &str)]) -> Output {
     let program = env::current_exe().expect("this program has a path");
     let mut command = Command::new(program);
@@ -81,7 +70,8 @@ pub(crate) fn run_again(test: &str, variables: &[(&str, &str)]) -> Output {
             .env("LD_LIBRARY_PATH", library())
             .env("CUDA_GRAPH_CACHE_DIR", library()) // without libraries that `cargo cuda-graph` has fetched
             .env("CUDA_GRAPH_TEST_DEVICE", "cuda")
-            .env(FAKE, "1");
+            .env("CUDA_GRAPH_TEST_DRIVER", library())
+            .env("CUDA_GRAPH_DRIVER_STRICT", "1");
     }
     let run = command.envs(variables.iter().copied()).output();
     run.expect("this program runs again")
@@ -106,25 +96,20 @@ pub(crate) fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The folder of the library, which is compiled once.
+/// A folder with the driver under the names of CUDA's libraries. One file is one library, with one state.
 fn library() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fake_driver");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("driver");
         std::fs::create_dir_all(&folder).expect("the folder can be made");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fault_injection/fake/libcuda.rs");
-        let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let compiled = Command::new(compiler)
-            .args(["--edition", "2024", "--crate-type", "cdylib", "-C", "strip=symbols"])
-            .arg(source)
-            .arg("-o")
-            .arg(folder.join("libcuda.so"))
-            .status();
-        assert!(compiled.is_ok_and(|status| status.success())); // the fake driver does not compile
-        // The same file under both names is one library, with one state.
-        #[cfg(unix)]
-        if let Err(error) = std::os::unix::fs::symlink("libcuda.so", folder.join("libcudart.so.12")) {
-            assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists, "{error}");
+        let program = env::current_exe().expect("this program has a path");
+        let library = program.with_file_name("libcuda_graph_driver.so");
+        assert!(library.exists(), "{} is not there", library.display()); // a dev-dependency of this crate
+        for name in ["libcuda.so", "libcudart.so.12"] {
+            let link = folder.join(name);
+            let _ = std::fs::remove_file(&link);
+            #[cfg(unix)]
+            std::os::unix::fs::symlink(&library, &link).expect("the driver gets its names");
         }
         folder
     })
