@@ -37,7 +37,8 @@ impl Sanitizer {
 }
 
 /// Runs the tests of crates, by default those with `unsafe` code, with a sanitizer. What follows `--` is for the tests.
-/// `graph-runtime` runs on the emulator, and in `fault_injection` with the driver in software, whose launches run later.
+/// `graph-runtime` runs on the emulator, and in `fault_injection` with the driver in software, whose launches run
+/// later.
 /// AddressSanitizer reports leaks too, but for [`LEAKING`].
 ///
 /// The stable compiler has the sanitizers and their runtimes; `RUSTC_BOOTSTRAP` lets it take the option. For

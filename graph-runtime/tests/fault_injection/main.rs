@@ -1,7 +1,7 @@
 //! Every call of the driver fails once, and other things happen between calls that seldom happen by themselves.
 //!
-//! The program needs the feature `fault-injection`. Without a GPU, each test runs again in a process of its own, with the
-//! driver in software: [`software`] starts it.
+//! The program needs the feature `fault-injection`. Without a GPU, each test runs again in a process of its own, with
+//! the driver in software: [`software`] starts it.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,8 +1,8 @@
 //! Another thread captures the stream while a graph is launched on it.
 //!
 //! On a GPU, each test runs in a process of its own. Drivers differ: with 580, a graph cannot be launched on a stream
-//! that is being captured; others may make the launch a part of the capture. Both are tested with the driver in software. A
-//! test names the outcomes that are safe, and prints the one that it saw.
+//! that is being captured; others may make the launch a part of the capture. Both are tested with the driver in
+//! software. A test names the outcomes that are safe, and prints the one that it saw.
 
 use crate::common::*;
 use crate::graphs::Small;
