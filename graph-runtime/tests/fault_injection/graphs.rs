@@ -511,7 +511,7 @@ cuda_graph! {
 
 /// Builds that graph.
 pub(crate) fn long(device: &Device) -> Result<Long> {
-    let steps = if is_software() { 40_000 } else { 4_000_000 };
+    let steps = if is_software() { 100_000 } else { 4_000_000 };
     Long::build(&device.with_max_spin(Duration::from_millis(1)), steps)
 }
 
