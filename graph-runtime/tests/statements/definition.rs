@@ -38,6 +38,17 @@ cuda_graph! {
         memcpy down = data -> output after yes;
     }
 
+    /// A graph with a node that does not run at first.
+    graph Skips(by: u32) {
+        device data:   [u32; 8];
+        host   output: [u32; 8];
+
+        memset clear = data <- by;
+        #[disabled]
+        kernel off   = add_to<<<1, 8>>>(&mut data, 100) after clear;
+        memcpy down  = data -> output                   after off;
+    }
+
     graph Noise {
         device numbers: [u32; 8];
         host   output:  [u32; 8];
@@ -347,6 +358,19 @@ fn a_whole_graph_is_updated_in_place_or_instantiated_again() -> Result<()> {
         graph.launch()?;
         assert_eq!(graph.output()?, &[value; 4]);
     }
+    Ok(())
+}
+
+#[test]
+fn disabled_nodes_are_skipped_after_an_update_of_the_whole_graph() -> Result<()> {
+    let device = device();
+    let mut graph = launched(Skips::build(&device, 1))?;
+    assert_eq!(graph.update_from(Skips::define(&device, 2)?)?, Updated::InPlace);
+    graph.launch()?;
+    assert_eq!(graph.output()?, &[2; 8]);
+    graph.off().set_enabled(true)?;
+    graph.launch()?;
+    assert_eq!(graph.output()?, &[102; 8]);
     Ok(())
 }
 
