@@ -2,8 +2,9 @@
 //!
 //! [`parse`] turns text into a syntax tree ([`ast`]). [`summarize`] follows addresses through a kernel and the
 //! functions that it calls, and tells which parameters it loads and stores through. [`declaration`] compares that with
-//! what an author declared. [`proof`] shows that a kernel stays within its memory. All four take any text: they return
-//! errors, they never panic, and their time grows with the text and not with the numbers in it.
+//! what an author declared. [`proof`] shows that a kernel stays within its memory. [`predicated`] copies kernels so
+//! that they return at once unless words in memory say otherwise. All five take any text: they return errors, they
+//! never panic, and their time grows with the text and not with the numbers in it.
 //!
 //! ```
 //! let module = graph_ptx::parse(
@@ -36,6 +37,7 @@
 pub mod proof;
 pub mod declaration;
 mod summary;
+mod predicate;
 mod location;
 mod parser;
 mod callers;
@@ -50,6 +52,7 @@ pub use error::ParseError;
 pub use geometry::{Channel, Geometry};
 pub use location::{Location, location};
 pub use parser::parse;
+pub use predicate::{TEST_BYTES, predicated, predicated_name};
 pub use summary::{
     Access, Elements, KernelSummary, ParamSummary, Store, Through, Touched, VariableAccess, Way, infer_pointers,
     kernel_summaries, summarize,

@@ -4,6 +4,7 @@ mod cooperative;
 mod locals;
 mod mutations;
 mod parse;
+mod predicates;
 mod programmatic;
 mod proofs;
 mod soundness;

@@ -1,0 +1,225 @@
+//! Predicated copies of every kernel of this repository: they do what the kernel does if their tests hold, and nothing
+//! if one does not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use graph_emulator::{Access, Allocation, Buffer, Fault, FaultKind, Launch, Memory, Module, Options};
+
+/// The `.ptx` files in a folder and those in it.
+fn texts(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            texts(&path, found);
+        } else if name.ends_with(".ptx") {
+            found.push(path);
+        }
+    }
+}
+
+/// A module with memory that its kernels may access.
+struct Machine {
+    data: Allocation,
+    flags: Allocation,
+    module: Module,
+}
+
+impl Machine {
+    /// `None` if the emulator does not take the text.
+    fn new(text: &str) -> Option<Self> {
+        let memory = Memory::new();
+        let data = memory.allocate("data", 4096).unwrap();
+        let flags = memory.allocate("flags", 8).unwrap();
+        data.write(0, &[1; 4096]).unwrap();
+        let module = Module::load(&memory, text).ok()?;
+        Some(Self { data, flags, module })
+    }
+
+    /// Launches a kernel with arguments that all point to the data and, if there are tests, one more argument.
+    fn run(&self, name: &str, tests: &[u8]) -> Result<(), Fault> {
+        let kernel = self.module.kernel(name).unwrap();
+        let sizes = kernel.parameters().iter().map(|parameter| parameter.size);
+        let mut arguments: Vec<Vec<u8>> = sizes
+            .map(|size| {
+                let mut bytes = self.data.address().to_le_bytes().to_vec();
+                bytes.resize(size, 0);
+                bytes
+            })
+            .collect();
+        if !tests.is_empty() {
+            *arguments.last_mut().unwrap() = tests.to_vec();
+        }
+        let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
+        let buffers = [
+            ("data", &self.data, Access::ReadWrite),
+            ("flags", &self.flags, Access::Read),
+        ];
+        let buffers = buffers.map(|(name, memory, access)| Buffer {
+            name,
+            address: memory.address(),
+            len: memory.len(),
+            access,
+        });
+        let block = kernel.required_block().unwrap_or([40, 1, 1]);
+        let launch = Launch {
+            grid: [2, 1, 1],
+            block,
+            shared_bytes: 64,
+            arguments: &arguments,
+            buffers: &buffers,
+            textures: &[],
+            surfaces: &[],
+            options: &Options {
+                step_limit: Some(20_000),
+                threads: Some(1),
+                cluster: kernel.cluster(),
+                ..Options::default()
+            },
+        };
+        self.module.launch(name, &launch).map(|_| ())
+    }
+
+    fn data(&self) -> Vec<u8> {
+        let mut bytes = vec![0; 4096];
+        self.data.read(0, &mut bytes).unwrap();
+        bytes
+    }
+}
+
+/// The bytes of tests of the words in `flags`: each word must equal, or not equal, the number.
+fn tests_of(flags: &Allocation, tests: &[(u32, bool)]) -> Vec<u8> {
+    let words = tests.iter().zip(0_u64..).flat_map(|(&(number, equal), word)| {
+        let address = (flags.address() + 4 * word).to_le_bytes();
+        let rest = [number.to_le_bytes(), u32::from(equal).to_le_bytes()];
+        address.into_iter().chain(rest.concat())
+    });
+    words.collect()
+}
+
+/// Whether a run of a copy, which takes more steps, may end in another way than that of the kernel.
+fn is_out_of_steps(ran: &Result<(), Fault>) -> bool {
+    ran.as_ref()
+        .is_err_and(|fault| matches!(fault.kind, FaultKind::StepLimit { .. }))
+}
+
+/// The kind of the fault. (The copy has more parameters, so offsets in them may differ.)
+fn kind(ran: &Result<(), Fault>) -> Option<std::mem::Discriminant<FaultKind>> {
+    ran.as_ref().err().map(|fault| std::mem::discriminant(&fault.kind))
+}
+
+#[test]
+fn copies_of_all_kernels_do_the_same_or_nothing() {
+    let mut paths = Vec::new();
+    texts(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut paths);
+    assert!(paths.len() > 60, "{paths:?}");
+    let (mut same, mut whole) = (0, 0);
+    for path in paths {
+        let text = fs::read_to_string(&path).unwrap();
+        let what = |name: &str| format!("`{name}` of {}", path.display());
+        let Some(plain) = Machine::new(&text) else { continue };
+        let kernels = plain.module.kernels().filter(|kernel| kernel.refused().is_none());
+        let names: Vec<String> = kernels.map(|kernel| kernel.name().to_owned()).collect();
+        let wanted: Vec<(&str, usize)> = names.iter().flat_map(|name| [(name.as_str(), 1), (name, 2)]).collect();
+        let copied = match graph_ptx::predicated(&text, &wanted) {
+            Ok(copied) => copied,
+            Err(error) => {
+                assert!(text.contains(".debug_info"), "{}: {error}", path.display());
+                continue;
+            }
+        };
+        let [runs, rests] = [(); 2].map(|()| Machine::new(&copied).unwrap());
+        for name in &names {
+            for flags in [&runs.flags, &rests.flags] {
+                flags.write(0, &[7, 0, 0, 0, 9, 0, 0, 0]).unwrap();
+            }
+            let before = plain.run(name, &[]);
+            let held = [&[(7, true)][..], &[(7, true), (0, false)]];
+            // The first copy runs on the same data as the kernel, the second one not at all.
+            let ran = runs.run(&graph_ptx::predicated_name(name, 1), &tests_of(&runs.flags, held[0]));
+            if is_out_of_steps(&before) || is_out_of_steps(&ran) || text.contains("%clock") {
+                whole += 1;
+                break; // the data may differ from here on
+            }
+            assert_eq!(kind(&before), kind(&ran), "{}", what(name));
+            assert!(plain.data() == runs.data(), "{}", what(name));
+            same += 1;
+
+            let untouched = rests.data();
+            for (tests, copy) in [
+                (&[(7, false)][..], 1),
+                (&[(8, true)], 1),
+                (&[(7, true), (9, false)], 2),
+                (&[(0, true), (9, true)], 2),
+            ] {
+                let rested = rests.run(&graph_ptx::predicated_name(name, copy), &tests_of(&rests.flags, tests));
+                assert!(rested.is_ok(), "{}: {rested:?}", what(name));
+                assert!(rests.data() == untouched, "{}", what(name));
+            }
+            let both = runs.run(&graph_ptx::predicated_name(name, 2), &tests_of(&runs.flags, held[1]));
+            let again = plain.run(name, &[]);
+            assert_eq!(kind(&again), kind(&both), "{}, two tests", what(name));
+            assert!(plain.data() == runs.data(), "{}, two tests", what(name));
+        }
+    }
+    assert!(same > 300, "{same} kernels, {whole} modules were left");
+}
+
+fn ptxas() -> Option<PathBuf> {
+    let wheel = "../.wheels/nvidia-cuda-nvcc-cu12-12.4.131/nvidia/cuda_nvcc/bin/ptxas";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(wheel);
+    path.exists().then_some(path)
+}
+
+/// A text with copies of all its kernels is as good as the text. (On one text that is written by hand, `ptxas` 12.4
+/// itself crashes.)
+#[test]
+fn ptxas_takes_copies_of_all_kernels() {
+    let Some(ptxas) = ptxas() else {
+        return eprintln!("ptxas was not fetched: `cargo xtask ptxas` does");
+    };
+    let folder = std::env::temp_dir().join(format!("graph-emulator-predicates-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let takes = |text: &str, target: &str| {
+        fs::write(folder.join("k.ptx"), text).unwrap();
+        let mut command = Command::new(&ptxas);
+        command.args(["--compile-only", "--output-file=/dev/null"]);
+        command.arg(format!("--gpu-name={target}")).arg(folder.join("k.ptx"));
+        let output = command.output().unwrap();
+        let message = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        if output.status.success() { Ok(()) } else { Err(message) }
+    };
+    let mut paths = Vec::new();
+    texts(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut paths);
+    let mut taken = 0;
+    for path in paths {
+        let text = fs::read_to_string(&path).unwrap();
+        let Ok(module) = graph_ptx::parse(&text) else { continue };
+        let kernels = module
+            .functions
+            .iter()
+            .filter(|function| function.entry && function.body.is_some());
+        let names: Vec<(&str, usize)> = kernels
+            .flat_map(|kernel| [(kernel.name.as_str(), 1), (&kernel.name, 3)])
+            .collect();
+        let Ok(copied) = graph_ptx::predicated(&text, &names) else {
+            continue;
+        };
+        if path.ends_with("graph-emulator/tests/kernels/checks.ptx") {
+            continue;
+        }
+        match takes(&copied, &module.target) {
+            Ok(()) if !names.is_empty() => taken += 1,
+            // Newer PTX, and texts that are wrong on purpose.
+            verdict => assert!(
+                verdict.is_ok() || takes(&text, &module.target).is_err(),
+                "{}: {verdict:?}",
+                path.display()
+            ),
+        }
+    }
+    fs::remove_dir_all(&folder).unwrap();
+    assert!(taken > 50, "{taken}");
+}
