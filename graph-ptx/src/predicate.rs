@@ -204,8 +204,8 @@ fn has_tokens(text: &str) -> bool {
     !matches!(Lexer::new(text).next(), Ok(Token { kind: Kind::End, .. }))
 }
 
-/// The instructions that go to the end unless all tests hold. All words are loaded before the first one is looked at, so that
-/// several tests take as long as one. The scope of its own keeps the names of the kernel's registers apart.
+/// The instructions that go to the end unless all tests hold. All words are loaded before the first one is looked at,
+/// so that several tests take as long as one. The scope of its own keeps the names of the kernel's registers apart.
 fn prologue(tests: usize) -> String {
     let mut text =
         String::from("{\n\t.reg .pred %holds;\n\t.reg .pred %fails;\n\t.reg .b32 %is_equal;\n\t.reg .b64 %word;\n");

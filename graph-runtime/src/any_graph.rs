@@ -4,6 +4,7 @@ pub(crate) mod buckets;
 pub(crate) mod graphed;
 
 use crate::backend::executable::Updated;
+use crate::devices::bodies::BodyForm;
 use crate::driver::CudaStream;
 use crate::error::Result;
 use crate::graph::captured_graph::CapturedGraph;
@@ -131,6 +132,11 @@ pub trait AnyGraph: fmt::Debug {
     /// declared graph has them once.
     fn plan(&self) -> Plan {
         self.__graph().0.plan()
+    }
+
+    /// The forms of the bodies of its `if`s, `switch`es and `while`s on a GPU: see [`Graph::body_forms`].
+    fn body_forms(&self) -> &[BodyForm] {
+        self.__graph().0.body_forms()
     }
 
     /// The memory that the graph uses, by kind: see [`Graph::memory_report`].

@@ -3,6 +3,7 @@
 mod ranks;
 
 use crate::backend::launch_end::MAX_SPIN;
+use crate::devices::bodies::Bodies;
 use crate::devices::cuda::Cuda;
 use crate::devices::options::{DebugOptions, EmulatorOptions};
 use crate::devices::{Backend, Emulated};
@@ -36,6 +37,8 @@ pub struct Device {
     pub(crate) max_spin: Duration,
     /// The pool of [`Device::with_pool`].
     pub(crate) pool: Option<Pool>,
+    /// The form of bodies: [`Device::with_bodies`].
+    pub(crate) bodies: Bodies,
 }
 
 impl Device {
@@ -75,6 +78,7 @@ impl Device {
             debug: None,
             max_spin: MAX_SPIN,
             pool: None,
+            bodies: Bodies::default(),
         }
     }
 
@@ -145,6 +149,23 @@ impl Device {
             debug: Some(options),
             ..self.clone()
         }
+    }
+
+    /// Returns the same device, on which the bodies of `if`, `switch` and `while` run in this form on a GPU.
+    ///
+    /// A conditional node of CUDA costs much more than a small kernel: on an H200, 8 us for a choice that runs one
+    /// kernel, and 3.5 us for each iteration of a `while`. *Predicated* kernels look at the condition themselves, and
+    /// return at once if their body does not run: 0.2 us if it runs, 0.8 us if not. For that, `build` adds a parameter
+    /// and a few instructions to copies of the kernels' PTX; memsets and copies in such bodies become kernels, too. The
+    /// body of a `while` is repeated several times in one iteration of its node, each time after the first predicated.
+    ///
+    /// By default, `build` chooses what costs less ([`Bodies::Cheapest`]). Either form does the same. Bodies with
+    /// functions of the host, captured or raw nodes, events, child graphs, large copies, copies from or to the host, or
+    /// kernels that were loaded elsewhere are always conditional nodes, and so are those with a `while`.
+    /// [`Graph::body_forms`](crate::Graph::body_forms) tells what was chosen, and why. On the emulator and in debug
+    /// mode, where the host chooses the bodies, this does nothing.
+    pub fn with_bodies(&self, bodies: Bodies) -> Device {
+        Self { bodies, ..self.clone() }
     }
 
     /// Returns the same device, with a limit of the time for which the end of a launch is asked for without a pause. It

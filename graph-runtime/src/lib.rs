@@ -132,6 +132,7 @@ pub use bytemuck;
 #[cfg(feature = "cudarc")]
 pub use cudarc;
 pub use device::Device;
+pub use devices::bodies::{Bodies, BodyForm};
 #[cfg(feature = "cudarc")]
 pub use devices::cudarc_slice::CudarcSlice;
 pub use devices::options::{DebugOptions, EmulatorOptions, InstantiateOptions};

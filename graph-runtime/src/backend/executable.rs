@@ -9,6 +9,7 @@ use crate::backend::launch_end::LaunchEnd;
 use crate::backend::no_emulator::EmulatorExecutable;
 use crate::backend::watched_launch::WatchedLaunch;
 use crate::devices::Backend;
+use crate::devices::bodies::BodyForm;
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::InstantiateOptions;
 use crate::driver::{CUgraph, CUgraphExec, CUstream, CudaStream};
@@ -277,6 +278,11 @@ impl Executable {
             Executable::Debug(exec) => exec.parts().workspaces(),
             Executable::Emulator(_) => 0,
         }
+    }
+
+    /// The forms of the bodies of conditionals: none where the host chooses which bodies run.
+    pub(crate) fn body_forms(&self) -> &[BodyForm] {
+        self.cuda().map_or(&[], CudaExecutable::body_forms)
     }
 
     /// Refuses a change that [`Executable::apply`] would refuse.

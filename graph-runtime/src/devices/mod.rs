@@ -16,6 +16,7 @@ mod emulated;
 #[cfg(not(feature = "emulator"))]
 mod absent_emulator;
 pub(crate) mod options;
+pub(crate) mod bodies;
 
 use crate::devices::cuda::Cuda;
 use crate::driver::{self, CUcontext, RelaxedCapture};

@@ -280,6 +280,7 @@ impl Executables {
             arrays: &self.checked.arrays,
             seats: &self.seats,
             changed: !self.changes.is_empty(),
+            bodies: data.device.bodies,
         }
     }
 

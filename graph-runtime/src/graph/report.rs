@@ -1,6 +1,7 @@
-//! The memory of a graph, by kind.
+//! Reports about a built graph: its memory, by kind, and the forms of its bodies.
 
 use super::Graph;
+use crate::devices::bodies::BodyForm;
 use crate::memory::{MemoryReport, Pool};
 use graph_plan::Memory;
 
@@ -28,6 +29,13 @@ impl Graph {
             *sum += layout.map_or(0, |layout| layout.bytes);
         }
         report
+    }
+
+    /// The form that each `if`, `switch` and `while` has on the GPU, and why, in the order of their declaration: see
+    /// [`Device::with_bodies`](crate::Device::with_bodies). Empty on the emulator and in debug mode, where the host
+    /// chooses which bodies run.
+    pub fn body_forms(&self) -> &[BodyForm] {
+        self.executable.body_forms()
     }
 
     /// The pool that the graph was built on, by [`Device::with_pool`](crate::Device::with_pool): graphs that return

@@ -1,5 +1,6 @@
 //! The checked graph that the backends make an executable graph from.
 
+use crate::devices::bodies::Bodies;
 use crate::devices::options::DebugOptions;
 use crate::ownership::shared_resources::SharedResources;
 use crate::program::array::ArrayForm;
@@ -44,6 +45,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) seats: &'a Arc<Seats>,
     /// Whether the user has changed the CUDA graph.
     pub(crate) changed: bool,
+    /// The form that bodies are asked to have on CUDA.
+    pub(crate) bodies: Bodies,
 }
 
 /// The programmatic edges of a graph.

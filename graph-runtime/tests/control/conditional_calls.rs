@@ -21,12 +21,21 @@ impl Called {
     }
 }
 
-/// `declare` declares a graph over one flag and four numbers, for a driver that supports CUDA `driver` at most.
+/// `declare` declares a graph over one flag and four numbers, for a driver that supports CUDA `driver` at most. Its
+/// conditionals are nodes of CUDA.
 fn called(
     driver: u32,
     declare: impl FnOnce(&mut GraphBuilder, Place<u32, OnDevice>, Place<[u32; 4], OnDevice>),
 ) -> Result<Called> {
-    let mut builder = GraphBuilder::new(&device(), "Called");
+    called_on(&device().with_bodies(Bodies::Nodes), driver, declare)
+}
+
+fn called_on(
+    device: &Device,
+    driver: u32,
+    declare: impl FnOnce(&mut GraphBuilder, Place<u32, OnDevice>, Place<[u32; 4], OnDevice>),
+) -> Result<Called> {
+    let mut builder = GraphBuilder::new(device, "Called");
     builder.as_if_driver(driver);
     let (flag, data) = (builder.device("flag"), builder.device("data"));
     declare(&mut builder, flag, data);
@@ -184,6 +193,9 @@ fn drivers_without_conditionals_are_refused() -> Result<()> {
         });
     };
     let built = called(12_020, declare);
+    // Predicated kernels need no such driver.
+    assert_eq!(called_on(&device(), 12_020, declare)?.run(1)?, [1, 0, 0, 0]);
+    assert_eq!(called_on(&device(), 12_020, declare)?.run(0)?, [0; 4]);
     if device().is_emulator() {
         assert_eq!(built?.run(1)?, [1, 0, 0, 0], "the emulator has no driver");
         return Ok(());

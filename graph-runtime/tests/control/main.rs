@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod body_forms;
 mod child_handles;
 mod children;
 mod children_memory;

@@ -14,10 +14,11 @@ use std::thread;
 
 type Scenario = fn(&Device, &mut Run) -> Result<()>;
 
-pub(crate) const SCENARIOS: [(&str, Scenario); 12] = [
+pub(crate) const SCENARIOS: [(&str, Scenario); 13] = [
     ("small", graphs::small),
     ("statements", graphs::statements),
     ("control", graphs::control),
+    ("predicated", graphs::predicated),
     ("library", graphs::library),
     ("captured", graphs::captured),
     ("sharing", graphs::sharing),
@@ -30,7 +31,14 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 12] = [
 ];
 
 /// The scenarios that run once more by the runtime library: together, they make all its calls.
-const OF_RUNTIME: [&str; 5] = ["statements", "control", "library", "sharing", "definitions"];
+const OF_RUNTIME: [&str; 6] = [
+    "statements",
+    "control",
+    "predicated",
+    "library",
+    "sharing",
+    "definitions",
+];
 
 /// All scenarios, each with its name and its device.
 pub(crate) fn runs(device: &Device) -> Vec<(String, Device, Scenario)> {

@@ -254,7 +254,18 @@ cuda_graph! {
     }
 }
 
+/// Bodies as conditional nodes.
 pub(crate) fn control(device: &Device, run: &mut Run) -> Result<()> {
+    control_in(device, run, Bodies::Nodes)
+}
+
+/// Bodies as predicated kernels.
+pub(crate) fn predicated(device: &Device, run: &mut Run) -> Result<()> {
+    control_in(device, run, Bodies::Predicated)
+}
+
+fn control_in(device: &Device, run: &mut Run, bodies: Bodies) -> Result<()> {
+    let device = &device.with_bodies(bodies);
     let mut graph = run.step(|| Control::build(device))?;
     run.built(graph.raw());
     for (input, output) in [([1, 1, 1], [6, 3, 1, 1]), ([0, 1, 0], [9, 1, 0, 0])] {

@@ -2,7 +2,9 @@
 
 use super::attribute;
 use super::fill::{Fill, FillArguments};
+use super::forms::Forms;
 use super::kernels::{Builtin, Kernels};
+use super::predicated::{Test, TestArgument, Word};
 use super::texture::{Described, Textures};
 use crate::devices::cuda::Cuda;
 use crate::devices::cuda_array::ArrayHandle;
@@ -10,7 +12,7 @@ use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, Kernel
 use crate::error::CudaError;
 use crate::kernel::{KernelFacts, texture};
 use crate::ownership::storage::Storage;
-use crate::program::{Argument, KernelOp, MemcpyOp, Program, Work};
+use crate::program::{Argument, KernelOp, MemcpyOp, MemsetOp, Program, Work};
 use crate::shape::part::Part;
 use graph_plan::LaunchConfig;
 use std::borrow::Cow;
@@ -29,7 +31,25 @@ pub(super) struct Adder {
     /// The addresses of the arguments of the current node.
     pub(super) pointers: Vec<*mut c_void>,
     pub(super) fill: FillArguments,
+    pub(super) copy: CopyArguments,
     condition: ConditionArguments,
+    /// The forms of bodies, which decide how copies and memsets in them are made.
+    pub(super) forms: Forms,
+    /// The address of the copies of conditions; 0 if there are none.
+    pub(super) latches: u64,
+    /// The tests of the current node.
+    tests: Vec<TestArgument>,
+}
+
+/// The parameters of the built-in kernels that copy memory.
+#[derive(Default)]
+pub(super) struct CopyArguments {
+    pub(super) to: u64,
+    pub(super) from: u64,
+    pub(super) count: u64,
+    pub(super) to_pitch: u64,
+    pub(super) from_pitch: u64,
+    pub(super) rows: u64,
 }
 
 /// The address of a resource.
@@ -82,7 +102,11 @@ impl Adder {
             textures: Textures::default(),
             pointers: Vec::new(),
             fill: FillArguments::default(),
+            copy: CopyArguments::default(),
             condition: ConditionArguments::default(),
+            forms: Forms::default(),
+            latches: 0,
+            tests: Vec::new(),
         }
     }
 
@@ -91,7 +115,7 @@ impl Adder {
         self.resources[resource] = Address::of(storage);
     }
 
-    /// Adds a node with this work to `graph`.
+    /// Adds a node with this work to `graph`. Its kernel makes `tests` first, if there are any.
     ///
     /// # Safety
     ///
@@ -104,7 +128,7 @@ impl Adder {
         program: &Program,
         kernels: &Kernels,
         (node, name): (usize, &str),
-        work: &Work,
+        (work, tests): (&Work, &[Test]),
     ) -> Result<CUgraphNode, CudaError> {
         // Kernels are as they are, and graphs have very many.
         let work = match work {
@@ -125,7 +149,7 @@ impl Adder {
                     api.names().add_kernel_node
                 )?;
                 // SAFETY: by the caller's promise.
-                let params = unsafe { self.kernel(program, kernels, kernel, node) }?;
+                let params = unsafe { self.kernel(program, kernels, kernel, node, tests) }?;
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 let added = unsafe { api.add_kernel_node(graph, after, &params) }?;
@@ -143,6 +167,13 @@ impl Adder {
                 }
                 Ok(added)
             }
+            Work::Memcpy(copy) if !copy.to.is_empty() && self.forms.has(node) => {
+                announce_node!(self.cuda, add_kernel_node, name, after, bytes = copy.to.part().bytes)?;
+                let params = self.copy(kernels, copy, tests);
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
+                // over.
+                unsafe { self.cuda.api().add_kernel_node(graph, after, &params) }
+            }
             Work::Memcpy(copy) if !copy.to.is_empty() => {
                 let (bytes, rows) = (copy.to.part().bytes, copy.to.rows());
                 announce_node!(self.cuda, add_memcpy_node, name, after, bytes = bytes, rows = rows)?;
@@ -151,9 +182,9 @@ impl Adder {
                 unsafe { self.cuda.api().add_memcpy_node(graph, after, &params, self.cuda.raw()) }
             }
             Work::Memset(set) => {
-                let fill = Fill::of_node(program, node, set);
+                let fill = self.fill_of(program, node, set);
                 // SAFETY: by the caller's promise.
-                unsafe { self.add_fill(graph, after, kernels, &set.to, &fill, name) }
+                unsafe { self.add_fill(graph, after, kernels, (&set.to, &fill), name, tests) }
             }
             // A join and a copy of nothing become an empty node.
             Work::Join | Work::Memcpy(_) => {
@@ -176,20 +207,26 @@ impl Adder {
         program: &Program,
         kernels: &Kernels,
         node: usize,
-        work: &Work,
+        (work, tests): (&Work, &[Test]),
     ) -> Result<(), CudaError> {
         match work {
             Work::Kernel(kernel) => {
                 // SAFETY: by the caller's promise.
-                let params = unsafe { self.kernel(program, kernels, kernel, node) }?;
+                let params = unsafe { self.kernel(program, kernels, kernel, node, tests) }?;
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 unsafe { self.cuda.api().set_kernel_node(exec, handle, &params) }
             }
             Work::Memset(set) => {
-                let fill = Fill::of_node(program, node, set);
+                let fill = self.fill_of(program, node, set);
                 // SAFETY: by the caller's promise.
-                unsafe { self.apply_fill(exec, handle, kernels, &set.to, &fill) }
+                unsafe { self.apply_fill(exec, handle, kernels, (&set.to, &fill), tests) }
+            }
+            Work::Memcpy(copy) if !copy.to.is_empty() && self.forms.has(node) => {
+                let params = self.copy(kernels, copy, tests);
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
+                // over.
+                unsafe { self.cuda.api().set_kernel_node(exec, handle, &params) }
             }
             Work::Memcpy(copy) if !copy.to.is_empty() && self.changes_in_place(copy) => {
                 let params = self.memcpy(copy);
@@ -208,6 +245,22 @@ impl Adder {
             let address = self.resources[side.part().resource as usize];
             side.is_one_row() && !matches!(address, Address::Array(..))
         })
+    }
+
+    /// The way in which a memset node sets its memory: by a kernel in a predicated body. `set` is the work of the node,
+    /// as it is or as it will be.
+    pub(super) fn fill_of(&self, program: &Program, node: usize, set: &MemsetOp) -> Fill {
+        let fill = Fill::of_node(program, node, set);
+        if self.forms.has(node) {
+            fill.by_kernel(program, node, &set.to)
+        } else {
+            fill
+        }
+    }
+
+    /// Whether the node is a CUDA memset that launches skip.
+    pub(super) fn is_skipped_memset(&self, program: &Program, node: usize, set: &MemsetOp) -> bool {
+        !program.enabled[node] && matches!(self.fill_of(program, node, set), Fill::Memset { .. })
     }
 
     pub(super) fn device(&self, part: Part) -> u64 {
@@ -249,6 +302,7 @@ impl Adder {
         kernels: &Kernels,
         kernel: &KernelOp,
         node: usize,
+        tests: &[Test],
     ) -> Result<KernelNodeParams, CudaError> {
         let arguments = program.arguments(kernel);
         let resources = &self.resources;
@@ -268,8 +322,44 @@ impl Adder {
             Argument::Buffer { .. } => ptr::from_ref(buffer).cast::<c_void>().cast_mut(),
             Argument::Value(value) => value.bytes().as_ptr().cast::<c_void>().cast_mut(),
         }));
-        let handle = kernels.handle(kernel.function);
+        self.push_tests(tests);
+        let handle = kernels.with_tests(kernel.function, tests.len());
         Ok(launch(handle, &kernel.config, &mut self.pointers))
+    }
+
+    /// Adds the tests to the arguments in `pointers`, as the last one, if there are any.
+    pub(super) fn push_tests(&mut self, tests: &[Test]) {
+        if tests.is_empty() {
+            return;
+        }
+        let arguments = tests.iter().map(|test| TestArgument {
+            address: match test.word {
+                Word::Condition(part) => self.device(part),
+                Word::Latch(latch) => self.latch(latch),
+            },
+            number: test.number,
+            equal: u32::from(test.equal),
+        });
+        let arguments: Vec<TestArgument> = arguments.collect();
+        self.tests = arguments;
+        self.pointers.push(self.tests.as_mut_ptr().cast());
+    }
+
+    /// The address of the copy of a condition with this number.
+    fn latch(&self, latch: usize) -> u64 {
+        self.latches + (size_of::<u32>() * latch) as u64
+    }
+
+    /// The parameters of the kernel that copies a condition. They point into `self`.
+    pub(super) fn latch_params(&mut self, kernels: &Kernels, condition: Part, latch: usize) -> KernelNodeParams {
+        self.copy.from = self.device(condition);
+        self.copy.to = self.latch(latch);
+        self.pointers.clear();
+        self.pointers.extend([
+            (&raw mut self.copy.from).cast::<c_void>(),
+            (&raw mut self.copy.to).cast(),
+        ]);
+        launch(kernels.builtin(Builtin::Latch, 0), &ONE_THREAD, &mut self.pointers)
     }
 
     /// Replaces the addresses in `buffers` that are read through textures or surfaces by the handles of these.
@@ -325,7 +415,7 @@ impl Adder {
             Some(_) => Builtin::ConditionEqual,
             None => Builtin::Condition,
         };
-        launch(kernels.builtin(setter), &ONE_THREAD, &mut self.pointers)
+        launch(kernels.builtin(setter, 0), &ONE_THREAD, &mut self.pointers)
     }
 }
 

@@ -51,8 +51,7 @@ pub(super) fn permit(kernels: &Kernels, facts: &KernelFacts, kernel: &KernelOp) 
         return Ok(());
     }
     let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
-    // SAFETY: the function's module is loaded until `unload`.
-    unsafe { driver::module::set_function_attribute(kernels.handle(kernel.function).function, attribute, 1) }
+    kernels.set(kernel.function, attribute, 1)
 }
 
 /// Refuses attributes that the device does not allow for a node; the error says why. The context is current, and the
@@ -104,11 +103,15 @@ fn check_cooperative(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Resul
     if supported.map_err(asked)? == 0 {
         return Err("is launched cooperatively, which the device cannot do".to_owned());
     }
-    let (handle, config) = (kernels.handle(kernel.function).function, &kernel.config);
+    let config = &kernel.config;
     let threads = config.block_threads();
-    // SAFETY: the function's module is loaded until `unload`; the context is current.
-    let each = unsafe { driver::node_attribute::active_blocks(handle, threads as i32, config.shared as usize) }
-        .map_err(asked)?;
+    let mut each = u32::MAX;
+    for handle in kernels.handles(kernel.function) {
+        // SAFETY: the function's module is loaded until `unload`; the context is current.
+        let room =
+            unsafe { driver::node_attribute::active_blocks(handle.function, threads as i32, config.shared as usize) };
+        each = each.min(room.map_err(asked)?);
+    }
     let processors = cuda.attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     let limit = u128::from(each) * processors.map_err(asked)? as u128;
     if config.blocks() <= limit {

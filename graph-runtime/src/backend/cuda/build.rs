@@ -5,10 +5,14 @@ use super::change::prepared_launch::PreparedLaunches;
 use super::conditional::{self, Turn};
 use super::failure::Failure;
 use super::fill::Fill;
+use super::forms::{Forms, Refused};
 use super::kernels::{self, Builtin, Kernels};
+use super::predicated::{Entry, Placed, Predicated, Test};
+use super::prices::Prices;
 use super::user_objects::UserObjects;
 use super::{CudaExecutable, attribute, delay, programmatic};
 use crate::devices::Backend;
+use crate::devices::bodies::BodyForm;
 use crate::devices::cuda::Cuda;
 use crate::devices::cuda::check_version;
 use crate::devices::cuda_memory::CudaMemory;
@@ -23,7 +27,7 @@ use crate::program::communicator::NO_NCCL;
 use crate::program::{External, KernelOp, Op, Program, Structure, Work};
 use graph_plan::{Code, Diagnostic, Draft, Memory, Node, NodeKind, Subject};
 use std::cell::Cell;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
@@ -89,6 +93,8 @@ impl CudaExecutable {
             stale: false,
             nodes: vec![ptr::null_mut(); blueprint.program.ops.len()],
             setters: Vec::new(),
+            predicated: Predicated::default(),
+            body_forms: Vec::new(),
             kernels: Kernels::new(cuda),
             adder: Adder::new(cuda, &storage),
             prepared: PreparedLaunches::default(),
@@ -101,19 +107,70 @@ impl CudaExecutable {
         built.stream = unsafe { driver::stream::create() }.at(graph)?;
         // SAFETY: the stream was just made.
         built.stream_id = Some(unsafe { driver::stream::id(built.stream) }.at(graph)?);
-        built
-            .kernels
-            .load(blueprint.draft, blueprint.program, blueprint.variables)?;
+        built.load_kernels(blueprint)?;
         built.put_variables(blueprint)?;
         built.prepare(blueprint)?;
         Ok(built)
+    }
+
+    /// Chooses the forms of bodies, and loads all kernels, with the predicated copies that these need.
+    fn load_kernels(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
+        let Blueprint { draft, program, .. } = blueprint;
+        let has_conditionals = program.others().any(|(_, op)| op.conditional().is_some());
+        let mut refused = Refused::new();
+        if blueprint.debug.is_some() || !has_conditionals {
+            return self
+                .kernels
+                .load(draft, program, blueprint.variables, &BTreeSet::new(), &mut refused);
+        }
+        let graph = || Site::graph(&draft.name);
+        let prices = Prices::of(self.cuda.capability().at(graph)?);
+        let mut forms = Forms::choose(blueprint, &refused, prices);
+        let copies = forms.members().flat_map(|(node, tests)| {
+            let kernel = program.ops[node].kernel();
+            let tests = tests.iter().filter(|tests| **tests > 0);
+            tests.filter_map(move |tests| Some((kernel?.function, *tests)))
+        });
+        let copies: BTreeSet<(u32, usize)> = copies.collect();
+        self.kernels
+            .load(draft, program, blueprint.variables, &copies, &mut refused)?;
+        for kernel in forms.members().filter_map(|(node, _)| program.ops[node].kernel()) {
+            if let Some(reason) = self.kernels.copy_refusal(kernel.function, &kernel.config) {
+                refused.insert(kernel.function, reason);
+            }
+        }
+        if !refused.is_empty() {
+            forms = Forms::choose(blueprint, &refused, prices);
+        }
+        self.body_forms = forms.report(blueprint);
+        if forms.latches > 0 {
+            self.kernels.load_builtin(draft, Builtin::Latch, 0)?;
+            let latches = CudaMemory::zeroed(&self.cuda, size_of::<u32>() * forms.latches).at(graph)?;
+            self.adder.latches = latches.address();
+            self.user_objects.latches = Some(latches);
+        }
+        self.adder.forms = forms;
+        Ok(())
+    }
+
+    /// The forms of the bodies, for a reader.
+    pub(crate) fn body_forms(&self) -> &[BodyForm] {
+        &self.body_forms
+    }
+
+    /// Loads the built-in kernels of a copy or a memset in a predicated body.
+    fn prepare_tests(&mut self, draft: &Draft, node: usize, kernel: Builtin) -> Result<()> {
+        let tests = self.adder.forms.tests(node);
+        tests
+            .into_iter()
+            .try_for_each(|tests| self.kernels.load_builtin(draft, kernel, tests))
     }
 
     /// Checks every node against the device, and loads what it needs, before any node is added.
     fn prepare(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let Blueprint { draft, program, .. } = blueprint;
         if blueprint.delays.is_some() {
-            self.kernels.load_builtin(draft, Builtin::Delay)?;
+            self.kernels.load_builtin(draft, Builtin::Delay, 0)?;
         }
         let mut last: Option<&KernelOp> = None;
         for (node, op) in program.ops.iter().enumerate() {
@@ -132,14 +189,20 @@ impl CudaExecutable {
                 }
                 Op::Work(Work::Memset(set)) => {
                     let is_variable = draft.resources[set.to.part().resource as usize].memory == Memory::Constant;
-                    self.prepare_fill(draft, &Fill::of_node(program, node, set), is_variable, site)?;
+                    let fill = self.adder.fill_of(program, node, set);
+                    self.prepare_fill(draft, &fill, is_variable, site)?;
+                    if matches!(fill, Fill::Kernel { .. }) {
+                        self.prepare_tests(draft, node, Builtin::FillWords)?;
+                    }
                 }
+                Op::Structure(Structure::Conditional(_)) if self.adder.forms.is_predicated(node) => {}
                 Op::Structure(Structure::Conditional(_)) => {
                     conditional::check_driver(blueprint, site)?;
-                    self.kernels.load_builtin(draft, Builtin::Condition)?;
+                    self.kernels.load_builtin(draft, Builtin::Condition, 0)?;
                 }
                 Op::External(External::Capture(call)) => self.capture(blueprint, node, call)?,
-                Op::Work(Work::Memcpy(_) | Work::Join) | Op::Structure(Structure::Child(_)) => {}
+                Op::Work(Work::Memcpy(_)) => self.prepare_tests(draft, node, Builtin::CopyWords)?,
+                Op::Work(Work::Join) | Op::Structure(Structure::Child(_)) => {}
                 Op::External(
                     External::Call(_)
                     | External::Record(_)
@@ -196,7 +259,7 @@ impl CudaExecutable {
                 message: "a memset of a module's variable takes a value that repeats every 1, 2 or 4 bytes, sets it in one piece, and \
                           cannot be updated; copy to the variable instead",
             }),
-            Fill::Kernel { .. } => self.kernels.load_builtin(draft, Builtin::FillWords),
+            Fill::Kernel { .. } => self.kernels.load_builtin(draft, Builtin::FillWords, 0),
             Fill::TooLong => Err(Error::Unsupported {
                 site: site(),
                 message: "a memset value that does not repeat has at most 256 bytes",
@@ -214,27 +277,35 @@ impl CudaExecutable {
         // SAFETY: the driver is initialised.
         self.graph = unsafe { self.cuda.api().create() }.at(|| Site::graph(&draft.name))?;
         // SAFETY: the graph was created above.
-        let added =
-            unsafe { self.add_prefix(blueprint, self.graph, blueprint.order.sequence(0), &[], &mut Turn::Free) };
+        let added = unsafe {
+            self.add_prefix(
+                blueprint,
+                self.graph,
+                blueprint.order.sequence(0),
+                Entry::default(),
+                &mut Turn::Free,
+            )
+        };
         added.map_err(|failure| failure.error(draft))
     }
 
-    /// Adds the nodes of `sequence`, with their bodies. In `sequence`, every node comes after its predecessors. Nodes
-    /// without predecessors are added after `roots`, conditional nodes also after the one in `turn`. An error names its
-    /// node.
+    /// Adds the nodes of `sequence`, with their bodies. In `sequence`, every node comes after its predecessors. `entry`
+    /// says what they run after besides, and what their kernels test; conditional nodes also run after the one in
+    /// `turn`. An error names its node.
     ///
     /// # Safety
     ///
-    /// `graph` lives, has the nodes in `roots` and `turn` and is of the context of `self`; `sequence` holds the
+    /// `graph` lives, has the nodes in `entry` and `turn` and is of the context of `self`; `sequence` holds the
     /// predecessors of each node before it.
     pub(super) unsafe fn add_prefix(
         &mut self,
         blueprint: &Blueprint<'_>,
         graph: CUgraph,
         sequence: impl Iterator<Item = usize>,
-        roots: &[CUgraphNode],
+        entry: Entry<'_>,
         turn: &mut Turn,
     ) -> Result<(), Failure> {
+        let Entry { roots, tests, latch } = entry;
         let mut after: Vec<CUgraphNode> = Vec::new();
         let mut early: Vec<CUgraphNode> = Vec::new();
         for node in sequence {
@@ -245,10 +316,21 @@ impl CudaExecutable {
                     true => &mut early,
                     false => &mut after,
                 };
-                edges.push(self.nodes[before as usize]);
+                edges.extend_from_slice(self.last_of(before as usize));
             }
             if after.is_empty() && early.is_empty() {
                 after.extend_from_slice(roots);
+            }
+            let waits = |before: &u32| {
+                let placed = self.predicated.placed.get(&(*before as usize));
+                let last = placed.and_then(|placed| placed.last());
+                last.is_some_and(|last| last.is_after_latch_of(tests))
+            };
+            if let Some(latch) = latch
+                && !blueprint.after.of(node).iter().any(waits)
+                && !after.contains(&latch)
+            {
+                after.push(latch);
             }
             // A delay between the kernels of a programmatic edge would turn it into a plain edge, so there is none.
             if let (Some(seed), []) = (blueprint.delays, &early[..]) {
@@ -260,7 +342,7 @@ impl CudaExecutable {
             self.nodes[node] = match &blueprint.program.ops[node] {
                 Op::Structure(Structure::Conditional(conditional)) => {
                     // SAFETY: the graph lives, and `after` are nodes of it since `sequence` is in order.
-                    unsafe { self.add_conditional(blueprint, graph, &after, node, conditional, turn) }?
+                    unsafe { self.add_conditional(blueprint, graph, &after, (node, conditional), turn, tests) }?
                 }
                 Op::Structure(Structure::Child(body)) => {
                     // SAFETY: as above.
@@ -269,14 +351,22 @@ impl CudaExecutable {
                 Op::Work(work) => {
                     let single = Single::Work(work);
                     // SAFETY: as above; the context is current.
-                    unsafe { self.add_one(blueprint.draft, blueprint.program, graph, &after, node, single) }?
+                    unsafe { self.add_one(blueprint.draft, blueprint.program, graph, &after, node, (single, tests)) }?
                 }
                 Op::External(external) => {
                     let single = Single::External(external);
                     // SAFETY: as above; the context is current.
-                    unsafe { self.add_one(blueprint.draft, blueprint.program, graph, &after, node, single) }?
+                    unsafe { self.add_one(blueprint.draft, blueprint.program, graph, &after, node, (single, &[])) }?
                 }
             };
+            if self.adder.forms.has(node) {
+                let (handle, tests) = (self.nodes[node], tests.to_vec());
+                self.predicated
+                    .placed
+                    .entry(node)
+                    .or_default()
+                    .push(Placed { handle, tests });
+            }
             if !early.is_empty() {
                 let name = &blueprint.draft.nodes[node].name;
                 announce!(self.cuda, trace, node = %name, after = early.len(), "{}", self.cuda.api().names().add_programmatic)
@@ -303,12 +393,15 @@ impl CudaExecutable {
         graph: CUgraph,
         after: &[CUgraphNode],
         node: usize,
-        single: Single<'_>,
+        (single, tests): (Single<'_>, &[Test]),
     ) -> Result<CUgraphNode, Failure> {
         let name = &draft.nodes[node].name;
         let added = match single {
             // SAFETY: by the caller's promise; `self` owns kernels and memory (facts 1 and 2 of `CudaExecutable`).
-            Single::Work(work) => unsafe { self.adder.add(graph, after, program, &self.kernels, (node, name), work) },
+            Single::Work(work) => unsafe {
+                self.adder
+                    .add(graph, after, program, &self.kernels, (node, name), (work, tests))
+            },
             // SAFETY: by the caller's promise.
             Single::External(External::Call(_)) => unsafe { self.add_call(graph, after, node, name) },
             // SAFETY: as above.
@@ -391,8 +484,16 @@ impl CudaExecutable {
             return false;
         };
         // SAFETY: the graph was created above, and `sequence` is a prefix of all nodes in order.
-        let added =
-            unsafe { self.add_prefix(blueprint, graph, sequence.iter().copied(), &[], &mut Turn::Free) }.is_ok();
+        let added = unsafe {
+            self.add_prefix(
+                blueprint,
+                graph,
+                sequence.iter().copied(),
+                Entry::default(),
+                &mut Turn::Free,
+            )
+        }
+        .is_ok();
         let flags = attribute::flags(blueprint.program, self.options);
         // SAFETY: the graph was created above.
         let exec = added.then(|| unsafe { self.cuda.api().instantiate(graph, flags) });

@@ -1,8 +1,10 @@
 //! Child graphs as CUDA nodes.
 
 use super::CudaExecutable;
-use super::conditional::{Turn, sinks};
+use super::conditional::Turn;
 use super::failure::Failure;
+use super::forms::Forms;
+use super::predicated::Entry;
 use crate::driver::{CUgraph, CUgraphNode};
 use crate::ownership::blueprint::Blueprint;
 use crate::program::{Op, Structure};
@@ -26,12 +28,16 @@ impl CudaExecutable {
         let at_node = |error| (node, error);
         let api = self.cuda.api();
         let sequence = blueprint.order.sequence(body);
-        if holds_conditionals(blueprint, body) {
+        if holds_conditionals(blueprint, &self.adder.forms, body) {
             // SAFETY: by the caller's promise.
             let first = unsafe { api.add_empty_node(graph, after) }.map_err(at_node)?;
+            let entry = Entry {
+                roots: &[first],
+                ..Entry::default()
+            };
             // SAFETY: by the caller's promise; `first` was just added, and no node of the body was added before.
-            unsafe { self.add_prefix(blueprint, graph, sequence, &[first], turn) }?;
-            let last: Vec<CUgraphNode> = sinks(blueprint, body).map(|sink| self.nodes[sink]).collect();
+            unsafe { self.add_prefix(blueprint, graph, sequence, entry, turn) }?;
+            let last = self.last_of_body(blueprint, body);
             // SAFETY: by the caller's promise; `last` are nodes of the graph.
             return Ok(unsafe { api.add_empty_node(graph, &last) }.map_err(at_node)?);
         }
@@ -48,17 +54,17 @@ impl CudaExecutable {
         // SAFETY: the node is a child graph's, and was just added.
         let child = unsafe { api.child(added) }.map_err(at_node)?;
         // SAFETY: the child lives as long as its node, and has no nodes yet.
-        unsafe { self.add_prefix(blueprint, child, sequence, &[], &mut Turn::Free) }?;
+        unsafe { self.add_prefix(blueprint, child, sequence, Entry::default(), &mut Turn::Free) }?;
         Ok(added)
     }
 }
 
-/// Whether a body has conditional nodes, itself or in its child graphs.
-fn holds_conditionals(blueprint: &Blueprint<'_>, body: usize) -> bool {
+/// Whether a body has conditional nodes of CUDA, itself or in its child graphs.
+fn holds_conditionals(blueprint: &Blueprint<'_>, forms: &Forms, body: usize) -> bool {
     let mut nodes = blueprint.order.sequence(body);
     nodes.any(|node| match &blueprint.program.ops[node] {
-        Op::Structure(Structure::Conditional(_)) => true,
-        Op::Structure(Structure::Child(inner)) => holds_conditionals(blueprint, *inner),
+        Op::Structure(Structure::Conditional(_)) => !forms.is_predicated(node),
+        Op::Structure(Structure::Child(inner)) => holds_conditionals(blueprint, forms, *inner),
         Op::Work(_) | Op::External(_) => false,
     })
 }

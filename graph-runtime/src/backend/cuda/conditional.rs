@@ -8,12 +8,14 @@
 
 use super::CudaExecutable;
 use super::failure::Failure;
+use super::predicated::{Entry, LatchNode, Test, Word};
 use crate::driver::{self, CUgraph, CUgraphNode, ConditionalHandle, ConditionalType};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::ownership::blueprint::Blueprint;
-use crate::program::{Conditional, ConditionalKind};
+use crate::program::{Conditional, ConditionalKind, Program};
 use crate::shape::part::Part;
 use std::collections::HashSet;
+use std::ptr;
 
 /// The first CUDA version with conditional nodes.
 const CONDITIONALS: u32 = 12_030;
@@ -130,11 +132,16 @@ impl CudaExecutable {
         blueprint: &Blueprint<'_>,
         graph: CUgraph,
         after: &[CUgraphNode],
-        node: usize,
-        conditional: &Conditional,
+        (node, conditional): (usize, &Conditional),
         turn: &mut Turn,
+        tests: &[Test],
     ) -> Result<CUgraphNode, Failure> {
         let at_node = |error| (node, error);
+        if self.adder.forms.is_predicated(node) {
+            // SAFETY: by the caller's promise.
+            unsafe { self.add_predicated(blueprint, graph, after, node, conditional, tests) }?;
+            return Ok(ptr::null_mut());
+        }
         let version = version(blueprint).map_err(at_node)?;
         let choices = choices(conditional.kind, &conditional.bodies, version);
         let mut settings = Vec::with_capacity(choices.len());
@@ -199,11 +206,16 @@ impl CudaExecutable {
                     blueprint,
                     graph,
                     blueprint.order.sequence(body),
-                    &[],
+                    Entry::default(),
                     &mut Turn::After(None),
                 )
             }?;
-            let last: Vec<CUgraphNode> = sinks(blueprint, body).map(|sink| self.nodes[sink]).collect();
+            let passes = self.adder.forms.of(setting.owner).map_or(1, |chosen| chosen.passes);
+            for _ in 1..passes {
+                // SAFETY: the nodes of the pass before are in the body's graph.
+                unsafe { self.add_pass(blueprint, graph, setting, body) }?;
+            }
+            let last = self.last_of_body(blueprint, body);
             let closed = if choice.kind == ConditionalType::While {
                 // SAFETY: `last` were just added to the body's graph; the handle is that of the node whose body it is.
                 unsafe { self.add_setter(graph, &last, setting) }
@@ -216,6 +228,147 @@ impl CudaExecutable {
             closed.map_err(at_node)?;
         }
         Ok(added)
+    }
+
+    /// Adds the nodes of the bodies of an `if` or a `switch` as predicated kernels, after `after`. `tests` are those of
+    /// the body that it is in.
+    ///
+    /// # Safety
+    ///
+    /// As for [`CudaExecutable::add_conditional`].
+    unsafe fn add_predicated(
+        &mut self,
+        blueprint: &Blueprint<'_>,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        node: usize,
+        conditional: &Conditional,
+        tests: &[Test],
+    ) -> Result<(), Failure> {
+        let condition = conditional.condition();
+        let (mut roots, mut word) = (after.to_vec(), Word::Condition(condition));
+        if self.adder.forms.of(node).is_some_and(|chosen| chosen.latched) {
+            // SAFETY: by the caller's promise.
+            let (latched, latch) = unsafe { self.add_latch(graph, after, node, condition) }?;
+            (roots, word) = (vec![latch], latched);
+        }
+        let mut ends = Vec::new();
+        for (&body, number) in conditional.bodies.iter().zip(0..) {
+            // An `if` runs its first body if the condition is not 0.
+            let (number, equal) = match conditional.kind {
+                ConditionalKind::If | ConditionalKind::While => (0, number != 0),
+                ConditionalKind::Switch => (number, true),
+            };
+            let own = Test {
+                owner: node,
+                word,
+                number,
+                equal,
+            };
+            let tests: Vec<Test> = tests.iter().copied().chain([own]).collect();
+            let sequence = blueprint.order.sequence(body);
+            let entry = Entry {
+                roots: &roots,
+                tests: &tests,
+                latch: None,
+            };
+            // SAFETY: by the caller's promise, and `roots` are nodes of the graph; no node of the body was added to it
+            // before. A predicated body has no conditional nodes, so no turns are taken.
+            unsafe { self.add_prefix(blueprint, graph, sequence, entry, &mut Turn::Free) }?;
+            ends.extend(self.last_of_body(blueprint, body));
+        }
+        if ends.is_empty() {
+            ends = roots;
+        }
+        self.predicated.ends.insert(node, ends);
+        Ok(())
+    }
+
+    /// Adds the nodes of the body of a `while` once more, as predicated kernels, after those of the last pass. Nodes
+    /// that all writers of the condition come after test it itself. The others test a copy, which is made beside those.
+    ///
+    /// # Safety
+    ///
+    /// The graph is that of the body, and has the nodes of the last pass; `setting` is that of its node.
+    unsafe fn add_pass(
+        &mut self,
+        blueprint: &Blueprint<'_>,
+        graph: CUgraph,
+        setting: Setting,
+        body: usize,
+    ) -> Result<(), Failure> {
+        let last = self.last_of_body(blueprint, body);
+        let test = |word| Test {
+            owner: setting.owner,
+            word,
+            number: 0,
+            equal: false,
+        };
+        let nodes = blueprint.order.sequence(body);
+        let forms = &self.adder.forms;
+        let (early, late): (Vec<usize>, Vec<usize>) =
+            nodes.partition(|&node| forms.tests_condition(setting.owner, node));
+        let has_early = !early.is_empty();
+        let tests = [test(Word::Condition(setting.condition))];
+        let entry = Entry {
+            roots: &last,
+            tests: &tests,
+            latch: None,
+        };
+        // SAFETY: by the caller's promise; the nodes of the body come after those of the last pass, which they replace
+        // in `nodes`.
+        unsafe { self.add_prefix(blueprint, graph, early.into_iter(), entry, &mut Turn::Free) }?;
+        // SAFETY: as above.
+        let (word, latch) = unsafe { self.add_latch(graph, &last, setting.owner, setting.condition) }?;
+        let tests = [test(word)];
+        let entry = Entry {
+            roots: &[latch],
+            tests: &tests,
+            latch: has_early.then_some(latch),
+        };
+        // SAFETY: as above; predecessors of a node that tests the condition itself do so as well.
+        unsafe { self.add_prefix(blueprint, graph, late.into_iter(), entry, &mut Turn::Free) }
+    }
+
+    /// Adds a kernel that copies a condition, and returns the copy.
+    ///
+    /// # Safety
+    ///
+    /// The graph and the nodes in `after` live and belong together; the graph is of the context of `self`.
+    unsafe fn add_latch(
+        &mut self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        owner: usize,
+        condition: Part,
+    ) -> Result<(Word, CUgraphNode), Failure> {
+        let latch = self.predicated.latches.len();
+        let params = self.adder.latch_params(&self.kernels, condition, latch);
+        // SAFETY: by the caller's promise; `params` points into `self.adder`, which is not touched until the call is
+        // over.
+        let handle =
+            unsafe { self.cuda.api().add_kernel_node(graph, after, &params) }.map_err(|error| (owner, error))?;
+        self.predicated.latches.push(LatchNode {
+            handle,
+            owner,
+            condition,
+            latch,
+        });
+        Ok((Word::Latch(latch), handle))
+    }
+
+    /// The nodes of CUDA that were added last for a node of the program, and that its successors run after.
+    pub(super) fn last_of(&self, node: usize) -> &[CUgraphNode] {
+        match self.predicated.ends.get(&node) {
+            Some(ends) => ends,
+            None => std::slice::from_ref(&self.nodes[node]),
+        }
+    }
+
+    /// The last nodes of a body that was added.
+    pub(super) fn last_of_body(&self, blueprint: &Blueprint<'_>, body: usize) -> Vec<CUgraphNode> {
+        let last = sinks(blueprint, body).flat_map(|sink| self.last_of(sink));
+        last.copied().collect()
     }
 
     /// Adds the kernel that sets a condition.
@@ -243,17 +396,36 @@ impl CudaExecutable {
         Ok(node)
     }
 
-    /// Makes the kernels that set the conditions of `node` read from the memory's current address. The context is
-    /// current.
-    pub(super) fn apply_condition(&mut self, node: usize) -> Result<(), CudaError> {
+    /// Makes the kernels that set, copy or test the condition of `node` read from the memory's current address. The
+    /// context is current.
+    pub(super) fn apply_condition(&mut self, program: &Program, node: usize) -> Result<(), CudaError> {
         let Self {
             cuda,
             exec,
             adder,
             kernels,
             setters,
+            predicated,
             ..
         } = self;
+        for latch in predicated.latches.iter().filter(|latch| latch.owner == node) {
+            let params = adder.latch_params(kernels, latch.condition, latch.latch);
+            // SAFETY: as below.
+            unsafe { cuda.api().set_kernel_node(*exec, latch.handle, &params) }?;
+        }
+        for (&member, placed) in &predicated.placed {
+            let Some(work) = program.ops[member].work() else {
+                continue;
+            };
+            for placed in placed
+                .iter()
+                .filter(|placed| placed.tests.iter().any(|test| test.owner == node))
+            {
+                // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; the handle is that of the program's node, made for work
+                // of this kind.
+                unsafe { adder.apply(*exec, placed.handle, program, kernels, member, (work, &placed.tests)) }?;
+            }
+        }
         for Setter { node, setting } in setters.iter().filter(|setter| setter.setting.owner == node) {
             let params = adder.condition(kernels, setting.handle, setting.condition, setting.number);
             // SAFETY: facts 1, 2 and 7 of `CudaExecutable`: `node` is a kernel of the graph that `exec` was made of, or
@@ -265,7 +437,7 @@ impl CudaExecutable {
 }
 
 /// The last nodes of a body: no other of its nodes runs after them.
-pub(super) fn sinks(blueprint: &Blueprint<'_>, body: usize) -> impl Iterator<Item = usize> {
+fn sinks(blueprint: &Blueprint<'_>, body: usize) -> impl Iterator<Item = usize> {
     let nodes: Vec<usize> = blueprint.order.sequence(body).collect();
     let before = nodes.iter().flat_map(|&node| blueprint.after.of(node));
     let before: HashSet<usize> = before.map(|&node| node as usize).collect();

@@ -311,7 +311,7 @@ impl DebugExecutable {
                 // SAFETY: the driver is initialised.
                 piece.graph = unsafe { api.create() }.map_err(at_node)?;
                 // SAFETY: the graph was just made in the context of `parts`; fact 2.
-                unsafe { self.parts.add_one(draft, program, piece.graph, &[], node, work) }?;
+                unsafe { self.parts.add_one(draft, program, piece.graph, &[], node, (work, &[])) }?;
                 piece.graph
             }
         };

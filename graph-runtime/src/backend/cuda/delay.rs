@@ -34,7 +34,7 @@ pub(super) unsafe fn add(
 ) -> Result<CUgraphNode, CudaError> {
     let mut time = nanoseconds(seed, node);
     let mut arguments = [(&raw mut time).cast::<c_void>()];
-    let params = launch(kernels.builtin(Builtin::Delay), &ONE_THREAD, &mut arguments);
+    let params = launch(kernels.builtin(Builtin::Delay, 0), &ONE_THREAD, &mut arguments);
     // SAFETY: by the caller's promise; the argument is copied by the call (fact 6 of `CudaExecutable`).
     unsafe { cuda.api().add_kernel_node(graph, after, &params) }
 }

@@ -52,6 +52,29 @@ impl Fill {
         }
     }
 
+    /// The same by the built-in kernel, where CUDA's own memset would do. `to` is what the node sets; if updates choose
+    /// a part of it, it may be any part.
+    pub(super) fn by_kernel(self, program: &Program, node: usize, to: &ByteRectangle) -> Self {
+        let Fill::Memset { size, value } = self else {
+            return self;
+        };
+        let element = &value.to_le_bytes()[..size as usize];
+        let is_aligned = match program.reach(node) {
+            Some(_) => false, // but elements of words are always aligned
+            None => is_in_words(to),
+        };
+        Self::of_element(element, is_aligned)
+    }
+
+    /// The built-in kernel for an element of 1, 2 or 4 bytes; `is_aligned` says whether all is in words.
+    fn of_element(element: &[u8], is_aligned: bool) -> Self {
+        let elements = if is_aligned { 4 / element.len() } else { 1 };
+        Fill::Kernel {
+            pattern: element.repeat(elements),
+            words: is_aligned || element.len() == 4,
+        }
+    }
+
     /// The way to set any part of `reach` to `value` over and over: one that fits every part, and every other value of
     /// that length.
     fn in_reach(value: &[u8], reach: &Reach) -> Self {
@@ -115,17 +138,9 @@ impl Fill {
     /// The way to set rows that lie apart: the kernel, since a CUDA memset of rows can neither be disabled (see
     /// [`super::change::enabled`]) nor be made smaller.
     fn rows(value: &[u8], to: &ByteRectangle, will_update: bool) -> Self {
-        let (start, width, pitch) = (to.part().start, to.width(), to.pitch());
-        let aligned = [start, width, pitch].iter().all(|number| number.is_multiple_of(4));
-        match Self::row(value, start, width, will_update) {
-            Fill::Memset { size, value } => {
-                let element = &value.to_le_bytes()[..size as usize];
-                let elements = if aligned { 4 / element.len() } else { 1 };
-                Fill::Kernel {
-                    pattern: element.repeat(elements),
-                    words: aligned,
-                }
-            }
+        let aligned = is_in_words(to);
+        match Self::row(value, to.part().start, to.width(), will_update) {
+            Fill::Memset { size, value } => Self::of_element(&value.to_le_bytes()[..size as usize], aligned),
             // Words, if each row begins and ends at a multiple of 4 bytes.
             Fill::Kernel { pattern, words } => Fill::Kernel {
                 pattern,
@@ -136,9 +151,10 @@ impl Fill {
     }
 }
 
-/// Whether the node is a CUDA memset that launches skip.
-pub(super) fn is_skipped_memset(program: &Program, node: usize, set: &MemsetOp) -> bool {
-    !program.enabled[node] && matches!(Fill::of_node(program, node, set), Fill::Memset { .. })
+/// Whether all rows begin and end at multiples of 4 bytes.
+fn is_in_words(to: &ByteRectangle) -> bool {
+    let numbers = [to.part().start, to.width(), to.pitch()];
+    numbers.iter().all(|number| number.is_multiple_of(4))
 }
 
 /// Whether the value is its first `period` bytes, over and over.

@@ -1,5 +1,6 @@
 //! The modules that a graph loads, the kernels in them, and the limits that the device sets for each.
 
+use super::forms::Refused;
 use crate::devices::cuda::Cuda;
 use crate::driver::{
     self, CUdevice_attribute as DeviceAttribute, CUdeviceptr, CUfunction_attribute as FunctionAttribute, CudaFunction,
@@ -10,6 +11,7 @@ use crate::kernel::KernelFacts;
 use crate::program::{Argument, Code, ModuleMemory, Program};
 use graph_plan::{Draft, LaunchConfig, Target};
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString};
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -27,6 +29,12 @@ pub(super) enum Builtin {
     ConditionEqual,
     /// Delays a node.
     Delay,
+    /// Copies a condition.
+    Latch,
+    /// Copies memory, in words.
+    CopyWords,
+    /// Copies memory, in bytes.
+    CopyBytes,
 }
 
 impl Builtin {
@@ -54,6 +62,15 @@ impl Builtin {
                 include_str!("../../../kernels/delay.ptx"),
                 &[(Builtin::Delay, c"graph_runtime_delay")],
             ),
+            Builtin::Latch | Builtin::CopyWords | Builtin::CopyBytes => (
+                "graph-runtime/kernels/predicate.ptx",
+                include_str!("../../../kernels/predicate.ptx"),
+                &[
+                    (Builtin::Latch, c"graph_runtime_latch"),
+                    (Builtin::CopyWords, c"graph_runtime_copy_words"),
+                    (Builtin::CopyBytes, c"graph_runtime_copy_bytes"),
+                ],
+            ),
         }
     }
 }
@@ -64,8 +81,10 @@ pub(super) struct Kernels {
     modules: Vec<LoadedModule>,
     /// One for each of [`Program::functions`].
     functions: Vec<LoadedKernel>,
-    /// The built-in kernels whose modules are loaded.
-    builtin: Vec<(Builtin, KernelHandle)>,
+    /// The predicated copies of functions, by function and number of tests.
+    predicated: BTreeMap<(u32, usize), LoadedKernel>,
+    /// The built-in kernels whose modules are loaded, each with its number of tests.
+    builtin: Vec<((Builtin, usize), KernelHandle)>,
     /// The most shared memory a block may have, static and dynamic together, in bytes.
     shared_limit: u64,
 }
@@ -89,14 +108,23 @@ impl Kernels {
             cuda: cuda.clone(),
             modules: Vec::new(),
             functions: Vec::new(),
+            predicated: BTreeMap::new(),
             builtin: Vec::new(),
             shared_limit: 0,
         }
     }
 
-    /// Loads the modules and finds the kernels. After an error, `self` owns what was loaded so far. The context must be
-    /// current.
-    pub(super) fn load(&mut self, draft: &Draft, program: &Program, variables: &[ModuleMemory]) -> Result<()> {
+    /// Loads the modules and finds the kernels, and predicated copies of these: `copies` are functions, each with a
+    /// number of tests. Functions of which there are no copies after all are put into `refused`, with the reason. After
+    /// an error, `self` owns what was loaded so far. The context must be current.
+    pub(super) fn load(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        variables: &[ModuleMemory],
+        copies: &BTreeSet<(u32, usize)>,
+        refused: &mut Refused,
+    ) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         self.shared_limit = self
             .cuda
@@ -109,7 +137,15 @@ impl Kernels {
         for (index, ptx) in program.modules.iter().enumerate() {
             let of_module = variables.iter().filter(|variable| variable.module == index);
             let lines: Vec<u32> = of_module.map(|variable| variable.line).collect();
-            self.module(draft, ptx.path, &with_visible(ptx.text, &lines))?;
+            let text = with_visible(ptx.text, &lines);
+            let copied = copies
+                .iter()
+                .filter(|(function, _)| program.functions[*function as usize].module() == Some(index));
+            let copied: Vec<(u32, usize)> = copied.copied().collect();
+            if let Err(reason) = self.load_predicated(draft, program, (ptx.path, &text), &copied)? {
+                refused.extend(copied.into_iter().map(|(function, _)| (function, reason.clone())));
+                self.module(draft, ptx.path, &text)?;
+            }
         }
         for function in &program.functions {
             let loaded = match &function.code {
@@ -119,7 +155,43 @@ impl Kernels {
             self.functions
                 .push(loaded.at(|| graph().at_memory(function.facts.name))?);
         }
+        for &(function, tests) in copies.iter().filter(|(function, _)| !refused.contains_key(function)) {
+            let of = &program.functions[function as usize];
+            if let Code::Module(module) = of.code {
+                let name = graph_ptx::predicated_name(of.facts.entry, tests);
+                let found = self.find(module, &name).at(|| graph().at_memory(of.facts.name))?;
+                self.predicated.insert((function, tests), found);
+            }
+        }
         Ok(())
+    }
+
+    /// Loads a module with predicated copies of its kernels. The inner error says why there are none; then the module
+    /// is not loaded.
+    fn load_predicated(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        (path, text): (&'static str, &str),
+        copies: &[(u32, usize)],
+    ) -> Result<Result<(), String>> {
+        if copies.is_empty() {
+            self.module(draft, path, text)?;
+            return Ok(Ok(()));
+        }
+        let entry = |function: u32| program.functions[function as usize].facts.entry;
+        let named: Vec<(&str, usize)> = copies
+            .iter()
+            .map(|&(function, tests)| (entry(function), tests))
+            .collect();
+        let copied = match graph_ptx::predicated(text, &named) {
+            Ok(copied) => copied,
+            Err(error) => return Ok(Err(format!("cannot be predicated: `{path}`, {error}"))),
+        };
+        match self.module(draft, path, &copied) {
+            Err(Error::Module { message, .. }) => Ok(Err(format!("cannot be predicated: {message}"))),
+            loaded => loaded.map(|_| Ok(())),
+        }
     }
 
     /// Finds a kernel in a module that was loaded here.
@@ -169,23 +241,40 @@ impl Kernels {
     }
 
     /// Loads the module of a built-in kernel, unless it is loaded. The context must be current.
-    pub(super) fn load_builtin(&mut self, draft: &Draft, kernel: Builtin) -> Result<()> {
-        if self.builtin.iter().any(|(known, _)| *known == kernel) {
+    pub(super) fn load_builtin(&mut self, draft: &Draft, kernel: Builtin, tests: usize) -> Result<()> {
+        if self.builtin.iter().any(|(known, _)| *known == (kernel, tests)) {
             return Ok(());
         }
         let (path, text, kernels) = kernel.module();
-        let module = self.module(draft, path, text)?;
-        for &(kernel, name) in kernels {
+        let graph = || Site::graph(&draft.name);
+        let named = |&(_, name): &(Builtin, &'static CStr)| name.to_str().unwrap_or_default();
+        let text = if tests == 0 {
+            Cow::Borrowed(text)
+        } else {
+            let named: Vec<(&str, usize)> = kernels.iter().map(|kernel| (named(kernel), tests)).collect();
+            let copied = graph_ptx::predicated(text, &named).map_err(|error| Error::Module {
+                site: graph(),
+                path,
+                message: error.to_string(),
+            });
+            Cow::Owned(copied?)
+        };
+        let module = self.module(draft, path, &text)?;
+        for kernel in kernels {
+            let name = match tests {
+                0 => Cow::Borrowed(kernel.1),
+                _ => Cow::Owned(CString::new(graph_ptx::predicated_name(named(kernel), tests)).unwrap_or_default()),
+            };
             // SAFETY: the module was just loaded and is unloaded only by `unload`.
-            let found = unsafe { module.function(name) }.at(|| Site::graph(&draft.name))?;
-            self.builtin.push((kernel, found));
+            let found = unsafe { module.function(&name) }.at(graph)?;
+            self.builtin.push(((kernel.0, tests), found));
         }
         Ok(())
     }
 
-    /// A built-in kernel; null before [`Kernels::load_builtin`].
-    pub(super) fn builtin(&self, kernel: Builtin) -> KernelHandle {
-        let found = self.builtin.iter().find(|(known, _)| *known == kernel);
+    /// A built-in kernel with this number of tests; null before [`Kernels::load_builtin`].
+    pub(super) fn builtin(&self, kernel: Builtin, tests: usize) -> KernelHandle {
+        let found = self.builtin.iter().find(|(known, _)| *known == (kernel, tests));
         found.map_or(KernelHandle::NULL, |(_, handle)| *handle)
     }
 
@@ -194,14 +283,49 @@ impl Kernels {
         self.functions[function as usize].handle
     }
 
+    /// The function, or its predicated copy with this number of tests, which was loaded.
+    #[inline]
+    pub(super) fn with_tests(&self, function: u32, tests: usize) -> KernelHandle {
+        match tests {
+            0 => self.handle(function),
+            _ => self
+                .predicated
+                .get(&(function, tests))
+                .map_or(KernelHandle::NULL, |loaded| loaded.handle),
+        }
+    }
+
+    /// The function and its predicated copies.
+    fn all(&self, function: u32) -> impl Iterator<Item = &LoadedKernel> {
+        let copies = self.predicated.range((function, 0)..=(function, usize::MAX));
+        std::iter::once(&self.functions[function as usize]).chain(copies.map(|(_, copy)| copy))
+    }
+
+    /// The handles of the function and of its predicated copies.
+    pub(super) fn handles(&self, function: u32) -> impl Iterator<Item = KernelHandle> {
+        self.all(function).map(|loaded| loaded.handle)
+    }
+
+    /// The reason why a predicated copy cannot be launched as its function can, if there is one.
+    pub(super) fn copy_refusal(&self, function: u32, config: &LaunchConfig) -> Option<String> {
+        let threads = config.block_threads();
+        let most = self.all(function).skip(1).map(|copy| copy.max_threads).min()?;
+        (threads <= self.functions[function as usize].max_threads && threads > most)
+            .then(|| format!("has blocks of {threads} threads, but predicated only of {most}"))
+    }
+
     /// Refuses a launch that the device does not allow; the error says why.
     pub(super) fn check(&self, function: u32, config: &LaunchConfig) -> Result<(), String> {
-        let function = &self.functions[function as usize];
         let threads = config.block_threads();
-        if threads > function.max_threads {
+        let most = self
+            .all(function)
+            .map(|function| function.max_threads)
+            .min()
+            .unwrap_or(0);
+        let function = &self.functions[function as usize];
+        if threads > most {
             return Err(format!(
-                "cannot have blocks of {threads} threads on this device, which allows it {} (registers, shared memory)",
-                function.max_threads
+                "cannot have blocks of {threads} threads on this device, which allows it {most} (registers, shared memory)"
             ));
         }
         let shared = function.static_shared + u64::from(config.shared);
@@ -250,14 +374,24 @@ impl Kernels {
 
     /// As [`Kernels::permit`], for a launch that is only being checked: `self` does not remember it.
     pub(super) fn allow(&self, function: u32, shared: u32) -> Result<(), CudaError> {
-        let function = &self.functions[function as usize];
-        if shared <= function.dynamic_shared {
+        if shared <= self.functions[function as usize].dynamic_shared {
             return Ok(());
         }
-        announce!(self.cuda, trace, shared, "cuFuncSetAttribute")?;
-        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        // SAFETY: the function's module is loaded until `unload`.
-        unsafe { driver::module::set_function_attribute(function.handle.function, attribute, shared as i32) }
+        self.set(
+            function,
+            FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            shared as i32,
+        )
+    }
+
+    /// Sets an attribute of a function and of its predicated copies.
+    pub(super) fn set(&self, function: u32, attribute: FunctionAttribute, value: i32) -> Result<(), CudaError> {
+        for handle in self.handles(function) {
+            announce!(self.cuda, trace, ?attribute, value, "cuFuncSetAttribute")?;
+            // SAFETY: the function's module is loaded until `unload`.
+            unsafe { driver::module::set_function_attribute(handle.function, attribute, value) }?;
+        }
+        Ok(())
     }
 
     /// The bytes of shared memory of a block, static and dynamic, of a function that this graph has loaded. `None` for
@@ -274,11 +408,11 @@ impl Kernels {
     pub(super) fn prefer_shared(&self, function: u32) -> Result<(), CudaError> {
         /// All of it, in percent.
         const MAX_SHARED: i32 = 100;
-        announce!(self.cuda, trace, carveout = MAX_SHARED, "cuFuncSetAttribute")?;
-        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
-        let function = &self.functions[function as usize];
-        // SAFETY: the function's module is loaded until `unload`.
-        unsafe { driver::module::set_function_attribute(function.handle.function, attribute, MAX_SHARED) }
+        self.set(
+            function,
+            FunctionAttribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+            MAX_SHARED,
+        )
     }
 
     /// Unloads all modules.
@@ -293,6 +427,7 @@ impl Kernels {
         }
         let _ = self.cuda.bind_to_free(); // cudarc has unloaded the modules of users' functions
         self.builtin.clear();
+        self.predicated.clear();
         for module in self.modules.drain(..) {
             // SAFETY: the module was loaded by `module` and left the list just now; nothing uses it, by the caller's
             // promise.

@@ -3,6 +3,7 @@
 use super::add::{Adder, Address, launch};
 use super::fill::Fill;
 use super::kernels::{Builtin, Kernels};
+use super::predicated::Test;
 use crate::driver::copy::{Copy3d, CopySide};
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemsetNodeParams};
 use crate::error::CudaError;
@@ -29,9 +30,9 @@ impl Adder {
         graph: CUgraph,
         after: &[CUgraphNode],
         kernels: &Kernels,
-        to: &ByteRectangle,
-        fill: &Fill,
+        (to, fill): (&ByteRectangle, &Fill),
         name: &str,
+        tests: &[Test],
     ) -> Result<CUgraphNode, CudaError> {
         match fill {
             Fill::Memset { size, value } => {
@@ -42,7 +43,7 @@ impl Adder {
             }
             Fill::Kernel { pattern, words } => {
                 announce_node!(self.cuda, add_kernel_node, name, after, bytes = to.part().bytes)?;
-                let params = self.fill(kernels, to, pattern, *words);
+                let params = self.fill(kernels, to, (pattern, *words), tests);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 unsafe { self.cuda.api().add_kernel_node(graph, after, &params) }
@@ -66,8 +67,8 @@ impl Adder {
         exec: CUgraphExec,
         handle: CUgraphNode,
         kernels: &Kernels,
-        to: &ByteRectangle,
-        fill: &Fill,
+        (to, fill): (&ByteRectangle, &Fill),
+        tests: &[Test],
     ) -> Result<(), CudaError> {
         match fill {
             Fill::Memset { size, value } => {
@@ -76,7 +77,7 @@ impl Adder {
                 unsafe { self.cuda.api().set_memset_node(exec, handle, &params, self.cuda.raw()) }
             }
             Fill::Kernel { pattern, words } => {
-                let params = self.fill(kernels, to, pattern, *words);
+                let params = self.fill(kernels, to, (pattern, *words), tests);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 unsafe { self.cuda.api().set_kernel_node(exec, handle, &params) }
@@ -97,7 +98,7 @@ impl Adder {
         program: &Program,
         node: usize,
     ) -> Result<(), CudaError> {
-        let Some(work) = program.ops[node].work() else {
+        let Some(work) = program.ops[node].work().filter(|_| !self.forms.has(node)) else {
             return Ok(());
         };
         match &*program.lowered(node, work) {
@@ -106,7 +107,7 @@ impl Adder {
                 // SAFETY: by the caller's promise.
                 unsafe { self.cuda.api().move_memcpy_node(handle, &params) }
             }
-            Work::Memset(set) => match Fill::of_node(program, node, set) {
+            Work::Memset(set) => match self.fill_of(program, node, set) {
                 Fill::Memset { size, value } => {
                     let params = self.memset(&set.to, size, value);
                     // SAFETY: by the caller's promise.
@@ -119,7 +120,13 @@ impl Adder {
     }
 
     /// The parameters of a fill by the built-in kernel; they point into `self`.
-    fn fill(&mut self, kernels: &Kernels, to: &ByteRectangle, pattern: &[u8], words: bool) -> KernelNodeParams {
+    fn fill(
+        &mut self,
+        kernels: &Kernels,
+        to: &ByteRectangle,
+        (pattern, words): (&[u8], bool),
+        tests: &[Test],
+    ) -> KernelNodeParams {
         let unit = if words { 4 } else { 1 };
         let (count, rows) = ((to.width() / unit) as u64, to.rows() as u64);
         self.fill.to = self.device(to.part());
@@ -136,14 +143,43 @@ impl Adder {
             (&raw mut self.fill.pitch).cast(),
             (&raw mut self.fill.rows).cast(),
         ]);
-        let blocks = count.div_ceil(FILL_BLOCK).clamp(1, MAX_FILL_BLOCKS);
-        let config = LaunchConfig {
-            grid: [blocks as u32, rows.clamp(1, MAX_FILL_ROWS) as u32, 1],
-            block: [FILL_BLOCK as u32, 1, 1],
-            shared: 0,
-        };
+        self.push_tests(tests);
         let kernel = if words { Builtin::FillWords } else { Builtin::FillBytes };
-        launch(kernels.builtin(kernel), &config, &mut self.pointers)
+        launch(
+            kernels.builtin(kernel, tests.len()),
+            &units_config(count, rows),
+            &mut self.pointers,
+        )
+    }
+
+    /// The parameters of a copy by the built-in kernel; they point into `self`. Both sides have an address.
+    pub(super) fn copy(&mut self, kernels: &Kernels, copy: &MemcpyOp, tests: &[Test]) -> KernelNodeParams {
+        let MemcpyOp { from, to } = copy;
+        let addresses = [to, from].map(|side| self.device(side.part()));
+        let sizes = [to.width(), to.pitch(), from.pitch()];
+        let mut numbers = addresses.into_iter().chain(sizes.map(|size| size as u64));
+        let words = numbers.all(|number| number.is_multiple_of(4));
+        let unit = if words { 4 } else { 1 };
+        let (count, rows) = ((to.width() / unit) as u64, to.rows() as u64);
+        [self.copy.to, self.copy.from] = addresses;
+        (self.copy.count, self.copy.rows) = (count, rows);
+        (self.copy.to_pitch, self.copy.from_pitch) = (to.pitch() as u64, from.pitch() as u64);
+        self.pointers.clear();
+        self.pointers.extend([
+            (&raw mut self.copy.to).cast::<c_void>(),
+            (&raw mut self.copy.from).cast(),
+            (&raw mut self.copy.count).cast(),
+            (&raw mut self.copy.to_pitch).cast(),
+            (&raw mut self.copy.from_pitch).cast(),
+            (&raw mut self.copy.rows).cast(),
+        ]);
+        self.push_tests(tests);
+        let kernel = if words { Builtin::CopyWords } else { Builtin::CopyBytes };
+        launch(
+            kernels.builtin(kernel, tests.len()),
+            &units_config(count, rows),
+            &mut self.pointers,
+        )
     }
 
     /// The parameters of a memset of rows of elements of `size` bytes.
@@ -184,5 +220,15 @@ impl Adder {
             sides: array.map_or([to.width(), to.rows(), 1], |array| array.sides),
             texel: array.map_or(1, |array| array.texel),
         }
+    }
+}
+
+/// The launch of a built-in kernel that sets or copies `count` units of each of `rows` rows.
+fn units_config(count: u64, rows: u64) -> LaunchConfig {
+    let blocks = count.div_ceil(FILL_BLOCK).clamp(1, MAX_FILL_BLOCKS);
+    LaunchConfig {
+        grid: [blocks as u32, rows.clamp(1, MAX_FILL_ROWS) as u32, 1],
+        block: [FILL_BLOCK as u32, 1, 1],
+        shared: 0,
     }
 }

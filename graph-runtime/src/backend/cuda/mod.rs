@@ -35,6 +35,9 @@ mod add;
 mod attribute;
 mod texture;
 mod kernels;
+mod forms;
+mod prices;
+mod predicated;
 mod user_objects;
 mod capture;
 mod fill;
@@ -44,7 +47,9 @@ use crate::backend::cuda::add::Adder;
 use crate::backend::cuda::change::prepared_launch::PreparedLaunches;
 use crate::backend::cuda::conditional::Setter;
 use crate::backend::cuda::kernels::Kernels;
+use crate::backend::cuda::predicated::Predicated;
 use crate::backend::cuda::user_objects::UserObjects;
+use crate::devices::bodies::BodyForm;
 use crate::devices::cuda::Cuda;
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::InstantiateOptions;
@@ -108,7 +113,10 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///    that they were made with, which fact 1 keeps. A handle is given to one conditional node of that graph and to
 ///    built-in kernels that run before it, or at the end of its `while` body. These read four bytes of `storage` that
 ///    passed the plan's checks; the driver takes any value. The nodes of a body are like others: in `nodes`, and under
-///    facts 2 and 5.
+///    facts 2 and 5. Those of a body that is predicated are in `predicated`. Their kernels are the program's after a
+///    few instructions that read such four bytes, or a copy of them in `user_objects`, and do nothing if their body
+///    does not run ([`graph_ptx::predicated`]). Nothing writes these bytes meanwhile: what is around the conditional
+///    does not, by the plan's race rule, and a body that does tests a copy, which was made before it.
 /// 8. *Host functions stay, and have their memory for themselves.* A host node of `exec` points into an `Arc` in
 ///    `user_objects`. That is dropped, or leaked, with the memory of fact 2; or it is dropped when other memory has
 ///    taken its place and no launch is in flight. (The node of `graph` may still point there: `instantiate_again` sets
@@ -161,6 +169,10 @@ pub(crate) struct CudaExecutable {
     nodes: Vec<CUgraphNode>,
     /// The kernels that set the conditions of nodes.
     setters: Vec<Setter>,
+    /// The nodes of bodies that run as predicated kernels.
+    predicated: Predicated,
+    /// The forms of bodies, for a reader.
+    body_forms: Vec<BodyForm>,
     kernels: Kernels,
     adder: Adder,
     prepared: PreparedLaunches,

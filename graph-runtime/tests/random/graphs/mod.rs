@@ -50,9 +50,16 @@ fn thorough(seed: u64) -> Device {
 /// Whether the graphs of a seed compute what the model does, with scratch memory shared and apart. The edges are those
 /// that are written or, with `auto`, those that accesses imply. Returns the sizes of the arenas.
 fn run(seed: u64, auto: bool) -> [usize; 2] {
+    run_in(seed, auto, Bodies::Cheapest, &mut 0)
+}
+
+/// As [`run`], with bodies in this form. Counts the conditionals that are predicated.
+fn run_in(seed: u64, auto: bool, bodies: Bodies, predicated: &mut usize) -> [usize; 2] {
     [false, true].map(|apart| {
-        let what = format!("seed {seed}, apart: {apart}, auto: {auto}");
-        let pair = Pair::new(seed, apart, auto).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let what = format!("seed {seed}, apart: {apart}, auto: {auto}, {bodies:?}");
+        let pair = Pair::new(&thorough(seed).with_bodies(bodies), seed, apart, auto)
+            .unwrap_or_else(|error| panic!("{what}: {error}"));
+        *predicated += pair.predicated();
         pair.run(&what).unwrap_or_else(|error| panic!("{what}: {error}"))
     })
 }
@@ -81,6 +88,20 @@ fn every_order_that_accesses_imply_gives_what_one_node_after_the_other_does() {
     for seed in seeds(usual) {
         run(seed, true);
     }
+}
+
+/// Both forms of bodies do what the model does. (The emulator has neither, and runs the bodies itself.)
+#[test]
+fn both_forms_of_bodies_give_what_one_node_after_the_other_does() {
+    let usual = if device().is_emulator() { 2000..2003 } else { 2000..2012 };
+    let mut counts = [0, 0];
+    for seed in seeds(usual) {
+        for (bodies, predicated) in [Bodies::Nodes, Bodies::Predicated].into_iter().zip(&mut counts) {
+            run_in(seed, seed.is_multiple_of(3), bodies, predicated);
+        }
+    }
+    let is_tried = device().is_emulator() || counts[1] > 20;
+    assert!(counts[0] == 0 && is_tried, "{counts:?} conditionals are predicated");
 }
 
 /// Driver 580 hung in every run of this seed: a `while` beside other conditional nodes in the body of a third.

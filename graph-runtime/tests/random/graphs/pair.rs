@@ -4,7 +4,7 @@ use super::build::{Built, Options};
 use super::memory::Shared;
 use super::model::{World, is_initialised};
 use super::program::{Action, FLAGS, MEMORIES, Program, Space, VARIABLE, Window};
-use super::{programs, thorough};
+use super::programs;
 use crate::common::random::Random;
 use crate::common::*;
 
@@ -19,11 +19,11 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    pub(super) fn new(seed: u64, apart: bool, auto: bool) -> Result<Self> {
-        let (device, programs) = (thorough(seed), programs(seed));
+    pub(super) fn new(device: &Device, seed: u64, apart: bool, auto: bool) -> Result<Self> {
+        let programs = programs(seed);
         let device = match seed % 3 {
             1 => device.with_pool(&device.pool()),
-            _ => device,
+            _ => device.clone(),
         };
         let shared = Shared::new(&device)?;
         let options = Options {
@@ -57,6 +57,12 @@ impl Pair {
             random: Random(seed ^ 0xface),
             apart,
         })
+    }
+
+    /// The number of conditionals that are predicated.
+    pub(super) fn predicated(&self) -> usize {
+        let forms = self.built.iter().flat_map(|built| built.graph.body_forms());
+        forms.filter(|form| form.predicated).count()
     }
 
     fn launch(&mut self, graph: usize) -> Result<()> {

@@ -8,7 +8,7 @@
 use crate::backend::cuda::CudaExecutable;
 use crate::backend::cuda::fill::Fill;
 use crate::devices::cuda_memory::CudaMemory;
-use crate::driver::MemsetNodeParams;
+use crate::driver::{CUgraphNode, MemsetNodeParams};
 use crate::error::{At, CudaError, Result, Site};
 use crate::program::reach::Reach;
 use crate::program::{Program, Work};
@@ -31,8 +31,8 @@ impl CudaExecutable {
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
-        let (handle, runs) = (self.handle(node), enabled && !work.is_idle());
-        let fill = fill_of(program, node, work);
+        let runs = enabled && !work.is_idle();
+        let fill = self.fill_of_work(program, node, work);
         let is_changed = match fill {
             Some(Fill::Memset { size, value }) if !runs => return self.set_nothing(node, size, value).at(site),
             Some(Fill::Nothing | Fill::TooLong) => return Ok(()),
@@ -40,15 +40,28 @@ impl CudaExecutable {
             Some(Fill::Kernel { .. }) | None => reach.is_some() && !work.is_idle(),
         };
         if is_changed {
-            // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; `handle` is the program's node, which was made for work of
-            // this kind (`Program::lowered`).
-            unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node, work) }.at(site)?;
+            // The node was made for work of this kind (`Program::lowered`).
+            self.apply_work(program, node, work).at(site)?;
         }
         if matches!(fill, Some(Fill::Memset { .. })) {
             return Ok(()); // a memset is never disabled
         }
-        // SAFETY: fact 1; CUDA allows this for kernel and memcpy nodes, which this is.
-        unsafe { self.cuda.api().set_node_enabled(self.exec, handle, runs) }.at(site)
+        let handles: Vec<CUgraphNode> = match self.predicated.placed.get(&node) {
+            Some(placed) => placed.iter().map(|placed| placed.handle).collect(),
+            None => vec![self.handle(node)],
+        };
+        handles.into_iter().try_for_each(|handle| {
+            // SAFETY: fact 1; CUDA allows this for kernel and memcpy nodes, which this is.
+            unsafe { self.cuda.api().set_node_enabled(self.exec, handle, runs) }.at(site)
+        })
+    }
+
+    /// The way in which a memset node sets its memory; `None` for other nodes.
+    fn fill_of_work(&self, program: &Program, node: usize, work: &Work) -> Option<Fill> {
+        match work {
+            Work::Memset(set) => Some(self.adder.fill_of(program, node, set)),
+            Work::Kernel(_) | Work::Memcpy(_) | Work::Join => None,
+        }
     }
 
     /// Enables every node that CUDA skips, whatever the program says.
@@ -59,7 +72,7 @@ impl CudaExecutable {
                 Some(reach) => !reach.is_empty() && (!program.enabled[node] || work.is_idle()),
                 None => !work.is_idle() && !program.enabled[node],
             };
-            match fill_of(program, node, work) {
+            match self.fill_of_work(program, node, work) {
                 Some(Fill::Memset { .. } | Fill::Nothing | Fill::TooLong) => {} // CUDA never skips these
                 Some(Fill::Kernel { .. }) | None if !skipped => {}
                 Some(Fill::Kernel { .. }) | None => {
@@ -92,13 +105,5 @@ impl CudaExecutable {
                 .api()
                 .set_memset_node(self.exec, self.handle(node), &params, self.cuda.raw())
         }
-    }
-}
-
-/// The way in which a memset node sets its memory; `None` for other nodes.
-fn fill_of(program: &Program, node: usize, work: &Work) -> Option<Fill> {
-    match work {
-        Work::Memset(set) => Some(Fill::of_node(program, node, set)),
-        Work::Kernel(_) | Work::Memcpy(_) | Work::Join => None,
     }
 }

@@ -6,7 +6,7 @@ mod enabled;
 pub(super) mod prepared_launch;
 
 use crate::backend::cuda::executable::wants_context;
-use crate::backend::cuda::fill::{Fill, is_skipped_memset};
+use crate::backend::cuda::fill::Fill;
 use crate::backend::cuda::{CudaExecutable, attribute};
 use crate::driver::{CUgraph, CUgraphNode};
 use crate::error::{At, CudaError, Error, Result, Site};
@@ -50,7 +50,7 @@ impl CudaExecutable {
                 Op::Work(Work::Memcpy(copy)) => Some(copy),
                 Op::Work(_) | Op::Structure(_) | Op::External(_) => None,
             };
-            if copy.is_some_and(|copy| !self.adder.changes_in_place(copy)) {
+            if copy.is_some_and(|copy| !self.adder.forms.has(node) && !self.adder.changes_in_place(copy)) {
                 return Ok(false);
             }
             match self.apply_node(draft, program, node) {
@@ -93,7 +93,7 @@ impl CudaExecutable {
         }
         match (work, &program.ops[node]) {
             (Work::Memset(new), Op::Work(Work::Memset(built))) => {
-                let [new, built] = [new, built].map(|set| Fill::of_node(program, node, set));
+                let [new, built] = [new, built].map(|set| self.adder.fill_of(program, node, set));
                 check_fill(&new, &built, site)
             }
             _ => Ok(()),
@@ -108,7 +108,7 @@ impl CudaExecutable {
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         let work = match &program.ops[node] {
             Op::Work(work) => work,
-            Op::Structure(Structure::Conditional(_)) => return self.apply_condition(node).at(site),
+            Op::Structure(Structure::Conditional(_)) => return self.apply_condition(program, node).at(site),
             Op::External(External::Call(_)) => return self.apply_call(node).at(site),
             // Nothing in these changes in place.
             Op::Structure(Structure::Child(_)) => return Ok(()),
@@ -131,12 +131,31 @@ impl CudaExecutable {
                 return self.set_enabled(draft, program, node, program.enabled[node]);
             }
             // Enabling the node will apply it.
-            Work::Memset(set) if is_skipped_memset(program, node, set) => return Ok(()),
+            Work::Memset(set) if self.adder.is_skipped_memset(program, node, set) => return Ok(()),
             Work::Memcpy(_) | Work::Memset(_) | Work::Join => {}
         }
+        self.apply_work(program, node, work).at(site)
+    }
+
+    /// Makes later launches do this work for `node`, in each of its places. The context is current, and the kind of the
+    /// node stays.
+    fn apply_work(&mut self, program: &Program, node: usize, work: &Work) -> Result<(), CudaError> {
         let handle = self.handle(node);
-        // SAFETY: facts 1, 2 and 5; `handle` is the program's node, whose kind `check_change` keeps.
-        unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node, work) }.at(site)
+        let Self {
+            adder,
+            exec,
+            kernels,
+            predicated,
+            ..
+        } = self;
+        let Some(placed) = predicated.placed.get(&node) else {
+            // SAFETY: facts 1, 2 and 5; `handle` is the program's node, by the caller's promise of this kind.
+            return unsafe { adder.apply(*exec, handle, program, kernels, node, (work, &[])) };
+        };
+        placed.iter().try_for_each(|placed| {
+            // SAFETY: as above.
+            unsafe { adder.apply(*exec, placed.handle, program, kernels, node, (work, &placed.tests)) }
+        })
     }
 
     /// Makes later launches run kernels with these values, which the program does not have yet. Returns false if
@@ -183,7 +202,7 @@ impl CudaExecutable {
     /// The launch of a kernel whose values are changed for the first time; `None` if it cannot be ready.
     #[cold]
     fn prepare_launch_of(&mut self, program: &Program, node: usize) -> Option<&PreparedLaunch> {
-        let kernel = program.ops[node].kernel()?;
+        let kernel = program.ops[node].kernel().filter(|_| !self.adder.forms.has(node))?;
         let ready = PreparedLaunch::of(program, kernel, self.handle(node), &self.kernels, &self.adder)?;
         Some(self.prepared.put(node, ready))
     }

@@ -1,0 +1,483 @@
+//! The choice between the two forms of bodies: conditional nodes, or predicated kernels.
+//!
+//! A conditional node costs much, whatever its body. A predicated kernel costs a little more than the kernel if it
+//! runs, and about as much as an empty kernel if it does not; so it is cheaper for small bodies. All outcomes of a
+//! choice are taken to be equally likely, and a `while` to make some tens of iterations.
+
+use super::prices::Prices;
+use crate::devices::bodies::{Bodies, BodyForm};
+use crate::ownership::blueprint::Blueprint;
+use crate::program::{
+    Argument, Code, Conditional, ConditionalKind, External, KernelOp, MemcpyOp, MemsetOp, Op, Structure, Work,
+};
+use crate::shape::part::ByteRectangle;
+use graph_plan::Memory;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most tests of a kernel.
+const MAX_TESTS: usize = 8;
+/// The most bytes of a copy or a memset that is a kernel in a predicated body.
+const MAX_BYTES: usize = 1 << 20;
+/// The most nodes of all passes of a `while` together.
+const MAX_PASS_NODES: usize = 64;
+/// The most bytes of the arguments of a kernel, its tests among them.
+const MAX_ARGUMENTS: usize = 4096;
+/// The iterations that a `while` is expected to make.
+const ITERATIONS: f64 = 32.0;
+/// The bytes that a block of a copy or a memset is taken to move.
+const BLOCK_BYTES: f64 = 1024.0;
+
+/// The kernels that cannot be predicated, by function, each with the reason.
+pub(super) type Refused = BTreeMap<u32, String>;
+
+/// The chosen forms of a graph.
+#[derive(Default)]
+pub(super) struct Forms {
+    chosen: BTreeMap<usize, Chosen>,
+    /// The nodes in predicated bodies: the numbers of tests that kernels of each have.
+    members: BTreeMap<usize, BTreeSet<usize>>,
+    /// The number of copies of conditions.
+    pub(super) latches: usize,
+}
+
+/// The form of a conditional.
+pub(super) struct Chosen {
+    pub(super) predicated: bool,
+    pub(super) passes: usize,
+    /// Whether predicated bodies test a copy of the condition.
+    pub(super) latched: bool,
+    /// The nodes of the body of a `while` that test the condition itself, since all that write it come after them.
+    early: BTreeSet<usize>,
+    reason: String,
+}
+
+impl Chosen {
+    /// Whether its bodies have predicated kernels.
+    fn has_tests(&self) -> bool {
+        self.predicated || self.passes > 1
+    }
+}
+
+impl Forms {
+    /// Chooses the form of each conditional of a graph.
+    pub(super) fn choose(blueprint: &Blueprint<'_>, refused: &Refused, prices: &Prices) -> Self {
+        let mut chooser = Chooser {
+            blueprint,
+            refused,
+            prices,
+            chosen: BTreeMap::new(),
+        };
+        chooser.body(0, false);
+        let mut forms = Self {
+            chosen: chooser.chosen,
+            ..Self::default()
+        };
+        forms.place(blueprint, 0, None);
+        forms
+    }
+
+    /// The form of a conditional; `None` if nothing was chosen, so that it is a conditional node.
+    pub(super) fn of(&self, node: usize) -> Option<&Chosen> {
+        self.chosen.get(&node)
+    }
+
+    /// Whether the conditional is predicated as a whole.
+    pub(super) fn is_predicated(&self, node: usize) -> bool {
+        self.of(node).is_some_and(|chosen| chosen.predicated)
+    }
+
+    /// Whether a node of the body of a `while` tests its condition itself, and no copy.
+    pub(super) fn tests_condition(&self, owner: usize, node: usize) -> bool {
+        self.of(owner).is_some_and(|chosen| chosen.early.contains(&node))
+    }
+
+    /// Whether the node is in a predicated body, where copies and memsets are kernels.
+    pub(super) fn has(&self, node: usize) -> bool {
+        self.members.contains_key(&node)
+    }
+
+    /// The numbers of tests that kernels of a node have; none if it is in no predicated body.
+    pub(super) fn tests(&self, node: usize) -> Vec<usize> {
+        self.members.get(&node).into_iter().flatten().copied().collect()
+    }
+
+    /// The nodes in predicated bodies, each with the numbers of tests of its kernels.
+    pub(super) fn members(&self) -> impl Iterator<Item = (usize, &BTreeSet<usize>)> {
+        self.members.iter().map(|(&node, tests)| (node, tests))
+    }
+
+    /// The forms for a reader.
+    pub(super) fn report(&self, blueprint: &Blueprint<'_>) -> Vec<BodyForm> {
+        let forms = self.chosen.iter().map(|(&node, chosen)| BodyForm {
+            node: blueprint.draft.nodes[node].name.to_string(),
+            predicated: chosen.has_tests(),
+            passes: chosen.passes,
+            reason: chosen.reason.clone(),
+        });
+        forms.collect()
+    }
+
+    /// Notes the nodes of a body, and counts copies of conditions. `tests` is the number of tests of its kernels, if it
+    /// is predicated.
+    fn place(&mut self, blueprint: &Blueprint<'_>, body: usize, tests: Option<usize>) {
+        for node in blueprint.order.sequence(body) {
+            match &blueprint.program.ops[node] {
+                Op::Structure(Structure::Conditional(conditional)) => {
+                    let Some(Chosen {
+                        predicated,
+                        passes,
+                        latched,
+                        ..
+                    }) = self.chosen.get(&node)
+                    else {
+                        continue;
+                    };
+                    let (predicated, passes) = (*predicated, *passes);
+                    self.latches += usize::from(predicated && *latched);
+                    for &body in &conditional.bodies {
+                        if predicated {
+                            self.place(blueprint, body, Some(tests.unwrap_or(0) + 1));
+                            continue;
+                        }
+                        self.place(blueprint, body, tests.or((passes > 1).then_some(0)));
+                        for _ in 1..passes {
+                            self.latches += 1;
+                            self.place(blueprint, body, Some(1));
+                        }
+                    }
+                }
+                Op::Structure(Structure::Child(body)) => self.place(blueprint, *body, tests),
+                Op::Work(_) => {
+                    if let Some(tests) = tests {
+                        self.members.entry(node).or_default().insert(tests);
+                    }
+                }
+                Op::External(_) => {}
+            }
+        }
+    }
+}
+
+/// The price of a body that is predicated.
+#[derive(Clone, Copy, Debug, Default)]
+struct Price {
+    /// More than its kernels, if it runs.
+    runs: f64,
+    /// If it does not run.
+    rests: f64,
+    nodes: usize,
+}
+
+struct Chooser<'a> {
+    blueprint: &'a Blueprint<'a>,
+    refused: &'a Refused,
+    prices: &'a Prices,
+    chosen: BTreeMap<usize, Chosen>,
+}
+
+impl Chooser<'_> {
+    /// Chooses for the conditionals in a body and in the bodies of its nodes. `predicated` says that the body is, so
+    /// that all that is in it must be.
+    fn body(&mut self, body: usize, predicated: bool) {
+        let blueprint = self.blueprint;
+        for node in blueprint.order.sequence(body) {
+            match &blueprint.program.ops[node] {
+                Op::Structure(Structure::Conditional(conditional)) => self.conditional(node, conditional, predicated),
+                Op::Structure(Structure::Child(body)) => self.body(*body, predicated),
+                Op::Work(_) | Op::External(_) => {}
+            }
+        }
+    }
+
+    fn conditional(&mut self, node: usize, conditional: &Conditional, around: bool) {
+        let mut chosen = match conditional.kind {
+            ConditionalKind::While => self.repeated(node, conditional),
+            ConditionalKind::If | ConditionalKind::Switch => self.choice(node, conditional),
+        };
+        if around {
+            chosen.predicated = true;
+            chosen.reason = "it is in a body that is".to_owned();
+        }
+        let has_tests = chosen.has_tests();
+        self.chosen.insert(node, chosen);
+        conditional.bodies.iter().for_each(|&body| self.body(body, has_tests));
+    }
+
+    /// The form of an `if` or a `switch`.
+    fn choice(&self, node: usize, conditional: &Conditional) -> Chosen {
+        let latched = self.is_written(node, conditional);
+        let asked = self.blueprint.bodies;
+        let node_form = |reason| Chosen {
+            predicated: false,
+            passes: 1,
+            latched,
+            early: BTreeSet::new(),
+            reason,
+        };
+        if asked == Bodies::Nodes {
+            return node_form("the device asks for it".to_owned());
+        }
+        let prices = match self.prices_of(node, conditional, 0) {
+            Ok(prices) => prices,
+            Err(reason) => return node_form(reason),
+        };
+        let latch = if latched { self.prices.kernel } else { 0.0 };
+        let rest: f64 = prices.iter().map(|price| price.rests).sum();
+        let mut predicated: Vec<f64> = prices
+            .iter()
+            .map(|price| latch + rest - price.rests + price.runs)
+            .collect();
+        let mut as_node = vec![self.prices.taken; prices.len()];
+        if has_none(conditional) {
+            predicated.push(latch + rest);
+            as_node.push(self.prices.skipped);
+        }
+        let average = |prices: &[f64]| prices.iter().sum::<f64>() / prices.len().max(1) as f64;
+        let (predicated, as_node) = (average(&predicated), average(&as_node));
+        let nodes: usize = prices.iter().map(|price| price.nodes).sum();
+        let reason = format!(
+            "its {} about {predicated:.1} us more predicated, and {as_node:.1} us more in a conditional node (prices of {})",
+            if nodes == 1 {
+                "kernel costs".to_owned()
+            } else {
+                format!("{nodes} kernels cost")
+            },
+            self.prices.device
+        );
+        Chosen {
+            predicated: asked == Bodies::Predicated || predicated <= as_node,
+            passes: 1,
+            latched,
+            early: BTreeSet::new(),
+            reason,
+        }
+    }
+
+    /// The form of a `while`: the number of times that one iteration of its node repeats the body.
+    fn repeated(&self, node: usize, conditional: &Conditional) -> Chosen {
+        let once = |reason| Chosen {
+            predicated: false,
+            passes: 1,
+            latched: true,
+            early: BTreeSet::new(),
+            reason,
+        };
+        if self.blueprint.bodies == Bodies::Nodes {
+            return once("the device asks for it".to_owned());
+        }
+        let price = match self.prices_of(node, conditional, 0).as_deref() {
+            Ok([price]) => *price,
+            Ok(_) => return once("it has no body".to_owned()),
+            Err(reason) => return once(reason.clone()),
+        };
+        let early = self.early(node, conditional);
+        let latch = if early.is_empty() {
+            self.prices.kernel
+        } else {
+            self.prices.beside
+        };
+        let an_iteration = |passes: usize| {
+            let more = passes as f64 - 1.0;
+            let repeated = self.prices.iteration + more * (latch + price.runs);
+            repeated / passes as f64 + more / 2.0 * (latch + price.rests) / ITERATIONS
+        };
+        let fits = |passes: &usize| *passes == 1 || passes * price.nodes <= MAX_PASS_NODES;
+        let least = if self.blueprint.bodies == Bodies::Predicated {
+            2
+        } else {
+            1
+        };
+        let candidates = [1, 2, 4, 8, 16]
+            .into_iter()
+            .filter(|passes| *passes >= least && fits(passes));
+        let Some(passes) = candidates.min_by(|one, other| an_iteration(*one).total_cmp(&an_iteration(*other))) else {
+            return once(format!("its body has {} nodes", price.nodes));
+        };
+        Chosen {
+            predicated: false,
+            passes,
+            latched: true,
+            early,
+            reason: format!(
+                "an iteration costs about {:.1} us more than its kernels, and {:.1} us if the body is not repeated (prices \
+                 of {})",
+                an_iteration(passes),
+                self.prices.iteration,
+                self.prices.device
+            ),
+        }
+    }
+
+    /// The price of each body as predicated kernels, which have `tests` tests besides that of this conditional; or what
+    /// stands in the way.
+    fn prices_of(&self, node: usize, conditional: &Conditional, tests: usize) -> Result<Vec<Price>, String> {
+        let draft = self.blueprint.draft;
+        let name = &draft.nodes[node].name;
+        let condition = conditional.condition();
+        if !matches!(
+            draft.resources[condition.resource as usize].memory,
+            Memory::Device | Memory::Scratch
+        ) {
+            return Err(format!("the condition of `{name}` is not in device memory"));
+        }
+        if tests == MAX_TESTS {
+            return Err(format!("`{name}` is in {MAX_TESTS} others"));
+        }
+        let bodies = conditional.bodies.iter();
+        bodies.map(|&body| self.price_of(body, tests + 1)).collect()
+    }
+
+    fn price_of(&self, body: usize, tests: usize) -> Result<Price, String> {
+        let mut sum = Price::default();
+        for node in self.blueprint.order.sequence(body) {
+            let name = &self.blueprint.draft.nodes[node].name;
+            let price = match &self.blueprint.program.ops[node] {
+                Op::Work(Work::Kernel(kernel)) => self.kernel(name, kernel, tests)?,
+                Op::Work(Work::Memset(set)) => self.memset(name, node, set)?,
+                Op::Work(Work::Memcpy(copy)) => self.memcpy(name, node, copy)?,
+                Op::Work(Work::Join) => Price::default(),
+                Op::Structure(Structure::Conditional(inner)) => self.inner(name, node, inner, tests)?,
+                Op::Structure(Structure::Child(_)) => return Err(format!("`{name}` is a child graph")),
+                Op::External(external) => return Err(format!("`{name}` {}", described(external))),
+            };
+            sum.runs += price.runs;
+            sum.rests += price.rests;
+            sum.nodes += price.nodes;
+        }
+        Ok(sum)
+    }
+
+    /// The price of a kernel with this many blocks.
+    fn of_blocks(&self, blocks: f64) -> Price {
+        Price {
+            runs: self.prices.test,
+            rests: self.prices.returned(blocks),
+            nodes: 1,
+        }
+    }
+
+    fn kernel(&self, name: &str, kernel: &KernelOp, tests: usize) -> Result<Price, String> {
+        let program = self.blueprint.program;
+        if matches!(program.functions[kernel.function as usize].code, Code::Loaded(_)) {
+            return Err(format!("the kernel of `{name}` was loaded elsewhere"));
+        }
+        if let Some(reason) = self.refused.get(&kernel.function) {
+            return Err(format!("the kernel of `{name}` {reason}"));
+        }
+        let size = |argument: &Argument| argument.value().map_or(8, <[u8]>::len).next_multiple_of(8);
+        let bytes: usize = program.arguments(kernel).iter().map(size).sum();
+        if bytes + tests * graph_ptx::TEST_BYTES > MAX_ARGUMENTS {
+            return Err(format!("the kernel of `{name}` takes {bytes} bytes of arguments"));
+        }
+        Ok(self.of_blocks(kernel.config.blocks() as f64))
+    }
+
+    /// The bytes that a copy or a memset may touch on one side, if a kernel can do that.
+    fn bytes(&self, name: &str, side: &ByteRectangle) -> Result<usize, String> {
+        let resource = &self.blueprint.draft.resources[side.part().resource as usize];
+        if !matches!(resource.memory, Memory::Device | Memory::Scratch) {
+            return Err(format!(
+                "`{name}` accesses `{}`, which is {}",
+                resource.name,
+                resource.memory.described()
+            ));
+        }
+        let bytes = side.part().bytes;
+        if bytes > MAX_BYTES {
+            return Err(format!("`{name}` has {bytes} bytes"));
+        }
+        Ok(bytes)
+    }
+
+    fn memset(&self, name: &str, node: usize, set: &MemsetOp) -> Result<Price, String> {
+        let reach = self.blueprint.program.reach(node);
+        let bytes = self.bytes(name, reach.map_or(&set.to, |reach| &reach.to))?;
+        Ok(self.of_blocks(bytes as f64 / BLOCK_BYTES))
+    }
+
+    fn memcpy(&self, name: &str, node: usize, copy: &MemcpyOp) -> Result<Price, String> {
+        let reach = self.blueprint.program.reach(node);
+        let from = reach.and_then(|reach| reach.from.as_ref()).unwrap_or(&copy.from);
+        self.bytes(name, from)?;
+        let bytes = self.bytes(name, reach.map_or(&copy.to, |reach| &reach.to))?;
+        Ok(self.of_blocks(bytes as f64 / BLOCK_BYTES))
+    }
+
+    /// The price of a conditional in a predicated body.
+    fn inner(&self, name: &str, node: usize, inner: &Conditional, tests: usize) -> Result<Price, String> {
+        if inner.kind == ConditionalKind::While {
+            return Err(format!("`{name}` is a `while`"));
+        }
+        let prices = self.prices_of(node, inner, tests)?;
+        let latch = if self.is_written(node, inner) {
+            self.prices.kernel
+        } else {
+            0.0
+        };
+        let rests: f64 = prices.iter().map(|price| price.rests).sum();
+        let more: f64 = prices.iter().map(|price| price.runs - price.rests).sum();
+        let outcomes = prices.len() + usize::from(has_none(inner));
+        Ok(Price {
+            runs: latch + rests + more / outcomes.max(1) as f64,
+            rests: latch + rests,
+            nodes: prices.iter().map(|price| price.nodes).sum::<usize>() + usize::from(latch > 0.0),
+        })
+    }
+
+    /// Whether any node in the bodies of a conditional writes its condition.
+    fn is_written(&self, node: usize, conditional: &Conditional) -> bool {
+        self.writers(node, conditional).next().is_some()
+    }
+
+    /// The nodes in the bodies of a conditional, at any depth, that write its condition.
+    fn writers(&self, node: usize, conditional: &Conditional) -> impl Iterator<Item = usize> {
+        let draft = self.blueprint.draft;
+        let resource = conditional.condition().resource as usize;
+        let own = move || draft.accesses.iter().filter(move |access| access.node == node);
+        let writes = draft.accesses.iter().filter(move |access| {
+            access.resource == resource
+                && access.mode.writes()
+                && self.is_inside(access.node, node)
+                && own().any(|own| own.aliases(access))
+        });
+        writes.map(|access| access.node)
+    }
+
+    /// The nodes of the body of a `while` that end before anything in it writes the condition.
+    fn early(&self, node: usize, conditional: &Conditional) -> BTreeSet<usize> {
+        let order = self.blueprint.order;
+        let writers: Vec<usize> = self.writers(node, conditional).collect();
+        let nodes = conditional.bodies.iter().flat_map(|&body| order.sequence(body));
+        nodes
+            .filter(|&inner| writers.iter().all(|&writer| order.before(inner, writer)))
+            .collect()
+    }
+
+    /// Whether a node is in a body of another one, at any depth.
+    fn is_inside(&self, node: usize, around: usize) -> bool {
+        let draft = self.blueprint.draft;
+        let mut owner = draft.bodies[draft.nodes[node].body].node;
+        while let Some(node) = owner {
+            if node == around {
+                return true;
+            }
+            owner = draft.bodies[draft.nodes[node].body].node;
+        }
+        false
+    }
+}
+
+/// Whether a choice may run no body.
+fn has_none(conditional: &Conditional) -> bool {
+    conditional.kind != ConditionalKind::If || conditional.bodies.len() < 2
+}
+
+fn described(external: &External) -> &'static str {
+    match external {
+        External::Call(_) => "is a function of the host",
+        External::Record(_) | External::Wait(_) => "is an event",
+        External::Capture(_) => "is captured",
+        External::Raw(_) => "is a raw node",
+        External::Collective(_) => "is a collective",
+    }
+}

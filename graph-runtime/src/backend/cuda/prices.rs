@@ -1,0 +1,51 @@
+//! What bodies cost in either form, in microseconds, by the kind of device.
+
+/// The prices of a kind of device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prices {
+    /// The device that they were measured on.
+    pub(super) device: &'static str,
+    /// A conditional node with the kernel that sets its condition, if it runs a body, without that.
+    pub(super) taken: f64,
+    /// The same if it runs no body.
+    pub(super) skipped: f64,
+    /// An iteration of a `while` node, without its body.
+    pub(super) iteration: f64,
+    /// A predicated kernel more than the kernel.
+    pub(super) test: f64,
+    /// A predicated kernel of few blocks that returns at once, or another kernel that does next to nothing.
+    pub(super) kernel: f64,
+    /// A block of a predicated kernel that returns at once.
+    pub(super) block: f64,
+    /// A kernel of one thread beside others. (Estimated: `benches/bodies.rs` shows it in the loops of two kernels.)
+    pub(super) beside: f64,
+}
+
+/// Measured on an H200 with driver 580, in one-site chains (`benches/bodies.rs` measures them again).
+const H200: Prices = Prices {
+    device: "an H200",
+    taken: 7.35,
+    skipped: 3.7,
+    iteration: 3.5,
+    test: 0.17,
+    kernel: 0.76,
+    block: 0.0005,
+    beside: 0.2,
+};
+
+/// The prices of devices of this compute capability and newer ones, the newest first. Devices that are older than all
+/// of them have the last prices.
+const TABLE: &[((i32, i32), Prices)] = &[((9, 0), H200)];
+
+impl Prices {
+    /// The prices of a device of this compute capability.
+    pub(super) fn of(capability: (i32, i32)) -> &'static Self {
+        let known = TABLE.iter().find(|(from, _)| capability >= *from);
+        &known.unwrap_or(&TABLE[TABLE.len() - 1]).1
+    }
+
+    /// A predicated kernel of this many blocks that returns at once.
+    pub(super) fn returned(&self, blocks: f64) -> f64 {
+        self.kernel + self.block * blocks
+    }
+}

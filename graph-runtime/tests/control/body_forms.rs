@@ -1,0 +1,324 @@
+//! The two forms of bodies on a GPU, conditional nodes and predicated kernels: both do the same. On the emulator, which
+//! has neither, the same programs show what that is.
+
+use crate::common::*;
+
+/// The device with each form of bodies.
+fn forms() -> [(Device, Bodies); 3] {
+    [Bodies::Cheapest, Bodies::Nodes, Bodies::Predicated].map(|bodies| (device().with_bodies(bodies), bodies))
+}
+
+/// The form of a conditional; `None` on the emulator.
+fn form<'g>(graph: &'g impl AnyGraph, node: &str) -> Option<&'g BodyForm> {
+    graph.body_forms().iter().find(|form| form.node == node)
+}
+
+/// Asserts that a conditional is predicated where the device asks for it, and a conditional node where it asks for
+/// that.
+#[track_caller]
+fn assert_asked(graph: &impl AnyGraph, asked: Bodies, node: &str) {
+    if device().is_emulator() {
+        return assert!(graph.body_forms().is_empty());
+    }
+    let form = form(graph, node).unwrap();
+    match asked {
+        Bodies::Predicated => assert!(form.predicated, "{form}"),
+        Bodies::Nodes => assert!(!form.predicated && form.passes == 1, "{form}"),
+        _ => assert!(!form.reason.is_empty(), "{form}"),
+    }
+}
+
+cuda_graph! {
+    /// Kernels, memsets and copies of all shapes in the bodies of a choice.
+    graph Shapes {
+        device flag: u32;
+        device words: [[u32; 4]; 4];
+        device bytes: [[u8; 5]; 3];
+        device other: [[u32; 4]; 4];
+        device odd: [[u8; 5]; 3];
+        device wide: [f64; 3];
+        param by: u32 = 3;
+        param fill: u8 = 7;
+
+        if choice = flag {
+            kernel add = add_to<<<1, 4>>>(&mut words[0], by);
+            memset rows = words[1..3][1..3] <- 5;
+            memset odd_bytes = bytes[..][1..4] <- fill;
+            memset wide_value = wide <- 1.5;
+            join all after add, rows, odd_bytes, wide_value;
+            memcpy copied = words -> other after all;
+            memcpy odd_copied = bytes[..][1..2] -> odd[..][3..4] after all;
+        } else {
+            memset nothing = wide <- 0.0;
+            memcpy back = other[3] -> words[3];
+        };
+    }
+}
+
+#[test]
+fn kernels_memsets_and_copies_do_the_same_in_both_forms() -> Result<()> {
+    for (device, asked) in forms() {
+        let mut graph = Shapes::build(&device)?;
+        assert_asked(&graph, asked, "choice");
+        let run = |graph: &mut Shapes, flag: u32| {
+            graph.flag_mut()?.copy_from(&flag)?;
+            graph.launch()?;
+            let bytes = (*graph.bytes()?.read()?, *graph.odd()?.read()?);
+            Ok::<_, Error>((
+                (*graph.words()?.read()?, *graph.other()?.read()?),
+                bytes,
+                *graph.wide()?.read()?,
+            ))
+        };
+        let words = [[3; 4], [0, 5, 5, 0], [0, 5, 5, 0], [0; 4]];
+        let (bytes, odd) = ([[0, 7, 7, 7, 0]; 3], [[0, 0, 0, 7, 0]; 3]);
+        assert_eq!(
+            run(&mut graph, 0)?,
+            (([[0; 4]; 4], [[0; 4]; 4]), ([[0; 5]; 3], [[0; 5]; 3]), [0.0; 3])
+        );
+        assert_eq!(run(&mut graph, 1 << 31)?, ((words, words), (bytes, odd), [1.5; 3]));
+        let (by, fill) = (10, 9);
+        graph.set_by(by)?;
+        graph.set_fill(fill)?;
+        let mut more = words;
+        more[0] = [13; 4];
+        let (bytes, odd) = ([[0, 9, 9, 9, 0]; 3], [[0, 0, 0, 9, 0]; 3]);
+        assert_eq!(run(&mut graph, 1)?, ((more, more), (bytes, odd), [1.5; 3]));
+        // Disabled nodes of bodies stay so, whatever the condition is.
+        graph.add().set_enabled(false)?;
+        graph.wide_value().set_enabled(false)?;
+        graph.copied().set_enabled(false)?;
+        assert_eq!(run(&mut graph, 0)?.2, [0.0; 3]);
+        assert_eq!(run(&mut graph, 1)?, ((more, more), (bytes, odd), [0.0; 3]));
+        graph.add().set_enabled(true)?;
+        graph.wide_value().set_enabled(true)?;
+        let before = more;
+        more[0] = [23; 4];
+        assert_eq!(run(&mut graph, 1)?, ((more, before), (bytes, odd), [1.5; 3]));
+    }
+    Ok(())
+}
+
+cuda_graph! {
+    /// Choices in choices, with conditions that bodies write.
+    graph Nested {
+        device outer: u32;
+        device inner: u32;
+        device pick: u32;
+        device data: [u32; 8];
+
+        if first = outer {
+            memset turn = outer <- 0;
+            if second = inner {
+                kernel a = add_to<<<1, 1>>>(&mut data[0..1], 1);
+                memset off = inner <- 0;
+                kernel b = add_to<<<1, 1>>>(&mut data[1..2], 1) after a, off;
+            } else {
+                kernel c = add_to<<<1, 1>>>(&mut data[2..3], 1);
+            } after turn;
+            switch third = pick {
+                { kernel d = add_to<<<1, 1>>>(&mut data[3..4], 1); }
+                { kernel e = add_to<<<1, 1>>>(&mut data[4..5], 1); }
+                { memset next = pick <- 0; kernel f = add_to<<<1, 1>>>(&mut data[5..6], 1) after next; }
+            } after second;
+            kernel g = add_to<<<1, 1>>>(&mut data[6..7], 1) after third;
+        } else {
+            memset back = outer <- 1;
+        };
+        kernel h = add_to<<<1, 1>>>(&mut data[7..8], 1) after first;
+    }
+}
+
+#[test]
+fn nested_choices_combine_and_see_their_condition_as_it_was() -> Result<()> {
+    for (device, asked) in forms() {
+        let mut graph = Nested::build(&device)?;
+        for node in ["first", "second", "third"] {
+            assert_asked(&graph, asked, node);
+        }
+        let mut expected = [0; 8];
+        for (outer, inner, pick) in [
+            (1, 1, 2),
+            (0, 1, 2),
+            (1, 0, 1),
+            (1, 0, 0),
+            (1, 7, 3),
+            (0, 0, 0),
+            (5, 1, 2),
+        ] {
+            graph.outer_mut()?.copy_from(&outer)?;
+            graph.inner_mut()?.copy_from(&inner)?;
+            graph.pick_mut()?.copy_from(&pick)?;
+            graph.launch()?;
+            let mut after = (outer, inner, pick);
+            expected[7] += 1;
+            if outer == 0 {
+                after.0 = 1;
+            } else {
+                after.0 = 0;
+                after.1 = 0;
+                expected[6] += 1;
+                let counted = if inner == 0 { &[2][..] } else { &[0, 1] };
+                counted.iter().for_each(|&place: &usize| expected[place] += 1);
+                if pick < 3 {
+                    expected[3 + pick as usize] += 1;
+                }
+                if pick == 2 {
+                    after.2 = 0;
+                }
+            }
+            assert_eq!(*graph.data()?.read()?, expected);
+            let flags = (*graph.outer()?.read()?, *graph.inner()?.read()?, *graph.pick()?.read()?);
+            assert_eq!(flags, after);
+        }
+    }
+    Ok(())
+}
+
+cuda_graph! {
+    /// A loop whose body has a choice; `rounds` counts down.
+    graph Passes {
+        device rounds: u32;
+        device odd: u32;
+        device data: [u32; 4];
+
+        while repeat = rounds {
+            kernel count = add_to<<<1, 1>>>(&mut data[0..1], 1);
+            kernel parity = remainder_of<<<1, 1>>>(&data[0..1], 2, &mut odd) after count;
+            if choice = odd {
+                kernel is_odd = add_to<<<1, 1>>>(&mut data[1..2], 1);
+            } else {
+                kernel is_even = add_to<<<1, 1>>>(&mut data[2..3], 1);
+            } after parity;
+            kernel next = add_to<<<1, 1>>>(&mut rounds, MINUS_ONE);
+            memcpy last = data[0..1] -> data[3..4] after choice, next;
+        };
+    }
+}
+
+#[test]
+fn a_while_never_runs_a_pass_that_its_condition_forbids() -> Result<()> {
+    for (device, asked) in forms() {
+        let mut graph = Passes::build(&device)?;
+        assert_asked(&graph, asked, "repeat");
+        let mut sum = [0_u32; 4];
+        for rounds in (0..20).chain([100]) {
+            graph.rounds_mut()?.copy_from(&rounds)?;
+            graph.launch()?;
+            for _ in 0..rounds {
+                sum[0] += 1;
+                sum[if sum[0] % 2 == 1 { 1 } else { 2 }] += 1;
+                sum[3] = sum[0];
+            }
+            assert_eq!((*graph.data()?.read()?, *graph.rounds()?.read()?), (sum, 0));
+        }
+        graph.count().set_enabled(false)?;
+        graph.rounds_mut()?.copy_from(&9)?;
+        graph.launch()?;
+        sum[if sum[0] % 2 == 1 { 1 } else { 2 }] += 9;
+        assert_eq!(*graph.data()?.read()?, sum);
+    }
+    Ok(())
+}
+
+#[test]
+fn conditions_of_both_forms_are_rebound() -> Result<()> {
+    for (device, asked) in forms() {
+        let (first, second) = (device.alloc::<u32>()?, device.alloc::<u32>()?);
+        let mut builder = GraphBuilder::new(&device, "Rebound");
+        let flag = builder.shared("flag", &first, true);
+        let data = builder.device::<[u32; 4]>("data");
+        let add = |body: &mut GraphBuilder, name: &'static str, at: usize| {
+            body.kernel(name, Launch::new(1, 1), add_to::call(&mut data.rows(at..=at), 1))
+        };
+        let repeat = builder.while_loop("repeat", &flag.whole(), |body| {
+            let step = add(body, "step", 0);
+            let next = body.kernel("next", Launch::new(1, 1), add_to::call(&mut flag.whole(), MINUS_ONE));
+            body.after(next, &[step]);
+        });
+        let choice = builder.if_then("choice", &data.row(0), |then| {
+            add(then, "then", 1);
+            then.memset("off", &mut data.row(2), 4_u32);
+        });
+        builder.after(choice, &[repeat]);
+        let mut graph = builder.build()?;
+        assert_asked(&graph, asked, "choice");
+        first.copy_from(&5)?;
+        second.copy_from(&3)?;
+        graph.launch()?;
+        assert_eq!(*graph.device(&data)?.read()?, [5, 1, 4, 0]);
+        graph.rebind(&flag, &second)?;
+        graph.launch()?;
+        assert_eq!(*graph.device(&data)?.read()?, [8, 2, 4, 0]);
+        assert_eq!((*first.read()?, *second.read()?), (0, 0));
+    }
+    Ok(())
+}
+
+/// What stands in the way is told, and the node is a conditional one.
+#[test]
+fn bodies_that_cannot_be_predicated_say_why() -> Result<()> {
+    let device = device().with_bodies(Bodies::Predicated);
+    let mut graph = cuda_graph! { &device =>
+        host   input: [u32; 4];
+        device flag: u32;
+        device data: [u32; 4];
+        if uploads = flag {
+            memcpy up = input -> data;
+        };
+        if repeats = flag {
+            while inner = data[0] {
+                memset stop = data[0] <- 0;
+            };
+        } after uploads;
+    }?;
+    *graph.input_mut()? = [1, 2, 3, 4];
+    graph.flag_mut()?.copy_from(&1)?;
+    graph.launch()?;
+    assert_eq!(*graph.data()?.read()?, [0, 2, 3, 4]);
+    if device.is_emulator() {
+        return Ok(());
+    }
+    let told = |node: &str| form(&graph, node).unwrap().to_string();
+    assert_eq!(
+        told("uploads"),
+        "`uploads` is a conditional node: `up` accesses `input`, which is host memory"
+    );
+    assert_eq!(told("repeats"), "`repeats` is a conditional node: `inner` is a `while`");
+    told("inner").begins("`inner` repeats its body ");
+    Ok(())
+}
+
+/// The prices of an H200: a choice of few kernels is cheaper predicated, one of many is not.
+#[test]
+fn the_cheaper_form_is_chosen() -> Result<()> {
+    let device = device();
+    let mut builder = GraphBuilder::new(&device, "Chosen");
+    let flag = builder.device::<u32>("flag");
+    let data = builder.device::<[u32; 64]>("data");
+    for kernels in [1, 6, 40] {
+        builder.if_then(format!("if_{kernels}"), &flag, |then| {
+            let mut last: Option<NodeId> = None;
+            for kernel in 0..kernels {
+                let name = format!("kernel_{kernels}_{kernel}");
+                let call = add_to::call(&mut data.rows(kernels..=kernels), 1);
+                let node = then.kernel(name, Launch::new(1, 1), call);
+                then.after(node, last.replace(node).as_slice());
+            }
+        });
+    }
+    let mut graph = builder.build()?;
+    graph.device_mut(&flag)?.copy_from(&1)?;
+    graph.launch()?;
+    let data = *graph.device(&data)?.read()?;
+    assert_eq!([1, 6, 40].map(|kernels| data[kernels]), [1, 6, 40]);
+    if device.is_emulator() {
+        return Ok(());
+    }
+    let predicated = [1, 6, 40].map(|kernels| form(&graph, &format!("if_{kernels}")).unwrap().predicated);
+    assert_eq!(predicated, [true, true, false]);
+    let expected = "`if_1` is predicated: its kernel costs about 0.5 us more predicated, and 5.5 us more in a conditional node \
+                    (prices of an H200)";
+    assert_eq!(form(&graph, "if_1").unwrap().to_string(), expected);
+    Ok(())
+}
