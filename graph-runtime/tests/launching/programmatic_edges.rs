@@ -1,6 +1,7 @@
 //! Programmatic edges: after an artificially slow kernel each right graph gives the right result, and each way to be
 //! no order is refused when the graph is built. (`ui-tests` has the same ways, refused when it is compiled.)
 
+use crate::common::describe::describe;
 use crate::common::*;
 use graph_runtime::private::Declare as _;
 
@@ -134,6 +135,10 @@ fn edges_of_both_kinds_meet() -> Result<()> {
         graph.launch()?;
         assert_eq!(graph.output()?, &[3 * (value + 1); 64]);
         assert_eq!(*graph.c()?.read()?, [6; 64]);
+    }
+    if let Some(raw) = graph.raw() {
+        let described = describe(&raw);
+        assert_eq!(described.matches("true").count(), 3, "{described}");
     }
     Ok(())
 }
