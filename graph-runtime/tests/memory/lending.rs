@@ -1,7 +1,7 @@
 //! Memory of others, lent to graphs for a scope without copying it: host memory, slices of cudarc's, raw addresses.
 
 use crate::common::*;
-use graph_runtime::cudarc::driver::{CudaContext, CudaSlice, DevicePtr, result};
+use graph_runtime::cudarc::driver::{CudaContext, CudaSlice, DevicePtr, result, sys};
 use std::sync::mpsc;
 
 cuda_graph! {
@@ -187,6 +187,33 @@ fn neighbours_in_one_page_are_lent_apart() -> Result<()> {
         run(second, 1000)?;
         other.join().expect("it does not panic")
     })
+}
+
+/// The driver refuses to page-lock memory a second time, so it tells whether lent memory still is.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn lent_memory_is_page_locked_until_the_scope_ends() -> Result<()> {
+    let device = device();
+    let mut numbers = vec![0.0_f32; 4096];
+    let (start, bytes) = (numbers.as_mut_ptr(), size_of_val(&*numbers));
+    // SAFETY: the memory is owned here, and is not page-locked by this when the block ends.
+    let is_free = || unsafe {
+        let registered = sys::cuMemHostRegister_v2(start.cast(), bytes, 0).result();
+        let freed = registered.and_then(|()| sys::cuMemHostUnregister(start.cast()).result());
+        freed.is_ok()
+    };
+    assert!(is_free());
+    for _ in 0..2 {
+        device.scope(|scope| {
+            // SAFETY: `numbers` lives until the scope has ended, and is not touched by other means.
+            let lent = unsafe { std::slice::from_raw_parts_mut(start, 4096) };
+            let _kept = scope.lend(&mut *lent)?;
+            assert!(!is_free(), "it is page-locked while it is lent");
+            Ok(())
+        })?;
+        assert!(is_free(), "the last loan unlocks it");
+    }
+    Ok(())
 }
 
 #[test]
