@@ -45,6 +45,11 @@ pub(crate) fn emulator_with(set: impl FnOnce(&mut EmulatorOptions)) -> Device {
     Device::emulator_with(options)
 }
 
+/// Whether the host chooses which bodies run: on the emulator, and in debug mode.
+pub(crate) fn runs_node_by_node() -> bool {
+    !wants_cuda() || std::env::var_os("CUDA_GRAPH_DEBUG").is_some()
+}
+
 /// Whether every node is delayed. On CUDA it is two nodes then.
 pub(crate) fn delayed() -> bool {
     std::env::var_os("CUDA_GRAPH_TEST_DELAYS").is_some()

@@ -8,7 +8,7 @@ fn forms() -> [(Device, Bodies); 3] {
     [Bodies::Cheapest, Bodies::Nodes, Bodies::Predicated].map(|bodies| (device().with_bodies(bodies), bodies))
 }
 
-/// The form of a conditional; `None` on the emulator.
+/// The form of a conditional; `None` where the host chooses which bodies run.
 fn form<'g>(graph: &'g impl AnyGraph, node: &str) -> Option<&'g BodyForm> {
     graph.body_forms().iter().find(|form| form.node == node)
 }
@@ -17,7 +17,7 @@ fn form<'g>(graph: &'g impl AnyGraph, node: &str) -> Option<&'g BodyForm> {
 /// that.
 #[track_caller]
 fn assert_asked(graph: &impl AnyGraph, asked: Bodies, node: &str) {
-    if device().is_emulator() {
+    if runs_node_by_node() {
         return assert!(graph.body_forms().is_empty());
     }
     let form = form(graph, node).unwrap();
@@ -276,7 +276,7 @@ fn bodies_that_cannot_be_predicated_say_why() -> Result<()> {
     graph.flag_mut()?.copy_from(&1)?;
     graph.launch()?;
     assert_eq!(*graph.data()?.read()?, [0, 2, 3, 4]);
-    if device.is_emulator() {
+    if runs_node_by_node() {
         return Ok(());
     }
     let told = |node: &str| form(&graph, node).unwrap().to_string();
@@ -312,7 +312,7 @@ fn the_cheaper_form_is_chosen() -> Result<()> {
     graph.launch()?;
     let data = *graph.device(&data)?.read()?;
     assert_eq!([1, 6, 40].map(|kernels| data[kernels]), [1, 6, 40]);
-    if device.is_emulator() {
+    if runs_node_by_node() {
         return Ok(());
     }
     let predicated = [1, 6, 40].map(|kernels| form(&graph, &format!("if_{kernels}")).unwrap().predicated);
@@ -320,5 +320,84 @@ fn the_cheaper_form_is_chosen() -> Result<()> {
     let expected = "`if_1` is predicated: its kernel costs about 0.5 us more predicated, and 5.5 us more in a conditional node \
                     (prices of an H200)";
     assert_eq!(form(&graph, "if_1").unwrap().to_string(), expected);
+    Ok(())
+}
+
+#[cuda_kernels("tests/kernels/clusters.ptx")]
+unsafe extern "C" {
+    #[requires(block == 64 && threads <= out.len())]
+    safe fn ring(out: &mut [u32]);
+}
+
+cuda_graph! {
+    /// Kernels that meet in their grid or cluster, start early, or have more shared memory than others.
+    graph Kinds {
+        device flag: u32;
+        device rounds_left: u32;
+        device a: [u32; 1000];
+        device b: [u32; 1000];
+        device around: [u32; 1024];
+        device early: [[u32; 64]; 4];
+        device input: [f32; 64];
+        device reversed: [f32; 64];
+        device numbers: [u32; 256];
+        rng    noise = 7, draws 16;
+
+        if go = flag {
+            memset count = rounds_left <- 5;
+            #[cooperative]
+            kernel grid = rounds<<<7, 96>>>(&mut a, &mut b, 1000, 5);
+            #[cluster(8)]
+            kernel cluster = ring<<<16, 64>>>(&mut around);
+            kernel first = slow_write<<<2, 32>>>(&mut early[0], 3, 10);
+            kernel second = slow_step<<<2, 32>>>(&early[0], &mut early[1], 10) after programmatic(first);
+            kernel third = step<<<2, 32>>>(&early[1], &mut early[2]) after programmatic(second);
+            kernel back = reverse_shared<<<1, 64, 256>>>(&input, &mut reversed);
+            kernel drawn = draw_numbers<<<1, 16>>>(&noise, &mut numbers, 16);
+        };
+        while again = rounds_left {
+            kernel fourth = slow_step<<<2, 32>>>(&early[2], &mut early[3], 10);
+            kernel fifth = step<<<2, 32>>>(&early[3], &mut early[2]) after programmatic(fourth);
+            kernel less = count_down<<<1, 1>>>(&mut rounds_left);
+        } after go;
+    }
+}
+
+#[test]
+fn kernels_of_all_kinds_do_the_same_in_both_forms() -> Result<()> {
+    let mut results = Vec::new();
+    for (device, asked) in forms() {
+        let mut graph = Kinds::build(&device)?;
+        assert_asked(&graph, asked, "go");
+        assert_asked(&graph, asked, "again");
+        graph
+            .input_mut()?
+            .copy_from(&std::array::from_fn(|index| index as f32))?;
+        graph.a_mut()?.copy_from(&std::array::from_fn(|index| index as u32))?;
+        let mut states = Vec::new();
+        for flag in [0, 1, 0, 2, 2] {
+            graph.flag_mut()?.copy_from(&flag)?;
+            graph.launch()?;
+            let words = [graph.a()?.read()?[..].to_vec(), graph.around()?.read()?[..].to_vec()];
+            let drawn = graph.numbers()?.read()?[..].to_vec();
+            let early = *graph.early()?.read()?;
+            assert_eq!(*graph.rounds_left()?.read()?, 0);
+            states.push((words, drawn, early, *graph.reversed()?.read()?));
+        }
+        let [rests, first, again, second, third] = &states[..] else {
+            panic!("five launches")
+        };
+        assert!(rests.1.iter().all(|number| *number == 0) && rests.2 == [[0; 64]; 4]);
+        // Its loop goes on from what `third` has left: two more in each iteration.
+        assert_eq!(
+            (first.2[0][0], first.2[1][0], first.2[2][0], first.2[3][0]),
+            (3, 4, 15, 14)
+        );
+        assert_eq!(first.3[0], 63.0);
+        assert!(first == again, "nothing runs where the flag is 0");
+        assert!(first.0[0] != second.0[0] && first.1 != second.1 && second.1 != third.1);
+        results.push(states);
+    }
+    assert!(results[0] == results[1] && results[1] == results[2]);
     Ok(())
 }

@@ -195,7 +195,9 @@ impl CudaExecutable {
                         self.prepare_tests(draft, node, Builtin::FillWords)?;
                     }
                 }
-                Op::Structure(Structure::Conditional(_)) if self.adder.forms.is_predicated(node) => {}
+                // In debug mode the host reads conditions.
+                Op::Structure(Structure::Conditional(_))
+                    if self.adder.forms.is_predicated(node) || blueprint.debug.is_some() => {}
                 Op::Structure(Structure::Conditional(_)) => {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_builtin(draft, Builtin::Condition, 0)?;
