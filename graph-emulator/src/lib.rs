@@ -95,5 +95,6 @@ pub use memory::texture::{Addressing, Extent, Filter, Surface, Texture};
 pub use memory::view::{Access, Buffer};
 pub use memory::{Allocation, Memory, MemoryError};
 pub use run::launch::{Launch, MAX_TOGETHER, Report};
-pub use run::module::{Kernel, Module, Parameter};
+pub use run::module::{Kernel, Module};
+pub use run::parsed::{Parameter, Parsed};
 pub use state::context::{Conditional, Options, Printer, Unordered};

@@ -36,19 +36,33 @@ use scope::Scope;
 /// The error says why an instruction cannot be decoded; the caller adds its place.
 type Result<T> = std::result::Result<T, String>;
 
-/// Decodes all functions of a module. A function that cannot be decoded is refused, and so are those that may call it.
-pub(crate) fn decode(module: &ast::Module, symbols: &Symbols) -> Code {
+/// Decodes functions of a module: those of which `is_wanted` says so, by their index among those with a body. With a
+/// function, all that it may call is wanted. A function that cannot be decoded is refused, and so are those that may
+/// call it, and those that are not wanted.
+pub(crate) fn decode(module: &ast::Module, symbols: &Symbols, is_wanted: impl Fn(usize) -> bool) -> Code {
     let mut code = Code {
         files: module.files.clone(),
         ..Code::default()
     };
-    for function in module.functions.iter().filter(|function| function.body.is_some()) {
-        if let Err(error) = decode_function(function, symbols, &mut code) {
+    let defined = || {
+        module
+            .functions
+            .iter()
+            .filter(|function| function.body.is_some())
+            .enumerate()
+    };
+    for (index, function) in defined() {
+        if !is_wanted(index) {
+            code.functions.push(Function::default());
+        } else if let Err(error) = decode_function(function, symbols, &mut code) {
             code.functions.push(refused(function, error));
         }
     }
     for (caller, error) in reach::refused_calls(module, &code.functions) {
         code.functions[caller].refused = Some(error);
+    }
+    for (index, function) in defined().filter(|(index, _)| !is_wanted(*index)) {
+        code.functions[index] = refused(function, unwanted(function));
     }
     code
 }
@@ -59,6 +73,16 @@ fn refused(function: &ast::Function, error: LoadError) -> Function {
         name: function.name.as_str().into(),
         refused: Some(Arc::new(error)),
         ..Function::default()
+    }
+}
+
+/// The reason that a function was not decoded.
+fn unwanted(function: &ast::Function) -> LoadError {
+    LoadError {
+        function: Some(function.name.clone()),
+        line: function.line,
+        message: "it was not asked for when the module was loaded".to_owned(),
+        instruction: None,
     }
 }
 

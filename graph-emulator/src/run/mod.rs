@@ -8,3 +8,4 @@ mod lockstep;
 mod block;
 mod warp;
 pub(crate) mod module;
+pub(crate) mod parsed;

@@ -11,26 +11,17 @@ use crate::fault::LoadError;
 use crate::memory::heap::Heap;
 use crate::memory::view::Access;
 use crate::memory::{Allocation, Memory};
+use crate::run::parsed::{Parameter, Parsed, at};
 
 /// A PTX module, decoded once and ready to launch. Its `.global` and `.const` variables live in the [`Memory`] it was
 /// loaded for and keep their values between launches.
 pub struct Module {
     memory: Memory,
     code: Code,
-    kernels: HashMap<String, KernelData>,
+    parsed: Parsed,
     variables: Vec<Variable>,
     /// The heap, if the module calls `malloc`.
     heap: Option<Heap>,
-}
-
-/// A kernel's declaration.
-struct KernelData {
-    /// The index among the functions of the code.
-    function: usize,
-    parameters: Vec<Parameter>,
-    required_block: Option<[u32; 3]>,
-    max_block: Option<[u32; 3]>,
-    cluster: ast::Cluster,
 }
 
 /// A variable of the module.
@@ -51,15 +42,6 @@ pub struct Kernel<'a> {
     cluster: ast::Cluster,
     shared_bytes: u32,
     refused: Option<&'a LoadError>,
-}
-
-/// A kernel parameter, as the PTX declares it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameter {
-    /// The size in bytes.
-    pub size: usize,
-    /// The alignment in bytes.
-    pub align: usize,
 }
 
 impl<'a> Kernel<'a> {
@@ -125,17 +107,25 @@ impl Module {
     /// # Errors
     /// A [`LoadError`] if the text is not PTX of 64-bit addresses, or the host has no memory for the heap.
     pub fn load(memory: &Memory, ptx: &str) -> Result<Module, LoadError> {
-        let module = graph_ptx::parse(ptx).map_err(|error| at(error.line, error.message))?;
-        if module.address_size != 64 {
-            return Err(at(0, "only modules with `.address_size 64` are supported".to_owned()));
-        }
-        let (variables, refused) = allocate(memory, &module);
+        Self::of(memory, &Parsed::new(ptx)?, None)
+    }
+
+    /// As [`Module::load`], of what has been parsed, for these kernels alone, or for all. Only they, and what they may
+    /// call, are decoded; the other kernels are [refused](Kernel::refused). The variables are the module's own.
+    ///
+    /// # Errors
+    /// A [`LoadError`] if the host has no memory for the heap.
+    pub fn of(memory: &Memory, parsed: &Parsed, kernels: Option<&[&str]>) -> Result<Module, LoadError> {
+        let module = parsed.module();
+        let (variables, refused) = allocate(memory, module);
         let addresses = variables
             .iter()
             .map(|variable| (variable.name.clone(), variable.allocation.address()));
-        let mut symbols = Symbols::new(&module, addresses.collect(), refused);
-        initialize(&module, &variables, &mut symbols)?;
-        let mut code = decode::decode(&module, &symbols);
+        let mut symbols = Symbols::new(module, addresses.collect(), refused);
+        initialize(module, &variables, &mut symbols)?;
+        let wanted = kernels.map(|kernels| parsed.reached(kernels));
+        let is_wanted = |index: usize| wanted.as_ref().is_none_or(|wanted| wanted.contains(&index));
+        let mut code = decode::decode(module, &symbols, is_wanted);
         code.constants = variables
             .iter()
             .filter(|variable| variable.access == Access::Read)
@@ -149,19 +139,19 @@ impl Module {
             heap: heap.map_err(|error| at(0, error.to_string()))?,
             memory: memory.clone(),
             code,
-            kernels: kernels(&module),
+            parsed: parsed.clone(),
             variables,
         })
     }
 
     /// All kernels, in no order.
     pub fn kernels(&self) -> impl Iterator<Item = Kernel<'_>> {
-        self.kernels.keys().filter_map(|name| self.kernel(name))
+        self.parsed.kernels().keys().filter_map(|name| self.kernel(name))
     }
 
     /// The kernel with this name.
     pub fn kernel(&self, name: &str) -> Option<Kernel<'_>> {
-        let (name, data) = self.kernels.get_key_value(name)?;
+        let (name, data) = self.parsed.kernels().get_key_value(name)?;
         Some(Kernel {
             name,
             function: data.function,
@@ -199,15 +189,6 @@ impl Module {
         self.variables
             .iter()
             .map(|variable| (&variable.allocation, variable.access))
-    }
-}
-
-fn at(line: u32, message: String) -> LoadError {
-    LoadError {
-        function: None,
-        line,
-        message,
-        instruction: None,
     }
 }
 
@@ -293,29 +274,4 @@ fn initialize(module: &ast::Module, variables: &[Variable], symbols: &mut Symbol
         }
     }
     Ok(())
-}
-
-fn kernels(module: &ast::Module) -> HashMap<String, KernelData> {
-    let defined = module
-        .functions
-        .iter()
-        .filter(|function| function.body.is_some())
-        .enumerate();
-    defined
-        .filter(|(_, function)| function.entry)
-        .map(|(index, function)| {
-            let parameter = |param: &ast::Variable| Parameter {
-                size: usize::try_from(param.size).unwrap_or(usize::MAX),
-                align: param.align as usize,
-            };
-            let data = KernelData {
-                function: index,
-                parameters: function.params.iter().map(parameter).collect(),
-                required_block: function.required_block,
-                max_block: function.max_block,
-                cluster: function.cluster,
-            };
-            (function.name.clone(), data)
-        })
-        .collect()
 }

@@ -10,6 +10,7 @@ mod cooperative;
 mod faults;
 mod kernels;
 mod mutations;
+mod parts;
 mod predicates;
 mod probes;
 mod ptxas;

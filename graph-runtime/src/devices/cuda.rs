@@ -1,6 +1,7 @@
 //! A CUDA context.
 
 use crate::devices::event_alarm::Alarms;
+use crate::devices::shared_modules::SharedModules;
 use crate::driver::{
     self, CUcontext, CUdevice, CUdevice_attribute, CUstream, CaptureStatus, CudaContext, CudaStream, GraphApi,
     RelaxedCapture,
@@ -30,6 +31,7 @@ pub(crate) struct Cuda {
     api: GraphApi,
     copies: Lock<CopyStream>,
     alarms: Alarms,
+    modules: SharedModules,
 }
 
 /// The stream for copies: made at the first copy, null before. It is not CUDA's null stream, which would wait for the
@@ -95,6 +97,7 @@ impl Cuda {
             api,
             copies: Lock::new(CopyStream(ptr::null_mut())),
             alarms: Alarms::default(),
+            modules: SharedModules::default(),
         })
     }
 
@@ -134,6 +137,11 @@ impl Cuda {
 
     pub(crate) fn context(&self) -> &Arc<CudaContext> {
         &self.context
+    }
+
+    /// The modules that graphs share.
+    pub(crate) fn modules(&self) -> &SharedModules {
+        &self.modules
     }
 
     pub(crate) fn alarms(&self) -> &Alarms {

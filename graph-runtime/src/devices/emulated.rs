@@ -2,8 +2,14 @@
 
 use crate::devices::options::EmulatorOptions;
 use crate::error::{At, Error, Result, Site};
+use crate::in_flight::lock::Lock;
+use crate::kernel::source::Ptx;
 use crate::program::host_call::Running;
-use graph_emulator::{Memory, MemoryError, Printer};
+use graph_emulator::{LoadError, Memory, MemoryError, Parsed, Printer};
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::{Arc, OnceLock};
+use tracing::trace;
 
 pub(crate) use graph_emulator::Allocation;
 
@@ -21,7 +27,11 @@ pub(crate) struct Emulated {
     pub(crate) options: EmulatorOptions,
     /// The receiver of what kernels print; standard output if `None`.
     pub(crate) printer: Option<Printer>,
+    sources: Arc<Sources>,
 }
+
+/// The PTX of which graphs have been built, parsed once, by the addresses of the `static`s.
+type Sources = Lock<HashMap<usize, Arc<OnceLock<std::result::Result<Parsed, LoadError>>>>>;
 
 impl Emulated {
     pub(crate) fn new(options: EmulatorOptions) -> Self {
@@ -29,7 +39,24 @@ impl Emulated {
             memory: Memory::new(),
             options,
             printer: None,
+            sources: Arc::default(),
         }
+    }
+
+    /// Returns PTX that is parsed when a graph of this device or of its clones first uses it.
+    pub(crate) fn parsed(&self, ptx: &'static Ptx) -> std::result::Result<Parsed, LoadError> {
+        let source = self
+            .sources
+            .lock()
+            .entry(ptr::from_ref(ptx).addr())
+            .or_default()
+            .clone();
+        source
+            .get_or_init(|| {
+                trace!(target: "graph_runtime", path = ptx.path, "parse on the CPU emulator");
+                Parsed::new(ptx.text)
+            })
+            .clone()
     }
 
     /// Refuses the emulator if it is not in this build: see `absent`, which takes the place of this module then.

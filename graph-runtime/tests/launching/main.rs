@@ -11,6 +11,7 @@ mod functions;
 mod futures;
 mod generators;
 mod grid;
+mod modules;
 mod nvrtc;
 mod pointers;
 mod programmatic;

@@ -10,11 +10,11 @@ use tracing::{Dispatch, Event};
 
 /// Collects events as lines: the level, the message, the other fields.
 #[derive(Default)]
-struct Lines(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
 
 impl Lines {
     /// A subscriber that collects events here.
-    fn listener(&self) -> Listener<impl Fn(&Event<'_>) + 'static> {
+    pub(crate) fn listener(&self) -> Listener<impl Fn(&Event<'_>) + 'static> {
         let lines = self.0.clone();
         Listener(move |event: &Event<'_>| {
             let mut line = Line::default();
@@ -24,7 +24,7 @@ impl Lines {
         })
     }
 
-    fn take(&self) -> Vec<String> {
+    pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 }
@@ -44,8 +44,8 @@ impl Visit for Line {
     }
 }
 
-fn graph() -> Result<Graph> {
-    let mut builder = GraphBuilder::new(&Device::emulator(), "Traced");
+fn graph(device: &Device) -> Result<Graph> {
+    let mut builder = GraphBuilder::new(device, "Traced");
     let mut data = builder.device::<[u32; 4]>("data");
     let clear = builder.memset("clear", &mut data, 1_u32);
     let add = builder.kernel("add", Launch::new(1, 4), add_to::call(&mut data, 1));
@@ -60,8 +60,18 @@ fn the_emulator_tells_what_it_loads_and_runs() -> Result<()> {
     // another test, whether anybody wants it.
     let _second = Dispatch::new(Lines::default().listener());
     with_default(lines.listener(), || {
-        let mut graph = graph()?;
+        let device = Device::emulator();
+        let mut graph = graph(&device)?;
         let loaded = lines.take();
+        let parsed = |lines: &[String]| lines.iter().filter(|line| line.starts_with("TRACE parse")).count();
+        assert_eq!(parsed(&loaded), 1, "{loaded:?}");
+        self::graph(&device.clone())?.launch()?;
+        let loaded_again = lines.take();
+        assert_eq!(
+            parsed(&loaded_again),
+            0,
+            "a device parses a file once: {loaded_again:?}"
+        );
         let tells = |line: &String| line.starts_with("TRACE load on the CPU emulator: graph=Traced path=");
         assert!(loaded.iter().any(tells), "{loaded:?}");
         let expected = [

@@ -232,8 +232,8 @@ impl CudaExecutable {
         attribute::permit(&self.kernels, facts, kernel).at(&site)
     }
 
-    /// Puts the variables of modules that are memory of the graph into its storage. Every graph loads modules of its
-    /// own, so nothing else has these variables.
+    /// Puts the variables of modules that are memory of the graph into its storage. The graph has loaded such modules
+    /// for itself alone, so nothing else has these variables.
     fn put_variables(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         for variable in blueprint.variables {
             let (draft, resource) = (blueprint.draft, variable.resource);

@@ -2,14 +2,15 @@
 
 use super::forms::Refused;
 use crate::devices::cuda::Cuda;
+use crate::devices::shared_modules::{SharedLimits, SharedModule};
 use crate::driver::{
     self, CUdevice_attribute as DeviceAttribute, CUdeviceptr, CUfunction_attribute as FunctionAttribute, CudaFunction,
     KernelHandle, LoadedModule,
 };
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::kernel::KernelFacts;
-use crate::program::{Argument, Code, ModuleMemory, Program};
-use graph_plan::{Draft, LaunchConfig, Target};
+use crate::program::{Argument, Code, Function, ModuleMemory, Program};
+use graph_plan::{Draft, LaunchConfig, Mode, Target};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString};
@@ -78,7 +79,7 @@ impl Builtin {
 /// All modules and kernels that a graph has loaded. [`Kernels::unload`] unloads them.
 pub(super) struct Kernels {
     cuda: Arc<Cuda>,
-    modules: Vec<LoadedModule>,
+    modules: Vec<HeldModule>,
     /// One for each of [`Program::functions`].
     functions: Vec<LoadedKernel>,
     /// The predicated copies of functions, by function and number of tests.
@@ -87,6 +88,30 @@ pub(super) struct Kernels {
     builtin: Vec<((Builtin, usize), KernelHandle)>,
     /// The most shared memory a block may have, static and dynamic together, in bytes.
     shared_limit: u64,
+}
+
+/// A module of the program.
+enum HeldModule {
+    /// The graph's own: its kernels write variables, or variables are memory of the graph.
+    Own(LoadedModule),
+    /// One that other graphs may have. Not dropped if the graph is leaked, since it may still run.
+    Shared(ManuallyDrop<Arc<SharedModule>>),
+}
+
+impl HeldModule {
+    fn loaded(&self) -> LoadedModule {
+        match self {
+            Self::Own(module) => *module,
+            Self::Shared(shared) => shared.loaded,
+        }
+    }
+
+    fn limits(&self) -> Option<Arc<SharedLimits>> {
+        match self {
+            Self::Own(_) => None,
+            Self::Shared(shared) => Some(shared.limits.clone()),
+        }
+    }
 }
 
 struct LoadedKernel {
@@ -99,6 +124,8 @@ struct LoadedKernel {
     static_shared: u64,
     /// The most dynamic shared memory of a block that the function is set up for, in bytes.
     dynamic_shared: u32,
+    /// What all graphs that share the function's module have set it up for.
+    limits: Option<Arc<SharedLimits>>,
 }
 
 impl Kernels {
@@ -137,14 +164,18 @@ impl Kernels {
         for (index, ptx) in program.modules.iter().enumerate() {
             let of_module = variables.iter().filter(|variable| variable.module == index);
             let lines: Vec<u32> = of_module.map(|variable| variable.line).collect();
-            let text = with_visible(ptx.text, &lines);
             let copied = copies
                 .iter()
                 .filter(|(function, _)| program.functions[*function as usize].module() == Some(index));
             let copied: Vec<(u32, usize)> = copied.copied().collect();
+            if copied.is_empty() && lines.is_empty() && !writes_variables(program, index) {
+                self.shared_module(draft, ptx.path, ptx.text)?;
+                continue;
+            }
+            let text = with_visible(ptx.text, &lines);
             if let Err(reason) = self.load_predicated(draft, program, (ptx.path, &text), &copied)? {
                 refused.extend(copied.into_iter().map(|(function, _)| (function, reason.clone())));
-                self.module(draft, ptx.path, &text)?;
+                self.own_module(draft, ptx.path, &text)?;
             }
         }
         for function in &program.functions {
@@ -176,7 +207,7 @@ impl Kernels {
         copies: &[(u32, usize)],
     ) -> Result<Result<(), String>> {
         if copies.is_empty() {
-            self.module(draft, path, text)?;
+            self.own_module(draft, path, text)?;
             return Ok(Ok(()));
         }
         let entry = |function: u32| program.functions[function as usize].facts.entry;
@@ -188,7 +219,7 @@ impl Kernels {
             Ok(copied) => copied,
             Err(error) => return Ok(Err(format!("cannot be predicated: `{path}`, {error}"))),
         };
-        match self.module(draft, path, &copied) {
+        match self.own_module(draft, path, &copied) {
             Err(Error::Module { message, .. }) => Ok(Err(format!("cannot be predicated: {message}"))),
             loaded => loaded.map(|_| Ok(())),
         }
@@ -199,9 +230,11 @@ impl Kernels {
         announce!(self.cuda, trace, entry, "{}", self.cuda.api().function_name())?;
         let name = CString::new(entry).unwrap_or_default();
         // SAFETY: the module was loaded by `load` just now.
-        let handle = unsafe { self.modules[module].function(&name) }?;
+        let handle = unsafe { self.modules[module].loaded().function(&name) }?;
         // SAFETY: as above.
-        unsafe { LoadedKernel::new(handle, None) }
+        let kernel = unsafe { LoadedKernel::new(handle, None) }?;
+        let limits = self.modules[module].limits();
+        Ok(LoadedKernel { limits, ..kernel })
     }
 
     /// The address and the size of a variable of a module that was loaded here. The context must be current.
@@ -209,10 +242,29 @@ impl Kernels {
         announce!(self.cuda, trace, symbol = %variable.symbol, "cuModuleGetGlobal")?;
         let name = CString::new(&*variable.symbol).unwrap_or_default();
         // SAFETY: the module was loaded by `load` and is unloaded only by `unload`.
-        unsafe { self.modules[variable.module].variable(&name) }
+        unsafe { self.modules[variable.module].loaded().variable(&name) }
     }
 
-    fn module(&mut self, draft: &Draft, path: &'static str, text: &str) -> Result<LoadedModule> {
+    /// Takes a module that other graphs of the context may have, too. Returns it.
+    fn shared_module(&mut self, draft: &Draft, path: &'static str, text: &'static str) -> Result<LoadedModule> {
+        let module = match self.cuda.modules().find(text) {
+            Some(module) => module,
+            None => self.cuda.modules().add(text, self.module(draft, path, text)?),
+        };
+        let loaded = module.loaded;
+        self.modules.push(HeldModule::Shared(ManuallyDrop::new(module)));
+        Ok(loaded)
+    }
+
+    /// Loads a module that no other graph has. Returns it.
+    fn own_module(&mut self, draft: &Draft, path: &'static str, text: &str) -> Result<LoadedModule> {
+        let module = self.module(draft, path, text)?;
+        self.modules.push(HeldModule::Own(module));
+        Ok(module)
+    }
+
+    /// Loads a module.
+    fn module(&self, draft: &Draft, path: &'static str, text: &str) -> Result<LoadedModule> {
         let api = self.cuda.api();
         announce!(self.cuda, trace, graph = %draft.name, path, "{}", api.load_name())
             .at(|| Site::graph(&draft.name))?;
@@ -224,7 +276,7 @@ impl Kernels {
         };
         let image = CString::new(text).map_err(|_| failed("the text contains a zero byte".to_owned()))?;
         // SAFETY: `load` is called with the context current; the image is a string that outlives the call.
-        let module = unsafe { api.load(&image) }.or_else(|_| {
+        unsafe { api.load(&image) }.or_else(|_| {
             // Asking for the compiler's messages makes loading slower, so it is done only after a failure.
             announce!(self.cuda, trace, graph = %draft.name, path, "cuModuleLoadDataEx").at(graph)?;
             // SAFETY: as above.
@@ -235,9 +287,7 @@ impl Kernels {
                     format!("{error}\n{log}")
                 })
             })
-        })?;
-        self.modules.push(module);
-        Ok(module)
+        })
     }
 
     /// Loads the module of a built-in kernel, unless it is loaded. The context must be current.
@@ -248,8 +298,8 @@ impl Kernels {
         let (path, text, kernels) = kernel.module();
         let graph = || Site::graph(&draft.name);
         let named = |&(_, name): &(Builtin, &'static CStr)| name.to_str().unwrap_or_default();
-        let text = if tests == 0 {
-            Cow::Borrowed(text)
+        let module = if tests == 0 {
+            self.shared_module(draft, path, text)
         } else {
             let named: Vec<(&str, usize)> = kernels.iter().map(|kernel| (named(kernel), tests)).collect();
             let copied = graph_ptx::predicated(text, &named).map_err(|error| Error::Module {
@@ -257,9 +307,8 @@ impl Kernels {
                 path,
                 message: error.to_string(),
             });
-            Cow::Owned(copied?)
-        };
-        let module = self.module(draft, path, &text)?;
+            self.own_module(draft, path, &copied?)
+        }?;
         for kernel in kernels {
             let name = match tests {
                 0 => Cow::Borrowed(kernel.1),
@@ -377,11 +426,23 @@ impl Kernels {
         if shared <= self.functions[function as usize].dynamic_shared {
             return Ok(());
         }
-        self.set(
-            function,
-            FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-            shared as i32,
-        )
+        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        for kernel in self.all(function) {
+            announce!(self.cuda, trace, ?attribute, shared, "cuFuncSetAttribute")?;
+            let function = kernel.handle.function;
+            // The lock is held until the attribute is set, so that no graph lowers what another one has set.
+            let mut limits = kernel.limits.as_ref().map(|limits| limits.lock());
+            let known = limits.as_ref().and_then(|limits| limits.get(&function.addr()));
+            if known.is_some_and(|&known| shared <= known) {
+                continue;
+            }
+            // SAFETY: the function's module is loaded until `unload`.
+            unsafe { driver::module::set_function_attribute(function, attribute, shared as i32) }?;
+            if let Some(limits) = &mut limits {
+                limits.insert(function.addr(), shared);
+            }
+        }
+        Ok(())
     }
 
     /// Sets an attribute of a function and of its predicated copies.
@@ -429,9 +490,18 @@ impl Kernels {
         self.builtin.clear();
         self.predicated.clear();
         for module in self.modules.drain(..) {
-            // SAFETY: the module was loaded by `module` and left the list just now; nothing uses it, by the caller's
-            // promise.
-            let _ = unsafe { module.unload() };
+            let module = match module {
+                HeldModule::Own(module) => Some(module),
+                // The last graph that has it.
+                HeldModule::Shared(shared) => {
+                    Arc::into_inner(ManuallyDrop::into_inner(shared)).map(|shared| shared.loaded)
+                }
+            };
+            if let Some(module) = module {
+                // SAFETY: the module was loaded by `module` and left the list just now; nothing uses it, by the
+                // caller's promise, and by that of the callers for the other graphs that had it.
+                let _ = unsafe { module.unload() };
+            }
         }
     }
 }
@@ -454,8 +524,16 @@ impl LoadedKernel {
             dynamic_shared: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)? as u32,
             params: None,
             owner: ManuallyDrop::new(owner),
+            limits: None,
         })
     }
+}
+
+/// Whether a kernel that the graph launches may write a variable of the module.
+fn writes_variables(program: &Program, module: usize) -> bool {
+    let of_module = |function: &&Function| function.module() == Some(module);
+    let writes = |function: &Function| function.facts.variables.iter().any(|(_, mode)| *mode != Mode::Read);
+    program.functions.iter().filter(of_module).any(writes)
 }
 
 /// The size of an argument in bytes.

@@ -73,7 +73,8 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///
 /// 1. *Handles are ours and live.* `graph`, `exec`, `stream`, `event`, `events`, the modules and `nodes` were made by
 ///    `with_nodes` and `instantiate` in the context of `cuda`, are given to nobody who could destroy them without
-///    `unsafe`, and are destroyed in `drop` only (events, which are counted, after it). Only `exec` may be replaced
+///    `unsafe`, and are destroyed in `drop` only (events, which are counted, after it; a module that graphs share, with
+///    the last of them: [`SharedModules`](crate::devices::shared_modules::SharedModules)). Only `exec` may be replaced
 ///    before, when no launch is in flight: by a new one (`instantiate_again`), or by that of another `CudaExecutable`,
 ///    which has none afterwards (`update_from`), or gets it back to destroy it. Where there is none, it is null, and
 ///    nothing is launched (fact 12). And a captured graph, whose `graph` was captured by `with_nodes`, gets another one

@@ -54,7 +54,7 @@ struct Runner {
 
 impl EmulatorExecutable {
     pub(crate) fn build(device: &Emulated, blueprint: &Blueprint<'_>) -> Result<Self> {
-        let modules = load(&device.memory, blueprint)?;
+        let modules = load(device, blueprint)?;
         let ops = blueprint.program.ops.iter().enumerate();
         let mut kernels = ops.filter_map(|(node, op)| Some((node, op.kernel()?)));
         kernels.try_for_each(|(node, kernel)| check_launch(blueprint.draft, blueprint.program, node, kernel))?;
@@ -268,12 +268,17 @@ fn forget(draft: &Draft, options: &EmulatorOptions, storage: &[Storage]) -> Resu
         })
 }
 
-/// Loads the modules, and checks that each has its kernels.
-fn load(memory: &Memory, blueprint: &Blueprint<'_>) -> Result<Vec<Module>> {
+/// Loads the kernels that the graph launches, in modules of its own, and checks that each module has its kernels.
+fn load(device: &Emulated, blueprint: &Blueprint<'_>) -> Result<Vec<Module>> {
     let site = || Site::graph(&blueprint.draft.name);
-    let loaded = blueprint.program.modules.iter().map(|ptx| {
+    let functions = &blueprint.program.functions;
+    let loaded = blueprint.program.modules.iter().enumerate().map(|(index, ptx)| {
         trace!(target: "graph_runtime", graph = %blueprint.draft.name, path = ptx.path, "load on the CPU emulator");
-        Module::load(memory, ptx.text).map_err(|error| Error::Module {
+        let of_module = functions.iter().filter(|function| function.module() == Some(index));
+        let kernels: Vec<&str> = of_module.map(|function| function.facts.entry).collect();
+        let loaded = device.parsed(ptx);
+        let loaded = loaded.and_then(|parsed| Module::of(&device.memory, &parsed, Some(&kernels)));
+        loaded.map_err(|error| Error::Module {
             site: site(),
             path: ptx.path,
             message: error.to_string(),
