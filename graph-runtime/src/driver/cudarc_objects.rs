@@ -5,8 +5,7 @@ use super::error::error;
 use super::types::{CUcontext, CUdevice};
 use crate::error::CudaError;
 use cudarc::driver::DriverError;
-use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) use cudarc::driver::{CudaContext, CudaEvent};
 pub use cudarc::driver::{CudaFunction, CudaStream};
@@ -27,11 +26,18 @@ pub(crate) fn retain(ordinal: usize) -> Result<Arc<CudaContext>, CudaError> {
 ///
 /// The context is of the device, and lives as long as what is returned is used.
 pub(crate) unsafe fn of_others(context: CUcontext, device: CUdevice) -> Result<Arc<CudaContext>, CudaError> {
-    // SAFETY: by the caller's promise. cudarc would destroy the context with the last handle: that is forgotten below.
-    let wrapped = unsafe { CudaContext::from_raw_context(device as usize, device, context) };
-    let wrapped = wrapped.map_err(failed("cuDeviceGetAttribute"))?;
-    mem::forget(wrapped.clone());
-    Ok(wrapped)
+    /// cudarc would destroy a context with the last handle, so one is kept here for ever.
+    static WRAPPED: Mutex<Vec<Arc<CudaContext>>> = Mutex::new(Vec::new());
+    let mut wrapped = WRAPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    let same = |known: &&Arc<CudaContext>| known.cu_ctx() == context && known.cu_device() == device;
+    if let Some(known) = wrapped.iter().find(same) {
+        return Ok(known.clone());
+    }
+    // SAFETY: by the caller's promise. The context is not destroyed here, since a handle is kept.
+    let new = unsafe { CudaContext::from_raw_context(device as usize, device, context) };
+    let new = new.map_err(failed("cuDeviceGetAttribute"))?;
+    wrapped.push(new.clone());
+    Ok(new)
 }
 
 /// Makes an event without timing.

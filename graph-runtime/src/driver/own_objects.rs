@@ -1,13 +1,20 @@
 //! Contexts, streams, events and functions in a build without the feature `cudarc`, in place of its types. They have
 //! the same names, and the methods that this crate calls.
 
+use super::error::driver_calls;
 use super::types::{CUcontext, CUdevice, CUevent, CUfunction, CUstream};
 use super::{RelaxedCapture, context, event, primary_context};
 use crate::error::CudaError;
 use std::any::Any;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::Arc;
+
+driver_calls! {
+    NAMES;
+    fn device(ordinal: c_int) -> device: CUdevice
+        = cuDeviceGet(device: *mut CUdevice = &mut device, ordinal: c_int);
+}
 
 /// A CUDA context: [`Device::context`](crate::Device::context) returns it.
 pub struct CudaContext {
@@ -62,7 +69,7 @@ handles! {
 /// Retains the primary context of a device. The driver is initialised.
 pub(crate) fn retain(ordinal: usize) -> Result<Arc<CudaContext>, CudaError> {
     // SAFETY: the driver is initialised.
-    let device = unsafe { primary_context::device(ordinal as i32) }?;
+    let device = unsafe { device(ordinal as c_int) }?;
     // SAFETY: the device was found above.
     let context = unsafe { primary_context::retain(device) }?;
     Ok(Arc::new(CudaContext {

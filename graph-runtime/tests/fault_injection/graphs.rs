@@ -469,7 +469,12 @@ pub(crate) fn debug(device: &Device, run: &mut Run) -> Result<()> {
 pub(crate) fn outside(_device: &Device, run: &mut Run) -> Result<()> {
     let device = &run.step(|| Device::cuda(0))?;
     let _ = device.name();
-    let buffer = run.step(|| device.alloc_slice::<u32>(16))?;
+    let context = device.context().expect("a CUDA device");
+    // SAFETY: the device keeps the context alive.
+    let same = || unsafe { Device::from_raw_context(context.cu_ctx().cast(), context.clone()) };
+    let same = run.step(same)?;
+    assert_eq!(same.raw(), device.raw());
+    let buffer = run.step(|| same.alloc_slice::<u32>(16))?;
     run.step(|| buffer.copy_from(&[3; 16]))?;
     // SAFETY: no work is queued with the slice.
     let lent = run.step(|| unsafe { buffer.as_cudarc() }.map(|slice| slice.len()))?;
