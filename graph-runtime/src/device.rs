@@ -9,6 +9,8 @@ use crate::devices::options::{DebugOptions, EmulatorOptions};
 use crate::devices::{Backend, Emulated};
 use crate::driver::{CUcontext, CudaContext};
 use crate::error::{Error, Result, Site};
+use crate::kernel::module::Module;
+use crate::kernel::source::Ptx;
 use crate::memory::{DeviceBuffer, Generator, HostBuffer, Philox, Pool, Scope};
 use crate::ownership::device_memory::DeviceMemory;
 use crate::ownership::host_memory::HostMemory;
@@ -317,6 +319,15 @@ impl Device {
             Backend::Cuda(cuda) => Some(cuda.context()),
             Backend::Emulator(_) => None,
         }
+    }
+
+    /// Reads PTX that a program has while it runs. Nothing is loaded yet: graphs load the kernels that they launch.
+    ///
+    /// # Errors
+    /// [`Error::Module`] if it is not PTX.
+    pub fn module(&self, ptx: Ptx) -> Result<Module> {
+        self.backend.check()?;
+        Module::new(ptx)
     }
 
     /// Allocates zeroed device memory of shape `S`, outside any graph; graphs can share it: see [`DeviceBuffer`]. Waits

@@ -68,7 +68,8 @@
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
 //!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements and of
 //!   [`Mapped`] ones, each a [`Word`], and of [`Texel`]s and [`Surfel`]s, in declarations of kernels;
-//!   [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of kernels are in [`kernel`].
+//!   [`LoadedFunction`], [`Ptx`], [`CudaSource`]; a [`Module`] of which a program learns while it runs, with each
+//!   [`ModuleKernel`]. Facts of kernels are in [`kernel`].
 //! * All graphs are [`AnyGraph`]; a launch is a [`LaunchFuture`], for those who do not want to block. A built
 //!   [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`], or [`OnMapped`] or [`OnArray`]; a
@@ -352,6 +353,7 @@ pub use kernel::atomic::Atomic;
 #[doc(inline)]
 pub use kernel::integer::Integer;
 pub use kernel::mapped::{Mapped, Word};
+pub use kernel::module::{Module, ModuleKernel};
 pub use kernel::source::{CudaSource, Ptx};
 pub use kernel::surface::Surfel;
 pub use kernel::texels::{Layered, TexelFormat};

@@ -1,7 +1,7 @@
 //! Nodes that launch kernels.
 
 use super::GraphBuilder;
-use crate::error::Error;
+use crate::error::{Error, mistakes};
 use crate::graph::node::NodeId;
 use crate::kernel::source::{Ptx, Unresolved, resolve};
 use crate::kernel::{ArgumentKind, Callee, KernelCall, KernelFacts, LOADED, Launch, launch_mistake};
@@ -139,6 +139,15 @@ impl GraphBuilder {
                 }
                 self.draft.nodes[node].opaque = true;
                 (self.program.loaded(function.clone()), &LOADED)
+            }
+            Callee::Refused(mistakes) => {
+                let name = &self.draft.nodes[node].name;
+                let mistakes = mistakes
+                    .iter()
+                    .map(|mistake| mistakes::declaration(node, name, mistake));
+                self.findings.mistakes(mistakes);
+                self.draft.nodes[node].opaque = true;
+                (0, &LOADED)
             }
             Callee::Unchanged => {
                 self.fail(node, "only an update can leave a node's kernel as it is");

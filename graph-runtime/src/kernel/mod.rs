@@ -3,6 +3,7 @@
 //! Programs find all that they need at the crate's root. Only an author of an `unsafe impl` of [`Kernel`] needs this
 //! module as well: it has [`KernelFacts`] and the types of its fields.
 
+pub(crate) mod module;
 pub(crate) mod source;
 pub(crate) mod programmatic_edge;
 pub(crate) mod atomic;
@@ -18,6 +19,7 @@ use crate::kernel::integer::Integer;
 use crate::shape::Element;
 use crate::shape::place::{OnArray, OnDevice, OnMapped, Place, Span, TexelMemory};
 use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject, Target};
+use graph_ptx::declaration::Mistake;
 use std::sync::Arc;
 
 pub use crate::kernel::dimensions::Dimensions;
@@ -245,6 +247,8 @@ pub(crate) enum Callee {
     /// A declared kernel, and whether it is declared `safe fn`.
     Declared(&'static KernelFacts, bool),
     Loaded(CudaFunction),
+    /// A kernel of a module, called with arguments that it does not take.
+    Refused(Arc<[Mistake]>),
     /// In an update: the kernel with which the node was built.
     Unchanged,
 }

@@ -17,5 +17,6 @@ mod pointers;
 mod programmatic;
 mod programmatic_edges;
 mod rng;
+mod run_time;
 mod traces;
 mod tuned;

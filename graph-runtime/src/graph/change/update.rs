@@ -1,6 +1,6 @@
 //! Changes nodes of a built graph in place.
 
-use crate::error::{Error, Result, Site};
+use crate::error::{Error, Result, Site, mistakes};
 use crate::graph::Graph;
 use crate::graph::change::batch::{Batch, Change, ChosenLaunch, launch_of};
 use crate::graph::change::commit::commit;
@@ -129,6 +129,16 @@ impl Update<'_> {
         let (function, facts) = match &call.callee {
             Callee::Unchanged => (Some(built.function), built_facts),
             Callee::Loaded(function) => (graph.data.program.find_loaded(function), built_facts),
+            Callee::Refused(mistakes) => {
+                let name = &graph.data.draft.nodes[index].name;
+                let mistakes = mistakes
+                    .iter()
+                    .map(|mistake| mistakes::declaration(index, name, mistake));
+                return Err(Error::Invalid {
+                    graph: graph.name().into(),
+                    diagnostics: mistakes.collect(),
+                });
+            }
             Callee::Declared(facts, _) => {
                 let facts = self.resolve(index, facts)?;
                 (graph.data.program.find_function(facts), facts)

@@ -5,8 +5,9 @@ mod resolve;
 mod cache;
 mod compile;
 
+use crate::error::{Error, Result, Site};
 pub(crate) use compile::Architecture;
-pub(crate) use resolve::{Unresolved, resolve};
+pub(crate) use resolve::{Unresolved, facts, forever, resolve};
 
 /// A PTX file that is compiled into the program.
 #[derive(Debug)]
@@ -15,6 +16,30 @@ pub struct Ptx {
     pub path: &'static str,
     /// Its text.
     pub text: &'static str,
+}
+
+impl Ptx {
+    /// PTX that a program has while it runs, for [`Device::module`](crate::Device::module). The name stands for it in
+    /// messages. Both are kept as long as the program runs.
+    ///
+    /// # Errors
+    /// [`Error::Module`] if the text has a zero byte, which no PTX has: it may be a cubin.
+    pub fn from_text(name: impl Into<String>, text: impl Into<String>) -> Result<Ptx> {
+        let (name, text) = (name.into(), text.into());
+        let has_zero = text.contains('\0');
+        let path = name.leak();
+        if has_zero {
+            return Err(Error::Module {
+                site: Site::default(),
+                path,
+                message: "the text contains a zero byte, so it is no PTX".to_owned(),
+            });
+        }
+        Ok(Ptx {
+            path,
+            text: text.leak(),
+        })
+    }
 }
 
 /// The source of a kernel's code.

@@ -4,7 +4,7 @@ use super::{Architecture, CudaSource, Declaration, Ptx, Source, cache, compile};
 use crate::driver;
 use crate::error::mistakes;
 use crate::error::{CudaError, Error, Site};
-use crate::kernel::{KernelFacts, Texture};
+use crate::kernel::{KernelFacts, LOADED, Texture};
 use graph_plan::{GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar, Touched, best_target, nearest};
 use graph_ptx::ast::{Cluster, Module};
 use graph_ptx::declaration::{self as rules, BufferAccess, Mistake, Rule};
@@ -169,7 +169,7 @@ impl Compiled {
                 let resolved = with_summary(facts, &summary, self.ptx);
                 let resolved = Box::leak(Box::new(KernelFacts {
                     source: Source::Compiled(self.ptx),
-                    places: self.places(&resolved),
+                    places: places(&self.module, &resolved),
                     ..resolved
                 }));
                 self.kernels.push((facts, resolved));
@@ -180,22 +180,67 @@ impl Compiled {
     }
 }
 
-impl Compiled {
-    /// The places in the source of the lines of PTX that the facts name.
-    fn places(&self, facts: &KernelFacts) -> &'static [(u32, &'static str)] {
-        let dependency = &facts.dependency;
-        let mut lines: Vec<u32> = [dependency.triggers, dependency.waits, dependency.early_exit]
-            .into_iter()
-            .flatten()
-            .chain(dependency.early.iter().map(|(_, line)| *line))
-            .chain(dependency.noncoherent.iter().map(|(_, line)| *line))
-            .chain(facts.loads.iter().map(|(_, line)| *line))
-            .collect();
-        lines.sort_unstable();
-        lines.dedup();
-        let place = |line| Some((line, forever(&location(&self.module, line)?.to_string())));
-        lines.into_iter().filter_map(place).collect::<Vec<_>>().leak()
+/// Returns the facts of a kernel of PTX that is known at run time, called as the declaration says, or the mistakes of
+/// the call.
+pub(crate) fn facts(
+    declaration: &rules::Declaration,
+    module: &Module,
+    ptx: &'static Ptx,
+) -> Result<&'static KernelFacts, Vec<Mistake>> {
+    let suggest = |name: &str, names: &[&str]| nearest(name, names.iter().copied()).map(str::to_owned);
+    let findings = rules::check(declaration, module, ptx.path, suggest);
+    let mut mistakes = findings.mistakes;
+    mistakes.retain(|mistake| mistake.rule != Rule::NeedlessMut); // only a warning
+    let Some(summary) = findings.summary.filter(|_| mistakes.is_empty()) else {
+        return Err(mistakes);
+    };
+    let params = declaration.params.iter().map(|param| Param {
+        name: forever(&param.name),
+        kind: match param.kind {
+            rules::Kind::Buffer(access) => ParamKind::Buffer {
+                unit: 1,
+                mode: mode(access),
+            },
+            _ => ParamKind::Value(Scalar::Other),
+        },
+    });
+    let called = KernelFacts {
+        name: forever(&declaration.name),
+        entry: forever(&declaration.entry),
+        source: Source::Ptx(ptx),
+        params: params.collect::<Vec<_>>().leak(),
+        ..LOADED
+    };
+    let facts = with_summary(&called, &summary, ptx);
+    let places = places(module, &facts);
+    Ok(Box::leak(Box::new(KernelFacts { places, ..facts })))
+}
+
+/// The mode of these accesses.
+fn mode(access: BufferAccess) -> Mode {
+    match access {
+        BufferAccess::Read | BufferAccess::Texture { .. } | BufferAccess::Surface { stores: false, .. } => Mode::Read,
+        BufferAccess::Write | BufferAccess::Surface { stores: true, .. } => Mode::ReadWrite,
+        BufferAccess::Overwrite => Mode::Write,
+        BufferAccess::Atomic { .. } => Mode::Atomic,
+        BufferAccess::Mapped { .. } => Mode::Mapped,
     }
+}
+
+/// The places in the source of the lines of PTX that the facts name.
+fn places(module: &Module, facts: &KernelFacts) -> &'static [(u32, &'static str)] {
+    let dependency = &facts.dependency;
+    let mut lines: Vec<u32> = [dependency.triggers, dependency.waits, dependency.early_exit]
+        .into_iter()
+        .flatten()
+        .chain(dependency.early.iter().map(|(_, line)| *line))
+        .chain(dependency.noncoherent.iter().map(|(_, line)| *line))
+        .chain(facts.loads.iter().map(|(_, line)| *line))
+        .collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let place = |line| Some((line, forever(&location(module, line)?.to_string())));
+    lines.into_iter().filter_map(place).collect::<Vec<_>>().leak()
 }
 
 /// The declaration in the types of [`graph_ptx::declaration`].
@@ -306,7 +351,8 @@ fn textures(facts: &KernelFacts, summary: &KernelSummary) -> &'static [Texture] 
     facts.textures.iter().map(texture).collect::<Vec<_>>().leak()
 }
 
-fn forever(text: &str) -> &'static str {
+/// A copy of a text that is kept as long as the program runs.
+pub(crate) fn forever(text: &str) -> &'static str {
     text.to_owned().leak()
 }
 

@@ -1,0 +1,268 @@
+//! Modules that a program makes of PTX while it runs, and calls of their kernels with arguments by position.
+
+use crate::error::{Error, Result, Site};
+use crate::kernel::source::{self, Ptx};
+use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts};
+use crate::shape::place::{OnDevice, Place};
+use graph_plan::{Mode, nearest};
+use graph_ptx::ast;
+use graph_ptx::declaration::{self as rules, Mistake};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// PTX of which a program learns while it runs: of a JIT compiler, of Triton, of an autotuner.
+/// [`Device::module`](crate::Device::module) makes it. A clone is the same module.
+///
+/// What kernels do is read from the PTX, as `#[cuda_kernels]` does: a call with other arguments than a kernel takes, or
+/// that lends memory for less than it does, is a mistake of the graph.
+///
+/// ```
+/// use graph_runtime::{Device, GraphBuilder, Launch, Ptx};
+///
+/// let device = Device::emulator();
+/// let text = std::fs::read_to_string("../examples/kernels/forward_backward.ptx").expect("the file is there");
+/// let module = device.module(Ptx::from_text("forward_backward.ptx", text)?)?;
+/// let forward = module.kernel("kernel_forward")?;
+///
+/// let mut builder = GraphBuilder::new(&device, "Forward");
+/// let mut data = builder.device::<[f32; 64]>("data");
+/// // SAFETY: 64 threads double an element each, of 64.
+/// let call = unsafe { forward.call([data.write()]) };
+/// builder.kernel("forward", Launch::new(1, 64), call);
+/// let mut graph = builder.build()?;
+/// graph.device_mut(&data)?.copy_from(&[1.0; 64])?;
+/// graph.launch()?;
+/// assert_eq!(*graph.device(&data)?.read()?, [2.0; 64]);
+/// # Ok::<(), graph_runtime::Error>(())
+/// ```
+///
+/// The text, and what is known of the kernels that are called, are kept as long as the program runs, as PTX that is
+/// part of the program is. Graphs of a device share what they load of it.
+#[derive(Clone)]
+pub struct Module(Arc<Contents>);
+
+struct Contents {
+    ptx: &'static Ptx,
+    module: ast::Module,
+    /// What is known of the kernels that were called, by the index of the function and the arguments.
+    known: Mutex<HashMap<(usize, Vec<Passed>), Outcome>>,
+}
+
+/// The facts of a kernel that is called with certain kinds of arguments, or the mistakes of such a call.
+type Outcome = std::result::Result<&'static KernelFacts, Arc<[Mistake]>>;
+
+/// The way in which an argument is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Passed {
+    Memory(Access),
+    /// A value of this many bytes.
+    Value(usize),
+}
+
+/// The accesses for which memory is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Access {
+    Read,
+    Write,
+    Uninit,
+    Atomic,
+    /// Mapped memory, of which the call does not tell the size of elements.
+    Mapped,
+}
+
+/// A kernel of a [`Module`].
+#[derive(Clone)]
+pub struct ModuleKernel {
+    module: Module,
+    /// The index of the function.
+    function: usize,
+}
+
+impl Module {
+    /// Reads PTX.
+    ///
+    /// # Errors
+    /// [`Error::Module`] if it is not PTX.
+    pub(crate) fn new(ptx: Ptx) -> Result<Self> {
+        let module = graph_ptx::parse(ptx.text).map_err(|error| Error::Module {
+            site: Site::default(),
+            path: ptx.path,
+            message: error.to_string(),
+        })?;
+        Ok(Self(Arc::new(Contents {
+            ptx: Box::leak(Box::new(ptx)),
+            module,
+            known: Mutex::default(),
+        })))
+    }
+
+    /// The name that it was given.
+    pub fn name(&self) -> &'static str {
+        self.0.ptx.path
+    }
+
+    /// The names of all kernels, in the order of the PTX.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        let functions = self.0.module.functions.iter();
+        functions
+            .filter(|function| function.entry)
+            .map(|function| &*function.name)
+    }
+
+    /// Finds a kernel by its name in the PTX, which is mangled if its source is C++ without `extern "C"`.
+    ///
+    /// # Errors
+    /// [`Error::Kernel`] if there is none of this name. The message names the nearest one.
+    pub fn kernel(&self, name: &str) -> Result<ModuleKernel> {
+        let functions = &self.0.module.functions;
+        let found = functions
+            .iter()
+            .position(|function| function.entry && function.body.is_some() && function.name == name);
+        if let Some(function) = found {
+            let module = self.clone();
+            return Ok(ModuleKernel { module, function });
+        }
+        let help = match nearest(name, self.kernels()) {
+            Some(similar) => format!("\nhelp: there is a kernel `{similar}`"),
+            None => String::new(),
+        };
+        Err(Error::Kernel {
+            site: Site::default(),
+            kernel: source::forever(name),
+            message: format!("is not in `{}`{help}", self.name()),
+        })
+    }
+}
+
+impl ModuleKernel {
+    /// Its name in the PTX.
+    pub fn name(&self) -> &str {
+        &self.code().name
+    }
+
+    /// The number of its parameters.
+    pub fn parameters(&self) -> usize {
+        self.code().params.len()
+    }
+
+    fn code(&self) -> &ast::Function {
+        &self.module.0.module.functions[self.function]
+    }
+
+    /// A call with arguments by position: memory as `x.read()` and `y.write()`, values as `256_u32.into()`.
+    ///
+    /// The arguments are compared with the PTX. If their number or a size differs, or the kernel stores through memory
+    /// that is passed to be read, the graph or the update that takes the call reports that.
+    ///
+    /// # Safety
+    ///
+    /// The kernel stays within the memory of its arguments, in every launch of the graph that safe code can bring
+    /// about: for any contents of memory, whichever nodes are disabled, and for any memory that is rebound, or bound
+    /// where the graph is a child. (What it does with the memory is read from the PTX.)
+    pub unsafe fn call<const N: usize>(&self, arguments: [CallArgument; N]) -> KernelCall<N> {
+        let passed = arguments.iter().map(|argument| Passed::of(&argument.0)).collect();
+        let callee = match self.known(passed) {
+            Ok(facts) => Callee::Declared(facts, false),
+            Err(mistakes) => Callee::Refused(mistakes),
+        };
+        KernelCall { callee, arguments }
+    }
+
+    fn known(&self, passed: Vec<Passed>) -> Outcome {
+        let contents = &*self.module.0;
+        let mut known = contents.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = known.entry((self.function, passed));
+        let passed = outcome.key().1.clone();
+        outcome.or_insert_with(|| self.compared(&passed)).clone()
+    }
+
+    /// Compares the arguments of a call with the PTX.
+    fn compared(&self, passed: &[Passed]) -> Outcome {
+        let params = &self.code().params;
+        let declared = passed.iter().enumerate().map(|(index, passed)| {
+            let align = params.get(index).map_or(1, |param| param.align);
+            let (ty, kind) = passed.declared(u64::from(align));
+            let name = format!("p{index}");
+            rules::Param { name, ty, kind }
+        });
+        let declaration = rules::Declaration {
+            name: self.name().to_owned(),
+            entry: self.name().to_owned(),
+            safe: false,
+            params: declared.collect(),
+        };
+        source::facts(&declaration, &self.module.0.module, self.module.0.ptx).map_err(Arc::from)
+    }
+}
+
+impl Passed {
+    fn of(argument: &ArgumentKind) -> Self {
+        match argument {
+            ArgumentKind::Buffer(_, mode) => Self::Memory(match mode {
+                Mode::Read => Access::Read,
+                Mode::ReadWrite => Access::Write,
+                Mode::Write => Access::Uninit,
+                Mode::Atomic => Access::Atomic,
+                Mode::Mapped => Access::Mapped,
+            }),
+            ArgumentKind::Value(value) => Self::Value(value.bytes().len()),
+            ArgumentKind::Misfit(_) => Self::Value(0),
+        }
+    }
+
+    /// The type, and the kind of a parameter that takes it, of which the alignment is known.
+    fn declared(self, align: u64) -> (String, rules::Kind) {
+        let (ty, access) = match self {
+            Self::Value(size) => {
+                let size = size as u64;
+                let text = format!("a value of {}", rules::bytes(size));
+                return (text, rules::Kind::Value { size, align });
+            }
+            Self::Memory(Access::Read) => ("&[_]", rules::BufferAccess::Read),
+            Self::Memory(Access::Write) => ("&mut [_]", rules::BufferAccess::Write),
+            Self::Memory(Access::Uninit) => ("&mut [MaybeUninit<_>]", rules::BufferAccess::Overwrite),
+            Self::Memory(Access::Atomic) => ("&[Atomic<_>]", rules::BufferAccess::Atomic { size: None }),
+            // Words of four bytes: a kernel that accesses others is refused.
+            Self::Memory(Access::Mapped) => ("&[Mapped<u32>]", rules::BufferAccess::Mapped { size: 4 }),
+        };
+        (ty.to_owned(), rules::Kind::Buffer(access))
+    }
+}
+
+/// Arguments of calls by position.
+impl<S: ?Sized> Place<S, OnDevice> {
+    /// The memory as an argument that a kernel reads: [`CallArgument::read`].
+    pub fn read(&self) -> CallArgument {
+        CallArgument::read(self)
+    }
+
+    /// The memory as an argument that a kernel reads and writes: [`CallArgument::write`].
+    pub fn write(&mut self) -> CallArgument {
+        CallArgument::write(self)
+    }
+}
+
+macro_rules! values {
+    ($($ty:ty),*) => {$(
+        /// A value, which the kernel gets as these bytes.
+        impl From<$ty> for CallArgument {
+            fn from(value: $ty) -> Self {
+                Self::value(value)
+            }
+        }
+    )*};
+}
+values!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Module({})", self.name())
+    }
+}
+
+impl fmt::Debug for ModuleKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ModuleKernel({})", self.name())
+    }
+}

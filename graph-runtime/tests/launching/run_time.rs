@@ -1,0 +1,111 @@
+//! Modules of PTX that a program has while it runs, and their kernels.
+
+use crate::common::*;
+
+const TEXT: &str = include_str!("../kernels/test_kernels.ptx");
+
+fn module(device: &Device) -> Result<Module> {
+    device.module(Ptx::from_text("test_kernels.ptx", TEXT)?)
+}
+
+#[test]
+fn kernels_of_a_text_run_in_order() -> Result<()> {
+    let device = device();
+    let module = module(&device)?;
+    assert!(module.kernels().any(|name| name == "scale"), "{module:?}");
+    let (scale, add) = (module.kernel("scale")?, module.kernel("add")?);
+    assert_eq!((scale.name(), scale.parameters(), add.parameters()), ("scale", 3, 4));
+
+    let mut builder = GraphBuilder::new(&device, "JustInTime");
+    let mut data = builder.device::<[f32; 64]>("data");
+    let mut sums = builder.device::<[f32; 64]>("sums");
+    // SAFETY: `scale` writes the first `n` elements of its buffer, which has as many.
+    let call = unsafe { scale.call([data.write(), 3.0_f32.into(), 64_u32.into()]) };
+    let scaled = builder.kernel("scaled", Launch::new(1, 64), call);
+    // SAFETY: `add` reads and writes the first `n` elements of its buffers, which have as many.
+    let call = unsafe { add.call([data.read(), data.read(), sums.write(), 64_u32.into()]) };
+    let summed = builder.kernel("summed", Launch::new(1, 64), call);
+    builder.after(summed, &[scaled]);
+    let mut graph = builder.build()?;
+    graph.device_mut(&data)?.copy_from(&counting())?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&sums)?.read()?, std::array::from_fn(|i| 6.0 * i as f32));
+
+    // An update takes a call, too.
+    graph.device_mut(&data)?.copy_from(&counting())?;
+    graph.update("half", |update| {
+        // SAFETY: as above.
+        let call = unsafe { scale.call([data.write(), 5.0_f32.into(), 64_u32.into()]) };
+        update.kernel(scaled, Launch::new(1, 64), call)
+    })?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&sums)?.read()?, std::array::from_fn(|i| 10.0 * i as f32));
+    Ok(())
+}
+
+/// The error of a graph with one node, `node`, that calls `scale` with these arguments.
+fn refused<const N: usize>(arguments: impl FnOnce(&mut Place<[f32; 64], OnDevice>) -> [CallArgument; N]) -> String {
+    let device = device();
+    let scale = module(&device).and_then(|module| module.kernel("scale")).unwrap();
+    let mut builder = GraphBuilder::new(&device, "Refused");
+    let mut data = builder.device::<[f32; 64]>("data");
+    // SAFETY: the graph is not built.
+    let call = unsafe { scale.call(arguments(&mut data)) };
+    builder.kernel("node", Launch::new(1, 64), call);
+    match builder.build() {
+        Err(error @ Error::Invalid { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn calls_are_compared_with_the_ptx() {
+    let number = refused(|data| [data.write(), 3.0_f32.into()]);
+    assert!(
+        number.contains("[signature]") && number.contains("node `node`"),
+        "{number}"
+    );
+    let size = refused(|data| [data.write(), 3.0_f64.into(), 64_u32.into()]);
+    assert!(size.contains("[signature]") && size.contains("`p1`"), "{size}");
+    let value = refused(|_| [0_u32.into(), 3.0_f32.into(), 64_u32.into()]);
+    assert!(value.contains("[signature]") && value.contains("`p0`"), "{value}");
+    let access = refused(|data| [data.read(), 3.0_f32.into(), 64_u32.into()]);
+    assert!(access.contains("[access]") && access.contains("`p0`"), "{access}");
+}
+
+#[test]
+fn races_of_kernels_of_a_text_are_found() -> Result<()> {
+    let device = device();
+    let scale = module(&device)?.kernel("scale")?;
+    let mut builder = GraphBuilder::new(&device, "Race");
+    let mut data = builder.device::<[f32; 64]>("data");
+    for name in ["first", "second"] {
+        // SAFETY: the graph is not built.
+        let call = unsafe { scale.call([data.write(), 3.0_f32.into(), 64_u32.into()]) };
+        builder.kernel(name, Launch::new(1, 64), call);
+    }
+    let error = builder.build().unwrap_err().to_string();
+    assert!(
+        error.contains("[race]") && error.contains("`first`") && error.contains("`second`"),
+        "{error}"
+    );
+    Ok(())
+}
+
+#[test]
+fn texts_and_names_that_are_wrong_are_errors() -> Result<()> {
+    let device = device();
+    let error = module(&device)?.kernel("scald").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "kernel `scald` is not in `test_kernels.ptx`\nhelp: there is a kernel `scale`"
+    );
+    let error = device.module(Ptx::from_text("jit", "no PTX")?).unwrap_err().to_string();
+    assert!(error.starts_with("cannot load `jit`: "), "{error}");
+    let error = Ptx::from_text("jit", "\u{7f}ELF\0").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "cannot load `jit`: the text contains a zero byte, so it is no PTX"
+    );
+    Ok(())
+}
