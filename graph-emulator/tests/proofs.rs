@@ -4,11 +4,11 @@
 //! `PROOF_MUTANTS=20000 cargo test -p graph-emulator --test proofs -- --nocapture` tries more mutants. `PROOF_FILES`,
 //! a list of PTX files with `:` between them, has the kernels of these judged instead of our own, and counted.
 
-use graph_emulator::{Access, Allocation, Buffer, FaultKind, Launch, Memory, Module, Options};
+use graph_emulator::{Access, Allocation, Buffer, Fault, FaultKind, Launch, Memory, Module, Options};
 use graph_ptx::Elements;
 use graph_ptx::ast;
 use graph_ptx::declaration::{Proposal, propose};
-use graph_ptx::proof::{self, Effort, Kernel, Kind, Param, Verdict, prove, samples, weakest};
+use graph_ptx::proof::{self, Effort, Kernel, Kind, Param, Races, Verdict, prove, races, samples, weakest};
 use std::path::Path;
 
 #[path = "common/random.rs"]
@@ -80,12 +80,12 @@ fn declared(module: &ast::Module, entry: &str) -> Option<Kernel> {
 }
 
 /// The kernels of a module with the contracts that prove them.
-fn proved(module: &ast::Module) -> Vec<Kernel> {
+fn proved(module: &ast::Module, effort: &Effort) -> Vec<Kernel> {
     let entries = module.functions.iter().filter(|function| function.entry);
     let kernels = entries.filter_map(|function| declared(module, &function.name));
     kernels
         .filter_map(|mut kernel| {
-            let conditions = weakest(module, &kernel, &EFFORT)?;
+            let conditions = weakest(module, &kernel, effort)?;
             kernel
                 .requires
                 .extend(conditions.into_iter().map(|condition| condition.term));
@@ -102,6 +102,32 @@ fn fault(
     launch: &proof::Launch,
     fill: Option<u8>,
 ) -> Option<String> {
+    let fault = run(text, module, kernel, launch, fill, false)?;
+    let is_access = matches!(
+        fault.kind,
+        FaultKind::OutOfBounds { .. }
+            | FaultKind::InvalidAddress { .. }
+            | FaultKind::NotPassed(_)
+            | FaultKind::Misaligned { .. }
+    );
+    is_access.then(|| fault.to_string())
+}
+
+/// A race of a launch, if there is one.
+fn race(text: &str, module: &ast::Module, kernel: &Kernel, launch: &proof::Launch, fill: Option<u8>) -> Option<String> {
+    let fault = run(text, module, kernel, launch, fill, true)?;
+    matches!(fault.kind, FaultKind::Race { .. }).then(|| fault.to_string())
+}
+
+/// The fault of a launch on memory of exactly the lengths of its arguments.
+fn run(
+    text: &str,
+    module: &ast::Module,
+    kernel: &Kernel,
+    launch: &proof::Launch,
+    fill: Option<u8>,
+    races: bool,
+) -> Option<Fault> {
     let memory = Memory::new();
     let emulated = Module::load(&memory, text).ok()?;
     let mut random = Random(launch.arguments.iter().map(|argument| *argument as u64).sum::<u64>() + 7);
@@ -142,6 +168,8 @@ fn fault(
         .collect();
     let options = Options {
         step_limit: Some(20_000),
+        check_shared_races: races,
+        check_device_races: races,
         ..Options::default()
     };
     let run = emulated.launch(
@@ -157,15 +185,19 @@ fn fault(
             options: &options,
         },
     );
-    let fault = run.err()?;
-    let is_access = matches!(
-        fault.kind,
-        FaultKind::OutOfBounds { .. }
-            | FaultKind::InvalidAddress { .. }
-            | FaultKind::NotPassed(_)
-            | FaultKind::Misaligned { .. }
-    );
-    is_access.then(|| fault.to_string())
+    run.err()
+}
+
+/// Whether a launch has several threads or blocks only along axes that the kernel asks for.
+fn is_along_axes(module: &ast::Module, kernel: &Kernel, launch: &proof::Launch) -> bool {
+    let named = |function: &&ast::Function| function.entry && function.name == kernel.entry;
+    let code = module.functions.iter().find(named).and_then(ast::Function::code);
+    let code = format!("{:?}", code.map(|body| &body.instructions));
+    let sides = [("tid", launch.block), ("ctaid", launch.grid)];
+    sides.into_iter().all(|(group, sides)| {
+        let mut axes = sides.into_iter().zip(["x", "y", "z"]);
+        axes.all(|(side, axis)| side == 1 || code.contains(&format!("%{group}.{axis}")))
+    })
 }
 
 /// The number of threads of a launch.
@@ -180,10 +212,10 @@ fn is_small(launch: &proof::Launch, most: u64) -> bool {
 }
 
 /// Runs the proved kernels of a file on memory of the least size. Returns the numbers of kernels and of launches.
-fn judge(file: &str, text: &str) -> (u64, usize) {
+fn judge(file: &str, text: &str, effort: &Effort) -> (u64, usize) {
     let module = graph_ptx::parse(text).unwrap();
     let (mut kernels, mut launches) = (0, 0);
-    for kernel in proved(&module) {
+    for kernel in proved(&module, effort) {
         kernels += 1;
         for launch in samples(&module, &kernel, kernels, 12) {
             if is_small(&launch, 4096) {
@@ -200,7 +232,7 @@ fn judge(file: &str, text: &str) -> (u64, usize) {
 fn proved_kernels_run_on_memory_of_the_least_size() {
     let (mut kernels, mut launches) = (0, 0);
     for file in FILES {
-        let (some, runs) = judge(file, &text(file));
+        let (some, runs) = judge(file, &text(file), &EFFORT);
         (kernels, launches) = (kernels + some, launches + runs);
     }
     println!("{kernels} proved kernels, {launches} launches");
@@ -220,7 +252,7 @@ fn public_kernels_are_proved() {
     for file in files.split(':') {
         let text = std::fs::read_to_string(file).unwrap_or_else(|fault| panic!("{file}: {fault}"));
         let start = std::time::Instant::now();
-        let (some, runs) = judge(file, &text);
+        let (some, runs) = judge(file, &text, &Effort::FULL);
         let module = graph_ptx::parse(&text).unwrap();
         let entries = module.functions.iter().filter(|function| function.entry).count();
         println!(
@@ -294,7 +326,7 @@ fn mutants_that_leave_their_memory_are_not_proved() {
         .iter()
         .map(|file| {
             let text = text(file);
-            let kernels = proved(&graph_ptx::parse(&text).unwrap());
+            let kernels = proved(&graph_ptx::parse(&text).unwrap(), &EFFORT);
             (text, kernels)
         })
         .collect();
@@ -611,4 +643,119 @@ fn planted_mistakes_are_refuted_and_fault() {
         PLANTED.len() >= 30 && faulty >= 28 && contracts >= 12,
         "{faulty} faults, {contracts} contracts"
     );
+}
+
+/// Whether kernels have races: of those that have none, no launch has one; those that are found are there.
+fn judge_races(text: &str, module: &ast::Module, kernel: &Kernel, seed: u64) -> Races {
+    let found = races(module, kernel, &Effort::FULL);
+    match &found {
+        Races::Free => {
+            for launch in samples(module, kernel, seed, 12) {
+                if is_small(&launch, 1024) && is_along_axes(module, kernel, &launch) {
+                    let race = race(text, module, kernel, &launch, None);
+                    assert_eq!(race, None, "{}: {launch:?}", kernel.entry);
+                }
+            }
+        }
+        // The emulator looks for races of one block.
+        Races::Found(witness) if witness.accesses[0].block == witness.accesses[1].block => {
+            let race = race(text, module, kernel, &witness.launch, Some(witness.fill));
+            assert!(race.is_some(), "{}: {witness:?}", kernel.entry);
+        }
+        Races::Found(_) | Races::Unknown(_) => {}
+    }
+    found
+}
+
+#[test]
+fn races_are_those_of_the_emulator() {
+    let (mut free, mut all) = (0, 0);
+    for file in FILES {
+        let text = text(file);
+        let module = graph_ptx::parse(&text).unwrap();
+        for kernel in proved(&module, &EFFORT) {
+            all += 1;
+            match judge_races(&text, &module, &kernel, all) {
+                Races::Free => free += 1,
+                Races::Found(race) => println!("{file}: {}: {race:?}", kernel.entry),
+                Races::Unknown(line) => println!("{file}: {}: line {line}", kernel.entry),
+            }
+        }
+    }
+    println!("{free} of {all} kernels have no races");
+    assert!(free * 2 >= all, "{free} of {all}");
+}
+
+/// Kernels in which threads race, or not.
+const RACING: &[(&str, &str, bool)] = &[
+    ("one element of all threads", "st.global.u32 [%rd1], %r4;", true),
+    (
+        "the next element",
+        "add.u32 %r6, %r4, 1; setp.ge.u32 %p1, %r6, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r4, 4; \
+         add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r7, [%rd3+4]; st.global.u32 [%rd3], %r7;",
+        true,
+    ),
+    (
+        "half of the elements twice",
+        "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; shr.u32 %r4, %r4, 1; mul.wide.u32 %rd2, %r4, 4; \
+         add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r3;",
+        true,
+    ),
+    (
+        "no barrier",
+        "and.b32 %r6, %r3, 15; shl.b32 %r6, %r6, 2; mov.u32 %r7, tile; add.u32 %r6, %r7, %r6; \
+         st.shared.u32 [%r6], %r3; ld.shared.u32 %r5, [tile]; st.global.u32 [%rd1], 7;",
+        true,
+    ),
+    (
+        "an element a thread",
+        "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; STORE",
+        false,
+    ),
+    (
+        "two elements a thread",
+        "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r4, 8; add.s64 %rd3, %rd1, %rd2; \
+         st.global.u32 [%rd3], %r4; st.global.u32 [%rd3+4], %r3;",
+        false,
+    ),
+    (
+        "the first thread",
+        "setp.ne.u32 %p1, %r4, 0; @%p1 bra END; STORE",
+        false,
+    ),
+    (
+        "an element a block, by its first thread",
+        "setp.ne.u32 %p1, %r3, 0; @%p1 bra END; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; \
+         st.global.u32 [%rd3], %r1;",
+        false,
+    ),
+    ("an atomic update", "red.global.add.u32 [%rd1], %r4;", false),
+    (
+        "a barrier between",
+        "setp.gt.u32 %p1, %r2, 16; @%p1 bra END; shl.b32 %r6, %r3, 2; mov.u32 %r7, tile; add.u32 %r6, %r7, %r6; \
+         st.shared.u32 [%r6], %r3; bar.sync 0; ld.shared.u32 %r5, [tile]; mul.wide.u32 %rd2, %r4, 4; \
+         add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r5;",
+        false,
+    ),
+];
+
+#[test]
+fn planted_races_are_found() {
+    for (name, code, races) in RACING {
+        let (text, mut kernel) = planted(&(*name, *code, Contract::Threads));
+        // The threads, and two elements for each.
+        let module = graph_ptx::parse(&text).unwrap_or_else(|fault| panic!("{name}: {fault}\n{text}"));
+        kernel.requires.push(proof::Term::Binary(
+            proof::Binary::Le,
+            Box::new(proof::Term::Binary(
+                proof::Binary::Mul,
+                Box::new(proof::Term::Int(2)),
+                Box::new(proof::Term::Value(1)),
+            )),
+            Box::new(proof::Term::Len(0)),
+        ));
+        let found = judge_races(&text, &module, &kernel, 1);
+        let expected = matches!((&found, races), (Races::Found(_), true) | (Races::Free, false));
+        assert!(expected, "{name}: {found:?}");
+    }
 }

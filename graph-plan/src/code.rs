@@ -85,6 +85,8 @@ codes! {
     DeadNode = "dead-node",
     /// A parameter is declared `&mut` but never written (a warning).
     NeedlessMut = "needless-mut",
+    /// Two threads of a kernel access one element, one of them writes, and no barrier is between (a warning).
+    KernelRace = "kernel-race",
 }
 
 impl Code {
@@ -92,7 +94,7 @@ impl Code {
     pub const fn is_warning(self) -> bool {
         matches!(
             self,
-            Code::UnusedResource | Code::RedundantEdge | Code::DeadNode | Code::NeedlessMut
+            Code::UnusedResource | Code::RedundantEdge | Code::DeadNode | Code::NeedlessMut | Code::KernelRace
         )
     }
 }

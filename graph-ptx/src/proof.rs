@@ -39,11 +39,16 @@
 mod words;
 mod version;
 mod weakest;
+mod race;
 mod witness;
 mod concrete;
 mod analysis;
 mod walk;
 mod step;
+mod arithmetic;
+mod choice;
+mod convert;
+mod opcode;
 mod access;
 mod machine;
 mod fixed;
@@ -58,11 +63,12 @@ mod hash;
 use crate::ast::Module;
 use analysis::open;
 use machine::Obligation;
+pub use race::{Race, RaceAccess, Races, races};
 pub use term::{Binary, Launch, Term, Unary};
 pub use version::VERSION;
 pub use weakest::{Condition, weakest};
 pub use witness::{Witness, samples};
-pub use words::{Words, words};
+pub use words::{Words, race_words, words};
 
 /// A kernel as its author declares it.
 #[derive(Clone, Debug, Default)]

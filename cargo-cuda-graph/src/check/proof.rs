@@ -1,15 +1,15 @@
 //! Whether a kernel can be declared `safe`: the conditions under which it is proved to stay within its memory.
 
 use graph_ptx::ast::Module;
-use graph_ptx::proof::{self, Effort, Kind, Verdict, prove, weakest};
+use graph_ptx::proof::{self, Effort, Kind, Race, Races, Verdict, prove, weakest};
 
 use super::kernel::{Kernel, Param};
 
 /// The verdict on a kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Proof {
-    /// It is proved under this contract, which is empty if it needs none.
-    Under(String),
+    /// It is proved under this contract, which is empty if it needs none; two of its threads race.
+    Under(String, Option<Race>),
     /// It is not proved: the reason, and the line of the PTX.
     Open(String, Option<u32>),
 }
@@ -46,17 +46,25 @@ fn of_kernel(module: &Module, entry: &str, params: &[Param]) -> Proof {
         name: param.name.clone(),
         kind: param.ty.as_deref().map_or(Kind::Other, kind),
     });
-    let kernel = proof::Kernel {
+    let mut kernel = proof::Kernel {
         entry: entry.to_owned(),
         params: described.collect(),
         requires: Vec::new(),
     };
     if let Some(conditions) = weakest(module, &kernel, &Effort::FULL) {
         let texts: Vec<&str> = conditions.iter().map(|condition| condition.text.as_str()).collect();
-        return Proof::Under(texts.join(" && "));
+        let contract = texts.join(" && ");
+        kernel
+            .requires
+            .extend(conditions.into_iter().map(|condition| condition.term));
+        let race = match proof::races(module, &kernel, &Effort::FULL) {
+            Races::Found(race) => Some(*race),
+            Races::Free | Races::Unknown(_) => None,
+        };
+        return Proof::Under(contract, race);
     }
     match prove(module, &kernel, &Effort::FULL) {
-        Verdict::Proved => Proof::Under(String::new()),
+        Verdict::Proved => Proof::Under(String::new(), None),
         Verdict::Refuted(witness) => Proof::Open(
             format!("the access to `{}` is not bounded by a simple contract", witness.memory),
             Some(witness.line),

@@ -8,6 +8,7 @@ use super::Subject;
 use super::kernel::{Kernel, Param};
 use super::lines::Lines;
 use super::proof::Proof;
+use graph_ptx::proof::{Race, RaceAccess};
 
 /// The most threads of a block, on every GPU.
 const MAX_THREADS: u32 = 1024;
@@ -75,6 +76,9 @@ fn rows(kernel: &Kernel, proof: &Proof, lines: &Lines<'_>) -> Vec<Row> {
     let mut plain = |name: &str, facts: String| rows.push((name.to_owned(), String::new(), facts));
     plain("launch", launch(kernel));
     plain("safe fn", safety(kernel, proof, lines));
+    if let Proof::Under(_, Some(race)) = proof {
+        plain("race", raced(race, lines));
+    }
     if let Some(reason) = &kernel.refused {
         plain("emulator", format!("REFUSED: {reason}"));
     }
@@ -138,6 +142,22 @@ fn launch(kernel: &Kernel) -> String {
     parts.join(", ")
 }
 
+/// Two threads that race.
+fn raced(race: &Race, lines: &Lines<'_>) -> String {
+    let place = |[x, y, z]: [u32; 3]| match (y, z) {
+        (0, 0) => x.to_string(),
+        _ => format!("({x}, {y}, {z})"),
+    };
+    let access = |access: &RaceAccess| {
+        let verb = if access.writes { "writes" } else { "reads" };
+        let (thread, block) = (place(access.thread), place(access.block));
+        format!("thread {thread} of block {block} {verb} ({})", lines.shown(access.line))
+    };
+    let [first, second] = race.accesses.each_ref().map(access);
+    let memory = &race.memory;
+    format!("YES: {first} what {second}, in `{memory}`, with no barrier between")
+}
+
 /// Whether the PTX allows a `safe fn`.
 fn safety(kernel: &Kernel, proof: &Proof, lines: &Lines<'_>) -> String {
     let summary = &kernel.summary;
@@ -151,8 +171,8 @@ fn safety(kernel: &Kernel, proof: &Proof, lines: &Lines<'_>) -> String {
         (None, Some(line), _) => because("it writes through an address of unknown origin".to_owned(), line),
         (None, None, Some(line)) => because("it reads through an address of unknown origin".to_owned(), line),
         (None, None, None) => match proof {
-            Proof::Under(contract) if contract.is_empty() => "proved".to_owned(),
-            Proof::Under(contract) => format!("proved, with `#[requires({contract})]`"),
+            Proof::Under(contract, _) if contract.is_empty() => "proved".to_owned(),
+            Proof::Under(contract, _) => format!("proved, with `#[requires({contract})]`"),
             Proof::Open(reason, line) => {
                 let place = line.map_or_else(String::new, |line| format!(" ({})", lines.shown(line)));
                 format!("possible, but not proved: {reason}{place}")

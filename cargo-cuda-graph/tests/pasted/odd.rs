@@ -25,7 +25,8 @@ unsafe extern "C" {
         out: &mut [f32],
     );
 
-    fn either(first: &mut [f32], second: &mut [f32], which: u32);
+    #[requires(threads <= first.len() && threads <= second.len())]
+    safe fn either(first: &mut [f32], second: &mut [f32], which: u32);
 
     #[requires(threads <= out.len())]
     safe fn scalars(out: &mut [f32], factor: f64, flag: u8, offset: i32);

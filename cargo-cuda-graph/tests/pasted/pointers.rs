@@ -20,7 +20,8 @@ unsafe extern "C" {
         p1: &mut [u8], // decide: or `i8`
     );
 
-    fn select(
+    #[requires(1 <= p2.len() && block.x <= p0.len() && block.x <= p1.len())]
+    safe fn select(
         p0: &mut [u32], // decide: or `f32`, `i32`, or any `Pod` type of 4 bytes
         p1: &mut [u32], // decide: or `f32`, `i32`, or any `Pod` type of 4 bytes
         p2: &[u32], // decide: or `f32`, `i32`, or any `Pod` type of 4 bytes

@@ -29,6 +29,8 @@ pub(super) struct Declaration {
     pub(super) allows_needless_mut: bool,
     /// `#[allow(kernel_bounds)]`
     pub(super) allows_kernel_bounds: bool,
+    /// `#[allow(kernel_race)]`
+    pub(super) allows_kernel_race: bool,
     /// Its own mistakes: under a `#[cfg]` they are conditional too.
     pub(super) report: Report,
     /// The type parameter and the instances, if it is declared for several types.
@@ -104,6 +106,7 @@ impl Declaration {
             requires: Vec::new(),
             allows_needless_mut: false,
             allows_kernel_bounds: false,
+            allows_kernel_race: false,
             report: Report::default(),
             generic: None,
             of: None,
@@ -166,12 +169,14 @@ impl Declaration {
     }
 
     /// Allows the [`OWN_LINTS`] that its block allows.
-    pub(super) fn allow(&mut self, [needless_mut, kernel_bounds]: [bool; 2]) {
+    pub(super) fn allow(&mut self, lints: [bool; OWN_LINTS.len()]) {
+        let [needless_mut, kernel_bounds, kernel_race] = lints;
         self.allows_needless_mut |= needless_mut;
         self.allows_kernel_bounds |= kernel_bounds;
+        self.allows_kernel_race |= kernel_race;
         let generic = self.generic.iter_mut().flat_map(|generic| &mut generic.instances);
         for (_, instance) in generic {
-            instance.allow([needless_mut, kernel_bounds]);
+            instance.allow(lints);
         }
     }
 
@@ -190,10 +195,9 @@ impl Declaration {
                 }
             }
         } else if path.is_ident("allow") || path.is_ident("expect") {
-            let (kept, [needless_mut, kernel_bounds]) = without_own_lints(attribute);
+            let (kept, lints) = without_own_lints(attribute);
             self.attributes.extend(kept);
-            self.allows_needless_mut |= needless_mut;
-            self.allows_kernel_bounds |= kernel_bounds;
+            self.allow(lints);
         } else {
             self.attributes.push(attribute);
         }
@@ -226,12 +230,12 @@ fn link_name(attribute: &Attribute) -> Option<String> {
 }
 
 /// The warnings that a declaration may allow, which rustc does not know.
-const OWN_LINTS: [&str; 2] = ["needless_mut", "kernel_bounds"];
+pub(super) const OWN_LINTS: [&str; 3] = ["needless_mut", "kernel_bounds", "kernel_race"];
 
 /// An `#[allow(..)]` without the [`OWN_LINTS`], and which of these it had.
-pub(super) fn without_own_lints(mut attribute: Attribute) -> (Option<Attribute>, [bool; 2]) {
+pub(super) fn without_own_lints(mut attribute: Attribute) -> (Option<Attribute>, [bool; OWN_LINTS.len()]) {
     let Ok(lints) = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else {
-        return (Some(attribute), [false; 2]);
+        return (Some(attribute), [false; OWN_LINTS.len()]);
     };
     let is_own = |lint: &Meta| OWN_LINTS.iter().any(|own| lint.path().is_ident(own));
     let allowed = OWN_LINTS.map(|own| lints.iter().any(|lint| lint.path().is_ident(own)));

@@ -1,7 +1,7 @@
 //! Parses the attributed block into [`Declaration`]s. A declaration that cannot be parsed does not affect the others.
 
 use super::attribute::{self, Arguments, File};
-use super::declaration::{Declaration, without_own_lints};
+use super::declaration::{Declaration, OWN_LINTS, without_own_lints};
 use super::for_each;
 use crate::report::{Report, error};
 use crate::runtime::Runtime;
@@ -60,7 +60,7 @@ pub(super) fn block(attribute: TokenStream, item: TokenStream, report: &mut Repo
 fn contents(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Block> {
     let mut attributes = input.call(Attribute::parse_outer)?;
     attributes.retain(|attribute| !attribute.path().is_ident("doc"));
-    let mut allows = [false; 2];
+    let mut allows = [false; OWN_LINTS.len()];
     let split = attributes.into_iter().filter_map(|attribute| {
         if !attribute.path().is_ident("allow") && !attribute.path().is_ident("expect") {
             return Some(attribute);

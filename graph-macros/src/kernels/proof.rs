@@ -6,7 +6,7 @@ use super::param::{Buffer, Kind, Wrapping, bare, scalar};
 use super::source::{Ptx, Source};
 use crate::report::error;
 use graph_plan::{Code, Diagnostic, Scalar};
-use graph_ptx::proof::{self, Effort, Kernel, Verdict, Words};
+use graph_ptx::proof::{self, Effort, Kernel, Races, Verdict, Words};
 use syn::{Expr, Lit, Type};
 
 mod cache;
@@ -71,10 +71,35 @@ pub(super) fn of_kernel(
         }
         return Some(Proof::Trusted(reason));
     }
+    if prove && !declaration.allows_kernel_race {
+        warn_of_races(declaration, &kernel, source);
+    }
     Some(Proof::Proved)
 }
 
-/// A kernel that is not proved.
+/// Warns of threads that race: the kernel is wrong, but not unsound.
+fn warn_of_races(declaration: &mut Declaration, kernel: &Kernel, source: &Source) {
+    let Some(safe) = declaration.safe else { return };
+    for ptx in source.files() {
+        let name = declaration.name();
+        let judged = cache::verdict(ptx, kernel, &(&name, &ptx.path, "races"), || {
+            let Races::Found(race) = proof::races(&ptx.module, kernel, &Effort::FULL) else {
+                return None;
+            };
+            Some(Judged {
+                is_refuted: true,
+                reason: String::new(),
+                words: Some(proof::race_words(&race, &name, kernel, &ptx.module, &ptx.path)),
+            })
+        });
+        if let Some(words) = judged.and_then(|judged| judged.words) {
+            declaration.report.warn(safe.span, &diagnostic(Code::KernelRace, words));
+            return;
+        }
+    }
+}
+
+/// A kernel that is not proved, or that has a race.
 #[derive(Clone, Debug, PartialEq)]
 struct Judged {
     is_refuted: bool,

@@ -1,6 +1,6 @@
 //! Accesses of memory: the bytes that an instruction touches, and the bounds that they must keep.
 
-use super::machine::{Machine, Obligation, TooLarge};
+use super::machine::{Machine, Obligation, TooLarge, Touch, Touching};
 use super::poly::Poly;
 use super::value::{Int, Memory, Value, int};
 use super::{Gap, Kind};
@@ -37,6 +37,25 @@ fn parts(instruction: &Instruction) -> u64 {
     parts.unwrap_or(1)
 }
 
+/// The way in which an instruction touches its first or second address.
+fn touching(instruction: &Instruction, position: usize) -> Touching {
+    let has = |name: &str| instruction.modifiers.iter().any(|modifier| modifier == name);
+    if ["volatile", "relaxed", "acquire", "release", "mmio"]
+        .iter()
+        .any(|order| has(order))
+    {
+        return Touching::Atomic;
+    }
+    match instruction.opcode.as_str() {
+        "st" | "stmatrix" => Touching::Write,
+        "cp" if position == 0 && !has("mbarrier") => Touching::Write,
+        "wmma" if has("store") => Touching::Write,
+        "atom" | "red" | "mbarrier" => Touching::Atomic,
+        "cp" if has("mbarrier") => Touching::Atomic,
+        _ => Touching::Read,
+    }
+}
+
 /// An address of an instruction.
 struct Place<'i> {
     /// The number of the instruction.
@@ -45,6 +64,9 @@ struct Place<'i> {
     offset: i64,
     /// The space that the instruction names for it; generic without.
     space: Option<Space>,
+    how: Touching,
+    /// Whether all lanes of a warp access what the address of one of them says.
+    is_shared_by_warp: bool,
 }
 
 impl Place<'_> {
@@ -73,6 +95,8 @@ impl Machine<'_> {
                 base,
                 offset,
                 space: spaces.get(position).copied(),
+                how: touching(instruction, position),
+                is_shared_by_warp: matches!(opcode, "ldmatrix" | "stmatrix" | "wmma"),
             })
             .collect();
         match (opcode, &addresses[..]) {
@@ -234,15 +258,34 @@ impl Machine<'_> {
             Base::Symbol(name) => self.value(&Operand::Symbol(name.clone(), 0))?,
             Base::Absolute => Value::Unknown,
         };
-        let Value::Address(memory, from) = address else {
-            self.leave_open(index, Gap::Address);
-            return Ok(());
-        };
+        match address {
+            Value::Address(memory, from) => self.check_in(at, bytes, align, None, &memory, &from),
+            Value::OneOf(all) => {
+                for (place, memory, from) in &*all {
+                    self.check_in(at, bytes, align, Some(*place), memory, from);
+                }
+            }
+            _ => self.leave_open(index, Gap::Address),
+        }
+        Ok(())
+    }
+
+    /// Checks an access of this memory. The facts of the place `also` hold too.
+    fn check_in(
+        &mut self,
+        at: &Place<'_>,
+        bytes: &Poly,
+        align: u64,
+        also: Option<usize>,
+        memory: &Memory,
+        from: &Poly,
+    ) {
+        let index = at.index;
         let Some(from) = from.plus_constant(at.offset.into()) else {
             self.leave_open(index, Gap::Address);
-            return Ok(());
+            return;
         };
-        let size = match &memory {
+        let size = match memory {
             Memory::Param(param) => match self.kernel.params.get(*param).map(|param| &param.kind) {
                 Some(Kind::Memory { unit: Some(unit), .. }) => {
                     let len = self.names.arguments.get(*param).cloned().flatten();
@@ -253,13 +296,13 @@ impl Machine<'_> {
             Memory::Variable(name) | Memory::Generic(name) => self.size_of(name),
         };
         // An address of shared memory is no address of global memory, nor a generic one.
-        if !self.is_in_space(&memory, at.space) {
+        if !self.is_in_space(memory, at.space) {
             self.leave_open(index, Gap::Address);
-            return Ok(());
+            return;
         }
         let Some(size) = size else {
             self.leave_open(index, Gap::Size);
-            return Ok(());
+            return;
         };
         let goals = size
             .minus(&from)
@@ -267,31 +310,39 @@ impl Machine<'_> {
             .map(|above| vec![from.clone(), above]);
         let Some(goals) = goals else {
             self.leave_open(index, Gap::Address);
-            return Ok(());
+            return;
         };
+        self.touched.push(Touch {
+            instruction: index,
+            place: self.place,
+            memory: memory.clone(),
+            from: from.clone(),
+            bytes: bytes.value().filter(|_| !at.is_shared_by_warp),
+            how: at.how,
+        });
         let place = self.place;
         let open: Vec<Poly> = goals
             .into_iter()
-            .filter(|goal| !self.facts.proves(place, goal))
+            .filter(|goal| !self.facts.proves_also(place, also, goal))
             .collect();
         if open.is_empty() {
-            if self.is_aligned(&memory, &from, align) {
+            if self.is_aligned(memory, &from, align) {
                 self.proved += 1;
             } else {
                 self.leave_open(index, Gap::Alignment(align));
             }
-            return Ok(());
+            return;
         }
         self.open.push(Obligation {
             instruction: index,
             gap: Gap::Bounds {
-                memory: self.name_of(&memory),
+                memory: self.name_of(memory),
                 open: open.first().map_or_else(String::new, |goal| self.facts.text(goal)),
             },
             goals: open,
             place,
+            also,
         });
-        Ok(())
     }
 
     /// Whether an address is a multiple of `align`. Buffers begin at multiples of the widest access: `docs/safety.md`.

@@ -49,8 +49,64 @@ pub(super) struct Thread<'a> {
     pub(super) written: &'a [bool],
 }
 
+/// An access that a thread has made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Touched {
+    pub(super) instruction: usize,
+    pub(super) memory: String,
+    /// Whether it is shared memory of the block.
+    pub(super) is_shared: bool,
+    /// Bytes from the beginning of the memory.
+    pub(super) offset: i128,
+    pub(super) size: u64,
+    pub(super) writes: bool,
+    /// The number that it stores, if it is known.
+    pub(super) value: Option<u64>,
+    /// The barriers of the block, and the instructions of the whole warp, before it.
+    pub(super) barriers: u32,
+    pub(super) meetings: u32,
+}
+
 /// The registers of a running thread.
-struct Registers(HashMap<Reg, Value>);
+struct Registers(HashMap<Reg, Value>, Record);
+
+/// The accesses of a thread, up to the first instruction that may order what follows after another thread.
+#[derive(Default)]
+struct Record {
+    touched: Vec<Touched>,
+    barriers: u32,
+    meetings: u32,
+    has_ended: bool,
+}
+
+impl Record {
+    /// Counts the barriers, and ends the record if others may be waited for in another way.
+    fn look(&mut self, instruction: &Instruction) {
+        let has = |name: &str| instruction.modifiers.iter().any(|modifier| modifier == name);
+        match instruction.opcode.as_str() {
+            "bar" | "barrier" if has("warp") => self.meetings += 1,
+            "shfl" | "vote" | "match" | "redux" => self.meetings += 1,
+            "bar" | "barrier" => {
+                let is_whole = match &instruction.operands[..] {
+                    [Operand::Integer(0)] => has("sync"),
+                    [_, Operand::Integer(0), _] => has("red"),
+                    _ => false,
+                };
+                self.barriers += 1;
+                self.has_ended |= !is_whole || has("cluster");
+            }
+            "atom" | "red" | "mbarrier" | "cp" | "mapa" | "griddepcontrol" | "call" => self.has_ended = true,
+            "ld" | "st"
+                if ["volatile", "relaxed", "acquire", "release", "mmio"]
+                    .iter()
+                    .any(|order| has(order)) =>
+            {
+                self.has_ended = true;
+            }
+            _ => {}
+        }
+    }
+}
 
 /// The end of a run without a fault.
 struct Ends;
@@ -58,7 +114,17 @@ struct Ends;
 impl Thread<'_> {
     /// The first access outside of memory. `steps` are the instructions that may be run.
     pub(super) fn fault(&self, steps: &mut usize) -> Option<Fault> {
-        let mut registers = Registers(HashMap::new());
+        self.run(steps, &mut Registers(HashMap::new(), Record::default()))
+    }
+
+    /// The accesses of the thread in its first instructions, as far as nothing orders them after others.
+    pub(super) fn touches(&self, mut steps: usize) -> Vec<Touched> {
+        let mut registers = Registers(HashMap::new(), Record::default());
+        self.run(&mut steps, &mut registers);
+        registers.1.touched
+    }
+
+    fn run(&self, steps: &mut usize, registers: &mut Registers) -> Option<Fault> {
         let mut at = 0;
         loop {
             *steps = steps.checked_sub(1)?;
@@ -76,7 +142,7 @@ impl Thread<'_> {
             }
             match self.flow.end(instruction, self.body) {
                 End::Next => {
-                    match self.step(at, instruction, &mut registers) {
+                    match self.step(at, instruction, registers) {
                         Ok(None) => {}
                         Ok(Some(fault)) => return Some(fault),
                         Err(Ends) => return None,
@@ -94,6 +160,7 @@ impl Thread<'_> {
 
     fn step(&self, at: usize, instruction: &Instruction, registers: &mut Registers) -> Result<Option<Fault>, Ends> {
         let opcode = instruction.opcode.as_str();
+        registers.1.look(instruction);
         match opcode {
             "ld" | "ldu" | "st" | "atom" | "red" => return self.access(at, instruction, registers),
             "call" | "brkpt" => return Err(Ends),
@@ -150,6 +217,16 @@ impl Thread<'_> {
             _ => return None,
         };
         Some(sides[axis].into())
+    }
+
+    fn space(&self, name: &str) -> Option<Space> {
+        let own = self.body.variables.iter().find(|variable| variable.name == name);
+        let variable = own.or_else(|| self.module.variables.iter().find(|variable| variable.name == name))?;
+        Some(variable.space)
+    }
+
+    fn is_local(&self, name: &str) -> bool {
+        self.space(name) == Some(Space::Local)
     }
 
     /// The bytes of a variable.
@@ -220,6 +297,28 @@ impl Thread<'_> {
                 size,
                 bytes,
             }));
+        }
+        if !registers.1.has_ended && !self.is_local(&name) {
+            let value = match &instruction.operands[..] {
+                [_, from] if parts.is_none() => match self.value(from, registers) {
+                    Value::Bits(bits) => Some(extend(bits, width as u32 * 8, false)),
+                    _ => None,
+                },
+                _ => None,
+            };
+            let (barriers, meetings) = (registers.1.barriers, registers.1.meetings);
+            let writes = instruction.opcode == "st";
+            registers.1.touched.push(Touched {
+                instruction: at,
+                is_shared: param.is_none() && self.space(&name) == Some(Space::Shared),
+                memory: name,
+                offset: from,
+                size,
+                writes,
+                value: value.filter(|_| writes),
+                barriers,
+                meetings,
+            });
         }
         let known = instruction.opcode == "ld" && param.is_some_and(|param| !self.written.get(param).unwrap_or(&true));
         let filled = u64::from_le_bytes([self.fill; 8]);

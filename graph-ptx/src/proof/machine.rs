@@ -1,6 +1,6 @@
 //! The kernel as the analysis runs it: one thread, any thread, with symbols for all that it does not know.
 
-use super::facts::{Choice, EVERYWHERE, Facts, Place};
+use super::facts::{Choice, EVERYWHERE, Facts, Meaning, Place};
 use super::flow::Flow;
 use super::hash::Map;
 use super::poly::{Poly, Symbol};
@@ -49,6 +49,30 @@ pub(super) struct Obligation {
     /// The polynomials that must be at least 0, and the place.
     pub(super) goals: Vec<Poly>,
     pub(super) place: Place,
+    /// A place whose facts hold too.
+    pub(super) also: Option<Place>,
+}
+
+/// The way in which an access touches memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Touching {
+    Read,
+    Write,
+    /// Indivisible, or in an order with others.
+    Atomic,
+}
+
+/// An access whose memory is known.
+#[derive(Clone, Debug)]
+pub(super) struct Touch {
+    pub(super) instruction: usize,
+    pub(super) place: Place,
+    pub(super) memory: Memory,
+    /// Bytes from the beginning of the memory.
+    pub(super) from: Poly,
+    /// The bytes that one thread accesses; `None` if a warp shares them.
+    pub(super) bytes: Option<i128>,
+    pub(super) how: Touching,
 }
 
 pub(super) struct Machine<'m> {
@@ -72,6 +96,8 @@ pub(super) struct Machine<'m> {
     /// Whether accesses are checked: not in the trial runs of loops.
     pub(super) checks: bool,
     pub(super) open: Vec<Obligation>,
+    /// The accesses that were checked, proved or not.
+    pub(super) touched: Vec<Touch>,
     /// The number of accesses that were proved.
     pub(super) proved: usize,
     /// The instructions that may still be run.
@@ -104,6 +130,7 @@ impl<'m> Machine<'m> {
             guesses: Map::default(),
             checks: true,
             open: Vec::new(),
+            touched: Vec::new(),
             proved: 0,
             left: effort.instructions,
         };
@@ -243,7 +270,7 @@ impl<'m> Machine<'m> {
     pub(super) fn number(&mut self, operand: &Operand, bits: u32) -> Result<Poly, TooLarge> {
         match self.value(operand)? {
             Value::Number(poly) => Ok((*poly).clone()),
-            Value::Address(..) | Value::Truth(_) | Value::Unknown => self.any(bits, false),
+            Value::Address(..) | Value::OneOf(_) | Value::Truth(_) | Value::Unknown => self.any(bits, false),
         }
     }
 
@@ -366,7 +393,9 @@ impl<'m> Machine<'m> {
                 })
                 .collect();
             let Some(polys) = polys else {
-                chosen.push(Value::Unknown);
+                let places = options.iter().map(|(place, _)| *place);
+                let values: Vec<(Place, &Value)> = places.zip(values).collect();
+                chosen.push(Value::one_of(&values).unwrap_or(Value::Unknown));
                 continue;
             };
             let symbol = self.chosen(number, &mut choice, &polys)?;
@@ -415,8 +444,35 @@ impl<'m> Machine<'m> {
                 gap,
                 goals: Vec::new(),
                 place: self.place,
+                also: None,
             });
         }
+    }
+
+    /// The place of the thread in its block along an axis, and that of its block.
+    pub(super) fn place_of_thread(&self, axis: usize) -> (Poly, Poly) {
+        (self.thread[axis].clone(), self.index[axis].clone())
+    }
+
+    /// The symbol of the place of the thread among all threads along an axis, in 32 bits, if there is one.
+    pub(super) fn place_in_grid(&self, axis: usize) -> Option<Symbol> {
+        let value = self.index[axis]
+            .times(&self.names.block[axis])?
+            .plus(&self.thread[axis])?;
+        let meaning = |signed: bool| Meaning::Wrapped {
+            value: value.clone(),
+            bits: 32,
+            signed,
+        };
+        self.facts
+            .find(&meaning(false))
+            .or_else(|| self.facts.find(&meaning(true)))
+    }
+
+    /// Whether a symbol is a part of a parameter that is a struct: the same in all threads.
+    pub(super) fn is_part(&self, symbol: Symbol) -> bool {
+        let parts = self.parts.iter().filter(|(name, _)| name.contains('+'));
+        parts.into_iter().any(|(_, part)| part.as_symbol() == Some(symbol))
     }
 
     /// The instruction of this number.

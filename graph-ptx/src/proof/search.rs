@@ -45,6 +45,17 @@ impl Facts {
         proved
     }
 
+    /// The same, with the facts of another place.
+    pub(super) fn proves_also(&mut self, place: Place, also: Option<Place>, goal: &Poly) -> bool {
+        if self.proves(place, goal) {
+            return true;
+        }
+        let Some(also) = also else { return false };
+        let view = self.view(place);
+        let view = self.with_place(&view, also);
+        self.proves_from(&view, &goal.clone().tightened(), MAX_CHOICES, MAX_STEPS)
+    }
+
     /// Whether the sum of a polynomial and a number is at least 0, if that is simple to see.
     pub(super) fn shows(&mut self, place: Place, poly: Option<Poly>, number: i128) -> bool {
         let goal = poly.and_then(|poly| poly.plus_constant(number)).map(Poly::tightened);
@@ -167,8 +178,11 @@ impl Facts {
 
 impl Facts {
     /// Polynomials in symbols below `limit` alone that would have to be at least 0 for the goal to be so.
-    pub(super) fn residues(&mut self, place: Place, goal: &Poly, limit: Symbol) -> Vec<Poly> {
-        let view = self.view(place);
+    pub(super) fn residues(&mut self, place: Place, also: Option<Place>, goal: &Poly, limit: Symbol) -> Vec<Poly> {
+        let mut view = self.view(place);
+        if let Some(also) = also {
+            view = self.with_place(&view, also);
+        }
         let mut search = Search::new(self, &view);
         search.limit = limit;
         search.proves(&goal.clone().tightened(), MAX_DEPTH);

@@ -6,7 +6,7 @@
 //! facts show that it is in range, else a new symbol in the range of the type.
 
 use super::facts::{EVERYWHERE, Facts, Meaning, Place};
-use super::poly::{Poly, Symbol};
+use super::poly::{Monomial, Poly, Symbol};
 use std::rc::Rc;
 
 /// The memory that an address is in.
@@ -27,10 +27,51 @@ pub(super) enum Value {
     Number(Rc<Poly>),
     /// An address: bytes after the beginning of memory.
     Address(Memory, Rc<Poly>),
+    /// An address in one of several memories, each with the place whose facts hold if it is that one.
+    OneOf(Rc<Vec<(Place, Memory, Rc<Poly>)>>),
     /// A predicate.
     Truth(Rc<Condition>),
     /// Any bits.
     Unknown,
+}
+
+/// The most memories that an address may be in.
+const MAX_MEMORIES: usize = 4;
+
+impl Value {
+    /// The address that has one of these values; `None` if some are none, or if they are too many.
+    pub(super) fn one_of(options: &[(Place, &Value)]) -> Option<Value> {
+        let mut all = Vec::new();
+        for (place, value) in options {
+            match value {
+                Self::Address(memory, poly) => all.push((*place, memory.clone(), Rc::clone(poly))),
+                // The facts of the inner choice are lost: those of the outer one hold in any case.
+                Self::OneOf(inner) => {
+                    all.extend(
+                        inner
+                            .iter()
+                            .map(|(_, memory, poly)| (*place, memory.clone(), Rc::clone(poly))),
+                    );
+                }
+                _ => return None,
+            }
+        }
+        (all.len() <= MAX_MEMORIES).then(|| Self::OneOf(Rc::new(all)))
+    }
+
+    /// The address with another offset in each of its memories; `None` if it is no address, or if one has none.
+    pub(super) fn with_offset(&self, offset: impl Fn(&Poly) -> Option<Poly>) -> Option<Value> {
+        match self {
+            Self::Address(memory, poly) => Some(Self::Address(memory.clone(), Rc::new(offset(poly)?))),
+            Self::OneOf(all) => {
+                let all = all
+                    .iter()
+                    .map(|(place, memory, poly)| Some((*place, memory.clone(), Rc::new(offset(poly)?))));
+                Some(Self::OneOf(Rc::new(all.collect::<Option<_>>()?)))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A condition on values.
@@ -137,6 +178,11 @@ impl Facts {
                 return Some(other);
             }
         }
+        if self.find(&meaning).is_none()
+            && let Some(number) = self.beside(place, &value, bits, signed)
+        {
+            return Some(number);
+        }
         let (symbol, is_new) = self.meaning(meaning, Some(least), Some(most))?;
         let number = Poly::symbol(symbol);
         if is_new {
@@ -155,6 +201,26 @@ impl Facts {
             self.at_least_0(place, value.minus(&number));
         }
         Some(number)
+    }
+
+    /// The number as another one and a constant: `i + 1` of an `i` that is known to be less than the greatest.
+    fn beside(&mut self, place: Place, value: &Poly, bits: u32, signed: bool) -> Option<Poly> {
+        let (least, most) = range_of(bits, signed);
+        let (last, constant) = *value.terms().last()?;
+        if last != Monomial::ONE {
+            return None;
+        }
+        let rest = value.plus_constant(-constant)?;
+        [signed, !signed].into_iter().find_map(|signed| {
+            let meaning = Meaning::Wrapped {
+                value: rest.clone(),
+                bits,
+                signed,
+            };
+            let number = Poly::symbol(self.find(&meaning)?).plus_constant(constant)?;
+            let fits = self.shows(place, number.negated(), most) && self.shows(place, Some(number.clone()), -least);
+            fits.then_some(number)
+        })
     }
 
     /// The value modulo two to the power of `bits`, without the symbols that are the remainder of another value by as
@@ -300,9 +366,24 @@ impl Facts {
                 if let Some(value) = fact.as_ref().and_then(Poly::value) {
                     return value >= 0;
                 }
+                let opposite = fact.as_ref().and_then(Poly::negated);
+                if self.shows(place, opposite, -1) {
+                    return false;
+                }
                 self.at_least_0(place, fact);
             }
-            Condition::IsZero(poly, bits, exact) => self.assume_zero(place, poly, *bits, exact, holds),
+            Condition::IsZero(poly, bits, exact) => {
+                let negated = exact.negated();
+                let cannot = if holds {
+                    self.shows(place, Some(exact.clone()), -1) || self.shows(place, negated, -1)
+                } else {
+                    self.shows(place, Some(exact.clone()), 0) && self.shows(place, negated, 0)
+                };
+                if cannot {
+                    return false;
+                }
+                self.assume_zero(place, poly, *bits, exact, holds);
+            }
             Condition::Not(inner) => return self.assume(place, inner, !holds),
             Condition::And(a, b) if holds => return self.assume(place, a, true) && self.assume(place, b, true),
             Condition::Or(a, b) if !holds => return self.assume(place, a, false) && self.assume(place, b, false),

@@ -35,10 +35,48 @@ struct Plan {
     falling: Vec<Reg>,
     /// Facts at the beginning of each iteration: about the counter, and about symbols that do not change.
     facts: Vec<Poly>,
+    /// Facts at the beginning of each iteration about registers of any value, which `any` stands for.
+    bounds: Vec<(Reg, Poly)>,
+    any: Symbol,
+    /// Registers that would grow if they did not wrap around.
+    hoped: Vec<Reg>,
+    /// Those of which that was wrong.
+    doubted: Vec<Reg>,
+    /// Whether the facts were found under the hope that registers do not wrap around, which has to be confirmed.
+    is_tentative: bool,
     /// The number of the iteration, from 0.
     counter: Symbol,
     /// The first symbol that may be another number in each iteration.
     old: Symbol,
+}
+
+impl Plan {
+    fn step(&self, register: Reg) -> &Step {
+        self.steps.get(&register).unwrap_or(&Step::Any)
+    }
+
+    /// Drops all facts: an assumption that they were found under was wrong.
+    fn forget_facts(&mut self) {
+        self.facts.clear();
+        self.bounds.clear();
+        self.is_tentative = false;
+    }
+
+    /// Takes registers that may wrap around for any numbers.
+    fn give_up_hope(&mut self) {
+        for register in std::mem::take(&mut self.hoped) {
+            self.steps.insert(register, Step::Any);
+            self.doubted.push(register);
+        }
+        self.forget_facts();
+    }
+
+    /// Takes the registers that the loop changes for any bits: that always holds.
+    fn lose(&mut self, changed: &[Reg]) {
+        self.steps
+            .extend(changed.iter().map(|&register| (register, Step::Lost)));
+        self.forget_facts();
+    }
 }
 
 impl Machine<'_> {
@@ -218,6 +256,11 @@ impl Machine<'_> {
             steps: guess.steps,
             falling: guess.falling,
             facts: Vec::new(),
+            bounds: Vec::new(),
+            any: self.facts.free(None, None).ok_or(TooLarge)?,
+            hoped: Vec::new(),
+            doubted: Vec::new(),
+            is_tentative: false,
             counter: self.facts.free(Some(0), None).ok_or(TooLarge)?,
             old,
         };
@@ -258,7 +301,7 @@ impl Machine<'_> {
         let mut state = edge.state.clone();
         for &register in changed {
             let first = edge.state[&register].clone();
-            let step = plan.steps.get(&register).unwrap_or(&Step::Any);
+            let step = plan.step(register);
             let value = match (step, &first) {
                 (Step::Kept, _) => first,
                 (Step::Lost, _) => Value::Unknown,
@@ -285,6 +328,10 @@ impl Machine<'_> {
                         && let Some(first) = self.facts.unsigned(edge.place, poly, bits)
                     {
                         self.facts.at_least_0(place, first.minus(&any));
+                    }
+                    for (_, bound) in plan.bounds.iter().filter(|(known, _)| *known == register) {
+                        let bound = bound.replace(&|symbol| (symbol == plan.any).then(|| any.clone()));
+                        self.facts.at_least_0(place, bound);
                     }
                     Value::Number(Rc::new(any))
                 }
@@ -323,10 +370,28 @@ impl Machine<'_> {
         }
         let end = self.join(header, back)?;
         let mut holds = true;
-        let mut improves = false;
+        let (mut improves, mut hopes) = (false, false);
         for &register in changed {
-            let step = plan.steps.get(&register).cloned().unwrap_or(Step::Any);
-            let found = self.growth(&state[&register], end.state.get(&register), plan.old);
+            let step = plan.step(register).clone();
+            let (before, after) = (&state[&register], end.state.get(&register));
+            let found = self.growth(before, after, plan.old);
+            if found.is_none()
+                && !is_last
+                && !plan.doubted.contains(&register)
+                && let Some(by) = self.wrapped_growth(before, after, plan.old)
+            {
+                let grows = Step::Grows(by);
+                if step == grows {
+                    hopes = true;
+                    plan.hoped.push(register);
+                    continue;
+                }
+                if step == Step::Any {
+                    improves = true;
+                    plan.steps.insert(register, grows);
+                    continue;
+                }
+            }
             let better = match (&step, found) {
                 (Step::Any, Some(found)) => found,
                 (Step::Kept, Some(Step::Kept)) => continue,
@@ -340,7 +405,7 @@ impl Machine<'_> {
                     };
                     if !is_same {
                         holds = false;
-                        plan.facts.clear();
+                        plan.forget_facts();
                         plan.steps.insert(register, Step::Lost);
                     }
                     continue;
@@ -352,7 +417,7 @@ impl Machine<'_> {
                 // The plan was wrong: the register is any number.
                 (Step::Kept | Step::Grows(_), _) => {
                     holds = false;
-                    plan.facts.clear();
+                    plan.forget_facts();
                     plan.steps.insert(register, Step::Any);
                     continue;
                 }
@@ -362,20 +427,43 @@ impl Machine<'_> {
         }
         if !holds || improves {
             if is_last {
-                // No plan: nothing is known, which always holds.
-                plan.steps
-                    .extend(changed.iter().map(|&register| (register, Step::Lost)));
-                plan.facts.clear();
+                plan.lose(changed);
             }
             return Ok(None);
+        }
+        if hopes || plan.is_tentative {
+            let found = self.bounds(edge.place, place, end.place, plan);
+            if hopes && !plan.is_tentative {
+                // Induction over the registers and the facts at once: the next trial has to find both again.
+                plan.facts = found;
+                plan.is_tentative = true;
+                return Ok(None);
+            }
+            if hopes || !plan.facts.iter().all(|fact| found.contains(fact)) {
+                plan.give_up_hope();
+                if is_last {
+                    plan.lose(changed);
+                }
+                return Ok(None);
+            }
+            plan.is_tentative = false;
         }
         if is_last {
             return Ok(Some(leaving));
         }
         let found = self.bounds(edge.place, place, end.place, plan);
         let new: Vec<Poly> = found.into_iter().filter(|fact| !plan.facts.contains(fact)).collect();
-        let is_done = new.is_empty();
+        let mut bounds: Vec<(Reg, Poly)> = Vec::new();
+        for &register in changed.iter().filter(|&&register| *plan.step(register) == Step::Any) {
+            let found = self
+                .bounds_of_any(register, edge, place, &end, plan)
+                .unwrap_or_default();
+            let found = found.into_iter().map(|bound| (register, bound));
+            bounds.extend(found.filter(|bound| !plan.bounds.contains(bound)));
+        }
+        let is_done = new.is_empty() && bounds.is_empty();
         plan.facts.extend(new);
+        plan.bounds.extend(bounds);
         Ok(is_done.then_some(leaving))
     }
 
@@ -392,6 +480,19 @@ impl Machine<'_> {
         let by = after.minus(before)?;
         let is_constant = by.symbols().iter().all(|&symbol| self.is_constant(symbol, old));
         is_constant.then_some(Step::Grows(by))
+    }
+
+    /// The amount by which a register grows in an iteration but for wrapping around.
+    fn wrapped_growth(&self, before: &Value, after: Option<&Value>, old: Symbol) -> Option<Poly> {
+        let (Value::Number(before), Value::Number(after)) = (before, after?) else {
+            return None;
+        };
+        let Meaning::Wrapped { value, bits, .. } = &self.facts.info(after.as_symbol()?).meaning else {
+            return None;
+        };
+        let by = value.minus(&self.facts.unwrapped(before, *bits))?.reduced(*bits);
+        let is_constant = by.symbols().iter().all(|&symbol| self.is_constant(symbol, old));
+        (is_constant && by.value() != Some(0)).then_some(by)
     }
 
     /// Whether a symbol is the same number in each iteration: it is older than the loop, or follows from such ones.
@@ -424,7 +525,7 @@ impl Machine<'_> {
         };
         if !falls {
             plan.falling.retain(|&known| known != register);
-            plan.facts.clear();
+            plan.forget_facts();
         }
         falls
     }
@@ -452,6 +553,49 @@ impl Machine<'_> {
             found.extend(self.moved(begin, &fact, &previous, plan).map(Poly::tightened));
         }
         found
+    }
+
+    /// The bounds of a register of any value at the beginning of each iteration: facts about its value at the end of
+    /// an iteration that hold for its first value too. `plan.any` stands for the register.
+    fn bounds_of_any(
+        &mut self,
+        register: Reg,
+        edge: &Edge,
+        begin: Place,
+        end: &Edge,
+        plan: &Plan,
+    ) -> Option<Vec<Poly>> {
+        let bits = self.bits(register);
+        let (Value::Number(first), Value::Number(after)) = (&edge.state[&register], end.state.get(&register)?) else {
+            return None;
+        };
+        let first = self.facts.unsigned(edge.place, first, bits)?;
+        let after = self.facts.unsigned(end.place, after, bits)?;
+        // The value is a symbol and what does not change.
+        let symbol = *after.symbols().first()?;
+        let rest = after.minus(&Poly::symbol(symbol))?;
+        let is_constant = |symbol: &Symbol| self.is_constant(*symbol, plan.old);
+        if is_constant(&symbol) || !rest.symbols().iter().all(is_constant) {
+            return None;
+        }
+        let since = self.facts.since(end.place, Some(begin));
+        let facts = since.filter(|fact| {
+            fact.has(symbol)
+                && fact
+                    .symbols()
+                    .iter()
+                    .all(|other| *other == symbol || is_constant(other))
+        });
+        let facts: Vec<Poly> = facts.map(|fact| (**fact).clone()).collect();
+        let mut bounds = Vec::new();
+        for fact in facts {
+            let of = |value: &Poly| fact.replace(&|known| (known == symbol).then(|| value.minus(&rest)).flatten());
+            let at_first = of(&first).filter(|fact| !fact.has(symbol));
+            if at_first.is_some_and(|fact| self.facts.proves(edge.place, &fact)) {
+                bounds.extend(of(&Poly::symbol(plan.any)).filter(|bound| !bound.has(symbol)));
+            }
+        }
+        Some(bounds)
     }
 
     /// The polynomial for another iteration; `None` if it has values of this iteration that no polynomial tells.

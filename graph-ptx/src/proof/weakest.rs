@@ -2,8 +2,8 @@
 //! their own bounds. Each set of conditions is tried: a contract with it is proved, or it is not told.
 
 use super::analysis::open;
-use super::facts::Meaning;
-use super::machine::Machine;
+use super::facts::{EVERYWHERE, Meaning};
+use super::machine::{Machine, Obligation};
 use super::poly::{Monomial, Poly, Symbol};
 use super::term::{Binary, Term};
 use super::{Effort, Gap, Kernel};
@@ -11,6 +11,8 @@ use crate::ast::Module;
 
 /// The most rounds in which conditions are added.
 const MAX_ROUNDS: usize = 4;
+/// The most steps of searches in one of its proofs.
+const MAX_SEARCHES: usize = 20_000;
 /// The greatest constant that an author would write as a length.
 const MAX_CONSTANT: i128 = 1 << 20;
 
@@ -28,6 +30,11 @@ pub struct Condition {
 pub fn weakest(module: &Module, kernel: &Kernel, effort: &Effort) -> Option<Vec<Condition>> {
     let mut kernel = kernel.clone();
     let own = kernel.requires.len();
+    // The kernel is proved several times.
+    let effort = &Effort {
+        searches: effort.searches.min(MAX_SEARCHES),
+        ..*effort
+    };
     let mut found: Vec<Condition> = Vec::new();
     for _ in 0..MAX_ROUNDS {
         let new = {
@@ -45,7 +52,10 @@ pub fn weakest(module: &Module, kernel: &Kernel, effort: &Effort) -> Option<Vec<
             found.push(condition);
         }
     }
-    let is_proved = |kernel: &Kernel| open(module, kernel, effort).is_ok_and(|(machine, _)| machine.open.is_empty());
+    // A contract under which a kernel does nothing is none.
+    let is_proved = |kernel: &Kernel| {
+        open(module, kernel, effort).is_ok_and(|(machine, _)| machine.open.is_empty() && machine.proved > 0)
+    };
     if !is_proved(&kernel) {
         return None;
     }
@@ -71,39 +81,94 @@ pub fn weakest(module: &Module, kernel: &Kernel, effort: &Effort) -> Option<Vec<
 /// A condition for each bound that is open.
 fn missing(machine: &mut Machine<'_>) -> Option<Vec<Condition>> {
     let mut found: Vec<Condition> = Vec::new();
+    // No bound helps where memory tells an index: only to keep away from it.
+    let mut symbols = machine.open.iter().flat_map(|open| &open.goals).flat_map(Poly::symbols);
+    let is_of_memory = symbols.any(|symbol| is_of_memory(machine, symbol));
     for obligation in machine.open.clone() {
-        if !matches!(obligation.gap, Gap::Bounds { .. }) {
-            return None;
-        }
-        for goal in &obligation.goals {
-            let mut residues = machine.facts.residues(obligation.place, goal, machine.contract_end);
-            // A number that may be negative is not, if it does not wrap around.
-            let wraps = if residues.is_empty() {
-                goal.symbols()
-            } else {
-                Vec::new()
-            };
-            for symbol in wraps {
-                if let Meaning::Wrapped { value, bits, .. } = machine.facts.info(symbol).meaning.clone() {
-                    let bound = value
-                        .negated()
-                        .and_then(|value| value.plus_constant((1 << (bits - 1).min(100)) - 1));
-                    let bound =
-                        bound.map(|bound| machine.facts.residues(obligation.place, &bound, machine.contract_end));
-                    residues.extend(bound.into_iter().flatten());
-                }
-            }
-            let texts = residues
-                .iter()
-                .filter_map(|residue| Some((cost(residue)?, written(machine, residue)?)));
-            let best = texts.min_by_key(|(cost, _)| *cost);
-            let (_, condition) = best?;
+        // Conditions that bound the access or, if there are none, one that keeps control from it. Without either, the
+        // access may be bounded by the conditions of others.
+        let conditions = match bounding(machine, &obligation) {
+            None if is_of_memory => avoiding(machine, &obligation).map(|condition| vec![condition]),
+            bounding => bounding,
+        };
+        for condition in conditions.into_iter().flatten() {
             if !found.iter().any(|known| known.text == condition.text) {
                 found.push(condition);
             }
         }
     }
-    Some(found)
+    (!found.is_empty()).then_some(found)
+}
+
+/// A condition for each bound of an access.
+fn bounding(machine: &mut Machine<'_>, obligation: &Obligation) -> Option<Vec<Condition>> {
+    if !matches!(obligation.gap, Gap::Bounds { .. }) {
+        return None;
+    }
+    let left = |machine: &mut Machine<'_>, goal: &Poly| {
+        let Obligation { place, also, .. } = *obligation;
+        machine.facts.residues(place, also, goal, machine.contract_end)
+    };
+    let conditions = obligation.goals.iter().map(|goal| {
+        let mut residues = left(machine, goal);
+        // A number that may be negative is not, if it does not wrap around.
+        let wraps = if residues.is_empty() {
+            goal.symbols()
+        } else {
+            Vec::new()
+        };
+        for symbol in wraps {
+            if let Meaning::Wrapped { value, bits, .. } = machine.facts.info(symbol).meaning.clone() {
+                let bound = value
+                    .negated()
+                    .and_then(|value| value.plus_constant((1 << (bits - 1).min(100)) - 1));
+                let bound = bound.map(|bound| left(machine, &bound));
+                residues.extend(bound.into_iter().flatten());
+            }
+        }
+        let texts = residues
+            .iter()
+            .filter_map(|residue| Some((cost(residue)?, written(machine, residue)?)));
+        texts.min_by_key(|(cost, _)| *cost).map(|(_, condition)| condition)
+    });
+    conditions.collect()
+}
+
+/// The opposite of a branch that leads to an access: `n == 0`, if the access is only made where `n` is not 0.
+fn avoiding(machine: &Machine<'_>, obligation: &Obligation) -> Option<Condition> {
+    let taken = machine.facts.since(obligation.place, Some(EVERYWHERE)).filter(|fact| {
+        let symbols = fact.symbols();
+        !symbols.is_empty() && symbols.iter().all(|&symbol| symbol < machine.contract_end)
+    });
+    let opposites = taken.filter_map(|fact| fact.negated()?.plus_constant(-1));
+    let texts = opposites.filter_map(|opposite| Some((cost(&opposite)?, avoided(machine, &opposite)?)));
+    texts.min_by_key(|(cost, _)| *cost).map(|(_, condition)| condition)
+}
+
+/// Whether a number depends on the contents of memory, which no contract bounds.
+fn is_of_memory(machine: &Machine<'_>, symbol: Symbol) -> bool {
+    let info = machine.facts.info(symbol);
+    let any = |poly: &Poly| poly.symbols().iter().any(|&symbol| is_of_memory(machine, symbol));
+    match &info.meaning {
+        // Numbers of iterations have no greatest value.
+        Meaning::Free => symbol >= machine.contract_end && info.name.is_empty() && info.high.is_some(),
+        Meaning::Wrapped { value, .. } => any(value),
+        Meaning::Quotient { value, divisor } => any(value) || any(divisor),
+        Meaning::Chosen { .. } => false,
+    }
+}
+
+/// The condition that a polynomial is at least 0, of a number that is at least 0 itself: that it is 0.
+fn avoided(machine: &Machine<'_>, poly: &Poly) -> Option<Condition> {
+    let symbol = poly.negated()?.as_symbol();
+    let Some(symbol) = symbol.filter(|&symbol| machine.facts.info(symbol).low == Some(0)) else {
+        return written(machine, poly);
+    };
+    let term = term_of(machine, symbol)?;
+    Some(Condition {
+        text: format!("{} == 0", machine.facts.info(symbol).name),
+        term: Term::Binary(Binary::Eq, Box::new(term), Box::new(Term::Int(0))),
+    })
 }
 
 /// The simpler one of two conditions has the lower cost; `None` if no author would write it.

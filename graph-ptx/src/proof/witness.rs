@@ -89,6 +89,18 @@ pub fn samples(module: &Module, kernel: &Kernel, seed: u64, count: usize) -> Vec
     tried.take(count).collect()
 }
 
+/// At most `count` small launches that the contract admits, with these dimensions where they are given.
+pub(super) fn small(function: &Function, kernel: &Kernel, fixed: &[[Option<u32>; 3]; 2], count: usize) -> Vec<Launch> {
+    let most = function
+        .max_block
+        .map_or(1024, |sides| sides.iter().map(|&side| u64::from(side)).product());
+    let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
+    let sizes = (0..count).map(|attempt| if attempt < count / 2 { Size::Least } else { Size::Small });
+    sizes
+        .filter_map(|size| launch(kernel, fixed, most, size, &mut numbers))
+        .collect()
+}
+
 /// Searches for a witness.
 pub(super) fn find(
     module: &Module,

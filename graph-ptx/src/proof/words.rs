@@ -1,7 +1,7 @@
 //! The words of messages about verdicts.
 
 use super::weakest::weakest;
-use super::{Effort, Gap, Kernel, Kind, Reason, Verdict, Witness};
+use super::{Effort, Gap, Kernel, Kind, Launch, Race, RaceAccess, Reason, Verdict, Witness};
 use crate::ast::Module;
 use crate::location;
 
@@ -71,38 +71,80 @@ fn help(module: &Module, kernel: &Kernel, effort: &Effort) -> Option<String> {
     (!texts.is_empty()).then(|| format!("declare it with `#[requires({})]`", texts.join(" && ")))
 }
 
+/// The message about two threads of a kernel, called `name`, that race.
+pub fn race_words(race: &Race, name: &str, kernel: &Kernel, module: &Module, path: &str) -> Words {
+    let access = |access: &RaceAccess| {
+        let RaceAccess {
+            block,
+            thread,
+            writes,
+            line,
+            offset,
+            size,
+        } = access;
+        let source = location(module, *line).map_or_else(String::new, |source| format!(" ({source})"));
+        let verb = if *writes { "writes" } else { "reads" };
+        let (thread, block) = (place(*thread), place(*block));
+        format!(
+            "thread {thread} of block {block} {verb} {size} bytes from byte {offset} on, on line {line} of \
+             `{path}`{source}"
+        )
+    };
+    let [first, second] = &race.accesses;
+    Words {
+        message: format!("two threads of the kernel `{name}` race on `{}`", race.memory),
+        notes: vec![
+            format!("they do, with {}", launch_of(&race.launch, race.fill, kernel)),
+            access(first),
+            format!("{}, and no barrier is between", access(second)),
+        ],
+        help: "give each thread elements of its own, put `__syncthreads()` between the accesses of a block, or update \
+               by atomic operations"
+            .to_owned(),
+    }
+}
+
+/// The place of a thread or a block.
+fn place([x, y, z]: [u32; 3]) -> String {
+    match (y, z) {
+        (0, 0) => x.to_string(),
+        (_, 0) => format!("({x}, {y})"),
+        _ => format!("({x}, {y}, {z})"),
+    }
+}
+
 /// The launch of a witness.
 fn launch(witness: &Witness, kernel: &Kernel) -> String {
+    format!(
+        "thread {} of block {} does, with {}",
+        place(witness.thread),
+        place(witness.block),
+        launch_of(&witness.launch, witness.fill, kernel)
+    )
+}
+
+/// The dimensions and arguments of a launch.
+fn launch_of(launch: &Launch, fill: u8, kernel: &Kernel) -> String {
     let sides = |[x, y, z]: [u32; 3]| match (y, z) {
         (1, 1) => x.to_string(),
         (_, 1) => format!("({x}, {y})"),
         _ => format!("({x}, {y}, {z})"),
     };
-    let at = |[x, y, z]: [u32; 3]| match (y, z) {
-        (0, 0) => x.to_string(),
-        (_, 0) => format!("({x}, {y})"),
-        _ => format!("({x}, {y}, {z})"),
-    };
-    let arguments = kernel.params.iter().zip(&witness.launch.arguments);
+    let arguments = kernel.params.iter().zip(&launch.arguments);
     let arguments = arguments.filter_map(|(param, value)| match param.kind {
         Kind::Memory { .. } => Some(format!("`{}.len()` = {value}", param.name)),
         Kind::Integer { .. } => Some(format!("`{}` = {value}", param.name)),
         Kind::Other => None,
     });
     let mut facts: Vec<String> = vec![
-        format!("a grid of {}", sides(witness.launch.grid)),
-        format!("blocks of {}", sides(witness.launch.block)),
+        format!("a grid of {}", sides(launch.grid)),
+        format!("blocks of {}", sides(launch.block)),
     ];
     facts.extend(arguments);
-    if witness.fill != 0 {
-        facts.push(format!("memory of bytes {:#04x}", witness.fill));
+    if fill != 0 {
+        facts.push(format!("memory of bytes {fill:#04x}"));
     }
-    format!(
-        "thread {} of block {} does, with {}",
-        at(witness.thread),
-        at(witness.block),
-        facts.join(", ")
-    )
+    facts.join(", ")
 }
 
 /// The access of a witness.

@@ -1,0 +1,116 @@
+//! Instructions by their names and modifiers.
+
+use super::value::{Int, int};
+use crate::ast::{Instruction, Type};
+
+/// The types that the modifiers of an instruction name, in order; `None` for those that are not of integers.
+pub(super) fn types(instruction: &Instruction) -> Vec<Option<Int>> {
+    let types = instruction
+        .modifiers
+        .iter()
+        .filter(|modifier| Type::named(modifier).is_some());
+    types.map(|modifier| int(modifier)).collect()
+}
+
+pub(super) fn has(instruction: &Instruction, modifier: &str) -> bool {
+    instruction.modifiers.iter().any(|given| given == modifier)
+}
+
+/// Instructions that touch no memory, and whose results are any numbers.
+pub(super) const OTHERS: &[&str] = &[
+    "activemask",
+    "addc",
+    "bfi",
+    "bfind",
+    "bmsk",
+    "brev",
+    "clz",
+    "cnot",
+    "copysign",
+    "cos",
+    "createpolicy",
+    "dp2a",
+    "dp4a",
+    "elect",
+    "ex2",
+    "fma",
+    "fns",
+    "getctarank",
+    "isspacep",
+    "istypep",
+    "lg2",
+    "lop3",
+    "madc",
+    "match",
+    "mma",
+    "movmatrix",
+    "mul24",
+    "mad24",
+    "popc",
+    "prmt",
+    "rcp",
+    "redux",
+    "rsqrt",
+    "sad",
+    "set",
+    "shf",
+    "shfl",
+    "sin",
+    "slct",
+    "sqrt",
+    "subc",
+    "suq",
+    "szext",
+    "tanh",
+    "testp",
+    "txq",
+    "vote",
+    "tex",
+    "tld4",
+    "suld",
+    "vadd",
+    "vsub",
+    "vabsdiff",
+    "vmin",
+    "vmax",
+    "vset",
+    "vshl",
+    "vshr",
+    "vmad",
+    "vadd2",
+    "vsub2",
+    "vavrg2",
+    "vabsdiff2",
+    "vmin2",
+    "vmax2",
+    "vset2",
+    "vadd4",
+    "vsub4",
+    "vavrg4",
+    "vabsdiff4",
+    "vmin4",
+    "vmax4",
+    "vset4",
+];
+
+/// Instructions that touch no memory that could be left, and have no results.
+pub(super) const HARMLESS: &[&str] = &[
+    "bra",
+    "brx",
+    "ret",
+    "exit",
+    "trap",
+    "brkpt",
+    "membar",
+    "fence",
+    "nanosleep",
+    "pmevent",
+    "prefetch",
+    "prefetchu",
+    "applypriority",
+    "setmaxnreg",
+    "griddepcontrol",
+    "sust",
+    "bar",
+    "barrier",
+];
