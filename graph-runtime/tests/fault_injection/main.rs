@@ -13,6 +13,7 @@ mod futures;
 mod graphs;
 mod late;
 mod lending;
+mod lost;
 mod memory;
 mod panics;
 mod pools;

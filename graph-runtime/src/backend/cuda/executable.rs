@@ -129,9 +129,11 @@ impl CudaExecutable {
                 // SAFETY: as above.
                 match (status, unsafe { driver::stream::synchronize(stream) }) {
                     (_, Err(error)) if is_capture_error(&error) => INVALIDATED,
-                    (Err(unknown), Ok(())) => {
+                    // The stream is not being captured, or the context is lost: then no graph runs in it any more, and
+                    // waiting for the launch fails.
+                    (Err(unknown), waited) if waited.is_ok() || unknown.is_of_kernel() => {
                         self.note_launch();
-                        return launched.and(Err(unknown)).at(graph); // it is not being captured
+                        return launched.and(Err(unknown)).at(graph);
                     }
                     _ => self.give_up(),
                 }
