@@ -35,10 +35,19 @@ const SOURCES: &[(&str, &str)] = sources![
 
 const OPTIONS: &str = "
 Options of all programs:
-  --plan    print the graphs as Mermaid drawings, and run nothing
+  --plan    print the graphs as Mermaid drawings (or `--plan svg`), and run nothing
   --bench   also print the time of a step, if the device is a GPU and the program measures one
   --help    print this
 `RUST_LOG=graph_runtime=trace` shows how graphs are built, call by call.";
+
+/// Returns the names of all programs, each with the first paragraph of its documentation.
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, String)> {
+    let paragraph = |source: &str| {
+        let lines = source.lines().map_while(|line| line.strip_prefix("//! "));
+        lines.collect::<Vec<_>>().join(" ")
+    };
+    SOURCES.iter().map(move |&(name, source)| (name, paragraph(source)))
+}
 
 /// Returns the help of the program that runs.
 pub(crate) fn text() -> String {

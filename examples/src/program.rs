@@ -5,7 +5,8 @@ use graph_runtime::{Device, Plan, Result};
 use indicatif::{ProgressBar, ProgressStyle, style::TemplateError};
 
 /// Begins a program: prints its device, the first CUDA device or the CPU emulator if there is none, and returns it.
-/// With `--plan`, the program prints its graphs as drawings instead, and ends; with `--help`, what it does.
+/// With `--plan`, or `--plan svg`, the program prints its graphs as drawings instead, and ends; with `--help`, what it
+/// does.
 /// `RUST_LOG=graph_runtime=trace` shows the driver calls of building on stderr.
 ///
 /// # Errors
@@ -20,7 +21,11 @@ pub fn start(plans: &[Plan]) -> Result<Device> {
         std::process::exit(0);
     }
     if has_argument("--plan") {
-        plans.iter().for_each(|plan| print!("{}", plan.to_mermaid()));
+        let draw = match argument("--plan").as_deref() {
+            Some("svg") => Plan::to_svg,
+            _ => Plan::to_mermaid,
+        };
+        plans.iter().for_each(|plan| print!("{}", draw(plan)));
         std::process::exit(0);
     }
     let device = Device::any()?;
@@ -31,6 +36,11 @@ pub fn start(plans: &[Plan]) -> Result<Device> {
 /// Chooses between a size for the emulator and one for a GPU.
 pub fn sized<T>(device: &Device, emulator: T, gpu: T) -> T {
     if device.is_emulator() { emulator } else { gpu }
+}
+
+/// The names of all examples, each with the first sentences about it.
+pub fn programs() -> impl Iterator<Item = (&'static str, String)> {
+    help::all()
 }
 
 /// Whether the program has this argument.

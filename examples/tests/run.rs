@@ -93,6 +93,27 @@ fn drawings_are_those_of_the_programs() {
     }
 }
 
+/// The gallery has the graphs of all examples.
+#[test]
+fn the_gallery_has_all_graphs() {
+    let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gallery.html");
+    let output = Command::new(env!("CARGO_BIN_EXE_gallery"))
+        .arg("--built")
+        .arg(&page)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = std::fs::read_to_string(page).unwrap();
+    for (name, _) in EXAMPLES {
+        assert!(page.contains(&format!("<section data-program=\"{name}\">")), "{name}");
+    }
+    for (graph, node) in [("Block", "ffn"), ("Plain", "next")] {
+        let (_, drawing) = page.split_once(&format!("aria-label=\"{graph}: ")).expect(graph);
+        let (drawing, _) = drawing.split_once("</svg>").unwrap();
+        assert!(drawing.contains(&format!("data-name=\"{node}")), "{graph}");
+    }
+}
+
 #[test]
 fn no_example_is_left_out() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin");

@@ -56,6 +56,7 @@ impl<const N: usize> Arena<N> {
 ///
 /// It compares with a number of bytes, to which an unknown size is neither equal nor below nor above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ArenaSize(Option<usize>);
 
 impl ArenaSize {

@@ -8,6 +8,7 @@ macro_rules! node_kinds {
     ($($(#[$doc:meta])* $kind:ident = $keyword:literal,)*) => {
         /// The kind of a node.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
         pub enum NodeKind {
             $($(#[$doc])* $kind,)*
         }
@@ -97,6 +98,11 @@ impl NodeKind {
 
 /// The way in which a node touches memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Mode {
     /// Reads only (`&`).
     Read,
@@ -249,6 +255,11 @@ pub struct Body {
 
 /// The role of a [`Body`] for its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Role {
     /// The graph itself.
     Graph,

@@ -121,7 +121,7 @@ impl Plan {
     }
 
     /// All nodes of a body.
-    fn body(&self, body: usize) -> Nodes {
+    pub(crate) fn body(&self, body: usize) -> Nodes {
         Nodes {
             around: self.bodies[body].node.and_then(|owner| self.loop_around(owner)),
             indices: self.members(body).collect(),
@@ -129,7 +129,7 @@ impl Plan {
     }
 
     /// The nodes in order; the nodes of a loop are together, at the place of the first.
-    fn items(&self, nodes: &Nodes) -> Vec<Item> {
+    pub(crate) fn items(&self, nodes: &Nodes) -> Vec<Item> {
         let mut found: Vec<Item> = Vec::new();
         for &index in &nodes.indices {
             match self.loop_below(index, nodes.around) {
@@ -154,7 +154,7 @@ impl Plan {
     }
 
     /// The iteration that an edge comes from, as it is written: `i - 1, j`.
-    fn iteration(&self, shift: &PlanShift) -> String {
+    pub(crate) fn iteration(&self, shift: &PlanShift) -> String {
         let innermost = self.loop_around(shift.to);
         let mut around: Vec<usize> = std::iter::successors(innermost, |&inner| self.loops[inner].parent).collect();
         around.reverse();
@@ -170,7 +170,7 @@ impl Plan {
     }
 
     /// The body's node and the body's role: `choice: else`.
-    fn title(&self, body: usize) -> String {
+    pub(crate) fn title(&self, body: usize) -> String {
         let Some(owner) = self.bodies[body].node else {
             return String::new();
         };
@@ -197,7 +197,7 @@ impl Plan {
 
     /// The node's keyword and name, then the memory that it reads, writes and updates: scratch memory with its place in
     /// the arena, and memory of other kinds than host and device memory with its keyword.
-    fn label(&self, node: &PlanNode) -> String {
+    pub(crate) fn label(&self, node: &PlanNode) -> String {
         let names = |verb: &str| {
             let touched = node.accesses.iter().filter(|access| self::verb(access.mode) == verb);
             let names = touched.map(|access| {
@@ -223,10 +223,10 @@ impl Plan {
 }
 
 /// The ways in which nodes touch memory, in the order of a label.
-const VERBS: [&str; 3] = ["reads", "writes", "updates"];
+pub(crate) const VERBS: [&str; 3] = ["reads", "writes", "updates"];
 
 /// The one of [`VERBS`] for an access.
-fn verb(mode: Mode) -> &'static str {
+pub(crate) fn verb(mode: Mode) -> &'static str {
     let [reads, writes, updates] = VERBS;
     match mode {
         Mode::Read => reads,
@@ -268,14 +268,14 @@ impl Language {
 }
 
 /// Nodes of one body.
-struct Nodes {
+pub(crate) struct Nodes {
     /// The innermost loop that is around all of them.
     around: Option<usize>,
-    indices: Vec<usize>,
+    pub(crate) indices: Vec<usize>,
 }
 
 /// A node or a loop, drawn in one place.
-enum Item {
+pub(crate) enum Item {
     Node(usize),
     /// A loop and its nodes.
     For(usize, Nodes),

@@ -5,6 +5,7 @@ use crate::Text;
 
 /// The dimensions of a launch, in the order x, y, z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LaunchConfig {
     /// Blocks of the grid.
     pub grid: [u32; 3],

@@ -25,7 +25,12 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod diff;
+#[cfg(feature = "serde")]
+mod json;
+mod svg;
 mod draw;
+mod unneeded;
 mod plan;
 mod sharing;
 mod arena;
@@ -68,6 +73,7 @@ pub use constant::{Constant, ConstantAccess, ModuleVariable, ModuleVariables, un
 pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};
 pub use cycle::{Cycle, cycles};
 pub use diagnostic::{Diagnostic, Subject};
+pub use diff::{Changes, PlanDiff};
 pub use draft::{Access, Body, Collective, Draft, Edge, Loop, Mode, Node, NodeKind, Origin, Resource, Role, Shift};
 pub use infer::{Iteration, infer, nothing_to_infer};
 pub use kernel::{GridDependency, KernelCode, LaunchRequest, Touched};
@@ -77,12 +83,14 @@ pub use memory::{Accessors, Memory, Space};
 pub use names::{NameClash, clashes, duplicate_names, nearest};
 pub use nest::Nest;
 pub use order::Order;
-pub use plan::{Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift};
+pub use plan::{Plan, PlanAccess, PlanBody, PlanLaunch, PlanLoop, PlanNode, PlanResource, PlanShift};
 pub use programmatic::{Exposed, ProgrammaticEdge, SharedParam, Writers};
 pub use race::{Race, races};
 pub use region::{Bound, Rectangle, Region};
 pub use same_on_ranks::deciding_nodes;
 pub use sharing::Sharing;
+pub use svg::PlanMark;
 pub use target::{Target, best_target};
 pub use text::{Text, same};
+pub use unneeded::UnneededEdges;
 pub use variable_race::{unordered_launches, variable_race};

@@ -13,6 +13,7 @@ macro_rules! kinds {
     ($($(#[doc = $doc:literal])* $kind:ident = $keyword:literal, $described:literal, $space:ident;)*) => {
         /// The kind of a resource's memory.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
         pub enum Memory {
             $($(#[doc = $doc])* $kind,)*
         }

@@ -1,11 +1,12 @@
 //! A checked graph as static data: the constant `PLAN` of a graph, and the subject of the drawings.
 
 use crate::arena::{ArenaSize, aligned};
-use crate::{Draft, Memory, Mode, NodeKind, Outcome, Role, Space};
+use crate::{Draft, LaunchConfig, Memory, Mode, NodeKind, Outcome, Role, Space};
 use std::borrow::Cow;
 
 /// A checked graph. Indices are positions in these lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Plan {
     /// The graph's name.
     pub name: Cow<'static, str>,
@@ -25,6 +26,7 @@ pub struct Plan {
 
 /// Nodes of a [`Plan`] that belong together: the graph itself, or a body of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PlanBody {
     /// Its role for its node.
     pub role: Role,
@@ -34,6 +36,7 @@ pub struct PlanBody {
 
 /// A `for` or an `each` of a [`Plan`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PlanLoop {
     /// The name of the variable that counts its iterations.
     pub variable: Cow<'static, str>,
@@ -45,6 +48,7 @@ pub struct PlanLoop {
 
 /// An edge of a [`Plan`] between two iterations: `to after from(i - 1)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PlanShift {
     /// The node that runs first.
     pub from: usize,
@@ -59,6 +63,7 @@ pub struct PlanShift {
 
 /// A resource of a [`Plan`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PlanResource {
     /// Its name.
     pub name: Cow<'static, str>,
@@ -72,6 +77,7 @@ pub struct PlanResource {
 
 /// A node of a [`Plan`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PlanNode {
     /// Its name.
     pub name: Cow<'static, str>,
@@ -92,10 +98,23 @@ pub struct PlanNode {
     pub body: usize,
     /// The innermost loop around it in that body, as an index into [`Plan::loops`].
     pub in_loop: Option<usize>,
+    /// The kernel and its launch dimensions, if the node launches one. Static data does not have it.
+    pub launch: Option<PlanLaunch>,
+}
+
+/// The launch of a kernel node of a [`Plan`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct PlanLaunch {
+    /// The kernel's name in Rust.
+    pub kernel: Cow<'static, str>,
+    /// The launch dimensions.
+    pub config: LaunchConfig,
 }
 
 /// An access of a [`PlanNode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PlanAccess {
     /// The resource.
     pub resource: usize,
@@ -203,6 +222,7 @@ impl PlanNode {
             level,
             body: 0,
             in_loop: None,
+            launch: None,
         }
     }
 
@@ -305,6 +325,7 @@ impl Plan {
                     level,
                     body: node.body,
                     in_loop: node.in_loop,
+                    launch: None,
                 }
             });
         let resources = draft
@@ -347,6 +368,14 @@ impl Plan {
     pub fn with_arena(mut self, offsets: impl IntoIterator<Item = (usize, usize)>) -> Self {
         for (resource, offset) in offsets {
             self.resources.to_mut()[resource].offset = Some(offset);
+        }
+        self
+    }
+
+    /// The plan, with the launches of kernel nodes.
+    pub fn with_launches(mut self, launches: impl IntoIterator<Item = (usize, PlanLaunch)>) -> Self {
+        for (node, launch) in launches {
+            self.nodes.to_mut()[node].launch = Some(launch);
         }
         self
     }

@@ -95,7 +95,8 @@
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].
 //! * The graph as data: a [`Plan`] of [`PlanNode`]s, [`PlanAccess`]es, [`PlanResource`]s, [`PlanBody`]s, [`PlanLoop`]s
-//!   and [`PlanShift`]s, with [`NodeKind`], [`Mode`], [`Role`] and [`Space`].
+//!   and [`PlanShift`]s, with [`NodeKind`], [`Mode`], [`Role`] and [`Space`]; what differs between two, a [`PlanDiff`];
+//!   the [`UnneededEdges`]; and a [`PlanMark`] in a drawing.
 //!
 //! # Layers
 //!
@@ -346,8 +347,8 @@ pub use graph_macros::cuda_graph;
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::Memory as MemoryKind;
 pub use graph_plan::{
-    ArenaSize, Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource,
-    PlanShift, Role, Space, Subject,
+    ArenaSize, Changes, Code, Diagnostic, LaunchConfig, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanDiff,
+    PlanLaunch, PlanLoop, PlanMark, PlanNode, PlanResource, PlanShift, Role, Space, Subject, UnneededEdges,
 };
 pub use kernel::atomic::Atomic;
 #[doc(inline)]

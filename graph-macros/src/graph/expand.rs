@@ -30,6 +30,7 @@ mod alias;
 mod part;
 mod rng;
 mod interface;
+mod drawing;
 mod argument;
 mod visibility;
 mod promise;
@@ -99,7 +100,7 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
         seen: stub_methods(graph),
         compiled: quote!(#kernels #bound #implementation #param_graph #assertions #edges #warnings),
         methods: methods(graph, Bodies::Real),
-        types: types(graph),
+        types: types(graph, drawing::drawing(graph, outcome)),
     }
 }
 
@@ -117,7 +118,7 @@ pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
         seen: TokenStream::new(),
         compiled: quote!(#kernels #statements #bound #offered),
         methods: quote!(#methods #stubs),
-        types: types(graph),
+        types: types(graph, None),
     }
 }
 
@@ -129,9 +130,9 @@ fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     quote!(#children #methods #nodes)
 }
 
-/// The types beside which all else is.
-fn types(graph: &Graph<'_>) -> TokenStream {
-    let (types, nodes) = (interface::types(graph), handle::nodes_type(graph));
+/// The types beside which all else is. `drawing` is documentation.
+fn types(graph: &Graph<'_>, drawing: Option<TokenStream>) -> TokenStream {
+    let (types, nodes) = (interface::types(graph, drawing), handle::nodes_type(graph));
     quote!(#types #nodes)
 }
 

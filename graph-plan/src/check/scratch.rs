@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(found(&draft), [(Code::Race, Subject::Access(1))]);
         draft.accesses[1].mode = Mode::ReadWrite;
         assert_eq!(found(&draft), [(Code::Race, Subject::Access(1))]);
-        assert_eq!(check(&draft).first_writes, []);
+        assert_eq!(check(&draft).first_writes, [0_usize; 0]);
     }
 
     #[test]
@@ -424,7 +424,7 @@ mod tests {
         draft.accesses[0].region = Region::span(4, 4);
         draft.accesses[1].region = Region::span(0, 0);
         assert_eq!(found(&draft), []);
-        assert_eq!(check(&draft).first_writes, []);
+        assert_eq!(check(&draft).first_writes, [0_usize; 0]);
     }
 
     #[test]
@@ -462,7 +462,7 @@ mod tests {
         let mut draft = row(&[("fill", Mode::Write), ("use", Mode::Read), ("again", Mode::ReadWrite)]);
         draft.nodes[1].disabled = true;
         assert_eq!(found(&draft), []);
-        assert_eq!(check(&draft).first_writes, []);
+        assert_eq!(check(&draft).first_writes, [0_usize; 0]);
         draft.nodes[0].disabled = true;
         let expected = [(Code::Uninitialized, Subject::Access(1))];
         assert_eq!(found(&draft), expected, "it may be enabled");

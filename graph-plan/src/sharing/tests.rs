@@ -230,7 +230,8 @@ fn buffers_come_in_order_of_first_use() {
     chain(&mut draft, &nodes);
     let sharing = Sharing::of(&draft, &check(&draft).order);
     assert_eq!(sharing.resources(), [early, late, unused]);
-    assert_eq!(sharing.apart(), [&[][..], &[], &[]]);
+    let none: &[usize] = &[];
+    assert_eq!(sharing.apart(), [none, none, none]);
     assert_eq!(Sharing::none(&draft).apart(), [&[1, 2][..], &[0, 2], &[0, 1]]);
 }
 

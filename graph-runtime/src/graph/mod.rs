@@ -39,7 +39,7 @@ use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Selected, Span};
 use crate::shape::table::{Table, TableMut, TableRef};
 use crate::shape::{Element, Extent};
-use graph_plan::{Access, Draft, Plan};
+use graph_plan::{Access, Draft, Plan, PlanLaunch};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::fmt;
@@ -119,7 +119,16 @@ impl GraphData {
     pub(crate) fn plan(&self) -> Plan {
         let outcome = graph_plan::check_errors(&self.draft);
         let bytes = |resource: usize| self.layouts[resource].map_or(0, |layout| layout.bytes);
-        Plan::of(&self.draft, &outcome, bytes).with_arena(self.arena.offsets.iter().copied())
+        let ops = self.program.ops.iter().enumerate();
+        let launches = ops.filter_map(|(node, op)| {
+            let kernel = op.kernel()?;
+            let facts = self.program.functions[kernel.function as usize].facts;
+            let (kernel, config) = (facts.name.into(), kernel.config);
+            Some((node, PlanLaunch { kernel, config }))
+        });
+        Plan::of(&self.draft, &outcome, bytes)
+            .with_arena(self.arena.offsets.iter().copied())
+            .with_launches(launches)
     }
 }
 
@@ -539,8 +548,8 @@ impl Graph {
         RngHandle { graph: self, index }
     }
 
-    /// The graph as data: its nodes, their order and memory, with drawings of it. Each iteration of a loop has nodes of
-    /// its own here; the `PLAN` of a declared graph has them once.
+    /// The graph as data: its nodes, their order, memory and launches, with drawings of it. Each iteration of a loop
+    /// has nodes of its own here; the `PLAN` of a declared graph has them once.
     pub fn plan(&self) -> Plan {
         self.data.plan()
     }

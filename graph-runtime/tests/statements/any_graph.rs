@@ -175,3 +175,24 @@ fn streams_order_graphs_of_all_kinds() -> Result<()> {
     assert_eq!(*total.read()?, [3.0; 4]);
     Ok(())
 }
+
+#[test]
+fn plans_of_built_graphs_are_compared_with_their_launches() -> Result<()> {
+    let device = device();
+    let [first, second] = [(1, 64), (2, 32)].map(|(grid, block)| {
+        let mut builder = GraphBuilder::new(&device, "Scaled");
+        let mut data = builder.device::<[u32; 64]>("data");
+        let fill = builder.memset("fill", &mut data, 3_u32);
+        let add = builder.kernel("add", Launch::new(grid, block), add_to::call(&mut data, 1));
+        builder.after(add, &[fill]);
+        builder.build().map(|graph| graph.plan())
+    });
+    let (first, second) = (first?, second?);
+    let launch = first.nodes[1].launch.as_ref().map(ToString::to_string);
+    assert_eq!(launch.as_deref(), Some("add_to<<<1, 64>>>"));
+    assert_eq!(
+        first.diff(&second).to_string(),
+        "~ launch of `add`: add_to<<<1, 64>>> => add_to<<<2, 32>>>"
+    );
+    Ok(())
+}

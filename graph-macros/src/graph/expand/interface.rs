@@ -113,9 +113,9 @@ pub(super) fn structure(
     }
 }
 
-/// The graph's type, and the type of its host memory.
-pub(super) fn types(graph: &Graph<'_>) -> TokenStream {
-    let (declaration, memory) = (declaration(graph), memory_type(graph));
+/// The graph's type, and the type of its host memory. `drawing` is the end of its documentation.
+pub(super) fn types(graph: &Graph<'_>, drawing: Option<TokenStream>) -> TokenStream {
+    let (declaration, memory) = (declaration(graph, drawing), memory_type(graph));
     quote!(#declaration #memory)
 }
 
@@ -186,7 +186,7 @@ fn any_graph(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     implementation_of(graph, Some(quote!(__g::AnyGraph for)), methods)
 }
 
-fn declaration(graph: &Graph<'_>) -> TokenStream {
+fn declaration(graph: &Graph<'_>, drawing: Option<TokenStream>) -> TokenStream {
     let (item, docs) = (graph.item, &graph.item.attributes.docs);
     let name = without_suggestions(item.name.clone());
     let places = graph.resources.iter().map(|resource| {
@@ -207,7 +207,13 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
     };
     let promise = promise::section(graph);
     let fields = quote!(__graph: ::graph_runtime::Graph, #(#places)* #(#params)* #(#kept)* #nodes);
-    structure(graph, name, generics(graph), quote!(#documentation #promise), fields)
+    structure(
+        graph,
+        name,
+        generics(graph),
+        quote!(#documentation #promise #drawing),
+        fields,
+    )
 }
 
 /// The name of a type with the user's position, but not with the user's hygiene. Otherwise, if rustc cannot find

@@ -20,7 +20,7 @@ pub(super) fn module() -> Ident {
 
 /// The module with the type and all its methods.
 pub(super) fn definitions(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let types = interface::types(graph);
+    let types = interface::types(graph, None);
     let interface = interface::methods(graph, &handles(graph, bodies), bodies);
     let (paths, params) = (editor::paths(), implementation(graph, interface::params(graph, bodies)));
     let parts = parts(graph, bodies);
