@@ -126,7 +126,8 @@ fn copies_of_all_kernels_do_the_same_or_nothing() {
         let copied = match graph_ptx::predicated(&text, &wanted) {
             Ok(copied) => copied,
             Err(error) => {
-                assert!(text.contains(".debug_info"), "{}: {error}", path.display());
+                let is_meant = text.contains(".debug_info") || text.contains("graph_runtime_tests");
+                assert!(is_meant, "{}: {error}", path.display());
                 continue;
             }
         };

@@ -289,6 +289,37 @@ fn bodies_that_cannot_be_predicated_say_why() -> Result<()> {
     Ok(())
 }
 
+#[cuda_kernels("tests/kernels/taken.ptx")]
+unsafe extern "C" {
+    #[requires(threads <= data.len())]
+    safe fn add_one(data: &mut [u32]);
+}
+
+/// A kernel of which there can be no copy is launched as it is, by a conditional node.
+#[test]
+fn kernels_that_cannot_be_copied_are_in_conditional_nodes() -> Result<()> {
+    let mut graph = cuda_graph! { &device().with_bodies(Bodies::Predicated) =>
+        device flag: u32;
+        device data: u32;
+        if choice = flag {
+            kernel add = add_one<<<1, 1>>>(&mut data);
+        };
+        kernel again = add_one<<<1, 1>>>(&mut data) after choice;
+    }?;
+    for (flag, sum) in [(0, 1), (1, 3), (0, 4)] {
+        graph.flag_mut()?.copy_from(&flag)?;
+        graph.launch()?;
+        assert_eq!(*graph.data()?.read()?, sum);
+    }
+    if runs_node_by_node() {
+        return Ok(());
+    }
+    let text = form(&graph, "choice").unwrap().to_string();
+    text.begins("`choice` is a conditional node: the kernel of `add` cannot be predicated: `");
+    text.ends("line 1: the name `graph_runtime_tests` is taken");
+    Ok(())
+}
+
 /// The prices of an H200: a choice of few kernels is cheaper predicated, one of many is not.
 #[test]
 fn the_cheaper_form_is_chosen() -> Result<()> {

@@ -134,12 +134,14 @@ impl CudaExecutable {
         let copies: BTreeSet<(u32, usize)> = copies.collect();
         self.kernels
             .load(draft, program, blueprint.variables, &copies, &mut refused)?;
-        for kernel in forms.members().filter_map(|(node, _)| program.ops[node].kernel()) {
-            if let Some(reason) = self.kernels.copy_refusal(kernel.function, &kernel.config) {
+        // A copy may need more registers than its kernel. Then the kernel is launched as asked, and not predicated.
+        for kernel in program.ops.iter().filter_map(Op::kernel) {
+            if let Some(reason) = self.copy_refusal(kernel) {
                 refused.insert(kernel.function, reason);
             }
         }
         if !refused.is_empty() {
+            self.kernels.forget_copies(&refused);
             forms = Forms::choose(blueprint, &refused, prices);
         }
         self.body_forms = forms.report(blueprint);
@@ -151,6 +153,22 @@ impl CudaExecutable {
         }
         self.adder.forms = forms;
         Ok(())
+    }
+
+    /// The reason why the predicated copies of a kernel cannot be launched as the kernel is, if there are copies. The
+    /// context is current.
+    fn copy_refusal(&mut self, kernel: &KernelOp) -> Option<String> {
+        if !self.kernels.has_copies(kernel.function) {
+            return None;
+        }
+        let checked = self.kernels.check(kernel.function, &kernel.config);
+        let checked = checked.and_then(|()| {
+            let permitted = self.kernels.permit(kernel.function, kernel.config.shared);
+            permitted.map_err(|error| format!("cannot be set up: {error}"))
+        });
+        checked
+            .and_then(|()| attribute::check(&self.cuda, &self.kernels, kernel))
+            .err()
     }
 
     /// The forms of the bodies, for a reader.

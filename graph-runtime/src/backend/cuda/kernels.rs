@@ -355,15 +355,18 @@ impl Kernels {
         self.all(function).map(|loaded| loaded.handle)
     }
 
-    /// The reason why a predicated copy cannot be launched as its function can, if there is one.
-    pub(super) fn copy_refusal(&self, function: u32, config: &LaunchConfig) -> Option<String> {
-        let threads = config.block_threads();
-        let most = self.all(function).skip(1).map(|copy| copy.max_threads).min()?;
-        (threads <= self.functions[function as usize].max_threads && threads > most)
-            .then(|| format!("has blocks of {threads} threads, but predicated only of {most}"))
+    /// Whether the function has predicated copies.
+    pub(super) fn has_copies(&self, function: u32) -> bool {
+        self.all(function).nth(1).is_some()
     }
 
-    /// Refuses a launch that the device does not allow; the error says why.
+    /// Forgets the predicated copies of these functions. Their modules stay loaded.
+    pub(super) fn forget_copies(&mut self, functions: &Refused) {
+        self.predicated
+            .retain(|(function, _), _| !functions.contains_key(function));
+    }
+
+    /// Refuses a launch of a function, and of its predicated copies, that the device does not allow; the error says why.
     pub(super) fn check(&self, function: u32, config: &LaunchConfig) -> Result<(), String> {
         let threads = config.block_threads();
         let most = self
