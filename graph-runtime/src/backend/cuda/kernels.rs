@@ -366,7 +366,8 @@ impl Kernels {
             .retain(|(function, _), _| !functions.contains_key(function));
     }
 
-    /// Refuses a launch of a function, and of its predicated copies, that the device does not allow; the error says why.
+    /// Refuses a launch of a function, and of its predicated copies, that the device does not allow; the error says
+    /// why.
     pub(super) fn check(&self, function: u32, config: &LaunchConfig) -> Result<(), String> {
         let threads = config.block_threads();
         let most = self
