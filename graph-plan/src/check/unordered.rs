@@ -217,6 +217,23 @@ mod tests {
         helps.collect()
     }
 
+    /// A chain of a hundred nodes that write one memory lacks nine of its edges: that is nine errors.
+    #[test]
+    fn each_missing_edge_of_a_chain_is_one_error() {
+        const MISSING: [usize; 9] = [7, 19, 28, 41, 50, 63, 72, 85, 94];
+        let mut draft = Draft::new("Chain");
+        draft.resource("data", Memory::Device);
+        for index in 0..100 {
+            let node = draft.node(format!("n{index}"), NodeKind::Memset);
+            draft.access(node, 0, Region::Whole, Mode::Write);
+            if index > 0 && !MISSING.contains(&index) {
+                draft.edge(node - 1, node);
+            }
+        }
+        let helps = MISSING.map(|index| format!("help: add `n{}` to the `after` list of `n{index}`", index - 1));
+        assert_eq!(missing(&draft), helps);
+    }
+
     const FAN: [&str; 5] = ["first", "a", "b", "c", "last"];
     const EDGES_OF_FAN: [(&str, &str); 6] = [
         ("first", "a"),

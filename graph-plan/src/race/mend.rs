@@ -12,6 +12,9 @@ const MAX_PAIRS: usize = 512;
 /// The most groups of nodes at which a shared edge may begin or end.
 const MAX_GROUPS: usize = 256;
 
+/// One number is far less than another if this many times it is not more.
+const FAR_FEWER: usize = 4;
+
 /// Two nodes, in the order of their declaration.
 type Pair = (usize, usize);
 
@@ -36,8 +39,26 @@ pub(crate) struct Mend {
 /// missing edge touch nothing themselves, several pairs are left, for example of one node and each node of a fan. Then
 /// the edge is one that orders as many of them as possible: to a node that comes before all ends, from a node that
 /// comes after all beginnings.
+///
+/// Levels say what is near. But what follows a missing edge of a chain begins at the first level again, and the end of
+/// the chain before is far from there. Then the text says what is near, if that leaves far fewer edges.
 pub(crate) fn mends(draft: &Draft, order: &Order, all: &[Race], may_join: impl Fn(usize, usize) -> bool) -> Vec<Mend> {
-    let roots = roots(draft, order, all);
+    let by_level = roots(draft, order, all, |race| nearness(draft, order, race));
+    let by_level = mends_of(draft, order, by_level, &may_join);
+    if by_level.len() < 2 {
+        return by_level;
+    }
+    let by_text = roots(draft, order, all, |race| distance(draft, race));
+    let by_text = mends_of(draft, order, by_text, &may_join);
+    if FAR_FEWER * by_text.len() <= by_level.len() {
+        by_text
+    } else {
+        by_level
+    }
+}
+
+/// The edges that end these races.
+fn mends_of(draft: &Draft, order: &Order, roots: Vec<Race>, may_join: impl Fn(usize, usize) -> bool) -> Vec<Mend> {
     // All races of two nodes end by one edge.
     let mut of_pairs: HashMap<Pair, Vec<Race>> = HashMap::new();
     let mut pairs = Vec::new();
@@ -81,10 +102,16 @@ fn nearness(draft: &Draft, order: &Order, race: &Race) -> (u64, (usize, usize), 
     (distance.unsigned_abs(), (from, to), draft.accesses[race.first].resource)
 }
 
+/// The key by which races are sorted, those of nodes that were declared near each other first.
+fn distance(draft: &Draft, race: &Race) -> (usize, (usize, usize), usize) {
+    let (from, to) = nodes(draft, race);
+    (from.abs_diff(to), (from, to), draft.accesses[race.first].resource)
+}
+
 /// The races, nearest first, that are left if each race that the edges of earlier ones mend is dropped.
-fn roots(draft: &Draft, order: &Order, all: &[Race]) -> Vec<Race> {
+fn roots<K: Ord>(draft: &Draft, order: &Order, all: &[Race], nearness: impl Fn(&Race) -> K) -> Vec<Race> {
     let mut candidates: Vec<Race> = all.to_vec();
-    candidates.sort_by_key(|race| nearness(draft, order, race));
+    candidates.sort_by_key(nearness);
     let mut kept: Vec<Race> = Vec::new();
     let mut edges: Vec<Pair> = Vec::new();
     for race in candidates {

@@ -349,8 +349,10 @@ mod tests {
         value.clusterDim.x = 1;
         value.clusterDim.y = 2;
         value.clusterDim.z = 3;
-        // SAFETY: all bytes of both unions are initialised, and all bits are numbers.
-        let ours = unsafe { std::mem::transmute::<Value, CUkernelNodeAttrValue>(value).cluster };
+        // SAFETY: both unions are 64 bytes, which are initialised.
+        let ours = unsafe { std::mem::transmute::<Value, CUkernelNodeAttrValue>(value) };
+        // SAFETY: all bits are numbers.
+        let ours = unsafe { ours.cluster };
         assert_eq!(ours, [1, 2, 3]);
     }
 
