@@ -265,6 +265,29 @@ fn public_kernels_are_proved() {
     assert!(kernels * 5 >= all * 2, "{kernels} of {all}");
 }
 
+/// A kernel that is refuted faults in the launch of its witness.
+#[test]
+fn refuted_kernels_fault_as_the_witness_says() {
+    let mut faulty = 0;
+    for file in FILES.iter().chain(&["examples/kernels/train_linear.sm_90.ptx"]) {
+        let text = text(file);
+        let module = graph_ptx::parse(&text).unwrap();
+        let entries = module.functions.iter().filter(|function| function.entry);
+        for kernel in entries.filter_map(|function| declared(&module, &function.name)) {
+            let Verdict::Refuted(witness) = prove(&module, &kernel, &EFFORT) else {
+                continue;
+            };
+            if is_small(&witness.launch, 4096) {
+                let fault = fault(&text, &module, &kernel, &witness.launch, Some(witness.fill));
+                assert!(fault.is_some(), "{file}: {}: {witness:?}", kernel.entry);
+                faulty += 1;
+            }
+        }
+    }
+    println!("{faulty} refuted kernels fault");
+    assert!(faulty > 30, "{faulty}");
+}
+
 /// The text of a kernel in which one line is changed; `None` if the line is not one to change.
 fn mutant(lines: &[&str], index: usize, way: usize) -> Option<String> {
     let line = lines[index].trim();

@@ -35,7 +35,7 @@ pub(crate) enum Reason {
 pub(crate) enum Source {
     /// The contents of the memory when the launch begins.
     Beginning,
-    /// What this node has written, in the same launch or in an earlier one.
+    /// The writes of this node, in the same launch or in an earlier one.
     Writer(usize),
 }
 

@@ -269,7 +269,7 @@ impl Facts {
             if let Some(value) = value.value() {
                 return Some(Poly::constant(value.div_euclid(number)));
             }
-            // What the divisor divides of the value is taken out.
+            // The terms that the divisor divides are taken out.
             let (mut whole, mut rest) = (Poly::default(), Poly::default());
             for (monomial, coefficient) in value.terms() {
                 let part = Poly::constant(1);

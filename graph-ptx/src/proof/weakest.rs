@@ -63,7 +63,7 @@ pub fn weakest(module: &Module, kernel: &Kernel, effort: &Effort) -> Option<Vec<
     if super::witness::samples(module, &kernel, 1, 4).is_empty() {
         return None;
     }
-    // Those that others make needless are left out.
+    // Conditions that others make needless are left out.
     let mut index = 0;
     while index < found.len() && found.len() > 1 {
         let mut without = kernel.clone();

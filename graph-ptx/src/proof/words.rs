@@ -159,7 +159,7 @@ fn access(witness: &Witness) -> String {
 }
 
 impl Reason {
-    /// What is not known.
+    /// The gap in words.
     pub fn text(&self) -> String {
         match &self.gap {
             Gap::Instruction(name) => format!("the accesses of `{name}` are not followed"),

@@ -56,7 +56,7 @@ fn two_sides(input: ParseStream<'_>) -> syn::Result<Vec<Move>> {
     Ok(vec![moved(from, Mode::Read), moved(place(input)?, Mode::Write)])
 }
 
-/// What `inner` parses, perhaps in parentheses after the name of a reduction: `max(x)`.
+/// Parses by `inner`, perhaps in parentheses after the name of a reduction: `max(x)`.
 fn reduced(
     input: ParseStream<'_>,
     inner: impl FnOnce(ParseStream<'_>) -> syn::Result<Vec<Move>>,

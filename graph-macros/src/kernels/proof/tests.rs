@@ -159,7 +159,7 @@ fn own_kernels_are_proved() {
             known.verdict
         );
     }
-    is_on_the_page(&format!("{count}.\n\n{}", table(&root, &seen)));
+    is_on_the_page(&table(&root, &seen));
 }
 
 /// The kernels that are not proved, and the reason for each.
@@ -201,12 +201,12 @@ fn why(reason: &Reason) -> String {
 /// Holds that the page of proved kernels ends with this text, or writes it.
 #[track_caller]
 fn is_on_the_page(text: &str) {
-    const COUNT: &str = "counts them:\n\n";
+    const BEFORE: &str = "are not proved:\n\n";
     let path = root().join("docs/proved.md");
     let page = fs::read_to_string(&path).unwrap_or_default();
-    let (introduction, known) = page.split_once(COUNT).expect("the line before the text");
+    let (introduction, known) = page.split_once(BEFORE).expect("the line before the text");
     if std::env::var_os("PROVED").is_some_and(|value| value == "overwrite") {
-        fs::write(&path, format!("{introduction}{COUNT}{text}")).unwrap();
+        fs::write(&path, format!("{introduction}{BEFORE}{text}")).unwrap();
         return;
     }
     assert!(
