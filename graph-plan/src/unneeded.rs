@@ -399,9 +399,8 @@ mod tests {
                 for to in 0..count {
                     for from in after(to) {
                         before[to][from] = true;
-                        for first in 0..count {
-                            before[to][first] |= before[from][first];
-                        }
+                        let earlier = before[from].clone();
+                        before[to].iter_mut().zip(earlier).for_each(|(known, earlier)| *known |= earlier);
                     }
                 }
                 before

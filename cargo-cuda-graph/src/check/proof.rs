@@ -9,7 +9,7 @@ use super::kernel::{Kernel, Param};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Proof {
     /// It is proved under this contract, which is empty if it needs none; two of its threads race.
-    Under(String, Option<Race>),
+    Under(String, Option<Box<Race>>),
     /// It is not proved: the reason, and the line of the PTX.
     Open(String, Option<u32>),
 }
@@ -61,7 +61,7 @@ fn of_kernel(module: &Module, entry: &str, params: &[Param]) -> Proof {
             Races::Found(race) => Some(*race),
             Races::Free | Races::Unknown(_) => None,
         };
-        return Proof::Under(contract, race);
+        return Proof::Under(contract, race.map(Box::new));
     }
     match prove(module, &kernel, &Effort::FULL) {
         Verdict::Proved => Proof::Under(String::new(), None),

@@ -298,14 +298,14 @@ const THREADS: Coordinates = 0b111;
 
 /// The coordinates in which threads differ.
 fn needed(machine: &Machine<'_>) -> Coordinates {
-    let read = axes(machine.body);
+    let [of_block, of_thread] = axes(machine.body);
     let mut needed = 0;
-    for axis in 0..3 {
+    for (axis, (by_block, by_thread)) in of_block.into_iter().zip(of_thread).enumerate() {
         let (thread, block) = machine.place_of_thread(axis);
-        if read[1][axis] && thread.value().is_none() {
+        if by_thread && thread.value().is_none() {
             needed |= 1 << axis;
         }
-        if read[0][axis] && block.value().is_none() {
+        if by_block && block.value().is_none() {
             needed |= 8 << axis;
         }
     }
