@@ -98,7 +98,15 @@ pub(super) fn small(function: &Function, kernel: &Kernel, fixed: &[[Option<u32>;
     let sizes = (0..count).map(|attempt| if attempt < count / 2 { Size::Least } else { Size::Small });
     sizes
         .filter_map(|size| launch(kernel, fixed, most, size, &mut numbers))
+        .filter(|launch| has_clusters(function, launch))
         .collect()
+}
+
+/// Whether the grid is of whole clusters: CUDA refuses other launches.
+fn has_clusters(function: &Function, launch: &Launch) -> bool {
+    let cluster = function.cluster.required.unwrap_or([1; 3]);
+    let mut sides = launch.grid.iter().zip(cluster);
+    sides.all(|(side, cluster)| side.is_multiple_of(cluster.max(1)))
 }
 
 /// Searches for a witness.
@@ -137,7 +145,8 @@ pub(super) fn find(
             (false, true) => Size::Least,
             (false, false) => Size::Small,
         };
-        let Some(launch) = launch(kernel, &fixed, most, size, &mut numbers) else {
+        let launch = launch(kernel, &fixed, most, size, &mut numbers);
+        let Some(launch) = launch.filter(|launch| has_clusters(function, launch)) else {
             continue;
         };
         let fill = if attempt < 40 {

@@ -295,3 +295,23 @@ fn contracts_that_are_told_admit_a_launch() {
         assert!(texts.is_empty() || texts == ["block.x <= 1"], "{texts:?}");
     }
 }
+
+#[test]
+fn launches_of_parts_of_clusters_refute_nothing() {
+    let text = |cluster: &str| {
+        format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n\
+             .visible .entry k(.param .u64 p, .param .u32 q, .param .u64 w) {cluster}\n{{\n\
+             .reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<2>;\n\
+             ld.param.u64 %rd1, [p]; mov.u32 %r1, %nctaid.x; setp.gt.u32 %p1, %r1, 1; @%p1 bra END;\n\
+             st.global.u32 [%rd1], %r1;\nEND: ret;\n}}\n"
+        )
+    };
+    let verdict = |cluster: &str| {
+        let module = graph_ptx::parse(&text(cluster)).unwrap();
+        prove(&module, &kernel(Vec::new()), &Effort::FULL)
+    };
+    assert!(matches!(verdict(""), Verdict::Refuted(_)));
+    // Its grids are multiples of 8, so none is of one block.
+    assert!(!matches!(verdict(".reqnctapercluster 8"), Verdict::Refuted(_)));
+}
