@@ -107,7 +107,7 @@ fn the_gallery_has_all_graphs() {
     for (name, _) in EXAMPLES {
         assert!(page.contains(&format!("<section data-program=\"{name}\">")), "{name}");
     }
-    for (graph, node) in [("Block", "ffn"), ("Plain", "next")] {
+    for (graph, node) in [("Block", "attend"), ("Plain", "next")] {
         let (_, drawing) = page.split_once(&format!("aria-label=\"{graph}: ")).expect(graph);
         let (drawing, _) = drawing.split_once("</svg>").unwrap();
         assert!(drawing.contains(&format!("data-name=\"{node}")), "{graph}");
