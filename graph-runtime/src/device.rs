@@ -161,7 +161,9 @@ impl Device {
     /// and a few instructions to copies of the kernels' PTX; memsets and copies in such bodies become kernels, too. The
     /// body of a `while` is repeated several times in one iteration of its node, each time after the first predicated.
     ///
-    /// By default, `build` chooses what costs less ([`Bodies::Cheapest`]). Either form does the same. Bodies with
+    /// By default, bodies are conditional nodes ([`Bodies::Nodes`]), since predicated kernels have run on a driver in
+    /// software only, and on no GPU yet. With [`Bodies::Cheapest`], `build` chooses what costs less, by prices that were
+    /// measured for nodes and estimated for predicated kernels. Either form does the same. Bodies with
     /// functions of the host, captured or raw nodes, events, child graphs, large copies, copies from or to the host, or
     /// kernels that were loaded elsewhere are always conditional nodes, and so are those with a `while`.
     /// [`Graph::body_forms`](crate::Graph::body_forms) tells what was chosen, and why. On the emulator and in debug
