@@ -37,6 +37,7 @@ files![
     "../parser/scope.rs",
     "../parser/target.rs",
     "../parser/variable.rs",
+    "../predicate.rs",
     "../proof.rs",
     "../proof/access.rs",
     "../proof/analysis.rs",
