@@ -87,7 +87,8 @@ impl<'env> Scope<'env> {
     /// See [`Lend`] for what can be lent. This waits for all work of the context if it lends a slice of cudarc's. Host
     /// memory is page-locked meanwhile.
     ///
-    /// Neither a guard ([`SharedHost::read`]) nor [`DeviceBuffer::as_cudarc`] lends the memory on.
+    /// Neither a guard ([`SharedHost::read`]) nor [`DeviceBuffer::as_cudarc`](crate::DeviceBuffer::as_cudarc) lends the
+    /// memory on.
     ///
     /// # Errors
     /// * [`Error::ForeignMemory`] for a slice of another context;
@@ -146,7 +147,8 @@ pub(super) mod sealed {
 
 /// Borrowed memory that a [`Scope`] lends to graphs:
 ///
-/// * `&CudaSlice<T>`, `&mut CudaSlice<T>`, and the views that are made of them, as a [`DeviceBuffer`] of `[T]`;
+/// * `&CudaSlice<T>`, `&mut CudaSlice<T>`, and the views that are made of them, as a
+///   [`DeviceBuffer`](crate::DeviceBuffer) of `[T]`;
 /// * `&[T]`, `&mut [T]`, and references to vectors, as a [`SharedHost`] of `[T]`; `&[T; N]` and `&mut [T; N]` as one of
 ///   `[T; N]`.
 ///
