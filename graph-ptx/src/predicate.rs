@@ -34,7 +34,7 @@ pub fn predicated_name(entry: &str, tests: usize) -> String {
 ///
 /// # Errors
 /// If the text has no such kernel, uses names that copies need, or has what cannot be copied: debug information about
-/// the lines of code (`nvcc -G`).
+/// the lines of code (`nvcc -G`), or `.global` and `.const` variables in the body of the kernel.
 pub fn predicated(text: &str, kernels: &[(&str, usize)]) -> Result<String, ParseError> {
     let module = Scan::of(text)?;
     let mut copies: Vec<(usize, String)> = Vec::with_capacity(kernels.len());
@@ -42,6 +42,9 @@ pub fn predicated(text: &str, kernels: &[(&str, usize)]) -> Result<String, Parse
         let missing = || module.error(format!("there is no kernel `{name}`"));
         let entry = module.entries.iter().find(|entry| entry.name == name);
         let entry = entry.ok_or_else(missing)?;
+        if entry.has_variables {
+            return Err(module.error(format!("`{name}` declares variables of its module in its body")));
+        }
         let copy = predicated_name(name, tests);
         for needed in [copy.as_str(), TESTS, RESTS] {
             if module.words.contains(needed) {
@@ -82,6 +85,8 @@ struct Entry<'a> {
     directives: Range<usize>,
     /// The text from `{` to `}`, both included.
     body: Range<usize>,
+    /// Whether variables of the module are declared in the body: a copy would have others.
+    has_variables: bool,
 }
 
 impl<'a> Scan<'a> {
@@ -151,7 +156,10 @@ impl<'a> Scan<'a> {
         }
         let start = token.start;
         let mut depth = 0_usize;
+        let (mut has_variables, mut begins) = (false, false);
         loop {
+            has_variables |= begins && matches!(token.kind, Kind::Dotted("global" | "const"));
+            begins = matches!(token.kind, Kind::Punct(b'{' | b'}' | b';' | b':'));
             match token.kind {
                 Kind::Punct(b'{') => depth += 1,
                 Kind::Punct(b'}') => depth -= 1,
@@ -168,6 +176,7 @@ impl<'a> Scan<'a> {
             params,
             directives: before..start,
             body: start..token.start + 1,
+            has_variables,
         });
         self.next(lexer)
     }

@@ -55,6 +55,20 @@ fn copies_keep_what_their_kernels_demand() {
     assert!(kernel.max_block.is_some() && kernel.cluster.required.is_some());
 }
 
+/// A copy would count in a variable of its own.
+#[test]
+fn variables_of_the_module_in_a_body_are_refused() {
+    for body in [
+        ".global .u32 n;",
+        "$L: .const .u32 n = 1;",
+        "{ } .global .align 4 .u32 n;",
+    ] {
+        let message = refused(&format!(".visible .entry k() {{ {body} ret; }}"));
+        assert!(message.contains("`k` declares variables of its module"), "{message}");
+    }
+    copied(".visible .entry k() { .shared .u32 n; .reg .b32 %r; ld.global.u32 %r, [8]; ld.const.u32 %r, [8]; ret; }");
+}
+
 #[test]
 fn kernels_of_every_form_are_copied() {
     for text in [

@@ -432,3 +432,34 @@ fn kernels_of_all_kinds_do_the_same_in_both_forms() -> Result<()> {
     assert!(results[0] == results[1] && results[1] == results[2]);
     Ok(())
 }
+
+cuda_graph! {
+    /// Bytes that a memset sets as words, where they are in words.
+    graph SetsBytes(bytes: mut device [u8; 64]) {
+        device flag: u32;
+
+        memset yes = flag <- 1;
+        if choice = flag {
+            memset all = bytes <- 7;
+        } after yes;
+    }
+}
+
+/// Memory that begins at any byte is set byte by byte.
+#[test]
+#[ignore = "needs a CUDA device"]
+fn memory_of_others_need_not_begin_at_a_word() -> Result<()> {
+    for (device, _) in forms() {
+        let stream = device.context().expect("a context").new_stream().expect("a stream");
+        let mut others = stream.alloc_zeros::<u8>(72).expect("memory");
+        let mut graph = SetsBytes::build(&device, &device.alloc::<[u8; 64]>()?)?;
+        graph.launch()?;
+        device.scope(|scope| {
+            graph.rebind_bytes(scope.lend(others.slice_mut(1..65))?)?;
+            graph.launch()
+        })?;
+        let expected = [&[0][..], &[7; 64], &[0; 7]].concat();
+        assert_eq!(stream.clone_dtoh(&others).expect("a copy"), expected);
+    }
+    Ok(())
+}

@@ -128,8 +128,9 @@ impl CudaExecutable {
         let mut forms = Forms::choose(blueprint, &refused, prices);
         let copies = forms.members().flat_map(|(node, tests)| {
             let kernel = program.ops[node].kernel();
-            let tests = tests.iter().filter(|tests| **tests > 0);
-            tests.filter_map(move |tests| Some((kernel?.function, *tests)))
+            // With fewer tests, too: if a copy is refused below, a body around this one becomes a conditional node.
+            let tests = tests.iter().flat_map(|tests| 1..=*tests);
+            tests.filter_map(move |tests| Some((kernel?.function, tests)))
         });
         let copies: BTreeSet<(u32, usize)> = copies.collect();
         self.kernels

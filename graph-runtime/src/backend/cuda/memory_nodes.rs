@@ -127,9 +127,11 @@ impl Adder {
         (pattern, words): (&[u8], bool),
         tests: &[Test],
     ) -> KernelNodeParams {
+        self.fill.to = self.device(to.part());
+        // The offsets in the memory are multiples of a word, but the memory may be a part of another from any byte on.
+        let words = words && self.fill.to.is_multiple_of(4);
         let unit = if words { 4 } else { 1 };
         let (count, rows) = ((to.width() / unit) as u64, to.rows() as u64);
-        self.fill.to = self.device(to.part());
         (self.fill.pitch, self.fill.rows) = (to.pitch() as u64, rows);
         self.fill.count = count;
         self.fill.period = (pattern.len() / unit) as u32;
