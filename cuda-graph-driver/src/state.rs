@@ -11,8 +11,10 @@ use crate::settings::SETTINGS;
 use graph_emulator::{Surface, Texture};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 /// The first handle of an object. Lower ones stand for special streams.
 const FIRST: Handle = 0x00cd_0000_0000_0000;
@@ -96,7 +98,20 @@ thread_local! {
 /// All objects. Nothing that could call or wait for the user happens while this is held.
 pub(crate) fn state() -> MutexGuard<'static, State> {
     static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+    static WAITING: AtomicUsize = AtomicUsize::new(0);
+    // The lock is not fair: a thread that makes calls all the time would keep all others out for minutes.
+    if WAITING.load(Relaxed) > 0 {
+        thread::sleep(Duration::from_micros(20));
+    }
+    STATE.try_lock().unwrap_or_else(|error| match error {
+        TryLockError::Poisoned(poisoned) => poisoned.into_inner(),
+        TryLockError::WouldBlock => {
+            WAITING.fetch_add(1, Relaxed);
+            let locked = STATE.lock().unwrap_or_else(PoisonError::into_inner);
+            WAITING.fetch_sub(1, Relaxed);
+            locked
+        }
+    })
 }
 
 /// The contexts of this thread, of which the last is current.

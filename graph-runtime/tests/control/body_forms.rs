@@ -323,7 +323,7 @@ fn kernels_that_cannot_be_copied_are_in_conditional_nodes() -> Result<()> {
 /// The prices of an H200: a choice of few kernels is cheaper predicated, one of many is not.
 #[test]
 fn the_cheaper_form_is_chosen() -> Result<()> {
-    let device = device();
+    let device = device().with_bodies(Bodies::Cheapest);
     let mut builder = GraphBuilder::new(&device, "Chosen");
     let flag = builder.device::<u32>("flag");
     let data = builder.device::<[u32; 64]>("data");
