@@ -162,7 +162,7 @@ impl Device {
     /// body of a `while` is repeated several times in one iteration of its node, each time after the first predicated.
     ///
     /// By default, bodies are conditional nodes ([`Bodies::Nodes`]), since predicated kernels have run on a driver in
-    /// software only, and on no GPU yet. With [`Bodies::Cheapest`], `build` chooses what costs less, by prices that were
+    /// software only, and on no GPU yet. With [`Bodies::Cheapest`], `build` chooses what costs less, by prices that are
     /// measured for nodes and estimated for predicated kernels. Either form does the same. Bodies with
     /// functions of the host, captured or raw nodes, events, child graphs, large copies, copies from or to the host, or
     /// kernels that were loaded elsewhere are always conditional nodes, and so are those with a `while`.

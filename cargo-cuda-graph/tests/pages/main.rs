@@ -40,6 +40,7 @@ const TESTS: &[(&str, Test)] = &[
         Untried("it takes minutes; CI runs the same with fewer seeds"),
     ),
     ("PROOF_FILES=", Untried("it needs PTX of others")),
+    ("PROVED=overwrite cargo test -p", Names("it writes files")),
     ("cd ", Run),
     ("mkdir ", Run),
     ("cargo new ", Run),

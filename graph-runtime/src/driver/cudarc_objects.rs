@@ -33,8 +33,8 @@ pub(crate) unsafe fn of_others(context: CUcontext, device: CUdevice) -> Result<A
     if let Some(known) = wrapped.iter().find(same) {
         return Ok(known.clone());
     }
-    // SAFETY: by the caller's promise. The context is not destroyed here, since a handle is kept. (cudarc destroys it if
-    // its first call with the context fails: then the context is lost already, or the caller has not kept the promise.)
+    // SAFETY: by the caller's promise. The context is not destroyed here, since a handle is kept. (cudarc destroys it
+    // if its first call with the context fails: then the context is lost, or the caller has not kept the promise.)
     let new = unsafe { CudaContext::from_raw_context(device as usize, device, context) };
     let new = new.map_err(failed("cuDeviceGetAttribute"))?;
     wrapped.push(new.clone());

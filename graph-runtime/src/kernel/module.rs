@@ -159,8 +159,8 @@ impl ModuleKernel {
     ///
     /// The kernel stays within the memory of its arguments, in every launch of the graph that safe code can bring
     /// about: for any contents of memory, whichever nodes are disabled, and for any memory that is rebound, or bound
-    /// where the graph is a child. It writes an element of a [`CallArgument::uninit`] before it reads it, and if another
-    /// node may read it. (What it does with the memory is read from the PTX.)
+    /// where the graph is a child. It writes an element of a [`CallArgument::uninit`] before it reads it, and if
+    /// another node may read it. (What it does with the memory is read from the PTX.)
     pub unsafe fn call<const N: usize>(&self, arguments: [CallArgument; N]) -> KernelCall<N> {
         let passed = arguments.iter().map(|argument| Passed::of(&argument.0)).collect();
         let callee = match self.known(passed) {
