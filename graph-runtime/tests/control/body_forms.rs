@@ -255,7 +255,7 @@ fn conditions_of_both_forms_are_rebound() -> Result<()> {
     Ok(())
 }
 
-/// What stands in the way is told, and the node is a conditional one.
+/// The reason against predication is told, and the node is a conditional one.
 #[test]
 fn bodies_that_cannot_be_predicated_say_why() -> Result<()> {
     let device = device().with_bodies(Bodies::Predicated);
@@ -460,6 +460,40 @@ fn memory_of_others_need_not_begin_at_a_word() -> Result<()> {
         })?;
         let expected = [&[0][..], &[7; 64], &[0; 7]].concat();
         assert_eq!(stream.clone_dtoh(&others).expect("a copy"), expected);
+    }
+    Ok(())
+}
+
+cuda_graph! {
+    /// A copy in a `while` and one of a rectangle, which CUDA changes only by making the executable graph anew.
+    graph Copies(source: device [[u32; 4]; 4]) {
+        device flag: u32;
+        device row: [u32; 4];
+        device corner: [[u32; 2]; 2];
+
+        memset once = flag <- 1;
+        while repeat = flag {
+            memcpy copied = source[0] -> row;
+            memset done = flag <- 0 after copied;
+        } after once;
+        memcpy rectangle = source[1..3][..2] -> corner;
+    }
+}
+
+#[test]
+fn copies_in_a_while_follow_memory_into_a_new_executable() -> Result<()> {
+    for (device, _) in forms() {
+        let [first, second] = [1, 2].map(|number| {
+            let source = device.alloc::<[[u32; 4]; 4]>()?;
+            source.copy_from(&[[number; 4]; 4])?;
+            Ok::<_, Error>(source)
+        });
+        let mut graph = Copies::build(&device, &first?)?;
+        graph.launch()?;
+        assert_eq!((*graph.row()?.read()?, *graph.corner()?.read()?), ([1; 4], [[1; 2]; 2]));
+        graph.rebind_source(&second?)?;
+        graph.launch()?;
+        assert_eq!((*graph.row()?.read()?, *graph.corner()?.read()?), ([2; 4], [[2; 2]; 2]));
     }
     Ok(())
 }

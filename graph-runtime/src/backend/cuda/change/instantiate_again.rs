@@ -27,10 +27,14 @@ impl CudaExecutable {
         self.instantiate_anew(draft, program)?;
         self.sweep_textures();
         self.stale = false;
-        // `move_node` has changed copies in the graph itself.
-        let is_copy = |node: usize| matches!(program.ops[node], Op::Work(Work::Memcpy(_)));
-        let mut others = (0..program.ops.len()).filter(|&node| !is_copy(node));
-        let applied = others.try_for_each(|node| self.apply_node(draft, program, node));
+        // `move_node` has changed copies in the graph itself, but not those that are kernels.
+        let applied = (0..program.ops.len()).try_for_each(|node| {
+            let is_copy = matches!(program.ops[node], Op::Work(Work::Memcpy(_)));
+            match is_copy && !self.adder.forms.has(node) {
+                true => Ok(()),
+                false => self.apply_node(draft, program, node),
+            }
+        });
         let ready = applied.and_then(|()| self.make_ready(draft, program));
         self.stale = ready.is_err();
         ready
