@@ -1,11 +1,11 @@
-//! What differs between two plans.
+//! The differences of two plans.
 
 use crate::draw::verb;
 use crate::{LaunchConfig, Plan, PlanLaunch, PlanNode, PlanResource};
 use std::collections::HashMap;
 use std::fmt;
 
-/// What differs between two plans: [`Plan::diff`] returns it. Shown as text, it has a line for each difference, with
+/// The differences of two plans: [`Plan::diff`] returns them. Shown as text, they are a line each, with
 /// `+` before what was added, `-` before what was removed, and `~` before what is now otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -20,15 +20,15 @@ pub struct PlanDiff {
     pub memory: Changes,
 }
 
-/// What was added, removed and changed, by name.
+/// Things that were added, removed and changed, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changes {
-    /// The names of what only the other plan has, with a description.
+    /// The names of things that only the other plan has, with a description.
     pub added: Vec<(String, String)>,
-    /// The names of what only the first plan has, with a description.
+    /// The names of things that only the first plan has, with a description.
     pub removed: Vec<(String, String)>,
-    /// The names of what both have, with the description in the first plan and that in the other one.
+    /// The names of things that both have, with the description in the first plan and that in the other one.
     pub changed: Vec<(String, String, String)>,
 }
 
@@ -71,8 +71,8 @@ impl PlanDiff {
 }
 
 impl Plan {
-    /// What the other plan has, and this one has not, or otherwise: nodes, edges, launch dimensions and memory, by
-    /// name. The order of declaration, levels and places in the arena are not compared.
+    /// Compares this plan with another one by the names of nodes, edges and memory, launch dimensions included: the
+    /// other one is taken to be the later. The order of declaration, levels and places in the arena are not compared.
     ///
     /// ```
     /// use graph_plan::{Draft, Memory, Mode, NodeKind, Plan, Region, check};

@@ -289,6 +289,20 @@ impl Instruction {
     pub(crate) fn has(&self, modifier: &str) -> bool {
         self.modifiers.iter().any(|given| given == modifier)
     }
+
+    /// The state spaces that it names, in order: one for most; for copies, destination and source.
+    pub(crate) fn spaces(&self) -> impl Iterator<Item = Space> {
+        self.modifiers.iter().filter_map(|modifier| {
+            Some(match modifier.split("::").next()? {
+                "global" => Space::Global,
+                "shared" => Space::Shared,
+                "local" => Space::Local,
+                "const" => Space::Const,
+                "param" => Space::Param,
+                _ => return None,
+            })
+        })
+    }
 }
 
 /// An operand.

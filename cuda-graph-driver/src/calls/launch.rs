@@ -35,12 +35,12 @@ pub(super) struct KernelParams {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct FunctionParams {
-    function: Handle,
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
-    arguments: usize,
-    extra: usize,
+    pub(super) function: Handle,
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) shared: u32,
+    pub(super) arguments: usize,
+    pub(super) extra: usize,
 }
 
 impl From<FunctionParams> for KernelParams {
@@ -152,16 +152,14 @@ fn params(
     arguments: usize,
     extra: usize,
 ) -> KernelParams {
-    KernelParams {
+    KernelParams::from(FunctionParams {
         function,
         grid,
         block,
         shared,
         arguments,
         extra,
-        kernel: 0,
-        context: 0,
-    }
+    })
 }
 
 calls! {

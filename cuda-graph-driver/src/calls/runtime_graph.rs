@@ -4,7 +4,7 @@
 use super::calls;
 use super::executable;
 use super::graph;
-use super::launch::KernelParams;
+use super::launch::{FunctionParams, KernelParams};
 use super::node::{self, CallParams};
 use crate::argument::{In, Out, Text};
 use crate::code::refuse;
@@ -16,18 +16,6 @@ use crate::state::{current, state};
 use crate::work::{CopyWords, Fill};
 use std::ffi::c_char;
 
-/// `struct cudaKernelNodeParams`
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(super) struct RuntimeKernel {
-    kernel: Handle,
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
-    arguments: usize,
-    extra: usize,
-}
-
 /// `struct cudaMemcpy3DParms`: an array, a position, and a pointer with pitch, width and height, of the source and of
 /// the target; the extent and the kind.
 #[derive(Clone, Copy)]
@@ -38,27 +26,12 @@ pub(super) struct RuntimeCopy {
     kind: u32,
 }
 
-/// The driver's parameters of a kernel node. Nobody may pass a function instead of a kernel.
-fn of_kernel(params: In<RuntimeKernel>) -> Done<KernelParams> {
-    let RuntimeKernel {
-        kernel,
-        grid,
-        block,
-        shared,
-        arguments,
-        extra,
-    } = params.get()?;
-    let function = *state().kernel(kernel)?;
-    Ok(KernelParams {
-        function,
-        grid,
-        block,
-        shared,
-        arguments,
-        extra,
-        kernel: 0,
-        context: 0,
-    })
+/// The driver's parameters of a kernel node, of `struct cudaKernelNodeParams`: as the driver's before CUDA 12, but with
+/// a kernel. Nobody may pass a function instead of one.
+fn of_kernel(params: In<FunctionParams>) -> Done<KernelParams> {
+    let params = params.get()?;
+    let function = *state().kernel(params.function)?;
+    Ok(KernelParams::from(FunctionParams { function, ..params }))
 }
 
 /// The driver's parameters of a copy.
@@ -134,7 +107,7 @@ macro_rules! same {
 
             Nothing cudaRuntimeGetVersion(out: Out<i32>) { out.put(SETTINGS.runtime_version) }
             Context cudaGraphAddKernelNode(
-                out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<RuntimeKernel>,
+                out: Out<Handle>, graph: Handle, nodes: In<Handle>, count: usize, params: In<FunctionParams>,
             ) {
                 let params = of_kernel(params)?;
                 driver(node::cuGraphAddKernelNode_v2(out, graph, nodes, count, In::from(&params)))
@@ -183,7 +156,7 @@ macro_rules! same {
                 let params = of_copy(params)?;
                 driver(node::cuGraphMemcpyNodeSetParams(node, In::from(&params)))
             }
-            Context cudaGraphExecKernelNodeSetParams(exec: Handle, node: Handle, params: In<RuntimeKernel>) {
+            Context cudaGraphExecKernelNodeSetParams(exec: Handle, node: Handle, params: In<FunctionParams>) {
                 let params = of_kernel(params)?;
                 driver(executable::cuGraphExecKernelNodeSetParams_v2(exec, node, In::from(&params)))
             }

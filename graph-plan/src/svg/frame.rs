@@ -4,7 +4,7 @@ use super::PlanMark;
 use super::layered::{Chart, End, Item, Line, Place, Route, Size};
 use super::write::{Escaped, arrowhead, listed, moved, path, rectangle, shortened, text, width};
 use crate::draw::{self, Nodes, VERBS, verb};
-use crate::{NodeKind, Plan};
+use crate::{Edge, NodeKind, Plan};
 use std::collections::{BTreeSet, HashMap};
 
 /// A part of a drawing.
@@ -20,13 +20,6 @@ struct Crossing {
     /// The node inside.
     node: usize,
     leads_in: bool,
-}
-
-/// An edge of a plan.
-#[derive(Clone, Copy)]
-struct Edge {
-    from: usize,
-    to: usize,
 }
 
 /// A plan that is drawn.

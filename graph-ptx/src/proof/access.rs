@@ -39,7 +39,7 @@ fn parts(instruction: &Instruction) -> u64 {
 
 /// The way in which an instruction touches its first or second address.
 fn touching(instruction: &Instruction, position: usize) -> Touching {
-    let has = |name: &str| instruction.modifiers.iter().any(|modifier| modifier == name);
+    let has = |name: &str| instruction.has(name);
     if ["volatile", "relaxed", "acquire", "release", "mmio"]
         .iter()
         .any(|order| has(order))
@@ -80,9 +80,9 @@ impl Machine<'_> {
     /// Runs an instruction that touches memory.
     pub(super) fn access(&mut self, index: usize, instruction: &Instruction) -> Result<(), TooLarge> {
         let opcode = instruction.opcode.as_str();
-        let modifier = |name: &str| instruction.modifiers.iter().any(|given| given == name);
+        let modifier = |name: &str| instruction.has(name);
         let unknown = Gap::Instruction(format!("{opcode}.{}", instruction.modifiers.join(".")));
-        let spaces = Self::spaces(instruction);
+        let spaces: Vec<Space> = instruction.spaces().collect();
         let named = instruction.operands.iter().filter_map(|operand| match operand {
             Operand::Address(base, offset) => Some((base, *offset)),
             _ => None,
@@ -188,7 +188,7 @@ impl Machine<'_> {
         let [at] = addresses else {
             return Ok(());
         };
-        let is_square = instruction.modifiers.iter().any(|modifier| modifier == "m16n16k16");
+        let is_square = instruction.has("m16n16k16");
         let stride = match instruction.operands.last() {
             Some(stride @ (Operand::Register(_) | Operand::Integer(_))) => {
                 let stride = self.number(stride, 32)?;

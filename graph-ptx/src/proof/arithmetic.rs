@@ -1,7 +1,6 @@
 //! Sums, products, quotients, shifts and masks of numbers; sums of addresses and numbers.
 
 use super::machine::{Machine, TooLarge};
-use super::opcode::has;
 use super::poly::Poly;
 use super::value::{Condition, Int, Value, range_of};
 use crate::ast::{Instruction, Operand};
@@ -41,7 +40,7 @@ impl Machine<'_> {
         ty: Int,
     ) -> Result<Option<Poly>, TooLarge> {
         let (a, b) = (self.number(a, ty.bits)?, self.number(b, ty.bits)?);
-        if has(instruction, "lo") {
+        if instruction.has("lo") {
             return Ok(a.times(&b).map(|product| product.reduced(ty.bits)));
         }
         let a = self.facts.number(self.place, &a, ty.bits, ty.signed);
@@ -49,10 +48,10 @@ impl Machine<'_> {
         let Some(product) = a.zip(b).and_then(|(a, b)| a.times(&b)) else {
             return Ok(None);
         };
-        if has(instruction, "wide") {
+        if instruction.has("wide") {
             return Ok(Some(product));
         }
-        Ok(match has(instruction, "hi") && ty.bits <= 32 {
+        Ok(match instruction.has("hi") && ty.bits <= 32 {
             true => self.facts.quotient(&product, &Poly::constant(1 << ty.bits)),
             false => None,
         })

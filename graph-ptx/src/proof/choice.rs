@@ -1,7 +1,6 @@
 //! Comparisons, and values that they choose.
 
 use super::machine::{Machine, TooLarge};
-use super::opcode::has;
 use super::poly::Poly;
 use super::value::{Condition, Int, Value};
 use crate::ast::{Instruction, Operand};
@@ -76,9 +75,9 @@ impl Machine<'_> {
             return Ok(Value::Unknown);
         }
         let other = self.condition(other)?;
-        let both = if has(instruction, "and") {
+        let both = if instruction.has("and") {
             Condition::And(condition, other)
-        } else if has(instruction, "or") {
+        } else if instruction.has("or") {
             Condition::Or(condition, other)
         } else {
             Condition::Unknown

@@ -82,7 +82,7 @@ struct Record {
 impl Record {
     /// Counts the barriers, and ends the record if others may be waited for in another way.
     fn look(&mut self, instruction: &Instruction) {
-        let has = |name: &str| instruction.modifiers.iter().any(|modifier| modifier == name);
+        let has = |name: &str| instruction.has(name);
         match instruction.opcode.as_str() {
             "bar" | "barrier" if has("warp") => self.meetings += 1,
             "shfl" | "vote" | "match" | "redux" => self.meetings += 1,
@@ -261,7 +261,7 @@ impl Thread<'_> {
             _ => None,
         });
         let (base, offset) = address.ok_or(Ends)?;
-        let is_param = instruction.modifiers.iter().any(|modifier| modifier == "param");
+        let is_param = instruction.has("param");
         if let (true, Base::Symbol(name)) = (is_param, base) {
             self.load_argument(instruction, name, offset, width, registers);
             return Ok(None);
@@ -365,7 +365,7 @@ impl Thread<'_> {
     /// The result of an instruction; `None` if it is not known.
     fn compute(&self, instruction: &Instruction, registers: &Registers) -> Option<Value> {
         let operands = &instruction.operands;
-        let has = |modifier: &str| instruction.modifiers.iter().any(|given| given == modifier);
+        let has = |modifier: &str| instruction.has(modifier);
         let types: Vec<Option<Int>> = instruction
             .modifiers
             .iter()

@@ -4,7 +4,7 @@ use super::facts::EVERYWHERE;
 use super::machine::{Machine, TooLarge};
 use super::poly::Poly;
 use super::value::{Int, Memory, Value, range_of};
-use crate::ast::{Instruction, Operand, Reg, Space, Type};
+use crate::ast::{Operand, Reg, Space, Type};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -152,20 +152,5 @@ impl Machine<'_> {
         }
         let poly = self.facts.number(EVERYWHERE, &poly, ty.bits, ty.signed);
         Ok(poly.map_or(Value::Unknown, |poly| Value::Number(Rc::new(poly))))
-    }
-
-    /// The spaces that an instruction names, in order.
-    pub(super) fn spaces(instruction: &Instruction) -> Vec<Space> {
-        let spaces = instruction.modifiers.iter().filter_map(|modifier| {
-            Some(match modifier.split("::").next()? {
-                "global" => Space::Global,
-                "shared" => Space::Shared,
-                "local" => Space::Local,
-                "const" => Space::Const,
-                "param" => Space::Param,
-                _ => return None,
-            })
-        });
-        spaces.collect()
     }
 }

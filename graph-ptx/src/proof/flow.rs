@@ -292,8 +292,8 @@ fn has_no_result(instruction: &Instruction) -> bool {
         "st" | "red" | "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "membar" | "fence" | "cp" | "prefetch"
         | "prefetchu" | "discard" | "stmatrix" | "sust" | "sured" | "nanosleep" | "griddepcontrol" | "pmevent"
         | "applypriority" | "setmaxnreg" => true,
-        "bar" | "barrier" => !instruction.modifiers.iter().any(|modifier| modifier == "red"),
-        "wmma" => instruction.modifiers.iter().any(|modifier| modifier == "store"),
+        "bar" | "barrier" => !instruction.has("red"),
+        "wmma" => instruction.has("store"),
         _ => false,
     }
 }

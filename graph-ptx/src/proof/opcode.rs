@@ -12,10 +12,6 @@ pub(super) fn types(instruction: &Instruction) -> Vec<Option<Int>> {
     types.map(|modifier| int(modifier)).collect()
 }
 
-pub(super) fn has(instruction: &Instruction, modifier: &str) -> bool {
-    instruction.modifiers.iter().any(|given| given == modifier)
-}
-
 /// Instructions that touch no memory, and whose results are any numbers.
 pub(super) const OTHERS: &[&str] = &[
     "activemask",

@@ -482,7 +482,7 @@ fn regions(body: &Body, flow: &Flow) -> Vec<Vec<usize>> {
 
 /// Whether all threads of the block wait at an instruction.
 fn is_barrier(instruction: &Instruction) -> bool {
-    let has = |name: &str| instruction.modifiers.iter().any(|modifier| modifier == name);
+    let has = |name: &str| instruction.has(name);
     let is_block = matches!(instruction.opcode.as_str(), "bar" | "barrier") && !has("warp") && !has("cluster");
     let waits = has("sync") || has("red");
     // With two operands, or a number in a register, only some threads may wait.

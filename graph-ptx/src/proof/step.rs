@@ -1,7 +1,7 @@
 //! The effect of one instruction on the registers.
 
 use super::machine::{Machine, TooLarge};
-use super::opcode::{HARMLESS, OTHERS, has, types};
+use super::opcode::{HARMLESS, OTHERS, types};
 use super::poly::Poly;
 use super::value::{Condition, Value};
 use super::{Gap, access};
@@ -163,7 +163,7 @@ impl Machine<'_> {
         let last = types.last().copied().flatten();
         let operands = &instruction.operands;
         // Results that are clamped, and sums with carries.
-        if ["sat", "relu", "cc"].iter().any(|clamps| has(instruction, clamps)) {
+        if ["sat", "relu", "cc"].iter().any(|clamps| instruction.has(clamps)) {
             return Ok(None);
         }
         let number = |poly: Option<Poly>| poly.map(|poly| Value::Number(Rc::new(poly)));
@@ -172,8 +172,8 @@ impl Machine<'_> {
             ("mov", [_, from]) => self.value(from).map(Some),
             ("cvta", [_, from]) => {
                 let value = self.value(from)?;
-                let space = Self::spaces(instruction).first().copied();
-                Ok(Some(self.in_other_space(value, space, has(instruction, "to"))))
+                let space = instruction.spaces().next();
+                Ok(Some(self.in_other_space(value, space, instruction.has("to"))))
             }
             ("add" | "sub", [_, a, b]) => {
                 let Some(ty) = last else { return Ok(None) };
@@ -185,7 +185,7 @@ impl Machine<'_> {
                 self.combined(instruction, compared, rest).map(Some)
             }
             ("selp", [_, a, b, condition]) => self.select(a, b, condition).map(Some),
-            ("and" | "or" | "xor", [_, a, b]) if has(instruction, "pred") => {
+            ("and" | "or" | "xor", [_, a, b]) if instruction.has("pred") => {
                 let (a, b) = (self.condition(a)?, self.condition(b)?);
                 Ok(Some(Value::Truth(Rc::new(match instruction.opcode.as_str() {
                     "and" => Condition::And(a, b),
@@ -193,7 +193,7 @@ impl Machine<'_> {
                     _ => Condition::Unknown,
                 }))))
             }
-            ("not", [_, a]) if has(instruction, "pred") => Ok(Some(Value::Truth(self.condition(a)?.not()))),
+            ("not", [_, a]) if instruction.has("pred") => Ok(Some(Value::Truth(self.condition(a)?.not()))),
             ("cvt", [to, from]) => self.convert(to, from, &types),
             (opcode, [_, a]) => {
                 let Some(ty) = last else { return Ok(None) };
@@ -211,7 +211,7 @@ impl Machine<'_> {
             ("mad", [_, a, b, c]) => {
                 let Some(ty) = last else { return Ok(None) };
                 let product = self.product(instruction, a, b, ty)?;
-                let bits = if has(instruction, "wide") { ty.bits * 2 } else { ty.bits };
+                let bits = if instruction.has("wide") { ty.bits * 2 } else { ty.bits };
                 let (Some(product), c) = (product, self.value(c)?) else {
                     return Ok(None);
                 };

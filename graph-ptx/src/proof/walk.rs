@@ -40,7 +40,7 @@ struct Plan {
     any: Symbol,
     /// Registers that would grow if they did not wrap around.
     hoped: Vec<Reg>,
-    /// Those of which that was wrong.
+    /// The registers of `hoped` that do wrap around.
     doubted: Vec<Reg>,
     /// Whether the facts were found under the hope that registers do not wrap around, which has to be confirmed.
     is_tentative: bool,

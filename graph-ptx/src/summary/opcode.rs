@@ -2,7 +2,7 @@
 
 use super::{Through, Way};
 use crate::Geometry;
-use crate::ast::{Base, Instruction, Operand, Space, Type, each_leaf};
+use crate::ast::{Base, Instruction, Operand, Type, each_leaf};
 
 /// The effect of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,20 +187,6 @@ pub(super) fn address_of(operand: &Operand) -> Option<&Operand> {
         Operand::Vector(parts) => parts.first().filter(|part| matches!(part, Operand::Address(..))),
         _ => None,
     }
-}
-
-/// The state spaces that an instruction names, in order: one for most; for copies, destination and source.
-pub(super) fn spaces(instruction: &Instruction) -> impl Iterator<Item = Space> {
-    instruction.modifiers.iter().filter_map(|modifier| {
-        Some(match modifier.split("::").next()? {
-            "global" => Space::Global,
-            "shared" => Space::Shared,
-            "local" => Space::Local,
-            "const" => Space::Const,
-            "param" => Space::Param,
-            _ => return None,
-        })
-    })
 }
 
 /// The width in bits of one element, from the last type among the modifiers; 0 if there is none.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::call::call_of;
 use super::flow::{Cell, Flow};
-use super::opcode::{Action, address_of, atomic_element, element_type, spaces, system_word, through};
+use super::opcode::{Action, address_of, atomic_element, element_type, system_word, through};
 use super::source::Source;
 use super::value::Value;
 use super::wait::{Early, is_wait};
@@ -120,7 +120,7 @@ impl<'s> Report<'s> {
                 self.constants.extend(flow.program.variable(name).filter(|_| !is_local));
             }
         });
-        if instruction.opcode == "cvta" && spaces(instruction).next() == Some(Space::Const) {
+        if instruction.opcode == "cvta" && instruction.spaces().next() == Some(Space::Const) {
             for operand in instruction.operands.iter().skip(1) {
                 let value = flow.operand(context, operand);
                 self.any_constant |= !is_constant(flow, value);
@@ -173,7 +173,7 @@ impl<'s> Report<'s> {
         let ty = element_type(instruction);
         if let Some(address) = instruction.operands.iter().find_map(address_of) {
             let address = flow.operand(context, address);
-            self.access(flow, spaces(instruction).next(), address, Touch { ty, ..touch }, line);
+            self.access(flow, instruction.spaces().next(), address, Touch { ty, ..touch }, line);
         }
     }
 
@@ -184,7 +184,7 @@ impl<'s> Report<'s> {
             .first()
             .is_some_and(|modifier| modifier == "reduce");
         let touches = [if reduces { ATOMIC } else { STORE }, LOAD];
-        let mut spaces = spaces(instruction);
+        let mut spaces = instruction.spaces();
         let addresses = instruction
             .operands
             .iter()
@@ -250,7 +250,7 @@ impl<'s> Report<'s> {
     fn unknown(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction) {
         for address in instruction.operands.iter().filter_map(address_of) {
             let address = flow.operand(context, address);
-            self.access(flow, spaces(instruction).next(), address, ANYTHING, instruction.line);
+            self.access(flow, instruction.spaces().next(), address, ANYTHING, instruction.line);
         }
         let mut registers = Vec::new();
         each_leaf(&instruction.operands, &mut |leaf| {

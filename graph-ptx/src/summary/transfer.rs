@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::flow::{Cell, Flow, Reach};
 use super::forward::{loaded, stored};
-use super::opcode::{Action, Computation, address_of, extent, spaces, through, width, written};
+use super::opcode::{Action, Computation, address_of, extent, through, width, written};
 use super::program::Symbol;
 use super::source::Source;
 use super::value::{Spot, Value};
@@ -214,7 +214,7 @@ impl Flow<'_, '_> {
 
     /// `cvta`: to another window, or from one.
     fn convert(&mut self, instruction: &Instruction, source: Value) -> Value {
-        let named = match spaces(instruction).next() {
+        let named = match instruction.spaces().next() {
             _ if instruction.has("to") => None,
             Some(Space::Shared) => Some(Source::Shared),
             Some(Space::Local) => Some(Source::Local),
@@ -248,7 +248,7 @@ impl Flow<'_, '_> {
     }
 
     fn load(&mut self, instruction: &Instruction, address: Value) -> Value {
-        let space = spaces(instruction).next();
+        let space = instruction.spaces().next();
         let value = self.read(space, address, extent(instruction));
         self.narrowed(instruction, value)
     }
@@ -377,7 +377,7 @@ impl Flow<'_, '_> {
             None => Value::OPAQUE,
         };
         let value = self.narrowed(instruction, value);
-        self.write(spaces(instruction).next(), address, extent(instruction), value);
+        self.write(instruction.spaces().next(), address, extent(instruction), value);
     }
 
     fn transfer_atomic(&mut self, context: usize, instruction: &Instruction) -> Value {
@@ -398,7 +398,7 @@ impl Flow<'_, '_> {
             return;
         };
         let (to, from) = (self.target(context, to), self.target(context, from));
-        let mut spaces = spaces(instruction);
+        let mut spaces = instruction.spaces();
         let (to_space, from_space) = (spaces.next(), spaces.next());
         let value = self.read(from_space, from, None);
         self.write(to_space, to, None, value);

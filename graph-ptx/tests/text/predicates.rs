@@ -88,7 +88,7 @@ fn kernels_of_every_form_are_copied() {
     }
 }
 
-/// What comes after a kernel relies on the kernels before it, too, which it has waited for.
+/// Nodes after a kernel rely on the kernels before it, too, which the kernel has waited for.
 #[test]
 fn kernels_of_programmatic_edges_wait_before_they_return() {
     let waits = |text: &str| {

@@ -142,10 +142,7 @@ impl GraphBuilder {
             }
             Callee::Refused(mistakes) => {
                 let name = &self.draft.nodes[node].name;
-                let mistakes = mistakes
-                    .iter()
-                    .map(|mistake| mistakes::declaration(node, name, mistake));
-                self.findings.mistakes(mistakes);
+                self.findings.mistakes(mistakes::declarations(node, name, mistakes));
                 self.draft.nodes[node].opaque = true;
                 (0, &LOADED)
             }

@@ -25,7 +25,7 @@ const MIN_VERSION: u32 = 12_000;
 /// A CUDA context and streams for work outside graphs.
 pub(crate) struct Cuda {
     context: Arc<CudaContext>,
-    /// What keeps a context of others alive. Dropped after all that `drop` destroys.
+    /// The owner of a context of others, which keeps it alive. Dropped after all that `drop` destroys.
     #[cfg_attr(not(feature = "cudart"), expect(dead_code, reason = "it keeps the context alive"))]
     keep_alive: Option<Arc<dyn Any + Send + Sync>>,
     api: GraphApi,
@@ -49,12 +49,7 @@ static ANY_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 impl Cuda {
     /// Opens the primary context of a device.
     pub(crate) fn open(ordinal: usize) -> Result<Arc<Self>> {
-        if !driver::context::is_present() {
-            return Err(Error::NoDriver);
-        }
-        check_version()?;
-        // SAFETY: the library is loaded.
-        unsafe { driver::context::init() }.at(Site::default)?;
+        initialise()?;
         // SAFETY: the driver is initialised.
         let devices = unsafe { driver::context::device_count() }.at(Site::default)? as usize;
         if ordinal >= devices {
@@ -70,12 +65,7 @@ impl Cuda {
     /// The context lives as long as `keep_alive`, and as long as anybody uses the objects that are made of
     /// [`Cuda::context`].
     pub(crate) unsafe fn of_others(context: CUcontext, keep_alive: Arc<dyn Any + Send + Sync>) -> Result<Arc<Self>> {
-        if !driver::context::is_present() {
-            return Err(Error::NoDriver);
-        }
-        check_version()?;
-        // SAFETY: the library is loaded.
-        unsafe { driver::context::init() }.at(Site::default)?;
+        initialise()?;
         // SAFETY: by the caller's promise.
         unsafe { driver::context::set_current(context) }.at(Site::default)?;
         // SAFETY: a context is current.
@@ -352,6 +342,16 @@ impl Drop for Cuda {
 /// is not freed is lost.
 pub(crate) fn twice(call: impl Fn() -> Result<(), CudaError>) -> Result<(), CudaError> {
     call().or_else(|_| call())
+}
+
+/// Loads and initialises the driver.
+fn initialise() -> Result<()> {
+    if !driver::context::is_present() {
+        return Err(Error::NoDriver);
+    }
+    check_version()?;
+    // SAFETY: the library is loaded.
+    unsafe { driver::context::init() }.at(Site::default)
 }
 
 /// Refuses a driver that is too old for the calls used here. The library must be loaded.

@@ -3,9 +3,14 @@
 use graph_plan::{Code, Diagnostic, Draft, Subject};
 use graph_ptx::declaration::{Mistake, Rule};
 
-/// A difference between a kernel's declaration and the PTX that its CUDA source was compiled to.
+/// The differences between a kernel's declaration, or a call of it, and its PTX.
 #[cold]
-pub(crate) fn declaration(node: usize, name: &str, mistake: &Mistake) -> Diagnostic {
+pub(crate) fn declarations(node: usize, name: &str, mistakes: &[Mistake]) -> Vec<Diagnostic> {
+    let mistakes = mistakes.iter();
+    mistakes.map(|mistake| declaration(node, name, mistake)).collect()
+}
+
+fn declaration(node: usize, name: &str, mistake: &Mistake) -> Diagnostic {
     let code = match mistake.rule {
         Rule::MissingKernel => Code::MissingKernel,
         Rule::Signature => Code::Signature,

@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// PTX of which a program learns while it runs: of a JIT compiler, of Triton, of an autotuner.
 /// [`Device::module`](crate::Device::module) makes it. A clone is the same module.
 ///
-/// What kernels do is read from the PTX, as `#[cuda_kernels]` does: a call with other arguments than a kernel takes, or
-/// that lends memory for less than it does, is a mistake of the graph.
+/// The effects of kernels are read from the PTX, as `#[cuda_kernels]` does: a call with other arguments than a kernel
+/// takes, or that lends memory for less than it does, is a mistake of the graph.
 ///
 /// ```
 /// use graph_runtime::{Device, GraphBuilder, Launch, Ptx};
@@ -45,7 +45,7 @@ pub struct Module(Arc<Contents>);
 struct Contents {
     ptx: &'static Ptx,
     module: ast::Module,
-    /// What is known of the kernels that were called, by the index of the function and the arguments.
+    /// The facts of kernels that were called, by the index of the function and the arguments.
     known: Mutex<HashMap<(usize, Vec<Passed>), Outcome>>,
 }
 
@@ -55,20 +55,10 @@ type Outcome = std::result::Result<&'static KernelFacts, Arc<[Mistake]>>;
 /// The way in which an argument is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Passed {
-    Memory(Access),
+    /// Memory, for such accesses. Of mapped memory, the call does not tell the size of elements.
+    Memory(Mode),
     /// A value of this many bytes.
     Value(usize),
-}
-
-/// The accesses for which memory is passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Access {
-    Read,
-    Write,
-    Uninit,
-    Atomic,
-    /// Mapped memory, of which the call does not tell the size of elements.
-    Mapped,
 }
 
 /// A kernel of a [`Module`].
@@ -174,8 +164,7 @@ impl ModuleKernel {
         let contents = &*self.module.0;
         let mut known = contents.known.lock().unwrap_or_else(PoisonError::into_inner);
         let outcome = known.entry((self.function, passed));
-        let passed = outcome.key().1.clone();
-        outcome.or_insert_with(|| self.compared(&passed)).clone()
+        outcome.or_insert_with_key(|(_, passed)| self.compared(passed)).clone()
     }
 
     /// Compares the arguments of a call with the PTX.
@@ -200,13 +189,7 @@ impl ModuleKernel {
 impl Passed {
     fn of(argument: &ArgumentKind) -> Self {
         match argument {
-            ArgumentKind::Buffer(_, mode) => Self::Memory(match mode {
-                Mode::Read => Access::Read,
-                Mode::ReadWrite => Access::Write,
-                Mode::Write => Access::Uninit,
-                Mode::Atomic => Access::Atomic,
-                Mode::Mapped => Access::Mapped,
-            }),
+            ArgumentKind::Buffer(_, mode) => Self::Memory(*mode),
             ArgumentKind::Value(value) => Self::Value(value.bytes().len()),
             ArgumentKind::Misfit(_) => Self::Value(0),
         }
@@ -220,12 +203,12 @@ impl Passed {
                 let text = format!("a value of {}", rules::bytes(size));
                 return (text, rules::Kind::Value { size, align });
             }
-            Self::Memory(Access::Read) => ("&[_]", rules::BufferAccess::Read),
-            Self::Memory(Access::Write) => ("&mut [_]", rules::BufferAccess::Write),
-            Self::Memory(Access::Uninit) => ("&mut [MaybeUninit<_>]", rules::BufferAccess::Overwrite),
-            Self::Memory(Access::Atomic) => ("&[Atomic<_>]", rules::BufferAccess::Atomic { size: None }),
+            Self::Memory(Mode::Read) => ("&[_]", rules::BufferAccess::Read),
+            Self::Memory(Mode::ReadWrite) => ("&mut [_]", rules::BufferAccess::Write),
+            Self::Memory(Mode::Write) => ("&mut [MaybeUninit<_>]", rules::BufferAccess::Overwrite),
+            Self::Memory(Mode::Atomic) => ("&[Atomic<_>]", rules::BufferAccess::Atomic { size: None }),
             // Words of four bytes: a kernel that accesses others is refused.
-            Self::Memory(Access::Mapped) => ("&[Mapped<u32>]", rules::BufferAccess::Mapped { size: 4 }),
+            Self::Memory(Mode::Mapped) => ("&[Mapped<u32>]", rules::BufferAccess::Mapped { size: 4 }),
         };
         (ty.to_owned(), rules::Kind::Buffer(access))
     }

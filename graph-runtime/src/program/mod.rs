@@ -50,6 +50,22 @@ pub(crate) enum Argument {
 }
 
 impl Argument {
+    /// The most bytes of the arguments of a kernel in a graph of CUDA. CUDA 12.1 and later launch kernels with up to 32
+    /// KiB, but at least some versions end the process if a node with more than 4 KiB is added to a graph
+    /// (<https://github.com/openxla/xla/pull/19252>).
+    pub(crate) const MAX_BYTES: usize = 4096;
+
+    /// The bytes that a kernel gets: a value, or an address.
+    pub(crate) fn size(&self) -> usize {
+        self.value().map_or(size_of::<u64>(), <[u8]>::len)
+    }
+
+    /// The bytes of arguments, each in whole words of eight.
+    pub(crate) fn total(arguments: &[Self]) -> usize {
+        let sizes = arguments.iter().map(|argument| argument.size().next_multiple_of(8));
+        sizes.sum()
+    }
+
     /// The bytes that are passed by value.
     pub(crate) fn value(&self) -> Option<&[u8]> {
         match self {

@@ -329,7 +329,7 @@ fn weights(device: &Device, run: &mut Run, value: u32) -> Result<DeviceBuffer<[[
     Ok(weights)
 }
 
-/// What the graph writes for weights of this value, if it is told to add a number.
+/// The number that the graph writes for weights of this value, if it is told to add a number.
 fn text(value: u32, by: u32) -> [u32; 5] {
     let sum = value + by;
     [sum, sum, sum, sum, 2 * sum]

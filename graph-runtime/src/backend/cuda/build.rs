@@ -136,9 +136,11 @@ impl CudaExecutable {
         self.kernels
             .load(draft, program, blueprint.variables, &copies, &mut refused)?;
         // A copy may need more registers than its kernel. Then the kernel is launched as asked, and not predicated.
-        for kernel in program.ops.iter().filter_map(Op::kernel) {
-            if let Some(reason) = self.copy_refusal(kernel) {
-                refused.insert(kernel.function, reason);
+        if !copies.is_empty() {
+            for kernel in program.ops.iter().filter_map(Op::kernel) {
+                if let Some(reason) = self.copy_refusal(kernel) {
+                    refused.insert(kernel.function, reason);
+                }
             }
         }
         if !refused.is_empty() {

@@ -20,8 +20,6 @@ const MAX_TESTS: usize = 8;
 const MAX_BYTES: usize = 1 << 20;
 /// The most nodes of all passes of a `while` together.
 const MAX_PASS_NODES: usize = 64;
-/// The most bytes of the arguments of a kernel, its tests among them.
-const MAX_ARGUMENTS: usize = 4096;
 /// The iterations that a `while` is expected to make.
 const ITERATIONS: f64 = 32.0;
 /// The bytes that a block of a copy or a memset is taken to move.
@@ -52,6 +50,17 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
+    /// A conditional node.
+    fn node(latched: bool, reason: String) -> Self {
+        Self {
+            predicated: false,
+            passes: 1,
+            latched,
+            early: BTreeSet::new(),
+            reason,
+        }
+    }
+
     /// Whether its bodies have predicated kernels.
     fn has_tests(&self) -> bool {
         self.predicated || self.passes > 1
@@ -191,6 +200,7 @@ impl Chooser<'_> {
 
     fn conditional(&mut self, node: usize, conditional: &Conditional, around: bool) {
         let mut chosen = match conditional.kind {
+            _ if self.blueprint.bodies == Bodies::Nodes => Chosen::node(false, "the device asks for it".to_owned()),
             ConditionalKind::While => self.repeated(node, conditional),
             ConditionalKind::If | ConditionalKind::Switch => self.choice(node, conditional),
         };
@@ -206,20 +216,9 @@ impl Chooser<'_> {
     /// The form of an `if` or a `switch`.
     fn choice(&self, node: usize, conditional: &Conditional) -> Chosen {
         let latched = self.is_written(node, conditional);
-        let asked = self.blueprint.bodies;
-        let node_form = |reason| Chosen {
-            predicated: false,
-            passes: 1,
-            latched,
-            early: BTreeSet::new(),
-            reason,
-        };
-        if asked == Bodies::Nodes {
-            return node_form("the device asks for it".to_owned());
-        }
         let prices = match self.prices_of(node, conditional, 0) {
             Ok(prices) => prices,
-            Err(reason) => return node_form(reason),
+            Err(reason) => return Chosen::node(latched, reason),
         };
         let latch = if latched { self.prices.kernel } else { 0.0 };
         let rest: f64 = prices.iter().map(|price| price.rests).sum();
@@ -245,26 +244,14 @@ impl Chooser<'_> {
             self.prices.device
         );
         Chosen {
-            predicated: asked == Bodies::Predicated || predicated <= as_node,
-            passes: 1,
-            latched,
-            early: BTreeSet::new(),
-            reason,
+            predicated: self.blueprint.bodies == Bodies::Predicated || predicated <= as_node,
+            ..Chosen::node(latched, reason)
         }
     }
 
     /// The form of a `while`: the number of times that one iteration of its node repeats the body.
     fn repeated(&self, node: usize, conditional: &Conditional) -> Chosen {
-        let once = |reason| Chosen {
-            predicated: false,
-            passes: 1,
-            latched: true,
-            early: BTreeSet::new(),
-            reason,
-        };
-        if self.blueprint.bodies == Bodies::Nodes {
-            return once("the device asks for it".to_owned());
-        }
+        let once = |reason| Chosen::node(true, reason);
         let price = match self.prices_of(node, conditional, 0).as_deref() {
             Ok([price]) => *price,
             Ok(_) => return once("it has no body".to_owned()),
@@ -364,9 +351,8 @@ impl Chooser<'_> {
         if let Some(reason) = self.refused.get(&kernel.function) {
             return Err(format!("the kernel of `{name}` {reason}"));
         }
-        let size = |argument: &Argument| argument.value().map_or(8, <[u8]>::len).next_multiple_of(8);
-        let bytes: usize = program.arguments(kernel).iter().map(size).sum();
-        if bytes + tests * graph_ptx::TEST_BYTES > MAX_ARGUMENTS {
+        let bytes = Argument::total(program.arguments(kernel));
+        if bytes + tests * graph_ptx::TEST_BYTES > Argument::MAX_BYTES {
             return Err(format!("the kernel of `{name}` takes {bytes} bytes of arguments"));
         }
         Ok(self.of_blocks(kernel.config.blocks() as f64))
@@ -456,14 +442,9 @@ impl Chooser<'_> {
     /// Whether a node is in a body of another one, at any depth.
     fn is_inside(&self, node: usize, around: usize) -> bool {
         let draft = self.blueprint.draft;
-        let mut owner = draft.bodies[draft.nodes[node].body].node;
-        while let Some(node) = owner {
-            if node == around {
-                return true;
-            }
-            owner = draft.bodies[draft.nodes[node].body].node;
-        }
-        false
+        draft
+            .bodies_around(node)
+            .any(|body| draft.bodies[body].node == Some(around))
     }
 }
 

@@ -124,7 +124,7 @@ struct LoadedKernel {
     static_shared: u64,
     /// The most dynamic shared memory of a block that the function is set up for, in bytes.
     dynamic_shared: u32,
-    /// What all graphs that share the function's module have set it up for.
+    /// The limits that all graphs which share the function's module have set.
     limits: Option<Arc<SharedLimits>>,
 }
 
@@ -398,7 +398,7 @@ impl Kernels {
         let Some(params) = &self.functions[function as usize].params else {
             return Ok(());
         };
-        let given: Vec<usize> = arguments.iter().map(size).collect();
+        let given: Vec<usize> = arguments.iter().map(Argument::size).collect();
         if given.len() != params.len() {
             return Err(format!(
                 "takes {} parameters, but {} arguments are passed",
@@ -540,28 +540,15 @@ fn writes_variables(program: &Program, module: usize) -> bool {
     program.functions.iter().filter(of_module).any(writes)
 }
 
-/// The size of an argument in bytes.
-fn size(argument: &Argument) -> usize {
-    match argument {
-        Argument::Buffer { .. } => size_of::<CUdeviceptr>(),
-        Argument::Value(value) => value.bytes().len(),
-    }
-}
-
-/// Refuses more than 4 KiB of arguments. CUDA 12.1 and later launch kernels with up to 32 KiB, but at least some
-/// versions end the process if a node with more than 4 KiB is added to a graph
-/// (<https://github.com/openxla/xla/pull/19252>).
+/// Refuses more than [`Argument::MAX_BYTES`].
 pub(super) fn check_bytes(arguments: &[Argument]) -> Result<(), String> {
-    const MAX_BYTES: usize = 4096;
-    let bytes: usize = arguments
-        .iter()
-        .map(|argument| size(argument).next_multiple_of(8))
-        .sum();
-    if bytes <= MAX_BYTES {
+    let bytes = Argument::total(arguments);
+    if bytes <= Argument::MAX_BYTES {
         return Ok(());
     }
     Err(format!(
-        "takes {bytes} bytes of arguments, but kernels in graphs take {MAX_BYTES}: pass what is large in device memory"
+        "takes {bytes} bytes of arguments, but kernels in graphs take {}: pass what is large in device memory",
+        Argument::MAX_BYTES
     ))
 }
 

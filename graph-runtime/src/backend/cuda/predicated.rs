@@ -27,7 +27,7 @@ pub(super) enum Word {
     Latch(usize),
 }
 
-/// What the nodes of a body run after, and test.
+/// The nodes before a body, and the tests of its kernels.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Entry<'a> {
     /// The nodes that those without predecessors in the body run after.

@@ -1,4 +1,4 @@
-//! What bodies cost in either form, in microseconds, by the kind of device.
+//! The cost of bodies in either form, in microseconds, by the kind of device.
 
 /// The prices of a kind of device.
 #[derive(Clone, Copy, Debug)]

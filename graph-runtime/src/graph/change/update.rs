@@ -131,12 +131,9 @@ impl Update<'_> {
             Callee::Loaded(function) => (graph.data.program.find_loaded(function), built_facts),
             Callee::Refused(mistakes) => {
                 let name = &graph.data.draft.nodes[index].name;
-                let mistakes = mistakes
-                    .iter()
-                    .map(|mistake| mistakes::declaration(index, name, mistake));
                 return Err(Error::Invalid {
                     graph: graph.name().into(),
-                    diagnostics: mistakes.collect(),
+                    diagnostics: mistakes::declarations(index, name, mistakes),
                 });
             }
             Callee::Declared(facts, _) => {

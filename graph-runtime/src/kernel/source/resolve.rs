@@ -41,10 +41,7 @@ impl Unresolved {
             Unresolved::Device(source) => Error::Cuda { site, source },
             Unresolved::Mistakes(mistakes) => Error::Invalid {
                 graph: graph.into(),
-                diagnostics: mistakes
-                    .iter()
-                    .map(|mistake| mistakes::declaration(node, name, mistake))
-                    .collect(),
+                diagnostics: mistakes::declarations(node, name, &mistakes),
             },
         }
     }
@@ -160,24 +157,29 @@ impl Compiled {
         if let Some((_, resolved)) = known {
             return Ok(resolved);
         }
-        let suggest = |name: &str, names: &[&str]| nearest(name, names.iter().copied()).map(str::to_owned);
         let findings = rules::check_compiled(&described(facts, declaration), &self.module, self.ptx.path, suggest);
-        let mut mistakes = findings.mistakes;
-        mistakes.retain(|mistake| mistake.rule != Rule::NeedlessMut); // a warning, which nobody would see at run time
-        match findings.summary {
-            Some(summary) if mistakes.is_empty() => {
-                let resolved = with_summary(facts, &summary, self.ptx);
-                let resolved = Box::leak(Box::new(KernelFacts {
-                    source: Source::Compiled(self.ptx),
-                    places: places(&self.module, &resolved),
-                    ..resolved
-                }));
-                self.kernels.push((facts, resolved));
-                Ok(resolved)
-            }
-            _ => Err(Unresolved::Mistakes(mistakes)),
-        }
+        let summary = accepted(findings).map_err(Unresolved::Mistakes)?;
+        let resolved = with_summary(facts, &summary, self.ptx);
+        let resolved = Box::leak(Box::new(KernelFacts {
+            source: Source::Compiled(self.ptx),
+            places: places(&self.module, &resolved),
+            ..resolved
+        }));
+        self.kernels.push((facts, resolved));
+        Ok(resolved)
     }
+}
+
+/// The name that is meant by one that is not among these.
+fn suggest(name: &str, names: &[&str]) -> Option<String> {
+    nearest(name, names.iter().copied()).map(str::to_owned)
+}
+
+/// The summary of a kernel, if there are no mistakes.
+fn accepted(findings: rules::Findings) -> Result<KernelSummary, Vec<Mistake>> {
+    let mut mistakes = findings.mistakes;
+    mistakes.retain(|mistake| mistake.rule != Rule::NeedlessMut); // a warning, which nobody would see at run time
+    findings.summary.filter(|_| mistakes.is_empty()).ok_or(mistakes)
 }
 
 /// Returns the facts of a kernel of PTX that is known at run time, called as the declaration says, or the mistakes of
@@ -187,13 +189,7 @@ pub(crate) fn facts(
     module: &Module,
     ptx: &'static Ptx,
 ) -> Result<&'static KernelFacts, Vec<Mistake>> {
-    let suggest = |name: &str, names: &[&str]| nearest(name, names.iter().copied()).map(str::to_owned);
-    let findings = rules::check(declaration, module, ptx.path, suggest);
-    let mut mistakes = findings.mistakes;
-    mistakes.retain(|mistake| mistake.rule != Rule::NeedlessMut); // only a warning
-    let Some(summary) = findings.summary.filter(|_| mistakes.is_empty()) else {
-        return Err(mistakes);
-    };
+    let summary = accepted(rules::check(declaration, module, ptx.path, suggest))?;
     let params = declaration.params.iter().map(|param| Param {
         name: forever(&param.name),
         kind: match param.kind {

@@ -46,14 +46,14 @@ impl CudaExecutable {
         if matches!(fill, Some(Fill::Memset { .. })) {
             return Ok(()); // a memset is never disabled
         }
-        let handles: Vec<CUgraphNode> = match self.predicated.placed.get(&node) {
-            Some(placed) => placed.iter().map(|placed| placed.handle).collect(),
-            None => vec![self.handle(node)],
-        };
-        handles.into_iter().try_for_each(|handle| {
+        let set = |handle: CUgraphNode| {
             // SAFETY: fact 1; CUDA allows this for kernel and memcpy nodes, which this is.
             unsafe { self.cuda.api().set_node_enabled(self.exec, handle, runs) }.at(site)
-        })
+        };
+        match self.predicated.placed.get(&node) {
+            Some(placed) => placed.iter().try_for_each(|placed| set(placed.handle)),
+            None => set(self.handle(node)),
+        }
     }
 
     /// The way in which a memset node sets its memory; `None` for other nodes.
