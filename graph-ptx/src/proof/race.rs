@@ -81,20 +81,7 @@ pub fn races(module: &Module, kernel: &Kernel, effort: &Effort) -> Races {
     };
     let body = machine.body;
     let unread = axes(body).map(|group| group.map(|reads| !reads));
-    let pointers: Vec<bool> = kernel
-        .params
-        .iter()
-        .map(|param| matches!(param.kind, super::Kind::Memory { .. }))
-        .collect();
-    let written: Vec<bool> = crate::summarize(module, &kernel.entry, &pointers)
-        .map(|summary| {
-            summary
-                .params
-                .iter()
-                .map(|param| param.access.stored.is_some())
-                .collect()
-        })
-        .unwrap_or_default();
+    let written = witness::written(module, kernel).unwrap_or_default();
     let mut sides = fixed::sides(kernel, function);
     for (group, unread) in sides.iter_mut().zip(unread) {
         for (side, unread) in group.iter_mut().zip(unread) {

@@ -109,6 +109,15 @@ fn has_clusters(function: &Function, launch: &Launch) -> bool {
     sides.all(|(side, cluster)| side.is_multiple_of(cluster.max(1)))
 }
 
+/// For each parameter, whether the kernel stores through it; `None` if the kernel cannot be read.
+pub(super) fn written(module: &Module, kernel: &Kernel) -> Option<Vec<bool>> {
+    let params = kernel.params.iter();
+    let pointers: Vec<bool> = params.map(|param| matches!(param.kind, Kind::Memory { .. })).collect();
+    let summary = crate::summarize(module, &kernel.entry, &pointers)?;
+    let params = summary.params.iter();
+    Some(params.map(|param| param.access.stored.is_some()).collect())
+}
+
 /// Searches for a witness.
 pub(super) fn find(
     module: &Module,
@@ -118,17 +127,7 @@ pub(super) fn find(
     kernel: &Kernel,
     steps: usize,
 ) -> Option<Witness> {
-    let pointers: Vec<bool> = kernel
-        .params
-        .iter()
-        .map(|param| matches!(param.kind, Kind::Memory { .. }))
-        .collect();
-    let summary = crate::summarize(module, &kernel.entry, &pointers)?;
-    let written: Vec<bool> = summary
-        .params
-        .iter()
-        .map(|param| param.access.stored.is_some())
-        .collect();
+    let written = written(module, kernel)?;
     let fixed = super::fixed::sides(kernel, function);
     let most = function
         .max_block
