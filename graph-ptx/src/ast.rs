@@ -290,6 +290,12 @@ impl Instruction {
         self.modifiers.iter().any(|given| given == modifier)
     }
 
+    /// Whether it is an access that is ordered with those of other threads.
+    pub(crate) fn is_ordered(&self) -> bool {
+        let mut orders = ["volatile", "relaxed", "acquire", "release", "mmio"].iter();
+        orders.any(|order| self.has(order))
+    }
+
     /// The state spaces that it names, in order: one for most; for copies, destination and source.
     pub(crate) fn spaces(&self) -> impl Iterator<Item = Space> {
         self.modifiers.iter().filter_map(|modifier| {

@@ -40,10 +40,7 @@ fn parts(instruction: &Instruction) -> u64 {
 /// The way in which an instruction touches its first or second address.
 fn touching(instruction: &Instruction, position: usize) -> Touching {
     let has = |name: &str| instruction.has(name);
-    if ["volatile", "relaxed", "acquire", "release", "mmio"]
-        .iter()
-        .any(|order| has(order))
-    {
+    if instruction.is_ordered() {
         return Touching::Atomic;
     }
     match instruction.opcode.as_str() {

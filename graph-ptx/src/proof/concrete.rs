@@ -4,9 +4,10 @@
 //! known here, nor are floating-point numbers; a thread whose way depends on them tells nothing.
 
 use super::flow::{End, Flow};
+use super::opcode::is_of_block;
 use super::value::{Int, int, range_of};
 use super::{Kernel, Kind, Launch};
-use crate::ast::{Base, Body, Function, Instruction, Module, Operand, Reg, Space, Type};
+use crate::ast::{Base, Body, Function, Instruction, Module, Operand, Reg, Space, Type, Variable};
 use std::collections::HashMap;
 
 /// A value of a register.
@@ -82,27 +83,15 @@ struct Record {
 impl Record {
     /// Counts the barriers, and ends the record if others may be waited for in another way.
     fn look(&mut self, instruction: &Instruction) {
-        let has = |name: &str| instruction.has(name);
         match instruction.opcode.as_str() {
-            "bar" | "barrier" if has("warp") => self.meetings += 1,
+            "bar" | "barrier" if instruction.has("warp") => self.meetings += 1,
             "shfl" | "vote" | "match" | "redux" => self.meetings += 1,
             "bar" | "barrier" => {
-                let is_whole = match &instruction.operands[..] {
-                    [Operand::Integer(0)] => has("sync"),
-                    [_, Operand::Integer(0), _] => has("red"),
-                    _ => false,
-                };
                 self.barriers += 1;
-                self.has_ended |= !is_whole || has("cluster");
+                self.has_ended |= !is_of_block(instruction);
             }
             "atom" | "red" | "mbarrier" | "cp" | "mapa" | "griddepcontrol" | "call" => self.has_ended = true,
-            "ld" | "st"
-                if ["volatile", "relaxed", "acquire", "release", "mmio"]
-                    .iter()
-                    .any(|order| has(order)) =>
-            {
-                self.has_ended = true;
-            }
+            "ld" | "st" if instruction.is_ordered() => self.has_ended = true,
             _ => {}
         }
     }
@@ -219,20 +208,18 @@ impl Thread<'_> {
         Some(sides[axis].into())
     }
 
-    fn space(&self, name: &str) -> Option<Space> {
-        let own = self.body.variables.iter().find(|variable| variable.name == name);
-        let variable = own.or_else(|| self.module.variables.iter().find(|variable| variable.name == name))?;
-        Some(variable.space)
+    fn variable(&self, name: &str) -> Option<&Variable> {
+        let mut all = self.body.variables.iter().chain(&self.module.variables);
+        all.find(|variable| variable.name == name)
     }
 
-    fn is_local(&self, name: &str) -> bool {
-        self.space(name) == Some(Space::Local)
+    fn space(&self, name: &str) -> Option<Space> {
+        Some(self.variable(name)?.space)
     }
 
     /// The bytes of a variable.
     fn bytes(&self, name: &str) -> Option<i128> {
-        let own = self.body.variables.iter().find(|variable| variable.name == name);
-        let variable = own.or_else(|| self.module.variables.iter().find(|variable| variable.name == name))?;
+        let variable = self.variable(name)?;
         match (variable.space, variable.size) {
             (Space::Shared, 0) => Some(self.launch.shared.into()),
             (Space::Param | Space::Reg, _) | (_, 0) => None,
@@ -298,7 +285,7 @@ impl Thread<'_> {
                 bytes,
             }));
         }
-        if !registers.1.has_ended && !self.is_local(&name) {
+        if !registers.1.has_ended && self.space(&name) != Some(Space::Local) {
             let value = match &instruction.operands[..] {
                 [_, from] if parts.is_none() => match self.value(from, registers) {
                     Value::Bits(bits) => Some(extend(bits, width as u32 * 8, false)),

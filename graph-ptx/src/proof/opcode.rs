@@ -1,7 +1,7 @@
 //! Instructions by their names and modifiers.
 
 use super::value::{Int, int};
-use crate::ast::{Instruction, Type};
+use crate::ast::{Instruction, Operand, Type};
 
 /// The types that the modifiers of an instruction name, in order; `None` for those that are not of integers.
 pub(super) fn types(instruction: &Instruction) -> Vec<Option<Int>> {
@@ -10,6 +10,17 @@ pub(super) fn types(instruction: &Instruction) -> Vec<Option<Int>> {
         .iter()
         .filter(|modifier| Type::named(modifier).is_some());
     types.map(|modifier| int(modifier)).collect()
+}
+
+/// Whether all threads of the block wait at a barrier, which is not one of a warp. With more operands, or a number in a
+/// register, only some may wait.
+pub(super) fn is_of_block(barrier: &Instruction) -> bool {
+    let waits = match &barrier.operands[..] {
+        [Operand::Integer(0)] => barrier.has("sync"),
+        [_, Operand::Integer(0), _] => barrier.has("red"),
+        _ => false,
+    };
+    waits && !barrier.has("cluster")
 }
 
 /// Instructions that touch no memory, and whose results are any numbers.

@@ -17,6 +17,7 @@ use super::concrete::{Thread, Touched};
 use super::facts::Meaning;
 use super::flow::{End, Flow};
 use super::machine::{Machine, Touch, Touching};
+use super::opcode::is_of_block;
 use super::poly::{Monomial, Poly, Symbol};
 use super::value::Memory;
 use super::{Effort, Gap, Kernel, Launch, fixed, witness};
@@ -469,14 +470,6 @@ fn regions(body: &Body, flow: &Flow) -> Vec<Vec<usize>> {
 
 /// Whether all threads of the block wait at an instruction.
 fn is_barrier(instruction: &Instruction) -> bool {
-    let has = |name: &str| instruction.has(name);
-    let is_block = matches!(instruction.opcode.as_str(), "bar" | "barrier") && !has("warp") && !has("cluster");
-    let waits = has("sync") || has("red");
-    // With two operands, or a number in a register, only some threads may wait.
-    let all = match &instruction.operands[..] {
-        [Operand::Integer(0)] => true,
-        [_, Operand::Integer(0), ..] => has("red"),
-        _ => false,
-    };
-    is_block && waits && all && instruction.guard.is_none()
+    let is_barrier = matches!(instruction.opcode.as_str(), "bar" | "barrier") && !instruction.has("warp");
+    is_barrier && is_of_block(instruction) && instruction.guard.is_none()
 }

@@ -73,6 +73,12 @@ const BLOCKS: [u32; 8] = [2, 1, 3, 4, 5, 32, 33, 64];
 const GRIDS: [u32; 6] = [1, 2, 3, 4, 7, 9];
 const LARGE_GRIDS: [u32; 5] = [1 << 16, 1 << 21, (1 << 21) + 1, 1 << 22, i32::MAX as u32];
 
+/// The most threads of a block of the kernel.
+fn most_threads(function: &Function) -> u64 {
+    let most = function.max_block;
+    most.map_or(1024, |sides| sides.iter().map(|&side| u64::from(side)).product())
+}
+
 /// At most `count` launches of a kernel that its contract admits, small ones, with lengths as small as it allows.
 /// `seed` chooses them. For tests: a proved kernel stays within its memory in each.
 pub fn samples(module: &Module, kernel: &Kernel, seed: u64, count: usize) -> Vec<Launch> {
@@ -81,9 +87,7 @@ pub fn samples(module: &Module, kernel: &Kernel, seed: u64, count: usize) -> Vec
         return Vec::new();
     };
     let fixed = super::fixed::sides(kernel, function);
-    let most = function
-        .max_block
-        .map_or(1024, |sides| sides.iter().map(|&side| u64::from(side)).product());
+    let most = most_threads(function);
     let mut numbers = Numbers(seed.wrapping_mul(2).wrapping_add(1));
     let tried = (0..count.saturating_mul(8)).filter_map(|_| launch(kernel, &fixed, most, Size::Small, &mut numbers));
     tried.take(count).collect()
@@ -91,9 +95,7 @@ pub fn samples(module: &Module, kernel: &Kernel, seed: u64, count: usize) -> Vec
 
 /// At most `count` small launches that the contract admits, with these dimensions where they are given.
 pub(super) fn small(function: &Function, kernel: &Kernel, fixed: &[[Option<u32>; 3]; 2], count: usize) -> Vec<Launch> {
-    let most = function
-        .max_block
-        .map_or(1024, |sides| sides.iter().map(|&side| u64::from(side)).product());
+    let most = most_threads(function);
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
     let sizes = (0..count).map(|attempt| if attempt < count / 2 { Size::Least } else { Size::Small });
     sizes
@@ -129,9 +131,7 @@ pub(super) fn find(
 ) -> Option<Witness> {
     let written = written(module, kernel)?;
     let fixed = super::fixed::sides(kernel, function);
-    let most = function
-        .max_block
-        .map_or(1024, |sides| sides.iter().map(|&side| u64::from(side)).product());
+    let most = most_threads(function);
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
     let mut steps = steps;
     for attempt in 0..MAX_LAUNCHES {
