@@ -58,10 +58,10 @@ fn of_kernel(module: &Module, entry: &str, params: &[Param]) -> Proof {
             .requires
             .extend(conditions.into_iter().map(|condition| condition.term));
         let race = match proof::races(module, &kernel, &Effort::FULL) {
-            Races::Found(race) => Some(*race),
+            Races::Found(race) => Some(race),
             Races::Free | Races::Unknown(_) => None,
         };
-        return Proof::Under(contract, race.map(Box::new));
+        return Proof::Under(contract, race);
     }
     match prove(module, &kernel, &Effort::FULL) {
         Verdict::Proved => Proof::Under(String::new(), None),

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// The format of records.
 const FORMAT: &str = "cuda-graph-proof-1";
-/// The character between the parts of a record.
-const BETWEEN: char = '\u{1f}';
+/// The text between the parts of a record: one character.
+const BETWEEN: &str = "\u{1f}";
 /// The folder of records, in the target folder.
 const FOLDER: &str = "cuda-graph-proofs";
 /// The file that marks Cargo's target folder.
@@ -79,9 +79,9 @@ fn record_of(key: &str, verdict: Option<&Judged>) -> Option<String> {
     } else {
         parts.push("proved");
     }
+    parts.push("end"); // shows that the record is whole
     let is_plain = parts.iter().all(|part| !part.contains(BETWEEN));
-    // The last part shows that the record is whole.
-    is_plain.then(|| parts.join("\u{1f}") + "\u{1f}end")
+    is_plain.then(|| parts.join(BETWEEN))
 }
 
 /// The verdict of a record; `None` if it is another one's, or damaged.
