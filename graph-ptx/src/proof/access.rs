@@ -3,7 +3,7 @@
 use super::machine::{Machine, Obligation, TooLarge, Touch, Touching};
 use super::poly::Poly;
 use super::value::{Int, Memory, Value, int};
-use super::{Gap, Kind};
+use super::{Gap, Kernel, Kind};
 use crate::ast::{Base, Instruction, Operand, Space, Type};
 use std::rc::Rc;
 
@@ -333,7 +333,7 @@ impl Machine<'_> {
         self.open.push(Obligation {
             instruction: index,
             gap: Gap::Bounds {
-                memory: self.name_of(memory),
+                memory: self.kernel.name_of(memory),
                 open: open.first().map_or_else(String::new, |goal| self.facts.text(goal)),
             },
             goals: open,
@@ -375,11 +375,13 @@ impl Machine<'_> {
             (Memory::Param(_), Some(_)) => false,
         }
     }
+}
 
+impl Kernel {
+    /// The name of memory in messages.
     pub(super) fn name_of(&self, memory: &Memory) -> String {
         match memory {
             Memory::Param(param) => self
-                .kernel
                 .params
                 .get(*param)
                 .map_or_else(String::new, |param| param.name.clone()),

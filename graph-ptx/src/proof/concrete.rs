@@ -5,7 +5,7 @@
 
 use super::flow::{End, Flow};
 use super::opcode::is_of_block;
-use super::value::{Int, int, range_of};
+use super::value::{Int, Memory, int, range_of, variable};
 use super::{Kernel, Kind, Launch};
 use crate::ast::{Base, Body, Function, Instruction, Module, Operand, Reg, Space, Type, Variable};
 use std::collections::HashMap;
@@ -15,10 +15,8 @@ use std::collections::HashMap;
 enum Value {
     /// Bits of an integer or a predicate.
     Bits(u64),
-    /// Bytes after the beginning of the memory of a parameter.
-    Param(usize, i128),
-    /// Bytes after the beginning of a variable.
-    Variable(String, i128),
+    /// Bytes after the beginning of memory.
+    Address(Memory, i128),
     Unknown,
 }
 
@@ -54,7 +52,7 @@ pub(super) struct Thread<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Touched {
     pub(super) instruction: usize,
-    pub(super) memory: String,
+    pub(super) memory: Memory,
     /// Whether it is shared memory of the block.
     pub(super) is_shared: bool,
     /// Bytes from the beginning of the memory.
@@ -188,14 +186,21 @@ impl Thread<'_> {
             },
             Operand::Integer(value) => Value::Bits(*value as u64),
             Operand::Special(name) => self.special(name).map_or(Value::Unknown, Value::Bits),
-            Operand::Symbol(name, offset) if self.bytes(name).is_some() => {
-                Value::Variable(name.clone(), i128::from(*offset))
+            Operand::Symbol(name, offset) => {
+                let memory = Memory::Variable(name.clone());
+                if self.bytes(&memory).is_none() {
+                    return Value::Unknown;
+                }
+                Value::Address(memory, i128::from(*offset))
             }
             _ => Value::Unknown,
         }
     }
 
     fn special(&self, name: &str) -> Option<u64> {
+        if name == "%dynamic_smem_size" {
+            return Some(self.launch.shared.into());
+        }
         let (group, axis) = name.trim_start_matches('%').split_once('.')?;
         let axis = ["x", "y", "z"].iter().position(|known| *known == axis)?;
         let sides = match group {
@@ -208,18 +213,26 @@ impl Thread<'_> {
         Some(sides[axis].into())
     }
 
-    fn variable(&self, name: &str) -> Option<&Variable> {
-        let mut all = self.body.variables.iter().chain(&self.module.variables);
-        all.find(|variable| variable.name == name)
+    fn variable(&self, memory: &Memory) -> Option<&Variable> {
+        match memory {
+            Memory::Param(_) => None,
+            Memory::Variable(name) | Memory::Generic(name) => variable(self.module, self.body, name),
+        }
     }
 
-    fn space(&self, name: &str) -> Option<Space> {
-        Some(self.variable(name)?.space)
+    fn space(&self, memory: &Memory) -> Option<Space> {
+        Some(self.variable(memory)?.space)
     }
 
-    /// The bytes of a variable.
-    fn bytes(&self, name: &str) -> Option<i128> {
-        let variable = self.variable(name)?;
+    /// The bytes of memory.
+    fn bytes(&self, memory: &Memory) -> Option<i128> {
+        if let Memory::Param(param) = memory {
+            let Kind::Memory { unit: Some(unit), .. } = self.kernel.params.get(*param)?.kind else {
+                return None;
+            };
+            return Some(self.launch.arguments.get(*param)? * i128::from(unit));
+        }
+        let variable = self.variable(memory)?;
         match (variable.space, variable.size) {
             (Space::Shared, 0) => Some(self.launch.shared.into()),
             (Space::Param | Space::Reg, _) | (_, 0) => None,
@@ -258,34 +271,24 @@ impl Thread<'_> {
             Base::Symbol(name) => self.value(&Operand::Symbol(name.clone(), 0), registers),
             Base::Absolute => Value::Unknown,
         };
-        let (name, from, bytes, param) = match memory {
-            Value::Param(param, from) => {
-                let declared = self.kernel.params.get(param).ok_or(Ends)?;
-                let Kind::Memory { unit: Some(unit), .. } = declared.kind else {
-                    return Err(Ends);
-                };
-                let len = self.launch.arguments.get(param).ok_or(Ends)?;
-                (declared.name.clone(), from, len * i128::from(unit), Some(param))
-            }
-            Value::Variable(name, from) => {
-                let bytes = self.bytes(&name).ok_or(Ends)?;
-                (name, from, bytes, None)
-            }
-            Value::Bits(_) | Value::Unknown => return Err(Ends),
+        let Value::Address(memory, from) = memory else {
+            return Err(Ends);
         };
+        let bytes = self.bytes(&memory).ok_or(Ends)?;
         // Addresses wrap around, so that a negative offset may be a huge one.
         let from = from.checked_add(offset).ok_or(Ends)?;
         let from = i128::from(from as i64);
         if from < 0 || from.checked_add(size.into()).is_none_or(|end| end > bytes) {
             return Ok(Some(Fault {
                 instruction: at,
-                memory: name,
+                memory: self.kernel.name_of(&memory),
                 offset: from,
                 size,
                 bytes,
             }));
         }
-        if !registers.1.has_ended && self.space(&name) != Some(Space::Local) {
+        let space = self.space(&memory);
+        if !registers.1.has_ended && space != Some(Space::Local) {
             let value = match &instruction.operands[..] {
                 [_, from] if parts.is_none() => match self.value(from, registers) {
                     Value::Bits(bits) => Some(extend(bits, width as u32 * 8, false)),
@@ -297,8 +300,8 @@ impl Thread<'_> {
             let writes = instruction.opcode == "st";
             registers.1.touched.push(Touched {
                 instruction: at,
-                is_shared: param.is_none() && self.space(&name) == Some(Space::Shared),
-                memory: name,
+                memory: memory.itself(self.module, self.body),
+                is_shared: space == Some(Space::Shared),
                 offset: from,
                 size,
                 writes,
@@ -307,7 +310,11 @@ impl Thread<'_> {
                 meetings,
             });
         }
-        let known = instruction.opcode == "ld" && param.is_some_and(|param| !self.written.get(param).unwrap_or(&true));
+        let is_unwritten = match memory {
+            Memory::Param(param) => !self.written.get(param).unwrap_or(&true),
+            Memory::Variable(_) | Memory::Generic(_) => false,
+        };
+        let known = instruction.opcode == "ld" && is_unwritten;
         let filled = u64::from_le_bytes([self.fill; 8]);
         let ty = instruction.modifiers.iter().rev().find_map(|modifier| int(modifier));
         for register in super::flow::written_by(instruction) {
@@ -330,23 +337,29 @@ impl Thread<'_> {
     ) {
         let param = self.function.params.iter().position(|param| param.name == name);
         let ty = instruction.modifiers.iter().rev().find_map(|modifier| int(modifier));
-        for register in super::flow::written_by(instruction) {
-            let value = param.and_then(|param| {
-                let declared = &self.kernel.params.get(param)?.kind;
-                Some(match (declared, ty) {
-                    (Kind::Memory { .. }, _) if offset == 0 && width == 8 => Value::Param(param, 0),
-                    (Kind::Integer { bits, .. }, Some(ty)) if offset == 0 && *bits == ty.bits => {
-                        let argument = *self.launch.arguments.get(param)?;
-                        Value::Bits(extend(argument as u64, ty.bits, ty.signed))
-                    }
-                    (Kind::Other, Some(ty)) => {
-                        Value::Bits(extend(u64::from_le_bytes([self.fill; 8]), ty.bits, ty.signed))
-                    }
-                    _ => return None,
-                })
-            });
+        for (part, register) in super::flow::written_by(instruction).into_iter().enumerate() {
+            let offset = offset + part as i128 * i128::from(width);
+            let value = param.and_then(|param| self.argument(param, offset, width, ty));
             registers.0.insert(register, value.unwrap_or(Value::Unknown));
         }
+    }
+
+    /// The part of an argument that begins with this byte; `None` if it is not known.
+    fn argument(&self, param: usize, offset: i128, width: u64, ty: Option<Int>) -> Option<Value> {
+        let kind = self.kernel.params.get(param)?.kind;
+        if let Kind::Memory { .. } = kind {
+            return (offset == 0 && width == 8).then_some(Value::Address(Memory::Param(param), 0));
+        }
+        let part = ty?;
+        let number = match kind {
+            Kind::Integer { bits, .. } => {
+                let first = u32::try_from(offset).ok()? * 8;
+                let is_inside = first + part.bits <= bits;
+                is_inside.then_some(*self.launch.arguments.get(param)? as u64 >> first)?
+            }
+            Kind::Memory { .. } | Kind::Other => u64::from_le_bytes([self.fill; 8]),
+        };
+        Some(Value::Bits(extend(number, part.bits, part.signed)))
     }
 
     /// The result of an instruction; `None` if it is not known.
@@ -414,14 +427,10 @@ impl Thread<'_> {
                     let value = if is_add { a.wrapping_add(b) } else { a.wrapping_sub(b) };
                     Value::Bits(extend(value, bits, false))
                 }
-                (Value::Param(param, at), Value::Bits(b)) => {
-                    Value::Param(param, if is_add { at + by(b) } else { at - by(b) })
+                (Value::Address(memory, at), Value::Bits(b)) => {
+                    Value::Address(memory, if is_add { at + by(b) } else { at - by(b) })
                 }
-                (Value::Bits(a), Value::Param(param, at)) if is_add => Value::Param(param, at + by(a)),
-                (Value::Variable(name, at), Value::Bits(b)) => {
-                    Value::Variable(name, if is_add { at + by(b) } else { at - by(b) })
-                }
-                (Value::Bits(a), Value::Variable(name, at)) if is_add => Value::Variable(name, at + by(a)),
+                (Value::Bits(a), Value::Address(memory, at)) if is_add => Value::Address(memory, at + by(a)),
                 _ => return None,
             });
         }
@@ -430,11 +439,8 @@ impl Thread<'_> {
             let out = if has("wide") { bits * 2 } else { bits };
             return Some(match self.value(c, registers) {
                 Value::Bits(c) => cut(product.checked_add(i128::from(c))?, out),
-                Value::Param(param, at) => {
-                    Value::Param(param, at + i128::from(extend(product as u64, out, true) as i64))
-                }
-                Value::Variable(name, at) => {
-                    Value::Variable(name, at + i128::from(extend(product as u64, out, true) as i64))
+                Value::Address(memory, at) => {
+                    Value::Address(memory, at + i128::from(extend(product as u64, out, true) as i64))
                 }
                 Value::Unknown => return None,
             });

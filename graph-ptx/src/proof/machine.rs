@@ -327,8 +327,7 @@ impl<'m> Machine<'m> {
     }
 
     pub(super) fn find_variable(&self, name: &str) -> Option<&'m Variable> {
-        let own = self.body.variables.iter().find(|variable| variable.name == name);
-        own.or_else(|| self.module.variables.iter().find(|variable| variable.name == name))
+        super::value::variable(self.module, self.body, name)
     }
 
     /// The value of a special register, if it is a number that is the same at each reading, or has a range.

@@ -46,8 +46,6 @@ pub enum Races {
 pub struct Race {
     /// The launch, and the arguments: values, and lengths of memory.
     pub launch: Launch,
-    /// The byte that memory has everywhere.
-    pub fill: u8,
     /// The memory.
     pub memory: String,
     /// The two accesses; the first one writes.
@@ -132,8 +130,7 @@ pub fn races(module: &Module, kernel: &Kernel, effort: &Effort) -> Races {
             let accesses = [access(&first), access(&second)];
             return Races::Found(Box::new(Race {
                 launch,
-                fill: 0,
-                memory: first.1.memory,
+                memory: kernel.name_of(&first.1.memory),
                 accesses,
             }));
         }
@@ -218,7 +215,10 @@ fn free(machine: &mut Machine<'_>) -> Result<(), u32> {
     }
     let needed = needed(machine);
     let regions = regions(machine.body, &machine.flow);
-    let touched = std::mem::take(&mut machine.touched);
+    let mut touched = std::mem::take(&mut machine.touched);
+    for touch in &mut touched {
+        touch.memory = touch.memory.itself(machine.module, machine.body);
+    }
     let mut memories: Vec<&Memory> = Vec::new();
     for touch in &touched {
         if !memories.contains(&&touch.memory) {
@@ -250,6 +250,8 @@ fn free(machine: &mut Machine<'_>) -> Result<(), u32> {
             for (other, second) in all.iter().enumerate().skip(index) {
                 let writes = first.how == Touching::Write || second.how == Touching::Write;
                 let meets = space != Some(Space::Shared)
+                    || is_late(machine, first)
+                    || is_late(machine, second)
                     || regions[first.instruction]
                         .iter()
                         .any(|region| regions[second.instruction].contains(region));
@@ -298,6 +300,11 @@ fn needed(machine: &Machine<'_>) -> Coordinates {
         }
     }
     needed
+}
+
+/// Whether an access may happen after barriers that follow it: that of a copy which the thread has not waited for.
+fn is_late(machine: &Machine<'_>, touch: &Touch) -> bool {
+    machine.instruction(touch.instruction).opcode == "cp"
 }
 
 fn space_of(machine: &Machine<'_>, memory: &Memory) -> Option<Space> {

@@ -7,10 +7,11 @@
 
 use super::facts::{EVERYWHERE, Facts, Meaning, Place};
 use super::poly::{Monomial, Poly, Symbol};
+use crate::ast::{Body, Module, Space, Variable};
 use std::rc::Rc;
 
 /// The memory that an address is in.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Memory {
     /// The memory of a parameter.
     Param(usize),
@@ -18,6 +19,30 @@ pub(super) enum Memory {
     Variable(String),
     /// A variable, by its generic address.
     Generic(String),
+}
+
+impl Memory {
+    /// The memory by the only name that two addresses in it share: a generic address of a variable is in the variable,
+    /// and all arrays of dynamic shared memory begin at one address.
+    pub(super) fn itself(&self, module: &Module, body: &Body) -> Self {
+        let (Self::Variable(name) | Self::Generic(name)) = self else {
+            return self.clone();
+        };
+        let is_dynamic = |variable: &&Variable| variable.space == Space::Shared && variable.size == 0;
+        let dynamic = variable(module, body, name).filter(is_dynamic);
+        let first = dynamic.and_then(|_| variables(module, body).find(is_dynamic));
+        Self::Variable(first.map_or(name, |first| &first.name).clone())
+    }
+}
+
+/// The variables of a kernel, then those of its module.
+fn variables<'m>(module: &'m Module, body: &'m Body) -> impl Iterator<Item = &'m Variable> {
+    body.variables.iter().chain(&module.variables)
+}
+
+/// The variable that a kernel knows by this name.
+pub(super) fn variable<'m>(module: &'m Module, body: &'m Body, name: &str) -> Option<&'m Variable> {
+    variables(module, body).find(|variable| variable.name == name)
 }
 
 /// The value of a register.

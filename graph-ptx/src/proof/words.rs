@@ -94,7 +94,7 @@ pub fn race_words(race: &Race, name: &str, kernel: &Kernel, module: &Module, pat
     Words {
         message: format!("two threads of the kernel `{name}` race on `{}`", race.memory),
         notes: vec![
-            format!("they do, with {}", launch_of(&race.launch, race.fill, kernel)),
+            format!("they do, with {}", launch_of(&race.launch, kernel)),
             access(first),
             format!("{}, and no barrier is between", access(second)),
         ],
@@ -115,16 +115,20 @@ fn place([x, y, z]: [u32; 3]) -> String {
 
 /// The launch of a witness.
 fn launch(witness: &Witness, kernel: &Kernel) -> String {
-    format!(
+    let mut text = format!(
         "thread {} of block {} does, with {}",
         place(witness.thread),
         place(witness.block),
-        launch_of(&witness.launch, witness.fill, kernel)
-    )
+        launch_of(&witness.launch, kernel)
+    );
+    if witness.fill != 0 {
+        text += &format!(", memory of bytes {:#04x}", witness.fill);
+    }
+    text
 }
 
 /// The dimensions and arguments of a launch.
-fn launch_of(launch: &Launch, fill: u8, kernel: &Kernel) -> String {
+fn launch_of(launch: &Launch, kernel: &Kernel) -> String {
     let sides = |[x, y, z]: [u32; 3]| match (y, z) {
         (1, 1) => x.to_string(),
         (_, 1) => format!("({x}, {y})"),
@@ -141,9 +145,6 @@ fn launch_of(launch: &Launch, fill: u8, kernel: &Kernel) -> String {
         format!("blocks of {}", sides(launch.block)),
     ];
     facts.extend(arguments);
-    if fill != 0 {
-        facts.push(format!("memory of bytes {fill:#04x}"));
-    }
     facts.join(", ")
 }
 
