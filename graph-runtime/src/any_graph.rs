@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::graph::captured_graph::CapturedGraph;
 use crate::graph::definition::Definition;
 use crate::graph::future::LaunchFuture;
+use crate::graph::profile::Profile;
 use crate::graph::{Graph, RawGraph};
 use crate::memory::{MemoryReport, Pool};
 use graph_plan::Plan;
@@ -137,6 +138,14 @@ pub trait AnyGraph: fmt::Debug {
     /// The forms of the bodies of its `if`s, `switch`es and `while`s on a GPU: see [`Graph::body_forms`].
     fn body_forms(&self) -> &[BodyForm] {
         self.__graph().0.body_forms()
+    }
+
+    /// Launches the graph, and measures each node: see [`Graph::profile`].
+    ///
+    /// # Errors
+    /// As [`Graph::profile`].
+    fn profile(&mut self, launches: usize) -> Result<Profile> {
+        self.__graph_mut().0.profile(launches)
     }
 
     /// The memory that the graph uses, by kind: see [`Graph::memory_report`].

@@ -1,5 +1,7 @@
 //! A block: its warps, its shared memory, its barriers.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use crate::code::{File, RESERVED_SHARED, Special, declared_shared};
 use crate::exec::Environment;
 use crate::exec::barrier::Barriers;
@@ -28,6 +30,8 @@ pub(super) struct Block<'a> {
     pub(super) declared: usize,
     /// The number of warp instructions that were executed.
     pub(super) steps: u64,
+    /// The number of warp instructions of the blocks before.
+    earlier_steps: u64,
     /// Whether the warps have begun the block. They do that only when one must run by itself.
     pub(super) awake: bool,
     /// The checks of shared memory, if the launch asks for any.
@@ -65,6 +69,7 @@ impl<'a> Block<'a> {
             barriers: Barriers::new(count as usize),
             threads,
             steps: 0,
+            earlier_steps: 0,
             awake: false,
             shared_sanitizer: (context.cluster_blocks() == 1)
                 .then(|| SharedSanitizer::new(context, declared as usize, shared as usize).map(Box::new))
@@ -77,7 +82,7 @@ impl<'a> Block<'a> {
     /// Begins the block at `ctaid`.
     pub(super) fn begin(&mut self, ctaid: [u32; 3]) {
         self.ctaid = ctaid;
-        self.steps = 0;
+        self.earlier_steps += std::mem::take(&mut self.steps);
         self.shared.fill(0);
         self.barriers.reset(self.threads);
         if let (Some(sanitizer), None) = (&mut self.shared_sanitizer, &self.peers) {
@@ -158,6 +163,15 @@ impl<'a> Block<'a> {
     pub(super) fn lane_fault(&self, warp: usize, pc: u32, problem: LaneFault) -> Box<Fault> {
         let (lane, kind) = problem.into_parts();
         fault(self.context, self.ctaid, self.warps[warp].thread(lane), pc, kind)
+    }
+}
+
+/// Adds the instructions of all blocks that it was used for to those of the launch: once for each host thread, so that
+/// these do not wait for each other.
+impl Drop for Block<'_> {
+    fn drop(&mut self) {
+        let steps = self.earlier_steps + self.steps;
+        self.context.instructions.fetch_add(steps, Relaxed);
     }
 }
 

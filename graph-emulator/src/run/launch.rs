@@ -1,6 +1,7 @@
 //! Launching a kernel: the description of a launch, its validation, and its report.
 
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::grid::Grid;
 use super::module::{Kernel, Module};
@@ -43,6 +44,9 @@ pub struct Report {
     /// The calls of `cudaGraphSetConditional`, in the order of blocks, and of each block in its own order. The last
     /// call for a handle counts.
     pub conditionals: Vec<Conditional>,
+    /// The instructions that warps executed, of all blocks. An instruction that the lanes of a warp execute apart
+    /// counts once for each of their groups.
+    pub instructions: u64,
     /// The bytes of global memory that it read and wrote, without the device heap; empty unless
     /// [`Options::record_footprint`] asks for it.
     pub footprint: Footprint,
@@ -106,6 +110,7 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
     ranges.extend(workspace.as_ref().map(|workspace| whole(workspace, Access::ReadWrite)));
     let view = View::new(module.memory().clone(), ranges);
     let (options, conditionals) = (launch.options, Conditionals::default());
+    let instructions = AtomicU64::new(0);
     if !options.check_uninitialized {
         view.assume_written();
     }
@@ -130,11 +135,13 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
         workspace: workspace.as_ref().map_or(0, Allocation::address),
         heap: module.heap(),
         conditionals: &conditionals,
+        instructions: &instructions,
     };
     Grid::new(&context, sanitizer.as_ref()).run().map_err(|fault| *fault)?;
     let mut conditionals = conditionals.into_inner().unwrap_or_else(PoisonError::into_inner);
     conditionals.sort_by_key(|([x, y, z], _)| [*z, *y, *x]);
     Ok(Report {
+        instructions: instructions.load(Relaxed),
         conditionals: conditionals.into_iter().map(|(_, conditional)| conditional).collect(),
         footprint: sanitizer.map(|sanitizer| sanitizer.footprint()).unwrap_or_default(),
     })

@@ -1,6 +1,7 @@
 //! The facts that a launch lends to instructions: limits, checks, and all that stays the same while it runs.
 
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use crate::code::{Code, Function};
@@ -118,6 +119,8 @@ pub(crate) struct Context<'a> {
     pub(crate) workspace: u64,
     pub(crate) heap: Option<&'a Heap>,
     pub(crate) conditionals: &'a Conditionals,
+    /// The instructions that the warps of all blocks executed. Blocks add theirs at their end.
+    pub(crate) instructions: &'a AtomicU64,
 }
 
 impl<'a> Context<'a> {

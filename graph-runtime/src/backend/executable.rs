@@ -20,6 +20,7 @@ use crate::ownership::blueprint::Blueprint;
 use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::Storage;
 use crate::program::communicator::NO_NCCL;
+use crate::program::recorder::Recorder;
 use crate::program::{ChangedValue, External, MemcpyOp, Op, Program, Structure, Work};
 use graph_plan::{Draft, Memory};
 use std::ffi::CStr;
@@ -145,6 +146,23 @@ impl Executable {
             Executable::Cuda(exec) => exec.launch().map_err(|error| launch_error(draft, error)),
             Executable::Debug(exec) => exec.launch(draft, program),
             Executable::Emulator(exec) => exec.launch(draft, program),
+        }
+    }
+
+    /// Runs the graph node by node, and takes down the times of its nodes. `bodies` has the nodes of each body, in an
+    /// order that the graph allows. No launch is in flight. On the emulator, faults are reported to whoever waits.
+    pub(crate) fn profile(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        bodies: &[Vec<usize>],
+        claims: &[Claim<'_, LaunchEvent>],
+        recorder: &mut Recorder,
+    ) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.profile(draft, program, bodies, claims, recorder),
+            Executable::Debug(exec) => exec.profile(draft, program, claims, recorder),
+            Executable::Emulator(exec) => exec.profile(draft, program, recorder),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::Storage;
+use crate::program::recorder::Recorder;
 use crate::program::{Program, Work};
 use graph_plan::Draft;
 use std::convert::Infallible;
@@ -21,6 +22,10 @@ impl EmulatorExecutable {
     }
 
     pub(crate) fn launch(&mut self, _: &Draft, _: &Program) -> Result<()> {
+        match self.0 {}
+    }
+
+    pub(crate) fn profile(&mut self, _: &Draft, _: &Program, _: &mut Recorder) -> Result<()> {
         match self.0 {}
     }
 

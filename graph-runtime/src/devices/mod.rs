@@ -9,6 +9,7 @@ pub(crate) mod cuda_memory;
 pub(crate) mod cuda_array;
 pub(crate) mod page_lock;
 pub(crate) mod launch_event;
+pub(crate) mod timer;
 pub(crate) mod cuda;
 pub(crate) mod shared_modules;
 pub(crate) mod event_alarm;

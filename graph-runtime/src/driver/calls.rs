@@ -196,5 +196,9 @@ macro_rules! numbers {
 }
 numbers!(i32, u32, u64, usize);
 
+impl Out for f32 {
+    const EMPTY: Self = 0.0;
+}
+
 /// The code of a call that the library lacks: `CUDA_ERROR_NOT_SUPPORTED`.
 pub(crate) const MISSING: u32 = 801;

@@ -1,20 +1,26 @@
 //! Driver calls about events.
 
 use super::error::driver_calls;
-use super::types::CU_EVENT_DISABLE_TIMING;
+use super::types::{CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING};
 use super::{CUevent, CUstream};
 use std::ffi::c_uint;
 
-/// Events are not timed.
-const FLAGS: c_uint = CU_EVENT_DISABLE_TIMING;
+const TIMED: c_uint = CU_EVENT_DEFAULT;
+const UNTIMED: c_uint = CU_EVENT_DISABLE_TIMING;
 
 driver_calls! {
     NAMES;
     /// Without timing.
-    pub(crate) fn create() -> event: CUevent = cuEventCreate(event: *mut CUevent = &mut event, flags: c_uint = FLAGS);
+    pub(crate) fn create() -> event: CUevent = cuEventCreate(event: *mut CUevent = &mut event, flags: c_uint = UNTIMED);
+    /// With timing.
+    pub(crate) fn create_timed() -> event: CUevent
+        = cuEventCreate(event: *mut CUevent = &mut event, flags: c_uint = TIMED);
     pub(crate) fn destroy(event: CUevent) = cuEventDestroy_v2;
     pub(crate) fn record(event: CUevent, stream: CUstream) = cuEventRecord;
     pub(crate) fn synchronize(event: CUevent) = cuEventSynchronize;
     /// Fails with `CUDA_ERROR_NOT_READY` if the work has not ended.
     pub(crate) fn query(event: CUevent) = cuEventQuery;
+    /// The milliseconds between two events with timing, which have come.
+    pub(crate) fn elapsed(begin: CUevent, end: CUevent) -> milliseconds: f32
+        = cuEventElapsedTime(milliseconds: *mut f32 = &mut milliseconds, begin: CUevent, end: CUevent);
 }

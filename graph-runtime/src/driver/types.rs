@@ -80,6 +80,8 @@ pub(crate) const CU_MEMHOSTALLOC_PORTABLE: c_uint = 1;
 pub(crate) const CU_MEMHOSTREGISTER_PORTABLE: c_uint = 1;
 /// `CU_MEMHOSTREGISTER_READ_ONLY`
 pub(crate) const CU_MEMHOSTREGISTER_READ_ONLY: c_uint = 8;
+/// `CU_EVENT_DEFAULT`
+pub(crate) const CU_EVENT_DEFAULT: c_uint = 0;
 /// `CU_EVENT_DISABLE_TIMING`
 pub(crate) const CU_EVENT_DISABLE_TIMING: c_uint = 2;
 /// `CU_STREAM_NON_BLOCKING`
@@ -361,6 +363,7 @@ mod tests {
         assert_eq!(CU_MEMHOSTALLOC_PORTABLE, sys::CU_MEMHOSTALLOC_PORTABLE);
         assert_eq!(CU_MEMHOSTREGISTER_PORTABLE, sys::CU_MEMHOSTREGISTER_PORTABLE);
         assert_eq!(CU_MEMHOSTREGISTER_READ_ONLY, sys::CU_MEMHOSTREGISTER_READ_ONLY);
+        assert_eq!(CU_EVENT_DEFAULT, sys::CUevent_flags::CU_EVENT_DEFAULT as u32);
         assert_eq!(
             CU_EVENT_DISABLE_TIMING,
             sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32

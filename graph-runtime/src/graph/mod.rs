@@ -3,6 +3,8 @@
 pub(crate) mod definition;
 pub(crate) mod captured_graph;
 mod report;
+mod measure;
+pub(crate) mod profile;
 pub(crate) mod rng;
 pub(crate) mod dump;
 mod reset;

@@ -1,5 +1,6 @@
 //! The work of a graph's nodes as plain data. The builder writes it, and the backends carry it out.
 
+pub(crate) mod recorder;
 pub(crate) mod array;
 pub(crate) mod transfer;
 pub(crate) mod reach;
@@ -25,7 +26,7 @@ use crate::kernel::source::Ptx;
 use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, LOADED, Value};
 use crate::program::capture::CaptureCall;
 use crate::program::reach::Reach;
-use crate::shape::part::Part;
+use crate::shape::part::{ByteRectangle, Part};
 use graph_plan::Mode;
 pub(crate) use op::{
     Conditional, ConditionalKind, External, KernelAttributes, KernelOp, MemcpyOp, MemsetOp, Op, Structure, Work,
@@ -351,6 +352,28 @@ impl Program {
     /// The arguments of a kernel node.
     pub(crate) fn arguments(&self, kernel: &KernelOp) -> &[Argument] {
         &self.arguments[kernel.arguments.start as usize..kernel.arguments.end as usize]
+    }
+
+    /// The bytes that a node is given to read and to write, if they are known: of a kernel the memory of its arguments.
+    pub(crate) fn bytes(&self, node: usize) -> Option<u64> {
+        let sum = |rectangle: &ByteRectangle| rectangle.parts().map(|part| part.bytes as u64).sum::<u64>();
+        match &self.ops[node] {
+            Op::Work(Work::Kernel(kernel)) => {
+                let buffers = self.arguments(kernel).iter().map(|argument| match argument {
+                    Argument::Buffer { bytes, .. } => *bytes as u64,
+                    Argument::Value(_) => 0,
+                });
+                Some(buffers.sum())
+            }
+            Op::Work(work @ (Work::Memcpy(_) | Work::Memset(_))) => {
+                let sides = work.read().into_iter().chain(work.written());
+                Some(sides.map(sum).sum())
+            }
+            Op::External(External::Call(call)) => Some(call.declared.iter().map(|(part, _)| part.bytes as u64).sum()),
+            Op::External(External::Collective(call)) => Some(call.parts().map(|(part, _)| part.bytes as u64).sum()),
+            Op::Work(Work::Join) | Op::Structure(_) => None,
+            Op::External(External::Record(_) | External::Wait(_) | External::Capture(_) | External::Raw(_)) => None,
+        }
     }
 
     /// The index of a loaded function in [`Program::functions`], if a node launches it.

@@ -22,6 +22,11 @@ cuda_graph! {
         memcpy result = data[..8] -> output                 after off;
         call   sum    = |&output, &mut total| *total = output.iter().sum::<u32>() after result;
     }
+
+    /// A graph of memory of others.
+    graph Lent(to: mut device [u32; 8]) {
+        memset fill = to <- 3;
+    }
 }
 
 /// Definitions, several graphs of one, and whole-graph updates.
@@ -56,5 +61,24 @@ pub(crate) fn definitions(device: &Device, run: &mut Run) -> Result<()> {
     run.step(|| graph.debug_dump(&file))?;
     let removed = std::fs::remove_file(&file);
     assert!(removed.is_ok(), "{removed:?}");
+    Ok(())
+}
+
+/// Profiles, also in debug mode and of shared memory, with launches after them.
+pub(crate) fn profiles(device: &Device, run: &mut Run) -> Result<()> {
+    let debugged = device.with_debug(DebugOptions::default());
+    for device in [device, &debugged] {
+        let mut graph = run.step(|| Whole::build(device, 8, 2))?;
+        let profile = run.step(|| graph.profile(2))?;
+        let calls = profile.nodes().iter().map(|node| node.calls);
+        assert_eq!(calls.sum::<u64>(), 14, "{profile}");
+        assert_eq!(run.step(|| graph.total().copied())?, 24);
+        run.step(|| graph.launch())?;
+        assert_eq!(run.step(|| graph.total().copied())?, 24);
+    }
+    let memory = run.step(|| device.alloc::<[u32; 8]>())?;
+    let mut graph = run.step(|| Lent::build(device, &memory))?;
+    run.step(|| graph.profile(1))?;
+    assert_eq!(run.step(|| Ok(*memory.read()?))?, [3; 8]);
     Ok(())
 }

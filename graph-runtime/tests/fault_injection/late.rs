@@ -217,6 +217,6 @@ fn a_closure_is_dropped_after_launches_that_call_it() -> Result<()> {
         drop(graph);
         assert_eq!(dropped.load(Relaxed), launches);
     }
-    assert_eq!(calls.load(Relaxed), (1..20).sum());
+    assert_eq!(calls.load(Relaxed), (1..20).sum::<usize>());
     Ok(())
 }

@@ -20,6 +20,7 @@ mod integers;
 mod language;
 mod library_statements;
 mod mapped;
+mod profile;
 mod ranges;
 mod stand_ins;
 mod update;

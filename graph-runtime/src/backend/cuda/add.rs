@@ -167,7 +167,7 @@ impl Adder {
                 }
                 Ok(added)
             }
-            Work::Memcpy(copy) if !copy.to.is_empty() && self.forms.has(node) => {
+            Work::Memcpy(copy) if !copy.to.is_empty() && self.forms.has_tests(node, tests.len()) => {
                 announce_node!(self.cuda, add_kernel_node, name, after, bytes = copy.to.part().bytes)?;
                 let params = self.copy(kernels, copy, tests);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is

@@ -61,6 +61,7 @@ impl CudaExecutable {
     pub(crate) fn instantiate(&mut self, blueprint: &Blueprint<'_>, options: InstantiateOptions) -> Result<()> {
         let _relaxed = RelaxedCapture::enter();
         self.options = options;
+        self.changed = blueprint.changed;
         self.cuda.bind().at(|| Site::graph(&blueprint.draft.name))?;
         let plain = Programmatic::default();
         self.instantiate_graph(&Blueprint {
@@ -91,6 +92,7 @@ impl CudaExecutable {
             origin: None,
             options: InstantiateOptions::default(),
             stale: false,
+            changed: false,
             nodes: vec![ptr::null_mut(); blueprint.program.ops.len()],
             setters: Vec::new(),
             predicated: Predicated::default(),

@@ -1,55 +1,68 @@
-//! Debug mode: a graph that runs node by node, with a wait after each, so that a fault names its node.
+//! Graphs that run node by node, with a wait after each: in debug mode, so that a fault names its node, and in a
+//! profile, so that each node has a time.
 //!
 //! Each node becomes a CUDA graph of its own when it runs, by the calls that add it to a whole graph. It is made of the
 //! program as it is then, so that updates, rebinding and `set_enabled` need nothing more. The host reads conditions
 //! and repeats bodies.
 
+mod steps;
 mod errors;
 mod wait;
 
-use self::errors::Around;
-use self::wait::wait;
 use super::build::Single;
-use super::failure::Failure;
 use super::{CudaExecutable, OWN};
 use crate::devices::cuda::{Cuda, twice};
 use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::DebugOptions;
+use crate::devices::timer::Timer;
 use crate::driver::{self, CUgraph, CUgraphExec, CUstream, CudaStream, GraphApi, RelaxedCapture};
-use crate::error::{At, CudaError, Error, Result, Site};
+use crate::error::{At, Error, Result, Site};
 use crate::in_flight::uses::Claim;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::storage::Storage;
 use crate::program::capture::CaptureCall;
-use crate::program::{Conditional, ConditionalKind, External, Op, Program, Structure, Work};
+use crate::program::recorder::Recorder;
+use crate::program::{External, Op, Program, Work};
 use graph_plan::Draft;
 use std::collections::HashMap;
-use std::ptr;
 use std::sync::Arc;
 
-/// A graph that runs node by node.
-///
-/// # Safety
-///
-/// The facts of [`CudaExecutable`] hold for `parts`, whose `graph` and `exec` are null: nothing launches them. Pieces
-/// stand in their place:
-///
-/// 1. *A piece has one node*, or the nodes that the closure of one `raw` node has added, or those of a captured graph.
-///    It refers to the memory and the kernels of `parts`.
-/// 2. *A launch waits for each of its pieces.* It is noted in `parts.in_flight` before the first. A piece is destroyed
-///    after the wait for it, or never, if that failed; so it never outlives `parts`.
-/// 3. *Nothing else runs in between*: a launch has `self` exclusively, and holds its claims until it returns.
+/// A graph that runs node by node, and is never launched as a whole: [`Steps`].
 pub(crate) struct DebugExecutable {
+    /// Its `graph` and `exec` are null.
     parts: CudaExecutable,
+    state: StepState,
+    /// The error of the last launch.
+    fault: Option<Error>,
+}
+
+/// The state of node-by-node runs of a graph.
+struct StepState {
     options: DebugOptions,
     /// The nodes of each body, in an order that the graph allows.
     bodies: Vec<Vec<usize>>,
     /// The pieces of `raw` nodes, whose closures run once, when the graph is built.
     raw: HashMap<usize, Piece>,
-    /// The error of the last launch.
-    fault: Option<Error>,
     /// Whether no later launch can run, since the fault has ended all work in the context.
     over: bool,
+}
+
+/// Runs a graph node by node.
+///
+/// # Safety
+///
+/// The facts of [`CudaExecutable`] hold for `parts`. Its `graph` and `exec` are null in debug mode. In a profile they
+/// are not, but only a captured graph's `exec` is launched, as its only node. Else pieces stand in their place:
+///
+/// 1. *A piece has one node*, or the nodes that the closure of one `raw` node has added, or those of a captured graph.
+///    It refers to the memory and the kernels of `parts`.
+/// 2. *A launch waits for each of its pieces.* It is noted in `parts.in_flight` before the first. A piece is destroyed
+///    after the wait for it, or never, if that failed; so it never outlives `parts`.
+/// 3. *Nothing else runs in between*: a launch has `parts` exclusively, and holds its claims until it returns. It
+///    begins when no earlier launch is in flight.
+struct Steps<'a> {
+    parts: &'a mut CudaExecutable,
+    state: &'a mut StepState,
 }
 
 /// A graph of one node, or a captured graph, instantiated.
@@ -74,11 +87,121 @@ struct Run<'a> {
     around: Vec<Around>,
     /// The iterations of all `while` nodes so far.
     iterations: u64,
+    /// If the times of nodes are measured: who takes them down, and the clock.
+    measured: Option<(&'a mut Recorder, &'a Timer)>,
 }
 
-impl Run<'_> {
-    fn site(&self, node: usize) -> Site {
-        Site::graph(&self.draft.name).at_node(&self.draft.nodes[node].name)
+/// A node around the one that runs, and the number of its current iteration, from 1, if it is a `while`.
+struct Around {
+    node: usize,
+    iteration: Option<u64>,
+}
+
+impl Steps<'_> {
+    /// Runs the graph on its own stream, after all work of a user's stream, if one is given. The context is current.
+    fn run<'a>(
+        &mut self,
+        draft: &'a Draft,
+        program: &'a Program,
+        user: Option<CUstream>,
+        measured: Option<(&'a mut Recorder, &'a Timer)>,
+    ) -> Result<()> {
+        let mut run = Run {
+            draft,
+            program,
+            around: Vec::new(),
+            iterations: 0,
+            measured,
+        };
+        let _relaxed = RelaxedCapture::enter();
+        let earlier = |error| {
+            errors::fault(
+                Site::graph(&draft.name),
+                format!("work that was queued before this launch failed: {error}"),
+            )
+        };
+        // Otherwise the first node would be blamed.
+        let before = self.drain().and_then(|()| match user {
+            // SAFETY: the stream lives, by the callers.
+            Some(user) => unsafe { driver::stream::synchronize(user) },
+            None => Ok(()),
+        });
+        before.map_err(earlier)?;
+        driver::driver_log::take(); // lines about other work
+        self.body(0, &mut run)
+    }
+
+    /// Runs the graph on its own stream, after launches of other graphs that conflict with `claims`, and takes down the
+    /// times of its nodes.
+    fn measure(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        claims: &[Claim<'_, LaunchEvent>],
+        recorder: &mut Recorder,
+    ) -> Result<()> {
+        let _relaxed = RelaxedCapture::enter();
+        let graph = || Site::graph(&draft.name);
+        self.parts.cuda.bind().at(graph)?;
+        let timer = Timer::new(&self.parts.cuda).at(graph)?;
+        if recorder.overhead().is_none() {
+            self.parts.in_flight.set(self.parts.in_flight.get() | OWN);
+            recorder.set_overhead(self.overhead(&timer).at(graph)?);
+        }
+        let measured = Some((recorder, &timer));
+        if claims.is_empty() {
+            self.parts.in_flight.set(self.parts.in_flight.get() | OWN);
+            return self.run(draft, program, None, measured);
+        }
+        self.parts.await_others(draft, claims, None)?;
+        self.parts.note_launch();
+        self.run(draft, program, None, measured)?;
+        // SAFETY: fact 1 of `CudaExecutable`; the context is current.
+        unsafe { self.parts.record_launch(self.parts.stream) }.at(graph)
+    }
+}
+
+impl CudaExecutable {
+    /// Runs the graph node by node, and takes down the times of its nodes. `bodies` has the nodes of each body, in an
+    /// order that the graph allows. No launch is in flight.
+    pub(crate) fn profile(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        bodies: &[Vec<usize>],
+        claims: &[Claim<'_, LaunchEvent>],
+        recorder: &mut Recorder,
+    ) -> Result<()> {
+        let mut others = program.others();
+        let raw = others.find(|(_, op)| matches!(op, Op::External(External::Raw(_))));
+        let site = || Site::graph(&draft.name);
+        if let Some((node, _)) = raw {
+            return Err(Error::Unsupported {
+                site: site().at_node(&draft.nodes[node].name),
+                message: "a `raw` node cannot be launched alone, since its closure has run: to profile this graph, build it on a \
+                          device `with_debug`",
+            });
+        }
+        if self.changed && program.whole_capture().is_none() {
+            return Err(Error::Unsupported {
+                site: site(),
+                message: "`Definition::change` may have given this graph nodes that a profile does not know",
+            });
+        }
+        let mut state = StepState {
+            options: DebugOptions {
+                time_limit: None,
+                iteration_limit: None,
+            },
+            bodies: bodies.to_vec(),
+            raw: HashMap::new(),
+            over: false,
+        };
+        let mut steps = Steps {
+            parts: self,
+            state: &mut state,
+        };
+        steps.measure(draft, program, claims, recorder)
     }
 }
 
@@ -88,22 +211,31 @@ impl DebugExecutable {
         let bodies = 0..blueprint.order.bodies();
         let mut built = Self {
             parts: CudaExecutable::prepared(cuda, blueprint)?,
-            options,
-            bodies: bodies.map(|body| blueprint.order.sequence(body).collect()).collect(),
-            raw: HashMap::new(),
+            state: StepState {
+                options,
+                bodies: bodies.map(|body| blueprint.order.sequence(body).collect()).collect(),
+                raw: HashMap::new(),
+                over: false,
+            },
             fault: None,
-            over: false,
         };
         let Blueprint { draft, program, .. } = blueprint;
         for (node, op) in program.others() {
             if let Op::External(raw @ External::Raw(_)) = op {
-                let piece = built.piece(draft, program, node, Single::External(raw))?;
-                built.raw.insert(node, piece);
+                let piece = built.steps().piece(draft, program, node, Single::External(raw))?;
+                built.state.raw.insert(node, piece);
             }
         }
         // SAFETY: the library is loaded, since there is a context.
         unsafe { driver::driver_log::start() };
         Ok(built)
+    }
+
+    fn steps(&mut self) -> Steps<'_> {
+        Steps {
+            parts: &mut self.parts,
+            state: &mut self.state,
+        }
     }
 
     /// The memory, the kernels and the host functions of the graph.
@@ -149,176 +281,31 @@ impl DebugExecutable {
         unsafe { self.parts.record_launch(self.parts.stream) }.at(|| Site::graph(&draft.name))
     }
 
-    /// Waits for the graph's own stream. (Waiting for the context would end captures of other threads.)
-    fn drain(&self) -> Result<(), CudaError> {
-        self.parts.cuda.bind()?;
-        // SAFETY: fact 1 of `CudaExecutable`.
-        unsafe { driver::stream::synchronize(self.parts.stream) }
-    }
-
     /// Returns the fault that has ended all work, if there was one.
     fn refuse_if_over(&self) -> Result<()> {
-        let fault = self.fault.as_ref().filter(|_| self.over);
+        let fault = self.fault.as_ref().filter(|_| self.state.over);
         fault.map_or(Ok(()), |fault| Err(fault.clone()))
     }
 
     /// Runs the graph after all work of a user's stream, and remembers its error for whoever waits.
     fn run(&mut self, draft: &Draft, program: &Program, user: Option<CUstream>) -> Result<()> {
-        let mut run = Run {
-            draft,
-            program,
-            around: Vec::new(),
-            iterations: 0,
-        };
-        let _relaxed = RelaxedCapture::enter();
-        let earlier = |error| {
-            errors::fault(
-                Site::graph(&draft.name),
-                format!("work that was queued before this launch failed: {error}"),
-            )
-        };
-        // Otherwise the first node would be blamed.
-        let before = self.drain().and_then(|()| match user {
-            // SAFETY: the stream lives, by the callers.
-            Some(user) => unsafe { driver::stream::synchronize(user) },
-            None => Ok(()),
-        });
-        let ran = before.map_err(earlier);
-        driver::driver_log::take(); // lines about other work
-        let ran = ran.and_then(|()| self.body(0, &mut run));
+        let ran = self.steps().run(draft, program, user, None);
         self.fault = ran.as_ref().err().cloned();
         ran
     }
 
-    /// Runs the nodes of a body once, each with its own bodies.
-    fn body(&mut self, body: usize, run: &mut Run<'_>) -> Result<()> {
-        let program = run.program;
-        for index in 0..self.bodies[body].len() {
-            let node = self.bodies[body][index];
-            if !program.enabled[node] {
-                continue;
-            }
-            match &program.ops[node] {
-                Op::Structure(Structure::Conditional(conditional)) => self.conditional(node, conditional, run)?,
-                Op::Structure(Structure::Child(body)) => {
-                    run.around.push(Around { node, iteration: None });
-                    self.body(*body, run)?;
-                    run.around.pop();
-                }
-                Op::Work(work) if work.is_idle() => {}
-                Op::Work(work) => self.step(node, Single::Work(work), run)?,
-                Op::External(external) => self.step(node, Single::External(external), run)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn conditional(&mut self, node: usize, conditional: &Conditional, run: &mut Run<'_>) -> Result<()> {
-        let is_while = conditional.kind == ConditionalKind::While;
-        let mut iteration = 0;
-        loop {
-            let value = self.condition(conditional, || run.site(node))?;
-            let Some(body) = conditional.chosen(value) else {
-                return Ok(());
-            };
-            if is_while {
-                iteration += 1;
-                run.iterations += 1;
-                if let Some(limit) = self.options.iteration_limit.filter(|&limit| run.iterations > limit) {
-                    return Err(errors::endless(run, node, limit));
-                }
-            }
-            run.around.push(Around {
-                node,
-                iteration: is_while.then_some(iteration),
-            });
-            self.body(body, run)?;
-            run.around.pop();
-            if !is_while {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Reads the condition's value. All nodes before have run.
-    fn condition(&self, conditional: &Conditional, site: impl Fn() -> Site) -> Result<u32> {
-        let condition = conditional.condition();
-        let mut value = [0; 4];
-        if let Some((memory, start)) = self.parts.storage[condition.resource as usize].device() {
-            memory.read(start + condition.start, &mut value, site)?;
-        }
-        Ok(u32::from_le_bytes(value))
-    }
-
-    /// Runs a node that has no bodies, and waits for it.
-    fn step(&mut self, node: usize, work: Single<'_>, run: &Run<'_>) -> Result<()> {
-        let made = match self.raw.contains_key(&node) {
-            true => None,
-            false => Some(self.piece(run.draft, run.program, node, work)?),
-        };
-        let Some(piece) = made.as_ref().or_else(|| self.raw.get(&node)) else {
-            return Ok(()); // it is one of the two
-        };
-        let stream = self.parts.stream;
-        // SAFETY: the piece was instantiated in this context, and `parts` has what it uses (fact 1); fact 1 of
-        // `CudaExecutable`.
-        let queued = unsafe { self.parts.cuda.api().launch(piece.exec, stream) };
-        if let Err(error) = queued {
-            self.over = self.drain().is_err();
-            return Err(errors::failed(self, run, node, error));
-        }
-        // SAFETY: as above.
-        let waited = unsafe { wait(stream, self.options.time_limit) };
-        let Err(error) = waited else {
-            return Ok(());
-        };
-        self.over = match error {
-            wait::Failed::Cuda(_) => self.drain().is_err(),
-            wait::Failed::Late(_) => true,
-        };
-        if self.over {
-            std::mem::forget(made); // it may still run (fact 2)
-        }
-        Err(match error {
-            wait::Failed::Cuda(error) => errors::failed(self, run, node, error),
-            wait::Failed::Late(limit) => {
-                self.parts.cuda.give_up();
-                errors::late(self, run, node, limit)
-            }
-        })
-    }
-
-    /// Makes the piece of a node that has no bodies. The context is current.
-    fn piece(&mut self, draft: &Draft, program: &Program, node: usize, work: Single<'_>) -> Result<Piece> {
-        let made = self.try_piece(draft, program, node, work);
-        made.map_err(|failure| failure.error(draft))
-    }
-
-    fn try_piece(&mut self, draft: &Draft, program: &Program, node: usize, work: Single<'_>) -> Result<Piece, Failure> {
-        let at_node = |error: CudaError| (node, error);
-        // A closure of the node before may have made another context current.
-        self.parts.cuda.bind().map_err(at_node)?;
-        let api = self.parts.cuda.api();
-        let mut piece = Piece {
-            api,
-            graph: ptr::null_mut(),
-            exec: ptr::null_mut(),
-        };
-        let graph = match program.whole_capture() {
-            // It may have nodes that a child graph cannot have.
-            Some(_) => self.parts.captured(node),
-            None => {
-                // SAFETY: the driver is initialised.
-                piece.graph = unsafe { api.create() }.map_err(at_node)?;
-                // SAFETY: the graph was just made in the context of `parts`; fact 2.
-                unsafe { self.parts.add_one(draft, program, piece.graph, &[], node, (work, &[])) }?;
-                piece.graph
-            }
-        };
-        // SAFETY: the graph was made above, or is the captured one, which `parts` keeps.
-        let exec = unsafe { api.instantiate(graph, 0) };
-        piece.exec = exec.map_err(|failed| (node, failed.error))?;
-        Ok(piece)
+    /// Runs the graph, and takes down the times of its nodes: see [`CudaExecutable::profile`].
+    pub(crate) fn profile(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        claims: &[Claim<'_, LaunchEvent>],
+        recorder: &mut Recorder,
+    ) -> Result<()> {
+        self.refuse_if_over()?;
+        let ran = self.steps().measure(draft, program, claims, recorder);
+        self.fault = ran.as_ref().err().cloned();
+        ran
     }
 
     /// Waits until no launch is in flight, and returns the error of the last launch, if any.
@@ -375,22 +362,8 @@ impl Drop for DebugExecutable {
         let idle = twice(|| self.parts.wait()).and_then(|()| self.parts.cuda.bind_to_free());
         if idle.is_err() {
             // They may still run, or the context is beyond use (fact 2).
-            self.raw.drain().for_each(|(_, piece)| std::mem::forget(piece));
+            self.state.raw.drain().for_each(|(_, piece)| std::mem::forget(piece));
         }
-        self.raw.clear();
-    }
-}
-
-/// Nothing of it runs, and its context is current: fact 2 of [`DebugExecutable`].
-impl Drop for Piece {
-    fn drop(&mut self) {
-        if !self.exec.is_null() {
-            // SAFETY: it was made for `self` alone, and is not running.
-            let _ = unsafe { self.api.destroy_executable(self.exec) };
-        }
-        if !self.graph.is_null() {
-            // SAFETY: as above.
-            let _ = unsafe { self.api.destroy(self.graph) };
-        }
+        self.state.raw.clear();
     }
 }

@@ -105,6 +105,11 @@ impl Forms {
         self.members.contains_key(&node)
     }
 
+    /// Whether a kernel of the node in a predicated body has this number of tests. A node that runs alone has none.
+    pub(super) fn has_tests(&self, node: usize, tests: usize) -> bool {
+        self.members.get(&node).is_some_and(|known| known.contains(&tests))
+    }
+
     /// The numbers of tests that kernels of a node have; none if it is in no predicated body.
     pub(super) fn tests(&self, node: usize) -> Vec<usize> {
         self.members.get(&node).into_iter().flatten().copied().collect()

@@ -166,6 +166,8 @@ pub(crate) struct CudaExecutable {
     options: InstantiateOptions,
     /// Whether `exec` is null, or lacks changes of nodes. Then it is made anew before the next launch.
     stale: bool,
+    /// Whether the user has changed `graph`, which may have more nodes than the program.
+    changed: bool,
     /// The handle of each node of the program in `graph`, by index.
     nodes: Vec<CUgraphNode>,
     /// The kernels that set the conditions of nodes.

@@ -23,10 +23,12 @@ use crate::ownership::device_memory::DeviceMemory;
 use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::{Storage, allocate};
 use crate::program::communicator::seat::{Seats, Turn};
+use crate::program::recorder::Recorder;
 use crate::program::{KernelOp, Program, Work};
 use graph_emulator::{Allocation, MAX_TOGETHER, Memory, Module, Printer};
 use graph_plan::Draft;
 use std::sync::Arc;
+use std::time::Instant;
 use tracing::{debug, trace};
 
 /// A graph made for the emulator.
@@ -96,9 +98,21 @@ impl EmulatorExecutable {
     /// Waits for the launch before, and runs the graph. After a fault, the remaining nodes do not run, and waiting
     /// reports the fault.
     pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        self.run(draft, program, None)
+    }
+
+    /// As [`EmulatorExecutable::launch`], and takes down the times of all nodes.
+    pub(crate) fn profile(&mut self, draft: &Draft, program: &Program, recorder: &mut Recorder) -> Result<()> {
+        if recorder.overhead().is_none() {
+            recorder.set_overhead(clock_overhead());
+        }
+        self.run(draft, program, Some(recorder))
+    }
+
+    fn run(&mut self, draft: &Draft, program: &Program, recorder: Option<&mut Recorder>) -> Result<()> {
         let turn = self.runner.line_up();
         self.finish()?;
-        let ran = self.runner.run(draft, program, turn);
+        let ran = self.runner.run(draft, program, turn, recorder);
         self.last = Some(ThreadLaunch::ended(ran));
         Ok(())
     }
@@ -119,7 +133,7 @@ impl EmulatorExecutable {
             let turn = runner.line_up(); // before the caller goes on, and perhaps launches another graph
             claimed(claims.as_ref().map(|_| ()).map_err(Clone::clone));
             let _claims = claims?;
-            runner.run(&draft, &program, turn)
+            runner.run(&draft, &program, turn, None)
         })?;
         self.last = Some(launch.clone());
         Ok(LaunchEnd::of(launch, &self.runner.calls))
@@ -169,7 +183,7 @@ impl Runner {
     }
 
     /// Runs the graph when its turn has come.
-    fn run(&self, draft: &Draft, program: &Program, turn: Option<Turn>) -> Result<()> {
+    fn run(&self, draft: &Draft, program: &Program, turn: Option<Turn>, recorder: Option<&mut Recorder>) -> Result<()> {
         if let Some(turn) = &turn {
             turn.wait();
         }
@@ -178,7 +192,7 @@ impl Runner {
         // `build` has done this once, so it does not fail.
         let _ = forget(draft, &self.options, &self.storage);
         trace!(target: "graph_runtime", graph = %draft.name, "launch on the CPU emulator");
-        let ran = Run::new(self, draft, program).body(0);
+        let ran = Run::new(self, draft, program, recorder).body(0);
         ran.map_err(|(node, failure)| {
             let node = &draft.nodes[node].name;
             let site = Site::graph(&draft.name).at_node(node);
@@ -214,6 +228,13 @@ impl Drop for Alarm<'_> {
             self.0.fail("", "the launch has panicked");
         }
     }
+}
+
+/// The nanoseconds between two readings of the clock, one after the other: the median of several.
+fn clock_overhead() -> u64 {
+    let mut times: [u64; 101] = std::array::from_fn(|_| Instant::now().elapsed().as_nanos() as u64);
+    times.sort_unstable();
+    times[times.len() / 2]
 }
 
 /// Refuses a cooperative launch that the emulator has no room for: all its blocks take turns.

@@ -9,6 +9,7 @@ use crate::ownership::host_memory::HostMemory;
 use crate::program::communicator::call::CollectiveCall;
 use crate::program::communicator::peer::Peer;
 use crate::program::host_call::HostCall;
+use crate::program::recorder::Recorder;
 use crate::program::{
     Argument, Conditional, ConditionalKind, External, KernelOp, MemcpyOp, MemsetOp, Op, Program, Structure, Work,
 };
@@ -57,10 +58,32 @@ pub(super) struct Run<'a> {
     /// The number of iterations of all `while`s so far.
     iterations: u64,
     begin: Instant,
+    /// Takes down the times of nodes, if they are measured.
+    recorder: Option<&'a mut Recorder>,
+}
+
+/// The memory that a node has touched, and the instructions of its kernel.
+struct Done {
+    touch: Touch,
+    instructions: Option<u64>,
+}
+
+impl From<Touch> for Done {
+    fn from(touch: Touch) -> Self {
+        Self {
+            touch,
+            instructions: None,
+        }
+    }
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(runner: &'a Runner, draft: &'a Draft, program: &'a Program) -> Self {
+    pub(super) fn new(
+        runner: &'a Runner,
+        draft: &'a Draft,
+        program: &'a Program,
+        recorder: Option<&'a mut Recorder>,
+    ) -> Self {
         Self {
             runner,
             draft,
@@ -68,17 +91,20 @@ impl<'a> Run<'a> {
             touched: Vec::new(),
             iterations: 0,
             begin: Instant::now(),
+            recorder,
         }
     }
 
     /// Runs the nodes of a body once, each with its own bodies.
     pub(super) fn body(&mut self, body: usize) -> Result<(), Fault> {
         for node in self.runner.sequence.next(body) {
-            if self.program.enabled[node] {
-                let touch = self.node(node)?;
-                if self.runner.options.check_unordered {
-                    self.touched.push((node, touch));
-                }
+            if !self.program.enabled[node] {
+                self.record(|recorder| recorder.skip(node));
+                continue;
+            }
+            let touch = self.node(node)?;
+            if self.runner.options.check_unordered {
+                self.touched.push((node, touch));
             }
         }
         Ok(())
@@ -88,16 +114,41 @@ impl<'a> Run<'a> {
     fn node(&mut self, node: usize) -> Result<Touch, Fault> {
         let declared = &self.draft.nodes[node];
         trace!(target: "graph_runtime", node = %declared.name, "{}", declared.kind.keyword());
+        let begin = self.recorder.as_ref().map(|_| Instant::now());
         let done = match &self.program.ops[node] {
-            Op::Structure(Structure::Conditional(conditional)) => return self.conditional(node, conditional),
-            Op::Structure(Structure::Child(body)) => return self.inner(*body),
+            Op::Structure(structure) => return self.structure(node, structure),
             Op::Work(work) => self.work(node, work),
             Op::External(External::Collective(call)) => {
-                return self.collective(node, call).map_err(|failure| (node, failure));
+                let touch = self.collective(node, call).map_err(|failure| (node, failure))?;
+                Ok(touch.into())
             }
-            Op::External(external) => self.external(node, external),
+            Op::External(external) => self.external(node, external).map(Done::from),
         };
-        done.map_err(|message| (node, message.into()))
+        let time = begin.map_or(0, |begin| begin.elapsed().as_nanos() as u64);
+        let done = done.map_err(|message: String| (node, message.into()))?;
+        match self.program.ops[node].is_join() {
+            true => self.record(|recorder| recorder.skip(node)),
+            false => self.record(|recorder| recorder.call(node, time, done.instructions)),
+        }
+        Ok(done.touch)
+    }
+
+    /// Runs a node that has bodies.
+    fn structure(&mut self, node: usize, structure: &Structure) -> Result<Touch, Fault> {
+        self.record(|recorder| recorder.enter(node));
+        let touch = match structure {
+            Structure::Conditional(conditional) => self.conditional(node, conditional),
+            Structure::Child(body) => self.inner(*body),
+        }?;
+        self.record(Recorder::leave);
+        Ok(touch)
+    }
+
+    /// Tells the recorder, if there is one.
+    fn record(&mut self, note: impl FnOnce(&mut Recorder)) {
+        if let Some(recorder) = &mut self.recorder {
+            note(recorder);
+        }
     }
 
     /// Runs a conditional node with its bodies.
@@ -123,6 +174,7 @@ impl<'a> Run<'a> {
 
     /// Runs the nodes of the body of a node, and returns the memory that they touched.
     fn inner(&mut self, body: usize) -> Result<Touch, Fault> {
+        self.record(Recorder::body);
         let outside = self.touched.len();
         self.body(body)?;
         let mut touch = Touch::default();
@@ -176,7 +228,7 @@ impl<'a> Run<'a> {
         Ok(touch)
     }
 
-    fn work(&self, node: usize, work: &Work) -> Result<Touch, String> {
+    fn work(&self, node: usize, work: &Work) -> Result<Done, String> {
         match work {
             Work::Kernel(kernel) => self.kernel(node, kernel),
             Work::Memcpy(MemcpyOp { from, to }) => {
@@ -184,15 +236,15 @@ impl<'a> Run<'a> {
                 let touch = self.touch(node, reads.chain(to.parts().map(|part| (part, Mode::Write))))?;
                 let mut rows = from.parts().zip(to.parts());
                 rows.try_for_each(|(from, to)| self.runner.copy(from, to))
-                    .map(|()| touch)
+                    .map(|()| touch.into())
             }
             Work::Memset(MemsetOp { to, value, .. }) => {
                 let touch = self.touch(node, to.parts().map(|part| (part, Mode::Write)))?;
                 to.parts()
                     .try_for_each(|row| self.runner.set(row, value))
-                    .map(|()| touch)
+                    .map(|()| touch.into())
             }
-            Work::Join => Ok(Touch::default()),
+            Work::Join => Ok(Touch::default().into()),
         }
     }
 
@@ -250,7 +302,7 @@ impl<'a> Run<'a> {
         Ok(touch)
     }
 
-    fn kernel(&self, node: usize, kernel: &KernelOp) -> Result<Touch, String> {
+    fn kernel(&self, node: usize, kernel: &KernelOp) -> Result<Done, String> {
         let function = &self.program.functions[kernel.function as usize];
         let arguments = self.program.arguments(kernel);
         let mut buffers = Vec::with_capacity(arguments.len());
@@ -310,7 +362,10 @@ impl<'a> Run<'a> {
         let module = function.module().ok_or("the kernel has no PTX")?;
         let report = self.runner.modules[module].run(entry, &launch);
         report
-            .map(|report| Touch::of_kernel(report.footprint))
+            .map(|report| Done {
+                touch: Touch::of_kernel(report.footprint),
+                instructions: Some(report.instructions),
+            })
             .map_err(|fault| fault.to_string())
     }
 

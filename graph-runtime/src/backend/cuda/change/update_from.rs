@@ -38,6 +38,7 @@ impl CudaExecutable {
         old.wait().at(graph)?;
         self.cuda.bind().at(graph)?;
         self.options = old.options;
+        self.changed = blueprint.changed;
         let flags = |program| attribute::flags(program, old.options);
         let in_place = like
             && !(old.exec.is_null() || old.stale)

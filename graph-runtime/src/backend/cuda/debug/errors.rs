@@ -1,6 +1,6 @@
 //! The errors of debug mode: the node, its kernel with launch and arguments, the loops around it, and CUDA's log.
 
-use super::{DebugExecutable, Run};
+use super::{Run, Steps};
 use crate::backend::cuda::add::Address;
 use crate::driver;
 use crate::error::{CudaError, Error, Site};
@@ -12,12 +12,6 @@ use std::time::Duration;
 /// The most arguments of a kernel that an error lists.
 const MAX_ARGUMENTS: usize = 16;
 
-/// A node around the one that runs, and the number of its current iteration, from 1, if it is a `while`.
-pub(super) struct Around {
-    pub(super) node: usize,
-    pub(super) iteration: Option<u64>,
-}
-
 /// The error of a launch or of one of its nodes.
 #[cold]
 pub(super) fn fault(site: Site, message: String) -> Error {
@@ -26,14 +20,14 @@ pub(super) fn fault(site: Site, message: String) -> Error {
 
 /// The error of a node that CUDA could not launch, or that failed while it ran.
 #[cold]
-pub(super) fn failed(debug: &DebugExecutable, run: &Run<'_>, node: usize, error: CudaError) -> Error {
+pub(super) fn failed(debug: &Steps<'_>, run: &Run<'_>, node: usize, error: CudaError) -> Error {
     let mut message = format!("{} failed: {} ({})", subject(run, node), error.name(), error.code());
     if let Some(meaning) = meaning(error.code()) {
         message.push_str(": ");
         message.push_str(meaning);
     }
     explain(&mut message, debug, run, node);
-    if debug.over {
+    if debug.state.over {
         message.push_str("\nnote: after such an error, every later call of CUDA in this process fails");
     }
     if run.program.ops[node].kernel().is_some() {
@@ -46,7 +40,7 @@ pub(super) fn failed(debug: &DebugExecutable, run: &Run<'_>, node: usize, error:
 
 /// The error of a node that takes longer than the limit.
 #[cold]
-pub(super) fn late(debug: &DebugExecutable, run: &Run<'_>, node: usize, limit: Duration) -> Error {
+pub(super) fn late(debug: &Steps<'_>, run: &Run<'_>, node: usize, limit: Duration) -> Error {
     let mut message = format!(
         "{} has run for {limit:?}, the time limit of debug mode, and has not ended",
         subject(run, node)
@@ -97,7 +91,7 @@ fn meaning(code: u32) -> Option<&'static str> {
 }
 
 /// Adds notes about launch, arguments and loops, and CUDA's own lines.
-fn explain(message: &mut String, debug: &DebugExecutable, run: &Run<'_>, node: usize) {
+fn explain(message: &mut String, debug: &Steps<'_>, run: &Run<'_>, node: usize) {
     if let Some(kernel) = run.program.ops[node].kernel() {
         let ([gx, gy, gz], [bx, by, bz]) = (kernel.config.grid, kernel.config.block);
         let _ = write!(
@@ -117,7 +111,7 @@ fn explain(message: &mut String, debug: &DebugExecutable, run: &Run<'_>, node: u
 }
 
 /// ``note: its arguments: `out`: 64 bytes of `data`, at 0x7f0000000000; `n`: 0x10``
-fn note_arguments(message: &mut String, debug: &DebugExecutable, run: &Run<'_>, kernel: &KernelOp) {
+fn note_arguments(message: &mut String, debug: &Steps<'_>, run: &Run<'_>, kernel: &KernelOp) {
     let facts = run.program.functions[kernel.function as usize].facts;
     let arguments = run.program.arguments(kernel);
     let mut separator = "\nnote: its arguments: ";

@@ -1,0 +1,254 @@
+//! Running a graph node by node, with a wait after each.
+
+use super::errors;
+use super::wait::{self, wait};
+use super::{Around, Piece, Run, Steps};
+use crate::backend::cuda::build::Single;
+use crate::backend::cuda::failure::Failure;
+use crate::devices::timer::Timer;
+use crate::driver::{self, CUgraphExec, GraphApi};
+use crate::error::{At, CudaError, Result, Site};
+use crate::program::recorder::Recorder;
+use crate::program::{Conditional, ConditionalKind, Op, Program, Structure};
+use graph_plan::Draft;
+use std::ptr;
+
+impl Run<'_> {
+    pub(super) fn site(&self, node: usize) -> Site {
+        Site::graph(&self.draft.name).at_node(&self.draft.nodes[node].name)
+    }
+
+    /// Tells the recorder, if the launch is measured.
+    fn record(&mut self, note: impl FnOnce(&mut Recorder)) {
+        if let Some((recorder, _)) = &mut self.measured {
+            note(recorder);
+        }
+    }
+}
+
+impl Steps<'_> {
+    /// Waits for the graph's own stream. (Waiting for the context would end captures of other threads.)
+    pub(super) fn drain(&self) -> Result<(), CudaError> {
+        self.parts.cuda.bind()?;
+        // SAFETY: fact 1 of `CudaExecutable`.
+        unsafe { driver::stream::synchronize(self.parts.stream) }
+    }
+
+    /// Runs the nodes of a body once, each with its own bodies.
+    pub(super) fn body(&mut self, body: usize, run: &mut Run<'_>) -> Result<()> {
+        let program = run.program;
+        for index in 0..self.state.bodies[body].len() {
+            let node = self.state.bodies[body][index];
+            if !program.enabled[node] {
+                run.record(|recorder| recorder.skip(node));
+                continue;
+            }
+            match &program.ops[node] {
+                Op::Structure(structure) => {
+                    run.record(|recorder| recorder.enter(node));
+                    match structure {
+                        Structure::Conditional(conditional) => self.conditional(node, conditional, run)?,
+                        Structure::Child(body) => self.inner(*body, Around { node, iteration: None }, run)?,
+                    }
+                    run.record(Recorder::leave);
+                }
+                Op::Work(work) if work.is_idle() => run.record(|recorder| recorder.skip(node)),
+                Op::Work(work) => self.step(node, Single::Work(work), run)?,
+                Op::External(external) => self.step(node, Single::External(external), run)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn conditional(&mut self, node: usize, conditional: &Conditional, run: &mut Run<'_>) -> Result<()> {
+        let is_while = conditional.kind == ConditionalKind::While;
+        let mut iteration = 0;
+        loop {
+            let value = self.condition(conditional, || run.site(node))?;
+            let Some(body) = conditional.chosen(value) else {
+                return Ok(());
+            };
+            if is_while {
+                iteration += 1;
+                run.iterations += 1;
+                if let Some(limit) = self
+                    .state
+                    .options
+                    .iteration_limit
+                    .filter(|&limit| run.iterations > limit)
+                {
+                    return Err(errors::endless(run, node, limit));
+                }
+            }
+            let iteration = is_while.then_some(iteration);
+            self.inner(body, Around { node, iteration }, run)?;
+            if !is_while {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Runs the nodes of a body of a node once.
+    fn inner(&mut self, body: usize, around: Around, run: &mut Run<'_>) -> Result<()> {
+        run.around.push(around);
+        run.record(Recorder::body);
+        self.body(body, run)?;
+        run.around.pop();
+        Ok(())
+    }
+
+    /// Reads the condition's value. All nodes before have run.
+    fn condition(&self, conditional: &Conditional, site: impl Fn() -> Site) -> Result<u32> {
+        let condition = conditional.condition();
+        let mut value = [0; 4];
+        if let Some((memory, start)) = self.parts.storage[condition.resource as usize].device() {
+            memory.read(start + condition.start, &mut value, site)?;
+        }
+        Ok(u32::from_le_bytes(value))
+    }
+
+    /// Runs a node that has no bodies, and waits for it.
+    fn step(&mut self, node: usize, work: Single<'_>, run: &mut Run<'_>) -> Result<()> {
+        let whole = run.program.whole_capture().is_some() && !self.parts.exec.is_null();
+        let made = match whole || self.state.raw.contains_key(&node) {
+            true => None,
+            false => Some(self.piece(run.draft, run.program, node, work)?),
+        };
+        let exec = match made.as_ref().or_else(|| self.state.raw.get(&node)) {
+            Some(piece) => piece.exec,
+            None => self.parts.exec, // the captured work, which is all of the graph
+        };
+        let timer = run.measured.as_ref().map(|(_, timer)| *timer);
+        // SAFETY: the piece was instantiated in this context, and `parts` has what it uses (fact 1).
+        if let Err(error) = unsafe { self.queue(exec, timer) } {
+            self.state.over = self.drain().is_err();
+            if self.state.over {
+                std::mem::forget(made); // it may run (fact 2)
+            }
+            return Err(errors::failed(self, run, node, error));
+        }
+        // SAFETY: fact 1 of `CudaExecutable`; the context is current.
+        let waited = unsafe { wait(self.parts.stream, self.state.options.time_limit) };
+        let Err(error) = waited else {
+            let time = timer.map_or(Ok(0), Timer::nanoseconds).at(|| run.site(node))?;
+            run.record(|recorder| recorder.call(node, time, None));
+            return Ok(());
+        };
+        self.state.over = match error {
+            wait::Failed::Cuda(_) => self.drain().is_err(),
+            wait::Failed::Late(_) => true,
+        };
+        if self.state.over {
+            std::mem::forget(made); // it may still run (fact 2)
+        }
+        Err(match error {
+            wait::Failed::Cuda(error) => errors::failed(self, run, node, error),
+            wait::Failed::Late(limit) => {
+                self.parts.cuda.give_up();
+                errors::late(self, run, node, limit)
+            }
+        })
+    }
+
+    /// Launches an executable graph on the graph's own stream, between the events of the timer.
+    ///
+    /// # Safety
+    ///
+    /// It is of the context of `parts`, which is current, and all that it uses lives until it has ended.
+    unsafe fn queue(&self, exec: CUgraphExec, timer: Option<&Timer>) -> Result<(), CudaError> {
+        let stream = self.parts.stream;
+        if let Some(timer) = timer {
+            // SAFETY: fact 1 of `CudaExecutable`; the context is current, by the caller's promise.
+            unsafe { timer.begin(stream) }?;
+        }
+        // SAFETY: by the caller's promise; fact 1 of `CudaExecutable`.
+        unsafe { self.parts.cuda.api().launch(exec, stream) }?;
+        match timer {
+            // SAFETY: as above.
+            Some(timer) => unsafe { timer.end(stream) },
+            None => Ok(()),
+        }
+    }
+
+    /// The nanoseconds that the timer measures of a graph whose only node is empty: the median of several launches. The
+    /// context is current.
+    pub(super) fn overhead(&self, timer: &Timer) -> Result<u64, CudaError> {
+        const LAUNCHES: usize = 21;
+        let api = self.parts.cuda.api();
+        let mut piece = Piece::empty(api);
+        // SAFETY: the driver is initialised.
+        piece.graph = unsafe { api.create() }?;
+        // SAFETY: the graph was just made.
+        unsafe { api.add_empty_node(piece.graph, &[]) }?;
+        // SAFETY: as above.
+        piece.exec = unsafe { api.instantiate(piece.graph, 0) }.map_err(|failed| failed.error)?;
+        let mut times = [0; LAUNCHES];
+        for time in &mut times {
+            // SAFETY: it was just instantiated in this context, and uses nothing.
+            let ran = unsafe { self.queue(piece.exec, Some(timer)) }.and_then(|()| self.drain());
+            if let Err(error) = ran {
+                if self.drain().is_err() {
+                    std::mem::forget(piece); // it may still run
+                }
+                return Err(error);
+            }
+            *time = timer.nanoseconds()?;
+        }
+        times.sort_unstable();
+        Ok(times[LAUNCHES / 2])
+    }
+
+    /// Makes the piece of a node that has no bodies. The context is current.
+    pub(super) fn piece(&mut self, draft: &Draft, program: &Program, node: usize, work: Single<'_>) -> Result<Piece> {
+        let made = self.try_piece(draft, program, node, work);
+        made.map_err(|failure| failure.error(draft))
+    }
+
+    fn try_piece(&mut self, draft: &Draft, program: &Program, node: usize, work: Single<'_>) -> Result<Piece, Failure> {
+        let at_node = |error: CudaError| (node, error);
+        // A closure of the node before may have made another context current.
+        self.parts.cuda.bind().map_err(at_node)?;
+        let api = self.parts.cuda.api();
+        let mut piece = Piece::empty(api);
+        let graph = match program.whole_capture() {
+            // It may have nodes that a child graph cannot have.
+            Some(_) => self.parts.captured(node),
+            None => {
+                // SAFETY: the driver is initialised.
+                piece.graph = unsafe { api.create() }.map_err(at_node)?;
+                // SAFETY: the graph was just made in the context of `parts`; fact 2.
+                unsafe { self.parts.add_one(draft, program, piece.graph, &[], node, (work, &[])) }?;
+                piece.graph
+            }
+        };
+        // SAFETY: the graph was made above, or is the captured one, which `parts` keeps.
+        let exec = unsafe { api.instantiate(graph, 0) };
+        piece.exec = exec.map_err(|failed| (node, failed.error))?;
+        Ok(piece)
+    }
+}
+
+impl Piece {
+    /// A piece without a graph.
+    fn empty(api: GraphApi) -> Self {
+        Self {
+            api,
+            graph: ptr::null_mut(),
+            exec: ptr::null_mut(),
+        }
+    }
+}
+
+/// Nothing of it runs, and its context is current: fact 2 of [`Steps`].
+impl Drop for Piece {
+    fn drop(&mut self) {
+        if !self.exec.is_null() {
+            // SAFETY: it was made for `self` alone, and is not running.
+            let _ = unsafe { self.api.destroy_executable(self.exec) };
+        }
+        if !self.graph.is_null() {
+            // SAFETY: as above.
+            let _ = unsafe { self.api.destroy(self.graph) };
+        }
+    }
+}

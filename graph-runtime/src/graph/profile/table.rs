@@ -1,0 +1,119 @@
+//! A profile as a table.
+
+use super::{NodeProfile, Profile};
+use std::cmp::Reverse;
+use std::fmt;
+use std::time::Duration;
+
+/// The columns of a line, at most.
+const WIDTH: usize = 120;
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let launches = match self.launches {
+            1 => "1 launch".to_owned(),
+            count => format!("{count} launches"),
+        };
+        let graph = cut(&self.graph, 80);
+        writeln!(f, "profile of `{graph}`: {launches} on {}", self.device)?;
+        write!(
+            f,
+            "{:<30} {:<8} {:<20} {:>8} {:>9} {:>9} {:>6} {:>10} {:>11}",
+            "node", "kind", "kernel", "calls", "median", "total", "share", "bytes/s", "instr."
+        )?;
+        let mut nodes: Vec<&NodeProfile> = self.by_declaration.iter().filter(|node| node.calls > 0).collect();
+        nodes.sort_by_key(|node| Reverse(node.launch));
+        nodes.into_iter().try_for_each(|node| row(f, node))?;
+        let idle = self.by_declaration.iter().filter(|node| node.calls == 0).count();
+        if idle > 0 {
+            write!(f, "\n({idle} more did not run)")?;
+        }
+        write!(f, "\ncritical path: {}", self.path_text())?;
+        write!(
+            f,
+            "\na launch: {} along the critical path, {} node by node; the {} that measuring a call adds are left out",
+            time(self.critical_time()),
+            time(self.serial_time()),
+            time(self.overhead)
+        )
+    }
+}
+
+impl Profile {
+    /// The names of the nodes on the critical path, as many as fit into a line.
+    fn path_text(&self) -> String {
+        let room = WIDTH - "critical path:  > 10000000 more".len();
+        let path = self.critical_path();
+        let mut text = String::new();
+        for (index, node) in path.iter().enumerate() {
+            let name = cut(&node.name, 30);
+            if index > 0 && text.chars().count() + name.chars().count() + 3 > room {
+                return format!("{text} > {} more", path.len() - index);
+            }
+            if index > 0 {
+                text.push_str(" > ");
+            }
+            text.push_str(&name);
+        }
+        text
+    }
+}
+
+fn row(f: &mut fmt::Formatter<'_>, node: &NodeProfile) -> fmt::Result {
+    let rate = node.bytes_per_second().map(|rate| scaled(rate, "B"));
+    let instructions = node.instructions.map(|count| count.to_string());
+    let row = format!(
+        "{:<30} {:<8} {:<20} {:>8} {:>9} {:>9} {:>5.1}% {:>10} {:>11}",
+        cut(&node.name, 30),
+        node.kind.keyword(),
+        cut(node.kernel.as_deref().unwrap_or(""), 20),
+        node.calls,
+        time(node.median),
+        time(node.total),
+        node.share * 100.0,
+        rate.unwrap_or_default(),
+        instructions.unwrap_or_default()
+    );
+    write!(f, "\n{}", row.trim_end())
+}
+
+/// A text of at most `most` characters; `…` stands for those that are left out.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most - 1).collect();
+    format!("{kept}…")
+}
+
+/// A time with three digits and its unit.
+fn time(time: Duration) -> String {
+    let nanoseconds = time.as_nanos() as f64;
+    match nanoseconds {
+        _ if nanoseconds < 1e3 => format!("{nanoseconds:.0} ns"),
+        _ if nanoseconds < 1e6 => format!("{} us", digits(nanoseconds / 1e3)),
+        _ if nanoseconds < 1e9 => format!("{} ms", digits(nanoseconds / 1e6)),
+        _ => format!("{} s", digits(nanoseconds / 1e9)),
+    }
+}
+
+/// A number with three digits, the prefix of a power of 1000, and a unit.
+fn scaled(number: f64, unit: &str) -> String {
+    let prefixes = ["", "k", "M", "G", "T", "P"];
+    let mut rest = number;
+    let mut prefix = 0;
+    while rest >= 999.5 && prefix + 1 < prefixes.len() {
+        rest /= 1000.0;
+        prefix += 1;
+    }
+    format!("{} {}{unit}", digits(rest), prefixes[prefix])
+}
+
+/// A number with three digits.
+fn digits(number: f64) -> String {
+    match number {
+        _ if number < 9.995 => format!("{number:.2}"),
+        _ if number < 99.95 => format!("{number:.1}"),
+        _ => format!("{number:.0}"),
+    }
+}

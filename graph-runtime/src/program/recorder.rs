@@ -1,0 +1,119 @@
+//! The times of nodes, as a launch takes them down node by node.
+
+/// The times of all nodes in several launches, and the course of the last launch.
+///
+/// A launch tells it about each node: [`Recorder::call`] of a node without bodies, [`Recorder::skip`] of one that does
+/// not run, [`Recorder::enter`] and [`Recorder::leave`] around the bodies of one that has some, and [`Recorder::body`]
+/// before each run of a body. In a body, every node comes after those that it runs after.
+pub(crate) struct Recorder {
+    nodes: Vec<Times>,
+    launches: usize,
+    /// The course of the last launch.
+    course: Vec<Step>,
+    /// The time that an empty call measures, in nanoseconds, once it is known. It is subtracted from each call.
+    overhead: Option<u64>,
+}
+
+/// The calls of one node.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Times {
+    /// The nanoseconds of each call.
+    pub(crate) calls: Vec<u64>,
+    /// The sum of the calls of each launch.
+    pub(crate) launches: Vec<u64>,
+    /// The number of times that a node with bodies was entered.
+    pub(crate) entered: u64,
+    /// The instructions of all calls, if they were counted.
+    pub(crate) instructions: Option<u64>,
+}
+
+/// A step of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A node without bodies ran, for so many nanoseconds.
+    Call(usize, u64),
+    /// A node did not run, or did nothing.
+    Skip(usize),
+    /// A node with bodies begins.
+    Enter(usize),
+    /// A body of the node that was entered last begins.
+    Body,
+    /// The node that was entered last has ended.
+    Leave,
+}
+
+impl Recorder {
+    /// For a graph of so many nodes.
+    pub(crate) fn new(nodes: usize) -> Self {
+        Self {
+            nodes: vec![Times::default(); nodes],
+            launches: 0,
+            course: Vec::new(),
+            overhead: None,
+        }
+    }
+
+    /// The nanoseconds by which the time of each call is too long; `None` if that has not been measured yet.
+    pub(crate) fn overhead(&self) -> Option<u64> {
+        self.overhead
+    }
+
+    /// Subtracts so many nanoseconds from each call from now on.
+    pub(crate) fn set_overhead(&mut self, overhead: u64) {
+        self.overhead = Some(overhead);
+    }
+
+    /// Begins a launch.
+    pub(crate) fn launch(&mut self) {
+        self.launches += 1;
+        self.nodes.iter_mut().for_each(|times| times.launches.push(0));
+        self.course.clear();
+    }
+
+    /// Notes a call of a node without bodies: the nanoseconds that were measured, and the instructions, if counted.
+    pub(crate) fn call(&mut self, node: usize, measured: u64, instructions: Option<u64>) {
+        let time = measured.saturating_sub(self.overhead.unwrap_or(0));
+        let times = &mut self.nodes[node];
+        times.calls.push(time);
+        if let Some(sum) = times.launches.last_mut() {
+            *sum += time;
+        }
+        if let Some(instructions) = instructions {
+            *times.instructions.get_or_insert(0) += instructions;
+        }
+        self.course.push(Step::Call(node, time));
+    }
+
+    /// Notes that a node does not run, or does nothing.
+    pub(crate) fn skip(&mut self, node: usize) {
+        self.course.push(Step::Skip(node));
+    }
+
+    /// Notes that a node with bodies begins.
+    pub(crate) fn enter(&mut self, node: usize) {
+        self.nodes[node].entered += 1;
+        self.course.push(Step::Enter(node));
+    }
+
+    /// Notes that a body of the node that was entered last begins.
+    pub(crate) fn body(&mut self) {
+        self.course.push(Step::Body);
+    }
+
+    /// Notes that the node that was entered last has ended.
+    pub(crate) fn leave(&mut self) {
+        self.course.push(Step::Leave);
+    }
+
+    pub(crate) fn nodes(&self) -> &[Times] {
+        &self.nodes
+    }
+
+    pub(crate) fn launches(&self) -> usize {
+        self.launches
+    }
+
+    pub(crate) fn course(&self) -> &[Step] {
+        &self.course
+    }
+}

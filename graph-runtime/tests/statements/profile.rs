@@ -1,0 +1,284 @@
+//! Profiles: the times of nodes, on the emulator or the GPU.
+
+use crate::common::*;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+cuda_graph! {
+    /// Ninety-nine quick kernels, in three chains, and a slow one among them.
+    graph Hundred(total: mut host [u32; 8]) {
+        device data: [[u32; 8]; 3];
+        device flag: [u32; 1];
+        memset clear = data <- 0;
+        each chain in 0..3 {
+            for i in 0..32 {
+                kernel quick = add_to<<<1, 8>>>(&mut data[chain], 1) after clear;
+            }
+        }
+        kernel late = slow<<<1, 1>>>(500_000, &mut flag) after clear;
+        memcpy down = data[2] -> total after quick, late;
+    }
+
+    /// A `while` of as many iterations as `count` has, with a node that does not run.
+    graph Countdown {
+        host   input: [u32; 1];
+        device count: [u32; 1];
+        device steps: [u32; 4];
+        host   output: [u32; 4];
+
+        memcpy start = input -> count;
+        memset clear = steps <- 0;
+        while more = count[0] {
+            kernel less = count_down<<<1, 1>>>(&mut count);
+            kernel step = add_to<<<1, 4>>>(&mut steps, 1);
+            #[disabled]
+            memset off = steps <- 9 after step;
+        } after start, clear;
+        join   both after more;
+        memcpy down = steps -> output after both;
+    }
+}
+
+cuda_graph! {
+    /// A body with each kind of work that predicated bodies have as kernels.
+    graph Branch {
+        host   input: [u32; 1];
+        device flag: [u32; 1];
+        device from: [u32; 4];
+        device to: [u32; 4];
+        host   output: [u32; 4];
+
+        memcpy start = input -> flag;
+        memset seven = from <- 7;
+        memset clear = to <- 0;
+        if chosen = flag[0] {
+            memcpy copy  = from -> to;
+            kernel add   = add_to<<<1, 4>>>(&mut to, 1) after copy;
+            memset again = from <- 9 after copy;
+        } after start, seven, clear;
+        memcpy down = to -> output after chosen;
+    }
+}
+
+fn node<'p>(profile: &'p Profile, name: &str) -> &'p NodeProfile {
+    let found = profile.nodes().iter().find(|node| node.name == name);
+    found.unwrap_or_else(|| panic!("no node `{name}` in\n{profile}"))
+}
+
+/// The events of a trace that have this phase.
+fn events(trace: &Value, phase: &str) -> Vec<Value> {
+    let events = trace["traceEvents"].as_array().expect("a trace has events");
+    events.iter().filter(|event| event["ph"] == phase).cloned().collect()
+}
+
+/// Microseconds as nanoseconds.
+fn nanoseconds(microseconds: &Value) -> u64 {
+    (microseconds.as_f64().expect("it is a number") * 1000.0).round() as u64
+}
+
+fn trace(profile: &Profile, name: &str) -> Value {
+    let path = std::env::temp_dir().join(format!("cuda-graph-{name}-{}.json", std::process::id()));
+    profile.write_trace(&path).expect("the folder can be written");
+    let text = std::fs::read_to_string(&path).expect("it was just written");
+    std::fs::remove_file(&path).expect("it was just read");
+    serde_json::from_str(&text).expect("it is JSON")
+}
+
+#[test]
+fn the_slow_node_among_a_hundred_is_found() -> Result<()> {
+    let device = device();
+    let total = device.alloc_host::<[u32; 8]>()?.share();
+    let mut graph = Hundred::build(&device, &total)?;
+    let profile = graph.profile(3)?;
+    assert_eq!(
+        (profile.launches(), profile.nodes().len()),
+        (3, graph.plan().nodes.len())
+    );
+    assert_eq!(*total.read()?, [32; 8], "a profile launches the graph");
+    let slowest = profile
+        .nodes()
+        .iter()
+        .max_by_key(|node| node.total)
+        .expect("it has nodes");
+    assert_eq!(
+        (&*slowest.name, slowest.kind, slowest.calls),
+        ("late", NodeKind::Kernel, 3)
+    );
+    assert_eq!(slowest.kernel.as_deref(), Some("slow"));
+    let path: Vec<&str> = profile.critical_path().iter().map(|node| &*node.name).collect();
+    assert_eq!(path, ["clear", "late", "down"]);
+    assert!(profile.critical_time() <= profile.serial_time());
+    let quick = profile.by_declaration().iter().find(|node| node.name == "quick[..]");
+    assert_eq!(
+        quick.map(|node| (node.calls, node.bytes)),
+        Some((3 * 96, Some(32))),
+        "{profile}"
+    );
+    let table = profile.to_string();
+    assert!(
+        table.lines().nth(2).expect("a table has rows").starts_with("late  "),
+        "{table}"
+    );
+    assert!(table.lines().all(|line| line.chars().count() <= 120), "{table}");
+    Ok(())
+}
+
+#[test]
+fn iterations_of_bodies_are_counted() -> Result<()> {
+    let mut graph = Countdown::build(&device())?;
+    graph.input_mut()?[0] = 5;
+    let profile = graph.profile(2)?;
+    assert_eq!(*graph.output()?, [5; 4]);
+    let calls = ["start", "more", "less", "step", "off", "both", "down"].map(|name| node(&profile, name).calls);
+    assert_eq!(calls, [2, 2, 10, 10, 0, 0, 2]);
+    let (more, less, step) = (node(&profile, "more"), node(&profile, "less"), node(&profile, "step"));
+    assert_eq!(more.total, less.total + step.total);
+    assert_eq!((step.bytes, node(&profile, "down").bytes), (Some(16), Some(32)));
+    assert!(profile.critical_path().iter().all(|node| node.name != "more"));
+
+    graph.off().set_enabled(true)?;
+    graph.step().set_enabled(false)?;
+    let profile = graph.profile(1)?;
+    assert_eq!(*graph.output()?, [9; 4], "it launches the graph as it is now");
+    assert_eq!((node(&profile, "step").calls, node(&profile, "off").calls), (0, 5));
+    Ok(())
+}
+
+#[test]
+fn profiles_do_not_depend_on_the_form_of_bodies() -> Result<()> {
+    for bodies in [Bodies::Nodes, Bodies::Predicated, Bodies::Cheapest] {
+        let mut graph = Branch::build(&device().with_bodies(bodies))?;
+        for (chosen, expected) in [(1, 8), (0, 0), (1, 8)] {
+            graph.input_mut()?[0] = chosen;
+            let profile = graph.profile(2)?;
+            assert_eq!(*graph.output()?, [expected; 4]);
+            let calls = ["copy", "add", "again"].map(|name| node(&profile, name).calls);
+            assert_eq!(calls, [2 * u64::from(chosen); 3], "{profile}");
+            graph.launch()?;
+            assert_eq!(*graph.output()?, [expected; 4], "later launches are as before");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_emulator_counts_instructions() -> Result<()> {
+    let device = device();
+    let mut builder = GraphBuilder::new(&device, "Grids");
+    let mut data = builder.device::<[u32; 256]>("data");
+    let one = builder.kernel("one", Launch::new(1, 32), add_to::call(&mut data, 1));
+    let four = builder.kernel("four", Launch::new(4, 64), add_to::call(&mut data, 1));
+    builder.after(four, &[one]);
+    let mut graph = builder.build()?;
+    let profile = graph.profile(2)?;
+    let [one, four] = profile.nodes() else {
+        panic!("it has two nodes");
+    };
+    if !device.is_emulator() {
+        assert_eq!((one.instructions, four.instructions), (None, None));
+        return Ok(());
+    }
+    let one = one.instructions.expect("the emulator counts");
+    assert!(
+        one >= 2 * 5,
+        "two launches of a warp, which loads, adds and stores: {one}"
+    );
+    assert_eq!(four.instructions, Some(8 * one));
+    Ok(())
+}
+
+#[test]
+fn traces_have_a_track_for_each_lane() -> Result<()> {
+    let device = device();
+    let total = device.alloc_host::<[u32; 8]>()?.share();
+    let profile = Hundred::build(&device, &total)?.profile(1)?;
+    let trace = trace(&profile, "hundred");
+    let spans = events(&trace, "X");
+    assert_eq!(spans.len(), 99, "{trace}");
+    let mut tracks: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+    for span in &spans {
+        let (start, time) = (nanoseconds(&span["ts"]), nanoseconds(&span["dur"]));
+        tracks
+            .entry(span["tid"].as_u64().expect("it is a number"))
+            .or_default()
+            .push((start, start + time));
+    }
+    assert!(tracks.len() <= 4, "three chains and a node beside them: {tracks:?}");
+    for spans in tracks.values_mut() {
+        spans.sort_unstable();
+        assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{spans:?}");
+    }
+    let names = events(&trace, "M")
+        .into_iter()
+        .filter(|event| event["name"] == "thread_name");
+    assert_eq!(names.count(), tracks.len());
+    let late = spans.iter().find(|span| span["name"] == "late").expect("it ran");
+    assert_eq!(
+        (&late["cat"], &late["args"]["kernel"]),
+        (&"kernel".into(), &"slow".into())
+    );
+
+    let mut graph = Countdown::build(&device)?;
+    graph.input_mut()?[0] = 3;
+    let spans = events(&self::trace(&graph.profile(2)?, "countdown"), "X");
+    let of = |name: &str| -> Vec<&Value> { spans.iter().filter(|span| span["name"] == name).collect() };
+    assert_eq!(
+        (of("more").len(), of("step").len(), of("off").len()),
+        (1, 3, 0),
+        "{spans:?}"
+    );
+    let end = |span: &Value| nanoseconds(&span["ts"]) + nanoseconds(&span["dur"]);
+    let (more, down) = (of("more")[0], of("down")[0]);
+    assert!(of("step").iter().all(|step| end(step) <= end(more)));
+    assert_eq!(nanoseconds(&down["ts"]), end(more), "edges through a join hold");
+    Ok(())
+}
+
+#[test]
+fn profiles_of_all_graphs_and_their_refusals() -> Result<()> {
+    let device = device();
+    let shared = device.alloc::<[u32; 4]>()?;
+    let input = shared.clone();
+    let mut graphs: Vec<Box<dyn AnyGraph>> = vec![
+        Box::new(Countdown::build(&device)?),
+        Box::new(cuda_graph! { &device => memset fill = input <- 7; }?),
+    ];
+    for graph in &mut graphs {
+        assert!(graph.profile(1)?.to_string().contains(graph.name()));
+    }
+    assert_eq!(*shared.read()?, [7; 4]);
+    let refused = graphs[0].profile(0).expect_err("0 launches measure nothing");
+    let expected = "graph `Countdown`: a profile of 0 launches measures nothing: ask for 1 at least";
+    assert_eq!(refused.to_string(), expected);
+    let profile = graphs[0].profile(1)?;
+    let refused = profile
+        .write_trace("no/such/folder/trace.json")
+        .expect_err("there is no such folder");
+    assert!(matches!(refused, Error::File { .. }), "{refused}");
+    Ok(())
+}
+
+#[test]
+fn errors_of_profiles_are_those_of_launches() -> Result<()> {
+    let device = device();
+    let mut fails = true;
+    let mut graph = cuda_graph! { &device =>
+        host   count: u32;
+        device data: [u32; 4];
+        memset fill = data <- 7;
+        call   look = |&mut count| { assert!(!std::mem::take(&mut fails), "it fails once"); *count += 1; } after fill;
+    }?;
+    let failed = graph.profile(1).expect_err("the closure panics");
+    assert!(matches!(failed, Error::Panicked { .. }), "{failed}");
+    assert_eq!(graph.profile(2)?.nodes()[1].calls, 2);
+    assert_eq!(*graph.count()?, 2);
+
+    let total = device.alloc_host::<[u32; 8]>()?.share();
+    let mut graph = Hundred::build(&device, &total)?;
+    let guard = total.read()?;
+    let refused = graph.profile(1).expect_err("a guard lends the memory");
+    assert!(matches!(refused, Error::InUse { .. }), "{refused}");
+    drop(guard);
+    assert_eq!(graph.profile(1)?.launches(), 1);
+    Ok(())
+}
