@@ -112,7 +112,12 @@ set_command_line() { # kind file tool module
             [[ $2 != tests-* ]] || command_line+=(--test-threads 1 $(left_out "$3"))
             ;;
         # It prints a table, and its tests take turns: one thread says which of them ran when the program died.
-        tests) [[ $2 != *-fault_injection ]] || command_line+=(--nocapture --test-threads 1) ;;
+        tests)
+            case $2 in
+                *-fault_injection) command_line+=(--nocapture --test-threads 1) ;;
+                *-driver) command_line+=(--nocapture) ;; # it prints each rule, and how many the driver agrees with
+            esac
+            ;;
         delays) command_line=(env CUDA_GRAPH_TEST_DELAYS=1 "$program") ;;
         debug) command_line=(env CUDA_GRAPH_DEBUG=1 "$program" $(left_out debug)) ;;
         runtime) command_line=(env CUDA_GRAPH_RUNTIME_API=1 "$program" $(left_out runtime)) ;;
@@ -127,7 +132,7 @@ show() { # kind verdict log
     case $2,$1 in
         fail,*) tail -n 60 "$3" ;;
         pass,bench) cat "$3" ;;
-        pass,tests | pass,delays | pass,debug | pass,runtime) grep -E '^(test result|faults:)' "$3" ;;
+        pass,tests | pass,delays | pass,debug | pass,runtime) grep -E '^(test result|faults:|driver: [0-9]+ of)' "$3" ;;
         pass,*) tail -n 12 "$3" ;;
     esac
 }

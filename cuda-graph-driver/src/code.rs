@@ -47,6 +47,7 @@ codes! {
     NOT_READY = 600, c"CUDA_ERROR_NOT_READY", c"cudaErrorNotReady";
     ILLEGAL_ADDRESS = 700, c"CUDA_ERROR_ILLEGAL_ADDRESS", c"cudaErrorIllegalAddress";
     LAUNCH_OUT_OF_RESOURCES = 701, c"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", c"cudaErrorLaunchOutOfResources";
+    LAUNCH_TIMEOUT = 702, c"CUDA_ERROR_LAUNCH_TIMEOUT", c"cudaErrorLaunchTimeout";
     ASSERT = 710, c"CUDA_ERROR_ASSERT", c"cudaErrorAssert";
     ALREADY_REGISTERED = 712, c"CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", c"cudaErrorHostMemoryAlreadyRegistered";
     NOT_REGISTERED = 713, c"CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", c"cudaErrorHostMemoryNotRegistered";
@@ -71,7 +72,6 @@ codes! {
     [
     3, c"CUDA_ERROR_NOT_INITIALIZED", c"cudaErrorInitializationError";
     101, c"CUDA_ERROR_INVALID_DEVICE", c"cudaErrorInvalidDevice";
-    702, c"CUDA_ERROR_LAUNCH_TIMEOUT", c"cudaErrorLaunchTimeout";
     715, c"CUDA_ERROR_ILLEGAL_INSTRUCTION", c"cudaErrorIllegalInstruction";
     301, c"CUDA_ERROR_FILE_NOT_FOUND", c"cudaErrorFileNotFound";
     304, c"CUDA_ERROR_OPERATING_SYSTEM", c"cudaErrorOperatingSystem";

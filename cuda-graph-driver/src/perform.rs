@@ -1,21 +1,19 @@
 //! Doing work: kernels, copies, fills, functions of the user, and the nodes of graphs.
 
 use crate::code::{
-    ASSERT, Done, Failure, ILLEGAL_ADDRESS, LAUNCH_FAILED, LAUNCH_OUT_OF_RESOURCES, MISALIGNED_ADDRESS, NOT_SUPPORTED,
-    UNKNOWN, fail,
+    ASSERT, Done, Failure, ILLEGAL_ADDRESS, LAUNCH_FAILED, LAUNCH_OUT_OF_RESOURCES, LAUNCH_TIMEOUT, MISALIGNED_ADDRESS,
+    NOT_SUPPORTED, UNKNOWN, fail,
 };
 use crate::find::offset;
-use crate::graph::Body;
+use crate::graph::{Body, Step};
 use crate::handle::Handle;
 use crate::log;
 use crate::memory::{Block, Hold, Kind, copy};
 use crate::module::{Attributes, COOPERATIVE, Launch, cluster, is_set};
 use crate::settings::{SETTINGS, random};
 use crate::state::{IN_FUNCTION, state};
-use crate::work::{Call, Conditions, Copy, Fill, Work};
-use graph_emulator::{
-    Access, Buffer, Conditional, Extent, Fault, FaultKind, Launch as EmulatorLaunch, Options, Surface, Texture,
-};
+use crate::work::{Call, Conditional, Conditions, Copy, Fill, IF, WHILE, Work};
+use graph_emulator::{Access, Buffer, Extent, Fault, FaultKind, Launch as EmulatorLaunch, Options, Surface, Texture};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
@@ -71,7 +69,7 @@ impl Work {
 
 impl Launch {
     /// Runs the kernel with all memory of its context, and returns the conditions that it has set.
-    pub(crate) fn run(&self, attributes: &Attributes) -> Done<Vec<Conditional>> {
+    pub(crate) fn run(&self, attributes: &Attributes) -> Done<Vec<graph_emulator::Conditional>> {
         let module = &self.function.module;
         let (blocks, textures, surfaces) = {
             let state = state();
@@ -168,6 +166,7 @@ fn failure(fault: &Fault) -> Failure {
         FaultKind::Assertion(_) => ASSERT,
         FaultKind::Unsupported(_) => NOT_SUPPORTED,
         FaultKind::OutOfMemory => LAUNCH_OUT_OF_RESOURCES,
+        FaultKind::StepLimit(_) => LAUNCH_TIMEOUT,
         FaultKind::InvalidAddress { .. }
         | FaultKind::NotPassed(_)
         | FaultKind::OutOfBounds { .. }
@@ -235,53 +234,84 @@ impl Fill {
     }
 }
 
-/// Runs the nodes of a body, each after those that it depends on, in a random order.
-pub(crate) fn run_body(body: &Body, bodies: &HashMap<Handle, Arc<Body>>, conditions: &Conditions) -> Done {
-    let mut missing: Vec<usize> = body.nodes.iter().map(|node| node.after.len()).collect();
-    let mut later = vec![Vec::new(); body.nodes.len()];
-    for (index, node) in body.nodes.iter().enumerate() {
-        node.after.iter().for_each(|&before| later[before].push(index));
-    }
-    let mut ready: Vec<usize> = (0..missing.len()).filter(|&node| missing[node] == 0).collect();
-    while !ready.is_empty() {
-        let node = ready.swap_remove(random(ready.len() as u64) as usize);
-        let work = &body.nodes[node];
-        match &work.work {
-            _ if !work.enabled => {}
-            Work::Child(graph) => run_inner(*graph, bodies, conditions)?,
-            Work::Conditional(conditional) => {
-                let value = || {
-                    let conditions = conditions.lock().unwrap_or_else(PoisonError::into_inner);
-                    conditions.get(&conditional.handle).copied().unwrap_or(0)
-                };
-                let run = |index: usize| match conditional.bodies.get(index) {
-                    Some(&graph) => run_inner(graph, bodies, conditions),
-                    None => Ok(()),
-                };
-                match conditional.kind {
-                    0 => run(usize::from(value() == 0))?,
-                    1 => {
-                        while value() != 0 {
-                            run(0)?;
-                        }
-                    }
-                    _ => run(value() as usize)?,
-                }
-            }
-            single => single.run(&work.attributes, conditions)?,
-        }
-        for &next in &later[node] {
-            missing[next] -= 1;
-            if missing[next] == 0 {
-                ready.push(next);
-            }
-        }
-    }
-    Ok(())
+/// A launch of an executable graph.
+pub(crate) struct Launched<'a> {
+    bodies: &'a HashMap<Handle, Arc<Body>>,
+    conditions: &'a Conditions,
+    begin: Instant,
 }
 
-fn run_inner(graph: Handle, bodies: &HashMap<Handle, Arc<Body>>, conditions: &Conditions) -> Done {
-    bodies
-        .get(&graph)
-        .map_or(Ok(()), |body| run_body(body, bodies, conditions))
+impl<'a> Launched<'a> {
+    /// A launch that begins now.
+    pub(crate) fn new(bodies: &'a HashMap<Handle, Arc<Body>>, conditions: &'a Conditions) -> Self {
+        Self {
+            bodies,
+            conditions,
+            begin: Instant::now(),
+        }
+    }
+
+    /// Runs the nodes that were made of a graph, each after those that it depends on, in a random order. A failure
+    /// names the node by its number in the graph: nodes have no names.
+    pub(crate) fn run(&self, graph: Handle) -> Done {
+        let Some(body) = self.bodies.get(&graph) else {
+            return Ok(());
+        };
+        let mut missing: Vec<usize> = body.nodes.iter().map(|node| node.after.len()).collect();
+        let mut later = vec![Vec::new(); body.nodes.len()];
+        for (index, node) in body.nodes.iter().enumerate() {
+            node.after.iter().for_each(|&before| later[before].push(index));
+        }
+        let mut ready: Vec<usize> = (0..missing.len()).filter(|&node| missing[node] == 0).collect();
+        while !ready.is_empty() {
+            let node = ready.swap_remove(random(ready.len() as u64) as usize);
+            let step = &body.nodes[node];
+            if step.enabled {
+                self.step(step).map_err(|failure| Failure {
+                    code: failure.code,
+                    text: format!("node {node} ({}): {}", step.work.name(), failure.text).into(),
+                })?;
+            }
+            for &next in &later[node] {
+                missing[next] -= 1;
+                if missing[next] == 0 {
+                    ready.push(next);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&self, step: &Step) -> Done {
+        match &step.work {
+            Work::Child(graph) => self.run(*graph),
+            Work::Conditional(conditional) => self.conditional(conditional),
+            single => single.run(&step.attributes, self.conditions),
+        }
+    }
+
+    fn conditional(&self, conditional: &Conditional) -> Done {
+        let value = || {
+            let conditions = self.conditions.lock().unwrap_or_else(PoisonError::into_inner);
+            conditions.get(&conditional.handle).copied().unwrap_or(0)
+        };
+        let run = |index: usize| conditional.bodies.get(index).map_or(Ok(()), |graph| self.run(*graph));
+        match conditional.kind {
+            IF => run(usize::from(value() == 0)),
+            WHILE => {
+                while value() != 0 {
+                    if let Some(limit) = SETTINGS.time_limit.filter(|&limit| self.begin.elapsed() > limit) {
+                        let text = format!(
+                            "began an iteration more than {limit:?} after the launch, the limit of \
+                             `CUDA_GRAPH_DRIVER_TIME_LIMIT`: does its condition ever become 0?"
+                        );
+                        return fail(LAUNCH_TIMEOUT, text);
+                    }
+                    run(0)?;
+                }
+                Ok(())
+            }
+            _ => run(value() as usize),
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The value of `CUDA_GRAPH_DRIVER_` and a name.
 fn variable(name: &str) -> Option<String> {
@@ -10,6 +11,11 @@ fn variable(name: &str) -> Option<String> {
 
 fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
     variable(name)?.parse().ok()
+}
+
+/// A limit, which 0 lifts.
+fn limit(number: u64) -> Option<u64> {
+    (number > 0).then_some(number)
 }
 
 /// A call that goes wrong on purpose: the one of a name with a number, counted from 1, or each one.
@@ -37,7 +43,11 @@ pub(crate) struct Settings {
     pub(crate) runtime_version: i32,
     /// The bytes of the device's memory.
     pub(crate) memory: usize,
+    /// The most instructions that the warps of a block may execute; no limit if `None`.
     pub(crate) step_limit: Option<u64>,
+    /// The longest time after the beginning of a launch at which a `while` node still begins an iteration; no limit if
+    /// `None`.
+    pub(crate) time_limit: Option<Duration>,
     /// The longest delay of work, in microseconds.
     pub(crate) delay: u64,
 }
@@ -54,7 +64,9 @@ pub(crate) static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
         version,
         runtime_version: number("RUNTIME_VERSION").unwrap_or(version),
         memory: number("MEMORY").unwrap_or(4 << 30),
-        step_limit: number("STEP_LIMIT"),
+        // The limits of `Device::emulator()`.
+        step_limit: limit(number("STEP_LIMIT").unwrap_or(1 << 29)),
+        time_limit: limit(number("TIME_LIMIT").unwrap_or(10)).map(Duration::from_secs),
         delay: number("DELAY").unwrap_or(200),
     }
 });

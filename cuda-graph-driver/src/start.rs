@@ -5,7 +5,7 @@ use crate::graph::Body;
 use crate::handle::Handle;
 use crate::memory::Kind;
 use crate::module::Attributes;
-use crate::perform::{attempt, run_body};
+use crate::perform::{Launched, attempt};
 use crate::record::Queued;
 use crate::settings::SETTINGS;
 use crate::state::{State, state};
@@ -80,9 +80,7 @@ impl State {
                 if frees {
                     free_left(&bodies);
                 }
-                bodies
-                    .get(&root)
-                    .map_or(Ok(()), |body| run_body(body, &bodies, &conditions))
+                Launched::new(&bodies, &conditions).run(root)
             });
         };
         let mark = match is_unawaited {

@@ -44,11 +44,14 @@ pub(crate) struct Fill {
     pub(crate) height: usize,
 }
 
+/// The kinds of conditional nodes; the third is `switch`.
+pub(crate) const IF: u32 = 0;
+pub(crate) const WHILE: u32 = 1;
+
 /// A conditional node.
 #[derive(Clone)]
 pub(crate) struct Conditional {
     pub(crate) handle: u64,
-    /// 0 is `if`, 1 is `while`, 2 is `switch`.
     pub(crate) kind: u32,
     /// The graphs of the bodies.
     pub(crate) bodies: Arc<[Handle]>,
@@ -89,6 +92,27 @@ impl Work {
             Work::Allocate(_) => 10,
             Work::Free(_) => 11,
             Work::Conditional(_) => 13,
+        }
+    }
+
+    /// The name of a node's type in messages.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Work::Kernel(_) => "kernel",
+            Work::Copy(_) => "copy",
+            Work::Fill(_) => "memset",
+            Work::Call(_) => "host function",
+            Work::Child(_) => "child graph",
+            Work::Empty => "empty",
+            Work::Wait(_) => "wait for an event",
+            Work::Record(_) => "record of an event",
+            Work::Allocate(_) => "allocation",
+            Work::Free(_) => "free",
+            Work::Conditional(conditional) => match conditional.kind {
+                IF => "if",
+                WHILE => "while",
+                _ => "switch",
+            },
         }
     }
 }

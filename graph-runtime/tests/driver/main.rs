@@ -1,6 +1,7 @@
 //! The CUDA driver itself: what it refuses, and programs of cudarc's. On a GPU its own driver is asked; elsewhere, by
 //! `cargo xtask driver`, the one in software, which is to be no other.
 
+mod endless;
 mod program;
 mod provoked;
 #[expect(unreachable_pub, reason = "the file is a public module of the driver in software")]

@@ -19,6 +19,10 @@ pub(crate) const PTX: &str = "
     st.global.u32 [%rd2], 1;
     ret;
 }
+.visible .entry endless() {
+again:
+    bra again;
+}
 ";
 
 /// Makes a call of the driver.
@@ -178,6 +182,49 @@ impl Setup {
             &params,
             self.context.cu_ctx()
         ))
+    }
+
+    /// Adds a conditional node with a condition that every launch sets to `default`. Returns its first body.
+    pub(crate) fn conditional(
+        &self,
+        graph: sys::CUgraph,
+        [kind, size]: [u32; 2],
+        default: u32,
+    ) -> Result<sys::CUgraph, sys::CUresult> {
+        self.conditional_in(graph, graph, [kind, size], default)
+    }
+
+    /// As [`Setup::conditional`], in a body of a graph.
+    pub(crate) fn conditional_in(
+        &self,
+        graph: sys::CUgraph,
+        body: sys::CUgraph,
+        [kind, size]: [u32; 2],
+        default: u32,
+    ) -> Result<sys::CUgraph, sys::CUresult> {
+        let context = self.context.cu_ctx();
+        let handle = made!(cuGraphConditionalHandleCreate(handle, graph, context, default, 1));
+        let mut params: [u64; 32] = [0; 32];
+        (params[0], params[2]) = (13, handle);
+        params[3] = u64::from(kind) | u64::from(size) << 32;
+        params[5] = context as u64;
+        let mut node = ptr::null_mut();
+        let code = call!(cuGraphAddNode_v2(
+            &mut node,
+            body,
+            ptr::null(),
+            ptr::null(),
+            0,
+            params.as_mut_ptr().cast()
+        ));
+        match code {
+            sys::CUresult::CUDA_SUCCESS => {
+                let bodies = ptr::with_exposed_provenance::<sys::CUgraph>(params[4] as usize);
+                // SAFETY: the driver has written the address of a list of bodies.
+                Ok(unsafe { *bodies })
+            }
+            code => Err(code),
+        }
     }
 
     pub(crate) fn exec(&self, graph: sys::CUgraph) -> sys::CUgraphExec {
