@@ -92,3 +92,67 @@ fn run(command: &mut Command) -> Result<()> {
         false => Err(format!("{command:?} failed").into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The words of a text that follow one of these and name a call of the driver.
+    fn calls(text: &str, before: &[&str]) -> BTreeSet<String> {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let pairs = words.windows(2).filter(|pair| before.contains(&pair[0]));
+        let is_call = |name: &&str| {
+            name.strip_prefix("cu")
+                .is_some_and(|rest| rest.starts_with(char::is_uppercase))
+        };
+        let names = pairs.map(|pair| pair[1]).filter(is_call);
+        names.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_page_lists_the_calls_that_are_not_there() {
+        let root = crate::workspace::root().expect("the workspace");
+        let metadata = cargo(&root)
+            .args(["metadata", "--format-version", "1", "--offline"])
+            .output()
+            .expect("cargo runs");
+        let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).expect("JSON");
+        let packages = metadata["packages"].as_array().expect("packages");
+        let cudarc = packages
+            .iter()
+            .find(|package| package["name"] == "cudarc")
+            .expect("cudarc");
+        let manifest = Path::new(cudarc["manifest_path"].as_str().expect("a path"));
+        let bindings = fs::read_to_string(manifest.with_file_name("src/driver/sys/mod.rs")).expect("the bindings");
+        let bound = calls(&bindings, &["fn"]);
+        let mut there = BTreeSet::new();
+        for entry in root.join("cuda-graph-driver/src/calls").read_dir().expect("a folder") {
+            let text = fs::read_to_string(entry.expect("a file").path()).expect("a source");
+            there.append(&mut calls(&text, &["Nothing", "Context", "NoCapture", "AnyContext"]));
+        }
+        let page = fs::read_to_string(root.join("docs/driver.md")).expect("the page");
+        let (_, table) = page.split_once("| what | calls |").expect("a table");
+        let table = table.split("\n\n").next().expect("its rows");
+        let listed: Vec<&str> = table.split('`').filter(|word| word.starts_with("cu")).collect();
+        let is_listed = |call: &str| {
+            let is_it = |word: &&str| match word.strip_suffix('*') {
+                Some(beginning) => call.starts_with(beginning),
+                None => call == *word,
+            };
+            listed.iter().any(is_it)
+        };
+        assert!(
+            bound.len() > 500 && there.len() > 200,
+            "{} and {}",
+            bound.len(),
+            there.len()
+        );
+        let wrong: Vec<&String> = bound
+            .iter()
+            .filter(|call| is_listed(call) == there.contains(*call))
+            .collect();
+        assert_eq!(wrong, [""; 0], "missing and not listed, or listed and there");
+    }
+}

@@ -162,6 +162,17 @@ fn params(
     })
 }
 
+/// `CUhostFn`
+type HostFunction = Option<unsafe extern "C" fn(*mut c_void)>;
+
+fn queue_call(stream: Handle, function: HostFunction, data: usize) -> Done {
+    let Some(function) = function else {
+        return refuse("the function is null");
+    };
+    let call = Work::Call(Call { function, data });
+    state().queue(stream, call, Attributes::new()).map(drop)
+}
+
 calls! {
     Context cuLaunchKernel(
         function: Handle, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: Handle,
@@ -183,11 +194,15 @@ calls! {
         let params = params(function, config.grid, config.block, config.shared, arguments, extra);
         queue(&params, attributes, config.stream)
     }
-    Context cuLaunchHostFunc(stream: Handle, function: Option<unsafe extern "C" fn(*mut c_void)>, data: usize) {
-        let Some(function) = function else {
-            return refuse("the function is null");
-        };
-        state().queue(stream, Work::Call(Call { function, data }), Attributes::new()).map(drop)
+    Context cuLaunchHostFunc(stream: Handle, function: HostFunction, data: usize) {
+        queue_call(stream, function, data)
+    }
+    Context cuLaunchHostFunc_v2(stream: Handle, function: HostFunction, data: usize, waiting: u32) {
+        // The stream blocks or spins until the function has ended.
+        if waiting > 1 {
+            return refuse(format!("there is no way {waiting} to wait for a host function"));
+        }
+        queue_call(stream, function, data)
     }
     Context cuStreamAddCallback(_stream: Handle, _function: usize, _data: usize, _flags: u32) {
         fail(NOT_SUPPORTED, "cuStreamAddCallback is not supported here; use cuLaunchHostFunc")
