@@ -6,7 +6,7 @@
 #   bash .gpu/run.sh [--only tests|delays|debug|runtime|examples|sanitizer|bench] [--jobs N] [part of a name]
 #
 # --jobs: the number of programs that run at the same time (1). They are spread over all GPUs of the machine.
-# Benchmarks, and tests that measure the free memory of the card, always run alone.
+# Benchmarks, and programs that measure the free memory of the card, always run alone.
 # GPU_TIMEOUT: seconds that one program may take (240). GPU_LOGS: the folder for each program's whole output.
 set -uo pipefail
 export LC_ALL=C
@@ -169,9 +169,9 @@ run() { # number kind name package file tool module
         >"$binaries/rows/$number"
 }
 
-# Whether a program runs alone, after all others: benchmarks, and tests that measure the free memory of the card.
+# Whether a program runs alone, after all others: benchmarks, and programs that measure the free memory of the card.
 runs_alone() { # kind file
-    [[ $1 == bench || $2 == *-captures ]]
+    [[ $1 == bench || $2 == *-captures || $1.$2 == examples.*-train_conv ]]
 }
 
 # Other programs run as many at a time as `--jobs` says.

@@ -207,9 +207,10 @@ impl Program {
         self.target_kind == "test" && self.target != FAULT_INJECTION.target
     }
 
-    /// Whether it is the test that runs the examples on the emulator. The folder has the examples themselves.
+    /// Whether it runs the examples: the test on the emulator, and the one that draws them, which lets Cargo build them
+    /// first. The folder has the examples themselves.
     fn runs_examples(&self) -> bool {
-        (self.package.as_str(), self.target_kind.as_str()) == ("examples", "test")
+        self.package == "examples" && (self.target_kind == "test" || self.target == "gallery")
     }
 
     /// Whether this is a library or program built for its unit tests that has none.

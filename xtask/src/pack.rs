@@ -90,7 +90,7 @@ pub(crate) fn compress(folder: &Path) -> Result<()> {
     let status = Command::new("tar")
         .current_dir(folder)
         .args(["--create", "--xz", "--file", "bin.tar.xz", "bin"])
-        .env("XZ_OPT", "-6 -T2") // the window holds two programs, which are similar
+        .env("XZ_OPT", "--lzma2=preset=2,dict=384MiB") // the window holds all programs, which are similar
         .status()
         .map_err(|error| format!("cannot run tar: {error}"))?;
     if !status.success() {

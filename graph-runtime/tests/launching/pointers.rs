@@ -18,7 +18,7 @@ cuda_graph! {
 
 #[test]
 #[ignore = "needs a CUDA device"]
-fn a_context_and_streams_of_other_bindings_are_pointers() -> Result<()> {
+fn raw_handles_of_other_bindings_are_pointers() -> Result<()> {
     cuda_device();
     let others = CudaContext::new(0).expect("a context");
     let kept = Arc::new(());
