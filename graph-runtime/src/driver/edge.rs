@@ -21,6 +21,21 @@ const PROGRAMMATIC: EdgeData = EdgeData {
     reserved: [0; 5],
 };
 
+impl EdgeData {
+    /// A plain edge.
+    pub(super) const PLAIN: Self = Self {
+        from_port: 0,
+        to_port: 0,
+        kind: 0,
+        reserved: [0; 5],
+    };
+
+    /// Whether the edge is programmatic.
+    pub(super) fn is_programmatic(self) -> bool {
+        self.kind == PROGRAMMATIC.kind
+    }
+}
+
 /// The ends of programmatic edges from each of `before` to `node`, and their data.
 pub(super) fn programmatic(before: &[CUgraphNode], node: CUgraphNode) -> (Vec<CUgraphNode>, Vec<EdgeData>) {
     (vec![node; before.len()], vec![PROGRAMMATIC; before.len()])

@@ -17,6 +17,7 @@ pub(crate) mod loaded_module;
 #[cfg(feature = "cudart")]
 pub(crate) mod interop;
 pub(crate) mod node_attribute;
+pub(crate) mod reading;
 mod edge;
 pub(crate) mod driver_log;
 mod conditional_node;

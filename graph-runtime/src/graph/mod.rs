@@ -3,6 +3,7 @@
 pub(crate) mod definition;
 pub(crate) mod captured_graph;
 mod report;
+pub(crate) mod lift;
 mod measure;
 pub(crate) mod profile;
 pub(crate) mod rng;

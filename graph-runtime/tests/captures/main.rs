@@ -11,6 +11,7 @@ mod capture;
 mod cuda;
 mod definition;
 mod graphs;
+mod lift;
 mod pools;
 mod streams;
 mod region;

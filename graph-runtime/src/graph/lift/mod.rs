@@ -1,0 +1,227 @@
+//! Graphs that others made, as plans: [`Lifted`].
+
+mod read;
+mod findings;
+mod rust;
+mod kernels;
+
+pub use findings::{Finding, Verdict};
+
+use crate::driver::CUgraph;
+use crate::error::Result;
+use findings::Findings;
+use graph_plan::{Memory, Mode, NodeKind, Plan, PlanLaunch};
+use kernels::Kernels;
+use std::ops::Range;
+
+/// The knowledge about a graph that its maker has, and the driver does not: [`Lifted::from_raw`] takes it.
+#[derive(Debug, Default)]
+pub struct LiftOptions {
+    name: Option<String>,
+    memory: Vec<Block>,
+    kernels: Kernels,
+}
+
+impl LiftOptions {
+    /// No knowledge: memory is named by its order, and kernels may do anything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives the graph a name. Without one it is `Lifted`.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Names an allocation: its first address, and its size in bytes. An address that is in no named allocation is
+    /// looked up by the driver, which does not know where an allocator of the program's own divides its memory.
+    #[must_use]
+    pub fn memory(mut self, name: impl Into<String>, address: u64, bytes: usize) -> Self {
+        self.memory
+            .push(Block::new(name.into(), address..address.saturating_add(bytes as u64)));
+        self
+    }
+
+    /// Adds the PTX of kernels: it tells which arguments they read and write through. Kernels are found by the names
+    /// of their entries. Of several with one name, any may be the one that is launched, so all count.
+    ///
+    /// # Errors
+    /// [`Error::Module`](crate::Error::Module) if the text is no PTX, with the line.
+    pub fn ptx(mut self, text: &str) -> Result<Self> {
+        self.kernels.add(text)?;
+        Ok(self)
+    }
+}
+
+/// A graph that was captured or built by others (cudarc, PyTorch's `raw_cuda_graph()`, a C++ program), as far as the
+/// driver and its makers tell what it does.
+///
+/// Its plan has the nodes, the edges and the launches. The memory of a node is that of the addresses in its arguments:
+/// of kernels whose [PTX](LiftOptions::ptx) is known, those that it accesses; of others, all. A child graph has its
+/// nodes in a body.
+///
+/// ```no_run
+/// use graph_runtime::{LiftOptions, Lifted, handles::CUgraph};
+///
+/// # fn captured() -> (CUgraph, u64, &'static str) { unimplemented!() }
+/// let (graph, weights, ptx) = captured();
+/// let options = LiftOptions::new().memory("weights", weights, 4 << 20).ptx(ptx)?;
+/// // SAFETY: the graph lives, its context is current on this thread, and nothing changes it meanwhile.
+/// let lifted = unsafe { Lifted::from_raw(graph, &options) }?;
+/// for finding in lifted.findings() {
+///     println!("{finding}");
+/// }
+/// println!("{}", lifted.plan().unneeded_edges());
+/// # Ok::<(), graph_runtime::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Lifted {
+    plan: Plan,
+    nodes: Vec<LiftedNode>,
+    memory: Vec<Block>,
+    findings: Findings,
+}
+
+/// Memory at addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Block {
+    name: String,
+    addresses: Range<u64>,
+}
+
+impl Block {
+    fn new(name: String, addresses: Range<u64>) -> Self {
+        Self { name, addresses }
+    }
+}
+
+/// A node as it was read.
+#[derive(Clone, Debug)]
+struct LiftedNode {
+    name: String,
+    kind: NodeKind,
+    /// The node whose child graph it is in.
+    owner: Option<usize>,
+    launch: Option<PlanLaunch>,
+    /// The bytes of a kernel's arguments.
+    arguments: Vec<Vec<u8>>,
+    touches: Vec<Touch>,
+    /// The reason why it may touch more than `touches` says, if it may.
+    unknown: Option<&'static str>,
+    /// The nodes that it runs directly after, and whether by programmatic edges.
+    after: Vec<(usize, bool)>,
+}
+
+/// An access of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Touch {
+    /// The index of the block.
+    block: usize,
+    mode: Mode,
+    /// The bytes of the block that it touches, all of them; `None` if only the block is known.
+    bytes: Option<Range<u64>>,
+}
+
+impl Lifted {
+    /// Reads a graph. It stays as it is, and belongs to its maker.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`](crate::Error::Cuda) if the driver refuses to tell something, or lacks the call.
+    ///
+    /// # Safety
+    /// The graph lives, the context of its kernels is current on this thread, and no other thread changes the graph
+    /// during the call.
+    pub unsafe fn from_raw(graph: CUgraph, options: &LiftOptions) -> Result<Self> {
+        let name = options.name.clone().unwrap_or_else(|| "Lifted".to_owned());
+        // SAFETY: by the caller's promise.
+        let (nodes, memory) = unsafe { read::graph(graph, &name, options) }?;
+        Ok(Self::new(name, nodes, memory))
+    }
+
+    fn new(name: String, nodes: Vec<LiftedNode>, memory: Vec<Block>) -> Self {
+        let plan = plan(name, &nodes, &memory);
+        let findings = Findings::of(&nodes, &memory);
+        Self {
+            plan,
+            nodes,
+            memory,
+            findings,
+        }
+    }
+
+    /// The graph as data. A kernel that may touch memory which its arguments do not show is a `raw` node in it, so that
+    /// [`Plan::unneeded_edges`] finds no edge of it.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The pairs of nodes that no edges order, and that touch the same memory, one of them to write it, and are not
+    /// proved to touch different bytes of it: those that certainly meet first.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings.found
+    }
+
+    /// The number of pairs of nodes that no edges order and that are proved to touch no common byte that one of them
+    /// writes.
+    pub fn pairs_apart(&self) -> usize {
+        self.findings.apart
+    }
+
+    /// The nodes that may touch memory which is not known, each with the reason. Nothing is proved of them.
+    pub fn unknown_nodes(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.nodes.iter().filter_map(|node| Some((&*node.name, node.unknown?)))
+    }
+
+    /// The graph as a `cuda_graph!`, as a start: memory as bytes, kernels by their names, arguments that are no address
+    /// as the numbers that their bytes are. The kernels have to be declared, and memory gets its types, by hand.
+    pub fn to_rust(&self) -> String {
+        rust::text(&self.plan.name, &self.nodes, &self.memory)
+    }
+}
+
+/// The plan of nodes that were read. The driver's graph has no cycle, and what it orders is not judged here.
+fn plan(name: String, nodes: &[LiftedNode], memory: &[Block]) -> Plan {
+    let mut draft = graph_plan::Draft::new(name);
+    for block in memory {
+        draft.resource(block.name.clone(), Memory::Device);
+    }
+    let mut bodies = vec![None; nodes.len()];
+    for node in nodes {
+        let body = match node.owner {
+            None => 0,
+            Some(owner) => *bodies[owner].get_or_insert_with(|| draft.body(owner, graph_plan::Role::Child)),
+        };
+        let kind = if node.unknown.is_some() && node.kind == NodeKind::Kernel {
+            NodeKind::Raw
+        } else {
+            node.kind
+        };
+        let index = draft.node_in(body, node.name.clone(), kind);
+        for touch in &node.touches {
+            let region = touch.bytes.as_ref().map_or(graph_plan::Region::Whole, |bytes| {
+                graph_plan::Region::span(bytes.start, bytes.end)
+            });
+            draft.access(index, touch.block, region, touch.mode);
+        }
+    }
+    for (to, node) in nodes.iter().enumerate() {
+        for &(from, is_programmatic) in &node.after {
+            if is_programmatic {
+                draft.programmatic_edge(from, to);
+            } else {
+                draft.edge(from, to);
+            }
+        }
+    }
+    let bytes = |block: usize| (memory[block].addresses.end - memory[block].addresses.start) as usize;
+    let launches = nodes
+        .iter()
+        .enumerate()
+        .filter_map(|(index, node)| Some((index, node.launch.clone()?)));
+    Plan::of(&draft, &graph_plan::check_errors(&draft), bytes).with_launches(launches)
+}
+
+#[cfg(test)]
+mod tests;
