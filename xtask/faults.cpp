@@ -8,8 +8,8 @@
 // `backend/cuda/conditional.rs`: a `while` beside an `if` in the body of another `while` may never end. Most runs find
 // a launch that does not:
 //   ./faults beside
-// `gpu.sh`: compute-sanitizer cannot run some programs. The first of these never ends, the second is said to have crashed.
-// The third ends in CUDA_ERROR_ILLEGAL_ADDRESS, with 0 errors.
+// `gpu.sh`: compute-sanitizer cannot run some programs. The first of these never ends, the second is said to have
+// crashed. The third ends in CUDA_ERROR_ILLEGAL_ADDRESS, with 0 errors.
 //   compute-sanitizer --tool initcheck ./faults batch
 //   compute-sanitizer --tool racecheck ./faults programmatic
 //   for i in 1 2 3 4; do compute-sanitizer --tool memcheck ./faults conditional & done; wait
