@@ -108,6 +108,22 @@ impl Memory {
         }
     }
 
+    /// Whether it is device memory of the graph that a kernel of ours may read and write at its address.
+    pub const fn is_plain_device(self) -> bool {
+        match self {
+            Memory::Device | Memory::Scratch => true,
+            Memory::Host | Memory::Mapped | Memory::Array | Memory::Constant | Memory::Variable => false,
+        }
+    }
+
+    /// Whether an author may promise that it holds the same on all ranks when a launch begins.
+    pub const fn may_be_uniform(self) -> bool {
+        match self {
+            Memory::Host | Memory::Device => true,
+            Memory::Scratch | Memory::Mapped | Memory::Array | Memory::Constant | Memory::Variable => false,
+        }
+    }
+
     /// Whether drawings name the kind. Host and device memory need no name; of scratch memory, drawings show the place.
     pub const fn is_named_in_drawings(self) -> bool {
         match self {

@@ -198,7 +198,7 @@ fn resource(
     let shape: Shape = input.parse()?;
     let mut end = last_span(&shape);
     let mut resource = Resource::new(attributes, keyword, ResourceKind::Own(memory), name, shape);
-    if input.peek(Token![,]) && matches!(memory, Memory::Host | Memory::Device) {
+    if input.peek(Token![,]) && memory.may_be_uniform() {
         input.parse::<Token![,]>()?;
         require(
             input,

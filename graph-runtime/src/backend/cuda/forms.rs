@@ -11,7 +11,6 @@ use crate::program::{
     Argument, Code, Conditional, ConditionalKind, External, KernelOp, MemcpyOp, MemsetOp, Op, Structure, Work,
 };
 use crate::shape::part::ByteRectangle;
-use graph_plan::Memory;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most tests of a kernel.
@@ -306,10 +305,7 @@ impl Chooser<'_> {
         let draft = self.blueprint.draft;
         let name = &draft.nodes[node].name;
         let condition = conditional.condition();
-        if !matches!(
-            draft.resources[condition.resource as usize].memory,
-            Memory::Device | Memory::Scratch
-        ) {
+        if !draft.resources[condition.resource as usize].memory.is_plain_device() {
             return Err(format!("the condition of `{name}` is not in device memory"));
         }
         if tests == MAX_TESTS {
@@ -366,7 +362,7 @@ impl Chooser<'_> {
     /// The bytes that a copy or a memset may touch on one side, if a kernel can do that.
     fn bytes(&self, name: &str, side: &ByteRectangle) -> Result<usize, String> {
         let resource = &self.blueprint.draft.resources[side.part().resource as usize];
-        if !matches!(resource.memory, Memory::Device | Memory::Scratch) {
+        if !resource.memory.is_plain_device() {
             return Err(format!(
                 "`{name}` accesses `{}`, which is {}",
                 resource.name,
