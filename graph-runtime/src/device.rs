@@ -3,6 +3,7 @@
 mod ranks;
 
 use crate::backend::launch_end::MAX_SPIN;
+use crate::devices::adopted::DeviceMemory;
 use crate::devices::bodies::Bodies;
 use crate::devices::cuda::Cuda;
 use crate::devices::options::{DebugOptions, EmulatorOptions};
@@ -12,7 +13,7 @@ use crate::error::{Error, Result, Site};
 use crate::kernel::module::Module;
 use crate::kernel::source::Ptx;
 use crate::memory::{DeviceBuffer, Generator, HostBuffer, Philox, Pool, Scope};
-use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::device_memory::KernelMemory;
 use crate::ownership::host_memory::HostMemory;
 use crate::program::event::Event;
 use crate::shape::rows::Tabular;
@@ -451,8 +452,26 @@ impl Device {
         Scope::run(&self.backend, f)
     }
 
+    /// Takes device memory that others have allocated, as a buffer that graphs share. `memory` keeps it, and orders the
+    /// work of others with it; it is dropped when the last handle, and the last graph that uses the memory, are gone,
+    /// and their launches have ended. [`DeviceBuffer::cast`] says what its elements are. See [`DeviceMemory`].
+    ///
+    /// Nothing is copied, and nothing is waited for.
+    ///
+    /// # Errors
+    /// * [`Error::ForeignMemory`] if the memory is of another context, or the emulator's and the device is a GPU, or
+    ///   the other way round;
+    /// * [`Error::Unsupported`] if its end is beyond all addresses; on the emulator, if its address or its size is no
+    ///   multiple of 4.
+    pub fn adopt(&self, memory: impl DeviceMemory) -> Result<DeviceBuffer<[u8]>> {
+        let memory = KernelMemory::adopted(&self.backend, Box::new(memory))?;
+        let bytes = memory.bytes();
+        Ok(DeviceBuffer::new(memory, bytes, NO_LENGTHS))
+    }
+
     /// Returns device memory that others have allocated, as a buffer that graphs share: `len` elements from `address`
-    /// on, such as a pointer of `cudaMalloc`. It is neither copied nor freed. Waits for all work of the context.
+    /// on, such as a pointer of `cudaMalloc`. On the emulator, it is memory of the host. It is neither copied nor
+    /// freed. Waits for all work of the context, so [`Device::adopt`] is better for much memory.
     ///
     /// # Safety
     ///
@@ -460,22 +479,24 @@ impl Device {
     /// forgetting one does not):
     ///
     /// * `address` is that of `len` initialised elements in one allocation of device memory of this device's
-    ///   [context](Device::context), aligned for `T`, which nobody frees;
+    ///   [context](Device::context), aligned for `T`, which nobody frees. On the emulator, it is that of memory of the
+    ///   host, whose provenance is exposed, and of which there is no reference while a launch or a copy uses it;
     /// * nobody else writes the memory while a launch or a copy may use it, and nobody reads it while one may write it.
     ///   Work of others, on whatever streams, ends before such a launch is made, and begins after it has ended.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] on the emulator, and if the address is not aligned; [`Error::Cuda`] if waiting failed.
+    /// [`Error::Unsupported`] if the address is not aligned, or the end is beyond all addresses, or, on the emulator,
+    /// if the address or the size in bytes is no multiple of 4; [`Error::Cuda`] if waiting failed.
     pub unsafe fn buffer_from_raw_parts<T: Element>(&self, address: u64, len: usize) -> Result<DeviceBuffer<[T]>> {
         let bytes = len.saturating_mul(size_of::<T>());
-        if !address.is_multiple_of(align_of::<T>() as u64) || address.checked_add(bytes as u64).is_none() {
+        if !address.is_multiple_of(align_of::<T>() as u64) {
             return Err(Error::Unsupported {
                 site: Site::buffer(),
-                message: "no elements of this type are at this address: it is not aligned, or the end is beyond all memory",
+                message: "no elements of this type are at this address: it is not aligned",
             });
         }
         // SAFETY: by the caller's promise.
-        let memory = unsafe { DeviceMemory::at(&self.backend, address, bytes) }?;
+        let memory = unsafe { KernelMemory::at(&self.backend, address, bytes) }?;
         Ok(DeviceBuffer::new(memory, bytes, NO_LENGTHS))
     }
 
@@ -484,7 +505,7 @@ impl Device {
     /// # Errors
     /// As [`Device::alloc`].
     pub fn generator(&self, seed: u64) -> Result<Generator> {
-        let memory = DeviceMemory::zeroed(&self.backend, "buffer", size_of::<Philox>(), Site::buffer)?;
+        let memory = KernelMemory::zeroed(&self.backend, "buffer", size_of::<Philox>(), Site::buffer)?;
         Generator::new(memory, Philox { seed, offset: 0 })
     }
 
@@ -498,7 +519,7 @@ impl Device {
 
     fn device_buffer<S: ?Sized>(&self, size: Size<S>) -> Result<DeviceBuffer<S>> {
         let bytes = size.layout.bytes;
-        let memory = DeviceMemory::zeroed(&self.backend, "buffer", bytes, Site::buffer)?;
+        let memory = KernelMemory::zeroed(&self.backend, "buffer", bytes, Site::buffer)?;
         Ok(DeviceBuffer::new(memory, bytes, size.lengths))
     }
 

@@ -76,8 +76,8 @@
 //!   [`Rectangle`] of one; the views that lend it, [`DeviceRef`] and [`DeviceMut`]; and a [`MappedHost`], to use while
 //!   the graph runs.
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
-//!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`]; and a [`Scope`] that can
-//!   [`Lend`] memory of others.
+//!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`]; memory of others, as
+//!   [`DeviceMemory`] or in a [`Scope`] that can [`Lend`] it.
 //! * Shapes: [`Element`] (plain data: `Pod` of the re-exported [`bytemuck`]), [`Rows`], [`Extent`], [`ArrayOf`],
 //!   [`SameShape`]; a [`Tabular`] [`Table`], which the host sees as a [`TableRef`] or [`TableMut`]; and the
 //!   [`Iterations`] of loops.
@@ -134,6 +134,7 @@ pub use bytemuck;
 #[cfg(feature = "cudarc")]
 pub use cudarc;
 pub use device::Device;
+pub use devices::adopted::DeviceMemory;
 pub use devices::bodies::{Bodies, BodyForm};
 #[cfg(feature = "cudarc")]
 pub use devices::cudarc_slice::CudarcSlice;

@@ -43,7 +43,8 @@ const MAX_FREED: usize = 4096;
 ///    (`atom`, and 64-bit accesses that are `volatile`, `relaxed` or stronger).
 /// 3. The slice lives in an `Arc` that the allocation and every launch using it share, so freeing an allocation during
 ///    a launch cannot invalidate memory that the launch reads.
-/// 4. Memory of the host that was [adopted](Memory::adopt) is not owned by a slice; whoever adopts it promises 1 and 3.
+/// 4. Memory of the host that was [adopted](Memory::adopt), or [mapped](Memory::map), is not owned by a slice; whoever
+///    does that promises 1 and 3.
 /// 5. Shared, local and parameter memory belong to one block, which runs on one host thread: they are plain `Vec`s.
 #[derive(Clone)]
 pub struct Memory {
@@ -199,6 +200,25 @@ impl Memory {
         self.put(&mut self.lock(), name, len, storage)
     }
 
+    /// Makes words of the host's memory an allocation at addresses that [`Memory::allocate`] could give, with a gap
+    /// after its end. The first one is aligned as the words are for the host, up to 256.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfMemory`] if the address space has not that much left.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Memory::adopt`].
+    pub unsafe fn map(&self, name: &str, first: NonNull<u8>, len: usize) -> Result<Allocation, MemoryError> {
+        // SAFETY: by the caller's promise.
+        let storage = unsafe { Storage::of_host(first, len) };
+        let skew = storage.address() % ALIGNMENT;
+        let mut space = self.lock();
+        let taken = len.checked_add(skew as usize).ok_or(MemoryError::OutOfMemory { len });
+        let address = space.take(taken?)? + skew;
+        Ok(self.put(&mut space, name, len, storage.moved(address)))
+    }
+
     /// Gives an allocation of `len` bytes the next free address.
     fn place(&self, name: &str, len: usize, storage: impl FnOnce(u64) -> Storage) -> Result<Allocation, MemoryError> {
         let mut space = self.lock();
@@ -351,6 +371,27 @@ mod tests {
                 .is_none()
         );
         assert_eq!(words, [1, 7, 3]);
+    }
+
+    #[test]
+    fn mapped_memory_of_the_host_has_addresses_with_gaps_between_them() {
+        let memory = Memory::new();
+        let mut words = [1_u32, 2, 3, 4];
+        let first = NonNull::from(&mut words).cast::<u8>();
+        let mut host = first.as_ptr().expose_provenance() as u64;
+        let before = memory.allocate("before", 4).unwrap();
+        for offset in [0, 4] {
+            // SAFETY: `words` is aligned, and outlives the allocation; it is accessed through `first` alone until then.
+            let mapped = unsafe { memory.map("words", first.add(offset), 8) }.unwrap();
+            assert!(mapped.address() >= before.address() + GUARD && mapped.address() != host);
+            assert_eq!((mapped.address() % ALIGNMENT, mapped.home()), (host % ALIGNMENT, host));
+            assert!(mapped.write(0, &[0; 9]).is_err());
+            mapped.write(4, &7_u32.to_le_bytes()).unwrap();
+            let next = memory.allocate("next", 4).unwrap();
+            assert!(next.address() >= mapped.address() + 8 + GUARD);
+            host += 4;
+        }
+        assert_eq!(words, [1, 7, 7, 4]);
     }
 
     #[test]

@@ -56,6 +56,11 @@ impl Storage {
         }
     }
 
+    /// The same words at another address.
+    pub(crate) fn moved(self, address: u64) -> Storage {
+        Storage { address, ..self }
+    }
+
     /// The words `start..end` of this allocation, at an address of their own.
     pub(crate) fn part(&self, address: u64, start: usize, end: usize) -> Storage {
         Storage {

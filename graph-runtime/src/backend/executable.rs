@@ -14,16 +14,16 @@ use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::InstantiateOptions;
 use crate::driver::{CUgraph, CUgraphExec, CUstream, CudaStream};
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::in_flight::uses::Claim;
 use crate::ownership::block::SharedMemory;
 use crate::ownership::blueprint::Blueprint;
-use crate::ownership::shared_resources::SharedResources;
+use crate::ownership::shared_resources::{Claims, SharedResources};
 use crate::ownership::storage::Storage;
 use crate::program::communicator::NO_NCCL;
 use crate::program::recorder::Recorder;
 use crate::program::{ChangedValue, External, MemcpyOp, Op, Program, Structure, Work};
 use graph_plan::{Draft, Memory};
 use std::ffi::CStr;
+use std::ptr;
 use std::time::Duration;
 
 pub(crate) use crate::backend::cuda::CAPTURED;
@@ -156,13 +156,16 @@ impl Executable {
         draft: &Draft,
         program: &Program,
         bodies: &[Vec<usize>],
-        claims: &[Claim<'_, LaunchEvent>],
+        claims: &Claims<'_>,
         recorder: &mut Recorder,
     ) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.profile(draft, program, bodies, claims, recorder),
             Executable::Debug(exec) => exec.profile(draft, program, claims, recorder),
-            Executable::Emulator(exec) => exec.profile(draft, program, recorder),
+            Executable::Emulator(exec) => {
+                let _using = claims.begin(ptr::null_mut(), None).at(|| Site::graph(&draft.name))?;
+                exec.profile(draft, program, recorder)
+            }
         }
     }
 
@@ -202,13 +205,16 @@ impl Executable {
         &mut self,
         draft: &Draft,
         program: &Program,
-        claims: &[Claim<'_, LaunchEvent>],
+        claims: &Claims<'_>,
         stream: Option<&CudaStream>,
     ) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.launch_shared(draft, claims, stream),
             Executable::Debug(exec) => exec.launch_shared(draft, program, claims, stream),
-            Executable::Emulator(exec) => exec.launch(draft, program),
+            Executable::Emulator(exec) => {
+                let _using = claims.begin(ptr::null_mut(), None).at(|| Site::graph(&draft.name))?;
+                exec.launch(draft, program)
+            }
         }
     }
 

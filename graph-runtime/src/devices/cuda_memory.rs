@@ -1,7 +1,8 @@
 //! Device memory in a CUDA context.
 
+use crate::devices::adopted::{DeviceMemory, Using};
 use crate::devices::cuda::{Cuda, twice};
-use crate::driver::{self, CUcontext, CUdeviceptr, RelaxedCapture};
+use crate::driver::{self, CUcontext, CUdeviceptr, CUstream, RelaxedCapture};
 use crate::error::CudaError;
 use crate::in_flight::lock::Lock;
 use std::any::Any;
@@ -52,6 +53,8 @@ pub(super) enum MemoryOwner {
         #[cfg_attr(not(feature = "cudarc"), expect(dead_code, reason = "it keeps the memory"))]
         Box<dyn Any + Send + Sync>,
     ),
+    /// Others, who order their own work with it.
+    Adopted(Box<dyn DeviceMemory>),
     /// The module of which it is a variable.
     Module,
     /// Somebody who lends it, and does not free it while it is lent.
@@ -126,6 +129,34 @@ impl CudaMemory {
         Ok(memory)
     }
 
+    /// Memory that `owner` keeps, and whose work `owner` orders (fact 7 of
+    /// [`Uses`](crate::in_flight::uses::Uses)).
+    ///
+    /// # Safety
+    ///
+    /// The `bytes` bytes at `address` are those of `owner`, and of the context of `cuda`.
+    pub(crate) unsafe fn adopted(
+        cuda: &Arc<Cuda>,
+        (address, bytes): (CUdeviceptr, usize),
+        owner: Box<dyn DeviceMemory>,
+    ) -> Self {
+        Self::new(cuda, address, bytes, MemoryOwner::Adopted(owner), Lent::default())
+    }
+
+    /// The owner of adopted memory.
+    pub(crate) fn owner(&self) -> Option<&dyn DeviceMemory> {
+        match &self.owner {
+            MemoryOwner::Adopted(owner) => Some(&**owner),
+            MemoryOwner::Us | MemoryOwner::Other(_) | MemoryOwner::Module => None,
+            MemoryOwner::Lender | MemoryOwner::Nobody => None,
+        }
+    }
+
+    /// Tells the owner of adopted memory that it is used on a stream until the returned value is dropped.
+    fn using(&self, stream: CUstream) -> Result<Using<'_>, CudaError> {
+        Using::begin(self.owner(), stream, Some(&self.cuda))
+    }
+
     /// Waits for work that was queued on a slice of cudarc's and must come before the next use: a use that writes comes
     /// after all such work, a use that reads comes after work that may write. CUDA refuses this (and ends the capture)
     /// while any stream of the context is being captured; then the memory stays lent.
@@ -168,7 +199,10 @@ impl CudaMemory {
         let from = self.address + offset as u64;
         // SAFETY: callers read within the allocation, and `copy` returns only when the stream is done with both sides.
         let queue = |stream| unsafe { driver::allocation::copy_to_host(pointer, from, bytes, stream) };
-        self.cuda.copy(queue)
+        self.cuda.copy(|stream| {
+            let _using = self.using(stream)?;
+            queue(stream)
+        })
     }
 
     /// Copies bytes in, within the allocation.
@@ -181,7 +215,10 @@ impl CudaMemory {
         let to = self.address + offset as u64;
         // SAFETY: callers write within the allocation, and `copy` returns only when the stream is done with both sides.
         let queue = |stream| unsafe { driver::allocation::copy_to_device(to, pointer, bytes, stream) };
-        self.cuda.copy(queue)
+        self.cuda.copy(|stream| {
+            let _using = self.using(stream)?;
+            queue(stream)
+        })
     }
 }
 

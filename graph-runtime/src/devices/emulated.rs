@@ -7,7 +7,7 @@ use crate::kernel::source::Ptx;
 use crate::program::host_call::Running;
 use graph_emulator::{LoadError, Memory, MemoryError, Parsed, Printer};
 use std::collections::HashMap;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::sync::{Arc, OnceLock};
 use tracing::trace;
 
@@ -67,6 +67,23 @@ impl Emulated {
     /// Allocates `bytes` zeroed bytes. The name appears in messages.
     pub(crate) fn allocate(&self, name: &str, bytes: usize, site: impl Fn() -> Site) -> Result<Allocation> {
         let allocation = self.memory.allocate(name, bytes);
+        allocation.map_err(|_| Error::OutOfMemory { site: site(), bytes })
+    }
+
+    /// Makes words of the host's memory an allocation. The name appears in messages.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Memory::map`].
+    pub(crate) unsafe fn map(
+        &self,
+        name: &str,
+        first: NonNull<u8>,
+        bytes: usize,
+        site: impl Fn() -> Site,
+    ) -> Result<Allocation> {
+        // SAFETY: by the caller's promise.
+        let allocation = unsafe { self.memory.map(name, first, bytes) };
         allocation.map_err(|_| Error::OutOfMemory { site: site(), bytes })
     }
 

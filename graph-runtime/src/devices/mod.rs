@@ -7,6 +7,8 @@ pub(crate) mod growing_memory;
 pub(crate) mod cudarc_slice;
 pub(crate) mod cuda_memory;
 pub(crate) mod cuda_array;
+pub(crate) mod emulated_memory;
+pub(crate) mod adopted;
 pub(crate) mod page_lock;
 pub(crate) mod launch_event;
 pub(crate) mod timer;

@@ -60,10 +60,7 @@ impl Graph {
             let GraphData {
                 draft, program, shared, ..
             } = &self.data;
-            let claims = match shared.is_empty() {
-                true => Vec::new(),
-                false => shared.claim(draft, Patience::of_this_thread())?,
-            };
+            let claims = shared.claim(draft, Patience::of_this_thread())?;
             self.executable
                 .profile(draft, program, &bodies, &claims, &mut recorder)?;
             drop(claims);

@@ -111,18 +111,26 @@ pub(crate) trait Awaited: Sized {
 ///    nothing. A thread that waits for a claim holds only claims of the launch that it claims for, and whoever holds a
 ///    claim without waiting for one gets done: launches that it waits for contain nothing that waits for a claim.
 ///    Circles of launches that wait for each other's claims do not exist, since a launch claims in the order of
-///    addresses, that of [`SharedResources`](crate::ownership::shared_resources::SharedResources) (a pool, of which a
-///    launch claims at most one, counts as an address before all memory): let a launch hold `h` and wait for `w`, which
-///    conflicts with the claim `k` of another launch. If `h` and `w` do not overlap, `h` ends before `w` begins, and
-///    therefore before `k` ends. If they overlap, both only read, so `k` writes. Then it does not overlap `h`, which is
-///    held at the same time; it reaches `w`, which does not begin before `h`; so it begins after `h` ends. In both
-///    cases `k` ends after `h`: around a circle, the ends would grow for ever.
+///    addresses, that of [`SharedResources`](crate::ownership::shared_resources::SharedResources). (Here, blocks have
+///    no addresses in common: they follow each other in some order. A pool, of which a launch claims at most one,
+///    counts as an address before all memory.) Let a launch hold `h` and wait for `w`, which conflicts with the claim
+///    `k` of another launch. If `h` and `w` do not overlap, `h` ends before `w` begins, and therefore before `k` ends.
+///    If they overlap, both only read, so `k` writes. Then it does not overlap `h`, which is held at the same time; it
+///    reaches `w`, which does not begin before `h`; so it begins after `h` ends. In both cases `k` ends after `h`:
+///    around a circle, the ends would grow for ever.
 /// 6. *Lent memory is returned unused.* A [`Scope`](crate::Scope) borrows memory from its owner while it runs, to be
 ///    read only or also to be written ([`Terms`]). At its end, [`Uses::end`] refuses all later claims, waits until
 ///    there are none, and waits for the remembered launches. After that, nothing uses the memory, whatever handles and
 ///    graphs are left (fact 1). No guard lends it, so only calls have claims, and they end (fact 5); the thread that
 ///    waits holds no claim of a call. If waiting for an event fails, nothing runs in the context any more when the
 ///    scope ends: it is waited for, or is lost (D3).
+/// 7. *Memory of others is ordered by its owner.* A block of adopted memory has the
+///    [`DeviceMemory`](crate::DeviceMemory) that owns it, which lives as long (fact 4). All work with the block,
+///    whether a launch or a copy by the host, is queued, or done on the emulator, between a call of its `before` and
+///    the call of its `after` that belongs to it, for the stream of the work
+///    ([`Using`](crate::devices::adopted::Using)), under the claim of the work. So it neither meets work of others that
+///    began before, nor work of others that begins later: points 2 and 3 of the owner's promise (U9). If `after`
+///    panics, nothing runs in the context any more when the panic goes on. The memory is not lent to cudarc.
 pub(crate) struct Uses<E> {
     state: Lock<UsesState<E>>,
     released: Condvar,

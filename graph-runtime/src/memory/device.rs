@@ -1,10 +1,10 @@
 //! Device memory outside graphs.
 
 use super::view::DeviceRef;
-use crate::error::{Result, Site};
+use crate::error::{Error, Result, Site};
 use crate::in_flight::uses::Terms;
 use crate::ownership::block::Piece;
-use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::device_memory::KernelMemory;
 use crate::shape::place::{OnDevice, Place, Selected, select};
 use crate::shape::table::{Table, unpadded};
 use crate::shape::{ArrayOf, Element, Lengths};
@@ -40,18 +40,18 @@ use std::marker::PhantomData;
 /// # Ok::<(), graph_runtime::Error>(())
 /// ```
 pub struct DeviceBuffer<S: ?Sized> {
-    pub(super) piece: Piece<DeviceMemory>,
+    pub(super) piece: Piece<KernelMemory>,
     shape: PhantomData<fn(&S)>,
 }
 
 impl<S: ?Sized> DeviceBuffer<S> {
     /// Memory of a shape that does not tell these lengths.
-    pub(crate) fn new(memory: DeviceMemory, bytes: usize, lengths: Lengths) -> Self {
+    pub(crate) fn new(memory: KernelMemory, bytes: usize, lengths: Lengths) -> Self {
         Self::of(Piece::new(memory, bytes, lengths, Terms::Owned))
     }
 
     /// A handle to a piece whose shape is `S`.
-    pub(super) fn of(piece: Piece<DeviceMemory>) -> Self {
+    pub(super) fn of(piece: Piece<KernelMemory>) -> Self {
         Self {
             piece,
             shape: PhantomData,
@@ -170,6 +170,46 @@ flat! {
 }
 
 impl<T: Element> DeviceBuffer<[T]> {
+    /// Returns a handle to the same memory as elements of another type: the parts of an arena have the types that their
+    /// users say.
+    ///
+    /// ```
+    /// use graph_runtime::Device;
+    ///
+    /// let arena = Device::emulator().alloc_slice::<u8>(4096)?;
+    /// let weights = arena.rows(0..1024)?.cast::<f32>()?;
+    /// let matrix = arena.rows(1024..)?.cast::<[f32; 64]>()?;
+    /// assert_eq!((weights.len(), matrix.len()), (256, 12));
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the memory does not begin at a multiple of the alignment of `E`, or does not end after
+    /// a whole element.
+    pub fn cast<E: Element>(&self) -> Result<DeviceBuffer<[E]>> {
+        let Piece {
+            ref block,
+            start,
+            bytes,
+            ..
+        } = self.piece;
+        let refused = |message| Error::Unsupported {
+            site: Site::buffer(),
+            message,
+        };
+        if !(block.address() + start as u64).is_multiple_of(align_of::<E>() as u64) {
+            return Err(refused(
+                "does not begin where such elements may be: begin at a multiple of their alignment",
+            ));
+        }
+        if bytes.checked_rem(size_of::<E>()) != Some(0) {
+            return Err(refused(
+                "does not end after a whole element: its size must be a multiple of theirs, which is not 0",
+            ));
+        }
+        Ok(DeviceBuffer::of(self.piece.clone()))
+    }
+
     /// The number of elements.
     pub fn len(&self) -> usize {
         self.bytes().checked_div(size_of::<T>()).unwrap_or(0)

@@ -3,7 +3,7 @@
 use crate::error::{Result, Site};
 use crate::in_flight::uses::{ClaimKind, Terms};
 use crate::ownership::block::{Piece, SharedMemory};
-use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::device_memory::KernelMemory;
 use crate::shape::NO_LENGTHS;
 use bytemuck::{Pod, Zeroable};
 use std::fmt;
@@ -72,14 +72,14 @@ unsafe impl Pod for Philox {}
 #[derive(Clone)]
 pub struct Generator {
     /// The memory of one `Philox`.
-    piece: Piece<DeviceMemory>,
+    piece: Piece<KernelMemory>,
     /// The seed of that, which only the host changes, under a claim to write.
     seed: Arc<AtomicU64>,
 }
 
 impl Generator {
     /// Makes a generator of memory of the size of a [`Philox`], which begins in the state `begin`.
-    pub(crate) fn new(memory: DeviceMemory, begin: Philox) -> Result<Self> {
+    pub(crate) fn new(memory: KernelMemory, begin: Philox) -> Result<Self> {
         let generator = Self {
             piece: Piece::new(memory, size_of::<Philox>(), NO_LENGTHS, Terms::Owned),
             seed: Arc::default(),

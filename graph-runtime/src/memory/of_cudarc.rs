@@ -8,7 +8,7 @@ use crate::in_flight::uses::{ClaimKind, Terms};
 use crate::memory::DeviceBuffer;
 use crate::memory::scope::{Lend, Loan, Scope, lend, sealed};
 use crate::ownership::block::{Piece, SharedMemory};
-use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::device_memory::KernelMemory;
 use crate::shape::{Element, NO_LENGTHS};
 use cudarc::driver::{CudaSlice, CudaView, CudaViewMut, DevicePtr};
 
@@ -23,7 +23,7 @@ impl Scope<'_> {
         // SAFETY: the slice is borrowed for `'env`. Before that ends, `end` has taken the memory back: nothing uses it
         // from then on (fact 6 of `Uses`).
         let memory = unsafe { CudaMemory::borrowed(cuda, slice) }.at(Site::lent)?;
-        let piece = Piece::new(DeviceMemory::Cuda(memory), bytes, NO_LENGTHS, Terms::Lent { write });
+        let piece = Piece::new(KernelMemory::Cuda(memory), bytes, NO_LENGTHS, Terms::Lent { write });
         self.loans.borrow_mut().push(Loan {
             memory: SharedMemory::Device(piece.clone()),
             page_lock: None,
@@ -76,6 +76,6 @@ impl<T: Element> DeviceBuffer<[T]> {
 impl<T: Element> From<CudaSlice<T>> for DeviceBuffer<[T]> {
     fn from(slice: CudaSlice<T>) -> Self {
         let bytes = slice.num_bytes();
-        Self::new(DeviceMemory::Cuda(CudaMemory::from_cudarc(slice)), bytes, NO_LENGTHS)
+        Self::new(KernelMemory::Cuda(CudaMemory::from_cudarc(slice)), bytes, NO_LENGTHS)
     }
 }

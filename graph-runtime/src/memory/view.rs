@@ -5,7 +5,7 @@ use crate::error::{Error, Result, Site};
 use crate::in_flight::launches::Access;
 use crate::in_flight::uses::{Claim, ClaimKind, Uses};
 use crate::ownership::block::Piece;
-use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::device_memory::KernelMemory;
 use crate::shape::place::{OnDevice, Place, Selected, select};
 use crate::shape::rows::Rows;
 use crate::shape::table::{Table, unpadded};
@@ -16,7 +16,7 @@ use std::ops::{Deref, RangeBounds};
 
 /// A borrowed view of a graph's device memory, to be read. While it lives, the graph cannot be launched.
 pub struct DeviceRef<'g, S: ?Sized> {
-    memory: &'g DeviceMemory,
+    memory: &'g KernelMemory,
     /// The current uses of the memory, if it is shared.
     uses: Option<&'g Uses<LaunchEvent>>,
     part: Selected,
@@ -26,7 +26,7 @@ pub struct DeviceRef<'g, S: ?Sized> {
 
 impl<'g, S: ?Sized> DeviceRef<'g, S> {
     /// A view of a graph's own memory. The caller has checked that the part is in it and that no launch is in flight.
-    pub(crate) fn new(memory: &'g DeviceMemory, part: Selected, site: Site) -> Self {
+    pub(crate) fn new(memory: &'g KernelMemory, part: Selected, site: Site) -> Self {
         Self {
             memory,
             uses: None,
@@ -37,7 +37,7 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
     }
 
     /// A view of shared memory. The caller has checked that the part is in the piece.
-    pub(crate) fn shared(piece: &'g Piece<DeviceMemory>, part: Selected, site: Site) -> Self {
+    pub(crate) fn shared(piece: &'g Piece<KernelMemory>, part: Selected, site: Site) -> Self {
         let start = piece.start + part.start;
         Self {
             uses: Some(piece.block.uses()),

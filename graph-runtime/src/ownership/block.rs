@@ -1,13 +1,14 @@
 //! Blocks of memory that several owners share, by counted handles.
 
 use crate::devices::Backend;
+use crate::devices::adopted::DeviceMemory;
 use crate::devices::cuda::twice;
 use crate::devices::launch_event::LaunchEvent;
 use crate::error::{Error, Result, Site};
 use crate::in_flight::launches::Access;
 use crate::in_flight::refused::Refused;
 use crate::in_flight::uses::{Claim, ClaimKind, Patience, Terms, Uses};
-use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::device_memory::KernelMemory;
 use crate::ownership::host_memory::HostMemory;
 use crate::shape::Lengths;
 use crate::shape::place::Selected;
@@ -137,7 +138,7 @@ impl<M> Clone for Piece<M> {
 #[derive(Clone)]
 pub(crate) enum SharedMemory {
     Host(Piece<HostMemory>),
-    Device(Piece<DeviceMemory>),
+    Device(Piece<KernelMemory>),
 }
 
 /// A value of the piece, of whichever kind.
@@ -165,14 +166,15 @@ impl SharedMemory {
         either!(self, piece => &piece.lengths)
     }
 
-    /// The addresses of its bytes, in the memory of the host or of the device.
+    /// The addresses of its bytes, in the memory of the host or of the device. Memory of the host that an emulator has
+    /// adopted is at its own addresses, wherever kernels see it.
     pub(crate) fn addresses(&self) -> (graph_plan::Space, Range<u64>) {
         let (space, start) = match self {
             Self::Host(piece) => {
                 let first = piece.block.pointer().addr().get();
                 (graph_plan::Space::Host, (first + piece.start) as u64)
             }
-            Self::Device(piece) => (graph_plan::Space::Device, piece.block.address() + piece.start as u64),
+            Self::Device(piece) => (graph_plan::Space::Device, piece.block.home() + piece.start as u64),
         };
         (space, start..start + self.bytes() as u64)
     }
@@ -191,6 +193,19 @@ impl SharedMemory {
         }
         let checked = self.uses().terms().check(write, ClaimKind::Call);
         checked.map_err(|refused| refused.at(site()))
+    }
+
+    /// The owner of adopted memory.
+    pub(crate) fn owner(&self) -> Option<&dyn DeviceMemory> {
+        match self {
+            Self::Host(_) => None,
+            Self::Device(piece) => piece.block.owner(),
+        }
+    }
+
+    /// The number of its block, which all its parts have in common, and no other block that lives.
+    pub(crate) fn block(&self) -> usize {
+        std::ptr::from_ref(self.uses()).addr()
     }
 
     /// The uses of its block.

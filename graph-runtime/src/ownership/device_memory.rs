@@ -1,28 +1,52 @@
 //! Memory of either kind of device: allocated zeroed, freed when dropped, and copied to and from slices.
 
+use crate::devices::Backend;
+use crate::devices::adopted::{DeviceMemory, Using};
 use crate::devices::cuda_memory::CudaMemory;
 #[cfg(feature = "cudarc")]
 use crate::devices::cudarc_slice::CudarcSlice;
+use crate::devices::emulated_memory::EmulatedMemory;
 #[cfg(feature = "cudarc")]
 use crate::devices::launch_event::LaunchEvent;
-use crate::devices::{Allocation, Backend};
 use crate::error::{At, CudaError, Error, Result, Site};
 #[cfg(feature = "cudarc")]
 use crate::in_flight::uses::Claim;
+use std::ptr;
 
 /// Zeroed device memory.
-pub(crate) enum DeviceMemory {
+pub(crate) enum KernelMemory {
     Cuda(CudaMemory),
-    Emulator(Allocation),
+    Emulator(EmulatedMemory),
 }
 
-impl DeviceMemory {
+impl KernelMemory {
     /// Allocates `bytes` bytes, or 1 instead of 0, so that every resource has an address. The name appears in the
     /// emulator's messages.
     pub(crate) fn zeroed(backend: &Backend, name: &str, bytes: usize, site: impl Fn() -> Site) -> Result<Self> {
         match backend {
             Backend::Cuda(cuda) => CudaMemory::zeroed(cuda, bytes.max(1)).at(site).map(Self::Cuda),
-            Backend::Emulator(device) => device.allocate(name, bytes.max(1), site).map(Self::Emulator),
+            Backend::Emulator(device) => {
+                let allocation = device.allocate(name, bytes.max(1), site)?;
+                Ok(Self::Emulator(allocation.into()))
+            }
+        }
+    }
+
+    /// Takes memory of others, who keep it, and order their work with it.
+    pub(crate) fn adopted(backend: &Backend, owner: Box<dyn DeviceMemory>) -> Result<Self> {
+        let memory = (owner.address(), owner.bytes());
+        match backend {
+            Backend::Cuda(cuda) if owner.context() == cuda.raw().cast() => {
+                check_end(memory)?;
+                // SAFETY: whoever implements `DeviceMemory` promises it.
+                Ok(Self::Cuda(unsafe { CudaMemory::adopted(cuda, memory, owner) }))
+            }
+            Backend::Emulator(device) if owner.context().is_null() => {
+                check_end(memory)?;
+                // SAFETY: as above: the context is null, so the memory is the host's.
+                unsafe { EmulatedMemory::of_host(device, memory, Some(owner)) }.map(Self::Emulator)
+            }
+            Backend::Cuda(_) | Backend::Emulator(_) => Err(Error::ForeignMemory { site: Site::buffer() }),
         }
     }
 
@@ -30,17 +54,26 @@ impl DeviceMemory {
     ///
     /// # Safety
     ///
-    /// As for [`CudaMemory::at`].
+    /// As for [`CudaMemory::at`]; on the emulator, as for [`EmulatedMemory::of_host`].
     pub(crate) unsafe fn at(backend: &Backend, address: u64, bytes: usize) -> Result<Self> {
+        check_end((address, bytes))?;
         match backend {
             // SAFETY: by the caller's promise.
             Backend::Cuda(cuda) => unsafe { CudaMemory::at(cuda, address, bytes) }
                 .at(Site::buffer)
                 .map(Self::Cuda),
-            Backend::Emulator(_) => Err(Error::Unsupported {
-                site: Site::buffer(),
-                message: "the CPU emulator has no memory at addresses of CUDA",
-            }),
+            Backend::Emulator(device) => {
+                // SAFETY: by the caller's promise.
+                unsafe { EmulatedMemory::of_host(device, (address, bytes), None) }.map(Self::Emulator)
+            }
+        }
+    }
+
+    /// The owner of adopted memory.
+    pub(crate) fn owner(&self) -> Option<&dyn DeviceMemory> {
+        match self {
+            Self::Cuda(memory) => memory.owner(),
+            Self::Emulator(memory) => memory.owner(),
         }
     }
 
@@ -57,6 +90,12 @@ impl DeviceMemory {
         len: usize,
         claim: impl FnOnce() -> Result<Claim<'a, LaunchEvent>>,
     ) -> Result<CudarcSlice<'a, T>> {
+        if self.owner().is_some() {
+            return Err(Error::Unsupported {
+                site: Site::buffer(),
+                message: "is memory of others, which is not lent on to cudarc: its owner has it",
+            });
+        }
         match self {
             // SAFETY: by the caller's promise.
             Self::Cuda(memory) => unsafe { memory.cudarc(start, len, claim()?) }.at(Site::buffer),
@@ -77,7 +116,6 @@ impl DeviceMemory {
 
     /// The address of the first byte in the allocation that owns it. Pieces that share the byte have this address in
     /// common.
-    #[cfg(feature = "emulator")]
     pub(crate) fn home(&self) -> u64 {
         match self {
             Self::Cuda(memory) => memory.address(),
@@ -129,7 +167,10 @@ impl DeviceMemory {
     pub(crate) fn read(&self, offset: usize, to: &mut [u8], site: impl Fn() -> Site) -> Result<()> {
         match self {
             Self::Cuda(memory) => memory.read(offset, to).at(site),
-            Self::Emulator(allocation) => allocation.read(offset, to).at(site),
+            Self::Emulator(memory) => {
+                let _using = Using::begin(memory.owner(), ptr::null_mut(), None).at(&site)?;
+                memory.read(offset, to).at(site)
+            }
         }
     }
 
@@ -137,7 +178,19 @@ impl DeviceMemory {
     pub(crate) fn write(&self, offset: usize, from: &[u8], site: impl Fn() -> Site) -> Result<()> {
         match self {
             Self::Cuda(memory) => memory.write(offset, from).at(site),
-            Self::Emulator(allocation) => allocation.write(offset, from).at(site),
+            Self::Emulator(memory) => {
+                let _using = Using::begin(memory.owner(), ptr::null_mut(), None).at(&site)?;
+                memory.write(offset, from).at(site)
+            }
         }
     }
+}
+
+/// Refuses memory that would end beyond all addresses.
+fn check_end((address, bytes): (u64, usize)) -> Result<()> {
+    let end = address.checked_add(bytes as u64);
+    end.map(drop).ok_or(Error::Unsupported {
+        site: Site::buffer(),
+        message: "there is no such memory: its end is beyond all addresses",
+    })
 }

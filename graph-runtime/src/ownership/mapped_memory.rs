@@ -3,7 +3,7 @@
 use crate::devices::Backend;
 use crate::devices::cuda_memory::CudaMemory;
 use crate::error::{At, Error, Result, Site};
-use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::device_memory::KernelMemory;
 use crate::ownership::host_memory::HostMemory;
 use crate::shape::part::Layout;
 use std::ptr::NonNull;
@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// On the emulator, the memory is an allocation like others, whose words are atomic whoever accesses them: see
 /// `graph_emulator::Memory`.
 pub(crate) struct MappedMemory {
-    device: DeviceMemory,
+    device: KernelMemory,
     /// The first byte on CUDA.
     host: Option<NonNull<u8>>,
     bytes: usize,
@@ -47,14 +47,14 @@ impl MappedMemory {
     pub(crate) fn zeroed(backend: &Backend, name: &str, layout: Layout, site: impl Fn() -> Site) -> Result<Self> {
         let Layout { bytes, align } = layout;
         let (device, host) = match backend {
-            Backend::Emulator(_) => (DeviceMemory::zeroed(backend, name, bytes, site)?, None),
+            Backend::Emulator(_) => (KernelMemory::zeroed(backend, name, bytes, site)?, None),
             Backend::Cuda(cuda) => {
                 let memory = HostMemory::zeroed(backend, layout, site)?;
                 let pointer = memory.pointer();
                 // SAFETY: the memory is page-locked for all contexts, so kernels of this one reach it at its own
                 // address (CUDA Driver API, "Unified Addressing"). It lives as long as the keeper, which has it.
                 let device = unsafe { CudaMemory::within(cuda, pointer.addr().get() as u64, bytes, Box::new(memory)) };
-                (DeviceMemory::Cuda(device), Some(pointer))
+                (KernelMemory::Cuda(device), Some(pointer))
             }
         };
         let word = if align == 8 { 8 } else { 4 };
@@ -67,7 +67,7 @@ impl MappedMemory {
     }
 
     /// The memory as kernels reach it.
-    pub(crate) fn as_device(&self) -> &DeviceMemory {
+    pub(crate) fn as_device(&self) -> &KernelMemory {
         &self.device
     }
 
@@ -80,8 +80,8 @@ impl MappedMemory {
             }
             // SAFETY: as above.
             (Some(Word::Eight(pointer)), _) => Ok(unsafe { AtomicU64::from_ptr(pointer) }.load(Ordering::Acquire)),
-            (None, DeviceMemory::Emulator(allocation)) => allocation.load_word(offset, size).at(site),
-            (None, DeviceMemory::Cuda(_)) => Err(Error::OutOfBounds { site: site() }),
+            (None, KernelMemory::Emulator(allocation)) => allocation.load_word(offset, size).at(site),
+            (None, KernelMemory::Cuda(_)) => Err(Error::OutOfBounds { site: site() }),
         }
     }
 
@@ -92,8 +92,8 @@ impl MappedMemory {
             (Some(Word::Four(word)), _) => unsafe { AtomicU32::from_ptr(word) }.store(value as u32, Ordering::Release),
             // SAFETY: as above.
             (Some(Word::Eight(word)), _) => unsafe { AtomicU64::from_ptr(word) }.store(value, Ordering::Release),
-            (None, DeviceMemory::Emulator(allocation)) => allocation.store_word(offset, size, value).at(site)?,
-            (None, DeviceMemory::Cuda(_)) => return Err(Error::OutOfBounds { site: site() }),
+            (None, KernelMemory::Emulator(allocation)) => allocation.store_word(offset, size, value).at(site)?,
+            (None, KernelMemory::Cuda(_)) => return Err(Error::OutOfBounds { site: site() }),
         }
         Ok(())
     }

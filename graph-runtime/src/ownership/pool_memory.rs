@@ -10,7 +10,7 @@ use crate::in_flight::lock::Lock;
 use crate::in_flight::refused::Refused;
 use crate::in_flight::uses::{Claim, ClaimKind, Patience};
 use crate::ownership::block::Block;
-use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::device_memory::KernelMemory;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ enum Ground {
     /// One piece, whose first bytes all graphs use. It becomes larger in place.
     Growing(GrowingMemory),
     /// Several pieces, where memory cannot grow in place. A graph uses the smallest one that is large enough.
-    Chunks(Vec<Arc<DeviceMemory>>),
+    Chunks(Vec<Arc<KernelMemory>>),
 }
 
 /// The sizes of the graphs' shares, and of the pool.
@@ -140,7 +140,7 @@ pub(crate) struct PoolShare {
     pool: Arc<Block<PoolMemory>>,
     id: u64,
     /// The chunks that the graph uses, if there are chunks.
-    chunks: Lock<Vec<Arc<DeviceMemory>>>,
+    chunks: Lock<Vec<Arc<KernelMemory>>>,
 }
 
 impl PoolShare {
@@ -175,7 +175,7 @@ impl PoolShare {
 
     /// Takes `bytes` bytes, or 1 instead of 0, which no other part of this share overlaps. They were zeroed before any
     /// graph used them.
-    pub(crate) fn take(self: &Arc<Self>, bytes: usize, site: impl Fn() -> Site) -> Result<Arc<DeviceMemory>> {
+    pub(crate) fn take(self: &Arc<Self>, bytes: usize, site: impl Fn() -> Site) -> Result<Arc<KernelMemory>> {
         let pool = &self.pool;
         pool.refuse_in_host_function(&site)?;
         let mut ground = pool.ground.lock();
@@ -205,27 +205,27 @@ impl PoolShare {
     }
 
     /// The bytes from `start` to `end` of memory that reaches so far. `ground` is locked.
-    fn part(self: &Arc<Self>, memory: &GrowingMemory, start: usize, end: usize) -> DeviceMemory {
+    fn part(self: &Arc<Self>, memory: &GrowingMemory, start: usize, end: usize) -> KernelMemory {
         let address = memory.address() + start as u64;
         // SAFETY: `memory` has these bytes and belongs to the pool, which the share keeps; the caller notes that the
         // share reaches to `end`, so they are not taken away before it is dropped (fact 2 of `PoolMemory`).
-        DeviceMemory::Cuda(unsafe { CudaMemory::within(memory.cuda(), address, end - start, Box::new(self.clone())) })
+        KernelMemory::Cuda(unsafe { CudaMemory::within(memory.cuda(), address, end - start, Box::new(self.clone())) })
     }
 
     /// The smallest chunk of at least `bytes` bytes that this graph does not use yet, or a new one.
     fn chunk(
         &self,
-        chunks: &mut Vec<Arc<DeviceMemory>>,
+        chunks: &mut Vec<Arc<KernelMemory>>,
         bytes: usize,
         site: impl Fn() -> Site,
-    ) -> Result<Arc<DeviceMemory>> {
+    ) -> Result<Arc<KernelMemory>> {
         let mut used = self.chunks.lock();
-        let is_free = |chunk: &&Arc<DeviceMemory>| !used.iter().any(|used| Arc::ptr_eq(used, chunk));
+        let is_free = |chunk: &&Arc<KernelMemory>| !used.iter().any(|used| Arc::ptr_eq(used, chunk));
         let fitting = chunks.iter().filter(|chunk| chunk.bytes() >= bytes).filter(is_free);
         let chunk = match fitting.min_by_key(|chunk| chunk.bytes()) {
             Some(chunk) => chunk.clone(),
             None => {
-                let chunk = DeviceMemory::zeroed(&self.pool.backend, "scratch of a pool", bytes, site)?;
+                let chunk = KernelMemory::zeroed(&self.pool.backend, "scratch of a pool", bytes, site)?;
                 let chunk = Arc::new(chunk);
                 chunks.push(chunk.clone());
                 chunk

@@ -1,12 +1,16 @@
 //! The shared memory of a graph: the graph uses it, but does not own it.
 
 use crate::devices::Backend;
+use crate::devices::adopted::{DeviceMemory, Using};
+use crate::devices::cuda::Cuda;
 use crate::devices::launch_event::LaunchEvent;
-use crate::error::{Result, Site};
+use crate::driver::CUstream;
+use crate::error::{CudaError, Result, Site};
 use crate::in_flight::uses::{Claim, Patience};
 use crate::ownership::block::SharedMemory;
 use crate::ownership::pool_memory::PoolShare;
 use graph_plan::{Code, Diagnostic, Draft, Subject};
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// A shared resource.
@@ -18,13 +22,13 @@ pub(crate) struct SharedResource {
     pub(crate) write: bool,
 }
 
-/// The memory that a graph shares with others. Every graph claims its pool, if it has one, and then its resources, in
-/// order of their addresses (fact 5 of [`Uses`](crate::in_flight::uses::Uses)).
+/// The memory that a graph shares with others. Every graph claims its pool, if it has one, and then its resources,
+/// block by block, in order of their addresses (fact 5 of [`Uses`](crate::in_flight::uses::Uses)).
 #[derive(Clone, Default)]
 pub(crate) struct SharedResources {
     /// The pool with its scratch memory.
     pool: Option<Arc<PoolShare>>,
-    /// Sorted by address.
+    /// Sorted by block, and by address in each.
     resources: Vec<SharedResource>,
 }
 
@@ -46,8 +50,8 @@ impl SharedResources {
 
     fn sorted(mut resources: Vec<SharedResource>) -> Self {
         resources.sort_by_key(|share| {
-            let (space, addresses) = share.memory.addresses();
-            (space as u8, addresses.start, addresses.end)
+            let (_, addresses) = share.memory.addresses();
+            (share.memory.block(), addresses.start, addresses.end)
         });
         Self { pool: None, resources }
     }
@@ -92,7 +96,11 @@ impl SharedResources {
     pub(crate) fn overlaps(&self, draft: &Draft, backend: &Backend) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let usable = self.resources.iter().filter(|share| share.memory.is_usable_on(backend));
-        let usable: Vec<&SharedResource> = usable.collect();
+        let mut usable: Vec<&SharedResource> = usable.collect();
+        usable.sort_by_key(|share| {
+            let (space, addresses) = share.memory.addresses();
+            (space as u8, addresses.start, addresses.end, share.resource)
+        });
         for (index, first) in usable.iter().enumerate() {
             let (space, addresses) = first.memory.addresses();
             for second in &usable[index + 1..] {
@@ -123,7 +131,7 @@ impl SharedResources {
     }
 
     /// Claims all shared memory for a launch.
-    pub(crate) fn claim(&self, draft: &Draft, patience: Patience) -> Result<Vec<Claim<'_, LaunchEvent>>> {
+    pub(crate) fn claim(&self, draft: &Draft, patience: Patience) -> Result<Claims<'_>> {
         let site = |memory: &str| Site::graph(&draft.name).at_memory(memory);
         let pool = self
             .pool
@@ -134,7 +142,36 @@ impl SharedResources {
             let claim = share.memory.claim(share.write, patience);
             claim.map_err(|refused| refused.at(site(name)))
         });
-        pool.chain(resources).collect()
+        let claims = pool.chain(resources).collect::<Result<_>>()?;
+        let mut owned: Vec<&SharedMemory> = self.resources.iter().map(|share| &share.memory).collect();
+        owned.retain(|memory| memory.owner().is_some());
+        owned.dedup_by_key(|memory| memory.block());
+        let owners = owned.into_iter().filter_map(SharedMemory::owner).collect();
+        Ok(Claims { claims, owners })
+    }
+}
+
+/// The claims of one launch.
+pub(crate) struct Claims<'a> {
+    claims: Vec<Claim<'a, LaunchEvent>>,
+    /// The owners of adopted memory, each once.
+    owners: Vec<&'a dyn DeviceMemory>,
+}
+
+impl Claims<'_> {
+    /// Tells the owners of adopted memory that a launch on `stream` uses it, until the returned value is dropped:
+    /// fact 7 of [`Uses`](crate::in_flight::uses::Uses). `cuda` is the context, which is current before and after;
+    /// `None` on the emulator.
+    pub(crate) fn begin(&self, stream: CUstream, cuda: Option<&Arc<Cuda>>) -> Result<Using<'_>, CudaError> {
+        Using::begin(self.owners.iter().copied(), stream, cuda)
+    }
+}
+
+impl<'a> Deref for Claims<'a> {
+    type Target = [Claim<'a, LaunchEvent>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.claims
     }
 }
 

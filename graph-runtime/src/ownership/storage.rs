@@ -5,7 +5,7 @@ use crate::devices::cuda_array::CudaArray;
 use crate::error::{At, Error, Result, Site};
 use crate::ownership::block::SharedMemory;
 use crate::ownership::blueprint::Blueprint;
-use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::device_memory::KernelMemory;
 use crate::ownership::host_memory::HostMemory;
 use crate::ownership::mapped_memory::MappedMemory;
 use graph_plan::Memory;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(crate) enum Storage {
     Host(Arc<HostMemory>),
-    Device(Arc<DeviceMemory>),
+    Device(Arc<KernelMemory>),
     /// Memory that others may use as well.
     Shared(SharedMemory),
     /// Host memory that kernels and the host access at any time.
@@ -31,7 +31,7 @@ pub(crate) enum Storage {
 
 impl Storage {
     /// Device memory, and the offset at which the resource starts in it. CUDA arrays are none: they have no address.
-    pub(crate) fn device(&self) -> Option<(&DeviceMemory, usize)> {
+    pub(crate) fn device(&self) -> Option<(&KernelMemory, usize)> {
         match self {
             Storage::Device(memory) => Some((memory, 0)),
             Storage::Shared(SharedMemory::Device(piece)) => Some((&piece.block, piece.start)),
@@ -81,7 +81,7 @@ impl Storage {
 pub(crate) struct Scratch {
     /// The arena, or the memory of a pool that it is in. On the emulator, a piece of it with its own addresses, so that
     /// a kernel that leaves its buffer is caught.
-    memory: Arc<DeviceMemory>,
+    memory: Arc<KernelMemory>,
     start: usize,
     #[cfg_attr(not(feature = "emulator"), expect(dead_code, reason = "only the emulator asks"))]
     bytes: usize,
@@ -91,18 +91,18 @@ impl Scratch {
     /// The `bytes` bytes of `arena` from `offset` on. The caller has checked that they are in it. The name appears in
     /// the emulator's messages.
     pub(crate) fn new(
-        arena: &Arc<DeviceMemory>,
+        arena: &Arc<KernelMemory>,
         name: &str,
         offset: usize,
         bytes: usize,
         site: impl Fn() -> Site,
     ) -> Result<Self> {
         let (memory, start) = match &**arena {
-            DeviceMemory::Cuda(_) => (arena.clone(), offset),
-            DeviceMemory::Emulator(whole) => {
+            KernelMemory::Cuda(_) => (arena.clone(), offset),
+            KernelMemory::Emulator(whole) => {
                 let piece = whole.memory().allocate_within(name, whole, offset, bytes);
                 let piece = piece.map_err(|_| Error::OutOfBounds { site: site() })?;
-                (Arc::new(DeviceMemory::Emulator(piece)), 0)
+                (Arc::new(KernelMemory::Emulator(piece.into())), 0)
             }
         };
         Ok(Self { memory, start, bytes })
@@ -112,7 +112,7 @@ impl Scratch {
     /// the first call can fail: the host may have no memory to note which bytes are written.
     #[cfg(feature = "emulator")]
     pub(crate) fn forget(&self, site: impl Fn() -> Site) -> Result<()> {
-        let DeviceMemory::Emulator(piece) = &*self.memory else {
+        let KernelMemory::Emulator(piece) = &*self.memory else {
             return Ok(());
         };
         let bytes = piece.len();
@@ -155,7 +155,7 @@ pub(crate) fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<V
             Memory::Host => Storage::Host(Arc::new(HostMemory::zeroed(backend, *layout, site)?)),
             // On CUDA, an array without a form is one that no kernel takes, which is a mistake.
             Memory::Device | Memory::Array => {
-                let memory = DeviceMemory::zeroed(backend, &resource.name, layout.bytes, site)?;
+                let memory = KernelMemory::zeroed(backend, &resource.name, layout.bytes, site)?;
                 Storage::Device(Arc::new(memory))
             }
         })
@@ -174,7 +174,7 @@ fn allocate_scratch(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<
     let site = || Site::graph(&draft.name).at_memory("scratch");
     let whole = match blueprint.shared.pool() {
         Some(pool) => pool.take(arena.bytes, site)?,
-        None => Arc::new(DeviceMemory::zeroed(backend, "scratch", arena.bytes, site)?),
+        None => Arc::new(KernelMemory::zeroed(backend, "scratch", arena.bytes, site)?),
     };
     let parts = arena.offsets.iter().map(|&(resource, offset)| {
         let name = &draft.resources[resource].name;

@@ -6,6 +6,7 @@ mod kernels;
 pub(crate) mod library;
 pub(crate) mod listener;
 pub(crate) mod random;
+pub(crate) mod tensor;
 
 use graph_runtime::cudarc::driver::{CudaContext, DeviceRepr};
 pub(crate) use graph_runtime::*;

@@ -4,7 +4,7 @@
 use crate::common::*;
 use crate::definitions;
 use crate::graphs::{self, Run};
-use crate::lending::lending;
+use crate::lending::{adopting, lending};
 use crate::memory::{free_on, heap_bytes, kept_allocations, objects};
 use crate::software::device;
 use graph_runtime::fault_injection as faults;
@@ -27,6 +27,7 @@ pub(crate) const SCENARIOS: [(&str, Scenario); 14] = [
     ("profiles", definitions::profiles),
     ("outside", graphs::outside),
     ("lending", lending),
+    ("adopting", adopting),
     ("debug", graphs::debug),
     ("futures", graphs::futures),
 ];

@@ -1,7 +1,9 @@
 //! A graph over memory that others own, borrowed for a scope, and over a generator of others.
 
+use crate::common::tensor::{Log, Tensor};
 use crate::common::*;
 use crate::graphs::Run;
+use std::sync::Arc;
 
 cuda_graph! {
     graph Lending(
@@ -52,4 +54,30 @@ pub(crate) fn lending(device: &Device, run: &mut Run) -> Result<()> {
     assert_eq!(to[..32].to_vec(), vec![3; 32]);
     run.step(|| graph.noise().state())?;
     run.step(|| graph.noise().reseed(1))
+}
+
+/// Memory of others that graphs keep: its owner hears of the end of each use, whatever fails.
+pub(crate) fn adopting(device: &Device, run: &mut Run) -> Result<()> {
+    let log = Arc::new(Log::default());
+    let stream = new_stream(device);
+    let memory: DeviceBuffer<[u32]> = device.adopt(Tensor::new(device, 1, &log))?.cast()?;
+    let (mut graph, out) = run.step(|| {
+        let mut builder = GraphBuilder::new(device, "Adopting");
+        let words = builder.shared("words", &memory, true);
+        let mut out = builder.host::<[u32; 2]>("out");
+        let set = builder.memset("set", &mut words.row(0), 7_u32);
+        let copy = builder.memcpy("copy", &words.rows_from::<2>(0), &mut out);
+        builder.after(copy, &[set]);
+        Ok((builder.build()?, out))
+    })?;
+    run.step(|| graph.launch())?;
+    run.step(|| graph.launch_on(&stream))?;
+    assert_eq!(run.step(|| graph.host(&out).copied())?, [7, 0x0101_0101]);
+    run.step(|| memory.rows(1..2)?.copy_from(&[9]))?;
+    drop(graph);
+    assert_eq!(run.step(|| memory.rows(..3)?.read_vec())?, [7, 9, 0x0101_0101]);
+    drop(memory);
+    let [before, after, _] = log.counts();
+    assert_eq!(before, after);
+    Ok(())
 }

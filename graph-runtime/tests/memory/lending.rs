@@ -317,12 +317,27 @@ fn slices_of_other_contexts_are_not_lent() -> Result<()> {
 }
 
 #[test]
-fn raw_addresses_are_refused_where_they_are_none() -> Result<()> {
-    // SAFETY: the emulator refuses every address.
-    let taken = unsafe { Device::emulator().buffer_from_raw_parts::<u32>(64, 1) };
-    assert!(matches!(taken, Err(Error::Unsupported { .. })));
-    // SAFETY: this address is refused, as it is not aligned.
+fn raw_addresses_are_refused_where_they_are_none() {
+    // SAFETY: these addresses are refused.
     refused(unsafe { device().buffer_from_raw_parts::<u32>(63, 1) }).says("it is not aligned");
+    // SAFETY: as above.
+    refused(unsafe { device().buffer_from_raw_parts::<u32>(u64::MAX - 3, 2) }).says("beyond all addresses");
+    // SAFETY: as above.
+    refused(unsafe { Device::emulator().buffer_from_raw_parts::<u8>(64, 3) }).says("multiples of 4");
+}
+
+#[test]
+fn an_address_of_the_host_is_memory_of_a_graph_on_the_emulator() -> Result<()> {
+    let device = Device::emulator();
+    let mut numbers = [0_u32; 64];
+    let first = &raw mut numbers;
+    // SAFETY: 64 initialised elements, which are used here only, until the graph and the buffer are gone.
+    let x: DeviceBuffer<[u32]> = unsafe { device.buffer_from_raw_parts(first.expose_provenance() as u64, 64) }?;
+    let sum = device.alloc::<[u32; 64]>()?;
+    let graph = launched(launched(Step::build(&device, &x, &sum)))?;
+    assert_eq!((x.read_vec()?, sum.read()?.to_vec()), (vec![2; 64], vec![3; 64]));
+    drop((graph, x));
+    assert_eq!(numbers, [2; 64]);
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod adopted;
 mod arrays;
 mod constants;
 mod guards;

@@ -21,7 +21,7 @@ use crate::devices::options::InstantiateOptions;
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::ownership::blueprint::{Blueprint, Programmatic};
-use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::device_memory::KernelMemory;
 use crate::ownership::storage::{Storage, allocate};
 use crate::program::communicator::NO_NCCL;
 use crate::program::{External, KernelOp, Op, Program, Structure, Work};
@@ -269,7 +269,7 @@ impl CudaExecutable {
             // SAFETY: `load` has loaded the module in this context, and the driver says where the variable is. The
             // module stays loaded as long as anything uses `storage` (fact 2).
             let memory = unsafe { CudaMemory::of_module(&self.cuda, address, bytes) };
-            self.storage[resource] = Storage::Device(Arc::new(DeviceMemory::Cuda(memory)));
+            self.storage[resource] = Storage::Device(Arc::new(KernelMemory::Cuda(memory)));
             self.adder.rebind(resource, &self.storage[resource]);
         }
         Ok(())

@@ -12,13 +12,12 @@ mod wait;
 use super::build::Single;
 use super::{CudaExecutable, OWN};
 use crate::devices::cuda::{Cuda, twice};
-use crate::devices::launch_event::LaunchEvent;
 use crate::devices::options::DebugOptions;
 use crate::devices::timer::Timer;
 use crate::driver::{self, CUgraph, CUgraphExec, CUstream, CudaStream, GraphApi, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
-use crate::in_flight::uses::Claim;
 use crate::ownership::blueprint::Blueprint;
+use crate::ownership::shared_resources::Claims;
 use crate::ownership::storage::Storage;
 use crate::program::capture::CaptureCall;
 use crate::program::recorder::Recorder;
@@ -137,7 +136,7 @@ impl Steps<'_> {
         &mut self,
         draft: &Draft,
         program: &Program,
-        claims: &[Claim<'_, LaunchEvent>],
+        claims: &Claims<'_>,
         recorder: &mut Recorder,
     ) -> Result<()> {
         let _relaxed = RelaxedCapture::enter();
@@ -153,7 +152,7 @@ impl Steps<'_> {
             self.parts.in_flight.set(self.parts.in_flight.get() | OWN);
             return self.run(draft, program, None, measured);
         }
-        self.parts.await_others(draft, claims, None)?;
+        let (_, _using) = self.parts.await_others(draft, claims, None)?;
         self.parts.note_launch();
         self.run(draft, program, None, measured)?;
         // SAFETY: fact 1 of `CudaExecutable`; the context is current.
@@ -169,7 +168,7 @@ impl CudaExecutable {
         draft: &Draft,
         program: &Program,
         bodies: &[Vec<usize>],
-        claims: &[Claim<'_, LaunchEvent>],
+        claims: &Claims<'_>,
         recorder: &mut Recorder,
     ) -> Result<()> {
         let mut others = program.others();
@@ -263,11 +262,11 @@ impl DebugExecutable {
         &mut self,
         draft: &Draft,
         program: &Program,
-        claims: &[Claim<'_, LaunchEvent>],
+        claims: &Claims<'_>,
         stream: Option<&CudaStream>,
     ) -> Result<()> {
         self.refuse_if_over()?;
-        let user = self.parts.await_others(draft, claims, stream)?;
+        let (user, _using) = self.parts.await_others(draft, claims, stream)?;
         self.run_recorded(draft, program, stream.map(|_| user))
     }
 
@@ -299,7 +298,7 @@ impl DebugExecutable {
         &mut self,
         draft: &Draft,
         program: &Program,
-        claims: &[Claim<'_, LaunchEvent>],
+        claims: &Claims<'_>,
         recorder: &mut Recorder,
     ) -> Result<()> {
         self.refuse_if_over()?;

@@ -56,7 +56,7 @@ impl CudaExecutable {
         let draft = blueprint.draft;
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         let claims = blueprint.shared.claim(draft, Patience::of_this_thread())?;
-        let stream = self.await_others(draft, &claims, None)?;
+        let (stream, _using) = self.await_others(draft, &claims, None)?;
         self.note_launch();
         // SAFETY: fact 1 of `CudaExecutable`. Afterwards, no launch that conflicts with the claims is in flight.
         unsafe { driver::stream::synchronize(stream) }.at(site)?;

@@ -2,10 +2,11 @@
 
 use super::CudaExecutable;
 use super::LOST;
+use crate::devices::adopted::Using;
 use crate::devices::launch_event::LaunchEvent;
 use crate::driver::{self, CUstream, CudaStream};
 use crate::error::{At, CudaError, Result, Site};
-use crate::in_flight::uses::Claim;
+use crate::ownership::shared_resources::Claims;
 use crate::ownership::storage::Storage;
 use graph_plan::Draft;
 use std::sync::Arc;
@@ -20,11 +21,11 @@ impl CudaExecutable {
     pub(crate) fn launch_shared(
         &mut self,
         draft: &Draft,
-        claims: &[Claim<'_, LaunchEvent>],
+        claims: &Claims<'_>,
         stream: Option<&CudaStream>,
     ) -> Result<()> {
         let of_user = stream.is_some();
-        let stream = self.await_others(draft, claims, stream)?;
+        let (stream, _using) = self.await_others(draft, claims, stream)?;
         if !of_user {
             return self.launch_deferred().at(|| Site::graph(&draft.name));
         }
@@ -38,13 +39,14 @@ impl CudaExecutable {
 
     /// Makes the stream, a user's or the graph's own, wait for launches of other graphs that conflict with `claims` and
     /// are on other streams, and notes the launch that the caller is about to make there. Returns the stream, which
-    /// lives as long as `self` and the user's stream; the context is current.
-    pub(super) fn await_others(
+    /// lives as long as `self` and the user's stream; the context is current. Owners of adopted memory are told when
+    /// the second value is dropped, which must be after the launch.
+    pub(super) fn await_others<'c>(
         &mut self,
         draft: &Draft,
-        claims: &[Claim<'_, LaunchEvent>],
+        claims: &'c Claims<'_>,
         stream: Option<&CudaStream>,
-    ) -> Result<CUstream> {
+    ) -> Result<(CUstream, Using<'c>)> {
         let graph = || Site::graph(&draft.name);
         let (stream, id) = match stream {
             Some(stream) => {
@@ -58,12 +60,13 @@ impl CudaExecutable {
                 (self.stream, self.stream_id)
             }
         };
+        let using = claims.begin(stream, Some(&self.cuda)).at(graph)?;
         // An earlier launch may have failed after `Launches::add`. It replaced the launches that it should have waited
         // for, so nothing makes this launch wait for them, either: everything is waited for.
         if self.in_flight.get() & LOST != 0 {
             self.wait().at(graph)?;
         }
-        for claim in claims {
+        for claim in claims.iter() {
             for event in claim.launches_elsewhere(id, &self.event) {
                 // SAFETY: the stream lives and is of this context, as is all memory that a graph shares; the context is
                 // current.
@@ -75,7 +78,7 @@ impl CudaExecutable {
         }
         self.event.lose();
         claims.iter().for_each(|claim| claim.launched(id, &self.event));
-        Ok(stream)
+        Ok((stream, using))
     }
 
     /// Takes another event for launches from now on. Those who use memory that was replaced then need not wait for

@@ -4,7 +4,7 @@ use super::Runner;
 use crate::devices::Backend;
 use crate::error::Site;
 use crate::kernel::Value;
-use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::device_memory::KernelMemory;
 use crate::ownership::host_memory::HostMemory;
 use crate::shape::part::{Layout, Part};
 use graph_emulator::Allocation;
@@ -88,7 +88,7 @@ impl Runner {
             return Ok(Side::Host(unsafe { first.add(part.start) }));
         }
         match storage.device() {
-            Some((DeviceMemory::Emulator(allocation), start)) => Ok(Side::Device(allocation, start + part.start)),
+            Some((KernelMemory::Emulator(allocation), start)) => Ok(Side::Device(allocation, start + part.start)),
             _ => Err("a copy of memory that is not the emulator's".to_owned()),
         }
     }

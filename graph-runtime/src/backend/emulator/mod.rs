@@ -16,10 +16,10 @@ use crate::backend::host_calls::HostCalls;
 use crate::backend::launch_end::LaunchEnd;
 use crate::devices::options::EmulatorOptions;
 use crate::devices::{Backend, Emulated};
-use crate::error::{Error, Result, Site};
+use crate::error::{At, Error, Result, Site};
 use crate::in_flight::uses::Patience;
 use crate::ownership::blueprint::Blueprint;
-use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::device_memory::KernelMemory;
 use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::{Storage, allocate};
 use crate::program::communicator::seat::{Seats, Turn};
@@ -27,6 +27,7 @@ use crate::program::recorder::Recorder;
 use crate::program::{KernelOp, Program, Work};
 use graph_emulator::{Allocation, MAX_TOGETHER, Memory, Module, Printer};
 use graph_plan::Draft;
+use std::ptr;
 use std::sync::Arc;
 use std::time::Instant;
 use tracing::{debug, trace};
@@ -132,7 +133,8 @@ impl EmulatorExecutable {
             let claims = shared.claim(&draft, patience);
             let turn = runner.line_up(); // before the caller goes on, and perhaps launches another graph
             claimed(claims.as_ref().map(|_| ()).map_err(Clone::clone));
-            let _claims = claims?;
+            let claims = claims?;
+            let _using = claims.begin(ptr::null_mut(), None).at(|| Site::graph(&draft.name))?;
             runner.run(&draft, &program, turn, None)
         })?;
         self.last = Some(launch.clone());
@@ -213,7 +215,7 @@ impl Runner {
     /// A resource's device memory, and the offset at which the resource starts in it.
     fn device(&self, resource: usize) -> Result<(&Allocation, usize), String> {
         match self.storage[resource].device() {
-            Some((DeviceMemory::Emulator(allocation), start)) => Ok((allocation, start)),
+            Some((KernelMemory::Emulator(allocation), start)) => Ok((allocation, start)),
             _ => Err("the memory is not the emulator's".to_owned()),
         }
     }
@@ -270,7 +272,7 @@ fn put_variables(
             .ok_or_else(|| Error::OutOfBounds {
                 site: Site::graph(&blueprint.draft.name).at_memory(name),
             })?;
-        storage[resource] = Storage::Device(Arc::new(DeviceMemory::Emulator(put)));
+        storage[resource] = Storage::Device(Arc::new(KernelMemory::Emulator(put.into())));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::devices::recording::{NOT_ALLOWED, explained};
 use crate::driver::CudaStream;
 use crate::driver::{self, CUgraph, CUstream, CaptureRules, CaptureStatus, CudaContext, RelaxedCapture};
 use crate::error::{At, CudaError, Result, Site};
-use crate::ownership::device_memory::DeviceMemory;
+use crate::ownership::device_memory::KernelMemory;
 use crate::ownership::pool_memory::PoolShare;
 use crate::program::capture::{BoxError, CaptureCall, CaptureMode, Session};
 use crate::program::pointer::Addresses;
@@ -56,7 +56,7 @@ struct Workspace {
     bytes: usize,
     /// Whether it is scratch memory, of the pool if there is one.
     scratch: bool,
-    memory: Arc<DeviceMemory>,
+    memory: Arc<KernelMemory>,
 }
 
 /// The fate of work that is queued on the stream.
@@ -122,7 +122,7 @@ impl Capturing {
                     Some(pool) if scratch => pool.take(bytes, site)?,
                     Some(_) | None => {
                         let memory = CudaMemory::zeroed(&self.cuda, bytes.max(1)).at(site)?;
-                        Arc::new(DeviceMemory::Cuda(memory))
+                        Arc::new(KernelMemory::Cuda(memory))
                     }
                 };
                 let new = Workspace {
