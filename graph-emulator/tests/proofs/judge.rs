@@ -96,14 +96,18 @@ pub(super) fn fault(
     fill: Option<u8>,
 ) -> Option<String> {
     let fault = run(text, module, kernel, launch, fill, false)?;
-    let is_access = matches!(
-        fault.kind,
+    is_of_access(&fault.kind).then(|| fault.to_string())
+}
+
+/// Whether a fault is that of an access outside of memory, or of one that is not aligned.
+pub(super) fn is_of_access(kind: &FaultKind) -> bool {
+    matches!(
+        kind,
         FaultKind::OutOfBounds { .. }
             | FaultKind::InvalidAddress { .. }
             | FaultKind::NotPassed(_)
             | FaultKind::Misaligned { .. }
-    );
-    is_access.then(|| fault.to_string())
+    )
 }
 
 /// The fault of a launch on memory of exactly the lengths of its arguments.
@@ -184,4 +188,24 @@ pub(super) fn threads(launch: &proof::Launch) -> u64 {
 /// Whether a launch is small enough to be emulated often.
 pub(super) fn is_small(launch: &proof::Launch, most: u64) -> bool {
     threads(launch) <= most && launch.arguments.iter().all(|argument| (0..1 << 20).contains(argument))
+}
+
+/// The PTX without its other kernels.
+pub(super) fn alone(text: &str, entry: &str) -> String {
+    let mut kept = Vec::new();
+    let (mut depth, mut skips) = (0_i32, false);
+    for line in text.lines() {
+        let code = line.split("//").next().unwrap_or("");
+        if let Some((_, name)) = code.split_once(".entry ") {
+            skips = name.split('(').next().map(str::trim) != Some(entry);
+            depth = 0;
+        }
+        let before = depth;
+        depth += code.matches('{').count() as i32 - code.matches('}').count() as i32;
+        if !skips {
+            kept.push(line);
+        }
+        skips &= before == 0 || depth > 0;
+    }
+    kept.join("\n")
 }

@@ -1,6 +1,6 @@
 //! Proved kernels stay within their memory on the emulator.
 
-use crate::judge::{EFFORT, FILES, fault, is_small, proved, text};
+use crate::judge::{EFFORT, FILES, alone, fault, is_small, proved, text};
 use graph_ptx::proof::{Effort, samples};
 
 /// Runs the proved kernels of a file on memory of the least size. Returns the numbers of kernels and of launches.
@@ -9,10 +9,11 @@ fn judge(file: &str, text: &str, effort: &Effort) -> (u64, usize) {
     let (mut kernels, mut launches) = (0, 0);
     for kernel in proved(&module, effort) {
         kernels += 1;
+        let text = alone(text, &kernel.entry);
         for launch in samples(&module, &kernel, kernels, 12) {
             if is_small(&launch, 4096) {
                 launches += 1;
-                let fault = fault(text, &module, &kernel, &launch, None);
+                let fault = fault(&text, &module, &kernel, &launch, None);
                 assert_eq!(fault, None, "{file}: {}: {launch:?}", kernel.entry);
             }
         }
