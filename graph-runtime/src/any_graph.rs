@@ -7,6 +7,7 @@ use crate::backend::executable::Updated;
 use crate::devices::bodies::BodyForm;
 use crate::driver::CudaStream;
 use crate::error::Result;
+use crate::graph::advice::Advice;
 use crate::graph::captured_graph::CapturedGraph;
 use crate::graph::definition::Definition;
 use crate::graph::future::LaunchFuture;
@@ -146,6 +147,11 @@ pub trait AnyGraph: fmt::Debug {
     /// As [`Graph::profile`].
     fn profile(&mut self, launches: usize) -> Result<Profile> {
         self.__graph_mut().0.profile(launches)
+    }
+
+    /// Says what makes the graph slow, and what to write instead: see [`Graph::advice`].
+    fn advice(&self) -> Advice {
+        self.__graph().0.advice()
     }
 
     /// The memory that the graph uses, by kind: see [`Graph::memory_report`].

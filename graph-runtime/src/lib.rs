@@ -171,6 +171,7 @@ pub mod fault_injection {
     pub use crate::driver::names;
 }
 
+pub use graph::advice::{Advice, Hint, Topic};
 pub use graph::lift::{Finding, LiftOptions, Lifted, Verdict};
 pub use graph::profile::{NodeProfile, Profile};
 /// Declares CUDA graphs as types, or builds one as an expression.

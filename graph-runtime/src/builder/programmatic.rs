@@ -2,10 +2,10 @@
 
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
-use crate::kernel::programmatic_edge::ProgrammaticEdge;
 use crate::kernel::source::Source;
-use crate::program::{Argument, Function, KernelOp, Program};
-use graph_plan::{Access, Diagnostic, Draft, Edge, Nest, SharedParam, Writers};
+use crate::program::Program;
+use crate::program::programmatic::EdgeProofs;
+use graph_plan::{Diagnostic, Draft, Edge, Nest};
 
 impl GraphBuilder {
     /// Makes the kernel node `node` run after the kernel nodes `before`, by programmatic edges: `node` starts as soon
@@ -37,57 +37,15 @@ impl GraphBuilder {
 }
 
 fn mistakes(draft: &Draft, program: &Program, order: &Nest) -> Vec<Diagnostic> {
-    let writers = Writers::new(draft, order);
-    let all: Vec<_> = program.functions.iter().map(|function| function.facts).collect();
+    let proofs = EdgeProofs::new(draft, program, order);
     let mistake = |&index: &usize| {
         let Edge { from, to } = draft.edges[index];
-        let ((_, upstream), (kernel, function)) = (kernel(program, from)?, kernel(program, to)?);
-        let edge = ProgrammaticEdge {
-            upstream: &draft.nodes[from].name,
-            downstream: &draft.nodes[to].name,
-        };
-        let never = edge.never_triggers(upstream.facts);
-        if let Some(text) = never.filter(|_| !matches!(upstream.facts.source, Source::Loaded)) {
+        let proof = proofs.edge(from, to)?;
+        let never = proof.edge.never_triggers(proof.upstream);
+        if let Some(text) = never.filter(|_| !matches!(proof.upstream.source, Source::Loaded)) {
             tracing::debug!(target: "graph_runtime", graph = %draft.name, "{}", text.as_str());
         }
-        let memory = sharing(program, kernel, to, &writers);
-        edge.mistake(to, function.facts, &memory, &all)
+        proof.mistake
     };
     draft.programmatic.iter().filter_map(mistake).collect()
-}
-
-/// The kernel of a kernel node.
-fn kernel(program: &Program, node: usize) -> Option<(&KernelOp, &Function)> {
-    let kernel = program.ops[node].kernel()?;
-    Some((kernel, program.functions.get(kernel.function as usize)?))
-}
-
-/// The writes by other nodes to the memory of each buffer parameter of a kernel node.
-fn sharing(program: &Program, kernel: &KernelOp, node: usize, writers: &Writers<'_>) -> Vec<SharedParam> {
-    let arguments = program.arguments(kernel).iter().enumerate();
-    let shared = arguments.filter_map(|(param, argument)| {
-        let &Argument::Buffer {
-            resource,
-            mode,
-            start,
-            bytes,
-        } = argument
-        else {
-            return None;
-        };
-        let access = Access {
-            node,
-            resource: resource as usize,
-            region: graph_plan::Region::span(start as u64, (start + bytes) as u64),
-            mode,
-            by_name: false,
-            line: None,
-        };
-        Some(SharedParam {
-            param,
-            written: writers.any(&access),
-            written_before: writers.before(&access),
-        })
-    });
-    shared.collect()
 }

@@ -23,7 +23,7 @@ pub(crate) mod options;
 pub(crate) mod bodies;
 
 use crate::devices::cuda::Cuda;
-use crate::driver::{self, CUcontext, RelaxedCapture};
+use crate::driver::{self, CUcontext, CUdevice_attribute, RelaxedCapture};
 use crate::error::{At, CudaError, Result, Site};
 use crate::kernel::source::Architecture;
 use crate::program::event::Event;
@@ -57,6 +57,28 @@ impl Backend {
             (Backend::Cuda(cuda), Backend::Cuda(other)) => cuda.raw() == other.raw(),
             (Backend::Emulator(device), Backend::Emulator(other)) => device.has_memory_of(other),
             (Backend::Cuda(_), Backend::Emulator(_)) | (Backend::Emulator(_), Backend::Cuda(_)) => false,
+        }
+    }
+
+    /// The number of processors (SMs) of a GPU; `None` on the emulator.
+    pub(crate) fn processors(&self) -> Option<u32> {
+        match self {
+            Backend::Cuda(cuda) => {
+                let count = cuda.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+                count.ok().and_then(|count| count.try_into().ok())
+            }
+            Backend::Emulator(_) => None,
+        }
+    }
+
+    /// The compute capability of a GPU, as 90 for 9.0; `None` on the emulator.
+    pub(crate) fn capability(&self) -> Option<u32> {
+        match self {
+            Backend::Cuda(cuda) => {
+                let (major, minor) = cuda.capability().ok()?;
+                (10 * major + minor).try_into().ok()
+            }
+            Backend::Emulator(_) => None,
         }
     }
 

@@ -66,11 +66,10 @@ impl Graph {
             drop(claims);
             self.synchronize()?;
         }
-        let device = match self.data.device.is_emulator() {
-            true => "the emulator",
-            false => "CUDA",
-        };
-        Ok(Profile::new(self.data.label(), device, shape, &recorder))
+        let is_of_gpu = !self.data.device.is_emulator();
+        let profile = Profile::new(self.data.label(), is_of_gpu, shape, &recorder);
+        self.profiled = Some(Box::new(profile.clone()));
+        Ok(profile)
     }
 }
 

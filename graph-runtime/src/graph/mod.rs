@@ -4,6 +4,7 @@ pub(crate) mod definition;
 pub(crate) mod captured_graph;
 mod report;
 pub(crate) mod lift;
+pub(crate) mod advice;
 mod measure;
 pub(crate) mod profile;
 pub(crate) mod rng;
@@ -27,6 +28,7 @@ use crate::graph::future::LaunchFuture;
 use crate::graph::handle::NodeHandle;
 use crate::graph::host_split::HostSplit;
 use crate::graph::node::NodeId;
+use crate::graph::profile::Profile;
 use crate::graph::rng::{BuiltRng, Rng, RngHandle};
 use crate::in_flight::uses::Patience;
 use crate::kernel::Launch;
@@ -88,6 +90,8 @@ pub struct Graph {
     requests: Option<Box<Requests>>,
     /// The launches by declaration of kernel nodes whose dimensions handles have chosen.
     pub(crate) chosen: BTreeMap<usize, Launch>,
+    /// The last profile, for [`Graph::advice`].
+    profiled: Option<Box<Profile>>,
     /// Keeps `Graph` from being `Sync`: waiting through `&self` does not work for several threads at the same time.
     not_sync: PhantomData<dyn UseAMutexToShareAGraph>,
 }
@@ -163,6 +167,7 @@ impl Graph {
             instance: Instance::next(),
             requests: None,
             chosen: BTreeMap::new(),
+            profiled: None,
             not_sync: PhantomData,
         }
     }

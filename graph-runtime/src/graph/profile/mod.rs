@@ -23,7 +23,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Profile {
     graph: String,
-    device: &'static str,
+    is_of_gpu: bool,
     launches: usize,
     overhead: Duration,
     nodes: Vec<NodeProfile>,
@@ -164,8 +164,8 @@ impl ProfiledNode {
 }
 
 impl Profile {
-    /// The profile of a graph with these nodes, on this kind of device.
-    pub(crate) fn new(graph: String, device: &'static str, shape: Vec<ProfiledNode>, recorder: &Recorder) -> Self {
+    /// The profile of a graph with these nodes, on a GPU or on the emulator.
+    pub(crate) fn new(graph: String, is_of_gpu: bool, shape: Vec<ProfiledNode>, recorder: &Recorder) -> Self {
         let mut sums: Vec<Sum> = recorder.nodes().iter().map(Sum::of).collect();
         let bodies = shape
             .iter()
@@ -200,7 +200,7 @@ impl Profile {
         let by_declaration = by_declaration.collect();
         Self {
             graph,
-            device,
+            is_of_gpu,
             launches: recorder.launches(),
             overhead: Duration::from_nanos(recorder.overhead().unwrap_or(0)),
             nodes,
@@ -209,6 +209,15 @@ impl Profile {
             bodies,
             course: recorder.course().to_vec(),
         }
+    }
+
+    /// Whether it was measured on a GPU. If not, it was on the emulator, and the times are those of the CPU.
+    pub fn is_of_gpu(&self) -> bool {
+        self.is_of_gpu
+    }
+
+    fn device(&self) -> &'static str {
+        if self.is_of_gpu { "CUDA" } else { "the emulator" }
     }
 
     /// The number of launches that were measured.

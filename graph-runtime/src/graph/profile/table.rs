@@ -15,7 +15,7 @@ impl fmt::Display for Profile {
             count => format!("{count} launches"),
         };
         let graph = cut(&self.graph, 80);
-        writeln!(f, "profile of `{graph}`: {launches} on {}", self.device)?;
+        writeln!(f, "profile of `{graph}`: {launches} on {}", self.device())?;
         write!(
             f,
             "{:<30} {:<8} {:<20} {:>8} {:>9} {:>9} {:>6} {:>10} {:>11}",

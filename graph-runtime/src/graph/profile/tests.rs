@@ -30,7 +30,7 @@ fn diamond() -> Profile {
             recorder.call(node, time * scale + 5, Some(64));
         }
     }
-    Profile::new("Diamond".to_owned(), "the emulator", shape, &recorder)
+    Profile::new("Diamond".to_owned(), false, shape, &recorder)
 }
 
 /// `set`, then a `while` of three iterations of `step` and, beside it, `idle`, which is disabled.
@@ -52,7 +52,7 @@ fn nested() -> Profile {
         recorder.skip(3);
     }
     recorder.leave();
-    Profile::new("Nested".to_owned(), "CUDA", shape, &recorder)
+    Profile::new("Nested".to_owned(), true, shape, &recorder)
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_slow_first_launch_does_not_count() {
         recorder.call(1, second, None);
     }
     let shape = vec![node("a", &[], 0), node("b", &[], 0)];
-    let profile = Profile::new("Two".to_owned(), "CUDA", shape, &recorder);
+    let profile = Profile::new("Two".to_owned(), true, shape, &recorder);
     let names: Vec<&str> = profile.critical_path().iter().map(|node| &*node.name).collect();
     assert_eq!(names, ["b"]);
     assert_eq!(
@@ -183,7 +183,7 @@ fn tables_fit_into_120_columns() {
     recorder.launch();
     (0..39).for_each(|node| recorder.call(node, 123_456_789_012, Some(99_999_999_999)));
     recorder.skip(39);
-    let table = Profile::new(long, "the emulator", shape, &recorder).to_string();
+    let table = Profile::new(long, false, shape, &recorder).to_string();
     assert!(table.lines().all(|line| line.chars().count() <= 120), "{table}");
     assert!(table.contains(" more\n"), "{table}");
     assert!(table.contains("(1 more did not run)"), "{table}");

@@ -11,7 +11,7 @@ pub(super) fn json(profile: &Profile) -> String {
         .partition(|span| profile.shape[span.node].bodies.is_empty());
     let mut events = vec![format!(
         r#"{{"name":"process_name","ph":"M","pid":1,"args":{{"name":{}}}}}"#,
-        text(&format!("graph `{}` on {}", profile.graph, profile.device))
+        text(&format!("graph `{}` on {}", profile.graph, profile.device()))
     )];
     let around_lanes = lanes(&mut around);
     let node_lanes = lanes(&mut nodes);
