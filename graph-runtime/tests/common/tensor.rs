@@ -133,11 +133,10 @@ unsafe impl DeviceMemory for Tensor {
 fn order(event: &CudaEvent, earlier: CUstream, later: CUstream) {
     let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
     event.context().bind_to_thread().expect("the context binds");
-    // SAFETY: the event lives, and so do the streams during the call; all are of one context.
-    let ordered = unsafe {
-        result::event::record(event.cu_event(), earlier)
-            .and_then(|()| result::stream::wait_event(later, event.cu_event(), flags))
-    };
+    // SAFETY: the event lives, and so does the stream during the call; both are of one context.
+    let recorded = unsafe { result::event::record(event.cu_event(), earlier) };
+    // SAFETY: as for the call before.
+    let ordered = recorded.and_then(|()| unsafe { result::stream::wait_event(later, event.cu_event(), flags) });
     ordered.expect("streams can be ordered");
 }
 
