@@ -157,15 +157,13 @@ impl Device {
     /// Returns the same device, on which the bodies of `if`, `switch` and `while` run in this form on a GPU.
     ///
     /// A conditional node of CUDA costs much more than a small kernel: on an H200, 8 us for a choice that runs one
-    /// kernel, and 3.5 us for each iteration of a `while`. *Predicated* kernels look at the condition themselves, and
+    /// kernel, and 4 us for each iteration of a `while`. *Predicated* kernels look at the condition themselves, and
     /// return at once if their body does not run: 0.2 us if it runs, 0.8 us if not. For that, `build` adds a parameter
     /// and a few instructions to copies of the kernels' PTX; memsets and copies in such bodies become kernels, too. The
     /// body of a `while` is repeated several times in one iteration of its node, each time after the first predicated.
     ///
-    /// By default, bodies are conditional nodes ([`Bodies::Nodes`]), since predicated kernels have run on a driver in
-    /// software only, and on no GPU yet. With [`Bodies::Cheapest`], `build` chooses what costs less, by prices that are
-    /// measured for nodes and estimated for predicated kernels. Either form does the same. Bodies with
-    /// functions of the host, captured or raw nodes, events, child graphs, large copies, copies from or to the host, or
+    /// By default ([`Bodies::Cheapest`]), `build` chooses what costs less, by prices that were measured. Either form
+    /// does the same. Bodies with functions of the host, captured or raw nodes, events, child graphs, large copies, copies from or to the host, or
     /// kernels that were loaded elsewhere are always conditional nodes, and so are those with a `while`.
     /// [`Graph::body_forms`](crate::Graph::body_forms) tells what was chosen, and why. On the emulator and in debug
     /// mode, where the host chooses the bodies, this does nothing.

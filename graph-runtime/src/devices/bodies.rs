@@ -7,10 +7,10 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bodies {
-    /// The form that costs less, for each body.
-    Cheapest,
-    /// Conditional nodes of CUDA. The default.
+    /// The form that costs less, for each body. The default.
     #[default]
+    Cheapest,
+    /// Conditional nodes of CUDA.
     Nodes,
     /// Predicated kernels, where bodies can run so.
     Predicated,

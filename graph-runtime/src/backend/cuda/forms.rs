@@ -20,7 +20,7 @@ const MAX_BYTES: usize = 1 << 20;
 /// The most nodes of all passes of a `while` together.
 const MAX_PASS_NODES: usize = 64;
 /// The iterations that a `while` is expected to make.
-const ITERATIONS: f64 = 32.0;
+const ITERATIONS: f64 = 64.0;
 /// The bytes that a block of a copy or a memset is taken to move.
 const BLOCK_BYTES: f64 = 1024.0;
 

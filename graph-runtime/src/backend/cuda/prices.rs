@@ -17,7 +17,7 @@ pub(super) struct Prices {
     pub(super) kernel: f64,
     /// A block of a predicated kernel that returns at once.
     pub(super) block: f64,
-    /// A kernel of one thread beside others. (Estimated: `benches/bodies.rs` shows it in the loops of two kernels.)
+    /// A kernel of one thread beside others: what remains in the loop of two kernels in `benches/bodies.rs`.
     pub(super) beside: f64,
 }
 
