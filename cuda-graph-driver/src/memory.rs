@@ -9,7 +9,7 @@ use graph_emulator::{Allocation, Channel, Extent};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The kind of memory at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,6 +260,12 @@ pub(crate) fn allocate_host(context: Handle, bytes: usize, kind: Kind) -> Done<B
     })
 }
 
+/// The memory of the user that is page-locked, or was when a kernel began that still runs, by its first word and bytes.
+///
+/// Such a kernel finds all memory of its beginning by address. So memory that is page-locked again meanwhile is the
+/// same as before: else the kernel would find it freed when it is unlocked once more.
+static REGISTERED: Mutex<BTreeMap<(usize, usize), Weak<HostMemory>>> = Mutex::new(BTreeMap::new());
+
 /// Page-locks memory of the user.
 pub(crate) fn register_host(context: Handle, address: usize, bytes: usize) -> Done<Block> {
     let first = address / 4 * 4;
@@ -267,18 +273,25 @@ pub(crate) fn register_host(context: Handle, address: usize, bytes: usize) -> Do
     let Some(pointer) = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(first)) else {
         return refuse("null has no memory");
     };
-    // SAFETY: the caller of the library promises that the bytes are there until they are unregistered; the other bytes
-    // of their words are on the same pages, and are only accessed by operations that keep their values.
-    let allocation = unsafe { MEMORY.adopt("registered memory", pointer, end - first) };
+    let mut registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
+    registered.retain(|_, memory| memory.strong_count() > 0);
+    let known = registered.get(&(first, end - first)).and_then(Weak::upgrade);
+    let memory = known.unwrap_or_else(|| {
+        // SAFETY: the caller of the library promises that the bytes are there until they are unregistered; the other
+        // bytes of their words are on the same pages, and are only accessed by operations that keep their values.
+        let allocation = unsafe { MEMORY.adopt("registered memory", pointer, end - first) };
+        Arc::new(HostMemory {
+            allocation: Some(allocation),
+            own: None,
+        })
+    });
+    registered.insert((first, end - first), Arc::downgrade(&memory));
     Ok(Block {
         address: address as u64,
         bytes,
         kind: Kind::Registered,
         context,
-        hold: Hold::Host(Arc::new(HostMemory {
-            allocation: Some(allocation),
-            own: None,
-        })),
+        hold: Hold::Host(memory),
     })
 }
 

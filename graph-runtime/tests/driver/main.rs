@@ -2,6 +2,7 @@
 //! `cargo xtask driver`, the one in software, which is to be no other.
 
 mod endless;
+mod locks;
 mod program;
 mod provoked;
 #[expect(unreachable_pub, reason = "the file is a public module of the driver in software")]

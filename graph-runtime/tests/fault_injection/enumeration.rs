@@ -103,8 +103,8 @@ const POLLED: [&str; 7] = [
     "cuThreadExchangeStreamCaptureMode",
 ];
 
-/// The calls that a process makes only once, or that depend on the driver.
-const OPTIONAL: [&str; 3] = ["cuLogsRegisterCallback", "cuLaunchHostFunc_v2", "cuLaunchHostFunc"];
+/// The calls that a process makes only once, or that depend on the driver. The one in software has the last.
+const OPTIONAL: [&str; 3] = ["cuLogsRegisterCallback", "cuLaunchHostFunc", "cuLaunchHostFunc_v2"];
 
 /// The runs of which at least one allocates as much as it frees, unless memory is leaked. Other threads allocate and
 /// free, too: those that ask for events in host functions end later than their callers. So do alarms, whose streams are
