@@ -14,7 +14,7 @@ use std::thread;
 
 type Scenario = fn(&Device, &mut Run) -> Result<()>;
 
-pub(crate) const SCENARIOS: [(&str, Scenario); 14] = [
+pub(crate) const SCENARIOS: [(&str, Scenario); 15] = [
     ("small", graphs::small),
     ("statements", graphs::statements),
     ("control", graphs::control),
