@@ -163,8 +163,9 @@ impl Device {
     /// body of a `while` is repeated several times in one iteration of its node, each time after the first predicated.
     ///
     /// By default ([`Bodies::Cheapest`]), `build` chooses what costs less, by prices that were measured. Either form
-    /// does the same. Bodies with functions of the host, captured or raw nodes, events, child graphs, large copies, copies from or to the host, or
-    /// kernels that were loaded elsewhere are always conditional nodes, and so are those with a `while`.
+    /// does the same. Bodies with functions of the host, captured or raw nodes, events, child graphs, large copies,
+    /// copies from or to the host, or kernels that were loaded elsewhere are always conditional nodes, and so are those
+    /// with a `while`.
     /// [`Graph::body_forms`](crate::Graph::body_forms) tells what was chosen, and why. On the emulator and in debug
     /// mode, where the host chooses the bodies, this does nothing.
     pub fn with_bodies(&self, bodies: Bodies) -> Device {
