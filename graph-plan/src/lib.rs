@@ -31,7 +31,9 @@ mod json;
 mod svg;
 mod draw;
 mod unneeded;
+mod save;
 mod plan;
+mod file;
 mod sharing;
 mod arena;
 mod check;
@@ -75,6 +77,10 @@ pub use cycle::{Cycle, cycles};
 pub use diagnostic::{Diagnostic, Subject};
 pub use diff::{Changes, PlanDiff};
 pub use draft::{Access, Body, Collective, Draft, Edge, Loop, Mode, Node, NodeKind, Origin, Resource, Role, Shift};
+pub use file::{
+    FileArgument, FileBody, FileEdge, FileError, FileKernel, FileMemory, FileModule, FileNode, FileRows, FileWork,
+    GraphFile, Unsaved,
+};
 pub use infer::{Iteration, infer, nothing_to_infer};
 pub use kernel::{GridDependency, KernelCode, LaunchRequest, Touched};
 pub use launch::{Group, KernelLimits, LaunchConfig, LaunchFault};
@@ -88,6 +94,7 @@ pub use programmatic::{Exposed, ProgrammaticEdge, SharedParam, Writers};
 pub use race::{Race, races};
 pub use region::{Bound, Rectangle, Region};
 pub use same_on_ranks::deciding_nodes;
+pub use save::SaveError;
 pub use sharing::Sharing;
 pub use svg::PlanMark;
 pub use target::{Target, best_target};

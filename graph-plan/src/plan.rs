@@ -1,6 +1,7 @@
 //! A checked graph as static data: the constant `PLAN` of a graph, and the subject of the drawings.
 
 use crate::arena::{ArenaSize, aligned};
+use crate::file::PlanFile;
 use crate::{Draft, LaunchConfig, Memory, Mode, NodeKind, Outcome, Role, Space};
 use std::borrow::Cow;
 
@@ -22,6 +23,9 @@ pub struct Plan {
     pub shifts: Cow<'static, [PlanShift]>,
     /// The least size of the arena. In static data, child graphs have scratch memory that is no resource of this plan.
     pub least_arena: ArenaSize,
+    /// The file that it is saved as.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) file: PlanFile,
 }
 
 /// Nodes of a [`Plan`] that belong together: the graph itself, or a body of a node.
@@ -273,6 +277,7 @@ impl Plan {
             loops: Cow::Borrowed(loops),
             shifts: Cow::Borrowed(&[]),
             least_arena: ArenaSize::of(0),
+            file: PlanFile::NONE,
         }
     }
 
@@ -361,6 +366,7 @@ impl Plan {
             loops: loops.collect(),
             shifts: shifts.collect(),
             least_arena: ArenaSize::of(0),
+            file: PlanFile::NONE,
         }
     }
 

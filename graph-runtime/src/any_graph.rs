@@ -1,5 +1,6 @@
 //! The trait of all graphs, whatever they were made by.
 
+pub(crate) mod loaded;
 pub(crate) mod buckets;
 pub(crate) mod graphed;
 

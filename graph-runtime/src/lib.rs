@@ -126,6 +126,7 @@ mod error;
 pub use any_graph::AnyGraph;
 pub use any_graph::buckets::Buckets;
 pub use any_graph::graphed::{Graphed, GraphedBuffers, GraphedMemory};
+pub use any_graph::loaded::{Loaded, LoadedMemory};
 pub use backend::executable::Updated;
 pub use builder::GraphBuilder;
 pub use builder::captured::StreamCapture;
@@ -352,7 +353,7 @@ pub use graph_macros::cuda_kernels;
 pub use graph_plan::Memory as MemoryKind;
 pub use graph_plan::{
     ArenaSize, Changes, Code, Diagnostic, LaunchConfig, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanDiff,
-    PlanLaunch, PlanLoop, PlanMark, PlanNode, PlanResource, PlanShift, Role, Space, Subject, UnneededEdges,
+    PlanLaunch, PlanLoop, PlanMark, PlanNode, PlanResource, PlanShift, Role, SaveError, Space, Subject, UnneededEdges,
 };
 pub use kernel::atomic::Atomic;
 #[doc(inline)]

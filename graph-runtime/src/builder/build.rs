@@ -118,13 +118,13 @@ impl GraphBuilder {
             program,
             declared_nodes: position.into_declared(),
             rngs,
+            variables,
         };
         Ok(Definition::new(Checked {
             data,
             order: outcome.order,
             after,
             programmatic,
-            variables,
             arrays,
             unique,
             debug,

@@ -15,7 +15,7 @@ pub(super) struct DeclaredConstant {
     pub(super) resource: usize,
     /// The name in the PTX.
     pub(super) symbol: Cow<'static, str>,
-    align: usize,
+    pub(super) align: usize,
 }
 
 impl GraphBuilder {

@@ -4,7 +4,7 @@ use super::GraphBuilder;
 use crate::error::{Error, mistakes};
 use crate::graph::node::NodeId;
 use crate::kernel::source::{Ptx, Unresolved, resolve};
-use crate::kernel::{ArgumentKind, Callee, KernelCall, KernelFacts, LOADED, Launch, launch_mistake};
+use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, LOADED, Launch, launch_mistake};
 use crate::program::{Argument, KernelAttributes, KernelOp, Work};
 use graph_plan::{LaunchConfig, Memory, Mode, NodeKind, Region};
 use std::borrow::Cow;
@@ -60,20 +60,31 @@ impl GraphBuilder {
         launch: Launch,
         mut call: KernelCall<N>,
     ) -> NodeId {
+        self.launch(name.into(), launch, &call.callee, &mut call.arguments)
+    }
+
+    /// Adds a node that launches a kernel with these arguments, whose values it takes.
+    pub(super) fn launch(
+        &mut self,
+        name: Cow<'static, str>,
+        launch: Launch,
+        callee: &Callee,
+        call: &mut [CallArgument],
+    ) -> NodeId {
         let node = self.node(name, NodeKind::Kernel);
         let mut places = true;
-        for argument in &call.arguments {
+        for argument in &*call {
             if let ArgumentKind::Buffer(span, mode) = &argument.0 {
                 places &= self.touch(node, *span, *mode);
             }
         }
-        let (function, facts) = self.function(node, &call.callee);
+        let (function, facts) = self.function(node, callee);
         if places {
-            self.check_texels(node, facts, &call.arguments);
+            self.check_texels(node, facts, call);
         }
         // If a place is wrong, a mistake about its length would only repeat that.
         let config = if places {
-            self.check_launch(node, facts, launch, &call)
+            self.check_launch(node, facts, launch, call)
         } else {
             self.kernels.last = None;
             None
@@ -84,8 +95,8 @@ impl GraphBuilder {
             shared: 0,
         });
         let start = self.program.arguments.len() as u32;
-        let arguments = start..start + N as u32;
-        for argument in &mut call.arguments {
+        let arguments = start..start + call.len() as u32;
+        for argument in call {
             Argument::put(argument, &mut self.program.arguments);
         }
         self.push(Work::Kernel(KernelOp {
@@ -97,21 +108,19 @@ impl GraphBuilder {
     }
 
     /// The checked dimensions of the newest node's launch. If they are wrong, reports the mistake and returns `None`.
-    fn check_launch<const N: usize>(
+    fn check_launch(
         &mut self,
         node: usize,
         facts: &'static KernelFacts,
         launch: Launch,
-        call: &KernelCall<N>,
+        call: &[CallArgument],
     ) -> Option<LaunchConfig> {
         if let Some(last) = &self.kernels.last
             && ptr::eq(last.facts, facts)
             && last.launch == launch
-            && let Some(arguments) = self.program.arguments.last_chunk::<N>()
-            && arguments
-                .iter()
-                .zip(&call.arguments)
-                .all(|(last, new)| last.is_like(new))
+            && let Some(before) = self.program.arguments.len().checked_sub(call.len())
+            && let arguments = self.program.arguments[before..].iter()
+            && arguments.zip(call).all(|(last, new)| last.is_like(new))
         {
             return Some(last.config);
         }

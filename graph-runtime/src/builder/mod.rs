@@ -5,6 +5,7 @@
 
 pub(crate) mod captured;
 mod build;
+mod from_file;
 mod kernel;
 mod programmatic;
 mod auto;

@@ -231,6 +231,15 @@ pub enum Error {
         /// The operating system's reason.
         message: String,
     },
+    /// A graph file cannot be read or used.
+    GraphFile {
+        /// The graph, and the memory that it is about, if the file could be read.
+        site: Site,
+        /// The file.
+        path: String,
+        /// The reason.
+        message: String,
+    },
     /// The device, or this kind of graph, does not support what was asked for.
     Unsupported {
         /// The graph, node or memory that it is about.
@@ -367,6 +376,7 @@ impl fmt::Display for Error {
             }
             Error::OtherShape { site, message } => write!(f, "{site}{message}"),
             Error::File { site, path, message } => write!(f, "{site}cannot write `{path}`: {message}"),
+            Error::GraphFile { site, path, message } => write!(f, "{site}graph file `{path}`: {message}"),
             Error::HalfUpdated { site, what } => write!(
                 f,
                 "{site}an update of `{what}` failed half-way; update `{what}` again before launching"

@@ -14,7 +14,7 @@ use crate::ownership::blueprint::{Blueprint, Programmatic};
 use crate::program::array::ArrayForm;
 use crate::program::capture::BoxError;
 use crate::program::communicator::seat::Seats;
-use crate::program::{External, ModuleMemory, Op};
+use crate::program::{External, Op};
 use graph_plan::{Lists, Nest, Outcome, Plan};
 use std::fmt;
 use std::mem;
@@ -89,7 +89,6 @@ pub(crate) struct Checked {
     /// The direct predecessors of each node, after transitive reduction.
     pub(crate) after: Lists<u32>,
     pub(crate) programmatic: Programmatic,
-    pub(crate) variables: Vec<ModuleMemory>,
     /// The form of each resource that is an array; empty if there are none.
     pub(crate) arrays: Vec<Option<ArrayForm>>,
     /// A resource whose memory may belong to one graph only.
@@ -276,7 +275,7 @@ impl Executables {
             driver: self.checked.driver,
             shared: &data.shared,
             arena: &data.arena,
-            variables: &self.checked.variables,
+            variables: &data.variables,
             arrays: &self.checked.arrays,
             seats: &self.seats,
             changed: !self.changes.is_empty(),

@@ -9,6 +9,7 @@ mod measure;
 pub(crate) mod profile;
 pub(crate) mod rng;
 pub(crate) mod dump;
+mod saved;
 mod reset;
 mod mapped_access;
 pub(crate) mod handle;
@@ -39,7 +40,7 @@ use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::Storage;
 use crate::program::declared_nodes::AllDeclaredNodes;
 use crate::program::scratch::Arena;
-use crate::program::{External, Op, Program};
+use crate::program::{External, ModuleMemory, Op, Program};
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Selected, Span};
 use crate::shape::table::{Table, TableMut, TableRef};
@@ -114,6 +115,8 @@ pub(crate) struct GraphData {
     pub(crate) program: Program,
     pub(crate) declared_nodes: AllDeclaredNodes,
     pub(crate) rngs: Vec<BuiltRng>,
+    /// The variables of modules that the author declares as memory.
+    pub(crate) variables: Vec<ModuleMemory>,
 }
 
 impl GraphData {
@@ -133,9 +136,11 @@ impl GraphData {
             let (kernel, config) = (facts.name.into(), kernel.config);
             Some((node, PlanLaunch { kernel, config }))
         });
-        Plan::of(&self.draft, &outcome, bytes)
+        let plan = Plan::of(&self.draft, &outcome, bytes)
             .with_arena(self.arena.offsets.iter().copied())
-            .with_launches(launches)
+            .with_launches(launches);
+        let file = saved::file(self, &plan);
+        plan.with_file(file)
     }
 }
 

@@ -324,8 +324,14 @@ pub(crate) enum Value {
 }
 
 impl Value {
+    #[inline]
     pub(crate) fn new<T: Element>(value: &T) -> Self {
-        let bytes = bytemuck::bytes_of(value);
+        Self::of_bytes(bytemuck::bytes_of(value))
+    }
+
+    /// The value whose bytes these are.
+    #[inline]
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
         let mut small = [0; 16];
         match small.get_mut(..bytes.len()) {
             Some(start) => {
@@ -417,15 +423,6 @@ impl<const N: usize> KernelCall<N> {
             arguments,
         }
     }
-
-    /// The arguments in the form that contracts are evaluated on.
-    pub(crate) fn contract_arguments(&self) -> [Argument; N] {
-        self.arguments.each_ref().map(|argument| match &argument.0 {
-            ArgumentKind::Buffer(span, _) => Argument::Buffer(span.bytes as u64),
-            ArgumentKind::Value(value) => value.of_contract(),
-            ArgumentKind::Misfit(value) => Argument::Int(*value),
-        })
-    }
 }
 
 impl CallArgument {
@@ -473,6 +470,15 @@ impl CallArgument {
     /// Device memory that the kernel may read and write. It gets the address of the first byte.
     pub fn write<S: ?Sized>(place: &mut Place<S, OnDevice>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::ReadWrite))
+    }
+
+    /// The argument in the form that contracts are evaluated on.
+    fn of_contract(&self) -> Argument {
+        match &self.0 {
+            ArgumentKind::Buffer(span, _) => Argument::Buffer(span.bytes as u64),
+            ArgumentKind::Value(value) => value.of_contract(),
+            ArgumentKind::Misfit(value) => Argument::Int(*value),
+        }
     }
 
     /// A value, which the kernel gets as the bytes of `T`.
@@ -572,18 +578,33 @@ impl Launch {
 }
 
 /// Checks the dimensions of a launch with the arguments of a call.
-pub(crate) fn launch_mistake<const N: usize>(
+pub(crate) fn launch_mistake(
     draft: &Draft,
     node: usize,
     facts: &KernelFacts,
     launch: Launch,
-    call: &KernelCall<N>,
+    arguments: &[CallArgument],
 ) -> Result<LaunchConfig, Diagnostic> {
-    let memory = |index: usize| match &call.arguments[index].0 {
+    let memory = |index: usize| match &arguments[index].0 {
         ArgumentKind::Buffer(span, _) => Some(span.resource),
         ArgumentKind::Value(_) | ArgumentKind::Misfit(_) => None,
     };
-    check_dimensions(draft, node, facts, launch, &call.contract_arguments(), memory)
+    // Few kernels have more parameters than these, for which nothing is allocated.
+    let mut few = [Argument::Unknown; 12];
+    let many: Vec<Argument>;
+    let known = match few.get_mut(..arguments.len()) {
+        Some(few) => {
+            few.iter_mut()
+                .zip(arguments)
+                .for_each(|(known, argument)| *known = argument.of_contract());
+            &*few
+        }
+        None => {
+            many = arguments.iter().map(CallArgument::of_contract).collect();
+            &many
+        }
+    };
+    check_dimensions(draft, node, facts, launch, known, memory)
 }
 
 /// Checks the dimensions of a launch. `memory` returns the resource of the argument with this index, if it is memory.

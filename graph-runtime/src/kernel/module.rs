@@ -9,7 +9,7 @@ use graph_ptx::ast;
 use graph_ptx::declaration::{self as rules, Mistake};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// PTX of which a program learns while it runs: of a JIT compiler, of Triton, of an autotuner.
 /// [`Device::module`](crate::Device::module) makes it. A clone is the same module.
@@ -54,9 +54,11 @@ type Outcome = std::result::Result<&'static KernelFacts, Arc<[Mistake]>>;
 
 /// The way in which an argument is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Passed {
+pub(crate) enum Passed {
     /// Memory, for such accesses. Of mapped memory, the call does not tell the size of elements.
     Memory(Mode),
+    /// Mapped memory, of elements of this many bytes.
+    Mapped(u64),
     /// A value of this many bytes.
     Value(usize),
 }
@@ -80,11 +82,32 @@ impl Module {
             path: ptx.path,
             message: error.to_string(),
         })?;
-        Ok(Self(Arc::new(Contents {
+        Ok(Self::of(ptx, module))
+    }
+
+    fn of(ptx: Ptx, module: ast::Module) -> Self {
+        Self(Arc::new(Contents {
             ptx: Box::leak(Box::new(ptx)),
             module,
             known: Mutex::default(),
-        })))
+        }))
+    }
+
+    /// The module of PTX that is in a file. The same text is one module, however often it is read, so that it is kept
+    /// only once.
+    ///
+    /// # Errors
+    /// The reason why the text is no PTX.
+    pub(crate) fn of_file(name: &str, text: &str) -> std::result::Result<Self, String> {
+        static KNOWN: LazyLock<Mutex<HashMap<&'static str, Module>>> = LazyLock::new(Mutex::default);
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = known.get(text) {
+            return Ok(module.clone());
+        }
+        let module = graph_ptx::parse(text).map_err(|error| error.to_string())?; // before the text is kept for ever
+        let module = Self::of(Ptx::from_text(name, text).map_err(|error| error.to_string())?, module);
+        known.insert(module.0.ptx.text, module.clone());
+        Ok(module)
     }
 
     /// The name that it was given.
@@ -153,11 +176,21 @@ impl ModuleKernel {
     /// another node may read it. (What it does with the memory is read from the PTX.)
     pub unsafe fn call<const N: usize>(&self, arguments: [CallArgument; N]) -> KernelCall<N> {
         let passed = arguments.iter().map(|argument| Passed::of(&argument.0)).collect();
-        let callee = match self.known(passed) {
+        let callee = self.callee(passed);
+        KernelCall { callee, arguments }
+    }
+
+    /// The kernel as it is called with arguments that are passed so.
+    pub(crate) fn callee(&self, passed: Vec<Passed>) -> Callee {
+        match self.known(passed) {
             Ok(facts) => Callee::Declared(facts, false),
             Err(mistakes) => Callee::Refused(mistakes),
-        };
-        KernelCall { callee, arguments }
+        }
+    }
+
+    /// The PTX that it is in.
+    pub(crate) fn syntax(&self) -> &ast::Module {
+        &self.module.0.module
     }
 
     fn known(&self, passed: Vec<Passed>) -> Outcome {
@@ -187,7 +220,7 @@ impl ModuleKernel {
 }
 
 impl Passed {
-    fn of(argument: &ArgumentKind) -> Self {
+    pub(crate) fn of(argument: &ArgumentKind) -> Self {
         match argument {
             ArgumentKind::Buffer(_, mode) => Self::Memory(*mode),
             ArgumentKind::Value(value) => Self::Value(value.bytes().len()),
@@ -203,6 +236,7 @@ impl Passed {
                 let text = format!("a value of {}", rules::bytes(size));
                 return (text, rules::Kind::Value { size, align });
             }
+            Self::Mapped(size) => ("&[Mapped<_>]", rules::BufferAccess::Mapped { size }),
             Self::Memory(Mode::Read) => ("&[_]", rules::BufferAccess::Read),
             Self::Memory(Mode::ReadWrite) => ("&mut [_]", rules::BufferAccess::Write),
             Self::Memory(Mode::Write) => ("&mut [MaybeUninit<_>]", rules::BufferAccess::Overwrite),

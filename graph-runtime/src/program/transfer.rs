@@ -37,6 +37,16 @@ impl Memcpy {
         }
     }
 
+    /// A copy between bytes of which nothing else is known. `build` compares their numbers.
+    pub(crate) fn of_bytes(from: Bytes, to: Bytes) -> Self {
+        Self {
+            from,
+            to,
+            within: None,
+            differing: None,
+        }
+    }
+
     /// The copy whose parts updates choose in `read` and in `written`.
     pub fn within(self, read: &impl Selection, written: &impl Selection) -> Self {
         Self {

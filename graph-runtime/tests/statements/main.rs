@@ -13,6 +13,7 @@ mod definition;
 mod edits;
 mod element_types;
 mod expression;
+mod files;
 mod graphed;
 mod graphs;
 mod host_nodes;

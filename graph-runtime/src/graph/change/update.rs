@@ -193,7 +193,8 @@ impl Update<'_> {
         call: &KernelCall<N>,
     ) -> Result<LaunchConfig> {
         let draft = &self.graph.data.draft;
-        launch_mistake(draft, node, facts, launch, call).map_err(|mistake| Error::mistake(&draft.name, mistake))
+        launch_mistake(draft, node, facts, launch, &call.arguments)
+            .map_err(|mistake| Error::mistake(&draft.name, mistake))
     }
 
     /// The launch of a node whose declaration now asks for `launch`. If handles have chosen other dimensions, returns
