@@ -94,11 +94,23 @@ impl Loaded {
     /// * [`Error::Invalid`] if the graph has mistakes;
     /// * as [`GraphBuilder::define`].
     pub fn open(device: &Device, path: impl AsRef<Path>) -> Result<Self> {
-        let loaded = Self::read_file(device, path.as_ref())?;
-        if !device.is_emulator() {
-            loaded.prove()?;
+        Self::read_file(device, path.as_ref())?.checked()
+    }
+
+    /// As [`Loaded::open`], of the bytes of a file, which `name` stands for in messages.
+    ///
+    /// # Errors
+    /// As [`Loaded::open`].
+    pub fn from_bytes(device: &Device, name: &str, bytes: &[u8]) -> Result<Self> {
+        Self::decoded(device, name.to_owned(), bytes)?.checked()
+    }
+
+    /// The graph, if its kernels stay within their memory. On the emulator, each access is checked.
+    fn checked(self) -> Result<Self> {
+        if !self.device.is_emulator() {
+            self.prove()?;
         }
-        Ok(loaded)
+        Ok(self)
     }
 
     /// As [`Loaded::open`], without proofs: for kernels that are too hard to prove.
@@ -116,15 +128,24 @@ impl Loaded {
     }
 
     fn read_file(device: &Device, path: &Path) -> Result<Self> {
-        let name = path.display().to_string();
-        let failed = |message: String| Error::GraphFile {
+        let path_name = path.display().to_string();
+        let bytes = fs::read(path).map_err(|error| Error::GraphFile {
             site: Site::default(),
-            path: name.clone(),
-            message,
-        };
-        let bytes = fs::read(path).map_err(|error| failed(format!("cannot be read: {error}")))?;
-        let file = GraphFile::decode(&bytes).map_err(|error| failed(error.to_string()))?;
-        Self::new(device, name, file)
+            path: path_name.clone(),
+            message: format!("cannot be read: {error}"),
+        })?;
+        Self::decoded(device, path_name, &bytes)
+    }
+
+    fn decoded(device: &Device, path: String, bytes: &[u8]) -> Result<Self> {
+        match GraphFile::decode(bytes) {
+            Ok(file) => Self::new(device, path, file),
+            Err(error) => Err(Error::GraphFile {
+                site: Site::default(),
+                path,
+                message: error.to_string(),
+            }),
+        }
     }
 
     /// Checks the graph of a file.

@@ -260,6 +260,11 @@ fn everything(device: &Device, name: &str) -> Saved {
     Saved::of(name, &Everything::build(device, &weights, &out, 3).unwrap().plan())
 }
 
+/// The bytes of a file with nodes of many kinds.
+pub(crate) fn original(device: &Device) -> Vec<u8> {
+    everything(device, "original").bytes()
+}
+
 #[test]
 fn memory_is_bound_by_name_and_its_length_is_checked() {
     let device = Device::emulator();

@@ -14,6 +14,7 @@ mod edits;
 mod element_types;
 mod expression;
 mod files;
+mod files_mutated;
 mod graphed;
 mod graphs;
 mod host_nodes;
