@@ -60,10 +60,10 @@ mod facts;
 mod poly;
 mod hash;
 
-use crate::ast::Module;
+use crate::ast::{Function, Module};
 use analysis::open;
-use machine::Obligation;
-pub use race::{Race, RaceAccess, Races, races};
+use machine::{Machine, Obligation};
+pub use race::{Race, RaceAccess, Races};
 pub use term::{Binary, Launch, Term, Unary};
 pub use version::VERSION;
 pub use weakest::{Condition, weakest};
@@ -185,28 +185,61 @@ impl Effort {
     };
 }
 
+/// A kernel of a module that was run with symbols: for its verdict and for its races.
+pub struct Analysis<'m> {
+    opened: Result<(Machine<'m>, &'m Function), Reason>,
+    trials: usize,
+}
+
+impl<'m> Analysis<'m> {
+    /// Runs the kernel with symbols.
+    pub fn of(module: &'m Module, kernel: &'m Kernel, effort: &Effort) -> Self {
+        Self {
+            opened: open(module, kernel, effort),
+            trials: effort.trials,
+        }
+    }
+
+    /// Whether the kernel stays within its memory.
+    pub fn verdict(&self) -> Verdict {
+        let (machine, function) = match &self.opened {
+            Ok(opened) => opened,
+            Err(reason) => return Verdict::Unknown(vec![reason.clone()]),
+        };
+        let open = &machine.open;
+        if open.is_empty() {
+            return Verdict::Proved;
+        }
+        if let Some(witness) = witness::find(machine, function, self.trials) {
+            return Verdict::Refuted(Box::new(witness));
+        }
+        let mut reasons: Vec<Reason> = Vec::new();
+        for Obligation { instruction, gap, .. } in open {
+            let line = machine.body.instructions[*instruction].line;
+            let reason = Reason { line, gap: gap.clone() };
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        reasons.sort_by_key(|reason| reason.line);
+        Verdict::Unknown(reasons)
+    }
+
+    /// Whether threads of the kernel race.
+    pub fn races(self) -> Races {
+        match self.opened {
+            Ok((machine, function)) => race::races(machine, function),
+            Err(reason) => Races::Unknown(reason.line),
+        }
+    }
+}
+
 /// Proves a kernel of a module.
 pub fn prove(module: &Module, kernel: &Kernel, effort: &Effort) -> Verdict {
-    match open(module, kernel, effort) {
-        Ok((machine, function)) => {
-            let open = &machine.open;
-            if open.is_empty() {
-                return Verdict::Proved;
-            }
-            if let Some(witness) = witness::find(module, function, machine.body, &machine.flow, kernel, effort.trials) {
-                return Verdict::Refuted(Box::new(witness));
-            }
-            let mut reasons: Vec<Reason> = Vec::new();
-            for Obligation { instruction, gap, .. } in open {
-                let line = machine.body.instructions[*instruction].line;
-                let reason = Reason { line, gap: gap.clone() };
-                if !reasons.contains(&reason) {
-                    reasons.push(reason);
-                }
-            }
-            reasons.sort_by_key(|reason| reason.line);
-            Verdict::Unknown(reasons)
-        }
-        Err(reason) => Verdict::Unknown(vec![reason]),
-    }
+    Analysis::of(module, kernel, effort).verdict()
+}
+
+/// Whether threads of a kernel of a module race.
+pub fn races(module: &Module, kernel: &Kernel, effort: &Effort) -> Races {
+    Analysis::of(module, kernel, effort).races()
 }

@@ -1,5 +1,5 @@
-//! The costs of `cuda_graph!` at compile time: a large graph adds little to `cargo check`, and the time grows with its
-//! nodes.
+//! The costs of the macros at compile time: a large graph adds little to `cargo check`, and the time grows with its
+//! nodes; so do proofs of kernels, and only in the first build.
 //!
 //! The times are user CPU seconds. If they are too long they are measured again and the least counts, so that a busy
 //! machine does not fail the test.
@@ -14,6 +14,10 @@ use package::Package;
 const PROMISE: f64 = 1.0;
 /// The most times as long that twice as many nodes may take.
 const GROWTH: f64 = 2.5;
+/// The most times as long that a crate may take with 50 proved kernels as with 50 that nobody proves.
+const PROOFS: f64 = 1.2;
+/// The most times as long that it may take with the verdicts of the build before: the same, as far as it is measured.
+const KEPT: f64 = 1.05;
 /// How often each crate is checked at most, while the times are too long.
 const MAX_REPETITIONS: usize = 5;
 
@@ -41,10 +45,83 @@ fn a_thousand_nodes_add_less_than_a_second_to_cargo_check() {
     }
 }
 
+/// Prints what proofs cost. `cargo test -p ui-tests --test compile_time -- --ignored --nocapture` runs it.
+#[test]
+#[ignore = "compares times of two crates, for which the machine has to be quiet"]
+fn fifty_proved_kernels_add_at_most_a_fifth_to_cargo_check() {
+    let package = Package::new("proof-time", None).expect("a package in the target folder");
+    let ptx = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/kernels/samples.ptx");
+    let ptx = std::fs::read_to_string(ptx).expect("the PTX of the pages");
+    let check = |text: &str| seconds(&package, text);
+    let write = |repetition: usize| {
+        // PTX of other text has no verdicts of the build before.
+        let text = format!("{ptx}\n// {repetition} {:?}\n", std::time::SystemTime::now());
+        package
+            .write("kernels/samples.ptx", text.as_bytes())
+            .expect("PTX can be written");
+    };
+    write(0);
+    check(&kernels(false)); // and with it the dependencies
+    let mut least = [f64::INFINITY; 3];
+    for repetition in 1..=MAX_REPETITIONS {
+        write(repetition);
+        for (least, proved) in least.iter_mut().zip([false, true, true]) {
+            *least = least.min(check(&kernels(proved)));
+        }
+    }
+    let [trusted, first, second] = least;
+    let (first, second) = (first / trusted, second / trusted);
+    println!("cargo check: {trusted:.2} s without proofs, {first:.3} times as long with them, {second:.3} times again");
+    assert!(first < PROOFS && second < KEPT, "{first:.3} times, {second:.3} times");
+}
+
+/// A crate of 50 kernels, with or without proofs.
+fn kernels(proved: bool) -> String {
+    const BLOCKS: usize = 5;
+    let block = "#[graph_runtime::cuda_kernels(\"kernels/samples.ptx\", prove)]
+    unsafe extern \"C\" {
+        #[requires(threads <= out.len())]
+        pub safe fn write(out: &mut [f32]);
+        #[requires(threads <= input.len() && threads <= out.len())]
+        pub safe fn read(input: &[f32], out: &mut [f32]);
+        #[requires(n <= data.len())]
+        pub safe fn scaled(data: &mut [f32], factor: f32, n: u32);
+        #[requires(threads <= first.len() && threads <= second.len())]
+        pub safe fn two_out(first: &mut [f32], second: &mut [f32]);
+        #[requires(threads <= data.len())]
+        pub safe fn scale_f32(data: &mut [f32], factor: f32);
+        #[requires(threads <= data.len())]
+        pub safe fn scale_f64(data: &mut [f64], factor: f64);
+        #[requires(threads <= bytes.len() && 256 <= bins.len())]
+        pub safe fn histogram(bins: &[graph_runtime::Atomic<u32>], bytes: &[u8]);
+        #[requires(threads <= output.len() && threads <= target.len() && 1 <= loss.len())]
+        pub safe fn add_loss(loss: &[graph_runtime::Atomic<f32>], output: &[f32], target: &[f32]);
+        #[requires(1 <= position.len() && len <= tokens.len() && 1 <= stop.len() && 1 <= more.len())]
+        pub safe fn next_token(tokens: &mut [u32], len: u32, stop: &[u32], position: &mut [u32], more: &mut [u32]);
+        #[requires(block == 64 && grid <= x.len() && grid <= exps.len() && grid <= y.len())]
+        pub safe fn softmax(x: &[[f32; 64]], exps: &mut [[f32; 64]], y: &mut [[f32; 64]]);
+    }";
+    let block = if proved {
+        block.to_owned()
+    } else {
+        block.replace("safe fn", "fn").replace(", prove", "")
+    };
+    let modules = (0..BLOCKS).map(|number| format!("pub mod m{number} {{\n    {block}\n}}\n"));
+    format!(
+        "//! Generated.\n#![allow(missing_docs)]\n{}",
+        modules.collect::<String>()
+    )
+}
+
 /// Runs `cargo check` on a graph with this number of nodes; returns the CPU seconds that it took.
 fn seconds_to_check(package: &Package, nodes: usize) -> f64 {
+    seconds(package, &source(nodes))
+}
+
+/// Runs `cargo check` on a crate of this text; returns the CPU seconds that it took.
+fn seconds(package: &Package, text: &str) -> f64 {
     let mut check = package
-        .cargo("check", "src/lib.rs", &source(nodes))
+        .cargo("check", "src/lib.rs", text)
         .expect("the source can be written");
     let start = children_seconds();
     let output = check.output().expect("cargo runs");

@@ -3,12 +3,12 @@
 mod operand;
 mod operator;
 
-use self::operator::{METHODS, Sort, common, operator, result};
+use self::operator::{METHODS, Operator, Sort, common, operator, result};
 use super::declaration::Declaration;
 use crate::report::{Report, error};
 use crate::text::text;
 use graph_plan::Code;
-use graph_ptx::proof::{Term, Unary};
+use graph_ptx::proof::{Binary, Term, Unary};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::punctuated::Punctuated;
@@ -133,7 +133,7 @@ impl Compiler<'_> {
 
     fn method(&mut self, call: &ExprMethodCall) -> Option<Sort> {
         let receiver = self.expr(&call.receiver);
-        let Some((name, op, arity)) = METHODS.into_iter().find(|(name, ..)| call.method == name) else {
+        let Some((name, op)) = METHODS.into_iter().find(|(name, _)| call.method == name) else {
             let help = "there are `min`, `max`, `div_ceil`, `is_multiple_of`, `is_power_of_two`, and `len` of memory";
             return self.fault(
                 &call.method,
@@ -141,6 +141,7 @@ impl Compiler<'_> {
                 help,
             );
         };
+        let arity = usize::from(matches!(op, Operator::Two(_)));
         if call.args.len() != arity {
             let plural = if arity == 1 { "" } else { "s" };
             let example = if arity == 1 { "b" } else { "" };
@@ -157,7 +158,7 @@ impl Compiler<'_> {
         };
         self.text.push(')');
         let (receiver, argument) = (receiver?, argument?);
-        let either = matches!(op, "Min" | "Max");
+        let either = matches!(op, Operator::Two(Binary::Min | Binary::Max));
         let floats = either && receiver != Sort::Bool && argument != Sort::Bool;
         if !floats && (receiver, argument) != (Sort::Int, Sort::Int) {
             let kind = if either { "numbers" } else { "integers" };
@@ -165,10 +166,10 @@ impl Compiler<'_> {
             return self.fault(&call.method, &message, &format!("call it on {kind} only"));
         }
         let sort = match op {
-            "IsMultipleOf" | "IsPowerOfTwo" => Sort::Bool,
+            Operator::Two(Binary::IsMultipleOf) | Operator::One(Unary::IsPowerOfTwo) => Sort::Bool,
             _ => common(receiver, argument),
         };
-        self.apply(op, arity + 1, sort)
+        self.apply(op, sort)
     }
 
     /// Integers are cast as Rust casts them: a value that does not fit wraps around.
@@ -196,8 +197,8 @@ impl Compiler<'_> {
         self.text.push_str(&text(op));
         let sort = self.expr(operand)?;
         match (op, sort) {
-            (UnOp::Not(_), Sort::Bool) => self.apply("Not", 1, sort),
-            (UnOp::Neg(_), Sort::Int | Sort::Float) => self.apply("Neg", 1, sort),
+            (UnOp::Not(_), Sort::Bool) => self.apply(Operator::One(Unary::Not), sort),
+            (UnOp::Neg(_), Sort::Int | Sort::Float) => self.apply(Operator::One(Unary::Neg), sort),
             (UnOp::Not(_), _) => self.fault(
                 op,
                 "`!` is for conditions, but this is a number",
@@ -226,7 +227,7 @@ impl Compiler<'_> {
             );
         };
         match result(&binary.op, left, right) {
-            Some(sort) => self.apply(op, 2, sort),
+            Some(sort) => self.apply(Operator::Two(op), sort),
             None => {
                 let message = format!("`{sign}` cannot be applied to {} and {}", left.words(), right.words());
                 let help = "`&&` and `||` join conditions; arithmetic and comparisons are for numbers";
@@ -244,20 +245,19 @@ impl Compiler<'_> {
         Some(sort)
     }
 
-    /// Adds an operation that takes `arity` values from the stack and pushes one.
-    fn apply(&mut self, op: &str, arity: usize, sort: Sort) -> Option<Sort> {
-        let last = self.terms.pop().unwrap_or(Term::Unknown);
-        let term = match arity {
-            1 => operator::unary(op).map(|op| Term::Unary(op, Box::new(last))),
-            _ => {
-                let first = self.terms.pop().unwrap_or(Term::Unknown);
-                operator::binary(op).map(|op| Term::Binary(op, Box::new(first), Box::new(last)))
+    /// Adds an operation that takes its operands from the stack and pushes one value.
+    fn apply(&mut self, op: Operator, sort: Sort) -> Option<Sort> {
+        let last = Box::new(self.terms.pop().unwrap_or(Term::Unknown));
+        let (term, op) = match op {
+            Operator::One(op) => (Term::Unary(op, last), format_ident!("{}", format!("{op:?}"))),
+            Operator::Two(op) => {
+                let first = Box::new(self.terms.pop().unwrap_or(Term::Unknown));
+                self.height -= 1;
+                (Term::Binary(op, first, last), format_ident!("{}", format!("{op:?}")))
             }
         };
-        self.terms.push(term.unwrap_or(Term::Unknown));
-        let op = format_ident!("{op}");
+        self.terms.push(term);
         self.code.push(quote!(::graph_runtime::private::plan::Op::#op));
-        self.height = self.height + 1 - arity;
         Some(sort)
     }
 

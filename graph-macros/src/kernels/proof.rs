@@ -6,7 +6,7 @@ use super::param::{Buffer, Kind, Wrapping, bare, scalar};
 use super::source::{Ptx, Source};
 use crate::report::error;
 use graph_plan::{Code, Diagnostic, Scalar};
-use graph_ptx::proof::{self, Effort, Kernel, Races, Verdict, Words};
+use graph_ptx::proof::{self, Analysis, Effort, Kernel, Races, Verdict, Words};
 use syn::{Expr, Lit, Type};
 
 mod cache;
@@ -47,10 +47,14 @@ pub(super) fn of_kernel(
     }
     let kernel = described(declaration, contracts, prove);
     let is_allowed = declaration.allows_kernel_bounds;
+    let mut race = None;
     for ptx in source.files() {
         let name = declaration.name();
+        let open = || Analysis::of(&ptx.module, &kernel, &effort(prove));
+        let mut analysis = None;
         let judged = cache::verdict(ptx, &kernel, &(&name, &ptx.path, prove, is_allowed), || {
-            judge(ptx, &kernel, &name, prove, is_allowed)
+            let verdict = analysis.get_or_insert_with(open).verdict();
+            judge(&verdict, ptx, &kernel, &name, prove, is_allowed)
         });
         let Some(Judged {
             is_refuted,
@@ -58,6 +62,9 @@ pub(super) fn of_kernel(
             words,
         }) = judged
         else {
+            if prove && !declaration.allows_kernel_race && race.is_none() {
+                race = race_of(ptx, &kernel, &name, || analysis.unwrap_or_else(open));
+            }
             continue;
         };
         if let Some(words) = words {
@@ -71,32 +78,26 @@ pub(super) fn of_kernel(
         }
         return Some(Proof::Trusted(reason));
     }
-    if prove && !declaration.allows_kernel_race {
-        warn_of_races(declaration, &kernel, source);
+    // The kernel is wrong, but not unsound.
+    if let Some(words) = race {
+        declaration.report.warn(safe.span, &diagnostic(Code::KernelRace, words));
     }
     Some(Proof::Proved)
 }
 
-/// Warns of threads that race: the kernel is wrong, but not unsound.
-fn warn_of_races(declaration: &mut Declaration, kernel: &Kernel, source: &Source) {
-    let Some(safe) = declaration.safe else { return };
-    for ptx in source.files() {
-        let name = declaration.name();
-        let judged = cache::verdict(ptx, kernel, &(&name, &ptx.path, "races"), || {
-            let Races::Found(race) = proof::races(&ptx.module, kernel, &Effort::FULL) else {
-                return None;
-            };
-            Some(Judged {
-                is_refuted: true,
-                reason: String::new(),
-                words: Some(proof::race_words(&race, &name, kernel, &ptx.module, &ptx.path)),
-            })
-        });
-        if let Some(words) = judged.and_then(|judged| judged.words) {
-            declaration.report.warn(safe.span, &diagnostic(Code::KernelRace, words));
-            return;
-        }
-    }
+/// The words about two threads that race, if some do.
+fn race_of<'m>(ptx: &Ptx, kernel: &Kernel, name: &str, open: impl FnOnce() -> Analysis<'m>) -> Option<Words> {
+    let judged = cache::verdict(ptx, kernel, &(name, &ptx.path, "races"), || {
+        let Races::Found(race) = open().races() else {
+            return None;
+        };
+        Some(Judged {
+            is_refuted: true,
+            reason: String::new(),
+            words: Some(proof::race_words(&race, name, kernel, &ptx.module, &ptx.path)),
+        })
+    });
+    judged.and_then(|judged| judged.words)
 }
 
 /// A kernel that is not proved, or that has a race.
@@ -109,15 +110,18 @@ struct Judged {
     words: Option<Words>,
 }
 
-/// Proves a kernel; `None` if it is proved.
-fn judge(ptx: &Ptx, kernel: &Kernel, name: &str, prove: bool, is_allowed: bool) -> Option<Judged> {
-    let effort = if prove { Effort::FULL } else { Effort::QUICK };
-    let verdict = proof::prove(&ptx.module, kernel, &effort);
+/// The effort of a proof.
+fn effort(prove: bool) -> Effort {
+    if prove { Effort::FULL } else { Effort::QUICK }
+}
+
+/// The words about a verdict; `None` if the kernel is proved.
+fn judge(verdict: &Verdict, ptx: &Ptx, kernel: &Kernel, name: &str, prove: bool, is_allowed: bool) -> Option<Judged> {
     let is_refuted = matches!(verdict, Verdict::Refuted(_));
     let is_told = prove || is_refuted && !is_allowed;
-    let words = is_told.then(|| proof::words(&verdict, name, kernel, &ptx.module, &ptx.path, &effort));
+    let words = is_told.then(|| proof::words(verdict, name, kernel, &ptx.module, &ptx.path, &effort(prove)));
     let words = words.flatten();
-    let reason = match (&words, &verdict) {
+    let reason = match (&words, verdict) {
         (_, Verdict::Proved) => return None,
         (Some(words), _) => words.message.clone(),
         (None, Verdict::Refuted(witness)) => format!("it can leave `{}`", witness.memory),

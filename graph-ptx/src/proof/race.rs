@@ -12,7 +12,6 @@
 //! A race that is found is one of two threads that were run with numbers, before either did anything that could order
 //! it after the other.
 
-use super::analysis::open;
 use super::concrete::{Thread, Touched};
 use super::facts::Meaning;
 use super::flow::{End, Flow};
@@ -20,8 +19,8 @@ use super::machine::{Machine, Touch, Touching};
 use super::opcode::is_of_block;
 use super::poly::{Monomial, Poly, Symbol};
 use super::value::Memory;
-use super::{Effort, Gap, Kernel, Launch, fixed, witness};
-use crate::ast::{Body, Instruction, Module, Operand, Space};
+use super::{Gap, Launch, fixed, witness};
+use crate::ast::{Body, Function, Instruction, Operand, Space};
 
 /// The most threads of a launch in which races are looked for.
 const MAX_THREADS: u64 = 128;
@@ -69,16 +68,14 @@ pub struct RaceAccess {
     pub size: u64,
 }
 
-/// Whether threads of a kernel race.
-pub fn races(module: &Module, kernel: &Kernel, effort: &Effort) -> Races {
-    let (mut machine, function) = match open(module, kernel, effort) {
-        Ok(opened) => opened,
-        Err(reason) => return Races::Unknown(reason.line),
-    };
+/// Whether threads of a kernel race that was run with symbols.
+pub(super) fn races(mut machine: Machine<'_>, function: &Function) -> Races {
     let Err(line) = free(&mut machine) else {
         return Races::Free;
     };
-    let body = machine.body;
+    let Machine {
+        module, body, kernel, ..
+    } = machine;
     let unread = axes(body).map(|group| group.map(|reads| !reads));
     let written = witness::written(module, kernel).unwrap_or_default();
     let mut sides = fixed::sides(kernel, function);

@@ -3,7 +3,7 @@
 //! kernel that is refuted does leave its memory.
 
 use super::concrete::{Fault, Thread};
-use super::flow::Flow;
+use super::machine::Machine;
 use super::term::{Binary, Term};
 use super::{Kernel, Kind, Launch};
 use crate::ast::{Body, Function, Module};
@@ -121,14 +121,14 @@ pub(super) fn written(module: &Module, kernel: &Kernel) -> Option<Vec<bool>> {
 }
 
 /// Searches for a witness.
-pub(super) fn find(
-    module: &Module,
-    function: &Function,
-    body: &Body,
-    flow: &Flow,
-    kernel: &Kernel,
-    steps: usize,
-) -> Option<Witness> {
+pub(super) fn find(machine: &Machine<'_>, function: &Function, steps: usize) -> Option<Witness> {
+    let Machine {
+        module,
+        body,
+        kernel,
+        ref flow,
+        ..
+    } = *machine;
     let written = written(module, kernel)?;
     let fixed = super::fixed::sides(kernel, function);
     let most = most_threads(function);

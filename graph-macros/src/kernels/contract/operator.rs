@@ -22,13 +22,20 @@ impl Sort {
     }
 }
 
-/// Methods: the name, the operation and the number of arguments.
-pub(super) const METHODS: [(&str, &str, usize); 5] = [
-    ("min", "Min", 1),
-    ("max", "Max", 1),
-    ("div_ceil", "DivCeil", 1),
-    ("is_multiple_of", "IsMultipleOf", 1),
-    ("is_power_of_two", "IsPowerOfTwo", 0),
+/// An operator, by the number of its operands. `graph_plan::Op` has the same under the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    One(Unary),
+    Two(Binary),
+}
+
+/// Methods: the name and the operation.
+pub(super) const METHODS: [(&str, Operator); 5] = [
+    ("min", Operator::Two(Binary::Min)),
+    ("max", Operator::Two(Binary::Max)),
+    ("div_ceil", Operator::Two(Binary::DivCeil)),
+    ("is_multiple_of", Operator::Two(Binary::IsMultipleOf)),
+    ("is_power_of_two", Operator::One(Unary::IsPowerOfTwo)),
 ];
 
 /// The type of the result of two numbers.
@@ -36,66 +43,27 @@ pub(super) fn common(left: Sort, right: Sort) -> Sort {
     if left == right { left } else { Sort::Float }
 }
 
-/// The name of the operation in `graph_plan::Op`.
-pub(super) fn operator(op: &BinOp) -> Option<&'static str> {
+/// The operation of an operator between two operands.
+pub(super) fn operator(op: &BinOp) -> Option<Binary> {
     Some(match op {
-        BinOp::Add(_) => "Add",
-        BinOp::Sub(_) => "Sub",
-        BinOp::Mul(_) => "Mul",
-        BinOp::Div(_) => "Div",
-        BinOp::Rem(_) => "Rem",
-        BinOp::Shl(_) => "Shl",
-        BinOp::Shr(_) => "Shr",
-        BinOp::BitAnd(_) => "BitAnd",
-        BinOp::BitOr(_) => "BitOr",
-        BinOp::BitXor(_) => "BitXor",
-        BinOp::Eq(_) => "Eq",
-        BinOp::Ne(_) => "Ne",
-        BinOp::Lt(_) => "Lt",
-        BinOp::Le(_) => "Le",
-        BinOp::Gt(_) => "Gt",
-        BinOp::Ge(_) => "Ge",
-        BinOp::And(_) => "And",
-        BinOp::Or(_) => "Or",
-        _ => return None,
-    })
-}
-
-/// The operation with one operand of this name in `graph_plan::Op`, for proofs.
-pub(super) fn unary(op: &str) -> Option<Unary> {
-    Some(match op {
-        "Neg" => Unary::Neg,
-        "Not" => Unary::Not,
-        "IsPowerOfTwo" => Unary::IsPowerOfTwo,
-        _ => return None,
-    })
-}
-
-/// The operation with two operands of this name in `graph_plan::Op`, for proofs.
-pub(super) fn binary(op: &str) -> Option<Binary> {
-    Some(match op {
-        "Add" => Binary::Add,
-        "Sub" => Binary::Sub,
-        "Mul" => Binary::Mul,
-        "Div" => Binary::Div,
-        "Rem" => Binary::Rem,
-        "Shl" => Binary::Shl,
-        "Shr" => Binary::Shr,
-        "BitAnd" => Binary::BitAnd,
-        "BitOr" => Binary::BitOr,
-        "BitXor" => Binary::BitXor,
-        "Eq" => Binary::Eq,
-        "Ne" => Binary::Ne,
-        "Lt" => Binary::Lt,
-        "Le" => Binary::Le,
-        "Gt" => Binary::Gt,
-        "Ge" => Binary::Ge,
-        "And" => Binary::And,
-        "Or" => Binary::Or,
-        "Min" => Binary::Min,
-        "Max" => Binary::Max,
-        "DivCeil" => Binary::DivCeil,
-        "IsMultipleOf" => Binary::IsMultipleOf,
+        BinOp::Add(_) => Binary::Add,
+        BinOp::Sub(_) => Binary::Sub,
+        BinOp::Mul(_) => Binary::Mul,
+        BinOp::Div(_) => Binary::Div,
+        BinOp::Rem(_) => Binary::Rem,
+        BinOp::Shl(_) => Binary::Shl,
+        BinOp::Shr(_) => Binary::Shr,
+        BinOp::BitAnd(_) => Binary::BitAnd,
+        BinOp::BitOr(_) => Binary::BitOr,
+        BinOp::BitXor(_) => Binary::BitXor,
+        BinOp::Eq(_) => Binary::Eq,
+        BinOp::Ne(_) => Binary::Ne,
+        BinOp::Lt(_) => Binary::Lt,
+        BinOp::Le(_) => Binary::Le,
+        BinOp::Gt(_) => Binary::Gt,
+        BinOp::Ge(_) => Binary::Ge,
+        BinOp::And(_) => Binary::And,
+        BinOp::Or(_) => Binary::Or,
         _ => return None,
     })
 }

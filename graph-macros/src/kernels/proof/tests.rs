@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A kernel of this repository.
 struct Known {
@@ -19,6 +19,13 @@ struct Known {
     ptx: String,
     entry: String,
     verdict: Verdict,
+}
+
+/// The time that the proof of a kernel took.
+struct Timed {
+    time: Duration,
+    instructions: usize,
+    kernel: String,
 }
 
 /// All Rust files and Markdown files below a folder.
@@ -88,6 +95,7 @@ fn own_kernels_are_proved() {
     folders.iter().for_each(|folder| files(&root.join(folder), &mut found));
     found.sort();
     let mut seen: BTreeMap<String, Known> = BTreeMap::new();
+    let mut times: Vec<Timed> = Vec::new();
     for file in found {
         for text in texts(&file) {
             let Ok(tokens) = text.parse::<TokenStream>() else {
@@ -123,13 +131,17 @@ fn own_kernels_are_proved() {
                         for ptx in source.files() {
                             let start = Instant::now();
                             let verdict = prove(&ptx.module, &described, &Effort::FULL);
-                            let time = start.elapsed();
+                            let functions = &mut ptx.module.functions.iter();
+                            let function = functions.find(|function| function.name == described.entry);
+                            let body = function.and_then(|function| function.code());
+                            times.push(Timed {
+                                time: start.elapsed(),
+                                instructions: body.map_or(0, |body| body.instructions.len()),
+                                kernel: format!("`{}` of {}", described.entry, ptx.path),
+                            });
                             let contract: Vec<&str> =
                                 kernel.contracts.iter().map(|contract| contract.text.as_str()).collect();
                             let key = format!("{} {} {}", ptx.path, described.entry, contract.join(" && "));
-                            if time.as_millis() > 50 {
-                                println!("slow: {key} {time:?}");
-                            }
                             let known = Known {
                                 file: file.clone(),
                                 ptx: ptx.path.clone(),
@@ -146,6 +158,18 @@ fn own_kernels_are_proved() {
     let proved = seen.values().filter(|known| known.verdict == Verdict::Proved).count();
     let count = format!("{proved} of {} kernels are proved", seen.len());
     println!("{count}");
+    for (which, most) in [
+        ("the slowest of at most 200 instructions", 200),
+        ("the slowest", usize::MAX),
+    ] {
+        let timed = times.iter().filter(|timed| timed.instructions <= most);
+        let Timed {
+            time,
+            instructions,
+            kernel,
+        } = timed.max_by_key(|timed| timed.time).expect("there are kernels");
+        println!("{which}: {time:?} for {instructions} instructions, {kernel}");
+    }
     assert!(proved * 100 >= seen.len() * 60, "{count}");
     // Every kernel of the pages that teach.
     for (kernel, known) in &seen {
