@@ -1,0 +1,92 @@
+//! A graph that Rust saves, and that C and Python open, on the emulator.
+#![cfg(target_os = "linux")]
+
+use cuda_graph_load as _; // so that the library is built
+use graph_runtime::{AnyGraph, Device, cuda_graph, cuda_kernels};
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[cuda_kernels("../graph-runtime/tests/kernels/test_kernels.ptx")]
+unsafe extern "C" {
+    #[requires(n <= data.len())]
+    safe fn scale(data: &mut [f32], factor: f32, n: u32);
+}
+
+cuda_graph! {
+    graph Scale(data: mut device [f32; 64]) {
+        host first: [f32; 1];
+        host last:  [f32; 1];
+
+        memcpy up   = first -> data[..1];
+        kernel half = scale<<<2, 32>>>(&mut data, 0.5, 64) after up;
+        memcpy down = data[63..] -> last after half;
+    }
+}
+
+fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The folder that has the library: that of this program, or the one around it.
+fn library() -> PathBuf {
+    let program = env::current_exe().unwrap();
+    let mut folders = program.ancestors().skip(1).take(2);
+    let found = folders.find(|folder| folder.join("libcuda_graph_load.so").is_file());
+    found.expect("cargo has built the library").to_owned()
+}
+
+/// What a program prints.
+fn output(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{printed}{errors}");
+    printed
+}
+
+/// A folder of this test, and the file of `Scale` in it.
+fn saved(name: &str) -> (PathBuf, PathBuf) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    let (device, path) = (Device::emulator(), folder.join("scale.cugraph"));
+    let graph = Scale::build(&device, &device.alloc::<[f32; 64]>().unwrap()).unwrap();
+    graph.plan().save(&path).unwrap();
+    (folder, path)
+}
+
+fn expected(path: &Path) -> String {
+    let path = path.display();
+    format!(
+        "graph file `nowhere.cugraph`: cannot be read: No such file or directory (os error 2)\n\
+         graph `Scale`, memory `data`: graph file `{path}`: has 256 bytes, and what is bound has 252\n\
+         2.5 0.25 15.75\n"
+    )
+}
+
+#[test]
+fn c_opens_binds_and_launches() {
+    let (folder, path) = saved("c");
+    let (program, library) = (folder.join("scale"), library());
+    let mut compile = Command::new("cc");
+    compile
+        .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-I"])
+        .arg(here().join("include"));
+    compile.arg(here().join("tests/scale.c")).arg("-L").arg(&library);
+    compile.args([OsStr::new("-lcuda_graph_load"), OsStr::new("-o"), program.as_os_str()]);
+    assert_eq!(output(&mut compile), "");
+    let printed = output(Command::new(&program).arg(&path).env("LD_LIBRARY_PATH", library));
+    assert_eq!(printed, expected(&path));
+}
+
+#[test]
+fn python_opens_binds_and_launches() {
+    let (_, path) = saved("python");
+    let mut run = Command::new("python3");
+    run.arg(here().join("tests/scale.py")).arg(&path);
+    run.env("PYTHONPATH", here().join("python"))
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    run.env("CUDA_GRAPH_LOAD", library().join("libcuda_graph_load.so"));
+    assert_eq!(output(&mut run), expected(&path) + "1 0.25\n");
+}
