@@ -146,7 +146,10 @@ impl Device {
     /// `CUDA_GRAPH_DEBUG_TIMEOUT` (seconds) and `CUDA_GRAPH_DEBUG_ITERATIONS` change these, and 0 is no limit. It is
     /// read when a graph is built.
     ///
-    /// The emulator always runs graphs so, and has limits of its own ([`EmulatorOptions`]): there this does nothing.
+    /// `CUDA_GRAPH_DEBUG=nan` also finds the first value that is not finite: [`DebugOptions::check_finite`].
+    ///
+    /// The emulator always runs graphs so, and has limits of its own ([`EmulatorOptions`]): there this does nothing but
+    /// that search.
     pub fn with_debug(&self, options: DebugOptions) -> Device {
         Self {
             debug: Some(options),

@@ -10,4 +10,5 @@ pub(crate) mod no_emulator;
 mod watched_launch;
 pub(crate) mod launch_end;
 pub(crate) mod host_calls;
+mod finite;
 mod random;

@@ -88,9 +88,15 @@ impl<'f> FromFile<'f> {
         };
         let place: Place<[u8], OnDevice> = match bound {
             Some(bound) => self.builder.share(name.clone(), bound, NO_LENGTHS, true),
-            None => self
-                .builder
-                .resource(name.clone(), memory.memory, Layout { bytes, align }),
+            None => self.builder.resource(
+                name.clone(),
+                memory.memory,
+                Layout {
+                    bytes,
+                    align,
+                    float: None,
+                },
+            ),
         };
         let resource = place.span.resource;
         if memory.given {

@@ -35,7 +35,11 @@ impl GraphBuilder {
     pub(super) fn random(&mut self, name: Cow<'static, str>, beginning: Beginning, draws: u64) -> Rng {
         let of_generator = format!("generator of {name}"); // no statement can have this name, since it has spaces
         let align = align_of::<u64>();
-        let layout = Layout { bytes: 0, align }; // the number of uses is known when the graph is built
+        let layout = Layout {
+            bytes: 0, // the number of uses is known when the graph is built
+            align,
+            float: None,
+        };
         let place: Place<Philox, OnDevice> = self.resource(name, Memory::Device, layout);
         let resource = place.span.resource;
         self.draft.resources[resource].origin = Origin::Outside;
@@ -84,6 +88,7 @@ impl GraphBuilder {
         self.memory.layouts[rng.states] = Some(Layout {
             bytes: rng::bytes(draws.len()),
             align: align_of::<u64>(),
+            float: None,
         });
         let mut states = rng.kernels(&draws, generator);
         let scopes = self.uses(rng, draws.len());

@@ -4,6 +4,7 @@ use super::GraphBuilder;
 use crate::error::mistakes;
 use crate::ownership::block::SharedMemory;
 use crate::shape::Lengths;
+use crate::shape::float::Float;
 use crate::shape::part::Layout;
 use crate::shape::place::{Place, Span};
 use crate::shape::table::{Table, padded, text};
@@ -34,7 +35,15 @@ impl GraphBuilder {
             Space::Device => Memory::Device,
         };
         let bytes = memory.bytes();
-        let place: Place<S, M> = self.resource(name, kind, Layout { bytes, align: 1 });
+        let place: Place<S, M> = self.resource(
+            name,
+            kind,
+            Layout {
+                bytes,
+                align: 1,
+                float: Float::of::<S>(),
+            },
+        );
         self.draft.resources[place.span.resource].origin = Origin::Outside;
         self.memory.shared.push(DeclaredShared {
             resource: place.span.resource,

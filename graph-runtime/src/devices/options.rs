@@ -94,6 +94,11 @@ pub struct DebugOptions {
     /// The most iterations of all `while` nodes in one launch of a graph, together. A launch that exceeds it ends with
     /// an error that names the `while`, and the graph can be launched again. `None` is no limit. The default is 2^20.
     pub iteration_limit: Option<u64>,
+    /// Whether to find the first value that is not finite: a node that writes infinity or NaN to device memory of
+    /// `f32`, `f64` or the types of the crate `half`, where other bits were before, ends the launch with an error that
+    /// names the node, the memory and the element. It copies this memory before and after each node that may write
+    /// it. On the emulator, too. The default is false.
+    pub check_finite: bool,
 }
 
 impl Default for DebugOptions {
@@ -101,6 +106,7 @@ impl Default for DebugOptions {
         Self {
             time_limit: Some(Duration::from_secs(60)),
             iteration_limit: Some(1 << 20),
+            check_finite: false,
         }
     }
 }
@@ -180,10 +186,12 @@ impl DebugOptions {
         let Self {
             time_limit,
             iteration_limit,
+            ..
         } = Self::default();
         Ok(Some(Self {
             time_limit: seconds.map_or(time_limit, limit),
             iteration_limit: iterations.map_or(iteration_limit, |most| (most > 0.0).then_some(most as u64)),
+            check_finite: variable(DEBUG).is_some_and(|value| value == "nan"),
         }))
     }
 }
@@ -205,6 +213,11 @@ mod tests {
         assert_eq!(with(&[(DEBUG, "0"), (TIMEOUT, "5")]).unwrap(), None);
         assert_eq!(with(&[(DEBUG, "")]).unwrap(), None);
         assert_eq!(with(&[(DEBUG, "1")]).unwrap(), Some(DebugOptions::default()));
+        assert!(
+            with(&[(DEBUG, "nan")])
+                .unwrap()
+                .is_some_and(|options| options.check_finite)
+        );
         let limits = with(&[(DEBUG, "1"), (TIMEOUT, "2.5"), (ITERATIONS, "1000")])
             .unwrap()
             .unwrap();

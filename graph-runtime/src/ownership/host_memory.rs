@@ -37,7 +37,7 @@ unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
     pub(crate) fn zeroed(backend: &Backend, layout: Layout, site: impl Fn() -> Site) -> Result<Self> {
-        let Layout { bytes, align } = layout;
+        let Layout { bytes, align, .. } = layout;
         match backend {
             Backend::Cuda(cuda) => Self::page_locked(cuda, layout, site),
             Backend::Emulator(device) => {
@@ -75,7 +75,7 @@ impl HostMemory {
 
     /// Allocates page-locked memory, and aligns it by hand if the type needs more than [`HOST_ALIGNMENT`].
     fn page_locked(cuda: &Arc<Cuda>, layout: Layout, site: impl Fn() -> Site) -> Result<Self> {
-        let Layout { bytes, align } = layout;
+        let Layout { bytes, align, .. } = layout;
         let slack = if align > HOST_ALIGNMENT { align } else { 0 };
         let whole = cuda.host_alloc(bytes.max(1).saturating_add(slack)).at(&site)?;
         let mut memory = Self {

@@ -45,7 +45,7 @@ unsafe impl Sync for MappedMemory {}
 impl MappedMemory {
     /// Allocates it. The name appears in the emulator's messages.
     pub(crate) fn zeroed(backend: &Backend, name: &str, layout: Layout, site: impl Fn() -> Site) -> Result<Self> {
-        let Layout { bytes, align } = layout;
+        let Layout { bytes, align, .. } = layout;
         let (device, host) = match backend {
             Backend::Emulator(_) => (KernelMemory::zeroed(backend, name, bytes, site)?, None),
             Backend::Cuda(cuda) => {

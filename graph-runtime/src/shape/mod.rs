@@ -8,6 +8,7 @@ pub(crate) mod size;
 pub(crate) mod rectangle;
 pub(crate) mod bytes;
 pub(crate) mod part;
+pub(crate) mod float;
 pub(crate) mod place;
 pub(crate) mod same_shape;
 pub(crate) mod rows;

@@ -1,5 +1,6 @@
 //! Ranges of bytes of resources, made of places that have been checked.
 
+use crate::shape::float::Float;
 use crate::shape::place::Span;
 
 /// The size and alignment of a resource in bytes.
@@ -7,6 +8,8 @@ use crate::shape::place::Span;
 pub(crate) struct Layout {
     pub(crate) bytes: usize,
     pub(crate) align: usize,
+    /// The type of its elements, if they are floating-point numbers.
+    pub(crate) float: Option<Float>,
 }
 
 /// A range of bytes of a resource.

@@ -1,5 +1,6 @@
 //! The size of memory of a shape, which a declaration needs beside the type.
 
+use crate::shape::float::Float;
 use crate::shape::part::Layout;
 use crate::shape::place::Marker;
 use crate::shape::rows::Tabular;
@@ -19,7 +20,11 @@ impl<S: ?Sized> Size<S> {
     fn new<T>(bytes: usize, lengths: Lengths) -> Self {
         let align = align_of::<T>();
         Self {
-            layout: Layout { bytes, align },
+            layout: Layout {
+                bytes,
+                align,
+                float: Float::of::<S>(),
+            },
             lengths,
             marker: PhantomData,
         }

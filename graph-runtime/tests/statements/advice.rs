@@ -155,7 +155,7 @@ fn launches_that_do_not_fill_the_device() -> Result<()> {
 #[test]
 fn small_copies_and_small_bodies() -> Result<()> {
     let device = device();
-    let mut graph = cuda_graph! { &device =>
+    let mut graph = cuda_graph! { &device.with_bodies(Bodies::Nodes) =>
         host   input: [u32; 1];
         device flag: [u32; 1];
         device data: [u32; 64];

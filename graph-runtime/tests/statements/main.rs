@@ -15,6 +15,7 @@ mod element_types;
 mod expression;
 mod files;
 mod files_mutated;
+mod finite;
 mod graphed;
 mod graphs;
 mod host_nodes;

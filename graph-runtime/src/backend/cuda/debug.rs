@@ -11,6 +11,7 @@ mod wait;
 
 use super::build::Single;
 use super::{CudaExecutable, OWN};
+use crate::backend::finite::Finite;
 use crate::devices::cuda::{Cuda, twice};
 use crate::devices::options::DebugOptions;
 use crate::devices::timer::Timer;
@@ -42,6 +43,8 @@ struct StepState {
     bodies: Vec<Vec<usize>>,
     /// The pieces of `raw` nodes, whose closures run once, when the graph is built.
     raw: HashMap<usize, Piece>,
+    /// The search for values that are not finite, if it was asked for.
+    finite: Option<Finite>,
     /// Whether no later launch can run, since the fault has ended all work in the context.
     over: bool,
 }
@@ -191,9 +194,11 @@ impl CudaExecutable {
             options: DebugOptions {
                 time_limit: None,
                 iteration_limit: None,
+                check_finite: false,
             },
             bodies: bodies.to_vec(),
             raw: HashMap::new(),
+            finite: None,
             over: false,
         };
         let mut steps = Steps {
@@ -214,6 +219,7 @@ impl DebugExecutable {
                 options,
                 bodies: bodies.map(|body| blueprint.order.sequence(body).collect()).collect(),
                 raw: HashMap::new(),
+                finite: options.check_finite.then(|| Finite::new(blueprint)),
                 over: false,
             },
             fault: None,

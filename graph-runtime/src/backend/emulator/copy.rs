@@ -50,6 +50,7 @@ impl Runner {
         let layout = Layout {
             bytes: from.bytes,
             align: self.alignments[from.resource as usize],
+            float: None,
         };
         let copy = HostMemory::zeroed(&Backend::Emulator(self.device.clone()), layout, || site.clone());
         let copy = copy.map_err(|error| error.to_string())?;

@@ -12,6 +12,7 @@ mod thread_launch;
 use crate::backend::emulator::run::{Failure, Run};
 use crate::backend::emulator::sequence::Sequence;
 use crate::backend::emulator::thread_launch::ThreadLaunch;
+use crate::backend::finite::Finite;
 use crate::backend::host_calls::HostCalls;
 use crate::backend::launch_end::LaunchEnd;
 use crate::devices::options::EmulatorOptions;
@@ -53,6 +54,8 @@ struct Runner {
     printer: Option<Printer>,
     calls: HostCalls,
     seats: Arc<Seats>,
+    /// The search for values that are not finite, if it was asked for.
+    finite: Option<Arc<Finite>>,
 }
 
 impl EmulatorExecutable {
@@ -77,6 +80,10 @@ impl EmulatorExecutable {
             options,
             printer: device.printer.clone(),
             seats: blueprint.seats.clone(),
+            finite: blueprint
+                .debug
+                .filter(|options| options.check_finite)
+                .map(|_| Arc::new(Finite::new(blueprint))),
         };
         Ok(Self { runner, last: None })
     }

@@ -114,6 +114,8 @@ impl<'a> Run<'a> {
     fn node(&mut self, node: usize) -> Result<Touch, Fault> {
         let declared = &self.draft.nodes[node];
         trace!(target: "graph_runtime", node = %declared.name, "{}", declared.kind.keyword());
+        let finite = self.runner.finite.as_deref();
+        let before = finite.map(|finite| finite.before(node, |resource, to| self.read(resource, to)));
         let begin = self.recorder.as_ref().map(|_| Instant::now());
         let done = match &self.program.ops[node] {
             Op::Structure(structure) => return self.structure(node, structure),
@@ -126,6 +128,11 @@ impl<'a> Run<'a> {
         };
         let time = begin.map_or(0, |begin| begin.elapsed().as_nanos() as u64);
         let done = done.map_err(|message: String| (node, message.into()))?;
+        if let (Some(finite), Some(before)) = (finite, before)
+            && let Some(finding) = finite.finding(self.draft, node, &before, |resource, to| self.read(resource, to))
+        {
+            return Err((node, format!("{} {finding}", self.subject(node)).into()));
+        }
         match self.program.ops[node].is_join() {
             true => self.record(|recorder| recorder.skip(node)),
             false => self.record(|recorder| recorder.call(node, time, done.instructions)),
@@ -189,6 +196,23 @@ impl<'a> Run<'a> {
         let read = memory.read(start + condition.start, &mut value);
         read.map(|()| u32::from_le_bytes(value))
             .map_err(|error| error.to_string())
+    }
+
+    /// Reads the first bytes of a resource, unless it has no address.
+    fn read(&self, resource: usize, to: &mut [u8]) -> bool {
+        let memory = self.runner.device(resource);
+        memory.is_ok_and(|(memory, start)| memory.read(start, to).is_ok())
+    }
+
+    /// ``kernel `scale` `` or `the memcpy`.
+    fn subject(&self, node: usize) -> String {
+        match self.program.ops[node].kernel() {
+            Some(kernel) => format!(
+                "kernel `{}`",
+                self.program.functions[kernel.function as usize].facts.name
+            ),
+            None => format!("the {}", self.draft.nodes[node].kind.keyword()),
+        }
     }
 
     /// Counts an iteration, and fails beyond the limits.

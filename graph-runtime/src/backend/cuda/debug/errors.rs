@@ -38,6 +38,14 @@ pub(super) fn failed(debug: &Steps<'_>, run: &Run<'_>, node: usize, error: CudaE
     fault(run.site(node), message)
 }
 
+/// The error of a node that has written a value which is not finite.
+#[cold]
+pub(super) fn not_finite(debug: &Steps<'_>, run: &Run<'_>, node: usize, finding: &str) -> Error {
+    let mut message = format!("{} {finding}", subject(run, node));
+    explain(&mut message, debug, run, node);
+    fault(run.site(node), message)
+}
+
 /// The error of a node that takes longer than the limit.
 #[cold]
 pub(super) fn late(debug: &Steps<'_>, run: &Run<'_>, node: usize, limit: Duration) -> Error {

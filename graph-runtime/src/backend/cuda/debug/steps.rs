@@ -5,6 +5,7 @@ use super::wait::{self, wait};
 use super::{Around, Piece, Run, Steps};
 use crate::backend::cuda::build::Single;
 use crate::backend::cuda::failure::Failure;
+use crate::backend::finite::Before;
 use crate::devices::timer::Timer;
 use crate::driver::{self, CUgraphExec, GraphApi};
 use crate::error::{At, CudaError, Result, Site};
@@ -118,6 +119,8 @@ impl Steps<'_> {
             Some(piece) => piece.exec,
             None => self.parts.exec, // the captured work, which is all of the graph
         };
+        let finite = self.state.finite.as_ref();
+        let before = finite.map(|finite| finite.before(node, |resource, to| self.read(resource, to)));
         let timer = run.measured.as_ref().map(|(_, timer)| *timer);
         // SAFETY: the piece was instantiated in this context, and `parts` has what it uses (fact 1).
         if let Err(error) = unsafe { self.queue(exec, timer) } {
@@ -132,7 +135,7 @@ impl Steps<'_> {
         let Err(error) = waited else {
             let time = timer.map_or(Ok(0), Timer::nanoseconds).at(|| run.site(node))?;
             run.record(|recorder| recorder.call(node, time, None));
-            return Ok(());
+            return self.check_finite(run, node, before);
         };
         self.state.over = match error {
             wait::Failed::Cuda(_) => self.drain().is_err(),
@@ -148,6 +151,22 @@ impl Steps<'_> {
                 errors::late(self, run, node, limit)
             }
         })
+    }
+
+    /// Fails if the node, which has ended, has written a value that is not finite.
+    fn check_finite(&self, run: &Run<'_>, node: usize, before: Option<Before>) -> Result<()> {
+        let (Some(finite), Some(before)) = (&self.state.finite, before) else {
+            return Ok(());
+        };
+        let read = |resource, to: &mut [u8]| self.read(resource, to);
+        let finding = finite.finding(run.draft, node, &before, read);
+        finding.map_or(Ok(()), |finding| Err(errors::not_finite(self, run, node, &finding)))
+    }
+
+    /// Reads the first bytes of a resource, unless it has no address. Nothing writes it now.
+    fn read(&self, resource: usize, to: &mut [u8]) -> bool {
+        let memory = self.parts.storage[resource].device();
+        memory.is_some_and(|(memory, start)| memory.read(start, to, Site::default).is_ok())
     }
 
     /// Launches an executable graph on the graph's own stream, between the events of the timer.

@@ -1,0 +1,106 @@
+//! The search for the first value that is not finite: debug mode and the emulator compare what a node writes with what
+//! was there before.
+
+use crate::ownership::blueprint::Blueprint;
+use crate::shape::float::Float;
+use graph_plan::{Draft, Memory, Space};
+
+/// The floating-point memory that each node of a graph touches.
+pub(super) struct Finite {
+    /// The type and the bytes of each resource that is floating-point device memory.
+    floats: Vec<Option<(Float, usize)>>,
+    /// The resources that each node may write, and those that it reads.
+    written: Vec<Vec<usize>>,
+    read: Vec<Vec<usize>>,
+}
+
+/// The contents of resources before a node runs.
+pub(super) type Before = Vec<(usize, Vec<u8>)>;
+
+impl Finite {
+    pub(super) fn new(blueprint: &Blueprint<'_>) -> Self {
+        let draft = blueprint.draft;
+        let is_searched = |memory: Memory| memory.space() == Space::Device && memory != Memory::Mapped;
+        let resources = draft.resources.iter().zip(blueprint.layouts);
+        let floats = resources.map(|(resource, layout)| {
+            let layout = layout.filter(|_| is_searched(resource.memory))?;
+            Some((layout.float?, layout.bytes))
+        });
+        let mut finite = Self {
+            floats: floats.collect(),
+            written: vec![Vec::new(); draft.nodes.len()],
+            read: vec![Vec::new(); draft.nodes.len()],
+        };
+        for access in &draft.accesses {
+            if finite.floats[access.resource].is_none() {
+                continue;
+            }
+            let lists = [
+                (access.mode.writes(), &mut finite.written[access.node]),
+                (access.mode.reads(), &mut finite.read[access.node]),
+            ];
+            for (touches, list) in lists {
+                if touches && !list.contains(&access.resource) {
+                    list.push(access.resource);
+                }
+            }
+        }
+        finite
+    }
+
+    /// The contents of all floating-point memory that a node may write. `read` fills a list with the first bytes of a
+    /// resource, and says whether that worked.
+    pub(super) fn before(&self, node: usize, read: impl Fn(usize, &mut [u8]) -> bool) -> Before {
+        let contents = self.written[node]
+            .iter()
+            .map(|&resource| (resource, self.contents(resource, &read)));
+        contents.collect()
+    }
+
+    /// What a node has written that is not finite, if there is anything: the first element that is not, and was not the
+    /// same before.
+    pub(super) fn finding(
+        &self,
+        draft: &Draft,
+        node: usize,
+        before: &Before,
+        read: impl Fn(usize, &mut [u8]) -> bool,
+    ) -> Option<String> {
+        let (resource, index, value) = before.iter().find_map(|(resource, before)| {
+            let (float, _) = self.floats[*resource]?;
+            let after = self.contents(*resource, &read);
+            let (index, value) = float.first_not_finite(&after, before)?;
+            Some((*resource, index, value))
+        })?;
+        let name = |resource: usize| &draft.resources[resource].name;
+        let mut message = format!(
+            "wrote {value} to element {index} of `{}`: the first value of the launch that is not finite",
+            name(resource)
+        );
+        for &input in &self.read[node] {
+            let Some((float, _)) = self.floats[input] else {
+                continue;
+            };
+            // What it has itself written says nothing about what it was given.
+            let given = before.iter().find(|(written, _)| *written == input);
+            let given = given.map_or_else(|| self.contents(input, &read), |(_, before)| before.clone());
+            if let Some((index, value)) = float.first_not_finite(&given, &[]) {
+                let name = name(input);
+                message.push_str(&format!(
+                    "\nnote: it was given `{name}`, of which element {index} was {value} before"
+                ));
+            }
+        }
+        Some(message)
+    }
+
+    /// The bytes of a resource; none if they cannot be read.
+    fn contents(&self, resource: usize, read: impl Fn(usize, &mut [u8]) -> bool) -> Vec<u8> {
+        let bytes = self.floats[resource].map_or(0, |(_, bytes)| bytes);
+        let mut contents = vec![0; bytes];
+        if !read(resource, &mut contents) {
+            contents.clear();
+        }
+        contents
+    }
+}
