@@ -50,7 +50,7 @@ impl LaunchEvent {
     pub(crate) fn new(cuda: &Arc<Cuda>) -> Result<Self, CudaError> {
         cuda.bind()?;
         // SAFETY: the context is current.
-        let event = unsafe { driver::event::create() }?;
+        let event = unsafe { driver::event::create(false) }?;
         Ok(Self {
             cuda: cuda.clone(),
             event,

@@ -22,9 +22,9 @@ impl Timer {
             end: ptr::null_mut(),
         };
         // SAFETY: the context is current.
-        timer.begin = unsafe { driver::event::create_timed() }?;
+        timer.begin = unsafe { driver::event::create(true) }?;
         // SAFETY: as above.
-        timer.end = unsafe { driver::event::create_timed() }?;
+        timer.end = unsafe { driver::event::create(true) }?;
         Ok(timer)
     }
 

@@ -5,16 +5,19 @@ use super::types::{CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING};
 use super::{CUevent, CUstream};
 use std::ffi::c_uint;
 
-const TIMED: c_uint = CU_EVENT_DEFAULT;
-const UNTIMED: c_uint = CU_EVENT_DISABLE_TIMING;
+/// The flags of an event, which [`elapsed`] takes or not.
+fn flags(is_timed: bool) -> c_uint {
+    if is_timed {
+        CU_EVENT_DEFAULT
+    } else {
+        CU_EVENT_DISABLE_TIMING
+    }
+}
 
 driver_calls! {
     NAMES;
-    /// Without timing.
-    pub(crate) fn create() -> event: CUevent = cuEventCreate(event: *mut CUevent = &mut event, flags: c_uint = UNTIMED);
-    /// With timing.
-    pub(crate) fn create_timed() -> event: CUevent
-        = cuEventCreate(event: *mut CUevent = &mut event, flags: c_uint = TIMED);
+    pub(crate) fn create(is_timed: bool) -> event: CUevent
+        = cuEventCreate(event: *mut CUevent = &mut event, flags: c_uint = flags(is_timed));
     pub(crate) fn destroy(event: CUevent) = cuEventDestroy_v2;
     pub(crate) fn record(event: CUevent, stream: CUstream) = cuEventRecord;
     pub(crate) fn synchronize(event: CUevent) = cuEventSynchronize;

@@ -96,15 +96,3 @@ pub fn names() -> Vec<&'static str> {
     ];
     lists.concat()
 }
-
-#[cfg(all(test, feature = "fault-injection"))]
-mod tests {
-    #[test]
-    fn every_function_is_declared_once() {
-        let mut names = super::names();
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count);
-    }
-}

@@ -97,7 +97,7 @@ pub(crate) fn event(context: &Arc<CudaContext>) -> Result<CudaEvent, CudaError> 
     // SAFETY: the context lives.
     unsafe { context::set_current(context.context) }?;
     // SAFETY: the context is current.
-    let event = unsafe { event::create() }?;
+    let event = unsafe { event::create(false) }?;
     Ok(CudaEvent {
         event,
         context: context.clone(),

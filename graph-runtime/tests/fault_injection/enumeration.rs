@@ -162,6 +162,14 @@ fn run(device: &Device, scenario: Scenario) -> Result<Vec<Error>, String> {
     }
 }
 
+#[test]
+fn every_function_is_declared_once() {
+    let mut names = faults::names();
+    names.sort_unstable();
+    let twice: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
 /// What came of the failures of one call.
 #[derive(Default)]
 struct Outcomes {
