@@ -14,7 +14,7 @@ use package::Package;
 const PROMISE: f64 = 1.0;
 /// The most times as long that twice as many nodes may take.
 const GROWTH: f64 = 2.5;
-/// The most times as long that a crate may take with 50 proved kernels as with 50 that nobody proves.
+/// The most times as long that a crate may take with 50 proved kernels as with 50 `safe` ones that nobody proves.
 const PROOFS: f64 = 1.2;
 /// The most times as long that it may take with the verdicts of the build before: the same, as far as it is measured.
 const KEPT: f64 = 1.05;
@@ -65,6 +65,7 @@ fn fifty_proved_kernels_add_at_most_a_fifth_to_cargo_check() {
     let mut least = [f64::INFINITY; 3];
     for repetition in 1..=MAX_REPETITIONS {
         write(repetition);
+        check(&kernels(false)); // and with it the verdicts, so that the next one proves nothing
         for (least, proved) in least.iter_mut().zip([false, true, true]) {
             *least = least.min(check(&kernels(proved)));
         }
@@ -104,7 +105,7 @@ fn kernels(proved: bool) -> String {
     let block = if proved {
         block.to_owned()
     } else {
-        block.replace("safe fn", "fn").replace(", prove", "")
+        block.replace(", prove", "")
     };
     let modules = (0..BLOCKS).map(|number| format!("pub mod m{number} {{\n    {block}\n}}\n"));
     format!(
