@@ -11,6 +11,7 @@ use crate::ownership::blueprint::Programmatic;
 use crate::ownership::shared_resources::SharedResources;
 use crate::program::array;
 use crate::program::scratch::first_reads;
+use crate::shape::builders::Builders;
 
 /// The options of debug mode, if the device or the environment asks for it.
 fn debug_options(device: &Device) -> Result<Option<DebugOptions>> {
@@ -109,7 +110,7 @@ impl GraphBuilder {
         let debug = debug_options(&device)?;
         let data = GraphData {
             device,
-            id,
+            builders: Builders::new(id),
             draft,
             arguments: arguments.into(),
             layouts,

@@ -1,6 +1,6 @@
 //! Diagnostics of the mistakes that `graph-plan` cannot see: about sizes, launches, names and places.
 
-use graph_plan::{Code, Diagnostic, Draft, Subject};
+use graph_plan::{Code, Diagnostic, Draft, Subject, nearest};
 use graph_ptx::declaration::{Mistake, Rule};
 
 /// The differences between a kernel's declaration, or a call of it, and its PTX.
@@ -135,6 +135,17 @@ pub(crate) fn unknown_node(draft: &Draft, from: usize, to: usize) -> Diagnostic 
         None => format!("node {to}, which does not exist, runs after node {from}"),
     };
     Diagnostic::new(Code::UnknownNode, Subject::Node(to.min(nodes)), message).note(format!("there are {nodes} nodes"))
+}
+
+/// A name that no node has.
+#[cold]
+pub(crate) fn no_node(draft: &Draft, name: &str) -> Diagnostic {
+    let message = format!("no node is named `{name}`");
+    let diagnostic = Diagnostic::new(Code::UnknownNode, Subject::Node(draft.nodes.len()), message);
+    match nearest(name, draft.nodes.iter().map(|node| &*node.name)) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.note("`plan()` of the graph lists its nodes"),
+    }
 }
 
 /// An edge from or to a node of another graph. Nodes of the graph itself are given by their indices.

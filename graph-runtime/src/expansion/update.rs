@@ -25,7 +25,7 @@ impl Update<'_> {
         let layout = resource.and_then(|resource| Some((resource, self.graph.data.layouts[resource]?)));
         match layout {
             Some((resource, layout)) if fits(layout.bytes) => Ok(Span {
-                graph: self.graph.data.id,
+                graph: self.graph.data.builders.own(),
                 resource,
                 start: 0,
                 bytes: layout.bytes,

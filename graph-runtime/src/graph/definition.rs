@@ -244,6 +244,7 @@ impl<G> Definition<G> {
         } = &mut *graph;
         match executable.update_from(&blueprint, old_executable, (&data.draft, &data.program), like) {
             Ok(updated) => {
+                self.executables.checked.data.follow(data);
                 let new = make(Graph::new(self.executables.checked.data, executable));
                 // The destructors of the old graph are code of the user, too.
                 drop(mem::replace(old, new));
@@ -391,7 +392,8 @@ impl Graph {
     ///
     /// Waits for launches in flight. The old memory is then freed, and the new memory is as after
     /// [`GraphBuilder::build`](crate::GraphBuilder::build). Places and nodes are those of the definition's builder from
-    /// now on.
+    /// now on. Those from before stay valid, too, if the definition has memory of the same names, kinds and sizes, and
+    /// nodes of the same names; host memory that is shared must also be the same.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder, Updated};

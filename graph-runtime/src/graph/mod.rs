@@ -21,7 +21,7 @@ pub(crate) mod future;
 use crate::backend::executable::Executable;
 use crate::device::Device;
 use crate::driver::{CUgraph, CUgraphExec, CUstream, CudaStream};
-use crate::error::{At, Error, Result, Site};
+use crate::error::{At, Error, Result, Site, mistakes};
 use crate::graph::change::edit::{EditResult, Requests};
 use crate::graph::change::state::{Instance, State};
 use crate::graph::change::update::Update;
@@ -41,6 +41,7 @@ use crate::ownership::storage::Storage;
 use crate::program::declared_nodes::AllDeclaredNodes;
 use crate::program::scratch::Arena;
 use crate::program::{External, ModuleMemory, Op, Program};
+use crate::shape::builders::Builders;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Selected, Span};
 use crate::shape::table::{Table, TableMut, TableRef};
@@ -104,8 +105,9 @@ trait UseAMutexToShareAGraph: Send + Unpin + UnwindSafe {}
 #[derive(Clone)]
 pub(crate) struct GraphData {
     pub(crate) device: Device,
-    /// The builder's id. Every place carries it, so that a place of another graph is refused.
-    pub(crate) id: u64,
+    /// The builders whose places and nodes are the graph's. Every place carries the id of its own, so that a place of
+    /// another graph is refused.
+    pub(crate) builders: Builders,
     pub(crate) draft: Draft,
     /// The build arguments, in parentheses, if reports name them.
     pub(crate) arguments: Box<str>,
@@ -123,6 +125,35 @@ impl GraphData {
     /// The name of the graph in reports.
     pub(crate) fn label(&self) -> String {
         format!("{}{}", self.draft.name, self.arguments)
+    }
+
+    /// Whether places and nodes of another graph mean the same in this one: both have memory of the same names, kinds
+    /// and sizes, and nodes of the same names. Where a place is of host memory that graphs share, the host borrows it
+    /// as the type of the place; so both must have the very same memory there, which is aligned for that type.
+    fn means_the_same(&self, other: &Self) -> bool {
+        let resources = |data: &Self| data.draft.resources.len();
+        let (ours, theirs) = (&self.draft, &other.draft);
+        let shared = |data: &Self| data.shared.by_resource(resources(data));
+        let same_shared = |pair: (Option<SharedMemory>, Option<SharedMemory>)| match pair {
+            (None, None) | (Some(SharedMemory::Device(_)), Some(SharedMemory::Device(_))) => true,
+            (Some(host @ SharedMemory::Host(_)), Some(other)) => host.is_same(&other),
+            (Some(_), _) | (None, Some(_)) => false,
+        };
+        let mut memory = ours.resources.iter().zip(&theirs.resources);
+        let mut nodes = ours.nodes.iter().zip(&theirs.nodes);
+        resources(self) == resources(other)
+            && ours.nodes.len() == theirs.nodes.len()
+            && self.layouts == other.layouts
+            && memory.all(|(one, other)| (&one.name, one.memory) == (&other.name, other.memory))
+            && nodes.all(|(one, other)| one.name == other.name)
+            && shared(self).into_iter().zip(shared(other)).all(same_shared)
+    }
+
+    /// Takes the places and nodes of a graph that this one replaces, if they mean the same here.
+    pub(crate) fn follow(&mut self, replaced: &Self) {
+        if self.means_the_same(replaced) {
+            self.builders.follow(&replaced.builders);
+        }
     }
 
     /// The graph with drawings of it.
@@ -552,10 +583,39 @@ impl Graph {
         }
     }
 
+    /// Returns the node of this name, for [`Graph::node`] and updates. In a loop, the name has the numbers of the
+    /// iterations: `step[2]`, as [`Graph::plan`] has it.
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder};
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Fill");
+    /// let mut data = builder.device::<[f32; 4]>("data");
+    /// builder.memset("fill", &mut data, 1.0_f32);
+    /// let mut graph = builder.build()?;
+    ///
+    /// let fill = graph.find("fill")?;
+    /// graph.update("value", |update| update.memset(fill, &data, 2.0_f32))?;
+    /// graph.launch()?;
+    /// assert_eq!(*graph.device(&data)?.read()?, [2.0; 4]);
+    /// assert!(graph.find("fil").unwrap_err().to_string().contains("did you mean `fill`?"));
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] (`unknown-node`) if there is none.
+    pub fn find(&self, name: &str) -> Result<NodeId> {
+        let draft = &self.data.draft;
+        match draft.nodes.iter().position(|node| node.name == name) {
+            Some(index) => Ok(NodeId::of(self.data.builders.own(), index)),
+            None => Err(Error::mistake(&draft.name, mistakes::no_node(draft, name))),
+        }
+    }
+
     /// Returns a handle to the random numbers that the builder declared as `rng`. If they are another graph's,
     /// [`RngHandle::reseed`] returns [`Error::ForeignPlace`].
     pub fn rng(&mut self, rng: &Rng) -> RngHandle<'_> {
-        let own = rng.graph == self.data.id;
+        let own = self.data.builders.has(rng.graph);
         let mut rngs = self.data.rngs.iter();
         let index = rngs.position(|known| own && known.find(rng.resource).is_some());
         RngHandle { graph: self, index }
@@ -600,7 +660,7 @@ impl Graph {
 
     /// The index of a node, if the graph has it.
     pub(crate) fn check_node(&self, node: NodeId) -> Result<usize> {
-        if node.is_foreign_to(self.data.id) {
+        if node.is_foreign_to_all(&self.data.builders) {
             return Err(Error::ForeignNode { site: self.site() });
         }
         let (index, nodes) = (node.index(), self.data.draft.nodes.len());
@@ -620,7 +680,7 @@ impl Graph {
 
     /// Refuses places of other graphs, and places that reach outside.
     pub(crate) fn check_place(&self, span: Span) -> Result<Site> {
-        if span.graph != self.data.id {
+        if !self.data.builders.has(span.graph) {
             return Err(Error::ForeignPlace { site: self.site() });
         }
         let site = self.site().at_memory(&self.data.draft.resources[span.resource].name);

@@ -1,5 +1,7 @@
 //! The ids of nodes.
 
+use crate::shape::builders::Builders;
+
 /// A node of one graph, by its index in order of declaration. Each iteration of a `for` declares its own nodes.
 ///
 /// The methods of [`GraphBuilder`](crate::GraphBuilder) that add nodes return it. Using it with another graph is an
@@ -34,5 +36,11 @@ impl NodeId {
     /// Whether the id is of another graph than this one.
     pub(crate) const fn is_foreign_to(self, graph: u64) -> bool {
         self.graph != graph && self.graph != ANY_GRAPH
+    }
+
+    /// Whether the id is of another graph than the one that these builders declared.
+    #[inline]
+    pub(crate) fn is_foreign_to_all(self, builders: &Builders) -> bool {
+        self.graph != ANY_GRAPH && !builders.has(self.graph)
     }
 }

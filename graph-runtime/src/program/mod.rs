@@ -27,6 +27,7 @@ use crate::kernel::source::Ptx;
 use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, LOADED, Value};
 use crate::program::capture::CaptureCall;
 use crate::program::reach::Reach;
+use crate::shape::builders::Builders;
 use crate::shape::part::{ByteRectangle, Part};
 use graph_plan::Mode;
 pub(crate) use op::{
@@ -101,9 +102,9 @@ impl Argument {
         }
     }
 
-    /// The difference to the argument of a later call for the same node, which is of the graph with this id.
+    /// The difference to the argument of a later call for the same node, which is of the graph of these builders.
     #[inline]
-    pub(crate) fn difference(&self, later: &CallArgument, graph: u64) -> Difference {
+    pub(crate) fn difference(&self, later: &CallArgument, builders: &Builders) -> Difference {
         match (self, &later.0) {
             (
                 &Argument::Buffer {
@@ -115,7 +116,7 @@ impl Argument {
                 ArgumentKind::Buffer(span, later_mode),
             ) => {
                 let same_part = Part::of(*span) == Part { resource, start, bytes };
-                match span.graph == graph && !span.outside && same_part {
+                match same_part && !span.outside && builders.has(span.graph) {
                     true if mode == *later_mode => Difference::None,
                     true => Difference::Access,
                     false => Difference::Memory,
@@ -262,7 +263,7 @@ impl Function {
     #[inline]
     pub(crate) fn free_changes<const N: usize>(
         &self,
-        graph: u64,
+        builders: &Builders,
         before: &[Argument],
         call: &KernelCall<N>,
     ) -> Option<u64> {
@@ -272,7 +273,7 @@ impl Function {
         }
         let mut changed = 0;
         for (param, (before, after)) in before.iter().zip(&call.arguments).enumerate() {
-            match before.difference(after, graph) {
+            match before.difference(after, builders) {
                 Difference::None => {}
                 Difference::Value if self.is_free(param) && before.word().is_some() => changed |= 1 << param,
                 Difference::Value | Difference::Misfit | Difference::Access | Difference::Memory => return None,

@@ -14,6 +14,7 @@ pub(crate) mod same_shape;
 pub(crate) mod rows;
 pub(crate) mod table;
 pub(crate) mod iterations;
+pub(crate) mod builders;
 
 use bytemuck::Pod;
 use std::ptr::NonNull;

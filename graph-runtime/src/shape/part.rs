@@ -4,7 +4,7 @@ use crate::shape::float::Float;
 use crate::shape::place::Span;
 
 /// The size and alignment of a resource in bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) bytes: usize,
     pub(crate) align: usize,

@@ -474,9 +474,12 @@ fn other_shapes_are_refused_by_node() -> Result<()> {
     assert_eq!(graph.host(&built.output)?, &[40; 4]);
     let again = chain(&device, false, false, "Chain")?;
     graph.update_from(again.definition)?;
-    assert!(matches!(graph.host(&built.output), Err(Error::ForeignPlace { .. })));
+    assert_eq!(graph.host(&built.output)?, &[0; 4], "the memory is new");
+    graph.node(built.copy).set_enabled(true)?;
+    let beside = chain(&device, false, false, "Chain")?;
+    assert!(matches!(graph.host(&beside.output), Err(Error::ForeignPlace { .. })));
     assert!(matches!(
-        graph.node(built.copy).set_enabled(false),
+        graph.node(beside.copy).set_enabled(false),
         Err(Error::ForeignNode { .. })
     ));
     graph.node(again.copy).set_enabled(false)?;
@@ -586,5 +589,87 @@ fn graphs_are_written_as_dot_files() -> Result<()> {
     assert!(matches!(error, Error::File { .. }));
     error.begins("graph `Added`: cannot write `");
     fs::remove_dir_all(&folder).expect("it is ours");
+    Ok(())
+}
+
+/// The memory, and the nodes, of an engine.
+struct Engine {
+    definition: Definition,
+    data: Place<[f32; 64], OnDevice>,
+    seen: Place<[f32; 64], OnHost>,
+    scale: NodeId,
+}
+
+fn engine(device: &Device, (start, memory): (f32, &str), last: &SharedHost<f32>) -> Result<Engine> {
+    let mut builder = GraphBuilder::new(device, "Engine");
+    let mut data = builder.device::<[f32; 64]>(memory.to_owned());
+    let mut seen = builder.host::<[f32; 64]>("seen");
+    let mut last = builder.shared("last", last, true);
+    let set = builder.memset("set", &mut data, start);
+    let scale = builder.kernel("scale", Launch::new(1, 64), scale::call(&mut data, 2.0, 64));
+    let down = builder.memcpy("down", &data, &mut seen);
+    let end = builder.memcpy("end", &data.row(63), &mut last);
+    in_order(&mut builder, &[set, scale, down, end]);
+    let definition = builder.define()?;
+    Ok(Engine {
+        definition,
+        data,
+        seen,
+        scale,
+    })
+}
+
+#[test]
+fn places_and_nodes_of_an_engine_stay_valid_over_update_from() -> Result<()> {
+    let device = device();
+    let last = device.alloc_host::<f32>()?.share();
+    let Engine {
+        definition,
+        mut data,
+        seen,
+        scale,
+    } = engine(&device, (1.0, "data"), &last)?;
+    let mut graph = definition.build()?;
+    for start in [3.0, 5.0] {
+        let newer = engine(&device, (start, "data"), &last)?;
+        graph.update_from(newer.definition)?;
+        graph.launch()?;
+        assert_eq!((graph.host(&seen)?, *last.read()?), (&[2.0 * start; 64], 2.0 * start));
+        graph.update("factor", |update| {
+            update.kernel(scale, Launch::new(2, 32), scale::call(&mut data, 3.0, 64))
+        })?;
+        assert_eq!(graph.find("scale")?.index(), scale.index());
+        graph.launch()?;
+        assert_eq!(*graph.device(&data)?.read()?, [3.0 * start; 64]);
+        assert_eq!(graph.host(&newer.seen)?, &[3.0 * start; 64]);
+        assert_eq!(graph.node(scale).name(), "scale");
+    }
+    // Host memory is borrowed as the type of a place, so it must be the same; and other names are other memory.
+    let other = device.alloc_host::<f32>()?.share();
+    for (memory, last) in [("data", &other), ("other", &other)] {
+        let newer = engine(&device, (1.0, memory), last)?;
+        graph.update_from(newer.definition)?;
+        assert!(matches!(graph.host(&seen), Err(Error::ForeignPlace { .. })));
+        let call = scale::call(&mut data, 3.0, 64);
+        assert!(
+            graph
+                .update("factor", |update| update.kernel(scale, Launch::new(1, 64), call))
+                .is_err()
+        );
+        graph.launch()?;
+        assert_eq!(graph.host(&newer.seen)?, &[2.0; 64]);
+    }
+    Ok(())
+}
+
+#[test]
+fn nodes_are_found_by_their_names() -> Result<()> {
+    let last = device().alloc_host::<f32>()?.share();
+    let Engine { definition, scale, .. } = engine(&device(), (1.0, "data"), &last)?;
+    let graph = definition.build()?;
+    assert_eq!(graph.find("scale")?, scale);
+    refused(graph.find("scael"))
+        .reads("graph `Engine` has 1 mistake\nno node is named `scael` [unknown-node]\nhelp: did you mean `scale`?");
+    refused(graph.find("nothing like it")).ends("note: `plan()` of the graph lists its nodes");
     Ok(())
 }

@@ -80,11 +80,12 @@ impl Update<'_> {
             return false;
         };
         let same_launch = launch.is_of(&kernel.config) && keeps_attributes(launch, kernel);
-        if !same_launch || node.is_foreign_to(graph.data.id) || !self.takes_values(index) {
+        if !same_launch || node.is_foreign_to_all(&graph.data.builders) || !self.takes_values(index) {
             return false;
         }
         let function = &graph.data.program.functions[kernel.function as usize];
-        let Some(changed) = function.free_changes(graph.data.id, graph.data.program.arguments(kernel), call) else {
+        let Some(changed) = function.free_changes(&graph.data.builders, graph.data.program.arguments(kernel), call)
+        else {
             return false;
         };
         for (param, argument) in call.arguments.iter().enumerate() {
@@ -148,7 +149,7 @@ impl Update<'_> {
         let mut differences = before
             .iter()
             .zip(&call.arguments)
-            .map(|(before, after)| before.difference(after, graph.data.id));
+            .map(|(before, after)| before.difference(after, &graph.data.builders));
         if before.len() != N || differences.clone().any(|difference| difference == Difference::Memory) {
             return Err(unsupported("an update cannot change which memory a node uses"));
         }

@@ -115,7 +115,7 @@ impl Update<'_> {
 
     /// Refuses memory of another graph, and places that reach outside their memory.
     fn check_part(&self, node: usize, span: Span) -> Result<()> {
-        if span.graph != self.graph.data.id {
+        if !self.graph.data.builders.has(span.graph) {
             return Err(Error::ForeignPlace { site: self.site(node) });
         }
         if span.outside {
