@@ -170,8 +170,8 @@ run() { # number kind name package file tool module
 }
 
 # Whether a program runs alone, after all others: benchmarks, and programs that measure the free memory of the card.
-runs_alone() { # kind file
-    [[ $1 == bench || $2 == *-captures || $1.$2 == examples.*-train_conv ]]
+runs_alone() { # kind file module
+    [[ $1 == bench || $1.$2 == examples.*-train_conv || $2.$3 == *-captures.@(-|pools) ]]
 }
 
 # Other programs run as many at a time as `--jobs` says.
@@ -184,7 +184,7 @@ for turn in others alone; do
         [[ -z $only || $kind == "$only" ]] || continue
         [[ $name == *"$name_part"* ]] || continue
         [[ $tool.$module != racecheck.barriers ]] || continue # see `left_out`: it would be left with no test
-        if runs_alone "$kind" "$file"; then
+        if runs_alone "$kind" "$file" "$module"; then
             [[ $turn == others ]] || run "$number" "$kind" "$name" "$package" "$file" "$tool" "$module"
         elif [[ $turn == others ]]; then
             while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
