@@ -5,6 +5,7 @@ use crate::driver::CUstream;
 use crate::error::CudaError;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr;
 use std::sync::Arc;
 use std::thread;
 
@@ -25,7 +26,6 @@ use std::thread;
 /// ```
 /// use graph_runtime::handles::CUstream;
 /// use graph_runtime::{Device, DeviceMemory, GraphBuilder};
-/// use std::ffi::c_void;
 /// use std::ptr;
 ///
 /// /// Numbers that nobody else uses any more.
@@ -47,10 +47,6 @@ use std::thread;
 ///
 ///     fn bytes(&self) -> usize {
 ///         self.len * size_of::<f32>()
-///     }
-///
-///     fn context(&self) -> *mut c_void {
-///         ptr::null_mut()
 ///     }
 ///
 ///     fn before(&self, _: CUstream) {}
@@ -85,8 +81,9 @@ use std::thread;
 /// As long as the value lives:
 ///
 /// 1. There are [`bytes`](DeviceMemory::bytes) initialised bytes at [`address`](DeviceMemory::address): device memory
-///    of [`context`](DeviceMemory::context) or, if that is null, memory of the host, whose provenance is exposed, and
-///    of which there is no reference while it is used here. These three return the same each time.
+///    of [`context`](DeviceMemory::context) or, if that is null, memory that is adopted on no emulator but where it is
+///    the host's, has an exposed provenance, and no reference while it is used here. These three return the same each
+///    time.
 /// 2. When [`before`](DeviceMemory::before) returns, work of others that conflicts with any use of the bytes, and was
 ///    begun by then, has ended, or ends before what is queued on `stream` from then on.
 /// 3. Work of others that conflicts with any use of the bytes begins neither between a call of `before` and the call of
@@ -104,8 +101,11 @@ pub unsafe trait DeviceMemory: Send + Sync + 'static {
     fn bytes(&self) -> usize;
 
     /// The context in which the memory is device memory: a `CUcontext` of any bindings, as
-    /// [`Device::raw`](crate::Device::raw) returns it. Null for memory of the host, which emulators use.
-    fn context(&self) -> *mut c_void;
+    /// [`Device::raw`](crate::Device::raw) returns it. Null, if the owner does not know it, or for memory of the host:
+    /// emulators take it for the latter, and GPUs ask the driver.
+    fn context(&self) -> *mut c_void {
+        ptr::null_mut()
+    }
 
     /// Lets work that is queued on `stream` from now on wait for the work of others.
     ///

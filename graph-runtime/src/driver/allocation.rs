@@ -1,8 +1,10 @@
 //! Driver calls about memory outside graphs.
 
 use super::error::driver_calls;
-use super::types::{CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTREGISTER_PORTABLE, CU_MEMHOSTREGISTER_READ_ONLY};
-use super::{CUdeviceptr, CUstream};
+use super::types::{
+    CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTREGISTER_PORTABLE, CU_MEMHOSTREGISTER_READ_ONLY, CU_POINTER_ATTRIBUTE_CONTEXT,
+};
+use super::{CUcontext, CUdeviceptr, CUstream};
 use std::ffi::{c_uchar, c_uint, c_void};
 use std::ptr;
 
@@ -17,6 +19,13 @@ driver_calls! {
             pointer: *mut *mut c_void = &mut pointer, bytes: usize, flags: c_uint = CU_MEMHOSTALLOC_PORTABLE,
         );
     pub(crate) fn host_free(pointer: *mut c_void) = cuMemFreeHost;
+    /// The context of the memory at an address.
+    pub(crate) fn context_of(address: CUdeviceptr) -> context: CUcontext
+        = cuPointerGetAttribute(
+            context: *mut c_void = (&raw mut context).cast(),
+            attribute: c_uint as sys::CUpointer_attribute = CU_POINTER_ATTRIBUTE_CONTEXT,
+            address: CUdeviceptr,
+        );
     /// The memory is page-locked for all contexts.
     pub(crate) fn host_register(pointer: *mut c_void, bytes: usize, read_only: bool)
         = cuMemHostRegister_v2(pointer: *mut c_void, bytes: usize, flags: c_uint = register_flags(read_only));

@@ -80,6 +80,8 @@ pub(crate) const CU_MEMHOSTALLOC_PORTABLE: c_uint = 1;
 pub(crate) const CU_MEMHOSTREGISTER_PORTABLE: c_uint = 1;
 /// `CU_MEMHOSTREGISTER_READ_ONLY`
 pub(crate) const CU_MEMHOSTREGISTER_READ_ONLY: c_uint = 8;
+/// `CU_POINTER_ATTRIBUTE_CONTEXT`
+pub(crate) const CU_POINTER_ATTRIBUTE_CONTEXT: c_uint = 1;
 /// `CU_EVENT_DEFAULT`
 pub(crate) const CU_EVENT_DEFAULT: c_uint = 0;
 /// `CU_EVENT_DISABLE_TIMING`
@@ -363,6 +365,8 @@ mod tests {
         assert_eq!(CU_MEMHOSTALLOC_PORTABLE, sys::CU_MEMHOSTALLOC_PORTABLE);
         assert_eq!(CU_MEMHOSTREGISTER_PORTABLE, sys::CU_MEMHOSTREGISTER_PORTABLE);
         assert_eq!(CU_MEMHOSTREGISTER_READ_ONLY, sys::CU_MEMHOSTREGISTER_READ_ONLY);
+        let context = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_CONTEXT;
+        assert_eq!(CU_POINTER_ATTRIBUTE_CONTEXT, context as u32);
         assert_eq!(CU_EVENT_DEFAULT, sys::CUevent_flags::CU_EVENT_DEFAULT as u32);
         assert_eq!(
             CU_EVENT_DISABLE_TIMING,

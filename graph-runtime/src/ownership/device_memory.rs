@@ -2,16 +2,19 @@
 
 use crate::devices::Backend;
 use crate::devices::adopted::{DeviceMemory, Using};
+use crate::devices::cuda::Cuda;
 use crate::devices::cuda_memory::CudaMemory;
 #[cfg(feature = "cudarc")]
 use crate::devices::cudarc_slice::CudarcSlice;
 use crate::devices::emulated_memory::EmulatedMemory;
 #[cfg(feature = "cudarc")]
 use crate::devices::launch_event::LaunchEvent;
+use crate::driver::{self, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 #[cfg(feature = "cudarc")]
 use crate::in_flight::uses::Claim;
 use std::ptr;
+use std::sync::Arc;
 
 /// Zeroed device memory.
 pub(crate) enum KernelMemory {
@@ -36,14 +39,15 @@ impl KernelMemory {
     pub(crate) fn adopted(backend: &Backend, owner: Box<dyn DeviceMemory>) -> Result<Self> {
         let memory = (owner.address(), owner.bytes());
         match backend {
-            Backend::Cuda(cuda) if owner.context() == cuda.raw().cast() => {
+            Backend::Cuda(cuda) if is_of_context(cuda, &*owner)? => {
                 check_end(memory)?;
-                // SAFETY: whoever implements `DeviceMemory` promises it.
+                // SAFETY: whoever implements `DeviceMemory` promises it; the context is the one that it names, or that
+                // the driver does.
                 Ok(Self::Cuda(unsafe { CudaMemory::adopted(cuda, memory, owner) }))
             }
             Backend::Emulator(device) if owner.context().is_null() => {
                 check_end(memory)?;
-                // SAFETY: as above: the context is null, so the memory is the host's.
+                // SAFETY: as above: the context is null, and this is an emulator, so the memory is the host's.
                 unsafe { EmulatedMemory::of_host(device, memory, Some(owner)) }.map(Self::Emulator)
             }
             Backend::Cuda(_) | Backend::Emulator(_) => Err(Error::ForeignMemory { site: Site::buffer() }),
@@ -183,6 +187,27 @@ impl KernelMemory {
                 memory.write(offset, from).at(site)
             }
         }
+    }
+}
+
+/// Whether memory of others is of the context: by their word or, if they do not know, the driver's.
+fn is_of_context(cuda: &Arc<Cuda>, owner: &dyn DeviceMemory) -> Result<bool> {
+    /// `CUDA_ERROR_INVALID_VALUE`
+    const INVALID_VALUE: u32 = 1;
+    let context = owner.context();
+    if !context.is_null() {
+        return Ok(context == cuda.raw().cast());
+    }
+    if owner.bytes() == 0 {
+        return Ok(true); // there is nothing to access
+    }
+    let _relaxed = RelaxedCapture::enter();
+    cuda.bind().at(Site::buffer)?;
+    // SAFETY: any address may be asked for; the context is current.
+    match unsafe { driver::allocation::context_of(owner.address()) } {
+        // The driver does not know the address.
+        Err(error) if error.code() == INVALID_VALUE => Ok(false),
+        context => Ok(context.at(Site::buffer)? == cuda.raw()),
     }
 }
 

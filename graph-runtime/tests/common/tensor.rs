@@ -140,7 +140,7 @@ fn order(event: &CudaEvent, earlier: CUstream, later: CUstream) {
     ordered.expect("streams can be ordered");
 }
 
-/// A tensor that the test has, too.
+/// A tensor that the test has, too. It does not know its context.
 pub(crate) struct Kept(pub(crate) Arc<Tensor>);
 
 // SAFETY: that of `Tensor`. Tests adopt one, or several of which launches only read.
@@ -151,10 +151,6 @@ unsafe impl DeviceMemory for Kept {
 
     fn bytes(&self) -> usize {
         self.0.bytes()
-    }
-
-    fn context(&self) -> *mut c_void {
-        self.0.context()
     }
 
     fn before(&self, stream: CUstream) {

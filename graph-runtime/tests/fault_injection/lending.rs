@@ -1,6 +1,6 @@
 //! A graph over memory that others own, borrowed for a scope, and over a generator of others.
 
-use crate::common::tensor::{Log, Tensor};
+use crate::common::tensor::{Kept, Log, Tensor};
 use crate::common::*;
 use crate::graphs::Run;
 use std::sync::Arc;
@@ -60,7 +60,9 @@ pub(crate) fn lending(device: &Device, run: &mut Run) -> Result<()> {
 pub(crate) fn adopting(device: &Device, run: &mut Run) -> Result<()> {
     let log = Arc::new(Log::default());
     let stream = new_stream(device);
-    let memory: DeviceBuffer<[u32]> = device.adopt(Tensor::new(device, 1, &log))?.cast()?;
+    let tensor = Arc::new(Tensor::new(device, 1, &log));
+    let memory = run.step(|| device.adopt(Kept(tensor.clone())))?;
+    let memory: DeviceBuffer<[u32]> = memory.cast()?;
     let (mut graph, out) = run.step(|| {
         let mut builder = GraphBuilder::new(device, "Adopting");
         let words = builder.shared("words", &memory, true);

@@ -316,6 +316,7 @@ fn memory_of_another_device_is_refused() -> Result<()> {
         ));
     }
     assert_eq!(device.adopt(Odd(64, 0, here))?.bytes(), 0);
+    assert_eq!(device.adopt(Odd(64, 0, ptr::null_mut()))?.bytes(), 0);
     Ok(())
 }
 
