@@ -143,6 +143,27 @@ impl CudaMemory {
         Self::new(cuda, address, bytes, MemoryOwner::Adopted(owner), Lent::default())
     }
 
+    /// Whether memory of others is of the context: by their word or, if they do not know, the driver's.
+    pub(crate) fn is_in(cuda: &Cuda, memory: &dyn DeviceMemory) -> Result<bool, CudaError> {
+        /// `CUDA_ERROR_INVALID_VALUE`
+        const INVALID_VALUE: u32 = 1;
+        let context = memory.context();
+        if !context.is_null() {
+            return Ok(context == cuda.raw().cast());
+        }
+        if memory.bytes() == 0 {
+            return Ok(true); // there is nothing to access
+        }
+        let _relaxed = RelaxedCapture::enter();
+        cuda.bind()?;
+        // SAFETY: any address may be asked for; the context is current.
+        match unsafe { driver::allocation::context_of(memory.address()) } {
+            // The driver does not know the address.
+            Err(error) if error.code() == INVALID_VALUE => Ok(false),
+            context => Ok(context? == cuda.raw()),
+        }
+    }
+
     /// The owner of adopted memory.
     pub(crate) fn owner(&self) -> Option<&dyn DeviceMemory> {
         match &self.owner {

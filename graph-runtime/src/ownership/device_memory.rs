@@ -2,19 +2,16 @@
 
 use crate::devices::Backend;
 use crate::devices::adopted::{DeviceMemory, Using};
-use crate::devices::cuda::Cuda;
 use crate::devices::cuda_memory::CudaMemory;
 #[cfg(feature = "cudarc")]
 use crate::devices::cudarc_slice::CudarcSlice;
 use crate::devices::emulated_memory::EmulatedMemory;
 #[cfg(feature = "cudarc")]
 use crate::devices::launch_event::LaunchEvent;
-use crate::driver::{self, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 #[cfg(feature = "cudarc")]
 use crate::in_flight::uses::Claim;
 use std::ptr;
-use std::sync::Arc;
 
 /// Zeroed device memory.
 pub(crate) enum KernelMemory {
@@ -39,7 +36,7 @@ impl KernelMemory {
     pub(crate) fn adopted(backend: &Backend, owner: Box<dyn DeviceMemory>) -> Result<Self> {
         let memory = (owner.address(), owner.bytes());
         match backend {
-            Backend::Cuda(cuda) if is_of_context(cuda, &*owner)? => {
+            Backend::Cuda(cuda) if CudaMemory::is_in(cuda, &*owner).at(Site::buffer)? => {
                 check_end(memory)?;
                 // SAFETY: whoever implements `DeviceMemory` promises it; the context is the one that it names, or that
                 // the driver does.
@@ -187,27 +184,6 @@ impl KernelMemory {
                 memory.write(offset, from).at(site)
             }
         }
-    }
-}
-
-/// Whether memory of others is of the context: by their word or, if they do not know, the driver's.
-fn is_of_context(cuda: &Arc<Cuda>, owner: &dyn DeviceMemory) -> Result<bool> {
-    /// `CUDA_ERROR_INVALID_VALUE`
-    const INVALID_VALUE: u32 = 1;
-    let context = owner.context();
-    if !context.is_null() {
-        return Ok(context == cuda.raw().cast());
-    }
-    if owner.bytes() == 0 {
-        return Ok(true); // there is nothing to access
-    }
-    let _relaxed = RelaxedCapture::enter();
-    cuda.bind().at(Site::buffer)?;
-    // SAFETY: any address may be asked for; the context is current.
-    match unsafe { driver::allocation::context_of(owner.address()) } {
-        // The driver does not know the address.
-        Err(error) if error.code() == INVALID_VALUE => Ok(false),
-        context => Ok(context.at(Site::buffer)? == cuda.raw()),
     }
 }
 

@@ -134,10 +134,9 @@ fn order(event: &CudaEvent, earlier: CUstream, later: CUstream) {
     let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
     event.context().bind_to_thread().expect("the context binds");
     // SAFETY: the event lives, and so does the stream during the call; both are of one context.
-    let recorded = unsafe { result::event::record(event.cu_event(), earlier) };
+    unsafe { result::event::record(event.cu_event(), earlier) }.expect("the event is recorded");
     // SAFETY: as for the call before.
-    let ordered = recorded.and_then(|()| unsafe { result::stream::wait_event(later, event.cu_event(), flags) });
-    ordered.expect("streams can be ordered");
+    unsafe { result::stream::wait_event(later, event.cu_event(), flags) }.expect("the stream waits");
 }
 
 /// A tensor that the test has, too. It does not know its context.
