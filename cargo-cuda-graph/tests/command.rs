@@ -142,6 +142,112 @@ fn what_cannot_be_read_or_run_is_refused_by_name() {
     }
 }
 
+/// The kernel `name` over `data` and `weights`, with this code; each instruction is on the next line of its source.
+fn entry(name: &str, code: &[&str]) -> String {
+    let lines = (1..).zip(code);
+    let lines = lines.map(|(line, instruction)| format!(".loc 1 {line} 1\n{instruction}\n"));
+    format!(
+        ".visible .entry {name}(.param .u64 data, .param .u64 weights) {{\n.reg .b32 %r<3>;\n.reg .b64 %rd<3>;\n\
+         .reg .pred %p<2>;\nld.param.u64 %rd1, [data];\nld.param.u64 %rd2, [weights];\n{}ret;\n}}\n",
+        lines.collect::<String>()
+    )
+}
+
+/// For each kernel: whether a programmatic edge may lead to it, whether one from it gains time, and the lines that
+/// decide that. Kernels without `griddepcontrol` have one line together.
+#[test]
+fn ends_of_programmatic_edges_are_told() {
+    const WAIT: &str = "griddepcontrol.wait;";
+    const TRIGGER: &str = "griddepcontrol.launch_dependents;";
+    const READ: &str = "ld.global.u32 %r1, [%rd1];";
+    const WRITE: &str = "st.global.u32 [%rd1], %r1;";
+    const WEIGHTS: &str = "ld.global.nc.u32 %r2, [%rd2];";
+    let kernels: [(&str, &[&str], &str, &str); 10] = [
+        (
+            "ready",
+            &[TRIGGER, WAIT, READ, WRITE],
+            "yes, waits (line 2) before it accesses memory",
+            "yes, triggers (line 1) before its last write (line 4)",
+        ),
+        (
+            "reads_early",
+            &["ld.global.u32 %r2, [%rd2];", WAIT, READ, WRITE, TRIGGER],
+            "if no node writes `p1` (line 1), which it reads before it has waited (line 2)",
+            "gains little, triggers (line 5) after its last write (line 4)",
+        ),
+        (
+            "writes_early",
+            &[READ, WRITE, WAIT],
+            "NO, accesses `p0`, which it writes, (line 1) before it has waited (line 3)",
+            "gains nothing, never triggers",
+        ),
+        (
+            "ends_early",
+            &["@%p1 ret;", WAIT, WRITE],
+            "NO, can end (line 1) before it has waited (line 2)",
+            "gains nothing, never triggers",
+        ),
+        (
+            "incoherent",
+            &[WAIT, WEIGHTS, WRITE],
+            "if no node before it writes `p1` (line 2), which it reads through a cache that is not coherent",
+            "gains nothing, never triggers",
+        ),
+        (
+            "tabulates",
+            &[WAIT, "mov.u64 %rd2, table;", WEIGHTS, "st.global.u32 [%rd2], %r2;"],
+            "NO, reads `table`, which it writes, (line 3) through a cache that is not coherent",
+            "gains nothing, never triggers",
+        ),
+        (
+            "prefetches",
+            &[WEIGHTS, READ, WAIT, "ld.global.nc.u32 %r2, [table];"],
+            "if no node writes `p0` (line 2) or `p1` (line 1), which it reads before it has waited (line 3), \
+             and if no node writes `table` (line 4), which it reads through a cache that is not coherent",
+            "gains nothing, never triggers",
+        ),
+        (
+            "follows",
+            &[WAIT, "ld.global.u64 %rd2, [%rd1];", WEIGHTS],
+            "NO, reads memory of unknown origin (line 3) through a cache that is not coherent",
+            "gains nothing, never triggers",
+        ),
+        (
+            "loops",
+            &["L:", WRITE, TRIGGER, "@%p1 bra L;"],
+            "NO, never waits",
+            "yes, triggers (line 3) before its last write (line 2)",
+        ),
+        (
+            "idle",
+            &[WAIT, TRIGGER, READ],
+            "yes, waits (line 1) before it accesses memory",
+            "yes, triggers (line 2) and writes nothing",
+        ),
+    ];
+    let fresh = Fresh::new("programmatic");
+    let header = ".version 8.4\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n.global .u32 table;\n";
+    let entries: String = kernels.iter().map(|(name, code, ..)| entry(name, code)).collect();
+    let plain = entry("plain", &[READ, WRITE]);
+    fresh.write("kernels/ends.ptx", &format!("{header}{entries}"));
+    fresh.write("kernels/some.ptx", &format!("{header}{entries}{plain}"));
+    fresh.write("kernels/one.ptx", &format!("{header}{plain}"));
+    let check = |file: &str| stdout(&fresh.run(&fresh.0, &format!("check kernels/{file}.ptx")));
+    let text = check("ends");
+    for (name, _, to, from) in kernels {
+        let (_, report) = text.split_once(&format!("\n\n{name}\n")).unwrap();
+        let (report, _) = report.split_once("\n\n").unwrap();
+        let row = format!("  programmatic  to it: {to}; from it: {from}");
+        assert!(report.lines().any(|line| line == row), "{name}:\n{row}\n{report}");
+    }
+    assert!(!text.contains("without `griddepcontrol`"), "{text}");
+    let some = "\n\nwithout `griddepcontrol`, which programmatic edges need (sm_90): 1 of 11 kernels\n\n";
+    assert!(check("some").contains(some), "{}", check("some"));
+    let one = check("one");
+    let last = "\n\nwithout `griddepcontrol`, which programmatic edges need (sm_90): the kernel\n\n";
+    assert!(one.contains(last) && !one.contains("programmatic  "), "{one}");
+}
+
 /// PTX whose source, options or header has changed since is refused. Nothing is said about PTX without its source.
 #[test]
 fn stale_ptx_is_found() {
@@ -341,19 +447,23 @@ fn compilers_compile_the_libraries_of_cuda() {
     }
 }
 
-/// The report in `docs/bugs.md` is what the command prints for that kernel.
+/// The report in `docs/bugs.md` is what the command prints for that kernel, and so is the row in `docs/language.md`.
 #[test]
 fn the_report_in_the_docs_is_what_is_printed() {
     let docs = repository().join("docs");
-    let output = Command::new(env!("CARGO_BIN_EXE_cargo-cuda-graph"))
-        .args(["cuda-graph", "check", "kernels/bugs.ptx"])
-        .current_dir(&docs)
-        .output()
-        .unwrap();
-    let page = fs::read_to_string(docs.join("bugs.md")).unwrap();
-    assert!(
-        page.contains(&format!("```text\n{}```", stdout(&output))),
-        "{}",
+    let check = |file: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_cargo-cuda-graph"))
+            .args(["cuda-graph", "check", file])
+            .current_dir(&docs)
+            .output()
+            .unwrap();
         stdout(&output)
-    );
+    };
+    let page = |name: &str| fs::read_to_string(docs.join(name)).unwrap();
+    let printed = check("kernels/bugs.ptx");
+    assert!(page("bugs.md").contains(&format!("```text\n{printed}```")), "{printed}");
+    let printed = check("kernels/programmatic.ptx");
+    let row = printed.lines().find(|line| line.starts_with("  programmatic "));
+    let row = format!("```text\n{}\n```", row.unwrap());
+    assert!(page("language.md").contains(&row), "{row}");
 }

@@ -42,10 +42,13 @@
 //! branches of a condition count together. A guarded wait (`@p`) does not count. Calls are followed: an access in a
 //! function is early if it is early on some path through the calls that lead there, and a wait that is on all paths
 //! through a function counts for its callers.
+//!
+//! The earlier kernel of the two signals by `griddepcontrol.launch_dependents` that the later one may start. Only time
+//! depends on that, since the later one waits for its end: the fewer writes come before the signal, the more overlaps.
 
 mod report;
 mod shared;
-mod wait;
+mod dependency;
 mod call;
 mod transfer;
 mod workspace;
@@ -109,6 +112,10 @@ pub struct KernelSummary {
     pub unknown_early: Option<u32>,
     /// The line of an [`Access::noncoherent`] load through such an address, early or not.
     pub unknown_noncoherent: Option<u32>,
+    /// The last line, in the text, of a write of global memory.
+    pub last_write: Option<u32>,
+    /// The last line, in the text, of a write of global memory that may come after `griddepcontrol.launch_dependents`.
+    pub last_triggered_write: Option<u32>,
 }
 
 /// A parameter of a kernel.
@@ -428,6 +435,8 @@ fn header(function: &Function, target: &str) -> KernelSummary {
         early_exit: None,
         unknown_early: None,
         unknown_noncoherent: None,
+        last_write: None,
+        last_triggered_write: None,
     }
 }
 

@@ -3,6 +3,7 @@
 mod report;
 mod paste;
 mod proof;
+mod programmatic;
 mod kernel;
 mod needs;
 mod lines;

@@ -7,6 +7,7 @@ use graph_ptx::Access;
 use super::Subject;
 use super::kernel::{Kernel, Param};
 use super::lines::Lines;
+use super::programmatic;
 use super::proof::Proof;
 use graph_ptx::proof::{Race, RaceAccess};
 
@@ -45,6 +46,20 @@ pub(super) fn text(subject: &Subject, kernels: &[Kernel], proofs: &[Proof], line
             let _ = writeln!(text, "{}", row.trim_end());
         }
     }
+    let unconcerned = kernels
+        .iter()
+        .filter(|kernel| !programmatic::is_concerned(kernel))
+        .count();
+    let which = match (unconcerned, kernels.len()) {
+        (0, _) => return text,
+        (1, 1) => "the kernel".to_owned(),
+        (count, all) if count == all => format!("all {all} kernels"),
+        (count, all) => format!("{count} of {all} kernels"),
+    };
+    let _ = writeln!(
+        text,
+        "\nwithout `griddepcontrol`, which programmatic edges need (sm_90): {which}"
+    );
     text
 }
 
@@ -75,6 +90,9 @@ fn rows(kernel: &Kernel, proof: &Proof, lines: &Lines<'_>) -> Vec<Row> {
     }
     let mut plain = |name: &str, facts: String| rows.push((name.to_owned(), String::new(), facts));
     plain("launch", launch(kernel));
+    if programmatic::is_concerned(kernel) {
+        plain("programmatic", programmatic::ends(kernel, lines));
+    }
     plain("safe fn", safety(kernel, proof, lines));
     if let Proof::Under(_, Some(race)) = proof {
         plain("race", raced(race, lines));
@@ -135,9 +153,6 @@ fn launch(kernel: &Kernel) -> String {
     }
     if kernel.needs.cooperative {
         parts.push("NEEDS a cooperative launch: `#[cooperative]` before its node".to_owned());
-    }
-    if summary.dependency_wait.is_some() {
-        parts.push("waits for the kernel before it, so a programmatic edge may lead to it".to_owned());
     }
     parts.join(", ")
 }

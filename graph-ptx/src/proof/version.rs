@@ -64,6 +64,7 @@ files![
     "../summary.rs",
     "../summary/blocks.rs",
     "../summary/call.rs",
+    "../summary/dependency.rs",
     "../summary/flow.rs",
     "../summary/forward.rs",
     "../summary/opcode.rs",
@@ -74,7 +75,6 @@ files![
     "../summary/source.rs",
     "../summary/transfer.rs",
     "../summary/value.rs",
-    "../summary/wait.rs",
     "../summary/webs.rs",
     "../summary/workspace.rs",
 ];

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::call::call_of;
+use super::dependency::{Reached, is_wait};
 use super::flow::{Cell, Flow};
 use super::opcode::{Action, address_of, atomic_element, element_type, system_word, through};
 use super::source::Source;
 use super::value::Value;
-use super::wait::{Early, is_wait};
 use super::{Access, KernelSummary, Store, Through, VariableAccess};
 use crate::ast::{Base, Instruction, Operand, Space, Type, each_leaf};
 
@@ -68,12 +68,19 @@ fn first(place: &mut Option<u32>, line: u32) {
     *place = Some(place.map_or(line, |known| known.min(line)));
 }
 
+/// Keeps the last of the lines.
+fn last(place: &mut Option<u32>, line: u32) {
+    *place = Some(place.map_or(line, |known| known.max(line)));
+}
+
 /// The summary being filled.
 #[derive(Debug)]
 pub(super) struct Report<'s> {
     summary: &'s mut KernelSummary,
     /// Whether the current instruction is early.
     early: bool,
+    /// Whether the current instruction may come after `griddepcontrol.launch_dependents`.
+    triggered: bool,
     variables: BTreeMap<u32, VariableAccess>,
     /// The indices of the `.const` variables that the code mentions.
     constants: BTreeSet<usize>,
@@ -85,11 +92,13 @@ pub(super) struct Report<'s> {
 impl<'s> Report<'s> {
     /// Fills the accesses of `summary` from a finished analysis.
     pub(super) fn fill(summary: &'s mut KernelSummary, flow: &mut Flow<'_, '_>) {
-        let early = Early::find(flow);
+        let early = Reached::early(flow);
+        let triggered = Reached::triggered(flow);
         summary.early_exit = early.exit;
         let mut report = Report {
             summary,
             early: false,
+            triggered: false,
             variables: BTreeMap::new(),
             constants: BTreeSet::new(),
             any_constant: false,
@@ -100,6 +109,7 @@ impl<'s> Report<'s> {
             for (index, (instruction, &action)) in prepared.body.instructions.iter().zip(&prepared.actions).enumerate()
             {
                 report.early = early.contains(context, index);
+                report.triggered = triggered.contains(context, index);
                 report.constants(flow, context, instruction);
                 report.instruction(flow, context, instruction, action);
             }
@@ -297,6 +307,7 @@ impl<'s> Report<'s> {
             let param = &mut self.summary.params[param];
             first(&mut param.address, line);
             param.access.touch(touch, line);
+            self.written(touch, line);
         }
         let by_value: Vec<Source> = flow.sets.members(address.by_value).to_vec();
         for source in &by_value {
@@ -332,11 +343,22 @@ impl<'s> Report<'s> {
 
     /// Records an access of unknown memory for the analysis of programmatic launches.
     fn unknown_order(&mut self, touch: Touch, line: u32) {
+        self.written(touch, line);
         if self.early {
             first(&mut self.summary.unknown_early, line);
         }
         if touch.noncoherent {
             first(&mut self.summary.unknown_noncoherent, line);
+        }
+    }
+
+    /// Records a write of global memory.
+    fn written(&mut self, touch: Touch, line: u32) {
+        if touch.store {
+            last(&mut self.summary.last_write, line);
+        }
+        if touch.store && self.triggered {
+            last(&mut self.summary.last_triggered_write, line);
         }
     }
 
@@ -350,6 +372,7 @@ impl<'s> Report<'s> {
             access: Access::default(),
         });
         known.access.touch(touch, line);
+        self.written(touch, line);
     }
 }
 

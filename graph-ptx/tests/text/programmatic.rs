@@ -1,5 +1,5 @@
-//! The accesses of kernels before `griddepcontrol.wait`: `data/programmatic.cu`, compiled by NVRTC 12.4 for `sm_90`,
-//! and small texts.
+//! The accesses of kernels before `griddepcontrol.wait`, and their writes after `griddepcontrol.launch_dependents`:
+//! `data/programmatic.cu`, compiled by NVRTC 12.4 for `sm_90`, and small texts.
 
 use graph_ptx::ast::Cluster;
 use graph_ptx::{KernelSummary, Touched, parse, summarize};
@@ -181,4 +181,57 @@ fn functions_are_followed() {
         "call f, (%rd2); griddepcontrol.wait; ret;",
         "early ? , nc ?".replace(" ,", ",").as_str(),
     );
+}
+
+/// The lines, from the first of the body, of the last write and of the last that may come after a trigger.
+fn check_writes(functions: &str, body: &str, expected: [Option<u32>; 2]) {
+    let text = kernel(functions, body);
+    let before = text.split_once(body).unwrap().0.lines().count();
+    let summary = summary(&text, "k", &[true, false]);
+    let line = |line: Option<u32>| Some(line? - u32::try_from(before).unwrap());
+    let found = [summary.last_write, summary.last_triggered_write].map(line);
+    assert_eq!(found, expected, "{functions}\n{body}");
+}
+
+#[test]
+fn writes_that_may_come_after_a_trigger_are_found() {
+    let trigger = "griddepcontrol.launch_dependents;";
+    let store = "st.global.u32 [%rd1], 1;";
+    check_writes("", &format!("{store}\n{trigger}\nret;"), [Some(1), None]);
+    check_writes("", &format!("{trigger}\n{store}\n{store}\nret;"), [Some(3); 2]);
+    check_writes(
+        "",
+        &format!("{store}\n{trigger}\ngriddepcontrol.wait;\n{store}\nret;"),
+        [Some(4); 2],
+    );
+    check_writes("", &format!("{trigger}\nret;"), [None; 2]);
+    check_writes("", &format!("{store}\nret;"), [Some(1), None]);
+    // Reads, and writes of other memory, are none.
+    check_writes(
+        "",
+        &format!("{trigger}\nld.global.u32 %r1, [%rd1];\nst.shared.u32 [%r2], 1;\nret;"),
+        [None; 2],
+    );
+    // Around a loop, the write is after the trigger.
+    check_writes("", &format!("L:\n{store}\n{trigger}\n@%p1 bra L;\nret;"), [Some(2); 2]);
+    // A trigger of some threads is one.
+    check_writes(
+        "",
+        &format!("@%p1 {trigger}\nred.global.add.u32 [%rd1], 1;\nret;"),
+        [Some(2); 2],
+    );
+    check_writes(
+        "",
+        &format!("@%p1 bra L;\n{trigger}\nret;\nL: {store}\nret;"),
+        [Some(4), None],
+    );
+    // The callers of a function that triggers go on, and so do functions that are called.
+    let triggers = ".func f() { griddepcontrol.launch_dependents; }";
+    check_writes(triggers, &format!("{store}\ncall f;\nret;"), [Some(1), None]);
+    check_writes(triggers, &format!("{store}\ncall f;\n{store}\nret;"), [Some(3); 2]);
+    let ends = ".func f() { griddepcontrol.launch_dependents; exit; }";
+    check_writes(ends, &format!("@%p1 call f;\n{store}\nret;"), [Some(2), None]);
+    // An address of a value, and a call of code that is not here, may lead anywhere.
+    check_writes("", &format!("{trigger}\nst.global.u32 [%rd2], 1;\nret;"), [Some(2); 2]);
+    check_writes(".extern .func f();", &format!("{trigger}\ncall f;\nret;"), [Some(2); 2]);
 }

@@ -1,5 +1,5 @@
-//! The instructions that can run before `griddepcontrol.wait`, or without it: a walk over the kernel and the functions
-//! that it calls, which stops at waits.
+//! The instructions that can run before `griddepcontrol.wait`, or without it, and those that can run after
+//! `griddepcontrol.launch_dependents`: walks over the kernel and the functions that it calls. The first stops at waits.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -10,16 +10,18 @@ use super::flow::Flow;
 use super::program::Prepared;
 use crate::ast::Instruction;
 
-/// The instructions that are early, by the contexts of the flow.
+/// The instructions that a walk reaches, by the contexts of the flow.
 #[derive(Debug)]
-pub(super) struct Early {
+pub(super) struct Reached {
+    /// Whether the walk began at triggers, and not at the kernel's beginning.
+    triggered: bool,
     /// By context and instruction: whether the walk has been there.
     reached: Vec<Vec<bool>>,
-    /// By context: whether control may come back to the callers early.
+    /// By context: whether control may come back to the callers.
     returns: Vec<bool>,
     /// By context: whether a branch has an unknown target.
     lost: Vec<bool>,
-    /// The line of the first way out of the kernel that is early.
+    /// The line of the first way out of the kernel.
     pub(super) exit: Option<u32>,
     /// The target lists, by context and address, that the walk has followed: many branches may share a long one.
     followed: HashSet<(usize, *const usize)>,
@@ -32,11 +34,33 @@ pub(super) fn is_wait(instruction: &Instruction) -> bool {
     instruction.opcode == "griddepcontrol" && instruction.has("wait")
 }
 
-impl Early {
-    /// Walks over a finished analysis, whose first context is the kernel.
-    pub(super) fn find(flow: &mut Flow<'_, '_>) -> Early {
+/// Whether it is `griddepcontrol.launch_dependents`, guarded or not.
+fn is_trigger(instruction: &Instruction) -> bool {
+    instruction.opcode == "griddepcontrol" && instruction.has("launch_dependents")
+}
+
+impl Reached {
+    /// Walks from the beginning of the kernel, the first context of a finished analysis, to its waits.
+    pub(super) fn early(flow: &mut Flow<'_, '_>) -> Self {
+        Self::walk_from(flow, vec![(0, 0)], false)
+    }
+
+    /// Walks from each trigger of a finished analysis to the ends of the kernel.
+    pub(super) fn triggered(flow: &mut Flow<'_, '_>) -> Self {
+        let contexts = flow.contexts.iter().enumerate();
+        let after = contexts.flat_map(|(context, known)| {
+            let instructions = known.prepared.body.instructions.iter().enumerate();
+            let triggers = instructions.filter(|(_, instruction)| is_trigger(instruction));
+            triggers.map(move |(index, _)| (context, index + 1))
+        });
+        let after = after.collect();
+        Self::walk_from(flow, after, true)
+    }
+
+    fn walk_from(flow: &mut Flow<'_, '_>, pending: Vec<(usize, usize)>, triggered: bool) -> Self {
         let instructions = |prepared: &Prepared<'_>| vec![false; prepared.body.instructions.len()];
-        let mut early = Early {
+        let mut walk = Self {
+            triggered,
             reached: flow
                 .contexts
                 .iter()
@@ -46,15 +70,15 @@ impl Early {
             lost: vec![false; flow.contexts.len()],
             exit: None,
             followed: HashSet::new(),
-            pending: vec![(0, 0)],
+            pending,
         };
-        while let Some((context, instruction)) = early.pending.pop() {
-            early.walk(flow, context, instruction);
+        while let Some((context, instruction)) = walk.pending.pop() {
+            walk.walk(flow, context, instruction);
         }
-        early
+        walk
     }
 
-    /// Whether the instruction may run before the kernel has waited.
+    /// Whether the walk has reached the instruction.
     pub(super) fn contains(&self, context: usize, instruction: usize) -> bool {
         self.reached[context][instruction]
     }
@@ -68,7 +92,7 @@ impl Early {
                 return;
             }
             let ends = match &prepared.exits[index] {
-                Exit::Next if is_wait(instruction) => true,
+                Exit::Next if is_wait(instruction) => !self.triggered,
                 Exit::Next if instruction.opcode == "call" => !self.call(flow, context, index, instruction),
                 Exit::Next => false,
                 Exit::Jump(places) => {
@@ -97,7 +121,7 @@ impl Early {
         self.come_back(flow, context, line);
     }
 
-    /// Walks into the functions that an instruction calls. Returns whether control may pass the call early.
+    /// Walks into the functions that an instruction calls. Returns whether control may pass the call.
     fn call(&mut self, flow: &mut Flow<'_, '_>, context: usize, index: usize, instruction: &Instruction) -> bool {
         let Some(call) = call_of(instruction) else { return true };
         let number = u32::try_from(index).unwrap_or(u32::MAX);
@@ -124,7 +148,8 @@ impl Early {
         }
     }
 
-    /// Goes on after each call, among those reached, of the function that control leaves.
+    /// Goes on after each call of the function that control leaves: from the kernel's beginning, a walk has reached the
+    /// call before; from a trigger in the function, it need not have.
     fn come_back(&mut self, flow: &Flow<'_, '_>, context: usize, line: u32) {
         if context == 0 {
             self.end(line);
@@ -133,7 +158,7 @@ impl Early {
             return;
         }
         for &(caller, call) in &flow.contexts[context].callers {
-            if self.reached[caller][call as usize] {
+            if self.triggered || self.reached[caller][call as usize] {
                 self.pending.push((caller, call as usize + 1));
             }
         }
