@@ -51,7 +51,7 @@ fn saved(name: &str) -> (PathBuf, PathBuf) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
     let (device, path) = (Device::emulator(), folder.join("scale.cugraph"));
-    let graph = Scale::build(&device, &device.alloc::<[f32; 64]>().unwrap()).unwrap();
+    let graph = Scale::build(&device, device.alloc::<[f32; 64]>().unwrap()).unwrap();
     graph.plan().save(&path).unwrap();
     (folder, path)
 }

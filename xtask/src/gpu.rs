@@ -19,8 +19,8 @@ use crate::wheels::{self, CUDART, SANITIZER};
 /// The packages whose programs use a GPU.
 const PACKAGES: [&str; 2] = ["graph-runtime", "examples"];
 /// The programs and modules that do not run under compute-sanitizer: two make the errors that the tool reports on
-/// purpose, four use no GPU, and two start processes that use it.
-const UNSANITIZED: [&str; 8] = [
+/// purpose, five use no GPU, and two start processes that use it.
+const UNSANITIZED: [&str; 9] = [
     "sticky",
     "faults",
     "safety::emulator",
@@ -28,15 +28,14 @@ const UNSANITIZED: [&str; 8] = [
     "ranks",
     "launching::traces",
     "launching::nvrtc",
+    "statements::files_mutated",
     "driver",
 ];
-/// The program whose modules compute-sanitizer runs together: each is short, and none makes the tool fail.
-const UNDIVIDED: [&str; 1] = ["corpus"];
 /// The tools of compute-sanitizer: accesses outside memory, reads of memory that nothing wrote, races on shared memory.
 const TOOLS: [&str; 3] = ["memcheck", "initcheck", "racecheck"];
-/// The module that does not run under racecheck: it would take minutes, and its kernels use no shared memory. racecheck
-/// checks nothing else.
-const UNRACED: [&str; 1] = ["random::graphs"];
+/// The modules that do not run under racecheck: they would take minutes, and their kernels use no shared memory.
+/// racecheck checks nothing else.
+const UNRACED: [&str; 2] = ["random::graphs", "random::shared"];
 /// The test program that is built with a feature of its own, which other programs must not have.
 const FAULT_INJECTION: WithFeature = WithFeature {
     target: "fault_injection",
@@ -236,7 +235,7 @@ impl Program {
     ///
     /// compute-sanitizer runs one module at a time: it fails at random, and `gpu.sh` then repeats the run.
     fn modules(&self, kind: Kind) -> Result<BTreeSet<String>> {
-        if kind != Kind::Sanitizer || self.target_kind != "test" || UNDIVIDED.contains(&self.target.as_str()) {
+        if kind != Kind::Sanitizer || self.target_kind != "test" {
             return Ok(BTreeSet::new());
         }
         modules_of(&self.target, &self.tests()?)

@@ -381,8 +381,10 @@ mod tests {
         let mut host = first.as_ptr().expose_provenance() as u64;
         let before = memory.allocate("before", 4).unwrap();
         for offset in [0, 4] {
+            // SAFETY: 8 bytes from there on are in `words`.
+            let from = unsafe { first.add(offset) };
             // SAFETY: `words` is aligned, and outlives the allocation; it is accessed through `first` alone until then.
-            let mapped = unsafe { memory.map("words", first.add(offset), 8) }.unwrap();
+            let mapped = unsafe { memory.map("words", from, 8) }.unwrap();
             assert!(mapped.address() >= before.address() + GUARD && mapped.address() != host);
             assert_eq!((mapped.address() % ALIGNMENT, mapped.home()), (host % ALIGNMENT, host));
             assert!(mapped.write(0, &[0; 9]).is_err());

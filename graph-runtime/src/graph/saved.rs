@@ -54,9 +54,9 @@ struct Saving<'g> {
 }
 
 impl Saving<'_> {
-    fn refuse(&mut self, name: &Cow<'static, str>, reason: impl Into<Cow<'static, str>>) {
+    fn refuse(&mut self, name: &str, reason: impl Into<Cow<'static, str>>) {
         self.unsaved.push(Unsaved {
-            name: name.clone(),
+            name: name.to_owned().into(),
             reason: reason.into(),
         });
     }
@@ -179,7 +179,7 @@ impl Saving<'_> {
         }
     }
 
-    fn kernel(&mut self, node: &Cow<'static, str>, kernel: &KernelOp) -> FileWork {
+    fn kernel(&mut self, node: &str, kernel: &KernelOp) -> FileWork {
         let program = &self.data.program;
         let function = &program.functions[kernel.function as usize];
         let Some(module) = function.module() else {

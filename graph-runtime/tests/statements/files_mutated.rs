@@ -77,11 +77,11 @@ fn assert_sound(file: &GraphFile) {
             for &FileEdge { from, .. } in &node.after {
                 let from = from as usize;
                 assert_eq!(file.nodes[from].body, node.body, "edges are within a body");
-                for earlier in 0..nodes {
-                    if (earlier == from || before[from][earlier]) && !before[to][earlier] {
-                        before[to][earlier] = true;
-                        changed = true;
-                    }
+                let mut earlier = before[from].clone();
+                earlier[from] = true;
+                for (known, is_earlier) in before[to].iter_mut().zip(earlier) {
+                    changed |= is_earlier && !*known;
+                    *known |= is_earlier;
                 }
             }
         }
@@ -117,9 +117,9 @@ fn assert_sound(file: &GraphFile) {
             let bytes = file.memory[access.memory as usize].bytes;
             assert!(access.start <= access.end && access.end <= bytes, "within the memory");
         }
-        for other in 0..node {
+        for (other, others) in all[..node].iter().enumerate() {
             let meet = accesses.iter().any(|one| {
-                all[other].iter().any(|two| {
+                others.iter().any(|two| {
                     one.memory == two.memory
                         && one.start.max(two.start) < one.end.min(two.end)
                         && (one.write || two.write)
