@@ -69,7 +69,8 @@
 //!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements and of
 //!   [`Mapped`] ones, each a [`Word`], and of [`Texel`]s and [`Surfel`]s, in declarations of kernels;
 //!   [`LoadedFunction`], [`Ptx`], [`CudaSource`]; a [`Module`] of which a program learns while it runs, with each
-//!   [`ModuleKernel`]. Facts of kernels are in [`kernel`].
+//!   [`ModuleKernel`]. A value that changes between launches is a [`Param`], which a [`ParamKey`] finds. Facts of
+//!   kernels are in [`kernel`].
 //! * All graphs are [`AnyGraph`]; a launch is a [`LaunchFuture`], for those who do not want to block. A built
 //!   [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`], or [`OnMapped`] or [`OnArray`]; a
@@ -153,6 +154,7 @@ pub use graph::future::LaunchFuture;
 pub use graph::handle::NodeHandle;
 pub use graph::host_split::HostSplit;
 pub use graph::node::NodeId;
+pub use graph::params::ParamKey;
 pub use graph::rng::{Rng, RngHandle};
 pub use graph::{Graph, RawGraph};
 pub use ownership::block::Shareable;
@@ -360,6 +362,7 @@ pub use kernel::atomic::Atomic;
 pub use kernel::integer::Integer;
 pub use kernel::mapped::{Mapped, Word};
 pub use kernel::module::{Module, ModuleKernel};
+pub use kernel::param::Param;
 pub use kernel::source::{CudaSource, Ptx};
 pub use kernel::surface::Surfel;
 pub use kernel::texels::{Layered, TexelFormat};

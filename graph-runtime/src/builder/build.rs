@@ -70,6 +70,7 @@ impl GraphBuilder {
             mut draft,
             mut program,
             memory,
+            params,
             position,
             kernels: _,
             attributes: _,
@@ -120,6 +121,7 @@ impl GraphBuilder {
             declared_nodes: position.into_declared(),
             rngs,
             variables,
+            params,
         };
         Ok(Definition::new(Checked {
             data,

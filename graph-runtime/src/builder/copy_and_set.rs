@@ -116,8 +116,12 @@ impl GraphBuilder {
     pub(crate) fn set(&mut self, name: Cow<'static, str>, set: Memset) -> NodeId {
         let node = self.node(name, NodeKind::Memset);
         self.touch_bytes(node, set.to, set.within, Mode::Write);
+        if let Some(param) = &set.param {
+            self.use_param(node, None, param);
+        }
         let reach = set.reach();
-        let work = set.lowered(reach.is_some());
+        let will_update = reach.is_some() || set.param.is_some();
+        let work = set.lowered(will_update);
         self.push_in_reach(node, work.into(), reach)
     }
 

@@ -131,6 +131,7 @@ impl<'f> FromFile<'f> {
                     to: self.rows(node, to, to.width != to.bytes)?,
                     value: Value::of_bytes(value),
                     within: None,
+                    param: None,
                 };
                 if value.is_empty() || !to.width.is_multiple_of(value.len() as u64) {
                     let (width, len) = (to.width, value.len());

@@ -72,17 +72,22 @@ impl GraphBuilder {
         call: &mut [CallArgument],
     ) -> NodeId {
         let node = self.node(name, NodeKind::Kernel);
-        let mut places = true;
+        let (mut places, mut params) = (true, false);
         for argument in &*call {
-            if let ArgumentKind::Buffer(span, mode) = &argument.0 {
-                places &= self.touch(node, *span, *mode);
+            match &argument.0 {
+                ArgumentKind::Buffer(span, mode) => places &= self.touch(node, *span, *mode),
+                ArgumentKind::Param(_) => params = true,
+                ArgumentKind::Value(_) | ArgumentKind::Misfit(_) => {}
             }
         }
         let (function, facts) = self.function(node, callee);
+        if params {
+            places &= self.use_params(node, facts, call);
+        }
         if places {
             self.check_texels(node, facts, call);
         }
-        // If a place is wrong, a mistake about its length would only repeat that.
+        // If a place or a param is wrong, a mistake about its length would only repeat that.
         let config = if places {
             self.check_launch(node, facts, launch, call)
         } else {

@@ -18,6 +18,7 @@ mod rng;
 mod scratch;
 mod shared;
 mod copy_and_set;
+mod params;
 pub(crate) mod collective;
 mod node_attributes;
 mod record;
@@ -36,6 +37,7 @@ use crate::program::communicator::Communicator;
 use crate::program::communicator::number::{Reducible, Reduction};
 use crate::program::event::Event;
 use crate::program::host_call::{HostArguments, HostCall};
+use crate::program::params::DeclaredParam;
 use crate::program::pointer::{Lend, NodeArguments};
 use crate::program::raw::{RawCall, RawNode};
 use crate::program::transfer::{Memcpy, Memset};
@@ -114,6 +116,7 @@ pub struct GraphBuilder {
     pub(crate) arguments: String,
     program: Program,
     memory: DeclaredMemory,
+    params: Vec<DeclaredParam>,
     /// The body, the loops and the child graphs to which nodes are being added.
     position: Position,
     kernels: KernelChecks,
@@ -138,6 +141,7 @@ impl GraphBuilder {
             arguments: String::new(),
             program: Program::default(),
             memory: DeclaredMemory::default(),
+            params: Vec::new(),
             position: Position::default(),
             kernels: KernelChecks::default(),
             attributes: Vec::new(),

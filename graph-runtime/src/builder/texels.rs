@@ -12,7 +12,7 @@ impl GraphBuilder {
     pub(super) fn check_texels(&mut self, node: usize, facts: &KernelFacts, arguments: &[CallArgument]) {
         let is_array = |CallArgument(argument): &CallArgument| match argument {
             ArgumentKind::Buffer(span, _) => self.draft.resources[span.resource].memory == Memory::Array,
-            ArgumentKind::Value(_) | ArgumentKind::Misfit(_) => false,
+            ArgumentKind::Value(_) | ArgumentKind::Misfit(_) | ArgumentKind::Param(_) => false,
         };
         if facts.takes_texels() || arguments.iter().any(is_array) {
             self.check_texels_of(node, facts, arguments);

@@ -148,6 +148,45 @@ pub(crate) fn no_node(draft: &Draft, name: &str) -> Diagnostic {
     }
 }
 
+/// A param of another graph, which a node is given, or which is to be set.
+#[cold]
+pub(crate) fn foreign_param(node: usize, name: Option<&str>, param: &str) -> Diagnostic {
+    let message = match name {
+        Some(name) => format!("node `{name}` is given `{param}`, which is a param of another graph"),
+        None => format!("`{param}` is a param of another graph"),
+    };
+    Diagnostic::new(Code::UnknownResource, Subject::Node(node), message)
+        .help("pass what this graph's own builder has returned")
+}
+
+/// A name that no param has. `nodes` is the number of nodes.
+#[cold]
+pub(crate) fn no_param<'a>(nodes: usize, name: &str, mut names: impl Iterator<Item = &'a str> + Clone) -> Diagnostic {
+    let message = format!("no param is named `{name}`");
+    let diagnostic = Diagnostic::new(Code::UnknownResource, Subject::Node(nodes), message);
+    match (nearest(name, names.clone()), names.next()) {
+        (Some(near), _) => diagnostic.help(format!("did you mean `{near}`?")),
+        (None, None) => diagnostic.note("the graph has no params; `GraphBuilder::param` declares one"),
+        (None, Some(first)) => {
+            diagnostic.note(names.fold(format!("it has `{first}`"), |all, name| format!("{all}, `{name}`")))
+        }
+    }
+}
+
+/// A value of another type than the param's. The types are the param's and the value's.
+#[cold]
+pub(crate) fn param_type(nodes: usize, name: &str, [param, value]: [&str; 2]) -> Diagnostic {
+    let message = format!("the values of `{name}` are `{param}`, not `{value}`");
+    Diagnostic::new(Code::Signature, Subject::Node(nodes), message)
+}
+
+/// Two params of one name.
+#[cold]
+pub(crate) fn same_param(draft: &Draft, name: &str) -> Diagnostic {
+    let message = format!("two params are named `{name}`");
+    Diagnostic::new(Code::DuplicateName, Subject::Node(draft.nodes.len()), message).help("rename one of them")
+}
+
 /// An edge from or to a node of another graph. Nodes of the graph itself are given by their indices.
 #[cold]
 pub(crate) fn foreign_node(draft: &Draft, from: Option<usize>, to: Option<usize>) -> Diagnostic {

@@ -407,10 +407,10 @@ pub const fn constant<T: Element>(value: T) -> Argument {
     message = "a constant in a contract is an integer, but this is `{Self}` [contract]",
     label = "not an integer"
 )]
-pub trait ContractConstant: Integer {}
+pub trait ContractConstant: Integer + Element {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Integer> ContractConstant for T {}
+impl<T: Integer + Element> ContractConstant for T {}
 
 /// The value of a constant in a contract, saturating at `i128::MAX`.
 pub const fn integer<T: ContractConstant>(value: T) -> i128 {

@@ -8,6 +8,7 @@ pub(crate) mod advice;
 mod measure;
 pub(crate) mod profile;
 pub(crate) mod rng;
+pub(crate) mod params;
 pub(crate) mod dump;
 mod saved;
 mod reset;
@@ -39,6 +40,7 @@ use crate::ownership::host_memory::HostMemory;
 use crate::ownership::shared_resources::SharedResources;
 use crate::ownership::storage::Storage;
 use crate::program::declared_nodes::AllDeclaredNodes;
+use crate::program::params::DeclaredParam;
 use crate::program::scratch::Arena;
 use crate::program::{External, ModuleMemory, Op, Program};
 use crate::shape::builders::Builders;
@@ -119,6 +121,8 @@ pub(crate) struct GraphData {
     pub(crate) rngs: Vec<BuiltRng>,
     /// The variables of modules that the author declares as memory.
     pub(crate) variables: Vec<ModuleMemory>,
+    /// The params of the builder, with the values that they have.
+    pub(crate) params: Vec<DeclaredParam>,
 }
 
 impl GraphData {
@@ -127,9 +131,10 @@ impl GraphData {
         format!("{}{}", self.draft.name, self.arguments)
     }
 
-    /// Whether places and nodes of another graph mean the same in this one: both have memory of the same names, kinds
-    /// and sizes, and nodes of the same names. Where a place is of host memory that graphs share, the host borrows it
-    /// as the type of the place; so both must have the very same memory there, which is aligned for that type.
+    /// Whether places, nodes and params of another graph mean the same in this one: both have memory of the same names,
+    /// kinds and sizes, nodes of the same names, and params of the same names and types. Where a place is of host
+    /// memory that graphs share, the host borrows it as the type of the place; so both must have the very same memory
+    /// there, which is aligned for that type.
     fn means_the_same(&self, other: &Self) -> bool {
         let resources = |data: &Self| data.draft.resources.len();
         let (ours, theirs) = (&self.draft, &other.draft);
@@ -141,11 +146,14 @@ impl GraphData {
         };
         let mut memory = ours.resources.iter().zip(&theirs.resources);
         let mut nodes = ours.nodes.iter().zip(&theirs.nodes);
+        let mut params = self.params.iter().zip(&other.params);
         resources(self) == resources(other)
             && ours.nodes.len() == theirs.nodes.len()
             && self.layouts == other.layouts
             && memory.all(|(one, other)| (&one.name, one.memory) == (&other.name, other.memory))
             && nodes.all(|(one, other)| one.name == other.name)
+            && self.params.len() == other.params.len()
+            && params.all(|(one, other)| one.is_like(other))
             && shared(self).into_iter().zip(shared(other)).all(same_shared)
     }
 
@@ -533,7 +541,7 @@ impl Graph {
     }
 
     /// Makes several changes at once, all or none: `change` gets the graph, and requests them as it would make them
-    /// outside of an edit, by [`Graph::update`], [`Graph::rebind`], [`NodeHandle::set_enabled`] and
+    /// outside of an edit, by [`Graph::update`], [`Graph::set`], [`Graph::rebind`], [`NodeHandle::set_enabled`] and
     /// [`NodeHandle::set_launch`]. They are checked together and made when it has returned, each node once, before the
     /// next launch. So only the state after all of them must be right: two buffers may change places.
     ///

@@ -13,9 +13,11 @@ pub(crate) mod surface;
 pub(crate) mod texels;
 pub(crate) mod dimensions;
 pub(crate) mod integer;
+pub(crate) mod param;
 
 use crate::driver::CudaFunction;
 use crate::kernel::integer::Integer;
+use crate::kernel::param::PassedParam;
 use crate::shape::Element;
 use crate::shape::place::{OnArray, OnDevice, OnMapped, Place, Span, TexelMemory};
 use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject, Target};
@@ -313,6 +315,8 @@ pub(crate) enum ArgumentKind {
     Value(Value),
     /// An integer that does not fit its parameter: no graph is built with it, and no node changed.
     Misfit(i128),
+    /// A value that is a param, until the node is added or changed.
+    Param(Box<PassedParam>),
 }
 
 /// The bytes of a by-value argument; small ones need no allocation.
@@ -416,7 +420,8 @@ impl<const N: usize> KernelCall<N> {
     /// within their bounds, writes only to those passed by [`CallArgument::write`], [`CallArgument::uninit`] and
     /// [`CallArgument::atomic`], and does what the last two say; nothing else uses its module's variables while the
     /// graph runs. This holds in every launch of the graph that safe code can bring about: for any contents of memory,
-    /// whichever nodes are disabled, and for any memory that is rebound, or bound where the graph is a child.
+    /// whichever nodes are disabled, for any memory that is rebound, or bound where the graph is a child, and for all
+    /// values of params among the arguments.
     pub unsafe fn loaded(function: impl LoadedFunction, arguments: [CallArgument; N]) -> Self {
         Self {
             callee: Callee::Loaded(function.loaded()),
@@ -478,6 +483,7 @@ impl CallArgument {
             ArgumentKind::Buffer(span, _) => Argument::Buffer(span.bytes as u64),
             ArgumentKind::Value(value) => value.of_contract(),
             ArgumentKind::Misfit(value) => Argument::Int(*value),
+            ArgumentKind::Param(_) => Argument::Unknown, // never: it has its value before the launch is checked
         }
     }
 
@@ -489,12 +495,8 @@ impl CallArgument {
     /// An integer for a parameter of type `T`. One that does not fit is a mistake that building reports.
     #[doc(hidden)]
     #[inline]
-    pub fn integer<T: Integer>(value: impl Integer) -> Self {
-        let value = value.wide();
-        match T::fitting(value) {
-            Some(value) => Self::value(value),
-            None => Self(ArgumentKind::Misfit(value)),
-        }
+    pub fn integer<T: Integer + Element>(value: impl Integer) -> Self {
+        value.argument::<T>()
     }
 }
 
@@ -587,7 +589,7 @@ pub(crate) fn launch_mistake(
 ) -> Result<LaunchConfig, Diagnostic> {
     let memory = |index: usize| match &arguments[index].0 {
         ArgumentKind::Buffer(span, _) => Some(span.resource),
-        ArgumentKind::Value(_) | ArgumentKind::Misfit(_) => None,
+        ArgumentKind::Value(_) | ArgumentKind::Misfit(_) | ArgumentKind::Param(_) => None,
     };
     // Few kernels have more parameters than these, for which nothing is allocated.
     let mut few = [Argument::Unknown; 12];

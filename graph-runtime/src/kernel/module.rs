@@ -163,7 +163,8 @@ impl ModuleKernel {
         &self.module.0.module.functions[self.function]
     }
 
-    /// A call with arguments by position: memory as `x.read()` and `y.write()`, values as `256_u32.into()`.
+    /// A call with arguments by position: memory as `x.read()` and `y.write()`, values as `256_u32.into()`, a
+    /// [`Param`](crate::Param) as `(&param).into()`.
     ///
     /// The arguments are compared with the PTX. If their number or a size differs, or the kernel stores through memory
     /// that is passed to be read, the graph or the update that takes the call reports that.
@@ -171,9 +172,10 @@ impl ModuleKernel {
     /// # Safety
     ///
     /// The kernel stays within the memory of its arguments, in every launch of the graph that safe code can bring
-    /// about: for any contents of memory, whichever nodes are disabled, and for any memory that is rebound, or bound
-    /// where the graph is a child. It writes an element of a [`CallArgument::uninit`] before it reads it, and if
-    /// another node may read it. (What it does with the memory is read from the PTX.)
+    /// about: for any contents of memory, whichever nodes are disabled, for any memory that is rebound, or bound where
+    /// the graph is a child, and for all values of params among the arguments. It writes an element of a
+    /// [`CallArgument::uninit`] before it reads it, and if another node may read it. (What it does with the memory is
+    /// read from the PTX.)
     pub unsafe fn call<const N: usize>(&self, arguments: [CallArgument; N]) -> KernelCall<N> {
         let passed = arguments.iter().map(|argument| Passed::of(&argument.0)).collect();
         let callee = self.callee(passed);
@@ -225,6 +227,7 @@ impl Passed {
             ArgumentKind::Buffer(_, mode) => Self::Memory(*mode),
             ArgumentKind::Value(value) => Self::Value(value.bytes().len()),
             ArgumentKind::Misfit(_) => Self::Value(0),
+            ArgumentKind::Param(param) => Self::Value(param.size),
         }
     }
 

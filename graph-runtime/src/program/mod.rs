@@ -4,6 +4,7 @@ pub(crate) mod recorder;
 pub(crate) mod programmatic;
 pub(crate) mod array;
 pub(crate) mod transfer;
+pub(crate) mod params;
 pub(crate) mod reach;
 pub(crate) mod scratch;
 pub(crate) mod declared_nodes;
@@ -124,9 +125,11 @@ impl Argument {
             }
             (Argument::Value(value), ArgumentKind::Value(later)) if value == later => Difference::None,
             (Argument::Value(value), ArgumentKind::Value(later)) if value.is_as_long_as(later) => Difference::Value,
-            (Argument::Value(_), ArgumentKind::Misfit(_)) => Difference::Misfit,
+            (Argument::Value(_), ArgumentKind::Misfit(_) | ArgumentKind::Param(_)) => Difference::Misfit,
             (Argument::Value(_), ArgumentKind::Value(_) | ArgumentKind::Buffer(..))
-            | (Argument::Buffer { .. }, ArgumentKind::Value(_) | ArgumentKind::Misfit(_)) => Difference::Memory,
+            | (Argument::Buffer { .. }, ArgumentKind::Value(_) | ArgumentKind::Misfit(_) | ArgumentKind::Param(_)) => {
+                Difference::Memory
+            }
         }
     }
 
@@ -136,7 +139,7 @@ impl Argument {
         match (self, &other.0) {
             (Argument::Buffer { bytes, .. }, ArgumentKind::Buffer(span, _)) => *bytes == span.bytes,
             (Argument::Value(value), ArgumentKind::Value(other)) => value == other,
-            (_, ArgumentKind::Misfit(_))
+            (_, ArgumentKind::Misfit(_) | ArgumentKind::Param(_))
             | (Argument::Buffer { .. }, ArgumentKind::Value(_))
             | (Argument::Value(_), ArgumentKind::Buffer(..)) => false,
         }
@@ -174,7 +177,7 @@ pub(crate) enum Difference {
     None,
     /// Another value of the same size.
     Value,
-    /// An integer that does not fit, which the checks of the launch refuse.
+    /// An integer that does not fit, which the checks of the launch refuse, or a param, which gets its value before.
     Misfit,
     /// The same memory, which the kernel may now write, or not any more.
     Access,
@@ -201,7 +204,9 @@ impl Argument {
                 bytes: span.bytes,
             }),
             // A placeholder: the launch is refused.
-            ArgumentKind::Misfit(_) => arguments.push(Argument::Value(Value::Small([0; 16], 0))),
+            ArgumentKind::Misfit(_) | ArgumentKind::Param(_) => {
+                arguments.push(Argument::Value(Value::Small([0; 16], 0)))
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //! memory are plain data.
 
 use crate::kernel::Value;
+use crate::kernel::param::{Param, PassedParam};
 use crate::program::reach::Reach;
 use crate::program::{MemcpyOp, MemsetOp};
 use crate::shape::bytes::{Bytes, Selection};
@@ -83,6 +84,8 @@ pub struct Memset {
     pub(crate) value: Value,
     /// The memory in which updates choose `to`, if they do.
     pub(crate) within: Option<Bytes>,
+    /// The param that the value is.
+    pub(crate) param: Option<Box<PassedParam>>,
 }
 
 impl Memset {
@@ -96,6 +99,19 @@ impl Memset {
             to: to.selected().0,
             value: Value::new(&value),
             within: None,
+            param: None,
+        }
+    }
+
+    /// A memset of every element of `to` to the value of a param.
+    pub(crate) fn to<S, T>(to: &S, param: &Param<T>) -> Self
+    where
+        S: Selection<Shape: ArrayOf<T>, Memory = OnDevice>,
+        T: Element,
+    {
+        Self {
+            param: Some(Box::new(param.whole())),
+            ..Self::new(to, param.initial())
         }
     }
 

@@ -24,6 +24,7 @@ mod integers;
 mod language;
 mod library_statements;
 mod mapped;
+mod params;
 mod profile;
 mod ranges;
 mod stand_ins;

@@ -1,6 +1,6 @@
 //! Changes that are made together: requested, but not made yet.
 
-use crate::kernel::Launch;
+use crate::kernel::{Launch, Value};
 use crate::memory::Beginning;
 use crate::ownership::block::SharedMemory;
 use crate::ownership::shared_resources::SharedResources;
@@ -93,6 +93,8 @@ pub(crate) struct Batch {
     pub(crate) enabled: Vec<(usize, bool)>,
     /// Launch dimensions that handles choose, at most one choice for each node.
     pub(crate) launches: Vec<(usize, ChosenLaunch)>,
+    /// New values of params, at most one for each. The nodes that use them are changed after all others.
+    pub(crate) params: Vec<(usize, Value)>,
     /// All shared memory with the new memory in it, when that has been checked.
     pub(crate) shared: Option<SharedResources>,
     /// The nodes whose work or memory changes, when that is known; sorted, each once.
@@ -110,6 +112,12 @@ impl Batch {
     pub(crate) fn begin_random(&mut self, index: usize, beginning: Beginning) {
         self.generators.retain(|(known, _)| *known != index);
         self.generators.push((index, beginning));
+    }
+
+    /// Requests another value for a param.
+    pub(crate) fn set_param(&mut self, param: usize, value: Value) {
+        self.params.retain(|(known, _)| *known != param);
+        self.params.push((param, value));
     }
 
     /// Requests that a node runs, or does not.
@@ -146,6 +154,9 @@ impl Batch {
         }
         for (index, beginning) in other.generators {
             self.begin_random(index, beginning);
+        }
+        for (param, value) in other.params {
+            self.set_param(param, value);
         }
         for (node, chosen) in other.launches {
             self.launch(node, chosen);

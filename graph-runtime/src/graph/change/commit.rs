@@ -4,7 +4,7 @@ use crate::backend::executable::Executable;
 use crate::error::{Error, Result};
 use crate::graph::change::batch::{Batch, Change, ChosenLaunch, launch_of};
 use crate::graph::change::state::State;
-use crate::graph::change::{enable, rebind_checks};
+use crate::graph::change::{enable, params, rebind_checks};
 use crate::graph::{Graph, GraphData};
 use crate::kernel::check_dimensions;
 use crate::program::{Argument, KernelOp, Op, Work};
@@ -21,6 +21,23 @@ use crate::program::{Argument, KernelOp, Op, Work};
 /// # Errors
 /// The errors of the checks and of the device. If there is none, the batch is empty afterwards.
 pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Result<()> {
+    if batch.params.is_empty() {
+        return commit_nodes(graph, what, batch);
+    }
+    let new = std::mem::take(&mut batch.params);
+    if let Err(error) = params::request(graph, batch, &new) {
+        *batch = Batch::default();
+        return Err(error);
+    }
+    commit_nodes(graph, what, batch)?;
+    for (param, value) in new {
+        graph.data.params[param].value = value;
+    }
+    Ok(())
+}
+
+/// As [`commit`], of a batch without values of params.
+fn commit_nodes(graph: &mut Graph, what: &'static str, batch: &mut Batch) -> Result<()> {
     if graph.is_whole() {
         match batch.commit_values(&mut graph.executable, &mut graph.data) {
             Ok(true) => return Ok(()),
@@ -143,9 +160,10 @@ impl Batch {
             memory,
             enabled,
             launches,
+            params,
             ..
         } = self;
-        if !(work.is_empty() && memory.is_empty() && enabled.is_empty() && launches.is_empty()) {
+        if !(params.is_empty() && work.is_empty() && memory.is_empty() && enabled.is_empty() && launches.is_empty()) {
             return Ok(false);
         }
         // No code of the user runs in here, so the graph stays whole.

@@ -6,6 +6,7 @@ mod rebind;
 pub(crate) mod direct_param;
 pub(crate) mod update;
 mod commit;
+mod params;
 mod enable;
 mod rebind_checks;
 pub(crate) mod batch;

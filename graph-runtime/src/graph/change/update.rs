@@ -122,6 +122,11 @@ impl Update<'_> {
     ) -> Result<()> {
         let index = self.graph.check_node(node)?;
         let graph = self.graph;
+        for argument in &mut call.arguments {
+            if let ArgumentKind::Param(passed) = &argument.0 {
+                argument.0 = graph.data.passed_param(index, passed)?;
+            }
+        }
         let unsupported = |message| unsupported(self.site(index), message);
         let Some(built) = graph.data.program.ops[index].kernel() else {
             return Err(unsupported("the node launches no kernel"));
