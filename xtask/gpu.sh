@@ -86,8 +86,8 @@ left_out() { # tool
     printf -- '--skip %s ' "${names[@]}"
 }
 
-# Prints the number of accesses that memcheck calls out of bounds although, as it says itself, all their bytes are inside
-# an allocation.
+# Prints the number of accesses that memcheck calls out of bounds although, as it says itself, all their bytes are
+# inside an allocation.
 contradictions() { # log
     local line size=0 address=0 count=0
     while IFS= read -r line; do
