@@ -393,8 +393,15 @@ mod tests {
     fn tools_run_one_module_at_a_time_and_leave_some_out() {
         let mut random = program(&artifact("test", true)).expect("an executable");
         random.target = "random".to_owned();
-        let tests = ["graphs::one", "graphs::two", "loops::one", "shared::deep::one"].map(str::to_owned);
-        let modules = modules_of("random", &tests).expect("three modules");
+        let tests = [
+            "graphs::one",
+            "graphs::two",
+            "loops::one",
+            "others::deep::one",
+            "shared::one",
+        ]
+        .map(str::to_owned);
+        let modules = modules_of("random", &tests).expect("four modules");
         let lines = random.manifest_lines(Kind::Sanitizer, "file", &modules);
         let runs: Vec<_> = lines
             .lines()
@@ -405,9 +412,11 @@ mod tests {
             [
                 "memcheck graphs",
                 "initcheck graphs",
+                "memcheck others",
+                "initcheck others",
+                "racecheck others",
                 "memcheck shared",
-                "initcheck shared",
-                "racecheck shared"
+                "initcheck shared"
             ]
         );
         assert!(lines.starts_with("sanitizer\texamples::random::graphs\texamples\tfile\t"));
