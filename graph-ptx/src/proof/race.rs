@@ -29,7 +29,7 @@ const MAX_LAUNCHES: usize = 24;
 /// The instructions of one thread.
 const MAX_STEPS: usize = 600;
 
-/// The result of [`races`].
+/// The races of a kernel, as far as they were found.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Races {
     /// No two threads race.
