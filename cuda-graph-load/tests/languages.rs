@@ -37,7 +37,7 @@ fn library() -> PathBuf {
     found.expect("cargo has built the library").to_owned()
 }
 
-/// What a program prints.
+/// The output of a program.
 fn output(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();

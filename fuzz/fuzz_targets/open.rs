@@ -1,4 +1,4 @@
-//! Whatever a graph file says, it is refused, or opened. `graph-runtime/tests/statements/files_mutated.rs` also asserts
+//! A graph file is refused or opened, whatever it says. `graph-runtime/tests/statements/files_mutated.rs` also asserts
 //! that what is opened is sound.
 #![no_main]
 

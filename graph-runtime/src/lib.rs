@@ -154,8 +154,8 @@ pub use graph::future::LaunchFuture;
 pub use graph::handle::NodeHandle;
 pub use graph::host_split::HostSplit;
 pub use graph::node::NodeId;
-pub use graph::params::ParamKey;
 pub use graph::rng::{Rng, RngHandle};
+pub use graph::set_param::ParamKey;
 pub use graph::{Graph, RawGraph};
 pub use ownership::block::Shareable;
 

@@ -122,7 +122,7 @@ mod tests {
         names.map(str::to_owned).collect()
     }
 
-    /// What is left out exists, and the page tells it.
+    /// Tests that are left out exist, and the page names them.
     #[test]
     fn all_test_programs_run_with_the_driver_but_those_of_the_page() {
         let tests = workspace::root().expect("the workspace").join("graph-runtime/tests");

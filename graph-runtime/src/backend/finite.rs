@@ -57,8 +57,8 @@ impl Finite {
         contents.collect()
     }
 
-    /// What a node has written that is not finite, if there is anything: the first element that is not, and was not the
-    /// same before.
+    /// The first element that a node has written and that is not finite, if there is one; elements that were the same
+    /// before do not count.
     pub(super) fn finding(
         &self,
         draft: &Draft,
@@ -81,7 +81,7 @@ impl Finite {
             let Some((float, _)) = self.floats[input] else {
                 continue;
             };
-            // What it has itself written says nothing about what it was given.
+            // Its own writes say nothing about the numbers that it was given.
             let given = before.iter().find(|(written, _)| *written == input);
             let given = given.map_or_else(|| self.contents(input, &read), |(_, before)| before.clone());
             if let Some((index, value)) = float.first_not_finite(&given, &[]) {

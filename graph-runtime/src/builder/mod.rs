@@ -18,7 +18,7 @@ mod rng;
 mod scratch;
 mod shared;
 mod copy_and_set;
-mod params;
+mod declared_param;
 pub(crate) mod collective;
 mod node_attributes;
 mod record;

@@ -4,7 +4,7 @@ use super::GraphBuilder;
 use crate::graph::node::NodeId;
 use crate::kernel::source::Source;
 use crate::program::Program;
-use crate::program::programmatic::EdgeProofs;
+use crate::program::edge_proofs::EdgeProofs;
 use graph_plan::{Diagnostic, Draft, Edge, Nest};
 
 impl GraphBuilder {

@@ -8,7 +8,7 @@ pub(crate) mod advice;
 mod measure;
 pub(crate) mod profile;
 pub(crate) mod rng;
-pub(crate) mod params;
+pub(crate) mod set_param;
 pub(crate) mod dump;
 mod saved;
 mod reset;

@@ -1,4 +1,4 @@
-//! What makes a graph slow, and what to write instead: [`Advice`].
+//! Reasons for which a graph is slow, and the change that mends each: [`Advice`].
 
 mod rules;
 mod view;
@@ -27,15 +27,15 @@ pub struct Advice {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Hint {
-    /// What it is about.
+    /// The kind of mistake.
     pub topic: Topic,
     /// The names of the nodes, in order of declaration. All iterations of a loop are one name: `step[..]`.
     pub nodes: Vec<String>,
     /// The time that a launch may get shorter by, estimated; `None` if it is memory that is saved.
     pub saves: Option<Duration>,
-    /// What is slow, with figures.
+    /// The slow part, with figures.
     pub finding: String,
-    /// What to write.
+    /// The change to make.
     pub help: String,
 }
 
@@ -45,7 +45,7 @@ pub struct Hint {
 pub enum Topic {
     /// Edges that no data needs: see [`Plan::unneeded_edges`](crate::Plan::unneeded_edges).
     UnneededEdges,
-    /// So many nodes side by side that launching them costs the CPU more than the GPU gains.
+    /// Nodes side by side, so many that launching them costs the CPU more than the GPU gains.
     Width,
     /// Plain edges that could be programmatic ones: the PTX of the later kernel was checked.
     ProgrammaticEdges,

@@ -5,7 +5,7 @@ use super::view::View;
 use super::{Hint, Topic, prices};
 use crate::devices::bodies::Bodies;
 use crate::kernel::PROGRAMMATIC_FROM;
-use crate::program::programmatic::EdgeProofs;
+use crate::program::edge_proofs::EdgeProofs;
 use crate::program::scratch::{Arena, first_reads};
 use crate::program::{Op, Structure, Work};
 use graph_plan::{LaunchConfig, Memory, NodeKind, Sharing};

@@ -4,7 +4,7 @@ use crate::backend::executable::Executable;
 use crate::error::{Error, Result};
 use crate::graph::change::batch::{Batch, Change, ChosenLaunch, launch_of};
 use crate::graph::change::state::State;
-use crate::graph::change::{enable, params, rebind_checks};
+use crate::graph::change::{enable, param_batch, rebind_checks};
 use crate::graph::{Graph, GraphData};
 use crate::kernel::check_dimensions;
 use crate::program::{Argument, KernelOp, Op, Work};
@@ -25,7 +25,7 @@ pub(super) fn commit(graph: &mut Graph, what: &'static str, batch: &mut Batch) -
         return commit_nodes(graph, what, batch);
     }
     let new = std::mem::take(&mut batch.params);
-    if let Err(error) = params::request(graph, batch, &new) {
+    if let Err(error) = param_batch::request(graph, batch, &new) {
         *batch = Batch::default();
         return Err(error);
     }

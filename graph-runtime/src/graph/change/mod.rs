@@ -6,7 +6,7 @@ mod rebind;
 pub(crate) mod direct_param;
 pub(crate) mod update;
 mod commit;
-mod params;
+mod param_batch;
 mod enable;
 mod rebind_checks;
 pub(crate) mod batch;

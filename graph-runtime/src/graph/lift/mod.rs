@@ -3,15 +3,15 @@
 mod read;
 mod findings;
 mod rust;
-mod kernels;
+mod effect;
 
 pub use findings::{Finding, Verdict};
 
 use crate::driver::CUgraph;
 use crate::error::Result;
+use effect::Kernels;
 use findings::Findings;
 use graph_plan::{Memory, Mode, NodeKind, Plan, PlanLaunch};
-use kernels::Kernels;
 use std::ops::Range;
 
 /// The knowledge about a graph that its maker has, and the driver does not: [`Lifted::from_raw`] takes it.
@@ -65,8 +65,7 @@ impl LiftOptions {
 /// ```no_run
 /// use graph_runtime::{LiftOptions, Lifted, handles::CUgraph};
 ///
-/// # fn captured() -> (CUgraph, u64, &'static str) { unimplemented!() }
-/// let (graph, weights, ptx) = captured();
+/// # fn find(graph: CUgraph, weights: u64, ptx: &str) -> graph_runtime::Result<()> {
 /// let options = LiftOptions::new().memory("weights", weights, 4 << 20).ptx(ptx)?;
 /// // SAFETY: the graph lives, its context is current on this thread, and nothing changes it meanwhile.
 /// let lifted = unsafe { Lifted::from_raw(graph, &options) }?;
@@ -74,7 +73,8 @@ impl LiftOptions {
 ///     println!("{finding}");
 /// }
 /// println!("{}", lifted.plan().unneeded_edges());
-/// # Ok::<(), graph_runtime::Error>(())
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct Lifted {

@@ -1,6 +1,6 @@
 //! Reading a graph by the driver's calls.
 
-use super::kernels::Effect;
+use super::effect::Effect;
 use super::{Block, LiftOptions, LiftedNode, Touch};
 use crate::driver::{CUgraph, CUgraphNode, graph as calls, reading};
 use crate::error::{At, Result, Site};

@@ -5,7 +5,7 @@ use crate::kernel::KernelFacts;
 use crate::kernel::programmatic_edge::ProgrammaticEdge;
 use graph_plan::{Access, Diagnostic, Draft, Nest, SharedParam, Writers};
 
-/// What programmatic edges of a graph are proved from.
+/// The facts from which programmatic edges of a graph are proved.
 pub(crate) struct EdgeProofs<'a> {
     draft: &'a Draft,
     program: &'a Program,
