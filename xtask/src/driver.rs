@@ -9,7 +9,7 @@ use std::process::Command;
 const NAMES: [&str; 3] = ["libcuda.so.1", "libcuda.so", "libcudart.so.12"];
 
 /// The test programs that run with the driver.
-const PROGRAMS: [&str; 11] = [
+pub(crate) const PROGRAMS: [&str; 11] = [
     "statements",
     "memory",
     "control",
@@ -63,31 +63,30 @@ pub(crate) fn test(root: &Path, words: &[&str]) -> Result<()> {
         command
     };
     run(built().arg("--no-run"))?;
-    let folder = link(root)?;
-    let mut command = built();
-    command
-        .args(["--", "--include-ignored"])
-        .args(SKIPPED.iter().flat_map(|(test, _)| ["--skip", *test]))
-        .args(tests);
-    command
-        .env("LD_LIBRARY_PATH", &folder)
-        .env("CUDA_GRAPH_TEST_DEVICE", "cuda");
-    command.env("CUDA_GRAPH_TEST_DRIVER", &folder);
-    run(&mut command)
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    run(with(built().arg("--"), &target.join("driver"), &target.join("debug"))?.args(tests))
 }
 
-/// Gives the driver, which the tests of graph-runtime depend on, the names of CUDA's libraries in a folder of its own,
-/// which is returned.
-fn link(root: &Path) -> Result<PathBuf> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let (folder, library) = (target.join("driver"), target.join("debug/deps/libcuda_graph_driver.so"));
-    fs::create_dir_all(&folder)?;
+/// Lets a command, which ends with `--` and runs test programs, run them with the driver: it gets its variables and the
+/// options of tests. The driver, which the tests of graph-runtime depend on, was compiled with them into a folder, and
+/// is given the names of CUDA's libraries in another one.
+///
+/// # Errors
+/// If the driver is not there.
+pub(crate) fn with<'a>(command: &'a mut Command, folder: &Path, compiled: &Path) -> Result<&'a mut Command> {
+    fs::create_dir_all(folder)?;
     for name in NAMES {
         let link = folder.join(name);
         let _ = fs::remove_file(&link);
-        fs::hard_link(&library, &link)?;
+        fs::hard_link(compiled.join("deps/libcuda_graph_driver.so"), &link)?;
     }
-    Ok(folder)
+    command
+        .arg("--include-ignored")
+        .args(SKIPPED.iter().flat_map(|(test, _)| ["--skip", *test]))
+        .env("LD_LIBRARY_PATH", folder)
+        .env("CUDA_GRAPH_TEST_DEVICE", "cuda")
+        .env("CUDA_GRAPH_TEST_DRIVER", folder);
+    Ok(command)
 }
 
 fn cargo(root: &Path) -> Command {

@@ -17,11 +17,11 @@
 
 mod compare;
 mod cudart;
-mod driver;
 mod gpu;
 mod house;
 mod pack;
 mod sanitize;
+mod driver;
 mod site;
 mod ptx;
 mod wheels;

@@ -1,6 +1,6 @@
 //! Tests with tools that see undefined behaviour: AddressSanitizer, ThreadSanitizer, and Miri.
 
-use crate::Result;
+use crate::{Result, driver};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -37,8 +37,7 @@ impl Sanitizer {
 }
 
 /// Runs the tests of crates, by default those with `unsafe` code, with a sanitizer. What follows `--` is for the tests.
-/// `graph-runtime` runs on the emulator, and in `fault_injection` with the driver in software, whose launches run
-/// later.
+/// `graph-runtime` runs on the emulator, and with AddressSanitizer its CUDA backend, too, with the driver in software.
 /// AddressSanitizer reports leaks too, but for [`LEAKING`].
 ///
 /// The stable compiler has the sanitizers and their runtimes; `RUSTC_BOOTSTRAP` lets it take the option. For
@@ -65,25 +64,18 @@ pub(crate) fn sanitized(root: &Path, sanitizer: Sanitizer, arguments: &[&str]) -
     }
     let (crates, tests) = split(arguments);
     let crates = if crates.is_empty() { &CRATES[..] } else { crates };
-    for crate_name in crates {
+    let tested = |crate_name: &str, programs: &[&str]| {
+        let leaks = u8::from(crate_name != LEAKING);
         let mut command = Command::new(cargo());
         command
             .current_dir(root)
-            .args([
-                "test",
-                "--tests",
-                "--no-fail-fast",
-                "--target",
-                &target,
-                "-p",
-                crate_name,
-            ])
+            .args(["test", "--no-fail-fast", "--target", &target, "-p", crate_name])
             .arg(format!("--target-dir=target/{short}"))
             .args(std_too.then_some("-Zbuild-std"))
-            .args((*crate_name == LEAKING).then_some("--features=fault-injection"))
-            .arg("--")
-            .args(["--skip", TIMED])
-            .args(tests)
+            .args((crate_name == LEAKING).then_some("--features=fault-injection"))
+            .args(programs.is_empty().then_some("--tests"))
+            .args(programs.iter().flat_map(|program| ["--test", *program]))
+            .args(["--", "--skip", TIMED])
             .env("RUSTC_BOOTSTRAP", "1")
             // Programs have the runtime of the sanitizer, and give it to the driver in software when they load that.
             .env(
@@ -91,15 +83,23 @@ pub(crate) fn sanitized(root: &Path, sanitizer: Sanitizer, arguments: &[&str]) -
                 format!("-Zsanitizer={name} -Clink-arg=-Wl,--export-dynamic"),
             )
             .env("CARGO_INCREMENTAL", "0")
-            .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
-        // Tests allocate more than there is, on purpose. By default that is a report.
-        let leaks = u8::from(*crate_name != LEAKING);
-        command.env(
-            "ASAN_OPTIONS",
-            format!("allocator_may_return_null=1:detect_leaks={leaks}"),
-        );
-        command.env("TSAN_OPTIONS", "allocator_may_return_null=1");
-        run(&mut command)?;
+            .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
+            // Tests allocate more than there is, on purpose. By default that is a report.
+            .env(
+                "ASAN_OPTIONS",
+                format!("allocator_may_return_null=1:detect_leaks={leaks}"),
+            )
+            .env("TSAN_OPTIONS", "allocator_may_return_null=1");
+        command
+    };
+    for crate_name in crates {
+        run(tested(crate_name, &[]).args(tests))?;
+        if *crate_name == LEAKING && !std_too {
+            let folder = root.join("target").join(short);
+            let compiled = folder.join(&target).join("debug");
+            let mut command = tested(crate_name, &driver::PROGRAMS);
+            run(driver::with(&mut command, &folder.join("driver"), &compiled)?.args(tests))?;
+        }
     }
     Ok(())
 }
