@@ -11,6 +11,8 @@ use std::time::Instant;
 const SITES: usize = 16;
 /// The iterations of a `while`.
 const ITERATIONS: u32 = 1000;
+/// The blocks of a step, as in `examples/src/bin/roots.rs`.
+const STEP_BLOCKS: usize = 8;
 const LAUNCHES: u32 = 50;
 const ROUNDS: usize = 9;
 
@@ -18,6 +20,8 @@ const ROUNDS: usize = 9;
 unsafe extern "C" {
     #[requires(threads <= data.len())]
     safe fn add_to(data: &mut [u32], value: u32);
+    #[requires(threads <= data.len() && threads <= flag.len())]
+    safe fn is_below(data: &[u32], limit: u32, flag: &mut [u32]);
 }
 
 fn main() -> Result<()> {
@@ -48,14 +52,37 @@ fn main() -> Result<()> {
         );
         for bodies in [Bodies::Nodes, Bodies::Predicated, Bodies::Cheapest] {
             let mut built = repeated(&device.with_bodies(bodies), kernels)?;
-            let iteration = loop_time(&mut built)?;
-            let form = &built.graph.body_forms()[0];
-            println!(
-                "  {bodies:?}: {iteration:.2} us an iteration, {:.2} us more than its kernels; {form}",
-                iteration - plain
-            );
+            let flag = built.flag.clone();
+            let start = |graph: &mut Graph| graph.device_mut(&flag)?.copy_from(&ITERATIONS);
+            print_loop(bodies, &mut built.graph, plain, start)?;
         }
     }
+    let plain = site_time(&mut steps_in_a_row(&device)?, 1)?;
+    println!(
+        "`while`, a step of {STEP_BLOCKS} x 128 threads and a test of as many, {ITERATIONS} iterations; a chain of both: \
+         {plain:.2} us"
+    );
+    for bodies in [Bodies::Nodes, Bodies::Predicated, Bodies::Cheapest] {
+        let (mut graph, start) = converging(&device.with_bodies(bodies))?;
+        print_loop(bodies, &mut graph, plain, start)?;
+    }
+    let plain = site_time(&mut chain(&device, 1, STEP_BLOCKS)?, 1)?;
+    println!("`while`, one kernel of {STEP_BLOCKS} x 128 threads that counts; a chain: {plain:.2} us");
+    for bodies in [Bodies::Nodes, Bodies::Predicated, Bodies::Cheapest] {
+        let (mut graph, start) = counting(&device.with_bodies(bodies))?;
+        print_loop(bodies, &mut graph, plain, start)?;
+    }
+    Ok(())
+}
+
+/// Measures a loop that `start` makes ready. `plain` is the time of its kernels.
+fn print_loop(bodies: Bodies, graph: &mut Graph, plain: f64, start: impl Fn(&mut Graph) -> Result<()>) -> Result<()> {
+    let iteration = loop_time(graph, start)?;
+    let form = &graph.body_forms()[0];
+    println!(
+        "  {bodies:?}: {iteration:.2} us an iteration, {:.2} us more than its kernels; {form}",
+        iteration - plain
+    );
     Ok(())
 }
 
@@ -65,6 +92,7 @@ struct Built {
 }
 
 type Data = Place<[u32; 131_072], OnDevice>;
+type Flags = Place<[u32; 1024], OnDevice>;
 
 /// Adds kernels, one after the other and after `before`. Returns the last node.
 fn in_a_row(
@@ -133,6 +161,72 @@ fn repeated(device: &Device, kernels: usize) -> Result<Built> {
     Ok(Built { graph, flag })
 }
 
+/// Adds a step, and the test that says where it must go on. Both have several blocks.
+fn step(
+    builder: &mut GraphBuilder,
+    number: usize,
+    (data, flags): (&Data, &Flags),
+    before: Option<NodeId>,
+) -> Option<NodeId> {
+    let launch = Launch::new(STEP_BLOCKS as u32, 128);
+    let step = builder.kernel(format!("step_{number}"), launch, add_to::call(&mut data.whole(), 1));
+    builder.after(step, before.as_slice());
+    let test = is_below::call(&data.whole(), ITERATIONS, &mut flags.whole());
+    let test = builder.kernel(format!("test_{number}"), launch, test);
+    builder.after(test, &[step]);
+    Some(test)
+}
+
+/// Steps and tests without a loop.
+fn steps_in_a_row(device: &Device) -> Result<Built> {
+    let mut builder = GraphBuilder::new(device, "Steps");
+    let (flag, data, flags) = (builder.device("flag"), builder.device("data"), builder.device("flags"));
+    (0..SITES).fold(None, |before, number| {
+        step(&mut builder, number, (&data, &flags), before)
+    });
+    let graph = builder.build()?;
+    Ok(Built { graph, flag })
+}
+
+/// A `while` of a step and a test, and what makes it ready.
+fn converging(device: &Device) -> Result<(Graph, impl Fn(&mut Graph) -> Result<()> + use<>)> {
+    let mut builder = GraphBuilder::new(device, "Converging");
+    let (data, flags): (Data, Flags) = (builder.device("data"), builder.device("flags"));
+    builder.while_loop("repeat", &flags.row(0), |body| {
+        step(body, 0, (&data, &flags), None);
+    });
+    let mut graph = builder.build()?;
+    let (numbers, goes_on) = (data.clone(), flags);
+    let start = move |graph: &mut Graph| {
+        graph.device_mut(&numbers)?.copy_from(&[0; 131_072])?;
+        graph.device_mut(&goes_on)?.copy_from(&[1; 1024])
+    };
+    start(&mut graph)?;
+    graph.launch()?;
+    assert_eq!(
+        graph.device(&data)?.read()?[..1025],
+        [[ITERATIONS; 1024].as_slice(), &[0]].concat()
+    );
+    Ok((graph, start))
+}
+
+/// A `while` of one kernel of several blocks, which counts down, and what makes it ready.
+fn counting(device: &Device) -> Result<(Graph, impl Fn(&mut Graph) -> Result<()> + use<>)> {
+    let mut builder = GraphBuilder::new(device, "Counting");
+    let flags: Flags = builder.device("flags");
+    builder.while_loop("repeat", &flags.row(0), |body| {
+        let launch = Launch::new(STEP_BLOCKS as u32, 128);
+        body.kernel("next", launch, add_to::call(&mut flags.whole(), u32::MAX));
+    });
+    let mut graph = builder.build()?;
+    let rest = flags.clone();
+    let start = move |graph: &mut Graph| graph.device_mut(&rest)?.copy_from(&[ITERATIONS; 1024]);
+    start(&mut graph)?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&flags)?.read()?, [0; 1024]);
+    Ok((graph, start))
+}
+
 /// Microseconds of each site, with this condition.
 fn site_time(built: &mut Built, flag: u32) -> Result<f64> {
     built.graph.device_mut(&built.flag)?.copy_from(&flag)?;
@@ -148,19 +242,19 @@ fn site_time(built: &mut Built, flag: u32) -> Result<f64> {
 }
 
 /// Microseconds of each iteration.
-fn loop_time(built: &mut Built) -> Result<f64> {
-    let round = |built: &mut Built| {
-        built.graph.device_mut(&built.flag)?.copy_from(&ITERATIONS)?;
+fn loop_time(graph: &mut Graph, start: impl Fn(&mut Graph) -> Result<()>) -> Result<f64> {
+    let round = |graph: &mut Graph| {
+        start(graph)?;
         let start = Instant::now();
-        built.graph.launch()?;
-        built.graph.synchronize()?;
+        graph.launch()?;
+        graph.synchronize()?;
         Ok(start.elapsed().as_secs_f64() * 1e6 / f64::from(ITERATIONS))
     };
-    median(built, round)
+    median(graph, round)
 }
 
-fn median(built: &mut Built, round: impl Fn(&mut Built) -> Result<f64>) -> Result<f64> {
-    let mut rounds = (0..ROUNDS).map(|_| round(built)).collect::<Result<Vec<f64>>>()?;
+fn median<G>(graph: &mut G, round: impl Fn(&mut G) -> Result<f64>) -> Result<f64> {
+    let mut rounds = (0..ROUNDS).map(|_| round(graph)).collect::<Result<Vec<f64>>>()?;
     rounds.sort_by(f64::total_cmp);
     Ok(rounds[ROUNDS / 2])
 }

@@ -1,20 +1,20 @@
 //! Predicated copies of kernels as text.
 
-use graph_ptx::{parse, predicated, predicated_name};
+use graph_ptx::{GuardForm, parse, predicated, predicated_name};
 
 const HEADER: &str = ".version 7.8\n.target sm_90\n.address_size 64\n";
 
 /// The text with a copy of `k` that has one test.
 fn copied(text: &str) -> String {
     let text = format!("{HEADER}{text}");
-    let copied = predicated(&text, &[("k", 1)]).unwrap_or_else(|error| panic!("{error}"));
+    let copied = predicated(&text, &[("k", GuardForm::tests(1))]).unwrap_or_else(|error| panic!("{error}"));
     parse(&copied).unwrap_or_else(|error| panic!("{error}\n{copied}"));
     copied
 }
 
 /// The message about a text whose kernel `k` cannot be copied.
 fn refused(text: &str) -> String {
-    let refused = predicated(&format!("{HEADER}{text}"), &[("k", 1)]);
+    let refused = predicated(&format!("{HEADER}{text}"), &[("k", GuardForm::tests(1))]);
     refused.expect_err(text).to_string()
 }
 
@@ -83,7 +83,7 @@ fn kernels_of_every_form_are_copied() {
         let copy = module
             .functions
             .iter()
-            .find(|function| function.name == predicated_name("k", 1));
+            .find(|function| function.name == predicated_name("k", GuardForm::tests(1)));
         assert!(copy.unwrap().code().is_some(), "{text}");
     }
 }
@@ -114,4 +114,34 @@ fn what_cannot_be_copied_is_refused() {
         refused(debug),
         "line 5: a kernel with debug information cannot be copied"
     );
+}
+
+#[test]
+fn guards_have_forms_and_names_of_their_own() {
+    let forms = [
+        (1, false, false),
+        (2, false, false),
+        (1, true, false),
+        (1, false, true),
+        (3, true, true),
+    ];
+    let forms = forms.map(|(tests, ticket, keeps)| GuardForm { tests, ticket, keeps });
+    let text = format!("{HEADER}.visible .entry k(.param .u64 a) {{ .reg .b64 %word; ret; }}");
+    let copied = predicated(&text, &forms.map(|form| ("k", form))).unwrap();
+    let module = parse(&copied).unwrap_or_else(|error| panic!("{error}\n{copied}"));
+    let sizes: Vec<(&str, u64)> = module
+        .functions
+        .iter()
+        .skip(1)
+        .map(|function| (function.name.as_str(), function.params[1].size as u64))
+        .collect();
+    let mut expected = forms.map(|form| (predicated_name("k", form), form.bytes() as u64));
+    expected.sort();
+    assert_eq!(
+        expected.iter().map(|(_, bytes)| *bytes).collect::<Vec<u64>>(),
+        [16, 32, 32, 32, 80]
+    );
+    for (name, bytes) in &expected {
+        assert!(sizes.contains(&(name.as_str(), *bytes)), "{name}: {sizes:?}");
+    }
 }

@@ -497,3 +497,107 @@ fn copies_in_a_while_follow_memory_into_a_new_executable() -> Result<()> {
     }
     Ok(())
 }
+
+cuda_graph! {
+    /// Loops that count down, each with its writers of the flag elsewhere in the body.
+    graph Writers {
+        device alone:  [u32; 96];
+        device blocks: [u32; 96];
+        device first:  [u32; 32];
+        device last:   [u32; 96];
+        device more:   u32;
+        device sums:   [[u32; 32]; 6];
+        param by: u32 = 1;
+
+        while one_block = alone[0] {
+            kernel own = add_to<<<1, 96>>>(&mut alone, MINUS_ONE);
+        };
+        while several_blocks = blocks[7] {
+            kernel shared = add_to<<<3, 32>>>(&mut blocks, MINUS_ONE);
+        };
+        while writer_first = first[0] {
+            kernel down = add_to<<<1, 1>>>(&mut first[..1], MINUS_ONE);
+            kernel after_it = add_to<<<1, 32>>>(&mut sums[0], 1) after down;
+            kernel beside = add_to<<<1, 32>>>(&mut sums[1], 1) after down;
+            memcpy kept = sums[0] -> sums[2] after after_it;
+        };
+        while writer_last = last[31] {
+            kernel keeper = add_to<<<1, 32>>>(&mut sums[3], by);
+            kernel whole = add_to<<<3, 32>>>(&mut last, MINUS_ONE) after keeper;
+            kernel after_all = accumulate<<<1, 32>>>(&sums[3], &mut sums[4]) after whole;
+        };
+        while reset = more {
+            memset no = more <- 0;
+            kernel step = add_to<<<1, 32>>>(&mut sums[5], 3) after no;
+            kernel goes_on = is_below<<<1, 1>>>(&sums[5][..1], 50, &mut more) after step;
+        };
+    }
+}
+
+/// Nodes that write the flag, and nodes beside and after them, decide as the flag was when the pass began.
+#[test]
+fn every_node_of_a_pass_decides_alike() -> Result<()> {
+    for (device, asked) in forms() {
+        let mut graph = Writers::build(&device)?;
+        let loops = ["one_block", "several_blocks", "writer_first", "writer_last", "reset"];
+        loops.iter().for_each(|node| assert_asked(&graph, asked, node));
+        if !runs_node_by_node() && asked == Bodies::Predicated {
+            let copies = |node| form(&graph, node).unwrap().reason.contains("a kernel copies its flag");
+            assert!(!loops.into_iter().any(copies), "{:?}", graph.body_forms());
+        }
+        let mut sums = [0_u32; 6];
+        let run = |graph: &mut Writers, rounds: u32, sums: &mut [u32; 6], by: u32| {
+            graph.alone_mut()?.copy_from(&[rounds; 96])?;
+            graph.blocks_mut()?.copy_from(&[rounds; 96])?;
+            graph.first_mut()?.copy_from(&[rounds; 32])?;
+            graph.last_mut()?.copy_from(&[rounds; 96])?;
+            graph.more_mut()?.copy_from(&rounds.min(1))?;
+            graph.launch()?;
+            for _ in 0..rounds {
+                sums[0] += 1;
+                sums[1] += 1;
+                sums[3] += by;
+                sums[4] += sums[3];
+            }
+            sums[2] = sums[0];
+            if rounds > 0 {
+                sums[5] += 3;
+                while sums[5] < 50 {
+                    sums[5] += 3;
+                }
+            }
+            assert_eq!((*graph.alone()?.read()?, *graph.blocks()?.read()?), ([0; 96], [0; 96]));
+            assert_eq!((*graph.last()?.read()?, *graph.more()?.read()?), ([0; 96], 0));
+            assert_eq!(*graph.sums()?.read()?, sums.map(|sum| [sum; 32]), "{rounds} rounds");
+            Ok::<_, Error>(())
+        };
+        for rounds in (0..20).chain([100]) {
+            run(&mut graph, rounds, &mut sums, 1)?;
+        }
+        // A node that stores its decision for others does so, too, if it is disabled.
+        graph.set_by(5)?;
+        run(&mut graph, 9, &mut sums, 5)?;
+        graph.keeper().set_enabled(false)?;
+        run(&mut graph, 9, &mut sums, 0)?;
+        graph.set_by(7)?;
+        run(&mut graph, 21, &mut sums, 0)?;
+        graph.keeper().set_enabled(true)?;
+        run(&mut graph, 7, &mut sums, 7)?;
+        // A kernel of one block may get several.
+        graph.own().set_launch(3, 32)?;
+        graph.shared().set_launch(1, 96)?;
+        run(&mut graph, 33, &mut sums, 7)?;
+    }
+    Ok(())
+}
+
+/// Copies that one kernel makes for both the writer and what runs beside it.
+#[test]
+fn nodes_beside_the_writer_test_a_copy() -> Result<()> {
+    let graph = Passes::build(&device().with_bodies(Bodies::Predicated))?;
+    if !runs_node_by_node() {
+        let told = form(&graph, "repeat").unwrap().to_string();
+        told.ends("; a kernel copies its flag for each repetition");
+    }
+    Ok(())
+}

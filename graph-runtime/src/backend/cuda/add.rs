@@ -4,7 +4,7 @@ use super::attribute;
 use super::fill::{Fill, FillArguments};
 use super::forms::Forms;
 use super::kernels::{Builtin, Kernels};
-use super::predicated::{Test, TestArgument, Word};
+use super::predicated::{Guard, Guarded, TestArgument, Word};
 use super::texture::{Described, Textures};
 use crate::devices::cuda::Cuda;
 use crate::devices::cuda_array::ArrayHandle;
@@ -15,6 +15,7 @@ use crate::ownership::storage::Storage;
 use crate::program::{Argument, KernelOp, MemcpyOp, MemsetOp, Program, Work};
 use crate::shape::part::Part;
 use graph_plan::LaunchConfig;
+use graph_ptx::GuardForm;
 use std::borrow::Cow;
 use std::ffi::c_void;
 use std::ptr;
@@ -35,10 +36,10 @@ pub(super) struct Adder {
     condition: ConditionArguments,
     /// The forms of bodies, which decide how copies and memsets in them are made.
     pub(super) forms: Forms,
-    /// The address of the copies of conditions; 0 if there are none.
-    pub(super) latches: u64,
-    /// The tests of the current node.
-    tests: Vec<TestArgument>,
+    /// The address of the copies of conditions and of tickets; 0 if there are none.
+    pub(super) copies: u64,
+    /// The argument for the guard of the current node.
+    guard: Vec<TestArgument>,
 }
 
 /// The parameters of the built-in kernels that copy memory.
@@ -105,8 +106,8 @@ impl Adder {
             copy: CopyArguments::default(),
             condition: ConditionArguments::default(),
             forms: Forms::default(),
-            latches: 0,
-            tests: Vec::new(),
+            copies: 0,
+            guard: Vec::new(),
         }
     }
 
@@ -115,7 +116,7 @@ impl Adder {
         self.resources[resource] = Address::of(storage);
     }
 
-    /// Adds a node with this work to `graph`. Its kernel makes `tests` first, if there are any.
+    /// Adds a node with this work to `graph`. Its kernel does first what the guard says.
     ///
     /// # Safety
     ///
@@ -128,8 +129,9 @@ impl Adder {
         program: &Program,
         kernels: &Kernels,
         (node, name): (usize, &str),
-        (work, tests): (&Work, &[Test]),
+        (work, guard): (&Work, &Guard),
     ) -> Result<CUgraphNode, CudaError> {
+        let guarded = Guarded { guard, runs: true };
         // Kernels are as they are, and graphs have very many.
         let work = match work {
             Work::Kernel(_) => Cow::Borrowed(work),
@@ -149,7 +151,7 @@ impl Adder {
                     api.names().add_kernel_node
                 )?;
                 // SAFETY: by the caller's promise.
-                let params = unsafe { self.kernel(program, kernels, kernel, node, tests) }?;
+                let params = unsafe { self.kernel(program, kernels, kernel, node, guarded) }?;
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 let added = unsafe { api.add_kernel_node(graph, after, &params) }?;
@@ -167,9 +169,9 @@ impl Adder {
                 }
                 Ok(added)
             }
-            Work::Memcpy(copy) if !copy.to.is_empty() && self.forms.has_tests(node, tests.len()) => {
+            Work::Memcpy(copy) if !copy.to.is_empty() && self.forms.has_guard(node, guard.form()) => {
                 announce_node!(self.cuda, add_kernel_node, name, after, bytes = copy.to.part().bytes)?;
-                let params = self.copy(kernels, copy, tests);
+                let params = self.copy(kernels, copy, guarded);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 unsafe { self.cuda.api().add_kernel_node(graph, after, &params) }
@@ -184,7 +186,7 @@ impl Adder {
             Work::Memset(set) => {
                 let fill = self.fill_of(program, node, set);
                 // SAFETY: by the caller's promise.
-                unsafe { self.add_fill(graph, after, kernels, (&set.to, &fill), name, tests) }
+                unsafe { self.add_fill(graph, after, kernels, (&set.to, &fill), name, guarded) }
             }
             // A join and a copy of nothing become an empty node.
             Work::Join | Work::Memcpy(_) => {
@@ -207,12 +209,16 @@ impl Adder {
         program: &Program,
         kernels: &Kernels,
         node: usize,
-        (work, tests): (&Work, &[Test]),
+        (work, guard): (&Work, &Guard),
     ) -> Result<(), CudaError> {
+        let guarded = Guarded {
+            guard,
+            runs: program.enabled[node],
+        };
         match work {
             Work::Kernel(kernel) => {
                 // SAFETY: by the caller's promise.
-                let params = unsafe { self.kernel(program, kernels, kernel, node, tests) }?;
+                let params = unsafe { self.kernel(program, kernels, kernel, node, guarded) }?;
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 unsafe { self.cuda.api().set_kernel_node(exec, handle, &params) }
@@ -220,10 +226,10 @@ impl Adder {
             Work::Memset(set) => {
                 let fill = self.fill_of(program, node, set);
                 // SAFETY: by the caller's promise.
-                unsafe { self.apply_fill(exec, handle, kernels, (&set.to, &fill), tests) }
+                unsafe { self.apply_fill(exec, handle, kernels, (&set.to, &fill), guarded) }
             }
             Work::Memcpy(copy) if !copy.to.is_empty() && self.forms.has(node) => {
-                let params = self.copy(kernels, copy, tests);
+                let params = self.copy(kernels, copy, guarded);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 unsafe { self.cuda.api().set_kernel_node(exec, handle, &params) }
@@ -302,7 +308,7 @@ impl Adder {
         kernels: &Kernels,
         kernel: &KernelOp,
         node: usize,
-        tests: &[Test],
+        guarded: Guarded<'_>,
     ) -> Result<KernelNodeParams, CudaError> {
         let arguments = program.arguments(kernel);
         let resources = &self.resources;
@@ -322,44 +328,57 @@ impl Adder {
             Argument::Buffer { .. } => ptr::from_ref(buffer).cast::<c_void>().cast_mut(),
             Argument::Value(value) => value.bytes().as_ptr().cast::<c_void>().cast_mut(),
         }));
-        self.push_tests(tests);
-        let handle = kernels.with_tests(kernel.function, tests.len());
+        self.push_guard(guarded);
+        let handle = kernels.guarded(kernel.function, guarded.guard.form());
         Ok(launch(handle, &kernel.config, &mut self.pointers))
     }
 
-    /// Adds the tests to the arguments in `pointers`, as the last one, if there are any.
-    pub(super) fn push_tests(&mut self, tests: &[Test]) {
-        if tests.is_empty() {
+    /// Adds the argument for the guard to those in `pointers`, as the last one, if there are any tests.
+    pub(super) fn push_guard(&mut self, Guarded { guard, runs }: Guarded<'_>) {
+        if guard.tests.is_empty() {
             return;
         }
-        let arguments = tests.iter().map(|test| TestArgument {
+        let tests = guard.tests.iter().map(|test| TestArgument {
             address: match test.word {
                 Word::Condition(part) => self.device(part),
-                Word::Latch(latch) => self.latch(latch),
+                Word::Latch(latch) => self.copy_address(latch),
             },
             number: test.number,
             equal: u32::from(test.equal),
         });
-        let arguments: Vec<TestArgument> = arguments.collect();
-        self.tests = arguments;
-        self.pointers.push(self.tests.as_mut_ptr().cast());
+        let ticket = guard.ticket.map(|ticket| TestArgument {
+            address: self.copy_address(ticket),
+            ..TestArgument::default()
+        });
+        let keeps = guard.keeps.map(|copy| TestArgument {
+            address: self.copy_address(copy),
+            number: u32::from(runs),
+            equal: 0,
+        });
+        let arguments: Vec<TestArgument> = tests.chain(ticket).chain(keeps).collect();
+        self.guard = arguments;
+        self.pointers.push(self.guard.as_mut_ptr().cast());
     }
 
-    /// The address of the copy of a condition with this number.
-    fn latch(&self, latch: usize) -> u64 {
-        self.latches + (size_of::<u32>() * latch) as u64
+    /// The address of the copy of a condition, or the ticket, with this number.
+    fn copy_address(&self, copy: usize) -> u64 {
+        self.copies + (COPY_BYTES * copy) as u64
     }
 
     /// The parameters of the kernel that copies a condition. They point into `self`.
     pub(super) fn latch_params(&mut self, kernels: &Kernels, condition: Part, latch: usize) -> KernelNodeParams {
         self.copy.from = self.device(condition);
-        self.copy.to = self.latch(latch);
+        self.copy.to = self.copy_address(latch);
         self.pointers.clear();
         self.pointers.extend([
             (&raw mut self.copy.from).cast::<c_void>(),
             (&raw mut self.copy.to).cast(),
         ]);
-        launch(kernels.builtin(Builtin::Latch, 0), &ONE_THREAD, &mut self.pointers)
+        launch(
+            kernels.builtin(Builtin::Latch, GuardForm::default()),
+            &ONE_THREAD,
+            &mut self.pointers,
+        )
     }
 
     /// Replaces the addresses in `buffers` that are read through textures or surfaces by the handles of these.
@@ -415,9 +434,16 @@ impl Adder {
             Some(_) => Builtin::ConditionEqual,
             None => Builtin::Condition,
         };
-        launch(kernels.builtin(setter, 0), &ONE_THREAD, &mut self.pointers)
+        launch(
+            kernels.builtin(setter, GuardForm::default()),
+            &ONE_THREAD,
+            &mut self.pointers,
+        )
     }
 }
+
+/// The bytes of a copy of a condition, which are enough for a ticket as well.
+pub(super) const COPY_BYTES: usize = 16;
 
 /// The launch of a built-in kernel that needs one thread only.
 pub(super) const ONE_THREAD: LaunchConfig = LaunchConfig {

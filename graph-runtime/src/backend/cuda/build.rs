@@ -1,13 +1,13 @@
 //! Making an executable graph: memory, modules, nodes, instantiation, upload.
 
-use super::add::Adder;
+use super::add::{Adder, COPY_BYTES};
 use super::change::prepared_launch::PreparedLaunches;
 use super::conditional::{self, Turn};
 use super::failure::Failure;
 use super::fill::Fill;
 use super::forms::{Forms, Refused};
 use super::kernels::{self, Builtin, Kernels};
-use super::predicated::{Entry, Placed, Predicated, Test};
+use super::predicated::{Entry, Guard, Placed, Predicated};
 use super::prices::Prices;
 use super::user_objects::UserObjects;
 use super::{CudaExecutable, attribute, delay, programmatic};
@@ -26,6 +26,7 @@ use crate::ownership::storage::{Storage, allocate};
 use crate::program::communicator::NO_NCCL;
 use crate::program::{External, KernelOp, Op, Program, Structure, Work};
 use graph_plan::{Code, Diagnostic, Draft, Memory, Node, NodeKind, Subject};
+use graph_ptx::GuardForm;
 use std::cell::Cell;
 use std::collections::{BTreeSet, VecDeque};
 use std::mem::ManuallyDrop;
@@ -128,13 +129,15 @@ impl CudaExecutable {
         let graph = || Site::graph(&draft.name);
         let prices = Prices::of(self.cuda.capability().at(graph)?);
         let mut forms = Forms::choose(blueprint, &refused, prices);
-        let copies = forms.members().flat_map(|(node, tests)| {
+        let copies = forms.members().flat_map(|(node, guards)| {
             let kernel = program.ops[node].kernel();
             // With fewer tests, too: if a copy is refused below, a body around this one becomes a conditional node.
-            let tests = tests.iter().flat_map(|tests| 1..=*tests);
-            tests.filter_map(move |tests| Some((kernel?.function, tests)))
+            let fewer = |guard: &GuardForm| (1..guard.tests).map(GuardForm::tests);
+            let all = guards.iter().flat_map(move |guard| fewer(guard).chain([*guard]));
+            let copied = all.filter(|guard| guard.tests > 0);
+            copied.filter_map(move |guard| Some((kernel?.function, guard)))
         });
-        let copies: BTreeSet<(u32, usize)> = copies.collect();
+        let copies: BTreeSet<(u32, GuardForm)> = copies.collect();
         self.kernels
             .load(draft, program, blueprint.variables, &copies, &mut refused)?;
         // A copy may need more registers than its kernel. Then the kernel is launched as asked, and not predicated.
@@ -150,11 +153,11 @@ impl CudaExecutable {
             forms = Forms::choose(blueprint, &refused, prices);
         }
         self.body_forms = forms.report(blueprint);
-        if forms.latches > 0 {
-            self.kernels.load_builtin(draft, Builtin::Latch, 0)?;
-            let latches = CudaMemory::zeroed(&self.cuda, size_of::<u32>() * forms.latches).at(graph)?;
-            self.adder.latches = latches.address();
-            self.user_objects.latches = Some(latches);
+        if forms.copies > 0 {
+            self.kernels.load_builtin(draft, Builtin::Latch, GuardForm::default())?;
+            let copies = CudaMemory::zeroed(&self.cuda, COPY_BYTES * forms.copies).at(graph)?;
+            self.adder.copies = copies.address();
+            self.user_objects.condition_copies = Some(copies);
         }
         self.adder.forms = forms;
         Ok(())
@@ -182,18 +185,18 @@ impl CudaExecutable {
     }
 
     /// Loads the built-in kernels of a copy or a memset in a predicated body.
-    fn prepare_tests(&mut self, draft: &Draft, node: usize, kernel: Builtin) -> Result<()> {
-        let tests = self.adder.forms.tests(node);
-        tests
+    fn prepare_guards(&mut self, draft: &Draft, node: usize, kernel: Builtin) -> Result<()> {
+        let guards = self.adder.forms.guards(node);
+        guards
             .into_iter()
-            .try_for_each(|tests| self.kernels.load_builtin(draft, kernel, tests))
+            .try_for_each(|guard| self.kernels.load_builtin(draft, kernel, guard))
     }
 
     /// Checks every node against the device, and loads what it needs, before any node is added.
     fn prepare(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let Blueprint { draft, program, .. } = blueprint;
         if blueprint.delays.is_some() {
-            self.kernels.load_builtin(draft, Builtin::Delay, 0)?;
+            self.kernels.load_builtin(draft, Builtin::Delay, GuardForm::default())?;
         }
         let mut last: Option<&KernelOp> = None;
         for (node, op) in program.ops.iter().enumerate() {
@@ -215,7 +218,7 @@ impl CudaExecutable {
                     let fill = self.adder.fill_of(program, node, set);
                     self.prepare_fill(draft, &fill, is_variable, site)?;
                     if matches!(fill, Fill::Kernel { .. }) {
-                        self.prepare_tests(draft, node, Builtin::FillWords)?;
+                        self.prepare_guards(draft, node, Builtin::FillWords)?;
                     }
                 }
                 // In debug mode the host reads conditions.
@@ -223,10 +226,11 @@ impl CudaExecutable {
                     if self.adder.forms.is_predicated(node) || blueprint.debug.is_some() => {}
                 Op::Structure(Structure::Conditional(_)) => {
                     conditional::check_driver(blueprint, site)?;
-                    self.kernels.load_builtin(draft, Builtin::Condition, 0)?;
+                    self.kernels
+                        .load_builtin(draft, Builtin::Condition, GuardForm::default())?;
                 }
                 Op::External(External::Capture(call)) => self.capture(blueprint, node, call)?,
-                Op::Work(Work::Memcpy(_)) => self.prepare_tests(draft, node, Builtin::CopyWords)?,
+                Op::Work(Work::Memcpy(_)) => self.prepare_guards(draft, node, Builtin::CopyWords)?,
                 Op::Work(Work::Join) | Op::Structure(Structure::Child(_)) => {}
                 Op::External(
                     External::Call(_)
@@ -284,7 +288,9 @@ impl CudaExecutable {
                 message: "a memset of a module's variable takes a value that repeats every 1, 2 or 4 bytes, sets it in one piece, and \
                           cannot be updated; copy to the variable instead",
             }),
-            Fill::Kernel { .. } => self.kernels.load_builtin(draft, Builtin::FillWords, 0),
+            Fill::Kernel { .. } => self
+                .kernels
+                .load_builtin(draft, Builtin::FillWords, GuardForm::default()),
             Fill::TooLong => Err(Error::Unsupported {
                 site: site(),
                 message: "a memset value that does not repeat has at most 256 bytes",
@@ -330,7 +336,9 @@ impl CudaExecutable {
         entry: Entry<'_>,
         turn: &mut Turn,
     ) -> Result<(), Failure> {
-        let Entry { roots, tests, latch } = entry;
+        let Entry {
+            roots, tests, latch, ..
+        } = entry;
         let mut after: Vec<CUgraphNode> = Vec::new();
         let mut early: Vec<CUgraphNode> = Vec::new();
         for node in sequence {
@@ -375,22 +383,42 @@ impl CudaExecutable {
                 }
                 Op::Work(work) => {
                     let single = Single::Work(work);
+                    let guard = entry.guard(node);
                     // SAFETY: as above; the context is current.
-                    unsafe { self.add_one(blueprint.draft, blueprint.program, graph, &after, node, (single, tests)) }?
+                    unsafe {
+                        self.add_one(
+                            blueprint.draft,
+                            blueprint.program,
+                            graph,
+                            &after,
+                            node,
+                            (single, &guard),
+                        )
+                    }?
                 }
                 Op::External(external) => {
                     let single = Single::External(external);
+                    let guard = Guard::default();
                     // SAFETY: as above; the context is current.
-                    unsafe { self.add_one(blueprint.draft, blueprint.program, graph, &after, node, (single, &[])) }?
+                    unsafe {
+                        self.add_one(
+                            blueprint.draft,
+                            blueprint.program,
+                            graph,
+                            &after,
+                            node,
+                            (single, &guard),
+                        )
+                    }?
                 }
             };
             if self.adder.forms.has(node) {
-                let (handle, tests) = (self.nodes[node], tests.to_vec());
+                let (handle, guard) = (self.nodes[node], entry.guard(node));
                 self.predicated
                     .placed
                     .entry(node)
                     .or_default()
-                    .push(Placed { handle, tests });
+                    .push(Placed { handle, guard });
             }
             if !early.is_empty() {
                 let name = &blueprint.draft.nodes[node].name;
@@ -418,14 +446,14 @@ impl CudaExecutable {
         graph: CUgraph,
         after: &[CUgraphNode],
         node: usize,
-        (single, tests): (Single<'_>, &[Test]),
+        (single, guard): (Single<'_>, &Guard),
     ) -> Result<CUgraphNode, Failure> {
         let name = &draft.nodes[node].name;
         let added = match single {
             // SAFETY: by the caller's promise; `self` owns kernels and memory (facts 1 and 2 of `CudaExecutable`).
             Single::Work(work) => unsafe {
                 self.adder
-                    .add(graph, after, program, &self.kernels, (node, name), (work, tests))
+                    .add(graph, after, program, &self.kernels, (node, name), (work, guard))
             },
             // SAFETY: by the caller's promise.
             Single::External(External::Call(_)) => unsafe { self.add_call(graph, after, node, name) },

@@ -8,6 +8,7 @@
 
 use super::CudaExecutable;
 use super::failure::Failure;
+use super::passes::Seen;
 use super::predicated::{Entry, LatchNode, Test, Word};
 use crate::driver::{self, CUgraph, CUgraphNode, ConditionalHandle, ConditionalType};
 use crate::error::{At, CudaError, Error, Result, Site};
@@ -270,7 +271,7 @@ impl CudaExecutable {
             let entry = Entry {
                 roots: &roots,
                 tests: &tests,
-                latch: None,
+                ..Entry::default()
             };
             // SAFETY: by the caller's promise, and `roots` are nodes of the graph; no node of the body was added to it
             // before. A predicated body has no conditional nodes, so no turns are taken.
@@ -284,8 +285,8 @@ impl CudaExecutable {
         Ok(())
     }
 
-    /// Adds the nodes of the body of a `while` once more, as predicated kernels, after those of the last pass. Nodes
-    /// that all writers of the condition come after test it itself. The others test a copy, which is made beside those.
+    /// Adds the nodes of the body of a `while` once more, as predicated kernels, after those of the last pass: see
+    /// [`super::passes`].
     ///
     /// # Safety
     ///
@@ -305,28 +306,44 @@ impl CudaExecutable {
             equal: false,
         };
         let nodes = blueprint.order.sequence(body);
-        let forms = &self.adder.forms;
-        let (early, late): (Vec<usize>, Vec<usize>) =
-            nodes.partition(|&node| forms.tests_condition(setting.owner, node));
-        let has_early = !early.is_empty();
+        let seen = self.adder.forms.of(setting.owner).map(|chosen| chosen.seen.clone());
+        let Seen {
+            direct, writer, keeper, ..
+        } = seen.unwrap_or_default();
+        let (direct, late): (Vec<usize>, Vec<usize>) = nodes.partition(|node| direct.contains(node));
+        let has_direct = !direct.is_empty();
+        let mut numbered = |node: Option<usize>| node.map(|node| (node, self.predicated.next_copy()));
+        let (ticket, keeper) = (numbered(writer), numbered(keeper));
         let tests = [test(Word::Condition(setting.condition))];
         let entry = Entry {
             roots: &last,
             tests: &tests,
             latch: None,
+            ticket,
+            keeper,
         };
         // SAFETY: by the caller's promise; the nodes of the body come after those of the last pass, which they replace
-        // in `nodes`.
-        unsafe { self.add_prefix(blueprint, graph, early.into_iter(), entry, &mut Turn::Free) }?;
-        // SAFETY: as above.
-        let (word, latch) = unsafe { self.add_latch(graph, &last, setting.owner, setting.condition) }?;
+        // in `nodes`. The predecessors of direct nodes are direct.
+        unsafe { self.add_prefix(blueprint, graph, direct.into_iter(), entry, &mut Turn::Free) }?;
+        if late.is_empty() {
+            return Ok(());
+        }
+        let (word, latch) = match keeper {
+            Some((_, copy)) => (Word::Latch(copy), None),
+            None => {
+                // SAFETY: as above.
+                let (word, latch) = unsafe { self.add_latch(graph, &last, setting.owner, setting.condition) }?;
+                (word, Some(latch))
+            }
+        };
         let tests = [test(word)];
         let entry = Entry {
-            roots: &[latch],
+            roots: latch.as_slice(), // all late nodes have predecessors if there is a keeper
             tests: &tests,
-            latch: has_early.then_some(latch),
+            latch: latch.filter(|_| has_direct),
+            ..Entry::default()
         };
-        // SAFETY: as above; predecessors of a node that tests the condition itself do so as well.
+        // SAFETY: as above.
         unsafe { self.add_prefix(blueprint, graph, late.into_iter(), entry, &mut Turn::Free) }
     }
 
@@ -342,7 +359,7 @@ impl CudaExecutable {
         owner: usize,
         condition: Part,
     ) -> Result<(Word, CUgraphNode), Failure> {
-        let latch = self.predicated.latches.len();
+        let latch = self.predicated.next_copy();
         let params = self.adder.latch_params(&self.kernels, condition, latch);
         // SAFETY: by the caller's promise; `params` points into `self.adder`, which is not touched until the call is
         // over.
@@ -419,11 +436,11 @@ impl CudaExecutable {
             };
             for placed in placed
                 .iter()
-                .filter(|placed| placed.tests.iter().any(|test| test.owner == node))
+                .filter(|placed| placed.guard.tests.iter().any(|test| test.owner == node))
             {
                 // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; the handle is that of the program's node, made for work
                 // of this kind.
-                unsafe { adder.apply(*exec, placed.handle, program, kernels, member, (work, &placed.tests)) }?;
+                unsafe { adder.apply(*exec, placed.handle, program, kernels, member, (work, &placed.guard)) }?;
             }
         }
         for Setter { node, setting } in setters.iter().filter(|setter| setter.setting.owner == node) {

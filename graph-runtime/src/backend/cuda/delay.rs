@@ -7,6 +7,7 @@ use crate::backend::random::Random;
 use crate::devices::cuda::Cuda;
 use crate::driver::{CUgraph, CUgraphNode};
 use crate::error::CudaError;
+use graph_ptx::GuardForm;
 use std::ffi::c_void;
 
 /// The longest delay, in nanoseconds: many times the duration of a small kernel.
@@ -34,7 +35,11 @@ pub(super) unsafe fn add(
 ) -> Result<CUgraphNode, CudaError> {
     let mut time = nanoseconds(seed, node);
     let mut arguments = [(&raw mut time).cast::<c_void>()];
-    let params = launch(kernels.builtin(Builtin::Delay, 0), &ONE_THREAD, &mut arguments);
+    let params = launch(
+        kernels.builtin(Builtin::Delay, GuardForm::default()),
+        &ONE_THREAD,
+        &mut arguments,
+    );
     // SAFETY: by the caller's promise; the argument is copied by the call (fact 6 of `CudaExecutable`).
     unsafe { cuda.api().add_kernel_node(graph, after, &params) }
 }

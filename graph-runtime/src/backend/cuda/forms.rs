@@ -4,6 +4,7 @@
 //! runs, and about as much as an empty kernel if it does not; so it is cheaper for small bodies. All outcomes of a
 //! choice are taken to be equally likely, and a `while` to make some tens of iterations.
 
+use super::passes::Seen;
 use super::prices::Prices;
 use crate::devices::bodies::{Bodies, BodyForm};
 use crate::ownership::blueprint::Blueprint;
@@ -11,6 +12,7 @@ use crate::program::{
     Argument, Code, Conditional, ConditionalKind, External, KernelOp, MemcpyOp, MemsetOp, Op, Structure, Work,
 };
 use crate::shape::part::ByteRectangle;
+use graph_ptx::GuardForm;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most tests of a kernel.
@@ -31,20 +33,20 @@ pub(super) type Refused = BTreeMap<u32, String>;
 #[derive(Default)]
 pub(super) struct Forms {
     chosen: BTreeMap<usize, Chosen>,
-    /// The nodes in predicated bodies: the numbers of tests that kernels of each have.
-    members: BTreeMap<usize, BTreeSet<usize>>,
-    /// The number of copies of conditions.
-    pub(super) latches: usize,
+    /// The nodes in predicated bodies: the forms of the guards that kernels of each have.
+    members: BTreeMap<usize, BTreeSet<GuardForm>>,
+    /// The number of copies of conditions, and of tickets.
+    pub(super) copies: usize,
 }
 
 /// The form of a conditional.
 pub(super) struct Chosen {
     pub(super) predicated: bool,
     pub(super) passes: usize,
-    /// Whether predicated bodies test a copy of the condition.
+    /// Whether the bodies of an `if` or a `switch`, if they are predicated, test a copy of the condition.
     pub(super) latched: bool,
-    /// The nodes of the body of a `while` that test the condition itself, since all that write it come after them.
-    early: BTreeSet<usize>,
+    /// What the nodes of a `while` test.
+    pub(super) seen: Seen,
     reason: String,
 }
 
@@ -55,7 +57,7 @@ impl Chosen {
             predicated: false,
             passes: 1,
             latched,
-            early: BTreeSet::new(),
+            seen: Seen::default(),
             reason,
         }
     }
@@ -80,7 +82,7 @@ impl Forms {
             chosen: chooser.chosen,
             ..Self::default()
         };
-        forms.place(blueprint, 0, None);
+        forms.place(blueprint, 0, None, &Seen::default());
         forms
     }
 
@@ -94,29 +96,24 @@ impl Forms {
         self.of(node).is_some_and(|chosen| chosen.predicated)
     }
 
-    /// Whether a node of the body of a `while` tests its condition itself, and no copy.
-    pub(super) fn tests_condition(&self, owner: usize, node: usize) -> bool {
-        self.of(owner).is_some_and(|chosen| chosen.early.contains(&node))
-    }
-
     /// Whether the node is in a predicated body, where copies and memsets are kernels.
     pub(super) fn has(&self, node: usize) -> bool {
         self.members.contains_key(&node)
     }
 
-    /// Whether a kernel of the node in a predicated body has this number of tests. A node that runs alone has none.
-    pub(super) fn has_tests(&self, node: usize, tests: usize) -> bool {
-        self.members.get(&node).is_some_and(|known| known.contains(&tests))
+    /// Whether a kernel of the node in a predicated body has a guard of this form. A node that runs alone has none.
+    pub(super) fn has_guard(&self, node: usize, guard: GuardForm) -> bool {
+        self.members.get(&node).is_some_and(|known| known.contains(&guard))
     }
 
-    /// The numbers of tests that kernels of a node have; none if it is in no predicated body.
-    pub(super) fn tests(&self, node: usize) -> Vec<usize> {
+    /// The forms of the guards that kernels of a node have; none if it is in no predicated body.
+    pub(super) fn guards(&self, node: usize) -> Vec<GuardForm> {
         self.members.get(&node).into_iter().flatten().copied().collect()
     }
 
-    /// The nodes in predicated bodies, each with the numbers of tests of its kernels.
-    pub(super) fn members(&self) -> impl Iterator<Item = (usize, &BTreeSet<usize>)> {
-        self.members.iter().map(|(&node, tests)| (node, tests))
+    /// The nodes in predicated bodies, each with the forms of the guards of its kernels.
+    pub(super) fn members(&self) -> impl Iterator<Item = (usize, &BTreeSet<GuardForm>)> {
+        self.members.iter().map(|(&node, guards)| (node, guards))
     }
 
     /// The forms for a reader.
@@ -131,8 +128,8 @@ impl Forms {
     }
 
     /// Notes the nodes of a body, and counts copies of conditions. `tests` is the number of tests of its kernels, if it
-    /// is predicated.
-    fn place(&mut self, blueprint: &Blueprint<'_>, body: usize, tests: Option<usize>) {
+    /// is predicated, and `seen` says which of them do more.
+    fn place(&mut self, blueprint: &Blueprint<'_>, body: usize, tests: Option<usize>, seen: &Seen) {
         for node in blueprint.order.sequence(body) {
             match &blueprint.program.ops[node] {
                 Op::Structure(Structure::Conditional(conditional)) => {
@@ -140,29 +137,34 @@ impl Forms {
                         predicated,
                         passes,
                         latched,
+                        seen,
                         ..
                     }) = self.chosen.get(&node)
                     else {
                         continue;
                     };
-                    let (predicated, passes) = (*predicated, *passes);
-                    self.latches += usize::from(predicated && *latched);
+                    let (predicated, passes, seen) = (*predicated, *passes, seen.clone());
+                    self.copies += usize::from(predicated && *latched) + (passes - 1) * seen.copies();
+                    let none = Seen::default();
                     for &body in &conditional.bodies {
                         if predicated {
-                            self.place(blueprint, body, Some(tests.unwrap_or(0) + 1));
+                            self.place(blueprint, body, Some(tests.unwrap_or(0) + 1), &none);
                             continue;
                         }
-                        self.place(blueprint, body, tests.or((passes > 1).then_some(0)));
-                        for _ in 1..passes {
-                            self.latches += 1;
-                            self.place(blueprint, body, Some(1));
+                        self.place(blueprint, body, tests.or((passes > 1).then_some(0)), &none);
+                        if passes > 1 {
+                            self.place(blueprint, body, Some(1), &seen);
                         }
                     }
                 }
-                Op::Structure(Structure::Child(body)) => self.place(blueprint, *body, tests),
+                Op::Structure(Structure::Child(body)) => self.place(blueprint, *body, tests, &Seen::default()),
                 Op::Work(_) => {
                     if let Some(tests) = tests {
-                        self.members.entry(node).or_default().insert(tests);
+                        self.members.entry(node).or_default().insert(GuardForm {
+                            tests,
+                            ticket: seen.writer == Some(node),
+                            keeps: seen.keeper == Some(node),
+                        });
                     }
                 }
                 Op::External(_) => {}
@@ -261,11 +263,17 @@ impl Chooser<'_> {
             Ok(_) => return once("it has no body".to_owned()),
             Err(reason) => return once(reason.clone()),
         };
-        let early = self.early(node, conditional);
-        let latch = if early.is_empty() {
-            self.prices.kernel
+        let writers: BTreeSet<usize> = self.writers(node, conditional).collect();
+        let seen = Seen::of(self.blueprint, conditional.bodies[0], &writers);
+        let latch = match (seen.copied, seen.direct.is_empty()) {
+            (false, _) => 0.0,
+            (true, true) => self.prices.kernel,
+            (true, false) => self.prices.beside,
+        };
+        let how = if seen.copied {
+            "; a kernel copies its flag for each repetition"
         } else {
-            self.prices.beside
+            ""
         };
         let an_iteration = |passes: usize| {
             let more = passes as f64 - 1.0;
@@ -288,10 +296,10 @@ impl Chooser<'_> {
             predicated: false,
             passes,
             latched: true,
-            early,
+            seen,
             reason: format!(
                 "an iteration costs about {:.1} us more than its kernels, and {:.1} us if the body is not repeated (prices \
-                 of {})",
+                 of {}){how}",
                 an_iteration(passes),
                 self.prices.iteration,
                 self.prices.device
@@ -353,7 +361,12 @@ impl Chooser<'_> {
             return Err(format!("the kernel of `{name}` {reason}"));
         }
         let bytes = Argument::total(program.arguments(kernel));
-        if bytes + tests * graph_ptx::TEST_BYTES > Argument::MAX_BYTES {
+        let largest = GuardForm {
+            tests,
+            ticket: true,
+            keeps: true,
+        };
+        if bytes + largest.bytes() > Argument::MAX_BYTES {
             return Err(format!("the kernel of `{name}` takes {bytes} bytes of arguments"));
         }
         Ok(self.of_blocks(kernel.config.blocks() as f64))
@@ -428,16 +441,6 @@ impl Chooser<'_> {
                 && own().any(|own| own.aliases(access))
         });
         writes.map(|access| access.node)
-    }
-
-    /// The nodes of the body of a `while` that end before anything in it writes the condition.
-    fn early(&self, node: usize, conditional: &Conditional) -> BTreeSet<usize> {
-        let order = self.blueprint.order;
-        let writers: Vec<usize> = self.writers(node, conditional).collect();
-        let nodes = conditional.bodies.iter().flat_map(|&body| order.sequence(body));
-        nodes
-            .filter(|&inner| writers.iter().all(|&writer| order.before(inner, writer)))
-            .collect()
     }
 
     /// Whether a node is in a body of another one, at any depth.

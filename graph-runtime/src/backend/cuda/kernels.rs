@@ -11,6 +11,7 @@ use crate::error::{At, CudaError, Error, Result, Site};
 use crate::kernel::KernelFacts;
 use crate::program::{Argument, Code, Function, ModuleMemory, Program};
 use graph_plan::{Draft, LaunchConfig, Mode, Target};
+use graph_ptx::GuardForm;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, CString};
@@ -82,10 +83,10 @@ pub(super) struct Kernels {
     modules: Vec<HeldModule>,
     /// One for each of [`Program::functions`].
     functions: Vec<LoadedKernel>,
-    /// The predicated copies of functions, by function and number of tests.
-    predicated: BTreeMap<(u32, usize), LoadedKernel>,
-    /// The built-in kernels whose modules are loaded, each with its number of tests.
-    builtin: Vec<((Builtin, usize), KernelHandle)>,
+    /// The predicated copies of functions, by function and the form of their guards.
+    predicated: BTreeMap<(u32, GuardForm), LoadedKernel>,
+    /// The built-in kernels whose modules are loaded, each with the form of its guard.
+    builtin: Vec<((Builtin, GuardForm), KernelHandle)>,
     /// The most shared memory a block may have, static and dynamic together, in bytes.
     shared_limit: u64,
 }
@@ -141,15 +142,15 @@ impl Kernels {
         }
     }
 
-    /// Loads the modules and finds the kernels, and predicated copies of these: `copies` are functions, each with a
-    /// number of tests. Functions of which there are no copies after all are put into `refused`, with the reason. After
+    /// Loads the modules and finds the kernels, and predicated copies of these: `copies` are functions, each with the
+    /// form of a guard. Functions of which there are no copies after all are put into `refused`, with the reason. After
     /// an error, `self` owns what was loaded so far. The context must be current.
     pub(super) fn load(
         &mut self,
         draft: &Draft,
         program: &Program,
         variables: &[ModuleMemory],
-        copies: &BTreeSet<(u32, usize)>,
+        copies: &BTreeSet<(u32, GuardForm)>,
         refused: &mut Refused,
     ) -> Result<()> {
         let graph = || Site::graph(&draft.name);
@@ -167,7 +168,7 @@ impl Kernels {
             let copied = copies
                 .iter()
                 .filter(|(function, _)| program.functions[*function as usize].module() == Some(index));
-            let copied: Vec<(u32, usize)> = copied.copied().collect();
+            let copied: Vec<(u32, GuardForm)> = copied.copied().collect();
             if copied.is_empty() && lines.is_empty() && !writes_variables(program, index) {
                 self.shared_module(draft, ptx.path, ptx.text)?;
                 continue;
@@ -186,12 +187,12 @@ impl Kernels {
             self.functions
                 .push(loaded.at(|| graph().at_memory(function.facts.name))?);
         }
-        for &(function, tests) in copies.iter().filter(|(function, _)| !refused.contains_key(function)) {
+        for &(function, guard) in copies.iter().filter(|(function, _)| !refused.contains_key(function)) {
             let of = &program.functions[function as usize];
             if let Code::Module(module) = of.code {
-                let name = graph_ptx::predicated_name(of.facts.entry, tests);
+                let name = graph_ptx::predicated_name(of.facts.entry, guard);
                 let found = self.find(module, &name).at(|| graph().at_memory(of.facts.name))?;
-                self.predicated.insert((function, tests), found);
+                self.predicated.insert((function, guard), found);
             }
         }
         Ok(())
@@ -204,16 +205,16 @@ impl Kernels {
         draft: &Draft,
         program: &Program,
         (path, text): (&'static str, &str),
-        copies: &[(u32, usize)],
+        copies: &[(u32, GuardForm)],
     ) -> Result<Result<(), String>> {
         if copies.is_empty() {
             self.own_module(draft, path, text)?;
             return Ok(Ok(()));
         }
         let entry = |function: u32| program.functions[function as usize].facts.entry;
-        let named: Vec<(&str, usize)> = copies
+        let named: Vec<(&str, GuardForm)> = copies
             .iter()
-            .map(|&(function, tests)| (entry(function), tests))
+            .map(|&(function, guard)| (entry(function), guard))
             .collect();
         let copied = match graph_ptx::predicated(text, &named) {
             Ok(copied) => copied,
@@ -291,17 +292,17 @@ impl Kernels {
     }
 
     /// Loads the module of a built-in kernel, unless it is loaded. The context must be current.
-    pub(super) fn load_builtin(&mut self, draft: &Draft, kernel: Builtin, tests: usize) -> Result<()> {
-        if self.builtin.iter().any(|(known, _)| *known == (kernel, tests)) {
+    pub(super) fn load_builtin(&mut self, draft: &Draft, kernel: Builtin, guard: GuardForm) -> Result<()> {
+        if self.builtin.iter().any(|(known, _)| *known == (kernel, guard)) {
             return Ok(());
         }
         let (path, text, kernels) = kernel.module();
         let graph = || Site::graph(&draft.name);
         let named = |&(_, name): &(Builtin, &'static CStr)| name.to_str().unwrap_or_default();
-        let module = if tests == 0 {
+        let module = if guard.tests == 0 {
             self.shared_module(draft, path, text)
         } else {
-            let named: Vec<(&str, usize)> = kernels.iter().map(|kernel| (named(kernel), tests)).collect();
+            let named: Vec<(&str, GuardForm)> = kernels.iter().map(|kernel| (named(kernel), guard)).collect();
             let copied = graph_ptx::predicated(text, &named).map_err(|error| Error::Module {
                 site: graph(),
                 path,
@@ -310,20 +311,20 @@ impl Kernels {
             self.own_module(draft, path, &copied?)
         }?;
         for kernel in kernels {
-            let name = match tests {
+            let name = match guard.tests {
                 0 => Cow::Borrowed(kernel.1),
-                _ => Cow::Owned(CString::new(graph_ptx::predicated_name(named(kernel), tests)).unwrap_or_default()),
+                _ => Cow::Owned(CString::new(graph_ptx::predicated_name(named(kernel), guard)).unwrap_or_default()),
             };
             // SAFETY: the module was just loaded and is unloaded only by `unload`.
             let found = unsafe { module.function(&name) }.at(graph)?;
-            self.builtin.push(((kernel.0, tests), found));
+            self.builtin.push(((kernel.0, guard), found));
         }
         Ok(())
     }
 
-    /// A built-in kernel with this number of tests; null before [`Kernels::load_builtin`].
-    pub(super) fn builtin(&self, kernel: Builtin, tests: usize) -> KernelHandle {
-        let found = self.builtin.iter().find(|(known, _)| *known == (kernel, tests));
+    /// A built-in kernel with a guard of this form; null before [`Kernels::load_builtin`].
+    pub(super) fn builtin(&self, kernel: Builtin, guard: GuardForm) -> KernelHandle {
+        let found = self.builtin.iter().find(|(known, _)| *known == (kernel, guard));
         found.map_or(KernelHandle::NULL, |(_, handle)| *handle)
     }
 
@@ -332,21 +333,22 @@ impl Kernels {
         self.functions[function as usize].handle
     }
 
-    /// The function, or its predicated copy with this number of tests, which was loaded.
+    /// The function, or its predicated copy with a guard of this form, which was loaded.
     #[inline]
-    pub(super) fn with_tests(&self, function: u32, tests: usize) -> KernelHandle {
-        match tests {
+    pub(super) fn guarded(&self, function: u32, guard: GuardForm) -> KernelHandle {
+        match guard.tests {
             0 => self.handle(function),
             _ => self
                 .predicated
-                .get(&(function, tests))
+                .get(&(function, guard))
                 .map_or(KernelHandle::NULL, |loaded| loaded.handle),
         }
     }
 
     /// The function and its predicated copies.
     fn all(&self, function: u32) -> impl Iterator<Item = &LoadedKernel> {
-        let copies = self.predicated.range((function, 0)..=(function, usize::MAX));
+        let copies = self.predicated.range((function, GuardForm::default())..);
+        let copies = copies.take_while(move |((of, _), _)| *of == function);
         std::iter::once(&self.functions[function as usize]).chain(copies.map(|(_, copy)| copy))
     }
 

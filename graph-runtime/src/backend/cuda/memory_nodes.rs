@@ -3,7 +3,7 @@
 use super::add::{Adder, Address, launch};
 use super::fill::Fill;
 use super::kernels::{Builtin, Kernels};
-use super::predicated::Test;
+use super::predicated::Guarded;
 use crate::driver::copy::{Copy3d, CopySide};
 use crate::driver::{CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemsetNodeParams};
 use crate::error::CudaError;
@@ -32,7 +32,7 @@ impl Adder {
         kernels: &Kernels,
         (to, fill): (&ByteRectangle, &Fill),
         name: &str,
-        tests: &[Test],
+        guarded: Guarded<'_>,
     ) -> Result<CUgraphNode, CudaError> {
         match fill {
             Fill::Memset { size, value } => {
@@ -43,7 +43,7 @@ impl Adder {
             }
             Fill::Kernel { pattern, words } => {
                 announce_node!(self.cuda, add_kernel_node, name, after, bytes = to.part().bytes)?;
-                let params = self.fill(kernels, to, (pattern, *words), tests);
+                let params = self.fill(kernels, to, (pattern, *words), guarded);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 unsafe { self.cuda.api().add_kernel_node(graph, after, &params) }
@@ -68,7 +68,7 @@ impl Adder {
         handle: CUgraphNode,
         kernels: &Kernels,
         (to, fill): (&ByteRectangle, &Fill),
-        tests: &[Test],
+        guarded: Guarded<'_>,
     ) -> Result<(), CudaError> {
         match fill {
             Fill::Memset { size, value } => {
@@ -77,7 +77,7 @@ impl Adder {
                 unsafe { self.cuda.api().set_memset_node(exec, handle, &params, self.cuda.raw()) }
             }
             Fill::Kernel { pattern, words } => {
-                let params = self.fill(kernels, to, (pattern, *words), tests);
+                let params = self.fill(kernels, to, (pattern, *words), guarded);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
                 unsafe { self.cuda.api().set_kernel_node(exec, handle, &params) }
@@ -125,7 +125,7 @@ impl Adder {
         kernels: &Kernels,
         to: &ByteRectangle,
         (pattern, words): (&[u8], bool),
-        tests: &[Test],
+        guarded: Guarded<'_>,
     ) -> KernelNodeParams {
         self.fill.to = self.device(to.part());
         // The offsets in the memory are multiples of a word, but the memory may be a part of another from any byte on.
@@ -145,17 +145,17 @@ impl Adder {
             (&raw mut self.fill.pitch).cast(),
             (&raw mut self.fill.rows).cast(),
         ]);
-        self.push_tests(tests);
+        self.push_guard(guarded);
         let kernel = if words { Builtin::FillWords } else { Builtin::FillBytes };
         launch(
-            kernels.builtin(kernel, tests.len()),
+            kernels.builtin(kernel, guarded.guard.form()),
             &units_config(count, rows),
             &mut self.pointers,
         )
     }
 
     /// The parameters of a copy by the built-in kernel; they point into `self`. Both sides have an address.
-    pub(super) fn copy(&mut self, kernels: &Kernels, copy: &MemcpyOp, tests: &[Test]) -> KernelNodeParams {
+    pub(super) fn copy(&mut self, kernels: &Kernels, copy: &MemcpyOp, guarded: Guarded<'_>) -> KernelNodeParams {
         let MemcpyOp { from, to } = copy;
         let addresses = [to, from].map(|side| self.device(side.part()));
         let sizes = [to.width(), to.pitch(), from.pitch()];
@@ -175,10 +175,10 @@ impl Adder {
             (&raw mut self.copy.from_pitch).cast(),
             (&raw mut self.copy.rows).cast(),
         ]);
-        self.push_tests(tests);
+        self.push_guard(guarded);
         let kernel = if words { Builtin::CopyWords } else { Builtin::CopyBytes };
         launch(
-            kernels.builtin(kernel, tests.len()),
+            kernels.builtin(kernel, guarded.guard.form()),
             &units_config(count, rows),
             &mut self.pointers,
         )

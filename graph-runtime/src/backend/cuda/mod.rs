@@ -36,6 +36,7 @@ mod attribute;
 mod texture;
 mod kernels;
 mod forms;
+mod passes;
 mod prices;
 mod predicated;
 mod user_objects;
@@ -117,7 +118,9 @@ pub(crate) use executable::{CAPTURED, launch_error};
 ///    facts 2 and 5. Those of a body that is predicated are in `predicated`. Their kernels are the program's after a
 ///    few instructions that read such four bytes, or a copy of them in `user_objects`, and do nothing if their body
 ///    does not run ([`graph_ptx::predicated`]). Nothing writes these bytes meanwhile: what is around the conditional
-///    does not, by the plan's race rule, and a body that does tests a copy, which was made before it.
+///    does not, by the plan's race rule. A body that does tests a copy, which was made before it, or is the body of a
+///    `while`, whose nodes decide alike by what `passes` proves. Copies and tickets are words in `user_objects`, each
+///    of one pass.
 /// 8. *Host functions stay, and have their memory for themselves.* A host node of `exec` points into an `Arc` in
 ///    `user_objects`. That is dropped, or leaked, with the memory of fact 2; or it is dropped when other memory has
 ///    taken its place and no launch is in flight. (The node of `graph` may still point there: `instantiate_again` sets

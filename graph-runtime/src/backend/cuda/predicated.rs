@@ -1,10 +1,12 @@
 //! Nodes of bodies that run as predicated kernels: kernels that return at once unless all their tests hold.
 //!
-//! Where they belong to a condition that its body writes, they test a copy of it, which a built-in kernel makes before
-//! the body: so all of them see the value that was there when the body began.
+//! Where they belong to a condition that its body writes, all of them must see the value that was there when the body
+//! began. See [`super::passes`] for how nodes of a `while` do, mostly without a copy of the condition. Others test a
+//! copy of it, which a built-in kernel makes before the body.
 
 use crate::driver::CUgraphNode;
 use crate::shape::part::Part;
+use graph_ptx::GuardForm;
 use std::collections::BTreeMap;
 
 /// A test of a word in device memory, which a kernel makes before anything else.
@@ -23,8 +25,37 @@ pub(super) struct Test {
 pub(super) enum Word {
     /// The condition itself.
     Condition(Part),
-    /// The copy of it with this number.
+    /// The copy of it with this number, or what a kernel that tested it stored there.
     Latch(usize),
+}
+
+/// What the kernel of a node does before anything else.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Guard {
+    /// The kernel runs only if all of them hold.
+    pub(super) tests: Vec<Test>,
+    /// If the kernel writes a word that it tests, the number of the copy whose place is the ticket of its blocks.
+    pub(super) ticket: Option<usize>,
+    /// The number of the copy that the kernel makes of its decision.
+    pub(super) keeps: Option<usize>,
+}
+
+impl Guard {
+    pub(super) fn form(&self) -> GuardForm {
+        GuardForm {
+            tests: self.tests.len(),
+            ticket: self.ticket.is_some(),
+            keeps: self.keeps.is_some(),
+        }
+    }
+}
+
+/// A guard, and whether its node is enabled. CUDA skips other nodes that are not; but one that keeps its decision does
+/// that alone.
+#[derive(Clone, Copy)]
+pub(super) struct Guarded<'a> {
+    pub(super) guard: &'a Guard,
+    pub(super) runs: bool,
 }
 
 /// The nodes before a body, and the tests of its kernels.
@@ -35,9 +66,25 @@ pub(super) struct Entry<'a> {
     pub(super) tests: &'a [Test],
     /// The node that copies the condition which is tested, if some of the nodes before did not wait for it.
     pub(super) latch: Option<CUgraphNode>,
+    /// The node that writes the condition which it tests, and its ticket.
+    pub(super) ticket: Option<(usize, usize)>,
+    /// The node that copies its decision, and the copy.
+    pub(super) keeper: Option<(usize, usize)>,
 }
 
-/// A test as the argument of a kernel: [`graph_ptx::TEST_BYTES`].
+impl Entry<'_> {
+    /// The guard of the kernel of a node.
+    pub(super) fn guard(&self, node: usize) -> Guard {
+        let of_node = |pair: Option<(usize, usize)>| pair.filter(|(of, _)| *of == node).map(|(_, number)| number);
+        Guard {
+            tests: self.tests.to_vec(),
+            ticket: of_node(self.ticket),
+            keeps: of_node(self.keeper),
+        }
+    }
+}
+
+/// A test, or another part of a guard, in the argument of a kernel: [`graph_ptx::TEST_BYTES`]. See [`GuardForm`].
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(super) struct TestArgument {
@@ -48,10 +95,10 @@ pub(super) struct TestArgument {
 
 const _: () = assert!(size_of::<TestArgument>() == graph_ptx::TEST_BYTES);
 
-/// A node of CUDA for a node of the program in a body, and its tests.
+/// A node of CUDA for a node of the program in a body, and its guard.
 pub(super) struct Placed {
     pub(super) handle: CUgraphNode,
-    pub(super) tests: Vec<Test>,
+    pub(super) guard: Guard,
 }
 
 /// A kernel that copies a condition.
@@ -67,7 +114,10 @@ impl Placed {
     /// Whether the node runs after the one that copies the condition which `tests` look at: it tests the same copy.
     pub(super) fn is_after_latch_of(&self, tests: &[Test]) -> bool {
         let is_latch = |test: &&Test| matches!(test.word, Word::Latch(_));
-        tests.iter().filter(is_latch).all(|test| self.tests.contains(test))
+        tests
+            .iter()
+            .filter(is_latch)
+            .all(|test| self.guard.tests.contains(test))
     }
 }
 
@@ -79,4 +129,14 @@ pub(super) struct Predicated {
     /// By conditional, the last nodes of its bodies, or the nodes before it if these have none.
     pub(super) ends: BTreeMap<usize, Vec<CUgraphNode>>,
     pub(super) latches: Vec<LatchNode>,
+    /// The number of copies and tickets that nodes have.
+    copies: usize,
+}
+
+impl Predicated {
+    /// The number of the next copy.
+    pub(super) fn next_copy(&mut self) -> usize {
+        self.copies += 1;
+        self.copies - 1
+    }
 }

@@ -27,8 +27,8 @@ pub(super) struct UserObjects {
     pub(super) addresses: Arc<Addresses>,
     /// The memory that skipped memsets set, instead of their own. Allocated when the first memset is skipped.
     pub(super) nowhere: Option<CudaMemory>,
-    /// The copies of conditions that predicated kernels test.
-    pub(super) latches: Option<CudaMemory>,
+    /// The copies of conditions that predicated kernels test, and the tickets by which their blocks agree.
+    pub(super) condition_copies: Option<CudaMemory>,
 }
 
 impl UserObjects {
@@ -49,14 +49,14 @@ impl UserObjects {
             captured: HashMap::new(),
             addresses: Arc::new(Addresses::new(storage.iter().map(Storage::first))),
             nowhere: None,
-            latches: None,
+            condition_copies: None,
         }
     }
 
     /// The bytes of device memory.
     pub(super) fn bytes(&self) -> usize {
         let captured = self.captured.values().map(Captured::bytes).sum::<usize>();
-        let own = self.nowhere.iter().chain(&self.latches);
+        let own = self.nowhere.iter().chain(&self.condition_copies);
         captured + own.map(CudaMemory::bytes).sum::<usize>()
     }
 }

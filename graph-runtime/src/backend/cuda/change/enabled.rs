@@ -33,11 +33,13 @@ impl CudaExecutable {
         self.cuda.bind().at(site)?;
         let runs = enabled && !work.is_idle();
         let fill = self.fill_of_work(program, node, work);
+        let placed = self.predicated.placed.get(&node);
+        let keeps = placed.is_some_and(|placed| placed.iter().any(|placed| placed.guard.keeps.is_some()));
         let is_changed = match fill {
             Some(Fill::Memset { size, value }) if !runs => return self.set_nothing(node, size, value).at(site),
             Some(Fill::Nothing | Fill::TooLong) => return Ok(()),
             Some(Fill::Memset { .. }) => true,
-            Some(Fill::Kernel { .. }) | None => reach.is_some() && !work.is_idle(),
+            Some(Fill::Kernel { .. }) | None => keeps || (reach.is_some() && !work.is_idle()),
         };
         if is_changed {
             // The node was made for work of this kind (`Program::lowered`).
@@ -51,7 +53,12 @@ impl CudaExecutable {
             unsafe { self.cuda.api().set_node_enabled(self.exec, handle, runs) }.at(site)
         };
         match self.predicated.placed.get(&node) {
-            Some(placed) => placed.iter().try_for_each(|placed| set(placed.handle)),
+            Some(placed) => {
+                // A kernel that stores its decision for others does that even if it does nothing else: `apply_work`
+                // has told it.
+                let mut skipped = placed.iter().filter(|placed| placed.guard.keeps.is_none());
+                skipped.try_for_each(|placed| set(placed.handle))
+            }
             None => set(self.handle(node)),
         }
     }

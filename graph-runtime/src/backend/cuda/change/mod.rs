@@ -7,6 +7,7 @@ pub(super) mod prepared_launch;
 
 use crate::backend::cuda::executable::wants_context;
 use crate::backend::cuda::fill::Fill;
+use crate::backend::cuda::predicated::Guard;
 use crate::backend::cuda::{CudaExecutable, attribute};
 use crate::driver::{CUgraph, CUgraphNode};
 use crate::error::{At, CudaError, Error, Result, Site};
@@ -150,11 +151,11 @@ impl CudaExecutable {
         } = self;
         let Some(placed) = predicated.placed.get(&node) else {
             // SAFETY: facts 1, 2 and 5; `handle` is the program's node, by the caller's promise of this kind.
-            return unsafe { adder.apply(*exec, handle, program, kernels, node, (work, &[])) };
+            return unsafe { adder.apply(*exec, handle, program, kernels, node, (work, &Guard::default())) };
         };
         placed.iter().try_for_each(|placed| {
             // SAFETY: as above.
-            unsafe { adder.apply(*exec, placed.handle, program, kernels, node, (work, &placed.tests)) }
+            unsafe { adder.apply(*exec, placed.handle, program, kernels, node, (work, &placed.guard)) }
         })
     }
 

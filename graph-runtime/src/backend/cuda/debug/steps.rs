@@ -5,6 +5,7 @@ use super::wait::{self, wait};
 use super::{Around, Piece, Run, Steps};
 use crate::backend::cuda::build::Single;
 use crate::backend::cuda::failure::Failure;
+use crate::backend::cuda::predicated::Guard;
 use crate::backend::finite::Before;
 use crate::devices::timer::Timer;
 use crate::driver::{self, CUgraphExec, GraphApi};
@@ -236,7 +237,10 @@ impl Steps<'_> {
                 // SAFETY: the driver is initialised.
                 piece.graph = unsafe { api.create() }.map_err(at_node)?;
                 // SAFETY: the graph was just made in the context of `parts`; fact 2.
-                unsafe { self.parts.add_one(draft, program, piece.graph, &[], node, (work, &[])) }?;
+                unsafe {
+                    self.parts
+                        .add_one(draft, program, piece.graph, &[], node, (work, &Guard::default()))
+                }?;
                 piece.graph
             }
         };

@@ -1,0 +1,104 @@
+//! What the nodes of a `while` test in the passes after the first one, which the same iteration of its node makes.
+//!
+//! A pass does nothing if the condition was 0 when the pass began, but nodes of the pass write the condition. That all
+//! of its nodes decide alike follows from the plan, which `build` looks at again here:
+//!
+//! 1. *Passes follow each other.* The nodes that have no predecessors in the body run after all last nodes of the pass
+//!    before, by plain edges. So whatever begins in a pass sees all that the passes before have written, and no node of
+//!    the next pass has begun.
+//! 2. *A direct node sees the condition as it was.* Every writer of the condition in the body, other than the node
+//!    itself, comes after it. Such a writer writes only when the node has ended: the edges between them are plain, or
+//!    the writer waits for the end of its predecessors before it touches memory that nodes write (the rule of
+//!    programmatic edges). If the node itself is a writer, its blocks decide by a ticket ([`graph_ptx::GuardForm`]).
+//!    There is at most one such node: of two, each would come after the other. A node with bodies is never direct if
+//!    something in them writes the condition, since that does not come after it.
+//! 3. *The predecessors of a direct node are direct*, since its writers come after them as well.
+//! 4. *The late nodes*, all others, may run beside a writer or after it. They test a copy. A direct node that has ended
+//!    before any late one begins can store its decision for them, and is the keeper. If there is none, a kernel of its
+//!    own copies the condition, beside the direct nodes. Then a writer is late itself, as it may write before the copy
+//!    is made.
+
+use crate::ownership::blueprint::Blueprint;
+use crate::program::{Op, Work};
+use std::collections::BTreeSet;
+
+/// What the nodes of one body test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// The nodes that test the condition itself.
+    pub(super) direct: BTreeSet<usize>,
+    /// The direct node that writes the condition.
+    pub(super) writer: Option<usize>,
+    /// The direct node that stores its decision for late nodes.
+    pub(super) keeper: Option<usize>,
+    /// Whether a kernel copies the condition for late nodes.
+    pub(super) copied: bool,
+}
+
+impl Seen {
+    /// For a body whose nodes, or nodes in them, write the condition: these are `writers`.
+    pub(super) fn of(blueprint: &Blueprint<'_>, body: usize, writers: &BTreeSet<usize>) -> Self {
+        let order = blueprint.order;
+        let nodes: Vec<usize> = order.sequence(body).collect();
+        let is_direct = |node: usize| {
+            let mut others = writers.iter().filter(|writer| **writer != node);
+            others.all(|&writer| order.before(node, writer))
+        };
+        let (direct, late): (Vec<usize>, Vec<usize>) = nodes.iter().partition(|node| is_direct(**node));
+        // What writes with nodes of its own, or by code of others, is in no body that is repeated.
+        let is_writer = |node: &usize| writers.contains(node);
+        let writer = direct.iter().copied().find(is_writer);
+        let keeps = |node: &usize| can_keep(blueprint, *node) && is_over_before(blueprint, *node, &nodes, &late);
+        let keeper = if late.is_empty() {
+            None
+        } else {
+            direct.iter().copied().find(keeps)
+        };
+        let copied = keeper.is_none() && !late.is_empty();
+        Self {
+            direct: direct.into_iter().filter(|node| !(copied && is_writer(node))).collect(),
+            writer: writer.filter(|_| !copied),
+            keeper,
+            copied,
+        }
+    }
+
+    /// The number of copies and tickets in a pass.
+    pub(super) fn copies(&self) -> usize {
+        [self.writer.is_some(), self.keeper.is_some(), self.copied]
+            .into_iter()
+            .map(usize::from)
+            .sum()
+    }
+}
+
+/// Whether the node is always one kernel, which a change of the graph never makes an empty node.
+fn can_keep(blueprint: &Blueprint<'_>, node: usize) -> bool {
+    match &blueprint.program.ops[node] {
+        Op::Work(Work::Kernel(_)) => true,
+        Op::Work(work @ (Work::Memset(_) | Work::Memcpy(_))) => {
+            blueprint.program.reach(node).is_none() && !work.is_idle()
+        }
+        Op::Work(Work::Join) | Op::Structure(_) | Op::External(_) => false,
+    }
+}
+
+/// Whether a node has ended before any of `late` begins. `nodes` are all of the body, in order. A node with a
+/// programmatic edge begins when its predecessor has begun, so it is over before what is over before that one.
+fn is_over_before(blueprint: &Blueprint<'_>, first: usize, nodes: &[usize], late: &[usize]) -> bool {
+    let mut after = BTreeSet::new();
+    for &node in nodes {
+        let mut before = blueprint.after.of(node).iter();
+        let is_over = before.any(|&before| {
+            let reached = after.contains(&(before as usize));
+            match blueprint.programmatic.contains(before, node) {
+                true => reached,
+                false => reached || before as usize == first || blueprint.order.before(first, before as usize),
+            }
+        });
+        if is_over {
+            after.insert(node);
+        }
+    }
+    late.iter().all(|node| after.contains(node))
+}
