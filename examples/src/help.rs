@@ -12,6 +12,7 @@ macro_rules! sources {
 /// The programs and their sources.
 const SOURCES: &[(&str, &str)] = sources![
     "captured",
+    "engine",
     "forward_backward",
     "forward_backward_eager",
     "generate",

@@ -5,6 +5,7 @@ pub mod cublas;
 pub mod cudnn;
 pub mod trainer;
 pub mod decoder;
+pub mod engine;
 pub mod block;
 pub mod digits;
 pub mod layers;

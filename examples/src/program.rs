@@ -20,7 +20,7 @@ pub fn start(plans: &[Plan]) -> Result<Device> {
         println!("{}", help::text());
         std::process::exit(0);
     }
-    if has_argument("--plan") {
+    if is_drawing() {
         let draw = match argument("--plan").as_deref() {
             Some("svg") => Plan::to_svg,
             _ => Plan::to_mermaid,
@@ -31,6 +31,11 @@ pub fn start(plans: &[Plan]) -> Result<Device> {
     let device = Device::any()?;
     println!("device:  {}", device.name());
     Ok(device)
+}
+
+/// Whether [`start`] prints drawings, and ends the program: graphs that are declared call by call are needed then.
+pub fn is_drawing() -> bool {
+    has_argument("--plan")
 }
 
 /// Chooses between a size for the emulator and one for a GPU.

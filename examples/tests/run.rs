@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 20] = [
+const EXAMPLES: [(&str, &str); 21] = [
     ("captured", env!("CARGO_BIN_EXE_captured")),
+    ("engine", env!("CARGO_BIN_EXE_engine")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
     ("forward_backward_eager", env!("CARGO_BIN_EXE_forward_backward_eager")),
     ("generate", env!("CARGO_BIN_EXE_generate")),
@@ -52,6 +53,36 @@ fn examples_run_on_the_emulator() {
             "\ncheck:   "
         };
         assert!(stdout.contains(expected), "{name}:\n{stdout}");
+    }
+}
+
+/// Graphs are dropped in flight there: work is asynchronous, a moment late, and a handle or memory that is gone ends
+/// the process.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_engine_runs_with_the_driver_in_software() {
+    use cuda_graph_driver as _; // so that the library is built
+
+    let library = Path::new(env!("CARGO_BIN_EXE_engine")).with_file_name("deps/libcuda_graph_driver.so");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("driver");
+    std::fs::create_dir_all(&folder).unwrap();
+    let link = folder.join("libcuda.so.1");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(&library, &link).unwrap();
+    for seed in 1..4 {
+        let mut engine = Command::new(env!("CARGO_BIN_EXE_engine"));
+        engine
+            .env_remove("CUDA_VISIBLE_DEVICES")
+            .env("LD_LIBRARY_PATH", &folder)
+            .env("CUDA_GRAPH_DRIVER_STRICT", "1")
+            .env("CUDA_GRAPH_DRIVER_LOG", "1")
+            .env("CUDA_GRAPH_DRIVER_SEED", seed.to_string());
+        let output = engine.output().unwrap();
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "seed {seed}:\n{stdout}{stderr}");
+        assert!(stdout.starts_with("device:  NVIDIA software driver"), "{stdout}");
+        assert!(stdout.contains("\ncheck:   the engine's memory came back"), "{stdout}");
     }
 }
 
