@@ -146,7 +146,8 @@ impl Device {
     /// `CUDA_GRAPH_DEBUG_TIMEOUT` (seconds) and `CUDA_GRAPH_DEBUG_ITERATIONS` change these, and 0 is no limit. It is
     /// read when a graph is built.
     ///
-    /// `CUDA_GRAPH_DEBUG=nan` also finds the first value that is not finite: [`DebugOptions::check_finite`].
+    /// `CUDA_GRAPH_DEBUG=nan` also finds the first value that is not finite: [`DebugOptions::check_finite`]. With
+    /// `CUDA_GRAPH_DEBUG=writes`, writes through `&` are found: [`DebugOptions::check_writes`]. A comma joins both.
     ///
     /// The emulator always runs graphs so, and has limits of its own ([`EmulatorOptions`]): there this does nothing but
     /// that search.

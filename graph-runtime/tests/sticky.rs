@@ -25,11 +25,24 @@ fn sticky_errors_come_back_from_everything_and_drop_does_not_panic() -> Result<(
         panic!("{error}");
     };
     assert_eq!(source.name(), "CUDA_ERROR_ILLEGAL_ADDRESS");
-    let expected = "graph `Faulty`: cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)\n\
-         note: a kernel that ran before has failed; CUDA does not say which, and every later call fails\n\
-         help: run the program with `CUDA_GRAPH_DEBUG=1`, or build its graphs on `device.with_debug(..)`: then graphs run node by \
-         node, and the error names the node";
-    assert_eq!(error.to_string(), expected);
+    let lines: Vec<String> = error.to_string().lines().map(str::to_owned).collect();
+    let expected = [
+        "graph `Faulty`: cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)",
+        "note: a kernel that ran before has failed; CUDA does not say which, and every later call fails",
+        // The index is in host memory, and no table has as many elements.
+        "note: one launch of this graph on the CPU emulator fails at node `look_up`: kernel `gather`, block (0, 0, 0), thread (2, 0, 0), ",
+        "note: the contents of `table`, `out` are lost, but it fails so whether they are zero or not",
+        "help: run the program with `CUDA_GRAPH_DEBUG=1`, or build its graphs on `device.with_debug(..)`: then graphs run node by \
+         node, and the error names the node",
+    ];
+    assert_eq!(lines.len(), expected.len(), "{error}");
+    assert!(
+        lines.iter().zip(expected).all(|(line, start)| line.starts_with(start)),
+        "{error}"
+    );
+    assert!(lines[2].ends_with(", where nothing is"), "{error}");
+    // It is looked for once.
+    assert_eq!(graph.synchronize().unwrap_err().to_string(), error.to_string());
     assert!(graph.host(&index).is_err() && graph.device(&out).is_err() && graph.launch().is_err());
     assert!(shared.read().is_err() && shared.copy_from(&[0.0; 4]).is_err());
     assert!(sharing.launch().is_err());

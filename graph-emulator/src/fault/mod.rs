@@ -197,6 +197,8 @@ pub enum FaultKind {
     },
     /// The block executed more warp instructions than [`Options::step_limit`](crate::Options::step_limit).
     StepLimit(u64),
+    /// The launch ran beyond [`Options::deadline`](crate::Options::deadline).
+    Late,
     /// A device-side `assert` failed.
     Assertion(Box<str>),
     /// `trap` or `brkpt` was executed.

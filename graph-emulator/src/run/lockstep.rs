@@ -11,7 +11,9 @@ use crate::state::affine::Affine;
 use crate::state::{FULL, Registers};
 
 /// The most instructions of a block that others may wait for, all warps together, before another block has its turn.
-pub(super) const MAX_SHARE: u64 = 1 << 12;
+const MAX_SHARE: u64 = 1 << 12;
+/// The most instructions of a block, all warps together, before it looks at the clock, if the launch has a deadline.
+const MAX_UNTIMED: u64 = 1 << 20;
 
 /// The way in which a block goes on after its threads were in lockstep.
 pub(super) enum Then {
@@ -37,18 +39,24 @@ enum Progress {
 }
 
 impl Block<'_> {
-    /// Runs all warps in lockstep from the instruction that they are all at, until they part, or until the turn of a
-    /// block that others may wait for is over.
+    /// The most instructions, all warps together, before the turn of the block is over.
+    pub(super) fn share(&self) -> u64 {
+        if self.context.takes_turns() {
+            MAX_SHARE
+        } else if self.context.options.deadline.is_some() {
+            MAX_UNTIMED
+        } else {
+            u64::MAX
+        }
+    }
+
+    /// Runs all warps in lockstep from the instruction that they are all at, until they part, or until the turn of
+    /// the block is over.
     pub(super) fn run_in_lockstep(&mut self, mut pc: u32) -> Result<Then, Box<Fault>> {
         let code = self.context.code;
         let warps = self.warps.len() as u64;
         let limit = self.context.step_limit();
-        let turn = if self.context.takes_turns() {
-            MAX_SHARE
-        } else {
-            u64::MAX
-        };
-        let end = limit.min(self.steps.saturating_add(turn));
+        let end = limit.min(self.steps.saturating_add(self.share()));
         let mut then = Then::Later;
         while self.steps.saturating_add(warps) <= end {
             let instruction = &code.instructions[pc as usize];

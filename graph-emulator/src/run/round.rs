@@ -1,7 +1,7 @@
 //! Running a block to its end: in lockstep while all its threads are together, otherwise each warp in its turn.
 
 use super::block::{Block, fault};
-use super::lockstep::{MAX_SHARE, Then};
+use super::lockstep::Then;
 use super::warp::MAX_TURN;
 use crate::fault::{Fault, FaultKind};
 
@@ -33,13 +33,14 @@ impl Block<'_> {
 
     /// Gives each warp a turn.
     pub(super) fn round(&mut self) -> Result<Round, Box<Fault>> {
+        if self.context.is_late() {
+            return Err(self.late());
+        }
         let before = self.steps;
         while let Some(pc) = self.in_step() {
             match self.run_in_lockstep(pc)? {
                 // Threads that part and meet again without end may be waiting for another block.
-                Then::Again if self.context.takes_turns() && self.steps - before >= MAX_SHARE => {
-                    return Ok(Round::Goes);
-                }
+                Then::Again if self.steps - before >= self.share() => return Ok(Round::Goes),
                 Then::Again => {}
                 Then::Later => return Ok(Round::Goes),
                 Then::Apart => break,
@@ -83,6 +84,17 @@ impl Block<'_> {
             return Err(fault(self.context, self.ctaid, warp.thread(lane), pc, kind));
         }
         Ok(done)
+    }
+
+    /// The fault of a block that runs beyond the deadline, at the instruction that is next.
+    #[cold]
+    fn late(&self) -> Box<Fault> {
+        let live = self.warps.iter().find(|warp| self.awake && warp.live() != 0);
+        let (thread, pc) = live.map_or(([0; 3], self.context.function().start), |warp| {
+            let (lane, pc) = warp.first_live();
+            (warp.thread(lane), pc)
+        });
+        fault(self.context, self.ctaid, thread, pc, FaultKind::Late)
     }
 
     /// The fault of a block in which no thread can go on. Its message says at which barriers threads wait, and how many

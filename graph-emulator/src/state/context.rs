@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use crate::code::{Code, Function};
 use crate::memory::footprint::Footprint;
@@ -16,6 +17,9 @@ pub struct Options {
     /// The most warp instructions that one block may execute before the launch ends with
     /// [`FaultKind::StepLimit`](crate::FaultKind::StepLimit); no limit if `None`.
     pub step_limit: Option<u64>,
+    /// The time at which the launch ends with [`FaultKind::Late`](crate::FaultKind::Late) if it still runs; never if
+    /// `None`. Blocks look at the clock now and then, so it may end some milliseconds later.
+    pub deadline: Option<Instant>,
     /// The number of host threads that run blocks; if `None`, as many as rayon's current pool has.
     pub threads: Option<usize>,
     /// Whether all blocks run at the same time, because they may wait for each other: they take turns. Only such a
@@ -145,6 +149,11 @@ impl<'a> Context<'a> {
     /// Whether blocks may wait for each other, so that they take turns.
     pub(crate) fn takes_turns(&self) -> bool {
         self.options.cooperative || self.cluster != [1; 3]
+    }
+
+    /// Whether the launch runs beyond its deadline.
+    pub(crate) fn is_late(&self) -> bool {
+        self.options.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// The most warp instructions of a block.

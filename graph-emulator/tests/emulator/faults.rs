@@ -3,6 +3,7 @@
 use crate::common::Argument::{Bytes, Read, Write};
 use crate::common::{Gpu, download, ends, launch, value};
 use graph_emulator::{Access, Buffer, FaultKind, Memory, Module, Options};
+use std::time::{Duration, Instant};
 
 const ONE: [u32; 3] = [1, 1, 1];
 const WARP: [u32; 3] = [32, 1, 1];
@@ -123,6 +124,39 @@ fn deadlocks_end() {
         .launch_with("forever", ONE, WARP, 0, &[Write(&out)], &options)
         .unwrap_err();
     assert_eq!(fault.kind, FaultKind::StepLimit(10_000));
+}
+
+#[test]
+fn launches_end_at_their_deadline() {
+    let gpu = gpu();
+    let soon = |millis| Some(Instant::now() + Duration::from_millis(millis));
+    let began = Instant::now();
+    // In lockstep, warps by themselves, blocks that take turns; and more blocks than would end in a day.
+    let launches = [
+        (0, [1, 1, 1], [32, 1, 1], false),
+        (0, [1, 1, 1], [33, 1, 1], false),
+        (0, [2, 1, 1], [32, 1, 1], true),
+        (1, [i32::MAX as u32, 65535, 1], [32, 1, 1], false),
+    ];
+    for (end, grid, block, cooperative) in launches {
+        let out = gpu.upload("out", &[end]);
+        let options = Options {
+            deadline: soon(50),
+            cooperative,
+            ..Options::default()
+        };
+        let launched = gpu.launch_with("forever", grid, block, 0, &[Write(&out)], &options);
+        let fault = launched.unwrap_err();
+        assert_eq!((&fault.kind, fault.line != 0), (&FaultKind::Late, true), "{fault}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    let options = Options {
+        deadline: soon(600_000),
+        ..Options::default()
+    };
+    let out = gpu.upload("out", &[1]);
+    gpu.launch_with("forever", [9, 1, 1], WARP, 0, &[Write(&out)], &options)
+        .unwrap();
 }
 
 #[test]

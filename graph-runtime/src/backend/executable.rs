@@ -8,10 +8,10 @@ use crate::backend::launch_end::LaunchEnd;
 #[cfg(not(feature = "emulator"))]
 use crate::backend::no_emulator::EmulatorExecutable;
 use crate::backend::watched_launch::WatchedLaunch;
-use crate::devices::Backend;
 use crate::devices::bodies::BodyForm;
 use crate::devices::launch_event::LaunchEvent;
-use crate::devices::options::InstantiateOptions;
+use crate::devices::options::{DebugOptions, InstantiateOptions};
+use crate::devices::{Backend, Emulated};
 use crate::driver::{CUgraph, CUgraphExec, CUstream, CudaStream};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::ownership::block::SharedMemory;
@@ -24,7 +24,7 @@ use crate::program::{ChangedValue, External, MemcpyOp, Op, Program, Structure, W
 use graph_plan::{Draft, Memory};
 use std::ffi::CStr;
 use std::ptr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(crate) use crate::backend::cuda::CAPTURED;
 pub use crate::backend::cuda::Updated;
@@ -50,6 +50,11 @@ impl Executable {
                 device, blueprint,
             )?))),
         }
+    }
+
+    /// Makes a graph on an emulator of its own, on which launches end at a deadline and print nothing.
+    pub(crate) fn on_emulator(blueprint: &Blueprint<'_>, deadline: Instant) -> Result<Self> {
+        Self::prepare(&Backend::Emulator(Emulated::until(deadline)), blueprint)
     }
 
     /// Makes what was prepared ready to launch.
@@ -283,6 +288,34 @@ impl Executable {
             .map_err(|error| launch_error(draft, error))?;
         let launch = WatchedLaunch::new(event, max_spin, Site::graph(&draft.name));
         Ok(LaunchEnd::of(launch, exec.calls()))
+    }
+
+    /// Whether the error is that of a kernel on the GPU of which CUDA does not know the line.
+    pub(crate) fn lacks_line(&self, draft: &Draft, program: &Program, error: &Error) -> bool {
+        match (self, error) {
+            (Executable::Cuda(_), Error::Cuda { site, source }) => source.is_of_kernel() && site.node_name().is_none(),
+            (Executable::Debug(_), Error::Fault { site, .. }) => {
+                let mut nodes = draft.nodes.iter().zip(&program.ops);
+                nodes.any(|(node, op)| site.node_name() == Some(&node.name) && op.kernel().is_some())
+            }
+            (Executable::Cuda(_) | Executable::Debug(_) | Executable::Emulator(_), _) => false,
+        }
+    }
+
+    /// The options of debug mode.
+    pub(crate) fn debug_options(&self) -> Option<DebugOptions> {
+        match self {
+            Executable::Debug(exec) => Some(exec.options()),
+            Executable::Cuda(_) | Executable::Emulator(_) => None,
+        }
+    }
+
+    /// The contents of device memory before the last launch, by resource, if it was copied to the host: in debug mode.
+    pub(crate) fn copies(&self) -> &[(usize, Vec<u8>)] {
+        match self {
+            Executable::Debug(exec) => exec.copies(),
+            Executable::Cuda(_) | Executable::Emulator(_) => &[],
+        }
     }
 
     /// The memory of each resource.

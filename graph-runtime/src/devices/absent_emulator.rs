@@ -4,6 +4,7 @@ use crate::devices::options::EmulatorOptions;
 use crate::error::{At, Error, Result, Site};
 use std::convert::Infallible;
 use std::ptr::NonNull;
+use std::time::Instant;
 
 /// A device on which nothing can be made. It exists so that code for both kinds of device compiles in all builds.
 #[derive(Clone)]
@@ -11,6 +12,10 @@ pub(crate) struct Emulated;
 
 impl Emulated {
     pub(crate) fn new(_: EmulatorOptions) -> Self {
+        Self
+    }
+
+    pub(crate) fn until(_: Instant) -> Self {
         Self
     }
 

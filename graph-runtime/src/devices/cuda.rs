@@ -218,11 +218,11 @@ impl Cuda {
         if !given_up.contains(&self.raw().addr()) {
             return Ok(());
         }
-        Err(CudaError {
-            call: "an earlier wait in debug mode",
-            name: "CUDA_ERROR_LAUNCH_TIMEOUT",
-            code: 702,
-        })
+        Err(CudaError::new(
+            "an earlier wait in debug mode",
+            "CUDA_ERROR_LAUNCH_TIMEOUT",
+            702,
+        ))
     }
 
     /// The device's name: `NVIDIA H200`.

@@ -9,6 +9,7 @@ use graph_emulator::{LoadError, Memory, MemoryError, Parsed, Printer};
 use std::collections::HashMap;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 use tracing::trace;
 
 pub(crate) use graph_emulator::Allocation;
@@ -27,6 +28,8 @@ pub(crate) struct Emulated {
     pub(crate) options: EmulatorOptions,
     /// The receiver of what kernels print; standard output if `None`.
     pub(crate) printer: Option<Printer>,
+    /// The time at which launches end, if there is one. Then nobody has asked for the device: it warns of nothing.
+    pub(crate) deadline: Option<Instant>,
     sources: Arc<Sources>,
 }
 
@@ -39,7 +42,17 @@ impl Emulated {
             memory: Memory::new(),
             options,
             printer: None,
+            deadline: None,
             sources: Arc::default(),
+        }
+    }
+
+    /// A device on which launches end at a deadline, and print nothing.
+    pub(crate) fn until(deadline: Instant) -> Self {
+        Self {
+            printer: Some(Printer::new(|_| {})),
+            deadline: Some(deadline),
+            ..Self::new(EmulatorOptions::default())
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, Site};
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
 /// Options of the [emulator](crate::Device::emulator_with): how it runs graphs, and which mistakes it reports.
@@ -99,6 +99,14 @@ pub struct DebugOptions {
     /// names the node, the memory and the element. It copies this memory before and after each node that may write
     /// it. On the emulator, too. The default is false.
     pub check_finite: bool,
+    /// Whether to find writes through `&`: a kernel that changes device memory which it may only read ends the launch
+    /// with an error that names the node and the memory. It copies this memory before and after each kernel. The
+    /// emulator checks each access anyway. The default is false.
+    pub check_writes: bool,
+    /// The most bytes of device memory of a graph that are copied to the host before each launch. After a fault, one
+    /// launch on these copies on the CPU emulator finds the line in the source. Nothing is copied of a graph with more
+    /// memory. The default is 256 MiB; 0 copies nothing.
+    pub copy_limit: usize,
 }
 
 impl Default for DebugOptions {
@@ -107,6 +115,8 @@ impl Default for DebugOptions {
             time_limit: Some(Duration::from_secs(60)),
             iteration_limit: Some(1 << 20),
             check_finite: false,
+            check_writes: false,
+            copy_limit: 256 << 20,
         }
     }
 }
@@ -181,6 +191,9 @@ impl DebugOptions {
                 .then(|| Duration::try_from_secs_f64(seconds).ok())
                 .flatten()
         };
+        let asked = variable(DEBUG);
+        let asked = asked.as_deref().and_then(OsStr::to_str).unwrap_or_default();
+        let asks_for = |check| asked.split(',').any(|word| word.trim() == check);
         let seconds = number(TIMEOUT, "`CUDA_GRAPH_DEBUG_TIMEOUT` is not a number of seconds")?;
         let iterations = number(ITERATIONS, "`CUDA_GRAPH_DEBUG_ITERATIONS` is not a number")?;
         let Self {
@@ -191,7 +204,9 @@ impl DebugOptions {
         Ok(Some(Self {
             time_limit: seconds.map_or(time_limit, limit),
             iteration_limit: iterations.map_or(iteration_limit, |most| (most > 0.0).then_some(most as u64)),
-            check_finite: variable(DEBUG).is_some_and(|value| value == "nan"),
+            check_finite: asks_for("nan"),
+            check_writes: asks_for("writes"),
+            ..Self::default()
         }))
     }
 }
@@ -218,6 +233,10 @@ mod tests {
                 .unwrap()
                 .is_some_and(|options| options.check_finite)
         );
+        let both = with(&[(DEBUG, "nan,writes")]).unwrap().unwrap();
+        assert!(both.check_finite && both.check_writes);
+        let one = with(&[(DEBUG, "writes")]).unwrap().unwrap();
+        assert!(!one.check_finite && one.check_writes);
         let limits = with(&[(DEBUG, "1"), (TIMEOUT, "2.5"), (ITERATIONS, "1000")])
             .unwrap()
             .unwrap();

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 #[cold]
 pub(crate) fn error(call: &'static str, code: u32) -> CudaError {
     let name = name(code).unwrap_or("unknown error");
-    CudaError { call, name, code }
+    CudaError::new(call, name, code)
 }
 
 /// `cuGetErrorName`: CUDA's name for a code. It is in no list of calls, since the errors of those need it.

@@ -122,7 +122,7 @@ pub(super) fn error(call: &'static str, code: u32) -> CudaError {
         unsafe { forget() };
     }
     let name = name(code).unwrap_or("unknown error");
-    CudaError { call, name, code }
+    CudaError::new(call, name, code)
 }
 
 /// `cudaGetErrorName`: CUDA's name for a code. It is in no list of calls, since it returns no code.

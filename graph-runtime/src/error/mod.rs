@@ -287,9 +287,10 @@ impl fmt::Display for Error {
             Error::Cuda { site, source } if site.node.is_none() && source.is_of_kernel() => write!(
                 f,
                 "{site}{source}\n\
-                 note: a kernel that ran before has failed; CUDA does not say which, and every later call fails\n\
+                 note: a kernel that ran before has failed; CUDA does not say which, and every later call fails{}\n\
                  help: run the program with `CUDA_GRAPH_DEBUG=1`, or build its graphs on `device.with_debug(..)`: then graphs run \
-                 node by node, and the error names the node"
+                 node by node, and the error names the node",
+                source.notes
             ),
             Error::Cuda { site, source } => write!(f, "{site}{source}"),
             Error::Invalid { graph, diagnostics } => {
@@ -419,11 +420,7 @@ mod tests {
 
     #[test]
     fn messages_name_graph_node_call_and_error() {
-        let source = CudaError {
-            call: "cuGraphAddKernelNode_v2",
-            name: "CUDA_ERROR_INVALID_VALUE",
-            code: 1,
-        };
+        let source = CudaError::new("cuGraphAddKernelNode_v2", "CUDA_ERROR_INVALID_VALUE", 1);
         let failed: Result<()> = Err(source).at(|| Site::graph("ForwardBackward").at_node("forward"));
         assert_eq!(
             failed.unwrap_err().to_string(),
@@ -438,11 +435,7 @@ mod tests {
 
     #[test]
     fn errors_of_kernels_say_how_to_find_the_node() {
-        let source = CudaError {
-            call: "cuStreamSynchronize",
-            name: "CUDA_ERROR_ILLEGAL_ADDRESS",
-            code: 700,
-        };
+        let source = CudaError::new("cuStreamSynchronize", "CUDA_ERROR_ILLEGAL_ADDRESS", 700);
         let site = Site::graph("Train");
         let unnamed = Error::Cuda { site, source }.to_string();
         assert!(unnamed.contains("CUDA_GRAPH_DEBUG=1"), "{unnamed}");

@@ -8,9 +8,25 @@ pub struct CudaError {
     pub(crate) call: &'static str,
     pub(crate) name: &'static str,
     pub(crate) code: u32,
+    /// The notes of [`CudaError::with_notes`]; mostly empty.
+    pub(super) notes: &'static str,
 }
 
 impl CudaError {
+    pub(crate) const fn new(call: &'static str, name: &'static str, code: u32) -> Self {
+        Self {
+            call,
+            name,
+            code,
+            notes: "",
+        }
+    }
+
+    /// The error with lines of text that say more about the fault of a kernel: `\nnote: ..`.
+    pub(crate) const fn with_notes(self, notes: &'static str) -> Self {
+        Self { notes, ..self }
+    }
+
     /// The name of the call: `cuGraphAddKernelNode_v2`.
     pub fn call(&self) -> &'static str {
         self.call

@@ -1,5 +1,6 @@
 //! A built graph: launching it, waiting for it, and its memory.
 
+mod rerun;
 pub(crate) mod definition;
 pub(crate) mod captured_graph;
 mod report;
@@ -49,6 +50,7 @@ use crate::shape::place::{OnDevice, OnHost, Place, Selected, Span};
 use crate::shape::table::{Table, TableMut, TableRef};
 use crate::shape::{Element, Extent};
 use graph_plan::{Access, Draft, Plan, PlanLaunch};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::fmt;
@@ -96,6 +98,8 @@ pub struct Graph {
     pub(crate) chosen: BTreeMap<usize, Launch>,
     /// The last profile, for [`Graph::advice`].
     profiled: Option<Box<Profile>>,
+    /// The last error of a kernel on a GPU as CUDA tells it, and the notes about it: see [`Graph::explained`].
+    explained: RefCell<Option<(String, &'static str)>>,
     /// Keeps `Graph` from being `Sync`: waiting through `&self` does not work for several threads at the same time.
     not_sync: PhantomData<dyn UseAMutexToShareAGraph>,
 }
@@ -212,6 +216,7 @@ impl Graph {
             requests: None,
             chosen: BTreeMap::new(),
             profiled: None,
+            explained: RefCell::default(),
             not_sync: PhantomData,
         }
     }
@@ -241,7 +246,8 @@ impl Graph {
         if !self.data.shared.is_empty() {
             return self.launch_shared(None);
         }
-        self.executable.launch(&self.data.draft, &self.data.program)
+        let launched = self.executable.launch(&self.data.draft, &self.data.program);
+        launched.map_err(|error| self.explained(error))
     }
 
     /// Starts the graph on a stream of the same context, after the work that is queued there, and returns without
@@ -259,7 +265,8 @@ impl Graph {
             return Err(self.refusal());
         }
         let launched = if self.data.shared.is_empty() || self.data.device.is_emulator() {
-            self.executable.launch_on(&self.data.draft, &self.data.program, stream)
+            let launched = self.executable.launch_on(&self.data.draft, &self.data.program, stream);
+            launched.map_err(|error| self.explained(error))
         } else {
             self.launch_shared(Some(stream))
         };
@@ -378,19 +385,23 @@ impl Graph {
     /// Starts the graph on a user's stream or on its own, after conflicting uses of the memory that it shares.
     fn launch_shared(&mut self, stream: Option<&CudaStream>) -> Result<()> {
         let claims = self.data.shared.claim(&self.data.draft, Patience::of_this_thread())?;
-        self.executable
-            .launch_shared(&self.data.draft, &self.data.program, &claims, stream)
+        let launched = self
+            .executable
+            .launch_shared(&self.data.draft, &self.data.program, &claims, stream);
+        drop(claims);
+        launched.map_err(|error| self.explained(error))
     }
 
     /// Waits for all launches.
     ///
     /// # Errors
     /// * [`Error::Cuda`] if a launch failed on CUDA. Errors of kernels are sticky: every later call of CUDA returns
-    ///   them;
+    ///   them. Once, the graph is then launched on the emulator, which may find the node and the line;
     /// * [`Error::Fault`] if the last launch failed on the emulator, or in debug mode;
     /// * [`Error::Panicked`] if a host function panicked since the last wait.
     pub fn synchronize(&self) -> Result<()> {
-        self.executable.wait(&self.data.draft)
+        let waited = self.executable.wait(&self.data.draft);
+        waited.map_err(|error| self.explained(error))
     }
 
     /// Waits for all launches, and lends host memory to read.

@@ -98,6 +98,13 @@ impl MappedMemory {
         Ok(())
     }
 
+    /// Copies all words to memory of the same size. Others may access them meanwhile.
+    pub(crate) fn copy_to(&self, other: &Self, site: impl Fn() -> Site) -> Result<()> {
+        let whole = self.bytes - self.bytes % self.word;
+        let mut words = (0..whole).step_by(self.word);
+        words.try_for_each(|offset| other.store(offset, self.word, self.load(offset, self.word, &site)?, &site))
+    }
+
     /// Zeroes all words. Others may access them meanwhile.
     pub(crate) fn clear(&self, site: impl Fn() -> Site) -> Result<()> {
         let whole = self.bytes - self.bytes % self.word;

@@ -244,11 +244,11 @@ pub(crate) fn refuse_in_host_function() -> Result<(), CudaError> {
     if !is_running() {
         return Ok(());
     }
-    Err(CudaError {
-        call: "a CUDA call in a host function",
-        name: "CUDA_ERROR_NOT_PERMITTED",
-        code: 800,
-    })
+    Err(CudaError::new(
+        "a CUDA call in a host function",
+        "CUDA_ERROR_NOT_PERMITTED",
+        800,
+    ))
 }
 
 /// Marks this thread as running a host function, as long as it lives.

@@ -383,6 +383,13 @@ impl Program {
         }
     }
 
+    /// The indices in [`Program::functions`] of the kernels that nodes launch, some of them several times.
+    #[cfg(feature = "emulator")]
+    pub(crate) fn launched(&self) -> impl Iterator<Item = usize> {
+        let kernels = self.ops.iter().filter_map(Op::kernel);
+        kernels.map(|kernel| kernel.function as usize)
+    }
+
     /// The index of a loaded function in [`Program::functions`], if a node launches it.
     pub(crate) fn find_loaded(&self, function: &CudaFunction) -> Option<u32> {
         let same = |known: &Function| matches!(&known.code, Code::Loaded(known) if known.cu_function() == function.cu_function());

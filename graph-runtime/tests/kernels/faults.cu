@@ -37,3 +37,24 @@ extern "C" __global__ void address_of(unsigned *data, u64 *out)
 {
     out[0] = (u64)data;
 }
+
+// Writes where an address says: to memory that it is given to read.
+extern "C" __global__ void scribble(const unsigned *count, const u64 *address, const unsigned *input, unsigned *out)
+{
+    if (*count == 3)
+        *(volatile unsigned *)address[0] = input[0] + 1;
+    out[threadIdx.x] = *count;
+}
+
+// The quotient by 0 is 2^32 - 1, so this is 64 GiB past the end.
+extern "C" __global__ void divided(const unsigned *count, const unsigned *parts, unsigned *out)
+{
+    if (*count == 3)
+        out[16ull / 4 * ((threadIdx.x + 32) / parts[0])] = 1;
+}
+
+// 0 / 0 in the end.
+extern "C" __global__ void not_finite(const unsigned *count, float *row)
+{
+    row[threadIdx.x] = row[threadIdx.x] / (float)(3 - *count);
+}

@@ -8,9 +8,11 @@
 mod steps;
 mod errors;
 mod wait;
+mod read_only;
 
 use super::build::Single;
 use super::{CudaExecutable, OWN};
+use crate::backend::cuda::debug::read_only::ReadOnly;
 use crate::backend::finite::Finite;
 use crate::devices::cuda::{Cuda, twice};
 use crate::devices::options::DebugOptions;
@@ -23,7 +25,7 @@ use crate::ownership::storage::Storage;
 use crate::program::capture::CaptureCall;
 use crate::program::recorder::Recorder;
 use crate::program::{External, Op, Program, Work};
-use graph_plan::Draft;
+use graph_plan::{Draft, Memory, Space};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -34,6 +36,8 @@ pub(crate) struct DebugExecutable {
     state: StepState,
     /// The error of the last launch.
     fault: Option<Error>,
+    /// The device memory, with what it held before the last launch; empty if that is more than the options allow.
+    copies: Vec<(usize, Vec<u8>)>,
 }
 
 /// The state of node-by-node runs of a graph.
@@ -45,6 +49,8 @@ struct StepState {
     raw: HashMap<usize, Piece>,
     /// The search for values that are not finite, if it was asked for.
     finite: Option<Finite>,
+    /// The search for writes to memory that nodes may only read, if it was asked for.
+    read_only: Option<ReadOnly>,
     /// Whether no later launch can run, since the fault has ended all work in the context.
     over: bool,
 }
@@ -101,11 +107,13 @@ struct Around {
 
 impl Steps<'_> {
     /// Runs the graph on its own stream, after all work of a user's stream, if one is given. The context is current.
+    /// Before the first node, the memory in `copies` is copied there.
     fn run<'a>(
         &mut self,
         draft: &'a Draft,
         program: &'a Program,
         user: Option<CUstream>,
+        copies: Option<&mut Vec<(usize, Vec<u8>)>>,
         measured: Option<(&'a mut Recorder, &'a Timer)>,
     ) -> Result<()> {
         let mut run = Run {
@@ -129,6 +137,9 @@ impl Steps<'_> {
             None => Ok(()),
         });
         before.map_err(earlier)?;
+        if let Some(copies) = copies {
+            copies.retain_mut(|(resource, copy)| self.read(*resource, copy));
+        }
         driver::driver_log::take(); // lines about other work
         self.body(0, &mut run)
     }
@@ -153,11 +164,11 @@ impl Steps<'_> {
         let measured = Some((recorder, &timer));
         if claims.is_empty() {
             self.parts.in_flight.set(self.parts.in_flight.get() | OWN);
-            return self.run(draft, program, None, measured);
+            return self.run(draft, program, None, None, measured);
         }
         let (_, _using) = self.parts.await_others(draft, claims, None)?;
         self.parts.note_launch();
-        self.run(draft, program, None, measured)?;
+        self.run(draft, program, None, None, measured)?;
         // SAFETY: fact 1 of `CudaExecutable`; the context is current.
         unsafe { self.parts.record_launch(self.parts.stream) }.at(graph)
     }
@@ -194,11 +205,12 @@ impl CudaExecutable {
             options: DebugOptions {
                 time_limit: None,
                 iteration_limit: None,
-                check_finite: false,
+                ..DebugOptions::default()
             },
             bodies: bodies.to_vec(),
             raw: HashMap::new(),
             finite: None,
+            read_only: None,
             over: false,
         };
         let mut steps = Steps {
@@ -220,10 +232,13 @@ impl DebugExecutable {
                 bodies: bodies.map(|body| blueprint.order.sequence(body).collect()).collect(),
                 raw: HashMap::new(),
                 finite: options.check_finite.then(|| Finite::new(blueprint)),
+                read_only: options.check_writes.then(|| ReadOnly::new(blueprint)),
                 over: false,
             },
             fault: None,
+            copies: Vec::new(),
         };
+        built.copies = built.room_for_copies(blueprint);
         let Blueprint { draft, program, .. } = blueprint;
         for (node, op) in program.others() {
             if let Op::External(raw @ External::Raw(_)) = op {
@@ -241,6 +256,37 @@ impl DebugExecutable {
             parts: &mut self.parts,
             state: &mut self.state,
         }
+    }
+
+    /// Room for all device memory whose contents a launch may need, or none if that is too much.
+    fn room_for_copies(&self, blueprint: &Blueprint<'_>) -> Vec<(usize, Vec<u8>)> {
+        let resources = blueprint.draft.resources.iter().zip(blueprint.layouts).enumerate();
+        let copied = resources.filter_map(|(index, (resource, layout))| {
+            let is_copied = resource.memory.space() == Space::Device
+                && !matches!(resource.memory, Memory::Scratch | Memory::Mapped)
+                && self.parts.storage[index].device().is_some();
+            Some((index, layout.filter(|_| is_copied)?.bytes))
+        });
+        let copied: Vec<(usize, usize)> = copied.collect();
+        let all = copied
+            .iter()
+            .fold(0_usize, |all, (_, bytes)| all.saturating_add(*bytes));
+        if all > self.state.options.copy_limit {
+            return Vec::new();
+        }
+        copied
+            .into_iter()
+            .map(|(index, bytes)| (index, vec![0; bytes]))
+            .collect()
+    }
+
+    /// The contents of device memory before the last launch, by resource.
+    pub(crate) fn copies(&self) -> &[(usize, Vec<u8>)] {
+        &self.copies
+    }
+
+    pub(crate) fn options(&self) -> DebugOptions {
+        self.state.options
     }
 
     /// The memory, the kernels and the host functions of the graph.
@@ -294,7 +340,9 @@ impl DebugExecutable {
 
     /// Runs the graph after all work of a user's stream, and remembers its error for whoever waits.
     fn run(&mut self, draft: &Draft, program: &Program, user: Option<CUstream>) -> Result<()> {
-        let ran = self.steps().run(draft, program, user, None);
+        let mut copies = std::mem::take(&mut self.copies);
+        let ran = self.steps().run(draft, program, user, Some(&mut copies), None);
+        self.copies = copies;
         self.fault = ran.as_ref().err().cloned();
         ran
     }

@@ -28,6 +28,7 @@ use crate::program::recorder::Recorder;
 use crate::program::{KernelOp, Program, Work};
 use graph_emulator::{Allocation, MAX_TOGETHER, Memory, Module, Printer};
 use graph_plan::Draft;
+use std::collections::HashSet;
 use std::ptr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -197,7 +198,9 @@ impl Runner {
             turn.wait();
         }
         let _alarm = Alarm(&self.seats);
-        slow::warn();
+        if self.device.deadline.is_none() {
+            slow::warn();
+        }
         // `build` has done this once, so it does not fail.
         let _ = forget(draft, &self.options, &self.storage);
         trace!(target: "graph_runtime", graph = %draft.name, "launch on the CPU emulator");
@@ -302,6 +305,7 @@ fn forget(draft: &Draft, options: &EmulatorOptions, storage: &[Storage]) -> Resu
 fn load(device: &Emulated, blueprint: &Blueprint<'_>) -> Result<Vec<Module>> {
     let site = || Site::graph(&blueprint.draft.name);
     let functions = &blueprint.program.functions;
+    let launched: HashSet<usize> = blueprint.program.launched().collect();
     let loaded = blueprint.program.modules.iter().enumerate().map(|(index, ptx)| {
         trace!(target: "graph_runtime", graph = %blueprint.draft.name, path = ptx.path, "load on the CPU emulator");
         let of_module = functions.iter().filter(|function| function.module() == Some(index));
@@ -315,7 +319,11 @@ fn load(device: &Emulated, blueprint: &Blueprint<'_>) -> Result<Vec<Module>> {
         })
     });
     let modules = loaded.collect::<Result<Vec<_>>>()?;
-    for function in &blueprint.program.functions {
+    for (_, function) in functions
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| launched.contains(index))
+    {
         let module = function.module().and_then(|module| modules.get(module));
         let message = match module.and_then(|module| module.kernel(function.facts.entry)) {
             None => format!("is not in `{}`", function.facts.source.path()),

@@ -417,6 +417,7 @@ impl<'a> Run<'a> {
         let options = &self.runner.options;
         Options {
             step_limit: options.step_limit,
+            deadline: self.runner.device.deadline,
             threads: options.threads,
             cooperative: kernel.is_cooperative(),
             cluster: kernel.cluster(),

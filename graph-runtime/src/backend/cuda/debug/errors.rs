@@ -30,17 +30,12 @@ pub(super) fn failed(debug: &Steps<'_>, run: &Run<'_>, node: usize, error: CudaE
     if debug.state.over {
         message.push_str("\nnote: after such an error, every later call of CUDA in this process fails");
     }
-    if run.program.ops[node].kernel().is_some() {
-        message.push_str(
-            "\nhelp: build the graph on `Device::emulator()`: its error also names block, thread, line and memory",
-        );
-    }
     fault(run.site(node), message)
 }
 
-/// The error of a node that has written a value which is not finite.
+/// The error of a node that has written what it must not.
 #[cold]
-pub(super) fn not_finite(debug: &Steps<'_>, run: &Run<'_>, node: usize, finding: &str) -> Error {
+pub(super) fn wrong_result(debug: &Steps<'_>, run: &Run<'_>, node: usize, finding: &str) -> Error {
     let mut message = format!("{} {finding}", subject(run, node));
     explain(&mut message, debug, run, node);
     fault(run.site(node), message)

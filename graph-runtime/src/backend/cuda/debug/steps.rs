@@ -1,6 +1,7 @@
 //! Running a graph node by node, with a wait after each.
 
 use super::errors;
+use super::read_only::Contents;
 use super::wait::{self, wait};
 use super::{Around, Piece, Run, Steps};
 use crate::backend::cuda::build::Single;
@@ -122,6 +123,8 @@ impl Steps<'_> {
         };
         let finite = self.state.finite.as_ref();
         let before = finite.map(|finite| finite.before(node, |resource, to| self.read(resource, to)));
+        let read_only = self.state.read_only.as_ref();
+        let given = read_only.map(|list| list.contents(node, |resource, to| self.read(resource, to)));
         let timer = run.measured.as_ref().map(|(_, timer)| *timer);
         // SAFETY: the piece was instantiated in this context, and `parts` has what it uses (fact 1).
         if let Err(error) = unsafe { self.queue(exec, timer) } {
@@ -136,6 +139,7 @@ impl Steps<'_> {
         let Err(error) = waited else {
             let time = timer.map_or(Ok(0), Timer::nanoseconds).at(|| run.site(node))?;
             run.record(|recorder| recorder.call(node, time, None));
+            self.check_read_only(run, node, given)?;
             return self.check_finite(run, node, before);
         };
         self.state.over = match error {
@@ -154,6 +158,16 @@ impl Steps<'_> {
         })
     }
 
+    /// Fails if the node, which has ended, has written to memory that it may only read.
+    fn check_read_only(&self, run: &Run<'_>, node: usize, before: Option<Contents>) -> Result<()> {
+        let (Some(list), Some(before)) = (&self.state.read_only, before) else {
+            return Ok(());
+        };
+        let read = |resource, to: &mut [u8]| self.read(resource, to);
+        let finding = list.finding(run.draft, node, &before, read);
+        finding.map_or(Ok(()), |finding| Err(errors::wrong_result(self, run, node, &finding)))
+    }
+
     /// Fails if the node, which has ended, has written a value that is not finite.
     fn check_finite(&self, run: &Run<'_>, node: usize, before: Option<Before>) -> Result<()> {
         let (Some(finite), Some(before)) = (&self.state.finite, before) else {
@@ -161,11 +175,11 @@ impl Steps<'_> {
         };
         let read = |resource, to: &mut [u8]| self.read(resource, to);
         let finding = finite.finding(run.draft, node, &before, read);
-        finding.map_or(Ok(()), |finding| Err(errors::not_finite(self, run, node, &finding)))
+        finding.map_or(Ok(()), |finding| Err(errors::wrong_result(self, run, node, &finding)))
     }
 
     /// Reads the first bytes of a resource, unless it has no address. Nothing writes it now.
-    fn read(&self, resource: usize, to: &mut [u8]) -> bool {
+    pub(super) fn read(&self, resource: usize, to: &mut [u8]) -> bool {
         let memory = self.parts.storage[resource].device();
         memory.is_some_and(|(memory, start)| memory.read(start, to, Site::default).is_ok())
     }
