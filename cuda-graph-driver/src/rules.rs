@@ -42,9 +42,9 @@ macro_rules! rules {
 rules! {
     FOREIGN_DEPENDENCY = "cuGraphAddEmptyNode", 1, sure, "a node is to come after a node of another graph";
     DEPENDENCY_TWICE = "cuGraphAddEmptyNode", 1, sure, "a node is to come after one node twice";
-    NODE_IN_BODY = "cuGraphInstantiateWithParams", 801, unsure, "a body of a conditional node has a host function or an event";
+    NODE_IN_BODY = "cuGraphInstantiateWithParams", 1, sure, "a body of a conditional node has a host function or an event";
     CONDITIONAL_IN_CHILD = "cuGraphAddChildGraphNode", 801, sure, "a child graph has a conditional node";
-    ALLOCATION_IN_CHILD = "cuGraphAddChildGraphNode", 801, unsure, "a child graph allocates memory";
+    ALLOCATION_IN_CHILD = "cuGraphAddChildGraphNode", 801, sure, "a child graph allocates memory";
     CONDITIONAL_SIZE = "cuGraphAddNode_v2", 1, sure, "a `while` has two bodies";
     ATTRIBUTE_OF_OTHER = "cuGraphKernelNodeSetAttribute", 1, sure, "the node is no kernel";
     FOREIGN_EDGE = "cuGraphAddDependencies_v2", 1, sure, "an edge is to lead to a node of another graph";
@@ -53,7 +53,7 @@ rules! {
     PROGRAMMATIC_BETWEEN_OTHERS = "cuGraphAddDependencies_v2", 1, sure, "a programmatic edge is to lead from or to a node that is no kernel";
     CIRCLE = "cuGraphInstantiateWithParams", 1, sure, "the edges of a graph form a circle";
     UNKNOWN_FLAGS = "cuGraphInstantiateWithParams", 1, sure, "a flag of the instantiation is not known";
-    FLAGS_APART = "cuGraphInstantiateWithParams", 1, unsure, "launches are to free memory, and the device is to make some";
+    FLAGS_APART = "cuGraphInstantiateWithParams", 1, sure, "launches are to free memory, and the device is to make some";
     NODE_OF_ANOTHER_GRAPH = "cuGraphNodeSetEnabled", 1, sure, "the node is not of the graph that the executable graph was made of";
     ENABLED_OF_OTHER_KINDS = "cuGraphNodeSetEnabled", 1, sure, "a node is to be disabled that is no kernel, copy or memset";
     SET_KERNEL_OF_OTHER = "cuGraphExecKernelNodeSetParams_v2", 1, sure, "the node is no kernel";

@@ -42,6 +42,8 @@ const FAULT_INJECTION: WithFeature = WithFeature {
     feature: "fault-injection",
 };
 const RUN_SCRIPT: &str = include_str!("../gpu.sh");
+/// What tells crashes of compute-sanitizer from those of programs.
+const FRAMES: &str = include_str!("../frames.c");
 
 /// A test program of `graph-runtime` that needs a feature.
 struct WithFeature {
@@ -139,6 +141,7 @@ pub(crate) fn build(root: &Path, only: Option<Kind>) -> Result<()> {
     compress(&folder)?;
     write(&folder.join("manifest"), &manifest)?;
     write(&folder.join("run.sh"), RUN_SCRIPT)?;
+    write(&folder.join("frames.c"), FRAMES)?;
     for package in PACKAGES {
         copy_data(&root.join(package), &folder.join("data").join(package))?;
     }
