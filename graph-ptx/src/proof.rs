@@ -6,8 +6,10 @@
 //!
 //! # The claim
 //!
-//! If the verdict is [`Verdict::Proved`], then each access of each thread is within its memory: for every launch within
-//! CUDA's limits and the kernel's, all arguments and dimensions that satisfy the contract, and any contents of memory.
+//! If the verdict is [`Verdict::Proved`], then each access of each thread is within its memory, and each byte that is
+//! loaded of memory that holds nothing ([`Kernel::unwritten`]) was stored in this launch before: for every launch
+//! within CUDA's limits and the kernel's, all arguments and dimensions that satisfy the contract, and any contents of
+//! memory.
 //!
 //! # Why it holds
 //!
@@ -31,10 +33,13 @@
 //! 6. **Bounds.** An access of `k` bytes at `a` is proved by `a >= 0` and `size - a - k >= 0` over the integers, and by
 //!    a divisor of `a` for its alignment. The size is the length times the size of an element; buffers begin at
 //!    multiples of the widest access.
-//! 7. **Proofs** are sums of facts times things that are at least 0; see `search.rs`.
+//! 7. **Memory that holds nothing** when a launch begins: each load follows a store to its bytes, by this thread or,
+//!    with a barrier between, by another one of its block; see `unwritten.rs`.
+//! 8. **Proofs** are sums of facts times things that are at least 0; see `search.rs`.
 //!
-//! A refutation needs no argument: [`Witness`] is a thread that was run with numbers until it left its memory. Nothing
-//! that it did depends on what other threads do.
+//! A refutation needs no argument: [`Witness`] is a thread that was run with numbers until it left its memory, or one
+//! of a launch whose threads were all run to their ends, none of which stores what it loads. Nothing that it did
+//! depends on what other threads do.
 
 mod words;
 mod version;
@@ -43,6 +48,7 @@ mod race;
 mod witness;
 mod concrete;
 mod analysis;
+mod unwritten;
 mod walk;
 mod step;
 mod arithmetic;
@@ -79,6 +85,8 @@ pub struct Kernel {
     pub params: Vec<Param>,
     /// Its `#[requires(..)]`.
     pub requires: Vec<Term>,
+    /// The parameters, by index, whose memory holds nothing when a launch begins: `&mut [MaybeUninit<T>]`.
+    pub unwritten: Vec<usize>,
 }
 
 /// A declared parameter.
@@ -151,6 +159,13 @@ pub enum Gap {
         /// The number that may be negative: the distance of the access from an end of the memory.
         open: String,
     },
+    /// A load of memory that holds nothing when a launch begins, which is not known to come after a store.
+    Unwritten {
+        /// Its name.
+        memory: String,
+        /// The line of a store to this memory before the load, if there is one.
+        stored: Option<u32>,
+    },
     /// Branches that form no loops, or whose targets are not known.
     Branches,
     /// There is no such kernel, or it cannot be read.
@@ -210,7 +225,14 @@ impl<'m> Analysis<'m> {
         if open.is_empty() {
             return Verdict::Proved;
         }
-        if let Some(witness) = witness::find(machine, function, self.trials) {
+        let (unwritten, others): (Vec<_>, Vec<_>) =
+            open.iter().partition(|open| matches!(open.gap, Gap::Unwritten { .. }));
+        let find = |is_asked: bool, find: fn(&Machine<'_>, &Function, usize) -> Option<Witness>| {
+            is_asked.then(|| find(machine, function, self.trials)).flatten()
+        };
+        let witness =
+            find(!others.is_empty(), witness::find).or_else(|| find(!unwritten.is_empty(), witness::find_unwritten));
+        if let Some(witness) = witness {
             return Verdict::Refuted(Box::new(witness));
         }
         let mut reasons: Vec<Reason> = Vec::new();

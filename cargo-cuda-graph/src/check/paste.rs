@@ -86,8 +86,8 @@ fn for_each(instances: &[&Kernel], proof: Option<&Proof>) -> String {
 fn safety(proof: &Proof) -> (String, &'static str) {
     match proof {
         Proof::Open(..) => (String::new(), ""),
-        Proof::Under(contract, _) if contract.is_empty() => (String::new(), "safe "),
-        Proof::Under(contract, _) => (format!("    #[requires({contract})]\n"), "safe "),
+        Proof::Under { contract, .. } if contract.is_empty() => (String::new(), "safe "),
+        Proof::Under { contract, .. } => (format!("    #[requires({contract})]\n"), "safe "),
     }
 }
 

@@ -3,13 +3,19 @@
 use graph_ptx::ast::Module;
 use graph_ptx::proof::{self, Effort, Kind, Race, Races, Verdict, prove, weakest};
 
-use super::kernel::{Kernel, Param};
+use super::kernel::Kernel;
 
 /// The verdict on a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Proof {
-    /// It is proved under this contract, which is empty if it needs none; two of its threads race.
-    Under(String, Option<Box<Race>>),
+    /// It is proved under this contract, which is empty if it needs none.
+    Under {
+        contract: String,
+        /// Two of its threads that race.
+        race: Option<Box<Race>>,
+        /// The parameters whose memory it reads, but only what it has written.
+        initialises: Vec<String>,
+    },
     /// It is not proved: the reason, and the line of the PTX.
     Open(String, Option<u32>),
 }
@@ -18,7 +24,7 @@ pub(super) enum Proof {
 pub(super) fn of_all(module: &Module, kernels: &[Kernel]) -> Vec<Proof> {
     let proofs = kernels.iter().map(|kernel| match other_elements(kernel) {
         Some(open) => open,
-        None => of_kernel(module, &kernel.summary.name, &kernel.params),
+        None => of_kernel(module, kernel),
     });
     proofs.collect()
 }
@@ -40,16 +46,17 @@ fn other_elements(kernel: &Kernel) -> Option<Proof> {
     ))
 }
 
-/// The proof of the kernel `entry`, declared with these parameters.
-fn of_kernel(module: &Module, entry: &str, params: &[Param]) -> Proof {
-    let described = params.iter().map(|param| proof::Param {
+fn of_kernel(module: &Module, shown: &Kernel) -> Proof {
+    let entry = &shown.summary.name;
+    let described = shown.params.iter().map(|param| proof::Param {
         name: param.name.clone(),
         kind: param.ty.as_deref().map_or(Kind::Other, kind),
     });
     let mut kernel = proof::Kernel {
-        entry: entry.to_owned(),
+        entry: entry.clone(),
         params: described.collect(),
         requires: Vec::new(),
+        unwritten: Vec::new(),
     };
     if let Some(conditions) = weakest(module, &kernel, &Effort::FULL) {
         let texts: Vec<&str> = conditions.iter().map(|condition| condition.text.as_str()).collect();
@@ -61,10 +68,26 @@ fn of_kernel(module: &Module, entry: &str, params: &[Param]) -> Proof {
             Races::Found(race) => Some(race),
             Races::Free | Races::Unknown(_) => None,
         };
-        return Proof::Under(contract, race);
+        let params = shown.summary.params.iter().enumerate();
+        let changed = params.filter(|(_, facts)| facts.access.loaded.is_some() && facts.access.plain.is_some());
+        let changed: Vec<usize> = changed.map(|(index, _)| index).collect();
+        let initialised = changed.into_iter().filter(|&param| {
+            kernel.unwritten = vec![param];
+            prove(module, &kernel, &Effort::FULL) == Verdict::Proved
+        });
+        let initialises = initialised.map(|param| shown.params[param].name.clone()).collect();
+        return Proof::Under {
+            contract,
+            race,
+            initialises,
+        };
     }
     match prove(module, &kernel, &Effort::FULL) {
-        Verdict::Proved => Proof::Under(String::new(), None),
+        Verdict::Proved => Proof::Under {
+            contract: String::new(),
+            race: None,
+            initialises: Vec::new(),
+        },
         Verdict::Refuted(witness) => Proof::Open(
             format!("the access to `{}` is not bounded by a simple contract", witness.memory),
             Some(witness.line),

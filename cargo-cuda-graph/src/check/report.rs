@@ -94,8 +94,18 @@ fn rows(kernel: &Kernel, proof: &Proof, lines: &Lines<'_>) -> Vec<Row> {
         plain("programmatic", programmatic::ends(kernel, lines));
     }
     plain("safe fn", safety(kernel, proof, lines));
-    if let Proof::Under(_, Some(race)) = proof {
-        plain("race", raced(race, lines));
+    if let Proof::Under { race, initialises, .. } = proof {
+        if !initialises.is_empty() {
+            let names: Vec<String> = initialises.iter().map(|name| format!("`{name}`")).collect();
+            let facts = format!(
+                "{} before it reads it: `&mut [MaybeUninit<..>]` is proved, too",
+                names.join(" and ")
+            );
+            plain("writes", facts);
+        }
+        if let Some(race) = race {
+            plain("race", raced(race, lines));
+        }
     }
     if let Some(reason) = &kernel.refused {
         plain("emulator", format!("REFUSED: {reason}"));
@@ -186,8 +196,8 @@ fn safety(kernel: &Kernel, proof: &Proof, lines: &Lines<'_>) -> String {
         (None, Some(line), _) => because("it writes through an address of unknown origin".to_owned(), line),
         (None, None, Some(line)) => because("it reads through an address of unknown origin".to_owned(), line),
         (None, None, None) => match proof {
-            Proof::Under(contract, _) if contract.is_empty() => "proved".to_owned(),
-            Proof::Under(contract, _) => format!("proved, with `#[requires({contract})]`"),
+            Proof::Under { contract, .. } if contract.is_empty() => "proved".to_owned(),
+            Proof::Under { contract, .. } => format!("proved, with `#[requires({contract})]`"),
             Proof::Open(reason, line) => {
                 let place = line.map_or_else(String::new, |line| format!(" ({})", lines.shown(line)));
                 format!("possible, but not proved: {reason}{place}")

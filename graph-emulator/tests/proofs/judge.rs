@@ -3,7 +3,7 @@
 use crate::random::Random;
 use graph_emulator::{Access, Allocation, Buffer, Fault, FaultKind, Launch, Memory, Module, Options};
 use graph_ptx::declaration::{Proposal, propose};
-use graph_ptx::proof::{self, Effort, Kernel, Kind, Param, weakest};
+use graph_ptx::proof::{self, Effort, Kernel, Kind, Param, Verdict, prove, weakest};
 use graph_ptx::{Elements, ast};
 use std::path::Path;
 
@@ -69,6 +69,7 @@ pub(super) fn declared(module: &ast::Module, entry: &str) -> Option<Kernel> {
         entry: entry.to_owned(),
         params: params.collect(),
         requires: Vec::new(),
+        unwritten: Vec::new(),
     })
 }
 
@@ -82,9 +83,22 @@ pub(super) fn proved(module: &ast::Module, effort: &Effort) -> Vec<Kernel> {
             kernel
                 .requires
                 .extend(conditions.into_iter().map(|condition| condition.term));
+            initialised(module, &mut kernel, effort);
             Some(kernel)
         })
         .collect()
+}
+
+/// Takes the memory to hold nothing that a kernel is proved to write before it reads it.
+pub(super) fn initialised(module: &ast::Module, kernel: &mut Kernel, effort: &Effort) {
+    for param in 0..kernel.params.len() {
+        if matches!(kernel.params[param].kind, Kind::Memory { .. }) {
+            kernel.unwritten.push(param);
+            if prove(module, kernel, effort) != Verdict::Proved {
+                kernel.unwritten.pop();
+            }
+        }
+    }
 }
 
 /// A launch on memory of exactly the lengths of its arguments; the fault of an access, if there is one.
@@ -99,19 +113,40 @@ pub(super) fn fault(
     is_of_access(&fault.kind).then(|| fault.to_string())
 }
 
-/// Whether a fault is that of an access outside of memory, or of one that is not aligned.
+/// Whether a fault is that of an access outside of memory, of one that is not aligned, or of a load of what nothing has
+/// written. Of shared memory, the last one is not asked.
 pub(super) fn is_of_access(kind: &FaultKind) -> bool {
-    matches!(
-        kind,
+    match kind {
         FaultKind::OutOfBounds { .. }
-            | FaultKind::InvalidAddress { .. }
-            | FaultKind::NotPassed(_)
-            | FaultKind::Misaligned { .. }
-    )
+        | FaultKind::InvalidAddress { .. }
+        | FaultKind::NotPassed(_)
+        | FaultKind::Misaligned { .. } => true,
+        FaultKind::Uninitialized(access) => &*access.buffer != "shared memory",
+        _ => false,
+    }
 }
 
 /// The fault of a launch on memory of exactly the lengths of its arguments.
 pub(super) fn run(
+    text: &str,
+    module: &ast::Module,
+    kernel: &Kernel,
+    launch: &proof::Launch,
+    fill: Option<u8>,
+    races: bool,
+) -> Option<Fault> {
+    let fault = run_once(text, module, kernel, launch, fill, races)?;
+    if let FaultKind::Uninitialized(_) = fault.kind
+        && !is_of_access(&fault.kind)
+    {
+        let mut kernel = kernel.clone();
+        kernel.unwritten.clear();
+        return run_once(text, module, &kernel, launch, fill, races);
+    }
+    Some(fault)
+}
+
+fn run_once(
     text: &str,
     module: &ast::Module,
     kernel: &Kernel,
@@ -128,7 +163,8 @@ pub(super) fn run(
         .find(|function| function.entry && function.name == kernel.entry)?;
     let mut allocations: Vec<(String, Allocation, usize)> = Vec::new();
     let mut arguments: Vec<Vec<u8>> = Vec::new();
-    for ((param, value), declared) in kernel.params.iter().zip(&launch.arguments).zip(&function.params) {
+    let params = kernel.params.iter().zip(&launch.arguments).zip(&function.params);
+    for (index, ((param, value), declared)) in params.enumerate() {
         match param.kind {
             Kind::Memory { unit, .. } => {
                 let bytes = usize::try_from(*value).ok()? * unit.unwrap_or(1) as usize;
@@ -137,6 +173,9 @@ pub(super) fn run(
                     .map(|_| fill.unwrap_or(random.below(256) as u8))
                     .collect();
                 allocation.write(0, &contents).ok()?;
+                if kernel.unwritten.contains(&index) {
+                    allocation.forget_contents().ok()?;
+                }
                 arguments.push(allocation.address().to_le_bytes().to_vec());
                 allocations.push((param.name.clone(), allocation, bytes));
             }
@@ -161,6 +200,7 @@ pub(super) fn run(
         step_limit: Some(20_000),
         check_shared_races: races,
         check_device_races: races,
+        check_uninitialized: !kernel.unwritten.is_empty(),
         ..Options::default()
     };
     let run = emulated.launch(

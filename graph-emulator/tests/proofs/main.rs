@@ -13,3 +13,4 @@ mod mutants;
 mod proved;
 mod races;
 mod refuted;
+mod unwritten;

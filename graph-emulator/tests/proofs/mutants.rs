@@ -2,6 +2,7 @@
 
 use crate::judge::{EFFORT, FILES, alone, fault, is_of_access, is_small, proved, run, text};
 use crate::random::Random;
+use crate::unwritten::planted_and_proved;
 use graph_emulator::FaultKind;
 use graph_ptx::ast::{Body, Function, Module};
 use graph_ptx::proof::{Effort, Kernel, Verdict, prove, samples};
@@ -9,7 +10,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 /// The ways to change a line.
-const WAYS: usize = 20;
+const WAYS: usize = 22;
 
 /// A proved kernel, alone in its PTX.
 struct Source {
@@ -30,20 +31,22 @@ fn body_of(module: &Module, entry: &str) -> Option<Body> {
 /// The proved kernels of a file.
 fn sources(text: &str, effort: Effort) -> Vec<Source> {
     let kernels = proved(&graph_ptx::parse(text).unwrap(), &effort).into_iter();
-    let sources = kernels.map(|kernel| {
-        let text = alone(text, &kernel.entry);
-        let module = graph_ptx::parse(&text).unwrap();
-        let lines = text.lines().map(str::to_owned).collect();
-        assert_eq!(prove(&module, &kernel, &effort), Verdict::Proved, "{}", kernel.entry);
-        let body = body_of(&module, &kernel.entry).unwrap();
-        Source {
-            lines,
-            kernel,
-            body,
-            effort,
-        }
-    });
-    sources.collect()
+    kernels
+        .map(|kernel| source(&alone(text, &kernel.entry), kernel, effort))
+        .collect()
+}
+
+fn source(text: &str, kernel: Kernel, effort: Effort) -> Source {
+    let module = graph_ptx::parse(text).unwrap();
+    let lines = text.lines().map(str::to_owned).collect();
+    assert_eq!(prove(&module, &kernel, &effort), Verdict::Proved, "{}", kernel.entry);
+    let body = body_of(&module, &kernel.entry).unwrap();
+    Source {
+        lines,
+        kernel,
+        body,
+        effort,
+    }
 }
 
 /// The instruction with another constant as its last operand.
@@ -116,6 +119,8 @@ fn changed(line: &str, way: usize) -> Option<String> {
             format!("{before}, {last}, {last};")
         }
         19 if is(&["mov.u32"]) && line.contains("%ctaid") => line.replace("%ctaid", "%tid"),
+        20 if is(&["st.global"]) => String::new(),
+        21 if is(&["bar.sync"]) => String::new(),
         _ => return None,
     };
     (changed != line).then_some(changed)
@@ -162,6 +167,7 @@ fn mutants_that_leave_their_memory_are_not_proved() {
         .iter()
         .flat_map(|file| self::sources(&text(file), EFFORT))
         .collect();
+    sources.extend(planted_and_proved().map(|(text, kernel)| source(&text, kernel, EFFORT)));
     let files = std::env::var("PROOF_FILES").unwrap_or_default();
     for file in files.split(':').filter(|file| !file.is_empty()) {
         sources.extend(self::sources(&std::fs::read_to_string(file).unwrap(), EFFORT));

@@ -233,6 +233,7 @@ pub(super) fn planted((_, code, contract): &Planted<'_>) -> (String, Kernel) {
             entry,
             params,
             requires,
+            unwritten: Vec::new(),
         },
     )
 }

@@ -107,7 +107,15 @@ fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) 
         .iter();
     let requires = contracts.map(|contract| format!(" Requires `{}`.", contract.text));
     let proof = proof_of(kernel).map(|proof| match proof {
-        Proof::Proved => " Proved: it stays within the memory of its arguments.".to_owned(),
+        Proof::Proved => {
+            let params = declaration.params.iter().filter(|param| param.is_unwritten());
+            let read: Vec<String> = params.map(|param| format!("`{}`", param.name())).collect();
+            let written = match &read[..] {
+                [] => String::new(),
+                _ => format!(", and reads nothing of {} that it has not written", read.join(" and ")),
+            };
+            format!(" Proved: it stays within the memory of its arguments{written}.")
+        }
         Proof::Trusted(reason) => format!(" Trusted, not proved, to stay within its memory: {reason}."),
     });
     let proof = proof.map(|line| quote!(#[doc = ""] #[doc = #line]));

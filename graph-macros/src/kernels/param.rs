@@ -144,6 +144,11 @@ impl Param {
         syn::ext::IdentExt::unraw(&self.ident).to_string()
     }
 
+    /// Whether its memory holds nothing before the kernel writes it: `&mut [MaybeUninit<T>]`.
+    pub(super) fn is_unwritten(&self) -> bool {
+        matches!(&self.kind, Kind::Buffer(buffer) if buffer.wrapper_of(Wrapping::MaybeUninit).is_some())
+    }
+
     /// Its type, `&` included; `None` if it was not understood.
     pub(super) fn ty(&self) -> Option<&Type> {
         match &self.kind {

@@ -124,6 +124,9 @@ fn judge(verdict: &Verdict, ptx: &Ptx, kernel: &Kernel, name: &str, prove: bool,
     let reason = match (&words, verdict) {
         (_, Verdict::Proved) => return None,
         (Some(words), _) => words.message.clone(),
+        (None, Verdict::Refuted(witness)) if witness.is_unwritten => {
+            format!("it can read what nothing has written of `{}`", witness.memory)
+        }
         (None, Verdict::Refuted(witness)) => format!("it can leave `{}`", witness.memory),
         (None, Verdict::Unknown(reasons)) => reason(reasons, &ptx.path),
     };
@@ -157,10 +160,13 @@ pub(super) fn described(declaration: &Declaration, contracts: &[Contract], prove
             Kind::Invalid => proof::Kind::Other,
         },
     });
+    let all = declaration.params.iter().enumerate();
+    let unwritten = all.filter(|(_, param)| param.is_unwritten()).map(|(index, _)| index);
     Kernel {
         entry: declaration.entry.clone(),
         params: params.collect(),
         requires: contracts.iter().map(|contract| contract.term.clone()).collect(),
+        unwritten: unwritten.collect(),
     }
 }
 

@@ -313,6 +313,7 @@ impl Machine<'_> {
             instruction: index,
             place: self.place,
             memory: memory.clone(),
+            also,
             from: from.clone(),
             bytes: bytes.value().filter(|_| !at.is_shared_by_warp),
             how: at.how,

@@ -23,7 +23,10 @@ pub(super) fn open<'m>(
     let mut machine =
         Machine::new(module, function, body, kernel, flow, effort).ok_or(missing(Gap::TooLarge, function.line))?;
     match machine.run_kernel() {
-        Ok(()) => Ok((machine, function)),
+        Ok(()) => {
+            super::unwritten::check(&mut machine);
+            Ok((machine, function))
+        }
         Err(TooLarge) => Err(missing(Gap::TooLarge, function.line)),
     }
 }

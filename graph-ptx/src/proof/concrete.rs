@@ -76,6 +76,10 @@ struct Record {
     barriers: u32,
     meetings: u32,
     has_ended: bool,
+    /// Whether the order of threads does not count: then the record has no end.
+    is_whole: bool,
+    /// Whether the thread has left the kernel.
+    has_left: bool,
 }
 
 impl Record {
@@ -84,6 +88,7 @@ impl Record {
         match instruction.opcode.as_str() {
             "bar" | "barrier" if instruction.has("warp") => self.meetings += 1,
             "shfl" | "vote" | "match" | "redux" => self.meetings += 1,
+            _ if self.is_whole => {}
             "bar" | "barrier" => {
                 self.barriers += 1;
                 self.has_ended |= !is_of_block(instruction);
@@ -111,11 +116,25 @@ impl Thread<'_> {
         registers.1.touched
     }
 
+    /// All accesses of the thread, if it leaves the kernel and all of them are known.
+    pub(super) fn whole(&self, steps: &mut usize) -> Option<Vec<Touched>> {
+        let record = Record {
+            is_whole: true,
+            ..Record::default()
+        };
+        let mut registers = Registers(HashMap::new(), record);
+        let fault = self.run(steps, &mut registers);
+        (fault.is_none() && registers.1.has_left).then_some(registers.1.touched)
+    }
+
     fn run(&self, steps: &mut usize, registers: &mut Registers) -> Option<Fault> {
         let mut at = 0;
         loop {
             *steps = steps.checked_sub(1)?;
-            let instruction = self.body.instructions.get(at)?;
+            let Some(instruction) = self.body.instructions.get(at) else {
+                registers.1.has_left = true;
+                return None;
+            };
             let runs = match instruction.guard {
                 None => true,
                 Some((register, negated)) => match registers.0.get(&register) {
@@ -140,7 +159,11 @@ impl Thread<'_> {
                     let [target] = targets[..] else { return None };
                     at = target;
                 }
-                End::Leave | End::Unknown => return None,
+                End::Leave => {
+                    registers.1.has_left = true;
+                    return None;
+                }
+                End::Unknown => return None,
             }
         }
     }

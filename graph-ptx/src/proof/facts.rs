@@ -198,6 +198,11 @@ impl Facts {
         self.places.len() - 1
     }
 
+    /// The place above one that is not above all others.
+    pub(super) fn above(&self, place: Place) -> Place {
+        self.places[place].above
+    }
+
     /// The lowest place that is above both or is one of them.
     pub(super) fn common(&self, mut a: Place, mut b: Place) -> Place {
         while a != b {

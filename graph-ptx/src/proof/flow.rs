@@ -127,6 +127,44 @@ impl Flow {
         false
     }
 
+    /// The block of an instruction.
+    pub(super) fn block_of(&self, instruction: usize) -> usize {
+        self.blocks
+            .partition_point(|block| block.first <= instruction)
+            .saturating_sub(1)
+    }
+
+    /// Whether control that has come to the block `from` can come to one that `is_goal` names before it comes to
+    /// `avoided`.
+    pub(super) fn can_avoid(&self, from: usize, avoided: Option<usize>, is_goal: &dyn Fn(usize) -> bool) -> bool {
+        let mut seen = vec![false; self.blocks.len()];
+        let mut open = vec![from];
+        while let Some(block) = open.pop() {
+            if Some(block) == avoided || std::mem::replace(&mut seen[block], true) {
+                continue;
+            }
+            if is_goal(block) {
+                return true;
+            }
+            open.extend(&self.blocks[block].successors);
+        }
+        false
+    }
+
+    /// Whether control can come from the end of one block to the beginning of another one.
+    pub(super) fn leads_to(&self, from: usize, to: usize) -> bool {
+        let mut successors = self.blocks[from].successors.iter();
+        successors.any(|&next| self.can_avoid(next, None, &|block| block == to))
+    }
+
+    /// Whether control can leave the kernel at the end of a block.
+    pub(super) fn can_leave(&self, block: usize, body: &Body) -> bool {
+        let Block {
+            end, ref successors, ..
+        } = self.blocks[block];
+        successors.is_empty() || matches!(self.end(&body.instructions[end - 1], body), End::Leave)
+    }
+
     fn put_in_order(&mut self) {
         let mut state = vec![0_u8; self.blocks.len()];
         let mut stack = vec![(0, 0)];

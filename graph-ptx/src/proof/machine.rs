@@ -68,11 +68,29 @@ pub(super) struct Touch {
     pub(super) instruction: usize,
     pub(super) place: Place,
     pub(super) memory: Memory,
+    /// A place whose facts hold too, if the address is in this memory: it may be in another one.
+    pub(super) also: Option<Place>,
     /// Bytes from the beginning of the memory.
     pub(super) from: Poly,
     /// The bytes that one thread accesses; `None` if a warp shares them.
     pub(super) bytes: Option<i128>,
     pub(super) how: Touching,
+}
+
+/// A condition that holds, or does not.
+pub(super) type Taken = (Rc<Condition>, bool);
+
+/// The way in which control comes to a place from the one above it.
+#[derive(Clone, Debug)]
+pub(super) enum Way {
+    /// Into this block.
+    Block(usize),
+    /// Over an edge to this block: always, or if a condition says so.
+    Edge(usize, Option<Taken>),
+    /// To an instruction, if its guard says so.
+    Guard(Taken),
+    /// Into an iteration of a loop.
+    Loop,
 }
 
 pub(super) struct Machine<'m> {
@@ -91,6 +109,8 @@ pub(super) struct Machine<'m> {
     parts: Map<String, Poly>,
     pub(super) state: State,
     pub(super) place: Place,
+    /// The ways to the places of blocks, edges, guards and loops.
+    pub(super) ways: Map<Place, Way>,
     /// By the header of a loop.
     pub(super) guesses: Map<usize, Guess>,
     /// Whether accesses are checked: not in the trial runs of loops.
@@ -127,6 +147,7 @@ impl<'m> Machine<'m> {
             parts: Map::default(),
             state: State::default(),
             place: EVERYWHERE,
+            ways: Map::default(),
             guesses: Map::default(),
             checks: true,
             open: Vec::new(),
@@ -472,6 +493,18 @@ impl<'m> Machine<'m> {
     pub(super) fn is_part(&self, symbol: Symbol) -> bool {
         let parts = self.parts.iter().filter(|(name, _)| name.contains('+'));
         parts.into_iter().any(|(_, part)| part.as_symbol() == Some(symbol))
+    }
+
+    /// Whether a symbol is the same number in all threads.
+    pub(super) fn is_common(&self, symbol: Symbol) -> bool {
+        let all = |poly: &Poly| poly.symbols().iter().all(|&symbol| self.is_common(symbol));
+        symbol < self.contract_end
+            || self.is_part(symbol)
+            || match &self.facts.info(symbol).meaning {
+                Meaning::Wrapped { value, .. } => all(value),
+                Meaning::Quotient { value, divisor } => all(value) && all(divisor),
+                Meaning::Free | Meaning::Chosen { .. } => false,
+            }
     }
 
     /// The instruction of this number.

@@ -23,6 +23,12 @@ pub(super) fn is_of_block(barrier: &Instruction) -> bool {
     waits && !barrier.has("cluster")
 }
 
+/// Whether all threads of the block wait at an instruction.
+pub(super) fn is_barrier(instruction: &Instruction) -> bool {
+    let is_barrier = matches!(instruction.opcode.as_str(), "bar" | "barrier") && !instruction.has("warp");
+    is_barrier && is_of_block(instruction) && instruction.guard.is_none()
+}
+
 /// Instructions that touch no memory, and whose results are any numbers.
 pub(super) const OTHERS: &[&str] = &[
     "activemask",

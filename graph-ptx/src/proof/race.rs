@@ -16,11 +16,11 @@ use super::concrete::{Thread, Touched};
 use super::facts::Meaning;
 use super::flow::{End, Flow};
 use super::machine::{Machine, Touch, Touching};
-use super::opcode::is_of_block;
+use super::opcode::is_barrier;
 use super::poly::{Monomial, Poly, Symbol};
 use super::value::Memory;
 use super::{Gap, Launch, fixed, witness};
-use crate::ast::{Body, Function, Instruction, Operand, Space};
+use crate::ast::{Body, Function, Operand, Space};
 
 /// The most threads of a launch in which races are looked for.
 const MAX_THREADS: u64 = 128;
@@ -97,8 +97,8 @@ pub(super) fn races(mut machine: Machine<'_>, function: &Function) -> Races {
             continue;
         }
         let mut touched: Vec<(RaceThread, Touched)> = Vec::new();
-        for block in places(launch.grid) {
-            for thread in places(launch.block) {
+        for block in witness::places(launch.grid) {
+            for thread in witness::places(launch.block) {
                 let run = Thread {
                     module,
                     function,
@@ -139,10 +139,6 @@ pub(super) fn races(mut machine: Machine<'_>, function: &Function) -> Races {
 struct RaceThread {
     block: [u32; 3],
     thread: [u32; 3],
-}
-
-fn places([x, y, z]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
-    (0..z).flat_map(move |c| (0..y).flat_map(move |b| (0..x).map(move |a| [a, b, c])))
 }
 
 /// Two of these accesses that race, the one that writes first.
@@ -206,7 +202,12 @@ fn axes(body: &Body) -> [[bool; 3]; 2] {
 /// Shows that no accesses race; else the line of one that may.
 fn free(machine: &mut Machine<'_>) -> Result<(), u32> {
     let line = |machine: &Machine<'_>, instruction: usize| machine.body.instructions[instruction].line;
-    let is_followed = |gap: &Gap| matches!(gap, Gap::Bounds { .. } | Gap::Alignment(_) | Gap::Size);
+    let is_followed = |gap: &Gap| {
+        matches!(
+            gap,
+            Gap::Bounds { .. } | Gap::Alignment(_) | Gap::Size | Gap::Unwritten { .. }
+        )
+    };
     if let Some(open) = machine.open.iter().find(|open| !is_followed(&open.gap)) {
         return Err(line(machine, open.instruction));
     }
@@ -311,23 +312,11 @@ fn space_of(machine: &Machine<'_>, memory: &Memory) -> Option<Space> {
     }
 }
 
-/// Whether a symbol is the same number in all threads.
-fn is_common(machine: &Machine<'_>, symbol: Symbol) -> bool {
-    let all = |poly: &Poly| poly.symbols().iter().all(|&symbol| is_common(machine, symbol));
-    symbol < machine.contract_end
-        || machine.is_part(symbol)
-        || match &machine.facts.info(symbol).meaning {
-            Meaning::Wrapped { value, .. } => all(value),
-            Meaning::Quotient { value, divisor } => all(value) && all(divisor),
-            Meaning::Free | Meaning::Chosen { .. } => false,
-        }
-}
-
 /// The sum of the terms that are the same in all threads.
 fn constant_of(machine: &Machine<'_>, poly: &Poly) -> Poly {
     let mut sum = Poly::default();
     for (monomial, coefficient) in poly.terms() {
-        if monomial.symbols().all(|symbol| is_common(machine, symbol)) {
+        if monomial.symbols().all(|symbol| machine.is_common(symbol)) {
             sum = sum
                 .combine(1, &Poly::constant(*coefficient), monomial, 1)
                 .unwrap_or(sum);
@@ -376,7 +365,7 @@ fn split(
     let mut lower = Poly::default();
     let mut left: Vec<(Symbol, Poly)> = Vec::new();
     for (monomial, coefficient) in poly.terms() {
-        let mut varying = monomial.symbols().filter(|&symbol| !is_common(machine, symbol));
+        let mut varying = monomial.symbols().filter(|&symbol| !machine.is_common(symbol));
         let (first, second) = (varying.next(), varying.next());
         let one = Poly::constant(*coefficient);
         match (first, second) {
@@ -470,10 +459,4 @@ fn regions(body: &Body, flow: &Flow) -> Vec<Vec<usize>> {
         }
     }
     regions
-}
-
-/// Whether all threads of the block wait at an instruction.
-fn is_barrier(instruction: &Instruction) -> bool {
-    let is_barrier = matches!(instruction.opcode.as_str(), "bar" | "barrier") && !instruction.has("warp");
-    is_barrier && is_of_block(instruction) && instruction.guard.is_none()
 }

@@ -1,6 +1,6 @@
 //! The effect of one instruction on the registers.
 
-use super::machine::{Machine, TooLarge};
+use super::machine::{Machine, TooLarge, Way};
 use super::opcode::{HARMLESS, OTHERS, types};
 use super::poly::Poly;
 use super::value::{Condition, Value};
@@ -26,6 +26,7 @@ impl Machine<'_> {
         let before = self.place;
         let (runs, skips) = (self.facts.below(before), self.facts.below(before));
         let can_run = self.facts.assume(runs, &condition, !negated);
+        self.ways.insert(runs, Way::Guard((Rc::clone(&condition), !negated)));
         let can_skip = self.facts.assume(skips, &condition, negated);
         if !can_run {
             return Ok(());

@@ -214,7 +214,9 @@ impl Facts {
             let multiple = self.multiple(&value);
             // Wrapping around keeps what a power of two divides.
             let power = multiple & multiple.wrapping_neg();
-            self.info_mut(symbol).multiple = power.clamp(1, 1 << bits.min(64));
+            let power = power.clamp(1, 1 << bits.min(64));
+            self.info_mut(symbol).multiple = power;
+            self.info_mut(symbol).high = Some(most - most.rem_euclid(power));
         }
         if is_least {
             self.at_least_0(place, given.minus(&number));

@@ -56,6 +56,7 @@ files![
     "../proof/search.rs",
     "../proof/step.rs",
     "../proof/term.rs",
+    "../proof/unwritten.rs",
     "../proof/value.rs",
     "../proof/walk.rs",
     "../proof/weakest.rs",

@@ -9,7 +9,7 @@ use super::Gap;
 use super::facts::{Meaning, Place};
 use super::flow::End;
 use super::hash::Map;
-use super::machine::{Guess, Machine, State, Step, TooLarge};
+use super::machine::{Guess, Machine, State, Step, TooLarge, Way};
 use super::poly::{Poly, Symbol};
 use super::value::{Condition, Value};
 use crate::ast::{Operand, Reg};
@@ -120,13 +120,20 @@ impl Machine<'_> {
         Ok(leaving)
     }
 
+    /// A new place, and the way to it.
+    fn enter(&mut self, above: Place, way: Way) -> Place {
+        let place = self.facts.below(above);
+        self.ways.insert(place, way);
+        place
+    }
+
     /// The edge that several edges to a block become.
     fn join(&mut self, block: usize, mut edges: Vec<Edge>) -> Result<Edge, TooLarge> {
         if edges.len() == 1
             && let Some(Edge { place, state }) = edges.pop()
         {
             return Ok(Edge {
-                place: self.facts.below(place),
+                place: self.enter(place, Way::Block(block)),
                 state,
             });
         }
@@ -134,7 +141,7 @@ impl Machine<'_> {
             .iter()
             .map(|edge| edge.place)
             .reduce(|a, b| self.facts.common(a, b));
-        let place = self.facts.below(common.unwrap_or(0));
+        let place = self.enter(common.unwrap_or(0), Way::Block(block));
         let flow = Rc::clone(&self.flow);
         let mut registers: Vec<Reg> = flow.blocks[block].live.iter().copied().collect();
         registers.sort_unstable();
@@ -186,14 +193,20 @@ impl Machine<'_> {
             }
             _ => None,
         };
+        let is_sole = targets.len() == 1;
         let targets = targets.into_iter().filter_map(|target| flow.block_at(target));
         for target in targets {
-            self.leave(target, condition.as_deref(), true, &mut edges);
+            self.leave(target, condition.as_ref(), true, &mut edges);
+        }
+        // The index that chooses one of several targets is no condition.
+        for (target, edge) in edges.iter().filter(|_| !is_sole) {
+            let way = Way::Edge(*target, Some((Rc::new(Condition::Unknown), true)));
+            self.ways.insert(edge.place, way);
         }
         if (is_plain || condition.is_some())
             && let Some(next) = flow.block_at(end)
         {
-            self.leave(next, condition.as_deref(), false, &mut edges);
+            self.leave(next, condition.as_ref(), false, &mut edges);
         }
         Ok(edges)
     }
@@ -218,8 +231,9 @@ impl Machine<'_> {
     }
 
     /// Adds an edge, if it can be taken.
-    fn leave(&mut self, target: usize, condition: Option<&Condition>, holds: bool, edges: &mut Edges) {
-        let place = self.facts.below(self.place);
+    fn leave(&mut self, target: usize, condition: Option<&Rc<Condition>>, holds: bool, edges: &mut Edges) {
+        let taken = condition.map(|condition| (Rc::clone(condition), holds));
+        let place = self.enter(self.place, Way::Edge(target, taken));
         if let Some(condition) = condition
             && !self.facts.assume(place, condition, holds)
         {
@@ -294,7 +308,7 @@ impl Machine<'_> {
     /// The beginning of an iteration, by the plan.
     fn begin_loop(&mut self, edge: &Edge, changed: &[Reg], plan: &Plan) -> Result<Edge, TooLarge> {
         let counter = plan.counter;
-        let place = self.facts.below(edge.place);
+        let place = self.enter(edge.place, Way::Loop);
         for fact in &plan.facts {
             self.facts.at_least_0(place, Some(fact.clone()));
         }

@@ -29,6 +29,8 @@ pub struct Condition {
 /// conditions that are simple.
 pub fn weakest(module: &Module, kernel: &Kernel, effort: &Effort) -> Option<Vec<Condition>> {
     let mut kernel = kernel.clone();
+    // No condition makes a kernel write what it reads.
+    kernel.unwritten.clear();
     let own = kernel.requires.len();
     // The kernel is proved several times.
     let effort = &Effort {

@@ -2,11 +2,12 @@
 //! small as it allows, small numbers first, then large ones. A witness is a thread that was run with numbers, so a
 //! kernel that is refuted does leave its memory.
 
-use super::concrete::{Fault, Thread};
+use super::concrete::{Fault, Thread, Touched};
 use super::machine::Machine;
 use super::term::{Binary, Term};
+use super::value::Memory;
 use super::{Kernel, Kind, Launch};
-use crate::ast::{Body, Function, Module};
+use crate::ast::{Body, Function, Instruction, Module};
 
 /// The launches that are tried.
 const MAX_LAUNCHES: usize = 600;
@@ -36,6 +37,8 @@ pub struct Witness {
     pub size: u64,
     /// The bytes of the memory.
     pub bytes: i128,
+    /// Whether the access is within the memory, but reads what nothing has written.
+    pub is_unwritten: bool,
 }
 
 /// Numbers in an order that is always the same.
@@ -186,6 +189,127 @@ pub(super) fn find(machine: &Machine<'_>, function: &Function, steps: usize) -> 
     None
 }
 
+/// The most threads of a launch in which loads of memory that holds nothing are looked for.
+const MAX_THREADS: u64 = 64;
+/// The launches in which they are looked for.
+const MAX_UNWRITTEN: usize = 24;
+
+/// Searches for a thread that loads what no thread has written: memory holds nothing there when the launch begins, the
+/// thread has not stored to it before, and no other thread of the launch ever does.
+pub(super) fn find_unwritten(machine: &Machine<'_>, function: &Function, mut steps: usize) -> Option<Witness> {
+    let Machine {
+        module,
+        body,
+        kernel,
+        ref flow,
+        ..
+    } = *machine;
+    if body.instructions.iter().any(stores_unseen) {
+        return None;
+    }
+    let written = written(module, kernel)?;
+    let fixed = super::fixed::sides(kernel, function);
+    for launch in small(function, kernel, &fixed, MAX_UNWRITTEN) {
+        let sides = launch.grid.iter().chain(&launch.block);
+        let threads: u64 = sides.map(|&side| u64::from(side)).product();
+        if threads > MAX_THREADS {
+            continue;
+        }
+        let mut all = Vec::new();
+        for block in places(launch.grid) {
+            for thread in places(launch.block) {
+                let run = Thread {
+                    module,
+                    function,
+                    body,
+                    flow,
+                    kernel,
+                    launch: &launch,
+                    block,
+                    thread,
+                    fill: 0,
+                    written: &written,
+                };
+                let mut left = MAX_THREAD.min(steps);
+                let given = left;
+                let touched = run.whole(&mut left);
+                steps -= given - left.min(given);
+                all.extend(touched.map(|touched| (block, thread, touched)));
+            }
+        }
+        if all.len() as u64 != threads {
+            continue;
+        }
+        for (number, (block, thread, touched)) in all.iter().enumerate() {
+            let others = all.iter().enumerate().filter(|(other, _)| *other != number);
+            let others: Vec<&Touched> = others.flat_map(|(_, (.., touched))| touched).collect();
+            let Some(load) = unwritten(machine, touched, &others) else {
+                continue;
+            };
+            let fault = Fault {
+                instruction: load.instruction,
+                memory: kernel.name_of(&load.memory),
+                offset: load.offset,
+                size: load.size,
+                bytes: bytes_of(kernel, &launch, &load.memory),
+            };
+            return Some(Witness {
+                is_unwritten: true,
+                ..witness(body, &launch, 0, (*block, *thread), fault)
+            });
+        }
+    }
+    None
+}
+
+/// Whether an instruction may store to the memory of parameters in a way that runs with numbers do not follow.
+fn stores_unseen(instruction: &Instruction) -> bool {
+    let is_plain = !instruction.has("async") && !instruction.has("bulk");
+    match instruction.opcode.as_str() {
+        "st" | "atom" | "red" => !is_plain,
+        "cp" => instruction.has("bulk"),
+        "wmma" => instruction.has("store"),
+        "call" => true,
+        _ => false,
+    }
+}
+
+/// The first load of a thread of a byte that holds nothing, that the thread has not stored to before, and that none of
+/// these accesses of others stores to.
+fn unwritten<'t>(machine: &Machine<'_>, touched: &'t [Touched], others: &[&Touched]) -> Option<&'t Touched> {
+    let opcode = |touch: &Touched| machine.instruction(touch.instruction).opcode.as_str();
+    let stores = |touch: &Touched, memory: &Memory, byte: i128| {
+        let is_in = touch.memory == *memory && (touch.offset..touch.offset + i128::from(touch.size)).contains(&byte);
+        is_in && !matches!(opcode(touch), "ld" | "ldu")
+    };
+    touched.iter().enumerate().find_map(|(index, load)| {
+        if !machine.kernel.is_unwritten(&load.memory) || opcode(load) == "st" {
+            return None;
+        }
+        let mut bytes = load.offset..load.offset + i128::from(load.size);
+        let before = &touched[..index];
+        let is_unwritten = bytes.any(|byte| {
+            let mut all = before.iter().chain(others.iter().copied());
+            !all.any(|touch| stores(touch, &load.memory, byte))
+        });
+        is_unwritten.then_some(load)
+    })
+}
+
+/// The bytes of the memory of a parameter.
+fn bytes_of(kernel: &Kernel, launch: &Launch, memory: &Memory) -> i128 {
+    let Memory::Param(param) = memory else { return 0 };
+    match kernel.params[*param].kind {
+        Kind::Memory { unit: Some(unit), .. } => launch.arguments[*param] * i128::from(unit),
+        _ => 0,
+    }
+}
+
+/// All places of a grid or of a block.
+pub(super) fn places([x, y, z]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+    (0..z).flat_map(move |c| (0..y).flat_map(move |b| (0..x).map(move |a| [a, b, c])))
+}
+
 fn witness(body: &Body, launch: &Launch, fill: u8, place: ([u32; 3], [u32; 3]), fault: Fault) -> Witness {
     let Fault {
         instruction,
@@ -204,6 +328,7 @@ fn witness(body: &Body, launch: &Launch, fill: u8, place: ([u32; 3], [u32; 3]), 
         offset,
         size,
         bytes,
+        is_unwritten: false,
     }
 }
 

@@ -35,6 +35,20 @@ pub fn words(
     };
     match verdict {
         Verdict::Proved => None,
+        Verdict::Refuted(witness) if witness.is_unwritten => Some(Words {
+            message: format!(
+                "the kernel `{name}` reads what nothing has written of `{}`",
+                witness.memory
+            ),
+            notes: vec![
+                launch(witness, kernel),
+                format!("{}, on {}", access(witness), place(witness.line)),
+            ],
+            help: format!(
+                "write each element of `{0}` before it is read, or declare `{0}` without `MaybeUninit`",
+                witness.memory
+            ),
+        }),
         Verdict::Refuted(witness) => Some(Words {
             message: format!("the kernel `{name}` leaves the memory of `{}`", witness.memory),
             notes: vec![
@@ -52,6 +66,16 @@ pub fn words(
             if reasons.len() > MAX_GAPS {
                 notes.push(format!("and {} more", reasons.len() - MAX_GAPS));
             }
+            if let Some(memory) = unwritten(reasons) {
+                return Some(Words {
+                    message: format!("the kernel `{name}` is not proved to write `{memory}` before it reads it"),
+                    notes,
+                    help: format!(
+                        "have each thread write what it reads, or all threads of the block before a `__syncthreads()`, or \
+                         declare `{memory}` without `MaybeUninit`"
+                    ),
+                });
+            }
             Some(Words {
                 message: format!("the kernel `{name}` is not proved to stay within its memory"),
                 notes,
@@ -62,6 +86,21 @@ pub fn words(
             })
         }
     }
+}
+
+/// The memory that may be read before it is written, if nothing else is missing.
+fn unwritten(reasons: &[Reason]) -> Option<&str> {
+    let memory = |reason| match reason {
+        &Reason {
+            gap: Gap::Unwritten { ref memory, .. },
+            ..
+        } => Some(memory.as_str()),
+        _ => None,
+    };
+    let (first, rest) = reasons.split_first()?;
+    rest.iter()
+        .all(|reason| memory(reason).is_some())
+        .then(|| memory(first))?
 }
 
 /// The help that tells the conditions that the contract lacks.
@@ -156,7 +195,8 @@ fn access(witness: &Witness) -> String {
     if *offset < 0 {
         return format!("it accesses {size} bytes that begin {} bytes before it", -offset);
     }
-    format!("it accesses {size} bytes from byte {offset} on, of {bytes}")
+    let verb = if witness.is_unwritten { "reads" } else { "accesses" };
+    format!("it {verb} {size} bytes from byte {offset} on, of {bytes}")
 }
 
 impl Reason {
@@ -171,6 +211,16 @@ impl Reason {
             Gap::Bounds { memory, open } => {
                 format!("the access to `{memory}` is not bounded: `{open}` may be negative")
             }
+            Gap::Unwritten { memory, stored: None } => {
+                format!("what it reads of `{memory}` is not written before")
+            }
+            Gap::Unwritten {
+                memory,
+                stored: Some(line),
+            } => format!(
+                "what it reads of `{memory}` may not be written before: the store on line {line} is not shown to be made, \
+                 and to these bytes"
+            ),
             Gap::Branches => "the branches are not followed".to_owned(),
             Gap::Missing => "there is no such kernel, or it cannot be read".to_owned(),
             Gap::TooLarge => "the kernel is too large to be proved".to_owned(),

@@ -23,6 +23,7 @@ fn kernel(requires: Vec<Term>) -> Kernel {
             param("m", integer(64)),
         ],
         requires,
+        unwritten: Vec::new(),
     }
 }
 

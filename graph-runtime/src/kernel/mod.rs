@@ -221,8 +221,8 @@ pub unsafe trait Kernel {
     /// dimensions.
     const SAFE: bool = false;
 
-    /// Whether it is proved to stay within the memory of its arguments, for all arguments, dimensions and contents of
-    /// memory as above.
+    /// Whether it is proved to stay within the memory of its arguments, and to read nothing of `&mut [MaybeUninit<T>]`
+    /// that it has not written, for all arguments, dimensions and contents of memory as above.
     const PROOF: Proof = Proof::Trusted("it was not looked at");
 }
 

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 #[cuda_kernels("tests/kernels/atomic.ptx")]
 unsafe extern "C" {
     /// The softmax of each row; each block handles one row.
-    #[requires(block == 64 && grid.x <= x.len() && grid.x == exps.len() && grid.x <= out.len())]
+    #[requires(block.x == 64 && grid.x <= x.len() && grid.x == exps.len() && grid.x <= out.len())]
     safe fn softmax(x: &[[f32; 64]], exps: &mut [[MaybeUninit<f32>; 64]], out: &mut [[f32; 64]]);
     /// Sets each element to twice the value, in two steps.
     #[requires(threads == x.len())]

@@ -98,6 +98,8 @@ fn prove_launch(module: &Module, launch: &FileKernel) -> std::result::Result<(),
         entry,
         params,
         requires,
+        // What memory holds is data, whatever it is.
+        unwritten: Vec::new(),
     };
     match prove(kernel.syntax(), &declared, &Effort::FULL) {
         Verdict::Proved => Ok(()),
@@ -137,6 +139,7 @@ fn gap(gap: &Gap) -> String {
         Gap::Size => "it accesses memory of which the size is not known".to_owned(),
         Gap::Alignment(bytes) => format!("an address may be no multiple of {bytes}"),
         Gap::Bounds { memory, .. } => format!("an access to `{memory}` is not bounded"),
+        Gap::Unwritten { memory, .. } => format!("what it reads of `{memory}` may not be written before"),
         Gap::Branches => "its branches are not understood".to_owned(),
         Gap::Missing => "it cannot be read".to_owned(),
         Gap::TooLarge => "it is too large".to_owned(),
