@@ -1,9 +1,9 @@
-//! The device: its memory and its limits.
+//! The devices: their memory and their limits.
 
 use graph_emulator::Memory;
 use std::sync::LazyLock;
 
-/// The device's memory.
+/// The memory of all devices.
 pub(crate) static MEMORY: LazyLock<Memory> = LazyLock::new(Memory::new);
 
 /// The most shared memory of a block without `cuFuncSetAttribute`, and with it.

@@ -16,6 +16,7 @@ use crate::work::{Call, Conditional, Conditions, Copy, Fill, IF, WHILE, Work};
 use graph_emulator::{Access, Buffer, Extent, Fault, FaultKind, Launch as EmulatorLaunch, Options, Surface, Texture};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
@@ -75,7 +76,7 @@ impl Launch {
             let state = state();
             let reaches = |block: &&Block| match &block.hold {
                 Hold::Module(other, _) => !Arc::ptr_eq(other, module),
-                Hold::Own(_) | Hold::Host(_) => block.context == module.context || block.kind.is_host(),
+                Hold::Own(_) | Hold::Host(_) => block.kind.is_host() || state.reaches(module.context, block.context),
             };
             let blocks: Vec<Block> = state.blocks.iter().filter(reaches).cloned().collect();
             let textures: Vec<_> = state.textures.clone();
@@ -117,11 +118,13 @@ impl Launch {
             .iter()
             .map(|slot| slot.as_ref().map_or(NO_SURFACE, |(surface, _)| *surface))
             .collect();
+        let running = Running::begin();
         let arguments: Vec<&[u8]> = self.arguments.bytes.iter().map(|bytes| &**bytes).collect();
         let options = Options {
             step_limit: SETTINGS.step_limit,
             cooperative: is_set(attributes, COOPERATIVE),
             cluster: cluster(attributes),
+            threads: running.threads(),
             ..Options::default()
         };
         let launch = EmulatorLaunch {
@@ -138,6 +141,34 @@ impl Launch {
             Ok(report) => Ok(report.conditionals),
             Err(fault) => Err(failure(&fault)),
         }
+    }
+}
+
+/// A kernel that runs.
+struct Running {
+    /// The number of others that ran when it began.
+    others: usize,
+}
+
+/// The number of kernels that run.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+impl Running {
+    fn begin() -> Self {
+        let others = RUNNING.fetch_add(1, Relaxed);
+        Self { others }
+    }
+
+    /// The number of host threads that run its blocks. Kernels may wait for each other, so one that does not run alone
+    /// takes none of the threads that they share: it runs on that of its queue.
+    fn threads(&self) -> Option<usize> {
+        (self.others > 0).then_some(1)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Relaxed);
     }
 }
 

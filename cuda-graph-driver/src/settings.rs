@@ -39,9 +39,13 @@ pub(crate) struct Settings {
     pub(crate) no_primary: bool,
     /// Whether launches of graphs never end, unless their context dies.
     pub(crate) is_stuck: bool,
+    /// The number of devices.
+    pub(crate) devices: i32,
+    /// Whether no device reaches the memory of another one.
+    pub(crate) no_peers: bool,
     pub(crate) version: i32,
     pub(crate) runtime_version: i32,
-    /// The bytes of the device's memory.
+    /// The bytes of the memory of all devices.
     pub(crate) memory: usize,
     /// The most instructions that the warps of a block may execute; no limit if `None`.
     pub(crate) step_limit: Option<u64>,
@@ -61,6 +65,8 @@ pub(crate) static SETTINGS: LazyLock<Settings> = LazyLock::new(|| {
         captures_launches: variable("CAPTURES_LAUNCHES").is_some(),
         no_primary: variable("NO_PRIMARY").is_some(),
         is_stuck: variable("STUCK").is_some(),
+        devices: number("DEVICES").unwrap_or(1).max(1),
+        no_peers: variable("NO_PEERS").is_some(),
         version,
         runtime_version: number("RUNTIME_VERSION").unwrap_or(version),
         memory: number("MEMORY").unwrap_or(4 << 30),

@@ -44,6 +44,10 @@ pub(crate) enum Object {
 
 #[derive(Default)]
 pub(crate) struct Context {
+    /// The number of its device.
+    pub(crate) device: i32,
+    /// The contexts of other devices whose memory its kernels reach.
+    pub(crate) peers: Vec<Handle>,
     /// The reason that every call fails.
     pub(crate) lost: Option<Failure>,
     /// The ends of streams that were destroyed before their work was done.
@@ -80,7 +84,8 @@ pub(crate) struct State {
     pub(crate) captures: BTreeMap<u64, Capture>,
     pub(crate) textures: Vec<Option<(Texture, Option<Arc<Array>>)>>,
     pub(crate) surfaces: Vec<Option<(Surface, Arc<Array>)>>,
-    pub(crate) primary: Option<Handle>,
+    /// The primary contexts, by device.
+    pub(crate) primary: BTreeMap<i32, Handle>,
     /// The last conditional handle.
     pub(crate) conditional: u64,
     /// The number of the last capture.
@@ -151,6 +156,16 @@ macro_rules! found {
             })?
         )*
     };
+}
+
+impl Context {
+    /// A context of a device.
+    pub(crate) fn of(device: i32) -> Self {
+        Self {
+            device,
+            ..Self::default()
+        }
+    }
 }
 
 impl State {
@@ -255,6 +270,12 @@ impl State {
     pub(crate) fn stream(&mut self, handle: Handle) -> Done<&mut Stream> {
         let handle = self.stream_handle(handle)?;
         self.real_stream_mut(handle)
+    }
+
+    /// Whether kernels of a context reach the memory of another one.
+    pub(crate) fn reaches(&self, context: Handle, other: Handle) -> bool {
+        let is_peer = |context: &Context| context.peers.contains(&other);
+        context == other || self.context(context).is_ok_and(is_peer)
     }
 
     /// The streams of a context.

@@ -9,7 +9,7 @@ use std::process::Command;
 const NAMES: [&str; 3] = ["libcuda.so.1", "libcuda.so", "libcudart.so.12"];
 
 /// The test programs that run with the driver.
-pub(crate) const PROGRAMS: [&str; 11] = [
+pub(crate) const PROGRAMS: [&str; 12] = [
     "statements",
     "memory",
     "control",
@@ -21,14 +21,16 @@ pub(crate) const PROGRAMS: [&str; 11] = [
     "sticky",
     "faults",
     "corpus",
+    RANKS,
 ];
+
+/// The test program that has several devices, so many.
+const RANKS: &str = "ranks";
+const DEVICES: &str = "3";
 
 /// The test programs of graph-runtime that are not among them, each with the reason.
 #[cfg(test)]
-const OTHERS: [(&str, &str); 2] = [
-    ("fault_injection", "it starts processes with the driver itself"),
-    ("ranks", "it has no tests for CUDA"),
-];
+const OTHERS: [(&str, &str); 1] = [("fault_injection", "it starts processes with the driver itself")];
 
 /// The tests that are left out, each with the reason.
 const SKIPPED: &[(&str, &str)] = &[
@@ -55,16 +57,28 @@ pub(crate) fn test(root: &Path, words: &[&str]) -> Result<()> {
     let at = words.iter().position(|word| *word == "--").unwrap_or(words.len());
     let (programs, tests) = (&words[..at], words.get(at + 1..).unwrap_or_default());
     let programs = if programs.is_empty() { &PROGRAMS[..] } else { programs };
-    let built = || {
+    let built = |programs: &[&str]| {
         let mut command = cargo(root);
         // With the features that `cargo test --workspace` compiles, so that nothing is compiled again.
         command.args(["test", "--no-fail-fast", "--workspace"]);
         command.args(programs.iter().flat_map(|program| ["--test", *program]));
         command
     };
-    run(built().arg("--no-run"))?;
+    run(built(programs).arg("--no-run"))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    run(with(built().arg("--"), &target.join("driver"), &target.join("debug"))?.args(tests))
+    let tested = |programs: &[&str], devices: &str| {
+        let mut command = built(programs);
+        with(command.arg("--"), &target.join("driver"), &target.join("debug"))?;
+        run(command.args(tests).env("CUDA_GRAPH_DRIVER_DEVICES", devices))
+    };
+    let (several, one): (Vec<&str>, Vec<&str>) = programs.iter().partition(|program| **program == RANKS);
+    if !one.is_empty() {
+        tested(&one, "1")?;
+    }
+    if !several.is_empty() {
+        tested(&several, DEVICES)?;
+    }
+    Ok(())
 }
 
 /// Lets a command, which ends with `--` and runs test programs, run them with the driver: it gets its variables and the

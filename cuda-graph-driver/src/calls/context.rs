@@ -61,20 +61,20 @@ fn attribute(attribute: u32) -> i32 {
 
 /// Makes sure that there is such a device.
 fn check(device: i32) -> code::Done {
-    match device {
-        0 => Ok(()),
-        _ => rules::NO_SUCH_DEVICE.refuse(),
+    if (0..SETTINGS.devices).contains(&device) {
+        return Ok(());
     }
+    rules::NO_SUCH_DEVICE.refuse()
 }
 
-/// The handle of the primary context.
-fn primary() -> Handle {
+/// The handle of the primary context of a device.
+fn primary(device: i32) -> Handle {
     let mut state = state();
-    match state.primary {
-        Some(primary) => primary,
+    match state.primary.get(&device) {
+        Some(primary) => *primary,
         None => {
-            let made = state.add(Object::Context(Context::default()));
-            state.primary = Some(made);
+            let made = state.add(Object::Context(Context::of(device)));
+            state.primary.insert(device, made);
             made
         }
     }
@@ -82,9 +82,50 @@ fn primary() -> Handle {
 
 fn create(out: Out<Handle>, device: i32) -> code::Done {
     check(device)?;
-    let made = state().add(Object::Context(Context::default()));
+    let made = state().add(Object::Context(Context::of(device)));
     with_stack(|stack| stack.push(made));
     out.put(made)
+}
+
+/// A number for each device that no other one has.
+fn uuid(device: i32) -> [u8; 16] {
+    let mut uuid = *b"cuda-graph-drive";
+    uuid[15] = uuid[15].wrapping_add(device as u8);
+    uuid
+}
+
+/// Lets kernels of the current context reach the memory of a context of another device.
+fn enable_peer(peer: Handle) -> code::Done {
+    let mut state = state();
+    let own = current().unwrap_or_default();
+    if SETTINGS.no_peers || state.context(peer)?.device == state.context(own)?.device {
+        return fail(
+            code::PEER_ACCESS_UNSUPPORTED,
+            "the device does not reach the memory of the other one",
+        );
+    }
+    let peers = &mut state.context_mut(own)?.peers;
+    if peers.contains(&peer) {
+        return fail(
+            code::PEER_ACCESS_ALREADY_ENABLED,
+            "the context reaches that memory already",
+        );
+    }
+    peers.push(peer);
+    Ok(())
+}
+
+/// Takes back [`enable_peer`].
+fn disable_peer(peer: Handle) -> code::Done {
+    let mut state = state();
+    let peers = &mut state.context_mut(current().unwrap_or_default())?.peers;
+    match peers.iter().position(|known| *known == peer) {
+        Some(index) => {
+            peers.remove(index);
+            Ok(())
+        }
+        None => fail(code::PEER_ACCESS_NOT_ENABLED, "the context does not reach that memory"),
+    }
 }
 
 /// Waits for all work of a context.
@@ -109,10 +150,10 @@ fn synchronize(context: Handle) -> code::Done {
 calls! {
     Nothing cuInit(_flags: u32) { Ok(()) }
     Nothing cuDriverGetVersion(out: Out<i32>) { out.put(SETTINGS.version) }
-    Nothing cuDeviceGetCount(out: Out<i32>) { out.put(1) }
+    Nothing cuDeviceGetCount(out: Out<i32>) { out.put(SETTINGS.devices) }
     Nothing cuDeviceGet(out: Out<i32>, ordinal: i32) {
         check(ordinal)?;
-        out.put(0)
+        out.put(ordinal)
     }
     Nothing cuDeviceGetName(out: Out<u8>, room: i32, device: i32) {
         check(device)?;
@@ -120,11 +161,11 @@ calls! {
     }
     Nothing cuDeviceGetUuid(out: Out<[u8; 16]>, device: i32) {
         check(device)?;
-        out.put(*b"cuda-graph-drive")
+        out.put(uuid(device))
     }
     Nothing cuDeviceGetUuid_v2(out: Out<[u8; 16]>, device: i32) {
         check(device)?;
-        out.put(*b"cuda-graph-drive")
+        out.put(uuid(device))
     }
     Nothing cuDeviceTotalMem_v2(out: Out<usize>, device: i32) {
         check(device)?;
@@ -144,7 +185,7 @@ calls! {
     }
     Nothing cuDevicePrimaryCtxRetain(out: Out<Handle>, device: i32) {
         check(device)?;
-        out.put(primary())
+        out.put(primary(device))
     }
     Nothing cuDevicePrimaryCtxRelease_v2(device: i32) { check(device) }
     Nothing cuDevicePrimaryCtxSetFlags_v2(device: i32, _flags: u32) { check(device) }
@@ -196,7 +237,17 @@ calls! {
             None => fail(INVALID_CONTEXT, "no context is current"),
         }
     }
-    AnyContext cuCtxGetDevice(out: Out<i32>) { out.put(0) }
+    AnyContext cuCtxGetDevice(out: Out<i32>) {
+        let device = state().context(current().unwrap_or_default())?.device;
+        out.put(device)
+    }
+    Nothing cuDeviceCanAccessPeer(out: Out<i32>, device: i32, other: i32) {
+        check(device)?;
+        check(other)?;
+        out.put(i32::from(device != other && !SETTINGS.no_peers))
+    }
+    Context cuCtxEnablePeerAccess(peer: Handle, _flags: u32) { enable_peer(peer) }
+    Context cuCtxDisablePeerAccess(peer: Handle) { disable_peer(peer) }
     AnyContext cuCtxGetApiVersion(_context: Handle, out: Out<u32>) { out.put(3020) }
     AnyContext cuCtxGetFlags(out: Out<u32>) { out.put(0) }
     AnyContext cuCtxSetFlags(_flags: u32) { Ok(()) }

@@ -73,7 +73,7 @@ fn attribute(asked: u32, address: u64) -> code::Done<u64> {
         }
         3 | 4 => address,
         8 => u64::from(block.kind == Kind::Managed),
-        9 => 0,
+        9 => state().context(block.context)?.device as u64,
         11 => block.address,
         12 => block.bytes as u64,
         13 => 1,

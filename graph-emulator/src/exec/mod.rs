@@ -34,6 +34,7 @@ pub(crate) mod bits;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;
+use std::thread;
 use std::time::Instant;
 
 use crate::code::{AtomicOp, Jump, LaneOp, MemoryOp, Op, Query, Slot, Space, Wait, window};
@@ -105,7 +106,11 @@ impl Warp {
             }
             Op::Jump(op) => return self.jump(op, mask, pc, env),
             Op::Wait(Wait::Fence) => fence(SeqCst),
-            Op::Wait(Wait::NanoSleep) => return Ok(Flow::Spin),
+            Op::Wait(Wait::NanoSleep) => {
+                // Whatever the thread waits for may be computed on another host thread.
+                thread::yield_now();
+                return Ok(Flow::Spin);
+            }
             Op::Wait(Wait::Barrier(op)) => return self.barrier(op, mask, pc, env),
             &Op::Wait(Wait::Cluster(op)) => return self.cluster_barrier(op, mask, pc, env),
             Op::Collective(op) => return self.collective(op, mask, pc, env),

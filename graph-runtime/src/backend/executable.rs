@@ -18,7 +18,6 @@ use crate::ownership::block::SharedMemory;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::shared_resources::{Claims, SharedResources};
 use crate::ownership::storage::Storage;
-use crate::program::communicator::NO_NCCL;
 use crate::program::recorder::Recorder;
 use crate::program::{ChangedValue, External, MemcpyOp, Op, Program, Structure, Work};
 use graph_plan::{Draft, Memory};
@@ -55,6 +54,15 @@ impl Executable {
     /// Makes a graph on an emulator of its own, on which launches end at a deadline and print nothing.
     pub(crate) fn on_emulator(blueprint: &Blueprint<'_>, deadline: Instant) -> Result<Self> {
         Self::prepare(&Backend::Emulator(Emulated::until(deadline)), blueprint)
+    }
+
+    /// Notes that all ranks of the graph's communicators have built it.
+    pub(crate) fn joined(&self, blueprint: &Blueprint<'_>) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.joined(blueprint.draft, blueprint.seats),
+            Executable::Debug(exec) => exec.parts().joined(blueprint.draft, blueprint.seats),
+            Executable::Emulator(_) => Ok(()),
+        }
     }
 
     /// Makes what was prepared ready to launch.
@@ -214,8 +222,15 @@ impl Executable {
         stream: Option<&CudaStream>,
     ) -> Result<()> {
         match self {
-            Executable::Cuda(exec) => exec.launch_shared(draft, claims, stream),
-            Executable::Debug(exec) => exec.launch_shared(draft, program, claims, stream),
+            Executable::Cuda(exec) => {
+                exec.check_communicators(draft)?;
+                exec.launch_shared(draft, claims, stream)
+            }
+            Executable::Debug(exec) => {
+                exec.parts().check_communicators(draft)?;
+                exec.launch_shared(draft, program, claims, stream)?;
+                exec.parts().check_ranks()
+            }
             Executable::Emulator(exec) => {
                 let _using = claims.begin(ptr::null_mut(), None).at(|| Site::graph(&draft.name))?;
                 exec.launch(draft, program)
@@ -237,8 +252,14 @@ impl Executable {
     /// As [`Executable::wait`], but panics of host functions are left to be reported.
     fn wait_launches(&self, draft: &Draft) -> Result<()> {
         match self {
-            Executable::Cuda(exec) => exec.wait().map_err(|error| launch_error(draft, error)),
-            Executable::Debug(exec) => exec.wait(draft),
+            Executable::Cuda(exec) => {
+                exec.wait().map_err(|error| launch_error(draft, error))?;
+                exec.check_ranks()
+            }
+            Executable::Debug(exec) => {
+                exec.wait(draft)?;
+                exec.parts().check_ranks()
+            }
             Executable::Emulator(exec) => exec.wait(),
         }
     }
@@ -287,7 +308,8 @@ impl Executable {
         exec.record_end(&event, stream)
             .map_err(|error| launch_error(draft, error))?;
         let launch = WatchedLaunch::new(event, max_spin, Site::graph(&draft.name));
-        Ok(LaunchEnd::of(launch, exec.calls()))
+        let end = LaunchEnd::of(launch, exec.calls());
+        Ok(end.with_ranks(exec.communicators()))
     }
 
     /// Whether the error is that of a kernel on the GPU of which CUDA does not know the line.
@@ -452,7 +474,6 @@ fn misfit(backend: &Backend, op: &Op) -> Option<&'static str> {
         External::Raw(_) if !has_driver => {
             Some("a `raw` node is made by calls of the CUDA driver, and needs a CUDA device")
         }
-        External::Collective(_) if has_driver => Some(NO_NCCL),
         External::Capture(_) | External::Raw(_) | External::Call(_) | External::Collective(_) => None,
     }
 }

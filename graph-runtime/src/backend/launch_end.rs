@@ -2,6 +2,7 @@
 
 use crate::backend::host_calls::{HostCalls, Panic};
 use crate::error::Result;
+use crate::program::communicator::Communicator;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -15,6 +16,8 @@ pub(crate) struct LaunchEnd {
     state: LaunchState,
     /// The host functions' first panic.
     panic: Arc<Panic>,
+    /// The communicators of the graph, whose kernels may have reported a rank that is missing.
+    communicators: Arc<[Communicator]>,
 }
 
 enum LaunchState {
@@ -37,18 +40,26 @@ pub(super) trait InFlight: Send + Sync {
 impl LaunchEnd {
     /// The end of a launch that had ended before it returned.
     pub(super) fn known(result: Result<()>, calls: &HostCalls) -> Self {
+        Self::new(LaunchState::Ended(result), calls)
+    }
+
+    fn new(state: LaunchState, calls: &HostCalls) -> Self {
         Self {
-            state: LaunchState::Ended(result),
+            state,
             panic: calls.panic().clone(),
+            communicators: Arc::default(),
         }
     }
 
     /// The end of a launch that may be in flight.
     pub(super) fn of(launch: Arc<dyn InFlight>, calls: &HostCalls) -> Self {
-        Self {
-            state: LaunchState::InFlight(launch),
-            panic: calls.panic().clone(),
-        }
+        Self::new(LaunchState::InFlight(launch), calls)
+    }
+
+    /// The end of a launch whose kernels report ranks that are missing.
+    pub(super) fn with_ranks(mut self, communicators: &Arc<[Communicator]>) -> Self {
+        self.communicators = communicators.clone();
+        self
     }
 
     /// Whether the launch has ended, or its error. If it has not, the waker is called when it has.
@@ -57,7 +68,8 @@ impl LaunchEnd {
             LaunchState::Ended(result) => Poll::Ready(result.clone()),
             LaunchState::InFlight(launch) => launch.clone().poll(waker),
         };
-        ended.map(|ended| ended.and_then(|()| self.panic.take()))
+        let checked = ended.map(|ended| ended.and_then(|()| Communicator::check(&self.communicators)));
+        checked.map(|ended| ended.and_then(|()| self.panic.take()))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::program::communicator::number::{Number, Reduction};
 use crate::shape::part::Part;
 use crate::shape::place::{OnDevice, Place, Span};
 use graph_plan::{Mode, NodeKind, Origin};
+use std::any::Any;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -92,7 +93,8 @@ impl GraphBuilder {
             .collect();
         let communicator = self.index_of(over);
         self.draft.collective(node, communicator);
-        let device = over.0.device.downcast_ref::<Backend>();
+        let device: &dyn Any = &*over.0.device;
+        let device = device.downcast_ref::<Backend>();
         if !device.is_some_and(|device| device.has_memory_of(&self.device.backend)) {
             self.fail(
                 node,

@@ -225,6 +225,30 @@ impl Cuda {
         ))
     }
 
+    /// Lets kernels of this context reach the memory of another one. Returns false if the devices have no way to each
+    /// other. The other context lives as long as kernels use its memory.
+    pub(crate) fn reach(&self, peer: &Self) -> Result<bool, CudaError> {
+        /// `CUDA_ERROR_PEER_ACCESS_UNSUPPORTED`
+        const UNSUPPORTED: u32 = 217;
+        /// `CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED`
+        const ALREADY_ENABLED: u32 = 704;
+        if self.raw() == peer.raw() {
+            return Ok(true);
+        }
+        // SAFETY: the driver is initialised, and the devices are those of contexts.
+        if unsafe { driver::peer_access::can_access(self.device(), peer.device()) }? == 0 {
+            return Ok(false);
+        }
+        self.bind()?;
+        // SAFETY: a context is current, and the other one lives.
+        match unsafe { driver::peer_access::enable(peer.raw()) } {
+            Ok(()) => Ok(true),
+            Err(error) if error.code() == ALREADY_ENABLED => Ok(true),
+            Err(error) if error.code() == UNSUPPORTED => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The device's name: `NVIDIA H200`.
     pub(crate) fn name(&self) -> String {
         // SAFETY: the driver is initialised and the device is the context's.

@@ -36,6 +36,7 @@ pub(crate) mod texel_object;
 pub(crate) mod cuda_array;
 pub(crate) mod copy;
 pub(crate) mod context;
+pub(crate) mod peer_access;
 #[cfg(any(feature = "cudart", not(feature = "cudarc")))]
 mod primary_context;
 mod capture_mode;
@@ -72,7 +73,7 @@ pub(crate) use types::{
     CUgraphExec, CUgraphNode, CUmodule, CUstream, CUstreamCaptureMode,
 };
 
-/// The names of all functions of the driver and of the runtime that this crate calls.
+/// The names of all functions of the driver and of the runtime that this crate calls with one device.
 #[cfg(feature = "fault-injection")]
 pub fn names() -> Vec<&'static str> {
     let lists = [

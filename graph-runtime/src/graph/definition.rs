@@ -303,10 +303,13 @@ impl Executables {
         let share = pool.map(|pool| pool.share(self.checked.site(), data.label(), &data.device.backend));
         self.checked.data.shared.set_pool(share.transpose()?);
         self.seats = Arc::new(ranks::seats(&self.checked));
+        let stations = ranks::stations(&self.checked);
+        self.checked.data.shared.set_stations(stations);
         let data = &self.checked.data;
         let prepared = Executable::prepare(&data.device.backend, &self.blueprint());
         let executable = prepared.inspect_err(|error| self.seats.refuse(&error.to_string()))?;
         ranks::join(&self.seats, &self.checked)?;
+        executable.joined(&self.blueprint())?;
         let mut rngs = data.rngs.iter();
         rngs.try_for_each(|rng| rng.begin(&data.draft, executable.storage()))?;
         Ok(executable)
@@ -349,7 +352,9 @@ impl Executables {
         let backend = &self.checked.data.device.backend;
         Executable::check_options(backend, &self.blueprint(), options)?;
         let mut executable = self.changed()?;
-        executable.instantiate(&self.blueprint(), options)?;
+        let instantiated = executable.instantiate(&self.blueprint(), options);
+        instantiated.inspect_err(|error| self.seats.give_up(&error.to_string()))?;
+        ranks::ready(&self.seats, &self.checked)?;
         Ok(executable)
     }
 

@@ -113,11 +113,11 @@ pub(crate) trait Awaited: Sized {
 ///    Circles of launches that wait for each other's claims do not exist, since a launch claims in the order of
 ///    addresses, that of [`SharedResources`](crate::ownership::shared_resources::SharedResources). (Here, blocks have
 ///    no addresses in common: they follow each other in some order. A pool, of which a launch claims at most one,
-///    counts as an address before all memory.) Let a launch hold `h` and wait for `w`, which conflicts with the claim
-///    `k` of another launch. If `h` and `w` do not overlap, `h` ends before `w` begins, and therefore before `k` ends.
-///    If they overlap, both only read, so `k` writes. Then it does not overlap `h`, which is held at the same time; it
-///    reaches `w`, which does not begin before `h`; so it begins after `h` ends. In both cases `k` ends after `h`:
-///    around a circle, the ends would grow for ever.
+///    counts as an address before all memory, and the stations of communicators as addresses between.) Let a launch
+///    hold `h` and wait for `w`, which conflicts with the claim `k` of another launch. If `h` and `w` do not overlap,
+///    `h` ends before `w` begins, and therefore before `k` ends. If they overlap, both only read, so `k` writes. Then
+///    it does not overlap `h`, which is held at the same time; it reaches `w`, which does not begin before `h`; so it
+///    begins after `h` ends. In both cases `k` ends after `h`: around a circle, the ends would grow for ever.
 /// 6. *Lent memory is returned unused.* A [`Scope`](crate::Scope) borrows memory from its owner while it runs, to be
 ///    read only or also to be written ([`Terms`]). At its end, [`Uses::end`] refuses all later claims, waits until
 ///    there are none, and waits for the remembered launches. After that, nothing uses the memory, whatever handles and

@@ -5,6 +5,7 @@ pub(crate) mod storage;
 pub(crate) mod blueprint;
 pub(crate) mod shared_resources;
 pub(crate) mod pool_memory;
+pub(crate) mod station;
 pub(crate) mod block;
 pub(crate) mod mapped_memory;
 pub(crate) mod device_memory;

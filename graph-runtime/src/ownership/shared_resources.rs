@@ -9,6 +9,7 @@ use crate::error::{CudaError, Result, Site};
 use crate::in_flight::uses::{Claim, Patience};
 use crate::ownership::block::SharedMemory;
 use crate::ownership::pool_memory::PoolShare;
+use crate::ownership::station::Stations;
 use graph_plan::{Code, Diagnostic, Draft, Subject};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -22,12 +23,15 @@ pub(crate) struct SharedResource {
     pub(crate) write: bool,
 }
 
-/// The memory that a graph shares with others. Every graph claims its pool, if it has one, and then its resources,
-/// block by block, in order of their addresses (fact 5 of [`Uses`](crate::in_flight::uses::Uses)).
+/// The memory that a graph shares with others. Every graph claims its pool, if it has one, then the stations of its
+/// communicators, and then its resources, block by block, in order of their addresses (fact 5 of
+/// [`Uses`](crate::in_flight::uses::Uses)).
 #[derive(Clone, Default)]
 pub(crate) struct SharedResources {
     /// The pool with its scratch memory.
     pool: Option<Arc<PoolShare>>,
+    /// The stations of its communicators.
+    stations: Stations,
     /// Sorted by block, and by address in each.
     resources: Vec<SharedResource>,
 }
@@ -53,7 +57,10 @@ impl SharedResources {
             let (_, addresses) = share.memory.addresses();
             (share.memory.block(), addresses.start, addresses.end)
         });
-        Self { pool: None, resources }
+        Self {
+            resources,
+            ..Self::default()
+        }
     }
 
     /// Replaces the share of a pool. Each executable graph has a share of its own.
@@ -66,9 +73,14 @@ impl SharedResources {
         self.pool.as_ref()
     }
 
+    /// Replaces the stations.
+    pub(crate) fn set_stations(&mut self, stations: Stations) {
+        self.stations = stations;
+    }
+
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.pool.is_none() && self.resources.is_empty()
+        self.pool.is_none() && self.stations.is_empty() && self.resources.is_empty()
     }
 
     /// The memory of each of `resources` resources, if it is shared.
@@ -126,6 +138,7 @@ impl SharedResources {
         });
         Self {
             pool: self.pool.clone(),
+            stations: self.stations.clone(),
             ..Self::sorted(shares.collect())
         }
     }
@@ -137,12 +150,16 @@ impl SharedResources {
             .pool
             .iter()
             .map(|pool| pool.claim(patience).map_err(|refused| refused.at(site("pool"))));
+        let stations = self.stations.iter().map(|station| {
+            let claim = station.claim(patience);
+            claim.map_err(|refused| refused.at(site("communicator")))
+        });
         let resources = self.resources.iter().map(|share| {
             let name = &draft.resources[share.resource].name;
             let claim = share.memory.claim(share.write, patience);
             claim.map_err(|refused| refused.at(site(name)))
         });
-        let claims = pool.chain(resources).collect::<Result<_>>()?;
+        let claims = pool.chain(stations).chain(resources).collect::<Result<_>>()?;
         let mut owned: Vec<&SharedMemory> = self.resources.iter().map(|share| &share.memory).collect();
         owned.retain(|memory| memory.owner().is_some());
         owned.dedup_by_key(|memory| memory.block());

@@ -88,7 +88,7 @@ fn a_rank_dies_at_random_moments() {
         let dead = random.below(ranks);
         let death = DEATHS[random.below(DEATHS.len())];
         let moment = random.below(6).checked_sub(1);
-        let devices = Device::emulators(ranks);
+        let (devices, _one) = super::devices(ranks);
         let options = CommunicatorOptions {
             timeout: Duration::from_millis(1500),
         };
@@ -140,7 +140,7 @@ fn a_rank_that_cannot_build_tells_the_others() {
 
 #[test]
 fn a_broken_communicator_stays_broken() {
-    let devices = Device::emulators(2);
+    let (devices, _one) = super::devices(2);
     let mut ranks = Communicator::local(&devices).unwrap();
     drop(ranks.pop());
     for _ in 0..2 {

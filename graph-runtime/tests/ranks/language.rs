@@ -1,6 +1,6 @@
 //! The statements of `cuda_graph!`.
 
-use super::{RANKS, on_ranks};
+use super::{on_ranks, ranks};
 use graph_runtime::{Communicator, Device, cuda_graph};
 
 cuda_graph! {
@@ -61,7 +61,7 @@ cuda_graph! {
 
 #[test]
 fn statements_of_the_page_run() {
-    for ranks in RANKS {
+    for &ranks in ranks() {
         on_ranks(ranks, |device, world| {
             let w = device.alloc::<[f32; 64]>().unwrap();
             w.copy_from(&[world.rank() as f32; 64]).unwrap();

@@ -1,4 +1,5 @@
-//! Ranks: collectives over the threads of one process, on emulated devices.
+//! Ranks: collectives over the threads of one process, on emulated devices or on GPUs. Where there are fewer GPUs than
+//! ranks, one is several ranks.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -9,17 +10,49 @@ mod deadlocks;
 mod failures;
 
 use graph_runtime::{Communicator, CommunicatorOptions, Device, Result};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+/// The numbers of ranks that statements are tested with.
+fn ranks() -> &'static [usize] {
+    match (common::wants_cuda(), common::is_software()) {
+        (false, _) => &[1, 2, 3, 5, 8],
+        (true, true) => &[1, 2, 3],
+        (true, false) => &[1, 2],
+    }
+}
+
+/// The devices of so many ranks: emulators, or the GPUs of this machine, of which each may be several ranks. Worlds of
+/// GPUs follow each other: the second value keeps others away.
+fn devices(ranks: usize) -> (Vec<Device>, Option<MutexGuard<'static, ()>>) {
+    static ONE: Mutex<()> = Mutex::new(());
+    static SETUP: Once = Once::new();
+    if !common::wants_cuda() {
+        return (Device::emulators(ranks), None);
+    }
+    let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // Launches of all ranks of one GPU run at the same time only if their streams have queues of their own.
+    // SAFETY: no other thread of these tests reads or writes the environment meanwhile: all that do wait for the lock.
+    SETUP.call_once(|| unsafe { std::env::set_var("CUDA_DEVICE_MAX_CONNECTIONS", "32") });
+    let found: Vec<Device> = (0..).map_while(|ordinal| Device::cuda(ordinal).ok()).collect();
+    assert!(!found.is_empty(), "CUDA_GRAPH_TEST_DEVICE=cuda needs a CUDA device");
+    let devices = (0..ranks).map(|rank| found[rank % found.len()].clone());
+    (devices.collect(), Some(one))
+}
+
 /// Runs a function on each rank, each on a thread of its own, and returns the results by rank.
 fn on_ranks<T: Send>(ranks: usize, run: impl Fn(&Device, Communicator) -> T + Sync) -> Vec<T> {
-    with_timeout(ranks, Duration::from_secs(60), run)
+    with_timeout(
+        ranks,
+        Duration::from_secs(if common::wants_cuda() { 20 } else { 60 }),
+        run,
+    )
 }
 
 /// As [`on_ranks`], with a time limit for waiting ranks.
 fn with_timeout<T: Send>(ranks: usize, timeout: Duration, run: impl Fn(&Device, Communicator) -> T + Sync) -> Vec<T> {
-    let devices = Device::emulators(ranks);
+    let (devices, _one) = devices(ranks);
     let options = CommunicatorOptions { timeout };
     let all = Communicator::local_with(&devices, options).unwrap();
     thread::scope(|scope| {
@@ -31,9 +64,6 @@ fn with_timeout<T: Send>(ranks: usize, timeout: Duration, run: impl Fn(&Device, 
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
 }
-
-/// The numbers of ranks that statements are tested with.
-const RANKS: [usize; 5] = [1, 2, 3, 5, 8];
 
 /// The messages of ranks that have failed, by rank; empty for the others.
 fn messages<T>(results: Vec<Result<T>>) -> Vec<String> {

@@ -1,7 +1,8 @@
 //! Every statement equals plain Rust, for every type and several numbers of ranks. (`f16` and `bf16` are memory only
 //! with a feature of `half`: a unit test of `number.rs` has their arithmetic.)
 
-use super::{RANKS, on_ranks};
+use super::common::wants_cuda;
+use super::{on_ranks, ranks};
 use graph_runtime::OnDevice;
 use graph_runtime::{
     Communicator, Device, Element, Exchange, GraphBuilder, NodeId, Place, Reducible, Reduction, Result,
@@ -50,7 +51,7 @@ fn check<T>(of: impl Fn(f64) -> T + Sync + Copy, operations: [Operation<T>; 4], 
 where
     T: Element + Reducible + PartialEq + std::fmt::Debug,
 {
-    for ranks in RANKS {
+    for &ranks in ranks() {
         let all: Vec<Vec<T>> = (0..ranks).map(|rank| numbers(rank, LEN, of)).collect();
         let wholes: Vec<Vec<T>> = (0..ranks).map(|rank| numbers(rank, LEN * ranks, of)).collect();
         let sums = reduced(&all, operations[0].1);
@@ -162,6 +163,131 @@ macro_rules! floats {
 floats! {
     f32 |number: f64| number as f32;
     f64 |number: f64| number;
+}
+
+/// Amounts of one and of several blocks and rounds, and parts that begin and end anywhere.
+#[test]
+fn amounts_of_every_size() {
+    let amounts = [(1, 0, 1), (1000, 3, 998), (70_000, 1, 69_999), (700_000, 0, 700_000)];
+    // The emulator has no rounds, and is slow.
+    let amounts = &amounts[..if wants_cuda() { 4 } else { 3 }];
+    for &ranks in ranks() {
+        for &(len, start, end) in amounts {
+            let input = |rank: usize| numbers(rank, len, |number| number as u16 as u32);
+            let all: Vec<Vec<u32>> = (0..ranks).map(input).collect();
+            let sums = reduced(&all, u32::wrapping_add);
+            on_ranks(ranks, |device, world| {
+                let rank = world.rank();
+                let mut builder = GraphBuilder::new(device, "Amount");
+                let x = builder.device_slice::<u32>("x", len);
+                let from = builder.device_slice::<u32>("from", len);
+                let mut whole = builder.device_table::<u32, 2>("whole", [ranks, len]);
+                let reduce = builder.all_reduce("sum", Reduction::Sum, &mut x.rows(start..end), &world);
+                let gather = builder.all_gather("gather", &from, &mut whole, &world);
+                builder.after(gather, &[reduce]);
+                let mut graph = builder.build().unwrap();
+                graph.device_mut(&x).unwrap().copy_from(&all[rank]).unwrap();
+                graph.device_mut(&from).unwrap().copy_from(&all[rank]).unwrap();
+                graph.launch().unwrap();
+                let mut expected = all[rank].clone();
+                expected[start..end].copy_from_slice(&sums[start..end]);
+                let got = graph.device(&x).unwrap().read_vec().unwrap();
+                assert!(got == expected, "{start}..{end} of {len}, {ranks} ranks");
+                let got = graph.device(&whole).unwrap().read_vec().unwrap();
+                assert!(got == all.concat(), "{len}, {ranks} ranks");
+            });
+        }
+    }
+}
+
+/// Parts that are sent to a rank, of which one is sent to itself, and some take several rounds.
+#[test]
+fn exchanges_of_every_kind() {
+    const LENS: [usize; 3] = [5, 3000, 90_001];
+    let of = |rank: usize, part: usize| -> Vec<u8> {
+        let bytes = (0..LENS[part]).map(|index| (rank * 31 + part * 7 + index * 3) as u8);
+        bytes.collect()
+    };
+    for &ranks in ranks() {
+        on_ranks(ranks, |device, world| {
+            let rank = world.rank();
+            let mut builder = GraphBuilder::new(device, "Exchange");
+            let mut memory = |name: &str| -> Vec<Place<[u8], OnDevice>> {
+                let lens = LENS.iter().enumerate();
+                lens.map(|(part, &len)| builder.device_slice::<u8>(format!("{name}{part}"), len))
+                    .collect()
+            };
+            let (sent, mut received) = (memory("sent"), memory("received"));
+            let to = [world.next(), rank, world.next()];
+            let from = [world.previous(), rank, world.previous()];
+            let sends = sent.iter().zip(to).map(|(part, to)| Exchange::send(part, to));
+            let receives = received.iter_mut().zip(from);
+            let receives = receives.map(|(part, from)| Exchange::recv(part, from));
+            let moves: Vec<Exchange> = sends.chain(receives).collect();
+            builder.exchange("exchange", moves, &world);
+            let mut graph = builder.build().unwrap();
+            for (part, sent) in sent.iter().enumerate() {
+                graph.device_mut(sent).unwrap().copy_from(&of(rank, part)).unwrap();
+            }
+            for _ in 0..3 {
+                graph.launch().unwrap();
+            }
+            for (part, received) in received.iter().enumerate() {
+                let got = graph.device(received).unwrap().read_vec().unwrap();
+                assert!(got == of(from[part], part), "part {part}, {ranks} ranks");
+            }
+        });
+    }
+}
+
+/// A rank that launches again and again, without waiting for the others.
+#[test]
+fn ranks_may_be_launches_ahead() {
+    const LAUNCHES: u32 = 50;
+    on_ranks(*ranks().last().unwrap(), |device, world| {
+        let ranks = world.size() as u32;
+        let mut builder = GraphBuilder::new(device, "Ahead");
+        let mut x = builder.device::<[u32; 64]>("x");
+        let mut whole = builder.device_slice::<[u32; 64]>("whole", world.size());
+        let sum = builder.all_reduce("sum", Reduction::Max, &mut x, &world);
+        let gather = builder.all_gather("gather", &x, &mut whole, &world);
+        let share = builder.reduce_scatter("share", Reduction::Sum, &whole, &mut x, &world);
+        builder.after(gather, &[sum]);
+        builder.after(share, &[gather]);
+        let mut graph = builder.build().unwrap();
+        graph.device_mut(&x).unwrap().copy_from(&[1; 64]).unwrap();
+        for launch in 0..LAUNCHES {
+            if world.rank() == 0 && launch % 10 == 3 {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+            graph.launch().unwrap();
+        }
+        let expected = (0..LAUNCHES).fold(1_u32, |x, _| x.wrapping_mul(ranks));
+        assert_eq!(*graph.device(&x).unwrap().read().unwrap(), [expected; 64]);
+    });
+}
+
+/// Memory that graphs share is replaced.
+#[test]
+fn collectives_follow_rebinding() {
+    on_ranks(2, |device, world| {
+        let buffers = [5, 7].map(|value: u32| {
+            let buffer = device.alloc::<[u32; 40]>().unwrap();
+            buffer.copy_from(&[value + world.rank() as u32; 40]).unwrap();
+            buffer
+        });
+        let mut builder = GraphBuilder::new(device, "Rebind");
+        let mut x = builder.shared("x", &buffers[0], true);
+        builder.all_reduce("sum", Reduction::Sum, &mut x, &world);
+        let mut graph = builder.build().unwrap();
+        graph.launch().unwrap();
+        graph.synchronize().unwrap();
+        graph.rebind(&x, &buffers[1]).unwrap();
+        graph.launch().unwrap();
+        graph.synchronize().unwrap();
+        assert_eq!(*buffers[0].read().unwrap(), [11; 40]);
+        assert_eq!(*buffers[1].read().unwrap(), [15; 40]);
+    });
 }
 
 #[test]

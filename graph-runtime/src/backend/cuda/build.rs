@@ -23,7 +23,6 @@ use crate::error::{At, Error, Result, Site};
 use crate::ownership::blueprint::{Blueprint, Programmatic};
 use crate::ownership::device_memory::KernelMemory;
 use crate::ownership::storage::{Storage, allocate};
-use crate::program::communicator::NO_NCCL;
 use crate::program::{External, KernelOp, Op, Program, Structure, Work};
 use graph_plan::{Code, Diagnostic, Draft, Memory, Node, NodeKind, Subject};
 use graph_ptx::GuardForm;
@@ -232,13 +231,8 @@ impl CudaExecutable {
                 Op::External(External::Capture(call)) => self.capture(blueprint, node, call)?,
                 Op::Work(Work::Memcpy(_)) => self.prepare_guards(draft, node, Builtin::CopyWords)?,
                 Op::Work(Work::Join) | Op::Structure(Structure::Child(_)) => {}
-                Op::External(
-                    External::Call(_)
-                    | External::Record(_)
-                    | External::Wait(_)
-                    | External::Raw(_)
-                    | External::Collective(_),
-                ) => {}
+                Op::External(External::Collective(call)) => self.prepare_collective(draft, node, call)?,
+                Op::External(External::Call(_) | External::Record(_) | External::Wait(_) | External::Raw(_)) => {}
             }
         }
         Ok(())
@@ -465,9 +459,10 @@ impl CudaExecutable {
             Single::External(External::Capture(_)) => unsafe { self.add_captured(graph, after, node, name) },
             // SAFETY: as above.
             Single::External(External::Raw(call)) => return unsafe { self.add_raw(graph, after, node, call, name) },
-            Single::External(External::Collective(_)) => {
-                return Err(Failure::closure(node, NO_NCCL.to_owned())); // `Executable::prepare` has refused it
-            }
+            // SAFETY: as above.
+            Single::External(External::Collective(call)) => unsafe {
+                self.add_collective(draft, graph, after, (node, call))
+            },
         };
         Ok(added.map_err(|error| (node, error))?)
     }

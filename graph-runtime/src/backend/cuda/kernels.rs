@@ -9,6 +9,7 @@ use crate::driver::{
 };
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::kernel::KernelFacts;
+use crate::program::communicator::number::Number;
 use crate::program::{Argument, Code, Function, ModuleMemory, Program};
 use graph_plan::{Draft, LaunchConfig, Mode, Target};
 use graph_ptx::GuardForm;
@@ -37,6 +38,12 @@ pub(super) enum Builtin {
     CopyWords,
     /// Copies memory, in bytes.
     CopyBytes,
+    /// Combines numbers of this type of all ranks.
+    Reduce(Number),
+    /// Gets memory of other ranks.
+    Gather,
+    /// Sends and receives memory.
+    Exchange,
 }
 
 impl Builtin {
@@ -71,6 +78,24 @@ impl Builtin {
                     (Builtin::Latch, c"graph_runtime_latch"),
                     (Builtin::CopyWords, c"graph_runtime_copy_words"),
                     (Builtin::CopyBytes, c"graph_runtime_copy_bytes"),
+                ],
+            ),
+            Builtin::Reduce(_) | Builtin::Gather | Builtin::Exchange => (
+                "graph-runtime/kernels/collective.ptx",
+                include_str!("../../../kernels/collective.ptx"),
+                &[
+                    (Builtin::Reduce(Number::F16), c"graph_runtime_reduce_f16"),
+                    (Builtin::Reduce(Number::Bf16), c"graph_runtime_reduce_bf16"),
+                    (Builtin::Reduce(Number::F32), c"graph_runtime_reduce_f32"),
+                    (Builtin::Reduce(Number::F64), c"graph_runtime_reduce_f64"),
+                    (Builtin::Reduce(Number::I8), c"graph_runtime_reduce_i8"),
+                    (Builtin::Reduce(Number::U8), c"graph_runtime_reduce_u8"),
+                    (Builtin::Reduce(Number::I32), c"graph_runtime_reduce_i32"),
+                    (Builtin::Reduce(Number::U32), c"graph_runtime_reduce_u32"),
+                    (Builtin::Reduce(Number::I64), c"graph_runtime_reduce_i64"),
+                    (Builtin::Reduce(Number::U64), c"graph_runtime_reduce_u64"),
+                    (Builtin::Gather, c"graph_runtime_gather"),
+                    (Builtin::Exchange, c"graph_runtime_exchange"),
                 ],
             ),
         }

@@ -31,6 +31,7 @@ mod host;
 mod delay;
 mod programmatic;
 mod memory_nodes;
+mod collective;
 mod add;
 mod attribute;
 mod texture;

@@ -6,6 +6,7 @@ use crate::devices::cuda_memory::CudaMemory;
 use crate::ownership::blueprint::Blueprint;
 use crate::ownership::storage::Storage;
 use crate::program::External;
+use crate::program::communicator::Communicator;
 use crate::program::event::Event;
 use crate::program::pointer::Addresses;
 use std::any::Any;
@@ -21,6 +22,10 @@ pub(super) struct UserObjects {
     _closures: Vec<Arc<dyn Any + Send + Sync>>,
     /// The events of `record` and `wait` nodes.
     _events: Vec<Event>,
+    /// The communicators of collectives, with the stations of all of their ranks.
+    pub(super) communicators: Arc<[Communicator]>,
+    /// The number that the graph has on all ranks of each of them.
+    pub(super) joined: Option<CudaMemory>,
     /// The captured graphs, by node.
     pub(super) captured: HashMap<usize, Captured>,
     /// The addresses of all memory when the graph was built, for closures of `capture` and `raw` nodes.
@@ -34,18 +39,26 @@ pub(super) struct UserObjects {
 impl UserObjects {
     pub(super) fn new(blueprint: &Blueprint<'_>, storage: &[Storage]) -> Self {
         let (mut closures, mut events) = (Vec::<Arc<dyn Any + Send + Sync>>::new(), Vec::new());
+        let mut communicators: Vec<Communicator> = Vec::new();
         for external in blueprint.program.others().filter_map(|(_, op)| op.external()) {
             match external {
                 External::Record(event) | External::Wait(event) => events.push(event.clone()),
                 External::Capture(call) => closures.push(call.clone()),
                 External::Raw(call) => closures.push(call.clone()),
-                External::Call(_) | External::Collective(_) => {} // `calls` keeps these
+                External::Collective(call) => {
+                    if !communicators.iter().any(|known| known.is(&call.communicator)) {
+                        communicators.push(call.communicator.clone());
+                    }
+                }
+                External::Call(_) => {} // `calls` keeps these
             }
         }
         Self {
             calls: HostCalls::new(blueprint, storage),
             _closures: closures,
             _events: events,
+            communicators: communicators.into(),
+            joined: None,
             captured: HashMap::new(),
             addresses: Arc::new(Addresses::new(storage.iter().map(Storage::first))),
             nowhere: None,
@@ -56,7 +69,7 @@ impl UserObjects {
     /// The bytes of device memory.
     pub(super) fn bytes(&self) -> usize {
         let captured = self.captured.values().map(Captured::bytes).sum::<usize>();
-        let own = self.nowhere.iter().chain(&self.condition_copies);
+        let own = self.nowhere.iter().chain(&self.condition_copies).chain(&self.joined);
         captured + own.map(CudaMemory::bytes).sum::<usize>()
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Checked;
 use crate::error::{Result, Site};
+use crate::ownership::station::{CudaStation, Stations};
 use crate::program::communicator::call::CollectiveCall;
 use crate::program::communicator::seat::{Line, Seats};
 use crate::program::{KernelOp, Op, Program, Work};
@@ -19,6 +20,12 @@ pub(super) fn seats(checked: &Checked) -> Seats {
     Seats::new(&checked.data.draft.name, calls(checked).map(|(_, call)| call))
 }
 
+/// The stations of a graph's communicators, where ranks are GPUs.
+pub(super) fn stations(checked: &Checked) -> Stations {
+    let members = calls(checked).map(|(_, call)| &call.communicator.0);
+    Stations::new(members.filter_map(|member| CudaStation::of(member.stations.get(member.rank)?)))
+}
+
 /// Compares the graph with those of the other ranks, for which it waits.
 pub(super) fn join(seats: &Seats, checked: &Checked) -> Result<()> {
     if seats.is_empty() {
@@ -30,6 +37,13 @@ pub(super) fn join(seats: &Seats, checked: &Checked) -> Result<()> {
         .collect();
     let joined = seats.join(&plan(checked), &calls);
     joined.map_err(|peer| peer.at(Site::graph(&draft.name)))
+}
+
+/// Waits until all ranks can launch the graph.
+pub(super) fn ready(seats: &Seats, checked: &Checked) -> Result<()> {
+    seats
+        .ready()
+        .map_err(|peer| peer.at(Site::graph(&checked.data.draft.name)))
 }
 
 /// The facts that are the same on all ranks: the nodes, what collectives do, and the values from which conditions are

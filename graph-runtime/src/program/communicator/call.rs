@@ -24,6 +24,19 @@ pub(crate) struct Move {
     pub(crate) peer: usize,
 }
 
+impl Move {
+    /// Nothing.
+    pub(crate) const NOTHING: Self = Self {
+        part: Part {
+            resource: 0,
+            start: 0,
+            bytes: 0,
+        },
+        mode: Mode::Read,
+        peer: 0,
+    };
+}
+
 impl CollectiveCall {
     /// The memory that the node touches.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (Part, Mode)> + Clone + '_ {

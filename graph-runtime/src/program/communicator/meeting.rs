@@ -9,6 +9,7 @@
 //! other in a circle wait for ever.
 
 use super::peer::Peer;
+use super::station::{Reason, Report, Station};
 use super::{Given, Member};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -27,7 +28,7 @@ pub(crate) enum Key {
 pub(crate) struct World {
     state: Mutex<State>,
     changed: Condvar,
-    timeout: Duration,
+    pub(super) timeout: Duration,
 }
 
 struct State {
@@ -35,6 +36,8 @@ struct State {
     groups: HashMap<u64, Group>,
     /// The groups that splits have made, by the group, its meeting and the color.
     splits: HashMap<(u64, u64, usize), u64>,
+    /// The stations that ranks have brought to splits, by the group, its meeting and the rank of the world.
+    brought: HashMap<(u64, u64, usize), Arc<dyn Station>>,
     meetings: HashMap<(u64, Key), Arc<Meeting>>,
     /// The launch of each rank of the world.
     ranks: Vec<Rank>,
@@ -47,6 +50,8 @@ struct Group {
     /// The graphs that ranks have dropped.
     dropped: HashSet<(u64, usize)>,
     broken: Option<Peer>,
+    /// The stations of its ranks, where these are GPUs.
+    stations: Arc<[Arc<dyn Station>]>,
 }
 
 #[derive(Default)]
@@ -99,11 +104,12 @@ impl Meeting {
 
 impl World {
     /// A world of so many ranks, and its group of all of them.
-    pub(crate) fn new(ranks: usize, timeout: Duration) -> (Arc<Self>, u64) {
+    pub(crate) fn new(ranks: usize, timeout: Duration, stations: &Arc<[Arc<dyn Station>]>) -> (Arc<Self>, u64) {
         let state = State {
             next_group: 1,
-            groups: HashMap::from([(0, Group::default())]),
+            groups: HashMap::from([(0, Group::of(stations))]),
             splits: HashMap::new(),
+            brought: HashMap::new(),
             meetings: HashMap::new(),
             ranks: (0..ranks).map(|_| Rank::default()).collect(),
         };
@@ -119,16 +125,64 @@ impl World {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The group of a color that a split makes: all of its ranks get the same.
-    pub(crate) fn split(&self, of: u64, meeting: u64, color: usize) -> u64 {
+    /// Brings the station of a rank of the world to a split of a group, before all ranks of that meet.
+    pub(super) fn bring(&self, of: u64, meeting: u64, rank: usize, station: Arc<dyn Station>) {
+        self.lock().brought.insert((of, meeting, rank), station);
+    }
+
+    /// The group of a color that a split makes, and the stations of its members, which are ranks of the world: all of
+    /// them get the same.
+    pub(super) fn split(
+        &self,
+        of: u64,
+        meeting: u64,
+        color: usize,
+        members: &[usize],
+    ) -> (u64, Arc<[Arc<dyn Station>]>) {
         let mut state = self.lock();
         let next = state.next_group;
         let group = *state.splits.entry((of, meeting, color)).or_insert(next);
         if group == next {
             state.next_group += 1;
-            state.groups.insert(group, Group::default());
+            let brought = members
+                .iter()
+                .filter_map(|&rank| state.brought.remove(&(of, meeting, rank)));
+            let stations = brought.collect();
+            state.groups.insert(group, Group::of(&stations));
         }
-        group
+        let stations = state.groups.get(&group).map(|group| group.stations.clone());
+        (group, stations.unwrap_or_default())
+    }
+
+    /// The failure that a kernel has reported, after which the group is broken.
+    pub(super) fn reported(&self, group: u64, report: &Report) -> Peer {
+        let Report { missing, reason, .. } = *report;
+        let what = place(&report.graph, &report.node);
+        let mut state = self.lock();
+        let known = state.groups.get(&group);
+        if let Some(broken) = known.and_then(|group| group.broken.clone()) {
+            return broken;
+        }
+        let left = known.and_then(|group| group.left.get(&missing)).copied();
+        let peer = match (left, reason) {
+            (Some(left), _) => Peer::absent(missing, &what, left),
+            (None, Reason::Absent) => late(&[missing], &what, self.timeout),
+            (None, Reason::Told) => Peer::absent(missing, &what, "another rank has waited for it in vain"),
+            (None, Reason::Elsewhere) => Peer::absent(
+                missing,
+                &what,
+                "it runs another collective; all ranks launch the graphs that share a communicator in one order",
+            ),
+        };
+        state.break_group(group, &peer);
+        drop(state);
+        self.changed.notify_all();
+        peer
+    }
+
+    /// The reason why a group cannot be used any more.
+    pub(super) fn broken(&self, group: u64) -> Option<Peer> {
+        self.lock().groups.get(&group)?.broken.clone()
     }
 
     /// Waits until all ranks of the member's group have come to the same place, and returns what each has given.
@@ -159,7 +213,7 @@ impl World {
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left == Some(Duration::ZERO) {
-                let peer = late(&meeting, self.timeout);
+                let peer = late(&meeting.missing(), &meeting.what, self.timeout);
                 state.break_group(member.group, &peer);
                 self.changed.notify_all();
                 break Err(peer);
@@ -190,6 +244,7 @@ impl World {
         let mut state = self.lock();
         if let Some(group) = state.groups.get_mut(&group) {
             group.left.insert(rank, reason);
+            group.tell_of_leaving(rank);
         }
         drop(state);
         self.changed.notify_all();
@@ -273,14 +328,14 @@ impl State {
             };
             let reason = group.left.get(&rank).copied();
             let reason = reason.or(has_dropped.then_some("it has dropped its graph"))?;
-            let message = format!("rank {rank} does not come to {}: {reason}", meeting.what);
-            Some(Peer::new(rank, message))
+            Some(Peer::absent(rank, &meeting.what, reason))
         })
     }
 
     fn break_group(&mut self, group: u64, peer: &Peer) {
         if let Some(group) = self.groups.get_mut(&group) {
             group.broken.get_or_insert_with(|| peer.clone());
+            group.tell_of_leaving(peer.rank);
         }
         self.meetings.retain(|(of, _), _| *of != group);
     }
@@ -327,18 +382,35 @@ impl State {
     }
 }
 
-/// The failure that a meeting does not take place in time.
-fn late(meeting: &Meeting, timeout: Duration) -> Peer {
-    let missing = meeting.missing();
+impl Group {
+    fn of(stations: &Arc<[Arc<dyn Station>]>) -> Self {
+        Self {
+            stations: stations.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Tells kernels that wait that a rank does not come any more.
+    fn tell_of_leaving(&self, rank: usize) {
+        self.stations.iter().for_each(|station| station.tell_of_leaving(rank));
+    }
+}
+
+/// A node as the place of a meeting, in words.
+pub(super) fn place(graph: &str, node: &str) -> String {
+    format!("node `{node}` of graph `{graph}`")
+}
+
+/// The failure that ranks do not come in time.
+fn late(missing: &[usize], what: &str, timeout: Duration) -> Peer {
     let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
     let (ranks, have) = match missing.len() {
         1 => ("rank", "has"),
         _ => ("ranks", "have"),
     };
     let message = format!(
-        "{ranks} {} {have} not come to {} within {timeout:?}",
-        names.join(", "),
-        meeting.what
+        "{ranks} {} {have} not come to {what} within {timeout:?}",
+        names.join(", ")
     );
     Peer::new(missing.first().copied().unwrap_or(0), message)
 }

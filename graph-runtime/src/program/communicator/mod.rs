@@ -1,27 +1,26 @@
 //! Communicators: some ranks, of which each runs the same graphs on a device of its own, and that take part in
-//! collectives together. On the emulator, ranks are threads of one process that meet.
+//! collectives together. Ranks are threads of one process. On the emulator, they meet in collectives; on GPUs, their
+//! kernels do.
 //!
 //! `meeting.rs` has the meetings, and the reasons why one may fail; `seat.rs` the part that a built graph takes in
-//! them; `number.rs` the arithmetic; `call.rs` a collective of a graph as data.
+//! them; `station.rs` the memory by which kernels meet; `number.rs` the arithmetic; `call.rs` a collective of a graph
+//! as data.
 
 pub(crate) mod seat;
 pub(crate) mod call;
 pub(crate) mod meeting;
+pub(crate) mod station;
 pub(crate) mod number;
 pub(crate) mod peer;
 
-use crate::error::{Result, Site};
+use crate::error::{Error, Result, Site};
 use meeting::{Key, World};
 use peer::Peer;
-use std::any::Any;
+use station::{RankDevice, Station};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-
-/// The reason why GPUs are no ranks.
-pub(crate) const NO_NCCL: &str = "collectives over CUDA devices need NCCL, which this version does not call yet: ranks are threads of one process on \
-                                  `Device::emulators(n)`";
 
 /// Options of a [`Communicator`].
 ///
@@ -92,16 +91,19 @@ pub(crate) struct Member {
     pub(crate) rank: usize,
     /// For each rank of the group, its rank in the world that the group is of.
     pub(crate) members: Arc<[usize]>,
-    /// The device, whose type only modules above know.
-    pub(crate) device: Arc<dyn Any + Send + Sync>,
+    pub(crate) device: Arc<dyn RankDevice>,
+    /// The stations of all ranks of the group; none where the host meets for them.
+    pub(crate) stations: Arc<[Arc<dyn Station>]>,
     /// The number of meetings of the host so far.
     host_meetings: AtomicU64,
 }
 
 impl Communicator {
     /// One communicator for each device, which together are a world.
-    pub(crate) fn world(devices: Vec<Arc<dyn Any + Send + Sync>>, options: CommunicatorOptions) -> Vec<Self> {
-        let (world, group) = World::new(devices.len(), options.timeout);
+    pub(crate) fn world(devices: Vec<Arc<dyn RankDevice>>, options: CommunicatorOptions) -> Result<Vec<Self>> {
+        let stations = devices.iter().filter_map(|device| device.station().transpose());
+        let stations: Arc<[Arc<dyn Station>]> = stations.collect::<Result<_>>()?;
+        let (world, group) = World::new(devices.len(), options.timeout, &stations);
         let members: Arc<[usize]> = (0..devices.len()).collect();
         let ranks = devices.into_iter().enumerate();
         let member = |(rank, device)| Member {
@@ -111,9 +113,16 @@ impl Communicator {
             rank,
             members: members.clone(),
             device,
+            stations: stations.clone(),
             host_meetings: AtomicU64::new(0),
         };
-        ranks.map(member).map(|member| Self(Arc::new(member))).collect()
+        Ok(ranks.map(member).map(|member| Self(Arc::new(member))).collect())
+    }
+
+    /// Returns the failure that a kernel of one of these ranks has reported, if there is one.
+    pub(crate) fn check(all: &[Self]) -> Result<()> {
+        let mut reported = all.iter().filter_map(|communicator| communicator.0.reported());
+        reported.next().map_or(Ok(()), Err)
     }
 
     /// Whether the two are the same rank of the same group.
@@ -145,9 +154,13 @@ impl Communicator {
     /// equal, of their ranks. All ranks call it, and wait for each other.
     ///
     /// # Errors
-    /// [`Error::Peer`](crate::Error::Peer) if a rank has left, does not come in time or builds a graph instead.
+    /// [`Error::Peer`](crate::Error::Peer) if a rank has left, does not come in time or builds a graph instead;
+    /// [`Error::Cuda`](crate::Error::Cuda) if a GPU has no memory for it.
     pub fn split(&self, color: usize, key: usize) -> Result<Self> {
         let meeting = self.0.next_host_meeting();
+        if let Some(station) = self.0.device.station()? {
+            self.0.world.bring(self.0.group, meeting, self.0.of_world(), station);
+        }
         let given = [SPLIT, &[color, key].map(usize::to_le_bytes).concat()].concat();
         let all = self
             .0
@@ -176,7 +189,7 @@ impl Communicator {
         chosen.sort_unstable();
         let members: Arc<[usize]> = chosen.iter().map(|&(_, rank)| self.0.members[rank]).collect();
         let own = chosen.iter().position(|&(_, rank)| rank == self.rank()).unwrap_or(0);
-        let group = self.0.world.split(self.0.group, meeting, color);
+        let (group, stations) = self.0.world.split(self.0.group, meeting, color, &members);
         let splits = self.0.splits.iter().copied().chain([meeting]).collect();
         Ok(Self(Arc::new(Member {
             world: self.0.world.clone(),
@@ -185,6 +198,7 @@ impl Communicator {
             rank: own,
             members,
             device: self.0.device.clone(),
+            stations,
             host_meetings: AtomicU64::new(0),
         })))
     }
@@ -220,6 +234,24 @@ impl Member {
     /// place in messages.
     pub(crate) fn meet(&self, key: Key, what: &str, given: Vec<u8>) -> Result<Given, Peer> {
         self.world.meet(self, key, what, given)
+    }
+
+    /// The failure that kernels of this rank have reported.
+    pub(crate) fn reported(&self) -> Option<Error> {
+        let report = self.stations.get(self.rank)?.report()?;
+        let peer = self.world.reported(self.group, &report);
+        Some(peer.at(Site::graph(&report.graph).at_node(&report.node)))
+    }
+
+    /// The reason why the group cannot be used any more.
+    pub(crate) fn broken(&self, site: impl FnOnce() -> Site) -> Option<Error> {
+        let broken = || Some(self.world.broken(self.group)?.at(site()));
+        self.reported().or_else(broken)
+    }
+
+    /// The longest time for which a rank waits for the others.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.world.timeout
     }
 
     /// The rank in the world.

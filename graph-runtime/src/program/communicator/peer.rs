@@ -18,6 +18,11 @@ impl Peer {
         }
     }
 
+    /// The failure that a rank does not come to a place.
+    pub(crate) fn absent(rank: usize, what: &str, reason: &str) -> Self {
+        Self::new(rank, format!("rank {rank} does not come to {what}: {reason}"))
+    }
+
     /// The error at a graph and a node.
     pub(crate) fn at(self, site: Site) -> Error {
         Error::Peer {

@@ -1,7 +1,7 @@
 //! The part of a built graph in the meetings of its communicators: its ranks compare their plans when they build it,
 //! and its launches take turns with those of other graphs.
 
-use super::meeting::{Key, World};
+use super::meeting::{Key, World, place};
 use super::peer::Peer;
 use super::{Communicator, Given, Member};
 use crate::program::communicator::call::{CollectiveCall, Move};
@@ -77,6 +77,23 @@ impl Seats {
         Ok(())
     }
 
+    /// The number of the graph, which is the same on all ranks of a communicator.
+    pub(crate) fn joined(&self, communicator: &Communicator) -> u64 {
+        let seat = self.seats.iter().find(|seat| seat.member.is(&communicator.0));
+        seat.and_then(|seat| seat.joined.get()).copied().unwrap_or(u64::MAX)
+    }
+
+    /// Waits until all ranks can launch the graph, where their kernels meet: until then, a rank may make calls that
+    /// wait for the kernels of others which run on its device.
+    pub(crate) fn ready(&self) -> Result<(), Peer> {
+        for Seat { member, .. } in self.seats.iter().filter(|seat| !seat.member.stations.is_empty()) {
+            let meeting = member.next_host_meeting();
+            let what = format!("the first launch of graph `{}`", self.graph);
+            member.meet(Key::Host(meeting), &what, Vec::new())?;
+        }
+        Ok(())
+    }
+
     /// Tells the other ranks, which wait in [`Seats::join`], that this one cannot build the graph.
     pub(crate) fn refuse(&self, message: &str) {
         for seat in self.seats.iter().filter(|seat| seat.joined.get().is_none()) {
@@ -96,21 +113,27 @@ impl Seats {
         given: Vec<u8>,
     ) -> Result<Given, Peer> {
         let member = &communicator.0;
-        let seat = self.seats.iter().find(|seat| seat.member.is(member));
-        let graph = seat.and_then(|seat| seat.joined.get()).copied().unwrap_or(u64::MAX);
-        let what = format!("node `{name}` of graph `{}`", self.graph);
+        let graph = self.joined(communicator);
+        let what = place(&self.graph, name);
         member.meet(Key::Node { graph, node }, &what, given)
     }
 
     /// Tells the other ranks that a launch of this one has failed at a node.
     pub(crate) fn fail(&self, node: &str, message: &str) {
-        for seat in &self.seats {
-            let rank = seat.member.rank;
-            let message = format!(
-                "rank {rank} has failed at node `{node}` of graph `{}`: {message}",
-                self.graph
-            );
-            seat.member.world.fail(seat.member.group, &Peer::new(rank, message));
+        self.break_all(&format!("has failed at {}: {message}", place(&self.graph, node)));
+    }
+
+    /// Tells the other ranks, which have joined, that this one cannot launch the graph.
+    pub(crate) fn give_up(&self, message: &str) {
+        self.break_all(&format!("cannot build graph `{}`: {message}", self.graph));
+    }
+
+    /// Ends all meetings of the communicators, since this rank has failed.
+    fn break_all(&self, message: &str) {
+        for Seat { member, .. } in &self.seats {
+            let rank = member.rank;
+            let peer = Peer::new(rank, format!("rank {rank} {message}"));
+            member.world.fail(member.group, &peer);
         }
     }
 

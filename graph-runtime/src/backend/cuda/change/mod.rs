@@ -111,15 +111,10 @@ impl CudaExecutable {
             Op::Work(work) => work,
             Op::Structure(Structure::Conditional(_)) => return self.apply_condition(program, node).at(site),
             Op::External(External::Call(_)) => return self.apply_call(node).at(site),
+            Op::External(External::Collective(call)) => return self.apply_collective(draft, node, call),
             // Nothing in these changes in place.
             Op::Structure(Structure::Child(_)) => return Ok(()),
-            Op::External(
-                External::Record(_)
-                | External::Wait(_)
-                | External::Capture(_)
-                | External::Raw(_)
-                | External::Collective(_),
-            ) => {
+            Op::External(External::Record(_) | External::Wait(_) | External::Capture(_) | External::Raw(_)) => {
                 return Ok(());
             }
         };

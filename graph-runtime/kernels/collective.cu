@@ -1,0 +1,431 @@
+// cuda-graph: --ptx-version=7.7
+// The built-in kernels of collectives: each rank's kernel reads the memory of the others.
+//
+// Every rank has a `Station` in the memory of its device, which the kernels of all ranks reach. A collective runs in
+// rounds, and each block does rounds of its own: block `b` of a rank meets block `b` of the other ranks, and no other.
+// In a round, a block puts what its rank gives into its staging, meets the others, and reads the staging of these.
+//
+// A meeting: each rank stores the number of the round in the stations of the others, and waits until all have stored it
+// in its own. There are two stagings, and two places for numbers, of rounds with even and odd numbers. A rank that has
+// come to round `k` has read what it wanted of round `k - 1`; so when all have come to round `k`, the staging of round
+// `k + 1`, which was that of round `k - 1`, is free. Numbers go on from kernel to kernel and from launch to launch, so
+// nothing is reset, and a rank may be a launch ahead.
+//
+// With the number of the round, a rank stores a number of the collective, so that ranks which run different ones find
+// that. A rank that waits too long, or is told that a rank is missing, gives up: it tells the host and the other ranks,
+// and its later kernels return at once. It never goes on to stage anything, so the others do not read wrong numbers.
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned u32;
+typedef unsigned long long u64;
+typedef signed char i8;
+typedef int i32;
+typedef long long i64;
+
+// `graph-runtime/src/ownership/station.rs` has the same numbers.
+#define MAX_RANKS 32
+#define MAX_BLOCKS 64
+#define STAGING (32 << 10)
+#define MAX_MOVES 64
+
+struct Station {
+    // Whether a rank is missing: 0, or its number + 1.
+    u32 missing;
+    // Whether the host was told.
+    u32 told;
+    u32 unused[30];
+    // The number of the last round of each block.
+    u32 round[MAX_BLOCKS];
+    // The place to which each rank has come, in rounds with even and odd numbers: see `place`.
+    u32 arrived[MAX_BLOCKS][2][MAX_RANKS];
+    alignas(128) char staging[MAX_BLOCKS][2][STAGING];
+};
+
+// The memory by which a kernel and the host speak, in the memory of the host.
+struct Post {
+    // 0, or: 1 << 63, the reason << 61, the node << 16, the missing rank.
+    u64 report;
+    // Whether a rank has left: 0, or its number + 1.
+    u32 left;
+};
+
+// The group of ranks, for one of them.
+struct Group {
+    Station *stations[MAX_RANKS];
+    Post *post;
+    // In nanoseconds.
+    u64 timeout;
+    // Each in 8 bytes, so that the compiler does not load several at once by an instruction that older drivers lack.
+    alignas(8) u32 rank;
+    alignas(8) u32 ranks;
+    // A number by which the host knows the node.
+    alignas(8) u32 node;
+    // The index of the node in its graph, and the number of that graph, which are the same on all ranks.
+    alignas(8) u32 index;
+    const u32 *graph;
+    // The bytes of a block's staging that one round uses, for each of several parts.
+    alignas(8) u32 chunk;
+};
+
+static __device__ u64 now()
+{
+    u64 time;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+    return time;
+}
+
+static __device__ u32 load(const u32 *word)
+{
+    u32 value;
+    asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+    return value;
+}
+
+static __device__ void store(u32 *word, u32 value)
+{
+    asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+}
+
+// The group of the kernel.
+static __shared__ Group group;
+
+// Reasons to give up: a rank does not come, another rank has told of one, a rank is at another collective.
+enum { ABSENT, TOLD, ELSEWHERE };
+
+// Gives up, and tells the others, unless one of them has told.
+static __noinline__ __device__ void give_up(u32 missing, u32 reason)
+{
+    Station *own = group.stations[group.rank];
+    if (atomicExch(&own->told, 1) == 0) {
+        u64 report = 1ull << 63 | (u64)reason << 61 | (u64)group.node << 16 | missing;
+        *(volatile u64 *)&group.post->report = report;
+        __threadfence_system();
+    }
+    store(&own->missing, missing + 1);
+    _Pragma("unroll 1") for (u32 peer = 0; peer < group.ranks && reason != TOLD; peer++)
+        store(&group.stations[peer]->missing, missing + 1);
+}
+
+// A place in a collective: a number of that, the last bits of the number of the round, and whether a rank is there, and
+// has more to give. Two rounds of one slot differ by 2 or, if a rank is at the wrong place, by a few.
+#define CAME 1
+#define MORE 2
+#define ROUND 0x3fc
+
+static __device__ u32 place(u32 collective, u32 round) { return collective << 10 | (round << 2 & ROUND) | CAME; }
+
+// Takes the group, and sets the number of the last round, and the number of the collective. Returns false if a rank is
+// missing.
+static __device__ bool begin(const Group &given, u32 &round, u32 &collective)
+{
+    const Station *own = given.stations[given.rank];
+    round = own->round[blockIdx.x];
+    collective = (*given.graph << 12) + given.index;
+    u32 missing = load(&own->missing);
+    for (u32 i = threadIdx.x; i < sizeof(Group) / sizeof(u32); i += blockDim.x)
+        ((u32 *)&group)[i] = ((const u32 *)&given)[i];
+    bool over = __syncthreads_or(missing);
+    if (over && threadIdx.x == 0) give_up(load(&own->missing) - 1, TOLD);
+    return !over;
+}
+
+// Waits for a rank. Returns the word that it has stored; 0 if it is missing.
+static __device__ u32 wait(const u32 *word, u32 expected, u32 peer)
+{
+    const Station *own = group.stations[group.rank];
+    u64 begin = 0;
+    _Pragma("unroll 1") for (u32 count = 1;; count++)
+    {
+        // Asked before the word: a rank that leaves has stored all of its words, and has seen those of the others.
+        u32 absent = 0;
+        if (count % 64 == 0) {
+            u64 time = now();
+            if (begin == 0) begin = time;
+            u32 missing = load(&own->missing);
+            if (missing) {
+                give_up(missing - 1, TOLD);
+                return 0;
+            }
+            if (time - begin > group.timeout) absent = peer + 1;
+            if (count % 1024 == 0 && absent == 0) absent = load(&group.post->left);
+        }
+        u32 value = load(word);
+        if (((value ^ expected) & (ROUND | CAME)) == 0) {
+            if ((value ^ expected) >> 10 == 0) return value;
+            give_up(peer, ELSEWHERE);
+            return 0;
+        }
+        if (absent) {
+            give_up(absent - 1, ABSENT);
+            return 0;
+        }
+        if (count > 64) asm volatile("nanosleep.u32 100;");
+    }
+}
+
+// Waits for all ranks in a round. Returns `CAME`, or 0 if one is missing; and `MORE` if any rank has more to give.
+static __noinline__ __device__ u32 meet(u32 collective, u32 round, bool more)
+{
+    __syncthreads();
+    u32 word = place(collective, round) | (more ? MORE : 0);
+    u32 peer = threadIdx.x;
+    if (peer < group.ranks && peer != group.rank) {
+        Station *own = group.stations[group.rank];
+        store(&group.stations[peer]->arrived[blockIdx.x][round & 1][group.rank], word);
+        word = wait(&own->arrived[blockIdx.x][round & 1][peer], word, peer);
+    }
+    more = __syncthreads_or(word & MORE);
+    return (__syncthreads_and(word) ? CAME : 0) | (more ? MORE : 0);
+}
+
+// The staging of a rank in a round.
+static __device__ char *staging(u32 rank, u32 round) { return group.stations[rank]->staging[blockIdx.x][round & 1]; }
+
+static __device__ void end(u32 round)
+{
+    if (threadIdx.x == 0) group.stations[group.rank]->round[blockIdx.x] = round;
+}
+
+// Whether all of these addresses and numbers are multiples of 16.
+static __device__ bool aligned(u64 a, u64 b = 0, u64 c = 0) { return ((a | b | c) & 15) == 0; }
+
+// Copies bytes with all threads of the block. `unit` is the size of an element, which all is a multiple of.
+template <typename Unit>
+static __device__ void copy_units(char *to, const char *from, u32 bytes)
+{
+    _Pragma("unroll 1") for (u32 i = threadIdx.x; i < bytes / sizeof(Unit); i += blockDim.x)
+        ((Unit *)to)[i] = ((const Unit *)from)[i];
+}
+
+static __noinline__ __device__ void copy(char *to, const char *from, u32 bytes)
+{
+    u64 all = (u64)to | (u64)from;
+    u32 whole = bytes & ~15u;
+    if ((all & 15) == 0) {
+        copy_units<uint4>(to, from, whole);
+        copy_units<u8>(to + whole, from + whole, bytes - whole);
+    } else if (((all | bytes) & 3) == 0) {
+        copy_units<u32>(to, from, bytes);
+    } else {
+        copy_units<u8>(to, from, bytes);
+    }
+}
+
+// Arithmetic, as `program/communicator/number.rs` has it. `Work` is the type in which operations are done.
+struct f16 {
+    u16 bits;
+    __device__ operator float() const
+    {
+        float value;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+        return value;
+    }
+    f16() = default;
+    __device__ f16(float value) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value)); }
+};
+
+struct bf16 {
+    u16 bits;
+    __device__ operator float() const { return __uint_as_float((u32)bits << 16); }
+    bf16() = default;
+    __device__ bf16(float value)
+    {
+        u32 word = __float_as_uint(value);
+        bits = (word & 0x7fffffff) > 0x7f800000 ? word >> 16 | 0x40 : (word + 0x7fff + (word >> 16 & 1)) >> 16;
+    }
+};
+
+template <typename T> struct Arithmetic {
+    static __device__ T add(T a, T b) { return (T)((u64)a + (u64)b); }
+    static __device__ T multiply(T a, T b) { return (T)((u64)a * (u64)b); }
+    static __device__ T least(T a, T b) { return a < b ? a : b; }
+    static __device__ T greatest(T a, T b) { return a > b ? a : b; }
+    // More ranks than the type counts leave nothing.
+    static __device__ T share(T sum, u32 ranks)
+    {
+        const u64 most = (T)-1 > (T)0 ? (u64)(T)-1 : ((u64)1 << (8 * sizeof(T) - 1)) - 1;
+        return ranks > most ? 0 : sum / (T)ranks;
+    }
+};
+
+template <> struct Arithmetic<float> {
+    static __device__ float add(float a, float b) { return __fadd_rn(a, b); }
+    static __device__ float multiply(float a, float b) { return __fmul_rn(a, b); }
+    static __device__ float least(float a, float b) { return fminf(a, b); }
+    static __device__ float greatest(float a, float b) { return fmaxf(a, b); }
+    static __device__ float share(float sum, u32 ranks) { return __fdiv_rn(sum, (float)ranks); }
+};
+
+template <> struct Arithmetic<double> {
+    static __device__ double add(double a, double b) { return __dadd_rn(a, b); }
+    static __device__ double multiply(double a, double b) { return __dmul_rn(a, b); }
+    static __device__ double least(double a, double b) { return fmin(a, b); }
+    static __device__ double greatest(double a, double b) { return fmax(a, b); }
+    static __device__ double share(double sum, u32 ranks) { return __ddiv_rn(sum, (double)ranks); }
+};
+
+// Each operation is done in `float`, and rounded.
+template <> struct Arithmetic<f16> : Arithmetic<float> {};
+template <> struct Arithmetic<bf16> : Arithmetic<float> {};
+
+enum { SUM, PROD, MIN, MAX, AVG };
+
+template <typename T> static __device__ T combine(u32 operation, T a, T b)
+{
+    switch (operation) {
+    case PROD: return Arithmetic<T>::multiply(a, b);
+    case MIN: return Arithmetic<T>::least(a, b);
+    case MAX: return Arithmetic<T>::greatest(a, b);
+    default: return Arithmetic<T>::add(a, b);
+    }
+}
+
+// Several elements that are loaded at once.
+template <typename T, u32 COUNT> struct alignas(sizeof(T) * COUNT) Pack {
+    T items[COUNT];
+};
+
+// Combines what all ranks have at `start` of their staging, in the order of ranks, to `to`.
+template <typename T, u32 COUNT>
+static __device__ void combine_packs(u32 round, u32 operation, char *to, u32 start, u32 bytes)
+{
+    typedef Pack<T, COUNT> P;
+    u32 ranks = group.ranks;
+    _Pragma("unroll 1") for (u32 at = threadIdx.x * sizeof(P); at < bytes; at += blockDim.x * sizeof(P))
+    {
+        P sum = *(const P *)(staging(0, round) + start + at);
+        _Pragma("unroll 1") for (u32 rank = 1; rank < ranks; rank++)
+        {
+            P other = *(const P *)(staging(rank, round) + start + at);
+            for (u32 i = 0; i < COUNT; i++) sum.items[i] = combine<T>(operation, sum.items[i], other.items[i]);
+        }
+        if (operation == AVG)
+            for (u32 i = 0; i < COUNT; i++) sum.items[i] = Arithmetic<T>::share(sum.items[i], ranks);
+        *(P *)(to + at) = sum;
+    }
+}
+
+// Combines rows of all ranks: `from` has `rows` of them, of `bytes` bytes each. With one row, every rank gets it;
+// otherwise, each rank gets its own.
+template <typename T>
+static __device__ void reduce(const Group &given, const char *from, char *to, u64 bytes, u32 rows, u32 operation)
+{
+    u32 round, collective;
+    if (!begin(given, round, collective)) return;
+    u32 own = rows > 1 ? group.rank : 0;
+    for (u64 at = (u64)blockIdx.x * group.chunk; at < bytes; at += (u64)gridDim.x * group.chunk) {
+        u32 count = bytes - at < group.chunk ? (u32)(bytes - at) : group.chunk;
+        round++;
+        _Pragma("unroll 1") for (u32 row = 0; row < rows; row++)
+            copy(staging(group.rank, round) + row * group.chunk, from + row * bytes + at, count);
+        if (meet(collective, round, false) == 0) return;
+        u32 start = own * group.chunk, whole = aligned((u64)(to + at)) ? count & ~15u : 0;
+        combine_packs<T, 16 / sizeof(T)>(round, operation, to + at, start, whole);
+        combine_packs<T, 1>(round, operation, to + at + whole, start + whole, count - whole);
+    }
+    end(round);
+}
+
+#define REDUCE(T)                                                                                                     \
+    extern "C" __global__ void __launch_bounds__(512)                                                                 \
+        graph_runtime_reduce_##T(const __grid_constant__ Group given, const char *from, char *to, u64 bytes, u32 rows, \
+                                 u32 operation)                                                                       \
+    {                                                                                                                 \
+        reduce<T>(given, from, to, bytes, rows, operation);                                                           \
+    }
+
+typedef float f32;
+typedef double f64;
+REDUCE(f16)
+REDUCE(bf16)
+REDUCE(f32)
+REDUCE(f64)
+REDUCE(i8)
+REDUCE(u8)
+REDUCE(i32)
+REDUCE(u32)
+REDUCE(i64)
+REDUCE(u64)
+
+// Gives `bytes` bytes of `from`, unless it is null, and puts those of `count` ranks, from `first` on, to rows of `to`.
+extern "C" __global__ void __launch_bounds__(512)
+    graph_runtime_gather(const __grid_constant__ Group given, const char *from, char *to, u64 bytes, u32 first, u32 count)
+{
+    u32 round, collective;
+    if (!begin(given, round, collective)) return;
+    for (u64 at = (u64)blockIdx.x * group.chunk; at < bytes; at += (u64)gridDim.x * group.chunk) {
+        u32 part = bytes - at < group.chunk ? (u32)(bytes - at) : group.chunk;
+        round++;
+        if (from) copy(staging(group.rank, round), from + at, part);
+        if (meet(collective, round, false) == 0) return;
+        _Pragma("unroll 1") for (u32 row = 0; row < count; row++)
+            copy(to + row * bytes + at, staging(first + row, round), part);
+    }
+    end(round);
+}
+
+// Memory that is sent to a rank, or received from it.
+struct Move {
+    char *memory;
+    u64 bytes;
+    alignas(8) u32 peer;
+    alignas(8) u32 sends;
+};
+
+struct Moves {
+    Move moves[MAX_MOVES];
+};
+
+// The part of the stream of bytes between this rank and another one that is in this round of the block, and of which a
+// move has some.
+struct Stream {
+    u64 begin, end;
+
+    // What a move that begins at `start` of the stream has of it: the number of bytes, at `offset` of the move.
+    __device__ u32 of(u64 start, u64 bytes, u64 &offset) const
+    {
+        u64 first = start > begin ? start : begin, last = start + bytes < end ? start + bytes : end;
+        offset = first - start;
+        return first < last ? (u32)(last - first) : 0;
+    }
+};
+
+// Sends and receives. What one rank sends to another is a stream of bytes, in the order of its moves; each rank has a
+// chunk of every staging for each other rank. The ranks go on as long as any has more to send.
+extern "C" __global__ void __launch_bounds__(512)
+    graph_runtime_exchange(const __grid_constant__ Group given, const __grid_constant__ Moves moves, u32 count)
+{
+    u32 round, collective;
+    if (!begin(given, round, collective)) return;
+    u32 met = MORE;
+    for (u64 turn = 0; met & MORE; turn++) {
+        u64 begin = (turn * gridDim.x + blockIdx.x) * group.chunk;
+        Stream stream = {begin, begin + group.chunk};
+        bool more = false;
+        round++;
+        // First all that is sent, and then all that is received.
+        _Pragma("unroll 1") for (u32 index = 0; index <= 2 * count; index++)
+        {
+            bool sends = index < count;
+            if (index == count && (met = meet(collective, round, more)) == 0) return;
+            if (index == 2 * count) break;
+            const Move &move = moves.moves[sends ? index : index - count];
+            if (move.sends != sends) continue;
+            u64 start = 0, offset;
+            _Pragma("unroll 1") for (u32 before = 0; before < index % count; before++)
+                if (moves.moves[before].sends == move.sends && moves.moves[before].peer == move.peer)
+                    start += moves.moves[before].bytes;
+            u32 bytes = stream.of(start, move.bytes, offset);
+            u64 inside = start + offset - begin;
+            if (sends) {
+                more |= start + move.bytes > begin + (u64)gridDim.x * group.chunk;
+                if (bytes)
+                    copy(staging(group.rank, round) + move.peer * group.chunk + inside, move.memory + offset, bytes);
+            } else if (bytes) {
+                copy(move.memory + offset, staging(move.peer, round) + group.rank * group.chunk + inside, bytes);
+            }
+        }
+    }
+    end(round);
+}

@@ -1,0 +1,307 @@
+//! Collectives as kernel nodes, whose kernels meet those of the other ranks: `graph-runtime/kernels/collective.cu`.
+
+use super::CudaExecutable;
+use super::add::launch;
+use super::kernels::Builtin;
+use crate::devices::cuda_memory::CudaMemory;
+use crate::driver::{CUgraph, CUgraphNode, KernelNodeParams};
+use crate::error::{At, CudaError, Error, Result, Site};
+use crate::ownership::station::{CudaStation, MAX_BLOCKS, MAX_RANKS, STAGING};
+use crate::program::communicator::Communicator;
+use crate::program::communicator::call::{CollectiveCall, Move as Side};
+use crate::program::communicator::seat::Seats;
+use crate::shape::part::Part;
+use graph_plan::{Draft, LaunchConfig, Mode, NodeKind};
+use graph_ptx::GuardForm;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// The most parts of an exchange: the size of a parameter of the kernel.
+const MAX_MOVES: usize = 64;
+/// The blocks of an exchange, which are as many on all ranks, whatever each sends and receives.
+const EXCHANGE_BLOCKS: u32 = 16;
+/// The bytes of a round that are worth a block.
+const MIN_CHUNK: usize = 4096;
+/// The most threads of a block, and the number that runs together.
+const MAX_THREADS: usize = 512;
+const WARP: usize = 32;
+/// The bytes that a thread loads at once.
+const PACK: usize = 16;
+
+/// The parameters of the built-in kernels of collectives.
+struct CollectiveArguments {
+    group: Group,
+    from: u64,
+    to: u64,
+    bytes: u64,
+    numbers: [u32; 2],
+    moves: Moves,
+    count: u32,
+}
+
+/// The group of ranks, for one of them. (What has 4 bytes in C++ is followed by 4 unused ones.)
+#[repr(C)]
+struct Group {
+    stations: [u64; MAX_RANKS],
+    post: u64,
+    timeout: u64,
+    rank: u64,
+    ranks: u64,
+    node: u64,
+    index: u64,
+    graph: u64,
+    chunk: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+struct Move {
+    memory: u64,
+    bytes: u64,
+    peer: u64,
+    sends: u64,
+}
+
+#[repr(C)]
+struct Moves([Move; MAX_MOVES]);
+
+impl Default for Moves {
+    fn default() -> Self {
+        Self([Move::default(); MAX_MOVES])
+    }
+}
+
+/// The bytes that a block stages for each of `parts` parts in a round, where there are `bytes` bytes of each. It is the
+/// same on all ranks.
+fn chunk(bytes: usize, parts: usize) -> usize {
+    let even = bytes.div_ceil(MAX_BLOCKS).next_multiple_of(PACK);
+    even.max(MIN_CHUNK).min(most(parts))
+}
+
+/// The most bytes that a block stages for each of `parts` parts in a round.
+fn most(parts: usize) -> usize {
+    STAGING / parts / PACK * PACK
+}
+
+/// The blocks and threads of a launch for `bytes` bytes, in chunks.
+fn config(bytes: usize, chunk: usize) -> LaunchConfig {
+    let blocks = bytes.div_ceil(chunk).clamp(1, MAX_BLOCKS);
+    let threads = bytes.min(chunk).div_ceil(PACK).next_multiple_of(WARP);
+    LaunchConfig {
+        grid: [blocks as u32, 1, 1],
+        block: [threads.clamp(WARP, MAX_THREADS) as u32, 1, 1],
+        shared: 0,
+    }
+}
+
+/// The built-in kernel of a collective.
+fn kernel(call: &CollectiveCall) -> Builtin {
+    match (call.kind, call.reduction) {
+        (NodeKind::Exchange, _) => Builtin::Exchange,
+        (_, Some((_, number))) => Builtin::Reduce(number),
+        (_, None) => Builtin::Gather,
+    }
+}
+
+impl CollectiveArguments {
+    /// The arguments of a collective, and its launch. It has the number `node` at the station, and `index` in its
+    /// graph, whose number is at the address `graph`. `address` tells where memory is.
+    fn of(
+        call: &CollectiveCall,
+        station: &CudaStation,
+        (node, index, graph): (u32, usize, u64),
+        address: impl Fn(Part) -> u64,
+    ) -> (Self, LaunchConfig) {
+        let member = &call.communicator.0;
+        let (rank, ranks) = (call.communicator.rank(), call.communicator.size());
+        // An exchange may have none.
+        let nothing = Side::NOTHING;
+        let first = call.moves.first().unwrap_or(&nothing);
+        let last = call.moves.last().unwrap_or(&nothing);
+        let [from, to] = [first, last].map(|one| address(one.part));
+        let operation = call.reduction.map_or(0, |(reduction, _)| reduction as u32);
+        let gives = call.kind != NodeKind::Broadcast || first.peer == rank;
+        // The bytes of a part, the number of parts that are staged together, and two numbers for the kernel.
+        let (bytes, staged, numbers) = match call.kind {
+            NodeKind::ReduceScatter => (last.part.bytes, ranks, [ranks as u32, operation]),
+            NodeKind::AllGather => (first.part.bytes, 1, [0, ranks as u32]),
+            NodeKind::Broadcast => (first.part.bytes, 1, [first.peer as u32, u32::from(!gives)]),
+            NodeKind::Exchange => (0, ranks, [0; 2]),
+            _ => (first.part.bytes, 1, [1, operation]),
+        };
+        let chunk = match call.kind {
+            NodeKind::Exchange => most(staged),
+            _ => chunk(bytes, staged),
+        };
+        let mut config = config(bytes, chunk);
+        if call.kind == NodeKind::Exchange {
+            (config.grid[0], config.block[0]) = (EXCHANGE_BLOCKS, MAX_THREADS as u32);
+        }
+        let mut stations = [0; MAX_RANKS];
+        let known = member.stations.iter().filter_map(CudaStation::of);
+        stations
+            .iter_mut()
+            .zip(known)
+            .for_each(|(to, station)| *to = station.address());
+        let group = Group {
+            stations,
+            post: station.post_address(),
+            timeout: u64::try_from(member.timeout().as_nanos()).unwrap_or(u64::MAX),
+            rank: rank as u64,
+            ranks: ranks as u64,
+            node: node.into(),
+            index: index as u64,
+            graph,
+            chunk: chunk as u64,
+        };
+        let mut moves = Moves::default();
+        let given = call.moves.iter().map(|one| Move {
+            memory: address(one.part),
+            bytes: one.part.bytes as u64,
+            peer: one.peer as u64,
+            sends: u64::from(one.mode == Mode::Read),
+        });
+        moves.0.iter_mut().zip(given).for_each(|(to, one)| *to = one);
+        let arguments = Self {
+            group,
+            from: if gives { from } else { 0 },
+            to,
+            bytes: bytes as u64,
+            numbers,
+            moves,
+            count: call.moves.len() as u32,
+        };
+        (arguments, config)
+    }
+
+    /// The addresses of the arguments of the kernel, which `self` keeps.
+    fn pointers(&mut self, kind: NodeKind) -> Vec<*mut c_void> {
+        let group = (&raw mut self.group).cast();
+        if kind == NodeKind::Exchange {
+            return vec![group, (&raw mut self.moves).cast(), (&raw mut self.count).cast()];
+        }
+        let [one, other] = &mut self.numbers;
+        let numbers = [(&raw mut *one).cast(), (&raw mut *other).cast()];
+        let memory = [
+            (&raw mut self.from).cast(),
+            (&raw mut self.to).cast(),
+            (&raw mut self.bytes).cast(),
+        ];
+        [group].into_iter().chain(memory).chain(numbers).collect()
+    }
+}
+
+impl CudaExecutable {
+    /// Loads the kernel of a collective, and refuses one that it cannot do.
+    pub(super) fn prepare_collective(&mut self, draft: &Draft, node: usize, call: &CollectiveCall) -> Result<()> {
+        if call.kind == NodeKind::Exchange && call.moves.len() > MAX_MOVES {
+            return Err(Error::Unsupported {
+                site: Site::graph(&draft.name).at_node(&draft.nodes[node].name),
+                message: "on GPUs, an exchange has 64 parts at most that are sent or received; make two of it, one after the other",
+            });
+        }
+        if self.user_objects.joined.is_none() {
+            let bytes = size_of::<u32>() * self.communicators().len();
+            let joined = CudaMemory::zeroed(&self.cuda, bytes).at(|| Site::graph(&draft.name))?;
+            self.user_objects.joined = Some(joined);
+        }
+        self.kernels.load_builtin(draft, kernel(call), GuardForm::default())
+    }
+
+    /// Makes a call with the parameters of the node of a collective, which live until that returns. `None` if its
+    /// communicator has no stations: but it is one of this device (the builder has compared them).
+    fn with_collective<T>(
+        &self,
+        draft: &Draft,
+        (node, call): (usize, &CollectiveCall),
+        make: impl FnOnce(&KernelNodeParams) -> T,
+    ) -> Option<T> {
+        let member = &call.communicator.0;
+        let station = CudaStation::of(member.stations.get(member.rank)?)?;
+        let index = self
+            .communicators()
+            .iter()
+            .position(|known| known.is(&call.communicator))?;
+        let graph = self.user_objects.joined.as_ref()?.address() + (size_of::<u32>() * index) as u64;
+        let number = station.number(&draft.name, &draft.nodes[node].name);
+        let (mut arguments, config) =
+            CollectiveArguments::of(call, &station, (number, node, graph), |part| self.adder.device(part));
+        let mut pointers = arguments.pointers(call.kind);
+        let handle = self.kernels.builtin(kernel(call), GuardForm::default());
+        Some(make(&launch(handle, &config, &mut pointers)))
+    }
+
+    /// Adds the node of a collective.
+    ///
+    /// # Safety
+    ///
+    /// As for [`CudaExecutable::add_one`].
+    pub(super) unsafe fn add_collective(
+        &mut self,
+        draft: &Draft,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        (node, call): (usize, &CollectiveCall),
+    ) -> Result<CUgraphNode, CudaError> {
+        let name = &*draft.nodes[node].name;
+        announce_node!(
+            self.cuda,
+            add_kernel_node,
+            name,
+            after,
+            bytes = call.moves[0].part.bytes
+        )?;
+        let api = self.cuda.api();
+        let added = self.with_collective(draft, (node, call), |params| {
+            // SAFETY: by the caller's promise; `params` lives until this returns. `user_objects` keeps the stations of
+            // all ranks (fact 1 of `CudaStation`).
+            unsafe { api.add_kernel_node(graph, after, params) }
+        });
+        // SAFETY: by the caller's promise.
+        added.unwrap_or_else(|| unsafe { api.add_empty_node(graph, after) })
+    }
+
+    /// Makes later launches of a collective use its memory where that is now. The context is current.
+    pub(super) fn apply_collective(&self, draft: &Draft, node: usize, call: &CollectiveCall) -> Result<()> {
+        let (api, exec, handle) = (self.cuda.api(), self.exec, self.handle(node));
+        let applied = self.with_collective(draft, (node, call), |params| {
+            // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; `params` lives until this returns.
+            unsafe { api.set_kernel_node(exec, handle, params) }
+        });
+        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+        applied.unwrap_or(Ok(())).at(site)
+    }
+
+    /// The communicators of the graph.
+    pub(crate) fn communicators(&self) -> &Arc<[Communicator]> {
+        &self.user_objects.communicators
+    }
+
+    /// Tells kernels the number that the graph has on all ranks of each communicator.
+    pub(crate) fn joined(&self, draft: &Draft, seats: &Seats) -> Result<()> {
+        let Some(joined) = &self.user_objects.joined else {
+            return Ok(());
+        };
+        let numbers = self
+            .communicators()
+            .iter()
+            .map(|communicator| seats.joined(communicator) as u32);
+        let bytes: Vec<u8> = numbers.flat_map(u32::to_le_bytes).collect();
+        joined.write(0, &bytes).at(|| Site::graph(&draft.name))
+    }
+
+    /// Returns the failure that a kernel of a collective has reported, if there is one.
+    pub(crate) fn check_ranks(&self) -> Result<()> {
+        Communicator::check(self.communicators())
+    }
+
+    /// Refuses a launch of a graph whose communicators cannot be used any more.
+    pub(crate) fn check_communicators(&self, draft: &Draft) -> Result<()> {
+        let site = || Site::graph(&draft.name);
+        let mut broken = self
+            .communicators()
+            .iter()
+            .filter_map(|communicator| communicator.0.broken(site));
+        broken.next().map_or(Ok(()), Err)
+    }
+}

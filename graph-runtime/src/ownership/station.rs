@@ -1,0 +1,173 @@
+//! The memory of a rank by which kernels of GPUs meet in collectives: see `graph-runtime/kernels/collective.cu`.
+
+use crate::devices::Backend;
+use crate::devices::cuda::Cuda;
+use crate::devices::cuda_memory::CudaMemory;
+use crate::devices::launch_event::LaunchEvent;
+use crate::error::{At, Result, Site};
+use crate::in_flight::launches::Access;
+use crate::in_flight::lock::Lock;
+use crate::in_flight::refused::Refused;
+use crate::in_flight::uses::{Claim, ClaimKind, Patience, Terms};
+use crate::ownership::block::Block;
+use crate::ownership::host_memory::HostMemory;
+use crate::program::communicator::station::{Reason, Report, Station};
+use crate::shape::part::Layout;
+use std::any::Any;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// The most ranks of a group.
+pub(crate) const MAX_RANKS: usize = 32;
+/// The most blocks of a kernel.
+pub(crate) const MAX_BLOCKS: usize = 64;
+/// The bytes of a block's staging in one round.
+pub(crate) const STAGING: usize = 32 << 10;
+/// The bytes before the stagings: the words about failures, the round of each block, and the rounds of all ranks.
+const HEADER: usize = 128 + 4 * MAX_BLOCKS + 4 * 2 * MAX_BLOCKS * MAX_RANKS;
+const _: () = assert!(HEADER.is_multiple_of(128));
+
+/// The station of a rank that is a GPU.
+///
+/// # Safety
+///
+/// Kernels of several devices use the memory because of these facts.
+///
+/// 1. *It lives as long as its use.* The world of its ranks keeps it, and each graph keeps the members of that world
+///    with its memory: they are dropped, or leaked, with that (fact 2 of
+///    [`CudaExecutable`](crate::backend::cuda::CudaExecutable)).
+/// 2. *Each word and each byte has one writer at a time.* A block of a rank writes only its own staging, and its own
+///    words in the stations of others, by release stores that these read by acquire loads; it reads the staging of
+///    others between its meeting with them and its next one, in which they write the other staging. Launches of a rank
+///    that use the station follow each other ([`CudaStation::claim`]), and so do the collectives of a launch
+///    (`collective-order`).
+/// 3. *Soundness does not depend on what is found there.* Staging holds plain data, of which any bits are a value. The
+///    numbers of rounds choose one of two stagings, whatever they are.
+pub(crate) struct CudaStation {
+    memory: Block<CudaMemory>,
+    post: HostMemory,
+    /// The graphs and nodes that wait at it, by number.
+    nodes: Lock<Vec<(String, String)>>,
+}
+
+/// The words by which kernels and the host speak.
+struct Post<'a> {
+    /// As kernels write it: bit 63 is set if there is a failure, and the two bits after it have the reason; then the
+    /// number of the node, and in the last 16 bits the missing rank.
+    report: &'a AtomicU64,
+    /// The number of a rank that has left, + 1.
+    left: &'a AtomicU32,
+}
+
+/// The bytes of [`Post`].
+const POST: Layout = Layout {
+    bytes: 16,
+    align: 16,
+    float: None,
+};
+
+impl CudaStation {
+    /// Allocates a station.
+    pub(crate) fn new(cuda: &Arc<Cuda>) -> Result<Self> {
+        let site = || Site::default().at_memory("communicator");
+        let memory = CudaMemory::zeroed(cuda, HEADER + 2 * MAX_BLOCKS * STAGING).at(site)?;
+        Ok(Self {
+            memory: Block::new(memory, Terms::Owned),
+            post: HostMemory::zeroed(&Backend::Cuda(cuda.clone()), POST, site)?,
+            nodes: Lock::default(),
+        })
+    }
+
+    /// The station that is behind the trait.
+    pub(crate) fn of(station: &Arc<dyn Station>) -> Option<Arc<Self>> {
+        let station: Arc<dyn Any + Send + Sync> = station.clone();
+        station.downcast().ok()
+    }
+
+    /// The address of its memory, for kernels of all ranks.
+    pub(crate) fn address(&self) -> u64 {
+        self.memory.address()
+    }
+
+    /// The address of its words for the host, for kernels of this rank. (Page-locked memory has one address for all.)
+    pub(crate) fn post_address(&self) -> u64 {
+        self.post.pointer().addr().get() as u64
+    }
+
+    /// The number of a node of a graph, by which kernels report it.
+    pub(crate) fn number(&self, graph: &str, node: &str) -> u32 {
+        let mut nodes = self.nodes.lock();
+        let known = nodes.iter().position(|known| (&*known.0, &*known.1) == (graph, node));
+        let index = known.unwrap_or_else(|| {
+            nodes.push((graph.to_owned(), node.to_owned()));
+            nodes.len() - 1
+        });
+        index as u32
+    }
+
+    /// Claims the station for a launch. One byte stands for all: launches claim all or nothing.
+    pub(crate) fn claim(&self, patience: Patience) -> Result<Claim<'_, LaunchEvent>, Refused> {
+        let all = Access::new(0, 1, true);
+        self.memory.uses().claim(all, ClaimKind::Call, patience)
+    }
+
+    fn post(&self) -> Post<'_> {
+        let first = self.post.pointer();
+        // SAFETY: the memory has 16 bytes, aligned to 64, and lives as long as `self`; the host and kernels access its
+        // words atomically alone.
+        unsafe {
+            Post {
+                report: AtomicU64::from_ptr(first.cast().as_ptr()),
+                left: AtomicU32::from_ptr(first.byte_add(8).cast().as_ptr()),
+            }
+        }
+    }
+}
+
+impl Station for CudaStation {
+    fn report(&self) -> Option<Report> {
+        let report = self.post().report.load(Ordering::Acquire);
+        if report >> 63 == 0 {
+            return None;
+        }
+        let known = self.nodes.lock().get((report >> 16) as u32 as usize).cloned();
+        let (graph, node) = known.unwrap_or_default();
+        Some(Report {
+            graph,
+            node,
+            missing: (report & 0xffff) as usize,
+            reason: match report >> 61 & 3 {
+                0 => Reason::Absent,
+                1 => Reason::Told,
+                _ => Reason::Elsewhere,
+            },
+        })
+    }
+
+    fn tell_of_leaving(&self, rank: usize) {
+        self.post().left.store(rank as u32 + 1, Ordering::Release);
+    }
+}
+
+/// The stations of a graph, one for each of its communicators, in the order of their addresses.
+#[derive(Clone, Default)]
+pub(crate) struct Stations(Vec<Arc<CudaStation>>);
+
+impl Stations {
+    /// These stations, each once.
+    pub(crate) fn new(stations: impl Iterator<Item = Arc<CudaStation>>) -> Self {
+        let mut stations: Vec<Arc<CudaStation>> = stations.collect();
+        stations.sort_by_key(Arc::as_ptr);
+        stations.dedup_by_key(|station| Arc::as_ptr(station));
+        Self(stations)
+    }
+}
+
+impl Deref for Stations {
+    type Target = [Arc<CudaStation>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
