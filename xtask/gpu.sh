@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Runs what `cargo xtask gpu` put into this folder, on a machine with an NVIDIA GPU: tests, tests with every node
 # delayed at random, tests in debug mode, tests by the runtime library, examples, tests and examples under
-# compute-sanitizer's tools, and benchmarks. Prints a table at the end; the exit code is 0 only if everything passed.
+# compute-sanitizer's tools, benchmarks, and scripts that run graph files on memory of PyTorch's. Prints a table at the
+# end; the exit code is 0 only if everything passed.
 #
-#   bash .gpu/run.sh [--only tests|delays|debug|runtime|examples|sanitizer|bench] [--jobs N] [part of a name]
+#   bash .gpu/run.sh [--only tests|delays|debug|runtime|examples|sanitizer|bench|python] [--jobs N] [part of a name]
 #
 # --jobs: the number of programs that run at the same time (1). They are spread over all GPUs of the machine.
-# Benchmarks, and programs that measure the free memory of the card, always run alone.
+# Benchmarks, scripts, and programs that measure the free memory of the card, always run alone.
 # GPU_TIMEOUT: seconds that one program may take (480). GPU_LOGS: the folder for each program's whole output.
 set -uo pipefail
 export LC_ALL=C
@@ -15,7 +16,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 only='' name_part='' jobs=1
 while (($#)); do
     case $1 in
-        --only) only=${2:?--only needs tests, delays, debug, runtime, examples, sanitizer or bench}; shift 2 ;;
+        --only) only=${2:?--only needs tests, delays, debug, runtime, examples, sanitizer, bench or python}; shift 2 ;;
         --jobs) jobs=${2:?--jobs needs a number}; shift 2 ;;
         -*) echo "unknown option $1" >&2; exit 2 ;;
         *) name_part=$1; shift ;;
@@ -150,16 +151,19 @@ set_command_line() { # kind file tool module
         debug) command_line=(env CUDA_GRAPH_DEBUG=1 "$program" $(left_out debug)) ;;
         runtime) command_line=(env CUDA_GRAPH_RUNTIME_API=1 "$program" $(left_out runtime)) ;;
         bench) command_line+=(--bench) ;; # as `cargo bench` does
+        # The script saves the program's graph file, runs it, and measures both in turns. Without PyTorch, it says that
+        # it is on the emulator.
+        python) command_line=(env "CUDA_GRAPH_LOAD=$binaries/bin/libcuda_graph_load.so" python3 "pytorch/$4.py" "$program") ;;
     esac
     [[ $2 != tests-* ]] || command_line+=(--include-ignored) # those that need a GPU
-    [[ $4 == - ]] || command_line+=("$4::") # the tests of one module
+    [[ $4 == - || $1 == python ]] || command_line+=("$4::") # the tests of one module
 }
 
 # Prints little of a passing run's output, so that failures stay in sight; the log has all of it.
 show() { # kind verdict log
     case $2,$1 in
         fail,*) tail -n 60 "$3" ;;
-        pass,bench) cat "$3" ;;
+        pass,bench | pass,python) cat "$3" ;;
         pass,tests | pass,delays | pass,debug | pass,runtime) grep -E '^(test result|faults:|driver: [0-9]+ of)' "$3" ;;
         pass,*) tail -n 12 "$3" ;;
     esac
@@ -197,9 +201,10 @@ run() { # number kind name package file tool module
         >"$binaries/rows/$number"
 }
 
-# Whether a program runs alone, after all others: benchmarks, and programs that measure the free memory of the card.
+# Whether a program runs alone, after all others: benchmarks, scripts, and programs that measure the free memory of the
+# card.
 runs_alone() { # kind file module
-    [[ $1 == bench || $2 == *-train_conv || $2.$3 == *-captures.@(-|pools) ]]
+    [[ $1 == @(bench|python) || $2 == *-train_conv || $2.$3 == *-captures.@(-|pools) ]]
 }
 
 # Other programs run as many at a time as `--jobs` says.

@@ -1,5 +1,5 @@
-//! The examples of the language reference and the tutorial, as doctests: each is a whole program that a reader can
-//! paste, with the kernels of `kernels/`.
+//! The examples of the language reference, the tutorial and other pages, as doctests: each is a whole program that a
+//! reader can paste, with the kernels of `kernels/`.
 
 /// The examples of `language.md`: one for each statement, compiled and run.
 #[cfg(doctest)]
@@ -15,6 +15,11 @@ struct Tutorial;
 #[cfg(doctest)]
 #[doc = include_str!("../bugs.md")]
 struct Bugs;
+
+/// The programs of `for-engines.md`, one for each seam.
+#[cfg(doctest)]
+#[doc = include_str!("../for-engines.md")]
+struct ForEngines;
 
 /// The program on the front page of graph-runtime's package.
 #[cfg(doctest)]

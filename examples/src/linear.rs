@@ -1,8 +1,11 @@
 //! The kernel of `train_linear`, its data, the same as in `pytorch/train_linear.py`, and the losses to expect.
 
 use crate::compare::close;
+use crate::tensors::{self, Tensor};
 use graph_runtime::{Atomic, BoxError, Device, DeviceBuffer, Result, SharedHost, Table, cuda_kernels};
+use std::fs;
 use std::mem::MaybeUninit;
+use std::path::Path;
 
 #[cuda_kernels("kernels/train_linear.ptx", tuned = ["kernels/train_linear.sm_90.ptx"])]
 unsafe extern "C" {
@@ -88,6 +91,25 @@ pub fn begin(s: Sizes, w: &DeviceBuffer<[f32]>, bias: &DeviceBuffer<[f32]>) -> R
     let (first_w, first_bias) = weights(s);
     w.copy_from(&first_w)?;
     bias.copy_from(&first_bias)
+}
+
+/// Writes the weights as they are in the beginning, all batches, and the losses to expect, as a file of safetensors in
+/// a folder.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn save(s: Sizes, batches: &SharedHost<Table<f32, 2>>, expected: &[f32], folder: &Path) -> Result<(), BoxError> {
+    fs::create_dir_all(folder)?;
+    let (w, bias) = weights(s);
+    let batches = batches.read()?.as_flattened().to_vec();
+    let tensors = [
+        ("w", w),
+        ("bias", bias),
+        ("batches", batches),
+        ("losses", expected.to_vec()),
+    ];
+    let tensors = tensors.map(|(name, numbers)| Tensor::list(name, numbers));
+    tensors::write(&folder.join("train_linear.safetensors"), &tensors)
 }
 
 fn weights(s: Sizes) -> (Vec<f32>, Vec<f32>) {

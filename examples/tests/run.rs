@@ -86,6 +86,37 @@ fn the_engine_runs_with_the_driver_in_software() {
     }
 }
 
+/// Graph files that examples save run in Python, on memory of its own.
+#[test]
+#[cfg(target_os = "linux")]
+fn python_runs_the_graph_files_of_examples() {
+    use cuda_graph_load as _; // so that the library is built
+
+    // Rust alone is all that this repository needs.
+    if Command::new("python3").arg("--version").output().is_err() {
+        return eprintln!("there is no python3 here: the scripts were not tried");
+    }
+    let library = Path::new(env!("CARGO_BIN_EXE_engine")).with_file_name("deps/libcuda_graph_load.so");
+    for (script, program) in [
+        ("engine_loaded.py", env!("CARGO_BIN_EXE_engine")),
+        ("train_linear_loaded.py", env!("CARGO_BIN_EXE_train_linear")),
+    ] {
+        let mut python = Command::new("python3");
+        python
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("pytorch").join(script))
+            .arg(program)
+            .env("CUDA_VISIBLE_DEVICES", "")
+            .env("CUDA_GRAPH_LOAD", &library)
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        let output = python.output().unwrap();
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{script}:\n{stdout}{stderr}");
+        assert!(stdout.starts_with("device:  CPU emulator"), "{script}:\n{stdout}");
+        assert!(stdout.contains("\ncheck:   "), "{script}:\n{stdout}");
+    }
+}
+
 #[test]
 fn every_example_has_help() {
     for (name, executable) in EXAMPLES {

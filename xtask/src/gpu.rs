@@ -41,6 +41,10 @@ const FAULT_INJECTION: WithFeature = WithFeature {
     target: "fault_injection",
     feature: "fault-injection",
 };
+/// The scripts of `examples/pytorch` that run graph files, each with the program that saves the file.
+const SCRIPTS: [(&str, &str); 2] = [("train_linear_loaded", "train_linear"), ("engine_loaded", "engine")];
+/// The library by which Python opens graph files.
+const LOADER: &str = "cuda_graph_load";
 const RUN_SCRIPT: &str = include_str!("../gpu.sh");
 /// What tells crashes of compute-sanitizer from those of programs.
 const FRAMES: &str = include_str!("../frames.c");
@@ -64,10 +68,12 @@ pub(crate) enum Kind {
     Examples,
     Sanitizer,
     Bench,
+    /// Scripts that run graph files on memory of PyTorch.
+    Python,
 }
 
 impl Kind {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Tests,
         Self::Delays,
         Self::Debug,
@@ -75,6 +81,7 @@ impl Kind {
         Self::Examples,
         Self::Sanitizer,
         Self::Bench,
+        Self::Python,
     ];
 
     /// The name that `--only` and the manifest use.
@@ -87,6 +94,7 @@ impl Kind {
             Self::Examples => "examples",
             Self::Sanitizer => "sanitizer",
             Self::Bench => "bench",
+            Self::Python => "python",
         }
     }
 
@@ -95,6 +103,7 @@ impl Kind {
         match self {
             Self::Tests | Self::Delays | Self::Debug | Self::Runtime => &["--tests"],
             Self::Examples => &["--bins", "--examples"],
+            Self::Python => &["--bins"],
             Self::Sanitizer => &["--tests", "--bins", "--examples"],
             Self::Bench => &["--benches"],
         }
@@ -106,7 +115,8 @@ impl FromStr for Kind {
 
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
-            format!("unknown kind `{text}`: expected tests, delays, debug, runtime, examples, sanitizer or bench")
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("unknown kind `{text}`: expected one of {names}")
         })
     }
 }
@@ -132,6 +142,9 @@ pub(crate) fn build(root: &Path, only: Option<Kind>) -> Result<()> {
     let manifest = install(&folder, &kinds, &programs)?;
     if kinds.contains(&Kind::Sanitizer) {
         install_sanitizer(root, &folder)?;
+    }
+    if kinds.contains(&Kind::Python) {
+        install_loader(root, &folder)?;
     }
     install_cudart(root, &folder)?;
     if manifest.is_empty() {
@@ -201,7 +214,14 @@ impl Program {
             Kind::Tests | Kind::Examples | Kind::Bench => self.kind == kind,
             Kind::Delays | Kind::Debug | Kind::Runtime => self.is_plain_test(),
             Kind::Sanitizer => self.is_plain_test() || self.kind == Kind::Examples,
+            Kind::Python => self.kind == Kind::Examples && self.script().is_some(),
         }
+    }
+
+    /// The script that runs its graph file.
+    fn script(&self) -> Option<&'static str> {
+        let mut scripts = SCRIPTS.iter();
+        Some(scripts.find(|(_, program)| *program == self.target)?.0)
     }
 
     /// Whether it is a test program in which the driver works.
@@ -236,8 +256,12 @@ impl Program {
 
     /// The modules that have runs of their own under this kind; none if the program runs as a whole.
     ///
-    /// compute-sanitizer runs one module at a time: it fails at random, and `gpu.sh` then repeats the run.
+    /// A script stands for a module of its program. compute-sanitizer runs one module at a time: it fails at random,
+    /// and `gpu.sh` then repeats the run.
     fn modules(&self, kind: Kind) -> Result<BTreeSet<String>> {
+        if kind == Kind::Python {
+            return Ok(self.script().map(str::to_owned).into_iter().collect());
+        }
         if kind != Kind::Sanitizer || self.target_kind != "test" {
             return Ok(BTreeSet::new());
         }
@@ -328,6 +352,19 @@ fn install_sanitizer(root: &Path, folder: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Copies the library and the module by which Python opens graph files.
+fn install_loader(root: &Path, folder: &Path) -> Result<()> {
+    let messages = cargo_build(root, &["--package", "cuda-graph-load"])?;
+    let library = messages.iter().find_map(|message| pack::library(message, LOADER));
+    let library = library.ok_or("cargo has built no library for Python")?;
+    copy(&library, &folder.join("bin").join(format!("lib{LOADER}.so")))?;
+    // Where the scripts look for it in a clone, too.
+    copy_data(
+        &root.join("cuda-graph-load/python"),
+        &folder.join("data/cuda-graph-load/python"),
+    )
 }
 
 /// Copies the runtime libraries beside the programs, each into a folder of its version.
@@ -448,7 +485,35 @@ mod tests {
         let test = program(&artifact("test", true)).expect("an executable");
         let example = program(&artifact("bin", false)).expect("an executable");
         assert!(test.runs_as(Kind::Tests) && test.runs_as(Kind::Delays) && test.runs_as(Kind::Sanitizer));
+        assert!(!example.runs_as(Kind::Python));
         assert!(example.runs_as(Kind::Examples) && example.runs_as(Kind::Sanitizer) && !example.runs_as(Kind::Delays));
+    }
+
+    #[test]
+    fn scripts_run_with_the_program_that_saves_their_file() {
+        let mut engine = program(&artifact("bin", false)).expect("an executable");
+        engine.target = "engine".to_owned();
+        assert!(engine.runs_as(Kind::Python) && engine.runs_as(Kind::Examples));
+        let modules = engine.modules(Kind::Python).expect("a script");
+        let lines = engine.manifest_lines(Kind::Python, "file", &modules);
+        assert_eq!(
+            lines,
+            "python\texamples::engine::engine_loaded\texamples\tfile\t-\tengine_loaded\n"
+        );
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for (script, program) in SCRIPTS {
+            let script = root.join("examples/pytorch").join(script).with_extension("py");
+            let program = root.join("examples/src/bin").join(program).with_extension("rs");
+            assert!(script.is_file() && program.is_file(), "{}", script.display());
+        }
+        let library = serde_json::json!({
+            "reason": "compiler-artifact",
+            "target": { "name": LOADER },
+            "filenames": ["/target/libcuda_graph_load.rlib", "/target/libcuda_graph_load.so"],
+        });
+        let found = pack::library(&library, LOADER);
+        assert_eq!(found, Some("/target/libcuda_graph_load.so".into()));
+        assert_eq!(pack::library(&library, "other"), None);
     }
 
     #[test]

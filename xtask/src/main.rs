@@ -63,8 +63,8 @@ usage: cargo xtask <command>
   site               build the documentation into target/site/: README.md, docs/,
                      and rustdoc; `cargo install mdbook` installs the tool for it
   gpu [--only KIND]  build what a machine with a GPU needs into .gpu/;
-                     KIND is tests, delays, debug, runtime, examples, sanitizer
-                     or bench
+                     KIND is tests, delays, debug, runtime, examples, sanitizer,
+                     bench or python
   compare [--only PROGRAM,..]
                      build what a machine with a GPU and PyTorch needs to compare
                      programs of examples into .gpu/

@@ -62,6 +62,17 @@ pub(crate) fn artifact(message: &Value) -> Option<Artifact> {
     })
 }
 
+/// The library for other languages, `lib<target>.so`, that a message of Cargo's is about, if it is about it.
+pub(crate) fn library(message: &Value, target: &str) -> Option<PathBuf> {
+    if message["reason"] != "compiler-artifact" || message["target"]["name"] != target {
+        return None;
+    }
+    let files = message["filenames"].as_array()?.iter().filter_map(Value::as_str);
+    files
+        .map(PathBuf::from)
+        .find(|file| file.extension().is_some_and(|extension| extension == "so"))
+}
+
 /// Empties `folder`, or makes it.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ const PAGES: &[(&str, &str)] = &[
     ("README.md", "Overview"),
     ("docs/fit.md", "Is it for me?"),
     ("docs/coming-from.md", "Coming from PyTorch, CUDA or cudarc"),
+    ("docs/for-engines.md", "For engines"),
     ("docs/tutorial.md", "Tutorial"),
     ("docs/bugs.md", "Find bugs in kernels"),
     ("docs/language.md", "The language"),

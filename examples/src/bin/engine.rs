@@ -7,8 +7,9 @@
 //! ten-thousandth of the largest. Then graphs in flight, and their memory, are dropped in all orders.
 //!
 //! `--model FOLDER` is a model in f32, f16 or bf16, as Hugging Face's Llamas are; else a tiny one is written, and read
-//! again. `--save FOLDER` keeps that, with the graph file `step.cugraph`. `--bench` times a token in each form. It runs
-//! on the first CUDA device, or on the CPU emulator if there is none.
+//! again. `--save FOLDER` keeps that, with the graph file, for `pytorch/engine_loaded.py`, which runs it on tensors of
+//! PyTorch. `--bench` times a token in each form. It runs on the first CUDA device, or on the CPU emulator if there is
+//! none.
 
 use examples::bench::{self, Figure};
 use examples::compare::{close, largest};

@@ -5,19 +5,37 @@
 //! learns from the batch that the other has copied, and the host writes the one after. `Epoch` has a step for each
 //! batch of a table in page-locked memory. It takes 3 us less for each: copies may be several steps ahead, and no
 //! launch is between them. The losses of both are compared with PyTorch's, from the same weights on the same batches
-//! (`pytorch/train_linear.py`). `--bench` times both, and the step alone: `Step` without its copy.
+//! (`pytorch/train_linear.py`). `Learn` is the step alone, on a batch that lies on the device. `--bench` times all
+//! three.
 //!
-//! It runs on the first CUDA device or, smaller, on the CPU emulator if there is none.
+//! `--save FOLDER` writes `Learn` as graph files, with the data, for `pytorch/train_linear_loaded.py`, which runs them
+//! on tensors of PyTorch. It runs on the first CUDA device or, smaller, on the CPU emulator if there is none.
 
 use examples::bench::{self, Figure};
-use examples::linear::{BATCH, RATE, Sizes, batches, begin, check, expected, step};
-use examples::program::{sized, start};
+use examples::linear::{BATCH, RATE, Sizes, batches, begin, check, expected, save, step};
+use examples::program::{argument, sized, start};
 use graph_runtime::{AnyGraph, BoxError, cuda_graph};
+use std::path::PathBuf;
 
 /// Steps that do not count.
 const WARM_UP: usize = 3;
 
 cuda_graph! {
+    /// One step on a batch that lies on the device.
+    graph Learn(
+        s: Sizes, exact: bool, w: mut device [f32; s.inputs * s.outputs], bias: mut device [f32; s.outputs],
+        batch: device [f32; s.batch()],
+    ) {
+        device  count:  u32;
+        device  loss:   f32;
+        scratch losses: [f32; 128];
+
+        kernel train = step<<<s.grid, 288, s.shared>>>(
+            &batch[..BATCH * s.inputs], &batch[BATCH * s.inputs..], &mut w, &mut bias,
+            &mut losses, &count, &mut loss, s.inputs, s.outputs, RATE, u32::from(exact),
+        );
+    }
+
     /// One step on a batch that lies on the device. Meanwhile, the next one is copied to other memory there.
     graph Step(
         s: Sizes, exact: bool, w: mut device [f32; s.inputs * s.outputs], bias: mut device [f32; s.outputs],
@@ -60,13 +78,17 @@ cuda_graph! {
 }
 
 fn main() -> Result<(), BoxError> {
-    let device = start(&[Step::PLAN, Epoch::PLAN])?;
+    let device = start(&[Learn::PLAN, Step::PLAN, Epoch::PLAN])?;
     let s = Sizes::of(&device)?;
     let (steps, expected) = (sized(&device, s.batches, 1000), expected(&device, s)?);
     let batches = batches(&device, s)?;
     let w = device.alloc_slice(s.inputs * s.outputs)?;
     let bias = device.alloc_slice(s.outputs)?;
     let (even, odd) = (device.alloc_slice(s.batch())?, device.alloc_slice(s.batch())?);
+    let folder = argument("--save").map(PathBuf::from);
+    if let Some(folder) = &folder {
+        save(s, &batches, &expected, folder)?;
+    }
     // With `exact` off, numbers have fewer digits, and the loss falls to a small part of what it was.
     for (name, exact, tolerance) in [("f32", true, 1e-3), ("tf32", false, 2e-2)] {
         let build = |batch, next| Step::build(&device, s, exact, &w, &bias, batch, next);
@@ -95,6 +117,11 @@ fn main() -> Result<(), BoxError> {
             &expected,
             tolerance,
         )?;
+        let mut learn = Learn::build(&device, s, exact, &w, &bias, &even)?;
+        learn.launch()?;
+        if let Some(folder) = &folder {
+            learn.plan().save(folder.join(format!("train_linear_{name}.cugraph")))?;
+        }
         if bench::is_wanted(&device) {
             let row = |what: &str| format!("train_linear {name}{what}");
             let host = row(", inputs from the host");
@@ -103,8 +130,7 @@ fn main() -> Result<(), BoxError> {
             let launch = |turns: &mut [Step; 2]| turns.iter_mut().try_for_each(Step::launch);
             let wait = |turns: &mut [Step; 2]| turns.iter().try_for_each(AnyGraph::synchronize);
             Figure::new(&each, 50, 150).steps(2).time(&mut turns, launch, wait)?;
-            turns[0].load().set_enabled(false)?;
-            Figure::new(&row(""), 50, 500).graph(&mut turns[0])?;
+            Figure::new(&row(""), 50, 500).graph(&mut learn)?;
         }
     }
     Ok(())

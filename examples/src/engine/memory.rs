@@ -2,8 +2,9 @@
 
 use super::allocate::Allocate;
 use super::config::Config;
-use super::model::{Model, Tensor, write_tensors};
+use super::model::Model;
 use super::plain::Decoded;
+use crate::tensors::{self, Tensor};
 use graph_runtime::{BoxError, DeviceBuffer, Element, Loaded};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -102,13 +103,13 @@ impl Tensors {
     /// # Errors
     /// If the file cannot be written, or if the device has failed.
     pub fn save(&self, path: &Path, decoded: &Decoded) -> Result<(), BoxError> {
-        let mut tensors = vec![
+        let mut list = vec![
             Tensor::list("given", vec![decoded.given as f32]),
             Tensor::list("text", decoded.text.iter().map(|&token| token as f32).collect()),
         ];
         for name in ["cosines", "sines", "logits"] {
-            tensors.push(Tensor::list(name, self.get::<f32>(name)?.read_vec()?));
+            list.push(Tensor::list(name, self.get::<f32>(name)?.read_vec()?));
         }
-        write_tensors(path, &tensors)
+        tensors::write(path, &list)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::config::Config;
 use crate::program::random;
+use crate::tensors::{self, Tensor};
 use graph_runtime::{BoxError, bytemuck};
 use half::{bf16, f16};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -103,7 +104,7 @@ impl Model {
             files.entry(file).or_default().push(Tensor { name, shape, numbers });
         }
         for (file, tensors) in files {
-            write_tensors(&folder.join(file).with_extension("safetensors"), &tensors)?;
+            tensors::write(&folder.join(file).with_extension("safetensors"), &tensors)?;
         }
         Ok(())
     }
@@ -133,33 +134,4 @@ fn numbers(tensor: &TensorView<'_>) -> Option<Vec<f32>> {
         ),
         _ => None,
     }
-}
-
-/// A tensor, to be written to a file.
-pub(super) struct Tensor {
-    name: String,
-    shape: Vec<usize>,
-    numbers: Vec<f32>,
-}
-
-impl Tensor {
-    /// A tensor of one dimension.
-    pub(super) fn list(name: &str, numbers: Vec<f32>) -> Self {
-        Self {
-            name: name.to_owned(),
-            shape: vec![numbers.len()],
-            numbers,
-        }
-    }
-}
-
-/// Writes a file of safetensors, in f32.
-pub(super) fn write_tensors(path: &Path, tensors: &[Tensor]) -> Result<(), BoxError> {
-    let views = tensors.iter().map(|tensor| {
-        let data = bytemuck::cast_slice(&tensor.numbers);
-        let view = TensorView::new(Dtype::F32, tensor.shape.clone(), data)?;
-        Ok((&tensor.name, view))
-    });
-    let views = views.collect::<Result<Vec<_>, safetensors::SafeTensorError>>()?;
-    Ok(safetensors::serialize_to_file(views, None, path)?)
 }
