@@ -4,11 +4,10 @@
 //! known here, nor are floating-point numbers; a thread whose way depends on them tells nothing.
 
 use super::flow::{End, Flow};
-use super::opcode::is_of_block;
+use super::opcode::{is_of_block, types};
 use super::value::{Int, Memory, int, range_of, variable};
 use super::{Kernel, Kind, Launch};
 use crate::ast::{Base, Body, Function, Instruction, Module, Operand, Reg, Space, Type, Variable};
-use std::collections::HashMap;
 
 /// A value of a register.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,12 +31,52 @@ pub(super) struct Fault {
     pub(super) bytes: i128,
 }
 
+/// An instruction, as far as it does not depend on values: many threads run it.
+pub(super) struct Decoded {
+    end: End,
+    /// The registers that it writes.
+    written: Vec<Reg>,
+    /// The types that its modifiers name; `None` for those that are not of integers.
+    types: Vec<Option<Int>>,
+    /// The last type of integers.
+    int: Option<Int>,
+    /// The bytes of an element that it accesses.
+    width: Option<u64>,
+    /// The elements of a vector that it accesses.
+    parts: Option<u64>,
+}
+
+/// All instructions of a body.
+pub(super) fn decoded(body: &Body, flow: &Flow) -> Vec<Decoded> {
+    let decode = |instruction: &Instruction| {
+        let modifiers = || instruction.modifiers.iter().map(String::as_str);
+        Decoded {
+            end: flow.end(instruction, body),
+            written: super::flow::written_by(instruction),
+            types: types(instruction),
+            int: modifiers().rev().find_map(int),
+            width: modifiers()
+                .filter_map(Type::named)
+                .next_back()
+                .map(|ty| ty.size() as u64),
+            parts: modifiers().find_map(|modifier| match modifier {
+                "v2" => Some(2),
+                "v4" => Some(4),
+                "v8" => Some(8),
+                _ => None,
+            }),
+        }
+    };
+    body.instructions.iter().map(decode).collect()
+}
+
 /// The thread to run.
 pub(super) struct Thread<'a> {
+    /// The instructions of `body`.
+    pub(super) code: &'a [Decoded],
     pub(super) module: &'a Module,
     pub(super) function: &'a Function,
     pub(super) body: &'a Body,
-    pub(super) flow: &'a Flow,
     pub(super) kernel: &'a Kernel,
     pub(super) launch: &'a Launch,
     pub(super) block: [u32; 3],
@@ -66,8 +105,24 @@ pub(super) struct Touched {
     pub(super) meetings: u32,
 }
 
-/// The registers of a running thread.
-struct Registers(HashMap<Reg, Value>, Record);
+/// The registers of a running thread, by number, and its accesses.
+struct Registers(Vec<Value>, Record);
+
+impl Registers {
+    fn new(body: &Body, record: Record) -> Self {
+        Self(vec![Value::Unknown; body.registers.len()], record)
+    }
+
+    fn read(&self, register: Reg) -> &Value {
+        self.0.get(register.0 as usize).unwrap_or(&Value::Unknown)
+    }
+
+    fn write(&mut self, register: Reg, value: Value) {
+        if let Some(known) = self.0.get_mut(register.0 as usize) {
+            *known = value;
+        }
+    }
+}
 
 /// The accesses of a thread, up to the first instruction that may order what follows after another thread.
 #[derive(Default)]
@@ -106,12 +161,12 @@ struct Ends;
 impl Thread<'_> {
     /// The first access outside of memory. `steps` are the instructions that may be run.
     pub(super) fn fault(&self, steps: &mut usize) -> Option<Fault> {
-        self.run(steps, &mut Registers(HashMap::new(), Record::default()))
+        self.run(steps, &mut Registers::new(self.body, Record::default()))
     }
 
     /// The accesses of the thread in its first instructions, as far as nothing orders them after others.
     pub(super) fn touches(&self, mut steps: usize) -> Vec<Touched> {
-        let mut registers = Registers(HashMap::new(), Record::default());
+        let mut registers = Registers::new(self.body, Record::default());
         self.run(&mut steps, &mut registers);
         registers.1.touched
     }
@@ -122,7 +177,7 @@ impl Thread<'_> {
             is_whole: true,
             ..Record::default()
         };
-        let mut registers = Registers(HashMap::new(), record);
+        let mut registers = Registers::new(self.body, record);
         let fault = self.run(steps, &mut registers);
         (fault.is_none() && registers.1.has_left).then_some(registers.1.touched)
     }
@@ -137,8 +192,8 @@ impl Thread<'_> {
             };
             let runs = match instruction.guard {
                 None => true,
-                Some((register, negated)) => match registers.0.get(&register) {
-                    Some(Value::Bits(bits)) => (*bits != 0) != negated,
+                Some((register, negated)) => match registers.read(register) {
+                    Value::Bits(bits) => (*bits != 0) != negated,
                     _ => return None,
                 },
             };
@@ -146,7 +201,7 @@ impl Thread<'_> {
                 at += 1;
                 continue;
             }
-            match self.flow.end(instruction, self.body) {
+            match &self.code[at].end {
                 End::Next => {
                     match self.step(at, instruction, registers) {
                         Ok(None) => {}
@@ -176,8 +231,8 @@ impl Thread<'_> {
             "call" | "brkpt" => return Err(Ends),
             _ => {}
         }
-        let written = super::flow::written_by(instruction);
-        let value = self.compute(instruction, registers).unwrap_or(Value::Unknown);
+        let written = &self.code[at].written;
+        let value = self.compute(at, instruction, registers).unwrap_or(Value::Unknown);
         if let Some(Operand::Pair(..)) = instruction.operands.first()
             && let [first, second] = written[..]
         {
@@ -187,24 +242,24 @@ impl Thread<'_> {
                 }
                 _ => Value::Unknown,
             };
-            registers.0.insert(first, value);
-            registers.0.insert(second, opposite);
+            registers.write(first, value);
+            registers.write(second, opposite);
             return Ok(None);
         }
         match written[..] {
-            [register] => drop(registers.0.insert(register, value)),
+            [register] => registers.write(register, value),
             _ => written
-                .into_iter()
-                .for_each(|register| drop(registers.0.insert(register, Value::Unknown))),
+                .iter()
+                .for_each(|&register| registers.write(register, Value::Unknown)),
         }
         Ok(None)
     }
 
     fn value(&self, operand: &Operand, registers: &Registers) -> Value {
         match operand {
-            Operand::Register(register) => registers.0.get(register).cloned().unwrap_or(Value::Unknown),
-            Operand::NotPredicate(register) => match registers.0.get(register) {
-                Some(Value::Bits(bits)) => Value::Bits(u64::from(*bits == 0)),
+            Operand::Register(register) => registers.read(*register).clone(),
+            Operand::NotPredicate(register) => match registers.read(*register) {
+                Value::Bits(bits) => Value::Bits(u64::from(*bits == 0)),
                 _ => Value::Unknown,
             },
             Operand::Integer(value) => Value::Bits(*value as u64),
@@ -264,20 +319,14 @@ impl Thread<'_> {
     }
 
     fn access(&self, at: usize, instruction: &Instruction, registers: &mut Registers) -> Result<Option<Fault>, Ends> {
-        let mut types = instruction
-            .modifiers
-            .iter()
-            .filter_map(|modifier| Type::named(modifier));
-        let width = types.next_back().map(|ty| ty.size() as u64).ok_or(Ends)?;
-        let parts = instruction
-            .modifiers
-            .iter()
-            .find_map(|modifier| match modifier.as_str() {
-                "v2" => Some(2),
-                "v4" => Some(4),
-                "v8" => Some(8),
-                _ => None,
-            });
+        let &Decoded {
+            width,
+            parts,
+            int: ty,
+            ref written,
+            ..
+        } = &self.code[at];
+        let width = width.ok_or(Ends)?;
         let size = width * parts.unwrap_or(1);
         let address = instruction.operands.iter().find_map(|operand| match operand {
             Operand::Address(base, offset) => Some((base, i128::from(*offset))),
@@ -286,11 +335,11 @@ impl Thread<'_> {
         let (base, offset) = address.ok_or(Ends)?;
         let is_param = instruction.has("param");
         if let (true, Base::Symbol(name)) = (is_param, base) {
-            self.load_argument(instruction, name, offset, width, registers);
+            self.load_argument(at, name, offset, width, registers);
             return Ok(None);
         }
         let memory = match base {
-            Base::Register(register) => registers.0.get(register).cloned().unwrap_or(Value::Unknown),
+            Base::Register(register) => registers.read(*register).clone(),
             Base::Symbol(name) => self.value(&Operand::Symbol(name.clone(), 0), registers),
             Base::Absolute => Value::Unknown,
         };
@@ -339,31 +388,23 @@ impl Thread<'_> {
         };
         let known = instruction.opcode == "ld" && is_unwritten;
         let filled = u64::from_le_bytes([self.fill; 8]);
-        let ty = instruction.modifiers.iter().rev().find_map(|modifier| int(modifier));
-        for register in super::flow::written_by(instruction) {
+        for &register in written {
             let value = match ty {
                 Some(Int { bits, signed }) if known => Value::Bits(extend(filled, bits, signed)),
                 _ => Value::Unknown,
             };
-            registers.0.insert(register, value);
+            registers.write(register, value);
         }
         Ok(None)
     }
 
-    fn load_argument(
-        &self,
-        instruction: &Instruction,
-        name: &str,
-        offset: i128,
-        width: u64,
-        registers: &mut Registers,
-    ) {
+    fn load_argument(&self, at: usize, name: &str, offset: i128, width: u64, registers: &mut Registers) {
         let param = self.function.params.iter().position(|param| param.name == name);
-        let ty = instruction.modifiers.iter().rev().find_map(|modifier| int(modifier));
-        for (part, register) in super::flow::written_by(instruction).into_iter().enumerate() {
+        let Decoded { int: ty, written, .. } = &self.code[at];
+        for (part, &register) in written.iter().enumerate() {
             let offset = offset + part as i128 * i128::from(width);
-            let value = param.and_then(|param| self.argument(param, offset, width, ty));
-            registers.0.insert(register, value.unwrap_or(Value::Unknown));
+            let value = param.and_then(|param| self.argument(param, offset, width, *ty));
+            registers.write(register, value.unwrap_or(Value::Unknown));
         }
     }
 
@@ -386,15 +427,10 @@ impl Thread<'_> {
     }
 
     /// The result of an instruction; `None` if it is not known.
-    fn compute(&self, instruction: &Instruction, registers: &Registers) -> Option<Value> {
+    fn compute(&self, at: usize, instruction: &Instruction, registers: &Registers) -> Option<Value> {
         let operands = &instruction.operands;
         let has = |modifier: &str| instruction.has(modifier);
-        let types: Vec<Option<Int>> = instruction
-            .modifiers
-            .iter()
-            .filter(|modifier| Type::named(modifier).is_some())
-            .map(|modifier| int(modifier))
-            .collect();
+        let types = &self.code[at].types;
         let number = |operand: &Operand| match self.value(operand, registers) {
             Value::Bits(bits) => Some(bits),
             _ => None,

@@ -12,7 +12,7 @@
 //! A race that is found is one of two threads that were run with numbers, before either did anything that could order
 //! it after the other.
 
-use super::concrete::{Thread, Touched};
+use super::concrete::{Thread, Touched, decoded};
 use super::facts::Meaning;
 use super::flow::{End, Flow};
 use super::machine::{Machine, Touch, Touching};
@@ -78,6 +78,7 @@ pub(super) fn races(mut machine: Machine<'_>, function: &Function) -> Races {
     } = machine;
     let unread = axes(body).map(|group| group.map(|reads| !reads));
     let written = witness::written(module, kernel).unwrap_or_default();
+    let code = decoded(body, &machine.flow);
     let mut sides = fixed::sides(kernel, function);
     for (group, unread) in sides.iter_mut().zip(unread) {
         for (side, unread) in group.iter_mut().zip(unread) {
@@ -100,10 +101,10 @@ pub(super) fn races(mut machine: Machine<'_>, function: &Function) -> Races {
         for block in witness::places(launch.grid) {
             for thread in witness::places(launch.block) {
                 let run = Thread {
+                    code: &code,
                     module,
                     function,
                     body,
-                    flow: &machine.flow,
                     kernel,
                     launch: &launch,
                     block,

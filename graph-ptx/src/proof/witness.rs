@@ -2,7 +2,7 @@
 //! small as it allows, small numbers first, then large ones. A witness is a thread that was run with numbers, so a
 //! kernel that is refuted does leave its memory.
 
-use super::concrete::{Fault, Thread, Touched};
+use super::concrete::{Fault, Thread, Touched, decoded};
 use super::machine::Machine;
 use super::term::{Binary, Term};
 use super::value::Memory;
@@ -133,6 +133,7 @@ pub(super) fn find(machine: &Machine<'_>, function: &Function, steps: usize) -> 
         ..
     } = *machine;
     let written = written(module, kernel)?;
+    let code = decoded(body, flow);
     let fixed = super::fixed::sides(kernel, function);
     let most = most_threads(function);
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
@@ -166,10 +167,10 @@ pub(super) fn find(machine: &Machine<'_>, function: &Function, steps: usize) -> 
             };
             let (block, index) = (place(launch.grid, &mut numbers), place(launch.block, &mut numbers));
             let thread = Thread {
+                code: &code,
                 module,
                 function,
                 body,
-                flow,
                 kernel,
                 launch: &launch,
                 block,
@@ -208,6 +209,7 @@ pub(super) fn find_unwritten(machine: &Machine<'_>, function: &Function, mut ste
         return None;
     }
     let written = written(module, kernel)?;
+    let code = decoded(body, flow);
     let fixed = super::fixed::sides(kernel, function);
     for launch in small(function, kernel, &fixed, MAX_UNWRITTEN) {
         let sides = launch.grid.iter().chain(&launch.block);
@@ -219,10 +221,10 @@ pub(super) fn find_unwritten(machine: &Machine<'_>, function: &Function, mut ste
         for block in places(launch.grid) {
             for thread in places(launch.block) {
                 let run = Thread {
+                    code: &code,
                     module,
                     function,
                     body,
-                    flow,
                     kernel,
                     launch: &launch,
                     block,
